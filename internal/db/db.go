@@ -114,6 +114,8 @@ type engine struct {
 	serial bool
 	// ddl replaces the tokens of the migrations, such as {{serial}}.
 	ddl *strings.Replacer
+	// alter carries out a statement of a migration.
+	alter func(ctx context.Context, tx *sql.Tx, statement string) error
 	// hasSchema says whether the table of migrations is there.
 	hasSchema string
 	// lockSchema takes the lock under which migrations run; it ends with the transaction.

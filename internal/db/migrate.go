@@ -136,7 +136,7 @@ func makeStepsTable(ctx context.Context, sqlTx *sql.Tx) error {
 func (db *DB) apply(ctx context.Context, sqlTx *sql.Tx, steps []migration) error {
 	step := steps[len(steps)-1]
 	for _, statement := range sqltext.Statements(db.engine.ddl.Replace(step.text)) {
-		if _, err := sqlTx.ExecContext(ctx, statement); err != nil {
+		if err := db.engine.alter(ctx, sqlTx, statement); err != nil {
 			return fmt.Errorf("migration %04d_%s: %w in: %s", step.number, step.name, err, statement)
 		}
 	}
@@ -146,6 +146,11 @@ func (db *DB) apply(ctx context.Context, sqlTx *sql.Tx, steps []migration) error
 		return err
 	}
 	return writeDigests(ctx, sqlTx, steps)
+}
+
+func alter(ctx context.Context, tx *sql.Tx, statement string) error {
+	_, err := tx.ExecContext(ctx, statement)
+	return err
 }
 
 // digestStep is the step that gives schema_migrations a column for the digests of the steps.

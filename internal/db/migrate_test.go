@@ -75,6 +75,57 @@ func TestTokensOfThoseWhoLostAccessAreDeleted(t *testing.T) {
 	})
 }
 
+// TestImportKeysStayUnique where an earlier version has stored some.
+func TestImportKeysStayUnique(t *testing.T) {
+	t.Parallel()
+	atVersion(t, 45, func(t *testing.T, store *db.DB) {
+		booking := func(id int64, key string) func(tx *db.Tx) error {
+			return func(tx *db.Tx) error {
+				_, err := tx.Exec(`INSERT INTO bookings (site_id, id, uuid, channel_id, author_id, author, author_name, content, firstname, surname, email,
+					start_day, end_day, pax, reference, total, currencies, country, language, modal_draft, net, held, open_authorised,
+					locked_payments, status, deleted, import_key, version, created_at, modified_at)
+					VALUES (1, $1, $2, 1, 0, '', '', '', '', '', '', 0, 0, 1, '', 1, 'EUR', '', '', FALSE, 0, 0, 0, 0, 'open', FALSE, NULLIF($3, ''), 1, 0, 0)`,
+					id, fmt.Sprint("u", id), key)
+				return err
+			}
+		}
+		dbtest.Write(t, store, func(tx *db.Tx) error {
+			_, err := tx.Exec(`INSERT INTO sites (id, path, name, sandbox, permitted_urls, version, created_at, modified_at)
+				VALUES (1, 'demo', 'Demo', FALSE, '[]', 1, 0, 0)`)
+			if err != nil {
+				return err
+			}
+			_, err = tx.Exec(`INSERT INTO channels (site_id, id, uuid, name, name_folded, slug, account_type, account_mode, was_test, protection_type,
+				currencies, language, primary_mail, mail_bcc, receipt_label, external_id, status_override, statement_period, locked, secret, version,
+				created_at, modified_at, cardholder_present, mail_failures, server_to_server, chargeback_mail, beneficiary_id, settlement_currency,
+				payout_minimum, descriptor, processor, tokenizer_id, tokenizer_key_end)
+				VALUES (1, 1, '', '', '', '', '', '', FALSE, '', 'EUR', '', '', FALSE, '', '', '', '', FALSE, '', 1, 0, 0, FALSE, FALSE, FALSE, '',
+				'', '', 0, '', '', '', '')`)
+			return err
+		})
+		for id, key := range []string{1: "a", 2: "b", 3: "", 4: ""} {
+			if id > 0 {
+				dbtest.Write(t, store, booking(int64(id), key))
+			}
+		}
+		if err := store.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Write(t.Context(), booking(5, "b")); err == nil {
+			t.Error("Two bookings of a channel have the same import key.")
+		}
+		dbtest.Write(t, store, booking(6, "c"))
+		dbtest.Write(t, store, booking(7, ""))
+		dbtest.Read(t, store, func(tx *db.Tx) error {
+			var n int
+			if err := tx.Row(`SELECT COUNT(*) FROM bookings`, nil, &n); err != nil || n != 6 {
+				t.Errorf("There are %d bookings, want 6. %v", n, err)
+			}
+			return nil
+		})
+	})
+}
+
 func TestMigratingAgainChangesNothing(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *db.DB) {

@@ -40,6 +40,7 @@ var postgresEngine = &engine{
 		"{{key}}", "PRIMARY KEY",
 		"{{bytes}}", "BYTEA",
 	),
+	alter:      alter,
 	hasSchema:  "SELECT to_regclass('schema_migrations') IS NOT NULL",
 	lockSchema: "SELECT pg_advisory_xact_lock(7310032)", // any number, as long as every holdfast takes the same
 	rowLock:    " FOR NO KEY UPDATE",

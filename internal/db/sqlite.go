@@ -16,6 +16,7 @@ import (
 	"holdfast/internal/sqlitefile"
 	"holdfast/internal/sqlitelog"
 	"holdfast/internal/sqliteplan"
+	"holdfast/internal/sqliteschema"
 	"holdfast/internal/sqltext"
 
 	"modernc.org/sqlite"
@@ -31,6 +32,12 @@ var sqliteEngine = &engine{
 		"{{key}}", "UNIQUE",
 		"{{bytes}}", "BLOB",
 	),
+	alter: func(ctx context.Context, tx *sql.Tx, statement string) error {
+		if ours, err := sqliteschema.DropConstraint(ctx, tx, statement); ours || err != nil {
+			return err
+		}
+		return alter(ctx, tx, statement)
+	},
 	hasSchema:  "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations')",
 	lockSchema: "SELECT 1", // BEGIN IMMEDIATE already holds the only write lock
 	conflict: func(err error) bool {

@@ -28,20 +28,36 @@ func Statements(store *db.DB, do func()) (ran []Statement) {
 	return ran
 }
 
-// Plan lists the steps that SQLite takes for a statement. PostgreSQL goes by what the tables hold, so no test asks it.
+// Plan lists the steps that the database takes for a statement. PostgreSQL goes by what the tables hold: see Large.
 func Plan(t *testing.T, store *db.DB, s Statement) (steps []string) {
 	t.Helper()
+	explain := "EXPLAIN QUERY PLAN "
+	var step string
+	dest := []any{new(int64), new(int64), new(int64), &step}
+	if store.Engine() == "postgres" {
+		explain, dest = "EXPLAIN ", dest[3:]
+	}
 	Read(t, store, func(tx *db.Tx) error {
 		steps = nil
-		return tx.Each("EXPLAIN QUERY PLAN "+s.Query, s.Args, func(scan func(dest ...any) error) error {
-			var id, parent, unused int64
-			var step string
-			err := scan(&id, &parent, &unused, &step)
+		return tx.Each(explain+s.Query, s.Args, func(scan func(dest ...any) error) error {
+			err := scan(dest...)
 			steps = append(steps, step)
 			return err
 		})
 	})
 	return steps
+}
+
+// Large makes PostgreSQL believe that tables are. SQLite always does.
+func Large(t *testing.T, store *db.DB, tables ...string) {
+	t.Helper()
+	if store.Engine() != "postgres" {
+		return
+	}
+	Write(t, store, func(tx *db.Tx) error {
+		_, err := tx.Exec(`UPDATE pg_class SET relpages = 1, reltuples = 1000000 WHERE relname = ANY ($1)`, tables)
+		return err
+	})
 }
 
 // Reading leaves the statements that read a table.

@@ -42,3 +42,25 @@ func TestAnImportRunsFewStatements(t *testing.T) {
 		}
 	})
 }
+
+// TestAnImportFindsItsKeysByTheirIndex: the index has only rows with keys, and the statements do not say so.
+func TestAnImportFindsItsKeysByTheirIndex(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		rows := []travel.ImportedPayment{apptest.ARow(2, "a"), apptest.ARow(3, "b")}
+		w.Imported(apptest.Protect, rows...)
+		ran := dbtest.Statements(w.Core.Store, func() { w.Imported(apptest.Protect, rows...) })
+		dbtest.Large(t, w.Core.Store, "bookings", "transactions")
+		for table, index := range map[string]string{"bookings b": "bookings_by_import_key", "transactions": "transactions_by_import_key"} {
+			at := slices.IndexFunc(ran, func(s dbtest.Statement) bool {
+				return strings.Contains(s.Query, "FROM "+table+" WHERE") && strings.Contains(s.Query, "import_key IN")
+			})
+			if at < 0 {
+				t.Fatalf("No statement looks for import keys in %s.", table)
+			}
+			if plan := strings.Join(dbtest.Plan(t, w.Core.Store, ran[at]), "\n"); !strings.Contains(plan, index) {
+				t.Errorf("%s is read without %s:\n%s", table, index, plan)
+			}
+		}
+	})
+}
