@@ -11,6 +11,7 @@ import (
 	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/fault"
+	"holdfast/internal/loginline"
 	"holdfast/internal/merchants"
 	"holdfast/internal/travel"
 )
@@ -71,7 +72,7 @@ type Links struct {
 	mail func(tx *db.Tx, m LinkMail) error
 	// sends says whether mails go out. Where none do, whoever invites is shown the link.
 	sends func() bool
-	line  *line // where passwords wait to be hashed, with those of logins
+	line  *loginline.Line // where passwords wait to be hashed, with those of logins
 }
 
 // NewLinks makes the use cases.
@@ -184,7 +185,7 @@ func (l *Links) hash(ctx context.Context, secret, password, address, account str
 	if err := auth.CheckBounds(password); err != nil {
 		return "", err
 	}
-	leave, waited, err := l.line.enter(ctx, address, account)
+	leave, waited, err := l.line.Enter(ctx, address, account)
 	if err != nil {
 		return "", err
 	}

@@ -96,7 +96,7 @@ func (s *Sessions) judge(ctx context.Context, in Login) (attempt, error) {
 	if a.deviceID != "" {
 		queue, address = s.devices, a.own()
 	}
-	leave, waited, err := queue.enter(ctx, address, in.Username)
+	leave, waited, err := queue.Enter(ctx, address, in.Username)
 	if err != nil {
 		return a, err
 	}

@@ -12,6 +12,7 @@ import (
 	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/fault"
+	"holdfast/internal/loginline"
 	"holdfast/internal/merchants"
 	"holdfast/internal/travel"
 )
@@ -24,7 +25,7 @@ type Sessions struct {
 	// The lines of logins whose passwords wait to be hashed. Strangers have three places at most, and leave one processor free for all
 	// others: more would only take memory. Devices that have logged in before have a place of their own: whatever strangers send, they do
 	// not wait for it.
-	strangers, devices *line
+	strangers, devices *loginline.Line
 }
 
 // NewSessions makes the use cases.
@@ -32,7 +33,7 @@ func NewSessions(core *core.Core, tokens *Tokens) *Sessions {
 	core.Sealed.Register(sealedColumns...)
 	return &Sessions{
 		Core: core, keys: &keys{Core: core}, tokens: tokens,
-		strangers: newLine(min(3, max(1, runtime.NumCPU()-1)), 16, 64), devices: newLine(1, 2, 16),
+		strangers: loginline.New(min(3, max(1, runtime.NumCPU()-1)), 16, 64), devices: loginline.New(1, 2, 16),
 	}
 }
 

@@ -1,4 +1,5 @@
-package identity
+// Package loginline is the line in which logins wait until their password is hashed. It owns nothing. Begin reading at Line.Enter.
+package loginline
 
 import (
 	"context"
@@ -9,10 +10,10 @@ import (
 	"holdfast/internal/fault"
 )
 
-// line is where logins wait until their password is hashed. A hash takes much memory and tens of milliseconds, so only a
+// Line is where logins wait until their password is hashed. A hash takes much memory and tens of milliseconds, so only a
 // few are made at once. Addresses take turns: who sends many logins waits behind those who send one. The line has an end:
 // who finds it full is refused at once, and so nobody waits long.
-type line struct {
+type Line struct {
 	ofAddress, inAll int // how many logins may wait
 
 	mu      sync.Mutex
@@ -31,13 +32,14 @@ type waiter struct {
 // refusedFor is when a login that was refused may come again.
 const refusedFor = time.Second
 
-func newLine(places, ofAddress, inAll int) *line {
-	return &line{free: places, ofAddress: ofAddress, inAll: inAll}
+// New makes a line with so many places for hashing. At most ofAddress logins of an address wait, and inAll of all.
+func New(places, ofAddress, inAll int) *Line {
+	return &Line{free: places, ofAddress: ofAddress, inAll: inAll}
 }
 
-// enter waits for a place. leave gives it back. waited: the place was not free at once, so what was read before may be old.
+// Enter waits for a place. leave gives it back. waited: the place was not free at once, so what was read before may be old.
 // It returns TooMany when too many logins of the address wait, and Unavailable when too many wait in all.
-func (l *line) enter(ctx context.Context, address, account string) (leave func(), waited bool, err error) {
+func (l *Line) Enter(ctx context.Context, address, account string) (leave func(), waited bool, err error) {
 	l.mu.Lock()
 	if l.free > 0 {
 		l.free--
@@ -62,7 +64,7 @@ func (l *line) enter(ctx context.Context, address, account string) (leave func()
 
 // join puts a login at the end of its address's part of the line. In a full line it takes the place of one from the address
 // that has most of them, or of one for the account that has most of them at this address.
-func (l *line) join(address, account string) (*waiter, error) {
+func (l *Line) join(address, account string) (*waiter, error) {
 	w := &waiter{address: address, account: account, verdict: make(chan error, 1)}
 	here := count(l.waiters, func(v *waiter) bool { return v.address == address })
 	if here >= l.ofAddress {
@@ -84,7 +86,7 @@ func (l *line) join(address, account string) (*waiter, error) {
 }
 
 // makeRoom refuses the last login of the account that has most at an address, if it has so many more than the given account.
-func (l *line) makeRoom(address, account string, more int, err error) bool {
+func (l *Line) makeRoom(address, account string, more int, err error) bool {
 	there := slices.DeleteFunc(slices.Clone(l.waiters), func(v *waiter) bool { return v.address != address })
 	most, n := greatest(there, func(v *waiter) string { return v.account })
 	if n < more+count(there, func(v *waiter) bool { return v.account == account }) {
@@ -122,7 +124,7 @@ func count(waiters []*waiter, which func(*waiter) bool) (n int) {
 }
 
 // giveUp takes a login whose client has gone out of the line. If it got its place just now, the next one has it.
-func (l *line) giveUp(w *waiter, cause error) error {
+func (l *Line) giveUp(w *waiter, cause error) error {
 	l.mu.Lock()
 	i := slices.Index(l.waiters, w)
 	if i >= 0 {
@@ -139,7 +141,7 @@ func (l *line) giveUp(w *waiter, cause error) error {
 }
 
 // leave gives a place to the next login.
-func (l *line) leave() {
+func (l *Line) leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.waiters) == 0 {

@@ -1,4 +1,4 @@
-package identity
+package loginline
 
 import (
 	"context"
@@ -10,11 +10,11 @@ import (
 )
 
 // inLine is a line whose places are all taken.
-func inLine(t *testing.T, places, ofAddress, inAll int) *line {
+func inLine(t *testing.T, places, ofAddress, inAll int) *Line {
 	t.Helper()
-	l := newLine(places, ofAddress, inAll)
+	l := New(places, ofAddress, inAll)
 	for range places {
-		if _, waited, err := l.enter(t.Context(), "before", "anybody"); err != nil || waited {
+		if _, waited, err := l.Enter(t.Context(), "before", "anybody"); err != nil || waited {
 			t.Fatalf("a free place: waited %v, %v", waited, err)
 		}
 	}
@@ -136,7 +136,7 @@ func TestWhoGoesGivesTheirPlaceOn(t *testing.T) {
 	l := inLine(t, 1, 8, 8)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := l.enter(gone, "a", "a"); !errors.Is(err, context.Canceled) || len(l.waiters) != 0 {
+	if _, _, err := l.Enter(gone, "a", "a"); !errors.Is(err, context.Canceled) || len(l.waiters) != 0 {
 		t.Errorf("a client who has gone: %v, and %d wait", err, len(l.waiters))
 	}
 	// The client goes in the moment in which the place is given.
