@@ -67,6 +67,7 @@ var acrossSites = map[string]string{
 	"internal/payments.oneGatewayCharge": aKey,
 
 	"internal/identity.deleteTokensEverywhere": aPerson,
+	"internal/identity.changedForTokensOf":     aPerson,
 	"internal/identity.membershipsOf":          aPerson,
 	"internal/identity.usersPage":              aPerson,
 

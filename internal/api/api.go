@@ -74,6 +74,9 @@ type Route struct {
 
 	access access
 	handle handler
+	// often: it is what programs send all the time, so its sender may be remembered. The handler reads or writes for its actor before it
+	// answers.
+	often bool
 }
 
 type handler func(s *server, c *call) error
@@ -140,17 +143,17 @@ func table(v2, tokens, login, siteLogin string) []Route {
 		at("GET", v2+"/suppliers/{id}", mayRead, (*server).getSupplier),
 		at("PUT", v2+"/suppliers/{id}", mayDoAll, (*server).changeSupplier),
 		at("DELETE", v2+"/suppliers/{id}", mayDoAll, (*server).deleteSupplier),
-		at("GET", v2+"/bookings", mayRead, (*server).listBookings),
-		at("POST", v2+"/bookings", mayLogBookings, (*server).createBooking),
-		at("GET", v2+"/bookings/{id}", mayRead, (*server).getBooking),
+		often("GET", v2+"/bookings", mayRead, (*server).listBookings),
+		often("POST", v2+"/bookings", mayLogBookings, (*server).createBooking),
+		often("GET", v2+"/bookings/{id}", mayRead, (*server).getBooking),
 		at("PUT", v2+"/bookings/{id}", mayLogBookings, (*server).changeBooking),
 		at("DELETE", v2+"/bookings/{id}", mayLogBookings, (*server).deleteBooking),
 		at("GET", v2+"/bookings/{id}/protection", mayReport, (*server).getBookingProtection),
 		at("GET", v2+"/bookings/{id}/certificate", mayRead, (*server).getCertificate),
 		at("POST", v2+"/bookings/{id}/certificate/revoke", mayLogBookings, (*server).revokeCertificate),
-		at("GET", v2+"/transactions", mayRead, (*server).listTransactions),
-		at("POST", v2+"/transactions", mayLogPayments, (*server).createTransaction),
-		at("GET", v2+"/transactions/{id}", mayRead, (*server).getTransaction),
+		often("GET", v2+"/transactions", mayRead, (*server).listTransactions),
+		often("POST", v2+"/transactions", mayLogPayments, (*server).createTransaction),
+		often("GET", v2+"/transactions/{id}", mayRead, (*server).getTransaction),
 		at("GET", v2+"/transactions/{id}/protection", mayReport, (*server).getProtection),
 		at("GET", v2+"/payments", mayRead, (*server).listPayments),
 		at("GET", v2+"/payments/{id}", mayRead, (*server).getPayment),
@@ -256,6 +259,10 @@ func protectionRoutes(v2 string) []Route {
 
 func at(method, pattern string, who access, h handler) Route {
 	return Route{Method: method, Pattern: pattern, access: who, handle: h}
+}
+
+func often(method, pattern string, who access, h handler) Route {
+	return Route{Method: method, Pattern: pattern, access: who, handle: h, often: true}
 }
 
 // New makes the handler of the whole API.

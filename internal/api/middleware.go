@@ -79,6 +79,7 @@ func (s *server) recover(c *call) {
 		if p == any(http.ErrAbortHandler) { // a part of the answer is sent: the connection has to break, not to end well
 			panic(p)
 		}
+		c.actor.Remembered = nil // it need not hold for this answer
 		s.fail(c, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 	}
 }

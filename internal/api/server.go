@@ -69,8 +69,11 @@ type call struct {
 	bytes     int      // of the body, sent so far
 }
 
-// WriteHeader implements http.ResponseWriter.
+// WriteHeader implements http.ResponseWriter. It panics where the answer is for a sender who may not hold: its handler has asked nobody.
 func (c *call) WriteHeader(status int) {
+	if !c.actor.Remembered.Holds() {
+		panic(c.route + " answers to a sender who was not looked up")
+	}
 	if c.status == 0 {
 		c.status = status
 	}
@@ -86,7 +89,7 @@ func (c *call) WriteHeader(status int) {
 // Write implements http.ResponseWriter.
 func (c *call) Write(p []byte) (int, error) {
 	if c.status == 0 {
-		c.status = http.StatusOK
+		c.WriteHeader(http.StatusOK)
 	}
 	n, err := c.ResponseWriter.Write(p)
 	c.bytes += n
@@ -166,37 +169,52 @@ func (s *server) run(c *call, res resource) error {
 		return errNoMethod(method)
 	}
 	if route.access != open && bearer(c.r) == "" { // there is nothing to look up
-		return s.admit(c, route.Name, route.access)
+		return s.admit(c, route, false)
 	}
 	return s.door.pass(c, route, func() error { return s.answer(c, route) })
 }
 
-// answer answers a request that was let in. Who sends it is found out before anything in it is looked at.
+// answer answers a request that was let in. Who sends it is found out before anything in it is looked at. Where the sender is remembered, an
+// error counts only if the database said that the sender holds, or if one who is looked up is the same.
 func (s *server) answer(c *call, route Route) error {
-	if route.access != open {
-		if err := s.admit(c, route.Name, route.access); err != nil {
-			return err
-		}
+	if route.access == open {
+		return s.handle(c, route)
 	}
-	if err := checkQuery(c.r.URL); err != nil {
+	err := s.admit(c, route, route.often)
+	if err == nil {
+		err = s.handle(c, route)
+	}
+	if err == nil || c.actor.Remembered.Holds() {
 		return err
 	}
-	err := s.handle(c, route)
-	if f, ok := errors.AsType[*fault.Error](err); ok && c.longID && notFound[f.Kind] {
-		return fault.New(f.Kind, "Nothing has this id: the number is too long.") // the message names another number
+	was := c.actor
+	was.Remembered, was.Key = nil, auth.IdempotencyKey{}
+	c.actor = auth.Actor{}
+	if err := s.admit(c, route, false); err != nil {
+		return err
 	}
-	return err
+	if c.actor == was && !errors.Is(err, core.ErrOutdated) {
+		return err
+	}
+	return s.handle(c, route)
 }
 
 // handle runs the handler of a request whose sender is known, with the idempotency key that the sender gave it. An open route
 // finds out itself who sends it, and reads the key itself.
 func (s *server) handle(c *call, route Route) (err error) {
+	if err := checkQuery(c.r.URL); err != nil {
+		return err
+	}
 	if route.access != open {
 		if c.actor.Key, err = c.idempotencyKey(); err != nil {
 			return err
 		}
 	}
-	return route.handle(s, c)
+	err = route.handle(s, c)
+	if f, ok := errors.AsType[*fault.Error](err); ok && c.longID && notFound[f.Kind] {
+		return fault.New(f.Kind, "Nothing has this id: the number is too long.") // the message names another number
+	}
+	return err
 }
 
 // notFound are the kinds of faults about an id that nothing has.
@@ -209,23 +227,31 @@ func (c *call) options(allow string) {
 }
 
 // admit finds out who sends the request, and refuses it if they may not act on the site of the path,
-// or if they lack the right for the handler with a name, or if the API token is not meant for such requests.
-func (s *server) admit(c *call, name string, needs access) error {
-	actor, err := s.app.Sessions.Authenticate(c.ctx, c.r.PathValue("site"), bearer(c.r), c.address)
+// or if they lack the right for the route, or if the API token is not meant for such requests. remembered: the sender may be remembered.
+func (s *server) admit(c *call, route Route, remembered bool) error {
+	site, token := c.r.PathValue("site"), bearer(c.r)
+	var actor auth.Actor
+	var err error
+	if remembered {
+		actor, remembered = s.app.Sessions.Remembered(site, token, c.address)
+	}
+	if !remembered {
+		actor, err = s.app.Sessions.Authenticate(c.ctx, site, token, c.address)
+	}
 	if err == nil || fault.Is(err, fault.TokenInvalid) || fault.Is(err, fault.JWTInvalid) {
-		s.door.known.learn(bearer(c.r), actor)
+		s.door.known.learn(token, actor)
 	}
 	c.meet()
 	if err != nil {
 		return err
 	}
-	c.site = c.r.PathValue("site")
+	c.site = site
 	actor.RequestID, actor.Address = c.requestID, c.address
 	c.actor = actor
-	if !needs.allows(actor.Abilities) {
+	if !route.access.allows(actor.Abilities) {
 		return auth.ErrAbilities(actor.Abilities)
 	}
-	if right, more := rights[name]; more {
+	if right, more := rights[route.Name]; more {
 		return actor.Require(right)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"holdfast/internal/auth"
 	"holdfast/internal/db"
 )
 
@@ -12,6 +13,8 @@ import (
 type SiteClock struct {
 	SiteID int64
 	Ahead  time.Duration
+	// remembered: it is that of a remembered actor. A write asks whether this one holds.
+	remembered *auth.Remembered
 }
 
 // ClockOfTx is the clock by which a transaction runs.
@@ -30,7 +33,7 @@ func RealNow(tx *db.Tx) time.Time { return tx.Now.Add(-ClockOfTx.Of(tx).Ahead) }
 func onClockOf(tx *db.Tx, siteID int64) bool { return ClockOfTx.Of(tx).SiteID == siteID }
 
 // begin sets the clock of a write to the clock of the site as it is now. The same statement reads the versions of what
-// the process remembers about the site (see known), and the answers of the riders.
+// the process remembers about the site (see known), and the answers of the riders. An actor who does not hold gets ErrOutdated.
 func begin(tx *db.Tx, k *known, clock SiteClock, riders []Rider) error {
 	goBy(tx, clock)
 	if clock.SiteID == 0 {
@@ -42,9 +45,12 @@ func begin(tx *db.Tx, k *known, clock SiteClock, riders []Rider) error {
 		LEFT JOIN site_versions v ON v.site_id = s.id
 		LEFT JOIN site_versions r ON r.site_id = ?
 		WHERE s.id = ?`, []any{int64(ratesSite), clock.SiteID}, riders, &ahead, &v.site, &v.rates)
-	err := tx.RowAsIs(query, args, dest...) // what others have left to the end of a shared transaction is no part of the answer
-	if errors.Is(err, db.ErrNotFound) {     // the site does not exist: the write says so itself
+	err := tx.RowAsIs(query, args, dest...)                         // what others have left to the end of a shared transaction is no part of the answer
+	if errors.Is(err, db.ErrNotFound) && clock.remembered.Holds() { // the site does not exist: the write says so itself
 		return nil
+	}
+	if err == nil && !clock.remembered.Ask(v.site) {
+		err = ErrOutdated
 	}
 	if err == nil {
 		goBy(tx, SiteClock{SiteID: clock.SiteID, Ahead: Microseconds(ahead)})

@@ -6,8 +6,10 @@ package core
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,6 +64,18 @@ type Core struct {
 func Read[T any](
 	ctx context.Context, c *Core, actor auth.Actor, fn func(tx *db.Tx) (T, error),
 ) (found T, err error) {
+	return readFor(ctx, c, actor, func(tx *db.Tx) (found T, err error) {
+		if err = hold(tx, actor); err == nil {
+			found, err = fn(tx)
+		}
+		return found, err
+	})
+}
+
+// readFor is Read for fn that asks itself whether a remembered actor holds.
+func readFor[T any](
+	ctx context.Context, c *Core, actor auth.Actor, fn func(tx *db.Tx) (T, error),
+) (found T, err error) {
 	if err := actor.Require(auth.Read); err != nil {
 		return found, err
 	}
@@ -83,7 +97,9 @@ func ReadReport[T any](
 	}
 	err = c.Store.ReadReportFor(ctx, actor.Caller(), func(tx *db.Tx) (err error) {
 		goBy(tx, ClockFor(actor))
-		found, err = fn(tx)
+		if err = hold(tx, actor); err == nil {
+			found, err = fn(tx)
+		}
 		return err
 	})
 	return found, err
@@ -103,23 +119,29 @@ func ReadAfter[T any](
 ) (found T, err error) {
 	waits, ended := false, false
 	read := func(tx *db.Tx) (found T, err error) {
-		query, args, answers := Along(tx, "SELECT", "", nil, append(along, due.Ask(tx, actor.SiteID, &waits)))
-		if err = db.RowByKey(tx, query, args, answers...); err != nil || waits && !ended {
+		var version sql.NullInt64
+		riders := slices.Concat(along, []Rider{due.Ask(tx, actor.SiteID, &waits)}, askWhether(actor, &version))
+		query, args, answers := Along(tx, "SELECT", "", nil, riders)
+		if err = db.RowByKey(tx, query, args, answers...); err == nil {
+			err = compare(actor, version)
+		}
+		if err != nil || waits && !ended {
 			return found, err
 		}
 		return fn(tx)
 	}
-	if found, err = Read(ctx, c, actor, read); err != nil || !waits {
+	if found, err = readFor(ctx, c, actor, read); err != nil || !waits {
 		return found, err
 	}
 	if _, err = due.End(ctx, actor.SiteID); err == nil {
 		ended = true
-		found, err = Read(ctx, c, actor, read)
+		found, err = readFor(ctx, c, actor, read)
 	}
 	return found, err
 }
 
-// ReadRowAfter is ReadAfter for what one statement reads by a key. That statement takes the riders along: the look for what is due.
+// ReadRowAfter is ReadAfter for what one statement reads by a key. That statement takes the riders along: the look for what is due, and
+// whether a remembered actor holds. Where there is no such row they have no answers.
 func ReadRowAfter[T any](
 	ctx context.Context, c *Core, actor auth.Actor, due Due, fn func(tx *db.Tx, along ...Rider) (T, error),
 ) (found T, err error) {
@@ -129,7 +151,10 @@ func ReadRowAfter[T any](
 	waits := false
 	read := func(tx *db.Tx) (err error) {
 		goBy(tx, ClockFor(actor))
-		found, err = fn(tx, due.Ask(tx, actor.SiteID, &waits))
+		var version sql.NullInt64
+		if found, err = fn(tx, append(askWhether(actor, &version), due.Ask(tx, actor.SiteID, &waits))...); err == nil {
+			err = compare(actor, version)
+		}
 		return err
 	}
 	if err = c.Store.ReadOne(ctx, read); err != nil || !waits {
@@ -199,7 +224,7 @@ func (c *Core) ReadSlowlyBy(ctx context.Context, clock SiteClock, fn func(tx *db
 // ClockFor returns the clock of the actor's site. What belongs to no site (people, logins, idempotency keys, leases of
 // jobs) is written by the real clock, through Store.Write.
 func ClockFor(actor auth.Actor) SiteClock {
-	return SiteClock{SiteID: actor.SiteID, Ahead: actor.Ahead}
+	return SiteClock{SiteID: actor.SiteID, Ahead: actor.Ahead, remembered: actor.Remembered}
 }
 
 // Pieces limit how much one read or write of a longer job takes at once. A zero value stands for the default. Tests make

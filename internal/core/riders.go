@@ -35,7 +35,7 @@ func Along(tx *db.Tx, head, tail string, args []any, riders []Rider, dest ...any
 // along is what the text of such a query is made of.
 type along struct {
 	head, tail, lock string
-	riders           [3]string
+	riders           [4]string
 	n                int
 }
 

@@ -25,7 +25,9 @@ func Statements(store *db.DB, do func()) (ran []Statement) {
 	})
 	defer store.Watch(nil)
 	do()
-	return ran
+	mu.Lock() // what goes on beside do may still run some
+	defer mu.Unlock()
+	return slices.Clone(ran)
 }
 
 // Plan lists the steps that the database takes for a statement. PostgreSQL goes by what the tables hold: see Large.

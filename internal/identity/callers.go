@@ -18,6 +18,7 @@ type Caller struct {
 	Token      auth.APIToken
 	Ahead      time.Duration // how far the site's clock is ahead of the real one
 	Stands     bool          // of an access token: its key was not revoked, and its family has not ended
+	Version    int64         // of the site, with an API token: another one when any of this may have changed; 0: the site has none
 }
 
 // callerNumbers and callerTexts are the columns of a packed row that readCaller reads: s is the site, m the membership, u the user.
@@ -40,7 +41,7 @@ func (c *Caller) readTexts(row *packed.Row) {
 var (
 	byUserColumns = packed.Columns(callerNumbers+`, EXISTS (SELECT 1 FROM jwt_keys k WHERE k.id = $1)
 		AND ($2 = '' OR EXISTS (SELECT 1 FROM refresh_families f WHERE f.user_id = u.id AND f.id = $2))`, callerTexts...)
-	byTokenColumns = packed.Columns(callerNumbers+`, t.id, COALESCE(t.last_used_at, 0), COALESCE(t.expires_at, 0)`,
+	byTokenColumns = packed.Columns(callerNumbers+`, t.id, COALESCE(t.last_used_at, 0), COALESCE(t.expires_at, 0), COALESCE(v.version, 0)`,
 		slices.Concat(callerTexts, []string{"t.secret_hash", "t.abilities", "t.addresses"})...)
 )
 
@@ -72,13 +73,14 @@ func CallerByToken(tx *db.Tx, path string, tokenID int64) (c Caller, err error) 
 		JOIN api_tokens t ON t.site_id = s.id AND t.id = $1
 		JOIN users u ON u.id = t.user_id
 		LEFT JOIN memberships m ON m.site_id = s.id AND m.user_id = u.id
+		LEFT JOIN site_versions v ON v.site_id = s.id
 		WHERE s.path = $2`, []any{tokenID, path}, &row)
 	if err != nil {
 		return c, err
 	}
 	c.readNumbers(&row)
 	c.Token.ID, c.Token.SiteID = row.Int(), c.Membership.SiteID
-	c.Token.LastUsedAt, c.Token.ExpiresAt = row.InstantOrNone(), row.InstantOrNone()
+	c.Token.LastUsedAt, c.Token.ExpiresAt, c.Version = row.InstantOrNone(), row.InstantOrNone(), row.Int()
 	c.readTexts(&row)
 	c.Token.SecretHash = row.Text()
 	limits := tokenLimits{abilities: row.Text(), addresses: row.Text()}

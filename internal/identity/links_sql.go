@@ -111,8 +111,12 @@ func usersAsked(tx *db.Tx, name string, limit int) (list []auth.User, err error)
 
 // reuseUser gives a user who was invited, and never came, other data.
 func reuseUser(tx *db.Tx, u auth.User) error {
-	return changeUser(tx, `UPDATE users SET email = $2, display_name = $3, operator = $4, modified_at = $5, proven = $6 WHERE id = $1`,
+	err := changeUser(tx, `UPDATE users SET email = $2, display_name = $3, operator = $4, modified_at = $5, proven = $6 WHERE id = $1`,
 		u.ID, u.Email, u.DisplayName, u.Operator, db.Micros(tx.Now), u.Proven)
+	if err != nil {
+		return err
+	}
+	return changedForTokensOf(tx, u.ID)
 }
 
 // setProven notes whether a user is known by the address, unless somebody has set another password meanwhile: then it returns

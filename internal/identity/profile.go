@@ -33,6 +33,9 @@ func (l *Links) ChangeProfile(ctx context.Context, v Visit, in Profile) (mailed 
 		}
 		if in.Name != user.DisplayName {
 			err := changeUser(tx, `UPDATE users SET display_name = $2, modified_at = $3 WHERE id = $1`, user.ID, in.Name, db.Micros(tx.Now))
+			if err == nil {
+				err = changedForTokensOf(tx, user.ID)
+			}
 			if err != nil {
 				return unknownUser(err)
 			}

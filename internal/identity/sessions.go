@@ -22,6 +22,7 @@ type Sessions struct {
 	*core.Core
 	keys   *keys
 	tokens *Tokens
+	memory memory
 	// The lines of logins whose passwords wait to be hashed. Strangers have three places at most, and leave one processor free for all
 	// others: more would only take memory. Devices that have logged in before have a place of their own: whatever strangers send, they do
 	// not wait for it.
@@ -80,21 +81,32 @@ func (s *Sessions) byToken(ctx context.Context, path, bearer, address string) (a
 	if err != nil {
 		return auth.Actor{}, err
 	}
-	token, now := caller.Token, s.Clock()
-	if !auth.SecretMatches(token.SecretHash, secret) || auth.TokenExpired(token.ExpiresAt, now.Add(caller.Ahead)) {
+	now := s.Clock()
+	actor, err := caller.enter(secret, address, elsewhere, now)
+	if err != nil {
+		return auth.Actor{}, err
+	}
+	s.tokens.used(caller.Token, now)
+	s.memory.keep(tokenAt{path, id}, caller, now)
+	return actor, nil
+}
+
+// enter says who comes with an API token and its secret, and whether they may, by what was read of the caller. elsewhere: the token is one
+// of another site.
+func (c *Caller) enter(secret, address string, elsewhere bool, now time.Time) (auth.Actor, error) {
+	if !auth.SecretMatches(c.Token.SecretHash, secret) || auth.TokenExpired(c.Token.ExpiresAt, now.Add(c.Ahead)) {
 		return auth.Actor{}, errTokenInvalid()
 	}
-	actor, ok := caller.User.ActorAt(caller.Membership)
+	actor, ok := c.User.ActorAt(c.Membership)
 	switch {
 	case !ok: // its creator's access ends in this moment, and the token with it
 		return auth.Actor{}, errTokenInvalid()
 	case elsewhere:
 		return auth.Actor{}, errOtherSite()
-	case !token.ComesFrom(address):
+	case !c.Token.ComesFrom(address):
 		return auth.Actor{}, fault.New(fault.Forbidden, "This API token may not be used from this address.")
 	}
-	actor.TokenID, actor.Abilities, actor.Ahead = token.ID, token.Abilities, caller.Ahead
-	s.tokens.used(token, now)
+	actor.TokenID, actor.Abilities, actor.Ahead = c.Token.ID, c.Token.Abilities, c.Ahead
 	return actor, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"holdfast/internal/auth"
+	"holdfast/internal/core"
 	"holdfast/internal/db"
 )
 
@@ -91,11 +92,17 @@ func deleteTokensOfUser(tx *db.Tx, siteID, userID int64) (ids []int64, err error
 			return err
 		})
 	slices.Sort(ids)
+	if err == nil && len(ids) > 0 {
+		err = core.Changed(tx, siteID)
+	}
 	return ids, err
 }
 
 // deleteTokensEverywhere removes the API tokens that act as a user on all sites, and returns them in order of their ids.
 func deleteTokensEverywhere(tx *db.Tx, userID int64) (ended []auth.APIToken, err error) {
+	if err := changedForTokensOf(tx, userID); err != nil {
+		return nil, err
+	}
 	err = tx.Each(`DELETE FROM api_tokens WHERE user_id = $1 RETURNING `+tokenColumns, []any{userID},
 		func(scan func(dest ...any) error) error {
 			t, err := scanToken(scan)
@@ -107,12 +114,19 @@ func deleteTokensEverywhere(tx *db.Tx, userID int64) (ended []auth.APIToken, err
 }
 
 // deleteToken removes one API token of a site, or returns db.ErrNotFound.
-func deleteToken(tx *db.Tx, siteID, id int64) error { return tx.Remove("api_tokens", siteID, id) }
+func deleteToken(tx *db.Tx, siteID, id int64) error {
+	if err := tx.Remove("api_tokens", siteID, id); err != nil {
+		return err
+	}
+	return core.Changed(tx, siteID)
+}
 
 // deleteTokens removes all API tokens of a site.
 func deleteTokens(tx *db.Tx, siteID int64) error {
-	_, err := tx.Exec(`DELETE FROM api_tokens WHERE site_id = $1`, siteID)
-	return err
+	if _, err := tx.Exec(`DELETE FROM api_tokens WHERE site_id = $1`, siteID); err != nil {
+		return err
+	}
+	return core.Changed(tx, siteID)
 }
 
 // TouchToken records when a token was used, unless a use after unlessAfter is recorded already.

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"holdfast/internal/auth"
+	"holdfast/internal/core"
 	"holdfast/internal/db"
 )
 
@@ -125,7 +126,10 @@ func SetMembership(tx *db.Tx, m auth.Membership) error {
 		VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (site_id, user_id) DO UPDATE SET role = $3, can_sign_off_payout = $4`,
 		m.SiteID, m.UserID, m.Role, m.CanSignOffPayout, db.Micros(tx.Now))
-	return err
+	if err != nil {
+		return err
+	}
+	return core.Changed(tx, m.SiteID)
 }
 
 // lockMembership keeps a user's access to a site until the write ends. Without access it returns db.ErrNotFound.
@@ -135,7 +139,10 @@ func lockMembership(tx *db.Tx, siteID, userID int64) error {
 
 // RemoveMembership takes a user's access to a site away, or returns db.ErrNotFound.
 func RemoveMembership(tx *db.Tx, siteID, userID int64) error {
-	return changeUser(tx, `DELETE FROM memberships WHERE site_id = $1 AND user_id = $2`, siteID, userID)
+	if err := changeUser(tx, `DELETE FROM memberships WHERE site_id = $1 AND user_id = $2`, siteID, userID); err != nil {
+		return err
+	}
+	return core.Changed(tx, siteID)
 }
 
 // membershipsOf reads the roles of a user on sites, in order of the sites' ids.

@@ -1,0 +1,244 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/internal/api"
+	"holdfast/internal/app"
+	"holdfast/internal/auth"
+	"holdfast/internal/dbtest"
+	"holdfast/internal/fault"
+	"holdfast/internal/identity"
+	"holdfast/internal/travel"
+)
+
+const v2 = "/demo/rest/svc/v2"
+
+// sentOften are the requests whose senders may be remembered, by the names of their routes. Each succeeds as often as it is sent.
+func sentOften(t *testing.T, w *world, bearer string) map[string]func() (int, string, []byte) {
+	t.Helper()
+	booking := func() (int, string, []byte) {
+		return w.send(t, "POST", v2+"/bookings", bearer, `{"channels": 4, "firstname": "Ada", "surname": "Lovelace", "email": "ada@example.com",
+			"date": "2026-05-01", "content": "A week", "total": 100000, "currencies": "EUR", "countries": "PT"}`)
+	}
+	var made struct{ ID int64 }
+	status, _, body := booking()
+	if must(t, json.Unmarshal(body, &made)); status != http.StatusCreated {
+		t.Fatalf("a booking: %d %s", status, body)
+	}
+	payment := func() (int, string, []byte) {
+		return w.send(t, "POST", v2+"/transactions", bearer, fmt.Sprintf(`{"channels": 4, "transaction_types": "purchase", "currencies": "EUR",
+			"total": 100, "bookings": [{"id": %d, "currencies": "EUR", "total": 100}], "payment_methods": "credit-card", "payee_name": "Ada", "payee_surname": "Lovelace",
+			"payee_email": "ada@example.com", "card_types": "visa", "countries": "PT"}`, made.ID))
+	}
+	var paid struct{ ID int64 }
+	status, _, body = payment()
+	if must(t, json.Unmarshal(body, &paid)); status != http.StatusCreated {
+		t.Fatalf("a payment: %d %s", status, body)
+	}
+	get := func(path string) func() (int, string, []byte) {
+		return func() (int, string, []byte) { return w.send(t, "GET", path, bearer, "") }
+	}
+	return map[string]func() (int, string, []byte){
+		"createBooking": booking, "createTransaction": payment, "listBookings": get(v2 + "/bookings"), "listTransactions": get(v2 + "/transactions"),
+		"getBooking": get(fmt.Sprintf("%s/bookings/%d", v2, made.ID)), "getTransaction": get(fmt.Sprintf("%s/transactions/%d", v2, paid.ID)),
+	}
+}
+
+// lookedUp reports whether a request looked its sender up.
+func lookedUp(w *world, send func()) bool {
+	for _, s := range dbtest.Statements(w.core.Store, send) {
+		if strings.Contains(s.Query, "api_tokens") && strings.Contains(s.Query, "secret_hash") {
+			return true
+		}
+	}
+	return false
+}
+
+// TestARememberedSenderEndsAtOnce: another process changes what a sender may do, and the first request after that goes by it, whichever it is.
+func TestARememberedSenderEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	dbtest.OnBoth(t, func(t *testing.T, url string) {
+		w := newWorldOf(t, travel.ProtectionOnlyProfile, url, io.Discard)
+		elsewhere := app.New(w.core)
+		t.Cleanup(elsewhere.Close)
+		system, admin := auth.System(1), userID("admin")
+		ctx := t.Context()
+		member := func(role auth.Role) func() error {
+			return func() error { return elsewhere.Accounts.SetMembership(ctx, system, admin, role, false) }
+		}
+		for what, c := range map[string]struct {
+			change           func(token int64) error
+			reading, writing int
+		}{
+			"nothing": {func(int64) error { return nil }, 200, 201},
+			"the token is deleted": {func(id int64) error {
+				return elsewhere.Tokens.Delete(ctx, system, id)
+			}, 401, 401},
+			"all tokens are deleted": {func(int64) error { return elsewhere.Tokens.DeleteAll(ctx, system) }, 401, 401},
+			"the user loses the role": {func(int64) error {
+				return elsewhere.Accounts.RemoveMembership(ctx, system, admin)
+			}, 401, 401},
+			"the user may only read": {func(int64) error { return member(auth.ReadOnly)() }, 200, 403},
+			"the password ends tokens": {func(int64) error {
+				return elsewhere.Accounts.SetPassword(ctx, auth.System(0), admin, "another good password", true)
+			}, 401, 401},
+		} {
+			must(t, member(auth.MemberAdmin)())
+			for name := range sentOften(t, w, w.token(t, "admin", auth.MemberAdmin, nil, nil)) {
+				must(t, member(auth.MemberAdmin)())
+				bearer := w.token(t, "admin", auth.MemberAdmin, nil, nil)
+				send := sentOften(t, w, bearer)[name]
+				if lookedUp(w, func() { send() }) {
+					t.Errorf("%s looks up a sender who was let in before", name)
+				}
+				id, _, _ := auth.ParseToken(bearer)
+				must(t, c.change(id))
+				want := c.reading
+				if strings.HasPrefix(name, "create") {
+					want = c.writing
+				}
+				if status, _, body := send(); status != want {
+					t.Errorf("%s, then %s: %d %s, want %d", what, name, status, body, want)
+				}
+			}
+		}
+	})
+}
+
+// TestWhatIsRememberedFollowsItsSite: names and clocks are those of now.
+func TestWhatIsRememberedFollowsItsSite(t *testing.T) {
+	t.Parallel()
+	dbtest.OnBoth(t, func(t *testing.T, url string) {
+		w := newWorldOf(t, travel.ProtectionOnlyProfile, url, io.Discard)
+		elsewhere := app.New(w.core)
+		t.Cleanup(elsewhere.Close)
+		book := sentOften(t, w, w.token(t, "admin", auth.MemberAdmin, nil, nil))["createBooking"]
+		ctx := t.Context()
+		user, err := elsewhere.Accounts.UserNamed(ctx, auth.System(0), "admin")
+		must(t, err)
+		_, err = elsewhere.Links.ChangeProfile(ctx, identity.Visit{User: user}, identity.Profile{Name: "Ada of Britain", Email: user.Email})
+		must(t, err)
+		if status, _, body := book(); status != http.StatusCreated || !bytes.Contains(body, []byte("Ada of Britain")) {
+			t.Errorf("with another name: %d %s", status, body)
+		}
+		_, err = elsewhere.Clocks.Move(ctx, auth.System(1), w.clock.read().Add(48*time.Hour))
+		must(t, err)
+		if status, _, body := book(); status != http.StatusCreated || !bytes.Contains(body, []byte(`"created":"2026-03-04 10:20:30"`)) {
+			t.Errorf("two days later: %d %s", status, body)
+		}
+	})
+}
+
+// TestWhoIsRememberedIsStillChecked: what a request brings along is compared each time, and a use is recorded each minute.
+func TestWhoIsRememberedIsStillChecked(t *testing.T) {
+	t.Parallel()
+	w := newWorldOf(t, travel.ProtectionOnlyProfile, dbtest.Engines[0].Database(t), io.Discard)
+	bearer := w.token(t, "admin", auth.MemberAdmin, []string{"read", "log_bookings", "log_payments"}, []string{"192.0.2.0/24"})
+	often := sentOften(t, w, bearer)
+	list := often["listBookings"]
+	if status, code, _ := w.send(t, "GET", v2+"/bookings", bearer+"x", ""); status != 401 || code != "api_token_invalid" {
+		t.Errorf("with a wrong secret: %d %s", status, code)
+	}
+	r := httptest.NewRequestWithContext(t.Context(), "GET", v2+"/bookings", http.NoBody)
+	r.Header.Set("Authorization", "Bearer "+bearer)
+	r.RemoteAddr = "203.0.113.7:1234"
+	recorder := httptest.NewRecorder()
+	if w.handler.ServeHTTP(recorder, r); recorder.Code != 403 {
+		t.Errorf("from another network: %d %s", recorder.Code, recorder.Body)
+	}
+	if status, _, body := w.send(t, "GET", "/other/rest/svc/v2/bookings", bearer, ""); status != 403 {
+		t.Errorf("at another site: %d %s", status, body)
+	}
+	// An error has the same answer for who is remembered as for who is looked up, and what is not there is not there.
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+	}{
+		{"GET", v2 + "/bookings/999", "", 404},
+		{"GET", v2 + "/bookings?page=none", "", 400},
+		{"POST", v2 + "/bookings", `{"channels": 4, "total": "many"}`, 400},
+		{"POST", v2 + "/transactions", `{"channels": 4, "transaction_types": "gift"}`, 400},
+	} {
+		if status, _, body := w.send(t, c.method, c.path, bearer, c.body); status != c.status {
+			t.Errorf("%s %s: %d %s", c.method, c.path, status, body)
+		}
+	}
+	w.clock.set(w.clock.read().Add(time.Minute))
+	if !lookedUp(w, func() { list() }) {
+		t.Error("A use after a minute is not recorded.")
+	}
+	if lookedUp(w, func() { list() }) {
+		t.Error("Each use after a minute looks the sender up.")
+	}
+	w.app.Tokens.Flush()
+	tokens, err := w.app.Tokens.List(t.Context(), auth.System(1))
+	if must(t, err); len(tokens) != 1 || !tokens[0].LastUsedAt.Equal(w.clock.read()) {
+		t.Errorf("The token was used at %v, want %v.", tokens[0].LastUsedAt, w.clock.read())
+	}
+}
+
+// TestAKeyWorksForWhoIsRemembered: a request that begins again keeps its idempotency key.
+func TestAKeyWorksForWhoIsRemembered(t *testing.T) {
+	t.Parallel()
+	w := newWorldOf(t, travel.ProtectionOnlyProfile, dbtest.Engines[0].Database(t), io.Discard)
+	bearer := w.token(t, "admin", auth.MemberAdmin, nil, nil)
+	sentOften(t, w, bearer)
+	book := func() (int, string, http.Header) {
+		r := httptest.NewRequestWithContext(t.Context(), "POST", v2+"/bookings", strings.NewReader(`{"channels": 4, "firstname": "Ada", "surname": "Byron",
+			"email": "ada@example.com", "date": "2026-05-01", "content": "A week", "total": 100000, "currencies": "EUR", "countries": "PT"}`))
+		r.Header.Set("Authorization", "Bearer "+bearer)
+		r.Header.Set("Idempotency-Key", "once")
+		recorder := httptest.NewRecorder()
+		w.handler.ServeHTTP(recorder, r)
+		var made struct{ ID int64 }
+		must(t, json.Unmarshal(recorder.Body.Bytes(), &made))
+		return recorder.Code, fmt.Sprint(made.ID), recorder.Header()
+	}
+	_, err := w.app.Clocks.Move(t.Context(), auth.System(1), w.clock.read().Add(time.Hour)) // so that the sender does not hold
+	must(t, err)
+	status, first, _ := book()
+	_, err = w.app.Clocks.Move(t.Context(), auth.System(1), w.clock.read().Add(2*time.Hour))
+	must(t, err)
+	again, second, header := book()
+	if status != 201 || again != 201 || first != second || header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("%d %s, then %d %s %v", status, first, again, second, header)
+	}
+}
+
+// TestOnlyWhoIsLetInIsRemembered: each route whose sender may be remembered is one of those that are tried here.
+func TestOnlyWhoIsLetInIsRemembered(t *testing.T) {
+	t.Parallel()
+	w := newWorldOf(t, travel.ProtectionOnlyProfile, dbtest.Engines[0].Database(t), io.Discard)
+	bearer := w.token(t, "admin", auth.MemberAdmin, nil, nil)
+	often := sentOften(t, w, bearer)
+	for _, r := range api.Routes(api.Config{}) {
+		if _, tried := often[r.Name]; tried != r.Often() {
+			t.Errorf("%s: its sender may be remembered is %t, and it is tried is %t", r.Name, r.Often(), tried)
+		}
+	}
+	if _, ok := w.app.Sessions.Remembered("demo", bearer, "192.0.2.1"); !ok {
+		t.Error("A sender who was let in is not remembered.")
+	}
+	_, err := w.app.Sessions.Authenticate(t.Context(), "demo", bearer+"x", "192.0.2.1")
+	if !fault.Is(err, fault.TokenInvalid) {
+		t.Error(err)
+	}
+	for what, bearer := range map[string]string{"a wrong secret": bearer + "x", "no token": "", "another one": "99|secret"} {
+		if _, ok := w.app.Sessions.Remembered("demo", bearer, "192.0.2.1"); ok {
+			t.Errorf("%s is remembered", what)
+		}
+	}
+	// A site of which nothing was ever changed has no version, so nothing can say that it is the same.
+	if _, ok := w.app.Sessions.Remembered("other", bearer, "192.0.2.1"); ok {
+		t.Error("The token is remembered at a site to which it does not belong.")
+	}
+}
