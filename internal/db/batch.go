@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+
+	"holdfast/internal/sqlitetx"
 )
 
 // Bounds of a batch: how many writes share it, and after one that failed, how many batches are careful.
@@ -25,7 +27,7 @@ type batch struct {
 	ran     []*writeCall
 
 	ctx  context.Context
-	sql  *sql.Tx
+	sql  transaction
 	rows sharedRows
 	ids  drawnIDs
 }
@@ -104,7 +106,7 @@ func (b *batch) attempt(next func() *writeCall) bool {
 			return false
 		}
 	}
-	if err := b.rows.write(b.tx()); err != nil {
+	if err := b.rows.write(b.shortTx()); err != nil {
 		b.ran[len(b.ran)-1].err = err
 		_ = b.sql.Rollback()
 		return false
@@ -136,6 +138,15 @@ func (b *batch) tx() *Tx {
 	return tx
 }
 
+// shortTx is tx for what takes a few milliseconds: nobody watches whether its time is over (see readOneOn).
+func (b *batch) shortTx() *Tx {
+	tx := b.tx()
+	if !b.queue.db.engine.manyWrites {
+		tx.ctx = context.WithoutCancel(b.ctx)
+	}
+	return tx
+}
+
 // run runs one call. lost: what the others wrote is lost with it.
 func (b *batch) run(call *writeCall) (lost bool) {
 	if call.err = call.ctx.Err(); call.err != nil {
@@ -159,7 +170,7 @@ func (b *batch) run(call *writeCall) (lost bool) {
 
 // join runs one call with nothing around it. One that is refused before it has changed anything does no harm.
 func (b *batch) join(call *writeCall) (lost bool) {
-	tx := b.tx()
+	tx := b.shortTx()
 	tx.shared, tx.lone = &b.rows, len(b.ran) == 1 && len(b.queue.calls) == 0
 	call.err = runGuarded(call.fn, tx)
 	return call.err != nil && tx.changed
@@ -195,8 +206,15 @@ func (b *batch) eachAlone(calls []*writeCall) {
 	}
 }
 
+// transaction is one that writes. After its end Commit and Rollback do nothing, and return sql.ErrTxDone.
+type transaction interface {
+	runner
+	Commit() error
+	Rollback() error
+}
+
 // beginShared begins the transaction of a batch. Where the connection turns out to be lost, it takes another one.
-func (db *DB) beginShared(ctx context.Context) (sqlTx *sql.Tx, err error) {
+func (db *DB) beginShared(ctx context.Context) (sqlTx transaction, err error) {
 	for range lossAttempts {
 		if sqlTx, err = db.beginWrite(ctx, db.engine.beginBatch); err == nil || !db.engine.lost(err) || !db.renewAfter(ctx, err) {
 			return sqlTx, err
@@ -209,15 +227,14 @@ func (db *DB) beginShared(ctx context.Context) (sqlTx *sql.Tx, err error) {
 // an UPDATE … RETURNING with a condition or with RowLock, and this reads what is committed at that moment. Foreign keys and unique indexes
 // guard the rest. A transaction of SQLite is always a snapshot, and its driver knows no levels. first is a statement that the
 // transaction begins with, or "".
-func (db *DB) beginWrite(ctx context.Context, first string) (*sql.Tx, error) {
+func (db *DB) beginWrite(ctx context.Context, first string) (transaction, error) {
 	if err := db.files.InPlace(); err != nil {
 		return nil, err
 	}
-	var opts *sql.TxOptions
-	if db.engine.manyWrites {
-		opts = &sql.TxOptions{Isolation: sql.LevelReadCommitted}
+	if !db.engine.manyWrites {
+		return sqlitetx.Begin(ctx, db.write, "BEGIN IMMEDIATE")
 	}
-	sqlTx, err := db.write.BeginTx(ctx, opts)
+	sqlTx, err := db.write.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if first = db.bounds + first; err != nil || first == "" {
 		return sqlTx, err
 	}

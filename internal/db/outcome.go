@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"sync"
@@ -21,7 +20,7 @@ var errOutcomeUnknown = errors.New("the database may have stored the changes or 
 
 // commit ends a transaction. An error that is errOutcomeUnknown leaves open whether the changes are stored; after any
 // other one nothing is.
-func (db *DB) commit(ctx context.Context, sqlTx *sql.Tx) error {
+func (db *DB) commit(ctx context.Context, sqlTx transaction) error {
 	if err := ctx.Err(); err != nil { // nothing is sent any more
 		_ = sqlTx.Rollback()
 		return err

@@ -3,9 +3,10 @@ package db
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"runtime"
+
+	"holdfast/internal/sqlitetx"
 )
 
 // Read runs fn on one consistent snapshot of the database. When fn calls Tx.Long, it runs again, in the lane of long reads.
@@ -118,8 +119,12 @@ func (db *DB) beginRead(ctx context.Context, pool *sql.DB) (on runner, end func(
 	if err := db.files.InPlaceLately(db.now()); err != nil {
 		return nil, nil, err
 	}
-	if !db.engine.manyWrites {
-		return beginReadSQLite(ctx, pool)
+	if !db.engine.manyWrites { // where each transaction is a snapshot
+		tx, err := sqlitetx.Begin(ctx, pool, "BEGIN")
+		if err != nil {
+			return nil, nil, err
+		}
+		return tx, func() { _ = tx.Rollback() }, nil
 	}
 	for range lossAttempts {
 		var sqlTx *sql.Tx
@@ -132,27 +137,6 @@ func (db *DB) beginRead(ctx context.Context, pool *sql.DB) (on runner, end func(
 		}
 	}
 	return nil, nil, err
-}
-
-// beginReadSQLite begins a reading transaction of SQLite, which is always a snapshot. A transaction of database/sql would start two
-// goroutines, and one more for each query, to see whether the context ends; the driver sees that by itself.
-func beginReadSQLite(ctx context.Context, pool *sql.DB) (on runner, end func(), err error) {
-	conn, err := pool.Conn(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	still := context.WithoutCancel(ctx)
-	end = func() {
-		if _, err := conn.ExecContext(still, "ROLLBACK"); err != nil {
-			_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // nobody gets it again
-		}
-		_ = conn.Close() // it goes back to the pool
-	}
-	if _, err := conn.ExecContext(still, "BEGIN"); err != nil {
-		end()
-		return nil, nil, err
-	}
-	return conn, end, nil
 }
 
 // RowByKey is Row for a query that finds what it reads by keys. To see whether the context ends takes SQLite's driver a goroutine, which is
