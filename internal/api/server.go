@@ -190,6 +190,9 @@ func (s *server) answer(c *call, route Route) error {
 	was := c.actor
 	was.Remembered, was.Key = nil, auth.IdempotencyKey{}
 	c.actor = auth.Actor{}
+	if fault.Is(err, fault.Unavailable) { // whoever it is: who waits for a database that does not answer waits once
+		return err
+	}
 	if err := s.admit(c, route, false); err != nil {
 		return err
 	}
