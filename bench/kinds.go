@@ -85,6 +85,13 @@ func (v *visitor) kinds(callers, many int) []kind {
 		v.get(byMonth, callers, fixed("exposure?by=month")),
 		v.get(runOff, callers, fixed("exposure/run-off")),
 	}
+	write := func(name string, callers int, make func(r *rand.Rand, into []byte) []byte) {
+		list = append(list, kind{name: name, callers: callers, status: http.StatusCreated, make: make})
+	}
+	// Jobs go on after payments for some seconds. They belong to payments, so all that makes payments comes last.
+	for _, n := range writers(callers, many) {
+		write(createBooking, n, v.booking)
+	}
 	// What is kept of a report is out of date after each payment.
 	exposure := list[slices.IndexFunc(list, func(k kind) bool { return k.name == byChannel })].make
 	list = append(list, kind{name: byChannelMoved, callers: callers, status: anySuccess, make: func(r *rand.Rand, into []byte) []byte {
@@ -93,11 +100,7 @@ func (v *visitor) kinds(callers, many int) []kind {
 		}
 		return exposure(r, into)
 	}})
-	write := func(name string, callers int, make func(r *rand.Rand, into []byte) []byte) {
-		list = append(list, kind{name: name, callers: callers, status: http.StatusCreated, make: make})
-	}
 	for _, n := range writers(callers, many) {
-		write(createBooking, n, v.booking)
 		write(logPayment, n, func(r *rand.Rand, into []byte) []byte { return v.payment(r, into, v.one, true) })
 	}
 	write(logPayments, callers, func(r *rand.Rand, into []byte) []byte { return v.payment(r, into, v.all, false) })
