@@ -19,7 +19,7 @@ var dropConstraint = regexp.MustCompile(`(?s)^(?:--[^\n]*\n)*ALTER TABLE (\w+) D
 //
 // Other programs copy such a table, which takes minutes and all of the disk where it is large. Here SQLite is told that the index of the
 // constraint was made by a statement, and then drops it like any other. What is stored stays as it is. SQLite's documentation describes
-// such changes of its table of the schema, under "Making Other Kinds Of Table Schema Changes".
+// such changes of its table of the schema, under "Making Other Kinds Of Table Schema Changes". docs/decisions/0018 says more.
 func DropConstraint(ctx context.Context, tx *sql.Tx, statement string) (ours bool, err error) {
 	m := dropConstraint.FindStringSubmatch(statement)
 	if m == nil {
