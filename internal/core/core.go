@@ -9,7 +9,6 @@ import (
 	"database/sql"
 	"io"
 	"log/slog"
-	"slices"
 	"strings"
 	"time"
 
@@ -64,27 +63,40 @@ type Core struct {
 func Read[T any](
 	ctx context.Context, c *Core, actor auth.Actor, fn func(tx *db.Tx) (T, error),
 ) (found T, err error) {
-	return readFor(ctx, c, actor, func(tx *db.Tx) (found T, err error) {
-		if err = hold(tx, actor); err == nil {
-			found, err = fn(tx)
-		}
-		return found, err
-	})
-}
-
-// readFor is Read for fn that asks itself whether a remembered actor holds.
-func readFor[T any](
-	ctx context.Context, c *Core, actor auth.Actor, fn func(tx *db.Tx) (T, error),
-) (found T, err error) {
-	if err := actor.Require(auth.Read); err != nil {
-		return found, err
-	}
-	err = c.Store.ReadFor(ctx, actor.Caller(), func(tx *db.Tx) (err error) {
-		goBy(tx, ClockFor(actor))
+	err = c.readAs(ctx, actor, plainly, func(tx *db.Tx) (err error) {
 		found, err = fn(tx)
 		return err
 	})
 	return found, err
+}
+
+// manner says how readAs reads.
+type manner int
+
+const (
+	plainly manner = iota // as Read
+	report                // as ReadReport
+	unasked               // as Read, but fn asks itself whether a remembered actor holds
+)
+
+// readAs is Read and ReadReport without a type, so that the program has it once.
+func (c *Core) readAs(ctx context.Context, actor auth.Actor, how manner, fn func(tx *db.Tx) error) error {
+	if err := actor.Require(auth.Read); err != nil {
+		return err
+	}
+	begun := func(tx *db.Tx) error {
+		goBy(tx, ClockFor(actor))
+		if how != unasked {
+			if err := hold(tx, actor); err != nil {
+				return err
+			}
+		}
+		return fn(tx)
+	}
+	if how == report {
+		return c.Store.ReadReportFor(ctx, actor.Caller(), begun)
+	}
+	return c.Store.ReadFor(ctx, actor.Caller(), begun)
 }
 
 // ReadReport is Read for a report whose answer says up to when it knows all: db.ReadReportFor tells where it is read. tx.Now may
@@ -92,14 +104,8 @@ func readFor[T any](
 func ReadReport[T any](
 	ctx context.Context, c *Core, actor auth.Actor, fn func(tx *db.Tx) (T, error),
 ) (found T, err error) {
-	if err := actor.Require(auth.Read); err != nil {
-		return found, err
-	}
-	err = c.Store.ReadReportFor(ctx, actor.Caller(), func(tx *db.Tx) (err error) {
-		goBy(tx, ClockFor(actor))
-		if err = hold(tx, actor); err == nil {
-			found, err = fn(tx)
-		}
+	err = c.readAs(ctx, actor, report, func(tx *db.Tx) (err error) {
+		found, err = fn(tx)
 		return err
 	})
 	return found, err
@@ -118,24 +124,18 @@ func ReadAfter[T any](
 	ctx context.Context, c *Core, actor auth.Actor, due Due, fn func(tx *db.Tx) (T, error), along ...Rider,
 ) (found T, err error) {
 	waits, ended := false, false
-	read := func(tx *db.Tx) (found T, err error) {
-		var version sql.NullInt64
-		riders := slices.Concat(along, []Rider{due.Ask(tx, actor.SiteID, &waits)}, askWhether(actor, &version))
-		query, args, answers := Along(tx, "SELECT", "", nil, riders)
-		if err = db.RowByKey(tx, query, args, answers...); err == nil {
-			err = compare(actor, version)
+	read := func(tx *db.Tx) (err error) {
+		if err = askFirst(tx, actor, append(along, due.Ask(tx, actor.SiteID, &waits))); err == nil && (!waits || ended) {
+			found, err = fn(tx)
 		}
-		if err != nil || waits && !ended {
-			return found, err
-		}
-		return fn(tx)
+		return err
 	}
-	if found, err = readFor(ctx, c, actor, read); err != nil || !waits {
+	if err = c.readAs(ctx, actor, unasked, read); err != nil || !waits {
 		return found, err
 	}
 	if _, err = due.End(ctx, actor.SiteID); err == nil {
 		ended = true
-		found, err = readFor(ctx, c, actor, read)
+		err = c.readAs(ctx, actor, unasked, read)
 	}
 	return found, err
 }

@@ -31,12 +31,16 @@ func compare(actor auth.Actor, version sql.NullInt64) error {
 
 // hold asks by a statement of its own.
 func hold(tx *db.Tx, actor auth.Actor) error {
-	var version sql.NullInt64
-	riders := askWhether(actor, &version)
-	if riders == nil {
+	if actor.Remembered.Holds() {
 		return nil
 	}
-	query, args, answers := Along(tx, "SELECT", "", nil, riders)
+	return askFirst(tx, actor, nil)
+}
+
+// askFirst asks by a statement that takes riders along.
+func askFirst(tx *db.Tx, actor auth.Actor, riders []Rider) error {
+	var version sql.NullInt64
+	query, args, answers := Along(tx, "SELECT", "", nil, append(riders, askWhether(actor, &version)...))
 	if err := db.RowByKey(tx, query, args, answers...); err != nil {
 		return err
 	}
