@@ -19,7 +19,7 @@ const (
 // words are plain values and their rules: no input, no output, no SQL.
 var words = []string{
 	"internal/money", "internal/fault", "internal/civil", "internal/fx", "internal/travel", "internal/protection",
-	"internal/auth", "internal/psp", "internal/texts", "internal/qr",
+	"internal/auth", "internal/psp", "internal/texts", "internal/qr", "internal/sorting",
 }
 
 // room is a package of internal that holds one capability, its use cases and its own SQL.
@@ -101,6 +101,7 @@ var arrows = withRooms(map[string][]string{
 	"internal/loginline":    {"internal/fault"},
 	"internal/crew":         {},
 	"internal/recent":       {},
+	"internal/sorting":      {},
 	"internal/catalog":      {},
 	"internal/resident":     {},
 	"internal/db": and(words, "internal/sqlitecache", "internal/sqlitefile", "internal/sqlitelog", "internal/sqliteplan", "internal/sqliteschema", "internal/sqlitetx", "internal/heard", "internal/beside", "internal/crew", "internal/lane", "internal/catalog",

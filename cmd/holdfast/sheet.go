@@ -15,6 +15,7 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
+	"holdfast/internal/sorting"
 	"holdfast/internal/travel"
 )
 
@@ -162,7 +163,7 @@ func (s *sheet) arrange(o orderFlags) error {
 		return err
 	}
 	if at := columnNamed(s.columns, o.Sort.column); at >= 0 {
-		slices.SortStableFunc(s.rows, func(a, b []cell) int { return o.Sort.compare(cellAt(a, at), cellAt(b, at)) })
+		sorting.Stable(s.rows, func(a, b []cell) int { return o.Sort.compare(cellAt(a, at), cellAt(b, at)) })
 	}
 	if o.Limit > 0 && o.Limit < len(s.rows) {
 		s.rows = s.rows[:o.Limit]

@@ -10,6 +10,7 @@ import (
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
+	"holdfast/internal/sorting"
 	"holdfast/internal/travel"
 	"holdfast/internal/web/chart"
 	"holdfast/internal/web/shell"
@@ -92,7 +93,7 @@ func (s *settings) modelTable(found reports.ModelReport) (*shell.Table, error) {
 		return nil, err
 	}
 	rows := slices.Clone(found.Rows)
-	slices.SortStableFunc(rows, func(a, b protection.ModelRow) int {
+	sorting.Stable(rows, func(a, b protection.ModelRow) int {
 		order := cmp.Compare(a.E1Report, b.E1Report)
 		switch page.OrderBy {
 		case "merchant":
@@ -215,7 +216,7 @@ func (s *settings) lossTable(found reports.WhatIfReport) (*shell.Table, error) {
 		return nil, err
 	}
 	rows := slices.Clone(found.Channels)
-	slices.SortStableFunc(rows, func(a, b protection.WhatIfChannel) int {
+	sorting.Stable(rows, func(a, b protection.WhatIfChannel) int {
 		order := cmp.Compare(a.E1, b.E1)
 		switch page.OrderBy {
 		case "merchant":

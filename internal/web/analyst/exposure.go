@@ -9,6 +9,7 @@ import (
 
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
+	"holdfast/internal/sorting"
 	"holdfast/internal/travel"
 	"holdfast/internal/web/chart"
 	"holdfast/internal/web/shell"
@@ -87,7 +88,7 @@ const named = 5 * offered
 // suppliersOf are the suppliers in the rows of a report, those with most at risk first.
 func (s *settings) suppliersOf(r reports.ExposureReport) (ids []int64) {
 	rows := slices.Clone(r.Subtotals)
-	slices.SortStableFunc(rows, func(a, b protection.Subtotal) int { return cmp.Compare(b.E1+b.E2, a.E1+a.E2) })
+	sorting.Stable(rows, func(a, b protection.Subtotal) int { return cmp.Compare(b.E1+b.E2, a.E1+a.E2) })
 	if r.Query.By != protection.BySupplier && r.Query.Across == protection.BySupplier {
 		for _, row := range r.Rows {
 			rows = append(rows, protection.Subtotal{Key: row.Key})
@@ -162,7 +163,7 @@ func (s *settings) chartOf(r reports.ExposureReport, id string) chart.Chart {
 		c.Points = append(c.Points, point)
 	}
 	if c.Kind == chart.Ranked { // a chart has a bound: the largest must be in it
-		slices.SortStableFunc(c.Points, func(a, b chart.Point) int { return cmp.Compare(b.Values[0]+b.Values[1], a.Values[0]+a.Values[1]) })
+		sorting.Stable(c.Points, func(a, b chart.Point) int { return cmp.Compare(b.Values[0]+b.Values[1], a.Values[0]+a.Values[1]) })
 	}
 	return c
 }
@@ -272,7 +273,7 @@ func (s *settings) exposureTable(found reports.ExposureReport) (*shell.Table, er
 }
 
 func sortExposure(rows []protection.Row, by string, down bool, name func(protection.Row) string, byTime bool) {
-	slices.SortStableFunc(rows, func(a, b protection.Row) int {
+	sorting.Stable(rows, func(a, b protection.Row) int {
 		var order int
 		switch by {
 		case "key":

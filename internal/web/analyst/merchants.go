@@ -10,6 +10,7 @@ import (
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
+	"holdfast/internal/sorting"
 	"holdfast/internal/web/shell"
 )
 
@@ -101,7 +102,7 @@ func (s *settings) merchantTable(rows []merchantRow, c money.Currency) (*shell.T
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(rows, func(a, b merchantRow) int {
+	sorting.Stable(rows, func(a, b merchantRow) int {
 		var order int
 		switch page.OrderBy {
 		case "merchant":
