@@ -171,6 +171,11 @@ func TestAuthorisationsExpireByTheClockOfTheirSite(t *testing.T) {
 		if got := w.ReadTransaction(moved.ID); got.Status != travel.StatusExpired {
 			t.Errorf("on the site ahead: %s", got.Status)
 		}
+		asked := authorise()
+		w.MoveClock(apptest.Began.Add(2 * travel.AuthorisationLife))
+		if got := w.ReadTransaction(asked.ID); got.Status != travel.StatusExpired {
+			t.Errorf("on the site ahead, before the job: %s", got.Status)
+		}
 		w.Actor = there
 		if got := w.ReadTransaction(still.ID); got.Status != travel.StatusComplete {
 			t.Errorf("on the other: %s", got.Status)

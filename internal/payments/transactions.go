@@ -374,12 +374,15 @@ type openAuthorisation struct {
 	Clock      core.SiteClock
 }
 
-// openAuthorisations selects open authorisations whose life is over: those up to an instant, by the clock of their site. No
-// outcome of an adjustment of them is open. A condition follows it.
+// openAuthorisations selects open authorisations whose life is over: those up to an instant, by the clock of their site. A condition
+// follows it.
 const openAuthorisations = `SELECT t.site_id, t.id, s.clock_ahead FROM sites s JOIN transactions t ON t.site_id = s.id
-	WHERE t.type = 'authorize' AND t.status = 'complete' AND t.remaining > 0 AND t.effective_at <= ? + s.clock_ahead
+	WHERE t.effective_at <= ? + s.clock_ahead AND ` + authorisedOnly + ` AND `
+
+// authorisedOnly is the condition that a transaction t is an open authorisation, and no outcome of an adjustment of it is open.
+const authorisedOnly = `t.type = 'authorize' AND t.status = 'complete' AND t.remaining > 0
 		AND NOT EXISTS (SELECT 1 FROM transactions a JOIN gateway_charges p ON p.site_id = a.site_id AND p.transaction_id = a.id
-			WHERE a.site_id = t.site_id AND a.linked_id = t.id AND p.state IN ('called', 'challenged', 'unknown')) AND `
+			WHERE a.site_id = t.site_id AND a.linked_id = t.id AND p.state IN ('called', 'challenged', 'unknown'))`
 
 // authorisationsDue lists the authorisations of all sites that were not captured in time, at most limit of them.
 func authorisationsDue(tx *db.Tx, limit int) ([]openAuthorisation, error) {
@@ -405,9 +408,13 @@ func authorisationsDueOf(tx *db.Tx, siteID int64, limit int) ([]openAuthorisatio
 	return readAuthorisationsDue(tx, `s.id = ? ORDER BY t.effective_at, t.id LIMIT ?`, siteID, limit)
 }
 
-// askAuthorisationsDue asks whether a site has any.
+// askAuthorisationsDue asks whether a site has any, by its clock in this transaction.
 func askAuthorisationsDue(tx *db.Tx, siteID int64, due *bool) core.Rider {
-	return core.Rider{Query: "EXISTS (" + openAuthorisations + "s.id = ?)", Args: []any{authorisedBefore(tx), siteID}, Dest: due}
+	return core.Rider{
+		Query: "EXISTS (SELECT 1 FROM transactions t WHERE t.site_id = ? AND t.effective_at <= ? AND " + authorisedOnly + ")",
+		Args:  []any{siteID, db.Micros(tx.Now.Add(-travel.AuthorisationLife))},
+		Dest:  due,
+	}
 }
 
 // authorisedBefore is up to when an authorisation was made whose life is over, by the real clock.
