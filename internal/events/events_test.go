@@ -266,7 +266,10 @@ func TestASiteWhoseEventsStayStopsNoOther(t *testing.T) {
 		held := read(t, w, "").Items[0]
 		begin := read(t, other, "")
 		dbtest.Write(t, w.Core.Store, func(tx *db.Tx) error { // something refers to the event of the first site
-			_, err := tx.Exec(`CREATE TABLE held (site_id BIGINT, id BIGINT, FOREIGN KEY (site_id, id) REFERENCES events (site_id, id))`)
+			_, err := tx.Exec(`CREATE UNIQUE INDEX events_held ON events (site_id, id)`) // for SQLite, which has none
+			if err == nil {
+				_, err = tx.Exec(`CREATE TABLE held (site_id BIGINT, id BIGINT, FOREIGN KEY (site_id, id) REFERENCES events (site_id, id))`)
+			}
 			if err == nil {
 				_, err = tx.Exec(`INSERT INTO held (site_id, id) VALUES ($1, $2)`, held.SiteID, held.ID)
 			}

@@ -12,7 +12,7 @@ import (
 )
 
 // dropConstraint is the statement, as PostgreSQL has it.
-var dropConstraint = regexp.MustCompile(`(?s)^(?:--[^\n]*\n)*ALTER TABLE (\w+) DROP CONSTRAINT (\w+)$`)
+var dropConstraint = regexp.MustCompile(`(?s)^(?:--[^\n]*\n)*ALTER TABLE (\w+) DROP CONSTRAINT(?: IF EXISTS)? (\w+)$`)
 
 // DropConstraint carries out ALTER TABLE ... DROP CONSTRAINT for a UNIQUE constraint, by the name that PostgreSQL gives it: the table, its
 // columns and "key". ours is false, and nothing is changed, for any other statement. The error names a constraint that is not there.
@@ -77,10 +77,14 @@ func find(ctx context.Context, tx *sql.Tx, table, name string) (c constraint, er
 // drop takes the constraint out of the statement that made its table, and drops its index.
 func (c constraint) drop(ctx context.Context, tx *sql.Tx) error {
 	columns := strings.Join(c.columns, ", ")
-	without := strings.Replace(c.made, "UNIQUE ("+columns+"),", "", 1)
-	if without == c.made {
-		return fmt.Errorf("the statement that made %s has no UNIQUE (%s) with a comma behind it", c.table, columns)
+	// A comma is behind it or, where it is the last, before it and before a comment.
+	text := `UNIQUE \(` + columns + `\)`
+	place := regexp.MustCompile(text + `,|,((?:[ \t]*--[^\n]*)?\s*)` + text)
+	at := place.FindStringSubmatchIndex(c.made)
+	if at == nil {
+		return fmt.Errorf("the statement that made %s has no UNIQUE (%s) with a comma", c.table, columns)
 	}
+	without := c.made[:at[0]] + string(place.ExpandString(nil, "$1", c.made, at)) + c.made[at[1]:]
 	dropped := c.table + "_to_be_dropped"
 	steps := []step{
 		{"PRAGMA writable_schema = ON", nil},

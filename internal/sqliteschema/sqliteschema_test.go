@@ -149,11 +149,12 @@ func TestAConstraintStays(t *testing.T) {
 		dropNumbers: {ours: true}, // and rolled back
 		"ALTER TABLE rooms DROP CONSTRAINT rooms_number_key":         {true, "the table rooms has no constraint rooms_number_key"},
 		"ALTER TABLE halls DROP CONSTRAINT halls_site_number_key":    {true, "the table halls has no constraint halls_site_number_key"},
-		"ALTER TABLE rooms DROP CONSTRAINT rooms_uuid_key":           {true, "the statement that made rooms has no UNIQUE (uuid) with a comma behind it"},
+		"ALTER TABLE rooms DROP CONSTRAINT rooms_uuid_key":           {true, "the statement that made rooms has no UNIQUE (uuid) with a comma"},
 		"ALTER TABLE rooms DROP CONSTRAINT rooms_site_note_key":      {true, "the table rooms has no constraint rooms_site_note_key"},
 		"ALTER TABLE rooms DROP COLUMN note":                         {},
 		"ALTER TABLE rooms ADD COLUMN note TEXT":                     {},
 		"DROP INDEX rooms_by_note":                                   {},
+		"ALTER TABLE halls DROP CONSTRAINT IF EXISTS halls_a_key":    {true, "the table halls has no constraint halls_a_key"},
 		"-- ALTER TABLE rooms DROP CONSTRAINT rooms_site_number_key": {},
 	} {
 		ours, err := drop(t, pool, statement, false)
@@ -169,5 +170,31 @@ func TestAConstraintStays(t *testing.T) {
 	}
 	if _, err := pool.Exec(`INSERT INTO rooms (uuid, site, number) VALUES ('more', 1, 'n6')`); err == nil {
 		t.Error("The constraint is gone.")
+	}
+}
+
+// TestTheLastConstraintIsDropped: no comma stands behind it, and a comment before it.
+func TestTheLastConstraintIsDropped(t *testing.T) {
+	pool, path := opened(t)
+	for name, made := range map[string]string{
+		"a":  "CREATE TABLE a (\n\tid INTEGER PRIMARY KEY, -- drawn\n\tn TEXT NOT NULL, -- of the site\n\tUNIQUE (n, id)\n)",
+		"b":  "CREATE TABLE b (id INTEGER PRIMARY KEY, n TEXT, UNIQUE (n, id))",
+		"c2": "CREATE TABLE c2 (id INTEGER PRIMARY KEY, n TEXT,\n\tUNIQUE (n), -- kept\n\tUNIQUE (n, id), CHECK (id > 0))",
+	} {
+		run(t, pool, made, `INSERT INTO `+name+` (id, n) VALUES (1, 'x'), (2, 'y')`)
+		statement := "ALTER TABLE " + name + " DROP CONSTRAINT IF EXISTS " + name + "_n_id_key"
+		if ours, err := drop(t, pool, statement, true); !ours || err != nil {
+			t.Fatal(name, ours, err)
+		}
+		if left := text(t, pool, `SELECT sql FROM sqlite_master WHERE name = '`+name+`'`); strings.Contains(left, "(n, id)") || strings.Count(left, "--") != strings.Count(made, "--") {
+			t.Errorf("%s: the table is made by %s", name, left)
+		}
+		run(t, pool, `INSERT INTO `+name+` (id, n) VALUES (3, 'z')`)
+		if found := text(t, fresh(t, path), "SELECT group_concat(id || n, ' ' ORDER BY id) FROM "+name); found != "1x 2y 3z" {
+			t.Errorf("%s: %s", name, found)
+		}
+	}
+	if found := text(t, fresh(t, path), "PRAGMA integrity_check"); found != "ok" {
+		t.Error(found)
 	}
 }
