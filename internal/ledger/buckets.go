@@ -12,7 +12,7 @@ import (
 type Buckets struct{ *core.Core }
 
 // deltasPerFold bounds one write of the folding. A write lives at most five seconds (R0), and other writes wait for it.
-const deltasPerFold = 20_000
+const deltasPerFold = 10_000
 
 // Fold adds the changes since the last run to the cubes, a bounded piece for each site. It returns more if there may be
 // changes left. Reports are exact before and after: they add the changes that are not folded yet themselves.

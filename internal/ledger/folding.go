@@ -33,7 +33,7 @@ func SitesToFold(tx *db.Tx) ([]int64, error) {
 // each.
 const (
 	deltasPerRead = 500
-	blocksPerFold = 20_000
+	blocksPerFold = 8_000
 	deltasPerPack = 1_000
 )
 
@@ -154,6 +154,9 @@ func addBlocks(tx *db.Tx, siteID int64, v protection.View, changes map[protectio
 		}
 		if err := saveBlocks(tx, siteID, v, batch, blocks); err != nil {
 			return err
+		}
+		for _, p := range batch {
+			blocks[p].Days = nil // with what was stored, the blocks of a fold take 40 MB
 		}
 	}
 	return nil
