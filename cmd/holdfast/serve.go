@@ -35,9 +35,12 @@ const (
 	idleTimeout    = 2 * time.Minute
 )
 
-// startLasts is how long a server needs at most for what it does once. Then its jobs have run, too, and it gives back the memory of
-// all that.
-const startLasts = 2 * time.Second
+// A server gives back the memory of its start twice: when it serves, before its jobs fill the memory with what has waited for them, and
+// when they have run for the first time.
+const (
+	servesAfter = 100 * time.Millisecond
+	startLasts  = 2 * time.Second
+)
 
 // serveCmd serves the API.
 type serveCmd struct{}
@@ -125,7 +128,9 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	}
 	server.RegisterOnShutdown(service.Stop)
 	defer p.startJobs(ctx)()
-	defer time.AfterFunc(startLasts, resident.ForgetStart).Stop()
+	for _, after := range []time.Duration{servesAfter, startLasts} {
+		defer time.AfterFunc(after, resident.ForgetStart).Stop()
+	}
 	stopped := make(chan error, 1)
 	go func() { stopped <- server.Serve(api.Listen(listener, p.core)) }()
 	log.Info("serving", "address", listener.Addr().String(), "engine", p.db.Engine())
