@@ -288,6 +288,23 @@ func TestASiteWhoseEventsStayStopsNoOther(t *testing.T) {
 	})
 }
 
+// TestLastID: all events up to now have ids up to it, and the next one has a higher one. Nobody asks for it but a restore.
+func TestLastID(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		record(t, w, 1)
+		var last int64
+		dbtest.Write(t, w.Core.Store, func(tx *db.Tx) (err error) {
+			last, err = events.LastID(tx)
+			return err
+		})
+		record(t, w, 2)
+		if found := read(t, w, "").Items; len(found) != 2 || found[0].ID > last || found[1].ID <= last {
+			t.Errorf("%d is behind the first of %+v", last, found)
+		}
+	})
+}
+
 // TestACursorFromBeforeARestore: positions may come to mean other events.
 func TestACursorFromBeforeARestore(t *testing.T) {
 	t.Parallel()

@@ -8,3 +8,12 @@ func Restored(tx *db.Tx) error {
 	_, err := tx.Exec(`UPDATE event_heads SET epoch = $1`, db.Micros(tx.Now))
 	return err
 }
+
+// LastID is an id that no event exceeds, and every later one does. No index is by id alone, so it is that before the next id.
+func LastID(tx *db.Tx) (int64, error) {
+	ids, err := tx.NewIDs(waitingEvents, 1)
+	if err != nil {
+		return 0, err
+	}
+	return ids[0][0] - 1, nil
+}

@@ -3,6 +3,7 @@ package mail
 import (
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/events"
 )
 
 // Restored marks what was not sent yet when a backup was taken: the service went on after the backup, and may have sent it.
@@ -19,6 +20,9 @@ func Restored(tx *db.Tx) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(`UPDATE mail_marks SET unsure_to = (SELECT COALESCE(MAX(e.id), 0) FROM events e WHERE e.site_id = mail_marks.site_id)`)
+	last, err := events.LastID(tx)
+	if err == nil {
+		_, err = tx.Exec(`UPDATE mail_marks SET unsure_to = $1`, last)
+	}
 	return err
 }
