@@ -167,7 +167,7 @@ var spareThreads = sync.OnceFunc(func() {
 // leastRoom is by how many bytes the heap grows at least before it is collected: some hundreds of requests. A server that has not filled
 // it in quiet gives back what is free.
 const (
-	leastRoom = 16 << 20
+	leastRoom = 12 << 20
 	quiet     = 15 * time.Second
 )
 
