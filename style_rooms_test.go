@@ -102,9 +102,10 @@ var arrows = withRooms(map[string][]string{
 	"internal/crew":         {},
 	"internal/recent":       {},
 	"internal/sorting":      {},
+	"internal/schemasteps":  {},
 	"internal/catalog":      {},
 	"internal/resident":     {},
-	"internal/db": and(words, "internal/sqlitecache", "internal/sqlitefile", "internal/sqlitelog", "internal/sqliteplan", "internal/sqliteschema", "internal/sqlitetx", "internal/heard", "internal/beside", "internal/crew", "internal/lane", "internal/catalog",
+	"internal/db": and(words, "internal/sqlitecache", "internal/sqlitefile", "internal/sqlitelog", "internal/sqliteplan", "internal/sqliteschema", "internal/sqlitetx", "internal/schemasteps", "internal/heard", "internal/beside", "internal/crew", "internal/lane", "internal/catalog",
 		"internal/sqltext", "internal/packed"),
 	"internal/app": and(words, allRooms()...),
 	"internal/paymentfile": {

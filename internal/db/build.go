@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"holdfast/internal/catalog"
+	"holdfast/internal/schemasteps"
 	"holdfast/internal/sqlitecache"
 	"holdfast/internal/sqlitefile"
 )
@@ -33,20 +34,17 @@ type Content struct {
 func (tx *Tx) Schema() (names []string, err error) {
 	err = tx.Each(`SELECT version, name FROM schema_migrations ORDER BY version`, nil,
 		func(scan func(dest ...any) error) error {
-			step := migration{}
-			err := scan(&step.number, &step.name)
+			step := schemasteps.Step{}
+			err := scan(&step.Number, &step.Name)
 			names = append(names, step.String())
 			return err
 		})
 	return names, err
 }
 
-// String is the name of the file, without its ending.
-func (m migration) String() string { return fmt.Sprintf("%04d_%s", m.number, m.name) }
-
 // Fits returns an error if a schema is newer than this program, or is another program's.
 func Fits(schema []string) error {
-	steps, err := migrations(migrationFiles)
+	steps, err := schemasteps.Read(migrationFiles, "migrations")
 	if err != nil {
 		return err
 	}
@@ -107,7 +105,7 @@ func (db *DB) fill(ctx context.Context, c Content) error {
 	if err != nil {
 		return db.outward(err)
 	}
-	steps, err := migrations(migrationFiles)
+	steps, err := schemasteps.Read(migrationFiles, "migrations")
 	if err != nil {
 		return err
 	}

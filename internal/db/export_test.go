@@ -8,19 +8,20 @@ import (
 	"testing/fstest"
 	"time"
 
+	"holdfast/internal/schemasteps"
 	"holdfast/internal/sqlitelog"
 )
 
 // MigrateTo brings the schema of an empty database to an earlier version.
 func (db *DB) MigrateTo(ctx context.Context, version int) error {
-	steps, err := migrations(migrationFiles)
+	steps, err := schemasteps.Read(migrationFiles, "migrations")
 	if err != nil {
 		return err
 	}
 	files := fstest.MapFS{}
 	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
 	for i, step := range steps[:version] {
-		files[names[i]] = &fstest.MapFile{Data: []byte(step.text)}
+		files[names[i]] = &fstest.MapFile{Data: []byte(step.Text)}
 	}
 	if err != nil {
 		return err
