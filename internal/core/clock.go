@@ -39,25 +39,39 @@ func begin(tx *db.Tx, k *known, clock SiteClock, riders []Rider) error {
 	if clock.SiteID == 0 {
 		return nil
 	}
-	v := versions{known: k, siteID: clock.SiteID}
-	var ahead int64
-	query, args, dest := Along(tx, `SELECT s.clock_ahead, COALESCE(v.version, 0), COALESCE(r.version, 0)`, ` FROM sites s
+	now := states.Of(tx)
+	head, tail, args, dest := "SELECT", "", []any(nil), []any(nil)
+	if now.siteID != clock.SiteID {
+		*now = state{}
+		head, tail = `SELECT s.clock_ahead, COALESCE(v.version, 0), COALESCE(r.version, 0)`, ` FROM sites s
 		LEFT JOIN site_versions v ON v.site_id = s.id
 		LEFT JOIN site_versions r ON r.site_id = ?
-		WHERE s.id = ?`, []any{int64(ratesSite), clock.SiteID}, riders, &ahead, &v.site, &v.rates)
-	err := tx.RowAsIs(query, args, dest...)                         // what others have left to the end of a shared transaction is no part of the answer
-	if errors.Is(err, db.ErrNotFound) && clock.remembered.Holds() { // the site does not exist: the write says so itself
-		return nil
+		WHERE s.id = ?`
+		args, dest = []any{int64(ratesSite), clock.SiteID}, []any{&now.ahead, &now.site, &now.rates}
 	}
-	if err == nil && !clock.remembered.Ask(v.site) {
-		err = ErrOutdated
+	if len(dest)+len(riders) > 0 {
+		query, args, dest := Along(tx, head, tail, args, riders, dest...)
+		err := tx.RowAsIs(query, args, dest...)                         // what others have left to the end of a shared transaction is no part of the answer
+		if errors.Is(err, db.ErrNotFound) && clock.remembered.Holds() { // the site does not exist: the write says so itself
+			return nil
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		goBy(tx, SiteClock{SiteID: clock.SiteID, Ahead: Microseconds(ahead)})
-		*versionsOf.Of(tx) = v
+	now.siteID = clock.SiteID
+	if !clock.remembered.Ask(now.site) {
+		return ErrOutdated
 	}
-	return err
+	goBy(tx, SiteClock{SiteID: clock.SiteID, Ahead: Microseconds(now.ahead)})
+	*versionsOf.Of(tx) = versions{known: k, siteID: clock.SiteID, site: now.site, rates: now.rates}
+	return nil
 }
+
+// state is what begin reads of a site. Of writes that share a transaction the first one reads it.
+type state struct{ siteID, ahead, site, rates int64 }
+
+var states = db.NewShared[state]()
 
 // Final is the last instant of the site's clock for which nothing more can be recorded (R0). A report with an earlier
 // known_at can no longer change, and a statement of a period that has ended by then is complete. It is the time that the

@@ -110,6 +110,7 @@ func AskVersion(siteID int64, version *sql.NullInt64) Rider {
 // gives the site a new version.
 func Changed(tx *db.Tx, siteID int64) error {
 	versionsOf.Of(tx).changed = true
+	*states.Of(tx) = state{}
 	tx.ForgetAnswers()
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails

@@ -3,6 +3,7 @@ package db_test
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -251,6 +252,57 @@ func TestAShortWriteThatFailsIsTakenBackAlone(t *testing.T) {
 					t.Errorf("the first one ran %d times", runs[0])
 				}
 			})
+		})
+	}
+}
+
+// handedOn is what short writes hand on to each other.
+var handedOn = db.NewShared[string]()
+
+// TestWhatAShortWriteReadIsHandedOn: to the short writes behind it in the same transaction of SQLite, also by one that is refused. Not
+// beyond a write that is not short, and not where others write meanwhile.
+func TestWhatAShortWriteReadIsHandedOn(t *testing.T) {
+	for _, e := range dbtest.Engines {
+		t.Run(e.Name, func(t *testing.T) {
+			store := dbtest.Open(t, e.Database(t), dbtest.AtStart)
+			var found [4]string
+			read := func(i int, then error) func(tx *db.Tx) error {
+				return func(tx *db.Tx) error {
+					v := handedOn.Of(tx)
+					found[i] = *v
+					*v += strconv.Itoa(i)
+					return then
+				}
+			}
+			short := func(fn func(tx *db.Tx) error) func() error {
+				return func() error { return store.WriteShort(t.Context(), fn) }
+			}
+			long := func() error { return store.Write(t.Context(), read(3, nil)) }
+			if e.Name != "sqlite" {
+				long = short(read(3, nil)) // the others go into no line
+			}
+			errs, _ := callsAtOnce(t, store, func(int) {},
+				short(read(0, nil)),
+				short(read(1, errNotThisOne)),
+				short(read(2, nil)),
+				long,
+				short(func(tx *db.Tx) error {
+					if left := *handedOn.Of(tx); left != "" {
+						t.Errorf("behind a write that is not short: %q", left)
+					}
+					return nil
+				}),
+			)
+			if errors.Join(errs[0], errs[2], errs[3], errs[4]) != nil || !errors.Is(errs[1], errNotThisOne) {
+				t.Errorf("answered %v", errs)
+			}
+			want := [4]string{"", "0", "01", ""}
+			if e.Name != "sqlite" {
+				want = [4]string{}
+			}
+			if found != want {
+				t.Errorf("found %q, want %q", found, want)
+			}
 		})
 	}
 }

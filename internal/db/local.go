@@ -8,7 +8,7 @@ import "maps"
 // as a variable of its package.
 type Local[T any] struct{ of *local }
 
-type local struct{ pinned bool }
+type local struct{ pinned, shared bool }
 
 // NewLocal declares a Local.
 func NewLocal[T any]() Local[T] { return Local[T]{of: &local{}} }
@@ -17,16 +17,21 @@ func NewLocal[T any]() Local[T] { return Local[T]{of: &local{}} }
 // transaction, such as its clock.
 func NewPinned[T any]() Local[T] { return Local[T]{of: &local{pinned: true}} }
 
+// NewShared declares a Local for what a write has read. A short write leaves it to the next ones that share its transaction, where nobody
+// else writes meanwhile, which is on SQLite. A write that is not short ends it. One that is refused does not: it has changed nothing.
+func NewShared[T any]() Local[T] { return Local[T]{of: &local{shared: true}} }
+
 // Of returns the value that a transaction has, to be read and changed.
 func (l Local[T]) Of(tx *Tx) *T {
-	if v, ok := tx.locals[l.of]; ok {
+	locals := &tx.locals
+	if l.of.shared && tx.shared != nil && !tx.engine.manyWrites {
+		locals = &tx.shared.locals
+	}
+	if v, ok := (*locals)[l.of]; ok {
 		return v.(*T)
 	}
 	v := new(T)
-	if tx.locals == nil {
-		tx.locals = map[*local]any{}
-	}
-	tx.locals[l.of] = v
+	Keep(locals, l.of, any(v))
 	return v
 }
 

@@ -15,7 +15,8 @@ type sharedRows struct {
 	tables []sharedTable
 	last   []sharedTable // of last deferrals: no row refers to theirs, so they come after all others
 	count  int
-	keys   map[any]bool // see Leave
+	keys   map[any]bool   // see Leave
+	locals map[*local]any // see NewShared
 }
 
 // sharedTable is the rows of one statement.
@@ -59,7 +60,7 @@ func (s *sharedRows) names(tables []string) bool {
 	return slices.ContainsFunc(s.tables, its) || slices.ContainsFunc(s.last, its)
 }
 
-// write writes all rows that wait.
+// write writes all rows that wait, and ends what short writes handed on. It is called before each write that is not short.
 func (s *sharedRows) write(tx *Tx) error {
 	tables := slices.Concat(s.tables, s.last)
 	*s = sharedRows{}
