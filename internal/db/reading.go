@@ -63,12 +63,8 @@ var errOneStatement = errors.New("a read of one statement runs another one")
 // ReadOne is Read for a function that mostly runs one statement: a query that finds what it needs by keys. That sees one state of the
 // database by itself, so nothing begins and ends a transaction around it. A function that wants more runs again, in a transaction.
 func (db *DB) ReadOne(ctx context.Context, fn func(tx *Tx) error) error {
-	// With SQLite nothing waits but for a connection, and who asks has said for how long.
-	if _, limited := ctx.Deadline(); !limited || db.engine.manyWrites {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, readLifetime)
-		defer cancel()
-	}
+	ctx, cancel := context.WithTimeout(ctx, readLifetime)
+	defer cancel()
 	if err := db.files.InPlaceLately(db.now()); err != nil {
 		return db.outward(err)
 	}
