@@ -156,7 +156,7 @@ func addBlocks(tx *db.Tx, siteID int64, v protection.View, changes map[protectio
 			return err
 		}
 		for _, p := range batch {
-			blocks[p].Days = nil // with what was stored, the blocks of a fold take 40 MB
+			blocks[p].Days = nil // what was stored in them need not stay in memory until the fold ends
 		}
 	}
 	return nil
