@@ -111,6 +111,7 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("the folder of the database cannot be made: %w", err)
 	}
+	sqlitefile.OwnLocks()
 	if err := sqlitefile.Make(path); err != nil {
 		return nil, err
 	}
@@ -135,7 +136,7 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 	if db.files, err = sqlitefile.Opened(path); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	db.log = sqlitelog.Open(sql.OpenDB(checkpoints), sqlitelog.Usual)
+	db.log = sqlitelog.Open(sql.OpenDB(checkpoints), sqlitelog.Usual, func() error { return sqlitefile.Sync(path) })
 	db.queue = newWriteQueue(db, sqlitefile.OpenTurn(path))
 	return db, nil
 }

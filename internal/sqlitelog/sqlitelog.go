@@ -32,6 +32,7 @@ const (
 type Log struct {
 	Bounds
 	checkpoint func(mode string) (pages, stored int64, err error)
+	sync       func() error // has the disk take what is written to the database file
 	pool       *sql.DB
 	writing    sync.Mutex // held while somebody writes
 	writes     int        // guarded by writing
@@ -41,10 +42,11 @@ type Log struct {
 	tried      int64 // how long the log was when all that could go into the file was there
 }
 
-// Open begins to look after the log of a database. A connection of pool is used for it, and no other one. Close closes the pool.
-func Open(pool *sql.DB, b Bounds) *Log {
+// Open begins to look after the log of a database. A connection of pool is used for it, and no other one. Close closes the pool. sync
+// has the disk take what is written to the database file.
+func Open(pool *sql.DB, b Bounds, sync func() error) *Log {
 	pool.SetMaxOpenConns(1)
-	l := &Log{Bounds: b, pool: pool, grown: make(chan struct{}, 1)}
+	l := &Log{Bounds: b, pool: pool, sync: sync, grown: make(chan struct{}, 1)}
 	l.checkpoint = l.sqlite
 	l.done.Go(l.run)
 	return l
@@ -96,15 +98,20 @@ func (l *Log) Write(short bool, fn func()) {
 }
 
 // shorten brings what is in the log into the file, if the log is long. SQLite writes at the start of the log again when all of it is
-// there. Beside a writer who does not stop that never comes to pass, so the end of the log goes there while nobody writes. What fails is
-// tried again later.
+// there. Beside a writer who does not stop that never comes to pass, so the end of the log goes there while nobody writes. Only then
+// SQLite has the disk take the file, and all who write would wait for it, so most of it is on the disk before. What fails is tried again
+// later.
 func (l *Log) shorten() {
 	pages, fresh := l.look()
 	if pages < l.Long || fresh < l.Fresh {
 		return
 	}
 	for range rounds {
-		if _, _, err := l.checkpoint("PASSIVE"); err != nil {
+		_, _, err := l.checkpoint("PASSIVE")
+		if err == nil {
+			err = l.sync()
+		}
+		if err != nil {
 			return
 		}
 		if pages, stored, err := l.checkpoint("NOOP"); err != nil || pages-stored < l.Short {

@@ -81,22 +81,23 @@ func TestWhenTheLogIsShortened(t *testing.T) {
 		steps []step
 		then  int64 // tried
 	}{
-		"it is short":                      {0, []step{{mode: "NOOP", pages: 99}}, 0},
-		"most of it is in the file":        {0, []step{{mode: "NOOP", pages: 120, stored: 101}}, 0},
-		"a reader needs it":                {100, []step{{mode: "NOOP", pages: 119}}, 100},
-		"it cannot be looked at":           {300, []step{{mode: "NOOP", pages: 500, err: broken}}, 300},
-		"it began anew and is short":       {300, []step{{mode: "NOOP", pages: 40}}, 0},
-		"it is long, and nobody writes":    {0, []step{{mode: "NOOP", pages: 100}, {mode: "PASSIVE"}, {mode: "NOOP", pages: 100, stored: 100}, {mode: "PASSIVE", pages: 100, stored: 100, writing: true}}, 100},
-		"it began anew and is long":        {300, []step{{mode: "NOOP", pages: 120}, {mode: "PASSIVE"}, {mode: "NOOP", pages: 120, stored: 120}, {mode: "PASSIVE", pages: 121, stored: 121, writing: true}}, 121},
-		"the disk is full beside a writer": {0, []step{{mode: "NOOP", pages: 100}, {mode: "PASSIVE", err: broken}}, 0},
-		"the disk is full at the end":      {0, []step{{mode: "NOOP", pages: 100}, {mode: "PASSIVE"}, {mode: "NOOP", pages: 101, stored: 100}, {mode: "PASSIVE", writing: true, err: broken}}, 0},
+		"it is short":                                {0, []step{{mode: "NOOP", pages: 99}}, 0},
+		"most of it is in the file":                  {0, []step{{mode: "NOOP", pages: 120, stored: 101}}, 0},
+		"a reader needs it":                          {100, []step{{mode: "NOOP", pages: 119}}, 100},
+		"it cannot be looked at":                     {300, []step{{mode: "NOOP", pages: 500, err: broken}}, 300},
+		"it began anew and is short":                 {300, []step{{mode: "NOOP", pages: 40}}, 0},
+		"it is long, and nobody writes":              {0, []step{{mode: "NOOP", pages: 100}, {mode: "PASSIVE"}, {mode: "sync"}, {mode: "NOOP", pages: 100, stored: 100}, {mode: "PASSIVE", pages: 100, stored: 100, writing: true}}, 100},
+		"it began anew and is long":                  {300, []step{{mode: "NOOP", pages: 120}, {mode: "PASSIVE"}, {mode: "sync"}, {mode: "NOOP", pages: 120, stored: 120}, {mode: "PASSIVE", pages: 121, stored: 121, writing: true}}, 121},
+		"the disk is full beside a writer":           {0, []step{{mode: "NOOP", pages: 100}, {mode: "PASSIVE", err: broken}}, 0},
+		"the disk fails when it is to take the file": {0, []step{{mode: "NOOP", pages: 100}, {mode: "PASSIVE"}, {mode: "sync", err: broken}}, 0},
+		"the disk is full at the end":                {0, []step{{mode: "NOOP", pages: 100}, {mode: "PASSIVE"}, {mode: "sync"}, {mode: "NOOP", pages: 101, stored: 100}, {mode: "PASSIVE", writing: true, err: broken}}, 0},
 		"somebody writes a lot meanwhile": {0, []step{
-			{mode: "NOOP", pages: 100}, {mode: "PASSIVE"}, {mode: "NOOP", pages: 160, stored: 100}, {mode: "PASSIVE"}, {mode: "NOOP", pages: 200, stored: 160},
-			{mode: "PASSIVE"}, {mode: "NOOP", pages: 205, stored: 200}, {mode: "PASSIVE", pages: 206, stored: 206, writing: true},
+			{mode: "NOOP", pages: 100}, {mode: "PASSIVE"}, {mode: "sync"}, {mode: "NOOP", pages: 160, stored: 100}, {mode: "PASSIVE"}, {mode: "sync"}, {mode: "NOOP", pages: 200, stored: 160},
+			{mode: "PASSIVE"}, {mode: "sync"}, {mode: "NOOP", pages: 205, stored: 200}, {mode: "PASSIVE", pages: 206, stored: 206, writing: true},
 		}, 206},
 		"somebody never stops": {0, []step{
-			{mode: "NOOP", pages: 100}, {mode: "PASSIVE"}, {mode: "NOOP", pages: 160, stored: 100}, {mode: "PASSIVE"}, {mode: "NOOP", pages: 200, stored: 160},
-			{mode: "PASSIVE"}, {mode: "NOOP", pages: 250, stored: 200}, {mode: "PASSIVE"}, {mode: "NOOP", pages: 300, stored: 250},
+			{mode: "NOOP", pages: 100}, {mode: "PASSIVE"}, {mode: "sync"}, {mode: "NOOP", pages: 160, stored: 100}, {mode: "PASSIVE"}, {mode: "sync"}, {mode: "NOOP", pages: 200, stored: 160},
+			{mode: "PASSIVE"}, {mode: "sync"}, {mode: "NOOP", pages: 250, stored: 200}, {mode: "PASSIVE"}, {mode: "sync"}, {mode: "NOOP", pages: 300, stored: 250},
 			{mode: "PASSIVE", pages: 310, stored: 310, writing: true},
 		}, 310},
 	} {
@@ -117,6 +118,10 @@ func TestWhenTheLogIsShortened(t *testing.T) {
 					t.Errorf("%s, and others may write: %t. Expected %+v", mode, free, next)
 				}
 				return next.pages, next.stored, next.err
+			}
+			l.sync = func() error {
+				_, _, err := l.checkpoint("sync")
+				return err
 			}
 			l.shorten()
 			if len(rest) > 0 || l.tried != c.then {
@@ -166,7 +171,7 @@ func TestWhenALogIsEmptied(t *testing.T) {
 func TestAQuietLogIsEmptied(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	db, looks := connection(t, path), connection(t, path)
-	l := Open(connection(t, path), Bounds{Long: 100_000, Fresh: 20, Short: 10, Quiet: time.Millisecond})
+	l := Open(connection(t, path), Bounds{Long: 100_000, Fresh: 20, Short: 10, Quiet: time.Millisecond}, noSync)
 	l.Write(false, func() {
 		if _, err := db.Exec("CREATE TABLE t AS SELECT hex(randomblob(100000)) AS text"); err != nil {
 			t.Error(err)
@@ -203,7 +208,7 @@ func opened(t *testing.T, path string) (*Log, func()) {
 	if _, err := db.Exec("CREATE TABLE t (n INTEGER PRIMARY KEY, text TEXT)"); err != nil {
 		t.Fatal(err)
 	}
-	l := Open(connection(t, path), Bounds{Long: 100, Fresh: 20, Short: 10, Quiet: time.Hour})
+	l := Open(connection(t, path), Bounds{Long: 100, Fresh: 20, Short: 10, Quiet: time.Hour}, noSync)
 	return l, func() {
 		l.Write(true, func() {
 			if _, err := db.Exec("INSERT INTO t (text) VALUES (hex(randomblob(100)))"); err != nil {
@@ -212,6 +217,8 @@ func opened(t *testing.T, path string) (*Log, func()) {
 		})
 	}
 }
+
+func noSync() error { return nil }
 
 func connection(t *testing.T, path string) *sql.DB {
 	t.Helper()
