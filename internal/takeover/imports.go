@@ -39,10 +39,10 @@ func NewImports(c *core.Core) *Imports {
 // where nobody else has written for a while.
 const (
 	firstRows            = 20
-	fewestRows, mostRows = 10, 500
+	fewestRows, mostRows = 10, 1000
 	pieceTime            = 40 * time.Millisecond
 	alonePieceTime       = 200 * time.Millisecond
-	calmAfter            = 20 // writes in a row, beside which nobody else wrote, until they become longer
+	calmAfter            = 5 // writes in a row, beside which nobody else wrote, until they become longer
 )
 
 // firstRefresh is after how many new payments the statistics of the database are refreshed for the first time. The
