@@ -10,9 +10,7 @@ import (
 	"time"
 
 	"holdfast/internal/civil"
-	"holdfast/internal/db"
 	"holdfast/internal/fault"
-	"holdfast/internal/ledger"
 	"holdfast/internal/money"
 	"holdfast/internal/travel"
 )
@@ -237,11 +235,7 @@ func (s Steps) WantAtLeast(t *testing.T, least Steps) {
 
 // FoldSome takes some deltas into the cubes and leaves others out.
 func (h *History) FoldSome(ctx context.Context, limit int) {
-	err := h.Core.Store.Write(ctx, func(tx *db.Tx) error {
-		_, err := ledger.FoldExposure(tx, h.Site.ID, limit)
-		return err
-	})
-	if err != nil {
+	if _, err := h.App.Buckets.FoldSite(ctx, h.Site.ID, limit); err != nil {
 		h.t.Error(err)
 	}
 }

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"holdfast/internal/core"
@@ -11,8 +12,8 @@ import (
 // Buckets keeps the cubes up to date that the reports of exposure read (R7).
 type Buckets struct{ *core.Core }
 
-// deltasPerFold bounds one write of the folding. A write lives at most five seconds (R0), and other writes wait for it.
-const deltasPerFold = 10_000
+// deltasPerFold bounds one write of the folding. Other writes wait for it, so it takes some 20 ms.
+const deltasPerFold = 5_000
 
 // Fold adds the changes since the last run to the cubes, a bounded piece for each site. It returns more if there may be
 // changes left. Reports are exact before and after: they add the changes that are not folded yet themselves.
@@ -26,36 +27,34 @@ func (b *Buckets) Fold(ctx context.Context) (more bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		var full bool
-		full, err = b.fold(ctx, site)
-		more = more || full
+		var folded int
+		if folded, err = b.FoldSite(ctx, site, deltasPerFold); err != nil {
+			err = fmt.Errorf("site %d: %w", site, err)
+		}
+		more = more || folded > 0
 	}
-	return more, err
+	return more && err == nil, err
 }
 
-func (b *Buckets) fold(ctx context.Context, site int64) (more bool, err error) {
-	folded, err := b.piece(ctx, deltasPerFold, func(tx *db.Tx, limit int) (int, error) {
-		return FoldExposure(tx, site, limit)
-	})
-	if err != nil {
-		return false, fmt.Errorf("site %d: %w", site, err)
-	}
-	return folded > 0, nil
-}
-
-// piece does one piece of the folding in one write. If the machine is too busy, the write runs out of its time, and the
-// piece is tried again with a smaller size. A write that runs out of time can return many errors, so every error counts.
-func (b *Buckets) piece(
-	ctx context.Context, limit int, do func(tx *db.Tx, limit int) (int, error),
-) (done int, err error) {
+// FoldSite moves deltas of a site into its cubes and buckets: at most limit, and no more than one write has the time for. It returns
+// how many: 0, too, where another process was faster. They are read and added up before the write, so that nobody waits for that. If
+// the machine is too busy, the write runs out of its time, and a smaller piece is tried. A write that runs out of time can return many
+// errors, so every error counts.
+func (b *Buckets) FoldSite(ctx context.Context, siteID int64, limit int) (folded int, err error) {
 	for ; limit > 0; limit /= 8 {
-		err = b.Store.Write(ctx, func(tx *db.Tx) (err error) {
-			done, err = do(tx, limit)
-			return err
-		})
-		if err == nil || ctx.Err() != nil {
+		var f *fold
+		if f, err = gatherFold(ctx, b.Store, siteID, limit); err == nil && len(f.ids) > 0 {
+			err = b.Store.Write(ctx, f.store)
+		}
+		if errors.Is(err, errFolded) {
+			return 0, nil
+		}
+		if err == nil {
+			return len(f.ids), nil
+		}
+		if ctx.Err() != nil {
 			break
 		}
 	}
-	return done, err
+	return 0, err
 }

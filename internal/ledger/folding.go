@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -32,64 +33,97 @@ func SitesToFold(tx *db.Tx) ([]int64, error) {
 // Bounds of one fold. The blocks take the time: deltas of one day and merchant share them, others change about forty
 // each.
 const (
-	deltasPerRead = 500
-	blocksPerFold = 8_000
+	deltasPerRead = 250
+	blocksPerFold = 4_000
 	deltasPerPack = 1_000
 )
 
-// FoldExposure moves deltas of a site into its cubes and buckets: at most limit, and no more than one write has the time
-// for. It returns how many. The deltas are removed and added up in one transaction, so every reader counts each of them
-// once. Nothing depends on the order of their ids: a delta that becomes visible late is folded late.
-func FoldExposure(tx *db.Tx, siteID int64, limit int) (folded int, err error) {
-	_, err = tx.Exec(`INSERT INTO exposure_folds (site_id, version) VALUES ($1, 1)
-		ON CONFLICT (site_id) DO UPDATE SET version = exposure_folds.version + 1`, siteID)
-	if err != nil {
-		return 0, err
+// fold is changes of a site's exposure on their way from exposure_deltas into the cubes and buckets. Its write may run more than
+// once, so it changes nothing of the fold.
+type fold struct {
+	siteID int64
+	ids    []int64 // of the deltas
+	kept   []protection.Delta
+	cubes  []map[protection.BlockKey]*protection.Block // what the deltas add, by view
+}
+
+// errFolded: another fold has taken some of the deltas.
+var errFolded = errors.New("the deltas were folded meanwhile")
+
+// gatherFold reads deltas, and adds them up. Nothing depends on the order of their ids: a delta that becomes visible late is folded
+// late.
+func gatherFold(ctx context.Context, store *db.DB, siteID int64, limit int) (*fold, error) {
+	f := &fold{siteID: siteID, cubes: make([]map[protection.BlockKey]*protection.Block, len(protection.Views))}
+	for i := range f.cubes {
+		f.cubes[i] = map[protection.BlockKey]*protection.Block{}
 	}
-	cubes := make([]map[protection.BlockKey]*protection.Block, len(protection.Views))
-	for i := range cubes {
-		cubes[i] = map[protection.BlockKey]*protection.Block{}
-	}
-	var all []protection.Delta
-	for touched := 0; folded < limit && touched < blocksPerFold; {
-		deltas, err := takeDeltas(tx, siteID, min(deltasPerRead, limit-folded))
+	for touched := 0; len(f.ids) < limit && touched < blocksPerFold; {
+		deltas, err := f.read(ctx, store, min(deltasPerRead, limit-len(f.ids)))
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		if len(deltas) == 0 {
 			break
 		}
-		folded += len(deltas)
-		all = append(all, protection.Merge(deltas)...)
+		f.kept = append(f.kept, protection.Merge(deltas)...)
 		for i := range deltas {
 			deltas[i].Known = 0 // the cubes do not tell
 		}
 		deltas = protection.Merge(deltas) // often equal: the parts of a booking are paid on one day
 		touched = 0
 		for i, v := range protection.Views {
-			v.Gather(deltas, cubes[i])
-			touched += len(cubes[i])
+			v.Gather(deltas, f.cubes[i])
+			touched += len(f.cubes[i])
+		}
+	}
+	return f, nil
+}
+
+// read reads the deltas behind those that the fold has.
+func (f *fold) read(ctx context.Context, store *db.DB, limit int) (deltas []protection.Delta, err error) {
+	last := int64(0)
+	if n := len(f.ids); n > 0 {
+		last = f.ids[n-1]
+	}
+	var ids []int64
+	err = store.Read(ctx, func(tx *db.Tx) error {
+		deltas, ids = nil, nil
+		return tx.Each(`SELECT id, `+deltaColumns+` FROM exposure_deltas WHERE site_id = $1 AND id > $2 ORDER BY id LIMIT $3`,
+			[]any{f.siteID, last, limit}, func(scan func(dest ...any) error) error {
+				var id int64
+				d, err := scanDelta(func(dest ...any) error { return scan(append([]any{&id}, dest...)...) })
+				deltas, ids = append(deltas, d), append(ids, id)
+				return err
+			})
+	})
+	f.ids = append(f.ids, ids...)
+	return deltas, err
+}
+
+// store removes the deltas and adds them up in one transaction, so every reader counts each of them once.
+func (f *fold) store(tx *db.Tx) error {
+	_, err := tx.Exec(`INSERT INTO exposure_folds (site_id, version) VALUES ($1, 1)
+		ON CONFLICT (site_id) DO UPDATE SET version = exposure_folds.version + 1`, f.siteID)
+	if err != nil {
+		return err
+	}
+	for some := range slices.Chunk(f.ids, deltasPerRead) {
+		w := db.Where{}
+		w.And("site_id = ?", f.siteID)
+		db.In(&w, "id", some)
+		switch n, err := tx.Exec(`DELETE FROM exposure_deltas WHERE `+w.Text.String(), w.Args...); {
+		case err != nil:
+			return err
+		case n < int64(len(some)):
+			return errFolded
 		}
 	}
 	for i, v := range protection.Views {
-		if err := addBlocks(tx, siteID, v, cubes[i]); err != nil {
-			return 0, err
+		if err := addBlocks(tx, f.siteID, v, f.cubes[i]); err != nil {
+			return err
 		}
 	}
-	return folded, keepDeltas(tx, siteID, all)
-}
-
-// takeDeltas removes deltas of a site from the table and returns them.
-func takeDeltas(tx *db.Tx, siteID int64, limit int) (deltas []protection.Delta, err error) {
-	err = tx.Each(`DELETE FROM exposure_deltas WHERE site_id = $1 AND id IN
-			(SELECT id FROM exposure_deltas WHERE site_id = $1 ORDER BY id LIMIT $2)
-		RETURNING `+deltaColumns, []any{siteID, limit},
-		func(scan func(dest ...any) error) error {
-			d, err := scanDelta(scan)
-			deltas = append(deltas, d)
-			return err
-		})
-	return deltas, err
+	return keepDeltas(tx, f.siteID, slices.Clone(f.kept))
 }
 
 // keepDeltas adds deltas to the buckets, in packs. The deltas of a small fold join the last pack, so that packs do not
@@ -138,25 +172,28 @@ func addBlocks(tx *db.Tx, siteID int64, v protection.View, changes map[protectio
 	if err != nil {
 		return err
 	}
-	blocks := make(map[place]*protection.Block, len(changes))
+	added := make(map[place]*protection.Block, len(changes))
 	places := make([]place, 0, len(changes))
 	for key, b := range changes {
 		at := place{key.Block, ids[key.Cell]}
-		blocks[at] = b
+		added[at] = b
 		places = append(places, at)
 	}
 	slices.SortFunc(places, func(a, b place) int { // neighbours stand together in the table
 		return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.cell, b.cell))
 	})
 	for batch := range slices.Chunk(places, blocksPerStatement) {
-		if err := readBlocks(tx, siteID, v, batch, blocks); err != nil {
-			return err
-		}
-		if err := saveBlocks(tx, siteID, v, batch, blocks); err != nil {
+		blocks, err := readBlocks(tx, siteID, v, batch)
+		if err != nil {
 			return err
 		}
 		for _, p := range batch {
-			blocks[p].Days = nil // what was stored in them need not stay in memory until the fold ends
+			for _, d := range added[p].Days {
+				blocks[p].Add(d.Day, d.Tally)
+			}
+		}
+		if err := saveBlocks(tx, siteID, v, batch, blocks); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -207,18 +244,18 @@ func cellsFor(
 	return ids, nil
 }
 
-// readBlocks adds the stored values of some blocks to their changes. Each is looked up by its key, because PostgreSQL would rather
+// readBlocks reads some blocks; those that are not stored are empty. Each is looked up by its key, because PostgreSQL would rather
 // read all blocks of the view to join them, while it believes that there are few.
-func readBlocks(
-	tx *db.Tx, siteID int64, v protection.View, places []place, blocks map[place]*protection.Block,
-) error {
+func readBlocks(tx *db.Tx, siteID int64, v protection.View, places []place) (map[place]*protection.Block, error) {
 	w := db.Where{Args: []any{siteID, v.String()}}
 	rows := make([]string, len(places))
+	blocks := make(map[place]*protection.Block, len(places))
 	for i, p := range places {
 		// PostgreSQL takes the type of a column of VALUES from its first row. Without a CAST the type is text.
 		rows[i] = "(CAST(" + w.Arg(p.block) + " AS BIGINT), CAST(" + w.Arg(p.cell) + " AS BIGINT))"
+		blocks[p] = &protection.Block{}
 	}
-	return tx.Each(`WITH wanted (block, cell) AS (VALUES `+strings.Join(rows, ", ")+`)
+	err := tx.Each(`WITH wanted (block, cell) AS (VALUES `+strings.Join(rows, ", ")+`)
 		SELECT w.block, w.cell, (SELECT b.days FROM exposure_blocks b
 			WHERE b.site_id = $1 AND b.view = $2 AND b.block = w.block AND b.cell = w.cell)
 		FROM wanted w`, w.Args, func(scan func(dest ...any) error) error {
@@ -229,6 +266,7 @@ func readBlocks(
 		}
 		return protection.EachDay(days, blocks[p].Add)
 	})
+	return blocks, err
 }
 
 // saveBlocks stores the new values of blocks.

@@ -70,7 +70,7 @@ func TestFoldsWait(t *testing.T) {
 		if sites := due(core.SiteClock{}); !slices.Equal(sites, []int64{site}) {
 			t.Errorf("5000 deltas: %v", sites)
 		}
-		dbtest.Write(t, store, func(tx *db.Tx) error { _, err := ledger.FoldExposure(tx, site, 4_999); return err })
+		foldSome(t, store, site, 4_999)
 		if sites := due(core.SiteClock{}); len(sites) > 0 {
 			t.Errorf("one delta that is new: %v", sites)
 		}
@@ -98,8 +98,8 @@ func TestSmallFoldsShareAPack(t *testing.T) {
 			dbtest.Write(t, store, func(tx *db.Tx) error { return ledger.InsertDeltas(tx, id, someDeltas(1_100)) })
 		}
 		for _, limit := range []int{3, 2, 900, 94, 1, 2_000} {
-			dbtest.Write(t, store, func(tx *db.Tx) error { _, err := ledger.FoldExposure(tx, site, limit); return err })
-			dbtest.Write(t, store, func(tx *db.Tx) error { _, err := ledger.FoldExposure(tx, other, 1); return err })
+			foldSome(t, store, site, limit)
+			foldSome(t, store, other, 1)
 		}
 		var sizes []int64
 		on := map[int64]protection.Tally{}
@@ -129,6 +129,13 @@ func TestSmallFoldsShareAPack(t *testing.T) {
 			t.Errorf("%+v of %d, want %+v", on, all, want)
 		}
 	})
+}
+
+func foldSome(t *testing.T, store *db.DB, siteID int64, limit int) {
+	t.Helper()
+	if _, err := (&ledger.Buckets{Core: &core.Core{Store: store}}).FoldSite(t.Context(), siteID, limit); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // packSizes answers how many deltas each pack of the buckets has.

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"holdfast/internal/apptest"
-	"holdfast/internal/db"
-	"holdfast/internal/ledger"
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
 	"holdfast/internal/travel"
@@ -65,11 +63,7 @@ func TestNoKeptReportIsOlderThanAKnownWrite(t *testing.T) {
 			w.Must(apptest.Report(travel.Purchase, b, each))
 			done.Add(1)
 			if i%7 == 0 {
-				err := w.Core.Store.Write(t.Context(), func(tx *db.Tx) error {
-					_, err := ledger.FoldExposure(tx, w.Site.ID, 100)
-					return err
-				})
-				if err != nil {
+				if _, err := w.App.Buckets.FoldSite(t.Context(), w.Site.ID, 100); err != nil {
 					t.Fatal(err)
 				}
 			}

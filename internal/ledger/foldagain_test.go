@@ -1,0 +1,106 @@
+package ledger_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"holdfast/internal/db"
+	"holdfast/internal/dbtest"
+	"holdfast/internal/ledger"
+	"holdfast/internal/travel"
+)
+
+// TestAFoldRunsAgain: the write of a fold may run more than once, and what it adds is added once.
+func TestAFoldRunsAgain(t *testing.T) {
+	t.Parallel()
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		once, again := foldingSite(t, store), int64(0)
+		dbtest.Write(t, store, func(tx *db.Tx) error {
+			made, err := dbtest.InsertSite(tx, travel.Site{Path: "again", Name: "Again", Policy: travel.DefaultPolicy("GBP")})
+			again = made.ID
+			return err
+		})
+		broken := errors.New("the write begins again")
+		for range 2 { // the second fold adds to what the first one has stored
+			for _, site := range []int64{once, again} {
+				dbtest.Write(t, store, func(tx *db.Tx) error { return ledger.InsertDeltas(tx, site, someDeltas(700)) })
+				f, err := ledger.GatherFold(t.Context(), store, site, 1_000)
+				if err != nil {
+					t.Fatal(err)
+				}
+				dbtest.Write(t, store, func(tx *db.Tx) error {
+					if site == again {
+						if err := tx.Savepoint(func() error { return errors.Join(f.Store(tx), broken) }); !errors.Is(err, broken) {
+							t.Error(err)
+						}
+					}
+					return f.Store(tx)
+				})
+			}
+		}
+		first, second := blocksOf(t, store, once), blocksOf(t, store, again)
+		if len(first) < 10 || !slices.Equal(first, second) {
+			t.Errorf("%d blocks after two folds, %d where each of them ran twice. The first ones: %v and %v",
+				len(first), len(second), first[:1], second[:1])
+		}
+	})
+}
+
+// TestOfTwoFoldsOneCounts: both have read the same deltas.
+func TestOfTwoFoldsOneCounts(t *testing.T) {
+	t.Parallel()
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		site := foldingSite(t, store)
+		dbtest.Write(t, store, func(tx *db.Tx) error { return ledger.InsertDeltas(tx, site, someDeltas(20)) })
+		gather := func(limit int) *ledger.Fold {
+			f, err := ledger.GatherFold(t.Context(), store, site, limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f
+		}
+		whole, part := gather(20), gather(7)
+		dbtest.Write(t, store, part.Store)
+		before := blocksOf(t, store, site)
+		if err := store.Write(t.Context(), whole.Store); !errors.Is(err, ledger.ErrFolded) {
+			t.Errorf("folding what was folded: %v", err)
+		}
+		if after := blocksOf(t, store, site); !slices.Equal(after, before) {
+			t.Errorf("a fold that failed has changed %v to %v", before, after)
+		}
+		foldSome(t, store, site, 20)
+		if after := blocksOf(t, store, site); slices.Equal(after, before) {
+			t.Error("what the first fold left was not folded.")
+		}
+	})
+}
+
+// block is a row of exposure_blocks.
+type block struct {
+	view                string
+	block, count, total int64
+	days                string
+}
+
+// blocksOf reads the blocks of a site, in an order that does not depend on ids.
+func blocksOf(t *testing.T, store *db.DB, siteID int64) (list []block) {
+	t.Helper()
+	err := store.Read(t.Context(), func(tx *db.Tx) error {
+		return tx.Each(`SELECT b.view, b.block, b.counted, b.amount, b.days FROM exposure_blocks b
+				JOIN exposure_cells c ON c.site_id = b.site_id AND c.id = b.cell
+			WHERE b.site_id = $1 ORDER BY b.view, b.block, c.first_key, c.second_key, c.currency, c.standing, c.valued_in`,
+			[]any{siteID}, func(scan func(dest ...any) error) error {
+				var b block
+				var days []byte
+				err := scan(&b.view, &b.block, &b.count, &b.total, &days)
+				b.days = string(days)
+				list = append(list, b)
+				return err
+			})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
