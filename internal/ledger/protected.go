@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"database/sql"
 	"slices"
 
 	"holdfast/internal/civil"
@@ -16,12 +15,11 @@ type Protected struct {
 	Until  civil.Day
 }
 
-// protectedQuery reads what ProtectedOfEach adds up. It reads sums and the last terms, and not whole histories, because travellers are told
-// of it after each payment.
+// protectedQuery reads what ProtectedOfEach adds up. It reads sums and the last day of dispute that holds now, and not whole histories,
+// because travellers are told of it after each payment.
 const protectedQuery = `SELECT a.booking_id, a.amount,
 		CAST(COALESCE((SELECT SUM(CASE e.kind WHEN 'chargeback-reversal' THEN -e.amount ELSE e.amount END) FROM allocation_events e
-			WHERE e.site_id = a.site_id AND e.allocation_id = a.id), 0) AS BIGINT),
-		(SELECT t.last_day FROM allocation_terms t WHERE t.site_id = a.site_id AND t.allocation_id = a.id ORDER BY t.id DESC LIMIT 1)
+			WHERE e.site_id = a.site_id AND e.allocation_id = a.id), 0) AS BIGINT), a.ends_after
 	FROM allocations a WHERE a.protected`
 
 // ProtectedOfEach reads how much of each booking is protected, by the ids of the bookings.
@@ -35,15 +33,14 @@ func ProtectedOfEach(tx *db.Tx, siteID int64, bookings []int64) (map[int64]Prote
 		w.And("a.site_id = ?", siteID)
 		db.In(&w, "a.booking_id", some)
 		err := tx.Each(protectedQuery+` AND `+w.Text.String(), w.Args, func(scan func(dest ...any) error) error {
-			var booking int64
+			var booking, last int64
 			var sums protection.Amounts
-			var last sql.NullInt64
 			if err := scan(&booking, &sums.Allocated, &sums.Refunded, &last); err != nil {
 				return err
 			}
-			if left := sums.Remaining(civil.NoDay, civil.NoDay); left > 0 && last.Valid {
+			if left := sums.Remaining(civil.NoDay, civil.NoDay); left > 0 {
 				p := found[booking]
-				found[booking] = Protected{Amount: p.Amount + left, Until: max(p.Until, civil.Day(last.Int64))}
+				found[booking] = Protected{Amount: p.Amount + left, Until: max(p.Until, civil.Day(last))}
 			}
 			return nil
 		})
