@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"runtime/debug"
@@ -64,4 +67,19 @@ func (m machine) String() string {
 	}
 	return fmt.Sprintf("%d cores (%s), %d GB, %s, Linux %s; load before the run %s; %s",
 		m.Cores, m.CPU, m.MemoryGB, m.Disk, m.Kernel, m.Beside, strings.Join(versions, ", "))
+}
+
+// warm reads the databases of a folder once: the system may have taken them out of memory while another subject was measured, and the
+// copy that a limit works on has just been written.
+func warm(dir string) error {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.db"))
+	for _, path := range paths {
+		file, opened := os.Open(path)
+		if opened != nil {
+			return opened
+		}
+		_, read := io.Copy(io.Discard, file)
+		err = errors.Join(err, read, file.Close())
+	}
+	return err
 }

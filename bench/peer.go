@@ -67,6 +67,9 @@ func (p *pocketBase) serve(ctx context.Context, subject string, kinds []kind, tu
 		return nil, err
 	}
 	defer server.end()
+	if err := warm(p.dir); err != nil {
+		return nil, err
+	}
 	return p.b.measureAll(ctx, subject, server, kinds, turn)
 }
 

@@ -109,6 +109,9 @@ func (b *bench) serverTurn(ctx context.Context, turn int, run string) ([]figures
 	if err == nil {
 		err = h.rest(ctx) // what follows from the turn before is no part of this one
 	}
+	if err == nil {
+		err = warm(h.dir)
+	}
 	if err != nil {
 		return nil, err
 	}
