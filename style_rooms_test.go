@@ -59,7 +59,7 @@ var rooms = []room{
 	{"mail", []string{"merchants", "identity", "bookings", "ledger", "payments", "events", "underwriting", "webhooks"}, []string{"mails", "mail_"}},
 	{"standing", []string{"identity", "mail"}, []string{"standing_"}},
 	{"backup", []string{"events", "mail", "standing", "webhooks", "sqlitefile", "catalog"}, nil},
-	{"takeover", []string{"merchants", "bookings", "payments"}, []string{"imports", "import_"}},
+	{"takeover", []string{"merchants", "bookings", "payments", "beside"}, []string{"imports", "import_"}},
 	{"reports", []string{
 		"merchants", "identity", "bookings", "ledger", "rates", "limits", "statements", "payments",
 	}, nil},

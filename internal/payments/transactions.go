@@ -241,35 +241,39 @@ type Reference struct {
 // counted yet. By the channel, which "+ 0" keeps it from, it would then read all transactions of a new channel for each payment.
 const byReference = `site_id = ? AND reference = ? AND psp || '' = ? AND channel_id + 0 = ?`
 
-// LookUpReferences finds out for many payment references of a channel at once which of them are free, so that this write
-// need not look for each one.
-func LookUpReferences(tx *db.Tx, siteID, channelID int64, asked []Reference) error {
-	w := db.Where{Args: []any{siteID, channelID}}
-	var rows []string
-	for _, r := range asked {
-		if r.Text != "" {
-			rows = append(rows, w.Values(r.PSP, r.Text))
+// referencesAtOnce is how many payment references share a statement.
+const referencesAtOnce = 200
+
+// LookUpReferences finds out for many payment references of a site at once which of them are free, so that this write need not look
+// for each one. One without a text is none.
+func LookUpReferences(tx *db.Tx, siteID int64, asked []Reference) error {
+	asked = slices.DeleteFunc(slices.Clone(asked), func(r Reference) bool { return r.Text == "" })
+	for some := range slices.Chunk(asked, referencesAtOnce) {
+		w := db.Where{Args: []any{siteID}}
+		rows := make([]string, len(some))
+		for i, r := range some {
+			rows[i] = "(CAST(" + w.Arg(r.ChannelID) + " AS BIGINT), " + strings.TrimPrefix(w.Values(r.PSP, r.Text), "(")
 		}
-	}
-	if len(rows) == 0 {
-		return nil
-	}
-	taken := map[Reference]bool{}
-	err := tx.Each(`WITH wanted (psp, reference) AS (VALUES `+strings.Join(rows, ", ")+`)
-		SELECT w.psp, w.reference FROM wanted w WHERE (SELECT t.id FROM transactions t
-			WHERE t.site_id = $1 AND t.reference = w.reference AND t.psp || '' = w.psp AND t.channel_id + 0 = $2) IS NOT NULL`, w.Args,
-		func(scan func(dest ...any) error) error {
-			r := Reference{SiteID: siteID, ChannelID: channelID}
-			err := scan(&r.PSP, &r.Text)
-			taken[r] = true
+		taken := map[Reference]bool{}
+		err := tx.Each(`WITH wanted (channel_id, psp, reference) AS (VALUES `+strings.Join(rows, ", ")+`)
+			SELECT w.channel_id, w.psp, w.reference FROM wanted w WHERE (SELECT t.id FROM transactions t WHERE t.site_id = $1
+				AND t.reference = w.reference AND t.psp || '' = w.psp AND t.channel_id + 0 = w.channel_id) IS NOT NULL`, w.Args,
+			func(scan func(dest ...any) error) error {
+				r := Reference{SiteID: siteID}
+				err := scan(&r.ChannelID, &r.PSP, &r.Text)
+				taken[r] = true
+				return err
+			})
+		if err != nil {
 			return err
-		})
-	for _, r := range asked {
-		if r.SiteID, r.ChannelID = siteID, channelID; err == nil && !taken[r] {
-			db.Keep(&inPayments.Of(tx).absent, r, true)
+		}
+		for _, r := range some {
+			if r.SiteID = siteID; !taken[r] {
+				db.Keep(&inPayments.Of(tx).absent, r, true)
+			}
 		}
 	}
-	return err
+	return nil
 }
 
 // referenceRider looks for the transaction with a payment reference, together with the first SQL statement of a write.

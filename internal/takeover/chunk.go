@@ -27,6 +27,10 @@ type importChannel struct {
 	payments map[string]importedTransaction
 }
 
+func newImportChannel(c travel.Channel) *importChannel {
+	return &importChannel{Channel: c, bookings: map[string]travel.Booking{}, payments: map[string]importedTransaction{}}
+}
+
 // importChunk takes over the rows of one write. If the write runs again, it gets a new importChunk.
 type importChunk struct {
 	run  *importRun
@@ -175,7 +179,37 @@ func (c *importChunk) lookUp() error {
 			}
 		}
 	}
-	return nil
+	return c.lookUpKeys()
+}
+
+// lookUpKeys reads the bookings and payments that the rows name. One query for many of them is much faster than one for each row.
+func (c *importChunk) lookUpKeys() error {
+	var bookings, keys []importKey
+	var references []payments.Reference
+	for _, row := range c.rows {
+		// These rows are not checked yet. Only keys that no database can store are left out.
+		channel := c.channels[cmp.Or(row.ChannelID, c.named[row.Channel])]
+		if channel == nil || row.Refused != nil || checkKeys(row) != nil {
+			continue
+		}
+		bookings = append(bookings, importKey{channel.ID, row.Booking.ImportKey})
+		keys = append(keys, importKey{channel.ID, row.Payment.ImportKey})
+		if row.Linked != "" {
+			keys = append(keys, importKey{channel.ID, row.Linked})
+		}
+		references = append(references, payments.Reference{ChannelID: channel.ID, PSP: row.Payment.PSP, Text: row.Payment.Reference})
+	}
+	err := importedBookings(c.tx, c.site.ID, bookings, func(b travel.Booking) { c.channels[b.ChannelID].bookings[b.ImportKey] = b })
+	if err != nil {
+		return err
+	}
+	err = importedTransactions(c.tx, c.site.ID, keys, func(key importKey, t importedTransaction) {
+		c.channels[key.ChannelID].payments[key.Key] = t
+	})
+	if err != nil {
+		return err
+	}
+	return payments.LookUpReferences(c.tx, c.site.ID, references)
 }
 
 // channelOf finds the channel of a row by its id, else by its name.
@@ -190,8 +224,9 @@ func (c *importChunk) channelOf(in travel.ImportedPayment) (*importChannel, erro
 		if err != nil {
 			return nil, err
 		}
-		if found, err = c.channel(stored); err != nil {
-			return nil, err
+		if found = c.channels[stored.ID]; found == nil {
+			found = newImportChannel(stored)
+			c.channels[stored.ID] = found
 		}
 		if in.ChannelID == 0 {
 			c.named[in.Channel] = stored.ID
@@ -220,41 +255,6 @@ func (c *importChunk) stored(id int64, name string) (travel.Channel, error) {
 	})
 }
 
-// channel reads the bookings and payments in a channel that the rows of the chunk name. One query for all of them is much
-// faster than one for each row.
-func (c *importChunk) channel(stored travel.Channel) (*importChannel, error) {
-	if found, ok := c.channels[stored.ID]; ok {
-		return found, nil
-	}
-	var bookings, keys []string
-	var references []payments.Reference
-	for _, row := range c.rows {
-		// These rows are not checked yet. Only keys that no database can store are left out.
-		its := row.ChannelID == stored.ID || row.ChannelID == 0 && row.Channel == stored.Name
-		if row.Refused == nil && its && checkKeys(row) == nil {
-			bookings = append(bookings, row.Booking.ImportKey)
-			keys = append(keys, row.Payment.ImportKey)
-			references = append(references, payments.Reference{PSP: row.Payment.PSP, Text: row.Payment.Reference})
-			if row.Linked != "" {
-				keys = append(keys, row.Linked)
-			}
-		}
-	}
-	var err error
-	found := &importChannel{Channel: stored}
-	if found.bookings, err = importedBookings(c.tx, c.site.ID, stored.ID, bookings); err != nil {
-		return nil, err
-	}
-	if found.payments, err = importedTransactions(c.tx, c.site.ID, stored.ID, keys); err != nil {
-		return nil, err
-	}
-	if err := payments.LookUpReferences(c.tx, c.site.ID, stored.ID, references); err != nil {
-		return nil, err
-	}
-	c.channels[stored.ID] = found
-	return found, nil
-}
-
 // open creates the channel of the row, in the row's currency, and places the row in it. If the row is refused, the
 // channel is not created.
 func (c *importChunk) open(in travel.ImportedPayment, booking travel.Booking, payment travel.NewTransaction) error {
@@ -276,9 +276,7 @@ func (c *importChunk) open(in travel.ImportedPayment, booking travel.Booking, pa
 	if channel, err = merchants.MakeChannel(c.run.Core, c.tx, channel, secret); err != nil {
 		return err
 	}
-	opened := &importChannel{
-		Channel: channel, bookings: map[string]travel.Booking{}, payments: map[string]importedTransaction{},
-	}
+	opened := newImportChannel(channel)
 	if err := c.place(in, opened, booking, payment); err != nil {
 		return err
 	}

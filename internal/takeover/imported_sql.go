@@ -1,6 +1,7 @@
 package takeover
 
 import (
+	"slices"
 	"strings"
 
 	"holdfast/internal/bookings"
@@ -14,60 +15,67 @@ type importedTransaction struct {
 	ContentHash string
 }
 
-// importedBookings reads the bookings that imports have made in a channel, by their keys. They come without their
-// suppliers and transactions.
-func importedBookings(tx *db.Tx, siteID, channelID int64, keys []string) (map[string]travel.Booking, error) {
-	found := map[string]travel.Booking{}
-	ids, err := idsOfKeys(tx, `(SELECT b.id FROM bookings b WHERE b.site_id = $1 AND b.channel_id = $2 AND b.import_key = w.import_key)`,
-		siteID, channelID, keys)
-	if err != nil || len(ids) == 0 { // without a filter db.In would find all bookings
-		return found, err
-	}
-	var w db.Where
-	w.And("b.site_id = ?", siteID)
-	db.In(&w, "b.id", ids)
-	err = tx.Each(`SELECT `+bookings.BookingColumns+` FROM bookings b WHERE `+w.Text.String(), w.Args,
-		func(scan func(dest ...any) error) error {
-			b, err := bookings.ScanBooking(scan)
-			found[b.ImportKey] = b
-			return err
-		})
-	return found, err
+// importKey is the natural key of a booking or a payment in a channel.
+type importKey struct {
+	ChannelID int64
+	Key       string
 }
 
-// importedTransactions reads the transactions that imports have made in a channel, by their keys.
-func importedTransactions(tx *db.Tx, siteID, channelID int64, keys []string) (map[string]importedTransaction, error) {
-	found := map[string]importedTransaction{}
-	ids, err := idsOfKeys(tx, `(SELECT t.id FROM transactions t WHERE t.site_id = $1 AND t.channel_id = $2 AND t.import_key = w.import_key)`,
-		siteID, channelID, keys)
-	if err != nil || len(ids) == 0 {
-		return found, err
-	}
-	var w db.Where
-	w.And("site_id = ?", siteID)
-	db.In(&w, "id", ids)
-	err = tx.Each(`SELECT import_key, id, content_hash FROM transactions WHERE `+w.Text.String(), w.Args,
-		func(scan func(dest ...any) error) error {
-			var key string
-			var t importedTransaction
-			err := scan(&key, &t.ID, &t.ContentHash)
-			found[key] = t
-			return err
-		})
-	return found, err
+// keysAtOnce is how many keys share a statement.
+const keysAtOnce = 200
+
+// importedBookings reads the bookings that imports have made, by their keys. They come without their suppliers and transactions.
+func importedBookings(tx *db.Tx, siteID int64, keys []importKey, found func(b travel.Booking)) error {
+	const idOf = `(SELECT b.id FROM bookings b WHERE b.site_id = $1 AND b.channel_id = w.channel_id AND b.import_key = w.import_key)`
+	return eachOfKeys(tx, idOf, siteID, keys, func(ids []int64) error {
+		var w db.Where
+		w.And("b.site_id = ?", siteID)
+		db.In(&w, "b.id", ids)
+		return tx.Each(`SELECT `+bookings.BookingColumns+` FROM bookings b WHERE `+w.Text.String(), w.Args,
+			func(scan func(dest ...any) error) error {
+				b, err := bookings.ScanBooking(scan)
+				found(b)
+				return err
+			})
+	})
 }
 
-// idsOfKeys gives the ids of those keys that are there. idOf reads the id of one, w.import_key, so that PostgreSQL looks each of them up by
-// its index. It would read all of a small channel otherwise, in each write, and most of what is imported is new.
-func idsOfKeys(tx *db.Tx, idOf string, siteID, channelID int64, keys []string) ([]int64, error) {
-	if len(keys) == 0 {
-		return nil, nil
+// importedTransactions reads the transactions that imports have made, by their keys.
+func importedTransactions(tx *db.Tx, siteID int64, keys []importKey, found func(key importKey, t importedTransaction)) error {
+	const idOf = `(SELECT t.id FROM transactions t WHERE t.site_id = $1 AND t.channel_id = w.channel_id AND t.import_key = w.import_key)`
+	return eachOfKeys(tx, idOf, siteID, keys, func(ids []int64) error {
+		var w db.Where
+		w.And("site_id = ?", siteID)
+		db.In(&w, "id", ids)
+		return tx.Each(`SELECT channel_id, import_key, id, content_hash FROM transactions WHERE `+w.Text.String(), w.Args,
+			func(scan func(dest ...any) error) error {
+				var key importKey
+				var t importedTransaction
+				err := scan(&key.ChannelID, &key.Key, &t.ID, &t.ContentHash)
+				found(key, t)
+				return err
+			})
+	})
+}
+
+// eachOfKeys reads the ids of those keys that are there, and hands them on, some at a time. idOf reads the id of one of the keys w, so
+// that PostgreSQL looks each of them up by its index. It would read all of a small channel otherwise, in each write, and most of what is
+// imported is new.
+func eachOfKeys(tx *db.Tx, idOf string, siteID int64, keys []importKey, there func(ids []int64) error) error {
+	for some := range slices.Chunk(keys, keysAtOnce) {
+		w := db.Where{Args: []any{siteID}}
+		rows := make([]string, len(some))
+		for i, key := range some {
+			rows[i] = "(CAST(" + w.Arg(key.ChannelID) + " AS BIGINT), " + w.Arg(key.Key) + ")"
+		}
+		ids, err := db.Ids(tx, `WITH wanted (channel_id, import_key) AS (VALUES `+strings.Join(rows, ", ")+`)
+			SELECT f.id FROM (SELECT `+idOf+` AS id FROM wanted w) f WHERE f.id IS NOT NULL`, w.Args...)
+		if err == nil && len(ids) > 0 { // without a filter db.In would find all
+			err = there(ids)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	w := db.Where{Args: []any{siteID, channelID}}
-	rows := make([]string, len(keys))
-	for i, key := range keys {
-		rows[i] = w.Values(key)
-	}
-	return db.Ids(tx, `WITH wanted (import_key) AS (VALUES `+strings.Join(rows, ", ")+`)
-		SELECT f.id FROM (SELECT `+idOf+` AS id FROM wanted w) f WHERE f.id IS NOT NULL`, w.Args...)
+	return nil
 }

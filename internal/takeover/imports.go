@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"holdfast/internal/auth"
+	"holdfast/internal/beside"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/fault"
@@ -45,7 +46,7 @@ const (
 	calmAfter            = 5 // writes in a row, beside which nobody else wrote, until they become longer
 )
 
-// firstRefresh is after how many new payments the statistics of the database are refreshed for the first time. The
+// firstRefresh is after how many new payments the statistics of the database are refreshed for the first time, beside the import. The
 // next time is after four times as many, and so on.
 const firstRefresh = 1000
 
@@ -254,9 +255,11 @@ func newRun(i *Imports, actor auth.Actor, opts ImportOptions) *importRun {
 	}
 }
 
-func (r *importRun) all(ctx context.Context, rows iter.Seq2[travel.ImportedPayment, error]) error {
+func (r *importRun) all(ctx context.Context, rows iter.Seq2[travel.ImportedPayment, error]) (err error) {
 	chunk := make([][]travel.ImportedPayment, 0, mostRows)
 	nextRefresh := firstRefresh
+	var statistics beside.Line
+	defer func() { err = errors.Join(err, statistics.Wait()) }()
 	for list, err := range together(rows) {
 		if err != nil {
 			return err
@@ -271,7 +274,9 @@ func (r *importRun) all(ctx context.Context, rows iter.Seq2[travel.ImportedPayme
 			chunk = chunk[:0]
 		}
 		if r.report.Payments.Created >= nextRefresh {
-			if err := r.Store.RefreshStatistics(ctx, "transactions", nextRefresh); err != nil {
+			has := nextRefresh
+			statistics.Add(func() error { return r.Store.RefreshStatistics(ctx, "transactions", has) })
+			if err := statistics.Start(); err != nil {
 				return err
 			}
 			nextRefresh *= 4
