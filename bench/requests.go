@@ -98,12 +98,11 @@ func (b *bench) productTurn(ctx context.Context, turn int) (list []figures, err 
 	return append(list, f), err
 }
 
-func (b *bench) serverTurn(ctx context.Context, turn int, run string) ([]figures, error) {
-	h := b.house
+// ready starts the product and waits until it can be measured. Who calls it ends the server.
+func (h *house) ready(ctx context.Context, run string) (*visitor, error) {
 	if err := h.start(ctx, settings...); err != nil {
 		return nil, err
 	}
-	defer h.server.end()
 	v := &visitor{h: h, run: run}
 	err := v.prepare(ctx)
 	if err == nil {
@@ -113,8 +112,17 @@ func (b *bench) serverTurn(ctx context.Context, turn int, run string) ([]figures
 		err = warm(h.dir)
 	}
 	if err != nil {
+		h.server.end()
+	}
+	return v, err
+}
+
+func (b *bench) serverTurn(ctx context.Context, turn int, run string) ([]figures, error) {
+	v, err := b.house.ready(ctx, run)
+	if err != nil {
 		return nil, err
 	}
+	defer b.house.server.end()
 	var list []figures
 	for _, k := range v.kinds(b.callers, b.many) {
 		if !b.chosen.MatchString(k.name) {
