@@ -33,8 +33,8 @@ func SitesToFold(tx *db.Tx) ([]int64, error) {
 // Bounds of one fold. The blocks take the time: deltas of one day and merchant share them, others change about forty
 // each.
 const (
-	deltasPerRead = 250
-	blocksPerFold = 4_000
+	deltasPerRead = 500
+	blocksPerFold = 8_000
 	deltasPerPack = 1_000
 )
 
