@@ -12,7 +12,7 @@ import (
 // Buckets keeps the cubes up to date that the reports of exposure read (R7).
 type Buckets struct{ *core.Core }
 
-// deltasPerFold bounds one write of the folding. Other writes wait for it, so it takes some 20 ms.
+// deltasPerFold bounds one write of the folding. Other writes wait for it: some 20 ms, and up to 130 where deltas share no blocks.
 const deltasPerFold = 5_000
 
 // Fold adds the changes since the last run to the cubes, a bounded piece for each site. It returns more if there may be
