@@ -8,19 +8,13 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
 	"holdfast/internal/ledger"
-	"holdfast/internal/travel"
 )
 
 // TestAFoldRunsAgain: the write of a fold may run more than once, and what it adds is added once.
 func TestAFoldRunsAgain(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
-		once, again := foldingSite(t, store), int64(0)
-		dbtest.Write(t, store, func(tx *db.Tx) error {
-			made, err := dbtest.InsertSite(tx, travel.Site{Path: "again", Name: "Again", Policy: travel.DefaultPolicy("GBP")})
-			again = made.ID
-			return err
-		})
+		once, again := foldingSite(t, store), otherSite(t, store)
 		broken := errors.New("the write begins again")
 		for range 2 { // the second fold adds to what the first one has stored
 			for _, site := range []int64{once, again} {

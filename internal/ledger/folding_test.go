@@ -88,12 +88,7 @@ func TestFoldsWait(t *testing.T) {
 func TestSmallFoldsShareAPack(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
-		site, other := foldingSite(t, store), int64(0)
-		dbtest.Write(t, store, func(tx *db.Tx) error {
-			made, err := dbtest.InsertSite(tx, travel.Site{Path: "other", Name: "Other", Policy: travel.DefaultPolicy("GBP")})
-			other = made.ID
-			return err
-		})
+		site, other := foldingSite(t, store), otherSite(t, store)
 		for _, id := range []int64{site, other} {
 			dbtest.Write(t, store, func(tx *db.Tx) error { return ledger.InsertDeltas(tx, id, someDeltas(1_100)) })
 		}
@@ -129,6 +124,17 @@ func TestSmallFoldsShareAPack(t *testing.T) {
 			t.Errorf("%+v of %d, want %+v", on, all, want)
 		}
 	})
+}
+
+// otherSite makes one more site.
+func otherSite(t *testing.T, store *db.DB) (id int64) {
+	t.Helper()
+	dbtest.Write(t, store, func(tx *db.Tx) error {
+		made, err := dbtest.InsertSite(tx, travel.Site{Path: "other", Name: "Other", Policy: travel.DefaultPolicy("GBP")})
+		id = made.ID
+		return err
+	})
+	return id
 }
 
 func foldSome(t *testing.T, store *db.DB, siteID int64, limit int) {

@@ -57,7 +57,7 @@ func TestAnotherProcessWrites(t *testing.T) {
 	t.Log(err)
 }
 
-// TestSyncOfNoFile says that there is none.
+// TestSyncOfNoFile: where the file is missing, Sync returns an error.
 func TestSyncOfNoFile(t *testing.T) {
 	sqlitefile.OwnLocks()
 	if err := sqlitefile.Sync(filepath.Join(t.TempDir(), "a.db")); sqlite.OFDLockingEnabled() && !os.IsNotExist(err) {

@@ -107,13 +107,10 @@ func (l *Log) shorten() {
 		return
 	}
 	for range rounds {
-		_, _, err := l.checkpoint("PASSIVE")
-		if err == nil {
-			err = l.sync()
-		}
-		if err != nil {
+		if _, _, err := l.checkpoint("PASSIVE"); err != nil {
 			return
 		}
+		_ = l.sync() // what fails here fails again at SQLite's own sync, or only makes that one longer
 		if pages, stored, err := l.checkpoint("NOOP"); err != nil || pages-stored < l.Short {
 			break
 		}

@@ -81,16 +81,16 @@ func TestWhenTheLogIsShortened(t *testing.T) {
 		steps []step
 		then  int64 // tried
 	}{
-		"it is short":                                {0, []step{{mode: "NOOP", pages: 99}}, 0},
-		"most of it is in the file":                  {0, []step{{mode: "NOOP", pages: 120, stored: 101}}, 0},
-		"a reader needs it":                          {100, []step{{mode: "NOOP", pages: 119}}, 100},
-		"it cannot be looked at":                     {300, []step{{mode: "NOOP", pages: 500, err: broken}}, 300},
-		"it began anew and is short":                 {300, []step{{mode: "NOOP", pages: 40}}, 0},
-		"it is long, and nobody writes":              {0, []step{{mode: "NOOP", pages: 100}, {mode: "PASSIVE"}, {mode: "sync"}, {mode: "NOOP", pages: 100, stored: 100}, {mode: "PASSIVE", pages: 100, stored: 100, writing: true}}, 100},
-		"it began anew and is long":                  {300, []step{{mode: "NOOP", pages: 120}, {mode: "PASSIVE"}, {mode: "sync"}, {mode: "NOOP", pages: 120, stored: 120}, {mode: "PASSIVE", pages: 121, stored: 121, writing: true}}, 121},
-		"the disk is full beside a writer":           {0, []step{{mode: "NOOP", pages: 100}, {mode: "PASSIVE", err: broken}}, 0},
-		"the disk fails when it is to take the file": {0, []step{{mode: "NOOP", pages: 100}, {mode: "PASSIVE"}, {mode: "sync", err: broken}}, 0},
-		"the disk is full at the end":                {0, []step{{mode: "NOOP", pages: 100}, {mode: "PASSIVE"}, {mode: "sync"}, {mode: "NOOP", pages: 101, stored: 100}, {mode: "PASSIVE", writing: true, err: broken}}, 0},
+		"it is short":                            {0, []step{{mode: "NOOP", pages: 99}}, 0},
+		"most of it is in the file":              {0, []step{{mode: "NOOP", pages: 120, stored: 101}}, 0},
+		"a reader needs it":                      {100, []step{{mode: "NOOP", pages: 119}}, 100},
+		"it cannot be looked at":                 {300, []step{{mode: "NOOP", pages: 500, err: broken}}, 300},
+		"it began anew and is short":             {300, []step{{mode: "NOOP", pages: 40}}, 0},
+		"it is long, and nobody writes":          {0, []step{{mode: "NOOP", pages: 100}, {mode: "PASSIVE"}, {mode: "sync"}, {mode: "NOOP", pages: 100, stored: 100}, {mode: "PASSIVE", pages: 100, stored: 100, writing: true}}, 100},
+		"it began anew and is long":              {300, []step{{mode: "NOOP", pages: 120}, {mode: "PASSIVE"}, {mode: "sync"}, {mode: "NOOP", pages: 120, stored: 120}, {mode: "PASSIVE", pages: 121, stored: 121, writing: true}}, 121},
+		"the disk is full beside a writer":       {0, []step{{mode: "NOOP", pages: 100}, {mode: "PASSIVE", err: broken}}, 0},
+		"the file cannot be opened to be synced": {0, []step{{mode: "NOOP", pages: 100}, {mode: "PASSIVE"}, {mode: "sync", err: broken}, {mode: "NOOP", pages: 100, stored: 100}, {mode: "PASSIVE", pages: 100, stored: 100, writing: true}}, 100},
+		"the disk is full at the end":            {0, []step{{mode: "NOOP", pages: 100}, {mode: "PASSIVE"}, {mode: "sync"}, {mode: "NOOP", pages: 101, stored: 100}, {mode: "PASSIVE", writing: true, err: broken}}, 0},
 		"somebody writes a lot meanwhile": {0, []step{
 			{mode: "NOOP", pages: 100}, {mode: "PASSIVE"}, {mode: "sync"}, {mode: "NOOP", pages: 160, stored: 100}, {mode: "PASSIVE"}, {mode: "sync"}, {mode: "NOOP", pages: 200, stored: 160},
 			{mode: "PASSIVE"}, {mode: "sync"}, {mode: "NOOP", pages: 205, stored: 200}, {mode: "PASSIVE", pages: 206, stored: 206, writing: true},

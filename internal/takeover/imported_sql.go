@@ -59,8 +59,7 @@ func importedTransactions(tx *db.Tx, siteID int64, keys []importKey, found func(
 }
 
 // eachOfKeys reads the ids of those keys that are there, and hands them on, some at a time. idOf reads the id of one of the keys w, so
-// that PostgreSQL looks each of them up by its index. It would read all of a small channel otherwise, in each write, and most of what is
-// imported is new.
+// that PostgreSQL looks each of them up by its index. Otherwise it reads all rows of a small channel, in each write.
 func eachOfKeys(tx *db.Tx, idOf string, siteID int64, keys []importKey, there func(ids []int64) error) error {
 	for some := range slices.Chunk(keys, keysAtOnce) {
 		w := db.Where{Args: []any{siteID}}
