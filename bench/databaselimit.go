@@ -124,25 +124,17 @@ func administer(ctx context.Context, statement string) error {
 	return err
 }
 
-// databaseTurn measures the database alone, over a copy of the product's database at its present size.
-func (b *bench) databaseTurn(ctx context.Context, turn int) (list []figures, err error) {
-	database, remove, err := b.copied(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, remove()) }()
+// databaseSubject is the database alone, over a copy of the product's database at its present size.
+func (b *bench) databaseSubject(ctx context.Context, database string) (*subject, error) {
 	server, err := b.limitServer(ctx, "-database", database)
 	if err != nil {
 		return nil, err
 	}
-	defer server.end()
-	v := &visitor{h: b.house, one: []int64{1}, all: []int64{1}}
-	var kinds []kind
-	for _, k := range v.kinds(b.callers, b.many) {
+	return b.other(databaseAlone, server, func(k kind) (kind, bool) {
 		size, measured := b.answers[k.name]
 		what := map[string]string{getBooking: "row", createBooking: "booking", logPayment: "payment"}[k.name]
 		if !measured || what == "" {
-			continue
+			return k, false
 		}
 		end := fmt.Sprintf("/%d/%d", k.status, max(0, int(size)-bareHead))
 		inner := k.make
@@ -154,7 +146,6 @@ func (b *bench) databaseTurn(ctx context.Context, turn int) (list []figures, err
 			}
 			return redirected(inner(r, into), append(path, end...))
 		}
-		kinds = append(kinds, k)
-	}
-	return b.measureAll(ctx, databaseAlone, server, kinds, turn)
+		return k, true
+	}), nil
 }

@@ -92,26 +92,22 @@ func (b *bench) limitServer(ctx context.Context, args ...string) (*process, erro
 // bareHead is about how many bytes the head of a bare answer has.
 const bareHead = 130
 
-// bareTurn measures a bare handler that answers each kind with as many bytes as the product did.
-func (b *bench) bareTurn(ctx context.Context, turn int) ([]figures, error) {
+// bareSubject is a bare handler that answers each kind with as many bytes as the product did.
+func (b *bench) bareSubject(ctx context.Context) (*subject, error) {
 	server, err := b.limitServer(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer server.end()
-	v := &visitor{h: b.house, one: []int64{1}, all: []int64{1}}
-	var kinds []kind
-	for _, k := range v.kinds(b.callers, 0) {
+	return b.other(bare, server, func(k kind) (kind, bool) {
 		size, measured := b.answers[k.name]
-		if !measured || k.status == anySuccess {
-			continue
+		if !measured || k.status == anySuccess || k.callers != b.callers {
+			return k, false
 		}
 		line := fmt.Appendf(nil, "/bare/%d/%d", k.status, max(0, int(size)-bareHead))
 		inner := k.make
 		k.make = func(r *rand.Rand, into []byte) []byte { return redirected(inner(r, into), line) }
-		kinds = append(kinds, k)
-	}
-	return b.measureAll(ctx, bare, server, kinds, turn)
+		return k, true
+	}), nil
 }
 
 // redirected is a request with another path.

@@ -49,50 +49,43 @@ func (b *bench) newPeer(ctx context.Context) (*pocketBase, error) {
 	return p, err
 }
 
-// turn measures the kinds that the peer has, too, as it is; and then its writes where it syncs each commit, as the product does.
-func (p *pocketBase) turn(ctx context.Context, turn int) ([]figures, error) {
-	list, err := p.serve(ctx, peer, p.kinds(), turn)
-	if err != nil {
-		return nil, err
-	}
-	writes := slices.DeleteFunc(p.kinds(), func(k kind) bool { return k.name != createBooking })
-	more, err := p.serve(ctx, syncedPeer, writes, turn, "-full")
-	return append(list, more...), err
-}
+// subject is the peer as it is.
+func (p *pocketBase) subject(ctx context.Context) (*subject, error) { return p.serve(ctx, peer) }
 
-func (p *pocketBase) serve(ctx context.Context, subject string, kinds []kind, turn int, flags ...string) ([]figures, error) {
+// serve starts the peer.
+func (p *pocketBase) serve(ctx context.Context, name string, flags ...string) (*subject, error) {
 	args := append([]string{"serve", "-dir", p.dir}, flags...)
 	server, err := begin(ctx, filepath.Join(p.b.dir, "pocketbase.log"), nil, p.program, args...)
 	if err != nil {
 		return nil, err
 	}
-	defer server.end()
-	if err := warm(p.dir); err != nil {
-		return nil, err
-	}
-	return p.b.measureAll(ctx, subject, server, kinds, turn)
+	kinds := p.kinds()
+	return p.b.other(name, server, func(k kind) (kind, bool) {
+		i := slices.IndexFunc(kinds, func(own kind) bool { return own.name == k.name && own.callers == k.callers })
+		if i < 0 {
+			return k, false
+		}
+		return kinds[i], true
+	}), nil
 }
 
-// measureAll measures the chosen kinds of a server that is not the product.
-func (b *bench) measureAll(ctx context.Context, subject string, server *process, kinds []kind, turn int) (list []figures, err error) {
-	for _, k := range kinds {
-		if !b.chosen.MatchString(k.name) {
+// syncedTurn measures the writes of the peer where it syncs each commit, as the product does. It has the same database as the one that does
+// not, and so comes after that has ended.
+func (p *pocketBase) syncedTurn(ctx context.Context, turn int) (list []figures, err error) {
+	s, err := p.serve(ctx, syncedPeer, "-full")
+	if err != nil {
+		return nil, err
+	}
+	defer s.server.end()
+	for _, k := range p.kinds() {
+		if k.name != createBooking || !p.b.chosen.MatchString(k.name) {
 			continue
 		}
-		if _, err := drive(ctx, server.address, k, b.warmUp()); err != nil {
-			return nil, fmt.Errorf("%s: %w", subject, err)
-		}
-		pid := server.cmd.Process.Pid
-		before, data := processorTime(pid, false), b.house.databaseTime()
-		l, err := drive(ctx, server.address, k, b.lasts)
+		f, err := s.measure(ctx, k)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", subject, err)
+			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}
-		f, used := l.of(subject, k), processorTime(pid, false)-before
-		f.ServerCPU, f.CPUSeconds = micros(used)/float64(len(l.took)), used.Seconds()
-		f.DataCPU = micros(b.house.databaseTime()-data) / float64(len(l.took))
-		f.Resident, f.Peak = megabytes(pid, "VmRSS"), megabytes(pid, "VmHWM")
-		b.tell(turn, f)
+		p.b.tell(turn, f)
 		list = append(list, f)
 	}
 	return list, nil

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -87,6 +88,11 @@ func tail(text []byte) string {
 	}
 	return strings.TrimSpace(string(text))
 }
+
+// standStill has the program use no processor until it goes on: it must not take any from another one that is measured.
+func (p *process) standStill() { _ = p.cmd.Process.Signal(syscall.SIGSTOP) } // it may have ended already
+
+func (p *process) goOn() { _ = p.cmd.Process.Signal(syscall.SIGCONT) }
 
 // end stops the program in order, and by force where that takes too long.
 func (p *process) end() {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,43 +25,113 @@ func requests(ctx context.Context, b *bench) error {
 	if err := b.open(ctx); err != nil {
 		return err
 	}
-	subjects := []func(ctx context.Context, turn int) ([]figures, error){b.productTurn}
-	more, err := b.others(ctx)
-	if err != nil {
-		return err
+	var p *pocketBase
+	var err error
+	if b.peer {
+		if p, err = b.newPeer(ctx); err != nil {
+			return err
+		}
 	}
-	subjects = append(subjects, more...)
 	var all []figures
 	for turn := range b.turns {
-		for _, subject := range subjects {
-			syscall.Sync() // what one has left to be written must not keep the disk from the next
-			list, err := subject(ctx, turn)
-			if err != nil {
-				return err
-			}
-			all = append(all, list...)
+		list, err := b.requestsTurn(ctx, turn, p)
+		if err != nil {
+			return err
 		}
+		all = append(all, list...)
 	}
 	b.result.add(all)
 	return nil
 }
 
-// others are the subjects besides the product.
-func (b *bench) others(ctx context.Context) (list []func(ctx context.Context, turn int) ([]figures, error), err error) {
+// requestsTurn measures each kind at the product and at once at the others, and then what needs no server or another one.
+func (b *bench) requestsTurn(ctx context.Context, turn int, p *pocketBase) ([]figures, error) {
+	run := fmt.Sprintf("r%st%d", time.Now().UTC().Format("150405"), turn)
+	list, err := b.serversTurn(ctx, turn, run, p)
+	if err != nil {
+		return nil, err
+	}
+	after := []func(ctx context.Context, turn int) ([]figures, error){
+		func(ctx context.Context, turn int) ([]figures, error) { return b.productImport(ctx, turn, run) },
+	}
 	if b.limits {
-		list = append(list, b.bareTurn, b.databaseTurn, b.bulkTurn)
+		after = append(after, b.bulkTurn)
 		if b.engine == "postgres" {
-			list = append(list, b.pgbenchTurn)
+			after = append(after, b.pgbenchTurn)
 		}
 	}
-	if b.peer {
-		p, err := b.newPeer(ctx)
+	if p != nil {
+		after = append(after, p.syncedTurn)
+	}
+	for _, measure := range after {
+		syscall.Sync() // what one has left to be written must not keep the disk from the next
+		more, err := measure(ctx, turn)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, p.turn)
+		list = append(list, more...)
 	}
 	return list, nil
+}
+
+// serversTurn starts the product and those that are measured beside it. The product begins each kind, because the answers of limits are as long
+// as its own.
+func (b *bench) serversTurn(ctx context.Context, turn int, run string, p *pocketBase) (list []figures, err error) {
+	var kinds []kind
+	all := []opening{func(ctx context.Context) (s *subject, err error) {
+		s, kinds, err = b.productSubject(ctx, run)
+		return s, err
+	}}
+	if b.limits {
+		database, remove, err := b.copied(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, remove()) }()
+		all = append(all, b.bareSubject, func(ctx context.Context) (*subject, error) { return b.databaseSubject(ctx, database) })
+	}
+	if p != nil {
+		all = append(all, p.subject)
+	}
+	subjects, err := openAll(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	defer endAll(subjects)
+	for _, k := range kinds {
+		if !b.chosen.MatchString(k.name) {
+			continue
+		}
+		if err := b.warm(p); err != nil {
+			return nil, err
+		}
+		for _, s := range subjects {
+			own, has := s.of(k)
+			if !has {
+				continue
+			}
+			f, err := s.alone(ctx, own)
+			if err != nil {
+				return nil, err
+			}
+			if s.name == product {
+				b.answers[f.Kind] = f.Bytes
+			}
+			b.tell(turn, f)
+			list = append(list, f)
+		}
+	}
+	return list, nil
+}
+
+// warm has all that is to be written on the disk, and all databases in memory.
+func (b *bench) warm(p *pocketBase) error {
+	syscall.Sync()
+	err := warm(b.house.dir)
+	if p != nil {
+		err = errors.Join(err, warm(p.dir))
+	}
+	return err
 }
 
 // open builds the product and makes its book.
@@ -87,17 +158,6 @@ func (b *bench) open(ctx context.Context) error {
 	return h.furnish(ctx, b.size, b.say)
 }
 
-// productTurn measures all kinds at the product, which starts for it, and then an import.
-func (b *bench) productTurn(ctx context.Context, turn int) (list []figures, err error) {
-	run := fmt.Sprintf("r%st%d", time.Now().UTC().Format("150405"), turn)
-	if list, err = b.serverTurn(ctx, turn, run); err != nil || !b.chosen.MatchString(importRows) {
-		return list, err
-	}
-	f, err := b.importTurn(ctx, run)
-	b.tell(turn, f)
-	return append(list, f), err
-}
-
 // ready starts the product and waits until it can be measured. Who calls it ends the server.
 func (h *house) ready(ctx context.Context, run string) (*visitor, error) {
 	if err := h.start(ctx, settings...); err != nil {
@@ -117,26 +177,24 @@ func (h *house) ready(ctx context.Context, run string) (*visitor, error) {
 	return v, err
 }
 
-func (b *bench) serverTurn(ctx context.Context, turn int, run string) ([]figures, error) {
+// productImport measures an import, if it was chosen.
+func (b *bench) productImport(ctx context.Context, turn int, run string) ([]figures, error) {
+	if !b.chosen.MatchString(importRows) {
+		return nil, nil
+	}
+	f, err := b.importTurn(ctx, run)
+	b.tell(turn, f)
+	return []figures{f}, err
+}
+
+// productSubject is the product over its book, with the kinds that it has.
+func (b *bench) productSubject(ctx context.Context, run string) (*subject, []kind, error) {
 	v, err := b.house.ready(ctx, run)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	defer b.house.server.end()
-	var list []figures
-	for _, k := range v.kinds(b.callers, b.many) {
-		if !b.chosen.MatchString(k.name) {
-			continue
-		}
-		f, err := b.measure(ctx, k)
-		if err != nil {
-			return nil, err
-		}
-		b.tell(turn, f)
-		b.answers[f.Kind] = f.Bytes
-		list = append(list, f)
-	}
-	return list, nil
+	s := &subject{name: product, server: b.house.server, of: func(k kind) (kind, bool) { return k, true }, measure: b.measure}
+	return s, v.kinds(b.callers, b.many), nil
 }
 
 // tell prints a line while the run goes on.
