@@ -7,18 +7,21 @@ import (
 	"encoding/csv"
 	"encoding/hex"
 	"fmt"
-	"holdfast/internal/takeover"
 	"io"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
+	"holdfast/internal/db"
 	"holdfast/internal/paymentfile"
+	"holdfast/internal/resident"
+	"holdfast/internal/takeover"
 	"holdfast/internal/travel"
 )
 
@@ -85,6 +88,10 @@ func (c importPaymentsCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	roomForImports()
+	if err := db.ForLongWrites(ctx, p.db); err != nil {
+		return err
+	}
 	bar := p.progress(-1, "importing")
 	began := time.Now()
 	report, err := p.app.Imports.Payments(ctx, actor, paymentfile.Read(file, bar.ChangeMax), takeover.ImportOptions{
@@ -113,6 +120,13 @@ func (c importPaymentsCmd) Run(ctx context.Context, p *program) error {
 	}
 	return err
 }
+
+// roomForImports has garbage collected seldom: an import makes nothing but that, and its memory does not grow with the file.
+var roomForImports = sync.OnceFunc(func() {
+	if _, chosen := os.LookupEnv("GOGC"); !chosen {
+		resident.KeepRoom(100, 40<<20, quiet)
+	}
+})
 
 // hashOf is the hash of a file: an operator approves the import of this content only. It is "" for input that can be
 // read only once.

@@ -122,3 +122,9 @@ func Changed(tx *db.Tx, siteID int64) error {
 
 // RatesChanged is Changed for fixings.
 func RatesChanged(tx *db.Tx) error { return Changed(tx, ratesSite) }
+
+// RatesVersion is another number after each change of fixings; 0 where there was none yet.
+func RatesVersion(tx *db.Tx) (version int64, err error) {
+	err = tx.Row(`SELECT COALESCE(MAX(version), 0) FROM site_versions WHERE site_id = $1`, []any{ratesSite}, &version)
+	return version, err
+}

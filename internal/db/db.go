@@ -154,6 +154,8 @@ type engine struct {
 	unbounded string
 	// size gives the bytes of the database.
 	size string
+	// largeCache has the writer keep more pages in memory; "" where a connection has no pages of its own.
+	largeCache string
 	// scanOnly counts the rows of a table, with an optional statement before and after it, and reads no index.
 	scanOnly func(table string) []string
 	// counted gives the last id given out of table $1, column $2; setCounter goes on after $3.

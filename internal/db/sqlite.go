@@ -66,13 +66,14 @@ var sqliteEngine = &engine{
 	columns: `SELECT m.name, c.name, upper(c.type), c.pk, c.pk = 1 AND upper(c.type) = 'INTEGER'
 		FROM sqlite_master m JOIN pragma_table_info(m.name) c
 		WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY m.name, c.cid`,
-	parents:   `SELECT m.name, f."table" FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table'`,
-	sorted:    "+",
-	unbounded: "SELECT 1", // it has none
-	size:      `SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()`,
-	scanOnly:  func(table string) []string { return []string{"SELECT COUNT(*) FROM " + table + " NOT INDEXED"} },
-	counted:   "SELECT seq FROM sqlite_sequence WHERE name = $1 AND $2 <> ''",
-	draw:      "SELECT {{at}}, COALESCE((SELECT seq FROM sqlite_sequence WHERE name = '{{table}}'), 0) WHERE {{n}} > 0",
+	parents:    `SELECT m.name, f."table" FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table'`,
+	sorted:     "+",
+	unbounded:  "SELECT 1", // it has none
+	size:       `SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()`,
+	largeCache: fmt.Sprintf("PRAGMA cache_size(-%d)", longWritesCache),
+	scanOnly:   func(table string) []string { return []string{"SELECT COUNT(*) FROM " + table + " NOT INDEXED"} },
+	counted:    "SELECT seq FROM sqlite_sequence WHERE name = $1 AND $2 <> ''",
+	draw:       "SELECT {{at}}, COALESCE((SELECT seq FROM sqlite_sequence WHERE name = '{{table}}'), 0) WHERE {{n}} > 0",
 	// SQLite's own table has no key that would find the row.
 	setCounter: []string{
 		"DELETE FROM sqlite_sequence WHERE name = $1 AND $2 <> '' AND $3 > 0",
@@ -102,6 +103,8 @@ const (
 	longCache       = 2 << 10
 	writerCache     = 4 << 10
 	checkpointCache = 64
+	// A long write changes more than writerCache holds, and what does not fit is written to the log before its commit, some of it several times.
+	longWritesCache = 16 << 10
 )
 
 // openSQLite opens the file at path. If it or its folder is missing, it makes them, for their owner alone to read.
@@ -141,6 +144,15 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 	db.log = sqlitelog.Open(sql.OpenDB(checkpoints), sqlitelog.Usual, func() error { return sqlitefile.Sync(path) })
 	db.queue = newWriteQueue(db, sqlitefile.OpenTurn(path))
 	return db, nil
+}
+
+// ForLongWrites gives the writer of a process room for what one long write changes. It is for a process that makes little else, such as an import.
+func ForLongWrites(ctx context.Context, db *DB) error {
+	if db.engine.largeCache == "" {
+		return nil
+	}
+	_, err := db.write.ExecContext(ctx, db.engine.largeCache)
+	return db.outward(err)
 }
 
 // sqliteName gives the data source name. It asks for a write-ahead log, so that readers never wait; a full sync at

@@ -4,7 +4,6 @@ package rates
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"slices"
 
@@ -13,20 +12,19 @@ import (
 	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/fx"
-	"holdfast/internal/ledger"
-	"holdfast/internal/limits"
-	"holdfast/internal/merchants"
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
 
 // Rates are the use cases of fixings.
-type Rates struct{ *core.Core }
+type Rates struct {
+	*core.Core
+	tried tried
+}
 
 // NewRates makes the use cases.
 func NewRates(c *core.Core) *Rates {
-	r := &Rates{c}
+	r := &Rates{Core: c}
 	c.Kinds.Register(travel.ProposeManualRate, core.Kind{Carry: carryOutQuote, Effect: effectOfQuote, After: func(ctx context.Context, actor auth.Actor) error {
 		_, err := r.pricePendingOf(ctx, core.ClockFor(actor)) // allocations that waited for this rate
 		return err
@@ -185,77 +183,6 @@ func (r *RatesReport) merge(o RatesReport) {
 	}
 	r.Last = max(r.Last, o.Last)
 	r.Conflicts = append(r.Conflicts, o.Conflicts[:min(len(o.Conflicts), conflictsKept-len(r.Conflicts))]...)
-}
-
-// PricePending prices the allocations of all sites that wait for a rate which is on file now. It prices by the same rule
-// as at the time of the payment (R9), and returns how many it priced.
-func (r *Rates) PricePending(ctx context.Context) (priced int, err error) {
-	var sites []core.SiteClock
-	err = r.Store.Read(ctx, func(tx *db.Tx) error {
-		sites, err = ledger.SitesWithPendingRates(tx)
-		return err
-	})
-	for _, site := range sites {
-		n, err := r.pricePendingOf(ctx, site)
-		priced += n
-		if err != nil {
-			return priced, fmt.Errorf("site %d: %w", site.SiteID, err)
-		}
-	}
-	return priced, err
-}
-
-func (r *Rates) pricePendingOf(ctx context.Context, site core.SiteClock) (priced int, err error) {
-	for after, more := int64(0), true; more; {
-		var done int
-		var last int64
-		err := r.WriteBy(ctx, site, func(tx *db.Tx) error {
-			done, last, err = pricePage(tx, site.SiteID, after)
-			return err
-		})
-		if err != nil {
-			return priced, err
-		}
-		priced += done
-		after, more = last, last != 0
-	}
-	return priced, nil
-}
-
-// pricePage prices the next allocations after an id. last is the id of the last one that it looked at, 0 when none is
-// left.
-func pricePage(tx *db.Tx, siteID, after int64) (done int, last int64, err error) {
-	site, err := merchants.Site(tx, siteID)
-	if err != nil {
-		return 0, 0, err
-	}
-	waiting, err := ledger.PendingAllocations(tx, siteID, after, pricedPerWrite)
-	if err != nil {
-		return 0, 0, err
-	}
-	for _, a := range waiting {
-		last = a.ID
-		priced, err := priceLate(tx, site, a)
-		if err != nil {
-			return 0, 0, fmt.Errorf("allocation %d: %w", a.ID, err)
-		}
-		if priced {
-			done++
-		}
-	}
-	return done, last, nil
-}
-
-// priceLate prices an allocation that waited for its rate, if the rate is on file now.
-func priceLate(tx *db.Tx, site travel.Site, a protection.Allocation) (priced bool, err error) {
-	fixings, err := FixingsFor(tx, site, a.Paid(), a.MaxFixingAge, a.Currency, a.PolicyCurrency)
-	if err != nil {
-		return false, err
-	}
-	if priced, err = ledger.PriceLate(tx, a, fixings); priced {
-		limits.NoteChange(tx, a.SiteID, limits.ChangePriced, 0, a.ID)
-	}
-	return priced, err
 }
 
 // FixingsFor reads the fixings that can price a payment of a day from one currency into another, as known now: those of
