@@ -2,11 +2,11 @@ package db
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"runtime/debug"
 
+	"holdfast/internal/postgrestx"
 	"holdfast/internal/sqlitetx"
 )
 
@@ -234,9 +234,12 @@ func (db *DB) beginWrite(ctx context.Context, first string) (transaction, error)
 	if !db.engine.manyWrites {
 		return sqlitetx.Begin(ctx, db.write, "BEGIN IMMEDIATE")
 	}
-	sqlTx, err := db.write.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
-	if first = db.bounds + first; err != nil || first == "" {
-		return sqlTx, err
+	sqlTx, err := postgrestx.Begin(ctx, db.write)
+	if err != nil {
+		return nil, err
+	}
+	if first = db.bounds + first; first == "" {
+		return sqlTx, nil
 	}
 	if _, err = sqlTx.ExecContext(ctx, first); err != nil {
 		_ = sqlTx.Rollback() // the error of the statement is the one to return
@@ -264,13 +267,13 @@ func runGuarded(fn func(tx *Tx) error, tx *Tx) (err error) {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic in a write: %v\n%s", p, debug.Stack())
 		}
-		if last := tx.beside.Wait(); err == nil {
+		if last := tx.settle(); err == nil {
 			err = last
 		}
 	}()
 	if err := fn(tx); err != nil {
 		return err
 	}
-	tx.ending = true
+	tx.ending, tx.gather = true, tx.gathers()
 	return tx.Flush()
 }

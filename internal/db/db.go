@@ -21,6 +21,7 @@ import (
 	"holdfast/internal/beside"
 	"holdfast/internal/catalog"
 	"holdfast/internal/heard"
+	"holdfast/internal/postgrestx"
 	"holdfast/internal/sqlitefile"
 	"holdfast/internal/sqlitelog"
 )
@@ -103,8 +104,9 @@ type Tx struct {
 	lone         bool     // see InsertsNow
 	told         []int64  // sites: see Tell
 
-	gather bool        // FlushBeside makes statements
-	beside beside.Line // in which they run
+	gather   bool                   // statements of rows are gathered, and run together
+	gathered []postgrestx.Statement // those that do not run yet
+	beside   beside.Line            // in which they run
 }
 
 // engine is what differs between the two databases.
@@ -313,7 +315,7 @@ func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 	if tx.one {
 		return 0, errOneStatement
 	}
-	if err := tx.beside.Wait(); err != nil {
+	if err := tx.settle(); err != nil {
 		return 0, err
 	}
 	tx.changed = true
@@ -375,7 +377,7 @@ func (tx *Tx) Each(query string, args []any, scan func(scan func(dest ...any) er
 
 // eachAsIs is Each, but it does not write deferred rows first.
 func (tx *Tx) eachAsIs(query string, args []any, scan func(scan func(dest ...any) error) error) error {
-	if err := tx.beside.Wait(); err != nil {
+	if err := tx.settle(); err != nil {
 		return err
 	}
 	tx.show(query, args)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"holdfast/internal/postgrestx"
 	"holdfast/internal/sqltext"
 )
 
@@ -85,6 +86,7 @@ func FlushBeside(tx *Tx) error {
 	if tx.gather = false; err != nil {
 		return err
 	}
+	tx.handOver()
 	return tx.beside.Start()
 }
 
@@ -206,10 +208,7 @@ func (tx *Tx) writeNow(to sqltext.Rows, rows [][]any) error {
 		}
 		tx.changed = true
 		tx.show(text, args)
-		tx.beside.Add(func() error {
-			_, err := tx.sql.ExecContext(tx.ctx, text, args...)
-			return err
-		})
+		tx.gathered = append(tx.gathered, postgrestx.Statement{Text: text, Args: args})
 		return nil
 	}
 	if len(rows) <= fewRows {

@@ -65,11 +65,17 @@ func (s *sharedRows) write(tx *Tx) error {
 	tables := slices.Concat(s.tables, s.last)
 	*s = sharedRows{}
 	tx.sharedAt = 0
+	defer func(outer bool) { tx.gather = outer }(tx.gather)
+	tx.gather = tx.gathers()
 	for _, t := range tables {
 		if err := tx.writeNow(t.Rows, t.rows); err != nil {
 			tx.changed = true // the rows of others are missing now, so that the batch is lost
 			return err
 		}
+	}
+	if err := tx.settle(); err != nil {
+		tx.changed = true
+		return err
 	}
 	return nil
 }
