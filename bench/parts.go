@@ -343,6 +343,7 @@ func (b *bench) grown(ctx context.Context, houses []*house) (all []figures, err 
 			return nil, err
 		}
 		defer h.server.end()
+		h.server.standStill()
 		kinds = append(kinds, v.kinds(b.callers, b.many))
 	}
 	for k, of := range kinds[0] {
@@ -352,7 +353,9 @@ func (b *bench) grown(ctx context.Context, houses []*house) (all []figures, err 
 		for turn := range b.turns {
 			for i, h := range houses {
 				b.house = h
+				h.server.goOn()
 				f, err := b.measure(ctx, kinds[i][k])
+				h.server.standStill()
 				if err != nil {
 					return nil, err
 				}

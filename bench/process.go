@@ -96,6 +96,7 @@ func (p *process) goOn() { _ = p.cmd.Process.Signal(syscall.SIGCONT) }
 
 // end stops the program in order, and by force where that takes too long.
 func (p *process) end() {
+	p.goOn()
 	_ = p.cmd.Process.Signal(os.Interrupt) // it may have ended already
 	select {
 	case <-p.ended:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -206,6 +207,11 @@ func (b *bench) tell(turn int, f figures) {
 // measure drives one kind at the product.
 func (b *bench) measure(ctx context.Context, k kind) (figures, error) {
 	h := b.house
+	if k.status != http.StatusOK { // what follows from the writes of the kind before is no part of this one
+		if err := h.rest(ctx); err != nil {
+			return figures{}, err
+		}
+	}
 	if _, err := drive(ctx, h.server.address, k, b.warmUp()); err != nil {
 		return figures{}, err
 	}

@@ -32,7 +32,6 @@ func openAll(ctx context.Context, all []opening) (list []*subject, err error) {
 
 func endAll(list []*subject) {
 	for _, s := range list {
-		s.server.goOn()
 		s.server.end()
 	}
 }
