@@ -13,6 +13,7 @@ import (
 // Tx is a transaction. After its end Commit and Rollback do nothing, and return sql.ErrTxDone.
 type Tx struct {
 	*sql.Tx
+	ctx  context.Context // see Begin
 	conn *sql.Conn
 }
 
@@ -25,23 +26,33 @@ func Begin(ctx context.Context, pool *sql.DB) (*Tx, error) {
 	}
 	tx, err := conn.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
-		_ = conn.Close() // the error of BEGIN is the one to return
+		giveBack(ctx, conn)
 		return nil, err
 	}
-	return &Tx{tx, conn}, nil
+	return &Tx{tx, ctx, conn}, nil
+}
+
+// giveBack gives a connection back to its pool. A connection whose time was over is closed, and that waits for a server that may say nothing any
+// more. Nobody waits for it.
+func giveBack(ctx context.Context, conn *sql.Conn) {
+	if ctx.Err() != nil {
+		go func() { _ = conn.Close() }()
+		return
+	}
+	_ = conn.Close() // it was closed, or is
 }
 
 // Commit ends the transaction, and gives the connection back.
 func (t *Tx) Commit() error {
 	err := t.Tx.Commit()
-	_ = t.conn.Close() // it only gives the connection back
+	giveBack(t.ctx, t.conn)
 	return err
 }
 
 // Rollback takes the transaction back, and gives the connection back.
 func (t *Tx) Rollback() error {
 	err := t.Tx.Rollback()
-	_ = t.conn.Close()
+	giveBack(t.ctx, t.conn)
 	return err
 }
 
