@@ -343,6 +343,9 @@ func (b *bench) grown(ctx context.Context, houses []*house) (all []figures, err 
 			return nil, err
 		}
 		defer h.server.end()
+		if err := warm(h.dir); err != nil {
+			return nil, err
+		}
 		h.server.standStill()
 		kinds = append(kinds, v.kinds(b.callers, b.many))
 	}

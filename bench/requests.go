@@ -84,9 +84,9 @@ func (b *bench) serversTurn(ctx context.Context, turn int, run string, p *pocket
 		return s, err
 	}}
 	if b.limits {
-		database, remove, err := b.copied(ctx)
-		if err != nil {
-			return nil, err
+		database, remove, failed := b.copied(ctx)
+		if failed != nil {
+			return nil, failed
 		}
 		defer func() { err = errors.Join(err, remove()) }()
 		all = append(all, b.bareSubject, func(ctx context.Context) (*subject, error) { return b.databaseSubject(ctx, database) })
@@ -168,9 +168,6 @@ func (h *house) ready(ctx context.Context, run string) (*visitor, error) {
 	err := v.prepare(ctx)
 	if err == nil {
 		err = h.rest(ctx) // what follows from the turn before is no part of this one
-	}
-	if err == nil {
-		err = warm(h.dir)
 	}
 	if err != nil {
 		h.server.end()

@@ -15,6 +15,9 @@ import (
 	"holdfast/internal/travel"
 )
 
+// pricedPerWrite is how many allocations that wait one write looks at.
+const pricedPerWrite = 200
+
 // PricePending prices the allocations of all sites that wait for a rate which is on file now. It prices by the same rule
 // as at the time of the payment (R9), and returns how many it priced.
 func (r *Rates) PricePending(ctx context.Context) (priced int, err error) {

@@ -32,11 +32,8 @@ func NewRates(c *core.Core) *Rates {
 	return r
 }
 
-// Limits of one write of a longer job. A write lives at most five seconds, and other writes wait behind it.
-const (
-	fixingsPerWrite = 2000
-	pricedPerWrite  = 200
-)
+// fixingsPerWrite is how many fixings one write of a longer job stores. A write lives at most five seconds, and other writes wait behind it.
+const fixingsPerWrite = 2000
 
 // RatesReport says what an import of rates did.
 type RatesReport struct {
