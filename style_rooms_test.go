@@ -92,7 +92,7 @@ var arrows = withRooms(map[string][]string{
 	"internal/sqlitecache":  {},
 	"internal/sqlitefile":   {},
 	"internal/sqlitelog":    {},
-	"internal/sqlitepages":  {},
+	"internal/sqliteparts":  {},
 	"internal/postgrestx":   {},
 	"internal/sqliteplan":   {},
 	"internal/sqliteschema": {},
@@ -107,7 +107,7 @@ var arrows = withRooms(map[string][]string{
 	"internal/schemasteps":  {},
 	"internal/catalog":      {},
 	"internal/resident":     {},
-	"internal/db": and(words, "internal/sqlitecache", "internal/sqlitefile", "internal/postgrestx", "internal/sqlitelog", "internal/sqlitepages", "internal/sqliteplan", "internal/sqliteschema", "internal/sqlitetx", "internal/schemasteps", "internal/heard", "internal/beside", "internal/crew", "internal/lane", "internal/catalog",
+	"internal/db": and(words, "internal/sqlitecache", "internal/sqlitefile", "internal/postgrestx", "internal/sqlitelog", "internal/sqliteparts", "internal/sqliteplan", "internal/sqliteschema", "internal/sqlitetx", "internal/schemasteps", "internal/heard", "internal/beside", "internal/crew", "internal/lane", "internal/catalog",
 		"internal/sqltext", "internal/packed"),
 	"internal/app": and(words, allRooms()...),
 	"internal/paymentfile": {
@@ -189,7 +189,7 @@ func withRooms(table map[string][]string) map[string][]string {
 }
 
 // writesSQL are the packages in which SQL may stand: the rooms, the ground, and what is no part of the program.
-var writesSQL = and(allRooms(), "internal/sqltext", "internal/postgrestx", "internal/sqlitelog", "internal/sqlitepages", "internal/sqliteplan", "internal/sqliteschema", "internal/sqlitetx", "internal/dbtest", "internal/pgtest", "bench", "bench/*", "cmd/torture")
+var writesSQL = and(allRooms(), "internal/sqltext", "internal/postgrestx", "internal/sqlitelog", "internal/sqliteparts", "internal/sqliteplan", "internal/sqliteschema", "internal/sqlitetx", "internal/dbtest", "internal/pgtest", "bench", "bench/*", "cmd/torture")
 
 func sqlText(s source) []string {
 	if s.test || matches(s.pkg, writesSQL) {

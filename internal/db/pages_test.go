@@ -6,11 +6,11 @@ import (
 
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
-	"holdfast/internal/sqlitepages"
+	"holdfast/internal/sqliteparts"
 )
 
-// TestSQLiteUsesOurPageCache: it takes another one only before the first database is opened.
-func TestSQLiteUsesOurPageCache(t *testing.T) {
+// TestSQLiteUsesOurParts: it takes others only before the first database is opened.
+func TestSQLiteUsesOurParts(t *testing.T) {
 	t.Parallel()
 	store, err := db.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "holdfast.db"), dbtest.AtStart)
 	if err != nil {
@@ -19,7 +19,7 @@ func TestSQLiteUsesOurPageCache(t *testing.T) {
 	if err := store.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := sqlitepages.Use(); err != nil {
+	if err := sqliteparts.Use(); err != nil {
 		t.Error(err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"holdfast/internal/sqlitecache"
 	"holdfast/internal/sqlitefile"
 	"holdfast/internal/sqlitelog"
-	"holdfast/internal/sqlitepages"
+	"holdfast/internal/sqliteparts"
 	"holdfast/internal/sqliteplan"
 	"holdfast/internal/sqliteschema"
 	"holdfast/internal/sqltext"
@@ -115,7 +115,7 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("the folder of the database cannot be made: %w", err)
 	}
-	_ = sqlitepages.Use() // SQLite's own caches do as well, but for their memory and their lock
+	_ = sqliteparts.Use() // those of SQLite do as well, but for their memory and their time
 	sqlitefile.OwnLocks()
 	if err := sqlitefile.Make(path); err != nil {
 		return nil, err

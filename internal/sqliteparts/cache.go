@@ -1,4 +1,4 @@
-package sqlitepages
+package sqliteparts
 
 import (
 	"unsafe"
@@ -151,9 +151,6 @@ func (c *cache) grow(tls *libc.TLS) bool {
 	}
 	return true
 }
-
-// address is the memory at an address that libc gave.
-func address(at uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&at)) }
 
 // pin takes a slot out of those that nobody uses.
 func (c *cache) pin(i int32) {

@@ -1,4 +1,4 @@
-package sqlitepages
+package sqliteparts
 
 import (
 	"testing"
