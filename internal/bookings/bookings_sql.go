@@ -32,6 +32,7 @@ var (
 var (
 	lockedColumns   = packedBooking(packed.Columns, "b.outstanding")
 	returnedColumns = strings.ReplaceAll(lockedColumns, "b.", "bookings.")
+	lockedRow       = `SELECT ` + lockedColumns + ` FROM bookings b WHERE b.site_id = ? AND b.id = ? AND NOT b.deleted`
 )
 
 // packedBooking packs the columns of a booking, and more texts behind them.
@@ -171,8 +172,7 @@ type Early struct {
 func LockEarly(siteID, id int64) (*Early, core.Rider) {
 	e := &Early{key: db.Key{SiteID: siteID, ID: id}}
 	return e, core.Rider{
-		Query: `SELECT ` + lockedColumns + ` FROM bookings b WHERE b.site_id = ? AND b.id = ? AND NOT b.deleted`,
-		Args:  []any{siteID, id}, Dest: &e.row, Locks: true,
+		Query: lockedRow, Args: []any{siteID, id}, Dest: &e.row, Locks: true,
 	}
 }
 

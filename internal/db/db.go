@@ -238,7 +238,7 @@ func (tx *Tx) Size() (bytes int64, err error) {
 }
 
 // Watch shows each statement that runs from now on, before it runs, with its arguments; those of migrations are not shown.
-// see is called by several goroutines at once. nil ends it.
+// see is called by several goroutines at once, and copies what it keeps of args. nil ends it.
 func (db *DB) Watch(see func(query string, args []any)) {
 	if see == nil {
 		db.watcher.Store(nil)

@@ -3,6 +3,7 @@ package db
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"holdfast/internal/postgrestx"
 	"holdfast/internal/sqltext"
@@ -191,18 +192,25 @@ func (tx *Tx) writeRows(to sqltext.Rows, rows [][]any) error {
 	return tx.writeNow(to, rows)
 }
 
+// argLists are used again: the values of many rows have 20 kB.
+var argLists = sync.Pool{New: func() any { return new([]any) }}
+
 // writeNow writes rows without waiting for those of others.
 func (tx *Tx) writeNow(to sqltext.Rows, rows [][]any) error {
 	write := func(rows [][]any) error {
-		args := make([]any, 0, len(rows)*len(rows[0]))
-		for _, values := range rows {
-			args = append(args, values...)
-		}
 		text := to.Text(len(rows), len(rows[0]))
 		if !tx.gather {
-			_, err := tx.Exec(text, args...)
+			list := argLists.Get().(*[]any)
+			defer argLists.Put(list)
+			for _, values := range rows {
+				*list = append(*list, values...)
+			}
+			_, err := tx.Exec(text, *list...)
+			clear(*list)
+			*list = (*list)[:0]
 			return err
 		}
+		args := slices.Concat(rows...)
 		if err := tx.flushBefore(text); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package events
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"holdfast/internal/core"
@@ -56,10 +57,34 @@ type held struct {
 	details  Details
 }
 
-// heldEvents are the events of a write, in order. seen finds them: a write of an import has some thousand.
+// heldEvents are the events of a write, in order. Most have a few; a write of an import has some thousand.
 type heldEvents struct {
-	list []held
-	seen map[held]bool
+	list    []held
+	written int           // how many of them are stored already
+	seen    map[held]bool // finds them, where there are more than fewEvents
+}
+
+const fewEvents = 8
+
+// add adds an event, unless it is there.
+func (h *heldEvents) add(event held) {
+	if h.seen[event] || h.seen == nil && slices.Contains(h.list, event) {
+		return
+	}
+	if h.list == nil {
+		h.list = make([]held, 0, fewEvents/2)
+	}
+	h.list = append(h.list, event)
+	if len(h.list) <= fewEvents {
+		return
+	}
+	if h.seen == nil {
+		h.seen = map[held]bool{}
+		for _, e := range h.list {
+			h.seen[e] = true
+		}
+	}
+	h.seen[event] = true
 }
 
 var (
@@ -72,13 +97,7 @@ var (
 // Record adds an event to the write that makes the change. It is stored with it or not at all. The same event twice in a
 // write is stored once.
 func Record(tx *db.Tx, siteID int64, kind Type, objectID int64, details Details) {
-	waiting := inEvents.Of(tx)
-	event := held{siteID, kind, objectID, details}
-	if waiting.seen[event] {
-		return
-	}
-	db.Keep(&waiting.seen, event, true)
-	waiting.list = append(waiting.list, event)
+	inEvents.Of(tx).add(held{siteID, kind, objectID, details})
 	tx.Defer(waitingEvents)
 }
 
@@ -93,8 +112,8 @@ func RecordProposal(tx *db.Tx, p travel.Proposal) {
 
 func flush(tx *db.Tx) error {
 	waiting := inEvents.Of(tx)
-	list := waiting.list
-	waiting.list = nil
+	list := waiting.list[waiting.written:]
+	waiting.written = len(waiting.list)
 	rows := make([][]any, len(list))
 	for i, e := range list {
 		details, err := json.Marshal(e.details)

@@ -128,7 +128,7 @@ func flushRows(tx *db.Tx) error {
 			if err != nil {
 				return err
 			}
-			table.rows[i] = append(slices.Clone(row), sum)
+			table.rows[i] = slices.Concat(row, []any{sum})
 		}
 		if err := tx.InsertRows(table.name, table.columns+", digest", table.rows); err != nil {
 			return err
@@ -141,7 +141,7 @@ func allFacts(row []any) []any { return row }
 
 // factsOfAllocation are the values of AllocationFacts in a row of insertedAllocation: all but the price, which may arrive
 // late.
-func factsOfAllocation(row []any) []any { return append(slices.Clone(row[:18]), row[len(row)-1]) }
+func factsOfAllocation(row []any) []any { return slices.Concat(row[:18], row[len(row)-1:]) }
 
 // flushDeltas adds the changes of the write's bookings to the buckets.
 func flushDeltas(tx *db.Tx) error {

@@ -169,7 +169,7 @@ func (a *adding) transaction(row []any) (id int64, err error) {
 		return db.InsertNow(a.tx, "transactions", insertedTransaction, row)
 	}
 	m := inPayments.Of(a.tx)
-	m.rows = append(m.rows, slices.Insert(row, 0, any(a.id)))
+	m.rows = append(m.rows, slices.Concat([]any{a.id}, row))
 	return a.id, nil
 }
 
@@ -180,7 +180,7 @@ func (a *adding) payment(row []any) (id int64, err error) {
 	}
 	id, a.payments = a.payments[0], a.payments[1:]
 	m := inPayments.Of(a.tx)
-	m.parts = append(m.parts, slices.Insert(row, 0, any(id)))
+	m.parts = append(m.parts, slices.Concat([]any{id}, row))
 	return id, nil
 }
 

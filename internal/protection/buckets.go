@@ -249,31 +249,45 @@ func Difference(before, after []Delta) []Delta {
 
 // Merge adds up the deltas of the same bucket and day, recorded at the same time. It leaves out sums of zero and deltas that never count.
 func Merge(list []Delta) []Delta {
-	sums := map[Delta]*Delta{}
-	var order []*Delta
+	sums := make([]Delta, 0, len(list))
+	places := map[Delta]int{} // of the keys in sums, where there are more than a few
 	for _, d := range list {
 		if d.Day > d.LastDay || d.Standing == "" {
 			continue
 		}
-		key := Delta{Bucket: d.Bucket, Day: d.Day, Known: d.Known}
-		sum := sums[key]
-		if sum == nil {
-			first := key
-			sum = &first
-			sums[key] = sum
-			order = append(order, sum)
+		at, found := d.in(sums, places)
+		if !found {
+			at = len(sums)
+			sums = append(sums, d.key())
+			if at >= fewSums {
+				places[d.key()] = at
+			}
 		}
-		sum.Count += d.Count
-		sum.Amount += d.Amount
-		sum.Locked += d.Locked
+		sums[at].Count += d.Count
+		sums[at].Amount += d.Amount
+		sums[at].Locked += d.Locked
 	}
-	var merged []Delta
-	for _, d := range order {
-		if d.Count != 0 || d.Amount != 0 || d.Locked != 0 {
-			merged = append(merged, *d)
+	return slices.DeleteFunc(sums, func(d Delta) bool { return d.Count == 0 && d.Amount == 0 && d.Locked == 0 })
+}
+
+// fewSums are looked through one by one: a payment has no more of them, and that takes less than a map.
+const fewSums = 16
+
+// key is what deltas have in common that are added up.
+func (d Delta) key() Delta { return Delta{Bucket: d.Bucket, Day: d.Day, Known: d.Known} }
+
+// in finds the sum of a delta.
+func (d Delta) in(sums []Delta, places map[Delta]int) (at int, found bool) {
+	for at := range sums[:min(len(sums), fewSums)] {
+		if s := &sums[at]; s.Day == d.Day && s.Known == d.Known && s.Bucket == d.Bucket {
+			return at, true
 		}
 	}
-	return merged
+	if len(sums) <= fewSums {
+		return 0, false
+	}
+	at, found = places[d.key()]
+	return at, found
 }
 
 // SupplierKey is the name of a set of suppliers: their ids in order, with commas between. A report by supplier has a

@@ -8,7 +8,9 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"fmt"
 	"strings"
+	"sync"
 )
 
 // Tx is a transaction. After its end Commit and Rollback do nothing, and return sql.ErrTxDone.
@@ -67,6 +69,31 @@ func (t *Tx) Rollback() error {
 func (t *Tx) run(statement string) error {
 	_, err := t.ExecContext(context.Background(), statement)
 	return err
+}
+
+// lists are used again for the values of statements: those of an insert of many rows have 40 kB.
+var lists = sync.Pool{New: func() any { return new([]driver.NamedValue) }}
+
+// ExecContext runs a statement. Its values go to the driver in a list that is used again; database/sql would make one for each statement.
+func (t *Tx) ExecContext(ctx context.Context, query string, args ...any) (result sql.Result, err error) {
+	list := lists.Get().(*[]driver.NamedValue)
+	defer func() {
+		clear(*list)
+		*list = (*list)[:0]
+		lists.Put(list)
+	}()
+	for i, arg := range args {
+		value, err := driver.DefaultParameterConverter.ConvertValue(arg)
+		if err != nil {
+			return nil, fmt.Errorf("value %d of a statement: %w", i+1, err)
+		}
+		*list = append(*list, driver.NamedValue{Ordinal: i + 1, Value: value})
+	}
+	err = t.Raw(func(conn any) (err error) {
+		result, err = conn.(driver.ExecerContext).ExecContext(ctx, query, *list)
+		return err
+	})
+	return result, err
 }
 
 // end gives the connection back.
