@@ -40,7 +40,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("a connection of SQLite's driver is %T", opened), opened.Close())
 	}
-	return &cachingConn{sqliteConn: conn, cached: map[string]sqliteStatement{}}, nil
+	return &cachingConn{sqliteConn: conn, cached: map[string]*kept{}}, nil
 }
 
 // sqliteConn and sqliteStatement are the methods of the driver's connections and statements that database/sql looks
@@ -64,8 +64,16 @@ type sqliteStatement interface {
 // at a time uses a connection.
 type cachingConn struct {
 	sqliteConn
-	cached map[string]sqliteStatement // by the text that callers give, without those that are running
-	text   int                        // length of all these texts in bytes
+	cached map[string]*kept // by the text that callers give
+	text   int              // length of all these texts in bytes
+}
+
+// kept is a statement that has been parsed.
+type kept struct {
+	sqliteStatement
+	query   string
+	cached  bool
+	running bool
 }
 
 // ExecContext runs one statement or several.
@@ -75,10 +83,10 @@ func (c *cachingConn) ExecContext(ctx context.Context, query string, args []driv
 		return nil, err
 	}
 	result, err := statement.ExecContext(ctx, args)
-	return result, errors.Join(err, c.giveBack(query, statement, err))
+	return result, errors.Join(err, c.giveBack(statement, err))
 }
 
-// QueryContext starts a query. Its statement goes back into the cache when the rows are closed.
+// QueryContext starts a query. Its statement is free again when the rows are closed.
 func (c *cachingConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	statement, err := c.take(ctx, query)
 	if err != nil {
@@ -86,16 +94,15 @@ func (c *cachingConn) QueryContext(ctx context.Context, query string, args []dri
 	}
 	rows, err := statement.QueryContext(ctx, args)
 	if err != nil {
-		return nil, errors.Join(err, c.giveBack(query, statement, err))
+		return nil, errors.Join(err, c.giveBack(statement, err))
 	}
-	return &cachedRows{rows, func(err error) error { return c.giveBack(query, statement, err) }}, nil
+	return &cachedRows{rows, func(err error) error { return c.giveBack(statement, err) }}, nil
 }
 
-// take takes the statement of a text out of the cache. If it is not there, or is running, it is parsed anew.
-func (c *cachingConn) take(ctx context.Context, query string) (sqliteStatement, error) {
-	if statement, ok := c.cached[query]; ok {
-		delete(c.cached, query)
-		c.text -= len(query)
+// take finds the statement of a text in the cache. If it is not there, or is running, it is parsed anew.
+func (c *cachingConn) take(ctx context.Context, query string) (*kept, error) {
+	if statement := c.cached[query]; statement != nil && !statement.running {
+		statement.running = true
 		return statement, nil
 	}
 	parsed, err := c.PrepareContext(ctx, Positional(query))
@@ -106,31 +113,49 @@ func (c *cachingConn) take(ctx context.Context, query string) (sqliteStatement, 
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("a statement of SQLite's driver is %T", parsed), parsed.Close())
 	}
-	return statement, nil
+	return &kept{sqliteStatement: statement, query: query, running: true}, nil
 }
 
-// giveBack puts a statement into the cache, or closes it: after an error, if its text is too long, and if the same one
-// is there already. A full cache is emptied first.
-func (c *cachingConn) giveBack(query string, statement sqliteStatement, ended error) error {
-	if _, another := c.cached[query]; another || ended != nil || len(query) > cachedText {
+// giveBack ends what take began. A statement that is not in the cache goes there, or is closed: after an error, if its text is too
+// long, and if the same one is there already. A full cache is emptied first.
+func (c *cachingConn) giveBack(statement *kept, ended error) error {
+	statement.running = false
+	switch {
+	case ended != nil:
+		c.leave(statement)
+		return statement.Close()
+	case statement.cached:
+		return nil
+	case c.cached[statement.query] != nil || len(statement.query) > cachedText:
 		return statement.Close()
 	}
 	var err error
-	if len(c.cached) >= Statements || c.text+len(query) > cachedText {
+	if len(c.cached) >= Statements || c.text+len(statement.query) > cachedText {
 		err = c.forget()
 	}
-	c.cached[query] = statement
-	c.text += len(query)
+	c.cached[statement.query], statement.cached = statement, true
+	c.text += len(statement.query)
 	return err
 }
 
+// leave takes a statement out of the cache.
+func (c *cachingConn) leave(statement *kept) {
+	if statement.cached {
+		delete(c.cached, statement.query)
+		c.text -= len(statement.query)
+		statement.cached = false
+	}
+}
+
+// forget empties the cache. Statements that are running are closed or cached when they end.
 func (c *cachingConn) forget() error {
 	var errs []error
 	for _, statement := range c.cached {
-		errs = append(errs, statement.Close())
+		c.leave(statement)
+		if !statement.running {
+			errs = append(errs, statement.Close())
+		}
 	}
-	clear(c.cached)
-	c.text = 0
 	return errors.Join(errs...)
 }
 
