@@ -115,7 +115,7 @@ func (h *house) fill(ctx context.Context, size book.Size, sealKey string, say fu
 		}
 	})
 	if err == nil {
-		err = book.Fold(ctx, service)
+		err = book.Fold(ctx, service, h.Book.SiteID)
 	}
 	if err == nil {
 		err = h.people(ctx, service)

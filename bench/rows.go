@@ -92,7 +92,7 @@ func learn(ctx context.Context) (l learnt, err error) {
 	defer service.Close()
 	b, err := book.Make(ctx, store, service, civil.DayOf(time.Now()), book.Size{Bookings: 100, Payments: 1}, func(int64) {})
 	if err == nil {
-		err = book.Fold(ctx, service)
+		err = book.Fold(ctx, service, b.SiteID)
 	}
 	if err != nil {
 		return l, err

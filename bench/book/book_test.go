@@ -22,7 +22,7 @@ func TestABookIsSound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := book.Fold(t.Context(), h.App); err != nil {
+		if err := book.Fold(t.Context(), h.App, b.SiteID); err != nil {
 			t.Fatal(err)
 		}
 		// The job of limits takes what has been visible for some seconds. The first use is of the day of the book.

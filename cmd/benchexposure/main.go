@@ -217,7 +217,7 @@ func measure(ctx context.Context, out io.Writer, folder string, payments int64) 
 // fold fills the buckets, and prints how long that took.
 func (w world) fold(ctx context.Context, out io.Writer) error {
 	began := time.Now()
-	if err := book.Fold(ctx, w.app); err != nil {
+	if err := book.Fold(ctx, w.app, w.actor.SiteID); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "  folded in %s\n", time.Since(began).Round(time.Second))
