@@ -87,3 +87,39 @@ func TestBothEnginesDescribeTheSameTables(t *testing.T) {
 		})
 	})
 }
+
+// TestListsHaveFewTexts: a list of values finds what it names, and lists of many lengths share their texts, because each text is parsed once.
+func TestListsHaveFewTexts(t *testing.T) {
+	t.Parallel()
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		texts := map[string]bool{}
+		dbtest.Read(t, store, func(tx *db.Tx) error {
+			for n := 1; n <= 64; n++ {
+				wanted := make([]int64, n)
+				for i := range wanted {
+					wanted[i] = int64(2 * i)
+				}
+				for _, of := range []struct {
+					add  func(w *db.Where, column string, values []int64)
+					want int64
+				}{{db.In[int64], int64(n)}, {db.NotIn[int64], int64(200 - n)}} {
+					w := db.Where{Args: []any{200}}
+					of.add(&w, "n - 1", wanted)
+					var got int64
+					err := tx.Row(`WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $1)
+						SELECT COUNT(*) FROM numbers WHERE `+w.Text.String(), w.Args, &got)
+					if err != nil {
+						return err
+					}
+					if texts[w.Text.String()] = true; got != of.want {
+						t.Errorf("%d of %d values: found %d", of.want, n, got)
+					}
+				}
+			}
+			return nil
+		})
+		if len(texts) != 2*7 {
+			t.Errorf("lists of up to 64 values have %d texts, want 7 with IN and 7 with NOT IN", len(texts))
+		}
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -168,11 +169,12 @@ func oneOf[T any](w *Where, column, operator string, values []T) {
 	if len(values) == 0 {
 		return
 	}
-	list := make([]any, len(values))
-	for i, v := range values {
-		list[i] = v
+	// As many as a power of two, the last one repeated: so there are few different texts, and each is parsed once.
+	list := make([]any, 1<<bits.Len(uint(len(values)-1)))
+	for i := range list {
+		list[i] = values[min(i, len(values)-1)]
 	}
-	w.And(column+" "+operator+" (?"+strings.Repeat(", ?", len(values)-1)+")", list...)
+	w.And(column+" "+operator+" (?"+strings.Repeat(", ?", len(list)-1)+")", list...)
 }
 
 // Values takes the values of a row and returns their placeholders, as "($1, $2)".

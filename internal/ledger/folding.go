@@ -12,6 +12,7 @@ import (
 	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/protection"
+	"holdfast/internal/sqltext"
 )
 
 // A fold changes about forty blocks for each delta, but many deltas share their blocks: 2,000 deltas at once take half
@@ -164,8 +165,8 @@ type place struct {
 	block, cell int64
 }
 
-// blocksPerStatement is how many blocks share an SQL statement. Each needs twelve parameters.
-const blocksPerStatement = 25
+// blocksPerStatement is how many blocks share an SQL statement at most. Each needs twelve parameters.
+const blocksPerStatement = 32
 
 // addBlocks adds changes to the blocks of a cube. The caller has locked the site's row in exposure_folds.
 func addBlocks(tx *db.Tx, siteID int64, v protection.View, changes map[protection.BlockKey]*protection.Block) error {
@@ -183,21 +184,18 @@ func addBlocks(tx *db.Tx, siteID int64, v protection.View, changes map[protectio
 	slices.SortFunc(places, func(a, b place) int { // neighbours stand together in the table
 		return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.cell, b.cell))
 	})
-	for batch := range slices.Chunk(places, blocksPerStatement) {
-		blocks, err := readBlocks(tx, siteID, v, batch)
+	return sqltext.InPowers(places, blocksPerStatement, func(some []place) error {
+		blocks, err := readBlocks(tx, siteID, v, some)
 		if err != nil {
 			return err
 		}
-		for _, p := range batch {
+		for _, p := range some {
 			for _, d := range added[p].Days {
 				blocks[p].Add(d.Day, d.Tally)
 			}
 		}
-		if err := saveBlocks(tx, siteID, v, batch, blocks); err != nil {
-			return err
-		}
-	}
-	return nil
+		return saveBlocks(tx, siteID, v, some, blocks)
+	})
 }
 
 // cellsFor finds the ids of the cells that change, and inserts those that are new. Each is looked up by its key, as in readBlocks.
@@ -209,20 +207,20 @@ func cellsFor(
 		ids[key.Cell] = 0
 	}
 	known := func(c protection.Cell, id int64) { ids[c] = id }
-	for batch := range slices.Chunk(slices.Collect(maps.Keys(ids)), blocksPerStatement) {
+	err := sqltext.InPowers(slices.Collect(maps.Keys(ids)), blocksPerStatement, func(some []protection.Cell) error {
 		w := db.Where{Args: []any{siteID, v.String()}}
-		rows := make([]string, len(batch))
-		for i, c := range batch {
+		rows := make([]string, len(some))
+		for i, c := range some {
 			rows[i] = w.Values(c.First, c.Second, c.Currency, c.Standing, c.ValuedIn)
 		}
-		err := cells(tx, `WITH wanted (first, second, money, stands, valued) AS (VALUES `+strings.Join(rows, ", ")+`)
+		return cells(tx, `WITH wanted (first, second, money, stands, valued) AS (VALUES `+strings.Join(rows, ", ")+`)
 			SELECT COALESCE((SELECT c.id FROM exposure_cells c
 				WHERE c.site_id = $1 AND c.view = $2 AND c.first_key = w.first AND c.second_key = w.second
 					AND c.currency = w.money AND c.standing = w.stands AND c.valued_in = w.valued), 0),
 				w.first, w.second, w.money, w.stands, w.valued FROM wanted w`, w.Args, known)
-		if err != nil {
-			return nil, err
-		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	var fresh []protection.Cell
 	for c, id := range ids {
@@ -230,19 +228,15 @@ func cellsFor(
 			fresh = append(fresh, c)
 		}
 	}
-	for batch := range slices.Chunk(fresh, blocksPerStatement) {
+	return ids, sqltext.InPowers(fresh, blocksPerStatement, func(some []protection.Cell) error {
 		var w db.Where
-		rows := make([]string, len(batch))
-		for i, c := range batch {
+		rows := make([]string, len(some))
+		for i, c := range some {
 			rows[i] = w.Values(siteID, v.String(), c.First, c.Second, c.Currency, c.Standing, c.ValuedIn)
 		}
-		err := cells(tx, `INSERT INTO exposure_cells (site_id, view, first_key, second_key, currency, standing, valued_in)
+		return cells(tx, `INSERT INTO exposure_cells (site_id, view, first_key, second_key, currency, standing, valued_in)
 			VALUES `+strings.Join(rows, ", ")+` RETURNING `+cellColumns, w.Args, known)
-		if err != nil {
-			return nil, err
-		}
-	}
-	return ids, nil
+	})
 }
 
 // readBlocks reads some blocks; those that are not stored are empty. Each is looked up by its key, because PostgreSQL would rather
