@@ -19,7 +19,7 @@ const (
 // batch is one transaction that several writes share. Most writes succeed, so the short ones run one after the other with
 // nothing between them, and the rows that they hold back until their ends go in together (see sharedRows). One that fails
 // after it has changed something loses the batch for all. Then everything is rolled back, and the writes run again with
-// care: each in a savepoint, which takes back what fails. Writes that are not short run with care always.
+// care: each in a savepoint, which takes back what fails. A write that is not short comes first: a savepoint would copy all pages that it changes.
 type batch struct {
 	queue   *writeQueue
 	careful bool
@@ -98,6 +98,10 @@ func (b *batch) attempt(next func() *writeCall) bool {
 	for len(b.ran) < batchLength && db.clock().Sub(began) <= db.engine.batchTime {
 		call := next()
 		if call == nil {
+			break
+		}
+		if !call.short && !b.careful && len(b.ran) > 0 {
+			b.queue.held = call
 			break
 		}
 		b.ran = append(b.ran, call)

@@ -354,7 +354,13 @@ func TestARefusalFallsWithTheCommit(t *testing.T) {
 	})
 	<-begun
 	all.Go(func() {
-		err := store.Write(t.Context(), func(tx *db.Tx) error { return put("one")(tx) })
+		err := store.WriteShort(t.Context(), func(tx *db.Tx) error {
+			var name string
+			if err := tx.Row(`SELECT name FROM jobs WHERE name = 'one'`, nil, &name); err != nil {
+				return err
+			}
+			return errors.New("there is " + name)
+		})
 		wantOutage(t, err, db.OutcomeUnknown, "the one that it refuses")
 	})
 	store.AwaitQueued(1)

@@ -23,6 +23,7 @@ type writeQueue struct {
 	calls chan *writeCall
 	crew  crew.Crew // the writers
 	turn  sqlitefile.Turn
+	held  *writeCall // that begins the next batch
 
 	mu     sync.RWMutex // held while a call is sent, because calls must not be closed then
 	closed bool
@@ -126,6 +127,10 @@ func (q *writeQueue) run() {
 
 // next takes a call that waits; nil when none does.
 func (q *writeQueue) next() *writeCall {
+	if call := q.held; call != nil {
+		q.held = nil
+		return call
+	}
 	for {
 		select {
 		case call := <-q.calls: // nil when the queue is closed

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -116,5 +117,43 @@ func TestWritersHelpWhereManyWait(t *testing.T) {
 		close(end)
 		all.Wait()
 		waiting.Wait()
+	}
+}
+
+// TestALongWriteBeginsATransaction: what waits before it is stored first, so that it needs no savepoint; what comes behind it shares its transaction.
+func TestALongWriteBeginsATransaction(t *testing.T) {
+	t.Parallel()
+	store := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
+	var all sync.WaitGroup
+	begun, end := make(chan struct{}), make(chan struct{})
+	before := store.Work().Commits
+	all.Go(func() {
+		err := store.WriteShort(t.Context(), func(tx *db.Tx) error {
+			close(begun)
+			<-end
+			return put("first")(tx)
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	<-begun
+	for i, write := range []func(context.Context, func(*db.Tx) error) error{store.WriteShort, store.Write, store.WriteShort, store.Write} {
+		all.Go(func() {
+			if err := write(t.Context(), put(strconv.Itoa(i))); err != nil {
+				t.Error(err)
+			}
+		})
+		store.AwaitQueued(i + 1)
+	}
+	close(end)
+	all.Wait()
+	if n := store.Work().Commits - before; n != 3 {
+		t.Errorf("%d transactions, want one until each long write", n)
+	}
+	for _, name := range []string{"first", "0", "1", "2", "3"} {
+		if !stored(t, store, name) {
+			t.Errorf("%s is not stored", name)
+		}
 	}
 }
