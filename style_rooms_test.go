@@ -96,7 +96,8 @@ var arrows = withRooms(map[string][]string{
 	"internal/postgrestx":   {},
 	"internal/sqliteplan":   {},
 	"internal/sqliteschema": {},
-	"internal/sqlitetx":     {},
+	"internal/sqlitetx":     {"internal/again"},
+	"internal/again":        {},
 	"internal/heard":        {},
 	"internal/beside":       {},
 	"internal/lane":         {"internal/fault"},
@@ -107,7 +108,7 @@ var arrows = withRooms(map[string][]string{
 	"internal/schemasteps":  {},
 	"internal/catalog":      {},
 	"internal/resident":     {},
-	"internal/db": and(words, "internal/sqlitecache", "internal/sqlitefile", "internal/postgrestx", "internal/sqlitelog", "internal/sqliteparts", "internal/sqliteplan", "internal/sqliteschema", "internal/sqlitetx", "internal/schemasteps", "internal/heard", "internal/beside", "internal/crew", "internal/lane", "internal/catalog",
+	"internal/db": and(words, "internal/again", "internal/sqlitecache", "internal/sqlitefile", "internal/postgrestx", "internal/sqlitelog", "internal/sqliteparts", "internal/sqliteplan", "internal/sqliteschema", "internal/sqlitetx", "internal/schemasteps", "internal/heard", "internal/beside", "internal/crew", "internal/lane", "internal/catalog",
 		"internal/sqltext", "internal/packed"),
 	"internal/app": and(words, allRooms()...),
 	"internal/paymentfile": {

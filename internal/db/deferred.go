@@ -3,8 +3,8 @@ package db
 import (
 	"slices"
 	"strings"
-	"sync"
 
+	"holdfast/internal/again"
 	"holdfast/internal/postgrestx"
 	"holdfast/internal/sqltext"
 )
@@ -193,21 +193,19 @@ func (tx *Tx) writeRows(to sqltext.Rows, rows [][]any) error {
 }
 
 // argLists are used again: the values of many rows have 20 kB.
-var argLists = sync.Pool{New: func() any { return new([]any) }}
+var argLists again.Lists[any]
 
 // writeNow writes rows without waiting for those of others.
 func (tx *Tx) writeNow(to sqltext.Rows, rows [][]any) error {
 	write := func(rows [][]any) error {
 		text := to.Text(len(rows), len(rows[0]))
 		if !tx.gather {
-			list := argLists.Get().(*[]any)
-			defer argLists.Put(list)
+			list := argLists.Take()
+			defer argLists.GiveBack(list)
 			for _, values := range rows {
 				*list = append(*list, values...)
 			}
 			_, err := tx.Exec(text, *list...)
-			clear(*list)
-			*list = (*list)[:0]
 			return err
 		}
 		args := slices.Concat(rows...)

@@ -186,6 +186,39 @@ func TestEventsOfASavepointThatIsTakenBack(t *testing.T) {
 	})
 }
 
+// TestAnEventOfAWriteIsStoredOnce, however many others there are, and though some are stored before the end of the write.
+func TestAnEventOfAWriteIsStoredOnce(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		const many = 20
+		err := w.Core.WriteAs(t.Context(), w.Actor, func(tx *db.Tx) error {
+			for last := int64(1); last <= many; last++ {
+				for id := int64(1); id <= last; id++ {
+					events.Record(tx, w.Site.ID, events.BookingUpdated, id, events.Details{})
+				}
+				if last%3 == 0 {
+					if err := tx.Flush(); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := map[int64]int{}
+		for _, e := range read(t, w, "").Items {
+			told[e.ObjectID]++
+		}
+		for id := int64(1); id <= many; id++ {
+			if told[id] != 1 {
+				t.Errorf("event %d is stored %d times", id, told[id])
+			}
+		}
+	})
+}
+
 // TestAQuietSiteIsNotWritten: where all events have their positions, nobody waits for whoever holds the feed.
 func TestAQuietSiteIsNotWritten(t *testing.T) {
 	t.Parallel()

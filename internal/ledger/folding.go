@@ -58,7 +58,7 @@ func gatherFold(ctx context.Context, store *db.DB, siteID int64, limit int) (*fo
 	for i := range f.cubes {
 		f.cubes[i] = map[protection.BlockKey]*protection.Block{}
 	}
-	mostBlocks := max(blocksPerFold, blocksPerFold/deltasPerFold*limit) // more where more is asked for
+	mostBlocks := max(blocksPerFold, limit*blocksPerFold/deltasPerFold) // more where more is asked for
 	for touched := 0; len(f.ids) < limit && touched < mostBlocks; {
 		deltas, err := f.read(ctx, store, min(deltasPerRead, limit-len(f.ids)))
 		if err != nil {

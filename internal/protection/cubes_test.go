@@ -137,3 +137,28 @@ func readBlock(packed []byte) (b protection.Block, err error) {
 	err = protection.EachDay(packed, b.Add)
 	return b, err
 }
+
+// TestMerge: what has the same bucket, day and time of recording is one sum, however many others there are, in the order in which they came first.
+func TestMerge(t *testing.T) {
+	t.Parallel()
+	delta := func(day civil.Day, known, amount int64) protection.Delta {
+		return protection.Delta{Bucket: protection.Bucket{LastDay: 1000, Standing: "paid"}, Day: day, Known: known, Count: 1, Amount: amount}
+	}
+	for n := range int64(50) {
+		var list, want []protection.Delta
+		for round := range int64(3) {
+			for i := range n {
+				list = append(list, delta(civil.Day(i/2), i%2, i+round))
+			}
+			list = append(list, delta(2000, 0, 1), protection.Delta{Bucket: protection.Bucket{LastDay: 1000}, Count: 1}, delta(500, round, 1), delta(500, round, 1).Negative())
+		}
+		for i := range n {
+			sum := delta(civil.Day(i/2), i%2, 3*i+3)
+			sum.Count = 3
+			want = append(want, sum)
+		}
+		if got := protection.Merge(list); !slices.Equal(got, want) {
+			t.Errorf("%d sums: %v, want %v", n, got, want)
+		}
+	}
+}

@@ -10,7 +10,8 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"strings"
-	"sync"
+
+	"holdfast/internal/again"
 )
 
 // Tx is a transaction. After its end Commit and Rollback do nothing, and return sql.ErrTxDone.
@@ -72,16 +73,12 @@ func (t *Tx) run(statement string) error {
 }
 
 // lists are used again for the values of statements: those of an insert of many rows have 40 kB.
-var lists = sync.Pool{New: func() any { return new([]driver.NamedValue) }}
+var lists again.Lists[driver.NamedValue]
 
 // ExecContext runs a statement. Its values go to the driver in a list that is used again; database/sql would make one for each statement.
 func (t *Tx) ExecContext(ctx context.Context, query string, args ...any) (result sql.Result, err error) {
-	list := lists.Get().(*[]driver.NamedValue)
-	defer func() {
-		clear(*list)
-		*list = (*list)[:0]
-		lists.Put(list)
-	}()
+	list := lists.Take()
+	defer lists.GiveBack(list)
 	for i, arg := range args {
 		value, err := driver.DefaultParameterConverter.ConvertValue(arg)
 		if err != nil {
