@@ -159,9 +159,6 @@ func (b *batch) run(call *writeCall) (lost bool) {
 	if call.short && !b.careful {
 		return b.join(call)
 	}
-	if call.err = b.rows.write(b.tx()); call.err != nil {
-		return true
-	}
 	// The first needs no savepoint: if it fails, no other call has written in the transaction yet. For a write of many
 	// rows this halves the time, because SQLite copies whatever a savepoint might roll back.
 	if len(b.ran) == 1 {

@@ -60,7 +60,7 @@ func (s *sharedRows) names(tables []string) bool {
 	return slices.ContainsFunc(s.tables, its) || slices.ContainsFunc(s.last, its)
 }
 
-// write writes all rows that wait, and ends what short writes handed on. It is called before each write that is not short.
+// write writes all rows that wait, and ends what short writes handed on.
 func (s *sharedRows) write(tx *Tx) error {
 	tables := slices.Concat(s.tables, s.last)
 	*s = sharedRows{}

@@ -75,16 +75,15 @@ func (h *heldEvents) add(event held) {
 		h.list = make([]held, 0, fewEvents/2)
 	}
 	h.list = append(h.list, event)
-	if len(h.list) <= fewEvents {
-		return
-	}
-	if h.seen == nil {
+	switch {
+	case h.seen != nil:
+		h.seen[event] = true
+	case len(h.list) > fewEvents:
 		h.seen = map[held]bool{}
 		for _, e := range h.list {
 			h.seen[e] = true
 		}
 	}
-	h.seen[event] = true
 }
 
 var (
