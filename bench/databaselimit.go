@@ -32,7 +32,7 @@ type databaseLimit struct {
 }
 
 func openDatabaseLimit(ctx context.Context, database string) (*databaseLimit, error) {
-	l, err := learn(ctx)
+	l, err := learn(ctx, sampleRequests)
 	if err != nil {
 		return nil, err
 	}
@@ -46,14 +46,14 @@ var requestNumber = db.NewLocal[int64]()
 
 // insert inserts the rows of one more request, and answers as the bare handler does. As in the product, the rows wait for the end
 // of the write, and go in together with those of other writes. It is called before anything is served.
-func (d *databaseLimit) insert(p pattern) http.HandlerFunc {
+func (d *databaseLimit) insert(rows samples) http.HandlerFunc {
 	var tables []string
-	for _, t := range p {
-		tables = append(tables, t.table.Name)
+	for _, t := range rows.tables {
+		tables = append(tables, t.Name)
 	}
 	held := db.NewDeferral(func(tx *db.Tx) error {
 		n := *requestNumber.Of(tx)
-		return p.insert(tx, n, n)
+		return rows.insert(tx, n, n)
 	}, tables...)
 	return func(w http.ResponseWriter, r *http.Request) {
 		n := d.next.Add(1)

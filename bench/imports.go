@@ -51,7 +51,10 @@ func (b *bench) importTurn(ctx context.Context, run string) (f figures, err erro
 	return f, nil
 }
 
-// writeImport writes a file of bookings with one payment each, for ten channels.
+// importChannels is of how many channels the bookings of a file are.
+const importChannels = 10
+
+// writeImport writes a file of bookings with one payment each.
 func (b *bench) writeImport(path, run string) error {
 	file, err := os.Create(path)
 	if err != nil {
@@ -62,7 +65,7 @@ func (b *bench) writeImport(path, run string) error {
 		"transaction_types,card_types,paid_at,payment_currencies,payment_total,booking_total")
 	paid := time.Now().UTC().Add(-time.Hour).Format(time.DateTime)
 	for n := range b.rows {
-		channel := n % 10
+		channel := n % importChannels
 		currency, total := b.house.Book.Currency(channel), 10_000+n%90_000
 		fmt.Fprintf(to, "I%sn%d,Channel %d,PT,%s,%s,%s,%d,Ada,Lovelace%d,traveller%d@example.org,Seven nights,P%sn%d,purchase,visa,%s,%s,%d,%d\n",
 			run, n, channel, currency, day(30+n%90), day(130+n%90), total, n%5000, n, run, n, paid, currency, total, total)
@@ -75,7 +78,7 @@ func (b *bench) bulkTurn(ctx context.Context, _ int) (list []figures, err error)
 	if !b.chosen.MatchString(importRows) {
 		return nil, nil
 	}
-	l, err := learn(ctx)
+	l, err := learn(ctx, sampleRequests)
 	if err != nil {
 		return nil, err
 	}
@@ -93,9 +96,7 @@ func (b *bench) bulkTurn(ctx context.Context, _ int) (list []figures, err error)
 	began, used := time.Now(), ownTime()
 	for first := int64(1); first <= int64(b.rows); first += rowsPerWrite {
 		last := min(first+rowsPerWrite-1, int64(b.rows))
-		err := store.Write(ctx, func(tx *db.Tx) error {
-			return errors.Join(l.booking.insert(tx, first, last), l.payment.insert(tx, first, last))
-		})
+		err := store.Write(ctx, func(tx *db.Tx) error { return l.imports.insert(tx, first, last) })
 		if err != nil {
 			return nil, err
 		}

@@ -42,8 +42,8 @@ func serveLimit(args []string) error {
 		}
 		defer d.store.Close()
 		mux.HandleFunc("/row/{id}/{status}/{bytes}", d.row)
-		mux.HandleFunc("/booking/{status}/{bytes}", d.insert(d.booking))
-		mux.HandleFunc("/payment/{status}/{bytes}", d.insert(d.payment))
+		mux.HandleFunc("/booking/{status}/{bytes}", d.insert(d.bookings))
+		mux.HandleFunc("/payment/{status}/{bytes}", d.insert(d.payments))
 	}
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,52 +18,60 @@ import (
 // pgBench is the limit that PostgreSQL's own benchmark finds: the rows that a request inserts, in one transaction.
 const pgBench = "pgbench"
 
-// script is what pgbench runs: an INSERT for each row, with ids from a sequence.
-func (p pattern) script() string {
-	var s strings.Builder
-	s.WriteString("BEGIN;\n")
+// pgBenchSamples is how many requests pgbench takes for one kind. Each has a script, which each of its callers prepares.
+const pgBenchSamples = 10
+
+// script is what pgbench runs for one request: an INSERT for each row, with ids from a sequence.
+func (s samples) script(request int) string {
+	var to strings.Builder
+	to.WriteString("\\set first random(0, 999999)\n\\set second random(0, 999999)\n\\set surname random(0, 4999)\nBEGIN;\n")
 	number := "nextval('bench_numbers')"
-	for _, t := range p {
-		for _, row := range t.rows {
-			var names, values []string
-			for i, value := range row {
-				names = append(names, t.table.Columns[i].Name)
-				values = append(values, literal(value, &number))
+	for i, t := range s.tables {
+		for _, row := range s.requests[request][i] {
+			var values []string
+			for _, c := range row {
+				values = append(values, c.literal(&number))
 			}
-			fmt.Fprintf(&s, "INSERT INTO %s (%s) VALUES (%s);\n", t.table.Name, strings.Join(names, ", "), strings.Join(values, ", "))
+			fmt.Fprintf(&to, "INSERT INTO %s (%s) VALUES (%s);\n", t.Name, strings.Join(t.Names(), ", "), strings.Join(values, ", "))
 		}
 	}
-	s.WriteString("COMMIT;\n")
-	return s.String()
+	to.WriteString("COMMIT;\n")
+	return to.String()
 }
 
+// scriptWords are the words of a request in a script.
+var scriptWords = words{"B-' || :first || 'a' || :second || '", "Lovelace' || :surname || '", "traveller' || :second || '"}
+
 // literal writes a value. The first id draws the number of the transaction, and the others use it again.
-func literal(value any, number *string) string {
-	switch v := value.(type) {
+func (c cell) literal(number *string) string {
+	switch c.variety {
+	case idOfRequest:
+		drawn := *number
+		*number = "currval('bench_numbers')"
+		return fmt.Sprintf("%d + %d * %s", c.value, stride, drawn)
+	case newUUID: // in order of time, as the product draws them
+		return "'00000000-0000-7000-8000-' || lpad(to_hex(" + *number + "), 12, '0')"
+	case withWords:
+		c.parts = slices.Clone(c.parts)
+		for i, part := range c.parts {
+			c.parts[i] = quoted(part)
+		}
+		return "'" + c.of(0, &scriptWords).(string) + "'"
+	}
+	switch v := c.value.(type) {
 	case nil:
 		return "NULL"
-	case int64:
-		if v > firstID && v < firstID+1000*apart {
-			drawn := *number
-			*number = "currval('bench_numbers')"
-			return fmt.Sprintf("%d + %d * %s", v, stride, drawn)
-		}
-		return strconv.FormatInt(v, 10)
-	case bool:
-		return strconv.FormatBool(v)
 	case []byte:
 		return fmt.Sprintf(`'\x%x'`, v)
 	case string:
-		switch {
-		case uuidText.MatchString(v):
-			return "gen_random_uuid()"
-		case strings.Contains(v, sample):
-			return "'" + strings.ReplaceAll(strings.ReplaceAll(v, "'", "''"), sample, "S-' || currval('bench_numbers') || '") + "'"
-		}
-		// pgbench reads a colon before a letter as a variable.
-		return "'" + strings.ReplaceAll(strings.ReplaceAll(v, "'", "''"), ":", "' || chr(58) || '") + "'"
+		return "'" + quoted(v) + "'"
 	}
-	return fmt.Sprint(value)
+	return fmt.Sprint(c.value)
+}
+
+// quoted writes a text for the inside of quotes. pgbench reads a colon before a letter as a variable.
+func quoted(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "'", "''"), ":", "' || chr(58) || '")
 }
 
 var (
@@ -77,7 +86,7 @@ func (b *bench) pgbenchTurn(ctx context.Context, _ int) (list []figures, err err
 	if err != nil || len(programs) == 0 {
 		return nil, errors.Join(err, errors.New("pgbench is missing: Debian has it in the package postgresql"))
 	}
-	l, err := learn(ctx)
+	l, err := learn(ctx, pgBenchSamples)
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +106,8 @@ func (b *bench) pgbenchTurn(ctx context.Context, _ int) (list []figures, err err
 	for _, n := range writers(b.callers, b.many) {
 		for _, of := range []struct {
 			kind string
-			rows pattern
-		}{{createBooking, l.booking}, {logPayment, l.payment}} {
+			rows samples
+		}{{createBooking, l.bookings}, {logPayment, l.payments}} {
 			if !b.chosen.MatchString(of.kind) {
 				continue
 			}
@@ -113,16 +122,19 @@ func (b *bench) pgbenchTurn(ctx context.Context, _ int) (list []figures, err err
 	return list, conn.Close(ctx)
 }
 
-func (b *bench) pgbench(ctx context.Context, program, database string, rows pattern, callers int) (figures, error) {
-	path := filepath.Join(b.house.dir, "pgbench.sql")
-	if err := os.WriteFile(path, []byte(rows.script()), 0o600); err != nil {
-		return figures{}, err
+func (b *bench) pgbench(ctx context.Context, program, database string, rows samples, callers int) (figures, error) {
+	args := []string{"-n", "-M", "prepared", "-c", strconv.Itoa(callers), "-j", "2"}
+	for i := range rows.requests {
+		path := filepath.Join(b.house.dir, fmt.Sprintf("pgbench-%d.sql", i))
+		if err := os.WriteFile(path, []byte(rows.script(i)), 0o600); err != nil {
+			return figures{}, err
+		}
+		args = append(args, "-f", path)
 	}
 	// Its time begins before it connects. Where a busy machine takes all of it for that, pgbench runs again for longer.
 	for seconds := max(2, int(b.lasts.Seconds())) + callers/32; ; seconds *= 2 {
 		data := b.house.databaseTime()
-		cmd := exec.CommandContext(ctx, program, "-n", "-M", "prepared", "-c", strconv.Itoa(callers), "-j", "2",
-			"-T", strconv.Itoa(seconds), "-f", path, database)
+		cmd := exec.CommandContext(ctx, program, append(args, "-T", strconv.Itoa(seconds), database)...)
 		said, err := cmd.CombinedOutput()
 		if err != nil {
 			return figures{}, fmt.Errorf("pgbench: %w\n%s", err, tail(said))

@@ -101,7 +101,7 @@ func (h *house) furnish(ctx context.Context, size book.Size, say func(format str
 
 // fill makes the book and the people, and tells every ten seconds how many bookings there are.
 func (h *house) fill(ctx context.Context, size book.Size, sealKey string, say func(done int64)) (err error) {
-	store, service, err := open(ctx, h.database, sealKey)
+	store, service, err := open(ctx, h.database, sealKey, time.Now)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -12,39 +13,84 @@ import (
 	"holdfast/internal/dbtest"
 )
 
-// TestTheRowsOfARequest: what a booking and a payment insert is learnt from the product, and goes into another book again and
-// again.
+// TestTheRowsOfARequest: what bookings and payments insert is learnt from the product, and goes into another book again and again, with
+// channels, days and words as different as those of the requests.
 func TestTheRowsOfARequest(t *testing.T) {
 	t.Parallel()
-	l, err := learn(t.Context())
+	l, err := learn(t.Context(), 12)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("a booking: %s; a payment: %s; a booking is read by %d columns", l.booking, l.payment, l.find.columns)
+	t.Logf("a booking: %s; a payment: %s; a row of a file: %s; a booking is read by %d columns", l.bookings, l.payments, l.imports, l.find.columns)
 	for _, table := range []string{"transactions 1", "payments 1", "allocations 1", "events "} {
-		if !strings.Contains(l.payment.String(), table) {
-			t.Errorf("a payment inserts no %s: %s", table, l.payment)
+		if !strings.Contains(l.payments.String(), table) || !strings.Contains(l.imports.String(), table) {
+			t.Errorf("a payment inserts no %s: %s; %s", table, l.payments, l.imports)
 		}
 	}
-	url := dbtest.SQLite(t)
-	store, service, err := open(t.Context(), url, apptest.KeyLine)
+	ctx := t.Context()
+	store, service, err := open(ctx, dbtest.SQLite(t), apptest.KeyLine, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer store.Close()
 	defer service.Close()
 	size := book.Size{Bookings: 200, Payments: 1}
-	if _, err := book.Make(t.Context(), store, service, civil.DayOf(time.Now()), size, func(int64) {}); err != nil {
+	if _, err := book.Make(ctx, store, service, civil.DayOf(time.Now()), size, func(int64) {}); err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []pattern{l.booking, l.payment} {
-		for _, numbers := range [][2]int64{{1, 1}, {2, 2}, {3, 9}} {
-			if err := store.Write(t.Context(), func(tx *db.Tx) error { return p.insert(tx, numbers[0], numbers[1]) }); err != nil {
-				t.Fatalf("%s: %v", p, err)
+	first := int64(0)
+	for _, s := range []samples{l.bookings, l.payments, l.imports} {
+		for _, n := range []int64{1, 1, 34} {
+			if err := store.Write(ctx, func(tx *db.Tx) error { return s.insert(tx, first+1, first+n) }); err != nil {
+				t.Fatalf("%s: %v", s, err)
 			}
+			first += n
 		}
 	}
-	if err := store.Read(t.Context(), func(tx *db.Tx) error { return l.find.run(tx, 7) }); err != nil {
+	for query, want := range map[string]int64{
+		"SELECT COUNT(*) FROM bookings": 72, "SELECT COUNT(DISTINCT channel_id) FROM bookings": 12,
+		"SELECT COUNT(DISTINCT start_day) FROM bookings": 12, "SELECT COUNT(DISTINCT reference) FROM bookings": 72,
+		"SELECT COUNT(DISTINCT uuid) FROM bookings": 72, "SELECT COUNT(*) FROM bookings WHERE email LIKE '%sample%'": 0,
+		"SELECT COUNT(*) FROM bookings WHERE reference || surname LIKE '%SAMPLE%'": 0, "SELECT COUNT(*) FROM payments": 72,
+		"SELECT COUNT(DISTINCT booking_id) FROM payments": 12 + 36,
+	} {
+		if got := count(ctx, t, store, query); got != want {
+			t.Errorf("%s: %d, not %d", query, got, want)
+		}
+	}
+	if err := store.Read(ctx, func(tx *db.Tx) error { return l.find.run(tx, 7) }); err != nil {
 		t.Errorf("%s: %v", l.find.query, err)
+	}
+}
+
+// count runs a query about the rows that the samples inserted.
+func count(ctx context.Context, t *testing.T, store *db.DB, query string) (n int64) {
+	t.Helper()
+	if !strings.Contains(query, "WHERE") {
+		query += " WHERE true"
+	}
+	if err := store.Read(ctx, func(tx *db.Tx) error { return tx.Row(query+" AND id > $1", []any{int64(firstID)}, &n) }); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return n
+}
+
+// TestTheScriptOfPgbench: a script draws ids and words for each run, and has none of the sample's.
+func TestTheScriptOfPgbench(t *testing.T) {
+	t.Parallel()
+	l, err := learn(t.Context(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []samples{l.bookings, l.payments} {
+		script := s.script(1)
+		for _, mark := range marks {
+			if strings.Contains(script, mark) {
+				t.Errorf("%s stands in\n%s", mark, script)
+			}
+		}
+		if !strings.Contains(script, "'B-' || :first || 'a' || :second || ''") || strings.Count(script, "nextval") != 1 {
+			t.Errorf("no reference and number of its own in\n%s", script)
+		}
 	}
 }

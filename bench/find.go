@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"holdfast/internal/app"
+	"holdfast/internal/auth"
+	"holdfast/internal/db"
+)
+
+// reading is a statement with its arguments; the id of the booking is the argument at.
+type reading struct {
+	query   string
+	args    []any
+	at      int
+	columns int
+}
+
+// findStatement watches the product read one booking, and keeps the statement that reads its row.
+func findStatement(ctx context.Context, store *db.DB, service *app.App, actor auth.Actor, id int64) (s reading, err error) {
+	var list []reading
+	store.Watch(func(query string, args []any) {
+		if strings.Contains(query, "FROM bookings") {
+			list = append(list, reading{query: query, args: append([]any(nil), args...)})
+		}
+	})
+	_, err = service.Bookings.Get(ctx, actor, id)
+	store.Watch(nil)
+	if err != nil {
+		return s, err
+	}
+	for _, s := range list {
+		for at, arg := range s.args {
+			if arg == any(id) {
+				s.at = at
+				s.columns, err = columnsOf(ctx, store, s)
+				return s, err
+			}
+		}
+	}
+	return s, errors.New("no statement of the product reads a booking by its id")
+}
+
+// columnsOf counts the columns of a statement's answer by trying.
+func columnsOf(ctx context.Context, store *db.DB, s reading) (n int, err error) {
+	for n = 1; n < 100; n++ {
+		s.columns = n
+		if err = store.Read(ctx, func(tx *db.Tx) error { return s.run(tx, s.args[s.at].(int64)) }); err == nil {
+			return n, nil
+		}
+	}
+	return 0, err
+}
+
+// run reads the row of one booking.
+func (s reading) run(tx *db.Tx, id int64) error {
+	args := append([]any(nil), s.args...)
+	args[s.at] = id
+	values, dest := make([]any, s.columns), make([]any, s.columns)
+	for i := range values {
+		dest[i] = &values[i]
+	}
+	return tx.Row(s.query, args, dest...)
+}
