@@ -110,7 +110,8 @@ var arrows = withRooms(map[string][]string{
 	"internal/resident":     {},
 	"internal/db": and(words, "internal/again", "internal/sqlitecache", "internal/sqlitefile", "internal/postgrestx", "internal/sqlitelog", "internal/sqliteparts", "internal/sqliteplan", "internal/sqliteschema", "internal/sqlitetx", "internal/schemasteps", "internal/heard", "internal/beside", "internal/crew", "internal/lane", "internal/catalog",
 		"internal/sqltext", "internal/packed"),
-	"internal/app": and(words, allRooms()...),
+	"internal/lists": and(words, "internal/db", "internal/sqltext", "internal/packed"),
+	"internal/app":   and(words, allRooms()...),
 	"internal/paymentfile": {
 		"internal/money", "internal/fault", "internal/civil", "internal/travel",
 	},
@@ -177,7 +178,7 @@ func roomsWithoutDoors() []string { return allRooms() }
 // withRooms adds the rooms to the table.
 func withRooms(table map[string][]string) map[string][]string {
 	for _, r := range rooms {
-		below := and(words, "internal/db", "internal/packed", "internal/digest", "internal/heard", "internal/sqltext")
+		below := and(words, "internal/db", "internal/packed", "internal/digest", "internal/heard", "internal/sqltext", "internal/lists")
 		if r.name != "core" {
 			below = append(below, "internal/core")
 		}
@@ -190,7 +191,7 @@ func withRooms(table map[string][]string) map[string][]string {
 }
 
 // writesSQL are the packages in which SQL may stand: the rooms, the ground, and what is no part of the program.
-var writesSQL = and(allRooms(), "internal/sqltext", "internal/postgrestx", "internal/sqlitelog", "internal/sqliteparts", "internal/sqliteplan", "internal/sqliteschema", "internal/sqlitetx", "internal/dbtest", "internal/pgtest", "bench", "bench/*", "cmd/torture")
+var writesSQL = and(allRooms(), "internal/lists", "internal/sqltext", "internal/postgrestx", "internal/sqlitelog", "internal/sqliteparts", "internal/sqliteplan", "internal/sqliteschema", "internal/sqlitetx", "internal/dbtest", "internal/pgtest", "bench", "bench/*", "cmd/torture")
 
 func sqlText(s source) []string {
 	if s.test || matches(s.pkg, writesSQL) {

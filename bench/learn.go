@@ -188,7 +188,7 @@ func (s *student) count(ctx context.Context) error {
 		tables, err := tx.Tables()
 		for i, t := range tables {
 			if err == nil && t.Counter != "" {
-				err = tx.SetCounter(t, firstID+int64(i)*apart+int64(s.seen)*stride)
+				err = tx.Whole(t).SetCounter(firstID + int64(i)*apart + int64(s.seen)*stride)
 			}
 		}
 		return err
@@ -203,7 +203,7 @@ func (s *student) look(ctx context.Context, row func(t catalog.Table, key string
 		tables, err := tx.Tables()
 		for _, t := range tables {
 			if err == nil {
-				err = tx.EachRow(t, func(values []any) error {
+				err = tx.Whole(t).Each(func(values []any) error {
 					key := t.Name
 					for i, c := range t.Columns {
 						if slices.Contains(t.Key, c.Name) {

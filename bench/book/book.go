@@ -147,7 +147,7 @@ func (b *Book) count(tx *db.Tx) error {
 	for table, last := range map[string]int64{
 		"bookings": b.Bookings, "transactions": b.Bookings, "payments": b.Payments * (b.Bookings + 1),
 	} {
-		if err := tx.SetCounter(catalog.Table{Name: table, Counter: "id"}, last); err != nil {
+		if err := tx.Whole(catalog.Table{Name: table, Counter: "id"}).SetCounter(last); err != nil {
 			return err
 		}
 	}

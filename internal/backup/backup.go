@@ -96,7 +96,7 @@ func writeTable(tx *db.Tx, out *writer, t catalog.Table) (TableEnd, error) {
 	if err != nil {
 		return end, err
 	}
-	whole, err := tx.CountWithoutIndex(t)
+	whole, err := tx.Whole(t).CountWithoutIndex()
 	if err != nil {
 		return end, err
 	}
@@ -111,7 +111,7 @@ func writeTable(tx *db.Tx, out *writer, t catalog.Table) (TableEnd, error) {
 func digestOf(tx *db.Tx, t catalog.Table, each func(line []byte) error) (TableEnd, error) {
 	end := tally{of: t.Name}
 	var line []byte
-	err := tx.EachRow(t, func(values []any) error {
+	err := tx.Whole(t).Each(func(values []any) error {
 		var err error
 		if line, err = appendRow(line[:0], t.Columns, values); err != nil {
 			return fmt.Errorf("the row with the key %v: %w", values[:len(t.Key)], err)
@@ -124,7 +124,7 @@ func digestOf(tx *db.Tx, t catalog.Table, each func(line []byte) error) (TableEn
 	}
 	done := end.end()
 	if t.Counter != "" {
-		done.Last, err = tx.Counted(t)
+		done.Last, err = tx.Whole(t).Counted()
 	}
 	return done, err
 }

@@ -178,7 +178,7 @@ func load(tx *db.Tx, from io.Reader, b Backup, skip int64) error {
 	}
 	var rows [][]any
 	put := func(t catalog.Table) error {
-		err := tx.Put(t, rows)
+		err := tx.Whole(t).Put(rows)
 		rows = rows[:0]
 		return err
 	}
@@ -229,7 +229,7 @@ func sameTables(tx *db.Tx, b Backup) error {
 	}
 	// What a migration has put into a new table is in the backup, too, or was taken out.
 	for i := len(b.Tables) - 1; i >= 0; i-- {
-		if err := tx.Clear(b.Tables[i]); err != nil {
+		if err := tx.Whole(b.Tables[i]).Clear(); err != nil {
 			return err
 		}
 	}
@@ -249,5 +249,5 @@ func compare(tx *db.Tx, t catalog.Table, want TableEnd, skip int64) error {
 	if t.Counter == "" || want.Last == 0 {
 		return nil
 	}
-	return tx.SetCounter(t, want.Last+skip)
+	return tx.Whole(t).SetCounter(want.Last + skip)
 }

@@ -14,6 +14,7 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/digest"
 	"holdfast/internal/events"
+	"holdfast/internal/lists"
 	"holdfast/internal/money"
 	"holdfast/internal/packed"
 	"holdfast/internal/sqltext"
@@ -300,10 +301,10 @@ func WithIDs(tx *db.Tx, siteID int64, ids []int64) (map[int64]travel.Booking, er
 func pageOf[T any](
 	tx *db.Tx, siteID int64, filter travel.BookingFilter, page travel.Page, columns packed.Wide, read func(row *packed.Row) (T, error),
 ) (travel.List[T], error) {
-	w := &db.Where{}
-	w.AndAllOf(db.SiteTable{Table: "bookings", SiteID: siteID, Hidden: "deleted", Final: core.FinalOf(tx, siteID)})
+	w := &sqltext.Where{}
+	lists.AndAllOf(w, lists.SiteTable{Table: "bookings", SiteID: siteID, Hidden: "deleted", Final: core.FinalOf(tx, siteID)})
 	andBookings(w, siteID, filter, civil.DayOf(tx.Now))
-	return db.PackedListOf(tx, "bookings b", columns, w, page, bookingSortKeys(page.OrderBy, civil.DayOf(tx.Now)), filter.Include, read)
+	return lists.PackedPage(tx, "bookings b", columns, w, page, bookingSortKeys(page.OrderBy, civil.DayOf(tx.Now)), filter.Include, read)
 }
 
 // stampColumns are what pageOfStamps reads.
@@ -317,7 +318,7 @@ func pageOfStamps(tx *db.Tx, siteID, version int64, page travel.Page) (travel.Li
 }
 
 // exactly adds a condition unless the text is empty.
-func exactly(w *db.Where, column, text string) {
+func exactly(w *sqltext.Where, column, text string) {
 	if text != "" {
 		w.And(column+" = ?", text)
 	}
@@ -364,9 +365,9 @@ func modifiedOn(today civil.Day) string {
 
 // andModified adds the condition that travel.Booking.ModifiedOn lies in a span: the booking was written in it, or completed in
 // it. Each has an index, and the engines find both where each is a query of its own.
-func andModified(w *db.Where, siteID int64, span travel.Span, today civil.Day) {
-	first, begins := db.FirstIn(span)
-	end, ends := db.EndOf(span)
+func andModified(w *sqltext.Where, siteID int64, span travel.Span, today civil.Day) {
+	first, begins := lists.FirstIn(span)
+	end, ends := lists.EndOf(span)
 	// Completed not before an instant, and by today: a booking is completed when the day after its end date begins.
 	const completed = "m.status = 'paid' AND m.end_day >= ? AND m.end_day < ? AND m.channel_id NOT IN " + lockedChannels
 	completedFrom := func(instant int64) int64 { return firstDayNotBefore(db.Instant(instant)) - 1 }
@@ -386,18 +387,18 @@ func andModified(w *db.Where, siteID int64, span travel.Span, today civil.Day) {
 }
 
 // andBookings adds the conditions of a filter.
-func andBookings(w *db.Where, siteID int64, f travel.BookingFilter, today civil.Day) {
-	db.In(w, "b.id", f.Include)
-	db.NotIn(w, "b.id", f.Exclude)
-	db.In(w, "b.channel_id", f.Channels)
-	db.In(w, "b.country", f.Countries)
+func andBookings(w *sqltext.Where, siteID int64, f travel.BookingFilter, today civil.Day) {
+	sqltext.In(w, "b.id", f.Include)
+	sqltext.NotIn(w, "b.id", f.Exclude)
+	sqltext.In(w, "b.channel_id", f.Channels)
+	sqltext.In(w, "b.country", f.Countries)
 	if found, values, ok := sqltext.Find(siteID, "bookings", "b.id", []string{"reference", "surname", "email"}, f.Find); ok {
 		w.And(found, values...)
 	}
 	exactly(w, "b.surname", f.Surname)
 	exactly(w, "b.email", f.Email)
 	exactly(w, "b.reference", f.Reference)
-	w.Within("b.created_at", f.Created)
+	lists.Within(w, "b.created_at", f.Created)
 	if f.Created != (travel.Span{}) || f.DateBefore != nil || f.DateAfter != nil {
 		w.Narrow()
 	}
@@ -418,7 +419,7 @@ const lockedChannels = "(SELECT c.id FROM channels c WHERE c.site_id = ? AND c.l
 
 // andStatusOn is travel.Booking.StatusOn as an SQL condition. The stored status does not include the lock of the channel
 // and the day, so they are added here.
-func andStatusOn(w *db.Where, siteID int64, statuses []travel.BookingStatus, today civil.Day) {
+func andStatusOn(w *sqltext.Where, siteID int64, statuses []travel.BookingStatus, today civil.Day) {
 	var cases []string
 	var values []any
 	for _, status := range statuses {

@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"holdfast/internal/db"
+	"holdfast/internal/lists"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -65,18 +67,18 @@ func AuditHead(tx *db.Tx, siteID int64) (head travel.AuditHead, err error) {
 
 // AuditRecords reads one page of a site's audit records.
 func AuditRecords(tx *db.Tx, siteID int64, f travel.AuditFilter, page travel.Page) (travel.List[travel.AuditRecord], error) {
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	db.In(&w, "action", f.Actions)
-	db.In(&w, "username", f.Usernames)
-	db.In(&w, "object", f.Objects)
+	sqltext.In(&w, "action", f.Actions)
+	sqltext.In(&w, "username", f.Usernames)
+	sqltext.In(&w, "object", f.Objects)
 	if !f.After.IsZero() {
 		w.And("at > ?", db.Micros(f.After))
 	}
 	if !f.Before.IsZero() {
 		w.And("at < ?", db.Micros(f.Before))
 	}
-	return db.ListOf(tx, "audit_records", auditColumns, &w, page, nil, nil, scanAudit)
+	return lists.Page(tx, "audit_records", auditColumns, &w, page, nil, nil, scanAudit)
 }
 
 // auditRecord reads one record. The error is db.ErrNotFound when the site has no such record.

@@ -4,6 +4,8 @@ import (
 	"database/sql"
 
 	"holdfast/internal/db"
+	"holdfast/internal/lists"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -68,19 +70,19 @@ func ProposalAbout(tx *db.Tx, siteID int64, kind travel.ProposalKind, subject st
 
 // proposalsPage reads one page of the site's proposals.
 func proposalsPage(tx *db.Tx, siteID int64, f travel.ProposalFilter, page travel.Page) (travel.List[travel.Proposal], error) {
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	db.In(&w, "id", f.Include)
-	db.NotIn(&w, "id", f.Exclude)
-	db.In(&w, "state", f.States)
-	db.In(&w, "kind", f.Kinds)
-	return db.ListOf(tx, "proposals", proposalColumns, &w, page, nil, f.Include, scanProposal)
+	sqltext.In(&w, "id", f.Include)
+	sqltext.NotIn(&w, "id", f.Exclude)
+	sqltext.In(&w, "state", f.States)
+	sqltext.In(&w, "kind", f.Kinds)
+	return lists.Page(tx, "proposals", proposalColumns, &w, page, nil, f.Include, scanProposal)
 }
 
 // inboxPage reads one page of the open proposals of all sites, in order of their ids. The index proposals_open has no others.
 func inboxPage(tx *db.Tx, page travel.Page) (travel.List[Waiting], error) {
 	list := travel.List[Waiting]{Total: -1}
-	if err := tx.Deep(page); err != nil {
+	if err := lists.Deep(tx, page); err != nil {
 		return list, err
 	}
 	err := tx.Each(`SELECT s.path, s.name, s.sandbox, p.*

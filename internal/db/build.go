@@ -151,6 +151,6 @@ func fillSQLite(ctx context.Context, path string, clock func() time.Time, c Cont
 	}
 	pool := sql.OpenDB(connector)
 	pool.SetMaxOpenConns(1)
-	db := &DB{engine: sqliteEngine, clock: clock, read: pool, write: pool, marks: newMarks()}
+	db := &DB{engine: sqliteEngine, clock: clock, read: pool, write: pool}
 	return errors.Join(db.fill(ctx, c), pool.Close())
 }

@@ -10,6 +10,7 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
 	"holdfast/internal/pgtest"
+	"holdfast/internal/sqltext"
 )
 
 // TestAnOlderBookIsBuiltAndMigrated: its rows go into the schema of its time, and come out of that of today.
@@ -100,10 +101,10 @@ func TestListsHaveFewTexts(t *testing.T) {
 					wanted[i] = int64(2 * i)
 				}
 				for _, of := range []struct {
-					add  func(w *db.Where, column string, values []int64)
+					add  func(w *sqltext.Where, column string, values []int64)
 					want int64
-				}{{db.In[int64], int64(n)}, {db.NotIn[int64], int64(200 - n)}} {
-					w := db.Where{Args: []any{200}}
+				}{{sqltext.In[int64], int64(n)}, {sqltext.NotIn[int64], int64(200 - n)}} {
+					w := sqltext.Where{Args: []any{200}}
 					of.add(&w, "n - 1", wanted)
 					var got int64
 					err := tx.Row(`WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $1)

@@ -55,14 +55,23 @@ func (tx *Tx) Tables() ([]catalog.Table, error) {
 	return catalog.InOrder(byName, order, parents)
 }
 
-// EachRow calls row for all rows of a table, ordered by its key, with the values in the order of its columns: int64, string,
+// Whole is a table with all its rows, whatever they are: what backups, restored databases and checks go through.
+type Whole struct {
+	catalog.Table
+	tx *Tx
+}
+
+// Whole is all of a table.
+func (tx *Tx) Whole(t catalog.Table) Whole { return Whole{t, tx} }
+
+// Each calls row for all rows of the table, ordered by its key, with the values in the order of its columns: int64, string,
 // bool, []byte or nil. The slice is used again for the next row.
-func (tx *Tx) EachRow(t catalog.Table, row func(values []any) error) error {
+func (t Whole) Each(row func(values []any) error) error {
 	var key []string
 	for _, name := range t.Key {
 		// Text is ordered by its bytes, whatever language the database sorts by.
 		if i := slices.IndexFunc(t.Columns, func(c catalog.Column) bool { return c.Name == name }); t.Columns[i].Kind == catalog.Text {
-			name += tx.engine.byBytes
+			name += t.tx.engine.byBytes
 		}
 		key = append(key, name)
 	}
@@ -71,7 +80,7 @@ func (tx *Tx) EachRow(t catalog.Table, row func(values []any) error) error {
 		dest[i] = &values[i]
 	}
 	query := "SELECT " + strings.Join(t.Names(), ", ") + " FROM " + t.Name + " ORDER BY " + strings.Join(key, ", ")
-	return tx.eachAsIs(query, nil, func(scan func(dest ...any) error) error {
+	return t.tx.eachAsIs(query, nil, func(scan func(dest ...any) error) error {
 		if err := scan(dest...); err != nil {
 			return err
 		}
@@ -85,14 +94,14 @@ func (tx *Tx) EachRow(t catalog.Table, row func(values []any) error) error {
 	})
 }
 
-// CountWithoutIndex counts the rows of a table by reading the table itself. If this differs from what a read by an index
+// CountWithoutIndex counts the rows by reading the table itself. If this differs from what a read by an index
 // finds, the index is damaged.
-func (tx *Tx) CountWithoutIndex(t catalog.Table) (rows int64, err error) {
-	for _, text := range tx.engine.scanOnly(t.Name) {
+func (t Whole) CountWithoutIndex() (rows int64, err error) {
+	for _, text := range t.tx.engine.scanOnly(t.Name) {
 		if strings.HasPrefix(text, "SELECT") {
-			err = tx.Row(text, nil, &rows)
+			err = t.tx.Row(text, nil, &rows)
 		} else {
-			_, err = tx.Exec(text)
+			_, err = t.tx.Exec(text)
 		}
 		if err != nil {
 			return 0, err
@@ -101,34 +110,34 @@ func (tx *Tx) CountWithoutIndex(t catalog.Table) (rows int64, err error) {
 	return rows, nil
 }
 
-// Put inserts rows of a table. Each has a value for each of its columns, in their order.
-func (tx *Tx) Put(t catalog.Table, rows [][]any) error {
-	if tx.bulk != nil && len(rows) > 0 {
-		return tx.bulk(t, rows)
+// Put inserts rows. Each has a value for each of its columns, in their order.
+func (t Whole) Put(rows [][]any) error {
+	if t.tx.bulk != nil && len(rows) > 0 {
+		return t.tx.bulk(t.Table, rows)
 	}
-	return tx.InsertRows(t.Name, strings.Join(t.Names(), ", "), rows)
+	return t.tx.InsertRows(t.Name, strings.Join(t.Names(), ", "), rows)
 }
 
-// Clear removes all rows of a table.
-func (tx *Tx) Clear(t catalog.Table) error {
-	_, err := tx.Exec("DELETE FROM " + t.Name)
+// Clear removes all rows.
+func (t Whole) Clear() error {
+	_, err := t.tx.Exec("DELETE FROM " + t.Name)
 	return err
 }
 
-// Counted is the last id that the database has given out in a table with a counter.
-func (tx *Tx) Counted(t catalog.Table) (last int64, err error) {
-	err = tx.Row(tx.engine.counted, []any{t.Name, t.Counter}, &last)
+// Counted is the last id that the database has given out, where the table has a counter.
+func (t Whole) Counted() (last int64, err error) {
+	err = t.tx.Row(t.tx.engine.counted, []any{t.Name, t.Counter}, &last)
 	if errors.Is(err, ErrNotFound) { // none yet
 		return 0, nil
 	}
 	return last, err
 }
 
-// SetCounter makes a table with a counter go on after an id, which is more than 0.
-func (tx *Tx) SetCounter(t catalog.Table, last int64) error {
-	for _, text := range tx.engine.setCounter {
+// SetCounter makes the counter of the table go on after an id, which is more than 0.
+func (t Whole) SetCounter(last int64) error {
+	for _, text := range t.tx.engine.setCounter {
 		args := []any{t.Name, t.Counter, last}
-		if err := tx.Each(text, args, func(func(dest ...any) error) error { return nil }); err != nil {
+		if err := t.tx.Each(text, args, func(func(dest ...any) error) error { return nil }); err != nil {
 			return err
 		}
 	}

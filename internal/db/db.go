@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -42,6 +43,9 @@ var (
 // seconds ago can no longer change.
 const writeLifetime = 5 * time.Second
 
+// FinalAfter is the time after which a write is surely over. All rows that were recorded longer ago can be seen (R0).
+const FinalAfter = 2 * writeLifetime
+
 // readLifetime is how long a read may last that is not a long one: nobody waits longer for a database that does not answer.
 const readLifetime = 5 * time.Second
 
@@ -53,10 +57,9 @@ type DB struct {
 	long    *longReads // reads that go through many rows
 	replica *follower  // nil without one
 	write   *sql.DB
-	queue   *writeQueue       // of writes that share commits: on SQLite all, on PostgreSQL the short ones
-	files   *sqlitefile.Files // SQLite only
-	log     *sqlitelog.Log    // SQLite only
-	marks   *marks
+	queue   *writeQueue                                    // of writes that share commits: on SQLite all, on PostgreSQL the short ones
+	files   *sqlitefile.Files                              // SQLite only
+	log     *sqlitelog.Log                                 // SQLite only
 	bounds  string                                         // a statement that each write begins with, where connections keep no settings
 	watcher atomic.Pointer[func(query string, args []any)] // see Watch
 
@@ -65,6 +68,7 @@ type DB struct {
 	renewed atomic.Int64 // when the idle connections were closed last, in nanoseconds of the clock
 	trouble trouble      // what stands in the way of writes
 	work    work
+	memory  sync.Map // see Memory
 }
 
 // Tx is one transaction. It ends with the function that it is given to. That function may run more than once, so it
@@ -77,10 +81,10 @@ type Tx struct {
 	ctx    context.Context // of the transaction: every statement in it ends when this ends
 	engine *engine
 	sql    runner
-	marks  *marks
 	one    bool                           // see ReadOne
 	see    func(query string, args []any) // see Watch; nil for nobody
 	work   *work
+	memory *sync.Map     // of its database
 	quick  bool          // it is a read that leaves many rows to the lane of long reads
 	reads  bool          // it is a read: all that it sees is stored
 	copied bool          // it reads a copy: see Replica
@@ -282,7 +286,7 @@ func (db *DB) attempt(ctx context.Context, short bool, fn func(tx *Tx) error) er
 
 // tx makes the transaction that a caller's function gets, and reads the clock for it.
 func (db *DB) tx(ctx context.Context, on runner) *Tx {
-	tx := &Tx{Now: db.now(), ctx: ctx, engine: db.engine, sql: on, marks: db.marks, work: &db.work}
+	tx := &Tx{Now: db.now(), ctx: ctx, engine: db.engine, sql: on, work: &db.work, memory: &db.memory}
 	if see := db.watcher.Load(); see != nil {
 		tx.see = *see
 	}
@@ -366,6 +370,15 @@ func first(
 
 // RowLock stands behind a SELECT whose rows the write locks.
 func RowLock(tx *Tx) string { return tx.engine.rowLock }
+
+// SortsFound stands before a column by which the rows that a condition finds are sorted after they were found.
+func SortsFound(tx *Tx) string { return tx.engine.sorted }
+
+// CommitsInOrder reports whether commits come one after the other, in the order of the ids: whoever sees a row sees all with lower ids.
+func CommitsInOrder(tx *Tx) bool { return tx.engine.serial }
+
+// Reads reports whether all that a transaction sees is stored: it writes nothing.
+func Reads(tx *Tx) bool { return tx.reads }
 
 // Each calls scan for every row of the answer. scan gets a function that reads the columns, like sql.Rows.Scan.
 func (tx *Tx) Each(query string, args []any, scan func(scan func(dest ...any) error) error) error {

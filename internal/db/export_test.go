@@ -29,9 +29,6 @@ func (db *DB) MigrateTo(ctx context.Context, version int) error {
 	return db.migrate(ctx, files)
 }
 
-// SetMarkStep lets so few rows lie between two marks that a test sees them.
-func (db *DB) SetMarkStep(rows int64) { db.marks.step = rows }
-
 // SetPatience changes how long a long read waits for its turn.
 func (db *DB) SetPatience(d time.Duration) { db.long.Patience = d }
 

@@ -8,7 +8,6 @@ import (
 
 	"holdfast/internal/fault"
 	"holdfast/internal/lane"
-	"holdfast/internal/travel"
 )
 
 // longReads are those that go through many rows. They have connections of their own, so that however many are asked for, everything
@@ -30,17 +29,6 @@ func (tx *Tx) Long() error {
 		return errLong
 	}
 	return nil
-}
-
-// deepPage is how many rows a page may pass over before it is a long read: the database goes through all of them.
-const deepPage = 10_000
-
-// Deep is Long where a page lies deep in its list.
-func (tx *Tx) Deep(page travel.Page) error {
-	if page.Skip() < deepPage {
-		return nil
-	}
-	return tx.Long()
 }
 
 // SetLane changes the bounds of long reads; a zero stands for the default. Call it before the first of them.

@@ -11,7 +11,6 @@ import (
 	"holdfast/internal/dbtest"
 	"holdfast/internal/fault"
 	"holdfast/internal/lane"
-	"holdfast/internal/travel"
 )
 
 // endless is a query that never ends by itself.
@@ -159,24 +158,4 @@ func TestALongReadEnds(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-// TestDeepPagesAreLong: the database goes through all rows before them.
-func TestDeepPagesAreLong(t *testing.T) {
-	t.Parallel()
-	store := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
-	store.SetLane(lane.Bounds{Readers: 1, Waiting: -1})
-	for _, c := range []struct {
-		page travel.Page
-		long bool
-	}{{travel.Page{Number: 1, Size: 100, Offset: -1}, false}, {travel.Page{Number: 101, Size: 100, Offset: -1}, true}, {travel.Page{Offset: 10_000}, true}} {
-		ran := 0
-		err := store.Read(t.Context(), func(tx *db.Tx) error {
-			ran++
-			return tx.Deep(c.page)
-		})
-		if err != nil || (ran == 2) != c.long {
-			t.Errorf("%+v: ran %d times, %v", c.page, ran, err)
-		}
-	}
 }

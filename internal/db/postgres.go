@@ -186,7 +186,7 @@ func postgresAt(url string, clock func() time.Time) (*DB, error) {
 	// Long reads have connections of their own, which are opened when the first one comes.
 	long := stdlib.OpenDB(*config)
 	long.SetConnMaxIdleTime(5 * time.Minute)
-	db := &DB{engine: postgresEngine, clock: clock, read: pool, write: pool, marks: newMarks(), bounds: bounds}
+	db := &DB{engine: postgresEngine, clock: clock, read: pool, write: pool, bounds: bounds}
 	db.laneOf(long)
 	db.queue = newWriteQueue(db, sqlitefile.Turn{})
 	return db, nil

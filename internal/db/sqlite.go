@@ -24,6 +24,12 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
+// Texts are sorted by their bytes, whatever the locale of the database, so that lists are the same on both engines.
+// PostgreSQL has the collation "C" for that. SQLite gets one of the same name here.
+func init() {
+	sqlite.MustRegisterCollationUtf8("C", strings.Compare)
+}
+
 var sqliteEngine = &engine{
 	name:   "sqlite",
 	serial: true,
@@ -133,7 +139,7 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 		return nil, errors.Join(fmt.Errorf("the database %s cannot be used: %w", path, err), write.Close())
 	}
 	read := sql.OpenDB(reader)
-	db := &DB{engine: sqliteEngine, clock: clock, read: read, write: write, marks: newMarks()}
+	db := &DB{engine: sqliteEngine, clock: clock, read: read, write: write}
 	read.SetMaxOpenConns(db.Computing())
 	read.SetMaxIdleConns(db.Computing())
 	db.laneOf(sql.OpenDB(long))

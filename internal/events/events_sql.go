@@ -7,6 +7,7 @@ import (
 
 	"holdfast/internal/db"
 	"holdfast/internal/fault"
+	"holdfast/internal/sqltext"
 )
 
 const eventColumns = `site_id, id, position, type, object_id, at, details`
@@ -83,8 +84,8 @@ func endsOf(tx *db.Tx, sites []int64, ends map[int64]int64) error {
 	if len(sites) == 0 {
 		return nil
 	}
-	w := db.Where{Args: []any{growing}}
-	db.In(&w, "s.id", sites)
+	w := sqltext.Where{Args: []any{growing}}
+	sqltext.In(&w, "s.id", sites)
 	return tx.Each(`SELECT s.id, CASE WHEN EXISTS (SELECT 1 FROM events e WHERE e.site_id = s.id AND e.position IS NULL) THEN $1
 			ELSE COALESCE(h.position, 0) END
 		FROM sites s LEFT JOIN event_heads h ON h.site_id = s.id WHERE `+w.Text.String(), w.Args,
@@ -236,7 +237,7 @@ func (q *query) older(tx *db.Tx, h head, before int64) (list []Event, next int64
 
 // items reads the wanted events up to a position, one more than the page has room for. order is "" or " DESC".
 func (q *query) items(tx *db.Tx, last int64, order string) (list []Event, err error) {
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ? AND position > ? AND position <= ?", q.siteID, q.position, last)
 	types := q.types
 	if q.object != 0 {
@@ -247,7 +248,7 @@ func (q *query) items(tx *db.Tx, last int64, order string) (list []Event, err er
 		return nil, nil
 	}
 	if len(types) < len(Types) {
-		db.In(&w, "type", types)
+		sqltext.In(&w, "type", types)
 	}
 	most := w.Arg(q.size + 1)
 	err = tx.Each(`SELECT `+eventColumns+` FROM events WHERE `+w.Text.String()+` ORDER BY position`+order+` LIMIT `+most,

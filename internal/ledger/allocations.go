@@ -12,6 +12,7 @@ import (
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
+	"holdfast/internal/sqltext"
 )
 
 // allocationColumns are the columns of an allocation, in the order in which scanAllocation reads them.
@@ -188,13 +189,13 @@ func positionsInPieces(
 	each func(protection.Position) error,
 ) error {
 	for booking, allocation := int64(0), int64(0); ; size = min(4*size, lastPiece) {
-		var w db.Where
+		var w sqltext.Where
 		w.Args = []any{siteID, db.Micros(day.End()), db.Micros(known), min(db.Micros(day.End()), db.Micros(known)), booking, allocation}
 		w.Text.WriteString(positionsQuery)
 		if open {
 			w.Text.WriteString(" AND a.closed = FALSE")
 		}
-		db.In(&w, "a.channel_id", channels)
+		sqltext.In(&w, "a.channel_id", channels)
 		read := 0
 		err := tx.Each(w.Text.String()+" ORDER BY a.booking_id, a.id LIMIT "+w.Arg(size), w.Args, func(scan func(dest ...any) error) error {
 			p, err := scanPosition(scan, known)

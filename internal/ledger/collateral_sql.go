@@ -8,7 +8,9 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/lists"
 	"holdfast/internal/protection"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -54,10 +56,10 @@ func collateralRow(tx *db.Tx, siteID, id int64) (protection.Collateral, error) {
 
 // collateralsPage reads one page of the rows of a site's collateral, corrections included.
 func collateralsPage(tx *db.Tx, siteID int64, channels []int64, page travel.Page) (travel.List[protection.Collateral], error) {
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	db.In(&w, "channel_id", channels)
-	return db.ListOf(tx, "collateral", collateralColumns, &w, page, nil, nil, scanCollateral)
+	sqltext.In(&w, "channel_id", channels)
+	return lists.Page(tx, "collateral", collateralColumns, &w, page, nil, nil, scanCollateral)
 }
 
 // CollateralOn reads the collateral that is held at the end of a day, as known at an instant: that of the whole site and

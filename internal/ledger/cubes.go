@@ -11,6 +11,7 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
+	"holdfast/internal/sqltext"
 )
 
 // cellColumns are the columns of a cell, in the order in which cells reads them.
@@ -30,14 +31,14 @@ func cells(tx *db.Tx, query string, args []any, each func(protection.Cell, int64
 // eachCell calls each for the cells of a view. If channels are given, it reads theirs only; the first key of the view's
 // cells must then be the channel.
 func eachCell(tx *db.Tx, siteID int64, v protection.View, channels []int64, each func(protection.Cell, int64)) error {
-	w := &db.Where{}
+	w := &sqltext.Where{}
 	w.And("site_id = ?", siteID)
 	w.And("view = ?", v.String())
 	texts := make([]string, len(channels))
 	for i, id := range channels {
 		texts[i] = strconv.FormatInt(id, 10)
 	}
-	db.In(w, "first_key", texts)
+	sqltext.In(w, "first_key", texts)
 	return cells(tx, `SELECT `+cellColumns+` FROM exposure_cells WHERE `+w.Text.String(), w.Args, each)
 }
 
@@ -278,9 +279,9 @@ func eachKept(tx *db.Tx, r Reading, condition string, number int64, each func(pr
 
 // eachUnfolded reads the deltas that are not folded yet and were known at the instant of the report.
 func eachUnfolded(tx *db.Tx, r Reading, each func(protection.Delta)) error {
-	w := &db.Where{}
+	w := &sqltext.Where{}
 	w.And("site_id = ?", r.SiteID)
-	db.In(w, "channel_id", r.Channels)
+	sqltext.In(w, "channel_id", r.Channels)
 	return tx.Each(`SELECT `+deltaColumns+` FROM exposure_deltas WHERE `+w.Text.String(), w.Args,
 		func(scan func(dest ...any) error) error {
 			d, err := scanDelta(scan)

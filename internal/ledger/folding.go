@@ -110,9 +110,9 @@ func (f *fold) store(tx *db.Tx) error {
 		return err
 	}
 	for some := range slices.Chunk(f.ids, deltasPerRead) {
-		w := db.Where{}
+		w := sqltext.Where{}
 		w.And("site_id = ?", f.siteID)
-		db.In(&w, "id", some)
+		sqltext.In(&w, "id", some)
 		switch n, err := tx.Exec(`DELETE FROM exposure_deltas WHERE `+w.Text.String(), w.Args...); {
 		case err != nil:
 			return err
@@ -208,7 +208,7 @@ func cellsFor(
 	}
 	known := func(c protection.Cell, id int64) { ids[c] = id }
 	err := sqltext.InPowers(slices.Collect(maps.Keys(ids)), blocksPerStatement, func(some []protection.Cell) error {
-		w := db.Where{Args: []any{siteID, v.String()}}
+		w := sqltext.Where{Args: []any{siteID, v.String()}}
 		rows := make([]string, len(some))
 		for i, c := range some {
 			rows[i] = w.Values(c.First, c.Second, c.Currency, c.Standing, c.ValuedIn)
@@ -229,7 +229,7 @@ func cellsFor(
 		}
 	}
 	return ids, sqltext.InPowers(fresh, blocksPerStatement, func(some []protection.Cell) error {
-		var w db.Where
+		var w sqltext.Where
 		rows := make([]string, len(some))
 		for i, c := range some {
 			rows[i] = w.Values(siteID, v.String(), c.First, c.Second, c.Currency, c.Standing, c.ValuedIn)
@@ -242,7 +242,7 @@ func cellsFor(
 // readBlocks reads some blocks; those that are not stored are empty. Each is looked up by its key, because PostgreSQL would rather
 // read all blocks of the view to join them, while it believes that there are few.
 func readBlocks(tx *db.Tx, siteID int64, v protection.View, places []place) (map[place]*protection.Block, error) {
-	w := db.Where{Args: []any{siteID, v.String()}}
+	w := sqltext.Where{Args: []any{siteID, v.String()}}
 	rows := make([]string, len(places))
 	blocks := make(map[place]*protection.Block, len(places))
 	for i, p := range places {
@@ -268,7 +268,7 @@ func readBlocks(tx *db.Tx, siteID int64, v protection.View, places []place) (map
 func saveBlocks(
 	tx *db.Tx, siteID int64, v protection.View, places []place, blocks map[place]*protection.Block,
 ) error {
-	w := db.Where{Args: []any{siteID, v.String()}}
+	w := sqltext.Where{Args: []any{siteID, v.String()}}
 	rows := make([]string, len(places))
 	for i, p := range places {
 		b := blocks[p]

@@ -8,6 +8,7 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
 	"holdfast/internal/protection"
+	"holdfast/internal/sqltext"
 )
 
 // historiesPerPage is how many allocations are read at once, with their terms and events. It bounds the memory of a
@@ -51,13 +52,13 @@ func HistoriesInPages(
 func historiesAfter(
 	tx *db.Tx, size int, siteID, after int64, day civil.Day, known time.Time, channels []int64,
 ) ([]protection.History, error) {
-	var w db.Where
+	var w sqltext.Where
 	w.And("a.site_id = ?", siteID)
 	w.And("a.id > ?", after)
 	w.And("+a.effective_at <= ?", db.Micros(day.End())) // "+": SQLite does not take the index of this column
 	w.And("a.recorded_at <= ?", db.Micros(known))
 	w.And("NOT a.simulated")
-	db.In(&w, "a.channel_id", channels)
+	sqltext.In(&w, "a.channel_id", channels)
 	limit := ` ORDER BY a.id LIMIT ` + w.Arg(size)
 	allocations, err := allocations(tx, `WHERE `+w.Text.String()+limit, w.Args...)
 	if err != nil || len(allocations) == 0 {
@@ -117,13 +118,13 @@ func HistoriesBetween(
 func historiesIn(
 	tx *db.Tx, siteID int64, column string, ids []int64, day civil.Day, known time.Time, channels []int64,
 ) ([]protection.History, error) {
-	var w db.Where
+	var w sqltext.Where
 	w.And("a.site_id = ?", siteID)
-	db.In(&w, column, ids)
+	sqltext.In(&w, column, ids)
 	w.And("+a.effective_at <= ?", db.Micros(day.End())) // "+": SQLite does not take the index of this column
 	w.And("a.recorded_at <= ?", db.Micros(known))
 	w.And("NOT a.simulated")
-	db.In(&w, "a.channel_id", channels)
+	sqltext.In(&w, "a.channel_id", channels)
 	allocations, err := allocations(tx, `WHERE `+w.Text.String(), w.Args...)
 	if err != nil || len(allocations) == 0 {
 		return nil, err
@@ -137,9 +138,9 @@ func historiesIn(
 		page[i].Allocation, found[i] = a, a.ID
 		byID[a.ID] = &page[i]
 	}
-	w = db.Where{}
+	w = sqltext.Where{}
 	w.And("site_id = ?", siteID)
-	db.In(&w, "allocation_id", found)
+	sqltext.In(&w, "allocation_id", found)
 	w.And("recorded_at <= ?", db.Micros(known))
 	if err := readTerms(tx, byID, "allocation_terms t WHERE "+w.Text.String(), w.Args); err != nil {
 		return nil, err
@@ -169,9 +170,9 @@ func historiesOf(tx *db.Tx, siteID int64, list []protection.Allocation) ([]prote
 			ids = append(ids, batch[i].ID)
 		}
 		slices.Sort(ids)
-		var w db.Where
+		var w sqltext.Where
 		w.And("site_id = ?", siteID)
-		db.In(&w, "allocation_id", ids)
+		sqltext.In(&w, "allocation_id", ids)
 		err := readTerms(tx, byID, "allocation_terms t WHERE "+w.Text.String(), w.Args)
 		if err != nil {
 			return nil, err
@@ -217,9 +218,9 @@ func HistoriesWithIDs(tx *db.Tx, siteID int64, ids, transactions []int64) ([]pro
 		if len(by.values) == 0 {
 			continue
 		}
-		var w db.Where
+		var w sqltext.Where
 		w.And("a.site_id = ?", siteID)
-		db.In(&w, by.column, by.values)
+		sqltext.In(&w, by.column, by.values)
 		list, err := allocations(tx, `WHERE `+w.Text.String()+` ORDER BY a.id`, w.Args...)
 		if err != nil {
 			return nil, err

@@ -4,7 +4,9 @@ import (
 	"database/sql"
 
 	"holdfast/internal/db"
+	"holdfast/internal/lists"
 	"holdfast/internal/protection"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -55,9 +57,9 @@ func PremiumOfEach(tx *db.Tx, siteID int64, allocations []int64) (map[int64][]pr
 	if len(allocations) == 0 {
 		return lines, nil
 	}
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	db.In(&w, "allocation_id", allocations)
+	sqltext.In(&w, "allocation_id", allocations)
 	err := tx.Each(`SELECT `+premiumColumns+` FROM premium_lines WHERE `+w.Text.String()+` ORDER BY allocation_id, id`, w.Args,
 		func(scan func(dest ...any) error) error {
 			l, err := scanPremium(scan)
@@ -69,19 +71,19 @@ func PremiumOfEach(tx *db.Tx, siteID int64, allocations []int64) (map[int64][]pr
 
 // premiumsPage reads one page of the premium ledger of a site.
 func premiumsPage(tx *db.Tx, siteID int64, f protection.PremiumFilter, page travel.Page) (travel.List[protection.PremiumLine], error) {
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	db.In(&w, "id", f.Include)
-	db.NotIn(&w, "id", f.Exclude)
-	db.In(&w, "channel_id", f.Channels)
-	db.In(&w, "transaction_id", f.Transactions)
-	db.In(&w, "booking_id", f.Bookings)
-	db.In(&w, "allocation_id", f.Payments)
-	db.In(&w, "kind", f.Kinds)
-	db.In(&w, "cause", f.Causes)
-	w.Within("recorded_at", f.Recorded)
+	sqltext.In(&w, "id", f.Include)
+	sqltext.NotIn(&w, "id", f.Exclude)
+	sqltext.In(&w, "channel_id", f.Channels)
+	sqltext.In(&w, "transaction_id", f.Transactions)
+	sqltext.In(&w, "booking_id", f.Bookings)
+	sqltext.In(&w, "allocation_id", f.Payments)
+	sqltext.In(&w, "kind", f.Kinds)
+	sqltext.In(&w, "cause", f.Causes)
+	lists.Within(&w, "recorded_at", f.Recorded)
 	orders := map[string]string{"recorded_at": "recorded_at", "effective_at": "effective_at", "amount": "amount"}
-	return db.ListOf(tx, "premium_lines", premiumColumns, &w, page, orders, f.Include, scanPremium)
+	return lists.Page(tx, "premium_lines", premiumColumns, &w, page, orders, f.Include, scanPremium)
 }
 
 // allocationsWithPremium reads allocations of a site that have a premium: those with ids greater than after, in order of

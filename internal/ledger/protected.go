@@ -6,6 +6,7 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
 	"holdfast/internal/protection"
+	"holdfast/internal/sqltext"
 )
 
 // Protected says how much of a booking is protected now (R3), and the last day on which it can be charged back (R5). Where nothing is
@@ -29,9 +30,9 @@ func ProtectedOfEach(tx *db.Tx, siteID int64, bookings []int64) (map[int64]Prote
 		found[id] = Protected{Until: civil.NoDay}
 	}
 	for some := range slices.Chunk(bookings, historiesPerPage) {
-		var w db.Where
+		var w sqltext.Where
 		w.And("a.site_id = ?", siteID)
-		db.In(&w, "a.booking_id", some)
+		sqltext.In(&w, "a.booking_id", some)
 		err := tx.Each(protectedQuery+` AND `+w.Text.String(), w.Args, func(scan func(dest ...any) error) error {
 			var booking, last int64
 			var sums protection.Amounts

@@ -7,6 +7,7 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/ledger"
 	"holdfast/internal/protection"
+	"holdfast/internal/sqltext"
 )
 
 // LimitFacts is an allocation with all facts that its use is computed from, and the line that it has in the running use.
@@ -33,9 +34,9 @@ func FactsOf(tx *db.Tx, siteID int64, ids, payments []int64) (map[int64]*LimitFa
 
 // linesOf reads the lines of allocations into their facts.
 func linesOf(tx *db.Tx, siteID int64, ids []int64, facts map[int64]*LimitFacts) error {
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	db.In(&w, "allocation_id", ids)
+	sqltext.In(&w, "allocation_id", ids)
 	return tx.Each(`SELECT allocation_id, channel_id, currency, amount, due_day FROM limit_lines WHERE `+w.Text.String(), w.Args,
 		func(scan func(dest ...any) error) error {
 			var l limitLine
@@ -55,9 +56,9 @@ func adjustedBy(tx *db.Tx, siteID int64, transactions []int64) (map[int64][]int6
 	if len(transactions) == 0 {
 		return adjusted, nil
 	}
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	db.In(&w, "transaction_id", transactions)
+	sqltext.In(&w, "transaction_id", transactions)
 	err := tx.Each(`SELECT transaction_id, allocation_id FROM allocation_events WHERE `+w.Text.String()+`
 		ORDER BY transaction_id, allocation_id`, w.Args, func(scan func(dest ...any) error) error {
 		var transaction, allocation int64

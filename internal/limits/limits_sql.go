@@ -9,7 +9,9 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/lists"
 	"holdfast/internal/protection"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -48,12 +50,12 @@ func limitByID(tx *db.Tx, siteID, id int64) (protection.Limit, error) {
 
 // limitsPage reads one page of all limits of a site, or of one channel: its own and those of every channel.
 func limitsPage(tx *db.Tx, siteID, channelID int64, page travel.Page) (travel.List[protection.Limit], error) {
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", siteID)
 	if channelID != 0 {
 		w.And("channel_id = ? OR channel_id IS NULL AND scope <> 'site'", channelID)
 	}
-	return db.ListOf(tx, "limits", limitColumns, &w, page, map[string]string{"from": "from_day"}, nil, scanLimit)
+	return lists.Page(tx, "limits", limitColumns, &w, page, map[string]string{"from": "from_day"}, nil, scanLimit)
 }
 
 // LimitsUpTo reads the limits of a site that begin up to a day, in order of recording. If scopes are given, it reads
@@ -71,10 +73,10 @@ func LimitsUpTo(tx *db.Tx, siteID int64, day civil.Day, scopes ...protection.Lim
 }
 
 func readLimitsUpTo(tx *db.Tx, siteID int64, day civil.Day, scopes []protection.LimitScope) (protection.Limits, error) {
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", siteID)
 	w.And("from_day <= ?", day)
-	db.In(&w, "scope", scopes)
+	sqltext.In(&w, "scope", scopes)
 	var list protection.Limits
 	err := tx.Each(`SELECT `+limitColumns+` FROM limits WHERE `+w.Text.String()+` ORDER BY id`, w.Args,
 		func(scan func(dest ...any) error) error {

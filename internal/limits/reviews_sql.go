@@ -6,6 +6,7 @@ import (
 	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/protection"
+	"holdfast/internal/sqltext"
 )
 
 // limitReview is a new limit of transactions or bookings, and how far the existing ones are judged by it.
@@ -91,10 +92,10 @@ func toJudge(tx *db.Tx, r limitReview, limit int) (list []judged, last int64, er
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)
-	var w db.Where
+	var w sqltext.Where
 	own := `policy_currency = ` + w.Arg(r.Limit.Currency)
 	w.And("site_id = ?", r.Limit.SiteID)
-	db.In(&w, column, ids)
+	sqltext.In(&w, column, ids)
 	err = tx.Each(`SELECT `+column+`, CAST(SUM(CASE WHEN `+own+` THEN value ELSE 0 END) AS BIGINT),
 			CAST(SUM(CASE WHEN `+own+` THEN 0 ELSE 1 END) AS BIGINT), MIN(id) FROM allocations
 		WHERE `+w.Text.String()+` AND protected AND NOT simulated AND priced_at IS NOT NULL

@@ -9,6 +9,7 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
 	"holdfast/internal/events"
+	"holdfast/internal/lists"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/sqltext"
@@ -46,9 +47,9 @@ func flushLines(tx *db.Tx) error {
 	for _, site := range slices.Sorted(maps.Keys(bySite)) {
 		ids := slices.Sorted(maps.Keys(bySite[site]))
 		err := sqltext.InPowers(ids, sqltext.MostRows, func(ids []int64) error {
-			var w db.Where
+			var w sqltext.Where
 			w.And("site_id = ?", site)
-			db.In(&w, "allocation_id", ids)
+			sqltext.In(&w, "allocation_id", ids)
 			_, err := tx.Exec(`DELETE FROM limit_lines WHERE `+w.Text.String(), w.Args...)
 			return err
 		})
@@ -217,9 +218,9 @@ func insertOver(tx *db.Tx, siteID int64, o protection.OverLimit) error {
 
 // OverLimits reads the parts of the given transactions that lie above limits.
 func OverLimits(tx *db.Tx, siteID int64, transactions []int64) ([]protection.OverLimit, error) {
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	db.Around(&w, "transaction_id", transactions)
+	sqltext.Around(&w, "transaction_id", transactions)
 	var list []protection.OverLimit
 	err := tx.Each(`SELECT allocation_id, scope, transaction_id, amount, currency, use_amount, limit_amount, limit_id,
 			recorded_at
@@ -271,11 +272,11 @@ func insertLimitEvent(tx *db.Tx, e protection.LimitEvent) error {
 
 // eventsPage reads one page of the events of a site.
 func eventsPage(tx *db.Tx, siteID int64, f LimitEvents, page travel.Page) (travel.List[protection.LimitEvent], error) {
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	db.In(&w, "id", f.Include)
-	db.In(&w, "scope", f.Scopes)
-	db.In(&w, "channel_id", f.Channels)
+	sqltext.In(&w, "id", f.Include)
+	sqltext.In(&w, "scope", f.Scopes)
+	sqltext.In(&w, "channel_id", f.Channels)
 	if f.Percent != 0 {
 		w.And("percent = ?", f.Percent)
 	}
@@ -284,7 +285,7 @@ func eventsPage(tx *db.Tx, siteID int64, f LimitEvents, page travel.Page) (trave
 	}
 	columns := `site_id, id, scope, object_id, channel_id, percent, use_amount, limit_amount, currency, limit_id,
 		transaction_id, crossed_at, recorded_at`
-	return db.ListOf(tx, "limit_events", columns, &w, page, nil, nil, func(scan func(dest ...any) error) (protection.LimitEvent, error) {
+	return lists.Page(tx, "limit_events", columns, &w, page, nil, nil, func(scan func(dest ...any) error) (protection.LimitEvent, error) {
 		var e protection.LimitEvent
 		var transaction sql.NullInt64
 		var crossed, recorded int64

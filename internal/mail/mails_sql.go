@@ -10,6 +10,8 @@ import (
 
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/lists"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -55,7 +57,7 @@ func insertMail(tx *db.Tx, m Mail) (Mail, error) {
 		return m, err
 	}
 	m.QueuedAt, m.AskedAt = core.RealNow(tx), core.RealNow(tx)
-	var w db.Where
+	var w sqltext.Where
 	values := w.Values(row...)
 	err = tx.Row(`INSERT INTO mails (`+newColumns+`) VALUES `+values+` RETURNING id`, w.Args, &m.ID)
 	return m, err
@@ -73,18 +75,18 @@ func insertMails(tx *db.Tx, list []Mail) (err error) {
 }
 
 func mailsPage(tx *db.Tx, siteID int64, f Filter, withoutPrivate bool, page travel.Page) (travel.List[Mail], error) {
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	db.In(&w, "id", f.Include)
-	db.NotIn(&w, "id", f.Exclude)
-	db.In(&w, "state", f.States)
-	db.In(&w, "kind", f.Kinds)
+	sqltext.In(&w, "id", f.Include)
+	sqltext.NotIn(&w, "id", f.Exclude)
+	sqltext.In(&w, "state", f.States)
+	sqltext.In(&w, "kind", f.Kinds)
 	if withoutPrivate {
-		db.NotIn(&w, "kind", private)
+		sqltext.NotIn(&w, "kind", private)
 	}
-	db.In(&w, "booking_id", f.Bookings)
-	db.In(&w, "transaction_id", f.Transactions)
-	return db.ListOf(tx, "mails", mailColumns, &w, page, nil, f.Include, scanMail)
+	sqltext.In(&w, "booking_id", f.Bookings)
+	sqltext.In(&w, "transaction_id", f.Transactions)
+	return lists.Page(tx, "mails", mailColumns, &w, page, nil, f.Include, scanMail)
 }
 
 // readMail reads one mail. The error is db.ErrNotFound where there is none.

@@ -14,6 +14,7 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/events"
 	"holdfast/internal/fault"
+	"holdfast/internal/lists"
 	"holdfast/internal/protection"
 	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
@@ -185,12 +186,12 @@ func oneChannel(tx *db.Tx, query string, args ...any) (travel.Channel, error) {
 
 // ChannelsPage reads one page of the site's channels.
 func ChannelsPage(tx *db.Tx, siteID int64, f travel.ChannelFilter, page travel.Page) (travel.List[travel.Channel], error) {
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	db.In(&w, "id", f.Include)
-	db.NotIn(&w, "id", f.Exclude)
-	w.Within("modified_at", f.Modified)
-	db.In(&w, "account_mode", f.Modes)
+	sqltext.In(&w, "id", f.Include)
+	sqltext.NotIn(&w, "id", f.Exclude)
+	lists.Within(&w, "modified_at", f.Modified)
+	sqltext.In(&w, "account_mode", f.Modes)
 	if f.AccountType != "" {
 		w.And("account_type = ?", f.AccountType)
 	}
@@ -207,7 +208,7 @@ func ChannelsPage(tx *db.Tx, siteID int64, f travel.ChannelFilter, page travel.P
 	if f.StatementPeriod != "" {
 		w.And("statement_period = ?", f.StatementPeriod)
 	}
-	list, err := db.ListOf(tx, "channels", channelColumns, &w, page, map[string]string{
+	list, err := lists.Page(tx, "channels", channelColumns, &w, page, map[string]string{
 		"id": "id", "name": `name_folded COLLATE "C"`, "slug": `slug COLLATE "C"`, "external_id": `external_id COLLATE "C"`,
 		"account_mode": `account_mode COLLATE "C"`, "currencies": `currencies COLLATE "C"`,
 	}, f.Include, scanChannel)
@@ -227,9 +228,9 @@ func readChannelSuppliers(tx *db.Tx, siteID int64, channels []travel.Channel) er
 	for i, c := range channels {
 		at[c.ID], ids[i] = i, c.ID
 	}
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	db.In(&w, "channel_id", ids)
+	sqltext.In(&w, "channel_id", ids)
 	return tx.Each(`SELECT channel_id, supplier_id FROM channel_suppliers WHERE `+w.Text.String()+`
 		ORDER BY channel_id, supplier_id`, w.Args,
 		func(scan func(dest ...any) error) error {

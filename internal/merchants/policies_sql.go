@@ -11,6 +11,8 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/lists"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -154,14 +156,14 @@ func policies(tx *db.Tx, condition string, args ...any) (list []travel.Policy, e
 // PoliciesPage reads one page of the policies of a site. When on is a day, the page has only the policy that is in force
 // on that day.
 func PoliciesPage(tx *db.Tx, siteID int64, on *civil.Day, page travel.Page) (travel.List[travel.Policy], error) {
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", siteID)
 	if on != nil {
 		w.And("id = (SELECT q.id FROM policies q WHERE q.site_id = ? AND q.from_day <= ? ORDER BY q.from_day DESC, q.id DESC LIMIT 1)",
 			siteID, *on)
 	}
 	orders := map[string]string{"from": "from_day", "recorded_at": "recorded_at"}
-	list, err := db.ListOf(tx, "policies", policyColumns, &w, page, orders, nil, scanPolicy)
+	list, err := lists.Page(tx, "policies", policyColumns, &w, page, orders, nil, scanPolicy)
 	for i := range list.Items {
 		if err == nil {
 			list.Items[i].RateCard, err = rateCard(tx, siteID, list.Items[i].ID)

@@ -8,6 +8,7 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/lists"
 	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
@@ -71,20 +72,20 @@ func siteWhere(tx *db.Tx, condition string, value any) (travel.Site, error) {
 
 // SitesPage reads one page of the sites, each with the policy of today.
 func SitesPage(tx *db.Tx, f travel.SiteFilter, page travel.Page) (travel.List[travel.Site], error) {
-	var w db.Where
+	var w sqltext.Where
 	source := sitesOn(w.Arg(db.Micros(core.RealNow(tx))))
-	w.And("id > ?", 0) // always true: db.ListOf needs a condition
+	w.And("id > ?", 0) // always true: lists.Page needs a condition
 	if f.Only != 0 {
 		w.And("id = ?", f.Only)
 	}
 	if f.Text != "" { // SQLite folds the letters a to z alone, so that others have to be written as they are in the name
 		w.And(`lower(name) LIKE ? ESCAPE '\' OR path LIKE ? ESCAPE '\'`, sqltext.Wildcard(f.Text), sqltext.Wildcard(f.Text))
 	}
-	db.In(&w, "id", f.Include)
-	db.NotIn(&w, "id", f.Exclude)
-	w.Within("modified_at", f.Modified)
+	sqltext.In(&w, "id", f.Include)
+	sqltext.NotIn(&w, "id", f.Exclude)
+	lists.Within(&w, "modified_at", f.Modified)
 	orders := map[string]string{"name": `name COLLATE "C"`, "path": `path COLLATE "C"`}
-	return db.ListOf(tx, source, siteColumns, &w, page, orders, f.Include, scanSite)
+	return lists.Page(tx, source, siteColumns, &w, page, orders, f.Include, scanSite)
 }
 
 // SiteInForce reads a site as core.SiteAlone does, with its whole policy of today. It is faster than Site: most often the

@@ -10,6 +10,7 @@ import (
 	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/fault"
+	"holdfast/internal/lists"
 	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
@@ -98,9 +99,9 @@ func unknownOf(tx *db.Tx, query string, siteID int64, ids []int64) ([]int64, err
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	db.In(&w, "id", ids)
+	sqltext.In(&w, "id", ids)
 	known, err := db.Ids(tx, query+w.Text.String(), w.Args...)
 	if err != nil {
 		return nil, err
@@ -145,11 +146,11 @@ func noteUnknown(p *fault.Problems, field, what string, ids []int64) {
 
 // SuppliersPage reads one page of the site's suppliers.
 func SuppliersPage(tx *db.Tx, siteID int64, f travel.SupplierFilter, page travel.Page) (travel.List[travel.Supplier], error) {
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	db.In(&w, "id", f.Include)
-	db.NotIn(&w, "id", f.Exclude)
-	w.Within("modified_at", f.Modified)
+	sqltext.In(&w, "id", f.Include)
+	sqltext.NotIn(&w, "id", f.Exclude)
+	lists.Within(&w, "modified_at", f.Modified)
 	if f.Name != "" {
 		w.And(`name_folded LIKE ? ESCAPE '\'`, sqltext.Wildcard(f.Name))
 	}
@@ -157,9 +158,9 @@ func SuppliersPage(tx *db.Tx, siteID int64, f travel.SupplierFilter, page travel
 		// lower knows only some letters in SQLite. It works on both sides, so equal letters stay equal.
 		w.And(`lower(url) LIKE lower(?) ESCAPE '\'`, "%"+sqltext.EscapeLike(f.URL)+"%")
 	}
-	db.In(&w, "country", f.Countries)
-	db.In(&w, "category", f.Categories)
-	return db.ListOf(tx, "suppliers", supplierColumns, &w, page, map[string]string{
+	sqltext.In(&w, "country", f.Countries)
+	sqltext.In(&w, "category", f.Categories)
+	return lists.Page(tx, "suppliers", supplierColumns, &w, page, map[string]string{
 		"id": "id", "name": `name_folded COLLATE "C"`, "url": `url COLLATE "C"`, "category": `category COLLATE "C"`,
 		"country": `country COLLATE "C"`,
 	}, f.Include, scanSupplier)

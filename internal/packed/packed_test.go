@@ -8,6 +8,7 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
 	"holdfast/internal/packed"
+	"holdfast/internal/sqltext"
 )
 
 // TestAPackedRowHoldsAnyText: texts come back as they were stored, whatever looks like a part of the packing in them.
@@ -108,7 +109,7 @@ var widePage = packed.WideOf(func(pack packed.Pack) string { return pack("v.n, (
 // readPage reads texts as a page, the last one first.
 func readPage(t *testing.T, base *db.DB, texts ...string) (list []pageRow, err error) {
 	t.Helper()
-	var w db.Where
+	var w sqltext.Where
 	from := " FROM (SELECT 0 AS n, '' AS t"
 	for i, text := range texts {
 		from += w.Fill(" UNION ALL SELECT CAST(? AS BIGINT), CAST(? AS TEXT)", int64(i+1), text)

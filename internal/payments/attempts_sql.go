@@ -4,6 +4,7 @@ import (
 	"database/sql"
 
 	"holdfast/internal/db"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -53,9 +54,9 @@ func readModalPayments(tx *db.Tx, siteID int64, list []travel.Transaction) error
 	if len(ids) == 0 {
 		return nil
 	}
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	db.In(&w, "transaction_id", ids)
+	sqltext.In(&w, "transaction_id", ids)
 	return tx.Each(`SELECT transaction_id, allocations, charge_channel FROM modal_payments WHERE `+w.Text.String(), w.Args,
 		func(scan func(dest ...any) error) error {
 			var id int64

@@ -7,6 +7,7 @@ import (
 
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -155,9 +156,9 @@ func readGatewayCharges(tx *db.Tx, siteID int64, list []travel.Transaction) erro
 	if len(ids) == 0 {
 		return nil
 	}
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	db.In(&w, "transaction_id", ids)
+	sqltext.In(&w, "transaction_id", ids)
 	return tx.Each(`SELECT `+gatewayChargeColumns+` FROM gateway_charges WHERE `+w.Text.String(), w.Args,
 		func(scan func(dest ...any) error) error {
 			p, err := scanGatewayCharge(scan)

@@ -5,6 +5,7 @@ import (
 
 	"holdfast/internal/db"
 	"holdfast/internal/events"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -64,9 +65,9 @@ func readDisputes(tx *db.Tx, siteID int64, list []travel.Transaction) error {
 }
 
 func eachDispute(tx *db.Tx, siteID int64, transactions []int64, take func(d travel.Dispute)) error {
-	var w db.Where
+	var w sqltext.Where
 	w.And("d.site_id = ?", siteID)
-	db.In(&w, "d.transaction_id", transactions)
+	sqltext.In(&w, "d.transaction_id", transactions)
 	return tx.Each(`SELECT d.site_id, d.transaction_id, d.chargeback_id, d.reversal_id, d.processor_id, d.outcome, d.reason_code,
 			d.challenge_day, t.total, t.currencies
 		FROM disputes d JOIN transactions t ON t.site_id = d.site_id AND t.id = d.chargeback_id

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"holdfast/internal/db"
+	"holdfast/internal/lists"
 	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
@@ -14,11 +14,11 @@ import (
 // The indexes for most filters leave out the rows with the commonest value, or with none. The engines use such an index only
 // where the statement says so, too. SQLite plans for the same sizes in every book, so it cannot tell which index finds fewer rows.
 // So it gets those of columns with few different values only when no other filter finds few rows.
-func andTransactions(w *db.Where, siteID int64, f travel.TransactionFilter) {
-	db.In(w, "id", f.Include)
-	db.NotIn(w, "id", f.Exclude)
-	w.Within("created_at", f.Created)
-	w.Within("modified_at", f.Modified)
+func andTransactions(w *sqltext.Where, siteID int64, f travel.TransactionFilter) {
+	sqltext.In(w, "id", f.Include)
+	sqltext.NotIn(w, "id", f.Exclude)
+	lists.Within(w, "created_at", f.Created)
+	lists.Within(w, "modified_at", f.Modified)
 	if f.Created != (travel.Span{}) || f.Modified != (travel.Span{}) {
 		w.Narrow()
 	}
@@ -40,7 +40,7 @@ func andTransactions(w *db.Where, siteID int64, f travel.TransactionFilter) {
 	andOneOf(w, siteID, "type", f.Types, travel.Purchase, !few)
 	andOneOf(w, siteID, "method", f.Methods, travel.CreditCard, !few)
 	few = few || len(f.Channels) > 0
-	db.In(w, "channel_id", f.Channels)
+	sqltext.In(w, "channel_id", f.Channels)
 	andOneOf(w, siteID, "country", f.Countries, "", !few)
 	andOneOf(w, siteID, "currencies", f.Currencies, "", !few)
 	andOneOf(w, siteID, "card_type", f.CardTypes, "", !few)
@@ -62,14 +62,14 @@ func andTransactions(w *db.Where, siteID int64, f travel.TransactionFilter) {
 
 // andOneOf adds "column IN (values)". indexed lets the engines use the index, which leaves out the rows with the commonest
 // value. SQLite would not use it for several values: so they are looked up apart, where few rows are in the index.
-func andOneOf[T ~string](w *db.Where, siteID int64, column string, values []T, commonest T, indexed bool) {
+func andOneOf[T ~string](w *sqltext.Where, siteID int64, column string, values []T, commonest T, indexed bool) {
 	if !indexed || len(values) == 0 || slices.Contains(values, commonest) {
-		db.In(w, column, values)
+		sqltext.In(w, column, values)
 		return
 	}
 	left := column + " <> '" + string(commonest) + "'"
 	if len(values) == 1 || commonest == "" {
-		db.In(w, column, values)
+		sqltext.In(w, column, values)
 		w.And(left)
 		return
 	}

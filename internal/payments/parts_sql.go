@@ -9,6 +9,7 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/limits"
 	"holdfast/internal/packed"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/statements"
 	"holdfast/internal/travel"
 )
@@ -70,9 +71,9 @@ func readTransactionParts(tx *db.Tx, siteID int64, list []travel.Transaction) er
 	if err := limits.ReadOverLimits(tx, siteID, ids, at); err != nil {
 		return err
 	}
-	var linked db.Where
+	var linked sqltext.Where
 	linked.And("site_id = ?", siteID)
-	db.Around(&linked, "linked_id", ids)
+	sqltext.Around(&linked, "linked_id", ids)
 	err := tx.Each(`SELECT linked_id, id FROM transactions WHERE `+linked.Text.String()+` ORDER BY linked_id, id`,
 		linked.Args, func(scan func(dest ...any) error) error {
 			var original, id int64
@@ -110,9 +111,9 @@ func readRareParts(tx *db.Tx, siteID int64, list []travel.Transaction) error {
 }
 
 func readPaymentsOf(tx *db.Tx, siteID int64, ids []int64, at map[int64]*travel.Transaction) error {
-	var w db.Where
+	var w sqltext.Where
 	w.And("p.site_id = ?", siteID)
-	db.Around(&w, "p.transaction_id", ids)
+	sqltext.Around(&w, "p.transaction_id", ids)
 	return tx.Each(`SELECT `+paymentColumns+` FROM payments p WHERE `+w.Text.String()+` ORDER BY p.transaction_id, p.id`,
 		w.Args, func(scan func(dest ...any) error) error {
 			p, err := scanPayment(scan)

@@ -9,9 +9,11 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/lists"
 	"holdfast/internal/money"
 	"holdfast/internal/packed"
 	"holdfast/internal/protection"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -64,9 +66,9 @@ func readChargebacksBefore(tx *db.Tx, siteID int64, before time.Time, list []*tr
 	if len(ids) == 0 {
 		return nil
 	}
-	var w db.Where
+	var w sqltext.Where
 	w.And("a.site_id = ? AND a.effective_at < ? AND a.type IN ('chargeback', 'chargeback-reversal')", siteID, db.Micros(before))
-	db.In(&w, "a.linked_id", ids)
+	sqltext.In(&w, "a.linked_id", ids)
 	last := int64(0)
 	return tx.Each(`SELECT a.linked_id, a.id, a.type, a.total, p.linked_id, p.total FROM transactions a
 		JOIN payments p ON p.site_id = a.site_id AND p.transaction_id = a.id
@@ -100,15 +102,15 @@ func paymentByID(tx *db.Tx, siteID, id int64) (travel.Payment, error) {
 
 // paymentsPage reads one page of the site's payment records.
 func paymentsPage(tx *db.Tx, siteID int64, f travel.PaymentFilter, page travel.Page) (travel.List[travel.Payment], error) {
-	var w db.Where
-	w.AndAllOf(db.SiteTable{Table: "payments", SiteID: siteID, Final: core.FinalOf(tx, siteID)})
-	db.In(&w, "id", f.Include)
-	db.NotIn(&w, "id", f.Exclude)
-	w.Within("created_at", f.Created)
-	db.In(&w, "transaction_id", f.Transactions)
-	db.In(&w, "booking_id", f.Bookings)
-	db.In(&w, "channel_id", f.Channels)
-	return db.PackedListOf(tx, "payments p", widePayment, &w, page,
+	var w sqltext.Where
+	lists.AndAllOf(&w, lists.SiteTable{Table: "payments", SiteID: siteID, Final: core.FinalOf(tx, siteID)})
+	sqltext.In(&w, "id", f.Include)
+	sqltext.NotIn(&w, "id", f.Exclude)
+	lists.Within(&w, "created_at", f.Created)
+	sqltext.In(&w, "transaction_id", f.Transactions)
+	sqltext.In(&w, "booking_id", f.Bookings)
+	sqltext.In(&w, "channel_id", f.Channels)
+	return lists.PackedPage(tx, "payments p", widePayment, &w, page,
 		map[string]string{"date": "created_at", "created": "created_at", "total": "total"}, f.Include, readPayment)
 }
 
@@ -124,9 +126,9 @@ func TransactionsOfBookings(tx *db.Tx, siteID int64, bookings []int64) (map[int6
 	if len(bookings) == 0 {
 		return nil, nil
 	}
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	db.Around(&w, "booking_id", bookings)
+	sqltext.Around(&w, "booking_id", bookings)
 	var rows packed.Rows
 	if err := db.RowByKey(tx, pairsOfPayments+w.Text.String(), w.Args, &rows); err != nil {
 		return nil, err
@@ -164,9 +166,9 @@ func Turnover(
 ) error {
 	for month := first; month <= last; {
 		end := travel.PeriodOf(travel.PeriodMonth, month).Last
-		w := db.Where{Args: []any{siteID, db.Micros(month.Start()), db.Micros(min(end, last).End()), db.Micros(known)}}
+		w := sqltext.Where{Args: []any{siteID, db.Micros(month.Start()), db.Micros(min(end, last).End()), db.Micros(known)}}
 		w.Text.WriteString("c.site_id = $1")
-		db.In(&w, "c.id", channels)
+		sqltext.In(&w, "c.id", channels)
 		// One look into the index for each channel: sorted by channel, a year of payments would take three times as long.
 		err := tx.Each(`SELECT c.id, c.currencies,
 				(SELECT CAST(SUM(CASE t.type WHEN 'refund' THEN -t.base_total ELSE t.base_total END) AS BIGINT) FROM transactions t
@@ -198,9 +200,9 @@ const isTurnover = `t.site_id = $1 AND t.effective_at >= $2 AND t.effective_at <
 func TurnoverParts(
 	tx *db.Tx, siteID int64, first, last civil.Day, known time.Time, channels []int64, each func(protection.TurnoverPart) error,
 ) error {
-	w := db.Where{Args: []any{siteID, db.Micros(first.Start()), db.Micros(last.End()), db.Micros(known)}}
+	w := sqltext.Where{Args: []any{siteID, db.Micros(first.Start()), db.Micros(last.End()), db.Micros(known)}}
 	w.Text.WriteString("t.site_id = $1")
-	db.In(&w, "t.channel_id", channels)
+	sqltext.In(&w, "t.channel_id", channels)
 	return tx.Each(`SELECT t.id, p.id, p.booking_id, t.type, t.channel_id, t.base_currency, t.effective_at / 86400000000,
 			CASE t.type WHEN 'refund' THEN -p.total ELSE p.total END
 		FROM transactions t JOIN payments p ON p.site_id = t.site_id AND p.transaction_id = t.id

@@ -10,8 +10,10 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/digest"
 	"holdfast/internal/events"
+	"holdfast/internal/lists"
 	"holdfast/internal/money"
 	"holdfast/internal/packed"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -249,7 +251,7 @@ const referencesAtOnce = 200
 func LookUpReferences(tx *db.Tx, siteID int64, asked []Reference) error {
 	asked = slices.DeleteFunc(slices.Clone(asked), func(r Reference) bool { return r.Text == "" })
 	for some := range slices.Chunk(asked, referencesAtOnce) {
-		w := db.Where{Args: []any{siteID}}
+		w := sqltext.Where{Args: []any{siteID}}
 		rows := make([]string, len(some))
 		for i, r := range some {
 			rows[i] = "(CAST(" + w.Arg(r.ChannelID) + " AS BIGINT), " + strings.TrimPrefix(w.Values(r.PSP, r.Text), "(")
@@ -345,10 +347,10 @@ func flushChanges(tx *db.Tx) error {
 func transactionsPage(
 	tx *db.Tx, siteID int64, f travel.TransactionFilter, page travel.Page,
 ) (travel.List[travel.Transaction], error) {
-	var w db.Where
-	w.AndAllOf(db.SiteTable{Table: "transactions", SiteID: siteID, Final: core.FinalOf(tx, siteID)})
+	var w sqltext.Where
+	lists.AndAllOf(&w, lists.SiteTable{Table: "transactions", SiteID: siteID, Final: core.FinalOf(tx, siteID)})
 	andTransactions(&w, siteID, f)
-	list, err := db.PackedListOf(tx, "transactions", wideTransaction, &w, page, map[string]string{
+	list, err := lists.PackedPage(tx, "transactions", wideTransaction, &w, page, map[string]string{
 		"date": "created_at", "created": "created_at", "modified": "modified_at", "total": "total",
 	}, f.Include, readTransaction)
 	if err != nil {
@@ -427,7 +429,7 @@ func authorisedBefore(tx *db.Tx) int64 {
 }
 
 func readAuthorisationsDue(tx *db.Tx, condition string, args ...any) (list []openAuthorisation, err error) {
-	var w db.Where
+	var w sqltext.Where
 	query := w.Fill(openAuthorisations+condition, append([]any{authorisedBefore(tx)}, args...)...)
 	err = tx.Each(query, w.Args, func(scan func(dest ...any) error) error {
 		var a openAuthorisation

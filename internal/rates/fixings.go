@@ -12,8 +12,10 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/fx"
 	"holdfast/internal/limits"
+	"holdfast/internal/lists"
 	"holdfast/internal/merchants"
 	"holdfast/internal/money"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -55,7 +57,7 @@ func InsertFixings(tx *db.Tx, list []fx.Fixing) error {
 		return err
 	}
 	for batch := range slices.Chunk(list, fixingsPerInsert) {
-		var w db.Where
+		var w sqltext.Where
 		rows := make([]string, len(batch))
 		for i, f := range batch {
 			rows[i] = "(" + strings.Join([]string{
@@ -106,10 +108,10 @@ func fixingsWithin(
 func readFixingsWithin(
 	tx *db.Tx, siteID int64, providers []fx.Provider, foreign []money.Currency, first, last civil.Day,
 ) ([]fx.Fixing, error) {
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = 0 OR site_id = ?", siteID)
-	db.In(&w, "currency", foreign)
-	db.In(&w, "provider", providers)
+	sqltext.In(&w, "currency", foreign)
+	sqltext.In(&w, "provider", providers)
 	w.And("day BETWEEN ? AND ?", first, last)
 	return fixings(tx, w.Text.String()+` ORDER BY id`, w.Args...)
 }
@@ -169,7 +171,7 @@ func FixingsUpTo(
 	}
 	var list []fx.Fixing
 	for some := range slices.Chunk(wanted, seriesPerQuery) {
-		var w db.Where
+		var w sqltext.Where
 		lookups := make([]string, len(some))
 		for i, s := range some {
 			lookups[i] = fmt.Sprintf(`SELECT * FROM (SELECT `+fixingColumns+` FROM fixings
@@ -201,16 +203,16 @@ func manualQuote(tx *db.Tx, siteID int64, currency money.Currency, day civil.Day
 
 // fixingsPage reads one page of the fixings that count for a site: its own, and those that count for every site.
 func fixingsPage(tx *db.Tx, siteID int64, f fx.Filter, page travel.Page) (travel.List[fx.Fixing], error) {
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = 0 OR site_id = ?", siteID)
-	db.In(&w, "currency", f.Currencies)
-	db.In(&w, "provider", f.Providers)
+	sqltext.In(&w, "currency", f.Currencies)
+	sqltext.In(&w, "provider", f.Providers)
 	if f.First != civil.NoDay {
 		w.And("day >= ?", f.First)
 	}
 	if f.Last != civil.NoDay {
 		w.And("day <= ?", f.Last)
 	}
-	return db.ListOf(tx, "fixings", fixingColumns, &w, page, map[string]string{"date": "day", "currency": `currency COLLATE "C"`},
+	return lists.Page(tx, "fixings", fixingColumns, &w, page, map[string]string{"date": "day", "currency": `currency COLLATE "C"`},
 		nil, scanFixing)
 }

@@ -9,8 +9,10 @@ import (
 
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
+	"holdfast/internal/lists"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -68,7 +70,7 @@ func linesAfter(tx *db.Tx, siteID, statementID int64, after LineMark, limit int)
 
 // linesPage reads one page of the premium lines of a statement, and one line more.
 func linesPage(tx *db.Tx, siteID, statementID int64, page travel.Page) ([]protection.StatementLine, error) {
-	if err := tx.Deep(page); err != nil {
+	if err := lists.Deep(tx, page); err != nil {
 		return nil, err
 	}
 	order := `ORDER BY l.recorded_at, l.id`
@@ -107,9 +109,9 @@ func FillIDs(tx *db.Tx, siteID int64, lines []*protection.PremiumLine) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	db.In(&w, "id", ids)
+	sqltext.In(&w, "id", ids)
 	of := map[int64]int64{}
 	err := tx.Each(`SELECT id, COALESCE((SELECT s.id FROM statements s
 			WHERE s.site_id = premium_lines.site_id AND s.channel_id = premium_lines.channel_id
@@ -130,7 +132,7 @@ func FillIDs(tx *db.Tx, siteID int64, lines []*protection.PremiumLine) error {
 // LinesOfKind reads one page of the premium lines of a statement that are of one kind, and one line more. It finds
 // their ids first, so that nothing else is read of the lines that the page skips.
 func LinesOfKind(tx *db.Tx, s protection.Statement, kind string, page travel.Page) ([]protection.StatementLine, error) {
-	if err := tx.Deep(page); err != nil {
+	if err := lists.Deep(tx, page); err != nil {
 		return nil, err
 	}
 	ids, err := db.Ids(tx, `SELECT id FROM premium_lines WHERE site_id = $1 AND channel_id = $2 AND currency = $3
@@ -140,11 +142,11 @@ func LinesOfKind(tx *db.Tx, s protection.Statement, kind string, page travel.Pag
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	var w db.Where
+	var w sqltext.Where
 	w.And("s.site_id = ?", s.SiteID)
 	w.And("s.id = ?", s.ID)
 	w.And("l.site_id = ?", s.SiteID)
-	db.In(&w, "l.id", ids)
+	sqltext.In(&w, "l.id", ids)
 	var list []protection.StatementLine
 	// A CROSS JOIN tells SQLite to begin with these lines. Otherwise it reads all lines of the channel.
 	err = tx.Each(`SELECT `+lineColumns+` FROM premium_lines l CROSS JOIN statements s

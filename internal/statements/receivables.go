@@ -12,6 +12,7 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -91,7 +92,7 @@ type openAccount struct {
 // receivables goes through the open statements, account by account. What is open of a statement has what is open of the
 // statements before it in it: so each counts with what it adds.
 func receivables(tx *db.Tx, q ReceivablesQuery, page travel.Page) (Receivables, error) {
-	var w db.Where
+	var w sqltext.Where
 	today := fmt.Sprintf("(%s + t.clock_ahead) / 86400000000", w.Arg(db.Micros(core.RealNow(tx))))
 	w.And(openOfStatement + " > 0")
 	if w.And("t.sandbox = ?", q.Sandbox); q.Path != "" {

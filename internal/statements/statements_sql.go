@@ -14,8 +14,10 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/digest"
 	"holdfast/internal/events"
+	"holdfast/internal/lists"
 	"holdfast/internal/packed"
 	"holdfast/internal/protection"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -134,14 +136,14 @@ func Before(tx *db.Tx, s protection.Statement) (protection.Statement, error) {
 func pageOf(
 	tx *db.Tx, siteID int64, f travel.StatementFilter, page travel.Page,
 ) (travel.List[protection.IssuedStatement], error) {
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	db.In(&w, "id", f.Include)
-	db.NotIn(&w, "id", f.Exclude)
-	db.In(&w, "channel_id", f.Channels)
-	db.In(&w, "period", f.Periods)
-	db.In(&w, "currency", f.Currencies)
-	w.Within("issued_at", f.Issued)
+	sqltext.In(&w, "id", f.Include)
+	sqltext.NotIn(&w, "id", f.Exclude)
+	sqltext.In(&w, "channel_id", f.Channels)
+	sqltext.In(&w, "period", f.Periods)
+	sqltext.In(&w, "currency", f.Currencies)
+	lists.Within(&w, "issued_at", f.Issued)
 	if f.Overdue != nil {
 		condition := "due_day < ? AND " + openOfStatement + " > 0"
 		if !*f.Overdue {
@@ -150,15 +152,15 @@ func pageOf(
 		w.And(condition, civil.DayOf(tx.Now))
 	}
 	orders := map[string]string{"number": "number", "issued": "issued_at", "due": "due_day"}
-	return db.ListOf(tx, "statements s", statementColumns, &w, page, orders, f.Include, scanStatement)
+	return lists.Page(tx, "statements s", statementColumns, &w, page, orders, f.Include, scanStatement)
 }
 
 // ReadStatementsOf fills in, for transactions, the numbers of the statements that hold their premium, and the date of
 // the last of these. ids are the transactions, and at gives each by its id.
 func ReadStatementsOf(tx *db.Tx, siteID int64, ids []int64, at map[int64]*travel.Transaction) error {
-	var w db.Where
+	var w sqltext.Where
 	w.And("l.site_id = ?", siteID)
-	db.Around(&w, "l.transaction_id", ids)
+	sqltext.Around(&w, "l.transaction_id", ids)
 	return tx.Each(`SELECT DISTINCT l.transaction_id, s.number, s.issued_at FROM `+statementsOfLines+`
 		WHERE `+w.Text.String()+` AND NOT l.simulated ORDER BY l.transaction_id, s.number`, w.Args,
 		func(scan func(dest ...any) error) error {
@@ -247,21 +249,21 @@ func paymentByID(tx *db.Tx, siteID, id int64) (travel.StatementPayment, error) {
 
 // paymentsOf reads one page of the payments against a statement.
 func paymentsOf(tx *db.Tx, siteID, statementID int64, page travel.Page) (travel.List[travel.StatementPayment], error) {
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", siteID)
 	w.And("statement_id = ?", statementID)
 	orders := map[string]string{"date": "paid_on"}
-	return db.ListOf(tx, "statement_payments", statementPaymentColumns, &w, page, orders, nil, scanStatementPayment)
+	return lists.Page(tx, "statement_payments", statementPaymentColumns, &w, page, orders, nil, scanStatementPayment)
 }
 
 // PaymentsOn reads one page of the payments that a statement takes off its balance: those of its channel and currency
 // that were recorded in its period, against any statement.
 func PaymentsOn(tx *db.Tx, s protection.Statement, page travel.Page) (travel.List[travel.StatementPayment], error) {
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", s.SiteID)
 	w.And("channel_id = ?", s.ChannelID)
 	w.And("currency = ?", s.Currency)
 	w.And("recorded_at >= ?", db.Micros(s.From))
 	w.And("recorded_at < ?", db.Micros(s.Until))
-	return db.ListOf(tx, "statement_payments", statementPaymentColumns, &w, page, map[string]string{}, nil, scanStatementPayment)
+	return lists.Page(tx, "statement_payments", statementPaymentColumns, &w, page, map[string]string{}, nil, scanStatementPayment)
 }

@@ -12,6 +12,8 @@ import (
 	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/fault"
+	"holdfast/internal/lists"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -93,23 +95,23 @@ func fileByID(tx *db.Tx, siteID, id int64) (File, error) {
 }
 
 func filesPage(tx *db.Tx, siteID int64, filter FileFilter, page travel.Page) (travel.List[File], error) {
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", siteID)
 	states := filter.States
 	if len(states) == 0 {
 		states = FileStates
 	}
-	db.In(&w, "state", states)
-	return db.ListOf(tx, "imports", fileColumns, &w, page, nil, nil, scanFile)
+	sqltext.In(&w, "state", states)
+	return lists.Page(tx, "imports", fileColumns, &w, page, nil, nil, scanFile)
 }
 
 func rowsPage(tx *db.Tx, f File, filter FileFilter, page travel.Page) (travel.List[Row], error) {
-	var w db.Where
+	var w sqltext.Where
 	w.And("site_id = ?", f.SiteID)
 	w.And("import_id = ?", f.ID)
 	w.And("trial = ?", f.DryRun)
-	db.In(&w, "state", filter.RowStates)
-	return db.ListOf(tx, "import_rows", "id, state, booking_id, transaction_id, reason", &w, page, nil, nil,
+	sqltext.In(&w, "state", filter.RowStates)
+	return lists.Page(tx, "import_rows", "id, state, booking_id, transaction_id, reason", &w, page, nil, nil,
 		func(scan func(dest ...any) error) (r Row, err error) {
 			var booking, transaction sql.NullInt64
 			err = scan(&r.Line, &r.State, &booking, &transaction, &r.Reason)

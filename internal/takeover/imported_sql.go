@@ -6,6 +6,7 @@ import (
 
 	"holdfast/internal/bookings"
 	"holdfast/internal/db"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -28,9 +29,9 @@ const keysAtOnce = 200
 func importedBookings(tx *db.Tx, siteID int64, keys []importKey, found func(b travel.Booking)) error {
 	const idOf = `(SELECT b.id FROM bookings b WHERE b.site_id = $1 AND b.channel_id = w.channel_id AND b.import_key = w.import_key)`
 	return eachOfKeys(tx, idOf, siteID, keys, func(ids []int64) error {
-		var w db.Where
+		var w sqltext.Where
 		w.And("b.site_id = ?", siteID)
-		db.In(&w, "b.id", ids)
+		sqltext.In(&w, "b.id", ids)
 		return tx.Each(`SELECT `+bookings.BookingColumns+` FROM bookings b WHERE `+w.Text.String(), w.Args,
 			func(scan func(dest ...any) error) error {
 				b, err := bookings.ScanBooking(scan)
@@ -44,9 +45,9 @@ func importedBookings(tx *db.Tx, siteID int64, keys []importKey, found func(b tr
 func importedTransactions(tx *db.Tx, siteID int64, keys []importKey, found func(key importKey, t importedTransaction)) error {
 	const idOf = `(SELECT t.id FROM transactions t WHERE t.site_id = $1 AND t.channel_id = w.channel_id AND t.import_key = w.import_key)`
 	return eachOfKeys(tx, idOf, siteID, keys, func(ids []int64) error {
-		var w db.Where
+		var w sqltext.Where
 		w.And("site_id = ?", siteID)
-		db.In(&w, "id", ids)
+		sqltext.In(&w, "id", ids)
 		return tx.Each(`SELECT channel_id, import_key, id, content_hash FROM transactions WHERE `+w.Text.String(), w.Args,
 			func(scan func(dest ...any) error) error {
 				var key importKey
@@ -62,14 +63,14 @@ func importedTransactions(tx *db.Tx, siteID int64, keys []importKey, found func(
 // that PostgreSQL looks each of them up by its index. Otherwise it reads all rows of a small channel, in each write.
 func eachOfKeys(tx *db.Tx, idOf string, siteID int64, keys []importKey, there func(ids []int64) error) error {
 	for some := range slices.Chunk(keys, keysAtOnce) {
-		w := db.Where{Args: []any{siteID}}
+		w := sqltext.Where{Args: []any{siteID}}
 		rows := make([]string, len(some))
 		for i, key := range some {
 			rows[i] = "(CAST(" + w.Arg(key.ChannelID) + " AS BIGINT), " + w.Arg(key.Key) + ")"
 		}
 		ids, err := db.Ids(tx, `WITH wanted (channel_id, import_key) AS (VALUES `+strings.Join(rows, ", ")+`)
 			SELECT f.id FROM (SELECT `+idOf+` AS id FROM wanted w) f WHERE f.id IS NOT NULL`, w.Args...)
-		if err == nil && len(ids) > 0 { // without a filter db.In would find all
+		if err == nil && len(ids) > 0 { // without a filter sqltext.In would find all
 			err = there(ids)
 		}
 		if err != nil {

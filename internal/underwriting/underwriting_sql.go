@@ -6,6 +6,8 @@ import (
 	"errors"
 
 	"holdfast/internal/db"
+	"holdfast/internal/lists"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -43,11 +45,11 @@ func inStates(tx *db.Tx, states []State, page travel.Page) (travel.List[Request]
 	if len(states) == 0 {
 		return list, nil
 	}
-	if err := tx.Deep(page); err != nil {
+	if err := lists.Deep(tx, page); err != nil {
 		return list, err
 	}
-	var w db.Where
-	db.In(&w, "r.state", states)
+	var w sqltext.Where
+	sqltext.In(&w, "r.state", states)
 	w.And("r.state <> ?", Writing)
 	most := page.Size + 1 // one more than the page has, to know whether there is a next one
 	err := tx.Each(`SELECT `+requestColumns+`, s.path, s.sandbox, c.name FROM protection_requests r

@@ -6,6 +6,8 @@ import (
 	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/events"
+	"holdfast/internal/lists"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
@@ -107,12 +109,12 @@ func finishAttempt(tx *db.Tx, d Delivery, state DeliveryState, next time.Time, a
 
 // deliveries reads a page of the log of an endpoint.
 func deliveries(tx *db.Tx, siteID, endpointID int64, f DeliveryFilter, page travel.Page) (travel.List[Delivery], error) {
-	var w db.Where
+	var w sqltext.Where
 	w.And("d.site_id = ? AND d.endpoint_id = ?", siteID, endpointID)
-	db.In(&w, "d.state", f.States)
-	db.In(&w, "d.event_id", f.Events)
-	db.In(&w, "d.type", f.types)
-	return db.ListOf(tx, "webhook_deliveries d", deliveryColumns, &w, page, map[string]string{"id": "d.id"}, nil, scanDelivery)
+	sqltext.In(&w, "d.state", f.States)
+	sqltext.In(&w, "d.event_id", f.Events)
+	sqltext.In(&w, "d.type", f.types)
+	return lists.Page(tx, "webhook_deliveries d", deliveryColumns, &w, page, map[string]string{"id": "d.id"}, nil, scanDelivery)
 }
 
 func delivery(tx *db.Tx, siteID, endpointID, id int64) (Delivery, error) {

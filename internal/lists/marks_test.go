@@ -1,4 +1,4 @@
-package db_test
+package lists_test
 
 import (
 	"errors"
@@ -15,6 +15,7 @@ import (
 	"holdfast/internal/dbtest"
 	"holdfast/internal/fault"
 	"holdfast/internal/lane"
+	"holdfast/internal/lists"
 	"holdfast/internal/travel"
 )
 
@@ -25,7 +26,7 @@ func TestTotalsFollowEveryWrite(t *testing.T) {
 	var seconds atomic.Int64
 	now := func() time.Time { return dbtest.Start.Add(time.Duration(seconds.Load()) * time.Second) }
 	dbtest.OnBothWithBookings(t, now, func(t *testing.T, s *dbtest.BookingSite) {
-		s.DB.SetMarkStep(3)
+		lists.SetMarkStep(t, s.DB, 3)
 		counted := travel.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id", Count: true}
 		want := int64(0)
 		for round := range 12 {
@@ -59,7 +60,7 @@ func TestPagesBeginWhereTheyDid(t *testing.T) {
 	var seconds atomic.Int64
 	now := func() time.Time { return dbtest.Start.Add(time.Duration(seconds.Load()) * time.Second) }
 	dbtest.OnBothWithBookings(t, now, func(t *testing.T, s *dbtest.BookingSite) {
-		s.DB.SetMarkStep(3)
+		lists.SetMarkStep(t, s.DB, 3)
 		random := rand.New(rand.NewPCG(1, 2))
 		other := dbtest.NewBookingSite(t, s.DB, "other")
 		var live []int64
@@ -106,7 +107,7 @@ func TestPagesBeginWhereTheyDid(t *testing.T) {
 func TestAMarkWaitsForOpenTransactions(t *testing.T) {
 	t.Parallel()
 	s := dbtest.NewBookingSite(t, dbtest.Open(t, dbtest.Engines[1].Database(t), dbtest.AtStart), "demo")
-	s.DB.SetMarkStep(3)
+	lists.SetMarkStep(t, s.DB, 3)
 	drawn, end, ended := make(chan struct{}), make(chan struct{}), make(chan error)
 	go func() {
 		var once sync.Once
@@ -143,7 +144,7 @@ func TestAMarkWaitsForOpenTransactions(t *testing.T) {
 func TestAWriteSetsNoMarks(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {
-		s.DB.SetMarkStep(3)
+		lists.SetMarkStep(t, s.DB, 3)
 		all := travel.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id", Count: true}
 		back := errors.New("taken back")
 		first := s.Booking(nil)
@@ -183,7 +184,7 @@ func TestADeepPagePassesOverFewRows(t *testing.T) {
 	now := func() time.Time { return dbtest.Start.Add(time.Duration(seconds.Load()) * time.Second) }
 	dbtest.OnBothWithBookings(t, now, func(t *testing.T, s *dbtest.BookingSite) {
 		const step = 5
-		s.DB.SetMarkStep(step)
+		lists.SetMarkStep(t, s.DB, step)
 		for range 8 {
 			ids := s.Insert(t, s.Booking(nil), s.Booking(nil), s.Booking(nil), s.Booking(nil), s.Booking(nil))
 			s.Write(t, func(tx *db.Tx) error { return bookings.Trash(tx, s.ID, ids[0]) })
@@ -214,7 +215,7 @@ func TestADeepPagePassesOverFewRows(t *testing.T) {
 func TestToCountManyRowsIsALongRead(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {
-		s.DB.SetMarkStep(1) // so that fifty rows are many
+		lists.SetMarkStep(t, s.DB, 1) // so that fifty rows are many
 		var list []travel.Booking
 		for range 51 {
 			list = append(list, s.Booking(nil))

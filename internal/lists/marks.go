@@ -1,4 +1,4 @@
-package db
+package lists
 
 import (
 	"errors"
@@ -6,11 +6,10 @@ import (
 	"sync"
 	"time"
 
+	"holdfast/internal/db"
+	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
-
-// FinalAfter is the time after which a write is surely over. All rows that were recorded longer ago can be seen (R0).
-const FinalAfter = 2 * writeLifetime
 
 // Bounds of marks: rows between two, how many one statement sets, and the rows of how many a quick read counts one by one.
 const (
@@ -31,6 +30,15 @@ type SiteTable struct {
 	Final func() (time.Time, error)
 }
 
+// AndAllOf adds the conditions that keep all rows of a site in a table. It is the first to add any.
+func AndAllOf(w *sqltext.Where, rows SiteTable) {
+	w.And("site_id = ?", rows.SiteID)
+	if rows.Hidden != "" {
+		w.And("NOT (" + rows.Hidden + ")")
+	}
+	w.Keep(rows)
+}
+
 // marks remembers, per table and site, the id of every 200th row in order of the ids (step). Rows are never removed, and a
 // mark is set where no further row can appear before it: so a mark stays true for ever, in every process. A total is the
 // number of marks and the rows after the last one. A page begins at the mark before it. Counters in the database would do the
@@ -47,7 +55,8 @@ type markKey struct {
 	siteID int64
 }
 
-func newMarks() *marks { return &marks{step: markStep, known: map[markKey][]int64{}} }
+// marksOf are the marks of a database.
+var marksOf = db.NewMemory(func() *marks { return &marks{step: markStep, known: map[markKey][]int64{}} })
 
 // add remembers marks that follow after n others, and returns all that are known now: another request may have come further.
 // Nobody changes a list that it returned, only longer ones take its place.
@@ -63,7 +72,8 @@ func (m *marks) add(key markKey, n int, next []int64) []int64 {
 // siteRows is a SiteTable as one transaction sees it.
 type siteRows struct {
 	SiteTable
-	tx    *Tx
+	tx    *db.Tx
+	known *marks
 	marks []int64
 	after int64 // rows after the last mark
 	all   int64 // rows that are not hidden
@@ -71,14 +81,14 @@ type siteRows struct {
 
 // look finds out how many rows there are. Where many have come after the last mark, it sets further ones; in a write it does
 // not, because its rows may be taken back.
-func (w SiteTable) look(tx *Tx) (siteRows, error) {
-	key := markKey{w.Table, w.SiteID}
-	seen := siteRows{SiteTable: w, tx: tx, marks: tx.marks.add(key, 0, nil)}
-	if !tx.reads {
+func (w SiteTable) look(tx *db.Tx) (siteRows, error) {
+	key, known := markKey{w.Table, w.SiteID}, marksOf.Of(tx)
+	seen := siteRows{SiteTable: w, tx: tx, known: known, marks: known.add(key, 0, nil)}
+	if !db.Reads(tx) {
 		return seen, seen.count()
 	}
 	if len(seen.marks) > 0 {
-		if err := seen.count(); err != nil || seen.after < tx.marks.step {
+		if err := seen.count(); err != nil || seen.after < known.step {
 			return seen, err
 		}
 	}
@@ -109,7 +119,7 @@ func (w *siteRows) count() error {
 		if err != nil {
 			return err
 		}
-		w.all = int64(len(w.marks))*w.tx.marks.step + w.after - hidden
+		w.all = int64(len(w.marks))*w.known.step + w.after - hidden
 		if w.after > 0 || len(w.marks) == 0 {
 			return nil
 		}
@@ -129,21 +139,21 @@ func (w *siteRows) advance(key markKey) error {
 	for err == nil {
 		step := `(SELECT t.id FROM ` + w.Table + ` t WHERE t.site_id = $1 AND t.id > `
 		var next []int64
-		next, err = Ids(w.tx, `WITH RECURSIVE marks (id) AS (
+		next, err = db.Ids(w.tx, `WITH RECURSIVE marks (id) AS (
 				SELECT `+step+`$2 ORDER BY t.id LIMIT 1 OFFSET $3)
 				UNION ALL SELECT `+step+`marks.id ORDER BY t.id LIMIT 1 OFFSET $3) FROM marks WHERE marks.id <= $4)
-			SELECT id FROM marks WHERE id <= $4 LIMIT $5`, w.SiteID, w.last(), w.tx.marks.step-1, final, marksAtOnce)
+			SELECT id FROM marks WHERE id <= $4 LIMIT $5`, w.SiteID, w.last(), w.known.step-1, final, marksAtOnce)
 		if len(next) == 0 {
 			return err
 		}
-		w.marks = w.tx.marks.add(key, len(w.marks), next)
+		w.marks = w.known.add(key, len(w.marks), next)
 	}
 	return err
 }
 
 // finalID is the id up to which no further row can appear.
 func (w *siteRows) finalID() (id int64, err error) {
-	if w.tx.engine.serial {
+	if db.CommitsInOrder(w.tx) {
 		return math.MaxInt64, nil
 	}
 	upTo, err := w.Final()
@@ -151,17 +161,17 @@ func (w *siteRows) finalID() (id int64, err error) {
 		return 0, err
 	}
 	err = w.tx.Row(`SELECT id FROM `+w.Table+` WHERE site_id = $1 AND created_at <= $2 ORDER BY id DESC LIMIT 1`,
-		[]any{w.SiteID, Micros(upTo)}, &id)
-	if errors.Is(err, ErrNotFound) {
+		[]any{w.SiteID, db.Micros(upTo)}, &id)
+	if errors.Is(err, db.ErrNotFound) {
 		return 0, nil
 	}
 	return id, err
 }
 
 // seek adds the condition that a page by id begins behind a mark, and returns how many rows are left to pass over.
-func (w *siteRows) seek(where *Where, page travel.Page) (skip int64, err error) {
+func (w *siteRows) seek(where *sqltext.Where, page travel.Page) (skip int64, err error) {
 	skip = int64(page.Skip())
-	if skip < w.tx.marks.step {
+	if skip < w.known.step {
 		return skip, nil
 	}
 	if page.Descending {
@@ -169,10 +179,10 @@ func (w *siteRows) seek(where *Where, page travel.Page) (skip int64, err error) 
 	}
 	// Of the rows up to a mark some may be hidden. Then the mark to begin at lies further on.
 	for n, hidden := 0, int64(0); ; {
-		next := min(len(w.marks), int((skip+hidden)/w.tx.marks.step))
+		next := min(len(w.marks), int((skip+hidden)/w.known.step))
 		if next == n && n > 0 {
 			where.And("id > ?", w.marks[n-1])
-			skip -= int64(n)*w.tx.marks.step - hidden
+			skip -= int64(n)*w.known.step - hidden
 		}
 		if next == n {
 			return skip, nil
@@ -185,21 +195,21 @@ func (w *siteRows) seek(where *Where, page travel.Page) (skip int64, err error) 
 }
 
 // seekBack is seek for a page whose ids go down. It passes over the last rows.
-func (w *siteRows) seekBack(where *Where, skip int64) (rest int64, err error) {
+func (w *siteRows) seekBack(where *sqltext.Where, skip int64) (rest int64, err error) {
 	left := w.all - skip // so many rows are not passed over
 	if left <= 0 {
 		where.And("1 = 0")
 		return 0, nil
 	}
 	for n, hidden := 0, int64(0); ; {
-		n = int((left + hidden + w.tx.marks.step - 1) / w.tx.marks.step)
+		n = int((left + hidden + w.known.step - 1) / w.known.step)
 		if n > len(w.marks) {
 			return skip, nil
 		}
 		if hidden, err = w.hiddenUpTo(n); err != nil {
 			return 0, err
 		}
-		if upTo := int64(n)*w.tx.marks.step - hidden; upTo >= left {
+		if upTo := int64(n)*w.known.step - hidden; upTo >= left {
 			where.And("id <= ?", w.marks[n-1])
 			return upTo - left, nil
 		}

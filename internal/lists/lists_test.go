@@ -1,11 +1,14 @@
-package db_test
+package lists_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
+	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
+	"holdfast/internal/lane"
+	"holdfast/internal/lists"
 	"holdfast/internal/travel"
 )
 
@@ -66,4 +69,24 @@ func TestAPageThatEndsTheListIsNotCounted(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestDeepPagesAreLong: the database goes through all rows before them.
+func TestDeepPagesAreLong(t *testing.T) {
+	t.Parallel()
+	store := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
+	store.SetLane(lane.Bounds{Readers: 1, Waiting: -1})
+	for _, c := range []struct {
+		page travel.Page
+		long bool
+	}{{travel.Page{Number: 1, Size: 100, Offset: -1}, false}, {travel.Page{Number: 101, Size: 100, Offset: -1}, true}, {travel.Page{Offset: 10_000}, true}} {
+		ran := 0
+		err := store.Read(t.Context(), func(tx *db.Tx) error {
+			ran++
+			return lists.Deep(tx, c.page)
+		})
+		if err != nil || (ran == 2) != c.long {
+			t.Errorf("%+v: ran %d times, %v", c.page, ran, err)
+		}
+	}
 }
