@@ -19,6 +19,7 @@ const (
 // words are plain values and their rules: no input, no output, no SQL.
 var words = []string{
 	"internal/money", "internal/fault", "internal/civil", "internal/fx", "internal/travel", "internal/protection",
+	"internal/exposure", "internal/estimate",
 	"internal/auth", "internal/psp", "internal/texts", "internal/qr", "internal/sorting",
 }
 
@@ -81,6 +82,8 @@ var arrows = withRooms(map[string][]string{
 	"internal/fx":           {"internal/money", "internal/fault", "internal/civil"},
 	"internal/travel":       {"internal/money", "internal/fault", "internal/civil"},
 	"internal/protection":   {"internal/money", "internal/fault", "internal/civil", "internal/fx", "internal/travel"},
+	"internal/exposure":     {"internal/money", "internal/fault", "internal/civil", "internal/fx", "internal/travel", "internal/protection"},
+	"internal/estimate":     {"internal/money", "internal/fault", "internal/civil", "internal/fx", "internal/travel", "internal/protection", "internal/exposure"},
 	"internal/auth":         {"internal/fault", "internal/civil"},
 	"internal/psp":          {"internal/money", "internal/fault"},
 	"internal/texts":        {"internal/money", "internal/civil"},

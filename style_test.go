@@ -36,7 +36,7 @@ var speaksHTTP = []string{
 }
 
 // exact are the packages in which amounts and rates are computed: a binary fraction has no place there.
-var exact = and(roomsWithoutDoors(), "internal/money", "internal/fx", "internal/travel", "internal/protection", "internal/texts")
+var exact = and(roomsWithoutDoors(), "internal/money", "internal/fx", "internal/travel", "internal/protection", "internal/exposure", "internal/estimate", "internal/texts")
 
 // saysNothing are package names under which anything could be put, and soon is.
 var saysNothing = []string{"util", "utils", "common", "helper", "helpers", "shared", "types", "misc"}

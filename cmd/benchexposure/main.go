@@ -13,6 +13,7 @@ import (
 	"holdfast/internal/bookings"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/exposure"
 	"holdfast/internal/ledger"
 	"holdfast/internal/merchants"
 	"holdfast/internal/reports"
@@ -85,7 +86,7 @@ type report struct {
 	ask  func(ctx context.Context, w world, asOf civil.Day) error
 }
 
-func exposure(by, across protection.Dimension, in reports.ExposureQuery) func(context.Context, world, civil.Day) error {
+func byDimension(by, across exposure.Dimension, in reports.ExposureQuery) func(context.Context, world, civil.Day) error {
 	return func(ctx context.Context, w world, asOf civil.Day) error {
 		q := in
 		q.AsOf, q.By, q.Across = &asOf, by, across
@@ -141,17 +142,17 @@ func movement(days, ago civil.Day) func(context.Context, world, civil.Day) error
 
 var (
 	spot   = reports.ExposureQuery{}
-	locked = reports.ExposureQuery{Valuation: protection.Locked}
+	locked = reports.ExposureQuery{Valuation: exposure.Locked}
 )
 
 var measured = []report{
-	{"by channel", exposure(protection.ByChannel, "", spot)},
-	{"by channel, locked", exposure(protection.ByChannel, "", locked)},
-	{"by month", exposure(protection.ByMonth, "", spot)},
-	{"by scheme", exposure(protection.ByScheme, "", spot)},
-	{"by supplier", exposure(protection.BySupplier, "", spot)},
-	{"by channel and month", exposure(protection.ByChannel, protection.ByMonth, spot)},
-	{"by channel and supplier", exposure(protection.ByChannel, protection.BySupplier, spot)},
+	{"by channel", byDimension(exposure.ByChannel, "", spot)},
+	{"by channel, locked", byDimension(exposure.ByChannel, "", locked)},
+	{"by month", byDimension(exposure.ByMonth, "", spot)},
+	{"by scheme", byDimension(exposure.ByScheme, "", spot)},
+	{"by supplier", byDimension(exposure.BySupplier, "", spot)},
+	{"by channel and month", byDimension(exposure.ByChannel, exposure.ByMonth, spot)},
+	{"by channel and supplier", byDimension(exposure.ByChannel, exposure.BySupplier, spot)},
 	{"run-off", runOff(0)},
 	{"run-off from 90 days ago", runOff(90)},
 	{"ageing", func(ctx context.Context, w world, asOf civil.Day) error {

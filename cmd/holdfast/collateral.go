@@ -5,10 +5,10 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/auth"
+	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
 	"holdfast/internal/ledger"
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
 
@@ -27,8 +27,8 @@ type collateralListCmd struct {
 
 // Run prints it.
 func (c collateralListCmd) Run(ctx context.Context, p *program) error {
-	return printList(ctx, p, c.listFlags, listing[protection.Collateral]{
-		read: func(actor auth.Actor, page travel.Page) (travel.List[protection.Collateral], error) {
+	return printList(ctx, p, c.listFlags, listing[exposure.Collateral]{
+		read: func(actor auth.Actor, page travel.Page) (travel.List[exposure.Collateral], error) {
 			if c.History {
 				return p.app.Collaterals.List(ctx, actor, nil, page)
 			}
@@ -36,7 +36,7 @@ func (c collateralListCmd) Run(ctx context.Context, p *program) error {
 		},
 		shape:   api.ShowCollateral,
 		columns: columnsOf("id record kind channel currency amount from to reference"),
-		row: func(r protection.Collateral) []cell {
+		row: func(r exposure.Collateral) []cell {
 			return []cell{
 				ident(r.ID), ident(r.RecordID), words(string(r.Kind)), ident(r.ChannelID), words(string(r.Currency)),
 				amount(r.Amount, r.Currency), dayCell(r.FromDay), dayCell(r.ToDay), words(r.Reference),
@@ -49,14 +49,14 @@ func (c collateralListCmd) Run(ctx context.Context, p *program) error {
 // collateralAddCmd records collateral.
 type collateralAddCmd struct {
 	siteFlag
-	Kind      protection.CollateralKind `arg:"" help:"cash, guarantee, rolling-reserve, insurance or other."`
-	Amount    amountFlag                `arg:"" field:"currency" help:"Amount, such as \"5000.00 EUR\". In a correction, 0 takes the record back."`
-	Channel   *int64                    `placeholder:"ID" field:"channels" help:"For losses of this channel only (default: of all channels)."`
-	From      dayFlag                   `placeholder:"YYYY-MM-DD" help:"Held from this day (default: today)."`
-	To        dayFlag                   `placeholder:"YYYY-MM-DD" help:"Held to the end of this day (default: without an end)."`
-	Reference string                    `help:"Reference of the contract or account."`
-	Note      string                    `help:"Anything worth knowing."`
-	Corrects  *int64                    `placeholder:"ID" help:"Id of the record that this one corrects."`
+	Kind      exposure.CollateralKind `arg:"" help:"cash, guarantee, rolling-reserve, insurance or other."`
+	Amount    amountFlag              `arg:"" field:"currency" help:"Amount, such as \"5000.00 EUR\". In a correction, 0 takes the record back."`
+	Channel   *int64                  `placeholder:"ID" field:"channels" help:"For losses of this channel only (default: of all channels)."`
+	From      dayFlag                 `placeholder:"YYYY-MM-DD" help:"Held from this day (default: today)."`
+	To        dayFlag                 `placeholder:"YYYY-MM-DD" help:"Held to the end of this day (default: without an end)."`
+	Reference string                  `help:"Reference of the contract or account."`
+	Note      string                  `help:"Anything worth knowing."`
+	Corrects  *int64                  `placeholder:"ID" help:"Id of the record that this one corrects."`
 }
 
 // Run records it.

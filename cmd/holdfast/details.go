@@ -7,8 +7,9 @@ import (
 	"holdfast/internal/api"
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
+	"holdfast/internal/estimate"
+	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
-	"holdfast/internal/protection"
 	"holdfast/internal/reports"
 )
 
@@ -33,7 +34,7 @@ func (p *program) exposureDetails(
 	in.Page = f.page(&in.Problems)
 	if form.CSV {
 		out := detailCSV{out: csv.NewWriter(p.stdout), columns: detailColumns()}
-		_, err := p.app.Exposure.EachDetail(ctx, actor, in, func(r reports.DetailsReport, d protection.Detail) error {
+		_, err := p.app.Exposure.EachDetail(ctx, actor, in, func(r reports.DetailsReport, d exposure.Detail) error {
 			return out.row(r.Query, detailCells(r.Query, r.ChannelNames, d))
 		})
 		return out.end(err)
@@ -71,7 +72,7 @@ type detailCSV struct {
 	begun   bool
 }
 
-func (c *detailCSV) row(q protection.ReportQuery, cells []cell) error {
+func (c *detailCSV) row(q exposure.ReportQuery, cells []cell) error {
 	c.begin()
 	return c.out.Write(recordOf(c.columns, append([]cell{words(civil.FormatInstant(q.KnownAt))}, cells...), q.AsOf.String()))
 }
@@ -111,7 +112,7 @@ func detailColumns() []column {
 		"standing band currency remaining e1 e2 e4 e5 report_currency e1_report e2_report")
 }
 
-func detailCells(q protection.ReportQuery, names map[int64]string, d protection.Detail) []cell {
+func detailCells(q exposure.ReportQuery, names map[int64]string, d exposure.Detail) []cell {
 	c := d.Currency
 	cells := []cell{
 		ident(d.BookingID), ident(d.TransactionID), ident(d.AllocationID), ident(d.ChannelID), words(names[d.ChannelID]),
@@ -119,11 +120,11 @@ func detailCells(q protection.ReportQuery, names map[int64]string, d protection.
 		words(string(d.Standing)), words(d.Band), words(string(c)), amount(d.Remaining, c),
 		amount(d.E1, c), amount(d.E2, c), amount(d.E4, c), amount(d.E5, c), words(string(q.Currency)), {}, {},
 	}
-	cells[9] = dimensionCells(protection.Key{Suppliers: d.Terms.Suppliers}, nil, protection.BySupplier)[0]
-	if d.Standing != protection.Instalments {
+	cells[9] = dimensionCells(exposure.Key{Suppliers: d.Terms.Suppliers}, nil, exposure.BySupplier)[0]
+	if d.Standing != exposure.Instalments {
 		cells[6] = dayCell(d.Terms.LastDay)
 	}
-	if d.Standing == protection.Covered {
+	if d.Standing == exposure.Covered {
 		cells[19], cells[20] = value(d.E1Report, d.Pending, q.Currency), value(d.E2Report, d.Pending, q.Currency)
 	}
 	return cells
@@ -137,7 +138,7 @@ func (p *program) movementDetails(
 	page := f.page(&in.Problems)
 	if form.CSV {
 		out := detailCSV{out: csv.NewWriter(p.stdout), columns: movementDetailColumns()}
-		_, err := p.app.Exposure.EachMovementDetail(ctx, actor, in, func(r reports.MovementDetailsReport, d protection.MovementDetail) error {
+		_, err := p.app.Exposure.EachMovementDetail(ctx, actor, in, func(r reports.MovementDetailsReport, d exposure.MovementDetail) error {
 			return out.row(r.Query.ReportQuery, movementDetailCells(r, d))
 		})
 		return out.end(err)
@@ -155,10 +156,10 @@ func (p *program) movementDetails(
 		s.rows = append(s.rows, movementDetailCells(r, d))
 	}
 	columns := columnsOf("booking transaction channel currency")
-	for i, l := range movementLines(protection.Flows{}, protection.FlowGaps{}, false) {
+	for i, l := range movementLines(exposure.Flows{}, exposure.FlowGaps{}, false) {
 		moved := l.name == "opening" || l.name == "closing"
 		for _, d := range r.Items.Items {
-			moved = moved || movementLines(d.Flows, protection.FlowGaps{}, false)[i].Level.E1 != 0
+			moved = moved || movementLines(d.Flows, exposure.FlowGaps{}, false)[i].Level.E1 != 0
 		}
 		if moved {
 			columns = append(columns, column{"e1_" + l.name, lineTitle(l.name)})
@@ -172,19 +173,19 @@ func (p *program) movementDetails(
 func movementDetailColumns() []column {
 	columns := columnsOf("from booking transaction payment channel_id channel currency")
 	for _, figure := range []string{"e1_", "e2_"} {
-		for _, l := range movementLines(protection.Flows{}, protection.FlowGaps{}, false) {
+		for _, l := range movementLines(exposure.Flows{}, exposure.FlowGaps{}, false) {
 			columns = append(columns, column{name: figure + l.name})
 		}
 	}
 	return columns
 }
 
-func movementDetailCells(r reports.MovementDetailsReport, d protection.MovementDetail) []cell {
+func movementDetailCells(r reports.MovementDetailsReport, d exposure.MovementDetail) []cell {
 	cells := []cell{
 		dayCell(r.Query.From), ident(d.BookingID), ident(d.TransactionID), ident(d.ID), ident(d.ChannelID),
 		words(r.ChannelNames[d.ChannelID]), words(string(d.Currency)),
 	}
-	lines := movementLines(d.Flows, protection.FlowGaps{}, false)
+	lines := movementLines(d.Flows, exposure.FlowGaps{}, false)
 	for _, l := range lines {
 		cells = append(cells, amount(l.Level.E1, d.Currency))
 	}
@@ -200,7 +201,7 @@ func (p *program) modelDetails(ctx context.Context, actor auth.Actor, in reports
 	page := f.page(&in.Problems)
 	if f.CSV {
 		out := detailCSV{out: csv.NewWriter(p.stdout), columns: modelDetailColumns()}
-		_, err := p.app.Exposure.EachModelDetail(ctx, actor, in, func(r reports.ModelDetailsReport, d protection.ModelDetail) error {
+		_, err := p.app.Exposure.EachModelDetail(ctx, actor, in, func(r reports.ModelDetailsReport, d estimate.ModelDetail) error {
 			return out.row(r.Query, modelDetailCells(r, d))
 		})
 		return out.end(err)
@@ -227,12 +228,12 @@ func modelDetailColumns() []column {
 	return columnsOf("figure booking transaction payment channel_id channel type date currency turnover share e1")
 }
 
-func modelDetailCells(r reports.ModelDetailsReport, d protection.ModelDetail) []cell {
+func modelDetailCells(r reports.ModelDetailsReport, d estimate.ModelDetail) []cell {
 	cells := []cell{
 		words(d.Figure), ident(d.BookingID), ident(d.TransactionID), ident(d.PaymentID), ident(d.ChannelID), words(r.ChannelNames[d.ChannelID]),
 		{}, {}, words(string(d.Currency)), {}, {}, {},
 	}
-	if d.Figure == protection.FigureE1 {
+	if d.Figure == estimate.FigureE1 {
 		cells[11] = amount(d.E1, d.Currency)
 		return cells
 	}

@@ -9,6 +9,8 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/civil"
+	"holdfast/internal/estimate"
+	"holdfast/internal/exposure"
 	"holdfast/internal/ledger"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
@@ -36,7 +38,7 @@ func (f estimateFlags) query() (in reports.EstimateQuery) {
 func (f estimateFlags) detailsQuery() reports.DetailsQuery {
 	in := f.query()
 	return reports.DetailsQuery{ExposureQuery: reports.ExposureQuery{
-		Problems: in.Problems, Moment: in.Moment, Currency: in.Currency, Scope: protection.Scope{Channels: in.Channels},
+		Problems: in.Problems, Moment: in.Moment, Currency: in.Currency, Scope: exposure.Scope{Channels: in.Channels},
 	}}
 }
 
@@ -54,7 +56,7 @@ func (c modelCmd) Run(ctx context.Context, p *program) error {
 	}
 	in := c.query()
 	if c.Bands != "" {
-		if in.Bands, err = protection.ParseBands(c.Bands); err != nil {
+		if in.Bands, err = estimate.ParseBands(c.Bands); err != nil {
 			in.Problems.Wrong("bands", "The bands cannot be read: %v.", err)
 		}
 	}
@@ -110,7 +112,7 @@ func (p *program) modelTable(r reports.ModelReport, s sheet) {
 }
 
 // tellUnvalued names the currencies without a rate.
-func (p *program) tellUnvalued(q protection.ReportQuery, r reports.ModelReport) {
+func (p *program) tellUnvalued(q exposure.ReportQuery, r reports.ModelReport) {
 	told := map[money.Currency]bool{}
 	for _, row := range r.Rows {
 		if !row.Valued && !told[row.Currency] {
@@ -146,13 +148,13 @@ func whatIfSheets(r reports.WhatIfReport) []sheet {
 	q := r.Query
 	columns := columnsOf("row channel_id key allocations currency loss tail collateral net policy_currency use limit over_limit")
 	channels := sheet{columns: columns}
-	loss := func(row string, channel int64, key string, f protection.Figures, gaps protection.Gaps) []cell {
+	loss := func(row string, channel int64, key string, f exposure.Figures, gaps exposure.Gaps) []cell {
 		return []cell{
 			words(row), ident(channel), words(key), count(f.Allocations), words(string(q.Currency)),
 			value(f.E1, gaps.E1, q.Currency), value(f.E2, gaps.E2, q.Currency),
 		}
 	}
-	limited := func(net protection.NetTotal, use int64, gap bool, limit *protection.Limit) []cell {
+	limited := func(net exposure.NetTotal, use int64, gap bool, limit *protection.Limit) []cell {
 		cells := []cell{
 			value(net.Held, net.HeldGap, q.Currency), value(net.Net, net.NetGap, q.Currency), words(string(q.Policy)),
 			value(use, gap, q.Policy), {text: "none", figure: true}, {},
@@ -171,7 +173,7 @@ func whatIfSheets(r reports.WhatIfReport) []sheet {
 	sheets := []sheet{channels}
 	for _, by := range []struct {
 		name string
-		rows protection.WhatIfRows
+		rows exposure.WhatIfRows
 	}{{"scheme", r.Schemes}, {"month", r.Months}} {
 		s := sheet{columns: columns}
 		for _, row := range by.rows.Rows {

@@ -6,6 +6,7 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/civil"
+	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
 	"holdfast/internal/ledger"
 	"holdfast/internal/money"
@@ -204,7 +205,7 @@ func (c explainBookingCmd) Run(ctx context.Context, p *program) error {
 }
 
 // bookingTable prints the sums of a booking. Refunds and disputes are left out where there are none.
-func (p *program) bookingTable(s protection.ExplainedBooking, base money.Currency) {
+func (p *program) bookingTable(s exposure.ExplainedBooking, base money.Currency) {
 	table := sheet{columns: []column{{"figure", " "}, {"amount", string(base)}}}
 	row := func(name string, n int64, c money.Currency) {
 		table.rows = append(table.rows, []cell{words(name), amount(n, c)})

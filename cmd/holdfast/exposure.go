@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"holdfast/internal/api"
-	"holdfast/internal/protection"
+	"holdfast/internal/exposure"
 	"holdfast/internal/reports"
 )
 
@@ -24,10 +24,10 @@ func (c exposureCmd) Run(ctx context.Context, p *program) error {
 	query := c.query(c.AsOf)
 	switch len(c.By) {
 	case 2:
-		query.Across = protection.Dimension(c.By[1])
+		query.Across = exposure.Dimension(c.By[1])
 		fallthrough
 	case 1:
-		query.By = protection.Dimension(c.By[0])
+		query.By = exposure.Dimension(c.By[0])
 	default:
 		query.Problems.Wrong("by", "Name one, or two with a comma, such as channel,month.")
 	}

@@ -5,21 +5,21 @@ import (
 	"strconv"
 	"strings"
 
+	"holdfast/internal/exposure"
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
 	"holdfast/internal/reports"
 )
 
 // dimensionColumns are the columns that say what the rows are about: ids, for channels and suppliers, and names.
-func dimensionColumns(by ...protection.Dimension) (columns []column) {
+func dimensionColumns(by ...exposure.Dimension) (columns []column) {
 	for _, d := range by {
 		switch d {
 		case "":
-		case protection.ByChannel:
+		case exposure.ByChannel:
 			columns = append(columns, column{name: "channel_id"}, column{name: "channel"})
-		case protection.BySupplier:
+		case exposure.BySupplier:
 			columns = append(columns, column{name: "supplier_ids"}, column{name: "suppliers"})
-		case protection.ByCurrency:
+		case exposure.ByCurrency:
 			columns = append(columns, column{name: "base_currency"})
 		default:
 			columns = append(columns, column{name: string(d)})
@@ -29,20 +29,20 @@ func dimensionColumns(by ...protection.Dimension) (columns []column) {
 }
 
 // dimensionCells are the cells of dimensionColumns for a key.
-func dimensionCells(k protection.Key, channels map[int64]string, by ...protection.Dimension) (cells []cell) {
+func dimensionCells(k exposure.Key, channels map[int64]string, by ...exposure.Dimension) (cells []cell) {
 	for _, d := range by {
 		switch d {
-		case protection.ByChannel:
+		case exposure.ByChannel:
 			cells = append(cells, ident(k.ChannelID), words(channels[k.ChannelID]))
-		case protection.ByMonth:
+		case exposure.ByMonth:
 			cells = append(cells, words(k.Month))
-		case protection.ByCurrency:
+		case exposure.ByCurrency:
 			cells = append(cells, words(string(k.Currency)))
-		case protection.ByScheme:
+		case exposure.ByScheme:
 			cells = append(cells, cell{text: cmp.Or(k.Scheme, "none yet"), plain: k.Scheme})
-		case protection.ByCountry:
+		case exposure.ByCountry:
 			cells = append(cells, cell{text: cmp.Or(k.Country, "none"), plain: k.Country})
-		case protection.BySupplier:
+		case exposure.BySupplier:
 			ids := strings.ReplaceAll(k.Suppliers, ",", "+")
 			cells = append(cells, words(ids), words(cmp.Or(ids, "none")))
 		}
@@ -58,7 +58,7 @@ func exposureSheet(r reports.ExposureReport) sheet {
 	s.columns = append(s.columns, dimensionColumns(q.By, q.Across)...)
 	s.columns = append(s.columns, columnsOf("allocations currency e1 e2 e4 e5 report_currency e1_report e2_report e4_report e5_report")...)
 	blank := make([]cell, len(dimensionColumns(q.By, q.Across)))
-	line := func(kind string, key []cell, allocations cell, own []cell, e1, e2 cell, memo *protection.Memo, gaps protection.MemoGaps) []cell {
+	line := func(kind string, key []cell, allocations cell, own []cell, e1, e2 cell, memo *exposure.Memo, gaps exposure.MemoGaps) []cell {
 		row := append([]cell{words(kind)}, append(key, blank[len(key):]...)...)
 		row = append(append(append(row, allocations), own...), words(string(q.Currency)), e1, e2)
 		if memo != nil {
@@ -83,7 +83,7 @@ func exposureSheet(r reports.ExposureReport) sheet {
 	}
 	if r.RoundingE1 != 0 && !r.Gaps.E1 || r.RoundingE2 != 0 && !r.Gaps.E2 {
 		s.foot = append(s.foot, line("rounding", nil, cell{}, none, value(r.RoundingE1, r.Gaps.E1, q.Currency),
-			value(r.RoundingE2, r.Gaps.E2, q.Currency), nil, protection.MemoGaps{}))
+			value(r.RoundingE2, r.Gaps.E2, q.Currency), nil, exposure.MemoGaps{}))
 	}
 	s.foot = append(s.foot, line("total", nil, count(r.Total.Allocations), none, value(r.Total.E1, r.Gaps.E1, q.Currency),
 		value(r.Total.E2, r.Gaps.E2, q.Currency), r.Memo, r.MemoGaps))
@@ -144,7 +144,7 @@ func (p *program) tellNet(r reports.ExposureReport) {
 }
 
 // tellCollateral prints the collateral without a value.
-func (p *program) tellCollateral(q protection.ReportQuery, held []protection.HeldAmount) {
+func (p *program) tellCollateral(q exposure.ReportQuery, held []exposure.HeldAmount) {
 	for _, h := range held {
 		p.printf("No exchange rate from %s to %s, so what the collateral of %s %s is worth is not known.\n", h.Currency, q.Currency,
 			h.Currency, money.Format(h.Amount, h.Currency))

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"holdfast/internal/exposure"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
@@ -13,12 +14,12 @@ import (
 type movementLine struct {
 	name string
 	protection.Level
-	protection.Gaps
+	exposure.Gaps
 }
 
 // movementLines are the lines of a movement, from the opening to the closing. Only an amount in the currency of the report,
 // if something is converted at spot, has a revaluation.
-func movementLines(f protection.Flows, gaps protection.FlowGaps, revalued bool) []movementLine {
+func movementLines(f exposure.Flows, gaps exposure.FlowGaps, revalued bool) []movementLine {
 	lines := []movementLine{{"opening", f.Opening, gaps.Opening}}
 	for _, c := range protection.Causes {
 		lines = append(lines, movementLine{c.String(), f.Of(c), gaps.Of(c)})
@@ -35,8 +36,8 @@ func movementSheet(r reports.MovementReport) sheet {
 	q := r.Query
 	revalued := r.Revalued()
 	s := sheet{columns: columnsOf("row from channel_id channel currency")}
-	own := movementLines(protection.Flows{}, protection.FlowGaps{}, false)
-	inReport := movementLines(protection.Flows{}, protection.FlowGaps{}, revalued)
+	own := movementLines(exposure.Flows{}, exposure.FlowGaps{}, false)
+	inReport := movementLines(exposure.Flows{}, exposure.FlowGaps{}, revalued)
 	named := func(lines []movementLine, end string) {
 		for _, figure := range []string{"e1_", "e2_"} {
 			for _, l := range lines {
@@ -58,15 +59,15 @@ func movementSheet(r reports.MovementReport) sheet {
 	}
 	for _, row := range r.Rows {
 		cells := []cell{words("row"), dayCell(q.From), ident(row.ChannelID), words(r.ChannelNames[row.ChannelID]), words(string(row.Currency))}
-		cells = add(cells, movementLines(row.Flows, protection.FlowGaps{}, false), row.Currency)
+		cells = add(cells, movementLines(row.Flows, exposure.FlowGaps{}, false), row.Currency)
 		s.rows = append(s.rows, add(append(cells, words(string(q.Currency))), movementLines(row.Report, row.Gaps, revalued), q.Currency))
 	}
 	total := append([]cell{words("total"), dayCell(q.From), {}, {}, {}}, make([]cell, 2*len(own))...)
 	s.foot = append(s.foot, add(append(total, words(string(q.Currency))), movementLines(r.Total, r.Gaps, revalued), q.Currency))
 	for _, row := range r.PendingRate {
-		if q.Valuation == protection.Locked { // in a spot valuation the rows have it
+		if q.Valuation == exposure.Locked { // in a spot valuation the rows have it
 			cells := []cell{words("pending_rate"), dayCell(q.From), {}, {}, words(string(row.Currency))}
-			s.foot = append(s.foot, add(cells, movementLines(row.Flows, protection.FlowGaps{}, false), row.Currency))
+			s.foot = append(s.foot, add(cells, movementLines(row.Flows, exposure.FlowGaps{}, false), row.Currency))
 		}
 	}
 	return s
@@ -85,15 +86,15 @@ func (p *program) movementTable(r reports.MovementReport, s sheet, ordered bool)
 		p.printf("\nNothing was at risk, and nothing is.\n")
 		return
 	}
-	if ordered || q.By == protection.ByChannel {
+	if ordered || q.By == exposure.ByChannel {
 		p.movementByRow(r, s)
 	} else {
 		p.movementBlocks(r)
 	}
 	for _, row := range r.PendingRate {
-		if q.Valuation == protection.Locked {
+		if q.Valuation == exposure.Locked {
 			title := "Not in the total, because they wait for an exchange rate: in " + string(row.Currency)
-			p.movementBlock(title, row.Currency, movementLines(row.Flows, protection.FlowGaps{}, false))
+			p.movementBlock(title, row.Currency, movementLines(row.Flows, exposure.FlowGaps{}, false))
 		} else {
 			p.printf("\nAn exchange rate from %s to %s is missing, so lines of the total are not known.\n", row.Currency, q.Currency)
 		}
@@ -140,7 +141,7 @@ func (p *program) movementBlocks(r reports.MovementReport) {
 		if len(r.Rows) == 1 && row.Currency == q.Currency { // the total says the same
 			break
 		}
-		p.movementBlock("In "+string(row.Currency), row.Currency, movementLines(row.Flows, protection.FlowGaps{}, false))
+		p.movementBlock("In "+string(row.Currency), row.Currency, movementLines(row.Flows, exposure.FlowGaps{}, false))
 	}
 	p.movementBlock("Total in "+string(q.Currency), q.Currency, movementLines(r.Total, r.Gaps, r.Revalued()))
 }

@@ -6,8 +6,9 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/civil"
+	"holdfast/internal/estimate"
+	"holdfast/internal/exposure"
 	"holdfast/internal/ledger"
-	"holdfast/internal/protection"
 	"holdfast/internal/reports"
 )
 
@@ -38,7 +39,7 @@ func (c recordCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	page := &reportPage{
-		query: protection.ReportQuery{AsOf: r.AsOf, KnownAt: r.KnownAt}, shape: api.ShowRecord(r, channel.ID, channel.Name),
+		query: exposure.ReportQuery{AsOf: r.AsOf, KnownAt: r.KnownAt}, shape: api.ShowRecord(r, channel.ID, channel.Name),
 		parts: []sheet{recordSheet(r)},
 	}
 	page.table = func() {
@@ -51,7 +52,7 @@ func (c recordCmd) Run(ctx context.Context, p *program) error {
 // recordSheet has a row for each month of payment, and the totals.
 func recordSheet(r reports.VintageReport) sheet {
 	s := sheet{columns: columnsOf("month currency payments disputed total refunded charged_back reversed policy_currency premium earned")}
-	cells := func(name string, v protection.Vintage) []cell {
+	cells := func(name string, v estimate.Vintage) []cell {
 		return []cell{
 			words(name), words(string(v.Currency)), count(v.Payments), count(v.Disputed), amount(v.Allocated, v.Currency),
 			amount(v.Refunded, v.Currency), amount(v.ChargedBack, v.Currency), amount(v.Reversed, v.Currency), words(string(v.Policy)),

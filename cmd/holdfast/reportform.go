@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
 	"holdfast/internal/ledger"
 	"holdfast/internal/money"
@@ -53,8 +54,8 @@ type reportFlags struct {
 func (f reportFlags) query(asOf dayFlag) reports.ExposureQuery {
 	query := reports.ExposureQuery{
 		Moment:    ledger.Moment{AsOf: asOf.day, KnownAt: f.KnownAt},
-		Valuation: protection.Valuation(f.Valuation),
-		Scope:     protection.Scope{Channels: f.Channels, Suppliers: f.Suppliers, Months: f.Months},
+		Valuation: exposure.Valuation(f.Valuation),
+		Scope:     exposure.Scope{Channels: f.Channels, Suppliers: f.Suppliers, Months: f.Months},
 	}
 	query.Currency = f.in(&query.Problems)
 	for _, name := range f.Schemes {
@@ -71,7 +72,7 @@ func (f reportFlags) query(asOf dayFlag) reports.ExposureQuery {
 
 // reportPage is a report in all its forms.
 type reportPage struct {
-	query protection.ReportQuery
+	query exposure.ReportQuery
 	shape any     // the JSON of the API
 	parts []sheet // the rows, for tables and CSV: all with the same columns
 	table func()  // prints the tables and what stands around them
@@ -159,15 +160,15 @@ func share(part, whole int64, gap bool) cell {
 const legend = "\nE1: what is lost if the merchants fail now. E2: what can still be charged back for trips that are over.\n"
 
 // known says which facts and rates a report uses.
-func known(q protection.ReportQuery) string {
+func known(q exposure.ReportQuery) string {
 	return fmt.Sprintf("as known at %s GMT, %s valuation, recognition by %s", civil.FormatInstant(q.KnownAt), q.Valuation,
 		strings.ReplaceAll(string(q.Recognition), "_", " "))
 }
 
 // tellPending prints what has no value in the currency of the report.
-func (p *program) tellPending(q protection.ReportQuery, pending []protection.Pending) {
+func (p *program) tellPending(q exposure.ReportQuery, pending []exposure.Pending) {
 	for _, w := range pending {
-		if q.Valuation == protection.Locked {
+		if q.Valuation == exposure.Locked {
 			p.printf("Not counted, because they wait for an exchange rate: ")
 		} else {
 			p.printf("No exchange rate from %s to %s, so the total is not known: ", w.Currency, q.Currency)
@@ -181,14 +182,14 @@ func (p *program) tellPending(q protection.ReportQuery, pending []protection.Pen
 }
 
 // tellConverted prints what a locked valuation has converted at spot, because it was priced in the currency of another policy.
-func (p *program) tellConverted(q protection.ReportQuery, converted []protection.Converted) {
+func (p *program) tellConverted(q exposure.ReportQuery, converted []exposure.Converted) {
 	for _, c := range converted {
 		p.printf("Priced in %s under another policy: %d allocations, E1 %s %s", c.Currency, c.Allocations, c.Currency,
 			money.Format(c.E1, c.Currency))
 		if c.E2 != 0 {
 			p.printf(", E2 %s %s", c.Currency, money.Format(c.E2, c.Currency))
 		}
-		if c.Gaps == (protection.Gaps{}) {
+		if c.Gaps == (exposure.Gaps{}) {
 			p.printf(". The total has them, converted at spot.\n")
 		} else {
 			p.printf(". No exchange rate from %s to %s, so the total is not known.\n", c.Currency, q.Currency)
@@ -197,7 +198,7 @@ func (p *program) tellConverted(q protection.ReportQuery, converted []protection
 }
 
 // tellApart prints what has no value, and what is not covered.
-func (p *program) tellApart(q protection.ReportQuery, pending, uncovered []protection.Pending) {
+func (p *program) tellApart(q exposure.ReportQuery, pending, uncovered []exposure.Pending) {
 	p.tellPending(q, pending)
 	for _, u := range uncovered {
 		p.printf("Not protected, or not yet covered: %s, %s %s.\n", counted(u.Allocations, "allocation"), u.Currency, money.Format(u.E1, u.Currency))

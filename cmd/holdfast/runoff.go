@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"holdfast/internal/api"
-	"holdfast/internal/protection"
+	"holdfast/internal/exposure"
 	"holdfast/internal/reports"
 )
 
@@ -99,7 +99,7 @@ func (c movementCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	query := c.query(c.To)
-	query.By = protection.Dimension(c.By)
+	query.By = exposure.Dimension(c.By)
 	in := reports.MovementQuery{ExposureQuery: query, From: c.From.day}
 	if c.Details {
 		return p.movementDetails(ctx, actor, in, c.detailFlags, c.formFlags, c.orderFlags)

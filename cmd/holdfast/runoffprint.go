@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"holdfast/internal/exposure"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
@@ -51,14 +52,14 @@ func (p *program) runOffTable(r reports.RunOffReport, s sheet) {
 	columns := []column{
 		{"date", "END OF"}, {"days", ""}, {"e1_report", "E1 " + code}, {"e2_report", "E2 " + code}, {"left_percent", "OF E1"},
 	}
-	unvalued := slices.ContainsFunc(r.Points, func(p protection.RunOffPoint) bool { return p.Gaps != protection.Gaps{} })
+	unvalued := slices.ContainsFunc(r.Points, func(p exposure.RunOffPoint) bool { return p.Gaps != exposure.Gaps{} })
 	for _, c := range r.Points[0].By {
 		if unvalued { // the base currencies are all that is known
 			columns = append(columns, inCurrency("e1", c.Currency))
 		}
 	}
-	last := slices.IndexFunc(r.Points, func(p protection.RunOffPoint) bool {
-		return p.Total == protection.Level{} && p.Gaps == protection.Gaps{}
+	last := slices.IndexFunc(r.Points, func(p exposure.RunOffPoint) bool {
+		return p.Total == protection.Level{} && p.Gaps == exposure.Gaps{}
 	})
 	if last >= 0 {
 		s.rows = slices.DeleteFunc(s.rows, func(row []cell) bool { return row[1].plain > r.Points[last].Day.String() })
@@ -85,7 +86,7 @@ func (p *program) runOffTable(r reports.RunOffReport, s sheet) {
 }
 
 // tellNothing is printed in place of a table without rows.
-func (p *program) tellNothing(q protection.ReportQuery, pending, uncovered []protection.Pending) {
+func (p *program) tellNothing(q exposure.ReportQuery, pending, uncovered []exposure.Pending) {
 	if len(pending) > 0 {
 		p.printf("Nothing that has a rate is at risk.\n")
 	} else {
@@ -117,7 +118,7 @@ func ageingSheet(r reports.AgeingReport) sheet {
 		}
 		for _, c := range currencies {
 			own := cell{text: "-", plain: money.FormatPlain(0, c), figure: true}
-			if i := slices.IndexFunc(band.By, func(b protection.AgeingCurrency) bool { return b.Currency == c }); i >= 0 {
+			if i := slices.IndexFunc(band.By, func(b exposure.AgeingCurrency) bool { return b.Currency == c }); i >= 0 {
 				own = amount(band.By[i].E1, c)
 			}
 			row = append(row, own)

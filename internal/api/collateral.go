@@ -4,31 +4,31 @@ import (
 	"net/http"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/exposure"
 	"holdfast/internal/ledger"
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
 )
 
 // collateralShape is a row of collateral in answers: a new record, or the correction of one. Amount is in minor units.
 type collateralShape struct {
-	ID         int64                     `json:"id"`
-	Record     int64                     `json:"record"` // id of the first row of the record
-	Kind       protection.CollateralKind `json:"kind"`
-	Channel    *int64                    `json:"channels"` // null: it covers all channels of the site
-	Currency   money.Currency            `json:"currency"`
-	Amount     int64                     `json:"amount"`
-	From       civil.Day                 `json:"from"`
-	To         *civil.Day                `json:"to"` // null: until further notice
-	Reference  string                    `json:"reference"`
-	Note       string                    `json:"note"`
-	Author     string                    `json:"author"`
-	RecordedAt string                    `json:"recorded_at"`
+	ID         int64                   `json:"id"`
+	Record     int64                   `json:"record"` // id of the first row of the record
+	Kind       exposure.CollateralKind `json:"kind"`
+	Channel    *int64                  `json:"channels"` // null: it covers all channels of the site
+	Currency   money.Currency          `json:"currency"`
+	Amount     int64                   `json:"amount"`
+	From       civil.Day               `json:"from"`
+	To         *civil.Day              `json:"to"` // null: until further notice
+	Reference  string                  `json:"reference"`
+	Note       string                  `json:"note"`
+	Author     string                  `json:"author"`
+	RecordedAt string                  `json:"recorded_at"`
 }
 
 // ShowCollateral gives the shape of a row of collateral, to be encoded as JSON.
-func ShowCollateral(c protection.Collateral) any { return showCollateral(c) }
+func ShowCollateral(c exposure.Collateral) any { return showCollateral(c) }
 
-func showCollateral(c protection.Collateral) collateralShape {
+func showCollateral(c exposure.Collateral) collateralShape {
 	shape := collateralShape{
 		ID: c.ID, Record: c.RecordID, Kind: c.Kind, Channel: orNull(c.ChannelID), Currency: c.Currency, Amount: c.Amount,
 		From: c.FromDay, Reference: c.Reference, Note: c.Note, Author: c.Author,
@@ -89,7 +89,7 @@ func (s *server) createCollateral(c *call) error {
 
 func collateralFields(in *input) ledger.CollateralFields {
 	f := ledger.CollateralFields{
-		RecordID: in.integer("corrects"), Kind: word[protection.CollateralKind](in, "kind"),
+		RecordID: in.integer("corrects"), Kind: word[exposure.CollateralKind](in, "kind"),
 		ChannelID: in.integer("channels"), Currency: in.currency("currency"), Amount: in.integer("amount"),
 		From: in.day("from"), To: in.day("to"), Reference: in.textOr("reference"), Note: in.textOr("note"),
 	}

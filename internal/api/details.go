@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/exposure"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
@@ -21,25 +22,25 @@ type detailsShape struct {
 // detailShape is an allocation, or what is still to be paid for a booking. Amounts are minor units: e1_report and e2_report
 // in the currency of the report, the others in the base currency.
 type detailShape struct {
-	Booking     int64               `json:"booking"`
-	Transaction *int64              `json:"transaction"` // null for what is still to be paid
-	Payment     *int64              `json:"payment"`     // id of the allocation
-	Channel     namedShape          `json:"channel"`
-	Currencies  money.Currency      `json:"currencies"`
-	Scheme      string              `json:"scheme"`
-	Country     string              `json:"country"`
-	Suppliers   []int64             `json:"suppliers"`
-	End         civil.Day           `json:"date"`
-	LastDay     *civil.Day          `json:"last_day_of_dispute"`
-	Standing    protection.Standing `json:"standing"`
-	Band        *string             `json:"band"`
-	Remaining   int64               `json:"remaining"`
-	E1          int64               `json:"e1"`
-	E2          int64               `json:"e2"`
-	E4          int64               `json:"e4"`
-	E5          int64               `json:"e5"`
-	E1Report    *int64              `json:"e1_report"`
-	E2Report    *int64              `json:"e2_report"`
+	Booking     int64             `json:"booking"`
+	Transaction *int64            `json:"transaction"` // null for what is still to be paid
+	Payment     *int64            `json:"payment"`     // id of the allocation
+	Channel     namedShape        `json:"channel"`
+	Currencies  money.Currency    `json:"currencies"`
+	Scheme      string            `json:"scheme"`
+	Country     string            `json:"country"`
+	Suppliers   []int64           `json:"suppliers"`
+	End         civil.Day         `json:"date"`
+	LastDay     *civil.Day        `json:"last_day_of_dispute"`
+	Standing    exposure.Standing `json:"standing"`
+	Band        *string           `json:"band"`
+	Remaining   int64             `json:"remaining"`
+	E1          int64             `json:"e1"`
+	E2          int64             `json:"e2"`
+	E4          int64             `json:"e4"`
+	E5          int64             `json:"e5"`
+	E1Report    *int64            `json:"e1_report"`
+	E2Report    *int64            `json:"e2_report"`
 }
 
 // movementDetailsShape is one page of what stands behind a movement.
@@ -64,24 +65,24 @@ type movementDetailShape struct {
 func ShowDetails(r reports.DetailsReport) any {
 	return detailsShape{
 		AsOf: r.Query.AsOf, On: r.On, reportShape: showReport(r.Query, r.Final),
-		Rows: shapes(r.Items.Items, func(d protection.Detail) detailShape { return showDetail(d, r.ChannelNames) }),
+		Rows: shapes(r.Items.Items, func(d exposure.Detail) detailShape { return showDetail(d, r.ChannelNames) }),
 	}
 }
 
-func showDetail(d protection.Detail, names map[int64]string) detailShape {
+func showDetail(d exposure.Detail, names map[int64]string) detailShape {
 	shape := detailShape{
 		Booking: d.BookingID, Transaction: orNull(d.TransactionID), Payment: orNull(d.AllocationID),
 		Channel: namedShape{d.ChannelID, names[d.ChannelID]}, Currencies: d.Currency, Scheme: string(d.Scheme),
 		Country: d.Terms.Country, Suppliers: append([]int64{}, protection.SupplierIDs(d.Terms.Suppliers)...),
 		End: d.Terms.End, Standing: d.Standing, Remaining: d.Remaining, E1: d.E1, E2: d.E2, E4: d.E4, E5: d.E5,
 	}
-	if d.Standing != protection.Instalments {
+	if d.Standing != exposure.Instalments {
 		shape.LastDay = &d.Terms.LastDay
 	}
 	if d.Band != "" {
 		shape.Band = &d.Band
 	}
-	if d.Standing == protection.Covered {
+	if d.Standing == exposure.Covered {
 		shape.E1Report, shape.E2Report = known(d.E1Report, d.Pending), known(d.E2Report, d.Pending)
 	}
 	return shape
@@ -90,10 +91,10 @@ func showDetail(d protection.Detail, names map[int64]string) detailShape {
 // ShowMovementDetails gives a page of the details of a movement in the shape of the wire, to be encoded as JSON. The command
 // line prints it, too.
 func ShowMovementDetails(r reports.MovementDetailsReport) any {
-	locked := r.Query.Valuation == protection.Locked
+	locked := r.Query.Valuation == exposure.Locked
 	return movementDetailsShape{
 		From: r.Query.From, To: r.Query.AsOf, reportShape: showReport(r.Query.ReportQuery, r.Final),
-		Rows: shapes(r.Items.Items, func(d protection.MovementDetail) movementDetailShape {
+		Rows: shapes(r.Items.Items, func(d exposure.MovementDetail) movementDetailShape {
 			shape := movementDetailShape{
 				Booking: d.BookingID, Transaction: d.TransactionID, Payment: d.ID,
 				Channel: namedShape{d.ChannelID, r.ChannelNames[d.ChannelID]}, movedShape: showMoved(d.Currency, d.Flows),
@@ -135,7 +136,7 @@ func (s *server) getMovementDetails(c *call) error {
 
 // answerDetails answers a page. The links to other pages name the moment of this one, so that all pages fit together.
 func answerDetails[T any](
-	s *server, c *call, page travel.Page, items travel.List[T], q protection.ReportQuery, shape any,
+	s *server, c *call, page travel.Page, items travel.List[T], q exposure.ReportQuery, shape any,
 ) error {
 	at := c.r.URL.Query()
 	if !at.Has("to") {

@@ -4,6 +4,8 @@ import (
 	"net/http"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/estimate"
+	"holdfast/internal/exposure"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
@@ -12,13 +14,13 @@ import (
 // modelShape compares an estimate with the actual exposure, on the wire. Amounts are minor units: estimate and e1 in
 // the currency of the row, the others in the currency of the report.
 type modelShape struct {
-	AsOf     civil.Day        `json:"as_of"`
-	KnownAt  string           `json:"known_at"`
-	Final    bool             `json:"final"`
-	Currency money.Currency   `json:"currency"`
-	Bands    protection.Bands `json:"bands"`
-	Rows     []modelRowShape  `json:"rows"`
-	Total    modelTotalShape  `json:"total"`
+	AsOf     civil.Day       `json:"as_of"`
+	KnownAt  string          `json:"known_at"`
+	Final    bool            `json:"final"`
+	Currency money.Currency  `json:"currency"`
+	Bands    estimate.Bands  `json:"bands"`
+	Rows     []modelRowShape `json:"rows"`
+	Total    modelTotalShape `json:"total"`
 }
 
 type modelRowShape struct {
@@ -151,14 +153,14 @@ func ShowWhatIf(r reports.WhatIfReport) any {
 	return shape
 }
 
-func whatIfTotal(f protection.Figures, gaps protection.Gaps, net protection.NetTotal, use *int64) whatIfTotalShape {
+func whatIfTotal(f exposure.Figures, gaps exposure.Gaps, net exposure.NetTotal, use *int64) whatIfTotalShape {
 	return whatIfTotalShape{
 		Allocations: f.Allocations, Loss: known(f.E1, gaps.E1), Tail: known(f.E2, gaps.E2),
 		Collateral: known(net.Held, net.HeldGap), Net: known(net.Net, net.NetGap), Use: use,
 	}
 }
 
-func whatIfRows(r protection.WhatIfRows, total protection.Gaps) whatIfRowsShape {
+func whatIfRows(r exposure.WhatIfRows, total exposure.Gaps) whatIfRowsShape {
 	shape := whatIfRowsShape{Rows: make([]whatIfRowShape, len(r.Rows))}
 	for i, row := range r.Rows {
 		shape.Rows[i] = whatIfRowShape{
@@ -197,7 +199,7 @@ func (q *query) model() reports.EstimateQuery {
 	in := q.estimate()
 	if text := q.text("bands"); text != "" {
 		var err error
-		if in.Bands, err = protection.ParseBands(text); err != nil {
+		if in.Bands, err = estimate.ParseBands(text); err != nil {
 			q.problems.Wrong("bands", "The bands cannot be read: %v.", err)
 		}
 	}

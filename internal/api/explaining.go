@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/exposure"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
@@ -96,7 +97,7 @@ func ShowBookingProtection(r reports.BookingProtection) any {
 	return shape
 }
 
-func showBookingValue(v protection.BookingValue) bookingValueShape {
+func showBookingValue(v exposure.BookingValue) bookingValueShape {
 	return bookingValueShape{v.Currency, v.Value, v.Pending, v.Premium, v.Booked, v.Retained}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/exposure"
 	"holdfast/internal/ledger"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
@@ -16,21 +17,21 @@ import (
 // exposureShape is an exposure report on the wire. Amounts are minor units: e1 to e5 in the currency of the row, the
 // others in the currency of the report. Those are null where a rate is missing for a part of them.
 type exposureShape struct {
-	AsOf        civil.Day            `json:"as_of"`
-	KnownAt     string               `json:"known_at"`
-	Final       bool                 `json:"final"`
-	Currency    money.Currency       `json:"currency"`
-	Valuation   protection.Valuation `json:"valuation"`
-	By          string               `json:"by"`
-	Rows        []exposureRowShape   `json:"rows"`
-	Subtotals   []subtotalShape      `json:"subtotals"`
-	Total       exposureTotalShape   `json:"total"`
-	Rounding    roundingShape        `json:"rounding"`
-	Net         netShape             `json:"net"`
-	PendingRate []apartShape         `json:"pending_rate"`
-	Converted   []convertedShape     `json:"converted_at_spot"`
-	Uncovered   []uncoveredShape     `json:"uncovered"`
-	Instalments []instalmentsShape   `json:"instalments"`
+	AsOf        civil.Day          `json:"as_of"`
+	KnownAt     string             `json:"known_at"`
+	Final       bool               `json:"final"`
+	Currency    money.Currency     `json:"currency"`
+	Valuation   exposure.Valuation `json:"valuation"`
+	By          string             `json:"by"`
+	Rows        []exposureRowShape `json:"rows"`
+	Subtotals   []subtotalShape    `json:"subtotals"`
+	Total       exposureTotalShape `json:"total"`
+	Rounding    roundingShape      `json:"rounding"`
+	Net         netShape           `json:"net"`
+	PendingRate []apartShape       `json:"pending_rate"`
+	Converted   []convertedShape   `json:"converted_at_spot"`
+	Uncovered   []uncoveredShape   `json:"uncovered"`
+	Instalments []instalmentsShape `json:"instalments"`
 }
 
 type exposureRowShape struct {
@@ -53,7 +54,7 @@ type reportFiguresShape struct {
 	E3Report *int64 `json:"e3_report"`
 }
 
-func showFigures(e1, e2 int64, gaps protection.Gaps) reportFiguresShape {
+func showFigures(e1, e2 int64, gaps exposure.Gaps) reportFiguresShape {
 	return reportFiguresShape{known(e1, gaps.E1), known(e2, gaps.E2), known(e1+e2, gaps.E1 || gaps.E2)}
 }
 
@@ -146,7 +147,7 @@ type convertedShape struct {
 	E2Report *int64 `json:"e2_report"`
 }
 
-func showConverted(list []protection.Converted) []convertedShape {
+func showConverted(list []exposure.Converted) []convertedShape {
 	shapes := make([]convertedShape, len(list))
 	for i, c := range list {
 		shapes[i] = convertedShape{
@@ -215,7 +216,7 @@ func ShowExposure(r reports.ExposureReport) any {
 	return shape
 }
 
-func showMemo(b *protection.Memo, gaps protection.MemoGaps) memoShape {
+func showMemo(b *exposure.Memo, gaps exposure.MemoGaps) memoShape {
 	if b == nil {
 		return memoShape{}
 	}
@@ -244,22 +245,22 @@ func showNet(r reports.ExposureReport) netShape {
 }
 
 // showExposureKey shows the fields of a key for some dimensions.
-func showExposureKey(r reports.ExposureReport, k protection.Key, by ...protection.Dimension) (shape exposureKeyShape) {
+func showExposureKey(r reports.ExposureReport, k exposure.Key, by ...exposure.Dimension) (shape exposureKeyShape) {
 	for _, d := range by {
 		switch d {
-		case protection.ByMonth:
+		case exposure.ByMonth:
 			shape.Month = &k.Month
-		case protection.ByCurrency:
+		case exposure.ByCurrency:
 			code := string(k.Currency)
 			shape.Currency = &code
-		case protection.ByScheme:
+		case exposure.ByScheme:
 			shape.Scheme = &k.Scheme
-		case protection.ByCountry:
+		case exposure.ByCountry:
 			shape.Country = &k.Country
-		case protection.BySupplier:
+		case exposure.BySupplier:
 			ids := append([]int64{}, protection.SupplierIDs(k.Suppliers)...)
 			shape.Suppliers = &ids
-		case protection.ByChannel:
+		case exposure.ByChannel:
 			shape.Channel = &namedShape{ID: k.ChannelID, Name: r.ChannelNames[k.ChannelID]}
 		}
 	}
@@ -280,9 +281,9 @@ func (s *server) getExposure(c *call) error {
 
 // dimensions reads how the rows of a report are grouped: by one dimension, or by two with a comma. The report itself
 // checks them.
-func dimensions(text string) (by, across protection.Dimension) {
+func dimensions(text string) (by, across exposure.Dimension) {
 	first, second, _ := strings.Cut(text, ",")
-	return protection.Dimension(strings.TrimSpace(first)), protection.Dimension(strings.TrimSpace(second))
+	return exposure.Dimension(strings.TrimSpace(first)), exposure.Dimension(strings.TrimSpace(second))
 }
 
 // moment reads as_of and known_at. One that is absent or wrong is left zero, which stands for its default.

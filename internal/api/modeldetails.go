@@ -2,8 +2,8 @@ package api
 
 import (
 	"holdfast/internal/civil"
+	"holdfast/internal/estimate"
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
 	"holdfast/internal/reports"
 	"holdfast/internal/travel"
 )
@@ -13,7 +13,7 @@ type modelDetailsShape struct {
 	AsOf    civil.Day          `json:"as_of"`
 	KnownAt string             `json:"known_at"`
 	Final   bool               `json:"final"`
-	Bands   protection.Bands   `json:"bands"`
+	Bands   estimate.Bands     `json:"bands"`
 	Rows    []modelDetailShape `json:"rows"`
 }
 
@@ -41,12 +41,12 @@ const ShareDecimals = 8
 func ShowModelDetails(r reports.ModelDetailsReport) any {
 	return modelDetailsShape{
 		AsOf: r.Query.AsOf, KnownAt: r.Query.KnownAt.UTC().Format(isoMicros), Final: r.Final, Bands: r.Bands,
-		Rows: shapes(r.Items.Items, func(d protection.ModelDetail) modelDetailShape {
+		Rows: shapes(r.Items.Items, func(d estimate.ModelDetail) modelDetailShape {
 			shape := modelDetailShape{
 				Figure: d.Figure, Channel: namedShape{d.ChannelID, r.ChannelNames[d.ChannelID]}, Currencies: d.Currency,
 				Booking: d.BookingID, Transaction: d.TransactionID, Payment: d.PaymentID,
 			}
-			if d.Figure == protection.FigureE1 {
+			if d.Figure == estimate.FigureE1 {
 				shape.E1 = &d.E1
 				return shape
 			}

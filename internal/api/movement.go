@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/exposure"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
@@ -16,11 +17,11 @@ type movementShape struct {
 	From civil.Day `json:"from"`
 	To   civil.Day `json:"to"`
 	reportShape
-	By          protection.Dimension `json:"by"`
-	Rows        []movementRowShape   `json:"rows"`
-	Total       movementTotalShape   `json:"total"`
-	PendingRate []movedShape         `json:"pending_rate"`
-	Converted   []movedShape         `json:"converted_at_spot"`
+	By          exposure.Dimension `json:"by"`
+	Rows        []movementRowShape `json:"rows"`
+	Total       movementTotalShape `json:"total"`
+	PendingRate []movedShape       `json:"pending_rate"`
+	Converted   []movedShape       `json:"converted_at_spot"`
 }
 
 // movedShape is a movement in one base currency.
@@ -96,21 +97,21 @@ func ShowMovement(r reports.MovementReport) any {
 	return shape
 }
 
-func showMoved(c money.Currency, f protection.Flows) movedShape {
+func showMoved(c money.Currency, f exposure.Flows) movedShape {
 	flow := func(of figure) flowShape {
-		return flowShape{showFlow(f, protection.FlowGaps{}, of), of(f.Closing, protection.Gaps{})}
+		return flowShape{showFlow(f, exposure.FlowGaps{}, of), of(f.Closing, exposure.Gaps{})}
 	}
 	return movedShape{c, flow(ofE1), flow(ofE2)}
 }
 
 // figure picks E1 or E2 of a line.
-type figure func(protection.Level, protection.Gaps) *int64
+type figure func(protection.Level, exposure.Gaps) *int64
 
-func ofE1(l protection.Level, gaps protection.Gaps) *int64 { return known(l.E1, gaps.E1) }
-func ofE2(l protection.Level, gaps protection.Gaps) *int64 { return known(l.E2, gaps.E2) }
+func ofE1(l protection.Level, gaps exposure.Gaps) *int64 { return known(l.E1, gaps.E1) }
+func ofE2(l protection.Level, gaps exposure.Gaps) *int64 { return known(l.E2, gaps.E2) }
 
 // reportFlow shows a flow in the currency of the report. Only a spot valuation has a revaluation.
-func reportFlow(f protection.Flows, gaps protection.FlowGaps, revalued bool, of figure) any {
+func reportFlow(f exposure.Flows, gaps exposure.FlowGaps, revalued bool, of figure) any {
 	lines, closing := showFlow(f, gaps, of), of(f.Closing, gaps.Closing)
 	if !revalued {
 		return flowShape{lines, closing}
@@ -118,7 +119,7 @@ func reportFlow(f protection.Flows, gaps protection.FlowGaps, revalued bool, of 
 	return revaluedFlowShape{lines, of(f.Revaluation, gaps.Revaluation), closing}
 }
 
-func showFlow(f protection.Flows, gaps protection.FlowGaps, of figure) flowLines {
+func showFlow(f exposure.Flows, gaps exposure.FlowGaps, of figure) flowLines {
 	cause := func(c protection.Cause) *int64 { return of(f.Of(c), gaps.Of(c)) }
 	return flowLines{
 		Opening: of(f.Opening, gaps.Opening), New: cause(protection.CauseNew), Reversed: cause(protection.CauseReversed),
@@ -144,7 +145,7 @@ func (q *query) movement() (in reports.MovementQuery) {
 	}
 	to := q.day("to")
 	in.ExposureQuery = q.exposure()
-	in.By = protection.Dimension(q.one("by", "", []string{string(protection.ByCurrency), string(protection.ByChannel)}))
+	in.By = exposure.Dimension(q.one("by", "", []string{string(exposure.ByCurrency), string(exposure.ByChannel)}))
 	in.Problems = q.problems
 	if to != civil.NoDay { // else as_of is the last day, as in other reports
 		in.AsOf = &to

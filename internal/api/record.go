@@ -4,8 +4,8 @@ import (
 	"net/http"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/estimate"
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
 	"holdfast/internal/reports"
 )
 
@@ -38,7 +38,7 @@ type recordSumShape struct {
 	Earned         int64          `json:"earned"`
 }
 
-func showRecordSum(v protection.Vintage) recordSumShape {
+func showRecordSum(v estimate.Vintage) recordSumShape {
 	return recordSumShape{
 		Currencies: v.Currency, Payments: v.Payments, Disputed: v.Disputed, Total: v.Allocated, Refunded: v.Refunded,
 		ChargedBack: v.ChargedBack, Reversed: v.Reversed, PolicyCurrency: v.Policy, Premium: v.Booked, Earned: v.Earned,
@@ -49,7 +49,7 @@ func showRecordSum(v protection.Vintage) recordSumShape {
 func ShowRecord(r reports.VintageReport, channel int64, name string) any {
 	return recordShape{
 		AsOf: r.AsOf, KnownAt: r.KnownAt.UTC().Format(isoMicros), Final: r.Final, Channel: namedShape{channel, name},
-		Months: shapes(r.Rows, func(v protection.Vintage) recordRowShape { return recordRowShape{v.Month, showRecordSum(v)} }),
+		Months: shapes(r.Rows, func(v estimate.Vintage) recordRowShape { return recordRowShape{v.Month, showRecordSum(v)} }),
 		Totals: shapes(r.Totals, showRecordSum),
 	}
 }

@@ -5,22 +5,22 @@ import (
 	"strings"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/exposure"
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
 	"holdfast/internal/reports"
 	"holdfast/internal/travel"
 )
 
 // reportShape has the first fields of every report of R8.
 type reportShape struct {
-	KnownAt     string               `json:"known_at"`
-	Final       bool                 `json:"final"`
-	Currency    money.Currency       `json:"currency"`
-	Valuation   protection.Valuation `json:"valuation"`
-	Recognition travel.Recognition   `json:"recognition"`
+	KnownAt     string             `json:"known_at"`
+	Final       bool               `json:"final"`
+	Currency    money.Currency     `json:"currency"`
+	Valuation   exposure.Valuation `json:"valuation"`
+	Recognition travel.Recognition `json:"recognition"`
 }
 
-func showReport(q protection.ReportQuery, final bool) reportShape {
+func showReport(q exposure.ReportQuery, final bool) reportShape {
 	return reportShape{
 		KnownAt: q.KnownAt.UTC().Format(isoMicros), Final: final, Currency: q.Currency, Valuation: q.Valuation,
 		Recognition: q.Recognition,
@@ -95,7 +95,7 @@ func ShowRunOff(r reports.RunOffReport) any {
 	return shape
 }
 
-func showApart(list []protection.Pending) []apartShape {
+func showApart(list []exposure.Pending) []apartShape {
 	shapes := make([]apartShape, len(list))
 	for i, p := range list {
 		shapes[i] = apartShape{Currencies: p.Currency, Allocations: p.Allocations, E1: p.E1, E2: p.E2}
@@ -103,7 +103,7 @@ func showApart(list []protection.Pending) []apartShape {
 	return shapes
 }
 
-func showUncovered(list []protection.Pending) []uncoveredShape {
+func showUncovered(list []exposure.Pending) []uncoveredShape {
 	shapes := make([]uncoveredShape, len(list))
 	for i, p := range list {
 		shapes[i] = uncoveredShape{Currencies: p.Currency, Allocations: p.Allocations, E5: p.E1}
@@ -208,7 +208,7 @@ func (s *server) getAgeing(c *call) error {
 func (q *query) exposure() reports.ExposureQuery {
 	in := reports.ExposureQuery{
 		Moment:    q.moment(),
-		Valuation: protection.Valuation(q.one("valuation", "", texts(protection.Valuations))),
+		Valuation: exposure.Valuation(q.one("valuation", "", texts(exposure.Valuations))),
 		Scope:     q.scope(),
 		Currency:  q.currency("currency"),
 	}
@@ -217,7 +217,7 @@ func (q *query) exposure() reports.ExposureQuery {
 }
 
 // scope reads the part of the book that a report is about. The report itself checks that all of it exists.
-func (q *query) scope() (s protection.Scope) {
+func (q *query) scope() (s exposure.Scope) {
 	s.Channels, s.Suppliers = q.ids("channels"), q.ids("suppliers")
 	s.Countries, s.Months = q.codes("countries"), q.list("months")
 	for _, code := range q.codes("currencies") {

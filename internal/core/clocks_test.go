@@ -9,12 +9,12 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/core"
+	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
 	"holdfast/internal/identity"
 	"holdfast/internal/ledger"
 	"holdfast/internal/merchants"
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
 	"holdfast/internal/reports"
 	"holdfast/internal/travel"
 )
@@ -195,7 +195,7 @@ func TestWhatIsPendingIsPricedByTheClockOfItsSite(t *testing.T) {
 			t.Fatalf("pending: %+v", got.PendingRate)
 		}
 		w.Fix("2024-12-02", map[money.Currency]string{"GBP": "0.85"})
-		if got := w.Exposure(reports.ExposureQuery{Valuation: protection.Locked}); len(got.PendingRate) != 0 || got.Total.E1 != 8500 {
+		if got := w.Exposure(reports.ExposureQuery{Valuation: exposure.Locked}); len(got.PendingRate) != 0 || got.Total.E1 != 8500 {
 			t.Errorf("pending %+v, E1 %d", got.PendingRate, got.Total.E1)
 		}
 	})

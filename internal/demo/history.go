@@ -12,6 +12,7 @@ import (
 
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
+	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
 	"holdfast/internal/fx"
 	"holdfast/internal/ledger"
@@ -233,7 +234,7 @@ func (m *maker) setLimits(ctx context.Context) error {
 		return err
 	}
 	report, err := m.app.Exposure.Report(ctx, m.actor, reports.ExposureQuery{
-		Valuation: protection.Locked, By: protection.ByChannel,
+		Valuation: exposure.Locked, By: exposure.ByChannel,
 	})
 	if err != nil {
 		return err

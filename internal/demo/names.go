@@ -1,8 +1,8 @@
 package demo
 
 import (
+	"holdfast/internal/exposure"
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
 
@@ -67,7 +67,7 @@ var suppliers = []struct{ name, host, category, country string }{
 // collaterals are what the merchants have given.
 var collaterals = []struct {
 	channel   string
-	kind      protection.CollateralKind
+	kind      exposure.CollateralKind
 	currency  money.Currency
 	amount    int64
 	reference string

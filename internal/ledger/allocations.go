@@ -9,6 +9,7 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/exposure"
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
@@ -152,7 +153,7 @@ const positionsQuery = `SELECT a.id, a.channel_id, a.currency, a.scheme, a.effec
 // channels are given, it reads theirs only. Simulated allocations are in no total and are left out. The positions of one
 // booking come one after the other. It reads a piece at a time, so whoever stops early has read little.
 func Positions(
-	tx *db.Tx, siteID int64, day civil.Day, known time.Time, channels []int64, each func(protection.Position) error,
+	tx *db.Tx, siteID int64, day civil.Day, known time.Time, channels []int64, each func(exposure.Position) error,
 ) error {
 	if err := tx.Long(); err != nil {
 		return err
@@ -186,7 +187,7 @@ func openIsEnough(tx *db.Tx, siteID int64, day civil.Day, known time.Time) (bool
 
 func positionsInPieces(
 	tx *db.Tx, size int, siteID int64, day civil.Day, known time.Time, channels []int64, open bool,
-	each func(protection.Position) error,
+	each func(exposure.Position) error,
 ) error {
 	for booking, allocation := int64(0), int64(0); ; size = min(4*size, lastPiece) {
 		var w sqltext.Where
@@ -212,8 +213,8 @@ func positionsInPieces(
 	}
 }
 
-func scanPosition(scan func(dest ...any) error, known time.Time) (protection.Position, error) {
-	var p protection.Position
+func scanPosition(scan func(dest ...any) error, known time.Time) (exposure.Position, error) {
+	var p exposure.Position
 	var effective, cover int64
 	var priced sql.NullInt64
 	var policy money.Currency
@@ -223,7 +224,7 @@ func scanPosition(scan func(dest ...any) error, known time.Time) (protection.Pos
 		&p.Terms.Start, &p.Terms.End, &p.Terms.LastDay, &p.Terms.Country, &p.Terms.Suppliers, &p.BookingID,
 		&p.TransactionID, &p.BookingTotal, &p.Amounts.Refunded, &p.Amounts.Reversed)
 	if err != nil {
-		return protection.Position{}, err
+		return exposure.Position{}, err
 	}
 	p.Paid, p.CoverFrom = civil.DayOf(db.Instant(effective)), db.Instant(cover)
 	p.Priced = priced.Valid && priced.Int64 <= db.Micros(known)

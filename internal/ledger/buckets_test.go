@@ -17,9 +17,9 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
+	"holdfast/internal/exposure"
 	"holdfast/internal/ledger"
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
 	"holdfast/internal/reports"
 	"holdfast/internal/travel"
 )
@@ -133,7 +133,7 @@ func TestATotalThatChangedBeforeTheFirstPayment(t *testing.T) {
 			if len(r.Instalments) != 1 || r.Instalments[0].E1 != of.e4 {
 				t.Errorf("%s: %+v, want %d", day, r.Instalments, of.e4)
 			}
-			c.exposure(reports.ExposureQuery{Moment: ledger.Moment{AsOf: &day}, By: protection.ByChannel, Valuation: protection.Spot})
+			c.exposure(reports.ExposureQuery{Moment: ledger.Moment{AsOf: &day}, By: exposure.ByChannel, Valuation: exposure.Spot})
 			c.run("paid late")
 		}
 		if all.held["exposure"] == 0 {
@@ -165,10 +165,10 @@ func TestBucketsOfAnOlderBook(t *testing.T) {
 			c.SetClock(slices.MaxFunc([]time.Time{at, c.Now()}, time.Time.Compare))
 		}
 		asOf := civil.DayOf(c.Now())
-		ask := func(at time.Time) protection.Report {
+		ask := func(at time.Time) exposure.Report {
 			return c.Exposure(reports.ExposureQuery{Moment: ledger.Moment{AsOf: &asOf, KnownAt: at}}).Report
 		}
-		want := map[time.Time]protection.Report{}
+		want := map[time.Time]exposure.Report{}
 		for _, at := range c.moments {
 			want[at] = ask(at)
 		}
@@ -328,18 +328,18 @@ func (c *comparison) all(when string, days []civil.Day) {
 	for _, at := range c.moments { // the clock may have gone back
 		c.SetClock(slices.MaxFunc([]time.Time{at, c.Now()}, time.Time.Compare))
 	}
-	for _, by := range protection.Dimensions {
-		others := slices.DeleteFunc(slices.Clone(protection.Dimensions), func(d protection.Dimension) bool { return d == by })
+	for _, by := range exposure.Dimensions {
+		others := slices.DeleteFunc(slices.Clone(exposure.Dimensions), func(d exposure.Dimension) bool { return d == by })
 		c.Random.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
 		for _, across := range append(others[:2], "") {
 			c.exposure(reports.ExposureQuery{
 				Moment: ledger.Moment{AsOf: &days[c.Random.IntN(len(days))]}, By: by, Across: across,
-				Valuation: protection.Valuations[c.Random.IntN(2)], Scope: c.someScope(),
+				Valuation: exposure.Valuations[c.Random.IntN(2)], Scope: c.someScope(),
 			})
 		}
 	}
 	for i := range days {
-		ahead := reports.ExposureQuery{Moment: ledger.Moment{AsOf: &days[i]}, Valuation: protection.Valuations[c.Random.IntN(2)]}
+		ahead := reports.ExposureQuery{Moment: ledger.Moment{AsOf: &days[i]}, Valuation: exposure.Valuations[c.Random.IntN(2)]}
 		estimates := reports.EstimateQuery{Moment: ledger.Moment{AsOf: &days[i]}}
 		if i%2 == 0 {
 			ahead.Scope, estimates.Channels = c.someScope(), c.someChannels()
@@ -359,7 +359,7 @@ func (c *comparison) someChannels() []int64 {
 }
 
 // someScope is one of the parts of the book that reports can be about, or the whole book.
-func (c *comparison) someScope() (s protection.Scope) {
+func (c *comparison) someScope() (s exposure.Scope) {
 	s.Channels = c.someChannels()
 	switch c.Random.IntN(12) {
 	case 0:

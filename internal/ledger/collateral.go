@@ -9,10 +9,10 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
 	"holdfast/internal/merchants"
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
 
@@ -23,7 +23,7 @@ type Collaterals struct{ *core.Core }
 type CollateralFields struct {
 	Problems  fault.Problems
 	RecordID  *int64 // the record to correct; nil for a new one
-	Kind      *protection.CollateralKind
+	Kind      *exposure.CollateralKind
 	ChannelID *int64 // covers the losses of this channel only; nil: of all channels
 	Currency  *money.Currency
 	Amount    *int64     // minor units
@@ -35,11 +35,11 @@ type CollateralFields struct {
 
 // Add records collateral. A correction gives all fields of the record again; the older rows are kept. It needs the
 // permission WriteCollateral.
-func (c *Collaterals) Add(ctx context.Context, actor auth.Actor, in CollateralFields) (protection.Collateral, error) {
+func (c *Collaterals) Add(ctx context.Context, actor auth.Actor, in CollateralFields) (exposure.Collateral, error) {
 	if err := actor.Require(auth.WriteCollateral); err != nil {
-		return protection.Collateral{}, err
+		return exposure.Collateral{}, err
 	}
-	add := func(tx *db.Tx) (made protection.Collateral, outcome core.Outcome, err error) {
+	add := func(tx *db.Tx) (made exposure.Collateral, outcome core.Outcome, err error) {
 		if made, err = in.collateral(tx, actor); err != nil {
 			return made, outcome, err
 		}
@@ -50,7 +50,7 @@ func (c *Collaterals) Add(ctx context.Context, actor auth.Actor, in CollateralFi
 		return made, core.Outcome{ID: made.ID}, core.Record(tx, actor, "collateral.add", object, nil, auditCollateral(made))
 	}
 	return core.Once(ctx, c.Core, actor, add,
-		func(ctx context.Context, made core.Outcome) (protection.Collateral, error) {
+		func(ctx context.Context, made core.Outcome) (exposure.Collateral, error) {
 			return c.Get(ctx, actor, made.ID)
 		})
 }
@@ -67,7 +67,7 @@ type auditedCollateral struct {
 	Note      string `json:"note,omitempty"`
 }
 
-func auditCollateral(c protection.Collateral) any {
+func auditCollateral(c exposure.Collateral) any {
 	shape := auditedCollateral{
 		Record: c.RecordID, Kind: string(c.Kind), ChannelID: c.ChannelID, Currency: string(c.Currency), Amount: c.Amount,
 		From: c.FromDay.String(), Reference: c.Reference, Note: c.Note,
@@ -79,9 +79,9 @@ func auditCollateral(c protection.Collateral) any {
 }
 
 // collateral checks the fields and makes a row from them.
-func (in CollateralFields) collateral(tx *db.Tx, actor auth.Actor) (protection.Collateral, error) {
+func (in CollateralFields) collateral(tx *db.Tx, actor auth.Actor) (exposure.Collateral, error) {
 	p := in.Problems.Clone()
-	row := protection.Collateral{
+	row := exposure.Collateral{
 		SiteID: actor.SiteID, FromDay: civil.DayOf(tx.Now), ToDay: civil.NoDay, Reference: in.Reference, Note: in.Note,
 		AuthorID: actor.UserID, Author: actor.Username,
 	}
@@ -101,7 +101,7 @@ func (in CollateralFields) collateral(tx *db.Tx, actor auth.Actor) (protection.C
 	need("currency", in.Currency == nil)
 	need("amount", in.Amount == nil)
 	if in.Kind != nil {
-		if row.Kind = *in.Kind; !slices.Contains(protection.CollateralKinds, row.Kind) {
+		if row.Kind = *in.Kind; !slices.Contains(exposure.CollateralKinds, row.Kind) {
 			p.Wrong("kind", "This is not one of cash, guarantee, rolling-reserve, insurance, other.")
 		}
 	}
@@ -133,8 +133,8 @@ func (in CollateralFields) collateral(tx *db.Tx, actor auth.Actor) (protection.C
 }
 
 // Get reads one row: a record or a correction. If there is none, the error has the kind SettingNotFound.
-func (c *Collaterals) Get(ctx context.Context, actor auth.Actor, id int64) (protection.Collateral, error) {
-	found, err := core.Read(ctx, c.Core, actor, func(tx *db.Tx) (protection.Collateral, error) {
+func (c *Collaterals) Get(ctx context.Context, actor auth.Actor, id int64) (exposure.Collateral, error) {
+	found, err := core.Read(ctx, c.Core, actor, func(tx *db.Tx) (exposure.Collateral, error) {
 		return collateralRow(tx, actor.SiteID, id)
 	})
 	return found, core.NotFoundAs(fault.SettingNotFound, err, "There is no collateral %d.", id)
@@ -143,10 +143,10 @@ func (c *Collaterals) Get(ctx context.Context, actor auth.Actor, id int64) (prot
 // List reads one page of all rows, corrections included. If channels are given, it reads theirs only.
 func (c *Collaterals) List(
 	ctx context.Context, actor auth.Actor, channels []int64, page travel.Page,
-) (travel.List[protection.Collateral], error) {
-	return core.Read(ctx, c.Core, actor, func(tx *db.Tx) (travel.List[protection.Collateral], error) {
+) (travel.List[exposure.Collateral], error) {
+	return core.Read(ctx, c.Core, actor, func(tx *db.Tx) (travel.List[exposure.Collateral], error) {
 		if err := merchants.KnownChannels(tx, actor.SiteID, channels); err != nil {
-			return travel.List[protection.Collateral]{}, err
+			return travel.List[exposure.Collateral]{}, err
 		}
 		return collateralsPage(tx, actor.SiteID, channels, page)
 	})
@@ -155,8 +155,8 @@ func (c *Collaterals) List(
 // Held reads the collateral that is held at a moment, one row for each record.
 func (c *Collaterals) Held(
 	ctx context.Context, actor auth.Actor, in Moment, problems fault.Problems, channels []int64, page travel.Page,
-) (travel.List[protection.Collateral], error) {
-	return core.Read(ctx, c.Core, actor, func(tx *db.Tx) (list travel.List[protection.Collateral], err error) {
+) (travel.List[exposure.Collateral], error) {
+	return core.Read(ctx, c.Core, actor, func(tx *db.Tx) (list travel.List[exposure.Collateral], err error) {
 		p := problems.Clone()
 		day, known := in.Complete(tx.Now, &p)
 		if err := merchants.CheckChannels(tx, actor.SiteID, channels, &p); err != nil {

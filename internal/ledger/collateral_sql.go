@@ -8,8 +8,8 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/exposure"
 	"holdfast/internal/lists"
-	"holdfast/internal/protection"
 	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
@@ -17,8 +17,8 @@ import (
 const collateralColumns = `site_id, id, record_id, kind, channel_id, currency, amount, from_day, to_day, reference, note,
 	author_id, author, recorded_at`
 
-func scanCollateral(scan func(dest ...any) error) (protection.Collateral, error) {
-	var c protection.Collateral
+func scanCollateral(scan func(dest ...any) error) (exposure.Collateral, error) {
+	var c exposure.Collateral
 	var channel, to sql.NullInt64
 	var recorded int64
 	err := scan(&c.SiteID, &c.ID, &c.RecordID, &c.Kind, &channel, &c.Currency, &c.Amount, &c.FromDay, &to, &c.Reference,
@@ -31,7 +31,7 @@ func scanCollateral(scan func(dest ...any) error) (protection.Collateral, error)
 }
 
 // insertCollateral adds a row: a correction if RecordID is set, else the first row of a new record.
-func insertCollateral(tx *db.Tx, c protection.Collateral) (protection.Collateral, error) {
+func insertCollateral(tx *db.Tx, c exposure.Collateral) (exposure.Collateral, error) {
 	c.RecordedAt = tx.Now
 	if err := core.Changed(tx, c.SiteID); err != nil { // reports that are kept have less or more of it
 		return c, err
@@ -48,14 +48,14 @@ func insertCollateral(tx *db.Tx, c protection.Collateral) (protection.Collateral
 }
 
 // collateralRow reads one row of the site's collateral, or returns db.ErrNotFound.
-func collateralRow(tx *db.Tx, siteID, id int64) (protection.Collateral, error) {
+func collateralRow(tx *db.Tx, siteID, id int64) (exposure.Collateral, error) {
 	return scanCollateral(func(dest ...any) error {
 		return tx.Row(`SELECT `+collateralColumns+` FROM collateral WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 	})
 }
 
 // collateralsPage reads one page of the rows of a site's collateral, corrections included.
-func collateralsPage(tx *db.Tx, siteID int64, channels []int64, page travel.Page) (travel.List[protection.Collateral], error) {
+func collateralsPage(tx *db.Tx, siteID int64, channels []int64, page travel.Page) (travel.List[exposure.Collateral], error) {
 	var w sqltext.Where
 	w.And("site_id = ?", siteID)
 	sqltext.In(&w, "channel_id", channels)
@@ -64,15 +64,15 @@ func collateralsPage(tx *db.Tx, siteID int64, channels []int64, page travel.Page
 
 // CollateralOn reads the collateral that is held at the end of a day, as known at an instant: that of the whole site and
 // that of the given channels. If no channels are given, it reads that of all channels.
-func CollateralOn(tx *db.Tx, siteID int64, channels []int64, day civil.Day, known time.Time) ([]protection.Collateral, error) {
-	var list []protection.Collateral
+func CollateralOn(tx *db.Tx, siteID int64, channels []int64, day civil.Day, known time.Time) ([]exposure.Collateral, error) {
+	var list []exposure.Collateral
 	err := tx.Each(`SELECT `+collateralColumns+` FROM collateral WHERE site_id = $1 AND recorded_at <= $2 ORDER BY id`,
 		[]any{siteID, db.Micros(known)}, func(scan func(dest ...any) error) error {
 			c, err := scanCollateral(scan)
 			list = append(list, c)
 			return err
 		})
-	held := slices.DeleteFunc(protection.CollateralHeld(list, day), func(c protection.Collateral) bool {
+	held := slices.DeleteFunc(exposure.CollateralHeld(list, day), func(c exposure.Collateral) bool {
 		return c.ChannelID != 0 && len(channels) > 0 && !slices.Contains(channels, c.ChannelID)
 	})
 	return held, err

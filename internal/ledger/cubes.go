@@ -9,8 +9,8 @@ import (
 
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
+	"holdfast/internal/exposure"
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
 	"holdfast/internal/sqltext"
 )
 
@@ -18,9 +18,9 @@ import (
 const cellColumns = `id, first_key, second_key, currency, standing, valued_in`
 
 // cells runs a query that returns cells, and calls each with every cell and its id.
-func cells(tx *db.Tx, query string, args []any, each func(protection.Cell, int64)) error {
+func cells(tx *db.Tx, query string, args []any, each func(exposure.Cell, int64)) error {
 	return tx.Each(query, args, func(scan func(dest ...any) error) error {
-		var c protection.Cell
+		var c exposure.Cell
 		var id int64
 		err := scan(&id, &c.First, &c.Second, &c.Currency, &c.Standing, &c.ValuedIn)
 		each(c, id)
@@ -30,7 +30,7 @@ func cells(tx *db.Tx, query string, args []any, each func(protection.Cell, int64
 
 // eachCell calls each for the cells of a view. If channels are given, it reads theirs only; the first key of the view's
 // cells must then be the channel.
-func eachCell(tx *db.Tx, siteID int64, v protection.View, channels []int64, each func(protection.Cell, int64)) error {
+func eachCell(tx *db.Tx, siteID int64, v exposure.View, channels []int64, each func(exposure.Cell, int64)) error {
 	w := &sqltext.Where{}
 	w.And("site_id = ?", siteID)
 	w.And("view = ?", v.String())
@@ -52,7 +52,7 @@ type Reading struct {
 }
 
 // known reports whether a delta was recorded by the instant of the report.
-func (r Reading) known(d protection.Delta) bool {
+func (r Reading) known(d exposure.Delta) bool {
 	return r.Known.IsZero() || d.Known <= db.Micros(r.Known)
 }
 
@@ -84,7 +84,7 @@ const fewPacks = 20
 // ExposureOn calls each for the cells of some views, with the tally of a cell on the day. It reads the cubes, takes out
 // what was recorded later, and adds the deltas that are not folded yet. So a cell may come more than once: add its tallies.
 func ExposureOn(
-	tx *db.Tx, r Reading, views []protection.View, each func(protection.View, protection.Cell, protection.Tally),
+	tx *db.Tx, r Reading, views []exposure.View, each func(exposure.View, exposure.Cell, exposure.Tally),
 ) error {
 	if later, _, err := LaterPacks(tx, r); err != nil || later > fewPacks {
 		if err = errors.Join(err, tx.Long()); err != nil {
@@ -92,20 +92,20 @@ func ExposureOn(
 		}
 	}
 	for _, v := range views {
-		err := foldedOn(tx, r, v, func(c protection.Cell, t protection.Tally) { each(v, c, t) })
+		err := foldedOn(tx, r, v, func(c exposure.Cell, t exposure.Tally) { each(v, c, t) })
 		if err != nil {
 			return err
 		}
 	}
-	add := func(d protection.Delta) {
-		if t := d.On(r.Day); t != (protection.Tally{}) {
+	add := func(d exposure.Delta) {
+		if t := d.On(r.Day); t != (exposure.Tally{}) {
 			for _, v := range views {
 				each(v, v.CellOf(d.Bucket), t)
 			}
 		}
 	}
 	if !r.Known.IsZero() {
-		err := eachKept(tx, r, `final_known > $2`, db.Micros(r.Known), func(d protection.Delta) {
+		err := eachKept(tx, r, `final_known > $2`, db.Micros(r.Known), func(d exposure.Delta) {
 			if !r.known(d) { // the cubes have it
 				add(d.Negative())
 			}
@@ -117,23 +117,23 @@ func ExposureOn(
 	return eachUnfolded(tx, r, add)
 }
 
-func foldedOn(tx *db.Tx, r Reading, v protection.View, each func(protection.Cell, protection.Tally)) error {
-	sums := map[int64]*protection.Tally{}
-	cells := map[int64]protection.Cell{}
-	err := eachCell(tx, r.SiteID, v, r.Channels, func(c protection.Cell, id int64) {
-		cells[id], sums[id] = c, &protection.Tally{}
+func foldedOn(tx *db.Tx, r Reading, v exposure.View, each func(exposure.Cell, exposure.Tally)) error {
+	sums := map[int64]*exposure.Tally{}
+	cells := map[int64]exposure.Cell{}
+	err := eachCell(tx, r.SiteID, v, r.Channels, func(c exposure.Cell, id int64) {
+		cells[id], sums[id] = c, &exposure.Tally{}
 	})
 	if err != nil {
 		return err
 	}
-	args := []any{r.SiteID, v.String(), protection.BlockOf(r.Day)}
+	args := []any{r.SiteID, v.String(), exposure.BlockOf(r.Day)}
 	err = tx.Each(`SELECT cell, CAST(SUM(counted) AS BIGINT), CAST(SUM(amount) AS BIGINT), CAST(SUM(by_end) AS BIGINT),
 			CAST(SUM(by_start) AS BIGINT), CAST(SUM(locked) AS BIGINT), CAST(SUM(locked_end) AS BIGINT),
 			CAST(SUM(locked_start) AS BIGINT)
 		FROM exposure_blocks WHERE site_id = $1 AND view = $2 AND block < $3 GROUP BY cell`, args,
 		func(scan func(dest ...any) error) error {
 			var id int64
-			var t protection.Tally
+			var t exposure.Tally
 			err := scan(&id, &t.Count, &t.Amount, &t.End, &t.Start, &t.Locked, &t.LockedEnd, &t.LockedStart)
 			if sum := sums[id]; sum != nil {
 				sum.Add(t)
@@ -148,7 +148,7 @@ func foldedOn(tx *db.Tx, r Reading, v protection.View, each func(protection.Cell
 		if sum == nil {
 			return nil
 		}
-		return protection.EachDay(days, func(on civil.Day, t protection.Tally) {
+		return EachDay(days, func(on civil.Day, t exposure.Tally) {
 			if on <= r.Day {
 				sum.Add(t)
 			}
@@ -164,16 +164,16 @@ func foldedOn(tx *db.Tx, r Reading, v protection.View, each func(protection.Cell
 // to count on a later day is left out. For each cell, of returns the function that takes its changes, or nil if none shall
 // take them. The days of a cell come in any order, and may come more than once.
 func ExposureAhead(
-	tx *db.Tx, r Reading, v protection.View, of func(protection.Cell) func(civil.Day, protection.Tally),
+	tx *db.Tx, r Reading, v exposure.View, of func(exposure.Cell) func(civil.Day, exposure.Tally),
 ) error {
 	if r.Day < civil.DayOf(tx.Now) || !r.Known.IsZero() { // it takes out the deltas since then; of today there are none
 		if err := tx.Long(); err != nil {
 			return err
 		}
 	}
-	byID := map[int64]func(civil.Day, protection.Tally){}
-	byCell := map[protection.Cell]func(civil.Day, protection.Tally){}
-	err := eachCell(tx, r.SiteID, v, r.Channels, func(c protection.Cell, id int64) {
+	byID := map[int64]func(civil.Day, exposure.Tally){}
+	byCell := map[exposure.Cell]func(civil.Day, exposure.Tally){}
+	err := eachCell(tx, r.SiteID, v, r.Channels, func(c exposure.Cell, id int64) {
 		byCell[c] = of(c)
 		byID[id] = byCell[c]
 	})
@@ -182,14 +182,14 @@ func ExposureAhead(
 	}
 	err = blocks(tx, `block >= $3`, []any{r.SiteID, v.String(), 0}, func(id int64, days []byte) error {
 		if take := byID[id]; take != nil {
-			return protection.EachDay(days, take)
+			return EachDay(days, take)
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	changes := func(d protection.Delta) {
+	changes := func(d exposure.Delta) {
 		c := v.CellOf(d.Bucket)
 		take, known := byCell[c]
 		if !known {
@@ -200,7 +200,7 @@ func ExposureAhead(
 			d.Changes(take)
 		}
 	}
-	takeOut := func(d protection.Delta) {
+	takeOut := func(d exposure.Delta) {
 		if d.Day > r.Day || !r.known(d) { // the cube has it
 			changes(d.Negative())
 		}
@@ -213,7 +213,7 @@ func ExposureAhead(
 	if err != nil {
 		return err
 	}
-	return eachUnfolded(tx, r, func(d protection.Delta) {
+	return eachUnfolded(tx, r, func(d exposure.Delta) {
 		if d.Day <= r.Day {
 			changes(d)
 		}
@@ -221,11 +221,11 @@ func ExposureAhead(
 }
 
 // BucketsOn calls each for the changes of buckets that count on the day. A bucket may come more than once: add its changes.
-func BucketsOn(tx *db.Tx, r Reading, each func(protection.Delta)) error {
+func BucketsOn(tx *db.Tx, r Reading, each func(exposure.Delta)) error {
 	if err := tx.Long(); err != nil {
 		return err
 	}
-	counts := func(d protection.Delta) {
+	counts := func(d exposure.Delta) {
 		if d.Day <= r.Day && r.Day <= d.LastDay && r.known(d) {
 			each(d)
 		}
@@ -251,7 +251,7 @@ func blocks(tx *db.Tx, condition string, args []any, each func(cell int64, days 
 
 // eachKept reads the deltas in the packs that meet a condition. $2 in it is the given number, $3 the instant of the report.
 // The deltas tell when they were recorded if the report asks for an instant.
-func eachKept(tx *db.Tx, r Reading, condition string, number int64, each func(protection.Delta)) error {
+func eachKept(tx *db.Tx, r Reading, condition string, number int64, each func(exposure.Delta)) error {
 	picked := map[int64]bool{}
 	for _, id := range r.Channels {
 		picked[id] = true
@@ -269,7 +269,7 @@ func eachKept(tx *db.Tx, r Reading, condition string, number int64, each func(pr
 			if err := scan(&packed, &known); err != nil {
 				return err
 			}
-			return protection.EachDelta(packed, known, func(d protection.Delta) {
+			return EachDelta(packed, known, func(d exposure.Delta) {
 				if len(picked) == 0 || picked[d.ChannelID] {
 					each(d)
 				}
@@ -278,7 +278,7 @@ func eachKept(tx *db.Tx, r Reading, condition string, number int64, each func(pr
 }
 
 // eachUnfolded reads the deltas that are not folded yet and were known at the instant of the report.
-func eachUnfolded(tx *db.Tx, r Reading, each func(protection.Delta)) error {
+func eachUnfolded(tx *db.Tx, r Reading, each func(exposure.Delta)) error {
 	w := &sqltext.Where{}
 	w.And("site_id = ?", r.SiteID)
 	sqltext.In(w, "channel_id", r.Channels)

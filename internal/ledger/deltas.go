@@ -5,12 +5,12 @@ import (
 
 	"holdfast/internal/core"
 	"holdfast/internal/db"
-	"holdfast/internal/protection"
+	"holdfast/internal/exposure"
 )
 
 // InsertDeltas appends changes of buckets. Each is a row of its own, so that no write waits for another one. What does not
 // say when it was recorded is recorded now.
-func InsertDeltas(tx *db.Tx, siteID int64, deltas []protection.Delta) error {
+func InsertDeltas(tx *db.Tx, siteID int64, deltas []exposure.Delta) error {
 	rows := make([][]any, len(deltas))
 	for i, d := range deltas {
 		rows[i] = []any{siteID, d.Day, d.ChannelID, d.Currency, d.Scheme, d.Country, d.Suppliers, d.Standing,
@@ -24,7 +24,7 @@ func InsertDeltas(tx *db.Tx, siteID int64, deltas []protection.Delta) error {
 const deltaColumns = `day, channel_id, currency, scheme, country, suppliers, standing, valued_in, start_day, end_day,
 	last_day, counted, amount, locked, known_at`
 
-func scanDelta(scan func(dest ...any) error) (d protection.Delta, err error) {
+func scanDelta(scan func(dest ...any) error) (d exposure.Delta, err error) {
 	err = scan(&d.Day, &d.ChannelID, &d.Currency, &d.Scheme, &d.Country, &d.Suppliers, &d.Standing, &d.ValuedIn,
 		&d.Start, &d.End, &d.LastDay, &d.Count, &d.Amount, &d.Locked, &d.Known)
 	return d, err

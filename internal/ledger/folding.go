@@ -11,7 +11,7 @@ import (
 
 	"holdfast/internal/core"
 	"holdfast/internal/db"
-	"holdfast/internal/protection"
+	"holdfast/internal/exposure"
 	"holdfast/internal/sqltext"
 )
 
@@ -44,8 +44,8 @@ const (
 type fold struct {
 	siteID int64
 	ids    []int64 // of the deltas
-	kept   []protection.Delta
-	cubes  []map[protection.BlockKey]*protection.Block // what the deltas add, by view
+	kept   []exposure.Delta
+	cubes  []map[exposure.BlockKey]*exposure.Block // what the deltas add, by view
 }
 
 // errFolded: another fold has taken some of the deltas.
@@ -54,9 +54,9 @@ var errFolded = errors.New("the deltas were folded meanwhile")
 // gatherFold reads deltas, and adds them up. Nothing depends on the order of their ids: a delta that becomes visible late is folded
 // late.
 func gatherFold(ctx context.Context, store *db.DB, siteID int64, limit int) (*fold, error) {
-	f := &fold{siteID: siteID, cubes: make([]map[protection.BlockKey]*protection.Block, len(protection.Views))}
+	f := &fold{siteID: siteID, cubes: make([]map[exposure.BlockKey]*exposure.Block, len(exposure.Views))}
 	for i := range f.cubes {
-		f.cubes[i] = map[protection.BlockKey]*protection.Block{}
+		f.cubes[i] = map[exposure.BlockKey]*exposure.Block{}
 	}
 	mostBlocks := max(blocksPerFold, limit*blocksPerFold/deltasPerFold) // more where more is asked for
 	for touched := 0; len(f.ids) < limit && touched < mostBlocks; {
@@ -67,13 +67,13 @@ func gatherFold(ctx context.Context, store *db.DB, siteID int64, limit int) (*fo
 		if len(deltas) == 0 {
 			break
 		}
-		f.kept = append(f.kept, protection.Merge(deltas)...)
+		f.kept = append(f.kept, exposure.Merge(deltas)...)
 		for i := range deltas {
 			deltas[i].Known = 0 // the cubes do not tell
 		}
-		deltas = protection.Merge(deltas) // often equal: the parts of a booking are paid on one day
+		deltas = exposure.Merge(deltas) // often equal: the parts of a booking are paid on one day
 		touched = 0
-		for i, v := range protection.Views {
+		for i, v := range exposure.Views {
 			v.Gather(deltas, f.cubes[i])
 			touched += len(f.cubes[i])
 		}
@@ -82,7 +82,7 @@ func gatherFold(ctx context.Context, store *db.DB, siteID int64, limit int) (*fo
 }
 
 // read reads the deltas behind those that the fold has.
-func (f *fold) read(ctx context.Context, store *db.DB, limit int) (deltas []protection.Delta, err error) {
+func (f *fold) read(ctx context.Context, store *db.DB, limit int) (deltas []exposure.Delta, err error) {
 	last := int64(0)
 	if n := len(f.ids); n > 0 {
 		last = f.ids[n-1]
@@ -120,7 +120,7 @@ func (f *fold) store(tx *db.Tx) error {
 			return errFolded
 		}
 	}
-	for i, v := range protection.Views {
+	for i, v := range exposure.Views {
 		if err := addBlocks(tx, f.siteID, v, f.cubes[i]); err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func (f *fold) store(tx *db.Tx) error {
 
 // keepDeltas adds deltas to the buckets, in packs. The deltas of a small fold join the last pack, so that packs do not
 // stay small. The caller has locked the site's row in exposure_folds.
-func keepDeltas(tx *db.Tx, siteID int64, deltas []protection.Delta) error {
+func keepDeltas(tx *db.Tx, siteID int64, deltas []exposure.Delta) error {
 	var id, counted int64
 	var packed, known []byte
 	err := tx.Row(`SELECT id, counted, deltas, known FROM exposure_buckets WHERE site_id = $1
@@ -139,17 +139,17 @@ func keepDeltas(tx *db.Tx, siteID int64, deltas []protection.Delta) error {
 		return err
 	}
 	if err == nil && counted+int64(len(deltas)) <= deltasPerPack {
-		if err := protection.EachDelta(packed, known, func(d protection.Delta) { deltas = append(deltas, d) }); err != nil {
+		if err := EachDelta(packed, known, func(d exposure.Delta) { deltas = append(deltas, d) }); err != nil {
 			return err
 		}
 		if _, err := tx.Exec(`DELETE FROM exposure_buckets WHERE site_id = $1 AND id = $2`, siteID, id); err != nil {
 			return err
 		}
 	}
-	deltas = protection.Merge(deltas)
-	protection.InOrder(deltas)
+	deltas = exposure.Merge(deltas)
+	InOrder(deltas)
 	for part := range slices.Chunk(deltas, deltasPerPack) {
-		p := protection.PackDeltas(part)
+		p := PackDeltas(part)
 		_, err := tx.Exec(`INSERT INTO exposure_buckets (site_id, first_day, final_day, last_day, counted, deltas, known, final_known)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 			siteID, p.FirstDay, p.FinalDay, p.LastDay, len(part), p.Deltas, p.Known, p.FinalKnown)
@@ -169,12 +169,12 @@ type place struct {
 const blocksPerStatement = 32
 
 // addBlocks adds changes to the blocks of a cube. The caller has locked the site's row in exposure_folds.
-func addBlocks(tx *db.Tx, siteID int64, v protection.View, changes map[protection.BlockKey]*protection.Block) error {
+func addBlocks(tx *db.Tx, siteID int64, v exposure.View, changes map[exposure.BlockKey]*exposure.Block) error {
 	ids, err := cellsFor(tx, siteID, v, changes)
 	if err != nil {
 		return err
 	}
-	added := make(map[place]*protection.Block, len(changes))
+	added := make(map[place]*exposure.Block, len(changes))
 	places := make([]place, 0, len(changes))
 	for key, b := range changes {
 		at := place{key.Block, ids[key.Cell]}
@@ -200,14 +200,14 @@ func addBlocks(tx *db.Tx, siteID int64, v protection.View, changes map[protectio
 
 // cellsFor finds the ids of the cells that change, and inserts those that are new. Each is looked up by its key, as in readBlocks.
 func cellsFor(
-	tx *db.Tx, siteID int64, v protection.View, changes map[protection.BlockKey]*protection.Block,
-) (map[protection.Cell]int64, error) {
-	ids := map[protection.Cell]int64{}
+	tx *db.Tx, siteID int64, v exposure.View, changes map[exposure.BlockKey]*exposure.Block,
+) (map[exposure.Cell]int64, error) {
+	ids := map[exposure.Cell]int64{}
 	for key := range changes {
 		ids[key.Cell] = 0
 	}
-	known := func(c protection.Cell, id int64) { ids[c] = id }
-	err := sqltext.InPowers(slices.Collect(maps.Keys(ids)), blocksPerStatement, func(some []protection.Cell) error {
+	known := func(c exposure.Cell, id int64) { ids[c] = id }
+	err := sqltext.InPowers(slices.Collect(maps.Keys(ids)), blocksPerStatement, func(some []exposure.Cell) error {
 		w := sqltext.Where{Args: []any{siteID, v.String()}}
 		rows := make([]string, len(some))
 		for i, c := range some {
@@ -222,13 +222,13 @@ func cellsFor(
 	if err != nil {
 		return nil, err
 	}
-	var fresh []protection.Cell
+	var fresh []exposure.Cell
 	for c, id := range ids {
 		if id == 0 {
 			fresh = append(fresh, c)
 		}
 	}
-	return ids, sqltext.InPowers(fresh, blocksPerStatement, func(some []protection.Cell) error {
+	return ids, sqltext.InPowers(fresh, blocksPerStatement, func(some []exposure.Cell) error {
 		var w sqltext.Where
 		rows := make([]string, len(some))
 		for i, c := range some {
@@ -241,14 +241,14 @@ func cellsFor(
 
 // readBlocks reads some blocks; those that are not stored are empty. Each is looked up by its key, because PostgreSQL would rather
 // read all blocks of the view to join them, while it believes that there are few.
-func readBlocks(tx *db.Tx, siteID int64, v protection.View, places []place) (map[place]*protection.Block, error) {
+func readBlocks(tx *db.Tx, siteID int64, v exposure.View, places []place) (map[place]*exposure.Block, error) {
 	w := sqltext.Where{Args: []any{siteID, v.String()}}
 	rows := make([]string, len(places))
-	blocks := make(map[place]*protection.Block, len(places))
+	blocks := make(map[place]*exposure.Block, len(places))
 	for i, p := range places {
 		// PostgreSQL takes the type of a column of VALUES from its first row. Without a CAST the type is text.
 		rows[i] = "(CAST(" + w.Arg(p.block) + " AS BIGINT), CAST(" + w.Arg(p.cell) + " AS BIGINT))"
-		blocks[p] = &protection.Block{}
+		blocks[p] = &exposure.Block{}
 	}
 	err := tx.Each(`WITH wanted (block, cell) AS (VALUES `+strings.Join(rows, ", ")+`)
 		SELECT w.block, w.cell, (SELECT b.days FROM exposure_blocks b
@@ -259,21 +259,21 @@ func readBlocks(tx *db.Tx, siteID int64, v protection.View, places []place) (map
 		if err := scan(&p.block, &p.cell, &days); err != nil || days == nil {
 			return err
 		}
-		return protection.EachDay(days, blocks[p].Add)
+		return EachDay(days, blocks[p].Add)
 	})
 	return blocks, err
 }
 
 // saveBlocks stores the new values of blocks.
 func saveBlocks(
-	tx *db.Tx, siteID int64, v protection.View, places []place, blocks map[place]*protection.Block,
+	tx *db.Tx, siteID int64, v exposure.View, places []place, blocks map[place]*exposure.Block,
 ) error {
 	w := sqltext.Where{Args: []any{siteID, v.String()}}
 	rows := make([]string, len(places))
 	for i, p := range places {
 		b := blocks[p]
 		rows[i] = "($1, $2, " + strings.TrimPrefix(w.Values(p.block, p.cell, b.Sum.Count, b.Sum.Amount, b.Sum.End,
-			b.Sum.Start, b.Sum.Locked, b.Sum.LockedEnd, b.Sum.LockedStart, b.Bytes()), "(")
+			b.Sum.Start, b.Sum.Locked, b.Sum.LockedEnd, b.Sum.LockedStart, PackDays(*b)), "(")
 	}
 	_, err := tx.Exec(`INSERT INTO exposure_blocks (site_id, view, block, cell, counted, amount, by_end, by_start, locked,
 			locked_end, locked_start, days)

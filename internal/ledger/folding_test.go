@@ -9,18 +9,18 @@ import (
 	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
+	"holdfast/internal/exposure"
 	"holdfast/internal/ledger"
-	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
 
 // someDeltas are changes of as many buckets, one a day from day 0 on, each of 100 and at risk for ten days.
-func someDeltas(n int) []protection.Delta {
-	list := make([]protection.Delta, n)
+func someDeltas(n int) []exposure.Delta {
+	list := make([]exposure.Delta, n)
 	for i := range list {
 		day := civil.Day(i)
-		list[i] = protection.Delta{Day: day, Count: 1, Amount: 100, Bucket: protection.Bucket{
-			ChannelID: int64(i % 2), Currency: "EUR", Standing: protection.Covered, Start: day + 5, End: day + 7, LastDay: day + 9,
+		list[i] = exposure.Delta{Day: day, Count: 1, Amount: 100, Bucket: exposure.Bucket{
+			ChannelID: int64(i % 2), Currency: "EUR", Standing: exposure.Covered, Start: day + 5, End: day + 7, LastDay: day + 9,
 		}}
 	}
 	return list
@@ -97,14 +97,14 @@ func TestSmallFoldsShareAPack(t *testing.T) {
 			foldSome(t, store, other, 1)
 		}
 		var sizes []int64
-		on := map[int64]protection.Tally{}
+		on := map[int64]exposure.Tally{}
 		all := 0
 		err := store.Read(t.Context(), func(tx *db.Tx) (err error) {
 			if sizes, err = packSizes(tx, site); err != nil {
 				return err
 			}
 			for _, channels := range [][]int64{nil, {1}} {
-				err = ledger.BucketsOn(tx, ledger.Reading{SiteID: site, Day: 1_006, Channels: channels}, func(d protection.Delta) {
+				err = ledger.BucketsOn(tx, ledger.Reading{SiteID: site, Day: 1_006, Channels: channels}, func(d exposure.Delta) {
 					sum := on[int64(len(channels))]
 					sum.Add(d.On(1_006))
 					on[int64(len(channels))] = sum
@@ -117,7 +117,7 @@ func TestSmallFoldsShareAPack(t *testing.T) {
 			t.Errorf("packs %v, %v", sizes, err)
 		}
 		// Of the day are those that began on the days 997 to 1006; of these, 999 to 1006 are not over.
-		want := map[int64]protection.Tally{
+		want := map[int64]exposure.Tally{
 			0: {Count: 10, Amount: 1000, End: 800, Start: 500}, 1: {Count: 5, Amount: 500, End: 400, Start: 200},
 		}
 		if on[0] != want[0] || on[1] != want[1] || all != 15 {

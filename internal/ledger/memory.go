@@ -6,6 +6,7 @@ import (
 
 	"holdfast/internal/db"
 	"holdfast/internal/digest"
+	"holdfast/internal/exposure"
 	"holdfast/internal/protection"
 )
 
@@ -14,8 +15,8 @@ type ledgerMemory struct {
 	risks       map[db.Key]*heldRisk       // of bookings that the write has locked
 	allocations map[db.Key]*heldAllocation // that the write has made or locked
 	rows        ledgerRows
-	changed     []*heldRisk                  // whose changes are not in the buckets yet
-	deltas      map[int64][]protection.Delta // by site: further changes that are not in the buckets yet
+	changed     []*heldRisk                // whose changes are not in the buckets yet
+	deltas      map[int64][]exposure.Delta // by site: further changes that are not in the buckets yet
 }
 
 // heldRisk is the risk of a booking: all facts that its buckets are computed from. counted is its part in the buckets.
@@ -23,22 +24,22 @@ type ledgerMemory struct {
 type heldRisk struct {
 	siteID      int64
 	read        bool
-	risk        protection.BookingRisk
-	before      protection.BookingRisk // as it was when it was counted
-	counted     []protection.Delta
-	outstanding []protection.Outstanding // while the facts are not read
+	risk        exposure.BookingRisk
+	before      exposure.BookingRisk // as it was when it was counted
+	counted     []exposure.Delta
+	outstanding []exposure.Outstanding // while the facts are not read
 }
 
 // changes returns what has changed of the buckets since they were counted.
-func (h *heldRisk) changes(now time.Time) (deltas []protection.Delta, err error) {
+func (h *heldRisk) changes(now time.Time) (deltas []exposure.Delta, err error) {
 	counted, err := h.risk.Deltas()
 	if err != nil {
 		return nil, err
 	}
 	if len(h.risk.RecordedAfter(now)) > 0 {
-		deltas, err = protection.OvertakenDeltas(h.before, h.risk, now)
+		deltas, err = exposure.OvertakenDeltas(h.before, h.risk, now)
 	} else {
-		deltas = protection.Difference(h.counted, counted)
+		deltas = exposure.Difference(h.counted, counted)
 	}
 	h.counted, h.before = counted, h.risk.Clone()
 	return deltas, err
@@ -47,9 +48,9 @@ func (h *heldRisk) changes(now time.Time) (deltas []protection.Delta, err error)
 // text is what is outstanding of the booking, as it is stored.
 func (h *heldRisk) text() string {
 	if h.read {
-		return protection.OutstandingText(h.risk.Outstanding())
+		return exposure.OutstandingText(h.risk.Outstanding())
 	}
-	return protection.OutstandingText(h.outstanding)
+	return exposure.OutstandingText(h.outstanding)
 }
 
 // heldAllocation is an allocation that this write has made or locked. A list that is nil was not read yet.
@@ -149,7 +150,7 @@ func flushDeltas(tx *db.Tx) error {
 	changed, bySite := m.changed, m.deltas
 	m.changed, m.deltas = nil, nil
 	if bySite == nil {
-		bySite = map[int64][]protection.Delta{}
+		bySite = map[int64][]exposure.Delta{}
 	}
 	for _, h := range changed {
 		deltas, err := h.changes(tx.Now)
@@ -159,7 +160,7 @@ func flushDeltas(tx *db.Tx) error {
 		bySite[h.siteID] = append(bySite[h.siteID], deltas...)
 	}
 	for site, deltas := range bySite {
-		if err := InsertDeltas(tx, site, protection.Merge(deltas)); err != nil {
+		if err := InsertDeltas(tx, site, exposure.Merge(deltas)); err != nil {
 			return err
 		}
 	}

@@ -8,8 +8,9 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
+	"holdfast/internal/estimate"
+	"holdfast/internal/exposure"
 	"holdfast/internal/ledger"
-	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
 
@@ -28,7 +29,7 @@ func TestPositionsGoFromRowToRow(t *testing.T) {
 	}{{dbtest.StartDay, "allocations_open"}, {dbtest.StartDay - 1, "allocations_by_booking"}} {
 		ran := dbtest.Reading(dbtest.Statements(store, func() {
 			dbtest.Read(t, store, func(tx *db.Tx) error {
-				return ledger.Positions(tx, 1, c.day, dbtest.Start, nil, func(protection.Position) error { return nil })
+				return ledger.Positions(tx, 1, c.day, dbtest.Start, nil, func(exposure.Position) error { return nil })
 			})
 		}), "allocations a")
 		if len(ran) != 1 {
@@ -58,7 +59,7 @@ func TestVintagesGoByTheBookingsOfTheChannel(t *testing.T) {
 	found := 0
 	ran := dbtest.Reading(dbtest.Statements(w.Core.Store, func() {
 		dbtest.Read(t, w.Core.Store, func(tx *db.Tx) error {
-			return ledger.VintagesOf(tx, w.Site.ID, c.ID, civil.DayOf(w.Now()), w.Now(), func(protection.VintagePart) error {
+			return ledger.VintagesOf(tx, w.Site.ID, c.ID, civil.DayOf(w.Now()), w.Now(), func(estimate.VintagePart) error {
 				found++
 				return nil
 			})

@@ -7,13 +7,14 @@ import (
 	"holdfast/internal/bookings"
 	"holdfast/internal/db"
 	"holdfast/internal/digest"
+	"holdfast/internal/exposure"
 	"holdfast/internal/protection"
 )
 
 // changeRisk changes the risk of a booking, and counts the change of the buckets in the same write. The caller has locked
 // the booking, or the one allocation that apply changes. That is enough: what other writes change meanwhile is the same
 // before and after apply, so it is not in the difference.
-func changeRisk(tx *db.Tx, siteID, bookingID int64, apply func(*protection.BookingRisk)) error {
+func changeRisk(tx *db.Tx, siteID, bookingID int64, apply func(*exposure.BookingRisk)) error {
 	m := inLedger.Of(tx)
 	if _, holds := bookings.Held(tx, siteID, bookingID); !holds {
 		risk, err := bookingRisk(tx, siteID, bookingID)
@@ -51,20 +52,20 @@ func addRisk(tx *db.Tx, a protection.History) error {
 		return err
 	}
 	if h == nil || h.read {
-		return changeRisk(tx, a.SiteID, a.BookingID, func(b *protection.BookingRisk) { b.Allocations = append(b.Allocations, a) })
+		return changeRisk(tx, a.SiteID, a.BookingID, func(b *exposure.BookingRisk) { b.Allocations = append(b.Allocations, a) })
 	}
 	if a.Decision.Simulated {
 		return nil // it is in no total
 	}
-	own, err := protection.BookingRisk{Allocations: []protection.History{a}}.Deltas()
+	own, err := exposure.BookingRisk{Allocations: []protection.History{a}}.Deltas()
 	if err != nil {
 		return err
 	}
-	before := protection.InstalmentDeltas(h.outstanding, a.ChannelID, a.Currency)
-	h.outstanding = protection.PayMore(h.outstanding, a.Paid(), a.Amount, a.Terms[0].Terms)
-	after := protection.InstalmentDeltas(h.outstanding, a.ChannelID, a.Currency)
+	before := exposure.InstalmentDeltas(h.outstanding, a.ChannelID, a.Currency)
+	h.outstanding = exposure.PayMore(h.outstanding, a.Paid(), a.Amount, a.Terms[0].Terms)
+	after := exposure.InstalmentDeltas(h.outstanding, a.ChannelID, a.Currency)
 	m := inLedger.Of(tx)
-	db.Keep(&m.deltas, a.SiteID, slices.Concat(m.deltas[a.SiteID], own, protection.Difference(before, after)))
+	db.Keep(&m.deltas, a.SiteID, slices.Concat(m.deltas[a.SiteID], own, exposure.Difference(before, after)))
 	tx.Defer(waitingDeltas)
 	return bookings.KeepOutstanding(tx, a.SiteID, a.BookingID, h.text)
 }
@@ -91,7 +92,7 @@ func partOf(tx *db.Tx, siteID, bookingID int64) (*heldRisk, error) {
 		return nil, nil
 	default:
 		var err error
-		if h.outstanding, err = protection.ReadOutstanding(text); err != nil {
+		if h.outstanding, err = exposure.ReadOutstanding(text); err != nil {
 			return nil, err
 		}
 	}
@@ -128,19 +129,19 @@ func learnPrice(tx *db.Tx, a protection.Allocation) error {
 	if i < 0 || h.risk.Allocations[i].PricedAt.Equal(a.PricedAt) {
 		return nil
 	}
-	alone := protection.BookingRisk{Total: h.risk.Total, Allocations: slices.Clone(h.risk.Allocations[i : i+1])}
+	alone := exposure.BookingRisk{Total: h.risk.Total, Allocations: slices.Clone(h.risk.Allocations[i : i+1])}
 	before, err := alone.Deltas()
 	if err != nil {
 		return err
 	}
 	h.risk.Allocations[i].Allocation, alone.Allocations[0].Allocation = a, a
 	after, err := alone.Deltas()
-	h.counted = protection.Merge(slices.Concat(h.counted, protection.Difference(before, after)))
+	h.counted = exposure.Merge(slices.Concat(h.counted, exposure.Difference(before, after)))
 	return err
 }
 
 // bookingRisk reads the risk of a booking from the database.
-func bookingRisk(tx *db.Tx, siteID, bookingID int64) (b protection.BookingRisk, err error) {
+func bookingRisk(tx *db.Tx, siteID, bookingID int64) (b exposure.BookingRisk, err error) {
 	args := []any{siteID, bookingID}
 	held, holds := bookings.Held(tx, siteID, bookingID)
 	b.Total = held.Total
@@ -163,11 +164,11 @@ func bookingRisk(tx *db.Tx, siteID, bookingID int64) (b protection.BookingRisk, 
 }
 
 // totalChanges reads the changes of a booking's total, each with the total before it. args are the site and the booking.
-func totalChanges(tx *db.Tx, args []any) (list []protection.TotalChange, err error) {
+func totalChanges(tx *db.Tx, args []any) (list []exposure.TotalChange, err error) {
 	err = tx.Each(`SELECT changed_at, total FROM booking_totals WHERE site_id = $1 AND booking_id = $2 ORDER BY id`, args,
 		func(scan func(dest ...any) error) error {
 			var changed int64
-			var c protection.TotalChange
+			var c exposure.TotalChange
 			err := scan(&changed, &c.Before)
 			c.At = db.Instant(changed)
 			list = append(list, c)
@@ -192,9 +193,9 @@ func HistoriesOfBooking(tx *db.Tx, siteID, bookingID int64) ([]protection.Histor
 
 // changeTotal writes that the total of a locked booking is about to change.
 func changeTotal(tx *db.Tx, siteID, bookingID, before, after int64) error {
-	err := changeRisk(tx, siteID, bookingID, func(b *protection.BookingRisk) {
+	err := changeRisk(tx, siteID, bookingID, func(b *exposure.BookingRisk) {
 		b.Total = after
-		b.Totals = slices.Concat(b.Totals, []protection.TotalChange{{At: tx.Now, Before: before}})
+		b.Totals = slices.Concat(b.Totals, []exposure.TotalChange{{At: tx.Now, Before: before}})
 	})
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"holdfast/internal/db"
+	"holdfast/internal/exposure"
 	"holdfast/internal/protection"
 )
 
@@ -40,7 +41,7 @@ func changeAllocation(tx *db.Tx, siteID, id int64, apply func(*protection.Histor
 	if err := learnPrice(tx, a); err != nil {
 		return nil, err
 	}
-	err = changeRisk(tx, siteID, a.BookingID, func(b *protection.BookingRisk) {
+	err = changeRisk(tx, siteID, a.BookingID, func(b *exposure.BookingRisk) {
 		if i := slices.IndexFunc(b.Allocations, func(a protection.History) bool { return a.ID == id }); i >= 0 {
 			apply(&b.Allocations[i])
 		}

@@ -5,13 +5,14 @@ import (
 
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
+	"holdfast/internal/estimate"
 	"holdfast/internal/money"
 	"holdfast/internal/packed"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
 
-// vintageColumns are the columns of a protection.VintagePart. Each subquery looks into the index of the allocation: the "+" keeps
+// vintageColumns are the columns of an estimate.VintagePart. Each subquery looks into the index of the allocation: the "+" keeps
 // SQLite from those of the instants, by which it would go through the whole site for each payment.
 var vintageColumns = packed.Columns(`a.effective_at, a.amount, COALESCE(
 		(SELECT t.last_day FROM allocation_terms t WHERE t.site_id = a.site_id AND t.allocation_id = a.id
@@ -30,7 +31,7 @@ func sumOfKind(kind travel.TransactionType) string {
 // VintagesOf calls each for every card payment of a channel up to the end of a day, with what had become of it by then, as known
 // at an instant. Simulated payments are left out. It begins with the bookings of the channel.
 func VintagesOf(
-	tx *db.Tx, siteID, channelID int64, day civil.Day, known time.Time, each func(protection.VintagePart) error,
+	tx *db.Tx, siteID, channelID int64, day civil.Day, known time.Time, each func(estimate.VintagePart) error,
 ) error {
 	if err := tx.Long(); err != nil {
 		return err
@@ -44,7 +45,7 @@ func VintagesOf(
 			if err := scan(&row); err != nil {
 				return err
 			}
-			var v protection.VintagePart
+			var v estimate.VintagePart
 			v.Paid, v.Amounts.Allocated = civil.DayOf(row.Instant()), row.Int()
 			v.LastDay, v.Booked = row.Day(), row.Int()
 			v.Refunded, v.ChargedBack, v.Reversed = row.Int(), row.Int(), row.Int()

@@ -12,6 +12,7 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
+	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
 	"holdfast/internal/limits"
 	"holdfast/internal/merchants"
@@ -49,7 +50,7 @@ func TestLimitsOfPaymentAndBookingAreExact(t *testing.T) {
 		w.Must(apptest.Linked(travel.Refund, second, b, 24000))
 		w.Must(apptest.Report(travel.Purchase, b, 4000))
 		apptest.Same(t, "armed again", eventsOf(t, w, protection.LimitBooking)[3:], []string{fmt.Sprintf("%d:95%%=58000", id)})
-		e := w.Exposure(reports.ExposureQuery{Valuation: protection.Locked})
+		e := w.Exposure(reports.ExposureQuery{Valuation: exposure.Locked})
 		apptest.Same(t, "all is protected", e.Total.E1, 24000+34000+20000-24000+4000)
 		over := true
 		list, err := w.App.Payments.List(t.Context(), w.Actor, travel.TransactionFilter{OverLimit: &over}, apptest.WholeList)
@@ -169,7 +170,7 @@ func followsEveryChange(t *testing.T, w *apptest.World, by travel.Recognition) {
 	check := func(when string) {
 		t.Helper()
 		settle(t, w)
-		want := w.Exposure(reports.ExposureQuery{Valuation: protection.Locked}).Total.E1
+		want := w.Exposure(reports.ExposureQuery{Valuation: exposure.Locked}).Total.E1
 		apptest.Same(t, when, rowOf(t, w, protection.LimitSite, 0).Use, want)
 	}
 	paid := w.Must(apptest.Report(travel.Purchase, b, 60001))

@@ -11,6 +11,7 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
+	"holdfast/internal/exposure"
 	"holdfast/internal/limits"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
@@ -43,7 +44,7 @@ func TestUseFollowsTheRecognition(t *testing.T) {
 		check := func(when string, use int64, rises bool) {
 			t.Helper()
 			settle(t, w)
-			e1 := w.Exposure(reports.ExposureQuery{Valuation: protection.Locked}).Total.E1
+			e1 := w.Exposure(reports.ExposureQuery{Valuation: exposure.Locked}).Total.E1
 			apptest.Same(t, when, []any{rowOf(t, w, protection.LimitSite, 0).Use, rowOf(t, w, protection.LimitChannel, c.ID).Use, e1},
 				[]any{use, use, use})
 			if rises { // the trip under way comes in: the site and the channel rise from 80 %
@@ -241,7 +242,7 @@ func isE1Locked(t *testing.T, w *apptest.World) {
 	w.Limit(protection.LimitChannel, 0, 100_000_000)
 	settle(t, w) // takes what was logged on the days before
 	settle(t, w)
-	r := w.Exposure(reports.ExposureQuery{Valuation: protection.Locked})
+	r := w.Exposure(reports.ExposureQuery{Valuation: exposure.Locked})
 	list, err := w.App.Limits.List(t.Context(), w.Actor, limits.LimitFilter{}, apptest.WholeList)
 	if err != nil {
 		t.Fatal(err)

@@ -9,10 +9,10 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/estimate"
 	"holdfast/internal/lists"
 	"holdfast/internal/money"
 	"holdfast/internal/packed"
-	"holdfast/internal/protection"
 	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
@@ -162,7 +162,7 @@ func TransactionsOfBooking(siteID, booking int64, ids *packed.Rows) core.Rider {
 // at an instant. first is the first day of a month. If channels are given, it reads theirs only. Simulated payments are no turnover.
 // A channel with payments keeps its currency, so it is that of all its turnover.
 func Turnover(
-	tx *db.Tx, siteID int64, first, last civil.Day, known time.Time, channels []int64, each func(protection.Turnover) error,
+	tx *db.Tx, siteID int64, first, last civil.Day, known time.Time, channels []int64, each func(estimate.Turnover) error,
 ) error {
 	for month := first; month <= last; {
 		end := travel.PeriodOf(travel.PeriodMonth, month).Last
@@ -174,7 +174,7 @@ func Turnover(
 				(SELECT CAST(SUM(CASE t.type WHEN 'refund' THEN -t.base_total ELSE t.base_total END) AS BIGINT) FROM transactions t
 					WHERE t.channel_id = c.id AND `+isTurnover+`)
 			FROM channels c WHERE `+w.Text.String(), w.Args, func(scan func(dest ...any) error) error {
-			t := protection.Turnover{Day: month}
+			t := estimate.Turnover{Day: month}
 			var total sql.NullInt64
 			if err := scan(&t.ChannelID, &t.Currency, &total); err != nil || !total.Valid {
 				return err
@@ -198,7 +198,7 @@ const isTurnover = `t.site_id = $1 AND t.effective_at >= $2 AND t.effective_at <
 // TurnoverParts calls each for the payments behind the turnover of the same query, in order of transactions and payments.
 // Their amounts add up to it.
 func TurnoverParts(
-	tx *db.Tx, siteID int64, first, last civil.Day, known time.Time, channels []int64, each func(protection.TurnoverPart) error,
+	tx *db.Tx, siteID int64, first, last civil.Day, known time.Time, channels []int64, each func(estimate.TurnoverPart) error,
 ) error {
 	w := sqltext.Where{Args: []any{siteID, db.Micros(first.Start()), db.Micros(last.End()), db.Micros(known)}}
 	w.Text.WriteString("t.site_id = $1")
@@ -207,7 +207,7 @@ func TurnoverParts(
 			CASE t.type WHEN 'refund' THEN -p.total ELSE p.total END
 		FROM transactions t JOIN payments p ON p.site_id = t.site_id AND p.transaction_id = t.id
 		WHERE `+isTurnover+` AND `+w.Text.String()+` ORDER BY t.id, p.id`, w.Args, func(scan func(dest ...any) error) error {
-		var p protection.TurnoverPart
+		var p estimate.TurnoverPart
 		err := scan(&p.TransactionID, &p.PaymentID, &p.BookingID, &p.Type, &p.ChannelID, &p.Currency, &p.Day, &p.Amount)
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"holdfast/internal/apptest"
+	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
@@ -83,7 +84,7 @@ func TestARefundOfBeforeAChargebackIsRecorded(t *testing.T) {
 			a := x.Allocations[0]
 			state := a.Premium.State
 			state.Line.ID = 0
-			of := reports.ExposureQuery{Scope: protection.Scope{Channels: []int64{c.ID}}}
+			of := reports.ExposureQuery{Scope: exposure.Scope{Channels: []int64{c.ID}}}
 			m := w.Movement("2024-06-02", of).Total
 			text := fmt.Sprint(p.Status, p.TotalRemaining(), p.Remaining, p.Payments[0].Remaining, p.Flags, w.ReadBooking(b.ID).Sums,
 				a.Remaining, a.Amounts, a.Amounts.DoubleRecovery(), a.State, a.Steps[2].Text, state, a.Premium.Booked, a.Premium.Retained,

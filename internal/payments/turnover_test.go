@@ -8,8 +8,8 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
+	"holdfast/internal/estimate"
 	"holdfast/internal/payments"
-	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
 
@@ -19,17 +19,17 @@ func TestTurnoverStandsInItsIndex(t *testing.T) {
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
 	c := w.Channel(travel.ModeProtectionOnly, "GBP")
 	w.Must(apptest.Report(travel.Purchase, w.Booking(c, 1000, "2024-09-14"), 1000))
-	var found []protection.Turnover
+	var found []estimate.Turnover
 	today := civil.DayOf(w.Now())
 	ran := dbtest.Reading(dbtest.Statements(w.Core.Store, func() {
 		dbtest.Read(t, w.Core.Store, func(tx *db.Tx) error {
-			return payments.Turnover(tx, w.Site.ID, civil.Date(2024, 5, 1), today, w.Now(), []int64{c.ID}, func(t protection.Turnover) error {
+			return payments.Turnover(tx, w.Site.ID, civil.Date(2024, 5, 1), today, w.Now(), []int64{c.ID}, func(t estimate.Turnover) error {
 				found = append(found, t)
 				return nil
 			})
 		})
 	}), "transactions t")
-	apptest.Same(t, "turnover", found, []protection.Turnover{{ChannelID: c.ID, Currency: "GBP", Day: civil.Date(2024, 6, 1), Amount: 1000}})
+	apptest.Same(t, "turnover", found, []estimate.Turnover{{ChannelID: c.ID, Currency: "GBP", Day: civil.Date(2024, 6, 1), Amount: 1000}})
 	if len(ran) != 2 { // May and June
 		t.Fatalf("%d statements read payments", len(ran))
 	}

@@ -6,9 +6,9 @@ import (
 
 	"holdfast/internal/apptest"
 	"holdfast/internal/civil"
+	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
 	"holdfast/internal/reports"
 	"holdfast/internal/travel"
 )
@@ -33,7 +33,7 @@ func TestPaymentsInAWithdrawnCurrency(t *testing.T) {
 		w.Must(on(apptest.Linked(travel.Capture, a, b, 753650), 2023, 1, 3))
 		w.Must(on(apptest.Linked(travel.Refund, p, b, 376825), 2023, 2, 1))
 		w.Must(apptest.Linked(travel.Chargeback, p, b, 376825))
-		r := w.Exposure(reports.ExposureQuery{Valuation: protection.Locked})
+		r := w.Exposure(reports.ExposureQuery{Valuation: exposure.Locked})
 		if r.Total.E1 != 88549 { // the capture alone, HRK 7,536.50 = EUR 1,000.00
 			t.Errorf("E1 is %d, pending %+v", r.Total.E1, r.PendingRate)
 		}

@@ -26,7 +26,10 @@ var Causes = []Cause{
 	CauseNew, CauseReversed, CauseReDated, CauseRefunded, CauseChargedBack, CauseDelivered, CauseExpired,
 }
 
-var causeNames = [...]string{"new", "reversed", "re_dated", "refunded", "charged_back", "delivered", "expired"}
+// CauseCount is the number of the causes.
+const CauseCount = int(CauseExpired) + 1
+
+var causeNames = [CauseCount]string{"new", "reversed", "re_dated", "refunded", "charged_back", "delivered", "expired"}
 
 // String is the name of the cause in answers and reports.
 func (c Cause) String() string { return causeNames[c] }
@@ -161,7 +164,7 @@ func (w *walk) pass(day civil.Day) error {
 	if after < w.h.Begins() { // it did not count yet: days has the day on which it begins
 		return nil
 	}
-	return w.terms.fade(w.n, after, day, w.by, w.each)
+	return w.terms.Fade(w.n, after, day, w.by, w.each)
 }
 
 // to goes on to a day and makes the changes of that day.

@@ -1,6 +1,6 @@
-// Package protection computes what docs/rules.md says: whether a payment is protected (R2), how much of it is at risk
-// and until when (R3 to R8), what it is worth (R9), its premium (R10), statements (R11) and limits (R12). It consists
-// of pure functions over plain values, without a database and without a clock.
+// Package protection computes what docs/rules.md says of one payment: whether it is protected (R2), how much of it is at risk and until when
+// (R3 to R6), what it is worth (R9), its premium (R10), statements (R11) and limits (R12). It consists of pure functions over plain values,
+// without a database and without a clock. What many payments come to is in package exposure (R7, R8).
 package protection
 
 import (

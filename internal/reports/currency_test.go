@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"holdfast/internal/apptest"
+	"holdfast/internal/exposure"
 	"holdfast/internal/ledger"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
@@ -27,7 +28,7 @@ func TestAPolicyInAnotherCurrency(t *testing.T) {
 		w.Must(apptest.Report(travel.Purchase, over, 4000))
 		euro := money.Currency("EUR")
 		w.Policy(travel.PolicyFields{From: apptest.DayPtr(t, "2024-06-06"), Currency: &euro})
-		before := w.Exposure(reports.ExposureQuery{Valuation: protection.Locked})
+		before := w.Exposure(reports.ExposureQuery{Valuation: exposure.Locked})
 		w.At("2024-06-06")
 		w.Fix("2024-06-05", map[money.Currency]string{"GBP": "0.85000"})
 		w.Must(apptest.Report(travel.Purchase, b, 1700)) // EUR 20.00
@@ -37,7 +38,7 @@ func TestAPolicyInAnotherCurrency(t *testing.T) {
 		w.Advance(time.Second)
 		// GBP 100.01 and 160.00 at 0.85, each channel by itself: EUR 117.66 and 188.24; of E2 GBP 40.00 are EUR 47.06.
 		for _, q := range []reports.ExposureQuery{{}, {Moment: ledger.Moment{KnownAt: known}}} {
-			q.Valuation = protection.Locked
+			q.Valuation = exposure.Locked
 			r := w.Exposure(q)
 			apptest.Same(t, "total", []any{r.Total, r.Gaps, r.PendingRate, r.RoundingE1}, []any{"{5 33090 4706} {false false}", "[]", 0})
 			apptest.Same(t, "converted", r.Converted, "[{GBP {3 26001 4000} {30590 4706} {false false}}]")
@@ -48,7 +49,7 @@ func TestAPolicyInAnotherCurrency(t *testing.T) {
 			apptest.Same(t, "ageing", []any{age.Total, age.Gap, age.PendingRate, age.Converted}, []any{33090, false, "[]", "[{GBP {2 26001 0} {30590 0} {false false}}]"})
 			apptest.Same(t, "run-off of the day after", w.RunOff(q).Points[1].Total.E1, 33090)
 		}
-		m := w.Movement("2024-06-04", reports.ExposureQuery{Valuation: protection.Locked}).MovementReport
+		m := w.Movement("2024-06-04", reports.ExposureQuery{Valuation: exposure.Locked}).MovementReport
 		// At 0.80 it was EUR 175.01 and 200.00. EUR 47.06 are delivered, and the rate took the rest.
 		apptest.Same(t, "movement of E1", []int64{
 			m.Total.Opening.E1, m.Total.Of(protection.CauseNew).E1, m.Total.Of(protection.CauseDelivered).E1, m.Total.Revaluation.E1,
@@ -97,7 +98,7 @@ func TestWhatCannotBeConvertedIsNotKnown(t *testing.T) {
 		w.Must(apptest.Report(travel.Purchase, b, 10_000))
 		euro := money.Currency("EUR")
 		w.Policy(travel.PolicyFields{From: apptest.DayPtr(t, "2024-06-03"), Currency: &euro})
-		q := reports.ExposureQuery{Valuation: protection.Locked}
+		q := reports.ExposureQuery{Valuation: exposure.Locked}
 		r, run, age := w.Exposure(q), w.RunOff(q), w.Ageing(q)
 		m := w.Movement("2024-06-02", q)
 		apptest.Same(t, "exposure", []any{r.Gaps, r.PendingRate, r.Converted}, "[{true false} [] [{GBP {1 10000 0} {0 0} {true false}}]]")

@@ -9,6 +9,7 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/exposure"
 	"holdfast/internal/fx"
 	"holdfast/internal/ledger"
 	"holdfast/internal/merchants"
@@ -26,19 +27,19 @@ type DetailsQuery struct {
 
 // DetailsReport has one page of what stands behind a report.
 type DetailsReport struct {
-	Query        protection.ReportQuery
+	Query        exposure.ReportQuery
 	On           civil.Day
 	Final        bool
 	ChannelNames map[int64]string
-	Items        travel.List[protection.Detail]
+	Items        travel.List[exposure.Detail]
 }
 
 // MovementDetailsReport has one page of what stands behind a movement.
 type MovementDetailsReport struct {
-	Query        protection.MovementQuery
+	Query        exposure.MovementQuery
 	Final        bool
 	ChannelNames map[int64]string
-	Items        travel.List[protection.MovementDetail]
+	Items        travel.List[exposure.MovementDetail]
 }
 
 // errEnough ends a reading: the page is full, and nobody asked how many items there are.
@@ -80,7 +81,7 @@ func (g *pager[R, T]) end(err error) (travel.List[T], error) {
 // up to the figures of the report of the same query.
 func (e *Exposure) Details(ctx context.Context, actor auth.Actor, in DetailsQuery) (report DetailsReport, err error) {
 	return core.ReadReport(ctx, e.Core, actor, func(tx *db.Tx) (report DetailsReport, err error) {
-		pages := pager[DetailsReport, protection.Detail]{page: in.Page}
+		pages := pager[DetailsReport, exposure.Detail]{page: in.Page}
 		if report, err = in.each(tx, actor.SiteID, pages.add); err == nil || errors.Is(err, errEnough) {
 			report.Items, err = pages.end(err)
 		}
@@ -90,7 +91,7 @@ func (e *Exposure) Details(ctx context.Context, actor auth.Actor, in DetailsQuer
 
 // EachDetail calls each for all that stands behind a report, with the report without items.
 func (e *Exposure) EachDetail(
-	ctx context.Context, actor auth.Actor, in DetailsQuery, each func(DetailsReport, protection.Detail) error,
+	ctx context.Context, actor auth.Actor, in DetailsQuery, each func(DetailsReport, exposure.Detail) error,
 ) (DetailsReport, error) {
 	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (DetailsReport, error) {
 		report, err := in.each(tx, actor.SiteID, each)
@@ -109,7 +110,7 @@ func (in DetailsQuery) complete(tx *db.Tx, siteID int64) (report DetailsReport, 
 		problems.Wrong("on", "This day is before the day of the report, %s.", today)
 	}
 	for _, name := range in.Bands {
-		if !slices.ContainsFunc(protection.AgeBands, func(b protection.AgeBand) bool { return b.Name == name }) {
+		if !slices.ContainsFunc(exposure.AgeBands, func(b exposure.AgeBand) bool { return b.Name == name }) {
 			problems.Wrong("bands", "There is no band %q.", name)
 		}
 	}
@@ -126,7 +127,7 @@ func (in DetailsQuery) complete(tx *db.Tx, siteID int64) (report DetailsReport, 
 }
 
 // headOf says whether a report is final, and the names that the channels had at its moment.
-func headOf(tx *db.Tx, siteID int64, q protection.ReportQuery) (final bool, names map[int64]string, err error) {
+func headOf(tx *db.Tx, siteID int64, q exposure.ReportQuery) (final bool, names map[int64]string, err error) {
 	if final, err = isFinal(tx, siteID, q.KnownAt); err == nil {
 		names, err = ledger.ChannelNamesAt(tx, siteID, q.KnownAt)
 	}
@@ -134,7 +135,7 @@ func headOf(tx *db.Tx, siteID int64, q protection.ReportQuery) (final bool, name
 }
 
 func (in DetailsQuery) each(
-	tx *db.Tx, siteID int64, each func(DetailsReport, protection.Detail) error,
+	tx *db.Tx, siteID int64, each func(DetailsReport, exposure.Detail) error,
 ) (DetailsReport, error) {
 	report, site, err := in.complete(tx, siteID)
 	if err != nil {
@@ -148,8 +149,8 @@ func (in DetailsQuery) each(
 	if err != nil {
 		return report, err
 	}
-	details := protection.NewDetails(report.Query, report.On, rates, unprotected, func(d protection.Detail) error {
-		if len(in.Bands) > 0 && !(d.Standing == protection.Covered && slices.Contains(in.Bands, d.Band)) {
+	details := exposure.NewDetails(report.Query, report.On, rates, unprotected, func(d exposure.Detail) error {
+		if len(in.Bands) > 0 && !(d.Standing == exposure.Covered && slices.Contains(in.Bands, d.Band)) {
 			return nil
 		}
 		return each(report, d)
@@ -165,7 +166,7 @@ func (e *Exposure) MovementDetails(
 	ctx context.Context, actor auth.Actor, in MovementQuery, page travel.Page,
 ) (report MovementDetailsReport, err error) {
 	return core.ReadReport(ctx, e.Core, actor, func(tx *db.Tx) (report MovementDetailsReport, err error) {
-		pages := pager[MovementDetailsReport, protection.MovementDetail]{page: page}
+		pages := pager[MovementDetailsReport, exposure.MovementDetail]{page: page}
 		if report, err = in.each(tx, actor.SiteID, pages.add); err == nil || errors.Is(err, errEnough) {
 			report.Items, err = pages.end(err)
 		}
@@ -175,7 +176,7 @@ func (e *Exposure) MovementDetails(
 
 // EachMovementDetail calls each for all that stands behind a movement, with the report without items.
 func (e *Exposure) EachMovementDetail(
-	ctx context.Context, actor auth.Actor, in MovementQuery, each func(MovementDetailsReport, protection.MovementDetail) error,
+	ctx context.Context, actor auth.Actor, in MovementQuery, each func(MovementDetailsReport, exposure.MovementDetail) error,
 ) (MovementDetailsReport, error) {
 	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (MovementDetailsReport, error) {
 		report, err := in.each(tx, actor.SiteID, each)
@@ -184,7 +185,7 @@ func (e *Exposure) EachMovementDetail(
 }
 
 func (in MovementQuery) each(
-	tx *db.Tx, siteID int64, each func(MovementDetailsReport, protection.MovementDetail) error,
+	tx *db.Tx, siteID int64, each func(MovementDetailsReport, exposure.MovementDetail) error,
 ) (report MovementDetailsReport, err error) {
 	site, q, err := in.movement(tx, siteID)
 	if err != nil {
@@ -198,7 +199,7 @@ func (in MovementQuery) each(
 	if err != nil {
 		return report, err
 	}
-	movement := protection.NewMovement(q, opening, closing)
+	movement := exposure.NewMovement(q, opening, closing)
 	err = histories(tx, siteID, q.ReportQuery, func(h protection.History) error {
 		d, ok, err := movement.Detail(h)
 		if err != nil || !ok {
@@ -210,24 +211,24 @@ func (in MovementQuery) each(
 }
 
 // movement completes the query of a movement.
-func (in MovementQuery) movement(tx *db.Tx, siteID int64) (travel.Site, protection.MovementQuery, error) {
+func (in MovementQuery) movement(tx *db.Tx, siteID int64) (travel.Site, exposure.MovementQuery, error) {
 	query := in.ExposureQuery
 	query.Problems = in.problems(civil.DayOf(tx.Now))
 	if query.By == "" {
-		query.By = protection.ByCurrency
+		query.By = exposure.ByCurrency
 	}
-	if query.Across != "" || query.By != protection.ByCurrency && query.By != protection.ByChannel {
+	if query.Across != "" || query.By != exposure.ByCurrency && query.By != exposure.ByChannel {
 		query.Problems.Wrong("by", "This is not one of currency, channel.")
 	}
 	site, q, err := query.on(tx, siteID)
 	if err != nil {
-		return site, protection.MovementQuery{}, err
+		return site, exposure.MovementQuery{}, err
 	}
-	return site, protection.MovementQuery{ReportQuery: q, From: *in.From}, nil
+	return site, exposure.MovementQuery{ReportQuery: q, From: *in.From}, nil
 }
 
 // movementRates reads the fixings of the first and of the last day of a movement.
-func movementRates(tx *db.Tx, site travel.Site, q protection.MovementQuery) (opening, closing *fx.Table, err error) {
+func movementRates(tx *db.Tx, site travel.Site, q exposure.MovementQuery) (opening, closing *fx.Table, err error) {
 	if opening, err = ratesOn(tx, site, q.ReportQuery, q.From); err == nil {
 		closing, err = ratesOn(tx, site, q.ReportQuery, q.AsOf)
 	}

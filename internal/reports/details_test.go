@@ -9,6 +9,7 @@ import (
 	"holdfast/internal/apptest"
 	"holdfast/internal/civil"
 	"holdfast/internal/dbtest"
+	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
 	"holdfast/internal/ledger"
 	"holdfast/internal/money"
@@ -29,8 +30,8 @@ func TestDetailsAddUp(t *testing.T) {
 		known := w.Now()
 		w.Advance(time.Minute)
 		h.Pay()
-		found := protection.Figures{}
-		for _, valuation := range protection.Valuations {
+		found := exposure.Figures{}
+		for _, valuation := range exposure.Valuations {
 			for _, m := range []ledger.Moment{
 				{}, {KnownAt: known}, {AsOf: new(civil.DayOf(known) - 9), KnownAt: known}, {AsOf: new(civil.DayOf(known) + 30)},
 			} {
@@ -43,7 +44,7 @@ func TestDetailsAddUp(t *testing.T) {
 					found.E1, found.E2 = found.E1+row.E1, found.E2+row.E2
 				}
 				for _, d := range details(t, w, reports.DetailsQuery{ExposureQuery: q}) {
-					if d.Pending && valuation == protection.Locked {
+					if d.Pending && valuation == exposure.Locked {
 						continue // in no row
 					}
 					key := fmt.Sprint(d.ChannelID, d.Currency)
@@ -69,29 +70,29 @@ func TestDetailsAddUp(t *testing.T) {
 
 // sums are what details add up to.
 type sums struct {
-	protection.Figures
-	protection.Memo
+	exposure.Figures
+	exposure.Memo
 	locked protection.Level
 }
 
-func (s *sums) add(d protection.Detail, v protection.Valuation) {
+func (s *sums) add(d exposure.Detail, v exposure.Valuation) {
 	s.Allocations, s.Figures.E1, s.Figures.E2 = s.Allocations+d.Figures.Allocations, s.Figures.E1+d.Figures.E1, s.Figures.E2+d.Figures.E2
 	s.E4, s.E5 = s.E4+d.E4, s.E5+d.E5
-	if v == protection.Locked {
+	if v == exposure.Locked {
 		s.locked = s.locked.Plus(protection.Level{E1: d.E1Report, E2: d.E2Report})
 	}
 }
 
 // lockedOf is the value of a row where lines are converted one by one.
-func lockedOf(row protection.Row, v protection.Valuation) protection.Level {
-	if v == protection.Spot {
+func lockedOf(row exposure.Row, v exposure.Valuation) protection.Level {
+	if v == exposure.Spot {
 		return protection.Level{}
 	}
 	return protection.Level{E1: row.E1Report, E2: row.E2Report}
 }
 
 // details reads all pages, which must follow each other without a gap.
-func details(t *testing.T, w *apptest.World, q reports.DetailsQuery) (list []protection.Detail) {
+func details(t *testing.T, w *apptest.World, q reports.DetailsQuery) (list []exposure.Detail) {
 	t.Helper()
 	for number := 1; ; number++ {
 		q.Page = travel.Page{Number: number, Size: 3, Offset: -1, Count: number%2 == 0}
@@ -110,8 +111,8 @@ func details(t *testing.T, w *apptest.World, q reports.DetailsQuery) (list []pro
 			break
 		}
 	}
-	var streamed []protection.Detail
-	_, err := w.App.Exposure.EachDetail(t.Context(), w.Actor, q, func(_ reports.DetailsReport, d protection.Detail) error {
+	var streamed []exposure.Detail
+	_, err := w.App.Exposure.EachDetail(t.Context(), w.Actor, q, func(_ reports.DetailsReport, d exposure.Detail) error {
 		streamed = append(streamed, d)
 		return nil
 	})
@@ -129,7 +130,7 @@ func checkAges(t *testing.T, w *apptest.World, q reports.ExposureQuery) {
 			want[c.Currency] = c.E1
 		}
 		for _, d := range details(t, w, reports.DetailsQuery{ExposureQuery: q, Bands: []string{band.Name}}) {
-			if !d.Pending || q.Valuation == protection.Spot {
+			if !d.Pending || q.Valuation == exposure.Spot {
 				got[d.Currency] += d.Figures.E1
 			}
 		}
@@ -142,10 +143,10 @@ func checkAges(t *testing.T, w *apptest.World, q reports.ExposureQuery) {
 func checkRunOff(t *testing.T, w *apptest.World, q reports.ExposureQuery) {
 	t.Helper()
 	points := w.RunOff(q).Points
-	for _, point := range []protection.RunOffPoint{points[0], points[20], points[len(points)-1]} {
+	for _, point := range []exposure.RunOffPoint{points[0], points[20], points[len(points)-1]} {
 		got := map[money.Currency]protection.Level{}
 		for _, d := range details(t, w, reports.DetailsQuery{ExposureQuery: q, On: &point.Day}) {
-			if !d.Pending || q.Valuation == protection.Spot {
+			if !d.Pending || q.Valuation == exposure.Spot {
 				got[d.Currency] = got[d.Currency].Plus(protection.Level{E1: d.Figures.E1, E2: d.Figures.E2})
 			}
 		}
@@ -171,7 +172,7 @@ func checkMovement(t *testing.T, w *apptest.World, q reports.ExposureQuery) {
 			t.Fatal(err)
 		}
 		for _, d := range page.Items.Items {
-			if !d.Pending || q.Valuation == protection.Spot {
+			if !d.Pending || q.Valuation == exposure.Spot {
 				got[d.Currency] = levels(got[d.Currency], d.Flows)
 			}
 		}
@@ -185,7 +186,7 @@ func checkMovement(t *testing.T, w *apptest.World, q reports.ExposureQuery) {
 }
 
 // levels adds the lines of a movement to sums.
-func levels(sums []protection.Level, f protection.Flows) []protection.Level {
+func levels(sums []protection.Level, f exposure.Flows) []protection.Level {
 	list := append([]protection.Level{f.Opening, f.Closing}, f.Causes[:]...)
 	for i := range list {
 		if sums != nil {
@@ -201,7 +202,7 @@ func TestDetailsRefuseWhatDoesNotExist(t *testing.T) {
 	page := travel.Page{Number: 1, Size: 3, Offset: -1}
 	yesterday := civil.DayOf(w.Now()) - 1
 	for name, q := range map[string]reports.DetailsQuery{
-		"a channel":    {ExposureQuery: reports.ExposureQuery{Scope: protection.Scope{Channels: []int64{99}}}},
+		"a channel":    {ExposureQuery: reports.ExposureQuery{Scope: exposure.Scope{Channels: []int64{99}}}},
 		"a band":       {Bands: []string{"soon"}},
 		"a day before": {On: &yesterday},
 	} {

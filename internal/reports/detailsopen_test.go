@@ -8,8 +8,8 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
+	"holdfast/internal/exposure"
 	"holdfast/internal/ledger"
-	"holdfast/internal/protection"
 	"holdfast/internal/reports"
 	"holdfast/internal/travel"
 )
@@ -29,8 +29,8 @@ func tell(t *testing.T, w *apptest.World) {
 func wantDetails(t *testing.T, w *apptest.World, when string, q reports.ExposureQuery) (items int) {
 	t.Helper()
 	type figures struct {
-		protection.Figures
-		protection.Memo
+		exposure.Figures
+		exposure.Memo
 	}
 	var got, want figures
 	for _, row := range w.Exposure(q).Rows {

@@ -6,6 +6,8 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/estimate"
+	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
 	"holdfast/internal/fx"
 	"holdfast/internal/ledger"
@@ -13,7 +15,6 @@ import (
 	"holdfast/internal/merchants"
 	"holdfast/internal/money"
 	"holdfast/internal/payments"
-	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
 
@@ -24,25 +25,25 @@ type EstimateQuery struct {
 	ledger.Moment
 	Currency money.Currency
 	Channels []int64
-	Bands    protection.Bands // for a Model only
+	Bands    estimate.Bands // for a Model only
 }
 
 // ModelReport compares an estimate with the actual exposure. It has the names that the channels had at its moment.
 type ModelReport struct {
-	protection.ModelReport
+	estimate.ModelReport
 	Final        bool
 	ChannelNames map[int64]string
 }
 
 // WhatIfReport says what the failure of channels would cost. It has the names that the channels had at its moment.
 type WhatIfReport struct {
-	protection.WhatIfReport
+	exposure.WhatIfReport
 	Final        bool
 	ChannelNames map[int64]string
 }
 
 // complete fills in the defaults and reads the rates of the day.
-func (in EstimateQuery) complete(tx *db.Tx, site travel.Site) (q protection.ReportQuery, rates *fx.Table, err error) {
+func (in EstimateQuery) complete(tx *db.Tx, site travel.Site) (q exposure.ReportQuery, rates *fx.Table, err error) {
 	q, err = in.exposure().complete(tx, site)
 	if err != nil {
 		return q, nil, err
@@ -55,7 +56,7 @@ func (in EstimateQuery) complete(tx *db.Tx, site travel.Site) (q protection.Repo
 func (in EstimateQuery) exposure() ExposureQuery {
 	return ExposureQuery{
 		Problems: in.Problems, Moment: in.Moment, Currency: in.Currency,
-		Scope: protection.Scope{Channels: in.Channels},
+		Scope: exposure.Scope{Channels: in.Channels},
 	}
 }
 
@@ -74,16 +75,16 @@ func (e *Exposure) Model(ctx context.Context, actor auth.Actor, in EstimateQuery
 			return report, err
 		}
 		bands := in.bands()
-		var turnover []protection.Turnover
+		var turnover []estimate.Turnover
 		first := bands.FirstDay(q.AsOf)
-		err = payments.Turnover(tx, site.ID, first, q.AsOf, q.KnownAt, in.Channels, func(t protection.Turnover) error {
+		err = payments.Turnover(tx, site.ID, first, q.AsOf, q.KnownAt, in.Channels, func(t estimate.Turnover) error {
 			turnover = append(turnover, t)
 			return nil
 		})
 		if err != nil {
 			return report, err
 		}
-		actual := protection.NewExposure(q, rates)
+		actual := exposure.NewExposure(q, rates)
 		if err := sumUp(tx, site.ID, q, actual); err != nil {
 			return report, tooLarge(err)
 		}
@@ -91,7 +92,7 @@ func (e *Exposure) Model(ctx context.Context, actor auth.Actor, in EstimateQuery
 		if err != nil {
 			return report, tooLarge(err)
 		}
-		if report.ModelReport, err = protection.Model(sums, turnover, bands, rates); err != nil {
+		if report.ModelReport, err = estimate.Model(sums, turnover, bands, rates); err != nil {
 			return report, tooLarge(err)
 		}
 		if report.Final, err = isFinal(tx, site.ID, q.KnownAt); err != nil {
@@ -103,9 +104,9 @@ func (e *Exposure) Model(ctx context.Context, actor auth.Actor, in EstimateQuery
 }
 
 // bands are those of the query, or the shipped ones.
-func (in EstimateQuery) bands() protection.Bands {
+func (in EstimateQuery) bands() estimate.Bands {
 	if len(in.Bands) == 0 {
-		return protection.ShippedBands()
+		return estimate.ShippedBands()
 	}
 	return in.Bands
 }
@@ -121,7 +122,7 @@ func (e *Exposure) WhatIf(ctx context.Context, actor auth.Actor, in EstimateQuer
 		if err != nil {
 			return report, err
 		}
-		sums := protection.NewWhatIf(q, rates)
+		sums := exposure.NewWhatIf(q, rates)
 		if err := addFailing(tx, site.ID, q, sums); err != nil {
 			return report, tooLarge(err)
 		}
@@ -146,7 +147,7 @@ func (e *Exposure) WhatIf(ctx context.Context, actor auth.Actor, in EstimateQuer
 
 // addFailing adds up the exposure of the failing merchants: from the cubes or the buckets if they are enough, else from
 // the allocations.
-func addFailing(tx *db.Tx, siteID int64, q protection.ReportQuery, sums *protection.WhatIf) error {
+func addFailing(tx *db.Tx, siteID int64, q exposure.ReportQuery, sums *exposure.WhatIf) error {
 	rows, err := needsRows(tx, siteID, q)
 	switch {
 	case err != nil:
@@ -162,17 +163,17 @@ func addFailing(tx *db.Tx, siteID int64, q protection.ReportQuery, sums *protect
 	case later > others: // cubes have what is known now
 		return bucketsIn(tx, siteID, q, sums.AddBucket)
 	}
-	return ledger.ExposureOn(tx, r, protection.WhatIfViews(len(r.Channels) > 0), sums.AddCell)
+	return ledger.ExposureOn(tx, r, exposure.WhatIfViews(len(r.Channels) > 0), sums.AddCell)
 }
 
 // nettingOf reads the collateral of the report's channels.
 func nettingOf(
-	tx *db.Tx, siteID int64, q protection.ReportQuery, rates *fx.Table,
-) (*protection.Netting, error) {
+	tx *db.Tx, siteID int64, q exposure.ReportQuery, rates *fx.Table,
+) (*exposure.Netting, error) {
 	held, err := ledger.CollateralOn(tx, siteID, q.Scope.Channels, q.AsOf, q.KnownAt)
 	if err != nil {
 		return nil, err
 	}
-	n, err := protection.NewNetting(held, rates, q.Currency, q.AsOf, q.KnownAt)
+	n, err := exposure.NewNetting(held, rates, q.Currency, q.AsOf, q.KnownAt)
 	return n, tooLarge(err)
 }

@@ -6,6 +6,8 @@ import (
 
 	"holdfast/internal/apptest"
 	"holdfast/internal/civil"
+	"holdfast/internal/estimate"
+	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
 	"holdfast/internal/ledger"
 	"holdfast/internal/money"
@@ -53,12 +55,12 @@ func TestModelAndWhatIfOverABook(t *testing.T) {
 		w.Must(bank)
 		w.Must(apptest.Report(travel.Purchase, e, 20000))
 		w.SetClock(time.Date(2024, 6, 12, 9, 0, 0, 0, time.UTC))
-		bands := protection.Bands{{Days: 30, SharePPM: 500_000}}
+		bands := estimate.Bands{{Days: 30, SharePPM: 500_000}}
 		m, err := w.App.Exposure.Model(t.Context(), w.Actor, reports.EstimateQuery{Bands: bands})
 		if err != nil {
 			t.Fatal(err)
 		}
-		apptest.Same(t, "model", m.Rows, []protection.ModelRow{
+		apptest.Same(t, "model", m.Rows, []estimate.ModelRow{
 			{ChannelID: c.ID, Currency: "GBP", Estimate: 12000, E1: 24000, Valued: true, EstimateReport: 12000, E1Report: 24000},
 			{ChannelID: other.ID, Currency: "EUR", Estimate: 10000, E1: 0, Valued: true, EstimateReport: 5000},
 		})
@@ -75,11 +77,11 @@ func TestModelAndWhatIfOverABook(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		exposure := w.Exposure(reports.ExposureQuery{Moment: ledger.Moment{AsOf: &day}})
-		apptest.Same(t, "loss", []int64{x.Total.E1, x.Net.Net, x.Net.Held}, []int64{exposure.Total.E1, 34000, 0}) // held from today on
-		apptest.Same(t, "months", x.Months.Rows, []protection.WhatIfRow{
-			{Key: "2024-06", Figures: protection.Figures{Allocations: 1, E1: 10000}},
-			{Key: "2024-09", Figures: protection.Figures{Allocations: 1, E1: 24000}},
+		actual := w.Exposure(reports.ExposureQuery{Moment: ledger.Moment{AsOf: &day}})
+		apptest.Same(t, "loss", []int64{x.Total.E1, x.Net.Net, x.Net.Held}, []int64{actual.Total.E1, 34000, 0}) // held from today on
+		apptest.Same(t, "months", x.Months.Rows, []exposure.WhatIfRow{
+			{Key: "2024-06", Figures: exposure.Figures{Allocations: 1, E1: 10000}},
+			{Key: "2024-09", Figures: exposure.Figures{Allocations: 1, E1: 24000}},
 		})
 		x, err = w.App.Exposure.WhatIf(t.Context(), w.Actor, reports.EstimateQuery{Channels: []int64{c.ID}})
 		if err != nil || len(x.Channels) != 1 {
@@ -93,7 +95,7 @@ func TestModelAndWhatIfOverABook(t *testing.T) {
 	})
 }
 
-func addCollateral(t *testing.T, w *apptest.World, in ledger.CollateralFields, kind protection.CollateralKind, currency money.Currency, amount int64) protection.Collateral {
+func addCollateral(t *testing.T, w *apptest.World, in ledger.CollateralFields, kind exposure.CollateralKind, currency money.Currency, amount int64) exposure.Collateral {
 	t.Helper()
 	in.Kind, in.Currency, in.Amount = &kind, &currency, &amount
 	made, err := w.App.Collaterals.Add(t.Context(), w.Actor, in)

@@ -9,6 +9,7 @@ import (
 	"holdfast/internal/bookings"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
 	"holdfast/internal/ledger"
 	"holdfast/internal/limits"
@@ -88,7 +89,7 @@ type BookingProtection struct {
 	Booking     travel.Booking
 	Moment      protection.Moment
 	Policy      travel.Policy
-	Sums        protection.ExplainedBooking
+	Sums        exposure.ExplainedBooking
 	Allocations travel.List[protection.Explained]
 }
 
@@ -133,7 +134,7 @@ func (b *BookingProtection) add(e *explaining, page travel.Page) error {
 	if err != nil {
 		return err
 	}
-	sums := protection.NewExplainedBooking(total, !unprotected[b.Booking.ChannelID], m)
+	sums := exposure.NewExplainedBooking(total, !unprotected[b.Booking.ChannelID], m)
 	for after := int64(0); ; {
 		ids, err := ledger.AllocationIDsOfBooking(e.tx, e.siteID, b.Booking.ID, after, m.KnownAt, e.core.Pieces.Allocations)
 		if err != nil {

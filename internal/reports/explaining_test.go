@@ -11,6 +11,7 @@ import (
 
 	"holdfast/internal/apptest"
 	"holdfast/internal/civil"
+	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
 	"holdfast/internal/ledger"
 	"holdfast/internal/money"
@@ -51,7 +52,7 @@ func TestBookingsComeToTheExposure(t *testing.T) {
 		w.Advance(time.Microsecond) // what was known in the past is read from the rows
 		for _, asOf := range []string{"2024-06-01", "2024-06-05", "2024-06-30", "2024-07-16", "2024-09-16", "2024-12-31", "2025-06-01"} {
 			q := reports.ExposureQuery{Moment: ledger.Moment{AsOf: apptest.DayPtr(t, asOf), KnownAt: known}}
-			var want, got protection.Row
+			var want, got exposure.Row
 			for _, row := range w.Exposure(q).Rows {
 				want.E1, want.E2, want.E4, want.E5 = want.E1+row.E1, want.E2+row.E2, want.E4+row.E4, want.E5+row.E5
 			}

@@ -12,6 +12,7 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
 	"holdfast/internal/ledger"
 	"holdfast/internal/merchants"
@@ -32,18 +33,18 @@ type ExposureQuery struct {
 	Problems fault.Problems
 	ledger.Moment
 	Currency  money.Currency
-	Valuation protection.Valuation
-	By        protection.Dimension
-	Across    protection.Dimension // crossed with By
-	protection.Scope
+	Valuation exposure.Valuation
+	By        exposure.Dimension
+	Across    exposure.Dimension // crossed with By
+	exposure.Scope
 }
 
 // ExposureReport is an exposure report. It has the names that the channels had at its moment.
 type ExposureReport struct {
-	protection.Report
+	exposure.Report
 	Final        bool // it can no longer change (R0)
 	ChannelNames map[int64]string
-	Net          protection.NetExposure
+	Net          exposure.NetExposure
 }
 
 // Report computes an exposure report. It may be shared with other callers: nobody may change it.
@@ -64,12 +65,12 @@ func (e *Exposure) Report(ctx context.Context, actor auth.Actor, in ExposureQuer
 }
 
 // complete fills in the defaults. It refuses a query that cannot be answered, and names every wrong parameter.
-func (in ExposureQuery) complete(tx *db.Tx, site travel.Site) (protection.ReportQuery, error) {
+func (in ExposureQuery) complete(tx *db.Tx, site travel.Site) (exposure.ReportQuery, error) {
 	p := in.Problems.Clone()
-	q := protection.ReportQuery{
+	q := exposure.ReportQuery{
 		Currency:  in.Currency,
-		Valuation: cmp.Or(in.Valuation, protection.Valuations[0]),
-		By:        cmp.Or(in.By, protection.Dimensions[0]),
+		Valuation: cmp.Or(in.Valuation, exposure.Valuations[0]),
+		By:        cmp.Or(in.By, exposure.Dimensions[0]),
 		Across:    in.Across,
 		Scope:     in.Scope,
 	}
@@ -77,10 +78,10 @@ func (in ExposureQuery) complete(tx *db.Tx, site travel.Site) (protection.Report
 		return q, err
 	}
 	q.AsOf, q.KnownAt = in.Moment.Complete(tx.Now, &p)
-	if !slices.Contains(protection.Valuations, q.Valuation) {
+	if !slices.Contains(exposure.Valuations, q.Valuation) {
 		p.Wrong("valuation", "This is not one of spot, locked.")
 	}
-	if !slices.Contains(protection.Dimensions, q.By) || q.Across != "" && !slices.Contains(protection.Dimensions, q.Across) {
+	if !slices.Contains(exposure.Dimensions, q.By) || q.Across != "" && !slices.Contains(exposure.Dimensions, q.Across) {
 		p.Wrong("by", "This is not one of channel, month, currency, scheme, country, supplier, or two of them with a comma.")
 	}
 	if q.By == q.Across {
@@ -94,13 +95,13 @@ func (in ExposureQuery) complete(tx *db.Tx, site travel.Site) (protection.Report
 	if q.Currency == "" {
 		q.Currency = policy.Currency
 	}
-	if q.Valuation == protection.Locked && q.Currency != policy.Currency {
+	if q.Valuation == exposure.Locked && q.Currency != policy.Currency {
 		p.Wrong("currency", "Locked values exist in the policy currency only, which is %s.", policy.Currency)
 	}
 	return q, p.Err()
 }
 
-func exposureOf(tx *db.Tx, site travel.Site, q protection.ReportQuery) (report ExposureReport, err error) {
+func exposureOf(tx *db.Tx, site travel.Site, q exposure.ReportQuery) (report ExposureReport, err error) {
 	rates, err := ratesOn(tx, site, q, q.AsOf)
 	if err != nil {
 		return report, err
@@ -109,7 +110,7 @@ func exposureOf(tx *db.Tx, site travel.Site, q protection.ReportQuery) (report E
 	if err != nil {
 		return report, err
 	}
-	sums := protection.NewExposure(q, rates)
+	sums := exposure.NewExposure(q, rates)
 	sums.LeaveOut(unprotected)
 	if err := sumUp(tx, site.ID, q, sums); err != nil {
 		return report, tooLarge(err)
@@ -127,7 +128,7 @@ func exposureOf(tx *db.Tx, site travel.Site, q protection.ReportQuery) (report E
 
 // needsRows says whether a report has to read every allocation. The sums that the ledger keeps are not enough if trips are
 // delivered day by day, nor for what was known before these sums told when they were recorded.
-func needsRows(tx *db.Tx, siteID int64, q protection.ReportQuery) (bool, error) {
+func needsRows(tx *db.Tx, siteID int64, q exposure.ReportQuery) (bool, error) {
 	if q.Recognition == travel.RecognitionLinear {
 		return true, nil
 	}
@@ -137,12 +138,12 @@ func needsRows(tx *db.Tx, siteID int64, q protection.ReportQuery) (bool, error) 
 
 // earlier reports whether there may be something that was recorded after the moment of a report. A copy of the database goes on
 // while it is read, so it may have more than it is known to have.
-func earlier(tx *db.Tx, q protection.ReportQuery) bool {
+func earlier(tx *db.Tx, q exposure.ReportQuery) bool {
 	return q.KnownAt.Before(tx.Now) || tx.OfCopy()
 }
 
 // readingOf is the part of the buckets that a report reads.
-func readingOf(tx *db.Tx, siteID int64, q protection.ReportQuery) ledger.Reading {
+func readingOf(tx *db.Tx, siteID int64, q exposure.ReportQuery) ledger.Reading {
 	r := ledger.Reading{SiteID: siteID, Day: q.AsOf, Channels: q.Scope.Channels}
 	if earlier(tx, q) {
 		r.Known = q.KnownAt
@@ -151,7 +152,7 @@ func readingOf(tx *db.Tx, siteID int64, q protection.ReportQuery) ledger.Reading
 }
 
 // sumUp adds up a report: from the buckets if they are enough, else from the allocations.
-func sumUp(tx *db.Tx, siteID int64, q protection.ReportQuery, sums *protection.Exposure) error {
+func sumUp(tx *db.Tx, siteID int64, q exposure.ReportQuery, sums *exposure.Exposure) error {
 	rows, err := needsRows(tx, siteID, q)
 	switch {
 	case err != nil:
@@ -166,17 +167,17 @@ func sumUp(tx *db.Tx, siteID int64, q protection.ReportQuery, sums *protection.E
 		return err
 	}
 	if q.Scope.Narrow() || later > others {
-		return bucketsIn(tx, siteID, q, func(d protection.Delta) {
+		return bucketsIn(tx, siteID, q, func(d exposure.Delta) {
 			sums.AddBucket(d)
-			sums.AddTotal(protection.ChannelView.CellOf(d.Bucket), d.On(q.AsOf))
+			sums.AddTotal(exposure.ChannelView.CellOf(d.Bucket), d.On(q.AsOf))
 		})
 	}
 	return addBuckets(tx, readingOf(tx, siteID, q), q, sums)
 }
 
 // positions calls each for the positions in the scope of a report.
-func positions(tx *db.Tx, siteID int64, q protection.ReportQuery, each func(protection.Position) error) error {
-	return ledger.Positions(tx, siteID, q.AsOf, q.KnownAt, q.Scope.Channels, func(p protection.Position) error {
+func positions(tx *db.Tx, siteID int64, q exposure.ReportQuery, each func(exposure.Position) error) error {
+	return ledger.Positions(tx, siteID, q.AsOf, q.KnownAt, q.Scope.Channels, func(p exposure.Position) error {
 		if !q.Scope.Position(p) {
 			return nil
 		}
@@ -185,7 +186,7 @@ func positions(tx *db.Tx, siteID int64, q protection.ReportQuery, each func(prot
 }
 
 // histories calls each for the allocations in the scope of a report, with all that became of them.
-func histories(tx *db.Tx, siteID int64, q protection.ReportQuery, each func(protection.History) error) error {
+func histories(tx *db.Tx, siteID int64, q exposure.ReportQuery, each func(protection.History) error) error {
 	return ledger.Histories(tx, siteID, q.AsOf, q.KnownAt, q.Scope.Channels, func(h protection.History) error {
 		if !q.Scope.History(h, q.AsOf, q.KnownAt) {
 			return nil
@@ -195,8 +196,8 @@ func histories(tx *db.Tx, siteID int64, q protection.ReportQuery, each func(prot
 }
 
 // bucketsIn calls each for the changes of buckets in the scope of a report.
-func bucketsIn(tx *db.Tx, siteID int64, q protection.ReportQuery, each func(protection.Delta)) error {
-	return ledger.BucketsOn(tx, readingOf(tx, siteID, q), func(d protection.Delta) {
+func bucketsIn(tx *db.Tx, siteID int64, q exposure.ReportQuery, each func(exposure.Delta)) error {
+	return ledger.BucketsOn(tx, readingOf(tx, siteID, q), func(d exposure.Delta) {
 		if q.Scope.Bucket(d.Bucket) {
 			each(d)
 		}
@@ -205,26 +206,26 @@ func bucketsIn(tx *db.Tx, siteID int64, q protection.ReportQuery, each func(prot
 
 // addBuckets adds up the rows of a report from the sums that the ledger keeps for this view, or from the buckets if it
 // keeps none. It adds up the total from the sums by channel.
-func addBuckets(tx *db.Tx, r ledger.Reading, q protection.ReportQuery, sums *protection.Exposure) error {
-	total := []protection.View{protection.ChannelView}
-	v, cubed := protection.ViewFor(q, len(r.Channels) > 0)
+func addBuckets(tx *db.Tx, r ledger.Reading, q exposure.ReportQuery, sums *exposure.Exposure) error {
+	total := []exposure.View{exposure.ChannelView}
+	v, cubed := exposure.ViewFor(q, len(r.Channels) > 0)
 	if !cubed {
 		if err := ledger.BucketsOn(tx, r, sums.AddBucket); err != nil {
 			return err
 		}
-		return ledger.ExposureOn(tx, r, total, func(_ protection.View, c protection.Cell, t protection.Tally) {
+		return ledger.ExposureOn(tx, r, total, func(_ exposure.View, c exposure.Cell, t exposure.Tally) {
 			sums.AddTotal(c, t)
 		})
 	}
 	views := total
-	if v != protection.ChannelView {
+	if v != exposure.ChannelView {
 		views = append(views, v)
 	}
-	err := ledger.ExposureOn(tx, r, views, func(of protection.View, c protection.Cell, t protection.Tally) {
+	err := ledger.ExposureOn(tx, r, views, func(of exposure.View, c exposure.Cell, t exposure.Tally) {
 		if of == v {
 			sums.AddRows(v, c, t)
 		}
-		if of == protection.ChannelView {
+		if of == exposure.ChannelView {
 			sums.AddTotal(c, t)
 		}
 	})

@@ -7,10 +7,10 @@ import (
 
 	"holdfast/internal/apptest"
 	"holdfast/internal/dbtest"
+	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
 	"holdfast/internal/ledger"
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
 	"holdfast/internal/reports"
 	"holdfast/internal/travel"
 )
@@ -35,14 +35,14 @@ func TestTheWorkedPayment(t *testing.T) {
 			{"2025-01-12", 0, 60000, 0, 0},
 			{"2025-01-13", 0, 0, 0, 0},
 		} {
-			for _, v := range protection.Valuations {
+			for _, v := range exposure.Valuations {
 				r := w.Exposure(reports.ExposureQuery{Moment: ledger.Moment{AsOf: apptest.DayPtr(t, c.day)}, Valuation: v})
 				var e1, e2 int64
 				for _, row := range r.Rows {
 					e1, e2 = e1+row.E1, e2+row.E2
 				}
 				want := c.spot1
-				if v == protection.Locked {
+				if v == exposure.Locked {
 					want = c.locked1
 				}
 				if e1 != c.e1 || e2 != c.e2 || r.Total.E1 != want {
@@ -103,7 +103,7 @@ func TestARateThatArrivesLate(t *testing.T) {
 		b := w.Booking(w.Channel(travel.ModeProtectionOnly, "EUR"), 100000, "2024-09-14")
 		w.Fix("2024-05-26", map[money.Currency]string{"GBP": "0.50000"}) // more than 7 days before the payment
 		p := w.Must(apptest.Report(travel.Purchase, b, 60000))
-		locked := reports.ExposureQuery{Valuation: protection.Locked}
+		locked := reports.ExposureQuery{Valuation: exposure.Locked}
 		if r := w.Exposure(locked); r.Total.E1 != 0 || len(r.PendingRate) != 1 || r.PendingRate[0].E1 != 60000 {
 			t.Fatalf("total %+v, pending %+v", r.Total, r.PendingRate)
 		}
@@ -154,7 +154,7 @@ func TestAFixingCountsForAWeek(t *testing.T) {
 		b := w.Booking(w.Channel(travel.ModeProtectionOnly, "EUR"), 100000, "2024-09-14")
 		w.Fix("2024-05-27", map[money.Currency]string{"GBP": "0.50000"})
 		w.Must(apptest.Report(travel.Purchase, b, 60000)) // on 2024-06-03
-		if r := w.Exposure(reports.ExposureQuery{Valuation: protection.Locked}); r.Total.E1 != 30000 || len(r.PendingRate) != 0 {
+		if r := w.Exposure(reports.ExposureQuery{Valuation: exposure.Locked}); r.Total.E1 != 30000 || len(r.PendingRate) != 0 {
 			t.Errorf("total %+v, pending %+v", r.Total, r.PendingRate)
 		}
 	})
@@ -203,7 +203,7 @@ func TestTheRestOfTheWorkedLines(t *testing.T) {
 		p := w.Must(apptest.Report(travel.Purchase, b, 120000))
 		check := func(day, end, last string, locked int64) {
 			t.Helper()
-			r := w.Exposure(reports.ExposureQuery{Moment: ledger.Moment{AsOf: apptest.DayPtr(t, day)}, Valuation: protection.Locked})
+			r := w.Exposure(reports.ExposureQuery{Moment: ledger.Moment{AsOf: apptest.DayPtr(t, day)}, Valuation: exposure.Locked})
 			x, err := w.App.Protection.Explain(t.Context(), w.Actor, p.ID, reports.ProtectionQuery{Moment: ledger.Moment{AsOf: apptest.DayPtr(t, day)}})
 			if err != nil {
 				t.Fatal(err)
@@ -250,7 +250,7 @@ func TestExposureRefusesWhatItCannotAnswer(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
 	for field, q := range map[string]reports.ExposureQuery{
-		"currency":  {Currency: "EUR", Valuation: protection.Locked},
+		"currency":  {Currency: "EUR", Valuation: exposure.Locked},
 		"known_at":  {Moment: ledger.Moment{KnownAt: w.Now().Add(time.Second)}},
 		"by":        {By: "weather"},
 		"valuation": {Valuation: "guess"},
@@ -295,7 +295,7 @@ func TestInstalmentsByTheLetter(t *testing.T) {
 		}
 		e4 := func(when string, day string, want int64) {
 			t.Helper()
-			for _, by := range []protection.Dimension{"channel", "month", "currency", "country", "supplier"} {
+			for _, by := range []exposure.Dimension{"channel", "month", "currency", "country", "supplier"} {
 				q := reports.ExposureQuery{Moment: ledger.Moment{AsOf: apptest.DayPtr(t, day), KnownAt: w.Now()}, By: by, Currency: "EUR"}
 				sums := w.Exposure(q)
 				w.Advance(time.Microsecond)

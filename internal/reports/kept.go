@@ -8,9 +8,9 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/exposure"
 	"holdfast/internal/ledger"
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
 	"holdfast/internal/rates"
 	"holdfast/internal/travel"
 )
@@ -44,9 +44,9 @@ type question struct {
 	kind      string
 	asOf      civil.Day
 	currency  money.Currency
-	valuation protection.Valuation
-	by        protection.Dimension
-	across    protection.Dimension
+	valuation exposure.Valuation
+	by        exposure.Dimension
+	across    exposure.Dimension
 	channels  string
 }
 
@@ -134,7 +134,7 @@ func (in ExposureQuery) question(kind string, now time.Time) question {
 
 // keptReport is a report that can be kept: what it was asked for, and roughly how many bytes it takes.
 type keptReport interface {
-	asked() *protection.ReportQuery
+	asked() *exposure.ReportQuery
 	weight() int
 }
 
@@ -184,20 +184,20 @@ const (
 	lineBytes = 150
 )
 
-func (r *ExposureReport) asked() *protection.ReportQuery { return &r.Query }
+func (r *ExposureReport) asked() *exposure.ReportQuery { return &r.Query }
 
 func (r *ExposureReport) weight() int {
 	return rowBytes*(1+len(r.Rows)+len(r.Subtotals)) + lineBytes*(len(r.ChannelNames)+2*len(r.Channels)+len(r.PendingRate)+
 		len(r.Converted)+len(r.Uncovered)+len(r.Instalments))
 }
 
-func (r *RunOffReport) asked() *protection.ReportQuery { return &r.Query }
+func (r *RunOffReport) asked() *exposure.ReportQuery { return &r.Query }
 
 func (r *RunOffReport) weight() int {
 	return rowBytes + lineBytes*(len(r.Points)+len(r.PendingRate)+len(r.Converted)+len(r.Uncovered))
 }
 
-func (r *AgeingReport) asked() *protection.ReportQuery { return &r.Query }
+func (r *AgeingReport) asked() *exposure.ReportQuery { return &r.Query }
 
 func (r *AgeingReport) weight() int {
 	return rowBytes + lineBytes*(len(r.Bands)+len(r.PendingRate)+len(r.Converted)+len(r.Uncovered))

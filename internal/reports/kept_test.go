@@ -10,9 +10,9 @@ import (
 	"holdfast/internal/apptest"
 	"holdfast/internal/civil"
 	"holdfast/internal/dbtest"
+	"holdfast/internal/exposure"
 	"holdfast/internal/ledger"
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
 	"holdfast/internal/rates"
 	"holdfast/internal/reports"
 	"holdfast/internal/travel"
@@ -25,14 +25,14 @@ func keptReports(e *reports.Exposure, w *apptest.World, channels []int64) (map[s
 	today := civil.DayOf(w.Now())
 	for name, q := range map[string]reports.ExposureQuery{
 		"by default":   {},
-		"by month":     {By: protection.ByMonth},
-		"crossed":      {By: protection.ByMonth, Across: protection.ByCountry},
-		"locked":       {Valuation: protection.Locked},
+		"by month":     {By: exposure.ByMonth},
+		"crossed":      {By: exposure.ByMonth, Across: exposure.ByCountry},
+		"locked":       {Valuation: exposure.Locked},
 		"in euros":     {Currency: "EUR"},
-		"one channel":  {Scope: protection.Scope{Channels: channels}},
+		"one channel":  {Scope: exposure.Scope{Channels: channels}},
 		"yesterday":    {Moment: ledger.Moment{AsOf: new(today - 1)}},
 		"in a month":   {Moment: ledger.Moment{AsOf: new(today + 30)}},
-		"a country":    {Scope: protection.Scope{Countries: []string{"PT"}}},
+		"a country":    {Scope: exposure.Scope{Countries: []string{"PT"}}},
 		"a minute ago": {Moment: ledger.Moment{KnownAt: w.Now().Add(-time.Minute)}},
 	} {
 		var err error
@@ -58,7 +58,7 @@ func keptSteps(t *testing.T, w *apptest.World, h *apptest.History) []struct {
 	do   func() error
 } {
 	ctx, day := t.Context(), civil.DayOf(w.Now())
-	name, amount, currency, kind := "Another name", int64(5000), money.Currency("GBP"), protection.CollateralKind("cash")
+	name, amount, currency, kind := "Another name", int64(5000), money.Currency("GBP"), exposure.CollateralKind("cash")
 	rate, reference, expires := "0.5", "deal 1", w.Now().Add(time.Hour)
 	dollars := money.Currency("USD")
 	paid := func() error {
@@ -168,7 +168,7 @@ func TestAKeptReportAsksOnce(t *testing.T) {
 		b := w.Booking(w.Channel(travel.ModeProtectionOnly, "GBP"), 1000, "2024-07-20")
 		w.Must(apptest.Report(travel.Purchase, b, 1000))
 		for _, ask := range []func() time.Time{
-			func() time.Time { return w.Exposure(reports.ExposureQuery{By: protection.ByMonth}).Query.KnownAt },
+			func() time.Time { return w.Exposure(reports.ExposureQuery{By: exposure.ByMonth}).Query.KnownAt },
 			func() time.Time { return w.RunOff(reports.ExposureQuery{}).Query.KnownAt },
 			func() time.Time { return w.Ageing(reports.ExposureQuery{}).Query.KnownAt },
 		} {

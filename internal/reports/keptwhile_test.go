@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"holdfast/internal/apptest"
-	"holdfast/internal/protection"
+	"holdfast/internal/exposure"
 	"holdfast/internal/reports"
 	"holdfast/internal/travel"
 )
@@ -25,7 +25,7 @@ func TestNoKeptReportIsOlderThanAKnownWrite(t *testing.T) {
 		over := make(chan struct{})
 		ask := func(turn int) error {
 			before := done.Load()
-			by := []protection.Dimension{protection.ByChannel, protection.ByMonth}[turn%2]
+			by := []exposure.Dimension{exposure.ByChannel, exposure.ByMonth}[turn%2]
 			r, err := w.App.Exposure.Report(t.Context(), w.Actor, reports.ExposureQuery{By: by})
 			if err != nil {
 				return err

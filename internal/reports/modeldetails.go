@@ -7,19 +7,20 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/estimate"
+	"holdfast/internal/exposure"
 	"holdfast/internal/merchants"
 	"holdfast/internal/payments"
-	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
 
 // ModelDetailsReport has one page of what stands behind a model.
 type ModelDetailsReport struct {
-	Query        protection.ReportQuery
-	Bands        protection.Bands
+	Query        exposure.ReportQuery
+	Bands        estimate.Bands
 	Final        bool
 	ChannelNames map[int64]string
-	Items        travel.List[protection.ModelDetail]
+	Items        travel.List[estimate.ModelDetail]
 }
 
 // ModelDetails lists what stands behind a model, a page of it: first the payments behind the estimates, in order of
@@ -29,7 +30,7 @@ func (e *Exposure) ModelDetails(
 	ctx context.Context, actor auth.Actor, in EstimateQuery, page travel.Page,
 ) (report ModelDetailsReport, err error) {
 	return core.ReadReport(ctx, e.Core, actor, func(tx *db.Tx) (report ModelDetailsReport, err error) {
-		pages := pager[ModelDetailsReport, protection.ModelDetail]{page: page}
+		pages := pager[ModelDetailsReport, estimate.ModelDetail]{page: page}
 		if report, err = in.each(tx, actor.SiteID, pages.add); err == nil || errors.Is(err, errEnough) {
 			report.Items, err = pages.end(err)
 		}
@@ -39,7 +40,7 @@ func (e *Exposure) ModelDetails(
 
 // EachModelDetail calls each for all that stands behind a model, with the report without items.
 func (e *Exposure) EachModelDetail(
-	ctx context.Context, actor auth.Actor, in EstimateQuery, each func(ModelDetailsReport, protection.ModelDetail) error,
+	ctx context.Context, actor auth.Actor, in EstimateQuery, each func(ModelDetailsReport, estimate.ModelDetail) error,
 ) (ModelDetailsReport, error) {
 	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (ModelDetailsReport, error) {
 		report, err := in.each(tx, actor.SiteID, each)
@@ -48,7 +49,7 @@ func (e *Exposure) EachModelDetail(
 }
 
 func (in EstimateQuery) each(
-	tx *db.Tx, siteID int64, each func(ModelDetailsReport, protection.ModelDetail) error,
+	tx *db.Tx, siteID int64, each func(ModelDetailsReport, estimate.ModelDetail) error,
 ) (report ModelDetailsReport, err error) {
 	site, err := merchants.Site(tx, siteID)
 	if err != nil {
@@ -65,19 +66,19 @@ func (in EstimateQuery) each(
 	if report.Final, report.ChannelNames, err = headOf(tx, siteID, q); err != nil {
 		return report, err
 	}
-	shares := protection.NewModelShares(report.Bands, q.AsOf)
-	err = payments.TurnoverParts(tx, siteID, report.Bands.FirstDay(q.AsOf), q.AsOf, q.KnownAt, in.Channels, func(p protection.TurnoverPart) error {
+	shares := estimate.NewModelShares(report.Bands, q.AsOf)
+	err = payments.TurnoverParts(tx, siteID, report.Bands.FirstDay(q.AsOf), q.AsOf, q.KnownAt, in.Channels, func(p estimate.TurnoverPart) error {
 		return each(report, shares.Detail(p))
 	})
 	if err != nil {
 		return report, err
 	}
-	_, err = DetailsQuery{ExposureQuery: in.exposure()}.each(tx, siteID, func(_ DetailsReport, d protection.Detail) error {
-		if d.Standing != protection.Covered || d.E1 == 0 {
+	_, err = DetailsQuery{ExposureQuery: in.exposure()}.each(tx, siteID, func(_ DetailsReport, d exposure.Detail) error {
+		if d.Standing != exposure.Covered || d.E1 == 0 {
 			return nil
 		}
-		return each(report, protection.ModelDetail{
-			Figure: protection.FigureE1, ChannelID: d.ChannelID, Currency: d.Currency, BookingID: d.BookingID,
+		return each(report, estimate.ModelDetail{
+			Figure: estimate.FigureE1, ChannelID: d.ChannelID, Currency: d.Currency, BookingID: d.BookingID,
 			TransactionID: d.TransactionID, PaymentID: d.AllocationID, E1: d.E1,
 		})
 	})

@@ -8,9 +8,9 @@ import (
 
 	"holdfast/internal/apptest"
 	"holdfast/internal/civil"
+	"holdfast/internal/estimate"
 	"holdfast/internal/ledger"
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
 	"holdfast/internal/reports"
 	"holdfast/internal/travel"
 )
@@ -38,15 +38,15 @@ func TestModelDetailsAddUp(t *testing.T) {
 		h.Pay()
 		refunds, payments := 0, 0
 		for _, in := range []reports.EstimateQuery{
-			{}, {Bands: protection.Bands{{Days: 10, SharePPM: 333_333}, {Days: 95, SharePPM: 500_001}}},
+			{}, {Bands: estimate.Bands{{Days: 10, SharePPM: 333_333}, {Days: 95, SharePPM: 500_001}}},
 			{Moment: ledger.Moment{KnownAt: known}}, {Moment: ledger.Moment{AsOf: new(civil.DayOf(known) - 9), KnownAt: known}},
 		} {
 			m, err := w.App.Exposure.Model(t.Context(), w.Actor, in)
 			if err != nil {
 				t.Fatal(err)
 			}
-			var all []protection.ModelDetail
-			_, err = w.App.Exposure.EachModelDetail(t.Context(), w.Actor, in, func(_ reports.ModelDetailsReport, d protection.ModelDetail) error {
+			var all []estimate.ModelDetail
+			_, err = w.App.Exposure.EachModelDetail(t.Context(), w.Actor, in, func(_ reports.ModelDetailsReport, d estimate.ModelDetail) error {
 				all = append(all, d)
 				return nil
 			})
@@ -57,12 +57,12 @@ func TestModelDetailsAddUp(t *testing.T) {
 				switch {
 				case d.Type == travel.Refund && d.Turnover < 0:
 					refunds++
-				case d.Figure == protection.FigureEstimate && d.Turnover > 0:
+				case d.Figure == estimate.FigureEstimate && d.Turnover > 0:
 					payments++
 				}
 			}
 			checkModel(t, m, all)
-			var paged []protection.ModelDetail
+			var paged []estimate.ModelDetail
 			for number, more := 1, true; more; number++ {
 				page := travel.Page{Number: number, Size: 7, Offset: -1, Count: true}
 				r, err := w.App.Exposure.ModelDetails(t.Context(), w.Actor, in, page)
@@ -82,7 +82,7 @@ func TestModelDetailsAddUp(t *testing.T) {
 }
 
 // checkModel compares the rows of a model with the sums of its details.
-func checkModel(t *testing.T, m reports.ModelReport, details []protection.ModelDetail) {
+func checkModel(t *testing.T, m reports.ModelReport, details []estimate.ModelDetail) {
 	t.Helper()
 	type key struct {
 		channel  int64
@@ -95,7 +95,7 @@ func checkModel(t *testing.T, m reports.ModelReport, details []protection.ModelD
 			sums[k] = &behind{estimate: new(big.Rat)}
 		}
 		sums[k].e1 += d.E1
-		if d.Figure == protection.FigureEstimate {
+		if d.Figure == estimate.FigureEstimate {
 			part := new(big.Rat).SetInt64(d.Turnover)
 			sums[k].estimate.Add(sums[k].estimate, part.Mul(part, d.Share))
 		}

@@ -11,8 +11,8 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
+	"holdfast/internal/exposure"
 	"holdfast/internal/ledger"
-	"holdfast/internal/protection"
 	"holdfast/internal/reports"
 	"holdfast/internal/travel"
 )
@@ -47,7 +47,7 @@ func TestACopyThatGoesOnTellsNoMoreThanItSays(t *testing.T) {
 		w.Must(apptest.Report(travel.Purchase, b, 30000))
 		w.Advance(time.Second)
 		known := w.Now().Add(-5 * time.Second)
-		countries := reports.ExposureQuery{Scope: protection.Scope{Countries: []string{"PT", "FR", "GB"}}}
+		countries := reports.ExposureQuery{Scope: exposure.Scope{Countries: []string{"PT", "FR", "GB"}}}
 		today := civil.DayOf(known)
 		pinned := reports.ExposureQuery{Moment: ledger.Moment{AsOf: &today, KnownAt: known}}
 		for name, q := range map[string]reports.ExposureQuery{"by country": countries, "of that moment": pinned} {

@@ -10,24 +10,24 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
 	"holdfast/internal/fx"
 	"holdfast/internal/ledger"
 	"holdfast/internal/merchants"
-	"holdfast/internal/protection"
 	"holdfast/internal/rates"
 	"holdfast/internal/travel"
 )
 
 // RunOffReport is a run-off. Final: it can no longer change (R0).
 type RunOffReport struct {
-	protection.RunOffReport
+	exposure.RunOffReport
 	Final bool
 }
 
 // AgeingReport is an ageing. Final: it can no longer change (R0).
 type AgeingReport struct {
-	protection.AgeingReport
+	exposure.AgeingReport
 	Final bool
 }
 
@@ -40,20 +40,20 @@ type MovementQuery struct {
 
 // MovementReport is a movement. Final: it can no longer change (R0). It has the names that the channels had at its moment.
 type MovementReport struct {
-	protection.MovementReport
+	exposure.MovementReport
 	Final        bool
 	ChannelNames map[int64]string
 }
 
 // addRunOff adds up what is held on the day of a run-off, and on the days before. The sums by channel hold the changes
 // of all days. Only a report that needs rows reads every allocation.
-func addRunOff(tx *db.Tx, siteID int64, q protection.ReportQuery, runOff *protection.RunOff) error {
+func addRunOff(tx *db.Tx, siteID int64, q exposure.ReportQuery, runOff *exposure.RunOff) error {
 	rows, err := needsRows(tx, siteID, q)
 	if err != nil {
 		return err
 	}
 	if !rows && !q.Scope.Narrow() {
-		return ledger.ExposureAhead(tx, readingOf(tx, siteID, q), protection.ChannelView, runOff.Cell)
+		return ledger.ExposureAhead(tx, readingOf(tx, siteID, q), exposure.ChannelView, runOff.Cell)
 	}
 	if err := heldByRow(tx, siteID, q, runOff.Add); err != nil {
 		return err
@@ -62,7 +62,7 @@ func addRunOff(tx *db.Tx, siteID int64, q protection.ReportQuery, runOff *protec
 }
 
 // addAgeing adds up what is held on the day of an ageing.
-func addAgeing(tx *db.Tx, siteID int64, q protection.ReportQuery, ageing *protection.Ageing) error {
+func addAgeing(tx *db.Tx, siteID int64, q exposure.ReportQuery, ageing *exposure.Ageing) error {
 	rows, err := needsRows(tx, siteID, q)
 	switch {
 	case err != nil:
@@ -74,15 +74,15 @@ func addAgeing(tx *db.Tx, siteID int64, q protection.ReportQuery, ageing *protec
 }
 
 // heldByRow calls each for every allocation that is held on the day of a report.
-func heldByRow(tx *db.Tx, siteID int64, q protection.ReportQuery, each func(protection.Holding) error) error {
-	return positions(tx, siteID, q, func(p protection.Position) error {
-		return each(protection.HoldingOf(p, q))
+func heldByRow(tx *db.Tx, siteID int64, q exposure.ReportQuery, each func(exposure.Holding) error) error {
+	return positions(tx, siteID, q, func(p exposure.Position) error {
+		return each(exposure.HoldingOf(p, q))
 	})
 }
 
 // onDay computes a report of what is held on one day, and says whether it is final.
 func onDay[R any](
-	tx *db.Tx, siteID int64, in ExposureQuery, compute func(site travel.Site, q protection.ReportQuery, rates *fx.Table) (R, error),
+	tx *db.Tx, siteID int64, in ExposureQuery, compute func(site travel.Site, q exposure.ReportQuery, rates *fx.Table) (R, error),
 ) (report R, final bool, err error) {
 	site, q, err := in.on(tx, siteID)
 	if err != nil {
@@ -105,10 +105,10 @@ func (e *Exposure) RunOff(ctx context.Context, actor auth.Actor, in ExposureQuer
 	return core.ReadReport(ctx, e.Core, actor, func(tx *db.Tx) (RunOffReport, error) {
 		return keep(tx, e, actor.SiteID, "run-off", in, func() (report RunOffReport, err error) {
 			report.RunOffReport, report.Final, err = onDay(tx, actor.SiteID, in,
-				func(site travel.Site, q protection.ReportQuery, rates *fx.Table) (protection.RunOffReport, error) {
-					runOff := protection.NewRunOff(q, rates)
+				func(site travel.Site, q exposure.ReportQuery, rates *fx.Table) (exposure.RunOffReport, error) {
+					runOff := exposure.NewRunOff(q, rates)
 					if err := addRunOff(tx, site.ID, q, runOff); err != nil {
-						return protection.RunOffReport{}, err
+						return exposure.RunOffReport{}, err
 					}
 					return runOff.Report()
 				})
@@ -123,10 +123,10 @@ func (e *Exposure) Ageing(ctx context.Context, actor auth.Actor, in ExposureQuer
 	return core.ReadReport(ctx, e.Core, actor, func(tx *db.Tx) (AgeingReport, error) {
 		return keep(tx, e, actor.SiteID, "ageing", in, func() (report AgeingReport, err error) {
 			report.AgeingReport, report.Final, err = onDay(tx, actor.SiteID, in,
-				func(site travel.Site, q protection.ReportQuery, rates *fx.Table) (protection.AgeingReport, error) {
-					ageing := protection.NewAgeing(q, rates)
+				func(site travel.Site, q exposure.ReportQuery, rates *fx.Table) (exposure.AgeingReport, error) {
+					ageing := exposure.NewAgeing(q, rates)
 					if err := addAgeing(tx, site.ID, q, ageing); err != nil {
-						return protection.AgeingReport{}, err
+						return exposure.AgeingReport{}, err
 					}
 					return ageing.Report()
 				})
@@ -146,7 +146,7 @@ func (e *Exposure) Movement(ctx context.Context, actor auth.Actor, in MovementQu
 		if err != nil {
 			return report, err
 		}
-		movement := protection.NewMovement(q, opening, closing)
+		movement := exposure.NewMovement(q, opening, closing)
 		if err := addMovement(tx, site.ID, q, movement); err != nil {
 			return report, tooLarge(err)
 		}
@@ -160,7 +160,7 @@ func (e *Exposure) Movement(ctx context.Context, actor auth.Actor, in MovementQu
 
 // addMovement adds up what was held on the first day and time alone has changed, from the buckets, and the allocations to
 // which something else happened since. Only a report that needs rows reads every allocation.
-func addMovement(tx *db.Tx, siteID int64, q protection.MovementQuery, movement *protection.Movement) error {
+func addMovement(tx *db.Tx, siteID int64, q exposure.MovementQuery, movement *exposure.Movement) error {
 	rows, err := needsRows(tx, siteID, q.ReportQuery)
 	switch {
 	case err != nil:
@@ -171,7 +171,7 @@ func addMovement(tx *db.Tx, siteID int64, q protection.MovementQuery, movement *
 	channels := q.Scope.Channels
 	var failed error
 	held := ledger.Reading{SiteID: siteID, Day: q.From, Known: q.KnownAt, Channels: channels}
-	err = ledger.BucketsOn(tx, held, func(d protection.Delta) {
+	err = ledger.BucketsOn(tx, held, func(d exposure.Delta) {
 		if err := movement.AddHeld(d); failed == nil {
 			failed = err
 		}
@@ -198,10 +198,10 @@ func (in MovementQuery) problems(today civil.Day) fault.Problems {
 }
 
 // on reads the site of a query and completes the query.
-func (in ExposureQuery) on(tx *db.Tx, siteID int64) (travel.Site, protection.ReportQuery, error) {
+func (in ExposureQuery) on(tx *db.Tx, siteID int64) (travel.Site, exposure.ReportQuery, error) {
 	site, err := merchants.Site(tx, siteID)
 	if err != nil {
-		return site, protection.ReportQuery{}, err
+		return site, exposure.ReportQuery{}, err
 	}
 	q, err := in.complete(tx, site)
 	return site, q, err
@@ -209,7 +209,7 @@ func (in ExposureQuery) on(tx *db.Tx, siteID int64) (travel.Site, protection.Rep
 
 // ratesOn reads the rates of a day for a report, in all currencies that it can need: those of the site's channels and
 // collateral, and that of the report.
-func ratesOn(tx *db.Tx, site travel.Site, q protection.ReportQuery, day civil.Day) (*fx.Table, error) {
+func ratesOn(tx *db.Tx, site travel.Site, q exposure.ReportQuery, day civil.Day) (*fx.Table, error) {
 	currencies, err := ledger.CurrenciesOf(tx, site.ID)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
+	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
 	"holdfast/internal/ledger"
 	"holdfast/internal/money"
@@ -47,7 +48,7 @@ func TestARunOff(t *testing.T) {
 			t.Errorf("last day %s, half-life %s, mean life %s", r.LastDay, r.HalfLife, r.MeanLifeDays())
 		}
 		// At the rates of today: on its own day the first payment was worth less.
-		if want := (protection.Peak{Day: *apptest.DayPtr(t, "2024-06-03"), E1: 54000}); r.Peak != want {
+		if want := (exposure.Peak{Day: *apptest.DayPtr(t, "2024-06-03"), E1: 54000}); r.Peak != want {
 			t.Errorf("peak %+v, want %+v", r.Peak, want)
 		}
 		a := w.Ageing(reports.ExposureQuery{})
@@ -57,7 +58,7 @@ func TestARunOff(t *testing.T) {
 		if of := w.Ageing(asOf(t, "2024-06-19")); of.Bands[4].E1 != 54000 { // moved the day after
 			t.Errorf("ageing of the day before %+v", of)
 		}
-		locked := w.RunOff(reports.ExposureQuery{Valuation: protection.Locked})
+		locked := w.RunOff(reports.ExposureQuery{Valuation: exposure.Locked})
 		if locked.Points[0].Total.E1 != 51000 || locked.Peak.E1 != 51000 {
 			t.Errorf("locked: %+v, peak %+v", locked.Points[0], locked.Peak)
 		}
@@ -72,19 +73,19 @@ func TestAMovement(t *testing.T) {
 		w.SetClock(time.Date(2024, 8, 5, 12, 0, 0, 0, time.UTC))
 		for _, c := range []struct {
 			from, to           string
-			valuation          protection.Valuation
+			valuation          exposure.Valuation
 			opening, closing   protection.Level
 			revaluation        int64
 			causes             [7]protection.Level
 			native, nativeSays int64
 		}{
-			{"2024-06-02", "2024-06-14", protection.Spot, protection.Level{}, protection.Level{E1: 54000}, 0,
+			{"2024-06-02", "2024-06-14", exposure.Spot, protection.Level{}, protection.Level{E1: 54000}, 0,
 				[7]protection.Level{protection.CauseNew: {E1: 63000}, protection.CauseRefunded: {E1: -9000}}, 70000, 60000},
-			{"2024-06-09", "2024-06-14", protection.Spot, protection.Level{E1: 51000}, protection.Level{E1: 54000}, 3000,
+			{"2024-06-09", "2024-06-14", exposure.Spot, protection.Level{E1: 51000}, protection.Level{E1: 54000}, 3000,
 				[7]protection.Level{protection.CauseNew: {E1: 9000}, protection.CauseRefunded: {E1: -9000}}, 10000, 60000},
-			{"2024-06-09", "2024-06-14", protection.Locked, protection.Level{E1: 51000}, protection.Level{E1: 51000}, 0,
+			{"2024-06-09", "2024-06-14", exposure.Locked, protection.Level{E1: 51000}, protection.Level{E1: 51000}, 0,
 				[7]protection.Level{protection.CauseNew: {E1: 8500}, protection.CauseRefunded: {E1: -8500}}, 10000, 60000},
-			{"2024-06-20", "2024-08-05", protection.Locked, protection.Level{E1: 51000}, protection.Level{E2: 51000}, 0,
+			{"2024-06-20", "2024-08-05", exposure.Locked, protection.Level{E1: 51000}, protection.Level{E2: 51000}, 0,
 				[7]protection.Level{protection.CauseDelivered: {E1: -51000, E2: 51000}}, 0, 0},
 		} {
 			q := asOf(t, c.to)
@@ -108,7 +109,7 @@ func TestReportsOfThePastStay(t *testing.T) {
 		known := w.Now()
 		w.Advance(10 * time.Second)
 		all := func() (list []any) {
-			for _, v := range protection.Valuations {
+			for _, v := range exposure.Valuations {
 				for _, day := range []string{"2024-06-15", "2024-06-20", "2024-12-24"} {
 					q := asOf(t, day)
 					q.KnownAt, q.Valuation = known, v
@@ -176,7 +177,7 @@ func TestRunOffsFromTheCube(t *testing.T) {
 					for _, ahead := range []civil.Day{-20, 0, 0, h.Day(0, 60) - h.Day(0, 1), 170} {
 						day := civil.DayOf(w.Now()) + ahead
 						q := reports.ExposureQuery{
-							Moment: ledger.Moment{AsOf: &day}, Valuation: protection.Valuations[h.Random.IntN(2)],
+							Moment: ledger.Moment{AsOf: &day}, Valuation: exposure.Valuations[h.Random.IntN(2)],
 						}
 						if h.Random.IntN(3) == 0 {
 							q.Channels = []int64{h.Channels[0].ID, h.Channels[3].ID}
@@ -203,7 +204,7 @@ func TestWhatWaitsForARateIsApart(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.Must(apptest.Report(travel.Purchase, w.Booking(w.Channel(travel.ModeProtectionOnly, "EUR"), 60000, "2024-09-14"), 60000))
-		for _, v := range protection.Valuations {
+		for _, v := range exposure.Valuations {
 			q := reports.ExposureQuery{Valuation: v}
 			m := w.Movement("2024-06-02", q)
 			if len(m.PendingRate) != 1 || m.PendingRate[0].Of(protection.CauseNew).E1 != 60000 || !m.Gaps.Closing.E1 ||
@@ -238,7 +239,7 @@ func TestMovementsRefuseWhatTheyCannotAnswer(t *testing.T) {
 		t.Errorf("backwards: %v", err)
 	}
 	for field, q := range map[string]reports.ExposureQuery{
-		"currency":  {Currency: "EUR", Valuation: protection.Locked},
+		"currency":  {Currency: "EUR", Valuation: exposure.Locked},
 		"known_at":  {Moment: ledger.Moment{KnownAt: w.Now().Add(time.Second)}},
 		"valuation": {Valuation: "guess"},
 	} {

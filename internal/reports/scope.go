@@ -5,16 +5,16 @@ import (
 
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
+	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
 	"holdfast/internal/merchants"
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
 
 // checkScope notes a problem for every part of a scope that does not exist. Without this a wrong name would look like a
 // part of the book where nothing is at risk.
-func checkScope(tx *db.Tx, siteID int64, s protection.Scope, p *fault.Problems) error {
+func checkScope(tx *db.Tx, siteID int64, s exposure.Scope, p *fault.Problems) error {
 	if err := merchants.CheckChannels(tx, siteID, s.Channels, p); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"holdfast/internal/apptest"
 	"holdfast/internal/dbtest"
+	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
 	"holdfast/internal/ledger"
 	"holdfast/internal/limits"
@@ -22,26 +23,26 @@ func TestAScopeThatDoesNotExist(t *testing.T) {
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
 	day := *apptest.DayPtr(t, "2024-06-01")
 	page := apptest.WholeList
-	asked := map[string]func(ctx context.Context, s protection.Scope) error{
-		"exposure": func(ctx context.Context, s protection.Scope) error {
+	asked := map[string]func(ctx context.Context, s exposure.Scope) error{
+		"exposure": func(ctx context.Context, s exposure.Scope) error {
 			_, err := w.App.Exposure.Report(ctx, w.Actor, reports.ExposureQuery{Scope: s})
 			return err
 		},
-		"run-off": func(ctx context.Context, s protection.Scope) error {
+		"run-off": func(ctx context.Context, s exposure.Scope) error {
 			_, err := w.App.Exposure.RunOff(ctx, w.Actor, reports.ExposureQuery{Scope: s})
 			return err
 		},
-		"ageing": func(ctx context.Context, s protection.Scope) error {
+		"ageing": func(ctx context.Context, s exposure.Scope) error {
 			_, err := w.App.Exposure.Ageing(ctx, w.Actor, reports.ExposureQuery{Scope: s})
 			return err
 		},
-		"movement": func(ctx context.Context, s protection.Scope) error {
+		"movement": func(ctx context.Context, s exposure.Scope) error {
 			_, err := w.App.Exposure.Movement(ctx, w.Actor, reports.MovementQuery{ExposureQuery: reports.ExposureQuery{Scope: s}, From: &day})
 			return err
 		},
 	}
 	for name, ask := range asked {
-		for field, s := range map[string]protection.Scope{
+		for field, s := range map[string]exposure.Scope{
 			"channels":   {Channels: []int64{w.Channel(travel.ModeTest, "GBP").ID, 99}},
 			"suppliers":  {Suppliers: []int64{98}},
 			"schemes":    {Schemes: []travel.Scheme{"viza"}},
@@ -80,11 +81,11 @@ func TestScopesAddUp(t *testing.T) {
 		for range 60 {
 			h.Step()
 		}
-		whole := native(w, protection.Scope{})
+		whole := native(w, exposure.Scope{})
 		if whole[0] == 0 || whole[3] == 0 {
 			t.Fatalf("the book is empty: %v", whole)
 		}
-		for name, parts := range map[string][]protection.Scope{
+		for name, parts := range map[string][]exposure.Scope{
 			"currencies": {{Currencies: []money.Currency{"EUR", "JPY"}}, {Currencies: []money.Currency{"GBP", "USD"}}},
 			"schemes":    {{Schemes: []travel.Scheme{travel.Visa}}, {Schemes: []travel.Scheme{travel.Mastercard, travel.Amex, travel.Unknown}}},
 			"countries":  {{Countries: []string{"PT", "ES"}}, {Countries: []string{"FR"}}, {Countries: []string{"US"}}},
@@ -104,7 +105,7 @@ func TestScopesAddUp(t *testing.T) {
 
 // native adds up E1 of the exposure, of the ageing and of the run-off, and the closing and the new E1 of a movement, each
 // over all base currencies.
-func native(w *apptest.World, s protection.Scope) (sums [5]int64) {
+func native(w *apptest.World, s exposure.Scope) (sums [5]int64) {
 	q := reports.ExposureQuery{Scope: s}
 	for _, row := range w.Exposure(q).Rows {
 		sums[0] += row.E1

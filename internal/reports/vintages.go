@@ -8,10 +8,10 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
+	"holdfast/internal/estimate"
 	"holdfast/internal/fault"
 	"holdfast/internal/ledger"
 	"holdfast/internal/merchants"
-	"holdfast/internal/protection"
 )
 
 // VintageQuery asks what has become of the payments of a channel.
@@ -27,8 +27,8 @@ type VintageReport struct {
 	AsOf    civil.Day
 	KnownAt time.Time
 	Final   bool
-	Rows    []protection.Vintage
-	Totals  []protection.Vintage
+	Rows    []estimate.Vintage
+	Totals  []estimate.Vintage
 }
 
 // Vintages tells for each month of payment of a channel how much was refunded and charged back, and how much of the premium is
@@ -43,7 +43,7 @@ func (e *Exposure) Vintages(ctx context.Context, actor auth.Actor, in VintageQue
 		if err := p.Err(); err != nil {
 			return report, err
 		}
-		sums := protection.NewVintages(report.AsOf)
+		sums := estimate.NewVintages(report.AsOf)
 		if err := ledger.VintagesOf(tx, actor.SiteID, in.ChannelID, report.AsOf, report.KnownAt, sums.Add); err != nil {
 			return report, err
 		}

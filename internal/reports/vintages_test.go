@@ -6,6 +6,7 @@ import (
 	"holdfast/internal/apptest"
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
+	"holdfast/internal/estimate"
 	"holdfast/internal/fault"
 	"holdfast/internal/ledger"
 	"holdfast/internal/money"
@@ -41,12 +42,12 @@ func TestPremiumIsEarnedDayByDay(t *testing.T) {
 		w.Must(apptest.Linked(travel.ChargebackReversal, kept, b, 1000))
 
 		first := vintages(t, w, c.ID, ledger.Moment{AsOf: apptest.DayPtr(t, "2024-06-07")}) // the fifth day
-		want := []protection.Vintage{{
+		want := []estimate.Vintage{{
 			Month: "2024-06", Currency: "GBP", Payments: 1, Amounts: protection.Amounts{Allocated: 560000}, Policy: "GBP", Booked: 1400, Earned: 50,
 		}}
 		apptest.Same(t, "the first week", first.Rows, want)
 		now := vintages(t, w, c.ID, ledger.Moment{})
-		june := protection.Vintage{
+		june := estimate.Vintage{
 			Month: "2024-06", Currency: "GBP", Payments: 2, Disputed: 2, Policy: "GBP", Booked: 1500, Earned: 290 + 100,
 			Amounts: protection.Amounts{Allocated: 600000, ChargedBack: 41000, Reversed: 1000},
 		}
@@ -89,7 +90,7 @@ func TestVintagesOfAnyHistory(t *testing.T) {
 				day := today - 3
 				theirs := amountsByMonth(t, w, c.ID, day)
 				for _, v := range vintages(t, w, c.ID, ledger.Moment{AsOf: &day}).Rows {
-					apptest.Same(t, v.Month+" as the histories tell it", protection.Vintage{Payments: v.Payments, Amounts: v.Amounts},
+					apptest.Same(t, v.Month+" as the histories tell it", estimate.Vintage{Payments: v.Payments, Amounts: v.Amounts},
 						theirs[v.Month+string(v.Currency)])
 					delete(theirs, v.Month+string(v.Currency))
 				}
@@ -114,9 +115,9 @@ func TestVintagesOfAnyHistory(t *testing.T) {
 }
 
 // amountsByMonth adds up the histories of a channel's card payments, by month of payment and currency.
-func amountsByMonth(t *testing.T, w *apptest.World, channel int64, day civil.Day) map[string]protection.Vintage {
+func amountsByMonth(t *testing.T, w *apptest.World, channel int64, day civil.Day) map[string]estimate.Vintage {
 	t.Helper()
-	sums := map[string]protection.Vintage{}
+	sums := map[string]estimate.Vintage{}
 	err := w.Core.Store.Read(t.Context(), func(tx *db.Tx) error {
 		return ledger.Histories(tx, w.Site.ID, day, w.Now(), []int64{channel}, func(h protection.History) error {
 			if h.Decision.Reason == protection.ReasonNotCardPayment {

@@ -8,6 +8,7 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
+	"holdfast/internal/exposure"
 	"holdfast/internal/ledger"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
@@ -49,7 +50,7 @@ func aBook(t *testing.T, w *apptest.World) {
 	if _, err := w.App.Certificates.Of(t.Context(), w.Actor, b.ID); err != nil {
 		t.Fatal(err)
 	}
-	kind, amount := protection.CollateralKinds[0], int64(500)
+	kind, amount := exposure.CollateralKinds[0], int64(500)
 	_, err := w.App.Collaterals.Add(t.Context(), w.Actor, ledger.CollateralFields{
 		Kind: &kind, Currency: &pounds, Amount: &amount,
 	})

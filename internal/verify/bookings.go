@@ -11,6 +11,7 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
 	"holdfast/internal/digest"
+	"holdfast/internal/exposure"
 	"holdfast/internal/ledger"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
@@ -25,7 +26,7 @@ type booked struct {
 	suppliers   string // as it stands in the row
 	own         []int64
 	parts       []part
-	totals      []protection.TotalChange
+	totals      []exposure.TotalChange
 	histories   []protection.History
 	premium     map[int64][]protection.PremiumLine // by allocation
 	lines       map[int64]limitLine                // by allocation
@@ -33,8 +34,8 @@ type booked struct {
 }
 
 // risk is what the exposure of the booking is computed from.
-func (b *booked) risk() protection.BookingRisk {
-	return protection.BookingRisk{Total: b.Total, Totals: b.totals, Allocations: b.histories}
+func (b *booked) risk() exposure.BookingRisk {
+	return exposure.BookingRisk{Total: b.Total, Totals: b.totals, Allocations: b.histories}
 }
 
 var ofBookings = []check[*booked]{
@@ -172,15 +173,15 @@ func bookingOutstanding(l *look, at place, b *booked) error {
 		return nil // nothing has changed since the column came
 	}
 	should := b.risk().Outstanding()
-	kept, err := protection.ReadOutstanding(b.outstanding)
+	kept, err := exposure.ReadOutstanding(b.outstanding)
 	if err != nil {
-		l.wrong(at, "outstanding", b.outstanding, protection.OutstandingText(should))
+		l.wrong(at, "outstanding", b.outstanding, exposure.OutstandingText(should))
 		return nil
 	}
-	deltas := protection.InstalmentDeltas
-	if len(protection.Difference(deltas(kept, b.ChannelID, b.Currency), deltas(should, b.ChannelID, b.Currency))) > 0 ||
+	deltas := exposure.InstalmentDeltas
+	if len(exposure.Difference(deltas(kept, b.ChannelID, b.Currency), deltas(should, b.ChannelID, b.Currency))) > 0 ||
 		kept[len(kept)-1].Total != b.Total {
-		l.wrong(at, "outstanding", b.outstanding, protection.OutstandingText(should))
+		l.wrong(at, "outstanding", b.outstanding, exposure.OutstandingText(should))
 	}
 	return nil
 }
@@ -227,7 +228,7 @@ func (l *look) readTotals(byID map[int64]*booked, args []any) error {
 	return l.tx.Each(`SELECT booking_id, changed_at, total FROM booking_totals
 		WHERE site_id = $1 AND booking_id BETWEEN $2 AND $3 ORDER BY id`, args, func(scan func(dest ...any) error) error {
 		var id, changed int64
-		var c protection.TotalChange
+		var c exposure.TotalChange
 		err := scan(&id, &changed, &c.Before)
 		c.At = db.Instant(changed)
 		if b := byID[id]; b != nil {

@@ -16,7 +16,7 @@ var steps = []step{
 	{"references", true, references},
 	{"transactions", false, walkTransactions},
 	{"bookings", false, walkBookings},
-	{"exposure", false, exposure},
+	{"exposure", false, storedExposure},
 	{"limit uses", false, limitUses},
 	{"statements", false, statementsOf},
 	{"statement payments", false, statementPayments},

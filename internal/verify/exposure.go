@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/exposure"
+	"holdfast/internal/ledger"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 )
@@ -20,7 +22,7 @@ import (
 type group struct {
 	channel  int64
 	currency money.Currency
-	standing protection.Standing
+	standing exposure.Standing
 	month    string // of the day from which on the delta counts
 }
 
@@ -30,7 +32,7 @@ type sums struct {
 	mark                  uint64
 }
 
-func (s *sums) add(d protection.Delta) {
+func (s *sums) add(d exposure.Delta) {
 	s.count, s.amount, s.locked = s.count+d.Count, s.amount+d.Amount, s.locked+d.Locked
 	h := fnv.New64a()
 	var text []byte
@@ -62,7 +64,7 @@ type exposureSums struct {
 
 func newExposureSums() exposureSums { return exposureSums{from: map[group]*sums{}} }
 
-func groupOf(d protection.Delta) group {
+func groupOf(d exposure.Delta) group {
 	return group{d.ChannelID, d.Currency, d.Standing, d.Day.Month()}
 }
 
@@ -82,9 +84,9 @@ func (e *exposureSums) should(b *booked) error {
 	return err
 }
 
-// exposure compares the stored deltas with those that follow from the bookings (R7), and the cubes with the stored
+// storedExposure compares the stored deltas with those that follow from the bookings (R7), and the cubes with the stored
 // deltas.
-func exposure(l *look) error {
+func storedExposure(l *look) error {
 	stored := map[group]*sums{}
 	cubes := map[cubeCell]*sums{}
 	at := place{check: "exposure buckets", table: "exposure_buckets"}
@@ -92,12 +94,12 @@ func exposure(l *look) error {
 	err := l.tx.Each(`SELECT id, first_day, final_day, last_day, counted, deltas, known, final_known FROM exposure_buckets WHERE site_id = $1`,
 		[]any{l.site.ID}, func(scan func(dest ...any) error) error {
 			var id, counted int64
-			var p protection.Pack
+			var p ledger.Pack
 			if err := scan(&id, &p.FirstDay, &p.FinalDay, &p.LastDay, &counted, &p.Deltas, &p.Known, &p.FinalKnown); err != nil {
 				return err
 			}
 			line.Rows++
-			l.pack(place{at.check, at.table, id}, p, counted, func(d protection.Delta) {
+			l.pack(place{at.check, at.table, id}, p, counted, func(d exposure.Delta) {
 				addTo(stored, groupOf(d)).add(d)
 				addToCubes(cubes, d)
 			})
@@ -109,7 +111,7 @@ func exposure(l *look) error {
 	err = l.tx.Each(`SELECT day, channel_id, currency, scheme, country, suppliers, standing, valued_in, start_day, end_day,
 			last_day, counted, amount, locked FROM exposure_deltas WHERE site_id = $1`, []any{l.site.ID},
 		func(scan func(dest ...any) error) error {
-			var d protection.Delta
+			var d exposure.Delta
 			err := scan(&d.Day, &d.ChannelID, &d.Currency, &d.Scheme, &d.Country, &d.Suppliers, &d.Standing, &d.ValuedIn,
 				&d.Start, &d.End, &d.LastDay, &d.Count, &d.Amount, &d.Locked)
 			addTo(stored, groupOf(d)).add(d)
@@ -156,9 +158,9 @@ func (l *look) compareSums(at place, what string, stored, should sums) {
 }
 
 // pack checks what a pack says about its deltas, and calls each for them.
-func (l *look) pack(at place, p protection.Pack, counted int64, each func(protection.Delta)) {
-	var deltas []protection.Delta
-	err := protection.EachDelta(p.Deltas, p.Known, func(d protection.Delta) {
+func (l *look) pack(at place, p ledger.Pack, counted int64, each func(exposure.Delta)) {
+	var deltas []exposure.Delta
+	err := ledger.EachDelta(p.Deltas, p.Known, func(d exposure.Delta) {
 		deltas = append(deltas, d)
 		each(d)
 	})
@@ -166,7 +168,7 @@ func (l *look) pack(at place, p protection.Pack, counted int64, each func(protec
 		l.wrong(at, "deltas", "cannot be read", show(counted)+" deltas")
 		return
 	}
-	should := protection.PackDeltas(deltas)
+	should := ledger.PackDeltas(deltas)
 	same(l, at, "first_day", p.FirstDay, should.FirstDay)
 	same(l, at, "final_day", p.FinalDay, should.FinalDay)
 	same(l, at, "last_day", p.LastDay, should.LastDay)
@@ -176,19 +178,19 @@ func (l *look) pack(at place, p protection.Pack, counted int64, each func(protec
 
 // cubeCell is a cell of a view of the cubes.
 type cubeCell struct {
-	view protection.View
-	protection.Cell
+	view exposure.View
+	exposure.Cell
 }
 
-func addToCubes(cubes map[cubeCell]*sums, d protection.Delta) {
-	for _, v := range protection.Views {
+func addToCubes(cubes map[cubeCell]*sums, d exposure.Delta) {
+	for _, v := range exposure.Views {
 		cell := addTo(cubes, cubeCell{v, v.CellOf(d.Bucket)})
-		d.Changes(func(day civil.Day, t protection.Tally) { cell.addDay(day, t) })
+		d.Changes(func(day civil.Day, t exposure.Tally) { cell.addDay(day, t) })
 	}
 }
 
 // addDay adds the change of a day. What comes in and goes out again cancels out, so the mark alone tells.
-func (s *sums) addDay(day civil.Day, t protection.Tally) {
+func (s *sums) addDay(day civil.Day, t exposure.Tally) {
 	s.mark += spread(uint64(day)*0xbf58476d1ce4e5b9+1, t.Count, t.Amount, t.End, t.Start, t.Locked, t.LockedEnd, t.LockedStart)
 }
 
@@ -203,7 +205,7 @@ func (l *look) cubes(should map[cubeCell]*sums) error {
 		var view string
 		var c cubeCell
 		err := scan(&id, &view, &c.First, &c.Second, &c.Currency, &c.Standing, &c.ValuedIn)
-		for _, v := range protection.Views {
+		for _, v := range exposure.Views {
 			if v.String() == view {
 				c.view = v
 			}
@@ -219,7 +221,7 @@ func (l *look) cubes(should map[cubeCell]*sums) error {
 		FROM exposure_blocks WHERE site_id = $1`, []any{l.site.ID}, func(scan func(dest ...any) error) error {
 		var view string
 		var block, cell int64
-		var sum protection.Tally
+		var sum exposure.Tally
 		var days sql.RawBytes
 		err := scan(&view, &block, &cell, &sum.Count, &sum.Amount, &sum.End, &sum.Start, &sum.Locked, &sum.LockedEnd,
 			&sum.LockedStart, &days)
@@ -228,10 +230,10 @@ func (l *look) cubes(should map[cubeCell]*sums) error {
 		}
 		line.Rows++
 		of, known := cells[cell]
-		var added protection.Tally
-		unread := protection.EachDay(days, func(day civil.Day, t protection.Tally) {
+		var added exposure.Tally
+		unread := ledger.EachDay(days, func(day civil.Day, t exposure.Tally) {
 			added.Add(t)
-			if protection.BlockOf(day) == block {
+			if exposure.BlockOf(day) == block {
 				addTo(stored, of).addDay(day, t)
 			}
 		})

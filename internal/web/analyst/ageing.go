@@ -3,6 +3,7 @@ package analyst
 import (
 	"strings"
 
+	"holdfast/internal/exposure"
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
 	"holdfast/internal/web/chart"
@@ -61,7 +62,7 @@ func ageingChart(s *settings, found reports.AgeingReport) chart.Chart {
 }
 
 // band is the list of allocations of a band.
-func (s *settings) band(b protection.AgeBand) string {
+func (s *settings) band(b exposure.AgeBand) string {
 	return s.below("/exposure/details", "bands", b.Name)
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
@@ -55,12 +56,12 @@ func (p *pages) details(v *shell.Visit) error {
 // behind reads a page of the items, or for a file all from the first, in one go.
 func (p *pages) behind(
 	ctx context.Context, v *shell.Visit, in reports.DetailsQuery,
-) (found reports.DetailsReport, items []protection.Detail, more bool, err error) {
+) (found reports.DetailsReport, items []exposure.Detail, more bool, err error) {
 	if v.Format() == "" {
 		found, err = p.app.Exposure.Details(ctx, v.Actor, in)
 		return found, found.Items.Items, found.Items.More, err
 	}
-	found, err = p.app.Exposure.EachDetail(ctx, v.Actor, in, func(_ reports.DetailsReport, d protection.Detail) error {
+	found, err = p.app.Exposure.EachDetail(ctx, v.Actor, in, func(_ reports.DetailsReport, d exposure.Detail) error {
 		if len(items) == mostRows {
 			return errEnough
 		}
@@ -78,7 +79,7 @@ func enough(err error) error {
 	return err
 }
 
-func (s *settings) detailsTable(found reports.DetailsReport, items []protection.Detail, number int, more bool) *shell.Table {
+func (s *settings) detailsTable(found reports.DetailsReport, items []exposure.Detail, number int, more bool) *shell.Table {
 	c := found.Query.Currency
 	t := shell.Table{
 		Name: "allocations", Caption: "Allocations and bookings behind the report", Number: number, More: more, Total: -1,
@@ -100,7 +101,7 @@ func (s *settings) detailsTable(found reports.DetailsReport, items []protection.
 	return s.v.Table(t)
 }
 
-func (s *settings) detailRow(d protection.Detail, channel string, c money.Currency) shell.Row {
+func (s *settings) detailRow(d exposure.Detail, channel string, c money.Currency) shell.Row {
 	id := func(path string, n int64) string { return s.v.At(path + strconv.FormatInt(n, 10)) }
 	payment, href := shell.Words("Still to be paid"), ""
 	if d.AllocationID != 0 {
@@ -108,17 +109,17 @@ func (s *settings) detailRow(d protection.Detail, channel string, c money.Curren
 		href = s.below("/exposure/payments/"+strconv.FormatInt(d.TransactionID, 10), momentOnly...) + "#a" + strconv.FormatInt(d.AllocationID, 10)
 	}
 	last := shell.Cell{}
-	if d.Standing != protection.Instalments {
+	if d.Standing != exposure.Instalments {
 		last = shell.OnDay(d.Terms.LastDay)
 	}
 	var figures [4]shell.Cell
-	if d.Standing == protection.Covered {
+	if d.Standing == exposure.Covered {
 		figures = [4]shell.Cell{
 			dashed(shell.Sum(d.E1, d.Currency)), dashed(shell.Sum(d.E2, d.Currency)), dashed(sum(d.E1Report, d.Pending, c)),
 			dashed(sum(d.E2Report, d.Pending, c)),
 		}
 	}
-	tones := map[protection.Standing]string{protection.Covered: "good", protection.Uncovered: "warn"}
+	tones := map[exposure.Standing]string{exposure.Covered: "good", exposure.Uncovered: "warn"}
 	return shell.Row{Href: href, Cells: []shell.Cell{
 		payment, leading(shell.Ident(d.BookingID), id("/bookings/", d.BookingID)), shell.Ident(d.TransactionID),
 		leading(shell.Words(channel), id("/channels/", d.ChannelID)), shell.Words(country(d.Terms.Country)), shell.Words(d.Scheme.Label()),
@@ -158,7 +159,7 @@ func (p *pages) payment(v *shell.Visit) error {
 		}
 		return p.show(v, r, page)
 	}
-	r.at(s, protection.ReportQuery{AsOf: found.Moment.AsOf, KnownAt: found.Moment.KnownAt}, false)
+	r.at(s, exposure.ReportQuery{AsOf: found.Moment.AsOf, KnownAt: found.Moment.KnownAt}, false)
 	if found.Adjusted {
 		r.Notes = append(r.Notes, note{Text: "This adjusts another payment. The allocations below are those of that payment."})
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/estimate"
+	"holdfast/internal/exposure"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
@@ -42,7 +44,7 @@ func (p *pages) model(v *shell.Visit) error {
 	page := shell.Page{Title: "Model against actual", Parts: v.Parts("exposure", "/exposure/model"), Wide: true}
 	in := s.estimate()
 	if text := s.in.Get("bands"); text != "" {
-		if in.Bands, err = protection.ParseBands(text); err != nil {
+		if in.Bands, err = estimate.ParseBands(text); err != nil {
 			in.Problems.Wrong("bands", "The bands cannot be read: %v.", err)
 		}
 	}
@@ -69,8 +71,8 @@ func (p *pages) model(v *shell.Visit) error {
 }
 
 // bandsSaid are the bands in words.
-func bandsSaid(bands protection.Bands) string {
-	parts := each(bands, func(b protection.Band) string {
+func bandsSaid(bands estimate.Bands) string {
+	parts := each(bands, func(b estimate.Band) string {
 		return protection.Percent(b.SharePPM, 1_000_000) + "\u00a0% of the turnover of the last " + shell.Plural(int64(b.Days), "day", "days")
 	})
 	return strings.Join(parts, ", ")
@@ -93,7 +95,7 @@ func (s *settings) modelTable(found reports.ModelReport) (*shell.Table, error) {
 		return nil, err
 	}
 	rows := slices.Clone(found.Rows)
-	sorting.Stable(rows, func(a, b protection.ModelRow) int {
+	sorting.Stable(rows, func(a, b estimate.ModelRow) int {
 		order := cmp.Compare(a.E1Report, b.E1Report)
 		switch page.OrderBy {
 		case "merchant":
@@ -197,7 +199,7 @@ func (r *report) lossFigures(found reports.WhatIfReport) {
 
 // lossChart draws the loss by month or by scheme.
 func lossChart(
-	id, title string, kind chart.Kind, rows protection.WhatIfRows, c money.Currency, name func(key string, first bool) (label, long string),
+	id, title string, kind chart.Kind, rows exposure.WhatIfRows, c money.Currency, name func(key string, first bool) (label, long string),
 ) chart.Chart {
 	out := chart.Chart{ID: id, Kind: kind, Title: title, Currency: c, Series: []string{"Loss (E1)", "Tail (E2)"}, Caption: "Loss and tail, in " + string(c)}
 	for i, row := range rows.Rows {
@@ -216,7 +218,7 @@ func (s *settings) lossTable(found reports.WhatIfReport) (*shell.Table, error) {
 		return nil, err
 	}
 	rows := slices.Clone(found.Channels)
-	sorting.Stable(rows, func(a, b protection.WhatIfChannel) int {
+	sorting.Stable(rows, func(a, b exposure.WhatIfChannel) int {
 		order := cmp.Compare(a.E1, b.E1)
 		switch page.OrderBy {
 		case "merchant":
@@ -246,7 +248,7 @@ func (s *settings) lossTable(found reports.WhatIfReport) (*shell.Table, error) {
 	return s.v.Table(t), nil
 }
 
-func (s *settings) lossRow(row protection.WhatIfChannel, found reports.WhatIfReport) shell.Row {
+func (s *settings) lossRow(row exposure.WhatIfChannel, found reports.WhatIfReport) shell.Row {
 	c, policy := found.Query.Currency, found.Query.Policy
 	id := strconv.FormatInt(row.ChannelID, 10)
 	limit, over := shell.Words("None"), shell.Cell{}

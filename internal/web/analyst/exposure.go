@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"holdfast/internal/exposure"
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
 	"holdfast/internal/sorting"
@@ -16,8 +17,8 @@ import (
 )
 
 // steps is the order in which clicks lead from the whole book down.
-var steps = []protection.Dimension{
-	protection.ByChannel, protection.ByCountry, protection.ByMonth, protection.BySupplier, protection.ByScheme, protection.ByCurrency,
+var steps = []exposure.Dimension{
+	exposure.ByChannel, exposure.ByCountry, exposure.ByMonth, exposure.BySupplier, exposure.ByScheme, exposure.ByCurrency,
 }
 
 // exposure shows what would be lost if merchants fail, in rows of one or two groupings.
@@ -88,10 +89,10 @@ const named = 5 * offered
 // suppliersOf are the suppliers in the rows of a report, those with most at risk first.
 func (s *settings) suppliersOf(r reports.ExposureReport) (ids []int64) {
 	rows := slices.Clone(r.Subtotals)
-	sorting.Stable(rows, func(a, b protection.Subtotal) int { return cmp.Compare(b.E1+b.E2, a.E1+a.E2) })
-	if r.Query.By != protection.BySupplier && r.Query.Across == protection.BySupplier {
+	sorting.Stable(rows, func(a, b exposure.Subtotal) int { return cmp.Compare(b.E1+b.E2, a.E1+a.E2) })
+	if r.Query.By != exposure.BySupplier && r.Query.Across == exposure.BySupplier {
 		for _, row := range r.Rows {
-			rows = append(rows, protection.Subtotal{Key: row.Key})
+			rows = append(rows, exposure.Subtotal{Key: row.Key})
 		}
 	}
 	seen := map[int64]bool{}
@@ -124,9 +125,9 @@ func (p *pages) exposureCharts(s *settings, r *report, found reports.ExposureRep
 	if s.Scope.Narrow() {
 		return nil
 	}
-	by := protection.ByMonth
-	if found.Query.By == protection.ByMonth {
-		by = protection.ByCountry
+	by := exposure.ByMonth
+	if found.Query.By == exposure.ByMonth {
+		by = exposure.ByCountry
 	}
 	q := s.query()
 	q.By, q.Across, q.KnownAt = by, "", found.Query.KnownAt
@@ -144,7 +145,7 @@ func (s *settings) chartOf(r reports.ExposureReport, id string) chart.Chart {
 		ID: id, Kind: chart.Ranked, Title: "By " + strings.ToLower(titleOf(by)), Currency: r.Query.Currency, Names: titleOf(by),
 		Series: []string{"Undelivered (E1)", "Tail (E2)"}, Caption: "Undelivered and tail, in " + string(r.Query.Currency),
 	}
-	if by == protection.ByMonth {
+	if by == exposure.ByMonth {
 		c.Kind = chart.Bars
 	}
 	for i, sub := range r.Subtotals {
@@ -157,7 +158,7 @@ func (s *settings) chartOf(r reports.ExposureReport, id string) chart.Chart {
 		}
 		name := s.nameOf(by, sub.Key, r.ChannelNames)
 		point := chart.Point{Label: name, Long: name, Values: []int64{sub.E1, sub.E2}, Href: s.deeper(sub.Key, by)}
-		if by == protection.ByMonth {
+		if by == exposure.ByMonth {
 			point.Label = shortMonth(sub.Key.Month, i == 0)
 		}
 		c.Points = append(c.Points, point)
@@ -169,41 +170,41 @@ func (s *settings) chartOf(r reports.ExposureReport, id string) chart.Chart {
 }
 
 // nameOf is the text of a key in one dimension.
-func (s *settings) nameOf(d protection.Dimension, k protection.Key, channels map[int64]string) string {
+func (s *settings) nameOf(d exposure.Dimension, k exposure.Key, channels map[int64]string) string {
 	switch d {
-	case protection.ByMonth:
+	case exposure.ByMonth:
 		return month(k.Month)
-	case protection.ByCurrency:
+	case exposure.ByCurrency:
 		return string(k.Currency)
-	case protection.ByScheme:
+	case exposure.ByScheme:
 		return scheme(travel.Scheme(k.Scheme))
-	case protection.ByCountry:
+	case exposure.ByCountry:
 		return country(k.Country)
-	case protection.BySupplier:
+	case exposure.BySupplier:
 		return s.names.set(k.Suppliers)
 	}
 	return channels[k.ChannelID]
 }
 
 // valueOf is the value of a key in one dimension for a filter; "" where no filter can name it.
-func valueOf(d protection.Dimension, k protection.Key) string {
+func valueOf(d exposure.Dimension, k exposure.Key) string {
 	switch d {
-	case protection.ByMonth:
+	case exposure.ByMonth:
 		return k.Month
-	case protection.ByCurrency:
+	case exposure.ByCurrency:
 		return string(k.Currency)
-	case protection.ByScheme:
+	case exposure.ByScheme:
 		return k.Scheme
-	case protection.ByCountry:
+	case exposure.ByCountry:
 		return k.Country
-	case protection.BySupplier:
+	case exposure.BySupplier:
 		return k.Suppliers
 	}
 	return strconv.FormatInt(k.ChannelID, 10)
 }
 
 // narrowed are the settings that narrow a report to a key. ok is false where no filter can name it.
-func narrowed(k protection.Key, by ...protection.Dimension) (pairs []string, ok bool) {
+func narrowed(k exposure.Key, by ...exposure.Dimension) (pairs []string, ok bool) {
 	for _, d := range by {
 		if d == "" {
 			continue
@@ -218,7 +219,7 @@ func narrowed(k protection.Key, by ...protection.Dimension) (pairs []string, ok 
 }
 
 // deeper is the report of one row by the next dimension that is not fixed yet. Where all are, it is the list of allocations.
-func (s *settings) deeper(k protection.Key, by ...protection.Dimension) string {
+func (s *settings) deeper(k exposure.Key, by ...exposure.Dimension) string {
 	pairs, ok := narrowed(k, by...)
 	if !ok {
 		return ""
@@ -236,7 +237,7 @@ var exposureOrders = []string{"e1_report", "key", "allocations", "e2_report", "e
 
 func (s *settings) exposureTable(found reports.ExposureReport) (*shell.Table, error) {
 	orders := exposureOrders
-	byTime := found.Query.By == protection.ByMonth
+	byTime := found.Query.By == exposure.ByMonth
 	if byTime {
 		orders = append([]string{"key"}, exposureOrders...)
 	}
@@ -263,7 +264,7 @@ func (s *settings) exposureTable(found reports.ExposureReport) (*shell.Table, er
 		{Name: "e4", Title: "Still to be paid (E4)", Figure: true, Hidden: true}, {Name: "e5", Title: "Not protected (E5)", Figure: true, Hidden: true},
 	}...)
 	rows := slices.Clone(found.Rows)
-	sortExposure(rows, page.OrderBy, page.Descending, func(r protection.Row) string { return s.nameOf(q.By, r.Key, found.ChannelNames) }, byTime)
+	sortExposure(rows, page.OrderBy, page.Descending, func(r exposure.Row) string { return s.nameOf(q.By, r.Key, found.ChannelNames) }, byTime)
 	rows, t.More = pick(s.v, rows, page.Number, page.Size)
 	for _, row := range rows {
 		t.Rows = append(t.Rows, s.exposureRow(found, row))
@@ -272,8 +273,8 @@ func (s *settings) exposureTable(found reports.ExposureReport) (*shell.Table, er
 	return s.v.Table(t), nil
 }
 
-func sortExposure(rows []protection.Row, by string, down bool, name func(protection.Row) string, byTime bool) {
-	sorting.Stable(rows, func(a, b protection.Row) int {
+func sortExposure(rows []exposure.Row, by string, down bool, name func(exposure.Row) string, byTime bool) {
+	sorting.Stable(rows, func(a, b exposure.Row) int {
 		var order int
 		switch by {
 		case "key":
@@ -298,7 +299,7 @@ func sortExposure(rows []protection.Row, by string, down bool, name func(protect
 	})
 }
 
-func (s *settings) exposureRow(found reports.ExposureReport, row protection.Row) shell.Row {
+func (s *settings) exposureRow(found reports.ExposureReport, row exposure.Row) shell.Row {
 	q, k := found.Query, row.Key
 	count := shell.Number(row.Allocations)
 	if pairs, ok := narrowed(k, q.By, q.Across); ok {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"holdfast/internal/protection"
+	"holdfast/internal/exposure"
 	"holdfast/internal/reports"
 	"holdfast/internal/sorting"
 	"holdfast/internal/web/shell"
@@ -40,14 +40,14 @@ func (m *matrixSum) nothing() bool { return m == nil || m.amount == 0 && !m.gap 
 // matrix is a report that is crossed by two things, as people read it: the values of one down, those of the other across.
 type matrix struct {
 	cells        map[[2]string]*matrixSum
-	keys         map[[2]string]protection.Key
+	keys         map[[2]string]exposure.Key
 	down, across map[string]*matrixSum // by value
-	first        map[string]protection.Key
-	second       map[string]protection.Key
+	first        map[string]exposure.Key
+	second       map[string]exposure.Key
 }
 
 // figureOf is what the cells of a matrix have of a row or of the total.
-func figureOf(which string, e1, e2 int64, gaps protection.Gaps) (amount int64, gap bool) {
+func figureOf(which string, e1, e2 int64, gaps exposure.Gaps) (amount int64, gap bool) {
 	switch which {
 	case "e2":
 		return e2, gaps.E2
@@ -59,8 +59,8 @@ func figureOf(which string, e1, e2 int64, gaps protection.Gaps) (amount int64, g
 
 func matrixOf(found reports.ExposureReport, which string) *matrix {
 	m := &matrix{
-		cells: map[[2]string]*matrixSum{}, keys: map[[2]string]protection.Key{}, down: map[string]*matrixSum{}, across: map[string]*matrixSum{},
-		first: map[string]protection.Key{}, second: map[string]protection.Key{},
+		cells: map[[2]string]*matrixSum{}, keys: map[[2]string]exposure.Key{}, down: map[string]*matrixSum{}, across: map[string]*matrixSum{},
+		first: map[string]exposure.Key{}, second: map[string]exposure.Key{},
 	}
 	for _, row := range found.Rows {
 		down, across := valueOf(found.Query.By, row.Key), valueOf(found.Query.Across, row.Key)
@@ -86,12 +86,12 @@ func matrixOf(found reports.ExposureReport, which string) *matrix {
 }
 
 // columns are the values across that have a column: the largest, months in their order. others are the rest.
-func (m *matrix) columns(by protection.Dimension, most int) (shown, others []string) {
+func (m *matrix) columns(by exposure.Dimension, most int) (shown, others []string) {
 	all := slices.SortedFunc(maps.Keys(m.across), func(a, b string) int {
 		return cmp.Or(cmp.Compare(m.across[b].amount, m.across[a].amount), cmp.Compare(a, b))
 	})
 	shown, others = all[:min(len(all), most)], all[min(len(all), most):]
-	if by == protection.ByMonth {
+	if by == exposure.ByMonth {
 		slices.Sort(shown)
 	}
 	return shown, others
@@ -101,7 +101,7 @@ func (m *matrix) columns(by protection.Dimension, most int) (shown, others []str
 func (s *settings) matrixTable(found reports.ExposureReport) (*shell.Table, error) {
 	q, which := found.Query, s.in.Get("cells")
 	orders := []string{"total", "key"}
-	byTime := q.By == protection.ByMonth
+	byTime := q.By == exposure.ByMonth
 	if byTime {
 		orders = []string{"key", "total"}
 	}
@@ -201,7 +201,7 @@ func (m *matrix) foot(found reports.ExposureReport, which string, shown, others 
 }
 
 // cell is a sum without its currency, which the head of the first column names. Nothing is a dash.
-func (m *matrixSum) cell(q protection.ReportQuery) shell.Cell {
+func (m *matrixSum) cell(q exposure.ReportQuery) shell.Cell {
 	if m == nil {
 		m = &matrixSum{}
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"holdfast/internal/auth"
+	"holdfast/internal/exposure"
 	"holdfast/internal/limits"
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
@@ -32,7 +33,7 @@ func (p *pages) merchant(v *shell.Visit) error {
 	if err != nil {
 		return err
 	}
-	s.Scope = protection.Scope{Channels: []int64{id}}
+	s.Scope = exposure.Scope{Channels: []int64{id}}
 	const which = withMoment | withValuation
 	page := shell.Page{
 		Title: channel.Name, Menu: "/channels", Parts: v.Parts("channel", "/channels/{id}", id), Wide: true,
@@ -40,7 +41,7 @@ func (p *pages) merchant(v *shell.Visit) error {
 		Acts: []shell.Link{{Text: "Explore its exposure", Href: s.below("/exposure", "channels", strconv.FormatInt(id, 10), "by", "month"), Plain: true}},
 	}
 	q := s.query()
-	q.By, q.Across = protection.ByMonth, ""
+	q.By, q.Across = exposure.ByMonth, ""
 	found, err := p.app.Exposure.Report(v.R.Context(), v.Actor, q)
 	if err != nil {
 		return p.fail(s.of(id), which, err, page)
@@ -99,7 +100,7 @@ func (p *pages) merchantView(ctx context.Context, s *settings, r *report, found 
 	}
 	r.draw(runOffChart(runOff, "Run-off"))
 	r.draw(s.chartOf(found, "month"))
-	for _, by := range []protection.Dimension{protection.ByCountry, protection.BySupplier} {
+	for _, by := range []exposure.Dimension{exposure.ByCountry, exposure.BySupplier} {
 		q.By = by
 		split, err := p.app.Exposure.Report(ctx, v.Actor, q)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"holdfast/internal/exposure"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
@@ -18,8 +19,8 @@ import (
 type merchantRow struct {
 	id           int64
 	name         string
-	now, before  protection.Figures // in the currency of the report
-	gap, oldGap  protection.Gaps
+	now, before  exposure.Figures // in the currency of the report
+	gap, oldGap  exposure.Gaps
 	held, net    int64
 	hGap, netGap bool
 }
@@ -39,7 +40,7 @@ func (p *pages) merchants(v *shell.Visit) error {
 	const which = withMoment | withValuation
 	page := shell.Page{Title: "Merchants", Parts: v.Parts("exposure", "/exposure/merchants"), Wide: true}
 	q := s.query()
-	q.By, q.Across = protection.ByChannel, ""
+	q.By, q.Across = exposure.ByChannel, ""
 	found, err := p.app.Exposure.Report(v.R.Context(), v.Actor, q)
 	if err != nil {
 		return p.fail(s, which, err, page)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"holdfast/internal/exposure"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
@@ -27,7 +28,7 @@ type moved struct {
 	tail bool
 }
 
-func (m moved) of(l protection.Level, gaps protection.Gaps) (amount int64, gap bool) {
+func (m moved) of(l protection.Level, gaps exposure.Gaps) (amount int64, gap bool) {
 	if m.tail {
 		return l.E2, gaps.E2
 	}
@@ -112,8 +113,8 @@ func change(before, after int64, gap bool, c money.Currency) string {
 }
 
 // lines are the names and the amounts of a movement, from opening to closing.
-func lines(f protection.Flows, gaps protection.FlowGaps, revalued bool, m moved, each func(name string, amount int64, gap bool)) {
-	add := func(name string, l protection.Level, g protection.Gaps) {
+func lines(f exposure.Flows, gaps exposure.FlowGaps, revalued bool, m moved, each func(name string, amount int64, gap bool)) {
+	add := func(name string, l protection.Level, g exposure.Gaps) {
 		amount, gap := m.of(l, g)
 		each(name, amount, gap)
 	}
@@ -152,7 +153,7 @@ func still(found reports.MovementReport, m moved) map[string]bool {
 		quiet[name] = amount == 0 && !gap && name != "Opening" && name != "Closing"
 	})
 	for _, row := range found.Rows {
-		lines(row.Flows, protection.FlowGaps{}, found.Revalued(), m, func(name string, amount int64, _ bool) {
+		lines(row.Flows, exposure.FlowGaps{}, found.Revalued(), m, func(name string, amount int64, _ bool) {
 			quiet[name] = quiet[name] && amount == 0
 		})
 	}
@@ -165,7 +166,7 @@ func (s *settings) movementTable(found reports.MovementReport, m moved) (*shell.
 		return nil, err
 	}
 	q := found.Query
-	byChannel := q.By == protection.ByChannel
+	byChannel := q.By == exposure.ByChannel
 	t := shell.Table{
 		Name: "movement", Caption: "The movement in the currencies of the payments, and in total", Number: page.Number, Total: -1,
 		Empty: shell.Empty{Title: "Nothing has moved here", Text: "Nothing was at risk on either day. Choose other days, or take a filter away."},
@@ -197,7 +198,7 @@ func (s *settings) movementTable(found reports.MovementReport, m moved) (*shell.
 			href = s.v.With("channels", fmt.Sprint(row.ChannelID), "by", "", "page", "")
 		}
 		cells = append(cells, shell.Words(string(row.Currency)))
-		lines(row.Flows, protection.FlowGaps{}, found.Revalued(), m, func(_ string, amount int64, gap bool) {
+		lines(row.Flows, exposure.FlowGaps{}, found.Revalued(), m, func(_ string, amount int64, gap bool) {
 			cells = append(cells, dashed(sum(amount, gap, row.Currency)))
 		})
 		t.Rows = append(t.Rows, shell.Row{Href: href, Cells: cells})
@@ -237,7 +238,7 @@ func (p *pages) movedList(v *shell.Visit, s *settings, in reports.MovementQuery,
 	}
 	names := append([]string{"opening"}, each(protection.Causes, protection.Cause.String)...)
 	names = append(names, "closing")
-	lines(protection.Flows{}, protection.FlowGaps{}, false, m, func(name string, _ int64, _ bool) {
+	lines(exposure.Flows{}, exposure.FlowGaps{}, false, m, func(name string, _ int64, _ bool) {
 		t.Columns = append(t.Columns, shell.Column{Name: names[0], Title: name, Figure: true})
 		names = names[1:]
 	})
@@ -246,7 +247,7 @@ func (p *pages) movedList(v *shell.Visit, s *settings, in reports.MovementQuery,
 			shell.Ident(d.ID), leading(shell.Ident(d.BookingID), v.At(fmt.Sprintf("/bookings/%d", d.BookingID))),
 			shell.Words(found.ChannelNames[d.ChannelID]),
 		}
-		lines(d.Flows, protection.FlowGaps{}, false, m, func(_ string, amount int64, _ bool) { cells = append(cells, dashed(shell.Sum(amount, d.Currency))) })
+		lines(d.Flows, exposure.FlowGaps{}, false, m, func(_ string, amount int64, _ bool) { cells = append(cells, dashed(shell.Sum(amount, d.Currency))) })
 		href := s.below(fmt.Sprintf("/exposure/payments/%d", d.TransactionID), append(momentOnly, "list", "")...) + fmt.Sprintf("#a%d", d.ID)
 		t.Rows = append(t.Rows, shell.Row{Href: href, Cells: cells})
 	}
@@ -257,13 +258,13 @@ func (p *pages) movedList(v *shell.Visit, s *settings, in reports.MovementQuery,
 // behindMovement reads a page of the items, or for a file all from the first, in one go.
 func (p *pages) behindMovement(
 	v *shell.Visit, in reports.MovementQuery, list travel.Page,
-) (found reports.MovementDetailsReport, items []protection.MovementDetail, more bool, err error) {
+) (found reports.MovementDetailsReport, items []exposure.MovementDetail, more bool, err error) {
 	if v.Format() == "" {
 		found, err = p.app.Exposure.MovementDetails(v.R.Context(), v.Actor, in, list)
 		return found, found.Items.Items, found.Items.More, err
 	}
 	found, err = p.app.Exposure.EachMovementDetail(v.R.Context(), v.Actor, in,
-		func(_ reports.MovementDetailsReport, d protection.MovementDetail) error {
+		func(_ reports.MovementDetailsReport, d exposure.MovementDetail) error {
 			if len(items) == mostRows {
 				return errEnough
 			}

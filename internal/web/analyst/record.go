@@ -3,8 +3,9 @@ package analyst
 import (
 	"math/big"
 
+	"holdfast/internal/estimate"
+	"holdfast/internal/exposure"
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
 	"holdfast/internal/reports"
 	"holdfast/internal/web/chart"
 	"holdfast/internal/web/shell"
@@ -37,7 +38,7 @@ func (p *pages) record(v *shell.Visit) error {
 		return p.fail(s, withDays, err, page)
 	}
 	r := s.began(withDays)
-	r.at(s, protection.ReportQuery{AsOf: found.AsOf, KnownAt: found.KnownAt}, found.Final)
+	r.at(s, exposure.ReportQuery{AsOf: found.AsOf, KnownAt: found.KnownAt}, found.Final)
 	r.Notes = []note{{Text: "Card payments by the month in which they were made. Premium is earned day by day, from the payment to its last day of dispute."}}
 	for _, total := range found.Totals {
 		r.Figures = append(r.Figures, totalFigures(total)...)
@@ -52,7 +53,7 @@ func (p *pages) record(v *shell.Visit) error {
 }
 
 // totalFigures are the key figures of one currency.
-func totalFigures(v protection.Vintage) []figure {
+func totalFigures(v estimate.Vintage) []figure {
 	return []figure{
 		{Text: "Taken by card", Value: shell.Money(v.Allocated, v.Currency), Hint: shell.Plural(v.Payments, "payment", "payments")},
 		{Text: "Chargeback rate", Value: rate(v) + "\u00a0%", Hint: shell.Count(v.Disputed) + " of them charged back"},
@@ -63,10 +64,10 @@ func totalFigures(v protection.Vintage) []figure {
 }
 
 // rate is how many of the payments were charged back, in percent with two decimals.
-func rate(v protection.Vintage) string { return money.Format(hundredths(v), money.EUR) }
+func rate(v estimate.Vintage) string { return money.Format(hundredths(v), money.EUR) }
 
 // hundredths is the rate in hundredths of a percent, rounded half away from zero.
-func hundredths(v protection.Vintage) int64 {
+func hundredths(v estimate.Vintage) int64 {
 	if v.Payments == 0 {
 		return 0
 	}
@@ -78,7 +79,7 @@ func hundredths(v protection.Vintage) int64 {
 }
 
 // recordCharts draws the months of one currency.
-func (r *report) recordCharts(found reports.VintageReport, total protection.Vintage) {
+func (r *report) recordCharts(found reports.VintageReport, total estimate.Vintage) {
 	id := string(total.Currency) + string(total.Policy)
 	premium := chart.Chart{
 		ID: "premium-" + id, Kind: chart.Bars, Title: "Premium of " + string(total.Currency) + " payments", Currency: total.Policy, Names: "Month of payment",
@@ -127,7 +128,7 @@ func (s *settings) recordTable(found reports.VintageReport) (*shell.Table, error
 	return s.v.Table(t), nil
 }
 
-func recordCells(name string, v protection.Vintage) []shell.Cell {
+func recordCells(name string, v estimate.Vintage) []shell.Cell {
 	back := func(n int64) shell.Cell { return dashed(shell.Sum(n, v.Currency)) }
 	return []shell.Cell{
 		shell.Words(name), shell.Words(string(v.Currency)), shell.Number(v.Payments), shell.Sum(v.Allocated, v.Currency), back(v.Refunded),

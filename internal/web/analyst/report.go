@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/exposure"
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
 	"holdfast/internal/web/chart"
 	"holdfast/internal/web/shell"
 )
@@ -44,9 +44,9 @@ type part struct {
 func (s *settings) began(which int) *report { return &report{Settings: s.fields(which)} }
 
 // at says at which moment a report is, and gives the address that keeps it.
-func (r *report) at(s *settings, q protection.ReportQuery, final bool) {
+func (r *report) at(s *settings, q exposure.ReportQuery, final bool) {
 	rates := "at the rates of the day"
-	if q.Valuation == protection.Locked {
+	if q.Valuation == exposure.Locked {
 		rates = "at the rate of each payment"
 	}
 	r.About = "At the end of " + shell.Day(q.AsOf) + ", as known at " + shell.Instant(q.KnownAt)
@@ -161,7 +161,7 @@ func pick[T any](v *shell.Visit, list []T, number, size int) (rows []T, more boo
 const mostRows = 10_000
 
 // apartNotes tells what stands outside the totals.
-func (r *report) apartNotes(pending, uncovered []protection.Pending) {
+func (r *report) apartNotes(pending, uncovered []exposure.Pending) {
 	for _, x := range pending {
 		text := fmt.Sprintf("There is no exchange rate yet for %s in %s. So %s undelivered and %s tail have no value in the currency of the report.",
 			shell.Plural(x.Allocations, "payment", "payments"), x.Currency, shell.Money(x.E1, x.Currency), shell.Money(x.E2, x.Currency))

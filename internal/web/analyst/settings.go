@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/exposure"
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
 	"holdfast/internal/reports"
 	"holdfast/internal/travel"
 	"holdfast/internal/web/shell"
@@ -66,8 +66,8 @@ func (p *pages) read(v *shell.Visit) (*settings, error) {
 	if c := s.in.Currency("currency"); c != nil {
 		s.Currency = *c
 	}
-	s.Valuation = protection.Valuation(s.in.Get("valuation"))
-	s.By, s.Across = protection.Dimension(s.in.Get("by")), protection.Dimension(s.in.Get("across"))
+	s.Valuation = exposure.Valuation(s.in.Get("valuation"))
+	s.By, s.Across = exposure.Dimension(s.in.Get("by")), exposure.Dimension(s.in.Get("across"))
 	s.Channels, s.Suppliers = s.ids("channels"), s.ids("suppliers")
 	for _, code := range s.list("countries") {
 		s.Countries = append(s.Countries, strings.ToUpper(code))
@@ -232,31 +232,31 @@ func groupings(across bool) []string {
 	if !across {
 		pairs = nil
 	}
-	for _, d := range protection.Dimensions {
+	for _, d := range exposure.Dimensions {
 		pairs = append(pairs, string(d), titleOf(d))
 	}
 	return pairs
 }
 
 // titleOf is the word for a dimension.
-func titleOf(d protection.Dimension) string {
+func titleOf(d exposure.Dimension) string {
 	switch d {
-	case protection.ByChannel:
+	case exposure.ByChannel:
 		return "Merchant"
-	case protection.ByMonth:
+	case exposure.ByMonth:
 		return "Month of travel"
-	case protection.ByScheme:
+	case exposure.ByScheme:
 		return "Card scheme"
 	}
 	return shell.Say(string(d))
 }
 
 // filterOf is the setting that narrows a report to a value of a dimension.
-func filterOf(d protection.Dimension) string {
+func filterOf(d exposure.Dimension) string {
 	switch d {
-	case protection.ByCountry:
+	case exposure.ByCountry:
 		return "countries"
-	case protection.ByCurrency:
+	case exposure.ByCurrency:
 		return "currencies"
 	}
 	return string(d) + "s"
@@ -264,7 +264,7 @@ func filterOf(d protection.Dimension) string {
 
 // chips are the parts of the scope that have no field.
 func (s *settings) chips() (list []shell.Link) {
-	add := func(d protection.Dimension, texts []string) {
+	add := func(d exposure.Dimension, texts []string) {
 		if len(texts) > 0 {
 			text := fmt.Sprintf("%s: %s", titleOf(d), strings.Join(texts, ", "))
 			list = append(list, shell.Link{Text: text, Href: s.v.With(filterOf(d), "", "page", "")})
@@ -274,11 +274,11 @@ func (s *settings) chips() (list []shell.Link) {
 	for _, id := range s.Suppliers {
 		names = append(names, s.names.supplier(id))
 	}
-	add(protection.BySupplier, names)
-	add(protection.ByCountry, each(s.Countries, country))
-	add(protection.ByMonth, each(s.Months, month))
-	add(protection.ByScheme, each(s.Schemes, scheme))
-	add(protection.ByCurrency, each(s.Currencies, func(c money.Currency) string { return string(c) }))
+	add(exposure.BySupplier, names)
+	add(exposure.ByCountry, each(s.Countries, country))
+	add(exposure.ByMonth, each(s.Months, month))
+	add(exposure.ByScheme, each(s.Schemes, scheme))
+	add(exposure.ByCurrency, each(s.Currencies, func(c money.Currency) string { return string(c) }))
 	return list
 }
 

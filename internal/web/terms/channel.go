@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"holdfast/internal/auth"
+	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
 	"holdfast/internal/ledger"
 	"holdfast/internal/limits"
@@ -132,7 +133,7 @@ func channelCard(v *shell.Visit, policy travel.Policy, id int64) *shell.Table {
 	return v.Table(t)
 }
 
-func heldTable(v *shell.Visit, list []protection.Collateral) *shell.Table {
+func heldTable(v *shell.Visit, list []exposure.Collateral) *shell.Table {
 	t := shell.Table{
 		Name: "collateral", Bare: true, Caption: "Collateral held today", Columns: []shell.Column{
 			{Name: "kind", Title: "Kind"}, {Name: "amount", Title: "Amount", Figure: true}, {Name: "to", Title: "Until"},

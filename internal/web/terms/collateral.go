@@ -6,10 +6,10 @@ import (
 
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
+	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
 	"holdfast/internal/ledger"
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 	"holdfast/internal/web/choices"
 	"holdfast/internal/web/shell"
@@ -63,14 +63,14 @@ func (p *pages) collateral(v *shell.Visit) error {
 	})
 }
 
-func (p *pages) collateralPage(v *shell.Visit, all bool, page travel.Page) (travel.List[protection.Collateral], error) {
+func (p *pages) collateralPage(v *shell.Visit, all bool, page travel.Page) (travel.List[exposure.Collateral], error) {
 	if all {
 		return p.app.Collaterals.List(v.R.Context(), v.Actor, nil, page)
 	}
 	return p.app.Collaterals.Held(v.R.Context(), v.Actor, ledger.Moment{}, fault.Problems{}, nil, page)
 }
 
-func (p *pages) collateralRow(v *shell.Visit, c protection.Collateral) shell.Row {
+func (p *pages) collateralRow(v *shell.Visit, c exposure.Collateral) shell.Row {
 	of := shell.Words("All channels")
 	if c.ChannelID != 0 {
 		of = shell.Linked(fmt.Sprintf("Channel %d", c.ChannelID), v.At(fmt.Sprintf("/channels/%d/terms", c.ChannelID)))
@@ -139,7 +139,7 @@ func (p *pages) addCollateral(v *shell.Visit) error {
 	}
 	r := form.Reading()
 	in := ledger.CollateralFields{
-		RecordID: r.Number("corrects"), Kind: shell.Word[protection.CollateralKind](r, "kind"), ChannelID: r.Number("channels"),
+		RecordID: r.Number("corrects"), Kind: shell.Word[exposure.CollateralKind](r, "kind"), ChannelID: r.Number("channels"),
 		Currency: r.Currency("currency"), From: r.Day("from"), To: r.Day("to"), Reference: r.Get("reference"), Note: r.Get("note"),
 	}
 	if in.Currency != nil {

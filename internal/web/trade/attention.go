@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"holdfast/internal/auth"
+	"holdfast/internal/exposure"
 	"holdfast/internal/limits"
 	"holdfast/internal/mail"
-	"holdfast/internal/protection"
 	"holdfast/internal/sorting"
 	"holdfast/internal/travel"
 	"holdfast/internal/web/shell"
@@ -31,7 +31,7 @@ const (
 )
 
 // attention lists what needs somebody. Each look is one bounded read.
-func (p *pages) attention(v *shell.Visit, pending []protection.Pending) (list []todo, err error) {
+func (p *pages) attention(v *shell.Visit, pending []exposure.Pending) (list []todo, err error) {
 	for _, one := range pending {
 		list = append(list, todo{
 			shell.Plural(one.Allocations, "payment waits", "payments wait") + " for a rate of " + string(one.Currency),

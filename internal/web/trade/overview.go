@@ -6,9 +6,9 @@ import (
 
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
+	"holdfast/internal/exposure"
 	"holdfast/internal/ledger"
 	"holdfast/internal/money"
-	"holdfast/internal/protection"
 	"holdfast/internal/reports"
 	"holdfast/internal/travel"
 	"holdfast/internal/web/chart"
@@ -98,9 +98,9 @@ func (p *pages) firstSteps(v *shell.Visit) (list []step, err error) {
 }
 
 // addExposure adds the figures and charts. All come from the sums that the ledger keeps. It returns what waits for a rate.
-func (p *pages) addExposure(v *shell.Visit, data *overviewPage) (pending []protection.Pending, err error) {
+func (p *pages) addExposure(v *shell.Visit, data *overviewPage) (pending []exposure.Pending, err error) {
 	ctx := v.R.Context()
-	now, err := p.app.Exposure.Report(ctx, v.Actor, reports.ExposureQuery{By: protection.ByMonth})
+	now, err := p.app.Exposure.Report(ctx, v.Actor, reports.ExposureQuery{By: exposure.ByMonth})
 	if err != nil {
 		return nil, err
 	}
