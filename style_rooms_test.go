@@ -122,9 +122,11 @@ var arrows = withRooms(map[string][]string{
 		"internal/money", "internal/fault", "internal/civil", "internal/travel", "internal/protection", "internal/texts",
 	},
 	// The doors import the rooms that they serve, and none speaks to the database itself.
-	"internal/api":   and(words, and(roomsWithoutDB(), "internal/app", "internal/document", "internal/paymentfile", "internal/recent", "docs")...),
-	"internal/web":   and(words, and(roomsWithoutDB(), "internal/app", "docs", "internal/web/*")...),
-	"internal/web/*": and(words, and(roomsWithoutDB(), "internal/app", "docs", "client")...),
+	"internal/api":        and(words, and(roomsWithoutDB(), "internal/app", "internal/document", "internal/paymentfile", "internal/recent", "docs", "internal/api/*")...),
+	"internal/api/wire":   words,
+	"internal/api/shapes": and(words, and(roomsWithoutDB(), "internal/paymentfile", "internal/api/wire")...),
+	"internal/web":        and(words, and(roomsWithoutDB(), "internal/app", "docs", "internal/web/*")...),
+	"internal/web/*":      and(words, and(roomsWithoutDB(), "internal/app", "docs", "client")...),
 	// Charts are made of numbers alone: whoever has the numbers draws.
 	"internal/web/chart": words,
 	// The dashboard: a frame that knows no business, packages of pages, and what puts them together.

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"holdfast/internal/api"
+	"holdfast/internal/api/shapes"
 	"holdfast/internal/auth"
 	"holdfast/internal/core"
 	"holdfast/internal/fault"
@@ -34,7 +34,7 @@ func (c proposalListCmd) Run(ctx context.Context, p *program) error {
 		read: func(actor auth.Actor, page travel.Page) (travel.List[travel.Proposal], error) {
 			return p.app.Approvals.List(ctx, actor, filter, page)
 		},
-		shape:   api.ShowProposal,
+		shape:   asAny(shapes.ShowProposal),
 		columns: columnsOf("id kind subject effect proposed_by at state decided_by reason"),
 		row: func(q travel.Proposal) []cell {
 			return []cell{

@@ -5,7 +5,7 @@ import (
 	"context"
 	"time"
 
-	"holdfast/internal/api"
+	"holdfast/internal/api/shapes"
 	"holdfast/internal/auth"
 	"holdfast/internal/fault"
 	"holdfast/internal/travel"
@@ -32,7 +32,7 @@ func (c auditListCmd) Run(ctx context.Context, p *program) error {
 		read: func(actor auth.Actor, page travel.Page) (travel.List[travel.AuditRecord], error) {
 			return p.app.Audit.List(ctx, actor, filter, page)
 		},
-		shape:   api.ShowAudit,
+		shape:   asAny(shapes.ShowAudit),
 		columns: columnsOf("id at who role from action object"),
 		row: func(r travel.AuditRecord) []cell {
 			return []cell{

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"holdfast/internal/api"
+	"holdfast/internal/api/shapes"
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/fault"
@@ -167,7 +168,7 @@ func (p *program) transactions(ctx context.Context, filter travel.TransactionFil
 			}
 			return list, err
 		},
-		shape:   func(t travel.Transaction) any { return api.ShowTransaction(t, hashes[t.ID]) },
+		shape:   func(t travel.Transaction) any { return shapes.ShowTransaction(t, hashes[t.ID]) },
 		columns: columnsOf("id channel reference type status currency total remaining card_type linked_id effective_at created"),
 		row: func(t travel.Transaction) []cell {
 			return []cell{
@@ -210,7 +211,7 @@ func (c transactionShowCmd) Run(ctx context.Context, p *program) error {
 		if err != nil {
 			return err
 		}
-		return p.printJSON(api.ShowTransaction(t, hash))
+		return p.printJSON(shapes.ShowTransaction(t, hash))
 	case c.CSV:
 		return p.printCSV(parts, civil.FormatInstant(p.now(actor)))
 	}

@@ -6,7 +6,7 @@ import (
 	"net"
 	"strconv"
 
-	"holdfast/internal/api"
+	"holdfast/internal/api/shapes"
 	"holdfast/internal/auth"
 	"holdfast/internal/certificates"
 	"holdfast/internal/civil"
@@ -46,7 +46,7 @@ func (c certificateCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if c.JSON {
-		return p.printJSON(api.ShowCertificate(found, base))
+		return p.printJSON(shapes.ShowCertificate(found, base))
 	}
 	if c.CSV {
 		return p.printCSV(sheet{

@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"holdfast/internal/core"
 	"strings"
 	"time"
 
-	"holdfast/internal/api"
+	"holdfast/internal/api/shapes"
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
+	"holdfast/internal/core"
 	"holdfast/internal/fault"
 )
 
@@ -82,7 +82,7 @@ func (c clockSetCmd) target(ctx context.Context, p *program, actor auth.Actor) (
 
 func (p *program) tellClock(t core.SiteTime, asJSON bool) error {
 	if asJSON {
-		return p.printJSON(api.ShowClock(t))
+		return p.printJSON(shapes.ShowClock(t))
 	}
 	ahead := "the real time"
 	if d := t.Now.Sub(t.Real); d > 0 {

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"holdfast/internal/api"
+	"holdfast/internal/api/shapes"
 	"holdfast/internal/auth"
 	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
@@ -34,7 +34,7 @@ func (c collateralListCmd) Run(ctx context.Context, p *program) error {
 			}
 			return p.app.Collaterals.Held(ctx, actor, ledger.Moment{AsOf: c.AsOf.day}, fault.Problems{}, nil, page)
 		},
-		shape:   api.ShowCollateral,
+		shape:   asAny(shapes.ShowCollateral),
 		columns: columnsOf("id record kind channel currency amount from to reference"),
 		row: func(r exposure.Collateral) []cell {
 			return []cell{

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"holdfast/internal/api"
+	"holdfast/internal/api/shapes"
 	"holdfast/internal/auth"
 	"holdfast/internal/fault"
 	"holdfast/internal/travel"
@@ -32,7 +32,7 @@ func (c bordereauContractListCmd) Run(ctx context.Context, p *program) error {
 			all, err := p.app.Contracts.List(ctx, actor) // there are a few: one page has them all
 			return travel.List[travel.Contract]{Items: all, Total: int64(len(all))}, err
 		},
-		shape:   api.ShowContract,
+		shape:   asAny(shapes.ShowContract),
 		columns: columnsOf("id from reference year_of_account commission_ppm by"),
 		row: func(o travel.Contract) []cell {
 			return []cell{ident(o.ID), dayCell(o.FromDay), words(o.Reference), maybeIdent(o.Year), count(o.CommissionPPM), words(o.RecordedBy)}

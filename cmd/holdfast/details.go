@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 
-	"holdfast/internal/api"
+	"holdfast/internal/api/shapes"
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/estimate"
@@ -44,7 +44,7 @@ func (p *program) exposureDetails(
 		return err
 	}
 	if form.JSON {
-		return p.printJSON(api.ShowDetails(r))
+		return p.printJSON(shapes.ShowDetails(r))
 	}
 	p.printf("Behind the exposure at the end of %s,\n%s\n", r.Query.AsOf, known(r.Query))
 	if r.On > r.Query.AsOf {
@@ -148,7 +148,7 @@ func (p *program) movementDetails(
 		return err
 	}
 	if form.JSON {
-		return p.printJSON(api.ShowMovementDetails(r))
+		return p.printJSON(shapes.ShowMovementDetails(r))
 	}
 	p.printf("Behind the movement from the end of %s to the end of %s,\n%s\n", r.Query.From, r.Query.AsOf, known(r.Query.ReportQuery))
 	s := sheet{columns: movementDetailColumns()}
@@ -211,7 +211,7 @@ func (p *program) modelDetails(ctx context.Context, actor auth.Actor, in reports
 		return err
 	}
 	if f.JSON {
-		return p.printJSON(api.ShowModelDetails(r))
+		return p.printJSON(shapes.ShowModelDetails(r))
 	}
 	p.printf("Behind the estimate and the exposure at the end of %s,\nas known at %s GMT\n", r.Query.AsOf, civil.FormatInstant(r.Query.KnownAt))
 	s := sheet{columns: modelDetailColumns()}
@@ -237,7 +237,7 @@ func modelDetailCells(r reports.ModelDetailsReport, d estimate.ModelDetail) []ce
 		cells[11] = amount(d.E1, d.Currency)
 		return cells
 	}
-	share := d.Share.FloatString(api.ShareDecimals)
+	share := d.Share.FloatString(shapes.ShareDecimals)
 	cells[6], cells[7] = words(string(d.Type)), dayCell(d.Day)
 	cells[9], cells[10] = amount(d.Turnover, d.Currency), figures(share, share)
 	return cells

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"holdfast/internal/api"
+	"holdfast/internal/api/shapes"
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/travel"
@@ -31,7 +31,7 @@ func (c proposalShowCmd) Run(ctx context.Context, p *program) error {
 	}
 	switch {
 	case c.JSON:
-		return p.printJSON(api.ShowProposal(q))
+		return p.printJSON(shapes.ShowProposal(q))
 	case c.CSV:
 		return p.printCSV(effectSheet(q), civil.FormatInstant(p.now(actor)))
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"holdfast/internal/api"
+	"holdfast/internal/api/shapes"
 	"holdfast/internal/civil"
 	"holdfast/internal/estimate"
 	"holdfast/internal/exposure"
@@ -67,7 +67,7 @@ func (c modelCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	page := &reportPage{query: r.Query, shape: api.ShowModel(r), parts: []sheet{modelSheet(r)}}
+	page := &reportPage{query: r.Query, shape: shapes.ShowModel(r), parts: []sheet{modelSheet(r)}}
 	page.table = func() { p.modelTable(r, page.parts[0]) }
 	return p.printReport(c.formFlags, c.orderFlags, page)
 }
@@ -138,7 +138,7 @@ func (c whatIfCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	page := &reportPage{query: r.Query, shape: api.ShowWhatIf(r), parts: whatIfSheets(r)}
+	page := &reportPage{query: r.Query, shape: shapes.ShowWhatIf(r), parts: whatIfSheets(r)}
 	page.table = func() { p.whatIfTable(r, page.parts) }
 	return p.printReport(c.formFlags, c.orderFlags, page)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"holdfast/internal/api"
+	"holdfast/internal/api/shapes"
 	"holdfast/internal/civil"
 	"holdfast/internal/exposure"
 	"holdfast/internal/fault"
@@ -95,7 +95,7 @@ func (c explainTransactionCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if c.JSON {
-		return p.printJSON(api.ShowProtection(report))
+		return p.printJSON(shapes.ShowProtection(report))
 	}
 	if c.CSV {
 		var rows stepRows
@@ -172,7 +172,7 @@ func (c explainBookingCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if c.JSON {
-		return p.printJSON(api.ShowBookingProtection(report))
+		return p.printJSON(shapes.ShowBookingProtection(report))
 	}
 	b, s := report.Booking, report.Sums
 	if c.CSV {
@@ -251,7 +251,7 @@ func (c explainStatementCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if c.JSON {
-		return p.printJSON(api.ShowStatementLineProtection(report))
+		return p.printJSON(shapes.ShowStatementLineProtection(report))
 	}
 	s, part := report.Statement, report.Part
 	if c.CSV {

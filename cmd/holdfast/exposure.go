@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"holdfast/internal/api"
+	"holdfast/internal/api/shapes"
 	"holdfast/internal/exposure"
 	"holdfast/internal/reports"
 )
@@ -38,7 +38,7 @@ func (c exposureCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	page := &reportPage{query: report.Query, shape: api.ShowExposure(report), parts: []sheet{exposureSheet(report)}}
+	page := &reportPage{query: report.Query, shape: shapes.ShowExposure(report), parts: []sheet{exposureSheet(report)}}
 	page.table = func() { p.exposureTable(report, page.parts[0]) }
 	return p.printReport(c.formFlags, c.orderFlags, page)
 }

@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 
-	"holdfast/internal/api"
+	"holdfast/internal/api/shapes"
 	"holdfast/internal/auth"
 	"holdfast/internal/fault"
 	"holdfast/internal/limits"
@@ -34,7 +34,7 @@ func (c limitsListCmd) Run(ctx context.Context, p *program) error {
 		read: func(actor auth.Actor, page travel.Page) (travel.List[limits.LimitRow], error) {
 			return p.app.Limits.List(ctx, actor, limits.LimitFilter{Over: c.Over}, page)
 		},
-		shape:   api.ShowLimitRow,
+		shape:   asAny(shapes.ShowLimitRow),
 		columns: limitColumns(),
 		row: func(r limits.LimitRow) []cell {
 			row := []cell{words(string(r.Scope)), words(r.ChannelName), words(string(r.Currency)), amount(r.Amount, r.Currency)}
@@ -106,7 +106,7 @@ func (c limitsEventsCmd) Run(ctx context.Context, p *program) error {
 		read: func(actor auth.Actor, page travel.Page) (travel.List[protection.LimitEvent], error) {
 			return p.app.Limits.Events(ctx, actor, limits.LimitEvents{}, page)
 		},
-		shape:   api.ShowLimitEvent,
+		shape:   asAny(shapes.ShowLimitEvent),
 		columns: columnsOf("at scope id reached currency use limit transaction"),
 		row: func(e protection.LimitEvent) []cell {
 			return []cell{

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/api"
+	"holdfast/internal/api/shapes"
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	mails "holdfast/internal/mail"
@@ -47,7 +47,7 @@ func (c mailListCmd) Run(ctx context.Context, p *program) error {
 		read: func(actor auth.Actor, page travel.Page) (travel.List[mails.Mail], error) {
 			return p.app.Mails.List(ctx, actor, filter, page)
 		},
-		shape:   api.ShowMail,
+		shape:   asAny(shapes.ShowMail),
 		columns: columnsOf("id queued kind state recipient copy booking transaction attempts answer"),
 		row: func(m mails.Mail) []cell {
 			return []cell{
@@ -86,7 +86,7 @@ func (c mailShowCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if c.JSON {
-		return p.printJSON(api.ShowMailText(found, text))
+		return p.printJSON(shapes.ShowMailText(found, text))
 	}
 	p.printf("Mail %d, %s, queued %s GMT: %s\n", found.ID, found.Kind, civil.FormatInstant(found.QueuedAt), found.State)
 	if found.Answer != "" {

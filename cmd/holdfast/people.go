@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/api"
+	"holdfast/internal/api/shapes"
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/core"
@@ -315,7 +315,7 @@ func (c tokenListCmd) Run(ctx context.Context, p *program) error {
 			all, err := p.app.Tokens.List(ctx, actor)
 			return core.PageOf(all, page), err
 		},
-		shape:   api.ShowToken,
+		shape:   asAny(shapes.ShowToken),
 		columns: columnsOf("id name user created expires last_used abilities addresses"),
 		row: func(t auth.APIToken) []cell {
 			return []cell{

@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 
-	"holdfast/internal/api"
+	"holdfast/internal/api/shapes"
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/travel"
@@ -39,7 +39,7 @@ func (c policyShowCmd) Run(ctx context.Context, p *program) error {
 	}
 	switch {
 	case c.JSON:
-		return p.printJSON(api.ShowPolicy(found))
+		return p.printJSON(shapes.ShowPolicy(found))
 	case c.CSV:
 		return p.printCSV(policySheet(found), cmp.Or(c.On.text(), civil.DayOf(p.now(actor)).String()))
 	}
@@ -59,7 +59,7 @@ func (c policySetCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return fmt.Errorf("the file of the policy cannot be read: %w", err)
 	}
-	fields, err := api.ReadPolicy(text)
+	fields, err := shapes.ReadPolicy(text)
 	if err != nil {
 		return err
 	}

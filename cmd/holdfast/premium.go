@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"holdfast/internal/api"
+	"holdfast/internal/api/shapes"
 	"holdfast/internal/auth"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
@@ -30,7 +30,7 @@ func (c premiumListCmd) Run(ctx context.Context, p *program) error {
 		read: func(actor auth.Actor, page travel.Page) (travel.List[protection.PremiumLine], error) {
 			return p.app.Premiums.List(ctx, actor, filter, page)
 		},
-		shape:   api.ShowPremiumLine,
+		shape:   asAny(shapes.ShowPremiumLine),
 		columns: columnsOf("id recorded booking transaction kind cause currency amount retained value lead_days ppm premium"),
 		row: func(l protection.PremiumLine) []cell {
 			return []cell{

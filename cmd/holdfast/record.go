@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"holdfast/internal/api"
+	"holdfast/internal/api/shapes"
 	"holdfast/internal/civil"
 	"holdfast/internal/estimate"
 	"holdfast/internal/exposure"
@@ -39,7 +39,7 @@ func (c recordCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	page := &reportPage{
-		query: exposure.ReportQuery{AsOf: r.AsOf, KnownAt: r.KnownAt}, shape: api.ShowRecord(r, channel.ID, channel.Name),
+		query: exposure.ReportQuery{AsOf: r.AsOf, KnownAt: r.KnownAt}, shape: shapes.ShowRecord(r, channel.ID, channel.Name),
 		parts: []sheet{recordSheet(r)},
 	}
 	page.table = func() {

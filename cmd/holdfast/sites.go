@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"holdfast/internal/api"
+	"holdfast/internal/api/shapes"
 	"holdfast/internal/auth"
 	"holdfast/internal/demo"
 	"holdfast/internal/fault"
@@ -117,7 +117,7 @@ func (c siteListCmd) Run(ctx context.Context, p *program) error {
 		read: func(actor auth.Actor, page travel.Page) (travel.List[travel.Site], error) {
 			return p.app.Sites.List(ctx, actor, travel.SiteFilter{}, page)
 		},
-		shape:   api.ShowSite,
+		shape:   asAny(shapes.ShowSite),
 		columns: columnsOf("id path name currency channels sandbox"),
 		row: func(s travel.Site) []cell {
 			return []cell{

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/api"
+	"holdfast/internal/api/shapes"
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/document"
@@ -49,7 +49,7 @@ func (c statementsListCmd) Run(ctx context.Context, p *program) error {
 			list, now, err = p.app.Statements.List(ctx, actor, filter, page)
 			return list, err
 		},
-		shape:   func(s protection.IssuedStatement) any { return api.ShowStatement(s, now) },
+		shape:   func(s protection.IssuedStatement) any { return shapes.ShowStatement(s, now) },
 		columns: columnsOf("id number period due overdue currency closing open channel channel_name"),
 		row: func(s protection.IssuedStatement) []cell {
 			return []cell{
@@ -84,7 +84,7 @@ func (c statementsShowCmd) Run(ctx context.Context, p *program) error {
 	lines := p.app.Statements.AllLines(ctx, actor, c.ID)
 	switch {
 	case c.JSON:
-		return p.printJSON(api.ShowStatement(found, now))
+		return p.printJSON(shapes.ShowStatement(found, now))
 	case c.CSV:
 		return document.WriteCSV(p.stdout, found.Statement, document.Label(c.For), lines)
 	}

@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 
-	"holdfast/internal/api"
+	"holdfast/internal/api/shapes"
 	"holdfast/internal/auth"
 	"holdfast/internal/travel"
 )
@@ -77,7 +77,7 @@ func (c supplierListCmd) Run(ctx context.Context, p *program) error {
 		read: func(actor auth.Actor, page travel.Page) (travel.List[travel.Supplier], error) {
 			return p.app.Suppliers.List(ctx, actor, travel.SupplierFilter{}, page)
 		},
-		shape:   api.ShowSupplier,
+		shape:   asAny(shapes.ShowSupplier),
 		columns: columnsOf("id name category country url"),
 		row: func(s travel.Supplier) []cell {
 			return []cell{ident(s.ID), words(s.Name), words(s.Category), words(s.Country), words(s.URL)}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/api"
+	"holdfast/internal/api/shapes"
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/travel"
@@ -99,7 +99,7 @@ func (c webhookListCmd) Run(ctx context.Context, p *program) error {
 			list, err := p.app.Webhooks.List(ctx, actor) // a site has a few: one page has them all
 			return travel.List[webhooks.Endpoint]{Items: list, Total: int64(len(list))}, err
 		},
-		shape:   api.ShowWebhook,
+		shape:   asAny(shapes.ShowWebhook),
 		columns: columnsOf("id url types state reason"),
 		row: func(e webhooks.Endpoint) []cell {
 			return []cell{ident(e.ID), words(e.URL), words(strings.Join(e.Types, " ")), words(string(e.State)), words(e.Reason)}
@@ -178,7 +178,7 @@ func (c webhookLogCmd) Run(ctx context.Context, p *program) error {
 		read: func(actor auth.Actor, page travel.Page) (travel.List[webhooks.Delivery], error) {
 			return p.app.Webhooks.Deliveries(ctx, actor, c.ID, webhooks.DeliveryFilter{}, page)
 		},
-		shape:   api.ShowDelivery,
+		shape:   asAny(shapes.ShowDelivery),
 		columns: columnsOf("id event type object state attempts made done"),
 		row: func(d webhooks.Delivery) []cell {
 			return []cell{ident(d.ID), ident(d.EventID), words(string(d.Type)), words(fmt.Sprintf("%s:%d", d.Kind, d.ObjectID)),
@@ -198,7 +198,7 @@ func (c webhookLogCmd) one(ctx context.Context, p *program) error {
 		return err
 	}
 	if c.JSON {
-		return p.printJSON(api.ShowDeliveryWith(d, attempts))
+		return p.printJSON(shapes.ShowDeliveryWith(d, attempts))
 	}
 	p.printf("delivery %d of event %d, %s: %s\n", d.ID, d.EventID, d.Type, d.State)
 	for _, a := range attempts {

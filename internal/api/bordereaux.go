@@ -9,47 +9,18 @@ import (
 	"maps"
 	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
+	"holdfast/internal/api/shapes"
+	"holdfast/internal/api/wire"
 	"holdfast/internal/civil"
 	"holdfast/internal/money"
 	"holdfast/internal/reports"
 	"holdfast/internal/travel"
 )
 
-// bordereauRowShape is a row of the premium bordereau, with the columns that underwriters expect. Amounts are decimal
-// texts.
-type bordereauRowShape struct {
-	Certificate        string         `json:"certificate"`
-	Insured            string         `json:"insured"`
-	Merchant           string         `json:"merchant"`
-	Inception          civil.Day      `json:"inception"`
-	Expiry             civil.Day      `json:"expiry"`
-	CountryOfRisk      string         `json:"country_of_risk"`
-	TransactionType    string         `json:"transaction_type"`
-	Booked             civil.Day      `json:"booked"`
-	Effective          civil.Day      `json:"effective"`
-	OriginalCurrency   money.Currency `json:"original_currency"`
-	SumInsured         string         `json:"sum_insured"`
-	SettlementCurrency money.Currency `json:"settlement_currency"`
-	SettlementInsured  string         `json:"sum_insured_settlement"`
-	RateOfExchange     string         `json:"rate_of_exchange"`
-	OriginalPerEuro    string         `json:"original_per_eur"`
-	SettlementPerEuro  string         `json:"settlement_per_eur"`
-	Gross              string         `json:"gross"`
-	Tax                string         `json:"tax"`
-	Net                string         `json:"net"`
-}
-
-var bordereauColumns = []string{
-	"as_of", "known_at", "certificate", "insured", "merchant", "inception", "expiry", "country_of_risk", "transaction_type", "booked", "effective",
-	"original_currency", "sum_insured", "settlement_currency", "sum_insured_settlement", "rate_of_exchange",
-	"original_per_eur", "settlement_per_eur", "gross", "tax", "net", "contract_reference", "year_of_account",
-}
-
-func showBordereauRow(b reports.Bordereau, r reports.BordereauRow) bordereauRowShape {
-	return bordereauRowShape{
+func showBordereauRow(b reports.Bordereau, r reports.BordereauRow) shapes.BordereauRow {
+	return shapes.BordereauRow{
 		Certificate: certificate(r), Insured: b.Insured, Merchant: r.Merchant, Inception: civil.DayOf(r.Inception), Expiry: r.Expiry,
 		CountryOfRisk: r.Country, TransactionType: r.Kind, Booked: civil.DayOf(r.RecordedAt),
 		Effective: civil.DayOf(r.EffectiveAt), OriginalCurrency: r.Original,
@@ -70,70 +41,22 @@ func certificate(r reports.BordereauRow) string {
 	return fmt.Sprintf("%d-%d-%d", r.SiteID, r.TransactionID, r.AllocationID)
 }
 
-func (r bordereauRowShape) cells() []string {
-	return []string{
-		r.Certificate, travel.PlainCell(r.Insured), travel.PlainCell(r.Merchant), r.Inception.String(), r.Expiry.String(), r.CountryOfRisk,
-		r.TransactionType, r.Booked.String(), r.Effective.String(), string(r.OriginalCurrency), r.SumInsured,
-		string(r.SettlementCurrency), r.SettlementInsured, r.RateOfExchange, r.OriginalPerEuro, r.SettlementPerEuro, r.Gross,
-		r.Tax, r.Net,
-	}
-}
-
 // WriteBordereauCSV writes a bordereau as CSV, row by row as it is read. Amounts are in major units. The first two columns
 // say for which day it is, and what was known.
 func WriteBordereauCSV(w io.Writer, b reports.Bordereau) error {
 	out := csv.NewWriter(w)
 	// The writer remembers its first error, which is returned at the end.
-	_ = out.Write(bordereauColumns)
+	_ = out.Write(shapes.BordereauColumns)
 	moment := []string{b.AsOf.String(), civil.FormatInstant(b.KnownAt)}
-	contract := []string{travel.PlainCell(b.Contract.Reference), yearOf(b.Contract)}
+	contract := []string{travel.PlainCell(b.Contract.Reference), shapes.YearOf(b.Contract)}
 	for row, err := range b.Rows {
 		if err != nil {
 			return err
 		}
-		_ = out.Write(slices.Concat(moment, showBordereauRow(b, row).cells(), contract))
+		_ = out.Write(slices.Concat(moment, showBordereauRow(b, row).Cells(), contract))
 	}
 	out.Flush()
 	return out.Error()
-}
-
-// yearOf is the year of account, or nothing.
-func yearOf(c travel.Contract) string {
-	if c.Year == 0 {
-		return ""
-	}
-	return strconv.FormatInt(c.Year, 10)
-}
-
-// contractShape is what a bordereau says of its contract.
-type contractShape struct {
-	Reference  string `json:"reference"`
-	Year       *int64 `json:"year_of_account"`
-	Commission int64  `json:"commission_ppm"`
-}
-
-// showContract is null where there is none.
-func showContract(c travel.Contract) *contractShape {
-	if c.ID == 0 {
-		return nil
-	}
-	shape := &contractShape{Reference: c.Reference, Commission: c.CommissionPPM}
-	if c.Year != 0 {
-		shape.Year = &c.Year
-	}
-	return shape
-}
-
-// bordereauTotal is the sum of the rows of one settlement currency.
-type bordereauTotal struct {
-	Currency money.Currency `json:"settlement_currency"`
-	Rows     int64          `json:"rows"`
-	Gross    string         `json:"gross"`
-	Tax      string         `json:"tax"`
-	Net      string         `json:"net"`
-	// Of the net premium, by the contract, rounded once; and what is due to the underwriter after it.
-	Commission string `json:"commission"`
-	Due        string `json:"due"`
 }
 
 // WriteBordereauJSON writes a bordereau as JSON, row by row as it is read, with the totals after the rows.
@@ -144,8 +67,8 @@ func WriteBordereauJSON(w io.Writer, b reports.Bordereau) error {
 		KnownAt string    `json:"known_at"`
 		Final   bool      `json:"final"`
 
-		Contract *contractShape `json:"contract"`
-	}{b.Period.Name(), b.AsOf, b.KnownAt.UTC().Format(isoMicros), b.Final, showContract(b.Contract)})
+		Contract *shapes.Contract `json:"contract"`
+	}{b.Period.Name(), b.AsOf, b.KnownAt.UTC().Format(wire.ISOMicros), b.Final, shapes.ShowBordereauContract(b.Contract)})
 	if err != nil {
 		return err
 	}
@@ -173,7 +96,7 @@ func WriteBordereauJSON(w io.Writer, b reports.Bordereau) error {
 			sum.Add(sum, big.NewInt(amount))
 		}
 	}
-	totals := []bordereauTotal{}
+	totals := []shapes.BordereauTotal{}
 	for _, c := range slices.Sorted(maps.Keys(rows)) {
 		one := big.NewInt(1)
 		tax, err := money.Round(&sums[c][0], one)
@@ -183,9 +106,9 @@ func WriteBordereauJSON(w io.Writer, b reports.Bordereau) error {
 		if err := errors.Join(err, err2, err3, err4); err != nil {
 			return fmt.Errorf("the total in %s: %w", c, err)
 		}
-		totals = append(totals, bordereauTotal{
-			c, rows[c], money.FormatPlain(gross, c), money.FormatPlain(tax, c), money.FormatPlain(net, c),
-			money.FormatPlain(commission, c), money.FormatPlain(gross-commission, c),
+		totals = append(totals, shapes.BordereauTotal{
+			Currency: c, Rows: rows[c], Gross: money.FormatPlain(gross, c), Tax: money.FormatPlain(tax, c), Net: money.FormatPlain(net, c),
+			Commission: money.FormatPlain(commission, c), Due: money.FormatPlain(gross-commission, c),
 		})
 	}
 	text, err := json.Marshal(totals)
@@ -194,6 +117,29 @@ func WriteBordereauJSON(w io.Writer, b reports.Bordereau) error {
 	}
 	out.print("],\n" + `"totals":` + string(text) + "}\n")
 	return out.err
+}
+
+func (s *server) getPremiumBordereau(c *call) error {
+	q := c.query()
+	in := reports.BordereauQuery{Month: q.Text("period")}
+	if at := q.Instant("known_at"); at != nil {
+		in.KnownAt = *at
+	}
+	format := q.One("format", "", []string{"json", "csv"})
+	if format == "" && strings.HasPrefix(c.r.Header.Get("Accept"), "text/csv") {
+		format = "csv"
+	}
+	in.Problems = q.Problems
+	report, err := s.app.Bordereaux.Premium(c.ctx, c.actor, in)
+	if err != nil {
+		return err
+	}
+	if format == "csv" {
+		c.beginFile("text/csv; charset=utf-8", "premium-"+report.Period.Name()+".csv")
+		return c.finishFile(s, WriteBordereauCSV(c, report))
+	}
+	c.Header().Set("Content-Type", "application/json; charset=utf-8")
+	return c.finishFile(s, WriteBordereauJSON(c, report))
 }
 
 // failing remembers the first error of a writer.
@@ -206,27 +152,4 @@ func (f *failing) print(text string) {
 	if f.err == nil {
 		_, f.err = io.WriteString(f.w, text)
 	}
-}
-
-func (s *server) getPremiumBordereau(c *call) error {
-	q := c.query()
-	in := reports.BordereauQuery{Month: q.text("period")}
-	if at := q.instant("known_at"); at != nil {
-		in.KnownAt = *at
-	}
-	format := q.one("format", "", []string{"json", "csv"})
-	if format == "" && strings.HasPrefix(c.r.Header.Get("Accept"), "text/csv") {
-		format = "csv"
-	}
-	in.Problems = q.problems
-	report, err := s.app.Bordereaux.Premium(c.ctx, c.actor, in)
-	if err != nil {
-		return err
-	}
-	if format == "csv" {
-		c.beginFile("text/csv; charset=utf-8", "premium-"+report.Period.Name()+".csv")
-		return c.finishFile(s, WriteBordereauCSV(c, report))
-	}
-	c.Header().Set("Content-Type", "application/json; charset=utf-8")
-	return c.finishFile(s, WriteBordereauJSON(c, report))
 }

@@ -3,57 +3,22 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/certificates"
-	"holdfast/internal/civil"
-	"holdfast/internal/money"
-	"holdfast/internal/protection"
+	"holdfast/internal/api/shapes"
 )
-
-// certificateShape is the certificate of a booking on the wire. Amounts are minor units of the booking's currency.
-type certificateShape struct {
-	Booking     int64                       `json:"booking"`
-	Link        string                      `json:"link"`
-	State       protection.CertificateState `json:"state"`
-	Currencies  money.Currency              `json:"currencies"`
-	Protected   int64                       `json:"protected"`
-	Unprotected int64                       `json:"not_protected"`
-	Until       *civil.Day                  `json:"until"`
-	Test        bool                        `json:"test"`
-	Created     string                      `json:"created"`
-}
 
 func (s *server) getCertificate(c *call) error {
 	found, err := s.app.Certificates.Of(c.ctx, c.actor, c.id)
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, ShowCertificate(found, s.cfg.BaseURL))
+	c.json(http.StatusOK, shapes.ShowCertificate(found, s.cfg.BaseURL))
 	return nil
-}
-
-// ShowCertificate gives the certificate of a booking in the shape of the wire, to be encoded as JSON. base is the address under
-// which clients reach the service. The command line prints it, too.
-func ShowCertificate(found certificates.Certificate, base string) any {
-	shape := certificateShape{
-		Booking: found.BookingID, Link: certificates.Link(base, found.Key), State: found.State, Currencies: found.Currency,
-		Protected: found.Protected, Unprotected: found.Unprotected, Test: found.Test, Created: civil.FormatInstant(found.CreatedAt),
-	}
-	if found.Until != civil.NoDay {
-		shape.Until = &found.Until
-	}
-	return shape
-}
-
-// revokedShape is the answer to a revoked certificate.
-type revokedShape struct {
-	Revoked bool  `json:"revoked"`
-	Booking int64 `json:"booking"`
 }
 
 func (s *server) revokeCertificate(c *call) error {
 	if err := s.app.Certificates.Revoke(c.ctx, c.actor, c.id); err != nil {
 		return err
 	}
-	c.json(http.StatusOK, revokedShape{true, c.id})
+	c.json(http.StatusOK, shapes.Revoked{Revoked: true, Booking: c.id})
 	return nil
 }

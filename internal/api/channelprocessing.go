@@ -2,90 +2,17 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 
+	"holdfast/internal/api/shapes"
+	"holdfast/internal/api/wire"
 	"holdfast/internal/auth"
-	"holdfast/internal/civil"
-	"holdfast/internal/fx"
 	"holdfast/internal/money"
 	"holdfast/internal/travel"
 )
 
-// processingShape has the fields that a channel has on the wire in the server-to-server profile only.
-type processingShape struct {
-	QuoteCode          string     `json:"quote_code"` // deprecated: there are no quotes to name
-	StatementPeriod    string     `json:"statement_period"`
-	CardholderPresent  bool       `json:"cardholder_present"`
-	ForexFeed          forexShape `json:"forex_feed"`
-	MailFailures       bool       `json:"mail_failures"`
-	ServerToServer     bool       `json:"server_to_server"`
-	TokenizerID        string     `json:"tokenizer_id"`
-	TokenizerKey       string     `json:"tokenizer_api_key"` // its last four characters
-	BeneficiaryID      string     `json:"beneficiary_id"`
-	SettlementCurrency string     `json:"settlement_currency"`
-	ChargebackMail     string     `json:"chargeback_mail"`
-	PayoutMinimum      int64      `json:"payout_minimum"`
-	Descriptor         *string    `json:"descriptor"`
-	ChannelSecret      *string    `json:"channel_secret"` // null if the caller may not see it
-}
-
-// forexShape is a forex feed on the wire.
-type forexShape struct {
-	Base   money.Currency                      `json:"base"`
-	Symbol symbolShape                         `json:"symbol"`
-	Rates  map[money.Currency]forexRateOfShape `json:"rates"`
-}
-
-type symbolShape struct {
-	Grapheme string `json:"grapheme"`
-	Template string `json:"template"`
-	RTL      bool   `json:"rtl"`
-}
-
-type forexRateOfShape struct {
-	Symbol   string      `json:"symbol"`
-	QuoteID  int64       `json:"quote_id"`
-	Rate     json.Number `json:"rate"` // written as the exact decimal that it is
-	Provider fx.Provider `json:"provider"`
-	Expires  string      `json:"expires"`
-	Modified string      `json:"modified"`
-}
-
-func showForex(base money.Currency, rates []fx.FeedRate) forexShape {
-	symbol := base.Symbol()
-	shape := forexShape{
-		Base:   base,
-		Symbol: symbolShape{symbol.Grapheme, symbol.Template, symbol.RTL},
-		Rates:  make(map[money.Currency]forexRateOfShape, len(rates)),
-	}
-	for _, r := range rates {
-		shape.Rates[r.Currency] = forexRateOfShape{
-			Symbol: r.Currency.Symbol().Grapheme, QuoteID: r.FixingID, Rate: json.Number(r.Rate), Provider: r.Provider,
-			Expires: civil.FormatInstant(r.Expires), Modified: civil.FormatInstant(r.Modified),
-		}
-	}
-	return shape
-}
-
-func showProcessing(c travel.Channel, secret string, feed forexShape) *processingShape {
-	shape := &processingShape{
-		StatementPeriod: c.StatementPeriod, CardholderPresent: c.CardholderPresent, ForexFeed: feed,
-		MailFailures: c.MailFailures, ServerToServer: c.ServerToServer, TokenizerID: c.TokenizerID,
-		TokenizerKey: c.TokenizerKey(), BeneficiaryID: c.BeneficiaryID, SettlementCurrency: c.Settlement(),
-		ChargebackMail: c.ChargebackMail, PayoutMinimum: c.PayoutMinimum,
-	}
-	if c.Descriptor != "" {
-		shape.Descriptor = &c.Descriptor
-	}
-	if secret != "" { // it is empty if the caller may not see it
-		shape.ChannelSecret = &secret
-	}
-	return shape
-}
-
 // channelView returns the function that shows channels in the profile of the deployment.
-func (s *server) channelView(c *call, channels ...travel.Channel) (func(travel.Channel) channelShape, error) {
+func (s *server) channelView(c *call, channels ...travel.Channel) (func(travel.Channel) shapes.Channel, error) {
 	secrets := make(map[int64]string, len(channels))
 	for _, channel := range channels {
 		if !s.core.Profile.Processes() {
@@ -103,9 +30,9 @@ func (s *server) channelView(c *call, channels ...travel.Channel) (func(travel.C
 // channelViewWith is channelView with the secrets to show, by the ids of the channels.
 func (s *server) channelViewWith(
 	ctx context.Context, actor auth.Actor, secrets map[int64]string, channels []travel.Channel,
-) (func(travel.Channel) channelShape, error) {
+) (func(travel.Channel) shapes.Channel, error) {
 	if !s.core.Profile.Processes() {
-		return showChannel, nil
+		return shapes.ShowChannel, nil
 	}
 	bases := make([]money.Currency, len(channels))
 	for i, channel := range channels {
@@ -115,43 +42,38 @@ func (s *server) channelViewWith(
 	if err != nil {
 		return nil, err
 	}
-	shapes := make(map[money.Currency]forexShape, len(feeds)) // channels with the same currency share one
+	forex := make(map[money.Currency]shapes.Forex, len(feeds)) // channels with the same currency share one
 	for base, rates := range feeds {
-		shapes[base] = showForex(base, rates)
+		forex[base] = shapes.ShowForex(base, rates)
 	}
-	return func(channel travel.Channel) channelShape {
-		shape := showChannel(channel)
-		shape.processingShape = showProcessing(channel, secrets[channel.ID], shapes[channel.Currency])
+	return func(channel travel.Channel) shapes.Channel {
+		shape := shapes.ShowChannel(channel)
+		shape.Processing = shapes.ShowProcessing(channel, secrets[channel.ID], forex[channel.Currency])
 		return shape
 	}, nil
 }
 
 // processingFields reads the fields that a channel has in the server-to-server profile only. In the other profile they
 // are unknown fields, and ignored.
-func (s *server) processingFields(c *call, in *input) travel.ProcessorFields {
+func (s *server) processingFields(c *call, in *wire.Input) travel.ProcessorFields {
 	if !s.core.Profile.Processes() {
 		return travel.ProcessorFields{}
 	}
 	f := travel.ProcessorFields{
-		MailFailures:   in.boolean("mail_failures"),
-		ChargebackMail: in.text("chargeback_mail"),
-		TokenizerID:    in.text("tokenizer_id"),
-		TokenizerKey:   in.text("tokenizer_api_key"),
+		MailFailures:   in.Boolean("mail_failures"),
+		ChargebackMail: in.Text("chargeback_mail"),
+		TokenizerID:    in.Text("tokenizer_id"),
+		TokenizerKey:   in.Text("tokenizer_api_key"),
 	}
 	if c.actor.Can(auth.SetChannelTerms) {
-		f.CardholderPresent = in.boolean("cardholder_present")
-		f.ServerToServer = in.boolean("server_to_server")
-		f.BeneficiaryID = in.text("beneficiary_id")
-		f.SettlementCurrency = in.text("settlement_currency")
-		f.PayoutMinimum = in.integer("payout_minimum")
-		f.Descriptor = in.text("descriptor")
+		f.CardholderPresent = in.Boolean("cardholder_present")
+		f.ServerToServer = in.Boolean("server_to_server")
+		f.BeneficiaryID = in.Text("beneficiary_id")
+		f.SettlementCurrency = in.Text("settlement_currency")
+		f.PayoutMinimum = in.Integer("payout_minimum")
+		f.Descriptor = in.Text("descriptor")
 	}
 	return f
-}
-
-// channelSecret is the answer to a new secret.
-type channelSecret struct {
-	Secret string `json:"channel_secret"`
 }
 
 func (s *server) rotateChannelSecret(c *call) error {
@@ -163,5 +85,5 @@ func (s *server) rotateChannelSecret(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{version: changed.Version, body: channelSecret{secret}, secret: true})
+	return c.show(http.StatusOK, object{version: changed.Version, body: shapes.ChannelSecret{Secret: secret}, secret: true})
 }

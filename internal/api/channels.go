@@ -3,45 +3,10 @@ package api
 import (
 	"net/http"
 
+	"holdfast/internal/api/wire"
 	"holdfast/internal/auth"
-	"holdfast/internal/money"
 	"holdfast/internal/travel"
 )
-
-// channelShape is a channel in answers. The fields of processingShape are there in the server-to-server profile only.
-type channelShape struct {
-	ID              int64                  `json:"id"`
-	UUID            string                 `json:"uuid"`
-	Name            string                 `json:"name"`
-	Slug            string                 `json:"slug"`
-	AccountType     string                 `json:"account_type"`
-	AccountMode     travel.AccountMode     `json:"account_mode"`
-	ProtectionType  string                 `json:"protection_type"`
-	Currencies      money.Currency         `json:"currencies"`
-	Language        string                 `json:"language"`
-	PrimaryMail     string                 `json:"primary_mail"`
-	MailBCC         bool                   `json:"mail_bcc_transactional_mails"`
-	ReceiptLabel    string                 `json:"receipt_label"`
-	ExternalID      string                 `json:"external_id"`
-	ChannelStatus   string                 `json:"channel_status"`
-	OtherProtection travel.OtherProtection `json:"other_protection"`
-	Suppliers       []int64                `json:"suppliers"`
-	*processingShape
-}
-
-// ShowChannel gives the shape of a channel, to be encoded as JSON.
-func ShowChannel(c travel.Channel) any { return showChannel(c) }
-
-func showChannel(c travel.Channel) channelShape {
-	return channelShape{
-		ID: c.ID, UUID: c.UUID, Name: c.Name, Slug: c.Slug, AccountType: c.AccountType, AccountMode: c.Mode,
-		ProtectionType: c.ProtectionType, Currencies: c.Currency, Language: c.Language, PrimaryMail: c.PrimaryMail,
-		MailBCC: c.MailBCC, ReceiptLabel: c.ReceiptLabel, ExternalID: c.ExternalID, ChannelStatus: c.Status(),
-		OtherProtection: c.OtherProtection,
-		// An empty list is [], not null.
-		Suppliers: append([]int64{}, c.Suppliers...),
-	}
-}
 
 // channelObject makes the answer about a channel. It returns err as it is.
 func (s *server) channelObject(c *call, channel travel.Channel, err error) (object, error) {
@@ -57,19 +22,19 @@ func (s *server) channelObject(c *call, channel travel.Channel, err error) (obje
 
 func (s *server) listChannels(c *call) error {
 	q := c.query()
-	page := q.page(travel.ChannelOrders)
+	page := q.Page(travel.ChannelOrders)
 	filter := travel.ChannelFilter{
-		Include:         q.ids("include"),
-		Exclude:         q.ids("exclude"),
-		Modified:        q.span("modified_"),
-		Modes:           words(q, "account_mode", s.core.Profile.Modes()),
-		AccountType:     q.one("account_type", "", s.core.Profile.AccountTypes()),
-		Currency:        q.text("currencies"),
-		ExternalID:      q.text("external_id"),
-		Name:            q.text("name"),
-		StatementPeriod: q.one("statement_period", "", travel.StatementPeriods),
+		Include:         q.Ids("include"),
+		Exclude:         q.Ids("exclude"),
+		Modified:        q.Span("modified_"),
+		Modes:           wire.Words(q, "account_mode", s.core.Profile.Modes()),
+		AccountType:     q.One("account_type", "", s.core.Profile.AccountTypes()),
+		Currency:        q.Text("currencies"),
+		ExternalID:      q.Text("external_id"),
+		Name:            q.Text("name"),
+		StatementPeriod: q.One("statement_period", "", travel.StatementPeriods),
 	}
-	if err := q.err(); err != nil {
+	if err := q.Err(); err != nil {
 		return err
 	}
 	found, err := s.app.Channels.List(c.ctx, c.actor, filter, page)
@@ -133,37 +98,37 @@ func (s *server) deleteChannel(c *call) error {
 	if err := s.app.Channels.Delete(c.ctx, c.actor, c.id, c.ifVersion()); err != nil {
 		return err
 	}
-	c.json(http.StatusOK, deleted{true})
+	c.json(http.StatusOK, wire.Deleted{Deleted: true})
 	return nil
 }
 
 // channelFields reads the fields of a channel. It reads the operator's own fields only from the operator: for a customer
 // they are read-only, so they are ignored.
-func (s *server) channelFields(c *call, in *input) travel.ChannelFields {
+func (s *server) channelFields(c *call, in *wire.Input) travel.ChannelFields {
 	f := travel.ChannelFields{
-		Name:            in.text("name"),
-		Currency:        in.currency("currencies"),
-		Language:        in.text("language"),
-		PrimaryMail:     in.text("primary_mail"),
-		MailBCC:         in.boolean("mail_bcc_transactional_mails"),
-		ReceiptLabel:    in.text("receipt_label"),
-		ExternalID:      in.text("external_id"),
-		OtherProtection: word[travel.OtherProtection](in, "other_protection"),
+		Name:            in.Text("name"),
+		Currency:        in.Currency("currencies"),
+		Language:        in.Text("language"),
+		PrimaryMail:     in.Text("primary_mail"),
+		MailBCC:         in.Boolean("mail_bcc_transactional_mails"),
+		ReceiptLabel:    in.Text("receipt_label"),
+		ExternalID:      in.Text("external_id"),
+		OtherProtection: wire.Word[travel.OtherProtection](in, "other_protection"),
 		ProcessorFields: s.processingFields(c, in),
 	}
 	byOperator := c.actor.Can(auth.SetChannelTerms)
 	if byOperator || c.r.Method == http.MethodPost { // everybody chooses between test and draft for a new channel
-		f.Mode = word[travel.AccountMode](in, "account_mode")
+		f.Mode = wire.Word[travel.AccountMode](in, "account_mode")
 	}
 	if byOperator {
-		f.AccountType = in.text("account_type")
-		f.ProtectionType = in.text("protection_type")
-		f.Status = in.text("channel_status")
-		f.StatementPeriod = in.text("statement_period")
-		f.Locked = in.boolean("locked")
-		f.Suppliers = in.integers("suppliers")
-		f.Reason = in.reason()
+		f.AccountType = in.Text("account_type")
+		f.ProtectionType = in.Text("protection_type")
+		f.Status = in.Text("channel_status")
+		f.StatementPeriod = in.Text("statement_period")
+		f.Locked = in.Boolean("locked")
+		f.Suppliers = in.Integers("suppliers")
+		f.Reason = in.Reason()
 	}
-	f.Problems = *in.problems // now that all fields are read
+	f.Problems = *in.Problems // now that all fields are read
 	return f
 }

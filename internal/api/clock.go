@@ -2,36 +2,16 @@ package api
 
 import (
 	"net/http"
-	"time"
 
-	"holdfast/internal/civil"
-	"holdfast/internal/core"
+	"holdfast/internal/api/shapes"
 )
-
-// clockShape is the time of a site on the wire.
-type clockShape struct {
-	Now          string `json:"now"`
-	RealNow      string `json:"real_now"`
-	AheadSeconds int64  `json:"ahead_seconds"`
-	Sandbox      bool   `json:"sandbox"`
-}
-
-// ShowClock gives the time of a site in the shape of the wire, to be encoded as JSON. The command line prints it, too.
-func ShowClock(t core.SiteTime) any { return showClock(t) }
-
-func showClock(t core.SiteTime) clockShape {
-	return clockShape{
-		Now: civil.FormatInstant(t.Now), RealNow: civil.FormatInstant(t.Real),
-		AheadSeconds: int64(t.Now.Sub(t.Real) / time.Second), Sandbox: t.Sandbox,
-	}
-}
 
 func (s *server) getClock(c *call) error {
 	found, err := s.app.Clocks.Show(c.ctx, c.actor)
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{body: showClock(found)})
+	return c.show(http.StatusOK, object{body: shapes.ShowClock(found)})
 }
 
 func (s *server) moveClock(c *call) error {
@@ -39,16 +19,16 @@ func (s *server) moveClock(c *call) error {
 	if err != nil {
 		return err
 	}
-	to := in.instant("to")
-	if to == nil && !in.problems.Has("to") {
-		in.problems.Missing("to")
+	to := in.Instant("to")
+	if to == nil && !in.Problems.Has("to") {
+		in.Problems.Missing("to")
 	}
-	if err := in.problems.Err(); err != nil {
+	if err := in.Problems.Err(); err != nil {
 		return err
 	}
 	moved, err := s.app.Clocks.Move(c.ctx, c.actor, *to)
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{body: showClock(moved)})
+	return c.show(http.StatusOK, object{body: shapes.ShowClock(moved)})
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"holdfast/internal/api/wire"
 	"holdfast/internal/fault"
 )
 
@@ -100,15 +101,15 @@ func (d *door) later() time.Duration {
 
 // bodyOf is how many bytes the body for a handler may have. What is sent to other handlers is not even read.
 var bodyOf = map[string]int{
-	"approveProposal": maxBody, "changeBooking": maxBody, "changeChannel": maxBody, "changeReportMail": maxBody, "changeSupplier": maxBody,
-	"changeWebhook": maxBody, "createBooking": maxBody,
-	"createChannel": maxBody, "createCollateral": maxBody, "createContract": maxBody, "createLimit": maxBody, "createModalBooking": maxBody,
-	"createModalTransaction": maxBody, "createPolicy": maxBody, "createReportMail": maxBody, "createRate": maxBody, "createStatementPayment": maxBody,
-	"createSupplier": maxBody, "createToken": maxBody, "createTransaction": maxBody, "createWebhook": maxBody,
-	"login": maxBody, "moveClock": maxBody,
-	"openModalSession": maxBody, "rejectProposal": maxBody, "replayWebhook": maxBody, "rotateWebhookSecret": maxBody,
-	"takeProcessorEvent": maxEvent, "tryMail": maxBody, "updateSite": maxBody,
-	"withdrawProposal": maxBody,
+	"approveProposal": wire.MaxBody, "changeBooking": wire.MaxBody, "changeChannel": wire.MaxBody, "changeReportMail": wire.MaxBody, "changeSupplier": wire.MaxBody,
+	"changeWebhook": wire.MaxBody, "createBooking": wire.MaxBody,
+	"createChannel": wire.MaxBody, "createCollateral": wire.MaxBody, "createContract": wire.MaxBody, "createLimit": wire.MaxBody, "createModalBooking": wire.MaxBody,
+	"createModalTransaction": wire.MaxBody, "createPolicy": wire.MaxBody, "createReportMail": wire.MaxBody, "createRate": wire.MaxBody, "createStatementPayment": wire.MaxBody,
+	"createSupplier": wire.MaxBody, "createToken": wire.MaxBody, "createTransaction": wire.MaxBody, "createWebhook": wire.MaxBody,
+	"login": wire.MaxBody, "moveClock": wire.MaxBody,
+	"openModalSession": wire.MaxBody, "rejectProposal": wire.MaxBody, "replayWebhook": wire.MaxBody, "rotateWebhookSecret": wire.MaxBody,
+	"takeProcessorEvent": maxEvent, "tryMail": wire.MaxBody, "updateSite": wire.MaxBody,
+	"withdrawProposal": wire.MaxBody,
 }
 
 // network is the address, or for IPv6 the /64 around it: who has one address there has them all.

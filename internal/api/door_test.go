@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"holdfast/docs"
+	"holdfast/internal/api/wire"
 	"holdfast/internal/app"
 	"holdfast/internal/auth"
 	"holdfast/internal/core"
@@ -221,7 +222,7 @@ func TestSizesOfBodies(t *testing.T) {
 	t.Parallel()
 	h, _, _ := service(t, Config{})
 	address := serving(t, h)
-	for _, n := range []int{0, 1, smallBody - 10, smallBody, 100_000, maxBody} {
+	for _, n := range []int{0, 1, smallBody - 10, smallBody, 100_000, wire.MaxBody} {
 		for _, chunked := range []bool{false, true} {
 			body := strings.Repeat(" ", max(0, n-2)) + "{}"
 			head := fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body)
@@ -235,8 +236,8 @@ func TestSizesOfBodies(t *testing.T) {
 		}
 	}
 	for _, head := range []string{
-		fmt.Sprintf("Content-Length: %d\r\n\r\n", maxBody+1),
-		fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", maxBody+1, strings.Repeat(" ", maxBody+1)),
+		fmt.Sprintf("Content-Length: %d\r\n\r\n", wire.MaxBody+1),
+		fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", wire.MaxBody+1, strings.Repeat(" ", wire.MaxBody+1)),
 	} {
 		response, text := speak(t, address, "POST "+loginPath+" HTTP/1.1\r\nHost: x\r\n"+head)
 		if response.StatusCode != 413 || !strings.Contains(text, "1048576") {

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"time"
 
+	"holdfast/internal/api/shapes"
+	"holdfast/internal/api/wire"
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/events"
@@ -21,46 +23,27 @@ import (
 // apiVersion is the version of the API in addresses, and so that of the shapes in events.
 const apiVersion = "v2"
 
-// happeningShape is an event on the wire.
-type happeningShape struct {
-	ID         int64           `json:"id"`
-	Type       events.Type     `json:"type"`
-	APIVersion string          `json:"api_version"`
-	Created    string          `json:"created"`
-	ObjectType events.Kind     `json:"object_type"`
-	ObjectID   int64           `json:"object_id"`
-	Details    json.RawMessage `json:"details"` // what the event itself says
-	Object     any             `json:"object"`  // as it is now; null if it is gone
-}
-
-// feedShape is a piece of the feed.
-type feedShape struct {
-	Events  []happeningShape `json:"events"`
-	Next    string           `json:"next"`
-	HasMore bool             `json:"has_more"`
-}
-
 // mostWait is how many seconds a request waits for the next event at most. It is less than what a proxy in front waits for an
 // answer, mostly.
 const mostWait = 20
 
 func (s *server) listEvents(c *call) error {
 	q := c.query()
-	wait := q.number("wait", 0, 0, mostWait)
+	wait := q.Number("wait", 0, 0, mostWait)
 	f := events.Filter{
-		After: q.text("after"), Types: q.list("types"), Size: q.number("per_page", defaultPerPage, 1, events.MaxPage),
+		After: q.Text("after"), Types: q.List("types"), Size: q.Number("per_page", wire.DefaultPerPage, 1, events.MaxPage),
 	}
 	var err error
-	if f.Kind, f.Object, err = events.ParseObject(q.text("object")); err != nil {
-		q.problems.Wrong("object", "An object such as booking:73 is expected.")
+	if f.Kind, f.Object, err = events.ParseObject(q.Text("object")); err != nil {
+		q.Problems.Wrong("object", "An object such as booking:73 is expected.")
 	}
 	if _, ok := events.TypesOf(f.Types); !ok {
-		q.problems.Wrong("types", "A type of event such as booking.created is expected, or a group such as booking.*.")
+		q.Problems.Wrong("types", "A type of event such as booking.created is expected, or a group such as booking.*.")
 	}
 	if !events.IsCursor(f.After) {
-		q.problems.Wrong("after", "The next of an earlier answer is expected, or now.")
+		q.Problems.Wrong("after", "The next of an earlier answer is expected, or now.")
 	}
-	if err := q.err(); err != nil {
+	if err := q.Err(); err != nil {
 		return err
 	}
 	found, err := s.nextEvents(c, f, time.Duration(wait)*time.Second)
@@ -71,7 +54,7 @@ func (s *server) listEvents(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, feedShape{shown, found.Next, found.More})
+	c.json(http.StatusOK, shapes.Feed{Events: shown, Next: found.Next, HasMore: found.More})
 	return nil
 }
 
@@ -133,17 +116,8 @@ func (s Service) ShowEvents(ctx context.Context, siteID int64, list []events.Eve
 	return texts, err
 }
 
-// encoded is a shape as JSON, in the bytes in which answers have it.
-func encoded(shape any) (json.RawMessage, error) {
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(shape)
-	return bytes.TrimSpace(text.Bytes()), err
-}
-
 // showEvents gives events with their objects. It reads the objects of each kind together.
-func (s *server) showEvents(ctx context.Context, actor auth.Actor, site string, list []events.Event) ([]happeningShape, error) {
+func (s *server) showEvents(ctx context.Context, actor auth.Actor, site string, list []events.Event) ([]shapes.Happening, error) {
 	ids := map[events.Kind][]int64{}
 	for _, e := range list {
 		ids[e.Type.Kind()] = append(ids[e.Type.Kind()], e.ObjectID)
@@ -159,15 +133,15 @@ func (s *server) showEvents(ctx context.Context, actor auth.Actor, site string, 
 			return nil, err
 		}
 	}
-	shapes := make([]happeningShape, len(list))
+	shown := make([]shapes.Happening, len(list))
 	for i, e := range list {
 		kind := e.Type.Kind()
-		shapes[i] = happeningShape{
+		shown[i] = shapes.Happening{
 			ID: e.ID, Type: e.Type, APIVersion: apiVersion, Created: civil.FormatInstant(e.At), ObjectType: kind,
 			ObjectID: e.ObjectID, Details: e.Details, Object: objects[kind][e.ObjectID],
 		}
 	}
-	return shapes, nil
+	return shown, nil
 }
 
 // objectView shows objects of one site to one actor, many at once.
@@ -192,7 +166,7 @@ func (v objectView) of(kind events.Kind, ids []int64) (map[int64]any, error) {
 		})
 	case events.Webhook:
 		found, err := v.app.Webhooks.List(v.ctx, v.actor)
-		return byID(found, err, func(e webhooks.Endpoint) (int64, any, error) { return e.ID, showWebhook(e), nil })
+		return byID(found, err, func(e webhooks.Endpoint) (int64, any, error) { return e.ID, shapes.ShowWebhook(e), nil })
 	case events.Transaction:
 		found, err := v.app.Payments.List(v.ctx, v.actor, travel.TransactionFilter{Include: ids}, page)
 		return byID(found.Items, err, func(t travel.Transaction) (int64, any, error) {
@@ -201,18 +175,18 @@ func (v objectView) of(kind events.Kind, ids []int64) (map[int64]any, error) {
 		})
 	case events.Payment:
 		found, err := v.app.Payments.ListPayments(v.ctx, v.actor, travel.PaymentFilter{Include: ids}, page)
-		return byID(found.Items, err, func(p travel.Payment) (int64, any, error) { return p.ID, showPayment(p), nil })
+		return byID(found.Items, err, func(p travel.Payment) (int64, any, error) { return p.ID, shapes.ShowPayment(p), nil })
 	case events.LimitEvent:
 		found, err := v.app.Limits.Events(v.ctx, v.actor, limits.LimitEvents{Include: ids}, page)
-		return byID(found.Items, err, func(e protection.LimitEvent) (int64, any, error) { return e.ID, ShowLimitEvent(e), nil })
+		return byID(found.Items, err, func(e protection.LimitEvent) (int64, any, error) { return e.ID, shapes.ShowLimitEvent(e), nil })
 	case events.Statement:
 		found, now, err := v.app.Statements.List(v.ctx, v.actor, travel.StatementFilter{Include: ids}, page)
-		return byID(found.Items, err, func(s protection.IssuedStatement) (int64, any, error) { return s.ID, ShowStatement(s, now), nil })
+		return byID(found.Items, err, func(s protection.IssuedStatement) (int64, any, error) { return s.ID, shapes.ShowStatement(s, now), nil })
 	case events.Channel:
 		return v.channels(ids, page)
 	case events.Proposal:
 		found, err := v.app.Approvals.List(v.ctx, v.actor, travel.ProposalFilter{Include: ids}, page)
-		return byID(found.Items, err, func(p travel.Proposal) (int64, any, error) { return p.ID, showProposal(p), nil })
+		return byID(found.Items, err, func(p travel.Proposal) (int64, any, error) { return p.ID, shapes.ShowProposal(p), nil })
 	default:
 		return nil, fmt.Errorf("objects of the kind %q cannot be shown", kind)
 	}
@@ -226,6 +200,15 @@ func (v objectView) channels(ids []int64, page travel.Page) (map[int64]any, erro
 	}
 	show, err := v.channelViewWith(v.ctx, v.actor, nil, found.Items)
 	return byID(found.Items, err, func(c travel.Channel) (int64, any, error) { return c.ID, show(c), nil })
+}
+
+// encoded is a shape as JSON, in the bytes in which answers have it.
+func encoded(shape any) (json.RawMessage, error) {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(shape)
+	return bytes.TrimSpace(text.Bytes()), err
 }
 
 // byID shows items by their ids. It returns err as it is.

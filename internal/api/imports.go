@@ -11,84 +11,26 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/civil"
+	"holdfast/internal/api/shapes"
+	"holdfast/internal/api/wire"
 	"holdfast/internal/fault"
 	"holdfast/internal/paymentfile"
 	"holdfast/internal/takeover"
 	"holdfast/internal/travel"
 )
 
-type importShape struct {
-	ID                   int64              `json:"id"`
-	State                takeover.FileState `json:"state"`
-	DryRun               bool               `json:"dry_run"`
-	Mode                 *string            `json:"mode"`
-	CoverStart           string             `json:"cover_start"`
-	Reason               string             `json:"reason"`
-	SHA256               string             `json:"sha256"`
-	Bytes                int64              `json:"bytes"`
-	Rows                 int64              `json:"rows"`
-	RowsDone             int64              `json:"rows_done"`
-	BookingsCreated      int64              `json:"bookings_created"`
-	PaymentsCreated      int64              `json:"payments_created"`
-	PaymentsAlreadyThere int64              `json:"payments_already_there"`
-	Refused              int64              `json:"refused"`
-	ChannelsCreated      []string           `json:"channels_created"`
-	Proposal             *int64             `json:"proposal"`
-	Problem              string             `json:"problem"`
-	Author               string             `json:"author"`
-	AuthorID             int64              `json:"author_id"`
-	Created              string             `json:"created"`
-	Finished             *string            `json:"finished"`
-}
-
-func showImport(f takeover.File) importShape {
-	shape := importShape{
-		ID: f.ID, State: f.State, DryRun: f.DryRun, Mode: orNull(string(f.Mode)), CoverStart: coverRecorded, Reason: f.Reason,
-		SHA256: f.SHA256, Bytes: f.Bytes, Rows: f.Rows, RowsDone: f.Done, BookingsCreated: f.BookingsCreated,
-		PaymentsCreated: f.PaymentsCreated, PaymentsAlreadyThere: f.PaymentsThere, Refused: f.Refused,
-		ChannelsCreated: append([]string{}, f.Channels...), Proposal: orNull(f.ProposalID), Problem: f.Problem, Author: f.Author,
-		AuthorID: f.AuthorID, Created: civil.FormatInstant(f.CreatedAt),
-	}
-	if f.CoverFromEffective {
-		shape.CoverStart = coverEffective
-	}
-	if !f.FinishedAt.IsZero() {
-		shape.Finished = new(civil.FormatInstant(f.FinishedAt))
-	}
-	return shape
-}
-
-// The starts of cover, as the command line names them.
-const (
-	coverRecorded  = "recorded"
-	coverEffective = "effective"
-)
-
-type importRowShape struct {
-	Line        int               `json:"line"`
-	Status      takeover.RowState `json:"status"`
-	Booking     *int64            `json:"booking"`
-	Transaction *int64            `json:"transaction"`
-	Reason      string            `json:"reason"`
-}
-
-func showImportRow(r takeover.Row) importRowShape {
-	return importRowShape{Line: r.Line, Status: r.State, Booking: orNull(r.BookingID), Transaction: orNull(r.TransactionID), Reason: r.Reason}
-}
-
 // createImport takes a file as it comes, a piece at a time. So its body is not read at the door.
 func (s *server) createImport(c *call) error {
 	q := c.query()
 	in := takeover.NewFile{
-		DryRun: q.flag("dry_run", false), Mode: travel.AccountMode(q.text("mode")), Reason: q.text("reason"),
-		CoverFromEffective: q.one("cover_start", coverRecorded, []string{coverRecorded, coverEffective}) == coverEffective,
+		DryRun: q.Flag("dry_run", false), Mode: travel.AccountMode(q.Text("mode")), Reason: q.Text("reason"),
+		CoverFromEffective: q.One("cover_start", shapes.CoverRecorded, []string{shapes.CoverRecorded, shapes.CoverEffective}) == shapes.CoverEffective,
 	}
-	travel.CheckNote(&q.problems, "reason", in.Reason)
+	travel.CheckNote(&q.Problems, "reason", in.Reason)
 	if kind, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type")); err != nil || kind != "text/csv" {
-		q.problems.Wrong("Content-Type", "The body is the file itself, with the type text/csv.")
+		q.Problems.Wrong("Content-Type", "The body is the file itself, with the type text/csv.")
 	}
-	in.Problems = q.problems
+	in.Problems = q.Problems
 	most := s.cfg.ImportBytes
 	if c.r.ContentLength > int64(most) {
 		return errBodyTooLarge(most)
@@ -132,20 +74,20 @@ func errUnfinished() error {
 	return fault.WrongField("file", "The file did not come to its end. It took too long, or the connection broke.")
 }
 
-func importObject(f takeover.File) object { return object{id: f.ID, body: showImport(f)} }
+func importObject(f takeover.File) object { return object{id: f.ID, body: shapes.ShowImport(f)} }
 
 func (s *server) listImports(c *call) error {
 	q := c.query()
-	page := q.page([]string{"id"})
-	filter := takeover.FileFilter{States: words(q, "state", takeover.FileStates)}
-	if err := q.err(); err != nil {
+	page := q.Page([]string{"id"})
+	filter := takeover.FileFilter{States: wire.Words(q, "state", takeover.FileStates)}
+	if err := q.Err(); err != nil {
 		return err
 	}
 	found, err := s.app.ImportFiles.List(c.ctx, c.actor, filter, page)
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, showImport)
+	return list(s, c, page, found, shapes.ShowImport)
 }
 
 func (s *server) getImport(c *call) error {
@@ -169,22 +111,22 @@ func (s *server) discardImport(c *call) error {
 	if err := s.app.ImportFiles.Discard(c.ctx, c.actor, c.id); err != nil {
 		return err
 	}
-	c.json(http.StatusOK, deleted{true})
+	c.json(http.StatusOK, wire.Deleted{Deleted: true})
 	return nil
 }
 
 func (s *server) listImportRows(c *call) error {
 	q := c.query()
-	page := q.page([]string{"id"})
-	filter := takeover.FileFilter{RowStates: words(q, "status", takeover.RowStates)}
-	if err := q.err(); err != nil {
+	page := q.Page([]string{"id"})
+	filter := takeover.FileFilter{RowStates: wire.Words(q, "status", takeover.RowStates)}
+	if err := q.Err(); err != nil {
 		return err
 	}
 	found, err := s.app.ImportFiles.Rows(c.ctx, c.actor, c.id, filter, page)
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, showImportRow)
+	return list(s, c, page, found, shapes.ShowImportRow)
 }
 
 // csvRows is how many refused rows one read of the CSV takes.

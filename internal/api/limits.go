@@ -1,81 +1,28 @@
 package api
 
 import (
-	"cmp"
 	"net/http"
 
-	"holdfast/internal/civil"
+	"holdfast/internal/api/shapes"
+	"holdfast/internal/api/wire"
 	"holdfast/internal/limits"
-	"holdfast/internal/money"
 	"holdfast/internal/protection"
 )
 
-// limitShape is a limit (R12) in answers. Amount is in minor units of Currency.
-type limitShape struct {
-	ID         int64                 `json:"id"`
-	Scope      protection.LimitScope `json:"scope"`
-	Channel    *int64                `json:"channels"` // null: the limit is not for one channel
-	From       civil.Day             `json:"from"`
-	Amount     *int64                `json:"amount"` // null: the limit is lifted
-	Currency   money.Currency        `json:"currency"`
-	Note       string                `json:"note"`
-	Author     string                `json:"author"`
-	RecordedAt string                `json:"recorded_at"`
-}
-
-func showLimit(l protection.Limit) limitShape {
-	shape := limitShape{
-		ID: l.ID, Scope: l.Scope, Channel: orNull(l.ChannelID), From: l.FromDay, Currency: l.Currency, Note: l.Note,
-		Author: l.Author, RecordedAt: l.RecordedAt.UTC().Format(isoMicros),
-	}
-	if !l.Lifted {
-		shape.Amount = &l.Amount
-	}
-	return shape
-}
-
-// limitRowShape is a limit in force and how much of it is used. Amounts are in minor units of Currency. Limits of bookings
-// and of transactions have no use of their own: each booking or transaction is judged by itself.
-type limitRowShape struct {
-	Limit    limitShape            `json:"limit"`
-	Scope    protection.LimitScope `json:"scope"`
-	Channel  *namedShape           `json:"channel"`
-	Currency money.Currency        `json:"currency"`
-	Use      *int64                `json:"use"`
-	Headroom *int64                `json:"headroom"`
-	Over     *int64                `json:"over"`
-	Percent  *string               `json:"used_percent"`
-	Level    *int64                `json:"level"`
-	InForce  bool                  `json:"in_force"`
-	Reason   string                `json:"reason"` // why it is not in force, or why its use is not known; else empty
-}
-
-// ShowLimitRow gives the shape of a limit in force, to be encoded as JSON.
-func ShowLimitRow(r limits.LimitRow) any {
-	shape := limitRowShape{Limit: showLimit(r.Limit), Scope: r.Scope, Currency: r.Currency, InForce: r.NotInForce == "", Reason: cmp.Or(r.NotInForce, r.Unknown)}
-	if r.ChannelID != 0 {
-		shape.Channel = &namedShape{ID: r.ChannelID, Name: r.ChannelName}
-	}
-	if r.HasUse {
-		shape.Use, shape.Headroom, shape.Over, shape.Percent, shape.Level = &r.Use, &r.Headroom, &r.Over, &r.Percent, &r.Level
-	}
-	return shape
-}
-
 func (s *server) listLimits(c *call) error {
 	q := c.query()
-	page := q.page([]string{"id"})
+	page := q.Page([]string{"id"})
 	filter := limits.LimitFilter{
-		Scopes: words(q, "scope", protection.LimitScopes), Channels: q.ids("channels"), Over: q.flag("over", false),
+		Scopes: wire.Words(q, "scope", protection.LimitScopes), Channels: q.Ids("channels"), Over: q.Flag("over", false),
 	}
-	if err := q.err(); err != nil {
+	if err := q.Err(); err != nil {
 		return err
 	}
 	found, err := s.app.Limits.List(c.ctx, c.actor, filter, page)
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, ShowLimitRow)
+	return list(s, c, page, found, shapes.ShowLimitRow)
 }
 
 func (s *server) createLimit(c *call) error {
@@ -84,8 +31,8 @@ func (s *server) createLimit(c *call) error {
 		return err
 	}
 	return s.create(c, func() (object, error) {
-		made, err := s.app.Limits.Set(c.ctx, c.actor, limitFields(in))
-		return waiting(made.Proposal, object{id: made.ID, body: showLimit(made)}), err
+		made, err := s.app.Limits.Set(c.ctx, c.actor, shapes.LimitFields(in))
+		return waiting(made.Proposal, object{id: made.ID, body: shapes.ShowLimit(made)}), err
 	})
 }
 
@@ -99,61 +46,24 @@ func (s *server) getLimit(c *call) error {
 
 func (s *server) findLimit(c *call, id int64) (object, error) {
 	found, err := s.app.Limits.Get(c.ctx, c.actor, id)
-	return object{id: found.ID, body: showLimit(found)}, err
-}
-
-func limitFields(in *input) limits.LimitFields {
-	f := limits.LimitFields{
-		Scope: word[protection.LimitScope](in, "scope"), ChannelID: in.integer("channels"),
-		From: in.day("from"), Amount: in.integer("amount"), Note: in.textOr("note"),
-	}
-	if lift := in.boolean("lift"); lift != nil {
-		f.Lift = *lift
-	}
-	f.Problems = *in.problems // now that all fields are read
-	return f
-}
-
-// limitEventShape says that a use has reached 80, 95 or 100 percent of its limit. Amounts are in minor units of Currency.
-type limitEventShape struct {
-	ID          int64                 `json:"id"`
-	Scope       protection.LimitScope `json:"scope"`
-	Object      *int64                `json:"object"` // id of the transaction, booking or channel; null for the site
-	Channel     *int64                `json:"channels"`
-	Percent     int64                 `json:"percent"`
-	Use         int64                 `json:"use"`
-	LimitAmount int64                 `json:"limit_amount"`
-	Currency    money.Currency        `json:"currency"`
-	LimitID     int64                 `json:"limit_id"`
-	Transaction *int64                `json:"transaction"` // the one that crossed it; null when no payment did
-	CrossedAt   string                `json:"crossed_at"`
-	RecordedAt  string                `json:"recorded_at"`
-}
-
-// ShowLimitEvent gives the shape of an event of a limit, to be encoded as JSON.
-func ShowLimitEvent(e protection.LimitEvent) any {
-	return limitEventShape{
-		ID: e.ID, Scope: e.Scope, Object: orNull(e.ObjectID), Channel: orNull(e.ChannelID), Percent: e.Percent, Use: e.Use,
-		LimitAmount: e.Limit.Amount, Currency: e.Limit.Currency, LimitID: e.Limit.ID, Transaction: orNull(e.TransactionID),
-		CrossedAt: e.CrossedAt.UTC().Format(isoMicros), RecordedAt: e.RecordedAt.UTC().Format(isoMicros),
-	}
+	return object{id: found.ID, body: shapes.ShowLimit(found)}, err
 }
 
 func (s *server) listLimitEvents(c *call) error {
 	q := c.query()
-	page := q.page([]string{"id"})
+	page := q.Page([]string{"id"})
 	filter := limits.LimitEvents{
-		Scopes: words(q, "scope", protection.LimitScopes), Channels: q.ids("channels"),
-		After: q.instantOrZero("after"),
+		Scopes: wire.Words(q, "scope", protection.LimitScopes), Channels: q.Ids("channels"),
+		After: q.InstantOrZero("after"),
 	}
 	percents := map[string]int64{"80": 80, "95": 95, "100": 100}
-	filter.Percent = percents[q.one("percent", "", []string{"80", "95", "100"})]
-	if err := q.err(); err != nil {
+	filter.Percent = percents[q.One("percent", "", []string{"80", "95", "100"})]
+	if err := q.Err(); err != nil {
 		return err
 	}
 	found, err := s.app.Limits.Events(c.ctx, c.actor, filter, page)
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, ShowLimitEvent)
+	return list(s, c, page, found, shapes.ShowLimitEvent)
 }

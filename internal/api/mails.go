@@ -2,92 +2,27 @@ package api
 
 import (
 	"net/http"
-	"time"
 
-	"holdfast/internal/civil"
+	"holdfast/internal/api/shapes"
+	"holdfast/internal/api/wire"
 	"holdfast/internal/mail"
 )
 
-// mailShape is a mail in lists.
-type mailShape struct {
-	ID          int64      `json:"id"`
-	Kind        mail.Kind  `json:"kind"`
-	State       mail.State `json:"state"`
-	Recipient   string     `json:"recipient"`
-	Copy        bool       `json:"copy"`
-	Booking     *int64     `json:"booking"`
-	Transaction *int64     `json:"transaction"`
-	Event       *int64     `json:"event"`
-	Answer      string     `json:"answer"`
-	Attempts    int64      `json:"attempts"`
-	Resends     int64      `json:"resends"`
-	QueuedAt    string     `json:"queued_at"`
-	TriedAt     *string    `json:"tried_at"`
-	NextAt      *string    `json:"next_at"`
-	Forgotten   bool       `json:"forgotten"`
-}
-
-// mailTextShape is one mail with its text.
-type mailTextShape struct {
-	mailShape
-	Language string `json:"language"`
-	From     string `json:"from"`
-	Subject  string `json:"subject"`
-	Text     string `json:"text"`
-	HTML     string `json:"html"`
-}
-
-// ShowMail gives a mail in the shape of a list, to be encoded as JSON.
-func ShowMail(m mail.Mail) any { return showMail(m) }
-
-// ShowMailText gives a mail with its text, to be encoded as JSON.
-func ShowMailText(m mail.Mail, text mail.Message) any { return showMailText(m, text) }
-
-func showMail(m mail.Mail) mailShape {
-	return mailShape{
-		ID: m.ID, Kind: m.Kind, State: m.State, Recipient: m.Recipient, Copy: m.Copy, Booking: idOrNull(m.BookingID),
-		Transaction: idOrNull(m.TransactionID), Event: idOrNull(m.EventID), Answer: m.Answer, Attempts: m.Attempts, Resends: m.Resends,
-		QueuedAt: civil.FormatInstant(m.QueuedAt), TriedAt: instantOrNull(m.TriedAt), NextAt: instantOrNull(m.NextAt),
-		Forgotten: m.Forgotten,
-	}
-}
-
-func showMailText(m mail.Mail, text mail.Message) mailTextShape {
-	return mailTextShape{
-		mailShape: showMail(m), Language: text.Language, From: m.Letter.Sender, Subject: text.Subject, Text: text.Text, HTML: text.Page(),
-	}
-}
-
-func idOrNull(id int64) *int64 {
-	if id == 0 {
-		return nil
-	}
-	return &id
-}
-
-func instantOrNull(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	text := civil.FormatInstant(t)
-	return &text
-}
-
 func (s *server) listMails(c *call) error {
 	q := c.query()
-	page := q.page(mail.Orders)
+	page := q.Page(mail.Orders)
 	filter := mail.Filter{
-		Include: q.ids("include"), Exclude: q.ids("exclude"), States: words(q, "state", mail.States), Kinds: words(q, "kind", mail.Kinds),
-		Bookings: q.ids("bookings"), Transactions: q.ids("transactions"),
+		Include: q.Ids("include"), Exclude: q.Ids("exclude"), States: wire.Words(q, "state", mail.States), Kinds: wire.Words(q, "kind", mail.Kinds),
+		Bookings: q.Ids("bookings"), Transactions: q.Ids("transactions"),
 	}
-	if err := q.err(); err != nil {
+	if err := q.Err(); err != nil {
 		return err
 	}
 	found, err := s.app.Mails.List(c.ctx, c.actor, filter, page)
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, showMail)
+	return list(s, c, page, found, shapes.ShowMail)
 }
 
 func (s *server) getMail(c *call) error {
@@ -95,7 +30,7 @@ func (s *server) getMail(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{body: showMailText(found, text)})
+	return c.show(http.StatusOK, object{body: shapes.ShowMailText(found, text)})
 }
 
 func (s *server) resendMail(c *call) error {
@@ -103,7 +38,7 @@ func (s *server) resendMail(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{body: showMail(made)})
+	return c.show(http.StatusOK, object{body: shapes.ShowMail(made)})
 }
 
 func (s *server) tryMail(c *call) error {
@@ -111,16 +46,16 @@ func (s *server) tryMail(c *call) error {
 	if err != nil {
 		return err
 	}
-	to := in.text("to")
-	if to == nil && !in.problems.Has("to") {
-		in.problems.Missing("to")
+	to := in.Text("to")
+	if to == nil && !in.Problems.Has("to") {
+		in.Problems.Missing("to")
 	}
-	if err := in.problems.Err(); err != nil {
+	if err := in.Problems.Err(); err != nil {
 		return err
 	}
 	made, err := s.app.Mails.Try(c.ctx, c.actor, *to)
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{body: showMail(made)})
+	return c.show(http.StatusOK, object{body: shapes.ShowMail(made)})
 }

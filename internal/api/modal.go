@@ -1,16 +1,13 @@
 package api
 
 import (
-	"bytes"
-	"cmp"
-	"encoding/json"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 
-	"holdfast/internal/auth"
+	"holdfast/internal/api/shapes"
+	"holdfast/internal/api/wire"
 	"holdfast/internal/checkout"
 	"holdfast/internal/fault"
 	"holdfast/internal/travel"
@@ -25,47 +22,15 @@ type TestCard struct {
 	What   string `json:"what"` // what happens with this card, in words
 }
 
-// modalSessionShape is an open session, as the frame of the payment modal gets it.
-type modalSessionShape struct {
-	Token     string         `json:"token"`
-	ExpiresAt *string        `json:"expires_at"` // by the clock of the site
-	ExpiresIn int64          `json:"expires_in"` // seconds
-	Site      string         `json:"site"`
-	Channel   modalChannel   `json:"channel"`
-	Tokenizer modalTokenizer `json:"tokenizer"`
-}
-
-type modalChannel struct {
-	ID             int64  `json:"id"`
-	Name           string `json:"name"`
-	Currencies     string `json:"currencies"`
-	Test           bool   `json:"test"`
-	ServerToServer bool   `json:"server_to_server"`
-	Language       string `json:"language"`
-	ReceiptLabel   string `json:"receipt_label"`
-}
-
-// modalTokenizer says how the frame gets the token of a card. All fields but Kind are set only for hosted fields.
-type modalTokenizer struct {
-	Kind              checkout.TokenizerKind `json:"kind"`
-	Environment       string                 `json:"environment,omitempty"`
-	Script            string                 `json:"script,omitempty"`
-	ID                string                 `json:"id,omitempty"`
-	Origin            string                 `json:"origin,omitempty"`
-	Timestamp         string                 `json:"timestamp,omitempty"`
-	Scheme            string                 `json:"scheme,omitempty"`
-	AuthenticationKey string                 `json:"authentication_key,omitempty"`
-}
-
-func (s *server) showModal(v checkout.ModalView) modalSessionShape {
+func (s *server) showModal(v checkout.ModalView) shapes.ModalSession {
 	c := v.Channel
-	shape := modalSessionShape{
-		Token: v.Token, ExpiresAt: maybeISO(v.Session.ExpiresAt), ExpiresIn: int64(checkout.ModalLife.Seconds()), Site: v.SiteName,
-		Channel: modalChannel{
+	shape := shapes.ModalSession{
+		Token: v.Token, ExpiresAt: wire.MaybeISO(v.Session.ExpiresAt), ExpiresIn: int64(checkout.ModalLife.Seconds()), Site: v.SiteName,
+		Channel: shapes.ModalChannel{
 			ID: c.ID, Name: c.Name, Currencies: string(c.Currency), Test: c.Mode == travel.ModeTest, ServerToServer: c.ServerToServer,
 			Language: c.Language, ReceiptLabel: c.ReceiptLabel,
 		},
-		Tokenizer: modalTokenizer{Kind: v.Tokenizer},
+		Tokenizer: shapes.ModalTokenizer{Kind: v.Tokenizer},
 	}
 	t := &shape.Tokenizer
 	if v.Tokenizer != checkout.HostedFields {
@@ -75,7 +40,7 @@ func (s *server) showModal(v checkout.ModalView) modalSessionShape {
 		t.Environment, t.Script = checkout.ModalLive, s.cfg.FieldsLiveScript
 	}
 	if t.Script == "" { // the hosted fields do not work without their script
-		*t = modalTokenizer{Kind: checkout.NoCards}
+		*t = shapes.ModalTokenizer{Kind: checkout.NoCards}
 		return shape
 	}
 	t.ID, t.Origin, t.Timestamp, t.Scheme, t.AuthenticationKey =
@@ -110,15 +75,15 @@ func (s *server) openModalSession(c *call) error {
 		return err
 	}
 	opening := checkout.ModalOpening{
-		Path: in.needed("path"), Origin: in.needed("origin"), Auth: in.needed("booking_auth"),
+		Path: in.Needed("path"), Origin: in.Needed("origin"), Auth: in.Needed("booking_auth"),
 		Fields: map[string]string{},
 	}
-	opening.Environment, _ = in.fields["environment"].(string) // anything else leaves it to the channel
+	opening.Environment, _ = in.Fields["environment"].(string) // anything else leaves it to the channel
 	names := slices.Clone(travel.ModalAlways)
-	if verify := in.texts("verify"); verify != nil {
+	if verify := in.Texts("verify"); verify != nil {
 		for _, name := range *verify {
 			if !slices.Contains(travel.ModalVerifiable, name) && !slices.Contains(names, name) {
-				in.wrong("verify", "%s", "Only these fields can be verified: "+strings.Join(travel.ModalVerifiable, ", ")+".")
+				in.Wrong("verify", "%s", "Only these fields can be verified: "+strings.Join(travel.ModalVerifiable, ", ")+".")
 			}
 		}
 		names = append(names, *verify...)
@@ -126,11 +91,11 @@ func (s *server) openModalSession(c *call) error {
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		// A field that the page leaves out counts as empty.
-		if opening.Fields[name], err = in.verbatim(name); err != nil {
+		if opening.Fields[name], err = in.Verbatim(name); err != nil {
 			return err
 		}
 	}
-	opening.Problems = *in.problems // now that all fields are read
+	opening.Problems = *in.Problems // now that all fields are read
 	view, err := s.app.Modals.Open(c.ctx, opening)
 	if err != nil {
 		return err
@@ -138,67 +103,6 @@ func (s *server) openModalSession(c *call) error {
 	c.site = view.Session.SitePath
 	c.json(http.StatusCreated, s.showModal(view))
 	return nil
-}
-
-// needed reads a required text. It notes a problem when the text is missing.
-func (in *input) needed(name string) string {
-	text := in.text(name)
-	if text == nil {
-		if !in.problems.Has(name) {
-			in.problems.Missing(name)
-		}
-		return ""
-	}
-	return *text
-}
-
-// maxVerbatim is how many bytes of a field go into an auth string. An encoder writes the longest list that is taken, of 1,023
-// characters, with twelve bytes for a character at most.
-const maxVerbatim = 16 << 10
-
-// verbatim gives a field as the text from which an auth string is computed: a text as it is, a number as its digits, a
-// list or an object as JSON without spaces, and "" when the field is absent. The text will be stored, so it is checked for
-// card numbers, even when it was a number.
-func (in *input) verbatim(name string) (string, error) {
-	var text string
-	switch v := in.fields[name].(type) {
-	case nil:
-	case string:
-		if text = v; !storable(v) {
-			in.wrong(name, "Control characters are not allowed.")
-		}
-	case json.Number:
-		text = v.String()
-	case raw:
-		var written bytes.Buffer
-		_ = json.Compact(&written, v) // it is valid JSON, and loses the spaces between its parts here
-		text = written.String()
-	}
-	if len(text) > maxVerbatim {
-		in.wrong(name, "This is too long.")
-		return "", nil
-	}
-	// Digits can be hidden in escapes.
-	if travel.HoldsCardNumber(text) || travel.HoldsCardNumber(auth.OneForm(name, text)) {
-		return "", errCardNumber(name)
-	}
-	return text, nil
-}
-
-// verifiable reads the fields that an auth string can verify, and that are given.
-func (in *input) verifiable() (given map[string]string, err error) {
-	given = map[string]string{}
-	for _, name := range slices.Concat(travel.ModalAlways, travel.ModalVerifiable) {
-		if in.fields[name] == nil {
-			continue
-		}
-		text, err := in.verbatim(name)
-		if err != nil {
-			return nil, err
-		}
-		given[name] = auth.OneForm(name, text) // as the session keeps it
-	}
-	return given, nil
 }
 
 // enterModal finds the session of the payment modal that the request belongs to. The call then acts on the site of that
@@ -232,55 +136,24 @@ func (s *server) createModalBooking(c *call) error {
 	if err != nil {
 		return err
 	}
-	given, err := in.verifiable()
+	given, err := in.Verifiable()
 	if err != nil {
 		return err
 	}
-	named := pageNames{}
-	named.take(in, "country", "countries")
-	named.take(in, "description", "content")
-	if country := in.text("countries"); country != nil && given["country"] == "" {
+	named := shapes.PageNames{}
+	named.Take(in, "country", "countries")
+	named.Take(in, "description", "content")
+	if country := in.Text("countries"); country != nil && given["country"] == "" {
 		given["country"] = *country
 	}
-	fields := bookingFields(in)
+	fields := shapes.BookingFields(in)
 	fields.OtherProtection = nil // the merchant says what else protects a traveller, and not the shopper
 	return s.create(c, func() (object, error) {
 		made, created, err := s.app.Modals.Book(c.ctx, use, fields, given)
 		o := s.bookingObject(c, made)
 		o.existing = !created
-		return o, named.tell(err)
+		return o, named.Tell(err)
 	})
-}
-
-// pageNames are the names in the modal's data of fields that a booking or transaction names otherwise.
-type pageNames map[string]string
-
-// take copies a field from its name in the modal's data to its name in a booking or transaction, unless that one is
-// given.
-func (n pageNames) take(in *input, from, to string) {
-	if in.fields[to] != nil {
-		return
-	}
-	if _, known := n[to]; !known || in.fields[from] != nil {
-		n[to] = from
-	}
-	in.fields[to] = in.fields[from]
-}
-
-// tell makes an error name the fields as the page has named them.
-func (n pageNames) tell(err error) error {
-	f, ok := errors.AsType[*fault.Error](err)
-	if !ok || f.Kind != fault.Invalid && f.Kind != fault.Missing {
-		return err
-	}
-	var p fault.Problems
-	for _, name := range f.Absent {
-		p.Missing(cmp.Or(n[name], name))
-	}
-	for name, message := range f.Params {
-		p.Wrong(cmp.Or(n[name], name), "%s", message)
-	}
-	return cmp.Or(p.Err(), err)
 }
 
 func (s *server) getModalBooking(c *call) error {
@@ -312,46 +185,22 @@ func (s *server) createModalTransaction(c *call) error {
 	if err != nil {
 		return err
 	}
-	given, err := in.verifiable()
+	given, err := in.Verifiable()
 	if err != nil {
 		return err
 	}
 	delete(given, "country") // it may be the country of the trip or of the payer; the booking has the right one
-	named := namedBookings(in)
-	names := pageNames{}
-	payment := modalTransaction(in, names)
+	named := shapes.NamedBookings(in)
+	names := shapes.PageNames{}
+	payment := shapes.ModalTransaction(in, names)
 	return s.create(c, func() (object, error) {
 		made, created, err := s.app.Modals.Pay(c.ctx, use, checkout.ModalPayment{
 			NewTransaction: payment, Given: given, Bookings: named, Address: c.address,
 		})
-		o, err := s.transactionObject(made, names.tell(err))
+		o, err := s.transactionObject(made, names.Tell(err))
 		o.existing = !created
 		return o, err
 	})
-}
-
-// modalTransaction reads the fields of a payment that the shopper may set: the card's token and expiry, and the payer.
-func modalTransaction(in *input, names pageNames) travel.NewTransaction {
-	names.take(in, "transaction_type", "transaction_types")
-	names.take(in, "transactionType", "transaction_types")
-	names.take(in, "payee_country", "countries")
-	all := newTransaction(in)
-	return travel.NewTransaction{
-		Problems: all.Problems, Type: all.Type, Token: all.Token, ExpiryMonth: all.ExpiryMonth, ExpiryYear: all.ExpiryYear,
-		PayeeName: all.PayeeName, PayeeSurname: all.PayeeSurname, PayeeEmail: all.PayeeEmail, Country: all.Country,
-	}
-}
-
-// namedBookings reads the bookings of a payment, which are in "booking_id" or in "bookings".
-func namedBookings(in *input) []travel.Item {
-	var named []travel.Item
-	if id := in.integer("booking_id"); id != nil {
-		named = append(named, travel.Item{BookingID: *id})
-	}
-	if parts := in.parts("bookings"); parts != nil && !in.problems.Has("bookings") {
-		named = append(named, *parts...)
-	}
-	return named
 }
 
 func (s *server) getModalTransaction(c *call) error {

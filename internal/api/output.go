@@ -4,17 +4,16 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
+	"holdfast/internal/api/shapes"
+	"holdfast/internal/api/wire"
 	"holdfast/internal/fault"
 	"holdfast/internal/travel"
 )
@@ -29,14 +28,12 @@ type object struct {
 	secret   bool  // the body is a secret that is shown once: no address answers with it, and the ETag has no digest of it
 }
 
-const jsonType = "application/json; charset=utf-8"
-
 // json writes an answer. Its fields have the order of the structs, so the same answer is always the same bytes.
 func (c *call) json(status int, body any) {
 	c.Header().Set("Content-Type", jsonType)
 	c.WriteHeader(status)
 	// The status has been sent: if the client has gone, nothing more can be done.
-	_ = encode(c, body)
+	_ = wire.Encode(c, body)
 }
 
 // text writes an answer that is JSON already.
@@ -46,22 +43,15 @@ func (c *call) text(status int, body []byte) {
 	_, _ = c.Write(body) // if the client has gone, nothing more can be done
 }
 
-// encode writes a body of an answer.
-func encode(w io.Writer, body any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(body)
-}
-
 // show answers with one thing. Its ETag is for a later If-Match and If-None-Match. A GET that names this ETag already is
 // answered with 304, and no body.
 func (c *call) show(status int, o object) error {
 	body := shownBodies.Get().(*bytes.Buffer)
 	defer shownBodies.Put(body)
 	body.Reset()
-	if shape, ok := o.body.(bookingShape); ok { // it writes the same in less time
-		body.Write(append(shape.write(body.AvailableBuffer()), '\n'))
-	} else if err := encode(body, o.body); err != nil {
+	if shape, ok := o.body.(shapes.Booking); ok { // it writes the same in less time
+		body.Write(append(shape.Write(body.AvailableBuffer()), '\n'))
+	} else if err := wire.Encode(body, o.body); err != nil {
 		return err
 	}
 	if tag := o.tag(body.Bytes()); tag != "" {
@@ -75,9 +65,6 @@ func (c *call) show(status int, o object) error {
 	c.text(status, body.Bytes())
 	return nil
 }
-
-// shownBodies are the memory of answers that have been sent, for the next ones.
-var shownBodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // tag is the ETag of an answer: the version of the thing, and a digest of what this caller sees of it. Answers change without
 // a new version, too: with the day, with the caller's rights, with what refers to the thing. It is "" when no address
@@ -96,32 +83,6 @@ func (o object) tag(body []byte) string {
 	return `"` + strconv.FormatInt(o.version, 10) + "-" + digest + `"`
 }
 
-// tagBytes is the length of the digest in an ETag.
-const tagBytes = 8
-
-// holdsTag reports whether a list of ETags, as in If-None-Match, names one of ours. A proxy that packs answers makes our
-// ETags weak, which counts as the same here. A star names every ETag. What is no list of ETags names none.
-func holdsTag(list, tag string) bool {
-	if strings.TrimSpace(list) == "*" {
-		return true
-	}
-	for rest := list; ; {
-		rest = strings.TrimPrefix(strings.TrimLeft(rest, ", \t"), "W/")
-		text, opened := strings.CutPrefix(rest, `"`)
-		name, after, closed := strings.Cut(text, `"`)
-		if !opened || !closed {
-			return false
-		}
-		if `"`+name+`"` == tag {
-			return true
-		}
-		rest = after
-	}
-}
-
-// ownTag is an ETag with a version, as tag makes it. The digest may be left out.
-var ownTag = regexp.MustCompile(`^"([1-9][0-9]*)(-[0-9a-f]{16})?"$`)
-
 // ifVersion reads the version that the caller wants to change (If-Match). It is 0 when any version will do. It is -1 when
 // the header is not an ETag of ours: no thing has that version.
 func (c *call) ifVersion() int64 {
@@ -133,7 +94,7 @@ func (c *call) ifVersion() int64 {
 	if parts == nil {
 		return -1
 	}
-	version, ok := parseID(parts[1])
+	version, ok := wire.ParseID(parts[1])
 	if !ok {
 		return -1
 	}
@@ -167,12 +128,9 @@ func list[T, W any](s *server, c *call, page travel.Page, l travel.List[T], show
 	if err := paging(s, c, page, l); err != nil {
 		return err
 	}
-	c.json(http.StatusOK, shapes(l.Items, show))
+	c.json(http.StatusOK, shapes.Each(l.Items, show))
 	return nil
 }
-
-// longTexts are the memory of long answers that have been sent, for the next ones.
-var longTexts = sync.Pool{New: func() any { return new([]byte) }}
 
 // listText answers with the n items of a page as JSON, which write appends without reflection: for the longest lists.
 func listText(c *call, n int, write func(i int, to []byte) []byte) {
@@ -220,69 +178,44 @@ func (s *server) linkTo(u *url.URL, page travel.Page, step int, rel string) stri
 	return "<" + s.cfg.BaseURL + u.EscapedPath() + "?" + values.Encode() + `>; rel="` + rel + `"`
 }
 
-// links are the addresses of a thing and of its collection.
-type links struct {
-	Self       [1]link `json:"self"`
-	Collection [1]link `json:"collection"`
-}
-
-type link struct {
-	HREF string `json:"href"`
-}
-
-// write appends the links as JSON.
-func (l links) write(to []byte) []byte {
-	f := fields{append(to, '{')}
-	f.link("self", l.Self[0])
-	f.link("collection", l.Collection[0])
-	return append(f.text, '}')
-}
-
-// link writes a field with a list of one link.
-func (f *fields) link(name string, l link) {
-	f.name(name)
-	f.text = append(f.text, `[{"href":`...)
-	f.text = append(appendText(f.text, l.HREF), "}]"...)
-}
-
 // linksAt gives the links of things in a collection of the site with a path, by their ids.
-func (s *server) linksAt(site, collection string) func(id int64) links {
+func (s *server) linksAt(site, collection string) func(id int64) wire.Links {
 	all := fmt.Sprintf("%s/%s/%s/%s/v2/%s", s.cfg.BaseURL, site, s.cfg.RESTRoot, s.cfg.Namespace, collection)
-	return func(id int64) links {
-		return links{Self: [1]link{{all + "/" + strconv.FormatInt(id, 10)}}, Collection: [1]link{{all}}}
+	return func(id int64) wire.Links {
+		return wire.Links{Self: [1]wire.Link{{HREF: all + "/" + strconv.FormatInt(id, 10)}}, Collection: [1]wire.Link{{HREF: all}}}
 	}
 }
 
-// deleted is the answer to a DELETE.
-type deleted struct {
-	Deleted bool `json:"deleted"`
-}
+const jsonType = "application/json; charset=utf-8"
 
-// isoMicros is the format for instants with microseconds. civil.FormatInstant is the format for all other instants.
-const isoMicros = "2006-01-02T15:04:05.000000Z"
+// shownBodies are the memory of answers that have been sent, for the next ones.
+var shownBodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// maybeISO writes an instant with microseconds. The zero time becomes null.
-func maybeISO(t time.Time) *string {
-	if t.IsZero() {
-		return nil
+// tagBytes is the length of the digest in an ETag.
+const tagBytes = 8
+
+// holdsTag reports whether a list of ETags, as in If-None-Match, names one of ours. A proxy that packs answers makes our
+// ETags weak, which counts as the same here. A star names every ETag. What is no list of ETags names none.
+func holdsTag(list, tag string) bool {
+	if strings.TrimSpace(list) == "*" {
+		return true
 	}
-	text := t.UTC().Format(isoMicros)
-	return &text
+	for rest := list; ; {
+		rest = strings.TrimPrefix(strings.TrimLeft(rest, ", \t"), "W/")
+		text, opened := strings.CutPrefix(rest, `"`)
+		name, after, closed := strings.Cut(text, `"`)
+		if !opened || !closed {
+			return false
+		}
+		if `"`+name+`"` == tag {
+			return true
+		}
+		rest = after
+	}
 }
 
-// neverNull turns a list that is nil into an empty one, which is [] in JSON.
-func neverNull[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}
+// ownTag is an ETag with a version, as tag makes it. The digest may be left out.
+var ownTag = regexp.MustCompile(`^"([1-9][0-9]*)(-[0-9a-f]{16})?"$`)
 
-// orNull turns a zero value into null.
-func orNull[T comparable](value T) *T {
-	var none T
-	if value == none {
-		return nil
-	}
-	return &value
-}
+// longTexts are the memory of long answers that have been sent, for the next ones.
+var longTexts = sync.Pool{New: func() any { return new([]byte) }}

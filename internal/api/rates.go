@@ -3,58 +3,29 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/civil"
+	"holdfast/internal/api/shapes"
+	"holdfast/internal/api/wire"
 	"holdfast/internal/fx"
 	"holdfast/internal/money"
 	"holdfast/internal/rates"
 	"holdfast/internal/travel"
 )
 
-// rateShape is a fixing on the wire.
-type rateShape struct {
-	ID         int64          `json:"id"`
-	Provider   fx.Provider    `json:"provider"`
-	Currency   money.Currency `json:"currency"`
-	Day        civil.Day      `json:"day"`
-	Rate       string         `json:"rate"` // decimal text: units of the currency per euro
-	RecordedAt string         `json:"recorded_at"`
-	QuoteID    *string        `json:"quote_id"`
-	Expires    *string        `json:"expires"`
-}
-
-func showRate(f fx.Fixing) rateShape {
-	shape := rateShape{
-		ID: f.ID, Provider: f.Provider, Currency: f.Currency, Day: f.Day, Rate: f.Rate.String(),
-		RecordedAt: civil.FormatInstant(f.RecordedAt),
-	}
-	if f.QuoteID != "" {
-		shape.QuoteID = &f.QuoteID
-	}
-	if !f.ExpiresAt.IsZero() {
-		at := civil.FormatInstant(f.ExpiresAt)
-		shape.Expires = &at
-	}
-	return shape
-}
-
-// rateOrders lists the attributes by which rates can be sorted.
-var rateOrders = []string{"id", "date", "currency"}
-
 func (s *server) listRates(c *call) error {
 	q := c.query()
-	page := q.page(rateOrders)
+	page := q.Page(shapes.RateOrders)
 	filter := fx.Filter{
-		Currencies: words(q, "currency", money.Currencies()), Providers: words(q, "provider", []fx.Provider{fx.ECB, fx.Manual, fx.Demo}),
-		First: q.day("from"), Last: q.day("to"),
+		Currencies: wire.Words(q, "currency", money.Currencies()), Providers: wire.Words(q, "provider", []fx.Provider{fx.ECB, fx.Manual, fx.Demo}),
+		First: q.Day("from"), Last: q.Day("to"),
 	}
-	if err := q.err(); err != nil {
+	if err := q.Err(); err != nil {
 		return err
 	}
 	found, err := s.app.Rates.List(c.ctx, c.actor, filter, page)
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, showRate)
+	return list(s, c, page, found, shapes.ShowRate)
 }
 
 func (s *server) createRate(c *call) error {
@@ -63,10 +34,10 @@ func (s *server) createRate(c *call) error {
 		return err
 	}
 	fields := rates.QuoteFields{
-		Currency: in.currency("currency"), Day: in.day("day"), Rate: in.text("rate"), QuoteID: in.text("quote_id"),
-		Expires: in.instant("expires"), Reason: in.reason(),
+		Currency: in.Currency("currency"), Day: in.Day("day"), Rate: in.Text("rate"), QuoteID: in.Text("quote_id"),
+		Expires: in.Instant("expires"), Reason: in.Reason(),
 	}
-	fields.Problems = *in.problems
+	fields.Problems = *in.Problems
 	p, err := s.app.Rates.Quote(c.ctx, c.actor, fields)
 	if err != nil {
 		return err

@@ -3,61 +3,14 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/civil"
-	"holdfast/internal/estimate"
-	"holdfast/internal/money"
+	"holdfast/internal/api/shapes"
 	"holdfast/internal/reports"
 )
 
-// recordShape is the track record of a channel on the wire. Amounts are minor units: those of premium in the policy currency, the
-// others in the base currency.
-type recordShape struct {
-	AsOf    civil.Day        `json:"as_of"`
-	KnownAt string           `json:"known_at"`
-	Final   bool             `json:"final"`
-	Channel namedShape       `json:"channel"`
-	Months  []recordRowShape `json:"months"`
-	Totals  []recordSumShape `json:"totals"`
-}
-
-type recordRowShape struct {
-	Month string `json:"month"`
-	recordSumShape
-}
-
-type recordSumShape struct {
-	Currencies     money.Currency `json:"currencies"`
-	Payments       int64          `json:"payments"`
-	Disputed       int64          `json:"disputed"`
-	Total          int64          `json:"total"`
-	Refunded       int64          `json:"refunded"`
-	ChargedBack    int64          `json:"charged_back"`
-	Reversed       int64          `json:"reversed"`
-	PolicyCurrency money.Currency `json:"policy_currency"`
-	Premium        int64          `json:"premium"`
-	Earned         int64          `json:"earned"`
-}
-
-func showRecordSum(v estimate.Vintage) recordSumShape {
-	return recordSumShape{
-		Currencies: v.Currency, Payments: v.Payments, Disputed: v.Disputed, Total: v.Allocated, Refunded: v.Refunded,
-		ChargedBack: v.ChargedBack, Reversed: v.Reversed, PolicyCurrency: v.Policy, Premium: v.Booked, Earned: v.Earned,
-	}
-}
-
-// ShowRecord gives a track record in the shape of the wire, to be encoded as JSON. The command line prints it, too.
-func ShowRecord(r reports.VintageReport, channel int64, name string) any {
-	return recordShape{
-		AsOf: r.AsOf, KnownAt: r.KnownAt.UTC().Format(isoMicros), Final: r.Final, Channel: namedShape{channel, name},
-		Months: shapes(r.Rows, func(v estimate.Vintage) recordRowShape { return recordRowShape{v.Month, showRecordSum(v)} }),
-		Totals: shapes(r.Totals, showRecordSum),
-	}
-}
-
 func (s *server) getTrackRecord(c *call) error {
 	q := c.query()
-	in := reports.VintageQuery{Moment: q.moment(), ChannelID: c.id}
-	in.Problems = q.problems
+	in := reports.VintageQuery{Moment: shapes.Moment(q), ChannelID: c.id}
+	in.Problems = q.Problems
 	channel, err := s.app.Channels.Get(c.ctx, c.actor, c.id)
 	if err != nil {
 		return err
@@ -66,6 +19,6 @@ func (s *server) getTrackRecord(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, ShowRecord(report, channel.ID, channel.Name))
+	c.json(http.StatusOK, shapes.ShowRecord(report, channel.ID, channel.Name))
 	return nil
 }

@@ -3,40 +3,15 @@ package api
 import (
 	"context"
 	"net/http"
-	"slices"
 
+	"holdfast/internal/api/shapes"
+	"holdfast/internal/api/wire"
 	"holdfast/internal/auth"
-	"holdfast/internal/civil"
 	"holdfast/internal/standing"
 )
 
-// reportMailShape is a report that goes to people by mail, on the wire.
-type reportMailShape struct {
-	ID         int64           `json:"id"`
-	Name       string          `json:"name"`
-	View       string          `json:"view"`
-	Format     standing.Format `json:"format"`
-	Every      standing.Every  `json:"every"`
-	On         int64           `json:"on"`
-	Owner      string          `json:"owner"`
-	Recipients []string        `json:"recipients"`
-	State      standing.State  `json:"state"`
-	Reason     string          `json:"reason"`
-	Due        civil.Day       `json:"due"`
-}
-
-// ShowReportMail gives the shape of a report by mail, to be encoded as JSON.
-func ShowReportMail(o standing.Order) any { return showReportMail(o) }
-
-func showReportMail(o standing.Order) reportMailShape {
-	return reportMailShape{
-		ID: o.ID, Name: o.Name, View: o.View, Format: o.Format, Every: o.Every, On: o.On, Owner: o.Owner, Recipients: slices.Sorted(slices.Values(o.Recipients)),
-		State: o.State, Reason: o.Reason, Due: o.Due,
-	}
-}
-
 func reportMailObject(o standing.Order) object {
-	return object{id: o.ID, version: o.Version, body: showReportMail(o)}
+	return object{id: o.ID, version: o.Version, body: shapes.ShowReportMail(o)}
 }
 
 // listReportMails answers with all of them: a site has 50 at most, so there are no pages.
@@ -45,7 +20,7 @@ func (s *server) listReportMails(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, shapes(found, showReportMail))
+	c.json(http.StatusOK, shapes.Each(found, shapes.ShowReportMail))
 	return nil
 }
 
@@ -63,7 +38,7 @@ func (s *server) createReportMail(c *call) error {
 		return err
 	}
 	return s.create(c, func() (object, error) {
-		made, err := s.app.Orders.Create(c.ctx, c.actor, reportMailFields(in))
+		made, err := s.app.Orders.Create(c.ctx, c.actor, shapes.ReportMailFields(in))
 		return reportMailObject(made), err
 	})
 }
@@ -73,23 +48,13 @@ func (s *server) changeReportMail(c *call) error {
 	if err != nil {
 		return err
 	}
-	fields := reportMailFields(in)
+	fields := shapes.ReportMailFields(in)
 	fields.IfVersion = c.ifVersion()
 	changed, err := s.app.Orders.Change(c.ctx, c.actor, c.id, fields)
 	if err != nil {
 		return err
 	}
 	return c.show(http.StatusOK, reportMailObject(changed))
-}
-
-// reportMailFields reads the fields of a report by mail.
-func reportMailFields(in *input) standing.Fields {
-	f := standing.Fields{
-		Name: in.text("name"), View: in.text("view"), Format: word[standing.Format](in, "format"), Every: word[standing.Every](in, "every"),
-		On: in.integer("on"), Recipients: in.texts("recipients"),
-	}
-	f.Problems = *in.problems // now that all fields are read
-	return f
 }
 
 func (s *server) pauseReportMail(c *call) error  { return turnReportMail(c, s.app.Orders.Pause) }
@@ -108,6 +73,6 @@ func (s *server) deleteReportMail(c *call) error {
 	if err := s.app.Orders.End(c.ctx, c.actor, c.id); err != nil {
 		return err
 	}
-	c.json(http.StatusOK, deleted{true})
+	c.json(http.StatusOK, wire.Deleted{Deleted: true})
 	return nil
 }

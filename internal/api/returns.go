@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 
+	"holdfast/internal/api/wire"
 	"holdfast/internal/payments"
 	"holdfast/internal/processors"
 )
@@ -31,8 +32,8 @@ type taken struct {
 // seconds only.
 func (s *server) takeProcessorEvent(c *call) error {
 	processor := c.r.PathValue("processor")
-	site, ok := parseID(c.r.PathValue("site_id"))
-	channel, alsoOK := parseID(c.r.PathValue("channel_id"))
+	site, ok := wire.ParseID(c.r.PathValue("site_id"))
+	channel, alsoOK := wire.ParseID(c.r.PathValue("channel_id"))
 	if !ok || !alsoOK {
 		return errNoRoute()
 	}

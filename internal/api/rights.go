@@ -1,6 +1,8 @@
 package api
 
-import "holdfast/internal/auth"
+import (
+	"holdfast/internal/auth"
+)
 
 // rights are what the caller of a handler must be allowed to do, where that is more than reading. It is looked at before
 // anything in the request is. So who may not do it learns nothing else. The rooms judge again, and by what is asked for.

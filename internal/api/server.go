@@ -9,10 +9,10 @@ import (
 	"net/url"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
+	"holdfast/internal/api/wire"
 	"holdfast/internal/app"
 	"holdfast/internal/auth"
 	"holdfast/internal/core"
@@ -116,7 +116,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	// The mux would redirect an address with empty or dotted segments. Here such an address does not exist.
 	clean := withoutSlash(r.URL)
-	if path.Clean(clean.Path) != clean.Path || !strings.HasPrefix(clean.Path, "/") || !storable(clean.Path) {
+	if path.Clean(clean.Path) != clean.Path || !strings.HasPrefix(clean.Path, "/") || !wire.Storable(clean.Path) {
 		s.fail(c, errNoRoute())
 		return
 	}
@@ -146,10 +146,10 @@ func (s *server) serve(c *call, r *http.Request, res resource) {
 
 func (s *server) run(c *call, res resource) error {
 	if text := c.r.PathValue("id"); text != "" {
-		if !isDigits(text) {
+		if !wire.IsDigits(text) {
 			return errNoRoute()
 		}
-		id, ok := parseID(text)
+		id, ok := wire.ParseID(text)
 		if !ok || travel.HoldsCardNumber(text) { // which no answer may show
 			id, c.longID = math.MaxInt64, true // an id that nothing has
 		}
@@ -205,7 +205,7 @@ func (s *server) answer(c *call, route Route) error {
 // handle runs the handler of a request whose sender is known, with the idempotency key that the sender gave it. An open route
 // finds out itself who sends it, and reads the key itself.
 func (s *server) handle(c *call, route Route) (err error) {
-	if err := checkQuery(c.r.URL); err != nil {
+	if err := wire.CheckQuery(c.r.URL); err != nil {
 		return err
 	}
 	if route.access != open {
@@ -289,14 +289,6 @@ func knownMethod(method string) string {
 		return "given"
 	}
 }
-
-// parseID reads an id: digits only, and not too many.
-func parseID(text string) (int64, bool) {
-	id, err := strconv.ParseInt(text, 10, 64)
-	return id, err == nil && isDigits(text)
-}
-
-func isDigits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
 func errNoMethod(method string) error {
 	return fault.New(fault.NoMethod, "The method %s is not possible here.", knownMethod(method))

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"holdfast/internal/api/wire"
 	"holdfast/internal/auth"
 	"holdfast/internal/identity"
 )
@@ -49,7 +50,7 @@ func showSession(s identity.Session) sessionShape {
 		ID: u.ID, Name: u.DisplayName, Username: u.Username, UserEmail: u.Email, UserNicename: nicename(u.Username),
 		UserDisplayName: u.DisplayName, UserType: role, Type: role, ReadOnly: role == auth.ReadOnly,
 		CanSignOffPayout: s.Actor.Can(auth.SignOffPayout), SiteCount: s.SiteCount,
-		TwoFactorConfirmedAt: maybeISO(u.TwoFactorConfirmedAt), Sites: []siteName{},
+		TwoFactorConfirmedAt: wire.MaybeISO(u.TwoFactorConfirmedAt), Sites: []siteName{},
 		Token: s.Token, RefreshToken: s.RefreshToken,
 	}
 	if site := s.Default; site != nil {
@@ -133,15 +134,15 @@ func (s *server) login(c *call) error {
 	if err != nil {
 		return err
 	}
-	name, password := in.text("username"), in.text("password")
-	if name == nil && !in.problems.Has("username") {
-		in.problems.Missing("username")
+	name, password := in.Text("username"), in.Text("password")
+	if name == nil && !in.Problems.Has("username") {
+		in.Problems.Missing("username")
 	}
-	if password == nil && !in.problems.Has("password") {
-		in.problems.Missing("password")
+	if password == nil && !in.Problems.Has("password") {
+		in.Problems.Missing("password")
 	}
-	code, rotate := in.textOr("two_factor_code"), in.boolean("rotate_refresh_token")
-	if err := in.problems.Err(); err != nil {
+	code, rotate := in.TextOr("two_factor_code"), in.Boolean("rotate_refresh_token")
+	if err := in.Problems.Err(); err != nil {
 		return err
 	}
 	session, err := s.app.Sessions.Login(c.ctx, identity.Login{

@@ -5,19 +5,15 @@ import (
 	"fmt"
 	"net/http"
 
+	"holdfast/internal/api/wire"
 	"holdfast/internal/document"
 	"holdfast/internal/travel"
 )
 
-// label reads for which reader a file is.
-func (q *query) label() document.Label {
-	return document.Label(q.one("for", string(document.Labels[0]), texts(document.Labels)))
-}
-
 func (s *server) getStatementCSV(c *call) error {
 	q := c.query()
-	label := q.label()
-	if err := q.err(); err != nil {
+	label := labelOf(q)
+	if err := q.Err(); err != nil {
 		return err
 	}
 	found, _, err := s.app.Statements.Get(c.ctx, c.actor, c.id)
@@ -46,8 +42,8 @@ func (c *call) finishFile(s *server, err error) error {
 
 func (s *server) getStatementPDF(c *call) error {
 	q := c.query()
-	label, language := q.label(), q.one("language", "", travel.Languages)
-	if err := q.err(); err != nil {
+	label, language := labelOf(q), q.One("language", "", travel.Languages)
+	if err := q.Err(); err != nil {
 		return err
 	}
 	found, lines, err := s.app.Statements.WithLines(c.ctx, c.actor, c.id, document.MaxLines)
@@ -68,4 +64,9 @@ func (s *server) getStatementPDF(c *call) error {
 	c.beginFile("application/pdf", fmt.Sprintf("statement-%d.pdf", found.Number))
 	_, err = out.WriteTo(c)
 	return c.finishFile(s, err)
+}
+
+// labelOf reads for which reader a file is.
+func labelOf(q *wire.Query) document.Label {
+	return document.Label(q.One("for", string(document.Labels[0]), wire.TextsOf(document.Labels)))
 }

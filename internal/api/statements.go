@@ -2,138 +2,36 @@ package api
 
 import (
 	"net/http"
-	"time"
 
-	"holdfast/internal/civil"
-	"holdfast/internal/money"
+	"holdfast/internal/api/shapes"
+	"holdfast/internal/api/wire"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
 
-// statementShape is a statement on the wire. Amounts are minor units of its currency. Only open and overdue can
-// change.
-type statementShape struct {
-	ID              int64                      `json:"id"`
-	Number          int64                      `json:"number"`
-	Channels        int64                      `json:"channels"`
-	Issuer          string                     `json:"issuer"`
-	Policyholder    string                     `json:"policyholder"`
-	Merchant        string                     `json:"merchant"`
-	StatementPeriod string                     `json:"statement_period"`
-	Period          string                     `json:"period"`
-	DateStart       civil.Day                  `json:"date_start"`
-	Date            civil.Day                  `json:"date"`
-	Issued          string                     `json:"issued"`
-	Due             civil.Day                  `json:"due"`
-	Currencies      money.Currency             `json:"currencies"`
-	Language        string                     `json:"language"`
-	Opening         int64                      `json:"opening"`
-	Lines           []protection.StatementSum  `json:"lines"`
-	Minimum         *protection.MonthlyMinimum `json:"minimum"`
-	Taxes           []protection.StatementTax  `json:"taxes"`
-	Payments        int64                      `json:"payments"`
-	Closing         int64                      `json:"closing"`
-	Open            int64                      `json:"open"`
-	Overdue         bool                       `json:"overdue"`
-}
-
-// ShowStatement gives a statement in the shape of the wire. now is when its open amount was read.
-func ShowStatement(s protection.IssuedStatement, now time.Time) any {
-	return statementShape{
-		ID: s.ID, Number: s.Number, Channels: s.ChannelID, Issuer: s.Issuer.Name,
-		Policyholder: s.Policyholder.Name, Merchant: s.ChannelName,
-		StatementPeriod: s.Period.Kind, Period: s.Period.Name(), DateStart: s.Period.First, Date: s.Period.Last,
-		Issued: civil.FormatInstant(s.IssuedAt), Due: s.Due, Currencies: s.Currency, Language: s.Language,
-		Opening: s.Opening, Lines: append([]protection.StatementSum{}, s.Lines...), Minimum: s.Minimum,
-		Taxes: append([]protection.StatementTax{}, s.Taxes...), Payments: s.Payments, Closing: s.Closing, Open: s.Open,
-		Overdue: s.OverdueOn(civil.DayOf(now)),
-	}
-}
-
-// statementLineShape is a premium line of a statement on the wire. Amount and retained are in the currency of the
-// statement.
-type statementLineShape struct {
-	ID               int64              `json:"id"`
-	RecordedAt       string             `json:"recorded_at"`
-	EffectiveAt      string             `json:"effective_at"`
-	Kind             string             `json:"kind"`
-	Cause            string             `json:"cause"`
-	Transaction      int64              `json:"transaction"`
-	Booking          int64              `json:"booking"`
-	BookingReference string             `json:"booking_reference"`
-	Payment          int64              `json:"payment"`
-	State            statementLineState `json:"state"`
-	Amount           int64              `json:"amount"`
-	Retained         int64              `json:"retained"`
-	RefersTo         *int64             `json:"refers_to"`
-}
-
-// statementLineState has the inputs from which the premium of a line is computed.
-type statementLineState struct {
-	Currencies     money.Currency `json:"currencies"`
-	Total          int64          `json:"total"`
-	RateOfExchange string         `json:"rate_of_exchange"`
-	Value          int64          `json:"value"`
-	LeadDays       int64          `json:"lead_days"`
-	RatePPM        int64          `json:"rate_ppm"`
-	Premium        int64          `json:"premium"`
-	MinimumApplied bool           `json:"minimum_applied"`
-}
-
-func showStatementLine(l protection.StatementLine) statementLineShape {
-	return statementLineShape{
-		ID: l.ID, RecordedAt: civil.FormatInstant(l.RecordedAt), EffectiveAt: civil.FormatInstant(l.EffectiveAt),
-		Kind: l.Kind, Cause: l.Cause, Transaction: l.TransactionID, Booking: l.BookingID,
-		BookingReference: l.BookingReference, Payment: l.AllocationID, Amount: l.Amount, Retained: l.Retained,
-		RefersTo: orNull(l.RefersTo),
-		State: statementLineState{
-			Currencies: l.Currency, Total: l.StateAmount, RateOfExchange: l.Exchange.String(), Value: l.StateValue,
-			LeadDays: l.LeadDays, RatePPM: l.PPM, Premium: l.Premium, MinimumApplied: l.MinimumApplied,
-		},
-	}
-}
-
-// statementPaymentShape is a payment against a statement on the wire.
-type statementPaymentShape struct {
-	ID         int64          `json:"id"`
-	Statement  int64          `json:"statement"`
-	Date       civil.Day      `json:"date"`
-	Currencies money.Currency `json:"currencies"`
-	Total      int64          `json:"total"`
-	Reference  string         `json:"reference"`
-	Author     string         `json:"author"`
-	Created    string         `json:"created"`
-}
-
-func showStatementPayment(p travel.StatementPayment) statementPaymentShape {
-	return statementPaymentShape{
-		p.ID, p.StatementID, p.PaidOn, p.Currency, p.Amount, p.Reference, p.Author, civil.FormatInstant(p.RecordedAt),
-	}
-}
-
 func (s *server) listStatements(c *call) error {
 	q := c.query()
-	page := q.page(travel.StatementOrders)
+	page := q.Page(travel.StatementOrders)
 	filter := travel.StatementFilter{
-		Include:    q.ids("include"),
-		Exclude:    q.ids("exclude"),
-		Channels:   q.ids("channels"),
-		Issued:     q.span(""),
-		Periods:    words(q, "statement_period", travel.StatementPeriods),
-		Currencies: q.codes("currencies"),
+		Include:    q.Ids("include"),
+		Exclude:    q.Ids("exclude"),
+		Channels:   q.Ids("channels"),
+		Issued:     q.Span(""),
+		Periods:    wire.Words(q, "statement_period", travel.StatementPeriods),
+		Currencies: q.Codes("currencies"),
 	}
-	if q.text("overdue") != "" {
-		overdue := q.flag("overdue", false)
+	if q.Text("overdue") != "" {
+		overdue := q.Flag("overdue", false)
 		filter.Overdue = &overdue
 	}
-	if err := q.err(); err != nil {
+	if err := q.Err(); err != nil {
 		return err
 	}
 	found, now, err := s.app.Statements.List(c.ctx, c.actor, filter, page)
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, func(i protection.IssuedStatement) any { return ShowStatement(i, now) })
+	return list(s, c, page, found, func(i protection.IssuedStatement) any { return shapes.ShowStatement(i, now) })
 }
 
 func (s *server) getStatement(c *call) error {
@@ -141,33 +39,33 @@ func (s *server) getStatement(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{id: found.ID, body: ShowStatement(found, now)})
+	return c.show(http.StatusOK, object{id: found.ID, body: shapes.ShowStatement(found, now)})
 }
 
 func (s *server) listStatementLines(c *call) error {
 	q := c.query()
-	page := q.page(travel.StatementLineOrders)
-	if err := q.err(); err != nil {
+	page := q.Page(travel.StatementLineOrders)
+	if err := q.Err(); err != nil {
 		return err
 	}
 	found, err := s.app.Statements.Lines(c.ctx, c.actor, c.id, page)
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, showStatementLine)
+	return list(s, c, page, found, shapes.ShowStatementLine)
 }
 
 func (s *server) listStatementPayments(c *call) error {
 	q := c.query()
-	page := q.page(travel.StatementPaymentOrders)
-	if err := q.err(); err != nil {
+	page := q.Page(travel.StatementPaymentOrders)
+	if err := q.Err(); err != nil {
 		return err
 	}
 	found, err := s.app.Statements.Payments(c.ctx, c.actor, c.id, page)
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, showStatementPayment)
+	return list(s, c, page, found, shapes.ShowStatementPayment)
 }
 
 func (s *server) createStatementPayment(c *call) error {
@@ -176,9 +74,9 @@ func (s *server) createStatementPayment(c *call) error {
 		return err
 	}
 	fields := travel.StatementPaymentFields{
-		PaidOn: in.day("date"), Amount: in.integer("total"), Currency: in.currency("currencies"), Reference: in.text("reference"),
+		PaidOn: in.Day("date"), Amount: in.Integer("total"), Currency: in.Currency("currencies"), Reference: in.Text("reference"),
 	}
-	fields.Problems = *in.problems // after all fields are read
+	fields.Problems = *in.Problems // after all fields are read
 	made, created, err := s.app.Statements.Pay(c.ctx, c.actor, c.id, fields)
 	if err != nil {
 		return err
@@ -189,5 +87,5 @@ func (s *server) createStatementPayment(c *call) error {
 	}
 	// A payment has no address of its own: it is in the list of payments of its statement.
 	c.Header().Set("Location", s.cfg.BaseURL+c.r.URL.EscapedPath())
-	return c.show(status, object{body: showStatementPayment(made)})
+	return c.show(status, object{body: shapes.ShowStatementPayment(made)})
 }

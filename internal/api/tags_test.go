@@ -1,6 +1,8 @@
 package api
 
-import "testing"
+import (
+	"testing"
+)
 
 // TestListsOfTags: a header names an ETag, or does not, whatever stands around it.
 func TestListsOfTags(t *testing.T) {

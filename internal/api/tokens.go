@@ -3,43 +3,13 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/auth"
+	"holdfast/internal/api/shapes"
+	"holdfast/internal/api/wire"
 	"holdfast/internal/travel"
 )
 
-// tokenShape is an API token on the wire.
-type tokenShape struct {
-	ID            int64    `json:"id"`
-	TokenableType string   `json:"tokenable_type"`
-	TokenableID   int64    `json:"tokenable_id"`
-	Name          string   `json:"name"`
-	Abilities     []string `json:"abilities"` // empty: a token may do what its creator may do
-	Addresses     []string `json:"addresses"` // empty: it may be used from anywhere
-	LastUsedAt    *string  `json:"last_used_at"`
-	ExpiresAt     *string  `json:"expires_at"`
-	CreatedAt     string   `json:"created_at"`
-	UpdatedAt     string   `json:"updated_at"`
-}
-
-// createdToken is the answer to the creation of a token. It is the only answer that shows the token.
-type createdToken struct {
-	Token     string  `json:"token"`
-	ExpiresAt *string `json:"expires_at"`
-}
-
 type message struct {
 	Message string `json:"message"`
-}
-
-// ShowToken gives the shape of an API token without its secret, to be encoded as JSON.
-func ShowToken(t auth.APIToken) any { return showToken(t) }
-
-func showToken(t auth.APIToken) tokenShape {
-	return tokenShape{
-		ID: t.ID, TokenableType: "site", TokenableID: t.SiteID, Name: t.Name, Abilities: t.Abilities.Names(), Addresses: t.NetworkTexts(),
-		LastUsedAt: maybeISO(t.LastUsedAt), ExpiresAt: maybeISO(t.ExpiresAt),
-		CreatedAt: t.CreatedAt.Format(isoMicros), UpdatedAt: t.UpdatedAt.Format(isoMicros),
-	}
 }
 
 // listTokens answers with all tokens. A site has two at most, so there are no pages.
@@ -48,11 +18,11 @@ func (s *server) listTokens(c *call) error {
 	if err != nil {
 		return err
 	}
-	shapes := []tokenShape{}
+	shown := []shapes.Token{}
 	for _, t := range found {
-		shapes = append(shapes, showToken(t))
+		shown = append(shown, shapes.ShowToken(t))
 	}
-	c.json(http.StatusOK, shapes)
+	c.json(http.StatusOK, shown)
 	return nil
 }
 
@@ -63,13 +33,13 @@ func (s *server) createToken(c *call) error {
 	if err != nil {
 		return err
 	}
-	fields := travel.TokenFields{Name: in.text("name"), Expires: in.dayOrNone("expires_at"), Abilities: in.texts("abilities"), Addresses: in.texts("addresses")}
-	fields.Problems = in.problems.Clone()
+	fields := travel.TokenFields{Name: in.Text("name"), Expires: in.DayOrNone("expires_at"), Abilities: in.Texts("abilities"), Addresses: in.Texts("addresses")}
+	fields.Problems = in.Problems.Clone()
 	made, text, err := s.app.Tokens.Create(c.ctx, c.actor, fields)
 	if err != nil {
 		return err
 	}
-	return s.created(c, object{id: made.ID, secret: true, body: createdToken{Token: text, ExpiresAt: maybeISO(made.ExpiresAt)}})
+	return s.created(c, object{id: made.ID, secret: true, body: shapes.CreatedToken{Token: text, ExpiresAt: wire.MaybeISO(made.ExpiresAt)}})
 }
 
 func (s *server) deleteToken(c *call) error {

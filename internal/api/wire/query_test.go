@@ -1,7 +1,6 @@
-package api
+package wire
 
 import (
-	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -13,10 +12,13 @@ import (
 	"holdfast/internal/travel"
 )
 
-func queryOf(t *testing.T, raw string) *query {
+func queryOf(t *testing.T, raw string) *Query {
 	t.Helper()
-	c := &call{r: httptest.NewRequestWithContext(t.Context(), "GET", "/?"+raw, nil)}
-	return c.query()
+	given, err := url.ParseQuery(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ReadQuery(given)
 }
 
 func TestPages(t *testing.T) {
@@ -27,28 +29,28 @@ func TestPages(t *testing.T) {
 		"orderby=include&include=3":                             {Number: 1, Size: 100, Offset: -1, OrderBy: "include", Count: true},
 	} {
 		q := queryOf(t, raw)
-		if got := q.page([]string{"id", "name", "include"}); got != want || q.err() != nil {
-			t.Errorf("%q: %+v, %v; want %+v", raw, got, q.err(), want)
+		if got := q.Page([]string{"id", "name", "include"}); got != want || q.Err() != nil {
+			t.Errorf("%q: %+v, %v; want %+v", raw, got, q.Err(), want)
 		}
 	}
 	for _, raw := range []string{"page=0", "page=1.5", "page=99999999999", "per_page=0", "per_page=101", "offset=-1", "order=ASC", "orderby=x", "count=x", "orderby=include"} {
 		q := queryOf(t, raw)
-		q.page([]string{"id", "include"})
-		if !fault.Is(q.err(), fault.Invalid) {
-			t.Errorf("%q: %v, want it refused", raw, q.err())
+		q.Page([]string{"id", "include"})
+		if !fault.Is(q.Err(), fault.Invalid) {
+			t.Errorf("%q: %v, want it refused", raw, q.Err())
 		}
 	}
 }
 
 func TestListsAreReadInEveryForm(t *testing.T) {
 	for _, raw := range []string{"a=1,2,3", "a[]=1&a[]=2&a[]=3", "a%5B%5D=1,2&a[]=3", "a[0]=1&a[1]=2&a[2]=3", "a=1&a=2,%203,"} {
-		if got := queryOf(t, raw).ids("a"); !slices.Equal(got, []int64{1, 2, 3}) {
+		if got := queryOf(t, raw).Ids("a"); !slices.Equal(got, []int64{1, 2, 3}) {
 			t.Errorf("%q: %v", raw, got)
 		}
 	}
 	q := queryOf(t, "mode=test,closed")
-	if got := words(q, "mode", travel.ProtectionOnlyProfile.Modes()); !slices.Equal(got, []travel.AccountMode{travel.ModeTest, travel.ModeClosed}) || q.err() != nil {
-		t.Errorf("words: %v, %v", got, q.err())
+	if got := Words(q, "mode", travel.ProtectionOnlyProfile.Modes()); !slices.Equal(got, []travel.AccountMode{travel.ModeTest, travel.ModeClosed}) || q.Err() != nil {
+		t.Errorf("words: %v, %v", got, q.Err())
 	}
 	long := "id=1"
 	for range maxFilterItems {
@@ -56,10 +58,10 @@ func TestListsAreReadInEveryForm(t *testing.T) {
 	}
 	for _, raw := range []string{"mode=open", "id=x", "id=-1", long} {
 		q := queryOf(t, raw)
-		words(q, "mode", travel.ProtectionOnlyProfile.Modes())
-		q.ids("id")
-		if !fault.Is(q.err(), fault.Invalid) {
-			t.Errorf("%.20q: %v, want it refused", raw, q.err())
+		Words(q, "mode", travel.ProtectionOnlyProfile.Modes())
+		q.Ids("id")
+		if !fault.Is(q.Err(), fault.Invalid) {
+			t.Errorf("%.20q: %v, want it refused", raw, q.Err())
 		}
 	}
 }
@@ -73,25 +75,25 @@ func TestISODates(t *testing.T) {
 		// Also as who forgets to escape writes it: a plus sign is then a space.
 		for _, escaped := range []string{url.QueryEscape(text), strings.ReplaceAll(text, " ", "%20")} {
 			q := queryOf(t, "after="+escaped)
-			if got := q.instant("after"); got == nil || !got.Equal(want) {
-				t.Errorf("%q: %v (%v)", escaped, got, q.err())
+			if got := q.Instant("after"); got == nil || !got.Equal(want) {
+				t.Errorf("%q: %v (%v)", escaped, got, q.Err())
 			}
 		}
 	}
 	q := queryOf(t, "after=2026-03-02&on=2026-03-02")
-	if got := q.instant("after"); got == nil || !got.Equal(time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)) {
+	if got := q.Instant("after"); got == nil || !got.Equal(time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)) {
 		t.Errorf("a day: %v", got)
 	}
-	if q.instant("absent") != nil || q.day("absent") != civil.NoDay || q.day("on").String() != "2026-03-02" {
+	if q.Instant("absent") != nil || q.Day("absent") != civil.NoDay || q.Day("on").String() != "2026-03-02" {
 		t.Error("absent days")
 	}
 	for _, text := range []string{"yesterday", "2026-02-30", "1969-12-31", "2026-03-02T25:00:00", "20260302"} {
 		q := queryOf(t, "after="+text+"&on="+text)
-		if got := q.instant("after"); got != nil || !fault.Is(q.err(), fault.Invalid) {
+		if got := q.Instant("after"); got != nil || !fault.Is(q.Err(), fault.Invalid) {
 			t.Errorf("%q: %v", text, got)
 		}
-		if q.day("on") != civil.NoDay || len(problemsOf(t, &q.problems)) != 2 {
-			t.Errorf("%q as a day: %v", text, q.err())
+		if q.Day("on") != civil.NoDay || len(problemsOf(t, &q.Problems)) != 2 {
+			t.Errorf("%q as a day: %v", text, q.Err())
 		}
 	}
 }

@@ -1,10 +1,12 @@
-package api
+package shapes
 
 import (
 	"bytes"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"holdfast/internal/api/wire"
 )
 
 // TestABookingIsWrittenAsJSONDoesIt: what a list writes field by field is what encoding/json makes of the shape, whatever
@@ -14,8 +16,8 @@ func TestABookingIsWrittenAsJSONDoesIt(t *testing.T) {
 	texts := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
 		"", `"\`, "<&>", "Zoë 東京 🏝", "\u2028", "a\u2029b", "\xff", "\x7f", "\x00\x1f\t\n", "é\xe2\x80", "\ufffd",
 	}))
-	shapes := rapid.Custom(func(t *rapid.T) bookingShape {
-		shape := rapid.Make[bookingShape]().Draw(t, "shape")
+	shapes := rapid.Custom(func(t *rapid.T) Booking {
+		shape := rapid.Make[Booking]().Draw(t, "shape")
 		shape.Title, shape.Content, shape.Surname = texts.Draw(t, "title"), texts.Draw(t, "content"), texts.Draw(t, "surname")
 		if shape.TransactionIDs == nil {
 			shape.TransactionIDs = []int64{}
@@ -23,16 +25,16 @@ func TestABookingIsWrittenAsJSONDoesIt(t *testing.T) {
 		if shape.Suppliers == nil {
 			shape.Suppliers = []int64{}
 		}
-		shape.Links = links{Self: [1]link{{texts.Draw(t, "self")}}, Collection: [1]link{{texts.Draw(t, "collection")}}}
+		shape.Links = wire.Links{Self: [1]wire.Link{{HREF: texts.Draw(t, "self")}}, Collection: [1]wire.Link{{HREF: texts.Draw(t, "collection")}}}
 		return shape
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		shape := shapes.Draw(t, "booking")
 		var want bytes.Buffer
-		if err := encode(&want, shape); err != nil {
+		if err := wire.Encode(&want, shape); err != nil {
 			t.Fatal(err)
 		}
-		if got := string(shape.write(nil)) + "\n"; got != want.String() {
+		if got := string(shape.Write(nil)) + "\n"; got != want.String() {
 			t.Errorf("\n got %s\nwant %s", got, want.String())
 		}
 	})
@@ -41,18 +43,18 @@ func TestABookingIsWrittenAsJSONDoesIt(t *testing.T) {
 // BenchmarkBookings writes a page of a hundred bookings.
 func BenchmarkBookings(b *testing.B) {
 	pax := int64(2)
-	shape := bookingShape{
+	shape := Booking{
 		ID: 1234, TrustID: "1-1234", UUID: "000004d2-7b2c-4a1d-9e3f-0000000004d2", Title: "1-1234 | Silva | maria@example.com",
 		Content: "Seven nights at the sea", Firstname: "Maria", Surname: "Silva", Email: "maria@example.com", Pax: &pax,
 		Date: "2026-12-12", Created: "2026-05-01 00:00:00", Modified: "2026-05-01 00:00:00",
-		Links: links{Self: [1]link{{"https://api.example/acme/rest/svc/v2/bookings/1234"}}, Collection: [1]link{{"https://api.example"}}},
+		Links: wire.Links{Self: [1]wire.Link{{HREF: "https://api.example/acme/rest/svc/v2/bookings/1234"}}, Collection: [1]wire.Link{{HREF: "https://api.example"}}},
 	}
 	b.ReportAllocs()
 	var text []byte
 	for b.Loop() {
 		text = text[:0]
 		for range 100 {
-			text = shape.write(text)
+			text = shape.Write(text)
 		}
 	}
 }

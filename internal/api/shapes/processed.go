@@ -1,4 +1,4 @@
-package api
+package shapes
 
 import (
 	"holdfast/internal/civil"

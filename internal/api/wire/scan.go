@@ -1,4 +1,4 @@
-package api
+package wire
 
 import (
 	"bytes"
@@ -10,8 +10,8 @@ import (
 	"holdfast/internal/travel"
 )
 
-// raw is the text of a list or an object inside a body, as the client wrote it. The text is valid JSON.
-type raw []byte
+// Raw is the text of a list or an object inside a body, as the client wrote it. The text is valid JSON.
+type Raw []byte
 
 // checkBounds refuses a text with more values than a body may have, or with values that are nested too deep. It stops at the
 // first one that is too many. So it comes first: for each byte it does less than any other reader does.
@@ -108,9 +108,9 @@ func (s *scanner) look(quoted []byte) error {
 	}
 	switch text := textOf(quoted); {
 	case isName && travel.HoldsCardNumber(text):
-		return errCardNumber(s.path(top))
+		return ErrCardNumber(s.path(top))
 	case !isName && holdsCardNumber(s.field(), text):
-		return errCardNumber(s.path(top + 1))
+		return ErrCardNumber(s.path(top + 1))
 	default:
 		return nil
 	}
@@ -210,7 +210,7 @@ func skipSpace(text []byte, at int) int {
 func valueOf(text []byte) any {
 	switch text[0] {
 	case '{', '[':
-		return raw(text)
+		return Raw(text)
 	case '"':
 		return textOf(text)
 	case 't', 'f':

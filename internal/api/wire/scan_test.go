@@ -1,4 +1,4 @@
-package api
+package wire
 
 import (
 	"fmt"
@@ -12,10 +12,10 @@ import (
 // hostile are bodies of nearly the greatest size that take more than a byte for each byte if they are built.
 func hostile() map[string]string {
 	fill := func(head, piece, tail string) string {
-		return head + strings.Repeat(piece, (maxBody-len(head)-len(tail))/len(piece)) + tail
+		return head + strings.Repeat(piece, (MaxBody-len(head)-len(tail))/len(piece)) + tail
 	}
 	var fields strings.Builder
-	for i := 0; fields.Len() < maxBody-100; i++ {
+	for i := 0; fields.Len() < MaxBody-100; i++ {
 		fmt.Fprintf(&fields, `"f%d":0,`, i)
 	}
 	return map[string]string{
@@ -41,11 +41,11 @@ func TestAHostileBodyIsNotBuilt(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		fields, err := decodeObject(body, &fault.Problems{})
 		if err == nil {
-			in := &input{fields: fields, problems: &fault.Problems{}}
-			in.integers("suppliers")
-			in.text("x")
-			in.items("x")
-			if in.problems.Err() == nil {
+			in := &Input{Fields: fields, Problems: &fault.Problems{}}
+			in.Integers("suppliers")
+			in.Text("x")
+			in.Items("x")
+			if in.Problems.Err() == nil {
 				t.Errorf("%s: nothing is wrong", name)
 			}
 		}
@@ -104,15 +104,15 @@ func TestAnItemWithTooManyFieldsIsNamed(t *testing.T) {
 		fmt.Fprintf(&b, `"f%d":0,`, i)
 	}
 	in := inputOf(t, `{"bookings": [{}, {`+b.String()+`"x": 0}]}`)
-	if items := in.items("bookings"); items == nil || !in.problems.Has("bookings[1]") || in.problems.Has("bookings[0]") {
-		t.Errorf("%v", in.problems.Err())
+	if items := in.Items("bookings"); items == nil || !in.Problems.Has("bookings[1]") || in.Problems.Has("bookings[0]") {
+		t.Errorf("%v", in.Problems.Err())
 	}
 }
 
 func TestAFieldOfAnItemThatIsGivenTwice(t *testing.T) {
 	in := inputOf(t, `{"bookings": [{"id": 1}, {"id": 1, "id": 2}], "unknown": {"id": 1, "id": 2}}`)
-	in.items("bookings")
-	if found := problemsOf(t, in.problems); len(found) != 1 || found["bookings[1].id"] == "" {
+	in.Items("bookings")
+	if found := problemsOf(t, in.Problems); len(found) != 1 || found["bookings[1].id"] == "" {
 		t.Errorf("%v", found)
 	}
 }

@@ -1,4 +1,4 @@
-package api
+package wire
 
 import (
 	"encoding/json"
@@ -11,11 +11,11 @@ import (
 	"holdfast/internal/travel"
 )
 
-func inputOf(t *testing.T, body string) *input {
+func inputOf(t *testing.T, body string) *Input {
 	t.Helper()
-	in := &input{problems: &fault.Problems{}}
+	in := &Input{Problems: &fault.Problems{}}
 	var err error
-	if in.fields, err = decodeObject([]byte(body), in.problems); err != nil {
+	if in.Fields, err = decodeObject([]byte(body), in.Problems); err != nil {
 		t.Fatal(err)
 	}
 	return in
@@ -40,34 +40,34 @@ func TestFieldsAreRead(t *testing.T) {
 		"ids": [1, "2"], "csv": "3, 4,", "texts": ["a"], "day": "2026-02-28", "at": "2026-03-02 10:20:30", "money": "JPY",
 		"items": [{"id": "1"}, {}], "gone": null, "empty": ""}`)
 	for name, c := range map[string]struct{ got, want any }{
-		"text":           {*in.text("text"), "Zoë"},
-		"null":           {in.text("null"), (*string)(nil)},
-		"absent":         {in.integer("absent"), (*int64)(nil)},
-		"absent text":    {in.textOr("absent"), ""},
-		"digits":         {*in.integer("digits"), int64(73)},
-		"beyond 2^53":    {*in.integer("number"), int64(-9007199254740993)},
-		"true":           {*in.boolean("true"), true},
-		"one":            {*in.boolean("one"), true},
-		"no":             {*in.boolean("no"), false},
-		"ids":            {*in.integers("ids"), []int64{1, 2}},
-		"csv":            {*in.integers("csv"), []int64{3, 4}},
-		"texts":          {*in.texts("texts"), []string{"a"}},
-		"day":            {in.day("day").String(), "2026-02-28"},
-		"at":             {civil.FormatInstant(*in.instant("at")), "2026-03-02 10:20:30"},
-		"money":          {string(*in.currency("money")), "JPY"},
-		"items":          {len(*in.items("items")), 2},
-		"a day by null":  {*in.dayOrNone("gone"), civil.NoDay},
-		"a day by \"\"":  {*in.dayOrNone("empty"), civil.NoDay},
-		"a day that is":  {in.dayOrNone("day").String(), "2026-02-28"},
-		"no day at all":  {in.dayOrNone("absent"), (*civil.Day)(nil)},
-		"a typed word":   {*word[travel.AccountMode](in, "text"), travel.AccountMode("Zoë")},
-		"an item's text": {(*in.items("items"))[0].textOr("id"), "1"},
+		"text":           {*in.Text("text"), "Zoë"},
+		"null":           {in.Text("null"), (*string)(nil)},
+		"absent":         {in.Integer("absent"), (*int64)(nil)},
+		"absent text":    {in.TextOr("absent"), ""},
+		"digits":         {*in.Integer("digits"), int64(73)},
+		"beyond 2^53":    {*in.Integer("number"), int64(-9007199254740993)},
+		"true":           {*in.Boolean("true"), true},
+		"one":            {*in.Boolean("one"), true},
+		"no":             {*in.Boolean("no"), false},
+		"ids":            {*in.Integers("ids"), []int64{1, 2}},
+		"csv":            {*in.Integers("csv"), []int64{3, 4}},
+		"texts":          {*in.Texts("texts"), []string{"a"}},
+		"day":            {in.Day("day").String(), "2026-02-28"},
+		"at":             {civil.FormatInstant(*in.Instant("at")), "2026-03-02 10:20:30"},
+		"money":          {string(*in.Currency("money")), "JPY"},
+		"items":          {len(*in.Items("items")), 2},
+		"a day by null":  {*in.DayOrNone("gone"), civil.NoDay},
+		"a day by \"\"":  {*in.DayOrNone("empty"), civil.NoDay},
+		"a day that is":  {in.DayOrNone("day").String(), "2026-02-28"},
+		"no day at all":  {in.DayOrNone("absent"), (*civil.Day)(nil)},
+		"a typed word":   {*Word[travel.AccountMode](in, "text"), travel.AccountMode("Zoë")},
+		"an item's text": {(*in.Items("items"))[0].TextOr("id"), "1"},
 	} {
 		if !reflect.DeepEqual(c.got, c.want) {
 			t.Errorf("%s: read %v, want %v", name, c.got, c.want)
 		}
 	}
-	if found := problemsOf(t, in.problems); len(found) != 0 {
+	if found := problemsOf(t, in.Problems); len(found) != 0 {
 		t.Errorf("problems %v", found)
 	}
 }
@@ -76,35 +76,35 @@ func TestWrongTypesAreAllNoted(t *testing.T) {
 	in := inputOf(t, `{"text": 1, "float": 1.0, "exponent": 1e3, "words": "1e3", "huge": 9223372036854775808, "blank": "", "bool": 2,
 		"ids": [1, "x"], "idsobject": {}, "texts": "a", "texts2": [1], "day": 20260228, "at": "2026-03-02", "money": "eur",
 		"items": {}, "items2": [1], "items3": [{"id": "x"}, {"id": 1, "total": 1.5}]}`)
-	in.text("text")
+	in.Text("text")
 	for _, name := range []string{"float", "exponent", "words", "huge", "blank"} {
-		in.integer(name)
+		in.Integer(name)
 	}
-	in.boolean("bool")
-	in.integers("ids")
-	in.integers("idsobject")
-	in.texts("texts")
-	in.texts("texts2")
-	in.day("day")
-	in.instant("at")
-	in.currency("money")
-	in.items("items")
-	in.items("items2")
-	for _, item := range *in.items("items3") {
+	in.Boolean("bool")
+	in.Integers("ids")
+	in.Integers("idsobject")
+	in.Texts("texts")
+	in.Texts("texts2")
+	in.Day("day")
+	in.Instant("at")
+	in.Currency("money")
+	in.Items("items")
+	in.Items("items2")
+	for _, item := range *in.Items("items3") {
 		item.need("id", "total")
-		item.integer("id")
-		item.integer("total")
+		item.Integer("id")
+		item.Integer("total")
 	}
 	for name, field := range map[string]string{
 		"ids": "ids[1]", "texts2": "texts2[0]", "items2": "items2[0]", "items3": "items3[1].total",
 	} {
-		if !in.problems.Has(field) || !in.problems.Has(name) {
+		if !in.Problems.Has(field) || !in.Problems.Has(name) {
 			t.Errorf("nothing is noted about %s", field)
 		}
-		delete(in.fields, name)
+		delete(in.Fields, name)
 	}
-	found := problemsOf(t, in.problems)
-	for name := range in.fields {
+	found := problemsOf(t, in.Problems)
+	for name := range in.Fields {
 		if found[name] == "" {
 			t.Errorf("nothing is noted about %s", name)
 		}
@@ -165,7 +165,7 @@ func keysOf(params map[string]string) []string {
 // built builds what a value has inside, down to the last.
 func built(t *testing.T, value any, p *fault.Problems) any {
 	t.Helper()
-	text, ok := value.(raw)
+	text, ok := value.(Raw)
 	if fields, isObject := value.(map[string]any); isObject || ok && text[0] == '{' {
 		if ok {
 			var err error
@@ -188,9 +188,9 @@ func built(t *testing.T, value any, p *fault.Problems) any {
 	return items
 }
 
-// FuzzDecodeObject holds the decoder against encoding/json: it takes what that takes, as long as it is an object, and
+// FuzzReadInput holds the decoder against encoding/json: it takes what that takes, as long as it is an object, and
 // reads the same out of it.
-func FuzzDecodeObject(f *testing.F) {
+func FuzzReadInput(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, ``, ` { "a" : [ 1 , -2.5e3, "x", null, true, {"b": []} ] } `, `{"a":1,"a":2}`, `[]`, `"x"`, `{"a":`, `{"a":1}{}`,
 		`{"a":[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]}`, `{"ä":"\ud83d\ude00"}`, `{"a":"\ud83d"}`, "{\"a\":\"\xff\"}", `{"a":01}`, `{"a":1,}`,

@@ -1,6 +1,7 @@
-package api
+package shapes
 
 import (
+	"holdfast/internal/api/wire"
 	"holdfast/internal/civil"
 	"holdfast/internal/estimate"
 	"holdfast/internal/money"
@@ -40,8 +41,8 @@ const ShareDecimals = 8
 // prints it, too.
 func ShowModelDetails(r reports.ModelDetailsReport) any {
 	return modelDetailsShape{
-		AsOf: r.Query.AsOf, KnownAt: r.Query.KnownAt.UTC().Format(isoMicros), Final: r.Final, Bands: r.Bands,
-		Rows: shapes(r.Items.Items, func(d estimate.ModelDetail) modelDetailShape {
+		AsOf: r.Query.AsOf, KnownAt: r.Query.KnownAt.UTC().Format(wire.ISOMicros), Final: r.Final, Bands: r.Bands,
+		Rows: Each(r.Items.Items, func(d estimate.ModelDetail) modelDetailShape {
 			shape := modelDetailShape{
 				Figure: d.Figure, Channel: namedShape{d.ChannelID, r.ChannelNames[d.ChannelID]}, Currencies: d.Currency,
 				Booking: d.BookingID, Transaction: d.TransactionID, Payment: d.PaymentID,

@@ -1,4 +1,4 @@
-package api
+package wire
 
 import (
 	"encoding/json"
@@ -12,67 +12,80 @@ import (
 	"holdfast/internal/money"
 )
 
-// input is the JSON object of a body. Each method reads one field. It returns nil if the field is absent or null. If
+// Input is the JSON object of a body. Each method reads one field. It returns nil if the field is absent or null. If
 // the field has the wrong type, it also notes a problem under the name of the field. Unknown fields are ignored.
-type input struct {
-	fields   map[string]any // see valueOf
-	problems *fault.Problems
+type Input struct {
+	Fields   map[string]any // see valueOf
+	Problems *fault.Problems
 	item     string // of an item of a list in the body: its name with a dot, such as "bookings[0]."
 }
 
-func (in *input) wrong(name, format string, args ...any) {
-	in.problems.Wrong(in.item+name, format, args...)
+// ReadInput reads a JSON object. An empty text counts as an empty object. Problems of single fields are noted in the input, and are reported
+// together later. Errors: BodyTooLarge, BadJSON and CardNumber.
+func ReadInput(text []byte) (*Input, error) {
+	in := &Input{Problems: &fault.Problems{}}
+	var err error
+	if in.Fields, err = decodeObject(text, in.Problems); err != nil {
+		return nil, err
+	}
+	return in, nil
+}
+
+// Wrong notes what is wrong with a field.
+func (in *Input) Wrong(name, format string, args ...any) {
+	in.Problems.Wrong(in.item+name, format, args...)
 }
 
 // need notes required fields of an item that are absent. (The rooms check the required fields of a body.)
-func (in *input) need(names ...string) {
+func (in *Input) need(names ...string) {
 	for _, name := range names {
-		if in.fields[name] == nil {
-			in.problems.Missing(in.item + name)
+		if in.Fields[name] == nil {
+			in.Problems.Missing(in.item + name)
 		}
 	}
 }
 
 // read reads one field. parse returns its value, or a sentence that says what is expected.
-func read[T any](in *input, name string, parse func(value any) (T, string)) *T {
-	value := in.fields[name]
+func read[T any](in *Input, name string, parse func(value any) (T, string)) *T {
+	value := in.Fields[name]
 	if value == nil {
 		return nil
 	}
 	result, problem := parse(value)
 	if problem != "" {
-		in.wrong(name, "%s", problem)
+		in.Wrong(name, "%s", problem)
 		return nil
 	}
 	return &result
 }
 
-func (in *input) text(name string) *string { return read(in, name, parseText) }
+// Text reads a text.
+func (in *Input) Text(name string) *string { return read(in, name, parseText) }
 
-// textOr reads a text. If the field is absent, the text is empty.
-func (in *input) textOr(name string) string {
-	if text := in.text(name); text != nil {
+// TextOr reads a text. If the field is absent, the text is empty.
+func (in *Input) TextOr(name string) string {
+	if text := in.Text(name); text != nil {
 		return *text
 	}
 	return ""
 }
 
-// word reads a text that has a type of its own. The rooms check which values are allowed.
-func word[T ~string](in *input, name string) *T {
+// Word reads a text that has a type of its own. The rooms check which values are allowed.
+func Word[T ~string](in *Input, name string) *T {
 	return read(in, name, func(value any) (T, string) {
 		text, problem := parseText(value)
 		return T(text), problem
 	})
 }
 
-// integer reads a whole number, also one written as a string of digits.
-func (in *input) integer(name string) *int64 { return read(in, name, parseInteger) }
+// Integer reads a whole number, also one written as a string of digits.
+func (in *Input) Integer(name string) *int64 { return read(in, name, parseInteger) }
 
-// integers reads a list of whole numbers, also one written as a text with commas.
-func (in *input) integers(name string) *[]int64 {
+// Integers reads a list of whole numbers, also one written as a text with commas.
+func (in *Input) Integers(name string) *[]int64 {
 	items := read(in, name, func(value any) (items []any, problem string) {
 		switch v := value.(type) {
-		case raw:
+		case Raw:
 			if v[0] == '[' {
 				return itemsOf(v, maxItems), ""
 			}
@@ -93,19 +106,19 @@ func (in *input) integers(name string) *[]int64 {
 const maxItems = 1000
 
 // readItems reads each item of a list. It notes all wrong items, and returns nil if there is one or the list is absent.
-func readItems[T any](in *input, name string, items *[]any, parse func(value any) (T, string)) *[]T {
+func readItems[T any](in *Input, name string, items *[]any, parse func(value any) (T, string)) *[]T {
 	if items == nil {
 		return nil
 	}
 	if len(*items) > maxItems {
-		in.wrong(name, "At most %d items are allowed.", maxItems)
+		in.Wrong(name, "At most %d items are allowed.", maxItems)
 		return nil
 	}
 	values, right := make([]T, len(*items)), true
 	for i, item := range *items {
 		var problem string
 		if values[i], problem = parse(item); problem != "" {
-			in.wrong(fault.Item(name, i, ""), "%s", problem)
+			in.Wrong(fault.Item(name, i, ""), "%s", problem)
 			right = false
 		}
 	}
@@ -115,15 +128,15 @@ func readItems[T any](in *input, name string, items *[]any, parse func(value any
 	return &values
 }
 
-// texts reads a list of texts.
-func (in *input) texts(name string) *[]string {
+// Texts reads a list of texts.
+func (in *Input) Texts(name string) *[]string {
 	return readItems(in, name, in.list(name, "A list of texts is expected."), parseText)
 }
 
 // list reads a list of anything. expected is what a caller reads who gives something else.
-func (in *input) list(name, expected string) *[]any {
+func (in *Input) list(name, expected string) *[]any {
 	return read(in, name, func(value any) ([]any, string) {
-		text, ok := value.(raw)
+		text, ok := value.(Raw)
 		if !ok || text[0] != '[' {
 			return nil, expected
 		}
@@ -131,8 +144,8 @@ func (in *input) list(name, expected string) *[]any {
 	})
 }
 
-// boolean reads true or false, also as 1 or 0, and as texts: clients written for WordPress send these.
-func (in *input) boolean(name string) *bool {
+// Boolean reads true or false, also as 1 or 0, and as texts: clients written for WordPress send these.
+func (in *Input) Boolean(name string) *bool {
 	return read(in, name, func(value any) (bool, string) {
 		switch v := value.(type) {
 		case bool:
@@ -152,21 +165,21 @@ func (in *input) boolean(name string) *bool {
 
 var booleans = map[string]bool{"true": true, "false": false, "1": true, "0": false}
 
-// day reads a day written as YYYY-MM-DD.
-func (in *input) day(name string) *civil.Day { return read(in, name, parseDay) }
+// Day reads a day written as YYYY-MM-DD.
+func (in *Input) Day(name string) *civil.Day { return read(in, name, parseDay) }
 
-// dayOrNone reads a day that can be removed: null and the empty text give civil.NoDay.
-func (in *input) dayOrNone(name string) *civil.Day {
-	value, given := in.fields[name]
+// DayOrNone reads a day that can be removed: null and the empty text give civil.NoDay.
+func (in *Input) DayOrNone(name string) *civil.Day {
+	value, given := in.Fields[name]
 	if given && (value == nil || value == "") {
 		none := civil.NoDay
 		return &none
 	}
-	return in.day(name)
+	return in.Day(name)
 }
 
-// instant reads an instant written as YYYY-MM-DD HH:MM:SS in GMT.
-func (in *input) instant(name string) *time.Time {
+// Instant reads an instant written as YYYY-MM-DD HH:MM:SS in GMT.
+func (in *Input) Instant(name string) *time.Time {
 	return read(in, name, func(value any) (time.Time, string) {
 		text, _ := value.(string)
 		at, err := civil.ParseInstant(text)
@@ -177,7 +190,8 @@ func (in *input) instant(name string) *time.Time {
 	})
 }
 
-func (in *input) currency(name string) *money.Currency {
+// Currency reads a currency code.
+func (in *Input) Currency(name string) *money.Currency {
 	return read(in, name, func(value any) (money.Currency, string) {
 		text, _ := value.(string)
 		c, err := money.ParseCurrency(text)
@@ -188,10 +202,10 @@ func (in *input) currency(name string) *money.Currency {
 	})
 }
 
-// items reads a list of objects. It returns nil if the list is absent or wrong.
-func (in *input) items(name string) *[]*input {
-	objects := readItems(in, name, in.list(name, "A list of objects is expected."), func(value any) (raw, string) {
-		text, ok := value.(raw)
+// Items reads a list of objects. It returns nil if the list is absent or wrong.
+func (in *Input) Items(name string) *[]*Input {
+	objects := readItems(in, name, in.list(name, "A list of objects is expected."), func(value any) (Raw, string) {
+		text, ok := value.(Raw)
 		if !ok || text[0] != '{' {
 			return nil, "An object is expected."
 		}
@@ -200,14 +214,14 @@ func (in *input) items(name string) *[]*input {
 	if objects == nil {
 		return nil
 	}
-	items := make([]*input, len(*objects))
+	items := make([]*Input, len(*objects))
 	for i, text := range *objects {
 		item := fault.Item(name, i, "")
-		fields, err := fieldsOf(text, in.item+item+".", in.problems)
+		fields, err := fieldsOf(text, in.item+item+".", in.Problems)
 		if err != nil {
-			in.wrong(item, "%s", err.Error())
+			in.Wrong(item, "%s", err.Error())
 		}
-		items[i] = &input{fields: fields, problems: in.problems, item: in.item + item + "."}
+		items[i] = &Input{Fields: fields, Problems: in.Problems, item: in.item + item + "."}
 	}
 	return &items
 }
@@ -217,7 +231,7 @@ func parseText(value any) (string, string) {
 	switch {
 	case !ok:
 		return "", "A text is expected."
-	case !storable(text):
+	case !Storable(text):
 		return "", "Control characters are not allowed."
 	}
 	return text, ""
