@@ -34,7 +34,7 @@ func (c proposalListCmd) Run(ctx context.Context, p *program) error {
 		read: func(actor auth.Actor, page travel.Page) (travel.List[travel.Proposal], error) {
 			return p.app.Approvals.List(ctx, actor, filter, page)
 		},
-		shape:   asAny(shapes.ShowProposal),
+		shape:   func(p travel.Proposal) any { return shapes.ShowProposal(p) },
 		columns: columnsOf("id kind subject effect proposed_by at state decided_by reason"),
 		row: func(q travel.Proposal) []cell {
 			return []cell{

@@ -32,7 +32,7 @@ func (c auditListCmd) Run(ctx context.Context, p *program) error {
 		read: func(actor auth.Actor, page travel.Page) (travel.List[travel.AuditRecord], error) {
 			return p.app.Audit.List(ctx, actor, filter, page)
 		},
-		shape:   asAny(shapes.ShowAudit),
+		shape:   func(r travel.AuditRecord) any { return shapes.ShowAudit(r) },
 		columns: columnsOf("id at who role from action object"),
 		row: func(r travel.AuditRecord) []cell {
 			return []cell{

@@ -65,7 +65,7 @@ func (c channelListCmd) Run(ctx context.Context, p *program) error {
 		read: func(actor auth.Actor, page travel.Page) (travel.List[travel.Channel], error) {
 			return p.app.Channels.List(ctx, actor, travel.ChannelFilter{}, page)
 		},
-		shape:   asAny(shapes.ShowChannel),
+		shape:   func(c travel.Channel) any { return shapes.ShowChannel(c) },
 		columns: columnsOf("id name currency mode status type other_protection external_id"),
 		row: func(ch travel.Channel) []cell {
 			return []cell{

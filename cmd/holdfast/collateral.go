@@ -34,7 +34,7 @@ func (c collateralListCmd) Run(ctx context.Context, p *program) error {
 			}
 			return p.app.Collaterals.Held(ctx, actor, ledger.Moment{AsOf: c.AsOf.day}, fault.Problems{}, nil, page)
 		},
-		shape:   asAny(shapes.ShowCollateral),
+		shape:   func(c exposure.Collateral) any { return shapes.ShowCollateral(c) },
 		columns: columnsOf("id record kind channel currency amount from to reference"),
 		row: func(r exposure.Collateral) []cell {
 			return []cell{

@@ -32,7 +32,7 @@ func (c bordereauContractListCmd) Run(ctx context.Context, p *program) error {
 			all, err := p.app.Contracts.List(ctx, actor) // there are a few: one page has them all
 			return travel.List[travel.Contract]{Items: all, Total: int64(len(all))}, err
 		},
-		shape:   asAny(shapes.ShowContract),
+		shape:   func(c travel.Contract) any { return shapes.ShowContract(c) },
 		columns: columnsOf("id from reference year_of_account commission_ppm by"),
 		row: func(o travel.Contract) []cell {
 			return []cell{ident(o.ID), dayCell(o.FromDay), words(o.Reference), maybeIdent(o.Year), count(o.CommissionPPM), words(o.RecordedBy)}

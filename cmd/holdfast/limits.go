@@ -34,7 +34,7 @@ func (c limitsListCmd) Run(ctx context.Context, p *program) error {
 		read: func(actor auth.Actor, page travel.Page) (travel.List[limits.LimitRow], error) {
 			return p.app.Limits.List(ctx, actor, limits.LimitFilter{Over: c.Over}, page)
 		},
-		shape:   asAny(shapes.ShowLimitRow),
+		shape:   func(r limits.LimitRow) any { return shapes.ShowLimitRow(r) },
 		columns: limitColumns(),
 		row: func(r limits.LimitRow) []cell {
 			row := []cell{words(string(r.Scope)), words(r.ChannelName), words(string(r.Currency)), amount(r.Amount, r.Currency)}
@@ -106,7 +106,7 @@ func (c limitsEventsCmd) Run(ctx context.Context, p *program) error {
 		read: func(actor auth.Actor, page travel.Page) (travel.List[protection.LimitEvent], error) {
 			return p.app.Limits.Events(ctx, actor, limits.LimitEvents{}, page)
 		},
-		shape:   asAny(shapes.ShowLimitEvent),
+		shape:   func(e protection.LimitEvent) any { return shapes.ShowLimitEvent(e) },
 		columns: columnsOf("at scope id reached currency use limit transaction"),
 		row: func(e protection.LimitEvent) []cell {
 			return []cell{

@@ -174,9 +174,6 @@ func (l listing[T]) csvRows(to io.Writer, asOf string) func([]T, bool) error {
 	}
 }
 
-// asAny forgets the type of a shape.
-func asAny[T, S any](show func(T) S) func(T) any { return func(of T) any { return show(of) } }
-
 // jsonArray writes the items of a list as one JSON array.
 func jsonArray[T any](to io.Writer, shape func(T) any) func([]T, bool) error {
 	written := 0

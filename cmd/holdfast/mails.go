@@ -47,7 +47,7 @@ func (c mailListCmd) Run(ctx context.Context, p *program) error {
 		read: func(actor auth.Actor, page travel.Page) (travel.List[mails.Mail], error) {
 			return p.app.Mails.List(ctx, actor, filter, page)
 		},
-		shape:   asAny(shapes.ShowMail),
+		shape:   func(m mails.Mail) any { return shapes.ShowMail(m) },
 		columns: columnsOf("id queued kind state recipient copy booking transaction attempts answer"),
 		row: func(m mails.Mail) []cell {
 			return []cell{

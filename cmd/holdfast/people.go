@@ -315,7 +315,7 @@ func (c tokenListCmd) Run(ctx context.Context, p *program) error {
 			all, err := p.app.Tokens.List(ctx, actor)
 			return core.PageOf(all, page), err
 		},
-		shape:   asAny(shapes.ShowToken),
+		shape:   func(t auth.APIToken) any { return shapes.ShowToken(t) },
 		columns: columnsOf("id name user created expires last_used abilities addresses"),
 		row: func(t auth.APIToken) []cell {
 			return []cell{

@@ -30,7 +30,7 @@ func (c premiumListCmd) Run(ctx context.Context, p *program) error {
 		read: func(actor auth.Actor, page travel.Page) (travel.List[protection.PremiumLine], error) {
 			return p.app.Premiums.List(ctx, actor, filter, page)
 		},
-		shape:   asAny(shapes.ShowPremiumLine),
+		shape:   func(l protection.PremiumLine) any { return shapes.ShowPremiumLine(l) },
 		columns: columnsOf("id recorded booking transaction kind cause currency amount retained value lead_days ppm premium"),
 		row: func(l protection.PremiumLine) []cell {
 			return []cell{

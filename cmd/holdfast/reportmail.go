@@ -82,7 +82,7 @@ func (c reportMailListCmd) Run(ctx context.Context, p *program) error {
 			all, err := p.app.Orders.List(ctx, actor) // there are a few: one page has them all
 			return travel.List[standing.Order]{Items: all, Total: int64(len(all))}, err
 		},
-		shape:   asAny(shapes.ShowReportMail),
+		shape:   func(o standing.Order) any { return shapes.ShowReportMail(o) },
 		columns: columnsOf("id name view when format to owner state due"),
 		row: func(o standing.Order) []cell {
 			return []cell{

@@ -117,7 +117,7 @@ func (c siteListCmd) Run(ctx context.Context, p *program) error {
 		read: func(actor auth.Actor, page travel.Page) (travel.List[travel.Site], error) {
 			return p.app.Sites.List(ctx, actor, travel.SiteFilter{}, page)
 		},
-		shape:   asAny(shapes.ShowSite),
+		shape:   func(s travel.Site) any { return shapes.ShowSite(s) },
 		columns: columnsOf("id path name currency channels sandbox"),
 		row: func(s travel.Site) []cell {
 			return []cell{

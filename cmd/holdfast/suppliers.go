@@ -77,7 +77,7 @@ func (c supplierListCmd) Run(ctx context.Context, p *program) error {
 		read: func(actor auth.Actor, page travel.Page) (travel.List[travel.Supplier], error) {
 			return p.app.Suppliers.List(ctx, actor, travel.SupplierFilter{}, page)
 		},
-		shape:   asAny(shapes.ShowSupplier),
+		shape:   func(s travel.Supplier) any { return shapes.ShowSupplier(s) },
 		columns: columnsOf("id name category country url"),
 		row: func(s travel.Supplier) []cell {
 			return []cell{ident(s.ID), words(s.Name), words(s.Category), words(s.Country), words(s.URL)}

@@ -99,7 +99,7 @@ func (c webhookListCmd) Run(ctx context.Context, p *program) error {
 			list, err := p.app.Webhooks.List(ctx, actor) // a site has a few: one page has them all
 			return travel.List[webhooks.Endpoint]{Items: list, Total: int64(len(list))}, err
 		},
-		shape:   asAny(shapes.ShowWebhook),
+		shape:   func(e webhooks.Endpoint) any { return shapes.ShowWebhook(e) },
 		columns: columnsOf("id url types state reason"),
 		row: func(e webhooks.Endpoint) []cell {
 			return []cell{ident(e.ID), words(e.URL), words(strings.Join(e.Types, " ")), words(string(e.State)), words(e.Reason)}
@@ -178,7 +178,7 @@ func (c webhookLogCmd) Run(ctx context.Context, p *program) error {
 		read: func(actor auth.Actor, page travel.Page) (travel.List[webhooks.Delivery], error) {
 			return p.app.Webhooks.Deliveries(ctx, actor, c.ID, webhooks.DeliveryFilter{}, page)
 		},
-		shape:   asAny(shapes.ShowDelivery),
+		shape:   func(d webhooks.Delivery) any { return shapes.ShowDelivery(d) },
 		columns: columnsOf("id event type object state attempts made done"),
 		row: func(d webhooks.Delivery) []cell {
 			return []cell{ident(d.ID), ident(d.EventID), words(string(d.Type)), words(fmt.Sprintf("%s:%d", d.Kind, d.ObjectID)),
