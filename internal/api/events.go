@@ -205,9 +205,7 @@ func (v objectView) channels(ids []int64, page travel.Page) (map[int64]any, erro
 // encoded is a shape as JSON, in the bytes in which answers have it.
 func encoded(shape any) (json.RawMessage, error) {
 	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(shape)
+	err := wire.Encode(&text, shape)
 	return bytes.TrimSpace(text.Bytes()), err
 }
 

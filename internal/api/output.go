@@ -28,6 +28,8 @@ type object struct {
 	secret   bool  // the body is a secret that is shown once: no address answers with it, and the ETag has no digest of it
 }
 
+const jsonType = "application/json; charset=utf-8"
+
 // json writes an answer. Its fields have the order of the structs, so the same answer is always the same bytes.
 func (c *call) json(status int, body any) {
 	c.Header().Set("Content-Type", jsonType)
@@ -185,8 +187,6 @@ func (s *server) linksAt(site, collection string) func(id int64) wire.Links {
 		return wire.Links{Self: [1]wire.Link{{HREF: all + "/" + strconv.FormatInt(id, 10)}}, Collection: [1]wire.Link{{HREF: all}}}
 	}
 }
-
-const jsonType = "application/json; charset=utf-8"
 
 // shownBodies are the memory of answers that have been sent, for the next ones.
 var shownBodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}

@@ -42,7 +42,7 @@ type Booking struct {
 	Links           wire.Links             `json:"_links"`
 }
 
-// Write appends the shape as JSON: the same bytes as encode, without reflection.
+// Write appends the shape as JSON: the same bytes as wire.Encode, without reflection.
 func (b Booking) Write(to []byte) []byte {
 	f := wire.Fields{Text: append(to, '{')}
 	f.Number("id", b.ID)

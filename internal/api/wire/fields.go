@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Fields writes the fields of a JSON object one after the other, as encode would write them. Lists of bookings are the
+// Fields writes the fields of a JSON object one after the other, as Encode would write them. Lists of bookings are the
 // longest answers, and without reflection they take a third of the time.
 type Fields struct{ Text []byte }
 
@@ -44,7 +44,7 @@ func (f *Fields) Numbers(name string, list []int64) {
 	f.Text = append(f.Text, ']')
 }
 
-// appendText writes a JSON string. Texts in which something has to be escaped are rare; encode knows how.
+// appendText writes a JSON string. Texts in which something has to be escaped are rare; Encode knows how.
 func appendText(b []byte, text string) []byte {
 	ascii := true
 	for i := range len(text) {
