@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"holdfast/internal/postgrestx"
 	"holdfast/internal/sqlitetx"
@@ -51,7 +52,7 @@ func (b *batch) write(first *writeCall) {
 		return
 	}
 	b.failed, b.careful = true, true
-	list := b.ran
+	list := awaited(b.ran)
 	b.queue.db.work.again.Add(int64(len(list)))
 	for rest := list; len(rest) > 0; rest = rest[len(b.ran):] {
 		b.ran = nil
@@ -65,6 +66,18 @@ func (b *batch) write(first *writeCall) {
 			b.rescue()
 		}
 	}
+}
+
+// awaited leaves out the calls whose time is over, and tells them so at once: what has stopped the first try may stop the next one, too, such
+// as a server that does not answer.
+func awaited(calls []*writeCall) []*writeCall {
+	return slices.DeleteFunc(calls, func(call *writeCall) bool {
+		err := call.ctx.Err()
+		if err != nil {
+			call.answer <- err
+		}
+		return err != nil
+	})
 }
 
 // rescue runs the calls of a lost transaction again, each in one of its own. The last of them broke it: it keeps its error

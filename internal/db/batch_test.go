@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strconv"
@@ -340,4 +341,40 @@ func TestAWriteThatWaitsForALockHoldsNobodyUp(t *testing.T) {
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestWhoseTimeIsOverDoesNotRunAgain: of a shared transaction that is lost, only those writes run again whose callers still wait. The others
+// are told at once, even if the database does not answer any more.
+func TestWhoseTimeIsOverDoesNotRunAgain(t *testing.T) {
+	t.Parallel()
+	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
+		ctx, leave := context.WithCancel(t.Context())
+		defer leave()
+		ran := 0
+		short := func(then error) func() error {
+			return func() error {
+				return store.WriteShort(ctx, func(tx *db.Tx) error {
+					ran++
+					_, err := tx.Exec("UPDATE jobs SET attempts = attempts + 1")
+					if then != nil {
+						leave()
+					}
+					return errors.Join(err, then)
+				})
+			}
+		}
+		errs, _ := callsAtOnce(t, store, func(int) {}, short(nil), short(errNotThisOne))
+		for i, err := range errs {
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("write %d: %v", i, err)
+			}
+		}
+		want := int64(1) // the one that held the writer up, and fails again
+		if store.Engine() != "sqlite" {
+			want = 2 // once more, in a transaction of its own
+		}
+		if again := store.Work().Again; ran != 2 || again != want {
+			t.Errorf("%d ran, %d again", ran, again)
+		}
+	})
 }
