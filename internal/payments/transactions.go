@@ -251,14 +251,15 @@ const referencesAtOnce = 200
 func LookUpReferences(tx *db.Tx, siteID int64, asked []Reference) error {
 	asked = slices.DeleteFunc(slices.Clone(asked), func(r Reference) bool { return r.Text == "" })
 	for some := range slices.Chunk(asked, referencesAtOnce) {
-		w := sqltext.Where{Args: []any{siteID}}
+		var w sqltext.Where
 		rows := make([]string, len(some))
 		for i, r := range some {
 			rows[i] = "(CAST(" + w.Arg(r.ChannelID) + " AS BIGINT), " + strings.TrimPrefix(w.Values(r.PSP, r.Text), "(")
 		}
+		site := w.Arg(siteID) // last, because SQLite is quicker with values in the order of the text (sqlitecache.Positional)
 		taken := map[Reference]bool{}
 		err := tx.Each(`WITH wanted (channel_id, psp, reference) AS (VALUES `+strings.Join(rows, ", ")+`)
-			SELECT w.channel_id, w.psp, w.reference FROM wanted w WHERE (SELECT t.id FROM transactions t WHERE t.site_id = $1
+			SELECT w.channel_id, w.psp, w.reference FROM wanted w WHERE (SELECT t.id FROM transactions t WHERE t.site_id = `+site+`
 				AND t.reference = w.reference AND t.psp || '' = w.psp AND t.channel_id + 0 = w.channel_id) IS NOT NULL`, w.Args,
 			func(scan func(dest ...any) error) error {
 				r := Reference{SiteID: siteID}

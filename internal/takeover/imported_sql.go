@@ -27,7 +27,7 @@ const keysAtOnce = 200
 
 // importedBookings reads the bookings that imports have made, by their keys. They come without their suppliers and transactions.
 func importedBookings(tx *db.Tx, siteID int64, keys []importKey, found func(b travel.Booking)) error {
-	const idOf = `(SELECT b.id FROM bookings b WHERE b.site_id = $1 AND b.channel_id = w.channel_id AND b.import_key = w.import_key)`
+	const idOf = `(SELECT b.id FROM bookings b WHERE b.site_id = ? AND b.channel_id = w.channel_id AND b.import_key = w.import_key)`
 	return eachOfKeys(tx, idOf, siteID, keys, func(ids []int64) error {
 		var w sqltext.Where
 		w.And("b.site_id = ?", siteID)
@@ -43,7 +43,7 @@ func importedBookings(tx *db.Tx, siteID int64, keys []importKey, found func(b tr
 
 // importedTransactions reads the transactions that imports have made, by their keys.
 func importedTransactions(tx *db.Tx, siteID int64, keys []importKey, found func(key importKey, t importedTransaction)) error {
-	const idOf = `(SELECT t.id FROM transactions t WHERE t.site_id = $1 AND t.channel_id = w.channel_id AND t.import_key = w.import_key)`
+	const idOf = `(SELECT t.id FROM transactions t WHERE t.site_id = ? AND t.channel_id = w.channel_id AND t.import_key = w.import_key)`
 	return eachOfKeys(tx, idOf, siteID, keys, func(ids []int64) error {
 		var w sqltext.Where
 		w.And("site_id = ?", siteID)
@@ -59,17 +59,19 @@ func importedTransactions(tx *db.Tx, siteID int64, keys []importKey, found func(
 	})
 }
 
-// eachOfKeys reads the ids of those keys that are there, and hands them on, some at a time. idOf reads the id of one of the keys w, so
-// that PostgreSQL looks each of them up by its index. Otherwise it reads all rows of a small channel, in each write.
+// eachOfKeys reads the ids of those keys that are there, and hands them on, some at a time. idOf reads the id of one of the keys w, with "?"
+// for the site, so that PostgreSQL looks each of them up by its index. Otherwise it reads all rows of a small channel, in each write.
+// The site comes last, because SQLite is quicker with values in the order of the text (sqlitecache.Positional).
 func eachOfKeys(tx *db.Tx, idOf string, siteID int64, keys []importKey, there func(ids []int64) error) error {
 	for some := range slices.Chunk(keys, keysAtOnce) {
-		w := sqltext.Where{Args: []any{siteID}}
+		var w sqltext.Where
 		rows := make([]string, len(some))
 		for i, key := range some {
 			rows[i] = "(CAST(" + w.Arg(key.ChannelID) + " AS BIGINT), " + w.Arg(key.Key) + ")"
 		}
+		id := w.Fill(idOf, siteID)
 		ids, err := db.Ids(tx, `WITH wanted (channel_id, import_key) AS (VALUES `+strings.Join(rows, ", ")+`)
-			SELECT f.id FROM (SELECT `+idOf+` AS id FROM wanted w) f WHERE f.id IS NOT NULL`, w.Args...)
+			SELECT f.id FROM (SELECT `+id+` AS id FROM wanted w) f WHERE f.id IS NOT NULL`, w.Args...)
 		if err == nil && len(ids) > 0 { // without a filter sqltext.In would find all
 			err = there(ids)
 		}
