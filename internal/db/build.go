@@ -145,7 +145,7 @@ const buildCache = 64 << 10
 
 // fillSQLite fills a new file. If it fails, the file is of no use: so there is no journal and no sync before the end.
 func fillSQLite(ctx context.Context, path string, clock func() time.Time, c Content) error {
-	connector, err := sqlitecache.New(sqliteNameWith(path, "_txlock=immediate", buildCache, "journal_mode(OFF)", "synchronous(OFF)"))
+	connector, err := sqlitecache.New(sqliteNameWith(path, "_journal_mode=OFF&_txlock=immediate", buildCache, "synchronous(OFF)"))
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 func TestTheLogGoesIntoTheFile(t *testing.T) {
 	url := dbtest.SQLite(t)
 	store := dbtest.Open(t, url, dbtest.AtStart)
-	store.SetLog(sqlitelog.Bounds{Long: 20, Fresh: 10, Short: 5, Quiet: time.Hour})
+	store.SetLog(sqlitelog.Bounds{Long: 80 << 10, Fresh: 40 << 10, Short: 20 << 10, Quiet: time.Hour})
 	main := func() (info fs.FileInfo) {
 		info, err := os.Stat(strings.TrimPrefix(url, "sqlite:"))
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Bounds are lengths of the log, in pages of 4 KiB, and a time.
+// Bounds are lengths of the log, in bytes of its pages, and a time.
 type Bounds struct {
 	Long  int64 // when what is in the log goes into the file; a page that many writes change goes there once
 	Fresh int64 // how much of it is not in the file yet when that is worth a sync of the disk
@@ -19,7 +19,7 @@ type Bounds struct {
 }
 
 // Usual are the bounds of a server. Writers are quicker with a longer log, and it takes more of the disk.
-var Usual = Bounds{Long: 32000, Fresh: 1000, Short: 300, Quiet: time.Second}
+var Usual = Bounds{Long: 128 << 20, Fresh: 4 << 20, Short: 1 << 20, Quiet: time.Second}
 
 const (
 	// between is how many short writes pass between two looks at the log.
@@ -31,7 +31,7 @@ const (
 // Log is the write-ahead log of a database on whose connections SQLite makes no checkpoint by itself (wal_autocheckpoint=0).
 type Log struct {
 	Bounds
-	checkpoint func(mode string) (pages, stored int64, err error)
+	checkpoint func(mode string) (length, stored int64, err error)
 	sync       func() error // has the disk take what is written to the database file
 	pool       *sql.DB
 	writing    sync.Mutex // held while somebody writes
@@ -40,6 +40,7 @@ type Log struct {
 	closed     sync.Once
 	done       sync.WaitGroup
 	tried      int64 // how long the log was when all that could go into the file was there
+	page       int64 // bytes of a page, 0 before the first look
 }
 
 // Open begins to look after the log of a database. A connection of pool is used for it, and no other one. Close closes the pool. sync
@@ -102,8 +103,8 @@ func (l *Log) Write(short bool, fn func()) {
 // SQLite has the disk take the file, and all who write would wait for it, so most of it is on the disk before. What fails is tried again
 // later.
 func (l *Log) shorten() {
-	pages, fresh := l.look()
-	if pages < l.Long || fresh < l.Fresh {
+	length, fresh := l.look()
+	if length < l.Long || fresh < l.Fresh {
 		return
 	}
 	for range rounds {
@@ -111,7 +112,7 @@ func (l *Log) shorten() {
 			return
 		}
 		_ = l.sync() // what fails here fails again at SQLite's own sync, or only makes that one longer
-		if pages, stored, err := l.checkpoint("NOOP"); err != nil || pages-stored < l.Short {
+		if length, stored, err := l.checkpoint("NOOP"); err != nil || length-stored < l.Short {
 			break
 		}
 	}
@@ -129,27 +130,32 @@ func (l *Log) empty() {
 
 // end brings all that is in the log into the file. Where the disk is full it fails, and the next look tries again.
 func (l *Log) end() {
-	if pages, _, err := l.checkpoint("PASSIVE"); err == nil {
-		l.tried = pages
+	if length, _, err := l.checkpoint("PASSIVE"); err == nil {
+		l.tried = length
 	}
 }
 
-// look returns how many pages the log has, and how many of them can go into the file. As long as a reader needs the log, nothing comes of
-// it, and to try costs time: so those that were tried do not count.
-func (l *Log) look() (pages, fresh int64) {
-	pages, stored, err := l.checkpoint("NOOP")
+// look returns how long the log is, and how much of it can go into the file. As long as a reader needs the log, nothing comes of
+// it, and to try costs time: so what was tried does not count.
+func (l *Log) look() (length, fresh int64) {
+	length, stored, err := l.checkpoint("NOOP")
 	if err != nil {
 		return 0, 0
 	}
-	if pages < l.tried {
+	if length < l.tried {
 		l.tried = 0 // SQLite has begun at the start again
 	}
-	return pages, pages - max(stored, l.tried)
+	return length, length - max(stored, l.tried)
 }
 
-// sqlite runs a checkpoint of SQLite. It gives how many pages are in the log, and how many of them are in the file, too.
-func (l *Log) sqlite(mode string) (pages, stored int64, err error) {
+// sqlite runs a checkpoint of SQLite. It gives how much is in the log, and how much of that is in the file, too.
+func (l *Log) sqlite(mode string) (length, stored int64, err error) {
+	if l.page == 0 {
+		if err := l.pool.QueryRow("PRAGMA page_size").Scan(&l.page); err != nil {
+			return 0, 0, err
+		}
+	}
 	var busy bool
-	err = l.pool.QueryRow("PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &pages, &stored)
-	return pages, stored, err
+	err = l.pool.QueryRow("PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &length, &stored)
+	return length * l.page, stored * l.page, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -131,6 +132,29 @@ func TestWhenTheLogIsShortened(t *testing.T) {
 	}
 }
 
+// TestHowLongALogIs: it is measured in bytes, whatever the pages of the file are.
+func TestHowLongALogIs(t *testing.T) {
+	for _, page := range []int64{1024, 2048, 4096} {
+		path := filepath.Join(t.TempDir(), "a.db")
+		db, err := sql.Open("sqlite", "file:"+path)
+		if err == nil {
+			_, err = db.Exec(fmt.Sprintf("PRAGMA page_size = %d; CREATE TABLE t (text TEXT)", page))
+		}
+		if err := errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		db = connection(t, path)
+		if _, err := db.Exec("INSERT INTO t VALUES (hex(randomblob(100000)))"); err != nil {
+			t.Fatal(err)
+		}
+		l := &Log{pool: db}
+		length, stored, err := l.sqlite("NOOP")
+		if want := (size(t, path+"-wal") - 32) / (page + 24) * page; err != nil || length != want || stored != 0 || length < 200_000 {
+			t.Errorf("Of pages of %d bytes the log has %d, of which %d are in the file, want %d and 0: %v", page, length, stored, want, err)
+		}
+	}
+}
+
 // TestALongWriteIsLookedAtSoon: one that writes many pages makes the log long by itself.
 func TestALongWriteIsLookedAtSoon(t *testing.T) {
 	for short, want := range map[bool]int{true: 0, false: 1} {
@@ -171,7 +195,7 @@ func TestWhenALogIsEmptied(t *testing.T) {
 func TestAQuietLogIsEmptied(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	db, looks := connection(t, path), connection(t, path)
-	l := Open(connection(t, path), Bounds{Long: 100_000, Fresh: 20, Short: 10, Quiet: time.Millisecond}, noSync)
+	l := Open(connection(t, path), Bounds{Long: 1 << 30, Fresh: 20 * 4096, Short: 10 * 4096, Quiet: time.Millisecond}, noSync)
 	l.Write(false, func() {
 		if _, err := db.Exec("CREATE TABLE t AS SELECT hex(randomblob(100000)) AS text"); err != nil {
 			t.Error(err)
@@ -208,7 +232,7 @@ func opened(t *testing.T, path string) (*Log, func()) {
 	if _, err := db.Exec("CREATE TABLE t (n INTEGER PRIMARY KEY, text TEXT)"); err != nil {
 		t.Fatal(err)
 	}
-	l := Open(connection(t, path), Bounds{Long: 100, Fresh: 20, Short: 10, Quiet: time.Hour}, noSync)
+	l := Open(connection(t, path), Bounds{Long: 100 * 4096, Fresh: 20 * 4096, Short: 10 * 4096, Quiet: time.Hour}, noSync)
 	return l, func() {
 		l.Write(true, func() {
 			if _, err := db.Exec("INSERT INTO t (text) VALUES (hex(randomblob(100)))"); err != nil {
