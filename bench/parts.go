@@ -304,6 +304,9 @@ func growth(ctx context.Context, b *bench) error {
 			if !b.chosen.MatchString(importRows) {
 				continue
 			}
+			if err := warm(b.house.dir); err != nil {
+				return err
+			}
 			f, err := b.importTurn(ctx, fmt.Sprintf("r%sg%d", time.Now().UTC().Format("150405"), turn))
 			if err != nil {
 				return err
@@ -343,15 +346,17 @@ func (b *bench) grown(ctx context.Context, houses []*house) (all []figures, err 
 			return nil, err
 		}
 		defer h.server.end()
-		if err := warm(h.dir); err != nil {
-			return nil, err
-		}
 		h.server.standStill()
 		kinds = append(kinds, v.kinds(b.callers, b.many))
 	}
 	for k, of := range kinds[0] {
 		if !b.chosen.MatchString(of.name) {
 			continue
+		}
+		for _, h := range houses {
+			if err := warm(h.dir); err != nil {
+				return nil, err
+			}
 		}
 		for turn := range b.turns {
 			for i, h := range houses {
