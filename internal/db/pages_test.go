@@ -51,8 +51,10 @@ func TestSizeOfAPage(t *testing.T) {
 		fill func(t *testing.T, path string) error
 		want int
 	}{
-		"new":   {func(*testing.T, string) error { return nil }, 2048},
-		"built": {func(t *testing.T, path string) error { return db.Build(t.Context(), "sqlite:"+path, dbtest.AtStart, empty) }, 2048},
+		"new": {func(*testing.T, string) error { return nil }, 2048},
+		"built": {func(t *testing.T, path string) error {
+			return db.Build(t.Context(), "sqlite:"+path, dbtest.AtStart, empty)
+		}, 2048},
 		"older": {func(t *testing.T, path string) error {
 			pool, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(WAL)")
 			if err != nil {
