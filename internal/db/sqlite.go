@@ -113,7 +113,7 @@ const (
 	longWritesCache = 16 << 10
 )
 
-// pageBytes is the size of a page of a new file; one that is there keeps its own. SQLite's usual 4,096 bytes make the log twice as long: a
+// pageBytes is the size of a page of a new file; one that is there keeps its own. SQLite's usual 4,096 bytes make the log longer: a
 // booking changes a page in each of its indexes, wherever its words belong, and a page goes to the log whole (decision 23).
 const pageBytes = 2048
 
