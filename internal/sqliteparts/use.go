@@ -1,5 +1,6 @@
 // Package sqliteparts gives SQLite parts of its own for those that are built into the driver: a page cache for each connection, in place
-// of one for all, and locks that cost nothing where nobody else can come. It owns nothing. Begin reading at Use.
+// of one for all, locks that cost nothing where nobody else can come, and a log that is written in pieces. It owns nothing. Begin reading
+// at Use.
 package sqliteparts
 
 import (
@@ -31,7 +32,10 @@ var use = sync.OnceValue(func() error {
 		return err
 	}
 	// Now, while nobody else can: the lock for it is of the sort that connections have.
-	return s.said(sqlite3.Xsqlite3_initialize(s.TLS))
+	if err := s.said(sqlite3.Xsqlite3_initialize(s.TLS)); err != nil {
+		return err
+	}
+	return s.useFiles()
 })
 
 // settings are what SQLite is told before its first database.
