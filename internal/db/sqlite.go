@@ -156,8 +156,12 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 	return db, nil
 }
 
+// importLog is when the log of an import goes into the file: while it still writes, on another processor. At its end everybody waits for that.
+const importLog = 64 << 20
+
 // ForLongWrites gives the writer of a process room for what one long write changes. It is for a process that makes little else, such as an import.
 func ForLongWrites(ctx context.Context, db *DB) error {
+	db.log.Limit(importLog)
 	if db.engine.largeCache == "" {
 		return nil
 	}

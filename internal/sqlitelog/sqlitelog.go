@@ -4,8 +4,10 @@
 package sqlitelog
 
 import (
+	"cmp"
 	"database/sql"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -39,8 +41,9 @@ type Log struct {
 	grown      chan struct{}
 	closed     sync.Once
 	done       sync.WaitGroup
-	tried      int64 // how long the log was when all that could go into the file was there
-	page       int64 // bytes of a page, 0 before the first look
+	tried      int64        // how long the log was when all that could go into the file was there
+	page       int64        // bytes of a page, 0 before the first look
+	long       atomic.Int64 // in place of Bounds.Long, unless it is 0
 }
 
 // Open begins to look after the log of a database. A connection of pool is used for it, and no other one. Close closes the pool. sync
@@ -67,6 +70,13 @@ func (l *Log) run() {
 		case <-quiet.C:
 			l.empty()
 		}
+	}
+}
+
+// Limit sets when what is in the log goes into the file from now on, in place of Bounds.Long. A nil Log has nothing to limit.
+func (l *Log) Limit(long int64) {
+	if l != nil {
+		l.long.Store(long)
 	}
 }
 
@@ -104,7 +114,7 @@ func (l *Log) Write(short bool, fn func()) {
 // later.
 func (l *Log) shorten() {
 	length, fresh := l.look()
-	if length < l.Long || fresh < l.Fresh {
+	if length < cmp.Or(l.long.Load(), l.Long) || fresh < l.Fresh {
 		return
 	}
 	for range rounds {

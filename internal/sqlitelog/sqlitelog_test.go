@@ -132,6 +132,24 @@ func TestWhenTheLogIsShortened(t *testing.T) {
 	}
 }
 
+// TestALimitComesFirst: a log that is limited goes into the file sooner, and one that has no limit by its bounds. There may be no log.
+func TestALimitComesFirst(t *testing.T) {
+	for limit, want := range map[int64]bool{0: false, 50: true, 90: false} {
+		l := &Log{Bounds: Bounds{Long: 100, Fresh: 20, Short: 10}, sync: noSync}
+		shortened := false
+		l.checkpoint = func(mode string) (int64, int64, error) {
+			shortened = shortened || mode != "NOOP"
+			return 80, 0, nil
+		}
+		l.Limit(limit)
+		if l.shorten(); shortened != want {
+			t.Errorf("80 of at most 100 with a limit of %d: %t", limit, shortened)
+		}
+	}
+	var none *Log
+	none.Limit(50)
+}
+
 // TestHowLongALogIs: it is measured in bytes, whatever the pages of the file are.
 func TestHowLongALogIs(t *testing.T) {
 	for _, page := range []int64{1024, 2048, 4096} {
