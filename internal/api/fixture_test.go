@@ -105,13 +105,13 @@ func (c *chance) restart(seed uint64) {
 }
 
 // newWorld makes a deployment over an empty database and fills it with the fixture.
-func newWorld(t *testing.T, address string, log io.Writer) *world {
+func newWorld(t testing.TB, address string, log io.Writer) *world {
 	t.Helper()
 	return newWorldOf(t, travel.ProtectionOnlyProfile, address, log)
 }
 
 // newWorldOf is newWorld in a profile.
-func newWorldOf(t *testing.T, profile travel.Profile, address string, log io.Writer) *world {
+func newWorldOf(t testing.TB, profile travel.Profile, address string, log io.Writer) *world {
 	t.Helper()
 	w := &world{clock: &clock{now: time.Date(2026, 3, 2, 10, 20, 30, 0, time.UTC)}, chance: &chance{}}
 	w.chance.restart(1)
@@ -143,7 +143,7 @@ func newWorldOf(t *testing.T, profile travel.Profile, address string, log io.Wri
 }
 
 // fill makes two sites with their people, tokens, channels and suppliers. Ids follow from the order.
-func (w *world) fill(t *testing.T) {
+func (w *world) fill(t testing.TB) {
 	t.Helper()
 	ctx := t.Context()
 	for _, site := range []struct{ path, name string }{{"demo", "Demo Travel"}, {"other", "Other Travel"}} {
@@ -164,7 +164,7 @@ func (w *world) fill(t *testing.T) {
 		}
 	}
 	must(t, w.core.Store.Write(ctx, func(tx *db.Tx) error {
-		for _, fill := range []func(*testing.T, *db.Tx) error{fillTokens, w.fillTwoFactor, w.fillChannels, fillSuppliers} {
+		for _, fill := range []func(testing.TB, *db.Tx) error{fillTokens, w.fillTwoFactor, w.fillChannels, fillSuppliers} {
 			if err := fill(t, tx); err != nil {
 				return err
 			}
@@ -174,7 +174,7 @@ func (w *world) fill(t *testing.T) {
 	w.fillRates(t)
 }
 
-func fillTokens(_ *testing.T, tx *db.Tx) error {
+func fillTokens(_ testing.TB, tx *db.Tx) error {
 	_, err := identity.InsertToken(tx, auth.APIToken{SiteID: 1, UserID: userID("admin"), Name: "Server", SecretHash: auth.HashSecret(tokenSecret)})
 	if err != nil {
 		return err
@@ -183,7 +183,7 @@ func fillTokens(_ *testing.T, tx *db.Tx) error {
 	return err
 }
 
-func (w *world) fillTwoFactor(_ *testing.T, tx *db.Tx) error {
+func (w *world) fillTwoFactor(_ testing.TB, tx *db.Tx) error {
 	sealed, err := w.core.Seal(totpSecret, core.PlaceOf("two_factor", userID("careful")))
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func (w *world) fillTwoFactor(_ *testing.T, tx *db.Tx) error {
 
 // fillChannels makes channels beside the test channels 1 and 2 that the sites have from the start. Those that are open
 // for business are protected in both profiles.
-func (w *world) fillChannels(_ *testing.T, tx *db.Tx) error {
+func (w *world) fillChannels(_ testing.TB, tx *db.Tx) error {
 	open := travel.ModeProtectionOnly
 	if w.core.Profile.Processes() {
 		open = travel.ModeLive
@@ -218,7 +218,7 @@ func (w *world) fillChannels(_ *testing.T, tx *db.Tx) error {
 	return nil
 }
 
-func fillSuppliers(_ *testing.T, tx *db.Tx) error {
+func fillSuppliers(_ testing.TB, tx *db.Tx) error {
 	for _, s := range []travel.Supplier{
 		{SiteID: 1, Name: "Aer Example", URL: "https://air.example", Category: "AIR", Country: "IE"},       // 1
 		{SiteID: 1, Name: "Hotel Example", URL: "https://hotel.example", Category: "HOT", Country: "ES"},   // 2
@@ -233,7 +233,7 @@ func fillSuppliers(_ *testing.T, tx *db.Tx) error {
 }
 
 // fillRates puts the fixings of the Friday before on file.
-func (w *world) fillRates(t *testing.T) {
+func (w *world) fillRates(t testing.TB) {
 	t.Helper()
 	var fixings []fx.Fixing
 	for _, of := range []struct { // in this order, from which their ids follow
@@ -266,7 +266,7 @@ func (w *world) totp(t *testing.T) string {
 	return code
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

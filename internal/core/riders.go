@@ -1,6 +1,7 @@
 package core
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -22,6 +23,7 @@ type Rider struct {
 // dest, and behind them tail, with a ? for each of args. Both are always the same text, too, so that it is put together once.
 func Along(tx *db.Tx, head, tail string, args []any, riders []Rider, dest ...any) (query string, values, answers []any) {
 	made := along{head: head, tail: tail, lock: db.RowLock(tx), n: len(riders)}
+	values, dest = make([]any, 0, len(args)+2*len(riders)), slices.Grow(dest, len(riders))
 	for i, r := range riders {
 		if i < len(made.riders) {
 			made.riders[i] = r.Query

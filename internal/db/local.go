@@ -1,6 +1,6 @@
 package db
 
-import "maps"
+import "slices"
 
 // Local is a value that a room keeps for the length of one transaction, mostly as an identity map: the rows that the
 // transaction has inserted or locked, so that it need not read them again. No other transaction can change such rows
@@ -27,12 +27,20 @@ func (l Local[T]) Of(tx *Tx) *T {
 	if l.of.shared && tx.shared != nil && !tx.engine.manyWrites {
 		locals = &tx.shared.locals
 	}
-	if v, ok := (*locals)[l.of]; ok {
-		return v.(*T)
+	for _, known := range *locals {
+		if known.of == l.of {
+			return known.value.(*T)
+		}
 	}
 	v := new(T)
-	Keep(locals, l.of, any(v))
+	*locals = append(*locals, localValue{l.of, v})
 	return v
+}
+
+// localValue is what a transaction has in a Local. It has few, so looking at all is quicker than a map, and takes less memory.
+type localValue struct {
+	of    *local
+	value any
 }
 
 // Memory is what a process remembers of a database, beyond its transactions. A package declares it once, as a variable. Many may use it at once.
@@ -52,7 +60,7 @@ func (m Memory[T]) Of(tx *Tx) *T {
 
 // forget empties all values that are not pinned, and drops the rows that are held back.
 func (tx *Tx) forget() {
-	maps.DeleteFunc(tx.locals, func(l *local, _ any) bool { return !l.pinned })
+	tx.locals = slices.DeleteFunc(tx.locals, func(known localValue) bool { return !known.of.pinned })
 	tx.waiting = nil
 }
 

@@ -15,8 +15,8 @@ type sharedRows struct {
 	tables []sharedTable
 	last   []sharedTable // of last deferrals: no row refers to theirs, so they come after all others
 	count  int
-	keys   map[any]bool   // see Leave
-	locals map[*local]any // see NewShared
+	keys   map[any]bool // see Leave
+	locals []localValue // see NewShared
 }
 
 // sharedTable is the rows of one statement.
