@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"sync/atomic"
@@ -90,9 +89,8 @@ func (b *bench) copied(ctx context.Context) (database string, remove func() erro
 		remove = func() error {
 			return errors.Join(os.Remove(path), os.RemoveAll(path+"-wal"), os.RemoveAll(path+"-shm"))
 		}
-		said, err := exec.CommandContext(ctx, "cp", filepath.Join(b.house.dir, "holdfast.db"), path).CombinedOutput()
-		if err != nil {
-			return "", remove, fmt.Errorf("copying the database: %w\n%s", err, said)
+		if err := copyFile(filepath.Join(b.house.dir, "holdfast.db"), path); err != nil {
+			return "", remove, fmt.Errorf("copying the database: %w", err)
 		}
 		syscall.Sync()
 		return "sqlite:" + path, remove, nil

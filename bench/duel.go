@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -20,7 +22,7 @@ type duellist struct {
 
 // duel has two builds of the product take turns on the same requests, each over a copy of the book. A machine may be twice as fast in one hour
 // as in the next, and here both have the same moment. The other one is the file of -against.
-func duel(ctx context.Context, b *bench) error {
+func duel(ctx context.Context, b *bench) (err error) {
 	if b.against == "" || b.engine != "sqlite" {
 		return errors.New("-only duel takes -against FILE, another build of holdfast, and goes on SQLite")
 	}
@@ -31,7 +33,9 @@ func duel(ctx context.Context, b *bench) error {
 	for i, program := range []string{b.against, b.house.program} {
 		d := &duellist{house: *b.house}
 		d.program = program
-		if err := d.copyBook(filepath.Join(b.house.dir, fmt.Sprintf("duel-%d", i))); err != nil {
+		copied := filepath.Join(b.house.dir, fmt.Sprintf("duel-%d", i))
+		defer func() { err = errors.Join(err, os.RemoveAll(copied)) }() // after its server has ended
+		if err := d.copyBook(copied); err != nil {
 			return err
 		}
 		if err := d.start(ctx, settings...); err != nil {
@@ -59,6 +63,12 @@ func duel(ctx context.Context, b *bench) error {
 // duelOf is the duel of one kind. Who begins changes with each turn; the first turn does not count.
 func (b *bench) duelOf(ctx context.Context, both [2]*duellist, k int) error {
 	var cpu, rate []float64 // ratios of the turns
+	syscall.Sync()
+	for _, d := range both {
+		if err := warm(d.dir); err != nil { // else the first kind reads one copy from the disk
+			return err
+		}
+	}
 	for turn := range b.turns + 1 {
 		for i := range both {
 			if err := both[(turn+i)%2].turn(ctx, k, b.lasts, turn > 0); err != nil {
@@ -108,14 +118,25 @@ func (d *duellist) copyBook(to string) error {
 		return err
 	}
 	for _, file := range files {
-		content, err := os.ReadFile(file)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(to, filepath.Base(file)), content, 0o600)
-		}
-		if err != nil {
+		if err := copyFile(file, filepath.Join(to, filepath.Base(file))); err != nil {
 			return err
 		}
 	}
 	d.database, d.dir = strings.ReplaceAll(d.database, d.dir, to), to
 	return nil
+}
+
+// copyFile copies a file, however large it is.
+func copyFile(from, to string) error {
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	made, err := os.OpenFile(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(made, source)
+	return errors.Join(err, made.Close())
 }
