@@ -65,10 +65,11 @@ type DB struct {
 
 	heard.Listeners // hear of what this process stores: see Tx.Tell
 
-	renewed atomic.Int64 // when the idle connections were closed last, in nanoseconds of the clock
-	trouble trouble      // what stands in the way of writes
-	work    work
-	memory  sync.Map // see Memory
+	patience patience     // SQLite only
+	renewed  atomic.Int64 // when the idle connections were closed last, in nanoseconds of the clock
+	trouble  trouble      // what stands in the way of writes
+	work     work
+	memory   sync.Map // see Memory
 }
 
 // Tx is one transaction. It ends with the function that it is given to. That function may run more than once, so it

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"runtime"
+	"sync/atomic"
+	"time"
 
 	"holdfast/internal/sqlitetx"
 )
@@ -63,8 +65,11 @@ var errOneStatement = errors.New("a read of one statement runs another one")
 // ReadOne is Read for a function that mostly runs one statement: a query that finds what it needs by keys. That sees one state of the
 // database by itself, so nothing begins and ends a transaction around it. A function that wants more runs again, in a transaction.
 func (db *DB) ReadOne(ctx context.Context, fn func(tx *Tx) error) error {
-	ctx, cancel := context.WithTimeout(ctx, readLifetime)
-	defer cancel()
+	if db.engine.manyWrites {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, readLifetime)
+		defer cancel()
+	}
 	if err := db.files.InPlaceLately(db.now()); err != nil {
 		return db.outward(err)
 	}
@@ -81,15 +86,19 @@ func (db *DB) ReadOne(ctx context.Context, fn func(tx *Tx) error) error {
 }
 
 func (db *DB) readOneOn(ctx context.Context, fn func(tx *Tx) error) error {
-	conn, err := db.read.Conn(ctx)
+	wait := ctx
+	if !db.engine.manyWrites {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		// To watch whether the context ends takes two goroutines for each statement, which is longer than SQLite looks into an index.
+		wait, ctx = db.patience.context(), context.WithoutCancel(ctx)
+	}
+	conn, err := db.read.Conn(wait)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }() // it goes back to the pool
-	// To watch whether the context ends takes two goroutines for each statement, which is longer than SQLite looks into an index.
-	if !db.engine.manyWrites {
-		ctx = context.WithoutCancel(ctx)
-	}
 	tx := db.tx(ctx, conn)
 	tx.one = true
 	return fn(tx)
@@ -148,4 +157,25 @@ func RowByKey(tx *Tx, query string, args []any, dest ...any) error {
 		defer func() { tx.ctx = ctx }()
 	}
 	return tx.Row(query, args, dest...)
+}
+
+// patience is how long short reads of SQLite wait for a connection. Those that begin within a second share it: a deadline for each takes a
+// timer and a tenth of the memory of a read.
+type patience struct{ now atomic.Pointer[shared] }
+
+type shared struct {
+	context.Context
+	began time.Time
+}
+
+// context ends readLifetime from now, or up to a second later.
+func (p *patience) context() context.Context {
+	if now := p.now.Load(); now != nil && time.Since(now.began) < time.Second {
+		return now
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), readLifetime+time.Second)
+	time.AfterFunc(2*readLifetime, cancel) // it has ended before, by its time, and says so
+	next := &shared{ctx, time.Now()}
+	p.now.Store(next)
+	return next
 }

@@ -2,11 +2,15 @@ package db_test
 
 import (
 	"context"
+	"errors"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
+	"holdfast/internal/fault"
 )
 
 // TestAReadThatIsCutLeavesNothingOpen: a read whose caller goes ends within its statement, and the next ones on the same connection see
@@ -46,4 +50,70 @@ func TestAReadThatIsCutLeavesNothingOpen(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestReadsWaitTogether: reads of one second share a context, which gives each of them five seconds and not more than six.
+func TestReadsWaitTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		next := db.NewPatience()
+		first := next()
+		time.Sleep(time.Second - 1)
+		if next() != first {
+			t.Error("within a second there is another context")
+		}
+		time.Sleep(1)
+		second := next()
+		if ends, bounded := second.Deadline(); second == first || !bounded || time.Until(ends) < 5*time.Second || time.Until(ends) > 6*time.Second {
+			t.Errorf("after a second the same context: %t; it ends in %v", second == first, time.Until(ends))
+		}
+		time.Sleep(5*time.Second + 1)
+		if !errors.Is(first.Err(), context.DeadlineExceeded) || second.Err() != nil {
+			t.Errorf("after six seconds: %v, and of one second later: %v", first.Err(), second.Err())
+		}
+	})
+}
+
+// TestAShortReadDoesNotWaitForEver: where all connections are taken, it is refused when its time is over. It does not begin when its caller
+// has gone.
+func TestAShortReadDoesNotWaitForEver(t *testing.T) {
+	t.Parallel()
+	store := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
+	var inside, all sync.WaitGroup
+	release := make(chan struct{})
+	for range store.Computing() {
+		inside.Add(1)
+		all.Go(func() {
+			err := store.Read(t.Context(), func(*db.Tx) error {
+				inside.Done()
+				<-release
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	inside.Wait()
+	never := func(*db.Tx) error {
+		t.Error("it runs")
+		return nil
+	}
+	store.LosePatience()
+	refused := make(chan error, 1)
+	go func() { refused <- store.ReadOne(t.Context(), func(*db.Tx) error { return nil }) }()
+	select {
+	case err := <-refused:
+		if fault.KindOf(err) != fault.Unavailable {
+			t.Errorf("a read without a connection: %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("a read without a connection still waits")
+	}
+	close(release)
+	all.Wait()
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if err := store.ReadOne(gone, never); !errors.Is(err, context.Canceled) {
+		t.Errorf("a read whose caller has gone: %v", err)
+	}
 }
