@@ -165,17 +165,18 @@ type patience struct{ now atomic.Pointer[shared] }
 
 type shared struct {
 	context.Context
-	began time.Time
+	old atomic.Bool // it is more than a second old
 }
 
 // context ends readLifetime from now, or up to a second later.
 func (p *patience) context() context.Context {
-	if now := p.now.Load(); now != nil && time.Since(now.began) < time.Second {
+	if now := p.now.Load(); now != nil && !now.old.Load() {
 		return now
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), readLifetime+time.Second)
 	time.AfterFunc(2*readLifetime, cancel) // it has ended before, by its time, and says so
-	next := &shared{ctx, time.Now()}
+	next := &shared{Context: ctx}
+	time.AfterFunc(time.Second, func() { next.old.Store(true) })
 	p.now.Store(next)
 	return next
 }

@@ -57,16 +57,18 @@ func TestReadsWaitTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := db.NewPatience()
 		first := next()
-		time.Sleep(time.Second - 1)
+		<-time.After(time.Second - 1)
 		if next() != first {
 			t.Error("within a second there is another context")
 		}
-		time.Sleep(1)
+		<-time.After(2)
+		synctest.Wait()
 		second := next()
-		if ends, bounded := second.Deadline(); second == first || !bounded || time.Until(ends) < 5*time.Second || time.Until(ends) > 6*time.Second {
+		if ends, bounded := second.Deadline(); second == first || !bounded || time.Until(ends) != 6*time.Second {
 			t.Errorf("after a second the same context: %t; it ends in %v", second == first, time.Until(ends))
 		}
-		time.Sleep(5*time.Second + 1)
+		<-time.After(5 * time.Second)
+		synctest.Wait()
 		if !errors.Is(first.Err(), context.DeadlineExceeded) || second.Err() != nil {
 			t.Errorf("after six seconds: %v, and of one second later: %v", first.Err(), second.Err())
 		}
