@@ -100,8 +100,8 @@ type Tx struct {
 	// bulk inserts many rows faster than a statement; nil where there is no such way. See Put.
 	bulk func(t catalog.Table, rows [][]any) error
 
-	locals  []localValue // see Local
-	waiting []*Deferral  // those that have rows to write
+	locals  locals      // see Local
+	waiting []*Deferral // those that have rows to write
 	// parentsBelow is the place of the parent deferral whose rows are being written, 0 for none: those behind it wait.
 	parentsBelow int
 	ids          drawnIDs // see NewIDs

@@ -23,25 +23,42 @@ func NewShared[T any]() Local[T] { return Local[T]{of: &local{shared: true}} }
 
 // Of returns the value that a transaction has, to be read and changed.
 func (l Local[T]) Of(tx *Tx) *T {
-	locals := &tx.locals
-	if l.of.shared && tx.shared != nil && !tx.engine.manyWrites {
-		locals = &tx.shared.locals
-	}
-	for _, known := range *locals {
-		if known.of == l.of {
-			return known.value.(*T)
-		}
+	in := tx.localsFor(l.of)
+	if v := in.find(l.of); v != nil {
+		return v.(*T)
 	}
 	v := new(T)
-	*locals = append(*locals, localValue{l.of, v})
+	in.add(l.of, v)
 	return v
 }
 
-// localValue is what a transaction has in a Local. It has few, so looking at all is quicker than a map, and takes less memory.
+// locals are what a transaction has in its Locals. They are few, so looking at all is quicker than a map, and takes less memory.
+type locals []localValue
+
 type localValue struct {
 	of    *local
 	value any
 }
+
+// localsFor is where a transaction has the value of a Local.
+func (tx *Tx) localsFor(of *local) *locals {
+	if of.shared && tx.shared != nil && !tx.engine.manyWrites {
+		return &tx.shared.locals
+	}
+	return &tx.locals
+}
+
+// find returns nil where there is no value. It is not part of Local: the program would have it once for each type of values.
+func (l *locals) find(of *local) any {
+	for _, known := range *l {
+		if known.of == of {
+			return known.value
+		}
+	}
+	return nil
+}
+
+func (l *locals) add(of *local, value any) { *l = append(*l, localValue{of, value}) }
 
 // Memory is what a process remembers of a database, beyond its transactions. A package declares it once, as a variable. Many may use it at once.
 type Memory[T any] struct{ begin *func() *T }

@@ -16,7 +16,7 @@ type sharedRows struct {
 	last   []sharedTable // of last deferrals: no row refers to theirs, so they come after all others
 	count  int
 	keys   map[any]bool // see Leave
-	locals []localValue // see NewShared
+	locals locals       // see NewShared
 }
 
 // sharedTable is the rows of one statement.
