@@ -118,11 +118,12 @@ var arrows = withRooms(map[string][]string{
 	"internal/paymentfile": {
 		"internal/money", "internal/fault", "internal/civil", "internal/travel",
 	},
-	"internal/document": {
-		"internal/money", "internal/fault", "internal/civil", "internal/travel", "internal/protection", "internal/texts",
+	"internal/pdf": {"internal/fault"},
+	"internal/paper": {
+		"internal/money", "internal/civil", "internal/travel", "internal/protection", "internal/texts", "internal/pdf",
 	},
 	// The doors import the rooms that they serve, and none speaks to the database itself.
-	"internal/api":        and(words, and(roomsWithoutDB(), "internal/app", "internal/document", "internal/paymentfile", "internal/recent", "docs", "internal/api/*")...),
+	"internal/api":        and(words, and(roomsWithoutDB(), "internal/app", "internal/pdf", "internal/paper", "internal/paymentfile", "internal/recent", "docs", "internal/api/*")...),
 	"internal/api/wire":   words,
 	"internal/api/shapes": and(words, and(roomsWithoutDB(), "internal/paymentfile", "internal/api/wire")...),
 	"internal/web":        and(words, and(roomsWithoutDB(), "internal/app", "docs", "internal/web/*")...),
@@ -163,7 +164,7 @@ var arrows = withRooms(map[string][]string{
 })
 
 // dashboardPages is what a package of pages of the dashboard may import.
-var dashboardPages = and(words, and(roomsWithoutDB(), "internal/app", "internal/document", "internal/paymentfile", "internal/web/shell",
+var dashboardPages = and(words, and(roomsWithoutDB(), "internal/app", "internal/pdf", "internal/paper", "internal/paymentfile", "internal/web/shell",
 	"internal/web/chart", "internal/web/choices")...)
 
 // roomsWithoutDB are the packages of all rooms; allRooms has db besides.

@@ -18,8 +18,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"holdfast/internal/api"
-	"holdfast/internal/document"
 	"holdfast/internal/fx"
+	"holdfast/internal/pdf"
 	"holdfast/internal/psp/tokenizer"
 )
 
@@ -316,7 +316,7 @@ func (p *program) show(flag *kong.Flag) string {
 
 // vars are the values behind ${…} in the defaults of the flags.
 var vars = kong.Vars{
-	"ecb_url": fx.DailyURL, "font_dir": document.DefaultFontDir,
+	"ecb_url": fx.DailyURL, "font_dir": pdf.DefaultFontDir,
 	"tokenizer_test_url": tokenizer.TestAddress, "tokenizer_live_url": tokenizer.LiveAddress,
 	"tokenizer_test_script": tokenizer.TestScript, "tokenizer_live_script": tokenizer.LiveScript,
 }

@@ -14,9 +14,10 @@ import (
 	"holdfast/internal/api/shapes"
 	"holdfast/internal/auth"
 	"holdfast/internal/civil"
-	"holdfast/internal/document"
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
+	"holdfast/internal/paper"
+	"holdfast/internal/pdf"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
@@ -86,7 +87,7 @@ func (c statementsShowCmd) Run(ctx context.Context, p *program) error {
 	case c.JSON:
 		return p.printJSON(shapes.ShowStatement(found, now))
 	case c.CSV:
-		return document.WriteCSV(p.stdout, found.Statement, document.Label(c.For), lines)
+		return paper.WriteCSV(p.stdout, found.Statement, paper.Label(c.For), lines)
 	}
 	p.statementHead(found)
 	return p.statementLines(found.Currency, lines)
@@ -163,21 +164,21 @@ func (c statementsPDFCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	found, lines, err := p.app.Statements.WithLines(ctx, actor, c.ID, document.MaxLines)
+	found, lines, err := p.app.Statements.WithLines(ctx, actor, c.ID, paper.MaxLines)
 	if err != nil {
 		return err
 	}
 	if c.Language == "" {
 		c.Language = found.Language
 	}
-	var paper bytes.Buffer
-	err = document.Fonts{Dir: p.FontDir}.WriteStatement(&paper, document.Statement{
-		Statement: found.Statement, Lines: lines, Label: document.Label(c.For), Language: c.Language,
+	var out bytes.Buffer
+	err = paper.WritePDF(&out, pdf.Fonts{Dir: p.FontDir}, paper.Printed{
+		Statement: found.Statement, Lines: lines, Label: paper.Label(c.For), Language: c.Language,
 	})
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(c.Output, paper.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(c.Output, out.Bytes(), 0o644); err != nil {
 		return fmt.Errorf("the PDF cannot be written: %w", err)
 	}
 	p.printf("statement no. %d is written to %s\n", found.Number, c.Output)

@@ -6,7 +6,8 @@ import (
 	"net/http"
 
 	"holdfast/internal/api/wire"
-	"holdfast/internal/document"
+	"holdfast/internal/paper"
+	"holdfast/internal/pdf"
 	"holdfast/internal/travel"
 )
 
@@ -21,7 +22,7 @@ func (s *server) getStatementCSV(c *call) error {
 		return err
 	}
 	c.beginFile("text/csv; charset=utf-8", fmt.Sprintf("statement-%d.csv", found.Number))
-	return c.finishFile(s, document.WriteCSV(c, found.Statement, label, s.app.Statements.AllLines(c.ctx, c.actor, c.id)))
+	return c.finishFile(s, paper.WriteCSV(c, found.Statement, label, s.app.Statements.AllLines(c.ctx, c.actor, c.id)))
 }
 
 // beginFile starts an answer that browsers save as a file.
@@ -46,7 +47,7 @@ func (s *server) getStatementPDF(c *call) error {
 	if err := q.Err(); err != nil {
 		return err
 	}
-	found, lines, err := s.app.Statements.WithLines(c.ctx, c.actor, c.id, document.MaxLines)
+	found, lines, err := s.app.Statements.WithLines(c.ctx, c.actor, c.id, paper.MaxLines)
 	if err != nil {
 		return err
 	}
@@ -54,8 +55,8 @@ func (s *server) getStatementPDF(c *call) error {
 		language = found.Language
 	}
 	var out bytes.Buffer // the whole document first, so that an error can still be the answer
-	fonts := document.Fonts{Dir: s.cfg.FontDir}
-	err = fonts.WriteStatement(&out, document.Statement{
+	fonts := pdf.Fonts{Dir: s.cfg.FontDir}
+	err = paper.WritePDF(&out, fonts, paper.Printed{
 		Statement: found.Statement, Lines: lines, Label: label, Language: language,
 	})
 	if err != nil {
@@ -67,6 +68,6 @@ func (s *server) getStatementPDF(c *call) error {
 }
 
 // labelOf reads for which reader a file is.
-func labelOf(q *wire.Query) document.Label {
-	return document.Label(q.One("for", string(document.Labels[0]), wire.TextsOf(document.Labels)))
+func labelOf(q *wire.Query) paper.Label {
+	return paper.Label(q.One("for", string(paper.Labels[0]), wire.TextsOf(paper.Labels)))
 }

@@ -8,18 +8,19 @@ import (
 	"net/http"
 	"slices"
 
-	"holdfast/internal/document"
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
+	"holdfast/internal/paper"
+	"holdfast/internal/pdf"
 	"holdfast/internal/travel"
 	"holdfast/internal/web/shell"
 )
 
 // label is the reader for whom a paper is made, as the address says.
-func label(v *shell.Visit) (document.Label, error) {
-	reader := document.Label(cmp.Or(v.Query("for"), string(document.Labels[0])))
-	if !slices.Contains(document.Labels, reader) {
-		return "", fault.WrongField("for", "This is not one of %s, %s.", document.Policyholder, document.Merchant)
+func label(v *shell.Visit) (paper.Label, error) {
+	reader := paper.Label(cmp.Or(v.Query("for"), string(paper.Labels[0])))
+	if !slices.Contains(paper.Labels, reader) {
+		return "", fault.WrongField("for", "This is not one of %s, %s.", paper.Policyholder, paper.Merchant)
 	}
 	return reader, nil
 }
@@ -34,13 +35,13 @@ func (p *pages) statementPDF(v *shell.Visit) error {
 	if err != nil {
 		return err
 	}
-	found, lines, err := p.app.Statements.WithLines(v.R.Context(), v.Actor, id, document.MaxLines)
+	found, lines, err := p.app.Statements.WithLines(v.R.Context(), v.Actor, id, paper.MaxLines)
 	if err != nil {
 		return err
 	}
 	var out bytes.Buffer
-	fonts := document.Fonts{Dir: p.frame.FontDir}
-	err = fonts.WriteStatement(&out, document.Statement{Statement: found.Statement, Lines: lines, Label: reader, Language: found.Language})
+	fonts := pdf.Fonts{Dir: p.frame.FontDir}
+	err = paper.WritePDF(&out, fonts, paper.Printed{Statement: found.Statement, Lines: lines, Label: reader, Language: found.Language})
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (p *pages) statementCSV(v *shell.Visit) error {
 		return err
 	}
 	return v.Stream(fmt.Sprintf("statement-%d.csv", found.Number), "text/csv; charset=utf-8", func(w io.Writer) error {
-		return document.WriteCSV(w, found.Statement, reader, p.app.Statements.AllLines(v.R.Context(), v.Actor, id))
+		return paper.WriteCSV(w, found.Statement, reader, p.app.Statements.AllLines(v.R.Context(), v.Actor, id))
 	})
 }
 

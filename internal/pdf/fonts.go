@@ -1,8 +1,7 @@
-// Package document writes the statement of a channel as a PDF, in each language of the service, and as CSV. The same statement
-// always gives the same bytes. Fonts for Latin, Greek,
-// Cyrillic, Arabic, Hebrew and Thai letters are part of the program. Fonts for Chinese, Japanese
-// and Korean are read from a folder, because they are forty times as large. Begin to read at WriteStatement.
-package document
+// Package pdf draws texts of all languages of the service on the pages of a PDF. The same texts always give the same
+// bytes. Fonts for Latin, Greek, Cyrillic, Arabic, Hebrew and Thai letters are embedded. Fonts for Chinese, Japanese and
+// Korean are read from a folder, because they are forty times as large. Start at Fonts.New.
+package pdf
 
 import (
 	"compress/gzip"

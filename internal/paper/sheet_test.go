@@ -1,4 +1,4 @@
-package document_test
+package paper_test
 
 import (
 	"bytes"
@@ -11,17 +11,18 @@ import (
 	"time"
 
 	"holdfast/internal/civil"
-	"holdfast/internal/document"
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
+	"holdfast/internal/paper"
+	"holdfast/internal/pdf"
 	"holdfast/internal/protection"
 	"holdfast/internal/travel"
 )
 
 // sample is a statement with everything that a statement can have.
-func sample(language string) document.Statement {
+func sample(language string) paper.Printed {
 	issued := time.Date(2024, 7, 1, 0, 0, 12, 0, time.UTC)
-	s := document.Statement{
+	s := paper.Printed{
 		Statement: protection.Statement{
 			SiteID: 1, ID: 7, Number: 12, ChannelID: 3, Period: travel.PeriodOf(travel.PeriodMonth, civil.Date(2024, 6, 5)),
 			IssuedAt: issued, Due: travel.AfterBusinessDays(civil.DayOf(issued), 10), Currency: "GBP",
@@ -40,7 +41,7 @@ func sample(language string) document.Statement {
 			}},
 			Payments: 123456, Closing: 56000,
 		},
-		Label: document.Policyholder, Language: language,
+		Label: paper.Policyholder, Language: language,
 	}
 	for i := range int64(44) {
 		line := protection.StatementLine{
@@ -74,10 +75,10 @@ func exchange(from, to string) protection.Exchange {
 	return protection.Exchange{FromRate: one, ToRate: other}
 }
 
-func print(t *testing.T, fonts document.Fonts, s document.Statement) []byte {
+func print(t *testing.T, fonts pdf.Fonts, s paper.Printed) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	err := fonts.WriteStatement(&out, s)
+	err := paper.WritePDF(&out, fonts, s)
 	if err != nil {
 		t.Fatalf("%s: %v", s.Language, err)
 	}
@@ -87,7 +88,7 @@ func print(t *testing.T, fonts document.Fonts, s document.Statement) []byte {
 // needsCJK skips where the fonts of ideographs are not installed.
 func needsCJK(t *testing.T) {
 	t.Helper()
-	if _, err := os.Stat(filepath.Join(document.DefaultFontDir, "NotoSansCJK-Regular.ttc")); err != nil {
+	if _, err := os.Stat(filepath.Join(pdf.DefaultFontDir, "NotoSansCJK-Regular.ttc")); err != nil {
 		t.Skip("the package fonts-noto-cjk is not installed here, so that documents in Chinese, Japanese and Korean are not tested")
 	}
 }
@@ -95,12 +96,12 @@ func needsCJK(t *testing.T) {
 var ideographic = []string{"jaJA", "koKO", "zhZH"}
 
 func TestEveryLanguagePrintsWithItsOwnFonts(t *testing.T) {
-	nowhere := document.Fonts{Dir: t.TempDir()}
+	nowhere := pdf.Fonts{Dir: t.TempDir()}
 	for _, language := range travel.Languages {
 		if slices.Contains(ideographic, language) {
 			continue
 		}
-		for _, label := range document.Labels {
+		for _, label := range paper.Labels {
 			s := sample(language)
 			s.Label = label
 			first := print(t, nowhere, s)
@@ -120,15 +121,15 @@ func TestIdeographsPrint(t *testing.T) {
 	for _, language := range ideographic {
 		s := sample(language)
 		s.ChannelName = "東京旅行株式会社 한국여행 北京旅行社"
-		first := print(t, document.Fonts{}, s)
-		if again := print(t, document.Fonts{}, s); !bytes.Equal(first, again) {
+		first := print(t, pdf.Fonts{}, s)
+		if again := print(t, pdf.Fonts{}, s); !bytes.Equal(first, again) {
 			t.Errorf("%s: printed twice, the bytes differ", language)
 		}
 		keep(t, language, first)
 	}
 	s := sample("enGB") // a merchant's name may be in any script
 	s.ChannelName = "東京旅行株式会社"
-	print(t, document.Fonts{}, s)
+	print(t, pdf.Fonts{}, s)
 }
 
 // keep writes a document where somebody wants to look at it.
@@ -143,8 +144,8 @@ func keep(t *testing.T, name string, content []byte) {
 
 // TestNoBoxes: what cannot be printed is said, not drawn as a box.
 func TestNoBoxes(t *testing.T) {
-	nowhere := document.Fonts{Dir: t.TempDir()}
-	err := nowhere.WriteStatement(&bytes.Buffer{}, sample("jaJA"))
+	nowhere := pdf.Fonts{Dir: t.TempDir()}
+	err := paper.WritePDF(&bytes.Buffer{}, nowhere, sample("jaJA"))
 	if !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "no font") {
 		t.Errorf("without the fonts: %v", err)
 	}
@@ -156,7 +157,7 @@ func TestNoBoxes(t *testing.T) {
 // TestNoNameKeepsAStatementFromPrinting: a merchant's name may be in any script, on a server with any fonts. What no font
 // has is there to be seen.
 func TestNoNameKeepsAStatementFromPrinting(t *testing.T) {
-	nowhere := document.Fonts{Dir: t.TempDir()}
+	nowhere := pdf.Fonts{Dir: t.TempDir()}
 	for name, c := range map[string]struct{ name, printed string }{
 		"wide":       {"A＝B ＨＯＴＥＬ", "A=B HOTEL"},
 		"syriac":     {"ܫܠܡ", "[U+072B][U+0720][U+0721]"},
@@ -178,7 +179,7 @@ func TestNoNameKeepsAStatementFromPrinting(t *testing.T) {
 
 // TestNamesPrintInTheirLetters: with the fonts of the program alone.
 func TestNamesPrintInTheirLetters(t *testing.T) {
-	nowhere := document.Fonts{Dir: t.TempDir()}
+	nowhere := pdf.Fonts{Dir: t.TempDir()}
 	s := sample("enGB")
 	s.ChannelName = "شركة السلام للسفر"
 	s.Policyholder = travel.Party{
@@ -207,19 +208,19 @@ func TestNamesPrintInTheirLetters(t *testing.T) {
 // TestTextFromOutsideIsSpelledOut: a name or reference is frozen in its statement, so a character in it that no font has
 // must not keep the statement from being printed. What is printed is what its code point prints.
 func TestTextFromOutsideIsSpelledOut(t *testing.T) {
-	written := func(sun, noncharacter string) document.Statement {
+	written := func(sun, noncharacter string) paper.Printed {
 		s := sample("enGB")
 		s.Policyholder.Name, s.ChannelName, s.Taxes[0].Label = sun+" Acquiring", "Sun "+sun+" Travel", "Tax "+sun
 		s.Lines[3].BookingReference = "BK" + sun + noncharacter
 		return s
 	}
 	for name, c := range map[string]struct {
-		fonts            document.Fonts
+		fonts            pdf.Fonts
 		character, spelt string
 		installed        bool
 	}{
-		"beyond what a font can hold": {document.Fonts{Dir: t.TempDir()}, "", "", false},
-		"in no installed font":        {document.Fonts{}, "\u1c50", "[U+1C50]", true},
+		"beyond what a font can hold": {pdf.Fonts{Dir: t.TempDir()}, "", "", false},
+		"in no installed font":        {pdf.Fonts{}, "\u1c50", "[U+1C50]", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.installed {
@@ -240,7 +241,7 @@ func TestTextFromOutsideIsSpelledOut(t *testing.T) {
 func TestLongStatementSaysSo(t *testing.T) {
 	s := sample("enGB")
 	s.Statement.Lines[0].Lines = 5000
-	long := print(t, document.Fonts{}, s)
+	long := print(t, pdf.Fonts{}, s)
 	if len(long) == 0 {
 		t.Error("nothing was printed")
 	}

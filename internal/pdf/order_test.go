@@ -1,4 +1,4 @@
-package document
+package pdf
 
 import (
 	"slices"
@@ -25,7 +25,7 @@ func TestTextsAreArranged(t *testing.T) {
 		"marks do not part":           {"مُحَمَّد", "\ufeaa\ufee4\u064e\u0651\ufea4\u064e\ufee3\u064f", true},
 		"stretched":                   {"بـب", "\ufe90ـ\ufe91", true},
 		"persian":                     {"پارس", "\ufeb1\ufead\ufe8e\ufb58", true},
-		"kept apart":                  {"می\u200cروم", "\ufee1\ufeed\ufead\ufbfd\ufee3", true},
+		"kept Apart":                  {"می\u200cروم", "\ufee1\ufeed\ufead\ufbfd\ufee3", true},
 		"alef maksura":                {"على", "\ufef0\ufee0\ufecb", true},
 		"written in two parts":        {"ا\u0654ب", "\ufe8f\ufe83", true},
 		"hebrew":                      {"טיול", "לויט", true},
@@ -45,14 +45,14 @@ func TestTextsAreArranged(t *testing.T) {
 		"brackets in latin":           {"ABC (שלום)", "ABC (םולש)", false},
 		"marks of direction":          {"\u202eABC\u202c \u2067DEF\u2069\u200f", "ABC DEF", false},
 		"override in hebrew":          {"\u202dשלום\u202c", "םולש", true},
-		"apart":                       {"Tax ID " + apart + "שלום 12", "Tax ID 12 םולש", false},
+		"Apart":                       {"Tax ID " + Apart + "שלום 12", "Tax ID 12 םולש", false},
 		"end of a paragraph":          {"שלום\u2029עיר", "ריע םולש", true},
 		"thai":                        {"ไทย", "ไทย", false},
 		"sara am below a tone":        {"น้ำ", "น\u0e4d\u0e49\u0e32", false},
 	} {
 		text := c.read
-		if name != "apart" {
-			text = clean(text)
+		if name != "Apart" {
+			text = Clean(text)
 		}
 		if drawn, fromRight := arrange(text); drawn != c.drawn || fromRight != c.fromRight {
 			t.Errorf("%s: %+q is drawn as %+q (from the right: %v), not as %+q", name, c.read, drawn, fromRight, c.drawn)

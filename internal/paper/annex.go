@@ -1,10 +1,11 @@
-package document
+package paper
 
 import (
 	"strconv"
 	"strings"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/pdf"
 	"holdfast/internal/protection"
 )
 
@@ -19,7 +20,7 @@ type column struct {
 	text  func(l protection.StatementLine) string
 }
 
-func (p *paper) columns() []column {
+func (p *sheet) columns() []column {
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	list := []column{
 		{p.say("date"), 18, "L", func(l protection.StatementLine) string { return civil.DayOf(l.RecordedAt).String() }},
@@ -55,7 +56,7 @@ func (p *paper) columns() []column {
 }
 
 // annex prints the premium lines on pages that lie, each with the figures from which it was computed.
-func (p *paper) annex() {
+func (p *sheet) annex() {
 	if len(p.s.Lines) == 0 {
 		return
 	}
@@ -75,14 +76,14 @@ func (p *paper) annex() {
 			p.annexPage()
 			p.tableHead(columns)
 		}
-		p.font("", 8)
+		p.pdf.Font("", 8)
 		p.row(columns, func(c column) string { return c.text(l) })
 		p.pdf.Ln(rowHeight)
 		if note != "" {
-			p.grey()
-			p.pdf.SetX(margin + beside)
-			p.cell(annexWidth/2, note, "L")
-			p.black()
+			p.pdf.Grey()
+			p.pdf.SetX(pdf.Margin + beside)
+			p.pdf.Cell(annexWidth/2, note, "L")
+			p.pdf.Black()
 			p.pdf.Ln(rowHeight)
 		}
 	}
@@ -91,16 +92,16 @@ func (p *paper) annex() {
 			p.annexPage()
 		}
 		p.pdf.Ln(2)
-		p.font("", 8)
-		p.cell(annexWidth, p.say("omitted", "count", omitted), "L")
+		p.pdf.Font("", 8)
+		p.pdf.Cell(annexWidth, p.say("omitted", "count", omitted), "L")
 	}
 }
 
 // annexPage begins a page of the annex.
-func (p *paper) annexPage() { p.pdf.AddPageFormat("L", p.pdf.GetPageSizeStr("A4")) }
+func (p *sheet) annexPage() { p.pdf.AddPageFormat("L", p.pdf.GetPageSizeStr("A4")) }
 
 // note is what the columns of a line have no place for.
-func (p *paper) note(l protection.StatementLine) string {
+func (p *sheet) note(l protection.StatementLine) string {
 	var notes []string
 	if l.RefersTo != 0 {
 		notes = append(notes, p.say("changes", "number", strconv.FormatInt(l.RefersTo, 10)))
@@ -112,32 +113,32 @@ func (p *paper) note(l protection.StatementLine) string {
 }
 
 // full reports whether less than this height is left on the page.
-func (p *paper) full(height float64) bool {
+func (p *sheet) full(height float64) bool {
 	_, page := p.pdf.GetPageSize()
 	return p.pdf.GetY()+height > page-footer
 }
 
 // room begins a new page of the front if less than this height is left.
-func (p *paper) room(height float64) {
+func (p *sheet) room(height float64) {
 	if p.full(height) {
 		p.pdf.AddPage()
 	}
 }
 
 // row prints a text in each column.
-func (p *paper) row(columns []column, text func(column) string) {
+func (p *sheet) row(columns []column, text func(column) string) {
 	for i, c := range columns {
-		p.cell(c.width, text(c), c.align)
+		p.pdf.Cell(c.width, text(c), c.align)
 		if i < len(columns)-1 {
-			p.cell(gutter, "", "L")
+			p.pdf.Cell(gutter, "", "L")
 		}
 	}
 }
 
-func (p *paper) tableHead(columns []column) {
-	p.font("B", 8)
+func (p *sheet) tableHead(columns []column) {
+	p.pdf.Font("B", 8)
 	p.row(columns, func(c column) string { return c.name })
-	p.pdf.Ln(lineHeight)
-	p.rule(0.2)
+	p.pdf.Ln(pdf.LineHeight)
+	p.pdf.Rule(0.2)
 	p.pdf.Ln(0.8)
 }

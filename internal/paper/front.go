@@ -1,10 +1,11 @@
-package document
+package paper
 
 import (
 	"strconv"
 	"strings"
 
 	"holdfast/internal/civil"
+	"holdfast/internal/pdf"
 	"holdfast/internal/travel"
 )
 
@@ -16,7 +17,7 @@ const (
 
 // from is who issued the statement, as its reader sees it: the issuer to the policyholder, and the policyholder to the
 // merchant.
-func (p *paper) from() travel.Party {
+func (p *sheet) from() travel.Party {
 	if p.s.Label == Merchant {
 		return p.s.Policyholder
 	}
@@ -24,40 +25,40 @@ func (p *paper) from() travel.Party {
 }
 
 // heading prints the title, what identifies the statement, and the box with what is due.
-func (p *paper) heading() {
-	pdf := p.pdf
-	p.font("B", 20)
-	p.cell(textWidth-boxWidth-4, p.title(), "L")
-	pdf.Ln(13)
+func (p *sheet) heading() {
+	doc := p.pdf
+	p.pdf.Font("B", 20)
+	p.pdf.Cell(textWidth-boxWidth-4, p.title(), "L")
+	doc.Ln(13)
 	for _, pair := range [][2]string{
 		{"number", strconv.FormatInt(p.s.Number, 10)},
 		{"issued", civil.DayOf(p.s.IssuedAt).String()},
 		{"period", p.s.Period.First.String() + " – " + p.s.Period.Last.String()},
 		{"currency", string(p.s.Currency)},
 	} {
-		p.font("", 9)
-		p.grey()
-		p.cell(36, p.say(pair[0]), "L")
-		p.black()
-		p.font("B", 9)
-		p.cell(textWidth-boxWidth-40, pair[1], "L")
-		pdf.Ln(lineHeight)
+		p.pdf.Font("", 9)
+		p.pdf.Grey()
+		p.pdf.Cell(36, p.say(pair[0]), "L")
+		p.pdf.Black()
+		p.pdf.Font("B", 9)
+		p.pdf.Cell(textWidth-boxWidth-40, pair[1], "L")
+		doc.Ln(pdf.LineHeight)
 	}
-	after := pdf.GetY()
-	p.due(margin+textWidth-boxWidth, margin)
-	pdf.SetXY(margin, max(after, margin+boxHeight)+8)
+	after := doc.GetY()
+	p.due(pdf.Margin+textWidth-boxWidth, pdf.Margin)
+	doc.SetXY(pdf.Margin, max(after, pdf.Margin+boxHeight)+8)
 }
 
 // due prints the box with the amount that was due when the statement was issued. What was paid since is not in it,
 // because a statement never changes.
-func (p *paper) due(x, y float64) {
-	pdf := p.pdf
-	pdf.SetFillColor(243, 245, 248)
-	pdf.RoundedRect(x, y, boxWidth, boxHeight, 2, "1234", "F")
+func (p *sheet) due(x, y float64) {
+	doc := p.pdf
+	doc.SetFillColor(243, 245, 248)
+	doc.RoundedRect(x, y, boxWidth, boxHeight, 2, "1234", "F")
 	line := func(down, size float64, style, text string) {
-		pdf.SetXY(x+5, y+down)
-		p.font(style, size)
-		p.cell(boxWidth-10, text, "L")
+		doc.SetXY(x+5, y+down)
+		p.pdf.Font(style, size)
+		p.pdf.Cell(boxWidth-10, text, "L")
 	}
 	title, day := p.say("amount_due"), p.say("due")+" "+p.s.Due.String()
 	switch {
@@ -66,15 +67,15 @@ func (p *paper) due(x, y float64) {
 	case p.s.Closing < 0:
 		title, day = p.say("credit"), ""
 	}
-	p.grey()
+	p.pdf.Grey()
 	line(5, 9, "", title)
-	p.black()
+	p.pdf.Black()
 	line(13, 18, "B", string(p.s.Currency)+" "+p.amount(max(p.s.Closing, -p.s.Closing), p.s.Currency))
 	line(22, 9, "", day)
 }
 
 // parties prints who issued the statement, and to whom, side by side.
-func (p *paper) parties() {
+func (p *sheet) parties() {
 	type block struct {
 		title string
 		lines []string
@@ -91,27 +92,27 @@ func (p *paper) parties() {
 	const gutter = 6.0
 	width := (textWidth - 2*gutter) / 3
 	for i, b := range blocks {
-		x := margin + float64(i)*(width+gutter)
+		x := pdf.Margin + float64(i)*(width+gutter)
 		p.pdf.SetXY(x, top)
-		p.font("", 8)
-		p.grey()
-		p.cell(width, b.title, "L")
-		p.black()
+		p.pdf.Font("", 8)
+		p.pdf.Grey()
+		p.pdf.Cell(width, b.title, "L")
+		p.pdf.Black()
 		for n, text := range b.lines {
-			p.pdf.SetXY(x, top+lineHeight*float64(n+1)+1)
-			p.font(map[bool]string{true: "B", false: ""}[n == 0], 9)
-			p.cell(width, text, "L")
+			p.pdf.SetXY(x, top+pdf.LineHeight*float64(n+1)+1)
+			p.pdf.Font(map[bool]string{true: "B", false: ""}[n == 0], 9)
+			p.pdf.Cell(width, text, "L")
 		}
-		bottom = max(bottom, p.pdf.GetY()+lineHeight)
+		bottom = max(bottom, p.pdf.GetY()+pdf.LineHeight)
 	}
-	p.pdf.SetXY(margin, bottom+8)
+	p.pdf.SetXY(pdf.Margin, bottom+8)
 }
 
 // partyLines are the lines of a party: its name, its address and its tax number.
-func (p *paper) partyLines(of travel.Party) []string {
+func (p *sheet) partyLines(of travel.Party) []string {
 	lines := append([]string{of.Name}, linesOf(of.Address)...)
 	if of.TaxNumber != "" {
-		lines = append(lines, p.say("tax_number")+" "+apart+of.TaxNumber)
+		lines = append(lines, p.say("tax_number")+" "+pdf.Apart+of.TaxNumber)
 	}
 	return lines
 }
@@ -124,9 +125,9 @@ func linesOf(text string) []string {
 }
 
 // summary prints the sums of the statement, from the opening to the closing balance.
-func (p *paper) summary() {
+func (p *sheet) summary() {
 	p.section("summary")
-	p.rule(0.2)
+	p.pdf.Rule(0.2)
 	p.pdf.Ln(1.5)
 	p.sum("", p.say("opening"), "", p.s.Opening)
 	for _, l := range p.s.Statement.Lines {
@@ -148,39 +149,39 @@ func (p *paper) summary() {
 	}
 	p.sum("", p.say("payments"), "", -p.s.Payments)
 	p.pdf.Ln(1)
-	p.rule(0.2)
+	p.pdf.Rule(0.2)
 	p.pdf.Ln(1.5)
 	p.sum("B", p.say("closing"), "", p.s.Closing)
 	p.pdf.Ln(8)
 }
 
-func (p *paper) section(name string) {
-	p.font("B", 11)
-	p.cell(textWidth, p.say(name), "L")
-	p.pdf.Ln(lineHeight + 2)
+func (p *sheet) section(name string) {
+	p.pdf.Font("B", 11)
+	p.pdf.Cell(textWidth, p.say(name), "L")
+	p.pdf.Ln(pdf.LineHeight + 2)
 }
 
-func (p *paper) sum(style, name, detail string, amount int64) {
-	p.font(style, 9)
-	p.cell(84, name, "L")
-	p.grey()
-	p.cell(50, detail, "R")
-	p.black()
-	p.cell(textWidth-134, p.amount(amount, p.s.Currency), "R")
-	p.pdf.Ln(lineHeight + 0.6)
+func (p *sheet) sum(style, name, detail string, amount int64) {
+	p.pdf.Font(style, 9)
+	p.pdf.Cell(84, name, "L")
+	p.pdf.Grey()
+	p.pdf.Cell(50, detail, "R")
+	p.pdf.Black()
+	p.pdf.Cell(textWidth-134, p.amount(amount, p.s.Currency), "R")
+	p.pdf.Ln(pdf.LineHeight + 0.6)
 }
 
 // bank prints where to pay what is due.
-func (p *paper) bank() {
+func (p *sheet) bank() {
 	lines := linesOf(p.from().BankDetails)
 	if len(lines) == 0 || p.s.Closing <= 0 {
 		return
 	}
-	p.room(lineHeight * float64(len(lines)+4))
+	p.room(pdf.LineHeight * float64(len(lines)+4))
 	p.section("payment_details")
-	p.font("", 9)
+	p.pdf.Font("", 9)
 	for _, text := range append(lines, p.say("quote")+" "+strconv.FormatInt(p.s.Number, 10)) {
-		p.cell(textWidth, text, "L")
-		p.pdf.Ln(lineHeight)
+		p.pdf.Cell(textWidth, text, "L")
+		p.pdf.Ln(pdf.LineHeight)
 	}
 }

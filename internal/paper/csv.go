@@ -1,4 +1,4 @@
-package document
+package paper
 
 import (
 	"encoding/csv"
@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/travel"
 )
 
-var statementColumns = []string{
+var columns = []string{
 	"as_of", "statement", "row", "id", "date", "kind", "cause", "transaction", "booking", "booking_reference", "original_currency",
 	"original_amount", "rate_of_exchange", "value", "lead_days", "rate_ppm", "currency", "amount", "retained", "refers_to",
 }
@@ -30,13 +30,13 @@ func WriteCSV(
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	asOf, statement := s.Period.Last.String(), number(s.Number)
 	sum := func(row, kind string, amount int64) error {
-		cells := make([]string, len(statementColumns))
+		cells := make([]string, len(columns))
 		cells[0], cells[1], cells[2], cells[5] = asOf, statement, row, travel.PlainCell(kind)
 		cells[16], cells[17] = string(s.Currency), money.FormatPlain(amount, s.Currency)
 		return out.Write(cells)
 	}
 	// The writer remembers its first error, which is returned at the end.
-	_ = out.Write(statementColumns)
+	_ = out.Write(columns)
 	_ = sum("opening", "", s.Opening)
 	for l, err := range lines {
 		if err != nil {

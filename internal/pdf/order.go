@@ -1,4 +1,4 @@
-package document
+package pdf
 
 import (
 	"slices"
@@ -9,17 +9,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// apart stands in a text where a part begins that is put in order by itself. No text from outside has one.
-const apart = "\u2068"
+// Apart stands in a text where a part begins that is put in order by itself. No text from outside has one.
+const Apart = "\u2068"
 
 // shaped reports whether a text has letters that do not just stand side by side as they are written.
 func shaped(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Thai) })
 }
 
-// clean removes the invisible marks that embed, override and isolate directions. In a name they could turn around what
+// Clean removes the invisible marks that embed, override and isolate directions. In a name they could turn around what
 // stands beside it, or make it look like another name. A letter that is written in two parts becomes one.
-func clean(text string) string {
+func Clean(text string) string {
 	if shaped(text) {
 		text = norm.NFC.String(text) // not of other texts: Japanese names have characters that would change
 	}
@@ -32,14 +32,14 @@ func clean(text string) string {
 }
 
 // arrange turns a text of one line from the order in which it is read into the characters to draw, from left to right.
-// Arabic letters get the forms in which they join. Each part that begins with apart stays where it is. It reports whether
+// Arabic letters get the forms in which they join. Each part that begins with Apart stays where it is. It reports whether
 // the line is read from the right.
 func arrange(text string) (drawn string, fromRight bool) {
 	if !shaped(text) {
 		return strings.Map(visible, text), false
 	}
 	var b strings.Builder
-	parts := strings.Split(text, apart)
+	parts := strings.Split(text, Apart)
 	for _, part := range parts {
 		part, right := order(join(part))
 		b.WriteString(part)
