@@ -187,7 +187,7 @@ type ModalPayment struct {
 func (p ModalPayment) differs(s travel.ModalSession, b travel.Booking) []string {
 	names := s.Differs(p.Given)
 	for _, item := range p.Bookings {
-		if item.BookingID != b.ID || item.Currency != "" && item != b.ModalItem(s) {
+		if item.BookingID != b.ID || item.Currency != "" && item != travel.ModalItem(b, s) {
 			names = append(names, "bookings")
 		}
 	}

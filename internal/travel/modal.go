@@ -226,14 +226,14 @@ func (n *NewTransaction) Fill(s ModalSession, b Booking) {
 		kind = Purchase
 	}
 	n.ChannelID, n.Currency, n.Total, n.Type = &id, &currency, &total, &kind
-	n.Items = &[]Item{b.ModalItem(s)}
+	n.Items = &[]Item{ModalItem(b, s)}
 	n.Method, n.Attempt3DS, n.Modal = CreditCard, true, &s
 }
 
 // ModalItem is the part of the modal's payment for the booking: all of the payment, or, in another currency, all that
 // is unpaid. It is at least 1: that a booking is paid already is found by AnotherAttempt, or by the check of the
 // total.
-func (b Booking) ModalItem(s ModalSession) Item {
+func ModalItem(b Booking, s ModalSession) Item {
 	item := Item{BookingID: b.ID, Currency: b.Currency, Total: s.Total()}
 	if b.Currency != s.Currency() {
 		item.Total = max(1, b.Unpaid())

@@ -106,11 +106,11 @@ func TestAModalIsForItsBookingOnly(t *testing.T) {
 	elsewhere.ChannelID = 3
 	fits(elsewhere, "booking_id")
 
-	if got := b.ModalItem(session(nil)); got != (travel.Item{BookingID: 4, Currency: "USD", Total: 9999}) {
+	if got := travel.ModalItem(b, session(nil)); got != (travel.Item{BookingID: 4, Currency: "USD", Total: 9999}) {
 		t.Errorf("in the booking's currency: %+v", got)
 	}
 	b.Sums.Net = 5000
-	if got := b.ModalItem(session(map[string]string{"currencies": "JPY"})); got != (travel.Item{BookingID: 4, Currency: "USD", Total: 15000}) {
+	if got := travel.ModalItem(b, session(map[string]string{"currencies": "JPY"})); got != (travel.Item{BookingID: 4, Currency: "USD", Total: 15000}) {
 		t.Errorf("in another currency: %+v", got)
 	}
 }
