@@ -40,11 +40,11 @@ var modeMoves = map[AccountMode][]AccountMode{
 	ModeClosed:         {ModeProtectionOnly, ModeLive, ModeAffiliate},
 }
 
-// Values of other fields of a channel (section 2.3), the default first.
-var (
-	ProtectionTypes  = []string{"trust-travel", "svcu-management"}
-	StatementPeriods = []string{"month", "biweek", "week"}
-)
+// ProtectionTypes are the values of a channel's protection_type (section 2.3), the default first.
+var ProtectionTypes = []string{"trust-travel", "svcu-management"}
+
+// StatementPeriods are the values of a channel's statement_period (section 2.3), the default first.
+var StatementPeriods = []string{"month", "biweek", "week"}
 
 // OtherProtection says what else protects a traveller when a merchant fails, besides this service.
 type OtherProtection string
