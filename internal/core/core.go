@@ -6,7 +6,6 @@ package core
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"io"
 	"log/slog"
 	"strings"
@@ -63,107 +62,104 @@ type Core struct {
 func Read[T any](
 	ctx context.Context, c *Core, actor auth.Actor, fn func(tx *db.Tx) (T, error),
 ) (found T, err error) {
-	err = c.readAs(ctx, actor, plainly, func(tx *db.Tx) (err error) {
+	err = c.readAs(ctx, actor, func(tx *db.Tx) (err error) {
 		found, err = fn(tx)
 		return err
 	})
 	return found, err
 }
 
-// manner says how readAs reads.
-type manner int
-
-const (
-	plainly manner = iota // as Read
-	report                // as ReadReport
-	unasked               // as Read, but fn asks itself whether a remembered actor holds
-)
-
-// readAs is Read and ReadReport without a type, so that the program has it once.
-func (c *Core) readAs(ctx context.Context, actor auth.Actor, how manner, fn func(tx *db.Tx) error) error {
-	if err := actor.Require(auth.Read); err != nil {
-		return err
-	}
-	begun := func(tx *db.Tx) error {
-		goBy(tx, ClockFor(actor))
-		if how != unasked {
-			if err := hold(tx, actor); err != nil {
-				return err
-			}
-		}
-		return fn(tx)
-	}
-	if how == report {
-		return c.Store.ReadReportFor(ctx, actor.Caller(), begun)
-	}
-	return c.Store.ReadFor(ctx, actor.Caller(), begun)
-}
-
-// ReadReport is Read for a report whose answer says up to when it knows all: db.ReadReportFor tells where it is read. tx.Now may
-// lie some seconds back. All that the report shows is read in this one transaction.
+// ReadReport is Read for what goes through many rows (db.Report). tx.Now may lie some seconds back. All that the report
+// shows is read in this one transaction.
 func ReadReport[T any](
 	ctx context.Context, c *Core, actor auth.Actor, fn func(tx *db.Tx) (T, error),
 ) (found T, err error) {
-	err = c.readAs(ctx, actor, report, func(tx *db.Tx) (err error) {
+	err = c.reportAs(ctx, actor, func(tx *db.Tx) (err error) {
 		found, err = fn(tx)
 		return err
 	})
 	return found, err
+}
+
+// ReadPage is Read for a page of a list, and ReadReport for a deep one: the database goes through all rows before it.
+func ReadPage[T any](
+	ctx context.Context, c *Core, actor auth.Actor, page travel.Page, fn func(tx *db.Tx) (T, error),
+) (T, error) {
+	if page.Deep() {
+		return ReadReport(ctx, c, actor, fn)
+	}
+	return Read(ctx, c, actor, fn)
+}
+
+// readAs is Read without a type, so that the program has it once.
+func (c *Core) readAs(ctx context.Context, actor auth.Actor, fn func(tx *db.Tx) error) error {
+	if err := actor.Require(auth.Read); err != nil {
+		return err
+	}
+	return c.Store.Read(ctx, actor.SiteID, func(tx *db.Tx) error {
+		goBy(tx, ClockFor(actor))
+		if err := hold(tx, actor); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+}
+
+// reportAs is ReadReport without a type. A remembered actor is checked by the database itself: a standby may not know yet.
+func (c *Core) reportAs(ctx context.Context, actor auth.Actor, fn func(tx *db.Tx) error) error {
+	if err := actor.Require(auth.Read); err != nil {
+		return err
+	}
+	if !actor.Remembered.Holds() {
+		if err := c.readAs(ctx, actor, func(*db.Tx) error { return nil }); err != nil {
+			return err
+		}
+	}
+	return c.Store.Report(ctx, actor.SiteID, actor.Caller(), func(tx *db.Tx) error {
+		goBy(tx, ClockFor(actor))
+		return fn(tx)
+	})
 }
 
 // Due is what the clock brings about on a site, such as the end of authorisations. It counts as done for whoever reads,
 // whether a job has done it or not.
 type Due struct {
-	Ask func(tx *db.Tx, siteID int64, due *bool) Rider       // asks whether anything is due
+	Any func(tx *db.Tx, siteID int64) (bool, error)          // whether anything is due
 	End func(ctx context.Context, siteID int64) (int, error) // does it, and returns how much there was
 }
 
-// ReadAfter is Read by one who must not see what is due. The look for it is in the same transaction: mostly nothing is due. Riders
-// come along with the look, and have their answers when fn is called.
+// ReadAfter is Read by one who must not see what is due. The look for it is in the same transaction: mostly nothing is due.
 func ReadAfter[T any](
-	ctx context.Context, c *Core, actor auth.Actor, due Due, fn func(tx *db.Tx) (T, error), along ...Rider,
+	ctx context.Context, c *Core, actor auth.Actor, due Due, fn func(tx *db.Tx) (T, error),
 ) (found T, err error) {
-	waits, ended := false, false
-	read := func(tx *db.Tx) (err error) {
-		if err = askFirst(tx, actor, append(along, due.Ask(tx, actor.SiteID, &waits))); err == nil && (!waits || ended) {
-			found, err = fn(tx)
+	waits := false
+	found, err = Read(ctx, c, actor, func(tx *db.Tx) (found T, err error) {
+		if waits, err = due.Any(tx, actor.SiteID); err != nil || waits {
+			return found, err
 		}
-		return err
-	}
-	if err = c.readAs(ctx, actor, unasked, read); err != nil || !waits {
+		return fn(tx)
+	})
+	if err != nil || !waits {
 		return found, err
 	}
-	if _, err = due.End(ctx, actor.SiteID); err == nil {
-		ended = true
-		err = c.readAs(ctx, actor, unasked, read)
+	if _, err = due.End(ctx, actor.SiteID); err != nil {
+		return found, err
 	}
-	return found, err
+	return Read(ctx, c, actor, fn)
 }
 
-// ReadRowAfter is ReadAfter for what one statement reads by a key. That statement takes the riders along: the look for what is due, and
-// whether a remembered actor holds. Where there is no such row they have no answers.
-func ReadRowAfter[T any](
-	ctx context.Context, c *Core, actor auth.Actor, due Due, fn func(tx *db.Tx, along ...Rider) (T, error),
-) (found T, err error) {
-	if err := actor.Require(auth.Read); err != nil {
-		return found, err
+// ReadPageAfter is ReadPage by one who must not see what is due.
+func ReadPageAfter[T any](
+	ctx context.Context, c *Core, actor auth.Actor, due Due, page travel.Page, fn func(tx *db.Tx) (T, error),
+) (T, error) {
+	if !page.Deep() {
+		return ReadAfter(ctx, c, actor, due, fn)
 	}
-	waits := false
-	read := func(tx *db.Tx) (err error) {
-		goBy(tx, ClockFor(actor))
-		var version sql.NullInt64
-		if found, err = fn(tx, append(askWhether(actor, &version), due.Ask(tx, actor.SiteID, &waits))...); err == nil {
-			err = compare(actor, version)
-		}
-		return err
+	if _, err := ReadAfter(ctx, c, actor, due, func(*db.Tx) (found T, err error) { return found, nil }); err != nil {
+		var none T
+		return none, err
 	}
-	if err = c.Store.ReadOne(ctx, read); err != nil || !waits {
-		return found, err
-	}
-	if _, err = due.End(ctx, actor.SiteID); err == nil {
-		err = c.Store.ReadOne(ctx, read)
-	}
-	return found, err
+	return ReadReport(ctx, c, actor, fn)
 }
 
 // Write runs fn in a writing transaction by the clock of the actor's site. The change is durable when Write returns. fn
@@ -207,15 +203,15 @@ func (c *Core) ReadBy(ctx context.Context, clock SiteClock, fn func(tx *db.Tx) e
 
 // ReadBy is Core.ReadBy for a caller that has only the database.
 func ReadBy(ctx context.Context, base *db.DB, clock SiteClock, fn func(tx *db.Tx) error) error {
-	return base.Read(ctx, func(tx *db.Tx) error {
+	return base.Read(ctx, clock.SiteID, func(tx *db.Tx) error {
 		goBy(tx, clock)
 		return fn(tx)
 	})
 }
 
-// ReadSlowlyBy is ReadBy for what takes minutes: see db.ReadSlowly.
-func (c *Core) ReadSlowlyBy(ctx context.Context, clock SiteClock, fn func(tx *db.Tx) error) error {
-	return c.Store.ReadSlowly(ctx, func(tx *db.Tx) error {
+// ReportBy is ReadBy for the program's own work that goes through many rows (db.Report).
+func (c *Core) ReportBy(ctx context.Context, clock SiteClock, fn func(tx *db.Tx) error) error {
+	return c.Store.Report(ctx, clock.SiteID, "", func(tx *db.Tx) error {
 		goBy(tx, clock)
 		return fn(tx)
 	})

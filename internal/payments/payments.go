@@ -4,11 +4,8 @@
 package payments
 
 import (
-	"cmp"
 	"context"
-	"database/sql"
 	"fmt"
-	"slices"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/bookings"
@@ -67,26 +64,14 @@ type takenIn struct {
 	request *gatewayRequest
 }
 
-// takeIn stores a transaction in one write. The first SQL statement of the write also locks a booking of it, and looks for a
-// transaction with the payment reference that the caller gave.
+// takeIn stores a transaction in one write.
 func (p *Payments) takeIn(
 	ctx context.Context, actor auth.Actor, sem *semaphore, in travel.NewTransaction,
 ) (takenIn, error) {
-	var before sql.NullInt64
-	early, riders := lockEarly(actor.SiteID, in)
-	if in.Reference != "" && in.ChannelID != nil {
-		riders = append(riders, referenceRider(actor.SiteID, *in.ChannelID, in.PSP, in.Reference, &before))
-	}
 	return core.OnceShort(ctx, p.Core, actor, func(tx *db.Tx) (made takenIn, _ core.Outcome, err error) {
 		site, err := merchants.SiteInForce(tx, actor.SiteID)
 		if err != nil {
 			return made, core.Outcome{}, err
-		}
-		if err := early.Hold(tx); err != nil {
-			return made, core.Outcome{}, err
-		}
-		if in.Reference != "" && in.ChannelID != nil {
-			noteReference(tx, Reference{actor.SiteID, *in.ChannelID, in.PSP, in.Reference}, before.Int64)
 		}
 		r := newIntake(p.Core, tx, actor, site, in)
 		r.semaphore = sem
@@ -100,24 +85,13 @@ func (p *Payments) takeIn(
 			return err
 		})
 		return again, err
-	}, riders...)
-}
-
-// lockEarly lets the first statement of a write lock the booking of a transaction. One that adjusts another transaction locks that
-// one before its bookings, so it locks none early.
-func lockEarly(siteID int64, in travel.NewTransaction) (early *bookings.Early, riders []core.Rider) {
-	if in.Items == nil || len(*in.Items) == 0 || in.Type == nil || in.Type.Linked() {
-		return nil, nil
-	}
-	lowest := slices.MinFunc(*in.Items, func(a, b travel.Item) int { return cmp.Compare(a.BookingID, b.BookingID) })
-	early, rider := bookings.LockEarly(siteID, lowest.BookingID)
-	return early, []core.Rider{rider}
+	})
 }
 
 // Get reads one transaction. If there is none, the error has the kind RecordNotFound.
 func (p *Payments) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Transaction, error) {
-	found, err := core.ReadRowAfter(ctx, p.Core, actor, p.Due(), func(tx *db.Tx, along ...core.Rider) (travel.Transaction, error) {
-		return oneTransaction(tx, along, `site_id = ? AND id = ?`, actor.SiteID, id)
+	found, err := core.ReadAfter(ctx, p.Core, actor, p.Due(), func(tx *db.Tx) (travel.Transaction, error) {
+		return Transaction(tx, actor.SiteID, id)
 	})
 	return found, core.NotFoundAs(fault.RecordNotFound, err, "There is no transaction %d.", id)
 }
@@ -126,7 +100,7 @@ func (p *Payments) Get(ctx context.Context, actor auth.Actor, id int64) (travel.
 func (p *Payments) List(
 	ctx context.Context, actor auth.Actor, filter travel.TransactionFilter, page travel.Page,
 ) (travel.List[travel.Transaction], error) {
-	return core.ReadAfter(ctx, p.Core, actor, p.Due(), func(tx *db.Tx) (travel.List[travel.Transaction], error) {
+	return core.ReadPageAfter(ctx, p.Core, actor, p.Due(), page, func(tx *db.Tx) (travel.List[travel.Transaction], error) {
 		return transactionsPage(tx, actor.SiteID, filter, page)
 	})
 }
@@ -143,7 +117,7 @@ func (p *Payments) Payment(ctx context.Context, actor auth.Actor, id int64) (tra
 func (p *Payments) ListPayments(
 	ctx context.Context, actor auth.Actor, filter travel.PaymentFilter, page travel.Page,
 ) (travel.List[travel.Payment], error) {
-	return core.Read(ctx, p.Core, actor, func(tx *db.Tx) (travel.List[travel.Payment], error) {
+	return core.ReadPage(ctx, p.Core, actor, page, func(tx *db.Tx) (travel.List[travel.Payment], error) {
 		return paymentsPage(tx, actor.SiteID, filter, page)
 	})
 }
@@ -161,7 +135,7 @@ func (p *Payments) ExpireAuthorisations(ctx context.Context) (expired int, err e
 // is one look into an index.
 func (p *Payments) Due() core.Due {
 	return core.Due{
-		Ask: askAuthorisationsDue,
+		Any: anyAuthorisationDue,
 		End: p.ExpireDue,
 	}
 }
@@ -180,7 +154,7 @@ func (p *Payments) expireAll(
 	ctx context.Context, list func(tx *db.Tx) ([]openAuthorisation, error),
 ) (expired int, err error) {
 	var due []openAuthorisation
-	err = p.Store.Read(ctx, func(tx *db.Tx) error {
+	err = p.Store.Read(ctx, db.Deployment, func(tx *db.Tx) error {
 		due, err = list(tx)
 		return err
 	})
