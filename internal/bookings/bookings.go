@@ -124,7 +124,10 @@ func placeBooking(tx *db.Tx, b *travel.Booking, p *fault.Problems) error {
 
 // Get reads one booking of the actor's site.
 func (b *Bookings) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Booking, error) {
-	found, err := core.ReadAfter(ctx, b.Core, actor, b.due, func(tx *db.Tx) (travel.Booking, error) {
+	if err := core.EndDue(ctx, b.Core, actor, b.due); err != nil {
+		return travel.Booking{}, err
+	}
+	found, err := core.Lookup(ctx, b.Core, actor, func(tx *db.Tx) (travel.Booking, error) {
 		return b.Find(tx, actor.SiteID, id)
 	})
 	return found, unknownBooking(err, id)
@@ -134,7 +137,10 @@ func (b *Bookings) Get(ctx context.Context, actor auth.Actor, id int64) (travel.
 func (b *Bookings) List(
 	ctx context.Context, actor auth.Actor, filter travel.BookingFilter, page travel.Page,
 ) (travel.List[travel.Booking], error) {
-	return core.ReadPageAfter(ctx, b.Core, actor, b.due, page, func(tx *db.Tx) (travel.List[travel.Booking], error) {
+	if err := core.EndDue(ctx, b.Core, actor, b.due); err != nil {
+		return travel.List[travel.Booking]{}, err
+	}
+	return core.ReadPage(ctx, b.Core, actor, page, func(tx *db.Tx) (travel.List[travel.Booking], error) {
 		list, err := Page(tx, actor.SiteID, filter, page)
 		if err != nil {
 			return list, err

@@ -62,11 +62,14 @@ type Core struct {
 func Read[T any](
 	ctx context.Context, c *Core, actor auth.Actor, fn func(tx *db.Tx) (T, error),
 ) (found T, err error) {
-	err = c.readAs(ctx, actor, func(tx *db.Tx) (err error) {
-		found, err = fn(tx)
-		return err
-	})
-	return found, err
+	return readBy(ctx, c.Store.Read, actor, fn)
+}
+
+// Lookup is Read for a few rows that fn finds by their keys (db.Lookup).
+func Lookup[T any](
+	ctx context.Context, c *Core, actor auth.Actor, fn func(tx *db.Tx) (T, error),
+) (found T, err error) {
+	return readBy(ctx, c.Store.Lookup, actor, fn)
 }
 
 // ReadReport is Read for what goes through many rows (db.Report). tx.Now may lie some seconds back. All that the report
@@ -74,11 +77,19 @@ func Read[T any](
 func ReadReport[T any](
 	ctx context.Context, c *Core, actor auth.Actor, fn func(tx *db.Tx) (T, error),
 ) (found T, err error) {
-	err = c.reportAs(ctx, actor, func(tx *db.Tx) (err error) {
-		found, err = fn(tx)
-		return err
-	})
-	return found, err
+	if err := actor.Require(auth.Read); err != nil {
+		return found, err
+	}
+	if !actor.Remembered.Holds() { // a standby may not know yet that the actor is outdated
+		err = c.Store.Lookup(ctx, actor.SiteID, func(tx *db.Tx) error { return hold(tx, actor) })
+		if err != nil {
+			return found, err
+		}
+	}
+	report := func(ctx context.Context, site int64, fn func(tx *db.Tx) error) error {
+		return c.Store.Report(ctx, site, actor.Caller(), fn)
+	}
+	return readBy(ctx, report, actor, fn)
 }
 
 // ReadPage is Read for a page of a list, and ReadReport for a deep one: the database goes through all rows before it.
@@ -91,34 +102,23 @@ func ReadPage[T any](
 	return Read(ctx, c, actor, fn)
 }
 
-// readAs is Read without a type, so that the program has it once.
-func (c *Core) readAs(ctx context.Context, actor auth.Actor, fn func(tx *db.Tx) error) error {
+// readBy runs fn in a transaction that open opens, and returns what fn read.
+func readBy[T any](
+	ctx context.Context, open func(ctx context.Context, site int64, fn func(tx *db.Tx) error) error, actor auth.Actor,
+	fn func(tx *db.Tx) (T, error),
+) (found T, err error) {
 	if err := actor.Require(auth.Read); err != nil {
-		return err
+		return found, err
 	}
-	return c.Store.Read(ctx, actor.SiteID, func(tx *db.Tx) error {
+	err = open(ctx, actor.SiteID, func(tx *db.Tx) error {
 		goBy(tx, ClockFor(actor))
 		if err := hold(tx, actor); err != nil {
 			return err
 		}
-		return fn(tx)
-	})
-}
-
-// reportAs is ReadReport without a type. A remembered actor is checked by the database itself: a standby may not know yet.
-func (c *Core) reportAs(ctx context.Context, actor auth.Actor, fn func(tx *db.Tx) error) error {
-	if err := actor.Require(auth.Read); err != nil {
+		found, err = fn(tx)
 		return err
-	}
-	if !actor.Remembered.Holds() {
-		if err := c.readAs(ctx, actor, func(*db.Tx) error { return nil }); err != nil {
-			return err
-		}
-	}
-	return c.Store.Report(ctx, actor.SiteID, actor.Caller(), func(tx *db.Tx) error {
-		goBy(tx, ClockFor(actor))
-		return fn(tx)
 	})
+	return found, err
 }
 
 // Due is what the clock brings about on a site, such as the end of authorisations. It counts as done for whoever reads,
@@ -128,38 +128,13 @@ type Due struct {
 	End func(ctx context.Context, siteID int64) (int, error) // does it, and returns how much there was
 }
 
-// ReadAfter is Read by one who must not see what is due. The look for it is in the same transaction: mostly nothing is due.
-func ReadAfter[T any](
-	ctx context.Context, c *Core, actor auth.Actor, due Due, fn func(tx *db.Tx) (T, error),
-) (found T, err error) {
-	waits := false
-	found, err = Read(ctx, c, actor, func(tx *db.Tx) (found T, err error) {
-		if waits, err = due.Any(tx, actor.SiteID); err != nil || waits {
-			return found, err
-		}
-		return fn(tx)
-	})
-	if err != nil || !waits {
-		return found, err
+// EndDue brings about what is due on the actor's site. Whoever must not see it calls this first; mostly there is nothing.
+func EndDue(ctx context.Context, c *Core, actor auth.Actor, due Due) error {
+	waits, err := Lookup(ctx, c, actor, func(tx *db.Tx) (bool, error) { return due.Any(tx, actor.SiteID) })
+	if err == nil && waits {
+		_, err = due.End(ctx, actor.SiteID)
 	}
-	if _, err = due.End(ctx, actor.SiteID); err != nil {
-		return found, err
-	}
-	return Read(ctx, c, actor, fn)
-}
-
-// ReadPageAfter is ReadPage by one who must not see what is due.
-func ReadPageAfter[T any](
-	ctx context.Context, c *Core, actor auth.Actor, due Due, page travel.Page, fn func(tx *db.Tx) (T, error),
-) (T, error) {
-	if !page.Deep() {
-		return ReadAfter(ctx, c, actor, due, fn)
-	}
-	if _, err := ReadAfter(ctx, c, actor, due, func(*db.Tx) (found T, err error) { return found, nil }); err != nil {
-		var none T
-		return none, err
-	}
-	return ReadReport(ctx, c, actor, fn)
+	return err
 }
 
 // Write runs fn in a writing transaction by the clock of the actor's site. The change is durable when Write returns. fn

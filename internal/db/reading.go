@@ -19,6 +19,17 @@ func (db *DB) Read(ctx context.Context, site int64, fn func(tx *Tx) error) error
 	return db.outward(db.readOn(ctx, db.read, fn))
 }
 
+// Lookup is Read for a few rows that fn finds by their keys. On SQLite, none of its statements is watched for the end of ctx:
+// that takes two goroutines for each, which is longer than the look into an index.
+func (db *DB) Lookup(ctx context.Context, site int64, fn func(tx *Tx) error) error {
+	return db.Read(ctx, site, func(tx *Tx) error {
+		if !db.engine.manyWrites {
+			tx.ctx = context.WithoutCancel(tx.ctx)
+		}
+		return fn(tx)
+	})
+}
+
 // readOn runs fn on one snapshot, on a connection of the pool.
 func (db *DB) readOn(ctx context.Context, pool *sql.DB, fn func(tx *Tx) error) error {
 	on, end, err := db.beginRead(ctx, pool)

@@ -90,7 +90,10 @@ func (p *Payments) takeIn(
 
 // Get reads one transaction. If there is none, the error has the kind RecordNotFound.
 func (p *Payments) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Transaction, error) {
-	found, err := core.ReadAfter(ctx, p.Core, actor, p.Due(), func(tx *db.Tx) (travel.Transaction, error) {
+	if err := core.EndDue(ctx, p.Core, actor, p.Due()); err != nil {
+		return travel.Transaction{}, err
+	}
+	found, err := core.Lookup(ctx, p.Core, actor, func(tx *db.Tx) (travel.Transaction, error) {
 		return Transaction(tx, actor.SiteID, id)
 	})
 	return found, core.NotFoundAs(fault.RecordNotFound, err, "There is no transaction %d.", id)
@@ -100,7 +103,10 @@ func (p *Payments) Get(ctx context.Context, actor auth.Actor, id int64) (travel.
 func (p *Payments) List(
 	ctx context.Context, actor auth.Actor, filter travel.TransactionFilter, page travel.Page,
 ) (travel.List[travel.Transaction], error) {
-	return core.ReadPageAfter(ctx, p.Core, actor, p.Due(), page, func(tx *db.Tx) (travel.List[travel.Transaction], error) {
+	if err := core.EndDue(ctx, p.Core, actor, p.Due()); err != nil {
+		return travel.List[travel.Transaction]{}, err
+	}
+	return core.ReadPage(ctx, p.Core, actor, page, func(tx *db.Tx) (travel.List[travel.Transaction], error) {
 		return transactionsPage(tx, actor.SiteID, filter, page)
 	})
 }
