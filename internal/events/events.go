@@ -117,7 +117,7 @@ func (e *Events) read(ctx context.Context, actor auth.Actor, q query) (page Page
 // because the writes of an object wait for each other. It writes only where there is an event without a position.
 func (e *Events) Place(ctx context.Context, siteID int64) (placed int, err error) {
 	var unplaced bool
-	err = e.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
+	err = e.Store.Read(ctx, siteID, func(tx *db.Tx) (err error) {
 		_, unplaced, err = headOf(tx, siteID)
 		return err
 	})

@@ -134,7 +134,7 @@ const expireBatch = 200
 // ExpireAuthorisations ends authorisations that were not captured in time, a bounded number in each call. It returns how
 // many.
 func (p *Payments) ExpireAuthorisations(ctx context.Context) (expired int, err error) {
-	return p.expireAll(ctx, func(tx *db.Tx) ([]openAuthorisation, error) { return authorisationsDue(tx, expireBatch) })
+	return p.expireAll(ctx, db.Deployment, func(tx *db.Tx) ([]openAuthorisation, error) { return authorisationsDue(tx, expireBatch) })
 }
 
 // Due is the end of the authorisations of a site, for whoever reads its transactions and bookings. To see that none is due
@@ -151,16 +151,16 @@ func (p *Payments) Due() core.Due {
 func (p *Payments) ExpireDue(ctx context.Context, siteID int64) (expired int, err error) {
 	list := func(tx *db.Tx) ([]openAuthorisation, error) { return authorisationsDueOf(tx, siteID, expireBatch) }
 	for n := expireBatch; err == nil && n == expireBatch; expired += n {
-		n, err = p.expireAll(ctx, list)
+		n, err = p.expireAll(ctx, siteID, list)
 	}
 	return expired, err
 }
 
 func (p *Payments) expireAll(
-	ctx context.Context, list func(tx *db.Tx) ([]openAuthorisation, error),
+	ctx context.Context, siteID int64, list func(tx *db.Tx) ([]openAuthorisation, error),
 ) (expired int, err error) {
 	var due []openAuthorisation
-	err = p.Store.Read(ctx, db.Deployment, func(tx *db.Tx) error {
+	err = p.Store.Read(ctx, siteID, func(tx *db.Tx) error {
 		due, err = list(tx)
 		return err
 	})

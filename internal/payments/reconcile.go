@@ -83,7 +83,7 @@ func (p *GatewayPayments) accessTo(
 	ctx context.Context, d travel.GatewayCharge, also func(tx *db.Tx) error,
 ) (a access, err error) {
 	a.row = d
-	err = p.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
+	err = p.Store.Read(ctx, d.SiteID, func(tx *db.Tx) (err error) {
 		a.clock, err = core.ClockOf(tx, d.SiteID)
 		return err
 	})
@@ -228,7 +228,7 @@ func beginRelease(tx *db.Tx, t travel.Transaction) (ready bool, err error) {
 // nothing left to release.
 func (p *GatewayPayments) releaseAt(ctx context.Context, a access) error {
 	var t travel.Transaction
-	err := p.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
+	err := p.Store.Read(ctx, a.row.SiteID, func(tx *db.Tx) (err error) {
 		t, err = Transaction(tx, a.row.SiteID, a.row.TransactionID)
 		return err
 	})

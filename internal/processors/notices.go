@@ -74,7 +74,7 @@ type account struct {
 func (n *Notices) accessOfChannel(
 	ctx context.Context, siteID, channelID int64, processor string,
 ) (a account, channel travel.Channel, err error) {
-	err = n.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
+	err = n.Store.Read(ctx, siteID, func(tx *db.Tx) (err error) {
 		a.clock, err = core.ClockOf(tx, siteID)
 		return err
 	})
