@@ -201,22 +201,25 @@ func ChannelHasAny(tx *db.Tx, siteID, channelID int64) (bool, error) {
 // Page reads one page of a site's bookings. A filter by status goes by the status on the day of the transaction.
 func Page(tx *db.Tx, siteID int64, filter travel.BookingFilter, page travel.Page) (travel.List[travel.Booking], error) {
 	var w sqltext.Where
-	today := civil.DayOf(tx.Now)
+	all, today := filter.All(), civil.DayOf(tx.Now)
 	w.And("b.site_id = ?", siteID)
-	w.And("NOT b.deleted")
+	if all { // so the database passes over the bookings before a page in an index, without reading them
+		w.And("b.id NOT IN (SELECT d.id FROM bookings d WHERE d.site_id = ? AND d.deleted)", siteID)
+	} else {
+		w.And("NOT b.deleted")
+	}
 	andBookings(&w, siteID, filter, today)
-	countAll := page.Count && filter.All()
-	page.Count = page.Count && !countAll
+	counts := page.Count
+	page.Count = counts && !all
 	list, err := lists.Page(tx, "bookings b", BookingColumns, &w, page, bookingSortKeys(page.OrderBy, today), filter.Include,
 		func(scan func(dest ...any) error) (travel.Booking, error) { return ScanBooking(scan) })
-	if err == nil && countAll {
+	if err == nil && all && counts {
 		list.Total, err = count(tx, siteID)
 	}
 	return list, err
 }
 
-// count counts all bookings of a site. The deleted ones, which are few, have an index, and all together have another: to
-// look at each booking takes twenty times as long.
+// count counts all bookings of a site: both numbers stand in an index.
 func count(tx *db.Tx, siteID int64) (n int64, err error) {
 	err = tx.Row(`SELECT (SELECT COUNT(*) FROM bookings WHERE site_id = $1)
 		- (SELECT COUNT(*) FROM bookings WHERE site_id = $1 AND deleted)`, []any{siteID}, &n)
