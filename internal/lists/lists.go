@@ -47,12 +47,6 @@ func Page[T any](
 	return list, err
 }
 
-// sortsByID reports whether a page goes by the ids alone.
-func sortsByID(page travel.Page, orders map[string]string) bool {
-	column, known := orders[page.OrderBy]
-	return page.OrderBy != "include" && (!known || column == "id")
-}
-
 // orderBy writes the order of a page: by the attribute that the page names, then by id, so that rows with equal
 // attributes keep their places from page to page. columns maps attributes of the wire to SQL expressions. The
 // attribute "include" stands for the order in which the caller named the ids.
@@ -65,7 +59,7 @@ func orderBy(tx *db.Tx, w *sqltext.Where, page travel.Page, columns map[string]s
 	switch {
 	case page.OrderBy == "include" && len(include) > 0:
 		column = placeIn(w, include)
-	case column == "", sortsByID(page, columns):
+	case column == "", column == "id":
 		if w.IsNarrow() {
 			return " ORDER BY " + db.SortsFound(tx) + "id" + direction
 		}

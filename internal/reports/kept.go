@@ -156,7 +156,7 @@ func answer[T any, R interface {
 			return report, err
 		}
 		if report, err = compute(tx, site, q); err == nil && keeps {
-			err = keep[T, R](tx, e, v, kind, in, report)
+			err = e.keep(tx, v, kind, in, report, R(&report))
 		}
 		return report, err
 	})
@@ -173,7 +173,7 @@ func answer[T any, R interface {
 			return report, err
 		}
 		if report, err = compute(tx, site, q); err == nil && keeps && !tx.OfCopy() {
-			err = keep[T, R](tx, e, v, kind, in, report)
+			err = e.keep(tx, v, kind, in, report, R(&report))
 		}
 		return report, err
 	})
@@ -189,12 +189,9 @@ func (in ExposureQuery) version(tx *db.Tx, siteID int64) (v ledger.Version, keep
 	return v, err == nil && v.ClockAhead == core.ClockOfTx.Of(tx).Ahead.Microseconds()
 }
 
-// keep keeps a report that was computed under a version.
-func keep[T any, R interface {
-	*T
-	keptReport
-}](tx *db.Tx, e *Exposure, v ledger.Version, kind string, in ExposureQuery, report T) error {
-	if R(&report).asked().Recognition == travel.RecognitionLinear {
+// keep keeps a report that was computed under a version. of tells about it.
+func (e *Exposure) keep(tx *db.Tx, v ledger.Version, kind string, in ExposureQuery, report any, of keptReport) error {
+	if of.asked().Recognition == travel.RecognitionLinear {
 		return nil
 	}
 	siteID := core.ClockOfTx.Of(tx).SiteID
@@ -209,7 +206,7 @@ func keep[T any, R interface {
 	if ratesUntil.Before(until) {
 		until = ratesUntil
 	}
-	e.kept.put(siteID, v, in.question(kind, tx.Now), answered{report, tx.Now, until}, R(&report).weight())
+	e.kept.put(siteID, v, in.question(kind, tx.Now), answered{report, tx.Now, until}, of.weight())
 	return nil
 }
 
