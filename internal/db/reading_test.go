@@ -72,12 +72,16 @@ func TestAShortReadDoesNotWaitForEver(t *testing.T) {
 		})
 	}
 	inside.Wait()
-	never := func(*db.Tx) error {
-		t.Error("it runs")
-		return nil
-	}
-	if err := store.Read(t.Context(), db.Deployment, never); fault.KindOf(err) != fault.Unavailable {
-		t.Errorf("a read without a connection: %v", err)
+	never := func(*db.Tx) error { return errors.New("it runs") }
+	refused := make(chan error, 1)
+	go func() { refused <- store.Read(t.Context(), db.Deployment, never) }()
+	select {
+	case err := <-refused:
+		if fault.KindOf(err) != fault.Unavailable {
+			t.Errorf("a read without a connection: %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("a read without a connection still waits")
 	}
 	close(release)
 	all.Wait()
