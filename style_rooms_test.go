@@ -89,7 +89,6 @@ var arrows = withRooms(map[string][]string{
 	"internal/texts":        {"internal/money", "internal/civil"},
 	"internal/qr":           {},
 	"internal/psp/*":        {"internal/money", "internal/fault", "internal/psp", "internal/psp/tokenizer"},
-	"internal/packed":       {"internal/civil"},
 	"internal/digest":       {},
 	"internal/sqltext":      {},
 	"internal/sqlitecache":  {},
@@ -106,14 +105,13 @@ var arrows = withRooms(map[string][]string{
 	"internal/lane":         {"internal/fault"},
 	"internal/loginline":    {"internal/fault"},
 	"internal/crew":         {},
-	"internal/recent":       {},
 	"internal/sorting":      {},
 	"internal/schemasteps":  {},
 	"internal/catalog":      {},
 	"internal/resident":     {},
 	"internal/db": and(words, "internal/again", "internal/sqlitecache", "internal/sqlitefile", "internal/postgrestx", "internal/sqlitelog", "internal/sqliteparts", "internal/sqliteplan", "internal/sqliteschema", "internal/sqlitetx", "internal/schemasteps", "internal/heard", "internal/beside", "internal/crew", "internal/lane", "internal/catalog",
-		"internal/sqltext", "internal/packed"),
-	"internal/lists": and(words, "internal/db", "internal/sqltext", "internal/packed"),
+		"internal/sqltext"),
+	"internal/lists": and(words, "internal/db", "internal/sqltext"),
 	"internal/app":   and(words, allRooms()...),
 	"internal/paymentfile": {
 		"internal/money", "internal/fault", "internal/civil", "internal/travel",
@@ -123,7 +121,7 @@ var arrows = withRooms(map[string][]string{
 		"internal/money", "internal/civil", "internal/travel", "internal/protection", "internal/texts", "internal/pdf",
 	},
 	// The doors import the rooms that they serve, and none speaks to the database itself.
-	"internal/api":        and(words, and(roomsWithoutDB(), "internal/app", "internal/pdf", "internal/paper", "internal/paymentfile", "internal/recent", "docs", "internal/api/*")...),
+	"internal/api":        and(words, and(roomsWithoutDB(), "internal/app", "internal/pdf", "internal/paper", "internal/paymentfile", "docs", "internal/api/*")...),
 	"internal/api/wire":   words,
 	"internal/api/shapes": and(words, and(roomsWithoutDB(), "internal/paymentfile", "internal/api/wire")...),
 	"internal/web":        and(words, and(roomsWithoutDB(), "internal/app", "docs", "internal/web/*")...),
@@ -184,7 +182,7 @@ func roomsWithoutDoors() []string { return allRooms() }
 // withRooms adds the rooms to the table.
 func withRooms(table map[string][]string) map[string][]string {
 	for _, r := range rooms {
-		below := and(words, "internal/db", "internal/packed", "internal/digest", "internal/heard", "internal/sqltext", "internal/lists")
+		below := and(words, "internal/db", "internal/digest", "internal/heard", "internal/sqltext", "internal/lists")
 		if r.name != "core" {
 			below = append(below, "internal/core")
 		}

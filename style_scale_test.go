@@ -398,11 +398,7 @@ func (f *folder) conditions(pkg string, decl *ast.FuncDecl, to *strings.Builder,
 				to.WriteString(" AND " + withoutSelects(t))
 			}
 		case *ast.CallExpr:
-			name := called(node)
-			if name == "AndAllOf" {
-				to.WriteString(" AND site_id = ? ")
-			}
-			if next := f.funcs[pkg+"."+name]; next != nil && next != decl {
+			if next := f.funcs[pkg+"."+called(node)]; next != nil && next != decl {
 				f.conditions(pkg, next, to, depth-1)
 			}
 		}

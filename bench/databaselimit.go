@@ -73,7 +73,7 @@ func (d *databaseLimit) insert(rows samples) http.HandlerFunc {
 func (d *databaseLimit) row(w http.ResponseWriter, r *http.Request) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err == nil {
-		err = d.store.Read(r.Context(), func(tx *db.Tx) error { return d.find.run(tx, id) })
+		err = d.store.Read(r.Context(), db.Deployment, func(tx *db.Tx) error { return d.find.run(tx, id) })
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)

@@ -47,7 +47,7 @@ func findStatement(ctx context.Context, store *db.DB, service *app.App, actor au
 func columnsOf(ctx context.Context, store *db.DB, s reading) (n int, err error) {
 	for n = 1; n < 100; n++ {
 		s.columns = n
-		if err = store.Read(ctx, func(tx *db.Tx) error { return s.run(tx, s.args[s.at].(int64)) }); err == nil {
+		if err = store.Read(ctx, db.Deployment, func(tx *db.Tx) error { return s.run(tx, s.args[s.at].(int64)) }); err == nil {
 			return n, nil
 		}
 	}

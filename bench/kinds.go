@@ -32,8 +32,12 @@ const (
 	logPayments    = "log payment, 100 channels"
 )
 
-// deepPage is the page of the deep list where the book is large enough; else the last page.
-const deepPage = 2000
+// deepPage is the page of the deep list where the book is large enough; else the last page. deepCallers ask for it: a deep
+// page is a report, of which one caller may have six at once.
+const (
+	deepPage    = 2000
+	deepCallers = 6
+)
 
 // paymentsAmongReports: of so many requests for reports of exposure "beside payments", one is a payment.
 const paymentsAmongReports = 50
@@ -52,10 +56,18 @@ type visitor struct {
 func (v *visitor) path(rest string) string { return "/" + book.SitePath + "/rest/svc/v2/" + rest }
 
 func (v *visitor) get(name string, callers int, path func(r *rand.Rand, into []byte) []byte) kind {
-	return kind{name: name, callers: callers, status: http.StatusOK, make: func(r *rand.Rand, into []byte) []byte {
+	return kind{name: name, callers: readers(name, callers), status: http.StatusOK, make: func(r *rand.Rand, into []byte) []byte {
 		var room [200]byte
 		return request(into, http.MethodGet, string(path(r, append(room[:0], v.path("")...))), v.h.Token, nil)
 	}}
+}
+
+// readers are with how many callers a kind that reads is measured.
+func readers(name string, callers int) int {
+	if name == listDeep {
+		return min(callers, deepCallers)
+	}
+	return callers
 }
 
 // fixed is a path that is always the same.

@@ -199,7 +199,7 @@ func (s *student) count(ctx context.Context) error {
 
 // look shows all rows, with a text that no other row has.
 func (s *student) look(ctx context.Context, row func(t catalog.Table, key string, values []any) error) error {
-	return s.store.Read(ctx, func(tx *db.Tx) error {
+	return s.store.Read(ctx, db.Deployment, func(tx *db.Tx) error {
 		tables, err := tx.Tables()
 		for _, t := range tables {
 			if err == nil {

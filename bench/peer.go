@@ -95,7 +95,7 @@ func (p *pocketBase) kinds() []kind {
 	const records = "/api/collections/bookings/records"
 	bookings := p.b.size.Bookings
 	get := func(name string, path func(r *rand.Rand, into []byte) []byte) kind {
-		return kind{name: name, callers: p.b.callers, status: http.StatusOK, make: func(r *rand.Rand, into []byte) []byte {
+		return kind{name: name, callers: readers(name, p.b.callers), status: http.StatusOK, make: func(r *rand.Rand, into []byte) []byte {
 			var room [300]byte
 			return request(into, http.MethodGet, string(path(r, append(room[:0], records...))), p.token, nil)
 		}}

@@ -58,7 +58,7 @@ func TestTheRowsOfARequest(t *testing.T) {
 			t.Errorf("%s: %d, not %d", query, got, want)
 		}
 	}
-	if err := store.Read(ctx, func(tx *db.Tx) error { return l.find.run(tx, 7) }); err != nil {
+	if err := store.Read(ctx, db.Deployment, func(tx *db.Tx) error { return l.find.run(tx, 7) }); err != nil {
 		t.Errorf("%s: %v", l.find.query, err)
 	}
 }
@@ -69,7 +69,7 @@ func count(ctx context.Context, t *testing.T, store *db.DB, query string) (n int
 	if !strings.Contains(query, "WHERE") {
 		query += " WHERE true"
 	}
-	if err := store.Read(ctx, func(tx *db.Tx) error { return tx.Row(query+" AND id > $1", []any{int64(firstID)}, &n) }); err != nil {
+	if err := store.Read(ctx, db.Deployment, func(tx *db.Tx) error { return tx.Row(query+" AND id > $1", []any{int64(firstID)}, &n) }); err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
 	return n

@@ -242,7 +242,7 @@ func times(ctx context.Context, w world, r report) (took []time.Duration, err er
 // reopen finds the site of a book that is loaded already. Bookings are loaded in order, so if the last one exists, all
 // do.
 func (w *world) reopen(ctx context.Context, database *db.DB, payments int64) error {
-	err := database.Read(ctx, func(tx *db.Tx) error {
+	err := database.Read(ctx, db.Deployment, func(tx *db.Tx) error {
 		site, err := merchants.SiteAt(tx, book.SitePath)
 		if err == nil {
 			w.actor = auth.System(site.ID)

@@ -18,7 +18,6 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/checkout"
 	"holdfast/internal/core"
-	"holdfast/internal/recent"
 )
 
 // Config has the settings of the API. Clients have the segments of addresses hard-coded, so each segment can be set to
@@ -270,7 +269,6 @@ func New(a *app.App, c *core.Core, cfg Config) Service {
 	cfg = cfg.withDefaults()
 	s := &server{
 		app: a, core: c, cfg: cfg, mux: http.NewServeMux(), ownPages: ownPages(cfg),
-		asked: recent.New[askedPage](askedBytes), shown: recent.New[shownBooking](shownBytes),
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	computing := 0

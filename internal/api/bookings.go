@@ -5,7 +5,6 @@ import (
 
 	"holdfast/internal/api/shapes"
 	"holdfast/internal/api/wire"
-	"holdfast/internal/bookings"
 	"holdfast/internal/civil"
 	"holdfast/internal/travel"
 )
@@ -76,9 +75,6 @@ func (s *server) listBookings(c *call) error {
 	if err := q.Err(); err != nil {
 		return err
 	}
-	if filter.All() && s.askedLately(c, page) {
-		return s.listAllBookings(c, page)
-	}
 	found, err := s.app.Bookings.List(c.ctx, c.actor, filter, page)
 	if err != nil {
 		return err
@@ -88,71 +84,6 @@ func (s *server) listBookings(c *call) error {
 	}
 	show := s.showBooking(c)
 	listText(c, len(found.Items), func(i int, to []byte) []byte { return show(found.Items[i]).Write(to) })
-	return nil
-}
-
-// shownBooking is all that a booking in a list depends on.
-type shownBooking struct {
-	site  string // its path, which is part of the links
-	day   civil.Day
-	stamp bookings.Stamp
-}
-
-// shownBytes is how much memory the bookings take that lists have shown lately: some 2,000 of them.
-const shownBytes = 2 << 20
-
-// askedPage is a page of all bookings of a site.
-type askedPage struct {
-	site string // its path
-	page travel.Page
-}
-
-// askedBytes is how much memory it takes to know which pages of all bookings were asked for lately: some 500 of them.
-const askedBytes = 100 << 10
-
-// askedLately reports whether a page of all bookings was asked for before, and notes that it is.
-func (s *server) askedLately(c *call, page travel.Page) bool {
-	key := askedPage{c.r.PathValue("site"), page}
-	if s.asked.Get(key) != nil {
-		return true
-	}
-	s.asked.Put(key, []byte{1})
-	return false
-}
-
-// listAllBookings answers with a page of all bookings that was asked for before. Many callers ask for the newest ones again and again, so
-// what was shown of a booking is kept as long as its stamp in the database is the same. Who goes through all pages once finds
-// nothing there, and would only pay for it.
-func (s *server) listAllBookings(c *call, page travel.Page) error {
-	show := s.showBooking(c)
-	key := shownBooking{site: c.r.PathValue("site"), day: s.today(c)}
-	var texts [][]byte // of the bookings of the page, nil where there is none
-	found, rest, err := s.app.Bookings.ListUnknown(c.ctx, c.actor, page, func(page []bookings.Stamp) (unknown []int64) {
-		texts = make([][]byte, len(page))
-		for i, stamp := range page {
-			key.stamp = stamp
-			if texts[i] = s.shown.Get(key); texts[i] == nil {
-				unknown = append(unknown, stamp.ID)
-			}
-		}
-		return unknown
-	})
-	if err != nil {
-		return err
-	}
-	if err := paging(s, c, page, found); err != nil {
-		return err
-	}
-	listText(c, len(found.Items), func(i int, to []byte) []byte {
-		if texts[i] != nil {
-			return append(to, texts[i]...)
-		}
-		key.stamp = found.Items[i]
-		at := len(to)
-		to = show(rest[key.stamp.ID]).Write(to)
-		s.shown.Put(key, to[at:])
-		return to
-	})
 	return nil
 }
 

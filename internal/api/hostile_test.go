@@ -229,7 +229,7 @@ func (h *house) rows(t *testing.T) string {
 		names = `SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename`
 	}
 	var b strings.Builder
-	must(t, h.core.Store.Read(t.Context(), func(tx *db.Tx) error {
+	must(t, h.core.Store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 		if h.counting == "" {
 			var counts []string
 			err := tx.Each(names, nil, func(scan func(dest ...any) error) error {

@@ -69,7 +69,7 @@ func (w *world) authString(t *testing.T, fields map[string]string) string {
 	channel, err := strconv.ParseInt(fields["channels"], 10, 64)
 	must(t, err)
 	var text string
-	must(t, w.core.Store.Read(t.Context(), func(tx *db.Tx) error {
+	must(t, w.core.Store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 		c, err := merchants.Channel(tx, 1, channel)
 		if err != nil {
 			return err

@@ -17,7 +17,6 @@ import (
 	"holdfast/internal/auth"
 	"holdfast/internal/core"
 	"holdfast/internal/fault"
-	"holdfast/internal/recent"
 	"holdfast/internal/travel"
 )
 
@@ -30,8 +29,6 @@ type server struct {
 	ownPages *http.CrossOriginProtection
 	door     *door
 	failures failureLog
-	asked    *recent.Texts[askedPage]
-	shown    *recent.Texts[shownBooking] // JSON
 	// stopping ends when the program stops.
 	stopping context.Context
 	stop     context.CancelFunc

@@ -89,7 +89,7 @@ func New(c *core.Core) *App {
 	sessions := identity.NewSessions(c, tokens)
 	gateway := payments.NewGatewayPayments(c, processors.BeginPolling)
 	taken := payments.NewPayments(c, gateway)
-	logged := bookings.NewBookings(c, limits.Redate(c), payments.TransactionsOfBookings, payments.TransactionsOfBooking, taken.Due())
+	logged := bookings.NewBookings(c, limits.Redate(c), payments.TransactionsOfBookings, taken.Due())
 	allRates := rates.NewRates(c)
 	imports := takeover.NewImports(c)
 	mails := &mail.Mails{Core: c, Events: &events.Events{Core: c}}

@@ -4,7 +4,6 @@ package bookings
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"sync"
 
@@ -13,29 +12,26 @@ import (
 	"holdfast/internal/db"
 	"holdfast/internal/fault"
 	"holdfast/internal/merchants"
-	"holdfast/internal/packed"
 	"holdfast/internal/travel"
 )
 
 // Bookings are the use cases of bookings.
 type Bookings struct {
 	*core.Core
-	redate         func(tx *db.Tx, before, after travel.Booking) error
-	transactions   func(tx *db.Tx, siteID int64, bookings []int64) (map[int64][]int64, error)
-	transactionsOf func(siteID, id int64, ids *packed.Rows) core.Rider
-	due            core.Due
+	redate       func(tx *db.Tx, before, after travel.Booking) error
+	transactions func(tx *db.Tx, siteID int64, bookings []int64) (map[int64][]int64, error)
+	due          core.Due
 }
 
 // NewBookings makes the use cases. redate stores what follows from a change of a booking, such as new dates of its
 // allocations; it is called before the booking itself is stored. transactions returns the ids of the transactions that
-// were attempted against each of the bookings; it may return those of others, too. transactionsOf asks for those of one booking.
-// due is done before bookings are read or changed.
+// were attempted against each of the bookings; it may return those of others, too. due is
+// done before bookings are read or changed.
 func NewBookings(
 	c *core.Core, redate func(tx *db.Tx, before, after travel.Booking) error,
-	transactions func(tx *db.Tx, siteID int64, bookings []int64) (map[int64][]int64, error),
-	transactionsOf func(siteID, id int64, ids *packed.Rows) core.Rider, due core.Due,
+	transactions func(tx *db.Tx, siteID int64, bookings []int64) (map[int64][]int64, error), due core.Due,
 ) *Bookings {
-	return &Bookings{Core: c, redate: redate, transactions: transactions, transactionsOf: transactionsOf, due: due}
+	return &Bookings{Core: c, redate: redate, transactions: transactions, due: due}
 }
 
 // Create logs a booking in a channel of the actor's site.
@@ -80,15 +76,13 @@ func (b *Bookings) Make(
 	return made, err
 }
 
-// Find reads one booking with its transactions, by one statement, which takes riders along. The error is db.ErrNotFound when the
-// site has no such booking.
-func (b *Bookings) Find(tx *db.Tx, siteID, id int64, along ...core.Rider) (travel.Booking, error) {
-	var ids packed.Rows
-	found, err := withRiders(tx, siteID, id, append(along, b.transactionsOf(siteID, id, &ids)))
-	if err == nil {
-		found.TransactionIDs, err = ids.Ids()
+// Find reads one booking with its transactions. The error is db.ErrNotFound when the site has no such booking.
+func (b *Bookings) Find(tx *db.Tx, siteID, id int64) (travel.Booking, error) {
+	found, err := Alone(tx, siteID, id)
+	if err != nil {
+		return found, err
 	}
-	return found, err
+	return found, b.addTransactions(tx, siteID, &found)
 }
 
 // lock locks one booking for a change, and reads it with its transactions.
@@ -130,8 +124,11 @@ func placeBooking(tx *db.Tx, b *travel.Booking, p *fault.Problems) error {
 
 // Get reads one booking of the actor's site.
 func (b *Bookings) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Booking, error) {
-	found, err := core.ReadRowAfter(ctx, b.Core, actor, b.due, func(tx *db.Tx, along ...core.Rider) (travel.Booking, error) {
-		return b.Find(tx, actor.SiteID, id, along...)
+	if err := core.EndDue(ctx, b.Core, actor, b.due); err != nil {
+		return travel.Booking{}, err
+	}
+	found, err := core.Lookup(ctx, b.Core, actor, func(tx *db.Tx) (travel.Booking, error) {
+		return b.Find(tx, actor.SiteID, id)
 	})
 	return found, unknownBooking(err, id)
 }
@@ -140,62 +137,20 @@ func (b *Bookings) Get(ctx context.Context, actor auth.Actor, id int64) (travel.
 func (b *Bookings) List(
 	ctx context.Context, actor auth.Actor, filter travel.BookingFilter, page travel.Page,
 ) (travel.List[travel.Booking], error) {
-	return core.ReadAfter(ctx, b.Core, actor, b.due, func(tx *db.Tx) (travel.List[travel.Booking], error) {
-		return b.page(tx, actor.SiteID, filter, page)
-	})
-}
-
-// page reads one page of bookings with their transactions.
-func (b *Bookings) page(
-	tx *db.Tx, siteID int64, filter travel.BookingFilter, page travel.Page,
-) (travel.List[travel.Booking], error) {
-	list, err := Page(tx, siteID, filter, page)
-	if err != nil {
-		return list, err
+	if err := core.EndDue(ctx, b.Core, actor, b.due); err != nil {
+		return travel.List[travel.Booking]{}, err
 	}
-	found := make([]*travel.Booking, len(list.Items))
-	for i := range list.Items {
-		found[i] = &list.Items[i]
-	}
-	return list, b.addTransactions(tx, siteID, found...)
-}
-
-// Stamp says in which state a booking was read. As long as its stamp is the same, so is all that List gives of the booking; the day
-// of the site's clock is not part of it.
-type Stamp struct {
-	ID, Version int64
-	SiteVersion int64 // what the channel says of its bookings has no new version of each booking
-}
-
-// ListUnknown reads one page of all bookings like List, for a caller who has seen most of its bookings before. The page has their stamps. unknown says of
-// which of these the caller has to see the booking; it may be asked more than once, and the last answer counts. rest has these bookings,
-// by their ids.
-func (b *Bookings) ListUnknown(
-	ctx context.Context, actor auth.Actor, page travel.Page, unknown func(page []Stamp) []int64,
-) (list travel.List[Stamp], rest map[int64]travel.Booking, err error) {
-	var version sql.NullInt64
-	list, err = core.ReadAfter(ctx, b.Core, actor, b.due, func(tx *db.Tx) (travel.List[Stamp], error) {
-		list, err := pageOfStamps(tx, actor.SiteID, version.Int64, page)
+	return core.ReadPage(ctx, b.Core, actor, page, func(tx *db.Tx) (travel.List[travel.Booking], error) {
+		list, err := Page(tx, actor.SiteID, filter, page)
 		if err != nil {
 			return list, err
 		}
-		rest, err = b.some(tx, actor.SiteID, unknown(list.Items))
-		return list, err
-	}, core.AskVersion(actor.SiteID, &version))
-	return list, rest, err
-}
-
-// some reads bookings with their transactions, at most as many as a page has.
-func (b *Bookings) some(tx *db.Tx, siteID int64, ids []int64) (map[int64]travel.Booking, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	list, err := b.page(tx, siteID, travel.BookingFilter{Include: ids}, travel.Page{Number: 1, Size: len(ids), Offset: -1})
-	found := make(map[int64]travel.Booking, len(ids))
-	for _, booking := range list.Items {
-		found[booking.ID] = booking
-	}
-	return found, err
+		found := make([]*travel.Booking, len(list.Items))
+		for i := range list.Items {
+			found[i] = &list.Items[i]
+		}
+		return list, b.addTransactions(tx, actor.SiteID, found...)
+	})
 }
 
 // Update sets the given fields of a booking.

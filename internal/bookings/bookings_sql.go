@@ -1,7 +1,6 @@
 package bookings
 
 import (
-	"database/sql"
 	"fmt"
 	"math"
 	"slices"
@@ -10,79 +9,40 @@ import (
 	"time"
 
 	"holdfast/internal/civil"
-	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/digest"
 	"holdfast/internal/events"
 	"holdfast/internal/lists"
-	"holdfast/internal/money"
-	"holdfast/internal/packed"
 	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
-// BookingColumns is the packed row that ScanBooking reads. A subquery reads its channel. With a join, the
-// engine might begin at the channels and sort all their bookings to find the first page.
-var (
-	BookingColumns = wideBooking.One
-	oneBooking     = "SELECT " + BookingColumns + " AS booking"
-	wideBooking    = packed.WideOf(func(pack packed.Pack) string { return packedBooking(pack) })
-)
+// BookingColumns are the columns that ScanBooking reads. Subqueries read the channel, not a join: with a join, the engine
+// might begin at the channels and sort all their bookings to find the first page.
+const BookingColumns = `b.site_id, b.id, b.uuid, b.channel_id, b.author_id, b.author, b.author_name, b.content, b.firstname,
+	b.surname, b.email, COALESCE(b.start_day, -2147483648), b.end_day, b.pax, b.reference, b.total, b.currencies, b.country,
+	b.language, b.modal_draft, b.net, b.held, b.open_authorised, b.locked_payments, b.payments, b.total_changed,
+	b.suppliers, b.other_protection, COALESCE(b.import_key, ''), b.version, b.created_at, b.modified_at,
+	(SELECT c.locked FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id),
+	(SELECT c.other_protection FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id)`
 
-// lockedColumns is the packed row that readLocked reads. A RETURNING clause allows no other name for the table.
-var (
-	lockedColumns   = packedBooking(packed.Columns, "b.outstanding")
-	returnedColumns = strings.ReplaceAll(lockedColumns, "b.", "bookings.")
-	lockedRow       = `SELECT ` + lockedColumns + ` FROM bookings b WHERE b.site_id = ? AND b.id = ? AND NOT b.deleted`
-)
+// returnedColumns are BookingColumns in a RETURNING clause, which allows no other name for the table.
+var returnedColumns = strings.ReplaceAll(BookingColumns, "b.", "bookings.")
 
-// packedBooking packs the columns of a booking, and more texts behind them.
-func packedBooking(pack packed.Pack, more ...string) string {
-	return pack(`b.site_id, b.id, b.channel_id, b.author_id, COALESCE(b.start_day, -2147483648), b.end_day, b.pax,
-		b.total, b.modal_draft, b.net, b.held, b.open_authorised, b.locked_payments, b.payments, b.total_changed, b.version,
-		b.created_at, b.modified_at,
-		(SELECT `+pack("c.locked", "c.other_protection")+` FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id)`,
-		slices.Concat([]string{"b.uuid", "b.author", "b.author_name", "b.content", "b.firstname", "b.surname", "b.email",
-			"b.reference", "b.currencies", "b.country", "b.language", "b.suppliers", "b.other_protection",
-			"COALESCE(b.import_key, '')"}, more)...)
-}
-
-// ScanBooking reads one row of BookingColumns.
-func ScanBooking(scan func(dest ...any) error) (travel.Booking, error) {
-	var row packed.Row
-	if err := scan(&row); err != nil {
-		return travel.Booking{}, err
-	}
-	return readBooking(&row)
-}
-
-// readLocked reads one row of lockedColumns: a booking, and what is outstanding of it.
-func readLocked(row packed.Row) (b travel.Booking, outstanding string, err error) {
-	b, err = readBooking(&row, &outstanding)
-	return b, outstanding, err
-}
-
-// readBooking reads a row of packedBooking. more takes the texts behind the columns.
-func readBooking(row *packed.Row, more ...*string) (travel.Booking, error) {
-	b := travel.Booking{
-		SiteID: row.Int(), ID: row.Int(), ChannelID: row.Int(), AuthorID: row.Int(), Start: row.Day(), End: row.Day(),
-		Pax: row.Int(), Total: row.Int(), ModalDraft: row.Flag(),
-		Sums:     travel.BookingSums{Net: row.Int(), Held: row.Int(), OpenAuthorised: row.Int(), LockedPayments: row.Int()},
-		Payments: row.Int(), TotalChanged: row.Flag(), Version: row.Int(), CreatedAt: row.Instant(), ModifiedAt: row.Instant(),
-		ChannelLocked: row.Flag(), ChannelProtection: travel.OtherProtection(row.Text()),
-		UUID: row.Text(), Author: row.Text(), AuthorName: row.Text(), Content: row.Text(), Firstname: row.Text(),
-		Surname: row.Text(), Email: row.Text(), Reference: row.Text(), Currency: money.Currency(row.Text()),
-		Country: row.Text(), Language: row.Text(),
-	}
-	suppliers := row.Text()
-	b.OwnProtection, b.ImportKey = travel.OtherProtection(row.Text()), row.Text()
-	for _, text := range more {
-		*text = row.Text()
-	}
-	if err := row.Err(); err != nil {
+// ScanBooking reads one row of BookingColumns, and more columns behind them.
+func ScanBooking(scan func(dest ...any) error, more ...any) (travel.Booking, error) {
+	var b travel.Booking
+	var suppliers string
+	err := scan(append([]any{
+		&b.SiteID, &b.ID, &b.UUID, &b.ChannelID, &b.AuthorID, &b.Author, &b.AuthorName, &b.Content, &b.Firstname,
+		&b.Surname, &b.Email, &b.Start, &b.End, &b.Pax, &b.Reference, &b.Total, &b.Currency, &b.Country,
+		&b.Language, &b.ModalDraft, &b.Sums.Net, &b.Sums.Held, &b.Sums.OpenAuthorised, &b.Sums.LockedPayments, &b.Payments,
+		&b.TotalChanged, &suppliers, &b.OwnProtection, &b.ImportKey, &b.Version, db.Stored{Instant: &b.CreatedAt},
+		db.Stored{Instant: &b.ModifiedAt}, &b.ChannelLocked, &b.ChannelProtection,
+	}, more...)...)
+	if err != nil {
 		return b, err
 	}
-	var err error
 	b.Suppliers, err = readIDs(suppliers)
 	return b, err
 }
@@ -117,15 +77,9 @@ func readIDs(text string) (ids []int64, err error) {
 
 // Alone reads one booking without its transactions. It does not find a deleted booking.
 func Alone(tx *db.Tx, siteID, id int64) (travel.Booking, error) {
-	return withRiders(tx, siteID, id, nil)
-}
-
-// withRiders is Alone, and its statement takes riders along.
-func withRiders(tx *db.Tx, siteID, id int64, riders []core.Rider) (travel.Booking, error) {
 	return ScanBooking(func(dest ...any) error {
-		query, args, dest := core.Along(tx, oneBooking, " FROM bookings b WHERE b.site_id = ? AND b.id = ? AND NOT b.deleted",
-			[]any{siteID, id}, riders, dest...)
-		return tx.Row(query, args, dest...)
+		return tx.Row(`SELECT `+BookingColumns+` FROM bookings b WHERE b.site_id = $1 AND b.id = $2 AND NOT b.deleted`,
+			[]any{siteID, id}, dest...)
 	})
 }
 
@@ -148,48 +102,15 @@ func Lock(tx *db.Tx, siteID, id int64) (travel.Booking, error) {
 			return travel.Booking{}, err
 		}
 	}
-	var row packed.Row
-	err := tx.RowAsIs(`UPDATE bookings SET version = version + 1 WHERE site_id = $1 AND id = $2 AND NOT deleted
-		RETURNING `+returnedColumns+` AS booking`, []any{siteID, id}, &row)
-	if err != nil {
-		return travel.Booking{}, err
-	}
-	b, outstanding, err := readLocked(row)
+	var outstanding string
+	b, err := ScanBooking(func(dest ...any) error {
+		return tx.RowAsIs(`UPDATE bookings SET version = version + 1 WHERE site_id = $1 AND id = $2 AND NOT deleted
+			RETURNING `+returnedColumns+`, outstanding`, []any{siteID, id}, dest...)
+	}, &outstanding)
 	if err == nil {
 		holdLocked(tx, b, outstanding)
 	}
 	return b, err
-}
-
-// Early is a booking that the first statement of a write locks and reads, so that Lock needs no statement of its own. Of several
-// bookings it is the one with the lowest id, because writes lock them in this order.
-type Early struct {
-	key db.Key
-	row sql.Null[packed.Row]
-}
-
-// LockEarly returns what a write rides with to lock a booking early. The write calls Hold first, and stores the sums of the booking
-// (SaveSums) if it changes anything.
-func LockEarly(siteID, id int64) (*Early, core.Rider) {
-	e := &Early{key: db.Key{SiteID: siteID, ID: id}}
-	return e, core.Rider{
-		Query: lockedRow, Args: []any{siteID, id}, Dest: &e.row, Locks: true,
-	}
-}
-
-// Hold takes what the first statement of the write has read, for Lock. The version counts up when the sums are stored. Where
-// another write has left the sums of the booking to the end of a transaction that they share, Lock reads it anew.
-func (e *Early) Hold(tx *db.Tx) error {
-	if e == nil || !e.row.Valid || tx.Left(leftSums(e.key)) {
-		return nil
-	}
-	b, outstanding, err := readLocked(e.row.V)
-	if err != nil {
-		return err
-	}
-	b.Version++
-	holdLocked(tx, b, outstanding)
-	return nil
 }
 
 // Update stores the fields of a locked booking that a caller can change, and the status that follows from them.
@@ -279,7 +200,30 @@ func ChannelHasAny(tx *db.Tx, siteID, channelID int64) (bool, error) {
 
 // Page reads one page of a site's bookings. A filter by status goes by the status on the day of the transaction.
 func Page(tx *db.Tx, siteID int64, filter travel.BookingFilter, page travel.Page) (travel.List[travel.Booking], error) {
-	return pageOf(tx, siteID, filter, page, wideBooking, func(row *packed.Row) (travel.Booking, error) { return readBooking(row) })
+	var w sqltext.Where
+	all, today := filter.All(), civil.DayOf(tx.Now)
+	w.And("b.site_id = ?", siteID)
+	if all { // so the database passes over the bookings before a page in an index, without reading them
+		w.And("b.id NOT IN (SELECT d.id FROM bookings d WHERE d.site_id = ? AND d.deleted)", siteID)
+	} else {
+		w.And("NOT b.deleted")
+	}
+	andBookings(&w, siteID, filter, today)
+	counts := page.Count
+	page.Count = counts && !all
+	list, err := lists.Page(tx, "bookings b", BookingColumns, &w, page, bookingSortKeys(page.OrderBy, today), filter.Include,
+		func(scan func(dest ...any) error) (travel.Booking, error) { return ScanBooking(scan) })
+	if err == nil && all && counts {
+		list.Total, err = count(tx, siteID)
+	}
+	return list, err
+}
+
+// count counts all bookings of a site: both numbers stand in an index.
+func count(tx *db.Tx, siteID int64) (n int64, err error) {
+	err = tx.Row(`SELECT (SELECT COUNT(*) FROM bookings WHERE site_id = $1)
+		- (SELECT COUNT(*) FROM bookings WHERE site_id = $1 AND deleted)`, []any{siteID}, &n)
+	return n, err
 }
 
 // WithIDs reads some bookings of a site without their transactions, by their ids. Those that are deleted or not there are left out.
@@ -295,26 +239,6 @@ func WithIDs(tx *db.Tx, siteID int64, ids []int64) (map[int64]travel.Booking, er
 		}
 	}
 	return found, nil
-}
-
-// pageOf is Page for some columns of bookings.
-func pageOf[T any](
-	tx *db.Tx, siteID int64, filter travel.BookingFilter, page travel.Page, columns packed.Wide, read func(row *packed.Row) (T, error),
-) (travel.List[T], error) {
-	w := &sqltext.Where{}
-	lists.AndAllOf(w, lists.SiteTable{Table: "bookings", SiteID: siteID, Hidden: "deleted", Final: core.FinalOf(tx, siteID)})
-	andBookings(w, siteID, filter, civil.DayOf(tx.Now))
-	return lists.PackedPage(tx, "bookings b", columns, w, page, bookingSortKeys(page.OrderBy, civil.DayOf(tx.Now)), filter.Include, read)
-}
-
-// stampColumns are what pageOfStamps reads.
-var stampColumns = packed.WideOf(func(pack packed.Pack) string { return pack("b.id, b.version") })
-
-// pageOfStamps reads the stamps of one page of all bookings. version is that of their site.
-func pageOfStamps(tx *db.Tx, siteID, version int64, page travel.Page) (travel.List[Stamp], error) {
-	return pageOf(tx, siteID, travel.BookingFilter{}, page, stampColumns, func(row *packed.Row) (Stamp, error) {
-		return Stamp{ID: row.Int(), Version: row.Int(), SiteVersion: version}, row.Err()
-	})
 }
 
 // exactly adds a condition unless the text is empty.

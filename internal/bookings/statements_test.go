@@ -1,12 +1,10 @@
 package bookings_test
 
 import (
-	"reflect"
 	"slices"
 	"testing"
 
 	"holdfast/internal/apptest"
-	"holdfast/internal/bookings"
 	"holdfast/internal/dbtest"
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
@@ -62,8 +60,8 @@ func TestABookingRunsFewStatements(t *testing.T) {
 	})
 }
 
-// TestABookingIsReadByOneStatement: with its transactions and with the look for what is due, and no transaction of the database.
-func TestABookingIsReadByOneStatement(t *testing.T) {
+// TestABookingIsReadByThreeStatements: the look for what is due, the booking, and its transactions.
+func TestABookingIsReadByThreeStatements(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		b := w.Booking(w.Channel(travel.ModeProtectionOnly, money.EUR), 1000, "2024-09-14")
@@ -78,66 +76,8 @@ func TestABookingIsReadByOneStatement(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-		if len(ran) != 1 || !slices.Equal(got.TransactionIDs, want) {
+		if len(ran) != 3 || !slices.Equal(got.TransactionIDs, want) {
 			t.Errorf("%d statements read a booking with the transactions %v, not %v:\n%s", len(ran), got.TransactionIDs, want, ran)
-		}
-	})
-}
-
-// TestAPageThatIsKnownRunsTwoStatements: the look for what is due, and the page. What a caller does not know takes two more, and is what
-// List gives.
-func TestAPageThatIsKnownRunsTwoStatements(t *testing.T) {
-	t.Parallel()
-	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		c := w.Channel(travel.ModeProtectionOnly, money.EUR)
-		for range 4 {
-			w.Must(apptest.Report(travel.Purchase, w.Booking(c, 1000, "2024-09-14"), 100))
-		}
-		page := travel.Page{Number: 1, Size: 3, Offset: -1, OrderBy: "id", Descending: true}
-		whole, err := w.App.Bookings.List(t.Context(), w.Actor, travel.BookingFilter{}, page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ask := func(known map[bookings.Stamp]bool) (got []bookings.Stamp, rest map[int64]travel.Booking, ran int) {
-			ran = len(dbtest.Statements(w.Core.Store, func() {
-				list, more, err := w.App.Bookings.ListUnknown(t.Context(), w.Actor, page,
-					func(page []bookings.Stamp) (unknown []int64) {
-						for _, stamp := range page {
-							if !known[stamp] {
-								unknown = append(unknown, stamp.ID)
-							}
-						}
-						return unknown
-					})
-				if err != nil || !list.More {
-					t.Fatal(list, err)
-				}
-				got, rest = list.Items, more
-			}))
-			return got, rest, ran
-		}
-		stamps, rest, ran := ask(nil)
-		if len(stamps) != 3 || ran != 4 {
-			t.Fatalf("a page of nothing that is known: %v, by %d statements", stamps, ran)
-		}
-		for i, stamp := range stamps {
-			if want := whole.Items[i]; stamp.ID != want.ID || !reflect.DeepEqual(rest[stamp.ID], want) {
-				t.Errorf("row %d is %+v, and should be %+v", i, rest[stamp.ID], want)
-			}
-		}
-		known := map[bookings.Stamp]bool{stamps[0]: true, stamps[1]: true, stamps[2]: true}
-		if again, rest, ran := ask(known); !slices.Equal(again, stamps) || len(rest) != 0 || ran != 2 {
-			t.Errorf("a page that is known: %v in place of %v, %v, by %d statements", again, stamps, rest, ran)
-		}
-		w.Must(apptest.Report(travel.Purchase, whole.Items[1], 100))
-		if _, rest, _ := ask(known); len(rest) != 1 || rest[stamps[1].ID].Payments != 2 {
-			t.Errorf("after a payment for the second booking, what is not known is %v", rest)
-		}
-		if _, err := w.App.Channels.Change(t.Context(), w.Actor, c.ID, travel.ChannelFields{Name: new("Other")}); err != nil {
-			t.Fatal(err)
-		}
-		if _, rest, _ := ask(known); len(rest) != 3 {
-			t.Errorf("after a change of the channel, %d of 3 bookings are not known", len(rest))
 		}
 	})
 }

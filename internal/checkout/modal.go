@@ -131,7 +131,7 @@ func (m *Modals) Open(ctx context.Context, in ModalOpening) (ModalView, error) {
 // siteOf reads the site of an opening. For an unknown site it returns the zero site, so that the answer becomes that for a
 // wrong auth string.
 func (m *Modals) siteOf(ctx context.Context, path string) (site travel.Site, err error) {
-	err = m.Store.Read(ctx, func(tx *db.Tx) error {
+	err = m.Store.Read(ctx, db.Deployment, func(tx *db.Tx) error {
 		site, err = merchants.SiteAt(tx, path)
 		if errors.Is(err, db.ErrNotFound) {
 			return nil

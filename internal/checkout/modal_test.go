@@ -353,7 +353,7 @@ func TestModalGuessersHoldNobodyUp(t *testing.T) {
 			s.t.Errorf("a right string after the guesses: %v", err)
 		}
 		var counted int64
-		if err := s.Core.Store.Read(s.t.Context(), func(tx *db.Tx) error {
+		if err := s.Core.Store.Read(s.t.Context(), db.Deployment, func(tx *db.Tx) error {
 			return tx.Row(`SELECT COUNT(*) FROM login_attempts`, nil, &counted)
 		}); err != nil || counted != 0 {
 			s.t.Errorf("%d guesses are counted, %v", counted, err)

@@ -42,7 +42,7 @@ func (m *Modals) Enter(ctx context.Context, token string, writes bool) (u ModalU
 		return u, fault.New(fault.NotLoggedIn, "The token of a session of the payment modal is expected.")
 	}
 	wrong := modalRefusal("", "The session of the payment modal is not valid.")
-	err = m.Store.Read(ctx, func(tx *db.Tx) error {
+	err = m.Store.Read(ctx, db.Deployment, func(tx *db.Tx) error {
 		s, err := sessionWithToken(tx, auth.HashSecret(token))
 		if errors.Is(err, db.ErrNotFound) {
 			return wrong

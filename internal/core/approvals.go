@@ -220,7 +220,7 @@ func (a *Approvals) List(
 	if err := actor.Require(auth.ReadAudit); err != nil {
 		return travel.List[travel.Proposal]{}, err
 	}
-	return Read(ctx, a.Core, actor, func(tx *db.Tx) (travel.List[travel.Proposal], error) {
+	return ReadPage(ctx, a.Core, actor, page, func(tx *db.Tx) (travel.List[travel.Proposal], error) {
 		list, err := proposalsPage(tx, actor.SiteID, filter, page)
 		for i := range list.Items {
 			if err == nil {

@@ -55,7 +55,7 @@ func (a *Audit) List(
 	if err := actor.Require(auth.ReadAudit); err != nil {
 		return travel.List[travel.AuditRecord]{}, err
 	}
-	return Read(ctx, a.Core, actor, func(tx *db.Tx) (travel.List[travel.AuditRecord], error) {
+	return ReadPage(ctx, a.Core, actor, page, func(tx *db.Tx) (travel.List[travel.AuditRecord], error) {
 		return AuditRecords(tx, actor.SiteID, filter, page)
 	})
 }

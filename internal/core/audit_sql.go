@@ -90,9 +90,6 @@ func auditRecord(tx *db.Tx, siteID, id int64) (travel.AuditRecord, error) {
 
 // EachAuditRecord calls visit for the records of a site in the order of their ids.
 func EachAuditRecord(tx *db.Tx, siteID int64, visit func(travel.AuditRecord)) error {
-	if err := tx.Long(); err != nil {
-		return err
-	}
 	return tx.Each(`SELECT `+auditColumns+` FROM audit_records WHERE site_id = $1 ORDER BY id`, []any{siteID},
 		func(scan func(dest ...any) error) error {
 			r, err := scanAudit(scan)

@@ -32,7 +32,7 @@ func appendAudit(t *testing.T, store *db.DB, siteID int64, n int) {
 func chainOf(t *testing.T, store *db.DB, siteID int64) travel.AuditCheck {
 	t.Helper()
 	var check travel.AuditCheck
-	err := store.Read(t.Context(), func(tx *db.Tx) error {
+	err := store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 		head, err := core.AuditHead(tx, siteID)
 		if err != nil {
 			return err
@@ -112,7 +112,7 @@ func TestAMovedRecordIsFound(t *testing.T) {
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		appendAudit(t, store, 1, 3)
 		var second travel.AuditRecord
-		err := store.Read(t.Context(), func(tx *db.Tx) error {
+		err := store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 			return core.EachAuditRecord(tx, 1, func(r travel.AuditRecord) {
 				if r.ID == 3 {
 					second = r

@@ -191,8 +191,3 @@ func siteClocks(tx *db.Tx, condition string) ([]SiteClock, error) {
 
 // Microseconds converts a stored number of microseconds to a duration.
 func Microseconds(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
-
-// FinalOf returns a function that computes Final of a site when it is called.
-func FinalOf(tx *db.Tx, siteID int64) func() (time.Time, error) {
-	return func() (time.Time, error) { return Final(tx, siteID) }
-}

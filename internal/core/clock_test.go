@@ -42,7 +42,7 @@ func TestOnlySandboxesMoveTheirClockAndForwardOnly(t *testing.T) {
 				t.Errorf("site %d by %s: %v, want %v", c.site, c.ahead, err, c.want)
 			}
 		}
-		err = store.Read(t.Context(), func(tx *db.Tx) error {
+		err = store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 			for id, want := range map[int64]time.Duration{sandbox.ID: 48 * time.Hour, real.ID: 0} {
 				if got, err := core.ClockOf(tx, id); err != nil || got != (core.SiteClock{SiteID: id, Ahead: want}) {
 					t.Errorf("the clock of %d: %+v, %v", id, got, err)

@@ -6,7 +6,6 @@ package core
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"io"
 	"log/slog"
 	"strings"
@@ -63,48 +62,59 @@ type Core struct {
 func Read[T any](
 	ctx context.Context, c *Core, actor auth.Actor, fn func(tx *db.Tx) (T, error),
 ) (found T, err error) {
-	err = c.readAs(ctx, actor, plainly, func(tx *db.Tx) (err error) {
-		found, err = fn(tx)
-		return err
-	})
-	return found, err
+	return readBy(ctx, c.Store.Read, actor, fn)
 }
 
-// manner says how readAs reads.
-type manner int
-
-const (
-	plainly manner = iota // as Read
-	report                // as ReadReport
-	unasked               // as Read, but fn asks itself whether a remembered actor holds
-)
-
-// readAs is Read and ReadReport without a type, so that the program has it once.
-func (c *Core) readAs(ctx context.Context, actor auth.Actor, how manner, fn func(tx *db.Tx) error) error {
-	if err := actor.Require(auth.Read); err != nil {
-		return err
-	}
-	begun := func(tx *db.Tx) error {
-		goBy(tx, ClockFor(actor))
-		if how != unasked {
-			if err := hold(tx, actor); err != nil {
-				return err
-			}
-		}
-		return fn(tx)
-	}
-	if how == report {
-		return c.Store.ReadReportFor(ctx, actor.Caller(), begun)
-	}
-	return c.Store.ReadFor(ctx, actor.Caller(), begun)
+// Lookup is Read for a few rows that fn finds by their keys (db.Lookup).
+func Lookup[T any](
+	ctx context.Context, c *Core, actor auth.Actor, fn func(tx *db.Tx) (T, error),
+) (found T, err error) {
+	return readBy(ctx, c.Store.Lookup, actor, fn)
 }
 
-// ReadReport is Read for a report whose answer says up to when it knows all: db.ReadReportFor tells where it is read. tx.Now may
-// lie some seconds back. All that the report shows is read in this one transaction.
+// ReadReport is Read for what goes through many rows (db.Report). tx.Now may lie some seconds back. All that the report
+// shows is read in this one transaction.
 func ReadReport[T any](
 	ctx context.Context, c *Core, actor auth.Actor, fn func(tx *db.Tx) (T, error),
 ) (found T, err error) {
-	err = c.readAs(ctx, actor, report, func(tx *db.Tx) (err error) {
+	if err := actor.Require(auth.Read); err != nil {
+		return found, err
+	}
+	if !actor.Remembered.Holds() { // a standby may not know yet that the actor is outdated
+		err = c.Store.Lookup(ctx, actor.SiteID, func(tx *db.Tx) error { return hold(tx, actor) })
+		if err != nil {
+			return found, err
+		}
+	}
+	report := func(ctx context.Context, site int64, fn func(tx *db.Tx) error) error {
+		return c.Store.Report(ctx, site, actor.Caller(), fn)
+	}
+	return readBy(ctx, report, actor, fn)
+}
+
+// ReadPage is Read for a page of a list, and ReadReport for a deep one: the database goes through all rows before it.
+func ReadPage[T any](
+	ctx context.Context, c *Core, actor auth.Actor, page travel.Page, fn func(tx *db.Tx) (T, error),
+) (T, error) {
+	if page.Deep() {
+		return ReadReport(ctx, c, actor, fn)
+	}
+	return Read(ctx, c, actor, fn)
+}
+
+// readBy runs fn in a transaction that open opens, and returns what fn read.
+func readBy[T any](
+	ctx context.Context, open func(ctx context.Context, site int64, fn func(tx *db.Tx) error) error, actor auth.Actor,
+	fn func(tx *db.Tx) (T, error),
+) (found T, err error) {
+	if err := actor.Require(auth.Read); err != nil {
+		return found, err
+	}
+	err = open(ctx, actor.SiteID, func(tx *db.Tx) error {
+		goBy(tx, ClockFor(actor))
+		if err := hold(tx, actor); err != nil {
+			return err
+		}
 		found, err = fn(tx)
 		return err
 	})
@@ -114,56 +124,17 @@ func ReadReport[T any](
 // Due is what the clock brings about on a site, such as the end of authorisations. It counts as done for whoever reads,
 // whether a job has done it or not.
 type Due struct {
-	Ask func(tx *db.Tx, siteID int64, due *bool) Rider       // asks whether anything is due
+	Any func(tx *db.Tx, siteID int64) (bool, error)          // whether anything is due
 	End func(ctx context.Context, siteID int64) (int, error) // does it, and returns how much there was
 }
 
-// ReadAfter is Read by one who must not see what is due. The look for it is in the same transaction: mostly nothing is due. Riders
-// come along with the look, and have their answers when fn is called.
-func ReadAfter[T any](
-	ctx context.Context, c *Core, actor auth.Actor, due Due, fn func(tx *db.Tx) (T, error), along ...Rider,
-) (found T, err error) {
-	waits, ended := false, false
-	read := func(tx *db.Tx) (err error) {
-		if err = askFirst(tx, actor, append(along, due.Ask(tx, actor.SiteID, &waits))); err == nil && (!waits || ended) {
-			found, err = fn(tx)
-		}
-		return err
+// EndDue brings about what is due on the actor's site. Whoever must not see it calls this first; mostly there is nothing.
+func EndDue(ctx context.Context, c *Core, actor auth.Actor, due Due) error {
+	waits, err := Lookup(ctx, c, actor, func(tx *db.Tx) (bool, error) { return due.Any(tx, actor.SiteID) })
+	if err == nil && waits {
+		_, err = due.End(ctx, actor.SiteID)
 	}
-	if err = c.readAs(ctx, actor, unasked, read); err != nil || !waits {
-		return found, err
-	}
-	if _, err = due.End(ctx, actor.SiteID); err == nil {
-		ended = true
-		err = c.readAs(ctx, actor, unasked, read)
-	}
-	return found, err
-}
-
-// ReadRowAfter is ReadAfter for what one statement reads by a key. That statement takes the riders along: the look for what is due, and
-// whether a remembered actor holds. Where there is no such row they have no answers.
-func ReadRowAfter[T any](
-	ctx context.Context, c *Core, actor auth.Actor, due Due, fn func(tx *db.Tx, along ...Rider) (T, error),
-) (found T, err error) {
-	if err := actor.Require(auth.Read); err != nil {
-		return found, err
-	}
-	waits := false
-	read := func(tx *db.Tx) (err error) {
-		goBy(tx, ClockFor(actor))
-		var version sql.NullInt64
-		if found, err = fn(tx, append(askWhether(actor, &version), due.Ask(tx, actor.SiteID, &waits))...); err == nil {
-			err = compare(actor, version)
-		}
-		return err
-	}
-	if err = c.Store.ReadOne(ctx, read); err != nil || !waits {
-		return found, err
-	}
-	if _, err = due.End(ctx, actor.SiteID); err == nil {
-		err = c.Store.ReadOne(ctx, read)
-	}
-	return found, err
+	return err
 }
 
 // Write runs fn in a writing transaction by the clock of the actor's site. The change is durable when Write returns. fn
@@ -207,15 +178,15 @@ func (c *Core) ReadBy(ctx context.Context, clock SiteClock, fn func(tx *db.Tx) e
 
 // ReadBy is Core.ReadBy for a caller that has only the database.
 func ReadBy(ctx context.Context, base *db.DB, clock SiteClock, fn func(tx *db.Tx) error) error {
-	return base.Read(ctx, func(tx *db.Tx) error {
+	return base.Read(ctx, clock.SiteID, func(tx *db.Tx) error {
 		goBy(tx, clock)
 		return fn(tx)
 	})
 }
 
-// ReadSlowlyBy is ReadBy for what takes minutes: see db.ReadSlowly.
-func (c *Core) ReadSlowlyBy(ctx context.Context, clock SiteClock, fn func(tx *db.Tx) error) error {
-	return c.Store.ReadSlowly(ctx, func(tx *db.Tx) error {
+// ReportBy is ReadBy for the program's own work that goes through many rows (db.Report).
+func (c *Core) ReportBy(ctx context.Context, clock SiteClock, fn func(tx *db.Tx) error) error {
+	return c.Store.Report(ctx, clock.SiteID, "", func(tx *db.Tx) error {
 		goBy(tx, clock)
 		return fn(tx)
 	})

@@ -12,7 +12,7 @@ func EachSite(
 	ctx context.Context, c *Core, query string, limit int, do func(tx *db.Tx, siteID int64, limit int) (done int, err error),
 ) (more bool, err error) {
 	var clocks []SiteClock
-	err = c.Store.Read(ctx, func(tx *db.Tx) error {
+	err = c.Store.Read(ctx, db.Deployment, func(tx *db.Tx) error {
 		clocks = nil
 		return tx.Each(query, []any{db.Micros(tx.Now)}, func(scan func(dest ...any) error) error {
 			var clock SiteClock

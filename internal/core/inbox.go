@@ -24,5 +24,5 @@ func (a *Approvals) Inbox(ctx context.Context, actor auth.Actor, page travel.Pag
 	if !actor.Everywhere() {
 		return list, fault.New(fault.Forbidden, "An API token sees the proposals of its own site only.")
 	}
-	return Read(ctx, a.Core, actor, func(tx *db.Tx) (travel.List[Waiting], error) { return inboxPage(tx, page) })
+	return ReadPage(ctx, a.Core, actor, page, func(tx *db.Tx) (travel.List[Waiting], error) { return inboxPage(tx, page) })
 }

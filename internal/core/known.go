@@ -2,7 +2,6 @@ package core
 
 import (
 	"crypto/rand"
-	"database/sql"
 	"encoding/binary"
 	"sync"
 
@@ -99,11 +98,6 @@ func answer[T any](
 		v.known.put(siteID, version, question, value)
 	}
 	return value, err
-}
-
-// AskVersion asks for the version of a site, which is another one after each change of what processes remember of it.
-func AskVersion(siteID int64, version *sql.NullInt64) Rider {
-	return Rider{Query: `SELECT version FROM site_versions WHERE site_id = ?`, Args: []any{siteID}, Dest: version}
 }
 
 // Changed is called in every write that changes something which other processes may remember of a site (see Known). It

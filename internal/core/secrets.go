@@ -22,7 +22,7 @@ func (s *Secrets) SealingKeys(ctx context.Context, actor auth.Actor) (counts map
 	if err := actor.Require(auth.ManageSites); err != nil {
 		return nil, err
 	}
-	err = s.Store.Read(ctx, func(tx *db.Tx) error {
+	err = s.Store.Read(ctx, db.Deployment, func(tx *db.Tx) error {
 		counts, err = sealingKeys(tx, s.Sealed.All())
 		return err
 	})
@@ -76,7 +76,7 @@ func (s *Secrets) SealAnew(ctx context.Context, actor auth.Actor) (sealed int, e
 // first it is one short read. Where it is interrupted, the next start goes on.
 func (s *Secrets) SealPlain(ctx context.Context) error {
 	var done []string
-	err := s.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err := s.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		done, err = columnsSealed(tx)
 		return err
 	})
@@ -99,7 +99,7 @@ func (s *Secrets) sealColumn(ctx context.Context, column SealedColumn, wanted fu
 	var after []any
 	for {
 		var page, list []sealedText
-		err := s.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		err := s.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 			page, err = sealedPage(tx, column, after, sealedPerWrite)
 			return err
 		})

@@ -119,7 +119,7 @@ func (w *Work) States(ctx context.Context, actor auth.Actor) (list []JobState, e
 	if err := mayManage(actor); err != nil {
 		return nil, err
 	}
-	err = w.Store.Read(ctx, func(tx *db.Tx) error {
+	err = w.Store.Read(ctx, db.Deployment, func(tx *db.Tx) error {
 		list = nil
 		return tx.Each(`SELECT name, due_at, leased_until, attempts, last_error, last_run_at FROM jobs ORDER BY name`, nil,
 			func(scan func(dest ...any) error) error {

@@ -12,7 +12,7 @@ import (
 // Snapshot runs fn on one consistent picture of the database, like Read, for as long as ctx lets it: for a backup, which
 // reads every row.
 func (db *DB) Snapshot(ctx context.Context, fn func(tx *Tx) error) error {
-	return db.outward(db.readOn(ctx, db.read, false, func(tx *Tx) error {
+	return db.outward(db.readOn(ctx, db.read, func(tx *Tx) error {
 		if _, err := tx.Exec(db.engine.unbounded); err != nil {
 			return err
 		}

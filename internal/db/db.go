@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -46,7 +45,7 @@ const writeLifetime = 5 * time.Second
 // FinalAfter is the time after which a write is surely over. All rows that were recorded longer ago can be seen (R0).
 const FinalAfter = 2 * writeLifetime
 
-// readLifetime is how long a read may last that is not a long one: nobody waits longer for a database that does not answer.
+// readLifetime is how long a Read may last: nobody waits longer for a database that does not answer.
 const readLifetime = 5 * time.Second
 
 // DB is one open database.
@@ -65,11 +64,9 @@ type DB struct {
 
 	heard.Listeners // hear of what this process stores: see Tx.Tell
 
-	patience patience     // SQLite only
-	renewed  atomic.Int64 // when the idle connections were closed last, in nanoseconds of the clock
-	trouble  trouble      // what stands in the way of writes
-	work     work
-	memory   sync.Map // see Memory
+	renewed atomic.Int64 // when the idle connections were closed last, in nanoseconds of the clock
+	trouble trouble      // what stands in the way of writes
+	work    work
 }
 
 // Tx is one transaction. It ends with the function that it is given to. That function may run more than once, so it
@@ -82,12 +79,8 @@ type Tx struct {
 	ctx    context.Context // of the transaction: every statement in it ends when this ends
 	engine *engine
 	sql    runner
-	one    bool                           // see ReadOne
 	see    func(query string, args []any) // see Watch; nil for nobody
 	work   *work
-	memory *sync.Map     // of its database
-	quick  bool          // it is a read that leaves many rows to the lane of long reads
-	reads  bool          // it is a read: all that it sees is stored
 	copied bool          // it reads a copy: see Replica
 	late   time.Duration // how much earlier Now is on the copy
 
@@ -287,7 +280,7 @@ func (db *DB) attempt(ctx context.Context, short bool, fn func(tx *Tx) error) er
 
 // tx makes the transaction that a caller's function gets, and reads the clock for it.
 func (db *DB) tx(ctx context.Context, on runner) *Tx {
-	tx := &Tx{Now: db.now(), ctx: ctx, engine: db.engine, sql: on, work: &db.work, memory: &db.memory}
+	tx := &Tx{Now: db.now(), ctx: ctx, engine: db.engine, sql: on, work: &db.work}
 	if see := db.watcher.Load(); see != nil {
 		tx.see = *see
 	}
@@ -316,9 +309,6 @@ func (tx *Tx) Tell(siteID int64) {
 func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 	if err := tx.flushBefore(query); err != nil {
 		return 0, err
-	}
-	if tx.one {
-		return 0, errOneStatement
 	}
 	if err := tx.settle(); err != nil {
 		return 0, err
@@ -375,12 +365,6 @@ func RowLock(tx *Tx) string { return tx.engine.rowLock }
 // SortsFound stands before a column by which the rows that a condition finds are sorted after they were found.
 func SortsFound(tx *Tx) string { return tx.engine.sorted }
 
-// CommitsInOrder reports whether commits come one after the other, in the order of the ids: whoever sees a row sees all with lower ids.
-func CommitsInOrder(tx *Tx) bool { return tx.engine.serial }
-
-// Reads reports whether all that a transaction sees is stored: it writes nothing.
-func Reads(tx *Tx) bool { return tx.reads }
-
 // Each calls scan for every row of the answer. scan gets a function that reads the columns, like sql.Rows.Scan.
 func (tx *Tx) Each(query string, args []any, scan func(scan func(dest ...any) error) error) error {
 	if err := tx.flushBefore(query); err != nil {
@@ -396,7 +380,7 @@ func (tx *Tx) eachAsIs(query string, args []any, scan func(scan func(dest ...any
 	}
 	tx.show(query, args)
 	tx.changed = tx.changed || changes(query)
-	rows, err := tx.query(query, args)
+	rows, err := tx.sql.QueryContext(tx.ctx, query, args...)
 	if err != nil {
 		tx.changed = true
 		return err

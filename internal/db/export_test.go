@@ -69,13 +69,3 @@ func (db *DB) CloseReplica() error {
 
 // DeferralOf is a deferral of one write, of no tables.
 func DeferralOf(flush func(tx *Tx) error) *Deferral { return &Deferral{flush: flush} }
-
-// NewPatience gives the contexts in which short reads of SQLite wait, one after the other.
-func NewPatience() func() context.Context { return new(patience).context }
-
-// LosePatience ends the time of all short reads of SQLite that wait for a connection from now on.
-func (db *DB) LosePatience() {
-	ctx, cancel := context.WithDeadline(context.Background(), time.Now())
-	cancel()
-	db.patience.now.Store(&shared{Context: ctx})
-}

@@ -76,17 +76,17 @@ func TestLostConnectionsAreReplaced(t *testing.T) {
 		t.Errorf("it ran %d times", runs)
 	}
 	p.Cut()
-	if err := store.ReadOne(t.Context(), func(tx *db.Tx) error { return tx.Row("SELECT 1", nil, new(int64)) }); err != nil {
-		t.Errorf("a read of one statement on a lost connection: %v", err)
+	if err := store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error { return tx.Row("SELECT 1", nil, new(int64)) }); err != nil {
+		t.Errorf("a read on a lost connection: %v", err)
 	}
-	wantOutage(t, store.Read(t.Context(), func(tx *db.Tx) error {
+	wantOutage(t, store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 		p.Cut()
 		return tx.Each(`SELECT 1`, nil, func(func(dest ...any) error) error { return nil })
 	}), "", "a read whose connection is lost on the way")
 	p.Refuse()
 	p.Cut()
 	wantOutage(t, store.Write(t.Context(), put("nowhere")), "", "a write without a server")
-	wantOutage(t, store.Read(t.Context(), func(*db.Tx) error { return nil }), "", "a read without a server")
+	wantOutage(t, store.Read(t.Context(), db.Deployment, func(*db.Tx) error { return nil }), "", "a read without a server")
 }
 
 // TestACommitThatNobodyAnswersIsSaidToBeUnknown: whether it was done or not, the answer is the same, and it does not run
@@ -145,7 +145,7 @@ func TestAFrozenServerIsNotWaitedFor(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	wantOutage(t, store.Write(ctx, put("frozen")), "", "a write")
-	wantOutage(t, store.Read(ctx, func(*db.Tx) error { return nil }), "", "a read")
+	wantOutage(t, store.Read(ctx, db.Deployment, func(*db.Tx) error { return nil }), "", "a read")
 	wantOutage(t, store.Ready(ctx, put("tried")), "", "readiness")
 	p.Thaw()
 	dbtest.Write(t, store, put("after"))
@@ -213,7 +213,7 @@ func TestBehindAPoolerWritesBringTheirBounds(t *testing.T) {
 		return nil
 	})
 	// What PostgreSQL says where a pooler has mixed connections up.
-	err := store.Read(t.Context(), func(tx *db.Tx) error {
+	err := store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 		_, err := tx.Exec("EXECUTE prepared_elsewhere")
 		return err
 	})
@@ -281,7 +281,7 @@ func TestNothingIsAcknowledgedIntoAFileThatHasGone(t *testing.T) {
 			})
 			wantOutage(t, err, db.OutcomeUnknown, "the write under way")
 			wantOutage(t, store.Write(t.Context(), put("late")), "", "the next write")
-			wantOutage(t, store.Read(t.Context(), func(*db.Tx) error { return nil }), "", "a read")
+			wantOutage(t, store.Read(t.Context(), db.Deployment, func(*db.Tx) error { return nil }), "", "a read")
 			wantOutage(t, store.Ready(t.Context(), put("tried")), "", "readiness")
 		})
 	}
@@ -298,13 +298,7 @@ func TestReadsSoonNoticeThatTheFileHasGone(t *testing.T) {
 			now := dbtest.Start
 			store := dbtest.Open(t, url, func() time.Time { return now })
 			reads := map[string]func() error{
-				"a read": func() error { return store.Read(t.Context(), func(*db.Tx) error { return nil }) },
-				"a read of one row": func() error {
-					return store.ReadOne(t.Context(), func(tx *db.Tx) error {
-						var one int
-						return tx.Row("SELECT 1", nil, &one)
-					})
-				},
+				"a read": func() error { return store.Read(t.Context(), db.Deployment, func(*db.Tx) error { return nil }) },
 			}
 			dbtest.Read(t, store, func(*db.Tx) error { return nil })
 			if err := os.Remove(strings.TrimPrefix(url, "sqlite:")); err != nil {

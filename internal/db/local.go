@@ -60,21 +60,6 @@ func (l *locals) find(of *local) any {
 
 func (l *locals) add(of *local, value any) { *l = append(*l, localValue{of, value}) }
 
-// Memory is what a process remembers of a database, beyond its transactions. A package declares it once, as a variable. Many may use it at once.
-type Memory[T any] struct{ begin *func() *T }
-
-// NewMemory declares a Memory, with what it is at first.
-func NewMemory[T any](begin func() *T) Memory[T] { return Memory[T]{begin: &begin} }
-
-// Of returns what is remembered of the database of a transaction. A standby is another database.
-func (m Memory[T]) Of(tx *Tx) *T {
-	known, ok := tx.memory.Load(m.begin)
-	if !ok {
-		known, _ = tx.memory.LoadOrStore(m.begin, (*m.begin)())
-	}
-	return known.(*T)
-}
-
 // forget empties all values that are not pinned, and drops the rows that are held back.
 func (tx *Tx) forget() {
 	tx.locals = slices.DeleteFunc(tx.locals, func(known localValue) bool { return !known.of.pinned })

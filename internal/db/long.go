@@ -3,80 +3,59 @@ package db
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 
 	"holdfast/internal/fault"
 	"holdfast/internal/lane"
 )
 
-// longReads are those that go through many rows. They have connections of their own, so that however many are asked for, everything
-// else finds one.
+// longReads are those that go through many rows. They have connections of their own, so that however many are asked for,
+// short reads and writes find one.
 type longReads struct {
 	*lane.Lane
 	pool *sql.DB
-	slow chan struct{} // the one place of what takes minutes: it has a connection besides those of Readers
-}
-
-// errLong: the function of a read asked for the lane of long reads.
-var errLong = errors.New("this read is long")
-
-// Long says that a read is about to go through many rows. The function of the read returns the error as it is, and runs
-// again from its beginning, in the lane of long reads: there, Long returns nil. In a write it returns nil, too, because
-// writes take turns already.
-func (tx *Tx) Long() error {
-	if tx.quick {
-		return errLong
-	}
-	return nil
 }
 
 // SetLane changes the bounds of long reads; a zero stands for the default. Call it before the first of them.
 func (db *DB) SetLane(b lane.Bounds) {
 	l := lane.New(b)
-	db.long.Lane = l
+	db.long.Lane = l // the program's own reads find a connection besides those of the readers
 	db.long.pool.SetMaxOpenConns(l.Readers + 1)
 	db.long.pool.SetMaxIdleConns(l.Readers)
 }
 
 // laneOf makes the lane over connections that nothing else uses.
 func (db *DB) laneOf(pool *sql.DB) {
-	db.long = &longReads{pool: pool, slow: make(chan struct{}, 1)}
+	db.long = &longReads{pool: pool}
 	db.SetLane(lane.Bounds{})
 }
 
-// ReadSlowly is Read for what takes minutes, such as a check of the whole book. It has a connection of its own, so it holds up no
-// report, and it is not ended after some time. One runs at once; another is refused with Unavailable.
-func (db *DB) ReadSlowly(ctx context.Context, fn func(tx *Tx) error) error {
-	select {
-	case db.long.slow <- struct{}{}:
-	default:
-		return db.long.Refuse("Something that takes minutes is running already. Try again later.", nil)
-	}
-	defer func() { <-db.long.slow }()
-	return db.outward(db.readOn(ctx, db.long.pool, false, fn))
-}
-
-// readLong runs fn in the lane of long reads, when it is its turn.
-func (db *DB) readLong(ctx context.Context, caller string, report bool, fn func(tx *Tx) error) error {
+// Report runs fn on one snapshot, for as long as it takes: it is for what goes through many rows. A few run at once, some
+// wait, and the rest are refused; none of this holds up a Read or a Write. Where a standby follows closely enough, the
+// snapshot is the standby's, and Now the instant up to which it has everything. caller tells apart who asks: no caller alone
+// takes all places. "" is the program itself: it takes no place, reads the database itself, and is never cut short.
+func (db *DB) Report(ctx context.Context, site int64, caller string, fn func(tx *Tx) error) error {
 	l := db.long
+	if caller == "" {
+		return db.outward(db.readOn(ctx, l.pool, fn))
+	}
 	leave, err := l.Enter(ctx, caller)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	given := ctx
+	within := ctx
 	if l.Lifetime > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, l.Lifetime)
+		within, cancel = context.WithTimeout(ctx, l.Lifetime)
 		defer cancel()
 	}
-	if report && db.replica != nil && db.replica.read(ctx, fn) {
+	if db.replica != nil && db.replica.read(within, fn) {
 		return nil
 	}
-	err = db.readOn(ctx, l.pool, false, fn)
-	if err != nil && ctx.Err() != nil && given.Err() == nil && fault.KindOf(err) == fault.Internal {
+	err = db.readOn(within, l.pool, fn)
+	if err != nil && within.Err() != nil && ctx.Err() == nil && fault.KindOf(err) == fault.Internal {
 		return l.Refuse(fmt.Sprintf("This report took longer than %s. Ask for fewer days or channels.", l.Lifetime), err)
 	}
-	return err
+	return db.outward(err)
 }

@@ -3,6 +3,7 @@ package db_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -24,12 +25,9 @@ func TestLongReadsLeaveRoomForOthers(t *testing.T) {
 		store.SetLane(lane.Bounds{Readers: 2, Waiting: 3, Patience: time.Hour})
 		const asked = 40
 		running, end, done := make(chan struct{}, asked), make(chan struct{}), make(chan error, asked)
-		for range asked {
+		for i := range asked {
 			go func() {
-				done <- store.Read(t.Context(), func(tx *db.Tx) error {
-					if err := tx.Long(); err != nil {
-						return err
-					}
+				done <- store.Report(t.Context(), db.Deployment, strconv.Itoa(i), func(*db.Tx) error {
 					running <- struct{}{}
 					<-end
 					return nil
@@ -47,11 +45,11 @@ func TestLongReadsLeaveRoomForOthers(t *testing.T) {
 		var others sync.WaitGroup
 		for range 10 {
 			others.Go(func() {
-				err := store.Read(t.Context(), func(tx *db.Tx) error { return dbtest.Numbers(tx, `SELECT 1`, func(int64) error { return nil }) })
+				err := store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error { return dbtest.Numbers(tx, `SELECT 1`, func(int64) error { return nil }) })
 				if err != nil {
 					t.Error(err)
 				}
-				dbtest.Write(t, store, func(tx *db.Tx) error { return tx.Long() })
+				dbtest.Write(t, store, func(*db.Tx) error { return nil })
 			})
 		}
 		others.Wait()
@@ -75,10 +73,7 @@ func TestOneCallerDoesNotFillTheLane(t *testing.T) {
 	const each = 6
 	store.SetLane(lane.Bounds{Readers: each + 2})
 	long := func(caller string, then func()) error {
-		return store.ReadFor(t.Context(), caller, func(tx *db.Tx) error {
-			if err := tx.Long(); err != nil {
-				return err
-			}
+		return store.Report(t.Context(), db.Deployment, caller, func(*db.Tx) error {
 			then()
 			return nil
 		})
@@ -118,10 +113,7 @@ func TestALongReadEnds(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		run := func(ctx context.Context, query string) error {
-			return store.Read(ctx, func(tx *db.Tx) error {
-				if err := tx.Long(); err != nil {
-					return err
-				}
+			return store.Report(ctx, db.Deployment, "somebody", func(tx *db.Tx) error {
 				return dbtest.Numbers(tx, query, func(int64) error { return nil })
 			})
 		}
@@ -138,10 +130,7 @@ func TestALongReadEnds(t *testing.T) {
 		if err := run(t.Context(), `SELECT 1`); err != nil {
 			t.Errorf("the next one: %v", err)
 		}
-		err := store.Read(t.Context(), func(tx *db.Tx) error {
-			if err := tx.Long(); err != nil {
-				return err
-			}
+		err := store.Report(t.Context(), db.Deployment, "another", func(*db.Tx) error {
 			store.SetPatience(time.Nanosecond)
 			if err := run(t.Context(), `SELECT 1`); !fault.Is(err, fault.Unavailable) {
 				t.Errorf("one that has waited long enough: %v", err)

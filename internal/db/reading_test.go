@@ -5,7 +5,6 @@ import (
 	"errors"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"holdfast/internal/db"
@@ -20,7 +19,7 @@ func TestAReadThatIsCutLeavesNothingOpen(t *testing.T) {
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		for n := int64(1); n <= 5; n++ {
 			ctx, cancel := context.WithCancel(t.Context())
-			err := store.Read(ctx, func(tx *db.Tx) error {
+			err := store.Read(ctx, db.Deployment, func(tx *db.Tx) error {
 				var sum int64
 				if err := tx.Row(`SELECT COUNT(*) FROM site_versions`, nil, &sum); err != nil {
 					return err
@@ -41,36 +40,13 @@ func TestAReadThatIsCutLeavesNothingOpen(t *testing.T) {
 			}
 			for range 8 { // each connection has its turn
 				var rows int64
-				err := store.Read(t.Context(), func(tx *db.Tx) error {
+				err := store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 					return tx.Row(`SELECT COUNT(*) FROM site_versions WHERE site_id > 1000000`, nil, &rows)
 				})
 				if err != nil || rows != n {
 					t.Fatalf("after %d writes, a read sees %d: %v", n, rows, err)
 				}
 			}
-		}
-	})
-}
-
-// TestReadsWaitTogether: reads of one second share a context, which gives each of them five seconds and not more than six.
-func TestReadsWaitTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		next := db.NewPatience()
-		first := next()
-		<-time.After(time.Second - 1)
-		if next() != first {
-			t.Error("within a second there is another context")
-		}
-		<-time.After(2)
-		synctest.Wait()
-		second := next()
-		if ends, bounded := second.Deadline(); second == first || !bounded || time.Until(ends) != 6*time.Second {
-			t.Errorf("after a second the same context: %t; it ends in %v", second == first, time.Until(ends))
-		}
-		<-time.After(5 * time.Second)
-		synctest.Wait()
-		if !errors.Is(first.Err(), context.DeadlineExceeded) || second.Err() != nil {
-			t.Errorf("after six seconds: %v, and of one second later: %v", first.Err(), second.Err())
 		}
 	})
 }
@@ -85,7 +61,7 @@ func TestAShortReadDoesNotWaitForEver(t *testing.T) {
 	for range store.Computing() {
 		inside.Add(1)
 		all.Go(func() {
-			err := store.Read(t.Context(), func(*db.Tx) error {
+			err := store.Read(t.Context(), db.Deployment, func(*db.Tx) error {
 				inside.Done()
 				<-release
 				return nil
@@ -96,13 +72,9 @@ func TestAShortReadDoesNotWaitForEver(t *testing.T) {
 		})
 	}
 	inside.Wait()
-	never := func(*db.Tx) error {
-		t.Error("it runs")
-		return nil
-	}
-	store.LosePatience()
+	never := func(*db.Tx) error { return errors.New("it runs") }
 	refused := make(chan error, 1)
-	go func() { refused <- store.ReadOne(t.Context(), func(*db.Tx) error { return nil }) }()
+	go func() { refused <- store.Read(t.Context(), db.Deployment, never) }()
 	select {
 	case err := <-refused:
 		if fault.KindOf(err) != fault.Unavailable {
@@ -115,7 +87,7 @@ func TestAShortReadDoesNotWaitForEver(t *testing.T) {
 	all.Wait()
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	if err := store.ReadOne(gone, never); !errors.Is(err, context.Canceled) {
+	if err := store.Read(gone, db.Deployment, never); !errors.Is(err, context.Canceled) {
 		t.Errorf("a read whose caller has gone: %v", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Replica is a copy of the database that follows it, a standby of PostgreSQL. Long reports are read there, see ReadReportFor.
+// Replica is a copy of the database that follows it, a standby of PostgreSQL. Reports are read there.
 type Replica struct {
 	Copy *DB           // closed with the database
 	Most time.Duration // a copy that is further behind is not read; default 10 seconds
@@ -45,7 +45,7 @@ type ReplicaState struct {
 // errNotOurs: the server is no standby of the database.
 var errNotOurs = errors.New("it is no standby of this database")
 
-// ReadReportsFrom has long reports read at url, a streaming standby. It connects when the first one comes, so the copy may be
+// ReadReportsFrom has reports read at url, a streaming standby. It connects when the first one comes, so the copy may be
 // away. The error says that one of the two is not PostgreSQL.
 func (db *DB) ReadReportsFrom(url string, most time.Duration) error {
 	scheme, _, _ := strings.Cut(url, ":")
@@ -62,7 +62,7 @@ func (db *DB) ReadReportsFrom(url string, most time.Duration) error {
 	return nil
 }
 
-// Follow has long reports read from a copy. Call it before the first of them.
+// Follow has reports read from a copy. Call it before the first of them.
 func (db *DB) Follow(r Replica) {
 	r.Most = cmp.Or(r.Most, 10*time.Second)
 	r.Copy.SetLane(db.long.Bounds)
@@ -121,7 +121,7 @@ func (f *follower) read(ctx context.Context, fn func(tx *Tx) error) (done bool) 
 	at, behind, ok := f.look(ctx)
 	if ok {
 		known := at.Add(-behind) // all that was stored before this instant is there, and perhaps more
-		err := f.Copy.readOn(ctx, f.Copy.long.pool, false, func(tx *Tx) error {
+		err := f.Copy.readOn(ctx, f.Copy.long.pool, func(tx *Tx) error {
 			tx.late = max(0, tx.Now.Sub(known))
 			tx.Now, tx.copied = known, true
 			err := fn(tx)

@@ -33,16 +33,13 @@ func newFollowed(t *testing.T, engine dbtest.Engine) *followed {
 	return f
 }
 
-// report reads which of the two databases a long report reads, and when that is.
+// report reads which of the two databases a report reads, and when that is.
 func (f *followed) report(t *testing.T) (read string, at time.Time, lag time.Duration) {
 	t.Helper()
 	noted := false
 	note := func(behind time.Duration) { lag, noted = behind, true }
-	err := f.ReadReportFor(db.NotingLag(t.Context(), note), "", func(tx *db.Tx) error {
+	err := f.Report(db.NotingLag(t.Context(), note), db.Deployment, "somebody", func(tx *db.Tx) error {
 		at = tx.Now
-		if err := tx.Long(); err != nil {
-			return err
-		}
 		return tx.Row(`SELECT name FROM jobs WHERE name IN ('primary', 'copy')`, nil, &read)
 	})
 	if err != nil {
@@ -54,7 +51,7 @@ func (f *followed) report(t *testing.T) (read string, at time.Time, lag time.Dur
 	return read, at, lag
 }
 
-func TestLongReportsReadTheCopy(t *testing.T) {
+func TestReportsReadTheCopy(t *testing.T) {
 	t.Parallel()
 	for _, engine := range dbtest.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
@@ -62,14 +59,13 @@ func TestLongReportsReadTheCopy(t *testing.T) {
 			f := newFollowed(t, engine)
 			f.behind = 1250 * time.Millisecond
 			if read, at, lag := f.report(t); read != "copy" || at != f.now.Add(-f.behind) || lag != f.behind {
-				t.Errorf("a long report reads the %s as of %s, %s behind", read, at, lag)
+				t.Errorf("a report reads the %s as of %s, %s behind", read, at, lag)
 			}
-			// Whatever is short, no report, or writes, reads the database itself.
+			// Whatever is short, of the program itself, or writes, reads the database itself.
 			for name, read := range map[string]func(fn func(tx *db.Tx) error) error{
-				"a short report":     func(fn func(tx *db.Tx) error) error { return f.ReadReportFor(t.Context(), "", fn) },
-				"another long read":  func(fn func(tx *db.Tx) error) error { return f.Read(t.Context(), long(fn)) },
-				"a check of minutes": func(fn func(tx *db.Tx) error) error { return f.ReadSlowly(t.Context(), fn) },
-				"a write":            func(fn func(tx *db.Tx) error) error { return f.Write(t.Context(), fn) },
+				"a short read":             func(fn func(tx *db.Tx) error) error { return f.Read(t.Context(), db.Deployment, fn) },
+				"a report for the program": func(fn func(tx *db.Tx) error) error { return f.Report(t.Context(), db.Deployment, "", fn) },
+				"a write":                  func(fn func(tx *db.Tx) error) error { return f.Write(t.Context(), fn) },
 			} {
 				var from string
 				err := read(func(tx *db.Tx) error {
@@ -83,16 +79,6 @@ func TestLongReportsReadTheCopy(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// long makes a read a long one.
-func long(fn func(tx *db.Tx) error) func(tx *db.Tx) error {
-	return func(tx *db.Tx) error {
-		if err := tx.Long(); err != nil {
-			return err
-		}
-		return fn(tx)
 	}
 }
 
@@ -126,12 +112,12 @@ func TestACopyThatIsNoGoodIsNotRead(t *testing.T) {
 	f.now = f.now.Add(5 * time.Second)
 	wants("back", "following", 2, 3, 4)
 	// A report that the copy cannot answer is made by the database itself.
-	err := f.ReadReportFor(t.Context(), "", long(func(tx *db.Tx) error {
+	err := f.Report(t.Context(), db.Deployment, "somebody", func(tx *db.Tx) error {
 		if tx.OfCopy() {
 			return errors.New("what the report is about is not there yet")
 		}
 		return nil
-	}))
+	})
 	if is, _ := f.Replica(); err != nil || is.Instead != 4 {
 		t.Errorf("a report that fails on the copy: %v, %d", err, is.Instead)
 	}

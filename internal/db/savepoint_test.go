@@ -75,7 +75,7 @@ func TestWhatASavepointKeptGoesWithItsTransaction(t *testing.T) {
 
 func sitePaths(t *testing.T, store *db.DB) (paths []string) {
 	t.Helper()
-	err := store.Read(t.Context(), func(tx *db.Tx) error {
+	err := store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 		list, err := merchants.SitesPage(tx, travel.SiteFilter{}, travel.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"})
 		for _, site := range list.Items {
 			paths = append(paths, site.Path)

@@ -24,7 +24,7 @@ func TestAStatementInsideItself(t *testing.T) {
 	t.Parallel()
 	store := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
 	for range 3 { // as new, and as kept
-		err := store.Read(t.Context(), func(tx *db.Tx) error {
+		err := store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 			seen := int64(0)
 			err := dbtest.Numbers(tx, upTo, func(n int64) error {
 				seen++
@@ -70,7 +70,7 @@ func TestAStatementAfterItFailed(t *testing.T) {
 	}
 	for range 3 {
 		ctx, giveUp := context.WithCancel(t.Context())
-		err := store.Read(ctx, func(tx *db.Tx) error {
+		err := store.Read(ctx, db.Deployment, func(tx *db.Tx) error {
 			return dbtest.Numbers(tx, upTo, func(n int64) error {
 				if n == 2 {
 					giveUp()
@@ -82,7 +82,7 @@ func TestAStatementAfterItFailed(t *testing.T) {
 			t.Fatalf("given up: %v", err)
 		}
 		enough := errors.New("enough")
-		err = store.Read(t.Context(), func(tx *db.Tx) error {
+		err = store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 			if err := dbtest.Numbers(tx, upTo, func(int64) error { return enough }, 1000); !errors.Is(err, enough) {
 				t.Errorf("not read to the end: %v", err)
 			}
@@ -104,7 +104,7 @@ func TestAStatementAfterItFailed(t *testing.T) {
 func TestMoreStatementsThanAreKept(t *testing.T) {
 	t.Parallel()
 	store := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
-	err := store.Read(t.Context(), func(tx *db.Tx) error {
+	err := store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 		for round := range 2 {
 			for i := range int64(sqlitecache.Statements + 10) {
 				var got int64

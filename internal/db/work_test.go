@@ -29,28 +29,3 @@ func TestWorkIsCounted(t *testing.T) {
 		}
 	})
 }
-
-// TestAReadOfOneStatementRunsNoOther: without a transaction, a second one might see another state. So the function runs again in a
-// transaction, and all that it reads is of one state.
-func TestAReadOfOneStatementRunsNoOther(t *testing.T) {
-	t.Parallel()
-	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
-		one := func(tx *db.Tx) error { return tx.Row("SELECT 1", nil, new(int64)) }
-		if err := store.ReadOne(t.Context(), one); err != nil {
-			t.Error(err)
-		}
-		before, runs := store.Work().Statements, 0
-		if err := store.ReadOne(t.Context(), func(tx *db.Tx) error {
-			runs++
-			return errors.Join(one(tx), one(tx))
-		}); err != nil || runs != 2 || store.Work().Statements-before != 4 {
-			t.Errorf("two statements: the function ran %d times, with %d statements: %v", runs, store.Work().Statements-before, err)
-		}
-		if err := store.ReadOne(t.Context(), func(tx *db.Tx) error {
-			_, err := tx.Exec("DELETE FROM jobs")
-			return errors.Join(one(tx), err)
-		}); err == nil {
-			t.Error("a read changes something")
-		}
-	})
-}

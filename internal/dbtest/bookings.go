@@ -109,7 +109,7 @@ func (s *BookingSite) Insert(t *testing.T, list ...travel.Booking) []int64 {
 // Read reads one booking as it is stored.
 func (s *BookingSite) Read(t *testing.T, id int64) (b travel.Booking, err error) {
 	t.Helper()
-	err = s.DB.Read(t.Context(), func(tx *db.Tx) error {
+	err = s.DB.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 		b, err = bookings.Alone(tx, s.ID, id)
 		return err
 	})
@@ -120,7 +120,7 @@ func (s *BookingSite) Read(t *testing.T, id int64) (b travel.Booking, err error)
 func (s *BookingSite) List(t rapid.TB, f travel.BookingFilter, page travel.Page) travel.List[travel.Booking] {
 	t.Helper()
 	var list travel.List[travel.Booking]
-	err := s.DB.Read(context.Background(), func(tx *db.Tx) (err error) {
+	err := s.DB.Read(context.Background(), db.Deployment, func(tx *db.Tx) (err error) {
 		list, err = bookings.Page(tx, s.ID, f, page)
 		return err
 	})

@@ -93,7 +93,7 @@ func Write(t *testing.T, store *db.DB, fn func(tx *db.Tx) error) {
 // Read runs fn in a read that must succeed.
 func Read(t *testing.T, store *db.DB, fn func(tx *db.Tx) error) {
 	t.Helper()
-	if err := store.Read(t.Context(), fn); err != nil {
+	if err := store.Read(t.Context(), db.Deployment, fn); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -109,7 +109,7 @@ func AwaitLock(t *testing.T, store *db.DB, over <-chan struct{}) {
 		default:
 		}
 		var n int64
-		err := store.Read(t.Context(), func(tx *db.Tx) error {
+		err := store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 			return tx.Row(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
 				nil, &n)
 		})

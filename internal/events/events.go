@@ -117,7 +117,7 @@ func (e *Events) read(ctx context.Context, actor auth.Actor, q query) (page Page
 // because the writes of an object wait for each other. It writes only where there is an event without a position.
 func (e *Events) Place(ctx context.Context, siteID int64) (placed int, err error) {
 	var unplaced bool
-	err = e.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = e.Store.Read(ctx, siteID, func(tx *db.Tx) (err error) {
 		_, unplaced, err = headOf(tx, siteID)
 		return err
 	})
@@ -141,7 +141,7 @@ func (e *Events) Place(ctx context.Context, siteID int64) (placed int, err error
 // one site does not stop the others.
 func (e *Events) PlaceAll(ctx context.Context) (more bool, err error) {
 	var sites []int64
-	err = e.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = e.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		sites, err = sitesUnplaced(tx)
 		return err
 	})
@@ -168,7 +168,7 @@ const Kept = 90 * 24 * time.Hour
 // What goes wrong at one site does not stop the others.
 func (e *Events) Forget(ctx context.Context) (more bool, err error) {
 	var sites []int64
-	err = e.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = e.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		sites, err = sitesToForget(tx, tx.Now.Add(-Kept))
 		return err
 	})

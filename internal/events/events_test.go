@@ -81,7 +81,7 @@ func TestAReaderMissesNothing(t *testing.T) {
 			t.Errorf("%d events were seen, %d were written", len(seen), writers*writesOfEach)
 		}
 		var rows, different, highest, head int
-		err := w.Core.Store.Read(t.Context(), func(tx *db.Tx) error {
+		err := w.Core.Store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 			return tx.Row(`SELECT COUNT(*), COUNT(DISTINCT e.position), MAX(e.position), MAX(h.position)
 				FROM events e JOIN event_heads h ON h.site_id = e.site_id`, nil, &rows, &different, &highest, &head)
 		})

@@ -80,7 +80,7 @@ func (e *Events) Look(ctx context.Context) {
 	defer e.looks.mu.Unlock()
 	e.looks.made.Add(1)
 	ends := map[int64]int64{}
-	err := e.Store.Read(ctx, func(tx *db.Tx) error { return endsOf(tx, e.Store.Listening(), ends) })
+	err := e.Store.Read(ctx, db.Deployment, func(tx *db.Tx) error { return endsOf(tx, e.Store.Listening(), ends) })
 	if err != nil {
 		return
 	}

@@ -78,7 +78,7 @@ func (a *Accounts) UserNamed(ctx context.Context, actor auth.Actor, username str
 	if err := actor.Require(auth.ManageUsers); err != nil {
 		return auth.User{}, err
 	}
-	err = a.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = a.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		user, err = UserNamed(tx, username)
 		return unknownUser(err)
 	})
@@ -192,7 +192,7 @@ func (a *Accounts) BeginTwoFactor(ctx context.Context, actor auth.Actor, userID 
 		return "", "", err
 	}
 	var user auth.User
-	err = a.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = a.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		user, err = User(tx, userID)
 		return unknownUser(err)
 	})
@@ -218,7 +218,7 @@ func (a *Accounts) PendingTwoFactor(ctx context.Context, actor auth.Actor, userI
 		return "", "", err
 	}
 	var user auth.User
-	err = a.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = a.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		user, err = User(tx, userID)
 		return unknownUser(err)
 	})

@@ -1,13 +1,12 @@
 package identity
 
 import (
-	"slices"
+	"database/sql"
 	"time"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
-	"holdfast/internal/packed"
 )
 
 // Caller is what every request needs to know about who sent it. One query reads it: the user, the site of the path, the
@@ -21,72 +20,51 @@ type Caller struct {
 	Version    int64         // of the site, with an API token: another one when any of this may have changed; 0: the site has none
 }
 
-// callerNumbers and callerTexts are the columns of a packed row that readCaller reads: s is the site, m the membership, u the user.
-const callerNumbers = `COALESCE(s.id, 0), COALESCE(s.clock_ahead, 0), u.id, u.operator, u.refresh_generation,
-	COALESCE(m.can_sign_off_payout, FALSE)`
+// callerColumns are the columns that Caller.dest takes: s is the site, m the membership, u the user.
+const callerColumns = `COALESCE(s.id, 0), COALESCE(s.clock_ahead, 0), u.id, u.username, u.display_name, u.operator,
+	u.refresh_generation, COALESCE(m.role, ''), COALESCE(m.can_sign_off_payout, FALSE)`
 
-var callerTexts = []string{"u.username", "u.display_name", "COALESCE(m.role, '')"}
-
-func (c *Caller) readNumbers(row *packed.Row) {
-	c.Membership.SiteID, c.Ahead = row.Int(), core.Microseconds(row.Int())
-	c.User.ID, c.User.Operator, c.User.RefreshGeneration = row.Int(), row.Flag(), row.Int()
-	c.Membership.CanSignOffPayout = row.Flag()
+// dest says where callerColumns go. The caller's Ahead is read into ahead, as microseconds.
+func (c *Caller) dest(ahead *int64, more ...any) []any {
+	return append([]any{&c.Membership.SiteID, ahead, &c.User.ID, &c.User.Username, &c.User.DisplayName, &c.User.Operator,
+		&c.User.RefreshGeneration, &c.Membership.Role, &c.Membership.CanSignOffPayout}, more...)
 }
-
-func (c *Caller) readTexts(row *packed.Row) {
-	c.User.Username, c.User.DisplayName, c.Membership.Role = row.Text(), row.Text(), auth.Role(row.Text())
-}
-
-// The columns of CallerByUser and of CallerByToken.
-var (
-	byUserColumns = packed.Columns(callerNumbers+`, EXISTS (SELECT 1 FROM jwt_keys k WHERE k.id = $1)
-		AND ($2 = '' OR EXISTS (SELECT 1 FROM refresh_families f WHERE f.user_id = u.id AND f.id = $2))`, callerTexts...)
-	byTokenColumns = packed.Columns(callerNumbers+`, t.id, COALESCE(t.last_used_at, 0), COALESCE(t.expires_at, 0), COALESCE(v.version, 0)`,
-		slices.Concat(callerTexts, []string{"t.secret_hash", "t.abilities", "t.addresses"})...)
-)
 
 // CallerByUser reads a user at the site with a path. Without such a user it returns db.ErrNotFound. Without such a site
 // the user has no role. keyID is the key of the user's access token, and family its family or "": the same statement
 // looks whether they stand.
 func CallerByUser(tx *db.Tx, path string, userID int64, keyID, family string) (c Caller, err error) {
-	var row packed.Row
-	err = tx.Row(`SELECT `+byUserColumns+` AS caller
+	var ahead int64
+	err = tx.Row(`SELECT `+callerColumns+`, EXISTS (SELECT 1 FROM jwt_keys k WHERE k.id = $1)
+			AND ($2 = '' OR EXISTS (SELECT 1 FROM refresh_families f WHERE f.user_id = u.id AND f.id = $2))
 		FROM users u
 		LEFT JOIN sites s ON s.path = $3
 		LEFT JOIN memberships m ON m.site_id = s.id AND m.user_id = u.id
-		WHERE u.id = $4`, []any{keyID, family, path, userID}, &row)
-	if err != nil {
-		return c, err
-	}
-	c.readNumbers(&row)
-	c.Stands = row.Flag()
-	c.readTexts(&row)
-	return c, row.Err()
+		WHERE u.id = $4`, []any{keyID, family, path, userID}, c.dest(&ahead, &c.Stands)...)
+	c.Ahead = core.Microseconds(ahead)
+	return c, err
 }
 
 // CallerByToken reads an API token of the site with a path, and the user who made it. If the site has no such token, it
 // returns db.ErrNotFound.
 func CallerByToken(tx *db.Tx, path string, tokenID int64) (c Caller, err error) {
-	var row packed.Row
-	err = tx.Row(`SELECT `+byTokenColumns+` AS caller
+	var ahead int64
+	var used, expires sql.NullInt64
+	var limits tokenLimits
+	err = tx.Row(`SELECT `+callerColumns+`, t.id, t.secret_hash, t.abilities, t.addresses, t.last_used_at, t.expires_at,
+			COALESCE(v.version, 0)
 		FROM sites s
 		JOIN api_tokens t ON t.site_id = s.id AND t.id = $1
 		JOIN users u ON u.id = t.user_id
 		LEFT JOIN memberships m ON m.site_id = s.id AND m.user_id = u.id
 		LEFT JOIN site_versions v ON v.site_id = s.id
-		WHERE s.path = $2`, []any{tokenID, path}, &row)
+		WHERE s.path = $2`, []any{tokenID, path}, c.dest(&ahead, &c.Token.ID, &c.Token.SecretHash, &limits.abilities,
+		&limits.addresses, &used, &expires, &c.Version)...)
 	if err != nil {
 		return c, err
 	}
-	c.readNumbers(&row)
-	c.Token.ID, c.Token.SiteID = row.Int(), c.Membership.SiteID
-	c.Token.LastUsedAt, c.Token.ExpiresAt, c.Version = row.InstantOrNone(), row.InstantOrNone(), row.Int()
-	c.readTexts(&row)
-	c.Token.SecretHash = row.Text()
-	limits := tokenLimits{abilities: row.Text(), addresses: row.Text()}
-	if err := row.Err(); err != nil {
-		return c, err
-	}
+	c.Ahead, c.Token.SiteID = core.Microseconds(ahead), c.Membership.SiteID
+	c.Token.LastUsedAt, c.Token.ExpiresAt = db.MaybeInstant(used), db.MaybeInstant(expires)
 	return c, limits.read(&c.Token)
 }
 

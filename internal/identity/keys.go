@@ -58,7 +58,7 @@ func (k *keys) stored(ctx context.Context) (list []StoredKey, err error) {
 		list, err = JWTKeys(tx)
 		return err
 	}
-	if err := k.Store.Read(ctx, read); err != nil || slices.ContainsFunc(list, signs) {
+	if err := k.Store.Read(ctx, db.Deployment, read); err != nil || slices.ContainsFunc(list, signs) {
 		return list, err
 	}
 	fresh, err := k.fresh()

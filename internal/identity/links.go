@@ -107,7 +107,7 @@ func (l *Links) make(tx *db.Tx, user auth.User, link Link, mail LinkMail) (secre
 // Secret is the secret of an open link with a hash, for the mail that has the link. It is "" where the link has ended.
 func (l *Links) Secret(ctx context.Context, hash string) (secret string, err error) {
 	var link Link
-	err = l.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = l.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		link, err = openLink(tx, hash)
 		return err
 	})
@@ -131,7 +131,7 @@ func (l Link) NewAddress() string { return l.address }
 
 // Look reads the open link with a secret. The error is a fault of the kind SettingNotFound if it was used or has ended.
 func (l *Links) Look(ctx context.Context, secret string) (found OpenLink, err error) {
-	err = l.Store.Read(ctx, func(tx *db.Tx) error {
+	err = l.Store.Read(ctx, db.Deployment, func(tx *db.Tx) error {
 		if found.Link, err = openLink(tx, auth.HashSecret(secret)); err != nil {
 			return noLink(err)
 		}
@@ -244,7 +244,7 @@ func (l *Links) Ask(ctx context.Context, name, address string) error {
 // nothing. It returns more if there may be some left.
 func (l *Links) Answer(ctx context.Context) (more bool, err error) {
 	var names []string
-	err = l.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = l.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		names, err = namesAsked(tx, askBatch)
 		return err
 	})

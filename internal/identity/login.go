@@ -145,7 +145,7 @@ func (s *Sessions) begin(ctx context.Context, in Login) (a attempt, err error) {
 	}
 	var wait time.Duration
 	step, proven := int64(0), false
-	err = s.Store.Read(ctx, func(tx *db.Tx) error {
+	err = s.Store.Read(ctx, db.Deployment, func(tx *db.Tx) error {
 		user, err := UserNamed(tx, in.Username)
 		if err != nil && !errors.Is(err, db.ErrNotFound) {
 			return err
@@ -330,7 +330,7 @@ func (s *Sessions) open(ctx context.Context, user auth.User, path string, descen
 
 // readSites reads the sites on which the user may act. The default one is the site of the path, or else the first.
 func (s *Sessions) readSites(ctx context.Context, session *Session, path string) error {
-	return s.Store.Read(ctx, func(tx *db.Tx) error {
+	return s.Store.Read(ctx, db.Deployment, func(tx *db.Tx) error {
 		memberships, err := membershipsOf(tx, session.User.ID)
 		if err != nil {
 			return err

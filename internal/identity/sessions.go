@@ -60,14 +60,14 @@ func (s *Sessions) byToken(ctx context.Context, path, bearer, address string) (a
 	}
 	var caller Caller
 	var elsewhere bool
-	err := s.Store.ReadOne(ctx, func(tx *db.Tx) (err error) {
+	err := s.Store.Lookup(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		caller, err = CallerByToken(tx, path, id)
 		return err
 	})
 	if errors.Is(err, db.ErrNotFound) {
 		// A token of another site is judged there, by the clock of its own site. Most that come here are of none.
 		elsewhere = true
-		err = s.Store.ReadOne(ctx, func(tx *db.Tx) error {
+		err = s.Store.Lookup(ctx, db.Deployment, func(tx *db.Tx) error {
 			own, err := siteOfToken(tx, id)
 			if err == nil {
 				caller, err = CallerByToken(tx, own, id)
@@ -117,7 +117,7 @@ func (s *Sessions) byAccess(ctx context.Context, path, bearer string) (auth.Acto
 	}
 	var caller Caller
 	var aheadThen time.Duration
-	err = s.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = s.Store.Lookup(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		if caller, err = CallerByUser(tx, path, claims.UserID, claims.KeyID, claims.Family); err != nil || caller.Ahead == 0 {
 			return err
 		}
@@ -217,7 +217,7 @@ func (s *Sessions) userOf(ctx context.Context, bearer string, kind auth.Kind) (a
 	}
 	var user auth.User
 	var stands bool
-	err = s.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = s.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		if user, err = User(tx, claims.UserID); errors.Is(err, db.ErrNotFound) {
 			return errJWTInvalid()
 		} else if err != nil {
@@ -255,7 +255,7 @@ func (s *Sessions) LoginKeys(ctx context.Context, actor auth.Actor) (list []Logi
 	if err := actor.Require(auth.ManageUsers); err != nil {
 		return nil, err
 	}
-	err = s.Store.Read(ctx, func(tx *db.Tx) error {
+	err = s.Store.Read(ctx, db.Deployment, func(tx *db.Tx) error {
 		keys, err := JWTKeys(tx)
 		list = nil
 		for _, k := range keys {

@@ -98,7 +98,7 @@ func (s *SignIns) Visit(ctx context.Context, path, cookie, address string) (v Vi
 		return Visit{}, errNotLoggedIn()
 	}
 	var late bool
-	err = s.Sessions.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = s.Sessions.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		if v.SignIn, err = signIn(tx, userID, id); err == nil {
 			v.User, err = User(tx, userID)
 		}
@@ -128,7 +128,7 @@ func (s *SignIns) Visit(ctx context.Context, path, cookie, address string) (v Vi
 // As is a visit of a user without a browser, for what the program makes for them while they are away: on the site with a path, or on
 // none. The errors are those of Visit; RecordNotFound says that there is no such user.
 func (s *SignIns) As(ctx context.Context, userID int64, path string) (v Visit, err error) {
-	err = s.Sessions.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = s.Sessions.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		if v.User, err = User(tx, userID); err != nil {
 			return unknownUser(err)
 		}
@@ -189,7 +189,7 @@ func (s *SignIns) ChangePassword(
 		return "", err
 	}
 	var user auth.User
-	err = s.Sessions.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = s.Sessions.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		user, err = User(tx, v.User.ID)
 		return err
 	})
@@ -214,7 +214,7 @@ func (s *SignIns) RemoveSecondFactor(ctx context.Context, v Visit, in Login) err
 
 // List lists the browsers in which the user of a visit is signed in, the one that was used last first.
 func (s *SignIns) List(ctx context.Context, v Visit) (list []SignIn, err error) {
-	err = s.Sessions.Store.Read(ctx, func(tx *db.Tx) error {
+	err = s.Sessions.Store.Read(ctx, db.Deployment, func(tx *db.Tx) error {
 		all, err := signInsOf(tx, v.User.ID)
 		list = nil
 		for _, one := range all {

@@ -50,7 +50,7 @@ func (t *Tokens) List(ctx context.Context, actor auth.Actor) (list []auth.APITok
 	if err := actor.Require(auth.Read); err != nil {
 		return nil, err
 	}
-	err = t.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = t.Store.Read(ctx, actor.SiteID, func(tx *db.Tx) (err error) {
 		list, err = TokensOf(tx, actor.SiteID)
 		return err
 	})

@@ -46,7 +46,7 @@ func (a *Accounts) List(ctx context.Context, actor auth.Actor, f UserFilter, pag
 		return list, err
 	}
 	list.Total = -1
-	err = a.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = a.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		list.Items, err = usersPage(tx, f, page)
 		return err
 	})

@@ -18,7 +18,7 @@ import (
 var byIndex = map[string]string{
 	"UPDATE bookings SET completed":      "bookings_pkey on bookings",
 	"UPDATE allocations SET ended":       "allocations_pkey on allocations",
-	"(SELECT id FROM transactions":       "transactions_by_reference on transactions",
+	"AND reference = $2 AND psp || ''":   "transactions_by_reference on transactions",
 	"MIN(b.end_day) FROM bookings":       "bookings_to_complete on bookings",
 	"MIN(a.ends_after) FROM allocations": "allocations_to_end on allocations",
 }

@@ -155,9 +155,6 @@ const positionsQuery = `SELECT a.id, a.channel_id, a.currency, a.scheme, a.effec
 func Positions(
 	tx *db.Tx, siteID int64, day civil.Day, known time.Time, channels []int64, each func(exposure.Position) error,
 ) error {
-	if err := tx.Long(); err != nil {
-		return err
-	}
 	open, err := openIsEnough(tx, siteID, day, known)
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ const deltasPerFold = 5_000
 // changes left. Reports are exact before and after: they add the changes that are not folded yet themselves.
 func (b *Buckets) Fold(ctx context.Context) (more bool, err error) {
 	var sites []int64
-	err = b.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = b.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		sites, err = SitesToFold(tx)
 		return err
 	})

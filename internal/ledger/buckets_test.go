@@ -459,7 +459,7 @@ func foldAll(t *testing.T, h *apptest.History) {
 			t.Fatal(err)
 		}
 	}
-	err := h.Core.Store.Read(t.Context(), func(tx *db.Tx) error {
+	err := h.Core.Store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 		sites, err := ledger.SitesToFold(tx)
 		if len(sites) > 0 {
 			t.Errorf("there is something left to fold of the sites %v", sites)

@@ -144,7 +144,7 @@ func (c *Collaterals) Get(ctx context.Context, actor auth.Actor, id int64) (expo
 func (c *Collaterals) List(
 	ctx context.Context, actor auth.Actor, channels []int64, page travel.Page,
 ) (travel.List[exposure.Collateral], error) {
-	return core.Read(ctx, c.Core, actor, func(tx *db.Tx) (travel.List[exposure.Collateral], error) {
+	return core.ReadPage(ctx, c.Core, actor, page, func(tx *db.Tx) (travel.List[exposure.Collateral], error) {
 		if err := merchants.KnownChannels(tx, actor.SiteID, channels); err != nil {
 			return travel.List[exposure.Collateral]{}, err
 		}
@@ -156,7 +156,7 @@ func (c *Collaterals) List(
 func (c *Collaterals) Held(
 	ctx context.Context, actor auth.Actor, in Moment, problems fault.Problems, channels []int64, page travel.Page,
 ) (travel.List[exposure.Collateral], error) {
-	return core.Read(ctx, c.Core, actor, func(tx *db.Tx) (list travel.List[exposure.Collateral], err error) {
+	return core.ReadPage(ctx, c.Core, actor, page, func(tx *db.Tx) (list travel.List[exposure.Collateral], err error) {
 		p := problems.Clone()
 		day, known := in.Complete(tx.Now, &p)
 		if err := merchants.CheckChannels(tx, actor.SiteID, channels, &p); err != nil {

@@ -78,19 +78,11 @@ func LaterPacks(tx *db.Tx, r Reading) (later, others int64, err error) {
 	return later, others, err
 }
 
-// fewPacks is how many packs a report may read among all others. A thousand deltas take less than a millisecond.
-const fewPacks = 20
-
 // ExposureOn calls each for the cells of some views, with the tally of a cell on the day. It reads the cubes, takes out
 // what was recorded later, and adds the deltas that are not folded yet. So a cell may come more than once: add its tallies.
 func ExposureOn(
 	tx *db.Tx, r Reading, views []exposure.View, each func(exposure.View, exposure.Cell, exposure.Tally),
 ) error {
-	if later, _, err := LaterPacks(tx, r); err != nil || later > fewPacks {
-		if err = errors.Join(err, tx.Long()); err != nil {
-			return err
-		}
-	}
 	for _, v := range views {
 		err := foldedOn(tx, r, v, func(c exposure.Cell, t exposure.Tally) { each(v, c, t) })
 		if err != nil {
@@ -162,15 +154,11 @@ func foldedOn(tx *db.Tx, r Reading, v exposure.View, each func(exposure.Cell, ex
 
 // ExposureAhead gives the changes of the cells of a view on all days, as time alone makes them after the day. What begins
 // to count on a later day is left out. For each cell, of returns the function that takes its changes, or nil if none shall
-// take them. The days of a cell come in any order, and may come more than once.
+// take them. The days of a cell come in any order, and may come more than once. For a day in the past, or what was known
+// then, it goes through all that has happened since.
 func ExposureAhead(
 	tx *db.Tx, r Reading, v exposure.View, of func(exposure.Cell) func(civil.Day, exposure.Tally),
 ) error {
-	if r.Day < civil.DayOf(tx.Now) || !r.Known.IsZero() { // it takes out the deltas since then; of today there are none
-		if err := tx.Long(); err != nil {
-			return err
-		}
-	}
 	byID := map[int64]func(civil.Day, exposure.Tally){}
 	byCell := map[exposure.Cell]func(civil.Day, exposure.Tally){}
 	err := eachCell(tx, r.SiteID, v, r.Channels, func(c exposure.Cell, id int64) {
@@ -222,9 +210,6 @@ func ExposureAhead(
 
 // BucketsOn calls each for the changes of buckets that count on the day. A bucket may come more than once: add its changes.
 func BucketsOn(tx *db.Tx, r Reading, each func(exposure.Delta)) error {
-	if err := tx.Long(); err != nil {
-		return err
-	}
 	counts := func(d exposure.Delta) {
 		if d.Day <= r.Day && r.Day <= d.LastDay && r.known(d) {
 			each(d)

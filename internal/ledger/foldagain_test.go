@@ -80,7 +80,7 @@ type block struct {
 // blocksOf reads the blocks of a site, in an order that does not depend on ids.
 func blocksOf(t *testing.T, store *db.DB, siteID int64) (list []block) {
 	t.Helper()
-	err := store.Read(t.Context(), func(tx *db.Tx) error {
+	err := store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 		return tx.Each(`SELECT b.view, b.block, b.counted, b.amount, b.days FROM exposure_blocks b
 				JOIN exposure_cells c ON c.site_id = b.site_id AND c.id = b.cell
 			WHERE b.site_id = $1 ORDER BY b.view, b.block, c.first_key, c.second_key, c.currency, c.standing, c.valued_in`,

@@ -88,7 +88,7 @@ func (f *fold) read(ctx context.Context, store *db.DB, limit int) (deltas []expo
 		last = f.ids[n-1]
 	}
 	var ids []int64
-	err = store.Read(ctx, func(tx *db.Tx) error {
+	err = store.Read(ctx, f.siteID, func(tx *db.Tx) error {
 		deltas, ids = nil, nil
 		return tx.Each(`SELECT id, `+deltaColumns+` FROM exposure_deltas WHERE site_id = $1 AND id > $2 ORDER BY id LIMIT $3`,
 			[]any{f.siteID, last, limit}, func(scan func(dest ...any) error) error {

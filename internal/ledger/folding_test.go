@@ -99,7 +99,7 @@ func TestSmallFoldsShareAPack(t *testing.T) {
 		var sizes []int64
 		on := map[int64]exposure.Tally{}
 		all := 0
-		err := store.Read(t.Context(), func(tx *db.Tx) (err error) {
+		err := store.Read(t.Context(), db.Deployment, func(tx *db.Tx) (err error) {
 			if sizes, err = packSizes(tx, site); err != nil {
 				return err
 			}

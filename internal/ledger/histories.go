@@ -29,9 +29,6 @@ func Histories(
 func HistoriesInPages(
 	tx *db.Tx, size int, siteID int64, day civil.Day, known time.Time, channels []int64, each func(protection.History) error,
 ) error {
-	if err := tx.Long(); err != nil {
-		return err
-	}
 	for after := int64(0); ; {
 		page, err := historiesAfter(tx, size, siteID, after, day, known, channels)
 		if err != nil {
@@ -90,9 +87,6 @@ func historiesAfter(
 func HistoriesBetween(
 	tx *db.Tx, siteID int64, from, day civil.Day, known time.Time, channels []int64, each func(protection.History) error,
 ) error {
-	if err := tx.Long(); err != nil {
-		return err
-	}
 	ids, err := db.Ids(tx, `SELECT id FROM allocations WHERE site_id = $1 AND effective_at > $2 AND effective_at <= $3
 		UNION SELECT allocation_id FROM allocation_terms WHERE site_id = $1 AND effective_at > $2 AND effective_at <= $3
 		UNION SELECT allocation_id FROM allocation_events WHERE site_id = $1 AND effective_at > $2 AND effective_at <= $3

@@ -76,7 +76,7 @@ func TestHistoriesAreReadInPages(t *testing.T) {
 		known := now()
 		read := func(size int, day civil.Day, known time.Time, channels ...int64) (list []protection.History) {
 			t.Helper()
-			err := s.DB.Read(t.Context(), func(tx *db.Tx) error {
+			err := s.DB.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 				return ledger.HistoriesInPages(tx, size, s.ID, day, known, channels, func(h protection.History) error {
 					list = append(list, h)
 					return nil

@@ -78,7 +78,7 @@ func TestVintagesGoByTheBookingsOfTheChannel(t *testing.T) {
 			t.Error(step)
 		}
 	}
-	if !byBooking || byID != 4 { // terms twice, premium, events
+	if !byBooking || byID != 6 { // terms twice, premium, three kinds of events
 		t.Errorf("by booking %t, %d steps by allocation", byBooking, byID)
 	}
 }

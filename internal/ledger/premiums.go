@@ -19,7 +19,7 @@ type Premiums struct{ *core.Core }
 func (p *Premiums) List(
 	ctx context.Context, actor auth.Actor, f protection.PremiumFilter, page travel.Page,
 ) (travel.List[protection.PremiumLine], error) {
-	return core.Read(ctx, p.Core, actor, func(tx *db.Tx) (travel.List[protection.PremiumLine], error) {
+	return core.ReadPage(ctx, p.Core, actor, page, func(tx *db.Tx) (travel.List[protection.PremiumLine], error) {
 		if err := merchants.KnownChannels(tx, actor.SiteID, f.Channels); err != nil {
 			return travel.List[protection.PremiumLine]{}, err
 		}

@@ -27,7 +27,7 @@ func TestProtectedAfterAnyHistory(t *testing.T) {
 					h.Step()
 				}
 				h.Accepted().WantAtLeast(t, apptest.Steps{Bookings: 2, Purchases: 5, Refunds: 1, Chargebacks: 1, Changes: 1})
-				err := w.Core.Store.Read(t.Context(), func(tx *db.Tx) error {
+				err := w.Core.Store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 					all, err := ledger.HistoriesOfBookings(tx, w.Site.ID, 1, math.MaxInt64)
 					if err != nil {
 						return err

@@ -159,7 +159,7 @@ func (l *Limits) Get(ctx context.Context, actor auth.Actor, id int64) (protectio
 // History reads one page of all limits that were ever set, also of those that are over or still to come. If channelID is not 0,
 // it reads those that count for this channel: its own, and those of every channel.
 func (l *Limits) History(ctx context.Context, actor auth.Actor, channelID int64, page travel.Page) (travel.List[protection.Limit], error) {
-	return core.Read(ctx, l.Core, actor, func(tx *db.Tx) (list travel.List[protection.Limit], err error) {
+	return core.ReadPage(ctx, l.Core, actor, page, func(tx *db.Tx) (list travel.List[protection.Limit], err error) {
 		if err := checkChannels(tx, actor.SiteID, []int64{channelID}); err != nil {
 			return list, err
 		}
@@ -195,7 +195,7 @@ type LimitFilter struct {
 // List reads the limits in force today, with their running uses. There is a row for the site, one for each channel with a
 // limit, and one for each limit of transactions or bookings.
 func (l *Limits) List(ctx context.Context, actor auth.Actor, f LimitFilter, page travel.Page) (travel.List[LimitRow], error) {
-	return core.Read(ctx, l.Core, actor, func(tx *db.Tx) (list travel.List[LimitRow], err error) {
+	return core.ReadPage(ctx, l.Core, actor, page, func(tx *db.Tx) (list travel.List[LimitRow], err error) {
 		if err := checkChannels(tx, actor.SiteID, f.Channels); err != nil {
 			return list, err
 		}
@@ -302,7 +302,7 @@ type LimitEvents struct {
 func (l *Limits) Events(
 	ctx context.Context, actor auth.Actor, f LimitEvents, page travel.Page,
 ) (travel.List[protection.LimitEvent], error) {
-	return core.Read(ctx, l.Core, actor, func(tx *db.Tx) (travel.List[protection.LimitEvent], error) {
+	return core.ReadPage(ctx, l.Core, actor, page, func(tx *db.Tx) (travel.List[protection.LimitEvent], error) {
 		if err := checkChannels(tx, actor.SiteID, f.Channels); err != nil {
 			return travel.List[protection.LimitEvent]{}, err
 		}

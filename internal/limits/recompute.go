@@ -39,7 +39,7 @@ func (l *Limits) Recompute(ctx context.Context) (more bool, err error) {
 	var upTo int64
 	var due []bookDue
 	var days []civil.Day
-	err = l.Store.Read(ctx, func(tx *db.Tx) error {
+	err = l.Store.Read(ctx, db.Deployment, func(tx *db.Tx) error {
 		if upTo, err = changesSeenBy(tx, tx.Now.Add(-seenAfter)); err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (l *Limits) Recompute(ctx context.Context) (more bool, err error) {
 // look notes the last change that is visible, if it is a new one.
 func (l *Limits) look(ctx context.Context) error {
 	var last, seen int64
-	err := l.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err := l.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		last, seen, err = lastChange(tx)
 		return err
 	})

@@ -22,7 +22,7 @@ import (
 func (l *Limits) review(ctx context.Context) (more bool, err error) {
 	var due []limitReview
 	var days []civil.Day
-	err = l.Store.Read(ctx, func(tx *db.Tx) error {
+	err = l.Store.Read(ctx, db.Deployment, func(tx *db.Tx) error {
 		due, days = nil, nil
 		open, err := openReviews(tx)
 		if err != nil {

@@ -1,41 +1,16 @@
 package lists_test
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
+	"holdfast/internal/bookings"
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
-	"holdfast/internal/lane"
-	"holdfast/internal/lists"
 	"holdfast/internal/travel"
 )
-
-// TestAListHoldsAnyText: the signs with which the rows of a page are joined may stand in a text. Then the page has the same rows.
-func TestAListHoldsAnyText(t *testing.T) {
-	t.Parallel()
-	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {
-		page := travel.Page{Number: 1, Size: 4, Offset: -1, OrderBy: "id", Count: true}
-		for _, text := range []string{"plain", "a\x1fb", "a\x1eb", ",", "\x1e\x1f\x1e"} {
-			s.Insert(t, s.Booking(func(b *travel.Booking) { b.Content = text }))
-			list := s.List(t, travel.BookingFilter{Channels: []int64{s.Channel}}, page)
-			for i, listed := range list.Items {
-				alone, err := s.Read(t, listed.ID)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if alone.Content != listed.Content || alone.UUID != listed.UUID || alone.Version != listed.Version {
-					t.Errorf("place %d: listed as %+v, alone it is %+v", i, listed, alone)
-				}
-			}
-			if !list.More && list.Total != int64(len(list.Items)) {
-				t.Errorf("%d listed, %d counted", len(list.Items), list.Total)
-			}
-			page.Descending = !page.Descending
-		}
-	})
-}
 
 // TestAPageThatEndsTheListIsNotCounted: the rows of a filter are counted by a statement of their own only where the page does not
 // show how many there are.
@@ -71,22 +46,47 @@ func TestAPageThatEndsTheListIsNotCounted(t *testing.T) {
 	})
 }
 
-// TestDeepPagesAreLong: the database goes through all rows before them.
-func TestDeepPagesAreLong(t *testing.T) {
+// TestPagesAreParts: every page of all bookings, up and down, is its part of the whole list, and the total is right: with a
+// site between, and a trash.
+func TestPagesAreParts(t *testing.T) {
 	t.Parallel()
-	store := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
-	store.SetLane(lane.Bounds{Readers: 1, Waiting: -1})
-	for _, c := range []struct {
-		page travel.Page
-		long bool
-	}{{travel.Page{Number: 1, Size: 100, Offset: -1}, false}, {travel.Page{Number: 101, Size: 100, Offset: -1}, true}, {travel.Page{Offset: 10_000}, true}} {
-		ran := 0
-		err := store.Read(t.Context(), func(tx *db.Tx) error {
-			ran++
-			return lists.Deep(tx, c.page)
-		})
-		if err != nil || (ran == 2) != c.long {
-			t.Errorf("%+v: ran %d times, %v", c.page, ran, err)
+	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {
+		random := rand.New(rand.NewPCG(1, 2))
+		other := dbtest.NewBookingSite(t, s.DB, "other")
+		var live []int64
+		for range 4 {
+			for range 9 {
+				if random.IntN(3) == 0 {
+					other.Insert(t, other.Booking(nil))
+				}
+				live = append(live, s.Insert(t, s.Booking(nil))...)
+			}
+			for range random.IntN(6) {
+				at := random.IntN(len(live))
+				s.Write(t, func(tx *db.Tx) error { return bookings.Trash(tx, s.ID, live[at]) })
+				live = slices.Delete(live, at, at+1)
+			}
+			for skip := range len(live) + 4 {
+				for _, descending := range []bool{false, true} {
+					want := slices.Clone(live)
+					if descending {
+						slices.Reverse(want)
+					}
+					want = want[min(skip, len(want)):]
+					list := s.List(t, travel.BookingFilter{},
+						travel.Page{Number: 1, Size: 2, Offset: skip, OrderBy: "id", Descending: descending, Count: skip%2 == 0})
+					var got []int64
+					for _, b := range list.Items {
+						got = append(got, b.ID)
+					}
+					if !slices.Equal(got, want[:min(2, len(want))]) || list.More != (len(want) > 2) {
+						t.Fatalf("after %d of %v (descending %t): %v, more %t", skip, live, descending, got, list.More)
+					}
+					if skip%2 == 0 && list.Total != int64(len(live)) {
+						t.Fatalf("total %d, want %d", list.Total, len(live))
+					}
+				}
+			}
 		}
-	}
+	})
 }

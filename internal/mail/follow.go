@@ -49,7 +49,7 @@ func (m *Mails) Follow(ctx context.Context) (more bool, err error) {
 // turn takes each site that is behind a piece further, without those that are broken, and adds to those.
 func (m *Mails) turn(ctx context.Context, broken map[int64]error) (more bool, err error) {
 	var behind []core.SiteClock
-	err = m.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = m.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		behind, err = sitesBehind(tx)
 		return err
 	})

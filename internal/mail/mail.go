@@ -125,7 +125,7 @@ type Mails struct {
 // List reads one page of the mails of the actor's site, without their letters. Mails with one-time links are shown to operators
 // alone, here and in Get, and without the link.
 func (m *Mails) List(ctx context.Context, actor auth.Actor, f Filter, page travel.Page) (travel.List[Mail], error) {
-	return core.Read(ctx, m.Core, actor, func(tx *db.Tx) (travel.List[Mail], error) {
+	return core.ReadPage(ctx, m.Core, actor, page, func(tx *db.Tx) (travel.List[Mail], error) {
 		return mailsPage(tx, actor.SiteID, f, !actor.Can(auth.ManageUsers), page)
 	})
 }

@@ -47,7 +47,7 @@ func (m *Mails) Send(ctx context.Context) (more bool, err error) {
 	}
 	var due []db.Key
 	var room int
-	err = m.Store.Read(ctx, func(tx *db.Tx) error {
+	err = m.Store.Read(ctx, db.Deployment, func(tx *db.Tx) error {
 		tried, err := triedSince(tx, core.RealNow(tx).Add(-time.Minute))
 		if room = min(m.Transport.PerMinute-tried, sendBatch); err != nil || room <= 0 {
 			return err

@@ -70,7 +70,7 @@ const linkGone = "The link of this mail was used already, or its time is over."
 func (m *Mails) secretText(ctx context.Context, mail Mail) (made Message, problem string, err error) {
 	if mail.Letter.Link == "" {
 		if made, err = m.text(ctx, mail); err == nil && mail.FileID != 0 {
-			err = m.Store.Read(ctx, func(tx *db.Tx) (err error) {
+			err = m.Store.Read(ctx, mail.SiteID, func(tx *db.Tx) (err error) {
 				made.File, err = fileOf(tx, mail.SiteID, mail.FileID)
 				return err
 			})

@@ -109,7 +109,7 @@ func TestSecretsOfChannelsAreSealedAtRest(t *testing.T) {
 		}
 		var said bytes.Buffer
 		said.Write(log.Bytes())
-		fine(t, w.Core.Store.Read(t.Context(), func(tx *db.Tx) error {
+		fine(t, w.Core.Store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 			g, err := merchants.ChannelGateway(tx, w.Site.ID, c.ID)
 			said.WriteString(g.Credentials + g.TokenizerKey)
 			if g.Credentials == "" || g.TokenizerKey == "" {

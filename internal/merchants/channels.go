@@ -78,7 +78,7 @@ func (c *Channels) ByName(ctx context.Context, actor auth.Actor, name string) (t
 func (c *Channels) List(
 	ctx context.Context, actor auth.Actor, filter travel.ChannelFilter, page travel.Page,
 ) (travel.List[travel.Channel], error) {
-	list, err := core.Read(ctx, c.Core, actor, func(tx *db.Tx) (travel.List[travel.Channel], error) {
+	list, err := core.ReadPage(ctx, c.Core, actor, page, func(tx *db.Tx) (travel.List[travel.Channel], error) {
 		return ChannelsPage(tx, actor.SiteID, filter, page)
 	})
 	for i, channel := range list.Items {

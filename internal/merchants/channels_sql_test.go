@@ -74,7 +74,7 @@ func insertBooking(t *testing.T, store *db.DB, c travel.Channel, currency money.
 func channelNow(t *testing.T, store *db.DB, siteID, id int64) travel.Channel {
 	t.Helper()
 	var found travel.Channel
-	err := store.Read(t.Context(), func(tx *db.Tx) (err error) {
+	err := store.Read(t.Context(), db.Deployment, func(tx *db.Tx) (err error) {
 		found, err = merchants.Channel(tx, siteID, id)
 		return err
 	})

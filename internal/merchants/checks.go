@@ -14,7 +14,7 @@ import (
 // CheckProfile returns an error when the database has channels in a mode that the profile of the deployment does not have.
 func CheckProfile(ctx context.Context, c *core.Core) error {
 	var modes map[travel.AccountMode]int64
-	err := c.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err := c.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		modes, err = ModesOfChannels(tx)
 		return err
 	})

@@ -43,7 +43,7 @@ func channelList(t *testing.T, db *db.DB) int64 {
 
 func channelIDs(t *testing.T, store *db.DB, site int64, f travel.ChannelFilter, page travel.Page) (ids []int64, total int64) {
 	t.Helper()
-	err := store.Read(t.Context(), func(tx *db.Tx) error {
+	err := store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 		list, err := merchants.ChannelsPage(tx, site, f, page)
 		ids, total = nil, list.Total
 		for _, c := range list.Items {

@@ -35,7 +35,7 @@ func NewPolicies(
 func (p *Policies) List(
 	ctx context.Context, actor auth.Actor, on *civil.Day, page travel.Page,
 ) (travel.List[travel.Policy], error) {
-	return core.Read(ctx, p.Core, actor, func(tx *db.Tx) (travel.List[travel.Policy], error) {
+	return core.ReadPage(ctx, p.Core, actor, page, func(tx *db.Tx) (travel.List[travel.Policy], error) {
 		list, err := PoliciesPage(tx, actor.SiteID, on, page)
 		for i := range list.Items {
 			if err == nil {

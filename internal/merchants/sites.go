@@ -84,7 +84,7 @@ func (s *Sites) At(ctx context.Context, actor auth.Actor, path string) (site tra
 	if err := actor.Require(auth.ManageSites); err != nil {
 		return travel.Site{}, err
 	}
-	err = s.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = s.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		site, err = SiteAt(tx, path)
 		return core.NotFoundAs(fault.SettingNotFound, err, "There is no site %q.", path)
 	})

@@ -26,7 +26,7 @@ func (s *Suppliers) Get(ctx context.Context, actor auth.Actor, id int64) (travel
 func (s *Suppliers) List(
 	ctx context.Context, actor auth.Actor, filter travel.SupplierFilter, page travel.Page,
 ) (travel.List[travel.Supplier], error) {
-	return core.Read(ctx, s.Core, actor, func(tx *db.Tx) (travel.List[travel.Supplier], error) {
+	return core.ReadPage(ctx, s.Core, actor, page, func(tx *db.Tx) (travel.List[travel.Supplier], error) {
 		return SuppliersPage(tx, actor.SiteID, filter, page)
 	})
 }

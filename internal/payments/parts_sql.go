@@ -1,55 +1,24 @@
 package payments
 
 import (
-	"cmp"
-	"errors"
-	"slices"
-
-	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/limits"
-	"holdfast/internal/packed"
 	"holdfast/internal/sqltext"
 	"holdfast/internal/statements"
 	"holdfast/internal/travel"
 )
 
-// withParts selects a transaction and what belongs to it and is mostly there: payments, statements, adjustments, and whether it lies
-// over a limit.
-var withParts = `SELECT ` + transactionColumns + ` AS one,
-	(SELECT ` + packed.Together(paymentColumns) + ` FROM payments p
-		WHERE p.site_id = transactions.site_id AND p.transaction_id = transactions.id) AS parts,
-	` + statements.ColumnOf("transactions.site_id", "transactions.id") + ` AS issued,
-	(SELECT ` + packed.Together(packed.Columns("a.id")) + ` FROM transactions a
-		WHERE a.site_id = transactions.site_id AND a.linked_id = transactions.id) AS adjustments,
-	EXISTS (SELECT 1 FROM over_limits o WHERE o.site_id = transactions.site_id AND o.transaction_id = transactions.id) AS over_limit`
-
-// oneTransaction reads a transaction by one statement, which takes riders along. Few transactions have more parts than that reads.
-func oneTransaction(tx *db.Tx, along []core.Rider, condition string, args ...any) (travel.Transaction, error) {
-	var parts, issued, adjustments packed.Rows
-	var over bool
+// oneTransaction reads the transaction that fulfils a condition, with all its parts.
+func oneTransaction(tx *db.Tx, condition string, args ...any) (travel.Transaction, error) {
 	t, err := scanTransaction(func(dest ...any) error {
-		query, args, dest := core.Along(tx, withParts, " FROM transactions WHERE "+condition, args, along,
-			append(dest, &parts, &issued, &adjustments, &over)...)
-		return tx.Row(query, args, dest...)
+		return tx.Row(`SELECT `+transactionColumns+` FROM transactions WHERE `+condition, args, dest...)
 	})
 	if err != nil {
-		return travel.Transaction{}, err
+		return t, err
 	}
-	for parts.Next() {
-		t.Payments = append(t.Payments, paymentIn(&parts.Row))
-	}
-	slices.SortFunc(t.Payments, func(a, b travel.Payment) int { return cmp.Compare(a.ID, b.ID) })
-	t.Adjustments, err = adjustments.Ids()
-	page := []travel.Transaction{t}
-	at := map[int64]*travel.Transaction{t.ID: &page[0]}
-	if err = errors.Join(parts.Err(), err, statements.TakeFrom(&issued, &page[0])); err == nil && over {
-		err = limits.ReadOverLimits(tx, t.SiteID, []int64{t.ID}, at)
-	}
-	if err == nil {
-		err = readRareParts(tx, t.SiteID, page)
-	}
-	return page[0], err
+	list := []travel.Transaction{t}
+	err = readTransactionParts(tx, t.SiteID, list)
+	return list[0], err
 }
 
 // readTransactionParts sets the payments, adjustments and other lists of the transactions of a page, by one query for each kind.

@@ -4,11 +4,8 @@
 package payments
 
 import (
-	"cmp"
 	"context"
-	"database/sql"
 	"fmt"
-	"slices"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/bookings"
@@ -67,26 +64,14 @@ type takenIn struct {
 	request *gatewayRequest
 }
 
-// takeIn stores a transaction in one write. The first SQL statement of the write also locks a booking of it, and looks for a
-// transaction with the payment reference that the caller gave.
+// takeIn stores a transaction in one write.
 func (p *Payments) takeIn(
 	ctx context.Context, actor auth.Actor, sem *semaphore, in travel.NewTransaction,
 ) (takenIn, error) {
-	var before sql.NullInt64
-	early, riders := lockEarly(actor.SiteID, in)
-	if in.Reference != "" && in.ChannelID != nil {
-		riders = append(riders, referenceRider(actor.SiteID, *in.ChannelID, in.PSP, in.Reference, &before))
-	}
 	return core.OnceShort(ctx, p.Core, actor, func(tx *db.Tx) (made takenIn, _ core.Outcome, err error) {
 		site, err := merchants.SiteInForce(tx, actor.SiteID)
 		if err != nil {
 			return made, core.Outcome{}, err
-		}
-		if err := early.Hold(tx); err != nil {
-			return made, core.Outcome{}, err
-		}
-		if in.Reference != "" && in.ChannelID != nil {
-			noteReference(tx, Reference{actor.SiteID, *in.ChannelID, in.PSP, in.Reference}, before.Int64)
 		}
 		r := newIntake(p.Core, tx, actor, site, in)
 		r.semaphore = sem
@@ -100,24 +85,16 @@ func (p *Payments) takeIn(
 			return err
 		})
 		return again, err
-	}, riders...)
-}
-
-// lockEarly lets the first statement of a write lock the booking of a transaction. One that adjusts another transaction locks that
-// one before its bookings, so it locks none early.
-func lockEarly(siteID int64, in travel.NewTransaction) (early *bookings.Early, riders []core.Rider) {
-	if in.Items == nil || len(*in.Items) == 0 || in.Type == nil || in.Type.Linked() {
-		return nil, nil
-	}
-	lowest := slices.MinFunc(*in.Items, func(a, b travel.Item) int { return cmp.Compare(a.BookingID, b.BookingID) })
-	early, rider := bookings.LockEarly(siteID, lowest.BookingID)
-	return early, []core.Rider{rider}
+	})
 }
 
 // Get reads one transaction. If there is none, the error has the kind RecordNotFound.
 func (p *Payments) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Transaction, error) {
-	found, err := core.ReadRowAfter(ctx, p.Core, actor, p.Due(), func(tx *db.Tx, along ...core.Rider) (travel.Transaction, error) {
-		return oneTransaction(tx, along, `site_id = ? AND id = ?`, actor.SiteID, id)
+	if err := core.EndDue(ctx, p.Core, actor, p.Due()); err != nil {
+		return travel.Transaction{}, err
+	}
+	found, err := core.Lookup(ctx, p.Core, actor, func(tx *db.Tx) (travel.Transaction, error) {
+		return Transaction(tx, actor.SiteID, id)
 	})
 	return found, core.NotFoundAs(fault.RecordNotFound, err, "There is no transaction %d.", id)
 }
@@ -126,7 +103,10 @@ func (p *Payments) Get(ctx context.Context, actor auth.Actor, id int64) (travel.
 func (p *Payments) List(
 	ctx context.Context, actor auth.Actor, filter travel.TransactionFilter, page travel.Page,
 ) (travel.List[travel.Transaction], error) {
-	return core.ReadAfter(ctx, p.Core, actor, p.Due(), func(tx *db.Tx) (travel.List[travel.Transaction], error) {
+	if err := core.EndDue(ctx, p.Core, actor, p.Due()); err != nil {
+		return travel.List[travel.Transaction]{}, err
+	}
+	return core.ReadPage(ctx, p.Core, actor, page, func(tx *db.Tx) (travel.List[travel.Transaction], error) {
 		return transactionsPage(tx, actor.SiteID, filter, page)
 	})
 }
@@ -143,7 +123,7 @@ func (p *Payments) Payment(ctx context.Context, actor auth.Actor, id int64) (tra
 func (p *Payments) ListPayments(
 	ctx context.Context, actor auth.Actor, filter travel.PaymentFilter, page travel.Page,
 ) (travel.List[travel.Payment], error) {
-	return core.Read(ctx, p.Core, actor, func(tx *db.Tx) (travel.List[travel.Payment], error) {
+	return core.ReadPage(ctx, p.Core, actor, page, func(tx *db.Tx) (travel.List[travel.Payment], error) {
 		return paymentsPage(tx, actor.SiteID, filter, page)
 	})
 }
@@ -154,14 +134,14 @@ const expireBatch = 200
 // ExpireAuthorisations ends authorisations that were not captured in time, a bounded number in each call. It returns how
 // many.
 func (p *Payments) ExpireAuthorisations(ctx context.Context) (expired int, err error) {
-	return p.expireAll(ctx, func(tx *db.Tx) ([]openAuthorisation, error) { return authorisationsDue(tx, expireBatch) })
+	return p.expireAll(ctx, db.Deployment, func(tx *db.Tx) ([]openAuthorisation, error) { return authorisationsDue(tx, expireBatch) })
 }
 
 // Due is the end of the authorisations of a site, for whoever reads its transactions and bookings. To see that none is due
 // is one look into an index.
 func (p *Payments) Due() core.Due {
 	return core.Due{
-		Ask: askAuthorisationsDue,
+		Any: anyAuthorisationDue,
 		End: p.ExpireDue,
 	}
 }
@@ -171,16 +151,16 @@ func (p *Payments) Due() core.Due {
 func (p *Payments) ExpireDue(ctx context.Context, siteID int64) (expired int, err error) {
 	list := func(tx *db.Tx) ([]openAuthorisation, error) { return authorisationsDueOf(tx, siteID, expireBatch) }
 	for n := expireBatch; err == nil && n == expireBatch; expired += n {
-		n, err = p.expireAll(ctx, list)
+		n, err = p.expireAll(ctx, siteID, list)
 	}
 	return expired, err
 }
 
 func (p *Payments) expireAll(
-	ctx context.Context, list func(tx *db.Tx) ([]openAuthorisation, error),
+	ctx context.Context, siteID int64, list func(tx *db.Tx) ([]openAuthorisation, error),
 ) (expired int, err error) {
 	var due []openAuthorisation
-	err = p.Store.Read(ctx, func(tx *db.Tx) error {
+	err = p.Store.Read(ctx, siteID, func(tx *db.Tx) error {
 		due, err = list(tx)
 		return err
 	})

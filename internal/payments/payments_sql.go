@@ -1,51 +1,30 @@
 package payments
 
 import (
-	"cmp"
 	"database/sql"
-	"slices"
 	"time"
 
 	"holdfast/internal/civil"
-	"holdfast/internal/core"
 	"holdfast/internal/db"
 	"holdfast/internal/estimate"
 	"holdfast/internal/lists"
-	"holdfast/internal/money"
-	"holdfast/internal/packed"
 	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
-// paymentColumns is the packed row of a payment that scanPayment reads, with some columns of its booking.
-var paymentColumns = widePayment.One
+// paymentColumns are the columns of a payment p that scanPayment reads, with some of its booking.
+const paymentColumns = `p.site_id, p.id, p.transaction_id, p.channel_id, p.booking_id, p.currencies, p.total, p.remaining,
+	COALESCE(p.linked_id, 0), p.created_at,
+	(SELECT b.reference FROM bookings b WHERE b.site_id = p.site_id AND b.id = p.booking_id),
+	(SELECT b.country FROM bookings b WHERE b.site_id = p.site_id AND b.id = p.booking_id),
+	(SELECT b.language FROM bookings b WHERE b.site_id = p.site_id AND b.id = p.booking_id)`
 
-var widePayment = packed.WideOf(func(pack packed.Pack) string {
-	return pack(`p.site_id, p.id, p.transaction_id, p.channel_id, p.booking_id, p.total, p.remaining,
-	COALESCE(p.linked_id, 0), p.created_at, (SELECT `+pack("", "b.reference", "b.country", "b.language")+`
-		FROM bookings b WHERE b.site_id = p.site_id AND b.id = p.booking_id)`, "p.currencies")
-})
-
+// scanPayment reads one row of paymentColumns.
 func scanPayment(scan func(dest ...any) error) (travel.Payment, error) {
-	var row packed.Row
-	if err := scan(&row); err != nil {
-		return travel.Payment{}, err
-	}
-	return readPayment(&row)
-}
-
-func readPayment(row *packed.Row) (travel.Payment, error) {
-	p := paymentIn(row)
-	return p, row.Err()
-}
-
-// paymentIn reads paymentColumns.
-func paymentIn(row *packed.Row) travel.Payment {
-	return travel.Payment{
-		SiteID: row.Int(), ID: row.Int(), TransactionID: row.Int(), ChannelID: row.Int(), BookingID: row.Int(),
-		Total: row.Int(), Remaining: row.Int(), LinkedID: row.Int(), CreatedAt: row.Instant(), BookingReference: row.Text(),
-		BookingCountry: row.Text(), BookingLanguage: row.Text(), Currency: money.Currency(row.Text()),
-	}
+	var p travel.Payment
+	err := scan(&p.SiteID, &p.ID, &p.TransactionID, &p.ChannelID, &p.BookingID, &p.Currency, &p.Total, &p.Remaining, &p.LinkedID,
+		db.Stored{Instant: &p.CreatedAt}, &p.BookingReference, &p.BookingCountry, &p.BookingLanguage)
+	return p, err
 }
 
 // readChargebacks sets the amounts of transactions and of their payments that were charged back and not reversed.
@@ -103,22 +82,16 @@ func paymentByID(tx *db.Tx, siteID, id int64) (travel.Payment, error) {
 // paymentsPage reads one page of the site's payment records.
 func paymentsPage(tx *db.Tx, siteID int64, f travel.PaymentFilter, page travel.Page) (travel.List[travel.Payment], error) {
 	var w sqltext.Where
-	lists.AndAllOf(&w, lists.SiteTable{Table: "payments", SiteID: siteID, Final: core.FinalOf(tx, siteID)})
+	w.And("site_id = ?", siteID)
 	sqltext.In(&w, "id", f.Include)
 	sqltext.NotIn(&w, "id", f.Exclude)
 	lists.Within(&w, "created_at", f.Created)
 	sqltext.In(&w, "transaction_id", f.Transactions)
 	sqltext.In(&w, "booking_id", f.Bookings)
 	sqltext.In(&w, "channel_id", f.Channels)
-	return lists.PackedPage(tx, "payments p", widePayment, &w, page,
-		map[string]string{"date": "created_at", "created": "created_at", "total": "total"}, f.Include, readPayment)
+	return lists.Page(tx, "payments p", paymentColumns, &w, page,
+		map[string]string{"date": "created_at", "created": "created_at", "total": "total"}, f.Include, scanPayment)
 }
-
-// The beginnings of queries for what is a transaction of which booking.
-var (
-	pairsOfPayments        = `SELECT ` + packed.Together(packed.Columns("booking_id, transaction_id")) + ` AS pairs FROM payments WHERE `
-	transactionsOfPayments = `SELECT ` + packed.Together(packed.Columns("transaction_id")) + ` FROM payments WHERE `
-)
 
 // TransactionsOfBookings reads the ids of all transactions of bookings, in order, failed ones included. The map has the ids
 // of the bookings as keys, and may have those of others.
@@ -129,33 +102,16 @@ func TransactionsOfBookings(tx *db.Tx, siteID int64, bookings []int64) (map[int6
 	var w sqltext.Where
 	w.And("site_id = ?", siteID)
 	sqltext.Around(&w, "booking_id", bookings)
-	var rows packed.Rows
-	if err := db.RowByKey(tx, pairsOfPayments+w.Text.String(), w.Args, &rows); err != nil {
-		return nil, err
-	}
-	type pair struct{ booking, transaction int64 }
-	pairs := make([]pair, 0, len(bookings)) // as many as most pages have
-	for rows.Next() {
-		pairs = append(pairs, pair{rows.Int(), rows.Int()})
-	}
-	slices.SortFunc(pairs, func(a, b pair) int {
-		return cmp.Or(cmp.Compare(a.booking, b.booking), cmp.Compare(a.transaction, b.transaction))
+	found := make(map[int64][]int64, len(bookings))
+	// A transaction can have two payments for a booking.
+	err := tx.Each(`SELECT DISTINCT booking_id, transaction_id FROM payments WHERE `+w.Text.String()+`
+		ORDER BY booking_id, transaction_id`, w.Args, func(scan func(dest ...any) error) error {
+		var booking, transaction int64
+		err := scan(&booking, &transaction)
+		found[booking] = append(found[booking], transaction)
+		return err
 	})
-	pairs = slices.Compact(pairs) // a transaction can have two payments for a booking
-	found, ids, first := make(map[int64][]int64, len(bookings)), make([]int64, len(pairs)), 0
-	for i, p := range pairs {
-		if p.booking != pairs[first].booking {
-			first = i
-		}
-		ids[i] = p.transaction
-		found[p.booking] = ids[first : i+1 : i+1]
-	}
-	return found, rows.Err()
-}
-
-// TransactionsOfBooking asks for the ids of all transactions of one booking, together with the statement that reads it.
-func TransactionsOfBooking(siteID, booking int64, ids *packed.Rows) core.Rider {
-	return core.Rider{Query: transactionsOfPayments + `site_id = ? AND booking_id = ?`, Args: []any{siteID, booking}, Dest: ids}
+	return found, err
 }
 
 // Turnover calls each for every channel and month up to a day, with the card payments of the month minus its refunds, as known

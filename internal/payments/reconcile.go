@@ -28,7 +28,7 @@ const (
 // in each call, and returns more if there may be some left. If a processor gives no outcome, it is asked again later.
 func (p *GatewayPayments) Reconcile(ctx context.Context) (more bool, err error) {
 	var due []travel.GatewayCharge
-	err = p.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = p.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		due, err = gatewayChargesDue(tx, askBatch)
 		return err
 	})
@@ -83,7 +83,7 @@ func (p *GatewayPayments) accessTo(
 	ctx context.Context, d travel.GatewayCharge, also func(tx *db.Tx) error,
 ) (a access, err error) {
 	a.row = d
-	err = p.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = p.Store.Read(ctx, d.SiteID, func(tx *db.Tx) (err error) {
 		a.clock, err = core.ClockOf(tx, d.SiteID)
 		return err
 	})
@@ -151,7 +151,7 @@ func (p *GatewayPayments) write(
 // channel does not have is nothing to ask about. It returns an error while the outcome is not knowp.
 func (p *GatewayPayments) AskAbout(ctx context.Context, named Charge) error {
 	var d travel.GatewayCharge
-	err := p.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err := p.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		d, err = gatewayChargeOfNotice(tx, named)
 		return err
 	})
@@ -228,7 +228,7 @@ func beginRelease(tx *db.Tx, t travel.Transaction) (ready bool, err error) {
 // nothing left to release.
 func (p *GatewayPayments) releaseAt(ctx context.Context, a access) error {
 	var t travel.Transaction
-	err := p.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err := p.Store.Read(ctx, a.row.SiteID, func(tx *db.Tx) (err error) {
 		t, err = Transaction(tx, a.row.SiteID, a.row.TransactionID)
 		return err
 	})
@@ -265,7 +265,7 @@ func (p *GatewayPayments) askNoMore(ctx context.Context, a access) error {
 func (p *GatewayPayments) Return(ctx context.Context, key string) (address string, err error) {
 	var d travel.GatewayCharge
 	var t travel.Transaction
-	err = p.Store.Read(ctx, func(tx *db.Tx) error {
+	err = p.Store.Read(ctx, db.Deployment, func(tx *db.Tx) error {
 		if d, err = gatewayChargeByReturnKey(tx, key); err != nil {
 			return err
 		}

@@ -11,50 +11,30 @@ import (
 	"holdfast/internal/digest"
 	"holdfast/internal/events"
 	"holdfast/internal/lists"
-	"holdfast/internal/money"
-	"holdfast/internal/packed"
 	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
 
-// transactionColumns is the packed row of a transaction that scanTransaction reads.
-var transactionColumns = wideTransaction.One
+// transactionColumns are the columns that scanTransaction reads.
+const transactionColumns = `site_id, id, uuid, channel_id, author_id, author, author_name, type, status, currencies, total,
+	remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname, payee_email, country,
+	COALESCE(reference, ''), token, ip_address, bin_number, last_four, card_type, auth_code, attempt_3ds, redirect_url,
+	COALESCE(linked_id, 0), content, content_hash, COALESCE(import_key, ''), simulated, effective_at, created_at, modified_at,
+	acquirer_reference,
+	(SELECT c.secret FROM channels c WHERE c.site_id = transactions.site_id AND c.id = transactions.channel_id)`
 
-var wideTransaction = packed.WideOf(packedTransaction)
-
-func packedTransaction(pack packed.Pack) string {
-	return pack(`site_id, id, channel_id, author_id, total, remaining, base_total, attempt_3ds,
-	COALESCE(linked_id, 0), simulated, effective_at, created_at, modified_at, (SELECT `+pack("", "c.secret")+`
-		FROM channels c WHERE c.site_id = transactions.site_id AND c.id = transactions.channel_id)`,
-		"uuid", "author", "author_name", "type", "status", "currencies", "base_currency", "forex_rate", "flags", "psp", "method",
-		"payee_name", "payee_surname", "payee_email", "country", "COALESCE(reference, '')", "token", "ip_address", "bin_number",
-		"last_four", "card_type", "auth_code", "acquirer_reference", "redirect_url", "content", "content_hash",
-		"COALESCE(import_key, '')")
-}
-
+// scanTransaction reads one row of transactionColumns.
 func scanTransaction(scan func(dest ...any) error) (travel.Transaction, error) {
-	var row packed.Row
-	if err := scan(&row); err != nil {
-		return travel.Transaction{}, err
-	}
-	return readTransaction(&row)
-}
-
-// readTransaction reads a row of packedTransaction.
-func readTransaction(row *packed.Row) (travel.Transaction, error) {
-	t := travel.Transaction{
-		SiteID: row.Int(), ID: row.Int(), ChannelID: row.Int(), AuthorID: row.Int(), Total: row.Int(), Remaining: row.Int(),
-		BaseTotal: row.Int(), Attempt3DS: row.Flag(), LinkedID: row.Int(), Simulated: row.Flag(), EffectiveAt: row.Instant(),
-		CreatedAt: row.Instant(), ModifiedAt: row.Instant(), SealedSecret: row.Text(),
-		UUID: row.Text(), Author: row.Text(), AuthorName: row.Text(), Type: travel.TransactionType(row.Text()),
-		Status: travel.TransactionStatus(row.Text()), Currency: money.Currency(row.Text()),
-		BaseCurrency: money.Currency(row.Text()), ForexRate: row.Text(), Flags: flagsIn(row.Text()), PSP: row.Text(),
-		Method: row.Text(), PayeeName: row.Text(), PayeeSurname: row.Text(), PayeeEmail: row.Text(), Country: row.Text(),
-		Reference: row.Text(), Token: row.Text(), IPAddress: row.Text(), BIN: row.Text(), LastFour: row.Text(),
-		CardType: row.Text(), AuthCode: row.Text(), AcquirerReference: row.Text(), RedirectURL: row.Text(),
-		Content: row.Text(), ContentHash: row.Text(), ImportKey: row.Text(),
-	}
-	return t, row.Err()
+	var t travel.Transaction
+	var flags string
+	err := scan(&t.SiteID, &t.ID, &t.UUID, &t.ChannelID, &t.AuthorID, &t.Author, &t.AuthorName, &t.Type, &t.Status, &t.Currency,
+		&t.Total, &t.Remaining, &t.BaseCurrency, &t.BaseTotal, &t.ForexRate, &flags, &t.PSP, &t.Method, &t.PayeeName,
+		&t.PayeeSurname, &t.PayeeEmail, &t.Country, &t.Reference, &t.Token, &t.IPAddress, &t.BIN, &t.LastFour, &t.CardType,
+		&t.AuthCode, &t.Attempt3DS, &t.RedirectURL, &t.LinkedID, &t.Content, &t.ContentHash, &t.ImportKey, &t.Simulated,
+		db.Stored{Instant: &t.EffectiveAt}, db.Stored{Instant: &t.CreatedAt}, db.Stored{Instant: &t.ModifiedAt},
+		&t.AcquirerReference, &t.SealedSecret)
+	t.Flags = flagsIn(flags)
+	return t, err
 }
 
 // flagsIn reads the flags of a transaction as they stand in its row.
@@ -211,7 +191,7 @@ func copied(t travel.Transaction) travel.Transaction {
 // Transaction reads one transaction of the site, with its payments, adjustments, statements, gateway charge and disputes.
 // It returns db.ErrNotFound if there is none.
 func Transaction(tx *db.Tx, siteID, id int64) (travel.Transaction, error) {
-	return oneTransaction(tx, nil, `site_id = ? AND id = ?`, siteID, id)
+	return oneTransaction(tx, `site_id = $1 AND id = $2`, siteID, id)
 }
 
 // lockTransaction locks a transaction and reads it with its payments: no other write changes it before this one ends.
@@ -221,7 +201,7 @@ func lockTransaction(tx *db.Tx, siteID, id int64) (travel.Transaction, error) {
 	}
 	t, err := scanTransaction(func(dest ...any) error {
 		return tx.Row(`UPDATE transactions SET version = version + 1 WHERE site_id = $1 AND id = $2
-			RETURNING `+transactionColumns+` AS one`, []any{siteID, id}, dest...)
+			RETURNING `+transactionColumns, []any{siteID, id}, dest...)
 	})
 	if err != nil {
 		return travel.Transaction{}, err
@@ -241,7 +221,7 @@ type Reference struct {
 
 // byReference is the condition of a transaction by its payment reference, whose index also finds few rows where PostgreSQL has not
 // counted yet. By the channel, which "+ 0" keeps it from, it would then read all transactions of a new channel for each payment.
-const byReference = `site_id = ? AND reference = ? AND psp || '' = ? AND channel_id + 0 = ?`
+const byReference = `site_id = $1 AND reference = $2 AND psp || '' = $3 AND channel_id + 0 = $4`
 
 // referencesAtOnce is how many payment references share a statement.
 const referencesAtOnce = 200
@@ -279,29 +259,13 @@ func LookUpReferences(tx *db.Tx, siteID int64, asked []Reference) error {
 	return nil
 }
 
-// referenceRider looks for the transaction with a payment reference, together with the first SQL statement of a write.
-func referenceRider(siteID, channelID int64, psp, reference string, id *sql.NullInt64) core.Rider {
-	return core.Rider{
-		Query: `SELECT id FROM transactions WHERE ` + byReference, Args: []any{siteID, reference, psp, channelID}, Dest: id,
-	}
-}
-
-// noteReference remembers what referenceRider found, so that the write does not look for the reference again. The rider does not
-// see a payment that another write has left to the end of a transaction that they share: there the unique index refuses the second
-// one, and both run again, one after the other.
-func noteReference(tx *db.Tx, r Reference, found int64) {
-	if found == 0 {
-		db.Keep(&inPayments.Of(tx).absent, r, true)
-	}
-}
-
 // transactionByReference reads the transaction of a channel and processor with a payment reference, or returns
 // db.ErrNotFound.
 func transactionByReference(tx *db.Tx, siteID, channelID int64, psp, reference string) (travel.Transaction, error) {
 	if inPayments.Of(tx).absent[Reference{siteID, channelID, psp, reference}] {
 		return travel.Transaction{}, db.ErrNotFound
 	}
-	return oneTransaction(tx, nil, byReference, siteID, reference, psp, channelID)
+	return oneTransaction(tx, byReference, siteID, reference, psp, channelID)
 }
 
 // saveTransaction stores the fields of a locked transaction that can change: its status, remaining amounts and flags. The row is
@@ -349,11 +313,11 @@ func transactionsPage(
 	tx *db.Tx, siteID int64, f travel.TransactionFilter, page travel.Page,
 ) (travel.List[travel.Transaction], error) {
 	var w sqltext.Where
-	lists.AndAllOf(&w, lists.SiteTable{Table: "transactions", SiteID: siteID, Final: core.FinalOf(tx, siteID)})
+	w.And("site_id = ?", siteID)
 	andTransactions(&w, siteID, f)
-	list, err := lists.PackedPage(tx, "transactions", wideTransaction, &w, page, map[string]string{
+	list, err := lists.Page(tx, "transactions", transactionColumns, &w, page, map[string]string{
 		"date": "created_at", "created": "created_at", "modified": "modified_at", "total": "total",
-	}, f.Include, readTransaction)
+	}, f.Include, scanTransaction)
 	if err != nil {
 		return list, err
 	}
@@ -415,13 +379,11 @@ func authorisationsDueOf(tx *db.Tx, siteID int64, limit int) ([]openAuthorisatio
 	return readAuthorisationsDue(tx, `s.id = ? ORDER BY t.effective_at, t.id LIMIT ?`, siteID, limit)
 }
 
-// askAuthorisationsDue asks whether a site has any, by its clock in this transaction.
-func askAuthorisationsDue(tx *db.Tx, siteID int64, due *bool) core.Rider {
-	return core.Rider{
-		Query: "EXISTS (SELECT 1 FROM transactions t WHERE t.site_id = ? AND t.effective_at <= ? AND " + authorisedOnly + ")",
-		Args:  []any{siteID, db.Micros(tx.Now.Add(-travel.AuthorisationLife))},
-		Dest:  due,
-	}
+// anyAuthorisationDue reports whether a site has any, by its clock in this transaction.
+func anyAuthorisationDue(tx *db.Tx, siteID int64) (due bool, err error) {
+	err = tx.Row("SELECT EXISTS (SELECT 1 FROM transactions t WHERE t.site_id = $1 AND t.effective_at <= $2 AND "+authorisedOnly+")",
+		[]any{siteID, db.Micros(tx.Now.Add(-travel.AuthorisationLife))}, &due)
+	return due, err
 }
 
 // authorisedBefore is up to when an authorisation was made whose life is over, by the real clock.

@@ -74,7 +74,7 @@ type account struct {
 func (n *Notices) accessOfChannel(
 	ctx context.Context, siteID, channelID int64, processor string,
 ) (a account, channel travel.Channel, err error) {
-	err = n.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = n.Store.Read(ctx, siteID, func(tx *db.Tx) (err error) {
 		a.clock, err = core.ClockOf(tx, siteID)
 		return err
 	})
@@ -122,7 +122,7 @@ func storableNotice(h psp.Notice) bool {
 // there may be some left.
 func (n *Notices) Follow(ctx context.Context) (more bool, err error) {
 	var due []Notice
-	err = n.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = n.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		due, err = noticesDue(tx, noticeBatch)
 		return err
 	})

@@ -47,7 +47,7 @@ func TestAnEventIsNoProof(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if err := w.Core.Store.Read(t.Context(), func(tx *db.Tx) error {
+		if err := w.Core.Store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 			var due []string
 			err := tx.Each(`SELECT reference FROM processor_notices WHERE ask_at <= $1`, []any{db.Micros(core.RealNow(tx))}, func(scan func(dest ...any) error) error {
 				due = append(due, "")

@@ -41,7 +41,7 @@ func (c SandboxCharges) Change(
 func (c SandboxCharges) Due(
 	ctx context.Context, account string, after, upTo time.Time, limit int, each func(reference string, at time.Time),
 ) error {
-	return c.DB.Read(ctx, func(tx *db.Tx) error {
+	return c.DB.Read(ctx, db.Deployment, func(tx *db.Tx) error {
 		return tx.Each(`SELECT reference, dispute_at AS at FROM sandbox_charges
 				WHERE account = $1 AND dispute_at > $2 AND dispute_at <= $3
 			UNION ALL SELECT reference, resolved_at AS at FROM sandbox_charges

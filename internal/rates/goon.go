@@ -26,7 +26,7 @@ const (
 // GoOn makes up rates for every sandbox whose clock is ahead of its rates, so that its payments do not wait for ever.
 func (r *Rates) GoOn(ctx context.Context) error {
 	var sandboxes []core.SiteClock
-	err := r.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err := r.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		sandboxes, err = core.SandboxClocks(tx)
 		return err
 	})

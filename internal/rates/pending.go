@@ -22,7 +22,7 @@ const pricedPerWrite = 200
 // as at the time of the payment (R9), and returns how many it priced.
 func (r *Rates) PricePending(ctx context.Context) (priced int, err error) {
 	var sites []core.SiteClock
-	err = r.Store.Read(ctx, func(tx *db.Tx) error {
+	err = r.Store.Read(ctx, db.Deployment, func(tx *db.Tx) error {
 		sites, err = ledger.SitesWithPendingRates(tx)
 		return err
 	})

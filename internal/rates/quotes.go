@@ -239,7 +239,7 @@ func putOnFile(tx *db.Tx, actor auth.Actor, q quote) (any, error) {
 func (r *Rates) List(
 	ctx context.Context, actor auth.Actor, filter fx.Filter, page travel.Page,
 ) (travel.List[fx.Fixing], error) {
-	return core.Read(ctx, r.Core, actor, func(tx *db.Tx) (travel.List[fx.Fixing], error) {
+	return core.ReadPage(ctx, r.Core, actor, page, func(tx *db.Tx) (travel.List[fx.Fixing], error) {
 		return fixingsPage(tx, actor.SiteID, filter, page)
 	})
 }

@@ -41,7 +41,7 @@ func (b *Bordereaux) Totals(ctx context.Context, actor auth.Actor, report Border
 	if err := actor.Require(auth.ReadStatements); err != nil {
 		return nil, err
 	}
-	totals, err := core.Read(ctx, b.Core, actor, func(tx *db.Tx) (map[totalKey]*BordereauTotal, error) {
+	totals, err := core.ReadReport(ctx, b.Core, actor, func(tx *db.Tx) (map[totalKey]*BordereauTotal, error) {
 		totals := map[totalKey]*BordereauTotal{}
 		codes, err := merchants.TaxCodes(tx, actor.SiteID)
 		if err != nil {

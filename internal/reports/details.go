@@ -93,7 +93,7 @@ func (e *Exposure) Details(ctx context.Context, actor auth.Actor, in DetailsQuer
 func (e *Exposure) EachDetail(
 	ctx context.Context, actor auth.Actor, in DetailsQuery, each func(DetailsReport, exposure.Detail) error,
 ) (DetailsReport, error) {
-	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (DetailsReport, error) {
+	return core.ReadReport(ctx, e.Core, actor, func(tx *db.Tx) (DetailsReport, error) {
 		report, err := in.each(tx, actor.SiteID, each)
 		return report, err
 	})
@@ -178,7 +178,7 @@ func (e *Exposure) MovementDetails(
 func (e *Exposure) EachMovementDetail(
 	ctx context.Context, actor auth.Actor, in MovementQuery, each func(MovementDetailsReport, exposure.MovementDetail) error,
 ) (MovementDetailsReport, error) {
-	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (MovementDetailsReport, error) {
+	return core.ReadReport(ctx, e.Core, actor, func(tx *db.Tx) (MovementDetailsReport, error) {
 		report, err := in.each(tx, actor.SiteID, each)
 		return report, err
 	})

@@ -51,7 +51,7 @@ func wantDetails(t *testing.T, w *apptest.World, when string, q reports.Exposure
 // closedNow is how many allocations a list of today leaves unread.
 func closedNow(t *testing.T, w *apptest.World) (n int) {
 	t.Helper()
-	err := w.Core.Store.Read(t.Context(), func(tx *db.Tx) error {
+	err := w.Core.Store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 		return tx.Row(`SELECT COUNT(*) FROM allocations WHERE closed`, nil, &n)
 	})
 	if err != nil {

@@ -68,9 +68,6 @@ func (e *Exposure) Model(ctx context.Context, actor auth.Actor, in EstimateQuery
 			return report, err
 		}
 		q, rates, err := in.complete(tx, site)
-		if err == nil {
-			err = tx.Long() // the turnover is that of many payments
-		}
 		if err != nil {
 			return report, err
 		}
@@ -113,36 +110,51 @@ func (in EstimateQuery) bands() estimate.Bands {
 
 // WhatIf says what is lost if channels fail at the end of a day: those of the query, or all if it names none.
 func (e *Exposure) WhatIf(ctx context.Context, actor auth.Actor, in EstimateQuery) (WhatIfReport, error) {
-	return core.ReadReport(ctx, e.Core, actor, func(tx *db.Tx) (report WhatIfReport, err error) {
-		site, err := merchants.Site(tx, actor.SiteID)
-		if err != nil {
+	done := false
+	report, err := core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report WhatIfReport, err error) {
+		site, q, err := in.exposure().on(tx, actor.SiteID)
+		if err == nil {
+			done, err = cubesKnow(tx, site.ID, q)
+		}
+		if err != nil || !done {
 			return report, err
 		}
-		q, rates, err := in.complete(tx, site)
-		if err != nil {
-			return report, err
-		}
-		sums := exposure.NewWhatIf(q, rates)
-		if err := addFailing(tx, site.ID, q, sums); err != nil {
-			return report, tooLarge(err)
-		}
-		netting, err := nettingOf(tx, site.ID, q, rates)
-		if err != nil {
-			return report, err
-		}
-		limits, err := limits.LimitsUpTo(tx, site.ID, q.AsOf)
-		if err != nil {
-			return report, err
-		}
-		if report.WhatIfReport, err = sums.Report(netting, limits, q.KnownAt); err != nil {
-			return report, tooLarge(err)
-		}
-		if report.Final, err = isFinal(tx, site.ID, q.KnownAt); err != nil {
-			return report, err
-		}
-		report.ChannelNames, err = ledger.ChannelNamesAt(tx, site.ID, q.KnownAt)
-		return report, err
+		return whatIf(tx, site, q)
 	})
+	if err != nil || done {
+		return report, err
+	}
+	return core.ReadReport(ctx, e.Core, actor, func(tx *db.Tx) (report WhatIfReport, err error) {
+		site, q, err := in.exposure().on(tx, actor.SiteID)
+		if err != nil {
+			return report, err
+		}
+		return whatIf(tx, site, q)
+	})
+}
+
+func whatIf(tx *db.Tx, site travel.Site, q exposure.ReportQuery) (report WhatIfReport, err error) {
+	rates, err := ratesOn(tx, site, q, q.AsOf)
+	if err != nil {
+		return report, err
+	}
+	sums := exposure.NewWhatIf(q, rates)
+	if err := addFailing(tx, site.ID, q, sums); err != nil {
+		return report, tooLarge(err)
+	}
+	netting, err := nettingOf(tx, site.ID, q, rates)
+	if err != nil {
+		return report, err
+	}
+	limits, err := limits.LimitsUpTo(tx, site.ID, q.AsOf)
+	if err != nil {
+		return report, err
+	}
+	if report.WhatIfReport, err = sums.Report(netting, limits, q.KnownAt); err != nil {
+		return report, tooLarge(err)
+	}
+	report.Final, report.ChannelNames, err = headOf(tx, site.ID, q)
+	return report, err
 }
 
 // addFailing adds up the exposure of the failing merchants: from the cubes or the buckets if they are enough, else from

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -98,7 +99,13 @@ type BookingProtection struct {
 func (p *Protection) ExplainBooking(
 	ctx context.Context, actor auth.Actor, id int64, in ProtectionQuery, page travel.Page,
 ) (BookingProtection, error) {
-	return core.Read(ctx, p.Core, actor, func(tx *db.Tx) (report BookingProtection, err error) {
+	read := core.Read[BookingProtection]
+	if many, err := p.manyPayments(ctx, actor, id); err != nil {
+		return BookingProtection{}, err
+	} else if many {
+		read = core.ReadReport[BookingProtection]
+	}
+	return read(ctx, p.Core, actor, func(tx *db.Tx) (report BookingProtection, err error) {
 		if report.Moment, err = in.complete(tx); err != nil {
 			return report, err
 		}
@@ -117,6 +124,17 @@ func (p *Protection) ExplainBooking(
 		m.Recognition = report.Policy.Recognition
 		return report, report.add(newExplaining(p.Core, tx, actor.SiteID, *m), page)
 	})
+}
+
+// manyPayments reports whether a booking has so many payments that explaining it takes long.
+func (p *Protection) manyPayments(ctx context.Context, actor auth.Actor, id int64) (bool, error) {
+	booking, err := core.Read(ctx, p.Core, actor, func(tx *db.Tx) (travel.Booking, error) {
+		return bookings.Alone(tx, actor.SiteID, id)
+	})
+	if errors.Is(err, db.ErrNotFound) {
+		return false, nil
+	}
+	return booking.Payments > int64(p.Pieces.Allocations), err
 }
 
 // add reads the allocations piece by piece, adds them up, and keeps those of the page.
@@ -154,9 +172,6 @@ func (b *BookingProtection) add(e *explaining, page travel.Page) error {
 		}
 		if len(ids) < e.core.Pieces.Allocations {
 			break
-		}
-		if err := e.tx.Long(); err != nil { // a booking with so many payments takes its time
-			return err
 		}
 	}
 	sums.Close()

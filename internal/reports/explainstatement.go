@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"holdfast/internal/auth"
@@ -25,6 +26,11 @@ type StatementLineQuery struct {
 	Page travel.Page
 }
 
+// long says whether many premium lines are read: for a sum of them, or for a deep page.
+func (in StatementLineQuery) long() bool {
+	return in.Page.Deep() || in.Line == protection.MinimumLine || strings.HasPrefix(in.Line, protection.TaxLine)
+}
+
 // StatementLineProtection explains a line of a statement: how its amount is computed, and one page of the premium
 // lines or of the payments that it adds up.
 type StatementLineProtection struct {
@@ -40,7 +46,11 @@ type StatementLineProtection struct {
 func (p *Protection) ExplainStatementLine(
 	ctx context.Context, actor auth.Actor, id int64, in StatementLineQuery,
 ) (StatementLineProtection, error) {
-	return core.Read(ctx, p.Core, actor, func(tx *db.Tx) (report StatementLineProtection, err error) {
+	read := core.Read[StatementLineProtection]
+	if in.long() {
+		read = core.ReadReport[StatementLineProtection]
+	}
+	return read(ctx, p.Core, actor, func(tx *db.Tx) (report StatementLineProtection, err error) {
 		m, err := in.complete(tx)
 		if err != nil {
 			return report, err

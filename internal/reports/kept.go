@@ -1,10 +1,12 @@
 package reports
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"time"
 
+	"holdfast/internal/auth"
 	"holdfast/internal/civil"
 	"holdfast/internal/core"
 	"holdfast/internal/db"
@@ -29,12 +31,11 @@ type kept struct {
 	mu    sync.Mutex
 	sites map[int64]*keptOf
 	bytes int
-	last  map[int64]ledger.Version // of each site, as it was read last from the database itself
 }
 
 type keptOf struct {
 	version ledger.Version
-	answers map[question]answer
+	answers map[question]answered
 	bytes   int
 }
 
@@ -50,25 +51,10 @@ type question struct {
 	channels  string
 }
 
-// answer is a report that is right from the one instant to before the other.
-type answer struct {
+// answered is a report that is right from the one instant to before the other.
+type answered struct {
 	report      any
 	from, until time.Time
-}
-
-// current notes the version of a site that the database itself has, or, of a copy, reports whether that is the one which was
-// noted. What a copy has of an earlier version is right for that, and would push out what is kept of the version that counts.
-func (k *kept) current(siteID int64, v ledger.Version, copied bool) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if copied {
-		return k.last[siteID] == v
-	}
-	if k.last == nil || len(k.last) >= keptSites {
-		k.last = map[int64]ledger.Version{}
-	}
-	k.last[siteID] = v
-	return true
 }
 
 // get finds an answer that is right now.
@@ -87,7 +73,7 @@ func (k *kept) get(siteID int64, v ledger.Version, q question, now time.Time) (a
 }
 
 // put keeps an answer. Those of the site's other version are forgotten, and all of them where there are too many.
-func (k *kept) put(siteID int64, v ledger.Version, q question, a answer, bytes int) {
+func (k *kept) put(siteID int64, v ledger.Version, q question, a answered, bytes int) {
 	if bytes > keptAnswer {
 		return
 	}
@@ -105,7 +91,7 @@ func (k *kept) put(siteID int64, v ledger.Version, q question, a answer, bytes i
 		k.sites, k.bytes, of = map[int64]*keptOf{}, 0, nil
 	}
 	if of == nil {
-		of = &keptOf{version: v, answers: map[question]answer{}}
+		of = &keptOf{version: v, answers: map[question]answered{}}
 		k.sites[siteID] = of
 	}
 	if _, twice := of.answers[q]; !twice { // two requests may make one at the same time
@@ -138,44 +124,90 @@ type keptReport interface {
 	weight() int
 }
 
-// keep returns the kept answer to a query where it is still right, and makes it otherwise. The version is read in the same
-// transaction as the book, so they belong together. The report is shared: nobody may change what it points to.
-func keep[T any, R interface {
+// answer gives the kept answer to a query if it is still right. Otherwise it computes the report: in the same short read if
+// the cubes are enough, else in a long one. The version is read in the same transaction as the book, so they belong
+// together. The report is shared: nobody may change what it points to.
+func answer[T any, R interface {
 	*T
 	keptReport
-}](tx *db.Tx, e *Exposure, siteID int64, kind string, in ExposureQuery, fresh func() (T, error)) (report T, err error) {
-	if !in.keepable() {
-		return fresh()
-	}
-	v, err := ledger.VersionOf(tx, siteID)
-	if err != nil || v.ClockAhead != core.ClockOfTx.Of(tx).Ahead.Microseconds() {
-		return fresh() // the clock was moved since the caller's was read, or there is no such site, which the report says
-	}
-	if !e.kept.current(siteID, v, tx.OfCopy()) {
-		return fresh()
-	}
-	tx.UpToDate()
-	q := in.question(kind, tx.Now)
-	if found, ok := e.kept.get(siteID, v, q, tx.Now); ok {
-		report = found.(T)
-		R(&report).asked().KnownAt = tx.Now
-		return report, nil
-	}
-	if report, err = fresh(); err != nil || R(&report).asked().Recognition == travel.RecognitionLinear {
+}](
+	ctx context.Context, e *Exposure, actor auth.Actor, kind string, in ExposureQuery,
+	cubesDo func(tx *db.Tx, siteID int64, q exposure.ReportQuery) (bool, error),
+	compute func(tx *db.Tx, site travel.Site, q exposure.ReportQuery) (T, error),
+) (report T, err error) {
+	var asked ledger.Version
+	done := false
+	report, err = core.Read(ctx, e.Core, actor, func(tx *db.Tx) (report T, err error) {
+		v, keeps := in.version(tx, actor.SiteID)
+		if keeps {
+			var found any
+			if found, done = e.kept.get(actor.SiteID, v, in.question(kind, tx.Now), tx.Now); done {
+				report = found.(T)
+				R(&report).asked().KnownAt = tx.Now
+				return report, nil
+			}
+		}
+		asked = v
+		site, q, err := in.on(tx, actor.SiteID)
+		if err == nil {
+			done, err = cubesDo(tx, site.ID, q)
+		}
+		if err != nil || !done {
+			return report, err
+		}
+		if report, err = compute(tx, site, q); err == nil && keeps {
+			err = e.keep(tx, v, kind, in, report, R(&report))
+		}
+		return report, err
+	})
+	if err != nil || done {
 		return report, err
 	}
+	return core.ReadReport(ctx, e.Core, actor, func(tx *db.Tx) (report T, err error) {
+		v, keeps := in.version(tx, actor.SiteID)
+		if keeps && v == asked {
+			tx.UpToDate() // a standby has what the database had
+		}
+		site, q, err := in.on(tx, actor.SiteID)
+		if err != nil {
+			return report, err
+		}
+		if report, err = compute(tx, site, q); err == nil && keeps && !tx.OfCopy() {
+			err = e.keep(tx, v, kind, in, report, R(&report))
+		}
+		return report, err
+	})
+}
+
+// version reads the version of the site's exposure. keeps: the answer to the query may be kept under it. It may not where the
+// clock was moved since the caller's was read.
+func (in ExposureQuery) version(tx *db.Tx, siteID int64) (v ledger.Version, keeps bool) {
+	if !in.keepable() {
+		return v, false
+	}
+	v, err := ledger.VersionOf(tx, siteID) // if there is no such site, the report says so
+	return v, err == nil && v.ClockAhead == core.ClockOfTx.Of(tx).Ahead.Microseconds()
+}
+
+// keep keeps a report that was computed under a version. of tells about it.
+func (e *Exposure) keep(tx *db.Tx, v ledger.Version, kind string, in ExposureQuery, report any, of keptReport) error {
+	if of.asked().Recognition == travel.RecognitionLinear {
+		return nil
+	}
+	siteID := core.ClockOfTx.Of(tx).SiteID
 	until, err := ledger.SameUntil(tx, siteID)
 	if err != nil {
-		return report, err
+		return err
 	}
 	ratesUntil, err := rates.SameUntil(tx)
+	if err != nil {
+		return err
+	}
 	if ratesUntil.Before(until) {
 		until = ratesUntil
 	}
-	if err == nil {
-		e.kept.put(siteID, v, q, answer{report, tx.Now, until}, R(&report).weight())
-	}
-	return report, err
+	e.kept.put(siteID, v, in.question(kind, tx.Now), answered{report, tx.Now, until}, of.weight())
+	return nil
 }
 
 // Roughly the bytes of a row with its key, and of a line of all else.

@@ -42,7 +42,7 @@ func (e *Exposure) ModelDetails(
 func (e *Exposure) EachModelDetail(
 	ctx context.Context, actor auth.Actor, in EstimateQuery, each func(ModelDetailsReport, estimate.ModelDetail) error,
 ) (ModelDetailsReport, error) {
-	return core.Read(ctx, e.Core, actor, func(tx *db.Tx) (ModelDetailsReport, error) {
+	return core.ReadReport(ctx, e.Core, actor, func(tx *db.Tx) (ModelDetailsReport, error) {
 		report, err := in.each(tx, actor.SiteID, each)
 		return report, err
 	})
@@ -55,10 +55,7 @@ func (in EstimateQuery) each(
 	if err != nil {
 		return report, err
 	}
-	if report.Query, _, err = in.complete(tx, site); err == nil {
-		err = tx.Long()
-	}
-	if err != nil {
+	if report.Query, _, err = in.complete(tx, site); err != nil {
 		return report, err
 	}
 	q := report.Query

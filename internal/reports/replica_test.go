@@ -37,6 +37,7 @@ func aCopy(t *testing.T, w *apptest.World) *db.DB {
 func TestACopyThatGoesOnTellsNoMoreThanItSays(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		w.Actor.UserID = 1 // the program itself does not read the copy
 		b := w.Booking(w.Channel(travel.ModeProtectionOnly, "GBP"), 70000, "2024-09-14")
 		w.Must(apptest.Report(travel.Purchase, b, 20000))
 		w.Advance(time.Minute)
@@ -69,6 +70,7 @@ func TestACopyThatGoesOnTellsNoMoreThanItSays(t *testing.T) {
 func TestReportsFromACopySayWhatTheyKnow(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
+	w.Actor.UserID = 1 // the program itself does not read the copy
 	b := w.Booking(w.Channel(travel.ModeProtectionOnly, "GBP"), 70000, "2024-09-14")
 	w.Must(apptest.Report(travel.Purchase, b, 20000))
 	w.Advance(time.Minute)

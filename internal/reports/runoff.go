@@ -80,59 +80,59 @@ func heldByRow(tx *db.Tx, siteID int64, q exposure.ReportQuery, each func(exposu
 	})
 }
 
-// onDay computes a report of what is held on one day, and says whether it is final.
-func onDay[R any](
-	tx *db.Tx, siteID int64, in ExposureQuery, compute func(site travel.Site, q exposure.ReportQuery, rates *fx.Table) (R, error),
-) (report R, final bool, err error) {
-	site, q, err := in.on(tx, siteID)
-	if err != nil {
-		return report, false, err
-	}
-	rates, err := ratesOn(tx, site, q, q.AsOf)
-	if err != nil {
-		return report, false, err
-	}
-	if report, err = compute(site, q, rates); err != nil {
-		return report, false, tooLarge(err)
-	}
-	final, err = isFinal(tx, site.ID, q.KnownAt)
-	return report, final, err
-}
-
 // RunOff computes how much is still at risk on each later day, if nothing happens and time passes (R8). The report may be shared
 // with other callers: nobody may change it.
 func (e *Exposure) RunOff(ctx context.Context, actor auth.Actor, in ExposureQuery) (RunOffReport, error) {
-	return core.ReadReport(ctx, e.Core, actor, func(tx *db.Tx) (RunOffReport, error) {
-		return keep(tx, e, actor.SiteID, "run-off", in, func() (report RunOffReport, err error) {
-			report.RunOffReport, report.Final, err = onDay(tx, actor.SiteID, in,
-				func(site travel.Site, q exposure.ReportQuery, rates *fx.Table) (exposure.RunOffReport, error) {
-					runOff := exposure.NewRunOff(q, rates)
-					if err := addRunOff(tx, site.ID, q, runOff); err != nil {
-						return exposure.RunOffReport{}, err
-					}
-					return runOff.Report()
-				})
-			return report, err
-		})
-	})
+	return answer(ctx, e, actor, "run-off", in, runOffFromCubes, runOffOf)
+}
+
+// runOffFromCubes says whether the cubes are enough for a run-off: of today or later. For one of the past, all that has
+// happened since is taken out.
+func runOffFromCubes(tx *db.Tx, siteID int64, q exposure.ReportQuery) (bool, error) {
+	if q.Scope.Narrow() || q.AsOf < civil.DayOf(tx.Now) || earlier(tx, q) {
+		return false, nil
+	}
+	rows, err := needsRows(tx, siteID, q)
+	return !rows, err
+}
+
+func runOffOf(tx *db.Tx, site travel.Site, q exposure.ReportQuery) (report RunOffReport, err error) {
+	rates, err := ratesOn(tx, site, q, q.AsOf)
+	if err != nil {
+		return report, err
+	}
+	runOff := exposure.NewRunOff(q, rates)
+	if err := addRunOff(tx, site.ID, q, runOff); err != nil {
+		return report, tooLarge(err)
+	}
+	if report.RunOffReport, err = runOff.Report(); err != nil {
+		return report, tooLarge(err)
+	}
+	report.Final, err = isFinal(tx, site.ID, q.KnownAt)
+	return report, err
 }
 
 // Ageing computes how much of the exposure is delivered how soon (R8). The report may be shared with other callers: nobody may
 // change it.
 func (e *Exposure) Ageing(ctx context.Context, actor auth.Actor, in ExposureQuery) (AgeingReport, error) {
-	return core.ReadReport(ctx, e.Core, actor, func(tx *db.Tx) (AgeingReport, error) {
-		return keep(tx, e, actor.SiteID, "ageing", in, func() (report AgeingReport, err error) {
-			report.AgeingReport, report.Final, err = onDay(tx, actor.SiteID, in,
-				func(site travel.Site, q exposure.ReportQuery, rates *fx.Table) (exposure.AgeingReport, error) {
-					ageing := exposure.NewAgeing(q, rates)
-					if err := addAgeing(tx, site.ID, q, ageing); err != nil {
-						return exposure.AgeingReport{}, err
-					}
-					return ageing.Report()
-				})
-			return report, err
-		})
-	})
+	noCube := func(*db.Tx, int64, exposure.ReportQuery) (bool, error) { return false, nil }
+	return answer(ctx, e, actor, "ageing", in, noCube, ageingOf)
+}
+
+func ageingOf(tx *db.Tx, site travel.Site, q exposure.ReportQuery) (report AgeingReport, err error) {
+	rates, err := ratesOn(tx, site, q, q.AsOf)
+	if err != nil {
+		return report, err
+	}
+	ageing := exposure.NewAgeing(q, rates)
+	if err := addAgeing(tx, site.ID, q, ageing); err != nil {
+		return report, tooLarge(err)
+	}
+	if report.AgeingReport, err = ageing.Report(); err != nil {
+		return report, tooLarge(err)
+	}
+	report.Final, err = isFinal(tx, site.ID, q.KnownAt)
+	return report, err
 }
 
 // Movement computes why the exposure on two days differs, line by line (R8).

@@ -69,7 +69,7 @@ func (s *System) Report(ctx context.Context, actor auth.Actor) (report SystemRep
 	if !actor.Everywhere() {
 		return report, fault.New(fault.Forbidden, "An API token is for one site, and this is about all of them.")
 	}
-	err = s.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = s.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		report = SystemReport{At: tx.Now, Engine: s.Store.Engine(), LastECB: civil.NoDay}
 		report.Work, report.Goroutines = s.Store.Work(), runtime.NumGoroutine()
 		report.Replica, report.Following = s.Store.Replica()

@@ -111,7 +111,7 @@ type mark struct {
 // moves the mark on from where it was.
 func (s *Seals) Seal(ctx context.Context) (more bool, err error) {
 	var sites []int64
-	err = s.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = s.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		sites, err = db.Ids(tx, `SELECT id FROM sites ORDER BY id`)
 		return err
 	})
@@ -131,7 +131,7 @@ func (s *Seals) Seal(ctx context.Context) (more bool, err error) {
 // SealSite is Seal for one site; 0 stands for the facts that belong to none.
 func (s *Seals) SealSite(ctx context.Context, siteID int64) (more bool, err error) {
 	var marks []mark
-	err = s.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = s.Store.Read(ctx, siteID, func(tx *db.Tx) (err error) {
 		marks, err = readMarks(tx, siteID)
 		return err
 	})
@@ -157,7 +157,7 @@ func (s *Seals) sealTable(ctx context.Context, m mark) (more bool, err error) {
 	}
 	var seal Seal
 	var ripe bool
-	err = s.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = s.Store.Read(ctx, m.siteID, func(tx *db.Tx) (err error) {
 		if ripe = !m.seenAt.Add(seenAfter).After(tx.Now); !ripe {
 			return nil
 		}

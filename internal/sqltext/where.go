@@ -10,14 +10,9 @@ import (
 // Where builds the text of a condition and its arguments together, so that text from outside only becomes an argument,
 // and never SQL.
 type Where struct {
-	Text       strings.Builder
-	Args       []any
-	conditions int
-	narrow     bool // see Narrow
-
-	// kept is what the conditions keep, as long as no further one is added.
-	kept   any
-	keptAt int
+	Text   strings.Builder
+	Args   []any
+	narrow bool // see Narrow
 }
 
 // Arg takes a value and returns its placeholder.
@@ -28,7 +23,6 @@ func (w *Where) Arg(v any) string {
 
 // And adds a condition. Each "?" in it stands for the next value.
 func (w *Where) And(condition string, values ...any) {
-	w.conditions++
 	if w.Text.Len() > 0 {
 		w.Text.WriteString(" AND ")
 	}
@@ -48,17 +42,6 @@ func (w *Where) Fill(text string, values ...any) string {
 	}
 	filled.WriteString(text)
 	return filled.String()
-}
-
-// Keep notes what the conditions so far keep, for Kept.
-func (w *Where) Keep(rows any) { w.kept, w.keptAt = rows, w.conditions }
-
-// Kept is what was noted, unless a condition has come since: then it is nil.
-func (w *Where) Kept() any {
-	if w.conditions != w.keptAt {
-		return nil
-	}
-	return w.kept
 }
 
 // Narrow says that an index finds few rows for one of the conditions. A list then sorts what was found. SQLite would go through all

@@ -51,7 +51,7 @@ func (o *Orders) look(ctx context.Context, actor auth.Actor, in Fields) error {
 	want := Want{UserID: userID, SiteID: actor.SiteID, View: view, Format: CSV, On: civil.DayOf(o.Clock().Add(actor.Ahead))}
 	want.Since = want.On - 7
 	if actor.SiteID != 0 {
-		err := o.Store.Read(ctx, func(tx *db.Tx) error {
+		err := o.Store.Read(ctx, actor.SiteID, func(tx *db.Tx) error {
 			site, err := core.SiteAlone(tx, actor.SiteID)
 			want.Site = site.Path
 			return err
@@ -89,7 +89,7 @@ var momentary = []string{"as_of", "known_at", "from", "period", "page", "format"
 
 // ownerNamed is the user with a name, if they may see reports here.
 func (o *Orders) ownerNamed(ctx context.Context, siteID int64, name string) (user auth.User, ok bool, err error) {
-	err = o.Store.Read(ctx, func(tx *db.Tx) error {
+	err = o.Store.Read(ctx, siteID, func(tx *db.Tx) error {
 		user, ok, err = reader(tx, siteID, name)
 		return err
 	})

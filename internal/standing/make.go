@@ -35,7 +35,7 @@ func (o *Orders) MakeDue(ctx context.Context) (more bool, err error) {
 	var d due
 	var owner auth.User
 	var reason string
-	err = o.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = o.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		if d, err = dueOrder(tx); err == nil {
 			owner, reason, err = ownerOf(tx, d.Order)
 		}

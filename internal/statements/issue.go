@@ -25,7 +25,7 @@ const channelsPerLook = 500
 // IssueDue issues, on all sites, the statements of periods that have ended. It returns how many it issued.
 func (s *Statements) IssueDue(ctx context.Context) (issued int, err error) {
 	var sites []core.SiteClock
-	err = s.Store.Read(ctx, func(tx *db.Tx) error {
+	err = s.Store.Read(ctx, db.Deployment, func(tx *db.Tx) error {
 		sites, err = core.SiteClocks(tx)
 		return err
 	})

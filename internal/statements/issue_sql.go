@@ -59,9 +59,6 @@ type Booked struct {
 // BookedBetween adds up the premium lines of a channel that were recorded from an instant on and before another. In
 // each currency the newest policy comes first.
 func BookedBetween(tx *db.Tx, siteID, channelID int64, from, until time.Time) ([]Booked, error) {
-	if err := tx.Long(); err != nil {
-		return nil, err
-	}
 	var list []Booked
 	err := tx.Each(`SELECT currency, policy_id, kind, COUNT(*), CAST(SUM(amount) AS BIGINT), CAST(SUM(retained) AS BIGINT)
 		FROM premium_lines

@@ -9,7 +9,6 @@ import (
 
 	"holdfast/internal/civil"
 	"holdfast/internal/db"
-	"holdfast/internal/lists"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/sqltext"
@@ -70,9 +69,6 @@ func linesAfter(tx *db.Tx, siteID, statementID int64, after LineMark, limit int)
 
 // linesPage reads one page of the premium lines of a statement, and one line more.
 func linesPage(tx *db.Tx, siteID, statementID int64, page travel.Page) ([]protection.StatementLine, error) {
-	if err := lists.Deep(tx, page); err != nil {
-		return nil, err
-	}
 	order := `ORDER BY l.recorded_at, l.id`
 	if page.Descending {
 		order = `ORDER BY l.recorded_at DESC, l.id DESC`
@@ -132,9 +128,6 @@ func FillIDs(tx *db.Tx, siteID int64, lines []*protection.PremiumLine) error {
 // LinesOfKind reads one page of the premium lines of a statement that are of one kind, and one line more. It finds
 // their ids first, so that nothing else is read of the lines that the page skips.
 func LinesOfKind(tx *db.Tx, s protection.Statement, kind string, page travel.Page) ([]protection.StatementLine, error) {
-	if err := lists.Deep(tx, page); err != nil {
-		return nil, err
-	}
 	ids, err := db.Ids(tx, `SELECT id FROM premium_lines WHERE site_id = $1 AND channel_id = $2 AND currency = $3
 			AND recorded_at >= $4 AND recorded_at < $5 AND kind = $6 AND NOT simulated
 		ORDER BY recorded_at, id LIMIT $7 OFFSET $8`,
@@ -200,9 +193,6 @@ type PremiumSum struct {
 // BordereauSums calls each for the lines that BordereauAfter reads from the beginning on, those that are alike at once. It goes
 // through all of them.
 func BordereauSums(tx *db.Tx, siteID int64, from, until, known time.Time, each func(PremiumSum) error) error {
-	if err := tx.Long(); err != nil {
-		return err
-	}
 	return tx.Each(`SELECT kind, currency, policy_id, amount, COUNT(*) FROM premium_lines
 		WHERE site_id = $1 AND recorded_at >= $2 AND recorded_at < $3 AND recorded_at <= $4 AND NOT simulated
 		GROUP BY kind, currency, policy_id, amount ORDER BY kind, currency, policy_id, amount`,

@@ -67,7 +67,7 @@ type OpenStatement struct {
 }
 
 // Receivables reads what is still to be paid, over all sites or on one. It is for operators, and not for API tokens. It looks at
-// every statement of the sites, so it waits for its turn among the long reads.
+// every statement of the sites, so it is a report.
 func (s *Statements) Receivables(ctx context.Context, actor auth.Actor, q ReceivablesQuery, page travel.Page) (Receivables, error) {
 	if err := actor.Require(auth.ManageSites); err != nil {
 		return Receivables{}, err
@@ -75,10 +75,7 @@ func (s *Statements) Receivables(ctx context.Context, actor auth.Actor, q Receiv
 	if !actor.Everywhere() {
 		return Receivables{}, fault.New(fault.Forbidden, "An API token sees the statements of its own site only.")
 	}
-	return core.Read(ctx, s.Core, actor, func(tx *db.Tx) (Receivables, error) {
-		if err := tx.Long(); err != nil {
-			return Receivables{}, err
-		}
+	return core.ReadReport(ctx, s.Core, actor, func(tx *db.Tx) (Receivables, error) {
 		return receivables(tx, q, page)
 	})
 }

@@ -27,7 +27,7 @@ func (s *Statements) List(
 	ctx context.Context, actor auth.Actor, filter travel.StatementFilter, page travel.Page,
 ) (travel.List[protection.IssuedStatement], time.Time, error) {
 	var now time.Time
-	list, err := readStatements(ctx, s.Core, actor, func(tx *db.Tx) (travel.List[protection.IssuedStatement], error) {
+	list, err := readPage(ctx, s.Core, actor, page, func(tx *db.Tx) (travel.List[protection.IssuedStatement], error) {
 		now = tx.Now
 		if err := merchants.KnownChannels(tx, actor.SiteID, filter.Channels); err != nil {
 			return travel.List[protection.IssuedStatement]{}, err
@@ -51,7 +51,7 @@ func (s *Statements) Get(ctx context.Context, actor auth.Actor, id int64) (prote
 func (s *Statements) Lines(
 	ctx context.Context, actor auth.Actor, id int64, page travel.Page,
 ) (travel.List[protection.StatementLine], error) {
-	return readStatements(ctx, s.Core, actor, func(tx *db.Tx) (travel.List[protection.StatementLine], error) {
+	return readPage(ctx, s.Core, actor, page, func(tx *db.Tx) (travel.List[protection.StatementLine], error) {
 		list := travel.List[protection.StatementLine]{Total: -1}
 		statement, err := Statement(tx, actor.SiteID, id)
 		if err != nil {
@@ -183,7 +183,7 @@ type auditedStatementPayment struct {
 func (s *Statements) Payments(
 	ctx context.Context, actor auth.Actor, id int64, page travel.Page,
 ) (travel.List[travel.StatementPayment], error) {
-	return readStatements(ctx, s.Core, actor, func(tx *db.Tx) (travel.List[travel.StatementPayment], error) {
+	return readPage(ctx, s.Core, actor, page, func(tx *db.Tx) (travel.List[travel.StatementPayment], error) {
 		if _, err := Statement(tx, actor.SiteID, id); err != nil {
 			return travel.List[travel.StatementPayment]{}, err
 		}
@@ -199,5 +199,20 @@ func readStatements[T any](
 		return found, err
 	}
 	found, err = core.Read(ctx, c, actor, fn)
-	return found, core.NotFoundAs(fault.RecordNotFound, err, "There is no such statement.")
+	return found, noStatement(err)
+}
+
+// readPage is core.ReadPage for actors who may read statements.
+func readPage[T any](
+	ctx context.Context, c *core.Core, actor auth.Actor, page travel.Page, fn func(tx *db.Tx) (T, error),
+) (found T, err error) {
+	if err := actor.Require(auth.ReadStatements); err != nil {
+		return found, err
+	}
+	found, err = core.ReadPage(ctx, c, actor, page, fn)
+	return found, noStatement(err)
+}
+
+func noStatement(err error) error {
+	return core.NotFoundAs(fault.RecordNotFound, err, "There is no such statement.")
 }

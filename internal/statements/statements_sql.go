@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"time"
 
@@ -15,7 +13,6 @@ import (
 	"holdfast/internal/digest"
 	"holdfast/internal/events"
 	"holdfast/internal/lists"
-	"holdfast/internal/packed"
 	"holdfast/internal/protection"
 	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
@@ -185,26 +182,6 @@ func holds(t *travel.Transaction, number int64, issued time.Time) {
 	}
 	t.StatementBatches += strconv.FormatInt(number, 10)
 	t.StatementDate = issued
-}
-
-// ColumnOf is a column with what ReadStatementsOf reads, for a query that reads one transaction. site and id are the columns with
-// its key. TakeFrom reads it.
-func ColumnOf(site, id string) string {
-	return `(SELECT ` + packed.Together(packed.Columns("s.number, s.issued_at")) + ` FROM ` + statementsOfLines + `
-		WHERE l.site_id = ` + site + ` AND l.transaction_id = ` + id + ` AND NOT l.simulated)`
-}
-
-// TakeFrom fills in for a transaction what ReadStatementsOf does, from the column.
-func TakeFrom(rows *packed.Rows, t *travel.Transaction) error {
-	issued := map[int64]time.Time{}
-	for rows.Next() {
-		number := rows.Int()
-		issued[number] = rows.Instant()
-	}
-	for _, number := range slices.Sorted(maps.Keys(issued)) {
-		holds(t, number, issued[number])
-	}
-	return rows.Err()
 }
 
 const statementPaymentColumns = `site_id, id, statement_id, channel_id, currency, paid_on, amount, reference, author, recorded_at`

@@ -97,7 +97,7 @@ func TestStatementsOfTheWorkedLines(t *testing.T) {
 			t.Errorf("on statements %q (%s), %q", got.StatementBatches, got.StatementDate, refunded.StatementBatches)
 		}
 		line := w.Lines(protection.PremiumFilter{})[0]
-		err := w.Core.Store.Read(t.Context(), func(tx *db.Tx) error {
+		err := w.Core.Store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 			return statements.FillIDs(tx, w.Site.ID, []*protection.PremiumLine{&line})
 		})
 		if err != nil || line.StatementID != list[0].ID {

@@ -18,7 +18,7 @@ import (
 // where nobody has to approve, or the proposal exists already. Otherwise the rows are read to their end.
 func (r *importRun) effect(ctx context.Context, rows iter.Seq2[travel.ImportedPayment, error]) (*travel.Effect, error) {
 	var asks bool
-	err := r.Store.Read(ctx, func(tx *db.Tx) error {
+	err := r.Store.Read(ctx, r.actor.SiteID, func(tx *db.Tx) error {
 		site, err := merchants.Site(tx, r.actor.SiteID)
 		if err != nil {
 			return core.NotFoundAs(fault.SettingNotFound, err, "There is no site %d.", r.actor.SiteID)
@@ -42,7 +42,7 @@ func (r *importRun) effect(ctx context.Context, rows iter.Seq2[travel.ImportedPa
 	}
 	if opts.Tried != nil { // earlier runs may have done some of it, or all
 		var file travel.FileEffect
-		err := r.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		err := r.Store.Read(ctx, r.actor.SiteID, func(tx *db.Tx) (err error) {
 			file, err = opts.Tried(tx)
 			return err
 		})

@@ -198,7 +198,7 @@ func (f *Files) List(ctx context.Context, actor auth.Actor, filter FileFilter, p
 	if err := f.imports.may(actor); err != nil {
 		return travel.List[File]{}, err
 	}
-	return core.Read(ctx, f.Core, actor, func(tx *db.Tx) (travel.List[File], error) {
+	return core.ReadPage(ctx, f.Core, actor, page, func(tx *db.Tx) (travel.List[File], error) {
 		return filesPage(tx, actor.SiteID, filter, page)
 	})
 }
@@ -288,7 +288,7 @@ func (f *Files) Next(
 ) (more bool, err error) {
 	var file File
 	var waits bool
-	err = f.Store.Read(ctx, func(tx *db.Tx) (err error) { // most often there is nothing to do
+	err = f.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) { // most often there is nothing to do
 		waits, err = filesWait(tx)
 		return err
 	})
@@ -350,7 +350,7 @@ func (f *Files) Next(
 
 // linesDone are the lines of which is known what became of them: in the import, and in the dry run before it.
 func (f *Files) linesDone(ctx context.Context, file File) (done, tried map[int]bool, err error) {
-	err = f.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = f.Store.Read(ctx, file.SiteID, func(tx *db.Tx) (err error) {
 		if tried, err = linesOf(tx, file, true); err == nil {
 			done, err = linesOf(tx, file, false)
 		}
@@ -362,7 +362,7 @@ func (f *Files) linesDone(ctx context.Context, file File) (done, tried map[int]b
 // author is the actor who asked for the import, with the rights that they have now. The error is Forbidden when they may not
 // import any more.
 func (f *Files) author(ctx context.Context, file File) (actor auth.Actor, err error) {
-	err = f.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = f.Store.Read(ctx, file.SiteID, func(tx *db.Tx) (err error) {
 		actor, err = f.authorIn(tx, file)
 		return err
 	})
@@ -411,7 +411,7 @@ type pieces struct {
 // Read implements io.Reader.
 func (p *pieces) Read(b []byte) (int, error) {
 	for len(p.rest) == 0 {
-		err := p.files.Store.Read(p.ctx, func(tx *db.Tx) (err error) {
+		err := p.files.Store.Read(p.ctx, p.of.SiteID, func(tx *db.Tx) (err error) {
 			p.rest, err = pieceOf(tx, p.of, p.next)
 			return err
 		})

@@ -54,7 +54,7 @@ func (r *importRun) recall(ctx context.Context) error {
 	if r.opts.Tried == nil {
 		return nil
 	}
-	return r.Store.Read(ctx, func(tx *db.Tx) error {
+	return r.Store.Read(ctx, r.actor.SiteID, func(tx *db.Tx) error {
 		before, err := r.opts.Tried(tx)
 		for _, share := range before.Channels {
 			if share.Created {

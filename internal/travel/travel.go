@@ -44,6 +44,12 @@ func (p Page) Skip() int {
 	return (p.Number - 1) * p.Size
 }
 
+// deepPage is how many rows a page may pass over before it is deep.
+const deepPage = 10_000
+
+// Deep reports whether so many rows lie before the page that reading it takes long.
+func (p Page) Deep() bool { return p.Skip() >= deepPage }
+
 // Span picks what happened after one instant and before another. Both count in whole seconds, as times are shown: what
 // happened in the second of After is not after it. A zero instant is no bound.
 type Span struct {

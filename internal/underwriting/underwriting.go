@@ -102,7 +102,7 @@ func (r *Requests) In(ctx context.Context, actor auth.Actor, states []State, pag
 	if !actor.Everywhere() {
 		return list, fault.New(fault.Forbidden, "An API token sees the requests of its own site only.")
 	}
-	return core.Read(ctx, r.Core, actor, func(tx *db.Tx) (travel.List[Request], error) { return inStates(tx, states, page) })
+	return core.ReadPage(ctx, r.Core, actor, page, func(tx *db.Tx) (travel.List[Request], error) { return inStates(tx, states, page) })
 }
 
 // Unwritten stands for the version of a request that nobody has written yet.

@@ -6,7 +6,6 @@ import (
 	"errors"
 
 	"holdfast/internal/db"
-	"holdfast/internal/lists"
 	"holdfast/internal/sqltext"
 	"holdfast/internal/travel"
 )
@@ -44,9 +43,6 @@ func inStates(tx *db.Tx, states []State, page travel.Page) (travel.List[Request]
 	list := travel.List[Request]{Total: -1}
 	if len(states) == 0 {
 		return list, nil
-	}
-	if err := lists.Deep(tx, page); err != nil {
-		return list, err
 	}
 	var w sqltext.Where
 	sqltext.In(&w, "r.state", states)

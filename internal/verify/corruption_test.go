@@ -93,7 +93,7 @@ func broken(t *testing.T, w *apptest.World, sites []travel.Site, q verify.Query,
 
 func siteOf(t *testing.T, w *apptest.World, path string) (site travel.Site) {
 	t.Helper()
-	err := w.Core.Store.Read(t.Context(), func(tx *db.Tx) error {
+	err := w.Core.Store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 		site.Path = path
 		return tx.Row(`SELECT id FROM sites WHERE path = $1`, []any{path}, &site.ID)
 	})

@@ -13,7 +13,7 @@ import (
 func TestWholeTablesAreStreamed(t *testing.T) {
 	t.Parallel()
 	store := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
-	err := store.Read(t.Context(), func(tx *db.Tx) error {
+	err := store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
 		for _, query := range verify.WholeTables {
 			err := tx.Each(`EXPLAIN QUERY PLAN `+query, []any{1}, func(scan func(dest ...any) error) error {
 				var id, parent, unused int64

@@ -110,7 +110,7 @@ func (v *Verify) Runs(ctx context.Context, actor auth.Actor) (list []AskedRun, e
 	if err := operators(actor); err != nil {
 		return nil, err
 	}
-	err = v.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = v.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		list, err = runsOf(tx)
 		return err
 	})
@@ -122,7 +122,7 @@ func (v *Verify) RunWith(ctx context.Context, actor auth.Actor, id int64) (found
 	if err := operators(actor); err != nil {
 		return found, err
 	}
-	err = v.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = v.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		found, err = runOf(tx, id)
 		return err
 	})
@@ -151,7 +151,7 @@ func (v *Verify) Work(ctx context.Context) (more bool, err error) {
 	var told progress
 	var beating sync.WaitGroup
 	beating.Go(func() { v.beat(within, stop, run, &told) })
-	report, failure := v.Run(within, auth.System(0), Query{Limit: rowsOfCheck, slowly: true, told: told.say})
+	report, failure := v.Run(within, auth.System(0), Query{Limit: rowsOfCheck, told: told.say})
 	stop()
 	beating.Wait()
 	switch {

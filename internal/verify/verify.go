@@ -56,8 +56,7 @@ type Query struct {
 	Against []seals.Head  // heads that were kept outside: the chains must still hold them
 	Hash    string        // a hash that was kept outside: some chain must still hold it
 
-	slowly bool              // it may take minutes, and holds up nobody
-	told   func(text string) // is told how far it is; nil for nobody
+	told func(text string) // is told how far it is; nil for nobody
 }
 
 // Run checks the sites, each in one reading transaction, so that every figure is of one moment while others write. Memory
@@ -73,15 +72,8 @@ func (v *Verify) Run(ctx context.Context, actor auth.Actor, q Query) (Report, er
 		return report, err
 	}
 	kept := newKept(q)
-	read := v.ReadBy
-	if q.slowly {
-		read = v.ReadSlowlyBy
-	}
 	for i, s := range sites {
-		err := read(ctx, core.SiteClock{SiteID: s.ID, Ahead: s.ClockAhead}, func(tx *db.Tx) error {
-			if err := tx.Long(); err != nil {
-				return err
-			}
+		err := v.ReportBy(ctx, core.SiteClock{SiteID: s.ID, Ahead: s.ClockAhead}, func(tx *db.Tx) error {
 			return checkSite(tx, v.Core, s, q.Limit, kept, &report, q.telling(i, len(sites), s))
 		})
 		if err != nil {
@@ -114,7 +106,7 @@ func (v *Verify) sites(ctx context.Context, actor auth.Actor, q Query) ([]travel
 		return q.Sites, nil
 	}
 	sites := []travel.Site{{}}
-	err := v.Store.Read(ctx, func(tx *db.Tx) error {
+	err := v.Store.Read(ctx, db.Deployment, func(tx *db.Tx) error {
 		sites = sites[:1]
 		return tx.Each(`SELECT id, path, sandbox, clock_ahead FROM sites ORDER BY id`, nil,
 			func(scan func(dest ...any) error) error {
@@ -138,7 +130,7 @@ func (v *Verify) Heads(ctx context.Context, actor auth.Actor, some []travel.Site
 	if err != nil {
 		return nil, err
 	}
-	err = v.Store.Read(ctx, func(tx *db.Tx) error {
+	err = v.Store.Read(ctx, db.Deployment, func(tx *db.Tx) error {
 		heads = nil
 		for _, s := range sites {
 			of, err := seals.Heads(tx, s.ID, s.Path)

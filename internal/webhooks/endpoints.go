@@ -154,7 +154,7 @@ func (w *Webhooks) checked(ctx context.Context, actor auth.Actor, in EndpointFie
 	e = in.apply(e, actor, &problems)
 	if in.URL != nil && !problems.Has("url") {
 		sandbox := false
-		if err := w.Store.Read(ctx, func(tx *db.Tx) (err error) {
+		if err := w.Store.Read(ctx, actor.SiteID, func(tx *db.Tx) (err error) {
 			sandbox, err = isSandbox(tx, actor.SiteID)
 			return err
 		}); err != nil {

@@ -28,7 +28,7 @@ func (w *Webhooks) Follow(ctx context.Context) (more bool, err error) {
 	look, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	var behind []endpointKey
-	err = w.Store.Read(ctx, func(tx *db.Tx) (err error) {
+	err = w.Store.Read(ctx, db.Deployment, func(tx *db.Tx) (err error) {
 		behind, err = endpointsBehind(tx, w.followed.after(), w.Pieces.Followers)
 		return err
 	})

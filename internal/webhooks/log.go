@@ -38,7 +38,7 @@ func (w *Webhooks) Deliveries(
 	ctx context.Context, actor auth.Actor, id int64, f DeliveryFilter, page travel.Page,
 ) (travel.List[Delivery], error) {
 	f.types = readableTypes(actor)
-	found, err := core.Read(ctx, w.Core, actor, func(tx *db.Tx) (list travel.List[Delivery], err error) {
+	found, err := core.ReadPage(ctx, w.Core, actor, page, func(tx *db.Tx) (list travel.List[Delivery], err error) {
 		if _, err := endpoint(tx, actor.SiteID, id); err != nil {
 			return list, err
 		}

@@ -125,7 +125,7 @@ func (e Endpoint) suspect() bool { return e.slow || e.failures > 0 }
 // begin takes what is due as far as there are places, and sends it.
 func (r *round) begin(ctx context.Context) error {
 	var taken []job
-	err := r.Store.Read(ctx, func(tx *db.Tx) error {
+	err := r.Store.Read(ctx, db.Deployment, func(tx *db.Tx) error {
 		due, err := dueEndpoints(tx, sitesALook)
 		if err == nil {
 			taken, err = r.choose(tx, r.fromLast(due))
