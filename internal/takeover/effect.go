@@ -80,7 +80,7 @@ type shares map[string]travel.FileShares
 func (s shares) add(channel travel.Channel, t travel.Transaction, total int64) {
 	day := civil.DayOf(t.EffectiveAt).String()
 	one := travel.FileShares{
-		Channel: channel.Name, Mode: channel.Mode, Currency: channel.Currency, Payments: 1, FirstPaid: day, LastPaid: day,
+		Channel: channel.Name, Mode: string(channel.Mode), Currency: channel.Currency, Payments: 1, FirstPaid: day, LastPaid: day,
 	}
 	switch t.Type {
 	case travel.Purchase, travel.Capture, travel.ChargebackReversal:

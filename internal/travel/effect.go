@@ -60,7 +60,7 @@ type FileEffect struct {
 type FileShares struct {
 	Channel   string         `json:"channel"`
 	Created   bool           `json:"created"` // the import would create the channel
-	Mode      AccountMode    `json:"account_mode"`
+	Mode      string         `json:"account_mode"`
 	Currency  money.Currency `json:"currencies"`
 	Payments  int            `json:"payments"`   // those that it would create
 	Added     int64          `json:"added"`      // purchases, captures and chargeback reversals
