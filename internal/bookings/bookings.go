@@ -124,10 +124,7 @@ func placeBooking(tx *db.Tx, b *travel.Booking, p *fault.Problems) error {
 
 // Get reads one booking of the actor's site.
 func (b *Bookings) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Booking, error) {
-	if err := core.EndDue(ctx, b.Core, actor, b.due); err != nil {
-		return travel.Booking{}, err
-	}
-	found, err := core.Lookup(ctx, b.Core, actor, func(tx *db.Tx) (travel.Booking, error) {
+	found, err := core.LookupAfter(ctx, b.Core, actor, b.due, func(tx *db.Tx) (travel.Booking, error) {
 		return b.Find(tx, actor.SiteID, id)
 	})
 	return found, unknownBooking(err, id)

@@ -137,6 +137,26 @@ func EndDue(ctx context.Context, c *Core, actor auth.Actor, due Due) error {
 	return err
 }
 
+// LookupAfter is Lookup and EndDue in one transaction, unless something is due: a read by key is too short for two.
+func LookupAfter[T any](
+	ctx context.Context, c *Core, actor auth.Actor, due Due, fn func(tx *db.Tx) (T, error),
+) (found T, err error) {
+	waits := false
+	found, err = Lookup(ctx, c, actor, func(tx *db.Tx) (found T, err error) {
+		if waits, err = due.Any(tx, actor.SiteID); err != nil || waits {
+			return found, err
+		}
+		return fn(tx)
+	})
+	if err != nil || !waits {
+		return found, err
+	}
+	if _, err = due.End(ctx, actor.SiteID); err != nil {
+		return found, err
+	}
+	return Lookup(ctx, c, actor, fn)
+}
+
 // Write runs fn in a writing transaction by the clock of the actor's site. The change is durable when Write returns. fn
 // may run more than once. The caller checks first what the actor may do.
 func Write[T any](

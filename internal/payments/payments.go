@@ -90,10 +90,7 @@ func (p *Payments) takeIn(
 
 // Get reads one transaction. If there is none, the error has the kind RecordNotFound.
 func (p *Payments) Get(ctx context.Context, actor auth.Actor, id int64) (travel.Transaction, error) {
-	if err := core.EndDue(ctx, p.Core, actor, p.Due()); err != nil {
-		return travel.Transaction{}, err
-	}
-	found, err := core.Lookup(ctx, p.Core, actor, func(tx *db.Tx) (travel.Transaction, error) {
+	found, err := core.LookupAfter(ctx, p.Core, actor, p.Due(), func(tx *db.Tx) (travel.Transaction, error) {
 		return Transaction(tx, actor.SiteID, id)
 	})
 	return found, core.NotFoundAs(fault.RecordNotFound, err, "There is no transaction %d.", id)
