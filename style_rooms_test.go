@@ -20,7 +20,7 @@ const (
 var words = []string{
 	"internal/money", "internal/fault", "internal/civil", "internal/fx", "internal/travel", "internal/protection",
 	"internal/exposure", "internal/estimate",
-	"internal/auth", "internal/psp", "internal/texts", "internal/qr", "internal/sorting",
+	"internal/auth", "internal/psp", "internal/texts", "internal/qr",
 }
 
 // room is a package of internal that holds one capability, its use cases and its own SQL.
@@ -94,22 +94,17 @@ var arrows = withRooms(map[string][]string{
 	"internal/sqlitecache":  {},
 	"internal/sqlitefile":   {},
 	"internal/sqlitelog":    {},
-	"internal/sqliteparts":  {},
 	"internal/postgrestx":   {},
 	"internal/sqliteplan":   {},
 	"internal/sqliteschema": {},
 	"internal/sqlitetx":     {"internal/again"},
-	"internal/again":        {},
-	"internal/heard":        {},
 	"internal/beside":       {},
 	"internal/lane":         {"internal/fault"},
 	"internal/loginline":    {"internal/fault"},
 	"internal/crew":         {},
-	"internal/sorting":      {},
 	"internal/schemasteps":  {},
 	"internal/catalog":      {},
-	"internal/resident":     {},
-	"internal/db": and(words, "internal/again", "internal/sqlitecache", "internal/sqlitefile", "internal/postgrestx", "internal/sqlitelog", "internal/sqliteparts", "internal/sqliteplan", "internal/sqliteschema", "internal/sqlitetx", "internal/schemasteps", "internal/heard", "internal/beside", "internal/crew", "internal/lane", "internal/catalog",
+	"internal/db": and(words, "internal/sqlitecache", "internal/sqlitefile", "internal/postgrestx", "internal/sqlitelog", "internal/sqliteplan", "internal/sqliteschema", "internal/sqlitetx", "internal/schemasteps", "internal/beside", "internal/crew", "internal/lane", "internal/catalog",
 		"internal/sqltext"),
 	"internal/lists": and(words, "internal/db", "internal/sqltext"),
 	"internal/app":   and(words, allRooms()...),
@@ -182,7 +177,7 @@ func roomsWithoutDoors() []string { return allRooms() }
 // withRooms adds the rooms to the table.
 func withRooms(table map[string][]string) map[string][]string {
 	for _, r := range rooms {
-		below := and(words, "internal/db", "internal/digest", "internal/heard", "internal/sqltext", "internal/lists")
+		below := and(words, "internal/db", "internal/digest", "internal/sqltext", "internal/lists")
 		if r.name != "core" {
 			below = append(below, "internal/core")
 		}
@@ -195,7 +190,7 @@ func withRooms(table map[string][]string) map[string][]string {
 }
 
 // writesSQL are the packages in which SQL may stand: the rooms, the ground, and what is no part of the program.
-var writesSQL = and(allRooms(), "internal/lists", "internal/sqltext", "internal/postgrestx", "internal/sqlitelog", "internal/sqliteparts", "internal/sqliteplan", "internal/sqliteschema", "internal/sqlitetx", "internal/dbtest", "internal/pgtest", "bench", "bench/*", "cmd/torture")
+var writesSQL = and(allRooms(), "internal/lists", "internal/sqltext", "internal/postgrestx", "internal/sqlitelog", "internal/sqliteplan", "internal/sqliteschema", "internal/sqlitetx", "internal/dbtest", "internal/pgtest", "bench", "bench/*", "cmd/torture")
 
 func sqlText(s source) []string {
 	if s.test || matches(s.pkg, writesSQL) {

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -20,7 +19,6 @@ import (
 
 	"holdfast/internal/db"
 	"holdfast/internal/paymentfile"
-	"holdfast/internal/resident"
 	"holdfast/internal/takeover"
 	"holdfast/internal/travel"
 )
@@ -88,7 +86,7 @@ func (c importPaymentsCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	roomForImports()
+	collectSeldom()
 	if err := db.ForLongWrites(ctx, p.db); err != nil {
 		return err
 	}
@@ -120,13 +118,6 @@ func (c importPaymentsCmd) Run(ctx context.Context, p *program) error {
 	}
 	return err
 }
-
-// roomForImports has garbage collected seldom: an import makes nothing but that, and its memory does not grow with the file.
-var roomForImports = sync.OnceFunc(func() {
-	if _, chosen := os.LookupEnv("GOGC"); !chosen {
-		resident.KeepRoom(100, 40<<20, quiet)
-	}
-})
 
 // hashOf is the hash of a file: an operator approves the import of this content only. It is "" for input that can be
 // read only once.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"syscall"
 	"time"
@@ -16,7 +17,6 @@ import (
 	"holdfast/internal/api"
 	"holdfast/internal/jobs"
 	"holdfast/internal/lane"
-	"holdfast/internal/resident"
 	"holdfast/internal/web"
 	"holdfast/internal/web/certificate"
 	"holdfast/internal/web/checkout"
@@ -37,10 +37,7 @@ const (
 
 // A server gives back the memory of its start twice: when it serves, before its jobs fill the memory with what has waited for them, and
 // when they have run for the first time.
-const (
-	servesAfter = 100 * time.Millisecond
-	startLasts  = 2 * time.Second
-)
+const ()
 
 // serveCmd serves the API.
 type serveCmd struct{}
@@ -94,7 +91,7 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 			return fmt.Errorf("--replica: %w", err)
 		}
 	}
-	spareThreads()
+	tuneRuntime()
 	p.pages = web.New(pages)
 	service := api.New(p.app, p.core, cfg)
 	p.app.Webhooks.Show = service.ShowEvents
@@ -128,9 +125,6 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	}
 	server.RegisterOnShutdown(service.Stop)
 	defer p.startJobs(ctx)()
-	for _, after := range []time.Duration{servesAfter, startLasts} {
-		defer time.AfterFunc(after, resident.ForgetStart).Stop()
-	}
 	stopped := make(chan error, 1)
 	go func() { stopped <- server.Serve(api.Listen(listener, p.core)) }()
 	log.Info("serving", "address", listener.Addr().String(), "engine", p.db.Engine())
@@ -151,25 +145,22 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// spareThreads gives the program one thread more than processors, once. Go looks at its connections when a thread has nothing else to
-// do. Where all of them compute, what arrives would wait for all that came before: it could not even be refused. The system lets
-// threads take turns. To collect memory all threads stop, so there are not more of them. A small heap has some room, so that it is not
-// collected all the time. Who sets GOMAXPROCS or GOGC has chosen.
-var spareThreads = sync.OnceFunc(func() {
+// tuneRuntime gives the program one thread more than there are processors, once. Go polls its connections when a thread is
+// idle. If all threads compute, new requests would wait behind all earlier ones, and could not even be rejected. If GOMAXPROCS
+// or GOGC is set, leave it.
+var tuneRuntime = sync.OnceFunc(func() {
 	if _, chosen := os.LookupEnv("GOMAXPROCS"); !chosen {
 		runtime.GOMAXPROCS(threadsFor(runtime.GOMAXPROCS(0)))
 	}
-	if _, chosen := os.LookupEnv("GOGC"); !chosen {
-		resident.KeepRoom(75, leastRoom, quiet)
-	}
+	collectSeldom()
 })
 
-// leastRoom is by how many bytes the heap grows at least before it is collected: some hundreds of requests. A server that has not filled
-// it in quiet gives back what is free.
-const (
-	leastRoom = 12 << 20
-	quiet     = 15 * time.Second
-)
+// collectSeldom lets the heap grow to five times what is in use before it is collected, unless GOGC is set: little is in use.
+func collectSeldom() {
+	if _, chosen := os.LookupEnv("GOGC"); !chosen {
+		debug.SetGCPercent(400)
+	}
+}
 
 // threadsFor is how many threads serve on some processors. SQLite reads with at least two.
 func threadsFor(processors int) int { return max(2, processors) + 1 }

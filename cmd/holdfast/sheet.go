@@ -15,7 +15,6 @@ import (
 	"holdfast/internal/civil"
 	"holdfast/internal/fault"
 	"holdfast/internal/money"
-	"holdfast/internal/sorting"
 	"holdfast/internal/travel"
 )
 
@@ -163,7 +162,7 @@ func (s *sheet) arrange(o orderFlags) error {
 		return err
 	}
 	if at := columnNamed(s.columns, o.Sort.column); at >= 0 {
-		sorting.Stable(s.rows, func(a, b []cell) int { return o.Sort.compare(cellAt(a, at), cellAt(b, at)) })
+		slices.SortStableFunc(s.rows, func(a, b []cell) int { return o.Sort.compare(cellAt(a, at), cellAt(b, at)) })
 	}
 	if o.Limit > 0 && o.Limit < len(s.rows) {
 		s.rows = s.rows[:o.Limit]

@@ -20,7 +20,6 @@ import (
 
 	"holdfast/internal/beside"
 	"holdfast/internal/catalog"
-	"holdfast/internal/heard"
 	"holdfast/internal/postgrestx"
 	"holdfast/internal/sqlitefile"
 	"holdfast/internal/sqlitelog"
@@ -62,7 +61,7 @@ type DB struct {
 	bounds  string                                         // a statement that each write begins with, where connections keep no settings
 	watcher atomic.Pointer[func(query string, args []any)] // see Watch
 
-	heard.Listeners // hear of what this process stores: see Tx.Tell
+	Listeners // hear of what this process stores: see Tx.Tell
 
 	renewed atomic.Int64 // when the idle connections were closed last, in nanoseconds of the clock
 	trouble trouble      // what stands in the way of writes

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"holdfast/internal/again"
 	"holdfast/internal/postgrestx"
 	"holdfast/internal/sqltext"
 )
@@ -192,23 +191,15 @@ func (tx *Tx) writeRows(to sqltext.Rows, rows [][]any) error {
 	return tx.writeNow(to, rows)
 }
 
-// argLists are used again: the values of many rows have 20 kB.
-var argLists again.Lists[any]
-
 // writeNow writes rows without waiting for those of others.
 func (tx *Tx) writeNow(to sqltext.Rows, rows [][]any) error {
 	write := func(rows [][]any) error {
 		text := to.Text(len(rows), len(rows[0]))
+		args := slices.Concat(rows...)
 		if !tx.gather {
-			list := argLists.Take()
-			defer argLists.GiveBack(list)
-			for _, values := range rows {
-				*list = append(*list, values...)
-			}
-			_, err := tx.Exec(text, *list...)
+			_, err := tx.Exec(text, args...)
 			return err
 		}
-		args := slices.Concat(rows...)
 		if err := tx.flushBefore(text); err != nil {
 			return err
 		}

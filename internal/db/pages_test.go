@@ -8,23 +8,7 @@ import (
 
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
-	"holdfast/internal/sqliteparts"
 )
-
-// TestSQLiteUsesOurParts: it takes others only before the first database is opened.
-func TestSQLiteUsesOurParts(t *testing.T) {
-	t.Parallel()
-	store, err := db.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "holdfast.db"), dbtest.AtStart)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Close(); err != nil {
-		t.Error(err)
-	}
-	if err := sqliteparts.Use(); err != nil {
-		t.Error(err)
-	}
-}
 
 // TestLongWritesHaveRoom: the writer of an import holds what one write changes. PostgreSQL keeps its pages itself.
 func TestLongWritesHaveRoom(t *testing.T) {

@@ -15,20 +15,12 @@ import (
 	"holdfast/internal/sqlitecache"
 	"holdfast/internal/sqlitefile"
 	"holdfast/internal/sqlitelog"
-	"holdfast/internal/sqliteparts"
 	"holdfast/internal/sqliteplan"
 	"holdfast/internal/sqliteschema"
 	"holdfast/internal/sqltext"
 
-	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
-
-// Texts are sorted by their bytes, whatever the locale of the database, so that lists are the same on both engines.
-// PostgreSQL has the collation "C" for that. SQLite gets one of the same name here.
-func init() {
-	sqlite.MustRegisterCollationUtf8("C", strings.Compare)
-}
 
 var sqliteEngine = &engine{
 	name:   "sqlite",
@@ -48,14 +40,14 @@ var sqliteEngine = &engine{
 	hasSchema:  "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations')",
 	lockSchema: "SELECT 1", // BEGIN IMMEDIATE already holds the only write lock
 	conflict: func(err error) bool {
-		return sqliteCode(err) == sqlite3.SQLITE_CONSTRAINT
+		return sqlitecache.Code(err) == sqlite3.SQLITE_CONSTRAINT
 	},
 	transient: func(err error) bool {
-		c := sqliteCode(err)
+		c := sqlitecache.Code(err)
 		return c == sqlite3.SQLITE_BUSY || c == sqlite3.SQLITE_LOCKED
 	},
 	unreachable: func(err error) bool {
-		c := sqliteCode(err)
+		c := sqlitecache.Code(err)
 		return c == sqlite3.SQLITE_CANTOPEN || stuckSQLite(err)
 	},
 	locked:    func(error) bool { return false },
@@ -66,7 +58,7 @@ var sqliteEngine = &engine{
 	// It keeps each statement parsed, in twenty times the length of its text, and needs no journey for one more.
 	rowsAtOnce: sqltext.MostRows / 2,
 	// After an error of the disk, the end of the write-ahead log may hold the commit or not: who reads it next decides.
-	notCommitted: func(err error) bool { return sqliteCode(err) != sqlite3.SQLITE_IOERR },
+	notCommitted: func(err error) bool { return sqlitecache.Code(err) != sqlite3.SQLITE_IOERR },
 	tell:         sqliteplan.Tell,
 	// Only {{serial}} gives the type INTEGER.
 	columns: `SELECT m.name, c.name, upper(c.type), c.pk, c.pk = 1 AND upper(c.type) = 'INTEGER'
@@ -89,16 +81,8 @@ var sqliteEngine = &engine{
 
 // stuckSQLite: the disk is full or broken, or the file can only be read.
 func stuckSQLite(err error) bool {
-	c := sqliteCode(err)
+	c := sqlitecache.Code(err)
 	return c == sqlite3.SQLITE_FULL || c == sqlite3.SQLITE_IOERR || c == sqlite3.SQLITE_READONLY
-}
-
-// sqliteCode returns the primary result code inside err, or 0.
-func sqliteCode(err error) int {
-	if e, ok := errors.AsType[*sqlite.Error](err); ok {
-		return e.Code() & 0xff
-	}
-	return 0
 }
 
 // The page caches of a connection, in KiB. The system keeps the file in memory, too, so a page that a connection lacks costs a copy. The
@@ -125,7 +109,6 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("the folder of the database cannot be made: %w", err)
 	}
-	_ = sqliteparts.Use() // those of SQLite do as well, but for their memory and their time
 	sqlitefile.OwnLocks()
 	if err := sqlitefile.Make(path); err != nil {
 		return nil, err

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"holdfast/internal/db"
-	"holdfast/internal/heard"
 )
 
 // Bounds of watching.
@@ -29,7 +28,7 @@ type looks struct {
 // Watch waits for the next event of a site. It holds no connection to the database.
 type Watch struct {
 	events   *Events
-	listener *heard.Listener
+	listener *db.Listener
 	waited   bool
 }
 

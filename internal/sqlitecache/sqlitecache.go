@@ -13,6 +13,20 @@ import (
 	"modernc.org/sqlite"
 )
 
+// Texts are sorted by their bytes, whatever the locale of the database, so that lists are the same on both engines.
+// PostgreSQL has the collation "C" for that. SQLite gets one of the same name here.
+func init() {
+	sqlite.MustRegisterCollationUtf8("C", strings.Compare)
+}
+
+// Code returns SQLite's primary result code inside an error, or 0.
+func Code(err error) int {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code() & 0xff
+	}
+	return 0
+}
+
 // Statements is how many statements one connection caches. The program has fewer, apart from those whose text
 // grows with the number of their values.
 const Statements = 256

@@ -10,8 +10,6 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"strings"
-
-	"holdfast/internal/again"
 )
 
 // Tx is a transaction. After its end Commit and Rollback do nothing, and return sql.ErrTxDone.
@@ -72,22 +70,18 @@ func (t *Tx) run(statement string) error {
 	return err
 }
 
-// lists are used again for the values of statements: those of an insert of many rows have 40 kB.
-var lists again.Lists[driver.NamedValue]
-
-// ExecContext runs a statement. Its values go to the driver in a list that is used again; database/sql would make one for each statement.
+// ExecContext runs a statement.
 func (t *Tx) ExecContext(ctx context.Context, query string, args ...any) (result sql.Result, err error) {
-	list := lists.Take()
-	defer lists.GiveBack(list)
+	values := make([]driver.NamedValue, len(args))
 	for i, arg := range args {
 		value, err := driver.DefaultParameterConverter.ConvertValue(arg)
 		if err != nil {
 			return nil, fmt.Errorf("value %d of a statement: %w", i+1, err)
 		}
-		*list = append(*list, driver.NamedValue{Ordinal: i + 1, Value: value})
+		values[i] = driver.NamedValue{Ordinal: i + 1, Value: value}
 	}
 	err = t.Raw(func(conn any) (err error) {
-		result, err = conn.(driver.ExecerContext).ExecContext(ctx, query, *list)
+		result, err = conn.(driver.ExecerContext).ExecContext(ctx, query, values)
 		return err
 	})
 	return result, err

@@ -5,8 +5,6 @@ import (
 	"html/template"
 	"slices"
 	"strings"
-
-	"holdfast/internal/sorting"
 )
 
 // entry is something that a search can find.
@@ -99,7 +97,7 @@ func find(index []entry, query string) (hits []entry, more int) {
 			found = append(found, ranked{e, rank})
 		}
 	}
-	sorting.Stable(found, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
+	slices.SortStableFunc(found, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
 	for i, r := range found {
 		if i == mostHits {
 			return hits, len(found) - mostHits

@@ -3,6 +3,7 @@ package analyst
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,7 +13,6 @@ import (
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
-	"holdfast/internal/sorting"
 	"holdfast/internal/web/shell"
 )
 
@@ -225,7 +225,7 @@ func happened(x protection.Explained) shell.Table {
 	for _, e := range x.Events {
 		facts = append(facts, fact{e.RecordedAt, e.EffectiveAt, shell.Say(string(e.Kind)), shell.Sum(e.Amount, x.Currency)})
 	}
-	sorting.Stable(facts, func(a, b fact) int { return a.recorded.Compare(b.recorded) })
+	slices.SortStableFunc(facts, func(a, b fact) int { return a.recorded.Compare(b.recorded) })
 	for _, f := range facts {
 		t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{
 			shell.AtInstant(f.recorded), shell.AtInstant(f.effective), shell.Words(f.what), f.amount,

@@ -12,7 +12,6 @@ import (
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
-	"holdfast/internal/sorting"
 	"holdfast/internal/travel"
 	"holdfast/internal/web/chart"
 	"holdfast/internal/web/shell"
@@ -95,7 +94,7 @@ func (s *settings) modelTable(found reports.ModelReport) (*shell.Table, error) {
 		return nil, err
 	}
 	rows := slices.Clone(found.Rows)
-	sorting.Stable(rows, func(a, b estimate.ModelRow) int {
+	slices.SortStableFunc(rows, func(a, b estimate.ModelRow) int {
 		order := cmp.Compare(a.E1Report, b.E1Report)
 		switch page.OrderBy {
 		case "merchant":
@@ -218,7 +217,7 @@ func (s *settings) lossTable(found reports.WhatIfReport) (*shell.Table, error) {
 		return nil, err
 	}
 	rows := slices.Clone(found.Channels)
-	sorting.Stable(rows, func(a, b exposure.WhatIfChannel) int {
+	slices.SortStableFunc(rows, func(a, b exposure.WhatIfChannel) int {
 		order := cmp.Compare(a.E1, b.E1)
 		switch page.OrderBy {
 		case "merchant":

@@ -10,7 +10,6 @@ import (
 	"holdfast/internal/exposure"
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
-	"holdfast/internal/sorting"
 	"holdfast/internal/travel"
 	"holdfast/internal/web/chart"
 	"holdfast/internal/web/shell"
@@ -89,7 +88,7 @@ const named = 5 * offered
 // suppliersOf are the suppliers in the rows of a report, those with most at risk first.
 func (s *settings) suppliersOf(r reports.ExposureReport) (ids []int64) {
 	rows := slices.Clone(r.Subtotals)
-	sorting.Stable(rows, func(a, b exposure.Subtotal) int { return cmp.Compare(b.E1+b.E2, a.E1+a.E2) })
+	slices.SortStableFunc(rows, func(a, b exposure.Subtotal) int { return cmp.Compare(b.E1+b.E2, a.E1+a.E2) })
 	if r.Query.By != exposure.BySupplier && r.Query.Across == exposure.BySupplier {
 		for _, row := range r.Rows {
 			rows = append(rows, exposure.Subtotal{Key: row.Key})
@@ -164,7 +163,7 @@ func (s *settings) chartOf(r reports.ExposureReport, id string) chart.Chart {
 		c.Points = append(c.Points, point)
 	}
 	if c.Kind == chart.Ranked { // a chart has a bound: the largest must be in it
-		sorting.Stable(c.Points, func(a, b chart.Point) int { return cmp.Compare(b.Values[0]+b.Values[1], a.Values[0]+a.Values[1]) })
+		slices.SortStableFunc(c.Points, func(a, b chart.Point) int { return cmp.Compare(b.Values[0]+b.Values[1], a.Values[0]+a.Values[1]) })
 	}
 	return c
 }
@@ -274,7 +273,7 @@ func (s *settings) exposureTable(found reports.ExposureReport) (*shell.Table, er
 }
 
 func sortExposure(rows []exposure.Row, by string, down bool, name func(exposure.Row) string, byTime bool) {
-	sorting.Stable(rows, func(a, b exposure.Row) int {
+	slices.SortStableFunc(rows, func(a, b exposure.Row) int {
 		var order int
 		switch by {
 		case "key":

@@ -9,7 +9,6 @@ import (
 	"holdfast/internal/limits"
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
-	"holdfast/internal/sorting"
 	"holdfast/internal/travel"
 	"holdfast/internal/web/chart"
 	"holdfast/internal/web/shell"
@@ -100,7 +99,7 @@ func drawLimits(v *shell.Visit, r *report, rows []limits.LimitRow) {
 // mostUsed puts first what is used most. What has no use of its own comes last.
 func mostUsed(rows []limits.LimitRow) []limits.LimitRow {
 	rows = slices.Clone(rows)
-	sorting.Stable(rows, func(a, b limits.LimitRow) int {
+	slices.SortStableFunc(rows, func(a, b limits.LimitRow) int {
 		if a.HasUse != b.HasUse {
 			if a.HasUse {
 				return -1
@@ -124,7 +123,7 @@ func tenths(row limits.LimitRow) int64 {
 func limitTable(v *shell.Visit, rows []limits.LimitRow, page travel.Page) *shell.Table {
 	rows = mostUsed(rows)
 	if page.OrderBy == "limit_of" {
-		sorting.Stable(rows, func(a, b limits.LimitRow) int { return cmp.Compare(limitOf(a), limitOf(b)) })
+		slices.SortStableFunc(rows, func(a, b limits.LimitRow) int { return cmp.Compare(limitOf(a), limitOf(b)) })
 	}
 	if page.Descending == (page.OrderBy == "limit_of") {
 		slices.Reverse(rows)

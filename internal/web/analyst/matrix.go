@@ -8,7 +8,6 @@ import (
 
 	"holdfast/internal/exposure"
 	"holdfast/internal/reports"
-	"holdfast/internal/sorting"
 	"holdfast/internal/web/shell"
 )
 
@@ -134,7 +133,7 @@ func (s *settings) matrixTable(found reports.ExposureReport) (*shell.Table, erro
 	}
 	rows := slices.Sorted(maps.Keys(m.down))
 	name := func(value string) string { return s.nameOf(q.By, m.first[value], found.ChannelNames) }
-	sorting.Stable(rows, func(a, b string) int {
+	slices.SortStableFunc(rows, func(a, b string) int {
 		order := cmp.Compare(m.down[a].amount, m.down[b].amount)
 		if page.OrderBy == "key" && !byTime {
 			order = cmp.Compare(strings.ToLower(name(a)), strings.ToLower(name(b)))

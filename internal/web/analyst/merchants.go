@@ -11,7 +11,6 @@ import (
 	"holdfast/internal/money"
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
-	"holdfast/internal/sorting"
 	"holdfast/internal/web/shell"
 )
 
@@ -103,7 +102,7 @@ func (s *settings) merchantTable(rows []merchantRow, c money.Currency) (*shell.T
 	if err != nil {
 		return nil, err
 	}
-	sorting.Stable(rows, func(a, b merchantRow) int {
+	slices.SortStableFunc(rows, func(a, b merchantRow) int {
 		var order int
 		switch page.OrderBy {
 		case "merchant":

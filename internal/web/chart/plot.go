@@ -5,8 +5,6 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
-
-	"holdfast/internal/sorting"
 )
 
 // plot is a chart that is ready to be laid out: its texts are clean, its points sorted, and its numbers so small that
@@ -79,14 +77,14 @@ func (p *plot) sort() {
 		for i := range order {
 			order[i] = i
 		}
-		sorting.Stable(order, func(a, b int) int { return cmp.Compare(p.totals[b], p.totals[a]) })
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p.totals[b], p.totals[a]) })
 		sorted := make([]Point, len(order))
 		for to, from := range order {
 			sorted[to] = p.Points[from]
 		}
 		p.Points = sorted
 	case Limits:
-		sorting.Stable(p.Points, moreUsed)
+		slices.SortStableFunc(p.Points, moreUsed)
 	}
 	if p.Kind == Limits && len(p.Points) > mostRows {
 		p.notes = append(p.notes, "The drawing has the "+digits(mostRows)+" that are used most. The table has all "+

@@ -3,13 +3,13 @@ package trade
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"holdfast/internal/auth"
 	"holdfast/internal/exposure"
 	"holdfast/internal/limits"
 	"holdfast/internal/mail"
-	"holdfast/internal/sorting"
 	"holdfast/internal/travel"
 	"holdfast/internal/web/shell"
 	"holdfast/internal/webhooks"
@@ -45,7 +45,7 @@ func (p *pages) attention(v *shell.Visit, pending []exposure.Pending) (list []to
 		}
 		list = append(list, found...)
 	}
-	sorting.Stable(list, func(a, b todo) int { return cmp.Compare(a.Tone, b.Tone) }) // "bad" comes before "warn"
+	slices.SortStableFunc(list, func(a, b todo) int { return cmp.Compare(a.Tone, b.Tone) }) // "bad" comes before "warn"
 	return list, nil
 }
 

@@ -13,7 +13,6 @@ import (
 	"holdfast/internal/mail"
 	"holdfast/internal/protection"
 	"holdfast/internal/reports"
-	"holdfast/internal/sorting"
 	"holdfast/internal/travel"
 	"holdfast/internal/web/choices"
 	"holdfast/internal/web/shell"
@@ -241,6 +240,6 @@ func history(v *shell.Visit, b travel.Booking, paid []travel.Transaction, mails 
 		}
 	}
 	list = append(list, happening{At: b.CreatedAt, What: "Booking logged", Text: "by " + b.Author})
-	sorting.Stable(list, func(a, b happening) int { return b.At.Compare(a.At) })
+	slices.SortStableFunc(list, func(a, b happening) int { return b.At.Compare(a.At) })
 	return list
 }

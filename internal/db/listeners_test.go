@@ -7,7 +7,6 @@ import (
 
 	"holdfast/internal/db"
 	"holdfast/internal/dbtest"
-	"holdfast/internal/heard"
 )
 
 // TestListenersHearOfWrites: of those that are stored, on their own site, and once of many.
@@ -15,7 +14,7 @@ func TestListenersHearOfWrites(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, store *db.DB) {
 		own, other := store.Listen(1), store.Listen(2)
-		heard := func(l *heard.Listener) bool {
+		heard := func(l *db.Listener) bool {
 			select {
 			case <-l.C:
 				return true

@@ -1,6 +1,4 @@
-// Package heard tells those who wait in this process that something has happened on a site. It owns no table and knows no
-// database: db tells of its writes. Begin reading at Listeners.Listen.
-package heard
+package db
 
 import (
 	"maps"
@@ -8,7 +6,7 @@ import (
 	"sync"
 )
 
-// Listener hears that something has happened on a site. It says no more than that, and many writes at once are heard once.
+// Listener is notified when something happens on a site. It carries no details, and many writes at once are one notification.
 type Listener struct {
 	C <-chan struct{}
 
@@ -17,14 +15,14 @@ type Listener struct {
 	c    chan struct{}
 }
 
-// Listeners are those of one database, in this process. The zero value has none.
+// Listeners are the listeners of one database in this process. The zero value is ready.
 type Listeners struct {
 	mu sync.Mutex
 	by map[int64]map[*Listener]bool // by site
 }
 
-// Listen makes a listener of a site. Close ends it. Who waits for a change reads after Listen and then waits: so nothing that
-// is stored in between is missed.
+// Listen makes a listener of a site. Close ends it. Read after Listen, then wait: so nothing that is stored
+// in between is missed.
 func (ls *Listeners) Listen(siteID int64) *Listener {
 	c := make(chan struct{}, 1)
 	l := &Listener{C: c, of: ls, site: siteID, c: c}
