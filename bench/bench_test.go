@@ -110,14 +110,14 @@ func TestTheClient(t *testing.T) {
 // TestFiguresOnThePage: a run takes the place of the last one under its heading, and what people wrote there stays.
 func TestFiguresOnThePage(t *testing.T) {
 	t.Parallel()
-	page := "# Page\n\n## Start\n\nWords.\n\nRun of old:\nold\n\n## Soak\n\nMore.\n"
+	page := "# Page\n\n### Start\n\nWords.\n\nRun of old:\nold\n\n### Soak\n\nMore.\n"
 	for _, heading := range []string{"Start", "Soak"} {
 		var err error
 		if page, err = replaced(page, heading, "Run of new:\n"+heading+"\n\n"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := "# Page\n\n## Start\n\nWords.\n\nRun of new:\nStart\n\n## Soak\n\nMore.\n\nRun of new:\nSoak\n"
+	want := "# Page\n\n### Start\n\nWords.\n\nRun of new:\nStart\n\n### Soak\n\nMore.\n\nRun of new:\nSoak\n"
 	if page != want {
 		t.Errorf("the page is\n%s", page)
 	}

@@ -38,12 +38,12 @@ func (b *bench) record(path string) error {
 
 // replaced is a page with other figures under a heading: what people wrote above the line "Run of" stays.
 func replaced(page, heading, figures string) (string, error) {
-	start := strings.Index(page, "\n## "+heading+"\n")
+	start := strings.Index(page, "\n### "+heading+"\n")
 	if start < 0 {
 		return "", fmt.Errorf("the page has no heading %q", heading)
 	}
 	end := len(page)
-	if next := strings.Index(page[start+1:], "\n## "); next >= 0 {
+	if next := strings.Index(page[start+1:], "\n##"); next >= 0 {
 		end = start + 1 + next
 	}
 	under := page[start:end]

@@ -222,7 +222,7 @@ type Channel struct {
 	// The id of the channel in the caller's system.
 	ExternalID    string        `json:"external_id"`
 	ChannelStatus ChannelStatus `json:"channel_status"`
-	// What else protects travellers who booked here.
+	// Other protection of travellers who booked here.
 	OtherProtection OtherProtection `json:"other_protection"`
 	// The ids of the linked suppliers.
 	Suppliers []int64 `json:"suppliers"`
@@ -270,7 +270,7 @@ type ChannelCreate struct {
 	ReceiptLabel string `json:"receipt_label,omitzero"`
 	// The id of the channel in the caller's system.
 	ExternalID string `json:"external_id,omitzero"`
-	// What else protects travellers who book here. A booking may say something else.
+	// Other protection of travellers who book here. A booking can override it.
 	OtherProtection OtherProtection `json:"other_protection,omitzero"`
 	// The type of the account. Set by the operator.
 	AccountType AccountType `json:"account_type,omitzero"`
@@ -401,7 +401,7 @@ type Effect struct {
 	Figures []EffectFigure `json:"figures"`
 	// What the import of a file would bring in, counted by a dry run. Null for all other proposals.
 	File *FileEffect `json:"file"`
-	// Why the proposal cannot be carried out any more. Empty if it can.
+	// Why the proposal cannot be carried out. Empty if it can.
 	Problem string `json:"problem"`
 }
 

@@ -19,7 +19,7 @@ type ChannelChange struct {
 	ReceiptLabel *string `json:"receipt_label,omitzero"`
 	// The id of the channel in the caller's system.
 	ExternalID *string `json:"external_id,omitzero"`
-	// What else protects travellers who book here. A booking may say something else.
+	// Other protection of travellers who book here. A booking can override it.
 	OtherProtection *OtherProtection `json:"other_protection,omitzero"`
 	// The type of the account. Set by the operator.
 	AccountType *AccountType `json:"account_type,omitzero"`

@@ -257,7 +257,7 @@ type WhatIfRowsRow struct {
 	Tail *int64 `json:"tail"`
 }
 
-// WhatIfRowsRounding: The difference between the rows and the total. Each row is rounded by itself.
+// WhatIfRowsRounding: The difference between the rows and the total. Each row is rounded separately.
 type WhatIfRowsRounding struct {
 	Loss *int64 `json:"loss"`
 	Tail *int64 `json:"tail"`
@@ -266,7 +266,7 @@ type WhatIfRowsRounding struct {
 // WhatIfRows is an answer of the API, or a part of one.
 type WhatIfRows struct {
 	Rows []WhatIfRowsRow `json:"rows"`
-	// The difference between the rows and the total. Each row is rounded by itself.
+	// The difference between the rows and the total. Each row is rounded separately.
 	Rounding WhatIfRowsRounding `json:"rounding"`
 }
 

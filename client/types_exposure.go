@@ -131,7 +131,7 @@ type ExposureTotal struct {
 	E5Report *int64 `json:"e5_report"`
 }
 
-// ExposureRounding: The difference between the rows and the total. Each row is rounded by itself. Null if the
+// ExposureRounding: The difference between the rows and the total. Each row is rounded separately. Null if the
 // total is not known.
 type ExposureRounding struct {
 	E1Report *int64 `json:"e1_report"`
@@ -247,7 +247,7 @@ type Exposure struct {
 	Subtotals []ExposureSubtotal `json:"subtotals"`
 	// The total, in the currency of the report.
 	Total ExposureTotal `json:"total"`
-	// The difference between the rows and the total. Each row is rounded by itself. Null if the total is not
+	// The difference between the rows and the total. Each row is rounded separately. Null if the total is not
 	// known.
 	Rounding ExposureRounding `json:"rounding"`
 	// The part of `e1` that is left after collateral, in the currency of the report and at spot rates. Collateral
@@ -453,7 +453,7 @@ type AgeingTotal struct {
 	E1Report *int64 `json:"e1_report"`
 }
 
-// AgeingRounding: The difference between the bands and the total. Each band is rounded by itself.
+// AgeingRounding: The difference between the bands and the total. Each band is rounded separately.
 type AgeingRounding struct {
 	E1Report *int64 `json:"e1_report"`
 }

@@ -28,7 +28,7 @@ type Ageing struct {
 	Rows []AgeingRow `json:"rows"`
 	// The total. It is the e1 of the exposure report.
 	Total AgeingTotal `json:"total"`
-	// The difference between the bands and the total. Each band is rounded by itself.
+	// The difference between the bands and the total. Each band is rounded separately.
 	Rounding AgeingRounding `json:"rounding"`
 	// Amounts that have no value because a fixing is missing. With `spot`, the bands have them in the base
 	// currency, and are null in the currency of the report. With `locked`, they are in no band.

@@ -85,7 +85,7 @@ type LimitCreate struct {
 	From Day `json:"from,omitzero"`
 	// The limit, in minor units of the policy currency.
 	Amount *int64 `json:"amount,omitzero"`
-	// If true, there is no limit of its own from that day on. Give it in place of `amount`.
+	// If true, there is no limit of its own from that day on. Give it instead of `amount`.
 	Lift bool `json:"lift,omitzero"`
 	// The reason.
 	Note string `json:"note,omitzero"`

@@ -5,7 +5,7 @@ package client
 // MailState: `outbox`: it is only shown, because no mail server is set, or the site is a sandbox, or the
 // channel a test channel. `waiting`: it is tried at next_at. `sending`: the server is being spoken to. `sent`:
 // the server has taken it. `dead`: it was refused for good, or for three days, or there is no good address.
-// `unknown`: the server may have taken it, but its answer was lost; it is not sent again by itself.
+// `unknown`: the server may have taken it, but its answer was lost; it is not resent automatically.
 type MailState string
 
 // The values of MailState.
@@ -73,13 +73,13 @@ type Mail struct {
 	Booking *int64 `json:"booking"`
 	// The transaction that it is about.
 	Transaction *int64 `json:"transaction"`
-	// The event that it tells. Null if somebody asked for the mail.
+	// The event it announces. Null if it was requested by a person.
 	Event *int64 `json:"event"`
 	// The last answer of the mail server, or what went wrong.
 	Answer string `json:"answer"`
-	// How often it was tried since it was asked for.
+	// Attempts since it was last requested.
 	Attempts int64 `json:"attempts"`
-	// How often somebody asked for it again.
+	// How often it was resent.
 	Resends  int64   `json:"resends"`
 	QueuedAt Instant `json:"queued_at"`
 	// When the last attempt began.

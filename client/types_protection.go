@@ -35,7 +35,7 @@ type AppliedPolicy struct {
 type BookingSumsValue struct {
 	// The policy currency.
 	Currencies string `json:"currencies"`
-	// The sum of the values of the paid amounts. Each value is rounded by itself.
+	// The sum of the values of the paid amounts. Each value is rounded separately.
 	Value int64 `json:"value"`
 	// The number of allocations that wait for a rate. They are not in `value`.
 	PendingRate int64 `json:"pending_rate"`

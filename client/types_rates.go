@@ -2,7 +2,7 @@
 
 package client
 
-// RateProvider: The provider of a rate. Rates of `demo` are made up, and count only in a sandbox.
+// RateProvider: The provider of a rate. Rates of `demo` are sample rates, used only in a sandbox.
 type RateProvider string
 
 // The values of RateProvider.

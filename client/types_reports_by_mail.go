@@ -15,9 +15,9 @@ type ReportMail struct {
 	Every string `json:"every"`
 	// The day of the week, 1 for Monday, or of the month; in shorter months the last day.
 	On int64 `json:"on"`
-	// The user name of who has ordered it, with whose rights it is made.
+	// The user who scheduled it; it uses their permissions.
 	Owner string `json:"owner"`
-	// The user names of the people who get it.
+	// User names of recipients.
 	Recipients []string `json:"recipients"`
 	// Whether it comes. It is stopped where its owner may no longer see it.
 	State string `json:"state"`
@@ -39,7 +39,7 @@ type ReportMailCreate struct {
 	Every string `json:"every"`
 	// The day of the week, 1 for Monday, or of the month.
 	On int64 `json:"on"`
-	// The user names of people who may see it.
+	// User names of recipients.
 	Recipients []string `json:"recipients"`
 }
 
@@ -55,6 +55,6 @@ type ReportMailChange struct {
 	Every *string `json:"every,omitzero"`
 	// The day of the week, 1 for Monday, or of the month.
 	On *int64 `json:"on,omitzero"`
-	// The user names of people who may see it.
+	// User names of recipients.
 	Recipients []string `json:"recipients,omitzero"`
 }

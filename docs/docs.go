@@ -8,20 +8,26 @@ import "embed"
 //go:embed openapi.yaml
 var OpenAPI []byte
 
-// Pages are the texts for users, in Markdown, and the pictures in them: guides, and each page of Handbook.
+// Pages are the guides and the pages of Handbook in Markdown, with their pictures.
 //
 //go:embed guides/*.md pictures/*.svg
-//go:embed running.md dashboard.md payments.md modal.md webhooks.md import.md clients.md mail.md reliability.md
-//go:embed protection.md rules.md glossary.md processors.md card-data.md security.md backup.md command-line.md settings.md
+//go:embed import.md payments.md modal.md webhooks.md mail.md clients.md dashboard.md protection.md
+//go:embed running.md reliability.md backup.md processors.md security.md card-data.md scale.md performance.md
+//go:embed rules.md glossary.md command-line.md settings.md
 var Pages embed.FS
 
-// Guides names the guides, in the order in which they are shown and read: guides/NAME.md.
+// Guides names the guides in reading order: guides/NAME.md.
 var Guides = []string{
-	"first-payment", "concepts", "logging", "go-live", "modal", "webhooks", "errors", "exposure", "moving",
+	"first-payment", "concepts", // start
+	"logging", "modal", "webhooks", "errors", "moving", // log
+	"exposure", // read
+	"go-live",  // operate
 }
 
-// Handbook names the other pages that are shown, in their order: NAME.md. What is left out is for those who work on the program.
+// Handbook names the other pages that are shown, in the same order: NAME.md. Pages for contributors are left out.
 var Handbook = []string{
-	"running", "dashboard", "payments", "modal", "webhooks", "import", "clients", "mail", "reliability", "protection", "rules", "glossary",
-	"processors", "card-data", "security", "backup", "command-line", "settings",
+	"import", "payments", "modal", "webhooks", "mail", "clients", // log
+	"dashboard", "protection", // read
+	"running", "reliability", "backup", "processors", "security", "card-data", "scale", "performance", // operate
+	"rules", "glossary", "command-line", "settings", // reference
 }

@@ -79,6 +79,9 @@ func TestTheSearchCoversTheGuides(t *testing.T) {
 		"order-4711":               "/docs/guides/logging#time-outs-and-retries", // stands in a block of code
 		"tokenizer's hosted":       "/docs/handbook/modal#on-the-page",
 		"wp-json segments clients": "/docs/guides/moving#what-is-the-same",
+		"docker":                   "/docs/handbook/running#docker",
+		"metrics":                  "/docs/handbook/running#metrics",
+		"cancellation":             "/docs/guides/logging#cancellation",
 	} {
 		hits, _ := find(theLibrary(t).index, query)
 		if len(hits) == 0 || hits[0].Link != want {
