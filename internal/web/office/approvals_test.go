@@ -61,7 +61,7 @@ func TestTheInboxHasWhatWaits(t *testing.T) {
 		t.Errorf("there is no link to %s", at)
 	}
 	ada.Must("/approvals", "You")
-	own := ada.Must(at, "You have asked for this yourself", "Late log days", "3", "5")
+	own := ada.Must(at, "You requested this yourself", "Late log days", "3", "5")
 	if strings.Contains(own.Body, at+"/approve") {
 		t.Error("who asked sees a button to approve")
 	}
