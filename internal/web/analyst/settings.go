@@ -228,7 +228,7 @@ func (s *settings) addChoice(add func(name, label, kind string, options any)) {
 }
 
 func groupings(across bool) []string {
-	pairs := []string{"", "Nothing"}
+	pairs := []string{"", "None"}
 	if !across {
 		pairs = nil
 	}

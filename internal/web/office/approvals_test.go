@@ -68,7 +68,7 @@ func TestTheInboxHasWhatWaits(t *testing.T) {
 	if a := ada.Post(at+"/approve", nil); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "another operator has to approve") {
 		t.Errorf("who asked approves: %d %s", a.Status, a.Text())
 	}
-	if a := bob.Post(at+"/reject", nil); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Say why") {
+	if a := bob.Post(at+"/reject", nil); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Give a reason") {
 		t.Errorf("rejected without a reason: %d", a.Status)
 	}
 	if a := bob.Post(at+"/withdraw", nil); a.Status != http.StatusConflict {
