@@ -97,7 +97,7 @@ func (c withdrawCmd) Run(ctx context.Context, p *program) error {
 // waits says that a change has become a proposal, and how to approve it. It returns the error that ends the command
 // with its own exit code.
 func (p *program) waits(q travel.Proposal) error {
-	p.printf("Nothing has changed yet: a second operator must approve this. It is proposal %d (%s, %s).\n", q.ID, q.Kind, q.Subject)
+	p.printf("No changes made yet: a second operator must approve this. It is proposal %d (%s, %s).\n", q.ID, q.Kind, q.Subject)
 	p.tellEffect(q)
 	p.printf("\n")
 	p.printf("An operator other than %s approves it with\n\n  holdfast approve %d --site %s --as USERNAME\n", q.ProposedBy, q.ID, p.site.Path)

@@ -299,7 +299,7 @@ type keysRevokeCmd struct {
 
 // Help says what follows.
 func (keysRevokeCmd) Help() string {
-	return "What the key has signed is refused at once, by every server: whoever has logged in with it must log in again. If it is " +
+	return "What the key has signed is refused at once, by every server: anyone signed in with it must sign in again. If it is " +
 		"the key that signs, a new one takes its place. API tokens are not signed, and stay. To change a key that has not leaked, " +
 		"\"holdfast keys rotate\" logs nobody out."
 }
@@ -312,7 +312,7 @@ func (c keysRevokeCmd) Run(ctx context.Context, p *program) error {
 	if err := p.app.Sessions.RevokeKey(ctx, auth.System(0), c.ID); err != nil {
 		return err
 	}
-	p.printf("the key %s is revoked; whoever has logged in with it must log in again\n", c.ID)
+	p.printf("the key %s is revoked; anyone signed in with it must sign in again\n", c.ID)
 	return nil
 }
 

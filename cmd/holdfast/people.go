@@ -20,7 +20,7 @@ type userCmd struct {
 	Create    userCreateCmd    `cmd:"" help:"Create a user. The password is read from the terminal or from standard input."`
 	List      userListCmd      `cmd:"" help:"List users, with their roles."`
 	Password  userPasswordCmd  `cmd:"" help:"Change a user's password. This ends all their sessions."`
-	Address   userAddressCmd   `cmd:"" help:"Change a user's e-mail address. The old one is told."`
+	Address   userAddressCmd   `cmd:"" help:"Change a user's e-mail address. The old address is notified."`
 	Access    userAccessCmd    `cmd:"" help:"Give a user a role on a site, or take it away."`
 	TwoFactor userTwoFactorCmd `cmd:"" help:"Set up a user's second factor, or remove it."`
 }
@@ -170,7 +170,7 @@ func (c userAddressCmd) Run(ctx context.Context, p *program) error {
 	}
 	p.printf("the mails of %s go to %s\n", user.Username, c.Email)
 	if user.Email != c.Email && !p.app.Mails.Sends() {
-		p.printf("no mail server is set: %s is not told\n", user.Email)
+		p.printf("no mail server is set: %s is not notified\n", user.Email)
 	}
 	return nil
 }

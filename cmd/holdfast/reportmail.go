@@ -20,7 +20,7 @@ import (
 type reportMailCmd struct {
 	List   reportMailListCmd   `cmd:"" help:"List the reports that go to people by mail."`
 	Order  reportMailOrderCmd  `cmd:"" help:"Send a report to people each week or month."`
-	Change reportMailChangeCmd `cmd:"" help:"Change a report: its page, its day, who gets it."`
+	Change reportMailChangeCmd `cmd:"" help:"Change a report: its page, its day, its recipients."`
 	Pause  reportMailPauseCmd  `cmd:"" help:"Send it no more, for the time being."`
 	Resume reportMailResumeCmd `cmd:"" help:"Go on with a report that is paused or was stopped."`
 	Send   reportMailSendCmd   `cmd:"" help:"Send it at once, too. The service makes it within a minute."`
@@ -108,7 +108,7 @@ type reportMailOrderCmd struct {
 	View    string `arg:"" help:"The page: its address below the site, such as \"/exposure?by=channel\"."`
 	Name    string `placeholder:"TEXT" help:"The subject of the mail (default: the address of the page)."`
 	Owner   string `required:"" placeholder:"USERNAME" help:"With whose rights it is made. It stops when they lose them."`
-	To      string `placeholder:"USERNAME,…" field:"recipients" help:"Who gets it (default: its owner)."`
+	To      string `placeholder:"USERNAME,…" field:"recipients" help:"Recipients (default: its owner)."`
 	Weekly  string `placeholder:"DAY" field:"weekly" xor:"day" help:"Each week on this day, such as monday."`
 	Monthly int64  `placeholder:"N" field:"on" xor:"day" help:"Each month on this day, 1 to 31 (default: 1)."`
 	Format  string `default:"xlsx" help:"csv or xlsx (default: xlsx)."`
@@ -172,7 +172,7 @@ type reportMailChangeCmd struct {
 	View    *string `placeholder:"ADDRESS" help:"The page: its address below the site, such as \"/exposure?by=channel\"."`
 	Name    *string `placeholder:"TEXT" help:"The subject of the mail."`
 	Owner   *string `placeholder:"USERNAME" help:"With whose rights it is made."`
-	To      *string `placeholder:"USERNAME,…" field:"recipients" help:"Who gets it."`
+	To      *string `placeholder:"USERNAME,…" field:"recipients" help:"Recipients."`
 	Weekly  *string `placeholder:"DAY" field:"weekly" xor:"day" help:"Each week on this day, such as monday."`
 	Monthly *int64  `placeholder:"N" field:"on" xor:"day" help:"Each month on this day, 1 to 31."`
 	Format  *string `placeholder:"FORMAT" help:"csv or xlsx."`

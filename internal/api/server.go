@@ -212,7 +212,7 @@ func (s *server) handle(c *call, route Route) (err error) {
 	}
 	err = route.handle(s, c)
 	if f, ok := errors.AsType[*fault.Error](err); ok && c.longID && notFound[f.Kind] {
-		return fault.New(f.Kind, "Nothing has this id: the number is too long.") // the message names another number
+		return fault.New(f.Kind, "Nothing found with this id: the number is too long.") // the message names another number
 	}
 	return err
 }

@@ -125,7 +125,7 @@ func (s *server) getDelivery(c *call) error {
 	}
 	id, ok := wire.ParseID(text)
 	if travel.HoldsCardNumber(text) || !ok { // which no answer may show
-		return fault.New(fault.SettingNotFound, "Nothing has this id: the number is too long.")
+		return fault.New(fault.SettingNotFound, "Nothing found with this id: the number is too long.")
 	}
 	found, attempts, err := s.app.Webhooks.Delivery(c.ctx, c.actor, c.id, id)
 	if err != nil {

@@ -119,7 +119,7 @@ func (l *Links) InviteAgain(ctx context.Context, actor auth.Actor, userID int64)
 			return err
 		}
 		if !auth.NoPassword(user.PasswordHash) {
-			return fault.NotPossibleBecause("has_password", "This person has a password. Who has forgotten it can ask for another where people sign in.")
+			return fault.NotPossibleBecause("has_password", "This person already has a password. They can reset it on the sign-in page.")
 		}
 		secret, err = l.make(tx, user, Link{Kind: kind, SiteID: by.SiteID}, LinkMail{SiteID: by.SiteID, By: nameOf(actor)})
 		if err == nil && kind == Invitation { // the links before this one have ended: this one opens the account

@@ -64,7 +64,7 @@ func (l *Links) proveAddress(tx *db.Tx, user auth.User, address string) error {
 	}
 	wait, err := countAsk(tx, "proves:"+user.Username, AsksOfName)
 	if err == nil && wait > 0 {
-		refused := fault.New(fault.TooMany, "You have asked for several links already. Try again in an hour.")
+		refused := fault.New(fault.TooMany, "Too many reset links requested. Try again in an hour.")
 		refused.RetryAfter, err = wait, refused
 	}
 	if err != nil {

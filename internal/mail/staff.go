@@ -128,17 +128,17 @@ func (w *writer) toPerson(v *view, link string) {
 		v.Paragraphs = []string{
 			"The e-mail address of your account " + w.Username + " was changed. Mails of the account no longer come here.",
 		}
-		v.After = []string{"If it was not you, tell whoever gave you access at once: somebody else uses your account."}
+		v.After = []string{"If it was not you, tell the person who gave you access at once: somebody else is using your account."}
 		if w.By != "" {
 			v.Preheader = "If you did not ask for it, tell us at once."
 			v.Paragraphs[0] = clean(w.By, maxName) + " has changed the e-mail address of your account " + w.Username + ". Mails of the account no longer come here."
-			v.After = []string{"If you did not ask for it, tell whoever gave you access at once: somebody else may want to use your account."}
+			v.After = []string{"If you did not request it, tell the person who gave you access at once: somebody else may be trying to use your account."}
 		}
 	default:
 		v.Subject = "A new password for " + w.Username
 		v.Preheader = "The link works once, for one hour."
 		v.Paragraphs = []string{
-			"Somebody has asked for a new password for your account " + w.Username + ".",
+			"Somebody requested a new password for your account " + w.Username + ".",
 			"If it was you, choose one with this link. It works once, for one hour.",
 		}
 		v.Act = &act{"Choose a new password", link}

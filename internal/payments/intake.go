@@ -185,8 +185,7 @@ func (r *intake) takeBookings(items []travel.Item) error {
 			r.wrongItem(b.ID, "currencies", "Give the part of booking %d in its base currency, %s.", b.ID, b.Currency)
 		}
 		if left := b.Total - b.Sums.Held; r.takesMore() && item.Total > left {
-			tooMuch = append(tooMuch, fmt.Sprintf("Only %s %s of the total of booking %d are left to be paid.",
-				b.Currency, money.Format(max(0, left), b.Currency), b.ID))
+			tooMuch = append(tooMuch, tooMuchFor(b, left))
 		}
 		r.bookings = append(r.bookings, b)
 	}
@@ -376,4 +375,12 @@ func (r *intake) sumsAfter(s travel.BookingSums, part travel.Payment) travel.Boo
 		s.Held -= part.Total
 	}
 	return s
+}
+
+// tooMuchFor says that a payment is larger than what is left to pay of a booking.
+func tooMuchFor(b travel.Booking, left int64) string {
+	if left <= 0 {
+		return fmt.Sprintf("Booking %d is already fully paid.", b.ID)
+	}
+	return fmt.Sprintf("Booking %d has only %s %s left to pay.", b.ID, b.Currency, money.Format(left, b.Currency))
 }

@@ -56,8 +56,8 @@ var queues = []struct{ name, rows string }{
 	{"Webhooks to deliver", `webhook_deliveries WHERE state = 'waiting'`},
 	{"Payments without a rate", `allocations WHERE priced_at IS NULL`},
 	{"Uses of limits to judge", `limit_changes`},
-	{"Exposure to fold", `exposure_deltas`},
-	{"Processors to ask", `gateway_charges WHERE ask_at IS NOT NULL`},
+	{"Pending aggregations", `exposure_deltas`},
+	{"Pending processor checks", `gateway_charges WHERE ask_at IS NOT NULL`},
 	{"Changes to approve", `proposals WHERE state = 'open'`},
 }
 

@@ -250,11 +250,11 @@ func ownerOf(tx *db.Tx, o Order) (user auth.User, reason string, err error) {
 	if err == nil {
 		var ok bool
 		if _, ok, err = standingOf(tx, o.SiteID, user); err == nil && !ok {
-			return user, user.Username + " has ordered this report, and may no longer see it.", nil
+			return user, user.Username + " scheduled this report but can no longer view it.", nil
 		}
 	}
 	if errors.Is(err, db.ErrNotFound) {
-		return user, "Who has ordered this report has no access any more.", nil
+		return user, "The person who scheduled this report no longer has access.", nil
 	}
 	return user, "", err
 }

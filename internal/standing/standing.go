@@ -330,7 +330,7 @@ func (o *Orders) SendNow(ctx context.Context, actor auth.Actor, id int64) (Order
 			return before, err
 		}
 		if !before.AskedAt.IsZero() || core.RealNow(tx).Sub(last) < askAgain {
-			return before, fault.NotPossibleBecause("asked_lately", "One was made or asked for a moment ago. Wait five minutes.")
+			return before, fault.NotPossibleBecause("asked_lately", "A report was requested a moment ago. Wait five minutes.")
 		}
 		before.AskedAt = core.RealNow(tx)
 		return before, nil

@@ -235,7 +235,7 @@ func TestRightsCountWhenAReportIsMade(t *testing.T) {
 		boss.Role = auth.MemberAdmin
 		role(ben, auth.MemberAdmin)
 		stopped, runs, err := d.App.Orders.Get(t.Context(), boss, o.ID)
-		if err != nil || stopped.State != standing.Stopped || !strings.Contains(stopped.Reason, "ann has ordered") || len(runs) != 1 {
+		if err != nil || stopped.State != standing.Stopped || !strings.Contains(stopped.Reason, "ann scheduled") || len(runs) != 1 {
 			t.Errorf("%+v %v %v", stopped, runs, err)
 		}
 		_, err = d.App.Orders.Resume(t.Context(), boss, o.ID)

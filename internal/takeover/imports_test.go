@@ -73,7 +73,7 @@ var badRows = []struct {
 		r.Booking.ImportKey, r.Linked = "a\x00", "\xff"
 	}), "booking_reference: This text is not valid UTF-8"},
 	{"a payment in the future", apptest.ARow(0, "x", func(r *travel.ImportedPayment) { r.Payment.EffectiveAt = apptest.Began.Add(time.Hour) }), "paid_at:"},
-	{"more than the booking costs", apptest.ARow(0, "x", apptest.Paying(120_001)), "booking_total: Only"},
+	{"more than the booking costs", apptest.ARow(0, "x", apptest.Paying(120_001)), "booking_total: Booking 17 has only"},
 	{"sums that differ", apptest.ARow(0, "x", func(r *travel.ImportedPayment) { r.BaseTotal++ }), "booking_total: The parts add up to"},
 	{"another currency than the channel's", apptest.ARow(0, "x", func(r *travel.ImportedPayment) {
 		currency := money.Currency("GBP")

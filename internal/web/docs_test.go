@@ -272,7 +272,7 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]string{
-		"": "Search for an operation", "zzzz": "Nothing has “zzzz”", "<b>": "Nothing has “&lt;b&gt;”", "e": "more. Add a word",
+		"": "Search for an operation", "zzzz": "No results for “zzzz”", "<b>": "No results for “&lt;b&gt;”", "e": "more. Add a word",
 		strings.Repeat("x", 500): "“" + strings.Repeat("x", mostQuery) + "”",
 	} {
 		answer := get(t, p, "/docs/search?q="+url.QueryEscape(query))

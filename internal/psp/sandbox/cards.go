@@ -55,7 +55,7 @@ var Cards = []Card{
 	card("4000000000000127", "tok_declined_code", "visa", "has a wrong security code", conduct{decline: psp.DeclineCode}),
 	card("4000000000009987", "tok_declined_lost", "visa", "was lost", conduct{decline: psp.DeclineLost}),
 	card("4000000000009979", "tok_declined_stolen", "visa", "was stolen", conduct{decline: psp.DeclineStolen}),
-	card("4100000000000019", "tok_declined_fraud", "visa", "is taken for fraud", conduct{decline: psp.DeclineFraud}),
+	card("4100000000000019", "tok_declined_fraud", "visa", "is declined as suspected fraud", conduct{decline: psp.DeclineFraud}),
 	card("4000000000006975", "tok_declined_limit", "visa", "is over its limit", conduct{decline: psp.DeclineLimit}),
 	card("4000000000000119", "tok_declined_processing", "visa", "fails in processing", conduct{decline: psp.DeclineProcessor}),
 	card("4000000000003055", "tok_3ds_frictionless", "visa", "is authenticated without a challenge", conduct{}),

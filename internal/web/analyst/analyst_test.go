@@ -116,7 +116,7 @@ func TestSettingsStandInTheAddress(t *testing.T) {
 	if a := b.reader.Get(b.At("/exposure?as_of=&by=month&across=")); a.To != b.At("/exposure?by=month") {
 		t.Errorf("a form leads to %q", a.To)
 	}
-	kept := link(t, b.reader.Must(b.At("/exposure?by=country")).Body, "Keep this moment")
+	kept := link(t, b.reader.Must(b.At("/exposure?by=country")).Body, "Copy link to this snapshot")
 	b.Advance(time.Hour)
 	b.Must(apptest.Report(travel.Purchase, b.first, 10000))
 	b.World.At("2024-10-10")

@@ -112,7 +112,7 @@ func (r *report) keyFigures(found reports.ExposureReport) {
 	r.Figures = []figure{
 		{Text: "Undelivered (E1)", Value: said(found.Total.E1, found.Gaps.E1, c), Hint: shell.Plural(found.Total.Allocations, "allocation", "allocations")},
 		{Text: "Tail (E2)", Value: said(found.Total.E2, found.Gaps.E2, c), Hint: "delivered, and can still be charged back"},
-		{Text: "Together (E3)", Value: said(found.Total.E1+found.Total.E2, found.Gaps.E1 || found.Gaps.E2, c)},
+		{Text: "Total (E3)", Value: said(found.Total.E1+found.Total.E2, found.Gaps.E1 || found.Gaps.E2, c)},
 		{Text: "E1 less collateral", Value: said(net.Net, net.NetGap, c), Hint: "collateral " + said(net.Held, net.HeldGap, c)},
 	}
 }

@@ -21,7 +21,7 @@ const (
 const inRows = "rows"
 
 // cellFigures are what the cells of a matrix can have, as options.
-var cellFigures = []string{"", "Undelivered (E1)", "e2", "Tail (E2)", "e3", "Together (E3)", inRows, "A row for each pair"}
+var cellFigures = []string{"", "Undelivered (E1)", "e2", "Tail (E2)", "e3", "Total (E3)", inRows, "One row per pair"}
 
 // matrixSum is an amount in the currency of the report. Gap: it is not known.
 type matrixSum struct {

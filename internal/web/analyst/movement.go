@@ -17,7 +17,7 @@ import (
 var causeTexts = map[protection.Cause]string{
 	protection.CauseNew: "New payments", protection.CauseReversed: "Chargebacks reversed", protection.CauseReDated: "Trips moved",
 	protection.CauseRefunded: "Refunds", protection.CauseChargedBack: "Chargebacks", protection.CauseDelivered: "Delivered",
-	protection.CauseExpired: "Too old to dispute",
+	protection.CauseExpired: "Dispute window closed",
 }
 
 // week is how far back a movement goes, unless somebody chooses a day.
@@ -169,7 +169,7 @@ func (s *settings) movementTable(found reports.MovementReport, m moved) (*shell.
 	byChannel := q.By == exposure.ByChannel
 	t := shell.Table{
 		Name: "movement", Caption: "The movement in the currencies of the payments, and in total", Number: page.Number, Total: -1,
-		Empty: shell.Empty{Title: "Nothing has moved here", Text: "Nothing was at risk on either day. Choose other days, or take a filter away."},
+		Empty: shell.Empty{Title: "No movements", Text: "Nothing was at risk on either day. Choose other days, or take a filter away."},
 	}
 	if byChannel {
 		t.Columns = append(t.Columns, shell.Column{Name: "merchant", Title: "Merchant"})

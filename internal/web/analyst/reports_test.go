@@ -41,7 +41,7 @@ func wants(t *testing.T, what string, got [][]string, want ...[]string) {
 func TestARunOffIsShownDayByDay(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
-	a := b.reader.Must(b.At("/exposure/run-off"), "Undelivered today (E1) 1,000.00 GBP", "Tail today (E2) 70.00 GBP", "Half of E1 is gone on 21 Sep 2024",
+	a := b.reader.Must(b.At("/exposure/run-off"), "Undelivered today (E1) 1,000.00 GBP", "Tail today (E2) 70.00 GBP", "50% run off by 21 Sep 2024",
 		"What is left on each day")
 	rows := b.file(t, "/exposure/run-off")
 	wants(t, "the first and the last day", [][]string{rows[0], rows[len(rows)-1]},

@@ -36,7 +36,7 @@ func (p *pages) runOff(v *shell.Visit) error {
 			figure{Text: "Tail today (E2)", Value: said(now.Total.E2, now.Gaps.E2, c)})
 	}
 	if found.HalfLife != nil {
-		r.Figures = append(r.Figures, figure{Text: "Half of E1 is gone on", Value: shell.Day(*found.HalfLife),
+		r.Figures = append(r.Figures, figure{Text: "50% run off by", Value: shell.Day(*found.HalfLife),
 			Hint: "mean life " + found.MeanLifeDays() + " days"})
 	}
 	r.Figures = append(r.Figures, figure{Text: "Last day of dispute", Value: shell.Day(found.LastDay)})
@@ -56,7 +56,7 @@ func (p *pages) runOff(v *shell.Visit) error {
 func runOffChart(found reports.RunOffReport, title string) chart.Chart {
 	c := chart.Chart{
 		ID: "run-off", Kind: chart.Area, Title: title, Currency: found.Query.Currency, Names: "At the end of",
-		Series: []string{"Undelivered (E1)", "Tail (E2)"}, Caption: "If nothing happens and time passes, in " + string(found.Query.Currency),
+		Series: []string{"Undelivered (E1)", "Tail (E2)"}, Caption: "Run-off with no new bookings, in " + string(found.Query.Currency),
 	}
 	if found.Allocations == 0 {
 		return c

@@ -207,7 +207,7 @@ func (s *settings) moreFields(which int, add, rarely func(name, label, kind stri
 	}
 	if which&withGrouping != 0 {
 		add("by", "Rows by", "select", shell.Options(groupings(false)...))
-		add("across", "Crossed with", "select", shell.Options(groupings(true)...))
+		add("across", "Split by", "select", shell.Options(groupings(true)...))
 		if s.Across != "" {
 			add("cells", "In the cells", "select", shell.Options(cellFigures...))
 		}
@@ -228,7 +228,7 @@ func (s *settings) addChoice(add func(name, label, kind string, options any)) {
 }
 
 func groupings(across bool) []string {
-	pairs := []string{"", "Nothing"}
+	pairs := []string{"", "None"}
 	if !across {
 		pairs = nil
 	}

@@ -154,7 +154,7 @@ func TestCoverWaitsForASecondOperator(t *testing.T) {
 	if link == nil {
 		t.Fatalf("no link to the proposal:\n%s", said.Body)
 	}
-	b.Must(link[1], "Newcomer", "You have asked for this yourself")
+	b.Must(link[1], "Newcomer", "You requested this yourself")
 }
 
 // TestTheSecretOfAChannel is for those who may see it, after their password.

@@ -27,7 +27,7 @@ func (p *pages) settingsView(v *shell.Visit, form *shell.Form, c travel.Channel)
 	view := settingsView{
 		Form: form, Channel: c, Modes: wordChoices(profile.Modes(), ""), Languages: choices.Languages(), Others: wordChoices(travel.OtherProtections, ""),
 		Types: wordChoices(profile.AccountTypes(), ""), Protections: wordChoices(travel.ProtectionTypes, ""),
-		Statements: wordChoices(travel.StatementPeriods, ""), States: wordChoices(profile.ChannelStatuses(), "That of the mode"),
+		Statements: wordChoices(travel.StatementPeriods, ""), States: wordChoices(profile.ChannelStatuses(), "Same as mode"),
 		Ends: currencies(travel.SettlementCurrencies), New: c.ID == 0, May: v.Can(auth.WriteChannels), Operator: v.Can(auth.SetChannelTerms),
 		Processes: profile.Processes(), Tokenizer: c.ServerToServer, Send: v.At("/channels"), Back: v.At("/channels"),
 	}
@@ -52,7 +52,7 @@ func (p *pages) settingsView(v *shell.Visit, form *shell.Form, c travel.Channel)
 }
 
 func currencies(list []string) any {
-	pairs := []string{"", "That of the channel"}
+	pairs := []string{"", "Same as merchant"}
 	for _, c := range list {
 		pairs = append(pairs, c, c)
 	}
@@ -243,7 +243,7 @@ func (p *pages) changeChannel(v *shell.Visit) error {
 	}
 	if changed.Proposal != nil {
 		return v.Waits(at(v, id, "/settings"), changed.Proposal.ID,
-			"This opens cover, so it waits for a second operator. Nothing has changed yet.")
+			"This opens cover, so it needs a second operator. No changes made yet.")
 	}
 	return v.Done(at(v, id, "/settings"), "The channel is changed.")
 }

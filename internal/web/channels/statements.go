@@ -39,7 +39,7 @@ func (p *pages) statements(v *shell.Visit) error {
 		},
 		Empty: shell.Empty{
 			Title: "No statements here",
-			Text:  "The premium of a period is charged on a statement of each channel, when the period has ended. Nothing has to be done for that.",
+			Text:  "The premium of a period is charged on a statement of each channel, when the period has ended. You do not need to do anything.",
 		},
 	}
 	err = v.Each(page, func(page travel.Page) (bool, error) {

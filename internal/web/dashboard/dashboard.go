@@ -49,7 +49,7 @@ var menus = []shell.Menu{
 
 	{Name: "Approvals", Below: "/approvals", Letter: "a", Office: true},
 	{Name: "Sites", Below: "/sites", Letter: "s", Office: true},
-	{Name: "Protection asked for", Below: "/asked", Letter: "q", Office: true},
+	{Name: "Protection requests", Below: "/asked", Letter: "q", Office: true},
 	{Name: "Receivables", Below: "/receivables", Letter: "r", Office: true},
 	{Name: "People", Below: "/people", Letter: "p", Office: true},
 	{Name: "Jobs", Below: "/jobs", Letter: "j", Office: true},

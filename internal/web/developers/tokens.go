@@ -145,7 +145,7 @@ func (p *pages) makeToken(v *shell.Visit) error {
 	v.Status(http.StatusCreated)
 	return v.Show(p.Pages, "secret.html", shell.Page{Title: "Your new API token", Menu: menu, Path: above(v), Data: secretView{
 		Name: made.Name, Secret: text, Back: v.At("/developers"),
-		Text: "Programs send it with each request, as Authorization: Bearer. Whoever has it acts as you on this site, as far as it is not limited.",
+		Text: "Programs send it with each request, as Authorization: Bearer. Anyone who has the token can act as you on this site, within its limits.",
 	}})
 }
 

@@ -158,7 +158,7 @@ func TestThreeAttempts(t *testing.T) {
 		b.fill("4000000000000002", "1240", "123", "Ada Lovelace")
 		b.press(kb.Enter)
 		b.until(modalFrame, fmt.Sprintf("document.getElementById('notice-text').textContent === %q", left))
-		if got := text(b, "#notice-title"); got != "There is not enough money on this card." {
+		if got := text(b, "#notice-title"); got != "Insufficient funds." {
 			t.Errorf("decline %d says %q", i+1, got)
 		}
 	}

@@ -29,7 +29,7 @@ func (p *pages) inbox(v *shell.Visit) error {
 		Empty: shell.Empty{
 			Title: "Nothing waits for you",
 			Text: "A new policy, a limit, a quote, a channel that gets protected and the takeover of a book need two people. " +
-				"What one operator has asked for waits here for another.",
+				"Changes that need a second operator wait here.",
 		},
 	}
 	err = v.Each(page, func(page travel.Page) (bool, error) {
@@ -109,7 +109,7 @@ func (p *pages) proposals(v *shell.Visit) error {
 			{Name: "decided_by", Title: "Decided by", Minor: true}, {Name: "decided_at", Title: "Decided at", Minor: true},
 		},
 		Empty: shell.Empty{
-			Title: "There are no proposals", Text: "What needs two people is kept here: who asked for it, who decided, and what it changed.",
+			Title: "There are no proposals", Text: "Changes that need two people appear here: who requested them, who decided, and what changed.",
 		},
 	}
 	err = v.Each(page, func(page travel.Page) (bool, error) {
@@ -223,7 +223,7 @@ func proposalFacts(q travel.Proposal) []shell.Fact {
 		{Text: "Asked at", Value: shell.Instant(q.ProposedAt)},
 	}
 	if strings.HasPrefix(q.Subject, "file ") { // the title has only the beginning of its sum
-		facts = append(facts, shell.Fact{Text: "Asked for", Value: q.Subject})
+		facts = append(facts, shell.Fact{Text: "Request", Value: q.Subject})
 	}
 	if q.Reason != "" {
 		facts = append(facts, shell.Fact{Text: "Their reason", Value: q.Reason})
@@ -276,8 +276,8 @@ func fileFacts(f travel.FileEffect) (facts []shell.Fact) {
 		n    int
 	}{
 		{"Rows of the file", f.Rows}, {"Rows that are refused", f.Refused}, {"New bookings", f.BookingsCreated},
-		{"Bookings that are there already", f.BookingsThere}, {"New payments", f.PaymentsCreated},
-		{"Payments that are there already", f.PaymentsThere},
+		{"Bookings already imported", f.BookingsThere}, {"New payments", f.PaymentsCreated},
+		{"Payments already imported", f.PaymentsThere},
 	} {
 		facts = append(facts, shell.Fact{Text: of.name, Value: shell.Count(int64(of.n)), Figure: true})
 	}
@@ -326,7 +326,7 @@ func (p *pages) decide(verb string) shell.Handler {
 		rooms, reason := p.app.Approvals, form.Get("reason")
 		var problems fault.Problems
 		if travel.CheckNote(&problems, "reason", reason); reason == "" && verb == "reject" {
-			problems.Wrong("reason", "Say why: who asked for it reads this.")
+			problems.Wrong("reason", "Give a reason. The person who requested the change sees it.")
 		}
 		var q travel.Proposal
 		switch err = problems.Err(); {

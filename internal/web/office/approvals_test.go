@@ -61,14 +61,14 @@ func TestTheInboxHasWhatWaits(t *testing.T) {
 		t.Errorf("there is no link to %s", at)
 	}
 	ada.Must("/approvals", "You")
-	own := ada.Must(at, "You have asked for this yourself", "Late log days", "3", "5")
+	own := ada.Must(at, "You requested this yourself", "Late log days", "3", "5")
 	if strings.Contains(own.Body, at+"/approve") {
 		t.Error("who asked sees a button to approve")
 	}
 	if a := ada.Post(at+"/approve", nil); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "another operator has to approve") {
 		t.Errorf("who asked approves: %d %s", a.Status, a.Text())
 	}
-	if a := bob.Post(at+"/reject", nil); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Say why") {
+	if a := bob.Post(at+"/reject", nil); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Give a reason") {
 		t.Errorf("rejected without a reason: %d", a.Status)
 	}
 	if a := bob.Post(at+"/withdraw", nil); a.Status != http.StatusConflict {

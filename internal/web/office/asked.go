@@ -64,6 +64,6 @@ func (p *pages) asked(v *shell.Visit) error {
 		other = shell.Link{Text: "Waiting", Href: shell.Path + "/asked", Plain: true}
 	}
 	return v.Show(p.Pages, "inbox.html", shell.Page{
-		Title: "Protection asked for", Menu: "/asked", Acts: []shell.Link{other}, Data: made,
+		Title: "Protection requests", Menu: "/asked", Acts: []shell.Link{other}, Data: made,
 	})
 }

@@ -379,6 +379,6 @@ func (p *pages) endOrder(v *shell.Visit) error {
 	page.Path = []shell.Link{{Text: "Reports by mail", Href: reportsAt(v, 0)}, {Text: o.Name, Href: reportsAt(v, id)}}
 	return v.Confirm(shell.Confirmation{
 		Title: "End the report by mail?", Act: "End it", Harm: true, Back: reportsAt(v, id),
-		Text: []string{"Nobody gets it any more, and its history here is gone. The audit keeps that it was ordered."},
+		Text: []string{"It is no longer sent, and its history here is deleted. The audit log still shows that it was scheduled."},
 	}, page)
 }

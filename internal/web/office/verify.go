@@ -56,7 +56,7 @@ func (p *pages) showChecks(v *shell.Visit, form *shell.Form) error {
 	t := shell.Table{
 		Name: "checks", Caption: "Checks of the book", Bare: true,
 		Columns: []shell.Column{
-			{Name: "asked", Title: "Asked for"}, {Name: "by", Title: "By"}, {Name: "state", Title: "Outcome"}, {Name: "took", Title: "Took", Figure: true},
+			{Name: "asked", Title: "Requested"}, {Name: "by", Title: "By"}, {Name: "state", Title: "Outcome"}, {Name: "took", Title: "Took", Figure: true},
 		},
 		Empty: shell.Empty{Title: "No check was made here yet", Text: "The command holdfast verify makes the same check, and can compare with heads that were kept elsewhere."},
 	}

@@ -48,7 +48,7 @@ func TestTheSecondFactorOfOnesOwn(t *testing.T) {
 	if a := b.Get("/account/second-factor/confirm"); a.To != "/dashboard/account/second-factor" {
 		t.Errorf("nothing was begun, and it leads to %q", a.To)
 	}
-	b.Must("/account/second-factor", "code from your telephone")
+	b.Must("/account/second-factor", "code from your phone")
 	if a := b.Post("/account/second-factor", nil); a.To != "/dashboard/account/second-factor/confirm" {
 		t.Fatalf("%d %s", a.Status, a.Text())
 	}

@@ -101,7 +101,7 @@ func (p *pages) person(v *shell.Visit) error {
 		Name: "sites", Caption: "Sites on which they may act", Columns: []shell.Column{
 			{Name: "site", Title: "Site"}, {Name: "role", Title: "Role"}, {Name: "can_sign_off_payout", Title: "Signs off payouts"},
 		},
-		Empty: shell.Empty{Title: "No site", Text: "Whoever manages a site can invite this person to it, by user name and e-mail address."},
+		Empty: shell.Empty{Title: "No site", Text: "A site's manager can invite this person to it, by user name and e-mail address."},
 	}
 	if u.Operator {
 		t.Empty = shell.Empty{Title: "All sites", Text: "An operator may act on every site."}

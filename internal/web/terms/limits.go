@@ -31,7 +31,7 @@ func (p *pages) limits(v *shell.Visit) error {
 		},
 		Empty: shell.Empty{
 			Title: "No limit is set", Text: "A limit says how much may be at risk in a payment, a booking, a channel or the whole site. " +
-				"It refuses nothing: what lies above it is told to you.",
+				"It refuses nothing: you are notified of amounts above it.",
 			Act: first(p.act(v, auth.WriteLimits, "New limit", "/settings/limit")),
 		},
 	}

@@ -41,7 +41,7 @@ func (p *pages) mails(v *shell.Visit) error {
 			{Name: "attempts", Title: "Tries", Figure: true, Hidden: true}, {Name: "answer", Title: "Answer", Hidden: true},
 			{Name: "id", Title: "No.", Figure: true, Hidden: true},
 		},
-		Empty: shell.Empty{Title: "There are no such mails", Text: "Receipts, refunds and chargebacks are told by mail. Each mail stands here, with what became of it."},
+		Empty: shell.Empty{Title: "There are no such mails", Text: "Receipts, refunds and chargebacks are sent by mail. Each mail is listed here with its delivery status."},
 	}
 	err = v.Each(page, func(page travel.Page) (bool, error) {
 		list, err := p.app.Mails.List(v.R.Context(), v.Actor, filter, page)

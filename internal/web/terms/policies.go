@@ -210,5 +210,5 @@ func needed(r *shell.Reading, fields ...string) {
 
 // waits leads to a proposal that another operator has to approve.
 func waits(v *shell.Visit, q travel.Proposal) error {
-	return v.Done(v.At(fmt.Sprintf("/approvals/%d", q.ID)), "It waits for a second operator. Nothing has changed yet.")
+	return v.Done(v.At(fmt.Sprintf("/approvals/%d", q.ID)), "Waiting for a second operator. No changes made yet.")
 }

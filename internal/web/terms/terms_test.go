@@ -124,7 +124,7 @@ func TestTermsWaitForASecondOperator(t *testing.T) {
 		if a.Status != http.StatusSeeOther || !strings.Contains(a.To, "/approvals/") {
 			t.Fatalf("%s: %d to %q: %s", path, a.Status, a.To, a.Text())
 		}
-		b.Must(a.To, "It waits for a second operator", "You have asked for this yourself")
+		b.Must(a.To, "Waiting for a second operator", "You requested this yourself")
 	}
 	b.Must(at+"/settings/limits", "No limit is set")
 	if rows := seen(t, b, at+"/settings/policies?format=csv"); len(rows) != 2 {

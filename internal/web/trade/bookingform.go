@@ -70,7 +70,7 @@ func (p *pages) makeBooking(v *shell.Visit, form *shell.Form) (travel.Booking, e
 	if currency != "" {
 		in.Currency = &currency
 	} else {
-		r.Problems.Wrong("currencies", "It is that of the channel.")
+		r.Problems.Wrong("currencies", "It is the merchant's.")
 	}
 	in.Problems = r.Problems
 	return p.app.Bookings.Create(v.R.Context(), v.Once(form), in)

@@ -55,6 +55,6 @@ func (p *pages) revokeCertificate(v *shell.Visit) error {
 	page := p.inBooking(v, b)
 	return v.Confirm(shell.Confirmation{
 		Title: "End the link of the certificate?", Act: "End the link", Harm: true, Back: bookingAt(v, b.ID) + "/certificate",
-		Text: []string{"Whoever opens the link from now on reads that it is not valid. The mails that were sent have it, too. You can make a new link afterwards."},
+		Text: []string{"Anyone who opens the link from now on sees that it is not valid. This includes the link in mails already sent. You can create a new link afterwards."},
 	}, page)
 }

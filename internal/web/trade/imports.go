@@ -253,7 +253,7 @@ func (p *pages) cellsOf(v *shell.Visit, f takeover.File, rows []takeover.Row) (m
 
 func rowWord(s takeover.RowState) string {
 	return map[takeover.RowState]string{
-		"": "All rows", takeover.RowCreated: "New", takeover.RowThere: "There already", takeover.RowRefused: "Refused",
+		"": "All rows", takeover.RowCreated: "New", takeover.RowThere: "Already imported", takeover.RowRefused: "Refused",
 	}[s]
 }
 
@@ -262,7 +262,7 @@ func importState(f takeover.File) shell.Cell {
 		takeover.FileDone: "good", takeover.FileFailed: "bad", takeover.FileTried: "warn", takeover.FileWaiting: "warn", takeover.FileQueued: "calm",
 	}[f.State]
 	text := map[takeover.FileState]string{
-		takeover.FileDone: "Done", takeover.FileFailed: "Failed", takeover.FileTried: "Tried", takeover.FileWaiting: "Waits for approval",
+		takeover.FileDone: "Done", takeover.FileFailed: "Failed", takeover.FileTried: "Checked", takeover.FileWaiting: "Waits for approval",
 		takeover.FileQueued: "Runs",
 	}[f.State]
 	return shell.Cell{Text: text, Plain: string(f.State), Tone: tone}
@@ -289,7 +289,7 @@ func importSays(f takeover.File) string {
 func importFigures(f takeover.File) []figure {
 	return []figure{
 		{Text: "New bookings", Value: shell.Count(f.BookingsCreated)},
-		{Text: "New payments", Value: shell.Count(f.PaymentsCreated)}, {Text: "There already", Value: shell.Count(f.PaymentsThere)},
+		{Text: "New payments", Value: shell.Count(f.PaymentsCreated)}, {Text: "Already imported", Value: shell.Count(f.PaymentsThere)},
 		{Text: "Refused", Value: shell.Count(f.Refused)},
 	}
 }

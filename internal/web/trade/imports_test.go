@@ -108,7 +108,7 @@ func TestAFileIsTriedThenImported(t *testing.T) {
 	}
 	again := b.Send(h.At("/bookings/import"), kind, body)
 	worked(t, h)
-	b.Must(again.To, "There already 3")
+	b.Must(again.To, "Already imported 3")
 	b.Must(again.To+"/discard", "Discard the import?")
 	if a := b.Post(again.To+"/discard", nil); a.To != h.At("/bookings/import") || b.Get(again.To).Status != http.StatusNotFound {
 		t.Errorf("discarded: %d to %s", a.Status, a.To)

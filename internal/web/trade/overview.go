@@ -156,7 +156,7 @@ func byMonth(v *shell.Visit, r reports.ExposureReport) template.HTML {
 // runOffOf draws how the exposure runs off if nothing happens.
 func runOffOf(r reports.RunOffReport) template.HTML {
 	c := chart.Chart{
-		ID: "run-off", Kind: chart.Area, Title: "How it runs off if nothing happens", Currency: r.Query.Currency,
+		ID: "run-off", Kind: chart.Area, Title: "Run-off with no new bookings", Currency: r.Query.Currency,
 		Series: []string{"Not delivered", "Can be disputed"}, Names: "Day",
 	}
 	for _, point := range r.Points {

@@ -44,7 +44,7 @@ func TestTheOverviewSaysWhatIsProtectedAndWhatNeedsAttention(t *testing.T) {
 	h.Must(apptest.Report(travel.Purchase, booking, 600_00))
 	h.Advance(8 * 24 * time.Hour)
 	b.SignIn("member_admin", webtest.Password)
-	quiet := b.Must(h.At(""), "Protected now 600.00 GBP", "Not delivered yet (E1) 600.00 GBP", "0.00 GBP", "Ada Byron", "Purchase", "run")
+	quiet := b.Must(h.At(""), "Protected now 600.00 GBP", "Not delivered yet (E1) 600.00 GBP", "0.00 GBP", "Ada Byron", "Purchase", "Run-off")
 	if strings.Contains(quiet.Text(), "What needs attention") {
 		t.Errorf("nothing needs attention:\n%s", quiet.Text())
 	}

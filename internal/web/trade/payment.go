@@ -55,7 +55,7 @@ func (p *pages) payment(v *shell.Visit) error {
 	}
 	if !t.Type.Linked() || t.Type.Takes() {
 		data.Adjustments = paymentsOfStory(v, adjusting.Items)
-		data.Adjustments.Empty = shell.Empty{Title: "Nothing has adjusted this payment", Text: "Refunds, captures and chargebacks of it will stand here."}
+		data.Adjustments.Empty = shell.Empty{Title: "No adjustments", Text: "Refunds, captures and chargebacks appear here."}
 	}
 	data.Explained.Open = len(report.Allocations) == 1
 	for _, x := range report.Allocations {
@@ -162,7 +162,7 @@ func paymentNotes(t travel.Transaction) (list []string) {
 			travel.FlagLateLogged:     "It was logged late. Cover begins when it was logged.",
 			travel.FlagForexDeviates:  "The rate of the caller is more than a tenth away from the rate of this service.",
 			travel.FlagDoubleRecovery: "Money came back twice, such as by a refund and a chargeback.",
-			travel.FlagAmountDiffers:  "The processor moved another amount than was asked for.",
+			travel.FlagAmountDiffers:  "The processor moved a different amount than requested.",
 		}[flag]
 		list = append(list, cmp.Or(text, shell.Say(flag)))
 	}
