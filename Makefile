@@ -17,7 +17,7 @@ test: ## all tests on SQLite and PostgreSQL, under the race detector what runs a
 	@scripts/test
 
 test-long: ## the properties of ledger, limits and reports on HISTORIES (40) random histories each; the hotel file on both engines
-	@HOLDFAST_TEST_HISTORIES=$(HISTORIES) scripts/test -run "HotelFile|BucketSums|AnyHistory|HistoriesThatDiffer|FromTheCube|BookingsComeTo" ./internal/ledger ./internal/limits ./internal/reports ./cmd/holdfast
+	@HOLDFAST_TEST_HISTORIES=$(HISTORIES) scripts/test -run "HotelFile|BucketSums|AnyHistory|HistoriesThatDiffer|FromTheCube|BookingsComeTo" ./internal/book/ledger ./internal/book/limits ./internal/report ./internal/cli
 
 torture: ## kill the program, fill its disk, freeze its database, send it nonsense; ARGS="-only kills -seed 7" or ARGS=-list
 	@scripts/torture $(ARGS)
@@ -48,7 +48,7 @@ clients: ## write the types of both clients from docs/openapi.yaml; build client
 screenshots: ## pictures of every state of the payment modal and page of the dashboard, to ./screenshots
 	@scripts/screenshots
 
-cldr: ## fetch CLDR's forms of money, days and countries anew, to internal/texts
+cldr: ## fetch CLDR's forms of money, days and countries anew, to internal/lib/i18n
 	@scripts/cldr/fetch
 
 bench: ## the service under load, beside its limits and PocketBase; ARGS="-engine postgres -bookings 1000000 -json FILE"

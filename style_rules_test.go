@@ -96,33 +96,33 @@ var Bare5, Bare6 int
 }
 
 var importCases = []broken{
-	{"imports follow the arrows", "internal/money/a.go", "package money\n\nimport \"holdfast/internal/fault\"\n", []string{
-		"internal/money/a.go:3: package internal/money may not import holdfast/internal/fault",
+	{"imports follow the arrows", "internal/domain/money/a.go", "package money\n\nimport \"holdfast/internal/lib/qr\"\n", []string{
+		"internal/domain/money/a.go:3: package internal/domain/money may not import holdfast/internal/lib/qr",
 	}},
-	{"imports follow the arrows", "internal/db/a.go", "package db\n\nimport _ \"holdfast/internal/core\"\n", []string{
-		"internal/db/a.go:3: package internal/db may not",
+	{"imports follow the arrows", "internal/store/a.go", "package db\n\nimport _ \"holdfast/internal/platform/core\"\n", []string{
+		"internal/store/a.go:3: package internal/store may not",
 	}},
-	{"imports follow the arrows", "internal/ledger/a.go", "package ledger\n\nimport \"holdfast/internal/payments\"\n", []string{
-		"internal/ledger/a.go:3: package internal/ledger may not",
+	{"imports follow the arrows", "internal/book/ledger/a.go", "package ledger\n\nimport \"holdfast/internal/book/payments\"\n", []string{
+		"internal/book/ledger/a.go:3: package internal/book/ledger may not",
 	}},
-	{"imports follow the arrows", "internal/payments/a.go", "package payments\n\nimport \"holdfast/internal/ledger\"\n", nil},
-	{"imports follow the arrows", "internal/api/a.go", "package api\n\nimport \"holdfast/internal/db\"\n", []string{
+	{"imports follow the arrows", "internal/book/payments/a.go", "package payments\n\nimport \"holdfast/internal/book/ledger\"\n", nil},
+	{"imports follow the arrows", "internal/api/a.go", "package api\n\nimport \"holdfast/internal/web/kit\"\n", []string{
 		"internal/api/a.go:3: package internal/api may not",
 	}},
-	{"imports follow the arrows", "internal/web/chart/a.go", "package chart\n\nimport \"holdfast/internal/ledger\"\n", []string{
+	{"imports follow the arrows", "internal/web/chart/a.go", "package chart\n\nimport \"holdfast/internal/book/ledger\"\n", []string{
 		"internal/web/chart/a.go:3: package internal/web/chart may not",
 	}},
 	{"imports follow the arrows", "internal/psp/sandbox/a.go", "package sandbox\n\nimport \"holdfast/internal/psp\"\n", nil},
 	{"imports follow the arrows", "internal/psp/a.go", "package psp\n\nimport \"holdfast/internal/psp/sandbox\"\n", []string{
 		"internal/psp/a.go:3: package internal/psp may not",
 	}},
-	{"imports follow the arrows", "internal/app/a.go", "package app\n\nimport (\n\t\"fmt\"\n\t\"holdfast/internal/db\"\n)\n", nil},
-	{"imports follow the arrows", "internal/app/a.go", "package app\n\nimport \"holdfast/internal/pgtest\"\n", []string{
+	{"imports follow the arrows", "internal/app/a.go", "package app\n\nimport (\n\t\"fmt\"\n\t\"holdfast/internal/store\"\n)\n", nil},
+	{"imports follow the arrows", "internal/app/a.go", "package app\n\nimport \"holdfast/internal/testkit/pgtest\"\n", []string{
 		"internal/app/a.go:3: only tests import",
 	}},
-	{"imports follow the arrows", "internal/money/a_test.go", "package money\n\nimport \"holdfast/internal/pgtest\"\n", nil},
-	{"imports follow the arrows", "internal/money/a_test.go", "package money\n\nimport \"holdfast/cmd/holdfast\"\n", []string{
-		"internal/money/a_test.go:3: nothing imports a program",
+	{"imports follow the arrows", "internal/domain/money/a_test.go", "package money\n\nimport \"holdfast/internal/testkit/pgtest\"\n", nil},
+	{"imports follow the arrows", "internal/domain/money/a_test.go", "package money\n\nimport \"holdfast/cmd/holdfast\"\n", []string{
+		"internal/domain/money/a_test.go:3: nothing imports a program",
 	}},
 	{"imports follow the arrows", "cmd/holdfast/a.go", "package main\n\nimport (\n\t\"holdfast/internal/psp/sandbox\"\n\t\"holdfast/docs\"\n)\n", nil},
 	{"every package is in the table", "internal/psp/sandbox/a.go", "package sandbox\n", nil},
@@ -142,7 +142,7 @@ var importCases = []broken{
 }
 
 var textCases = []broken{
-	{"no binary fractions where money is computed", "internal/money/a.go", `package money
+	{"no binary fractions where money is computed", "internal/domain/money/a.go", `package money
 
 import "strconv"
 
@@ -154,7 +154,7 @@ var c = 0.5
 
 const most int64 = 1e15
 `, []string{
-		"internal/money/a.go:5: float64", "internal/money/a.go:7: ParseFloat", "internal/money/a.go:9: 0.5",
+		"internal/domain/money/a.go:5: float64", "internal/domain/money/a.go:7: ParseFloat", "internal/domain/money/a.go:9: 0.5",
 	}},
 	{"no binary fractions where money is computed", "internal/api/a.go", "package api\n\nvar a float64 = 0.5\n", nil},
 	{"SQL stands in the rooms", "internal/app/a.go", `package app
@@ -177,7 +177,7 @@ var a = []string{
 		"internal/app/a.go:4:", "internal/app/a.go:5:", "internal/app/a.go:6:", "internal/app/a.go:7:", "internal/app/a.go:8:",
 		"internal/app/a.go:9:", "internal/app/a.go:10:", "internal/app/a.go:11:",
 	}},
-	{"SQL stands in the rooms", "internal/ledger/a.go", "package ledger\n\nconst a = `select a from b`\n", nil},
+	{"SQL stands in the rooms", "internal/book/ledger/a.go", "package ledger\n\nconst a = `select a from b`\n", nil},
 	{"SQL stands in the rooms", "cmd/holdfast/a.go", "package main\n\nconst a = `\n\tselect a\n\tfrom b`\n", []string{
 		"cmd/holdfast/a.go:3: SQL stands",
 	}},
@@ -191,31 +191,27 @@ func insertion(pkg, table string) string {
 }
 
 var roomCases = []broken{
-	{"a table is written by its owner", "internal/ledger/a.go", insertion("ledger", "allocations"), nil},
-	{"a table is written by its owner", "internal/limits/a.go", insertion("limits", "allocations"), []string{
-		"internal/limits/a.go:4: the table allocations is written here, and it belongs to ledger",
-		"internal/limits/a.go:5: the table allocations is written here, and it belongs to ledger",
+	{"a table is written by its owner", "internal/book/ledger/a.go", insertion("ledger", "allocations"), nil},
+	{"a table is written by its owner", "internal/book/limits/a.go", insertion("limits", "allocations"), []string{
+		"internal/book/limits/a.go:4: the table allocations is written here, and it belongs to internal/book/ledger",
+		"internal/book/limits/a.go:5: the table allocations is written here, and it belongs to internal/book/ledger",
 	}},
-	{"a table is written by its owner", "internal/limits/a.go", insertion("limits", "limit_changes"), nil},
-	{"a table is read on its owner's floor or above", "internal/limits/a.go", insertion("limits", "allocations"), nil},
-	{"a table is read on its owner's floor or above", "internal/bookings/a.go", insertion("bookings", "allocations"), []string{
-		"internal/bookings/a.go:6: the table allocations of internal/ledger is read here",
+	{"a table is written by its owner", "internal/book/limits/a.go", insertion("limits", "limit_changes"), nil},
+	{"a table is read on its owner's floor or above", "internal/book/limits/a.go", insertion("limits", "allocations"), nil},
+	{"a table is read on its owner's floor or above", "internal/book/bookings/a.go", insertion("bookings", "allocations"), []string{
+		"internal/book/bookings/a.go:6: the table allocations of internal/book/ledger is read here",
 	}},
-	{"a table is written by its owner", "internal/core/a.go", insertion("core", "limit_changes"), []string{
-		"internal/core/a.go:4: the table limit_changes is written here, and it belongs to limits",
-		"internal/core/a.go:5: the table limit_changes is written here, and it belongs to limits",
+	{"a table is written by its owner", "internal/platform/core/a.go", insertion("core", "limit_changes"), []string{
+		"internal/platform/core/a.go:4: the table limit_changes is written here, and it belongs to internal/book/limits",
+		"internal/platform/core/a.go:5: the table limit_changes is written here, and it belongs to internal/book/limits",
 	}},
-	{"a table is written by its owner", "internal/limits/a_test.go", insertion("limits", "allocations"), nil},
-	{"a room is small enough to see through", "internal/ledger/a.go", "package ledger\n" + strings.Repeat("// x\n", 3499), nil},
-	{"a room is small enough to see through", "internal/ledger/a.go", "package ledger\n" + strings.Repeat("// x\n", 3500), []string{
-		"internal/ledger has 3501 lines",
+	{"a table is written by its owner", "internal/book/limits/a_test.go", insertion("limits", "allocations"), nil},
+	{"a package exports few names", "internal/app/a.go", "package app\n" + strings.Repeat("\nfunc A() {}\n\nfunc b() {}\n\nfunc (T) C() {}\n", 60), nil},
+	{"a package exports few names", "internal/app/a.go", "package app\n\nconst A, B = 1, 2\n" + strings.Repeat("\ntype A int\n", 59), []string{
+		"internal/app exports 61 names, at most 60 are allowed",
 	}},
-	{"a room is small enough to see through", "internal/ledger/a_test.go", "package ledger\n" + strings.Repeat("// x\n", 3500), nil},
-	{"a type has few methods", "internal/app/a.go", "package app\n" + strings.Repeat("\nfunc (*T[A]) B() {}\n\nfunc (T) c() {}\n", 30), nil},
-	{"a type has few methods", "internal/app/a.go", "package app\n" + strings.Repeat("\nfunc (*T[A]) B() {}\n", 31), []string{
-		"internal/app.T has 31 exported methods",
-	}},
-	{"a type has few methods", "internal/app/a_test.go", "package app\n" + strings.Repeat("\nfunc (*T) B() {}\n", 31), nil},
+	{"a package exports few names", "internal/domain/payment/a.go", "package payment\n" + strings.Repeat("\ntype A int\n", 120), nil},
+	{"a package exports few names", "internal/app/a_test.go", "package app\n" + strings.Repeat("\ntype A int\n", 61), nil},
 }
 
 var testCases = []broken{
@@ -249,10 +245,10 @@ var nameCases = []broken{
 	{"few interfaces", "internal/app/a.go", "package app\n" + strings.Repeat("\ntype A interface{ ~int | ~int64 }\n", 7), nil},
 	{"few interfaces", "internal/app/a_test.go", "package app\n" + strings.Repeat("\ntype A interface{ B() }\n", 7), nil},
 	{"package names say something", "internal/util/a.go", "package money\n", []string{"internal/util/a.go:1: package name util"}},
-	{"package names say something", "internal/money/a_test.go", "package helpers_test\n", []string{
-		"internal/money/a_test.go:1: package name helpers",
+	{"package names say something", "internal/domain/money/a_test.go", "package helpers_test\n", []string{
+		"internal/domain/money/a_test.go:1: package name helpers",
 	}},
-	{"package names say something", "internal/money/a.go", "package money\n", nil},
+	{"package names say something", "internal/domain/money/a.go", "package money\n", nil},
 	{"packages are not deep", "internal/psp/sandbox/a.go", "package sandbox\n", nil},
 	{"packages are not deep", "internal/psp/sandbox/cards/a.go", "package cards\n", []string{
 		"internal/psp/sandbox/cards/a.go:1: package internal/psp/sandbox/cards is deeper",
@@ -295,7 +291,7 @@ func TestTheRulesSeeTheRepository(t *testing.T) {
 	for _, s := range repository(t) {
 		paths = append(paths, s.path)
 	}
-	for _, path := range []string{"style_test.go", "internal/fault/fault.go", "scripts/gotest/main.go"} {
+	for _, path := range []string{"style_test.go", "internal/errs/fault.go", "scripts/gotest/main.go"} {
 		if !slices.Contains(paths, path) {
 			t.Errorf("%s is not among the files that the rules look at", path)
 		}

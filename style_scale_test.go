@@ -26,66 +26,66 @@ const (
 
 // acrossSites are the functions whose statements go over several sites, or find a row before its site is known.
 var acrossSites = map[string]string{
-	"internal/core.siteClocks":                aJob,
-	"internal/events.endsOf":                  aJob,
-	"internal/events.sitesToForget":           aJob,
-	"internal/events.sitesUnplaced":           aJob,
-	"internal/ledger.SitesToFold":             aJob,
-	"internal/ledger.SitesWithPendingRates":   aJob,
-	"internal/limits.NoteRates":               aJob,
-	"internal/limits.booksDue":                aJob,
-	"internal/limits.lastChange":              aJob,
-	"internal/limits.openReviews":             aJob,
-	"internal/mail.giveUpLost":                aJob,
-	"internal/mail.sitesBehind":               aJob,
-	"internal/mail.sitesDue":                  aJob,
-	"internal/mail.triedSince":                aJob,
-	"internal/payments.gatewayChargesDue":     aJob,
-	"internal/payments.readAuthorisationsDue": aJob,
-	"internal/processors.claimPolls":          aJob,
-	"internal/processors.noticesDue":          aJob,
-	"internal/seals.Seals.Seal":               aJob,
-	"internal/standing.dueOrder":              aJob,
-	"internal/takeover.filesWait":             aJob,
-	"internal/takeover.settleWaiting":         aJob,
-	"internal/takeover.takeFile":              aJob,
-	"internal/webhooks.dueEndpoints":          aJob,
+	"internal/platform/core.siteClocks":            aJob,
+	"internal/platform/events.endsOf":              aJob,
+	"internal/platform/events.sitesToForget":       aJob,
+	"internal/platform/events.sitesUnplaced":       aJob,
+	"internal/book/ledger.SitesToFold":             aJob,
+	"internal/book/ledger.SitesWithPendingRates":   aJob,
+	"internal/book/limits.NoteRates":               aJob,
+	"internal/book/limits.booksDue":                aJob,
+	"internal/book/limits.lastChange":              aJob,
+	"internal/book/limits.openReviews":             aJob,
+	"internal/notify/mail.giveUpLost":              aJob,
+	"internal/notify/mail.sitesBehind":             aJob,
+	"internal/notify/mail.sitesDue":                aJob,
+	"internal/notify/mail.triedSince":              aJob,
+	"internal/book/payments.gatewayChargesDue":     aJob,
+	"internal/book/payments.readAuthorisationsDue": aJob,
+	"internal/book/pspevents.claimPolls":           aJob,
+	"internal/book/pspevents.noticesDue":           aJob,
+	"internal/ops/factchain.Seals.Seal":            aJob,
+	"internal/notify/schedules.dueOrder":           aJob,
+	"internal/book/imports.filesWait":              aJob,
+	"internal/book/imports.settleWaiting":          aJob,
+	"internal/book/imports.takeFile":               aJob,
+	"internal/notify/webhooks.dueEndpoints":        aJob,
 
-	"internal/checkout.forgetSessionsBefore":  tidying,
-	"internal/core.forgetKeysBefore":          tidying,
-	"internal/mail.forget":                    tidying,
-	"internal/mail.forgetFiles":               tidying,
-	"internal/processors.forgetNoticesBefore": tidying,
-	"internal/takeover.forgetFiles":           tidying,
-	"internal/webhooks.forget":                tidying,
+	"internal/book/checkout.forgetSessionsBefore": tidying,
+	"internal/platform/core.forgetKeysBefore":     tidying,
+	"internal/notify/mail.forget":                 tidying,
+	"internal/notify/mail.forgetFiles":            tidying,
+	"internal/book/pspevents.forgetNoticesBefore": tidying,
+	"internal/book/imports.forgetFiles":           tidying,
+	"internal/notify/webhooks.forget":             tidying,
 
-	"internal/certificates.withKey":      aKey,
-	"internal/checkout.sessionWithToken": aKey,
-	"internal/identity.CallerByToken":    aKey,
-	"internal/identity.CallerByUser":     aKey,
-	"internal/identity.siteOfToken":      aKey,
-	"internal/payments.oneGatewayCharge": aKey,
+	"internal/book/certificates.withKey":      aKey,
+	"internal/book/checkout.sessionWithToken": aKey,
+	"internal/account/identity.CallerByToken": aKey,
+	"internal/account/identity.CallerByUser":  aKey,
+	"internal/account/identity.siteOfToken":   aKey,
+	"internal/book/payments.oneGatewayCharge": aKey,
 
-	"internal/identity.deleteTokensEverywhere": aPerson,
-	"internal/identity.changedForTokensOf":     aPerson,
-	"internal/identity.membershipsOf":          aPerson,
-	"internal/identity.usersPage":              aPerson,
+	"internal/account/identity.deleteTokensEverywhere": aPerson,
+	"internal/account/identity.changedForTokensOf":     aPerson,
+	"internal/account/identity.membershipsOf":          aPerson,
+	"internal/account/identity.usersPage":              aPerson,
 
-	"internal/core.inboxPage":            operators,
-	"internal/mail.placeOf":              operators,
-	"internal/merchants.ModesOfChannels": operators,
-	"internal/merchants.sitesOn":         operators,
-	"internal/reports.System.Report":     operators,
-	"internal/statements.receivables":    operators,
-	"internal/underwriting.inStates":     operators,
+	"internal/platform/core.inboxPage":        operators,
+	"internal/notify/mail.placeOf":            operators,
+	"internal/book/merchants.ModesOfChannels": operators,
+	"internal/book/merchants.sitesOn":         operators,
+	"internal/report.System.Report":           operators,
+	"internal/book/statements.receivables":    operators,
+	"internal/book/underwriting.inStates":     operators,
 
-	"internal/backup.chains":       whole,
-	"internal/core.Restored":       whole,
-	"internal/events.Restored":     whole,
-	"internal/mail.Restored":       whole,
-	"internal/standing.Restored":   whole,
-	"internal/verify.Verify.sites": whole,
-	"internal/webhooks.Restored":   whole,
+	"internal/ops/backup.chains":         whole,
+	"internal/platform/core.Restored":    whole,
+	"internal/platform/events.Restored":  whole,
+	"internal/notify/mail.Restored":      whole,
+	"internal/notify/schedules.Restored": whole,
+	"internal/ops/verify.Verify.sites":   whole,
+	"internal/notify/webhooks.Restored":  whole,
 }
 
 // lacking are the parts of PostgreSQL that Citus, YugabyteDB or CockroachDB lack, or do badly, and that a pooler of transactions
@@ -119,15 +119,15 @@ var lacking = []struct {
 
 // besidesRooms are the uses of such parts outside the rooms, each with its reason: the file and what it uses.
 var besidesRooms = map[string]string{
-	"internal/db/postgres.go: an advisory lock": "migrations and idempotency keys take locks that end with the transaction. A pooler keeps " +
+	"internal/store/postgres.go: an advisory lock": "migrations and idempotency keys take locks that end with the transaction. A pooler keeps " +
 		"them; Citus takes them on the coordinator; newer YugabyteDB has them; CockroachDB has none",
-	"internal/db/postgres.go: a counter that is read by hand": "a write draws ids before it inserts their rows, and a restored database goes on counting; docs/scale.md says what that needs",
-	"internal/pgtest/pgtest.go: a setting of the session":     "tests only",
+	"internal/store/postgres.go: a counter that is read by hand":  "a write draws ids before it inserts their rows, and a restored database goes on counting; docs/scale.md says what that needs",
+	"internal/testkit/pgtest/pgtest.go: a setting of the session": "tests only",
 }
 
 // lackingParts finds them in the texts of the rooms and of the ground.
 func lackingParts(s source) (found []string) {
-	if s.test || !matches(s.pkg, allRooms()) {
+	if s.test || !rooms(s.pkg) {
 		return nil
 	}
 	for _, literal := range texts(s) {
@@ -199,7 +199,7 @@ func TestSchemaFitsASpreadDatabase(t *testing.T) {
 
 // migrated are the texts of all migrations, in their order.
 var migrated = sync.OnceValue(func() (text string) {
-	names, err := filepath.Glob("internal/db/migrations/*.sql") // sorted
+	names, err := filepath.Glob("internal/store/migrations/*.sql") // sorted
 	if err != nil || len(names) == 0 {
 		panic(fmt.Sprint("the migrations are not found: ", err))
 	}
@@ -244,7 +244,7 @@ type folder struct {
 func newFolder(sources []source) *folder {
 	f := &folder{map[string]ast.Expr{}, map[string]*ast.FuncDecl{}, map[string][]*ast.FuncDecl{}}
 	for _, s := range sources {
-		if s.test || !matches(s.pkg, allRooms()) {
+		if s.test || !rooms(s.pkg) {
 			continue
 		}
 		for _, decl := range s.file.Decls {
@@ -337,7 +337,7 @@ func namesOf(decl *ast.FuncDecl) map[string]ast.Expr {
 // asked is a text of SQL in a function.
 type asked struct {
 	node     ast.Node
-	function string // such as internal/core.Sites.Insert
+	function string // such as internal/platform/core.Sites.Insert
 	text     string
 	decl     *ast.FuncDecl
 }
@@ -608,7 +608,7 @@ func oneSite(sources []source) (found []string) {
 	f := newFolder(sources)
 	packages, seen := map[string]bool{}, map[string]bool{}
 	for _, s := range sources {
-		if s.test || !matches(s.pkg, allRooms()) {
+		if s.test || !rooms(s.pkg) {
 			continue
 		}
 		packages[s.pkg] = true
@@ -629,7 +629,7 @@ func oneSite(sources []source) (found []string) {
 		}
 	}
 	for name := range acrossSites {
-		if pkg, _, _ := strings.Cut(strings.TrimPrefix(name, "internal/"), "."); packages["internal/"+pkg] && !seen[name] {
+		if pkg, _, _ := strings.Cut(name, "."); packages[pkg] && !seen[name] {
 			found = append(found, fmt.Sprintf("%s goes over several sites no more: take it out of acrossSites", name))
 		}
 	}
@@ -647,7 +647,7 @@ func asking(statements ...string) string {
 }
 
 var scaleCases = []broken{
-	{"a statement keeps to one site", "internal/bookings/a.go", asking(
+	{"a statement keeps to one site", "internal/book/bookings/a.go", asking(
 		"tx.Row(`SELECT id FROM bookings WHERE site_id = $1 AND id = $2`)",
 		"tx.Row(`SELECT b.id FROM bookings b JOIN channels c ON c.site_id = b.site_id AND c.id = b.channel_id WHERE b.site_id = $1`)",
 		"tx.Row(`SELECT s.path FROM sites s WHERE s.id = $1 AND EXISTS (SELECT 1 FROM bookings b WHERE b.site_id = s.id)`)",
@@ -658,7 +658,7 @@ var scaleCases = []broken{
 		"f6(tx, `site_id = $1`)",
 		"tx.Row(`SELECT username FROM users WHERE id = $1`)",
 	), nil},
-	{"a statement keeps to one site", "internal/bookings/a.go", asking(
+	{"a statement keeps to one site", "internal/book/bookings/a.go", asking(
 		"tx.Row(`SELECT id FROM bookings WHERE id = $1`)",
 		"tx.Row(`SELECT b.id FROM bookings b JOIN channels c ON c.id = b.channel_id WHERE b.site_id = $1`)",
 		"tx.Row(`SELECT b.id FROM bookings b JOIN channels c ON c.site_id = b.site_id WHERE b.uuid = $1`)",
@@ -669,25 +669,25 @@ var scaleCases = []broken{
 		"tx.Row(`SELECT id FROM bookings WHERE ` + condition)",
 		"f7(tx, `id = $1`)",
 	), []string{
-		"internal/bookings/a.go:11: internal/bookings.f4: nothing says of which site the rows of bookings are",
-		"internal/bookings/a.go:13: internal/bookings.f5: nothing says of which site the rows of bookings are",
-		"internal/bookings/a.go:15: internal/bookings.f6: nothing says of which site the rows of bookings are",
-		"internal/bookings/a.go:17: internal/bookings.f7: nothing says of which site the rows of bookings (called by f8) are",
-		"internal/bookings/a.go:3: internal/bookings.f0: nothing says of which site the rows of bookings are",
-		"internal/bookings/a.go:5: internal/bookings.f1: nothing says of which site the rows of channels are",
-		"internal/bookings/a.go:7: internal/bookings.f2: nothing says of which site the rows of bookings are",
-		"internal/bookings/a.go:7: internal/bookings.f2: nothing says of which site the rows of channels are",
-		"internal/bookings/a.go:9: internal/bookings.f3: nothing says of which site the rows of bookings are",
+		"internal/book/bookings/a.go:11: internal/book/bookings.f4: nothing says of which site the rows of bookings are",
+		"internal/book/bookings/a.go:13: internal/book/bookings.f5: nothing says of which site the rows of bookings are",
+		"internal/book/bookings/a.go:15: internal/book/bookings.f6: nothing says of which site the rows of bookings are",
+		"internal/book/bookings/a.go:17: internal/book/bookings.f7: nothing says of which site the rows of bookings (called by f8) are",
+		"internal/book/bookings/a.go:3: internal/book/bookings.f0: nothing says of which site the rows of bookings are",
+		"internal/book/bookings/a.go:5: internal/book/bookings.f1: nothing says of which site the rows of channels are",
+		"internal/book/bookings/a.go:7: internal/book/bookings.f2: nothing says of which site the rows of bookings are",
+		"internal/book/bookings/a.go:7: internal/book/bookings.f2: nothing says of which site the rows of channels are",
+		"internal/book/bookings/a.go:9: internal/book/bookings.f3: nothing says of which site the rows of bookings are",
 	}},
-	{"a statement keeps to one site", "internal/seals/a.go", "package seals\n", []string{
-		"internal/seals.Seals.Seal goes over several sites no more",
+	{"a statement keeps to one site", "internal/ops/factchain/a.go", "package seals\n", []string{
+		"internal/ops/factchain.Seals.Seal goes over several sites no more",
 	}},
-	{"a statement uses what distributed databases have", "internal/bookings/a.go", asking(
+	{"a statement uses what distributed databases have", "internal/book/bookings/a.go", asking(
 		"tx.Exec(`UPDATE bookings SET total = 1 WHERE site_id = $1`)",
 		"tx.Exec(`SET LOCAL lock_timeout = 100`)",
 		"tx.Exec(`INSERT INTO idempotency_keys (site_id, key) VALUES ($1, $2) ON CONFLICT (site_id, key) DO NOTHING`)",
 	), nil},
-	{"a statement uses what distributed databases have", "internal/bookings/a.go", asking(
+	{"a statement uses what distributed databases have", "internal/book/bookings/a.go", asking(
 		"tx.Exec(`SELECT pg_advisory_lock(1)`)",
 		"tx.Exec(`SELECT id FROM bookings WHERE site_id = $1 FOR UPDATE SKIP LOCKED`)",
 		"tx.Exec(`WITH gone AS (DELETE FROM bookings WHERE site_id = $1 RETURNING id) SELECT id FROM gone`)",
@@ -697,13 +697,13 @@ var scaleCases = []broken{
 		"tx.Exec(`INSERT INTO idempotency_keys (site_id, key) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING`)",
 		"tx.Exec(`SELECT ctid FROM bookings WHERE site_id = $1`)",
 	), []string{
-		"internal/bookings/a.go:3: an advisory lock",
-		"internal/bookings/a.go:5: a lock of rows by SELECT",
-		"internal/bookings/a.go:7: a CTE that writes",
-		"internal/bookings/a.go:9: LISTEN and NOTIFY",
-		"internal/bookings/a.go:11: a setting of the session",
-		"internal/bookings/a.go:13: another site for a row",
-		"internal/bookings/a.go:15: ON CONFLICT of idempotency_keys does not begin with the site",
-		"internal/bookings/a.go:17: a system column",
+		"internal/book/bookings/a.go:3: an advisory lock",
+		"internal/book/bookings/a.go:5: a lock of rows by SELECT",
+		"internal/book/bookings/a.go:7: a CTE that writes",
+		"internal/book/bookings/a.go:9: LISTEN and NOTIFY",
+		"internal/book/bookings/a.go:11: a setting of the session",
+		"internal/book/bookings/a.go:13: another site for a row",
+		"internal/book/bookings/a.go:15: ON CONFLICT of idempotency_keys does not begin with the site",
+		"internal/book/bookings/a.go:17: a system column",
 	}},
 }

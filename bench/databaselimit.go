@@ -14,9 +14,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"holdfast/internal/store"
 
-	"holdfast/internal/db"
+	"github.com/jackc/pgx/v5"
 )
 
 // databaseAlone is the limit of the database behind a bare handler: the rows that a request inserts, by the product's own group
@@ -26,7 +26,7 @@ const databaseAlone = "database alone"
 // databaseLimit serves it.
 type databaseLimit struct {
 	learnt
-	store *db.DB
+	store *store.DB
 	next  atomic.Int64
 }
 
@@ -36,12 +36,12 @@ func openDatabaseLimit(ctx context.Context, database string) (*databaseLimit, er
 		return nil, err
 	}
 	d := &databaseLimit{learnt: l}
-	d.store, err = db.Open(ctx, database, time.Now)
+	d.store, err = store.Open(ctx, database, time.Now)
 	return d, err
 }
 
 // requestNumber is the number of the request that a write is for.
-var requestNumber = db.NewLocal[int64]()
+var requestNumber = store.NewLocal[int64]()
 
 // insert inserts the rows of one more request, and answers as the bare handler does. As in the product, the rows wait for the end
 // of the write, and go in together with those of other writes. It is called before anything is served.
@@ -50,13 +50,13 @@ func (d *databaseLimit) insert(rows samples) http.HandlerFunc {
 	for _, t := range rows.tables {
 		tables = append(tables, t.Name)
 	}
-	held := db.NewDeferral(func(tx *db.Tx) error {
+	held := store.NewDeferral(func(tx *store.Tx) error {
 		n := *requestNumber.Of(tx)
 		return rows.insert(tx, n, n)
 	}, tables...)
 	return func(w http.ResponseWriter, r *http.Request) {
 		n := d.next.Add(1)
-		err := d.store.WriteShort(r.Context(), func(tx *db.Tx) error {
+		err := d.store.WriteShort(r.Context(), func(tx *store.Tx) error {
 			*requestNumber.Of(tx) = n
 			tx.Defer(held)
 			return nil
@@ -73,7 +73,7 @@ func (d *databaseLimit) insert(rows samples) http.HandlerFunc {
 func (d *databaseLimit) row(w http.ResponseWriter, r *http.Request) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err == nil {
-		err = d.store.Read(r.Context(), db.Deployment, func(tx *db.Tx) error { return d.find.run(tx, id) })
+		err = d.store.Read(r.Context(), store.Deployment, func(tx *store.Tx) error { return d.find.run(tx, id) })
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)

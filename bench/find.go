@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"holdfast/internal/app"
-	"holdfast/internal/auth"
-	"holdfast/internal/db"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/store"
 )
 
 // reading is a statement with its arguments; the id of the booking is the argument at.
@@ -19,7 +19,7 @@ type reading struct {
 }
 
 // findStatement watches the product read one booking, and keeps the statement that reads its row.
-func findStatement(ctx context.Context, store *db.DB, service *app.App, actor auth.Actor, id int64) (s reading, err error) {
+func findStatement(ctx context.Context, store *store.DB, service *app.App, actor access.Actor, id int64) (s reading, err error) {
 	var list []reading
 	store.Watch(func(query string, args []any) {
 		if strings.Contains(query, "FROM bookings") {
@@ -44,10 +44,10 @@ func findStatement(ctx context.Context, store *db.DB, service *app.App, actor au
 }
 
 // columnsOf counts the columns of a statement's answer by trying.
-func columnsOf(ctx context.Context, store *db.DB, s reading) (n int, err error) {
+func columnsOf(ctx context.Context, db *store.DB, s reading) (n int, err error) {
 	for n = 1; n < 100; n++ {
 		s.columns = n
-		if err = store.Read(ctx, db.Deployment, func(tx *db.Tx) error { return s.run(tx, s.args[s.at].(int64)) }); err == nil {
+		if err = db.Read(ctx, store.Deployment, func(tx *store.Tx) error { return s.run(tx, s.args[s.at].(int64)) }); err == nil {
 			return n, nil
 		}
 	}
@@ -55,7 +55,7 @@ func columnsOf(ctx context.Context, store *db.DB, s reading) (n int, err error) 
 }
 
 // run reads the row of one booking.
-func (s reading) run(tx *db.Tx, id int64) error {
+func (s reading) run(tx *store.Tx, id int64) error {
 	args := append([]any(nil), s.args...)
 	args[s.at] = id
 	values, dest := make([]any, s.columns), make([]any, s.columns)

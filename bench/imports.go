@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"holdfast/bench/book"
-	"holdfast/internal/db"
+	"holdfast/internal/store"
 )
 
 // importRows is the kind of imports: its requests are rows of a file, each a booking with its payment.
@@ -87,16 +87,16 @@ func (b *bench) bulkTurn(ctx context.Context, _ int) (list []figures, err error)
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	store, err := db.Open(ctx, database, time.Now)
+	db, err := store.Open(ctx, database, time.Now)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
+	defer func() { err = errors.Join(err, db.Close()) }()
 	data := b.house.databaseTime()
 	began, used := time.Now(), ownTime()
 	for first := int64(1); first <= int64(b.rows); first += rowsPerWrite {
 		last := min(first+rowsPerWrite-1, int64(b.rows))
-		err := store.Write(ctx, func(tx *db.Tx) error { return l.imports.insert(tx, first, last) })
+		err := db.Write(ctx, func(tx *store.Tx) error { return l.imports.insert(tx, first, last) })
 		if err != nil {
 			return nil, err
 		}

@@ -11,17 +11,20 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/uuid"
-
 	"holdfast/bench/book"
 	"holdfast/internal/app"
-	"holdfast/internal/auth"
-	"holdfast/internal/catalog"
-	"holdfast/internal/civil"
-	"holdfast/internal/core"
-	"holdfast/internal/db"
-	"holdfast/internal/protection"
-	"holdfast/internal/travel"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/secrets"
+	"holdfast/internal/store"
+	"holdfast/internal/store/catalog"
+
+	"github.com/google/uuid"
 )
 
 // learnt is what a student found out.
@@ -41,7 +44,7 @@ const sampleBookings = 100
 // student learns which rows requests insert. The product says so itself: it works on a small book, and the student looks which rows are new.
 // For it, time stands still: the rows of requests that follow each other have times that follow each other, and so have those of the samples.
 type student struct {
-	store   *db.DB
+	store   *store.DB
 	service *app.App
 	book    book.Book
 	now     time.Time
@@ -49,8 +52,8 @@ type student struct {
 }
 
 // open opens a database with the product's own code on top. sealKey encrypts the secrets in it.
-func open(ctx context.Context, database, sealKey string, clock func() time.Time) (*db.DB, *app.App, error) {
-	store, err := db.Open(ctx, database, clock)
+func open(ctx context.Context, database, sealKey string, clock func() time.Time) (*store.DB, *app.App, error) {
+	store, err := store.Open(ctx, database, clock)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -59,8 +62,8 @@ func open(ctx context.Context, database, sealKey string, clock func() time.Time)
 	}
 	return store, app.New(&core.Core{
 		Store: store, Clock: clock, Random: rand.Reader, NewUUID: uuid.NewString, Log: slog.New(slog.DiscardHandler),
-		Rulepacks: protection.ShippedRulepacks(), Profile: travel.ProtectionOnlyProfile, Cost: auth.DefaultPasswordCost,
-		Keys: func() (auth.SealKeys, error) { return auth.ParseSealKeys(sealKey) },
+		Rulepacks: protection.ShippedRulepacks(), Profile: merchant.ProtectionOnlyProfile, Cost: secrets.DefaultPasswordCost,
+		Keys: func() (secrets.SealKeys, error) { return secrets.ParseSealKeys(sealKey) },
 	}), nil
 }
 
@@ -71,7 +74,7 @@ func learn(ctx context.Context, requests int) (l learnt, err error) {
 		return l, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	key, err := auth.NewSealKey(rand.Reader)
+	key, err := secrets.NewSealKey(rand.Reader)
 	if err != nil {
 		return l, err
 	}
@@ -119,7 +122,7 @@ func (s *student) learn(ctx context.Context, requests int) (l learnt, err error)
 	if err != nil {
 		return l, err
 	}
-	l.find, err = findStatement(ctx, s.store, s.service, auth.System(s.book.SiteID), paid[0])
+	l.find, err = findStatement(ctx, s.store, s.service, access.System(s.book.SiteID), paid[0])
 	return l, err
 }
 
@@ -131,7 +134,7 @@ func (s *student) makeBooking(ctx context.Context, channel, n int) (int64, error
 	today := civil.DayOf(s.now)
 	// Steps that share no divisor with 100, so that neither day follows from the channel.
 	start, end := today+30+civil.Day(n*37%100), today+140+civil.Day(n*61%100)
-	made, err := s.service.Bookings.Create(ctx, auth.System(s.book.SiteID), travel.BookingFields{
+	made, err := s.service.Bookings.Create(ctx, access.System(s.book.SiteID), booking.BookingFields{
 		ChannelID: &id, Currency: &currency, Total: &total, Country: &country, Firstname: &name, Surname: &surname, Email: &email,
 		Content: &content, Start: &start, End: &end, Language: &language, Suppliers: &suppliers, Pax: &pax, Reference: &reference,
 	})
@@ -143,10 +146,10 @@ func (s *student) reference() string { return fmt.Sprintf("%s-%d-", marks[0], s.
 
 // pay logs a payment for a booking of a channel.
 func (s *student) pay(ctx context.Context, channel int, booking int64) error {
-	id, currency, total, purchase := s.book.FirstChannel+int64(channel), s.book.Currency(channel), int64(50_000), travel.Purchase
-	_, _, err := s.service.Payments.Create(ctx, auth.System(s.book.SiteID), travel.NewTransaction{
+	id, currency, total, purchase := s.book.FirstChannel+int64(channel), s.book.Currency(channel), int64(50_000), payment.Purchase
+	_, _, err := s.service.Payments.Create(ctx, access.System(s.book.SiteID), payment.NewTransaction{
 		ChannelID: &id, Currency: &currency, Total: &total, Type: &purchase,
-		Items:     &[]travel.Item{{BookingID: booking, Currency: currency, Total: total}},
+		Items:     &[]payment.Item{{BookingID: booking, Currency: currency, Total: total}},
 		PayeeName: "Ada", PayeeSurname: "Lovelace", PayeeEmail: "ada@example.org", Country: "FR", Reference: s.reference(), CardType: "visa",
 		BIN: "424242", LastFour: "4242", AuthCode: "083219",
 	})
@@ -184,7 +187,7 @@ func (s *student) watch(ctx context.Context, requests int, w func(n int64) words
 
 // count gives the next request a range of ids in each table.
 func (s *student) count(ctx context.Context) error {
-	err := s.store.Write(ctx, func(tx *db.Tx) error {
+	err := s.store.Write(ctx, func(tx *store.Tx) error {
 		tables, err := tx.Tables()
 		for i, t := range tables {
 			if err == nil && t.Counter != "" {
@@ -199,7 +202,7 @@ func (s *student) count(ctx context.Context) error {
 
 // look shows all rows, with a text that no other row has.
 func (s *student) look(ctx context.Context, row func(t catalog.Table, key string, values []any) error) error {
-	return s.store.Read(ctx, db.Deployment, func(tx *db.Tx) error {
+	return s.store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
 		tables, err := tx.Tables()
 		for _, t := range tables {
 			if err == nil {

@@ -18,10 +18,11 @@ import (
 	"time"
 
 	"holdfast/bench/book"
+	"holdfast/internal/account/identity"
 	"holdfast/internal/app"
-	"holdfast/internal/auth"
-	"holdfast/internal/civil"
-	"holdfast/internal/travel"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/platform/secrets"
 )
 
 // house is the product: its program, a folder, and a database with a book.
@@ -76,7 +77,7 @@ func (h *house) furnish(ctx context.Context, size book.Size, say func(format str
 		return fmt.Errorf("%s has a book of %d bookings: choose another -dir", h.dir, h.Book.Bookings)
 	}
 	began := time.Now()
-	line, err := auth.NewSealKey(rand.Reader)
+	line, err := secrets.NewSealKey(rand.Reader)
 	if err == nil {
 		err = os.WriteFile(h.keys(), []byte(line+"\n"), 0o600)
 	}
@@ -168,20 +169,20 @@ func (h *house) keys() string { return filepath.Join(h.dir, "holdfast.keys") }
 
 // people makes a member of the site with a token, and an operator.
 func (h *house) people(ctx context.Context, service *app.App) error {
-	actor := auth.System(h.Book.SiteID)
+	actor := access.System(h.Book.SiteID)
 	h.Password = rand.Text()
-	fields := travel.UserFields{Username: operator, Email: operator + "@example.org", Password: h.Password}
-	if _, err := service.Accounts.CreateUser(ctx, actor, fields, auth.Operator, false); err != nil {
+	fields := identity.UserFields{Username: operator, Email: operator + "@example.org", Password: h.Password}
+	if _, err := service.Accounts.CreateUser(ctx, actor, fields, access.Operator, false); err != nil {
 		return err
 	}
-	fields = travel.UserFields{Username: "bench-member", Email: "bench-member@example.org", Password: rand.Text()}
-	member, err := service.Accounts.CreateUser(ctx, actor, fields, auth.MemberAdmin, false)
+	fields = identity.UserFields{Username: "bench-member", Email: "bench-member@example.org", Password: rand.Text()}
+	member, err := service.Accounts.CreateUser(ctx, actor, fields, access.MemberAdmin, false)
 	if err != nil {
 		return err
 	}
 	actor.UserID = member.ID
 	name := "bench"
-	_, h.Token, err = service.Tokens.Create(ctx, actor, travel.TokenFields{Name: &name})
+	_, h.Token, err = service.Tokens.Create(ctx, actor, identity.TokenFields{Name: &name})
 	return err
 }
 

@@ -48,7 +48,8 @@ func (l load) of(subject string, k kind) figures {
 	}
 }
 
-func ms(d time.Duration) float64     { return float64(d.Microseconds()) / 1000 }
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
 func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 }
 
 // median is the middle of some numbers, and of two middles the mean.

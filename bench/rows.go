@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/uuid"
+	"holdfast/internal/store"
+	"holdfast/internal/store/catalog"
 
-	"holdfast/internal/catalog"
-	"holdfast/internal/db"
+	"github.com/google/uuid"
 )
 
 // samples are the rows that some requests of the product have inserted: what the limits insert with no other work. They have the channels
@@ -142,7 +142,7 @@ func (s *samples) add(t catalog.Table, values []any, first int) error {
 }
 
 // insert inserts the rows of the requests with some numbers.
-func (s samples) insert(tx *db.Tx, first, last int64) error {
+func (s samples) insert(tx *store.Tx, first, last int64) error {
 	own := make([]words, last-first+1)
 	for i := range own {
 		own[i] = s.words(first + int64(i))

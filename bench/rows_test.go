@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"holdfast/bench/book"
-	"holdfast/internal/apptest"
-	"holdfast/internal/civil"
-	"holdfast/internal/db"
-	"holdfast/internal/dbtest"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/apptest"
+	"holdfast/internal/testkit/dbtest"
 )
 
 // TestTheRowsOfARequest: what bookings and payments insert is learnt from the product, and goes into another book again and again, with
@@ -28,20 +28,20 @@ func TestTheRowsOfARequest(t *testing.T) {
 		}
 	}
 	ctx := t.Context()
-	store, service, err := open(ctx, dbtest.SQLite(t), apptest.KeyLine, time.Now)
+	db, service, err := open(ctx, dbtest.SQLite(t), apptest.KeyLine, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer store.Close()
+	defer db.Close()
 	defer service.Close()
 	size := book.Size{Bookings: 200, Payments: 1}
-	if _, err := book.Make(ctx, store, service, civil.DayOf(time.Now()), size, func(int64) {}); err != nil {
+	if _, err := book.Make(ctx, db, service, civil.DayOf(time.Now()), size, func(int64) {}); err != nil {
 		t.Fatal(err)
 	}
 	first := int64(0)
 	for _, s := range []samples{l.bookings, l.payments, l.imports} {
 		for _, n := range []int64{1, 1, 34} {
-			if err := store.Write(ctx, func(tx *db.Tx) error { return s.insert(tx, first+1, first+n) }); err != nil {
+			if err := db.Write(ctx, func(tx *store.Tx) error { return s.insert(tx, first+1, first+n) }); err != nil {
 				t.Fatalf("%s: %v", s, err)
 			}
 			first += n
@@ -54,22 +54,22 @@ func TestTheRowsOfARequest(t *testing.T) {
 		"SELECT COUNT(*) FROM bookings WHERE reference || surname LIKE '%SAMPLE%'": 0, "SELECT COUNT(*) FROM payments": 72,
 		"SELECT COUNT(DISTINCT booking_id) FROM payments": 12 + 36,
 	} {
-		if got := count(ctx, t, store, query); got != want {
+		if got := count(ctx, t, db, query); got != want {
 			t.Errorf("%s: %d, not %d", query, got, want)
 		}
 	}
-	if err := store.Read(ctx, db.Deployment, func(tx *db.Tx) error { return l.find.run(tx, 7) }); err != nil {
+	if err := db.Read(ctx, store.Deployment, func(tx *store.Tx) error { return l.find.run(tx, 7) }); err != nil {
 		t.Errorf("%s: %v", l.find.query, err)
 	}
 }
 
 // count runs a query about the rows that the samples inserted.
-func count(ctx context.Context, t *testing.T, store *db.DB, query string) (n int64) {
+func count(ctx context.Context, t *testing.T, db *store.DB, query string) (n int64) {
 	t.Helper()
 	if !strings.Contains(query, "WHERE") {
 		query += " WHERE true"
 	}
-	if err := store.Read(ctx, db.Deployment, func(tx *db.Tx) error { return tx.Row(query+" AND id > $1", []any{int64(firstID)}, &n) }); err != nil {
+	if err := db.Read(ctx, store.Deployment, func(tx *store.Tx) error { return tx.Row(query+" AND id > $1", []any{int64(firstID)}, &n) }); err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
 	return n

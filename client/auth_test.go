@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"holdfast/client"
-	"holdfast/internal/auth"
+	"holdfast/internal/platform/secrets"
 )
 
 // The vector that is published for all languages.
@@ -50,7 +50,7 @@ func TestTheServiceTakesIt(t *testing.T) {
 		"total": "9999", "channels": "2", "currencies": "USD", "surname": "D'Été & fils", "charge_channel": "7",
 		"allocations": `[{"channels":7,"currencies":"USD","label":"<Hotel & bar>","total":100}]`,
 	}
-	if err := auth.CheckModalString(secret, fields, got, stamped.Add(15*time.Minute)); err != nil {
+	if err := secrets.CheckModalString(secret, fields, got, stamped.Add(15*time.Minute)); err != nil {
 		t.Error(err)
 	}
 }
@@ -90,7 +90,7 @@ func TestKeysOfAList(t *testing.T) {
 		"total": "9999", "channels": "2", "currencies": "USD",
 		"allocations": `[{"channels": 7, "currencies": "USD", "label": "a\/b", "total": 100}]`,
 	}
-	if err := auth.CheckModalString(secret, fields, sorted, stamped); err != nil {
+	if err := secrets.CheckModalString(secret, fields, sorted, stamped); err != nil {
 		t.Error(err)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"go.yaml.in/yaml/v3"
-
 	"holdfast/client"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // notForClients are the operations that the client does not have. The frame of the payment modal speaks for shoppers, and the

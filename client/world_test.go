@@ -14,16 +14,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"holdfast/client"
+	"holdfast/internal/account/identity"
 	"holdfast/internal/api"
 	"holdfast/internal/app"
-	"holdfast/internal/auth"
-	"holdfast/internal/core"
-	"holdfast/internal/db"
-	"holdfast/internal/money"
-	"holdfast/internal/travel"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/secrets"
+	"holdfast/internal/store"
+
+	"github.com/google/uuid"
 )
 
 // The service that all tests and examples of this package speak to: the real API over SQLite, with the sandbox demo.
@@ -57,7 +59,7 @@ func within(m *testing.M) (status int, err error) {
 		return 0, err
 	}
 	defer os.RemoveAll(folder)
-	store, err := db.Open(ctx, "sqlite:"+filepath.Join(folder, "holdfast.db"), now)
+	store, err := store.Open(ctx, "sqlite:"+filepath.Join(folder, "holdfast.db"), now)
 	if err != nil {
 		return 0, err
 	}
@@ -69,9 +71,9 @@ func within(m *testing.M) (status int, err error) {
 		Store: store, Clock: now, Random: rand.Reader, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		NewUUID: uuid.NewString, ReservedPaths: []string{"auth"},
 		// As cheap as it gets: what is tested here is not the hash.
-		Cost: auth.PasswordCost{MemoryKiB: 8, Iterations: 1, Parallelism: 1},
-		Keys: func() (auth.SealKeys, error) {
-			return auth.ParseSealKeys("Zml4dHVyZSBrZXkgZml4dHVyZSBrZXkgZml4dHVyZSE=")
+		Cost: secrets.PasswordCost{MemoryKiB: 8, Iterations: 1, Parallelism: 1},
+		Keys: func() (secrets.SealKeys, error) {
+			return secrets.ParseSealKeys("Zml4dHVyZSBrZXkgZml4dHVyZSBrZXkgZml4dHVyZSE=")
 		},
 	}
 	a := app.New(c)
@@ -88,13 +90,13 @@ func within(m *testing.M) (status int, err error) {
 // furnish makes the site demo, its people and its API token.
 func furnish(ctx context.Context, a *app.App) error {
 	path, name, currency := "demo", "Demo Travel", money.Currency("GBP")
-	if _, err := a.Sites.Create(ctx, auth.System(0), travel.SiteFields{
+	if _, err := a.Sites.Create(ctx, access.System(0), merchant.SiteFields{
 		Path: &path, Name: &name, Currency: &currency, Sandbox: true,
 	}); err != nil {
 		return err
 	}
-	for name, role := range map[string]auth.Role{"admin": auth.MemberAdmin, "operator": auth.Operator} {
-		if _, err := a.Accounts.CreateUser(ctx, auth.System(1), travel.UserFields{
+	for name, role := range map[string]access.Role{"admin": access.MemberAdmin, "operator": access.Operator} {
+		if _, err := a.Accounts.CreateUser(ctx, access.System(1), identity.UserFields{
 			Username: name, Email: name + "@demo.example", DisplayName: name, Password: password,
 		}, role, false); err != nil {
 			return err

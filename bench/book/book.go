@@ -9,13 +9,13 @@ import (
 	"strconv"
 
 	"holdfast/internal/app"
-	"holdfast/internal/auth"
-	"holdfast/internal/catalog"
-	"holdfast/internal/civil"
-	"holdfast/internal/db"
-	"holdfast/internal/fx"
-	"holdfast/internal/money"
-	"holdfast/internal/travel"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/fx"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/store"
+	"holdfast/internal/store/catalog"
 )
 
 // Size is how large a book is. Bookings are in the order of their days, and spread evenly over channels, schemes, countries,
@@ -47,23 +47,23 @@ type Book struct {
 
 // Make makes the site bench with a book in a database that has none, and tells how many bookings are written. The buckets of
 // exposure are not folded yet: see Fold.
-func Make(ctx context.Context, store *db.DB, service *app.App, today civil.Day, size Size, told func(done int64)) (Book, error) {
+func Make(ctx context.Context, db *store.DB, service *app.App, today civil.Day, size Size, told func(done int64)) (Book, error) {
 	b := Book{Size: size, from: int64(today) - Days - 5}
 	path, name, currency := SitePath, "Bench", money.Currency("GBP")
-	site, err := service.Sites.Create(ctx, auth.System(0), travel.SiteFields{
+	site, err := service.Sites.Create(ctx, access.System(0), merchant.SiteFields{
 		Path: &path, Name: &name, Currency: &currency, Sandbox: true,
 	})
 	if err != nil {
 		return b, err
 	}
 	b.SiteID, b.PolicyID = site.ID, site.Policy.ID
-	if err := b.prepare(ctx, store, service, today); err != nil {
+	if err := b.prepare(ctx, db, service, today); err != nil {
 		return b, err
 	}
 	step, tries := int64(perWrite), 0
 	for first := int64(1); first <= b.Bookings; {
 		last := min(b.Bookings, first+step-1)
-		err := store.Write(ctx, func(tx *db.Tx) error { return b.load(tx, first, last) })
+		err := db.Write(ctx, func(tx *store.Tx) error { return b.load(tx, first, last) })
 		if err != nil { // a write is over after five seconds: on a busy machine, fewer bookings go into one
 			if step, tries = max(1, step/2), tries+1; tries > patience || ctx.Err() != nil {
 				return b, err
@@ -73,11 +73,11 @@ func Make(ctx context.Context, store *db.DB, service *app.App, today civil.Day, 
 		first, tries = last+1, 0
 		told(last)
 	}
-	return b, store.Write(ctx, b.count)
+	return b, db.Write(ctx, b.count)
 }
 
 // prepare makes what the bookings need: rates, channels and suppliers.
-func (b *Book) prepare(ctx context.Context, store *db.DB, service *app.App, today civil.Day) error {
+func (b *Book) prepare(ctx context.Context, store *store.DB, service *app.App, today civil.Day) error {
 	if err := store.Write(ctx, b.ratesBefore); err != nil {
 		return err
 	}
@@ -92,15 +92,15 @@ func (b *Book) prepare(ctx context.Context, store *db.DB, service *app.App, toda
 		}
 		fixings = append(fixings, fx.Fixing{Provider: fx.ECB, Day: today - 1, Currency: c, Rate: rate})
 	}
-	_, err := service.Rates.Add(ctx, auth.System(b.SiteID), fixings)
+	_, err := service.Rates.Add(ctx, access.System(b.SiteID), fixings)
 	return err
 }
 
 // ratesBefore puts the rates of the book on file, as of the day before it begins. Rows that are loaded have no digests.
-func (b *Book) ratesBefore(tx *db.Tx) error {
+func (b *Book) ratesBefore(tx *store.Tx) error {
 	day := civil.Day(b.from - 1)
 	if _, err := tx.Exec(`INSERT INTO fixings (site_id, provider, currency, day, rate, recorded_at, quote_id)
-		VALUES (0, 'ecb', 'GBP', $1, '0.85365', $2, ''), (0, 'ecb', 'USD', $1, '1.0852', $2, '')`, int64(day), db.Micros(day.Start())); err != nil {
+		VALUES (0, 'ecb', 'GBP', $1, '0.85365', $2, ''), (0, 'ecb', 'USD', $1, '1.0852', $2, '')`, int64(day), store.Micros(day.Start())); err != nil {
 		return err
 	}
 	_, err := tx.Exec(`UPDATE fact_starts SET up_to = $1`, b.from+b.Bookings*b.Payments+1_000_000_000_000)
@@ -109,11 +109,11 @@ func (b *Book) ratesBefore(tx *db.Tx) error {
 
 // addNames makes channels and suppliers.
 func (b *Book) addNames(ctx context.Context, service *app.App) error {
-	actor := auth.System(b.SiteID)
+	actor := access.System(b.SiteID)
 	for i := range Channels {
-		name, mode := "Channel "+strconv.Itoa(i), travel.ModeProtectionOnly
+		name, mode := "Channel "+strconv.Itoa(i), merchant.ModeProtectionOnly
 		currency := b.Currency(i)
-		c, err := service.Channels.Create(ctx, actor, travel.ChannelFields{Name: &name, Currency: &currency, Mode: &mode})
+		c, err := service.Channels.Create(ctx, actor, merchant.ChannelFields{Name: &name, Currency: &currency, Mode: &mode})
 		if err != nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func (b *Book) addNames(ctx context.Context, service *app.App) error {
 	}
 	for i := range Suppliers {
 		name := "Supplier " + strconv.Itoa(i)
-		if _, err := service.Suppliers.Create(ctx, actor, travel.SupplierFields{Name: &name}); err != nil {
+		if _, err := service.Suppliers.Create(ctx, actor, merchant.SupplierFields{Name: &name}); err != nil {
 			return err
 		}
 	}
@@ -131,7 +131,7 @@ func (b *Book) addNames(ctx context.Context, service *app.App) error {
 }
 
 // load writes the bookings with the numbers from first to last. It breaks the rule that only the owner writes a table.
-func (b *Book) load(tx *db.Tx, first, last int64) error {
+func (b *Book) load(tx *store.Tx, first, last int64) error {
 	for _, statement := range statements {
 		_, err := tx.Exec(numberedBook+statement, b.SiteID, first, last, b.FirstChannel, Channels, Suppliers, b.from, Days,
 			b.Bookings, b.PolicyID, b.Payments)
@@ -143,7 +143,7 @@ func (b *Book) load(tx *db.Tx, first, last int64) error {
 }
 
 // count lets the counters of the database go on behind the book.
-func (b *Book) count(tx *db.Tx) error {
+func (b *Book) count(tx *store.Tx) error {
 	for table, last := range map[string]int64{
 		"bookings": b.Bookings, "transactions": b.Bookings, "payments": b.Payments * (b.Bookings + 1),
 	} {

@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"holdfast/bench/book"
-	"holdfast/internal/apptest"
-	"holdfast/internal/auth"
-	"holdfast/internal/civil"
-	"holdfast/internal/travel"
-	"holdfast/internal/verify"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/ops/verify"
+	"holdfast/internal/testkit/apptest"
 )
 
 // TestABookIsSound: verify finds nothing in a book, and the first booking of a client goes on behind it.
@@ -34,7 +34,7 @@ func TestABookIsSound(t *testing.T) {
 			}
 			h.Now.Move(10 * time.Second)
 		}
-		report, err := h.Verify.Run(t.Context(), auth.System(0), verify.Query{Limit: 5})
+		report, err := h.Verify.Run(t.Context(), access.System(0), verify.Query{Limit: 5})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestABookIsSound(t *testing.T) {
 		currency, total, country, words := b.Currency(0), int64(100), "FR", "ada@example.org"
 		end := civil.DayOf(h.Now.Read()) + 90
 		channel := b.FirstChannel
-		made, err := h.Bookings.Create(t.Context(), auth.System(b.SiteID), travel.BookingFields{
+		made, err := h.Bookings.Create(t.Context(), access.System(b.SiteID), booking.BookingFields{
 			ChannelID: &channel, Currency: &currency, Total: &total, End: &end, Country: &country,
 			Content: &words, Firstname: &words, Surname: &words, Email: &words,
 		})

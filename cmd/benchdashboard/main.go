@@ -29,15 +29,17 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/google/uuid"
-
+	"holdfast/internal/account/identity"
 	"holdfast/internal/app"
-	"holdfast/internal/auth"
-	"holdfast/internal/core"
-	"holdfast/internal/db"
-	"holdfast/internal/travel"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/secrets"
+	"holdfast/internal/store"
 	"holdfast/internal/web/dashboard"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/web/kit"
+
+	"github.com/google/uuid"
 )
 
 const (
@@ -68,7 +70,7 @@ func run(ctx context.Context, out io.Writer, path, only, profile string) error {
 	if err := copyFile(path, copied); err != nil {
 		return err
 	}
-	store, err := db.OpenExisting(ctx, "sqlite:"+copied, time.Now)
+	store, err := store.OpenExisting(ctx, "sqlite:"+copied, time.Now)
 	if err != nil {
 		return err
 	}
@@ -79,34 +81,34 @@ func run(ctx context.Context, out io.Writer, path, only, profile string) error {
 	fresh := []byte(base64.StdEncoding.EncodeToString([]byte(rand.Text() + rand.Text())[:32]))
 	c := &core.Core{
 		Store: store, Clock: time.Now, Random: rand.Reader, NewUUID: uuid.NewString, Log: slog.New(slog.DiscardHandler),
-		Cost: auth.PasswordCost{MemoryKiB: 8, Iterations: 1, Parallelism: 1},
-		Keys: func() (auth.SealKeys, error) {
+		Cost: secrets.PasswordCost{MemoryKiB: 8, Iterations: 1, Parallelism: 1},
+		Keys: func() (secrets.SealKeys, error) {
 			text, err := os.ReadFile(filepath.Join(filepath.Dir(path), "holdfast.keys"))
 			if os.IsNotExist(err) { // nothing in it is sealed yet
 				text, err = fresh, nil
 			}
 			if err != nil {
-				return auth.SealKeys{}, err
+				return secrets.SealKeys{}, err
 			}
-			return auth.ParseSealKeys(string(text))
+			return secrets.ParseSealKeys(string(text))
 		},
 	}
 	a := app.New(c)
 	defer a.Close()
-	frame, err := dashboard.New(shell.Config{
-		Log: c.Log, Base: base, Profile: string(travel.ProtectionOnlyProfile), Clock: time.Now,
+	frame, err := dashboard.New(kit.Config{
+		Log: c.Log, Base: base, Profile: string(merchant.ProtectionOnlyProfile), Clock: time.Now,
 		AddressOf: func(*http.Request) string { return "127.0.0.1" },
 	}, a)
 	if err != nil {
 		return err
 	}
 	password := rand.Text()
-	fields := travel.UserFields{Username: user, Email: user + "@example.com", Password: password}
-	if _, err := a.Accounts.CreateUser(ctx, auth.System(0), fields, auth.Operator, false); err != nil {
+	fields := identity.UserFields{Username: user, Email: user + "@example.com", Password: password}
+	if _, err := a.Accounts.CreateUser(ctx, access.System(0), fields, access.Operator, false); err != nil {
 		return err
 	}
 	v := &visitor{pages: frame, cookies: map[string]string{}}
-	signedIn := v.ask(ctx, http.MethodPost, shell.Path+"/sign-in", url.Values{"username": {user}, "password": {password}}.Encode())
+	signedIn := v.ask(ctx, http.MethodPost, kit.Path+"/sign-in", url.Values{"username": {user}, "password": {password}}.Encode())
 	if signedIn.Code != http.StatusSeeOther {
 		return fmt.Errorf("signing in is answered with %d", signedIn.Code)
 	}
@@ -217,7 +219,7 @@ func processor() time.Duration {
 func (v *visitor) walk(ctx context.Context, out io.Writer, only string) error {
 	var rows []measured
 	seen := map[string]bool{}
-	queue := []string{cmp.Or(only, shell.Path+"/")}
+	queue := []string{cmp.Or(only, kit.Path+"/")}
 	for len(queue) > 0 && len(rows) < mostPages {
 		address := queue[0]
 		queue = queue[1:]

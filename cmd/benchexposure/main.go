@@ -10,13 +10,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"holdfast/internal/bookings"
-	"holdfast/internal/core"
-	"holdfast/internal/db"
-	"holdfast/internal/exposure"
-	"holdfast/internal/ledger"
-	"holdfast/internal/merchants"
-	"holdfast/internal/reports"
 	"io"
 	"log/slog"
 	"os"
@@ -26,13 +19,21 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"holdfast/bench/book"
 	"holdfast/internal/app"
-	"holdfast/internal/auth"
-	"holdfast/internal/civil"
-	"holdfast/internal/protection"
+	"holdfast/internal/book/bookings"
+	"holdfast/internal/book/ledger"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/exposure"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/secrets"
+	"holdfast/internal/report"
+	"holdfast/internal/store"
+
+	"github.com/google/uuid"
 )
 
 const (
@@ -77,16 +78,16 @@ func run(ctx context.Context, out io.Writer, folder string, payments int64, larg
 // world is the use cases over one database, and an actor on its one site.
 type world struct {
 	app   *app.App
-	actor auth.Actor
+	actor access.Actor
 }
 
 // report is a report to measure.
-type report struct {
+type result struct {
 	name string
 	ask  func(ctx context.Context, w world, asOf civil.Day) error
 }
 
-func byDimension(by, across exposure.Dimension, in reports.ExposureQuery) func(context.Context, world, civil.Day) error {
+func byDimension(by, across exposure.Dimension, in report.ExposureQuery) func(context.Context, world, civil.Day) error {
 	return func(ctx context.Context, w world, asOf civil.Day) error {
 		q := in
 		q.AsOf, q.By, q.Across = &asOf, by, across
@@ -99,14 +100,14 @@ func byDimension(by, across exposure.Dimension, in reports.ExposureQuery) func(c
 func runOff(ago civil.Day) func(context.Context, world, civil.Day) error {
 	return func(ctx context.Context, w world, asOf civil.Day) error {
 		asOf -= ago
-		_, err := w.app.Exposure.RunOff(ctx, w.actor, reports.ExposureQuery{Moment: ledger.Moment{AsOf: &asOf}})
+		_, err := w.app.Exposure.RunOff(ctx, w.actor, report.ExposureQuery{Moment: ledger.Moment{AsOf: &asOf}})
 		return err
 	}
 }
 
 // known is the query of what was known at the end of a day, some days ago.
-func known(asOf, ago civil.Day) reports.ExposureQuery {
-	return reports.ExposureQuery{Moment: ledger.Moment{AsOf: &asOf, KnownAt: (asOf - ago).End()}}
+func known(asOf, ago civil.Day) report.ExposureQuery {
+	return report.ExposureQuery{Moment: ledger.Moment{AsOf: &asOf, KnownAt: (asOf - ago).End()}}
 }
 
 // exposureKnown is an exposure as it was known some days ago.
@@ -135,17 +136,17 @@ func movement(days, ago civil.Day) func(context.Context, world, civil.Day) error
 		if ago == 0 {
 			q.KnownAt = time.Time{}
 		}
-		_, err := w.app.Exposure.Movement(ctx, w.actor, reports.MovementQuery{ExposureQuery: q, From: &from})
+		_, err := w.app.Exposure.Movement(ctx, w.actor, report.MovementQuery{ExposureQuery: q, From: &from})
 		return err
 	}
 }
 
 var (
-	spot   = reports.ExposureQuery{}
-	locked = reports.ExposureQuery{Valuation: exposure.Locked}
+	spot   = report.ExposureQuery{}
+	locked = report.ExposureQuery{Valuation: exposure.Locked}
 )
 
-var measured = []report{
+var measured = []result{
 	{"by channel", byDimension(exposure.ByChannel, "", spot)},
 	{"by channel, locked", byDimension(exposure.ByChannel, "", locked)},
 	{"by month", byDimension(exposure.ByMonth, "", spot)},
@@ -156,7 +157,7 @@ var measured = []report{
 	{"run-off", runOff(0)},
 	{"run-off from 90 days ago", runOff(90)},
 	{"ageing", func(ctx context.Context, w world, asOf civil.Day) error {
-		_, err := w.app.Exposure.Ageing(ctx, w.actor, reports.ExposureQuery{Moment: ledger.Moment{AsOf: &asOf}})
+		_, err := w.app.Exposure.Ageing(ctx, w.actor, report.ExposureQuery{Moment: ledger.Moment{AsOf: &asOf}})
 		return err
 	}},
 	{"known yesterday", exposureKnown(1)},
@@ -175,7 +176,7 @@ func measure(ctx context.Context, out io.Writer, folder string, payments int64) 
 	path := filepath.Join(folder, strconv.FormatInt(payments, 10)+".db")
 	_, err := os.Stat(path)
 	kept := err == nil
-	db, err := db.Open(ctx, "sqlite:"+path, time.Now)
+	db, err := store.Open(ctx, "sqlite:"+path, time.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +227,7 @@ func (w world) fold(ctx context.Context, out io.Writer) error {
 }
 
 // times makes a report again and again, a slow one less often. It returns how long each took, the shortest first.
-func times(ctx context.Context, w world, r report) (took []time.Duration, err error) {
+func times(ctx context.Context, w world, r result) (took []time.Duration, err error) {
 	today := civil.DayOf(time.Now())
 	for began := time.Now(); len(took) < repeatedly && (len(took) == 0 || time.Since(began) < enough); {
 		start := time.Now()
@@ -241,33 +242,33 @@ func times(ctx context.Context, w world, r report) (took []time.Duration, err er
 
 // reopen finds the site of a book that is loaded already. Bookings are loaded in order, so if the last one exists, all
 // do.
-func (w *world) reopen(ctx context.Context, database *db.DB, payments int64) error {
-	err := database.Read(ctx, db.Deployment, func(tx *db.Tx) error {
+func (w *world) reopen(ctx context.Context, database *store.DB, payments int64) error {
+	err := database.Read(ctx, store.Deployment, func(tx *store.Tx) error {
 		site, err := merchants.SiteAt(tx, book.SitePath)
 		if err == nil {
-			w.actor = auth.System(site.ID)
+			w.actor = access.System(site.ID)
 			_, err = bookings.Alone(tx, site.ID, payments/paymentsEach)
 		}
 		return err
 	})
-	if errors.Is(err, db.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return errors.New("the book in that folder is not complete: remove the folder")
 	}
 	return err
 }
 
 // load makes a site with a book.
-func load(ctx context.Context, database *db.DB, service *app.App, payments int64) (world, error) {
+func load(ctx context.Context, database *store.DB, service *app.App, payments int64) (world, error) {
 	size := book.Size{Bookings: payments / paymentsEach, Payments: paymentsEach}
 	made, err := book.Make(ctx, database, service, civil.DayOf(time.Now()), size, func(int64) {})
-	return world{app: service, actor: auth.System(made.SiteID)}, err
+	return world{app: service, actor: access.System(made.SiteID)}, err
 }
 
 // keys makes the keys that encrypt the book's secrets. Nothing that is measured reads them, so no file keeps them.
-func keys() (auth.SealKeys, error) {
-	line, err := auth.NewSealKey(rand.Reader)
+func keys() (secrets.SealKeys, error) {
+	line, err := secrets.NewSealKey(rand.Reader)
 	if err != nil {
-		return auth.SealKeys{}, err
+		return secrets.SealKeys{}, err
 	}
-	return auth.ParseSealKeys(line)
+	return secrets.ParseSealKeys(line)
 }

@@ -18,17 +18,18 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"holdfast/internal/app"
-	"holdfast/internal/auth"
-	"holdfast/internal/core"
-	"holdfast/internal/db"
-	"holdfast/internal/money"
-	"holdfast/internal/paymentfile"
-	"holdfast/internal/protection"
-	"holdfast/internal/takeover"
-	"holdfast/internal/travel"
+	"holdfast/internal/book/imports"
+	"holdfast/internal/book/paymentfile"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/secrets"
+	"holdfast/internal/store"
+
+	"github.com/google/uuid"
 )
 
 func main() {
@@ -54,7 +55,7 @@ func run(ctx context.Context, out io.Writer, rows, callers int, dry bool) error 
 		return err
 	}
 	path, name, currency := "bench", "Bench", money.EUR
-	if _, err := server.Sites.Create(ctx, auth.System(0), travel.SiteFields{Path: &path, Name: &name, Currency: &currency}); err != nil {
+	if _, err := server.Sites.Create(ctx, access.System(0), merchant.SiteFields{Path: &path, Name: &name, Currency: &currency}); err != nil {
 		return err
 	}
 	importer, _, err := open(ctx, url)
@@ -63,10 +64,10 @@ func run(ctx context.Context, out io.Writer, rows, callers int, dry bool) error 
 	}
 	alone := beside(ctx, server, actor, callers, func() error { <-time.After(5 * time.Second); return nil })
 	began := time.Now()
-	var report takeover.ImportReport
+	var report imports.ImportReport
 	loaded := beside(ctx, server, actor, callers, func() (err error) {
-		report, err = importer.Imports.Payments(ctx, actor, file(rows), takeover.ImportOptions{
-			Mode: travel.ModeTest, DryRun: dry, Refused: func(r takeover.Refusal) { fmt.Fprintln(out, "refused:", r.Line, r.Reason) },
+		report, err = importer.Imports.Payments(ctx, actor, file(rows), imports.ImportOptions{
+			Mode: merchant.ModeTest, DryRun: dry, Refused: func(r imports.Refusal) { fmt.Fprintln(out, "refused:", r.Line, r.Reason) },
 		})
 		return err
 	})
@@ -75,16 +76,16 @@ func run(ctx context.Context, out io.Writer, rows, callers int, dry bool) error 
 	return errors.Join(alone.err, loaded.err)
 }
 
-func open(ctx context.Context, url string) (*app.App, auth.Actor, error) {
-	store, err := db.Open(ctx, url, time.Now)
+func open(ctx context.Context, url string) (*app.App, access.Actor, error) {
+	store, err := store.Open(ctx, url, time.Now)
 	if err != nil {
-		return nil, auth.Actor{}, err
+		return nil, access.Actor{}, err
 	}
 	c := &core.Core{
 		Store: store, Clock: time.Now, Random: rand.Reader, NewUUID: uuid.NewString, Log: slog.New(slog.DiscardHandler),
-		Rulepacks: protection.ShippedRulepacks(), Keys: sync.OnceValues(keys), Profile: travel.ProtectionOnlyProfile,
+		Rulepacks: protection.ShippedRulepacks(), Keys: sync.OnceValues(keys), Profile: merchant.ProtectionOnlyProfile,
 	}
-	return app.New(c), auth.System(1), store.Migrate(ctx)
+	return app.New(c), access.System(1), store.Migrate(ctx)
 }
 
 // times are how long the writes took.
@@ -106,7 +107,7 @@ func (t times) String() string {
 }
 
 // beside runs work while clients write, and returns how long their writes took.
-func beside(ctx context.Context, server *app.App, actor auth.Actor, callers int, work func() error) times {
+func beside(ctx context.Context, server *app.App, actor access.Actor, callers int, work func() error) times {
 	var (
 		all sync.WaitGroup
 		mu  sync.Mutex
@@ -123,7 +124,7 @@ func beside(ctx context.Context, server *app.App, actor auth.Actor, callers int,
 				}
 				name := uuid.NewString()
 				began := time.Now()
-				_, err := server.Suppliers.Create(ctx, actor, travel.SupplierFields{Name: &name})
+				_, err := server.Suppliers.Create(ctx, actor, merchant.SupplierFields{Name: &name})
 				mu.Lock()
 				t.list = append(t.list, time.Since(began))
 				if err != nil {
@@ -141,7 +142,7 @@ func beside(ctx context.Context, server *app.App, actor auth.Actor, callers int,
 }
 
 // file has a booking and its payment in each row.
-func file(rows int) iter.Seq2[travel.ImportedPayment, error] {
+func file(rows int) iter.Seq2[imports.ImportedPayment, error] {
 	in, to := io.Pipe()
 	go func() {
 		fmt.Fprintln(to, "booking_reference,channel,countries,currencies,date,total,firstname,surname,email,content,payment_reference,"+
@@ -155,10 +156,10 @@ func file(rows int) iter.Seq2[travel.ImportedPayment, error] {
 }
 
 // keys makes the keys that encrypt the book's secrets. Nothing that is measured reads them, so no file keeps them.
-func keys() (auth.SealKeys, error) {
-	line, err := auth.NewSealKey(rand.Reader)
+func keys() (secrets.SealKeys, error) {
+	line, err := secrets.NewSealKey(rand.Reader)
 	if err != nil {
-		return auth.SealKeys{}, err
+		return secrets.SealKeys{}, err
 	}
-	return auth.ParseSealKeys(line)
+	return secrets.ParseSealKeys(line)
 }

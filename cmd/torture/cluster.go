@@ -182,7 +182,8 @@ func (c *cluster) first() (int, error) {
 
 // freeze stops all processes of the server where they are, and thaw lets them go on.
 func (c *cluster) freeze() error { return c.signalAll(syscall.SIGSTOP) }
-func (c *cluster) thaw() error   { return c.signalAll(syscall.SIGCONT) }
+
+func (c *cluster) thaw() error { return c.signalAll(syscall.SIGCONT) }
 
 func (c *cluster) signalAll(signal syscall.Signal) error {
 	first, err := c.first()

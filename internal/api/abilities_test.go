@@ -3,16 +3,16 @@ package api
 import (
 	"testing"
 
-	"holdfast/internal/auth"
+	"holdfast/internal/domain/access"
 )
 
 // A route that says nothing about API tokens would be open to tokens that are limited to something else.
 func TestEveryRouteSaysWhichAbilityItNeeds(t *testing.T) {
-	known := map[access]bool{open: true, mayDoAll: true}
-	for _, name := range auth.AbilityNames() {
-		known[access(name)] = true
+	known := map[permission]bool{open: true, mayDoAll: true}
+	for _, name := range access.AbilityNames() {
+		known[permission(name)] = true
 	}
-	used := map[access]bool{}
+	used := map[permission]bool{}
 	for _, r := range Routes(Config{}) {
 		if !known[r.access] {
 			t.Errorf("%s %s needs the ability %q, which there is not", r.Method, r.Pattern, r.access)
@@ -24,7 +24,7 @@ func TestEveryRouteSaysWhichAbilityItNeeds(t *testing.T) {
 			t.Errorf("no route needs %q", name)
 		}
 	}
-	if access("").allows(auth.ParseAbilities("read")) {
+	if permission("").allows(access.ParseAbilities("read")) {
 		t.Error("a route that declares nothing lets a limited token through")
 	}
 }

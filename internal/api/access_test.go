@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"holdfast/internal/api"
-	"holdfast/internal/dbtest"
+	"holdfast/internal/testkit/dbtest"
 )
 
 // The access matrix is the file testdata/access.matrix: a row for every route, a column for every kind of caller, and in

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"holdfast/internal/fault"
+	"holdfast/internal/errs"
 )
 
 // Lane names the gate at which the request for a page waits for its turn.
@@ -70,7 +70,7 @@ func (d *door) passPage(c *call, lane Lane, most int, show func()) error {
 		read, err := d.bodies.read(c, caller, most)
 		defer d.bodies.give(caller, read)
 		switch {
-		case fault.Is(err, fault.BodyTooLarge):
+		case errs.Is(err, errs.BodyTooLarge):
 			c.bodyErr = &http.MaxBytesError{Limit: int64(most)}
 		case err != nil:
 			return err

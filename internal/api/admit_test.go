@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/fault"
+	"holdfast/internal/errs"
 )
 
 const pageBytes = 256 << 10 // of the body of a page in tests
@@ -90,7 +90,7 @@ func TestPagesHaveLanes(t *testing.T) {
 	gates := []*gate{LaneOthers: &d.others, LaneLogins: &d.logins, LaneFiles: &d.files, LaneRefused: &d.refused}
 	for full, g := range gates {
 		for i := range g.running + g.waiting {
-			arrives(t, g, fmt.Sprint("caller ", i), fault.Internal)
+			arrives(t, g, fmt.Sprint("caller ", i), errs.Internal)
 		}
 		for lane := range gates {
 			want := http.StatusOK

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"holdfast/internal/app"
-	"holdfast/internal/auth"
-	"holdfast/internal/checkout"
-	"holdfast/internal/core"
+	"holdfast/internal/book/checkout"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/platform/core"
 )
 
 // Config has the settings of the API. Clients have the segments of addresses hard-coded, so each segment can be set to
@@ -71,7 +71,7 @@ type Route struct {
 	Pattern string // as in net/http: {site} is the path of a site, {id} and {delivery} numbers, {line} a line of a statement
 	Name    string // of the handler, and the id of the operation in the description of the API
 
-	access access
+	access permission
 	handle handler
 	// often: it is what programs send all the time, so its sender may be remembered. The handler reads or writes for its actor before it
 	// answers.
@@ -82,19 +82,19 @@ type handler func(s *server, c *call) error
 
 // access says who may call a handler: everybody, or users and API tokens that may act on the site of the path. A token that
 // is limited needs the ability that the route names.
-type access string
+type permission string
 
 const (
-	open           access = "open" // everybody; the handler may check credentials itself
-	mayRead               = access(auth.AbilityRead)
-	mayLogBookings        = access(auth.AbilityLogBookings)
-	mayLogPayments        = access(auth.AbilityLogPayments)
-	mayReport             = access(auth.AbilityReports)
-	mayDoAll       access = "all" // no ability is enough: only a token without a limit
+	open           permission = "open" // everybody; the handler may check credentials itself
+	mayRead                   = permission(access.AbilityRead)
+	mayLogBookings            = permission(access.AbilityLogBookings)
+	mayLogPayments            = permission(access.AbilityLogPayments)
+	mayReport                 = permission(access.AbilityReports)
+	mayDoAll       permission = "all" // no ability is enough: only a token without a limit
 )
 
-func (a access) allows(s auth.Abilities) bool {
-	return s == 0 || a != mayDoAll && s.Has(auth.Ability(a))
+func (a permission) allows(s access.Abilities) bool {
+	return s == 0 || a != mayDoAll && s.Has(access.Ability(a))
 }
 
 // Routes lists all operations of the API.
@@ -161,7 +161,7 @@ func table(v2, tokens, login, siteLogin string) []Route {
 		at("GET", v2+"/mails/{id}", mayRead, (*server).getMail),
 		at("POST", v2+"/mails/{id}/resend", mayDoAll, (*server).resendMail),
 		at("POST", v2+"/mails/test", mayDoAll, (*server).tryMail),
-	}, slices.Concat(webhookRoutes(v2), modal(checkout.ModalPath), protectionRoutes(v2))...)
+	}, slices.Concat(webhookRoutes(v2), modalRoutes(checkout.ModalPath), protectionRoutes(v2))...)
 }
 
 // webhookRoutes is the part of the table for webhooks.
@@ -181,7 +181,7 @@ func webhookRoutes(v2 string) []Route {
 }
 
 // modal is the part of the table for the frame of the payment modal. The frame has credentials of its own.
-func modal(base string) []Route {
+func modalRoutes(base string) []Route {
 	return []Route{
 		at("POST", base+"sessions", open, (*server).openModalSession),
 		at("POST", base+"bookings", open, (*server).createModalBooking),
@@ -256,11 +256,11 @@ func protectionRoutes(v2 string) []Route {
 	}
 }
 
-func at(method, pattern string, who access, h handler) Route {
+func at(method, pattern string, who permission, h handler) Route {
 	return Route{Method: method, Pattern: pattern, access: who, handle: h}
 }
 
-func often(method, pattern string, who access, h handler) Route {
+func often(method, pattern string, who permission, h handler) Route {
 	return Route{Method: method, Pattern: pattern, access: who, handle: h, often: true}
 }
 

@@ -1,14 +1,14 @@
 package api
 
 import (
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/travel"
+	"holdfast/internal/api/view"
+	"holdfast/internal/platform/audit"
 )
 
 func (s *server) listAudit(c *call) error {
 	q := c.query()
-	page := q.Page(travel.AuditOrders)
-	filter := travel.AuditFilter{Actions: q.List("action")}
+	page := q.Page(audit.AuditOrders)
+	filter := audit.AuditFilter{Actions: q.List("action")}
 	if at := q.Instant("after"); at != nil {
 		filter.After = *at
 	}
@@ -22,5 +22,5 @@ func (s *server) listAudit(c *call) error {
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, shapes.ShowAudit)
+	return list(s, c, page, found, view.ShowAudit)
 }

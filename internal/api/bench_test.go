@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/dbtest"
+	"holdfast/internal/testkit/dbtest"
 )
 
 // BenchmarkGetBooking reads a booking by its id, from the first line of the API to the last, on SQLite:

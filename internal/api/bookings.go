@@ -3,25 +3,26 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/api/wire"
-	"holdfast/internal/civil"
-	"holdfast/internal/travel"
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
+	"holdfast/internal/book/bookings"
+	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/civil"
 )
 
 // ShowBooking gives the shape of a booking on a day without its links, to be encoded as JSON.
-func ShowBooking(b travel.Booking, today civil.Day) any {
+func ShowBooking(b booking.Booking, today civil.Day) any {
 	return struct {
-		shapes.Booking
-		Links *wire.Links `json:"_links,omitempty"`
+		view.Booking
+		Links *view.Links `json:"_links,omitempty"`
 	}{Booking: bookingOn(b, today)}
 }
 
 // showBooking returns the function that gives the shape of a booking. The status is the one on the day of the call.
-func (s *server) showBooking(c *call) func(b travel.Booking) shapes.Booking {
+func (s *server) showBooking(c *call) func(b booking.Booking) view.Booking {
 	today := s.today(c)
 	linksTo := s.linksAt(c.r.PathValue("site"), "bookings")
-	return func(b travel.Booking) shapes.Booking {
+	return func(b booking.Booking) view.Booking {
 		shape := bookingOn(b, today)
 		shape.Links = linksTo(b.ID)
 		return shape
@@ -32,15 +33,15 @@ func (s *server) showBooking(c *call) func(b travel.Booking) shapes.Booking {
 func (s *server) today(c *call) civil.Day { return civil.DayOf(s.core.Clock().Add(c.actor.Ahead)) }
 
 // bookingOn gives the shape of a booking on a day, without its links.
-func bookingOn(b travel.Booking, today civil.Day) shapes.Booking {
-	shape := shapes.Booking{
+func bookingOn(b booking.Booking, today civil.Day) view.Booking {
+	shape := view.Booking{
 		ID: b.ID, TrustID: b.TrustID(), UUID: b.UUID, InternalID: b.ID, Author: b.Author, Status: b.StatusOn(today),
 		Title: b.Title(), Content: b.Content, Firstname: b.Firstname, Surname: b.Surname, Email: b.Email,
 		Date: b.End.String(), Reference: b.Reference, Total: b.Total, TotalUnpaid: b.Unpaid(), Currencies: b.Currency,
 		Country: b.Country, Countries: b.Country, Channels: b.ChannelID, Language: b.Language, AuthorID: b.AuthorID,
 		AuthorName: b.AuthorName, Created: civil.FormatInstant(b.CreatedAt), Modified: civil.FormatInstant(b.ModifiedOn(today)),
 		OtherProtection: b.OtherProtection(),
-		TransactionIDs:  wire.NeverNull(b.TransactionIDs), Suppliers: wire.NeverNull(b.Suppliers),
+		TransactionIDs:  view.NeverNull(b.TransactionIDs), Suppliers: view.NeverNull(b.Suppliers),
 	}
 	if b.Start != civil.NoDay {
 		shape.DateStart = b.Start.String()
@@ -51,19 +52,19 @@ func bookingOn(b travel.Booking, today civil.Day) shapes.Booking {
 	return shape
 }
 
-func (s *server) bookingObject(c *call, b travel.Booking) object {
+func (s *server) bookingObject(c *call, b booking.Booking) object {
 	return object{id: b.ID, version: b.Version, body: s.showBooking(c)(b)}
 }
 
 func (s *server) listBookings(c *call) error {
 	q := c.query()
-	page := q.Page(travel.BookingOrders)
-	filter := travel.BookingFilter{
+	page := q.Page(bookings.BookingOrders)
+	filter := bookings.BookingFilter{
 		Include:    q.Ids("include"),
 		Exclude:    q.Ids("exclude"),
 		Created:    q.Span(""),
 		Modified:   q.Span("modified_"),
-		Statuses:   wire.Words(q, "status", travel.BookingStatuses),
+		Statuses:   input.Words(q, "status", booking.BookingStatuses),
 		Channels:   q.Ids("channels"),
 		Countries:  q.Codes("countries"),
 		Surname:    q.Text("surname"),
@@ -109,7 +110,7 @@ func (s *server) createBooking(c *call) error {
 		return err
 	}
 	return s.create(c, func() (object, error) {
-		made, err := s.app.Bookings.Create(c.ctx, c.actor, shapes.BookingFields(in))
+		made, err := s.app.Bookings.Create(c.ctx, c.actor, input.BookingFields(in))
 		if err != nil {
 			return object{}, err
 		}
@@ -122,7 +123,7 @@ func (s *server) changeBooking(c *call) error {
 	if err != nil {
 		return err
 	}
-	fields := shapes.BookingFields(in)
+	fields := input.BookingFields(in)
 	fields.IfVersion = c.ifVersion()
 	changed, err := s.app.Bookings.Update(c.ctx, c.actor, c.id, fields)
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 	"slices"
 	"strings"
 
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/api/wire"
-	"holdfast/internal/civil"
-	"holdfast/internal/money"
-	"holdfast/internal/reports"
-	"holdfast/internal/travel"
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/lib/csvcell"
+	"holdfast/internal/report"
 )
 
-func showBordereauRow(b reports.Bordereau, r reports.BordereauRow) shapes.BordereauRow {
-	return shapes.BordereauRow{
+func showBordereauRow(b report.Bordereau, r report.BordereauRow) view.BordereauRow {
+	return view.BordereauRow{
 		Certificate: certificate(r), Insured: b.Insured, Merchant: r.Merchant, Inception: civil.DayOf(r.Inception), Expiry: r.Expiry,
 		CountryOfRisk: r.Country, TransactionType: r.Kind, Booked: civil.DayOf(r.RecordedAt),
 		Effective: civil.DayOf(r.EffectiveAt), OriginalCurrency: r.Original,
@@ -34,7 +34,7 @@ func showBordereauRow(b reports.Bordereau, r reports.BordereauRow) shapes.Border
 
 // certificate is the name of what a row covers: a payment record. The row of a minimum premium is named after its
 // statement.
-func certificate(r reports.BordereauRow) string {
+func certificate(r report.BordereauRow) string {
 	if r.StatementNumber != 0 {
 		return fmt.Sprintf("%d-statement-%d", r.SiteID, r.StatementNumber)
 	}
@@ -43,12 +43,12 @@ func certificate(r reports.BordereauRow) string {
 
 // WriteBordereauCSV writes a bordereau as CSV, row by row as it is read. Amounts are in major units. The first two columns
 // say for which day it is, and what was known.
-func WriteBordereauCSV(w io.Writer, b reports.Bordereau) error {
+func WriteBordereauCSV(w io.Writer, b report.Bordereau) error {
 	out := csv.NewWriter(w)
 	// The writer remembers its first error, which is returned at the end.
-	_ = out.Write(shapes.BordereauColumns)
+	_ = out.Write(view.BordereauColumns)
 	moment := []string{b.AsOf.String(), civil.FormatInstant(b.KnownAt)}
-	contract := []string{travel.PlainCell(b.Contract.Reference), shapes.YearOf(b.Contract)}
+	contract := []string{csvcell.PlainCell(b.Contract.Reference), input.YearOf(b.Contract)}
 	for row, err := range b.Rows {
 		if err != nil {
 			return err
@@ -60,15 +60,15 @@ func WriteBordereauCSV(w io.Writer, b reports.Bordereau) error {
 }
 
 // WriteBordereauJSON writes a bordereau as JSON, row by row as it is read, with the totals after the rows.
-func WriteBordereauJSON(w io.Writer, b reports.Bordereau) error {
+func WriteBordereauJSON(w io.Writer, b report.Bordereau) error {
 	head, err := json.Marshal(struct {
 		Period  string    `json:"period"`
 		AsOf    civil.Day `json:"as_of"`
 		KnownAt string    `json:"known_at"`
 		Final   bool      `json:"final"`
 
-		Contract *shapes.Contract `json:"contract"`
-	}{b.Period.Name(), b.AsOf, b.KnownAt.UTC().Format(wire.ISOMicros), b.Final, shapes.ShowBordereauContract(b.Contract)})
+		Contract *view.Contract `json:"contract"`
+	}{b.Period.Name(), b.AsOf, b.KnownAt.UTC().Format(view.ISOMicros), b.Final, view.ShowBordereauContract(b.Contract)})
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func WriteBordereauJSON(w io.Writer, b reports.Bordereau) error {
 			sum.Add(sum, big.NewInt(amount))
 		}
 	}
-	totals := []shapes.BordereauTotal{}
+	totals := []view.BordereauTotal{}
 	for _, c := range slices.Sorted(maps.Keys(rows)) {
 		one := big.NewInt(1)
 		tax, err := money.Round(&sums[c][0], one)
@@ -106,7 +106,7 @@ func WriteBordereauJSON(w io.Writer, b reports.Bordereau) error {
 		if err := errors.Join(err, err2, err3, err4); err != nil {
 			return fmt.Errorf("the total in %s: %w", c, err)
 		}
-		totals = append(totals, shapes.BordereauTotal{
+		totals = append(totals, view.BordereauTotal{
 			Currency: c, Rows: rows[c], Gross: money.FormatPlain(gross, c), Tax: money.FormatPlain(tax, c), Net: money.FormatPlain(net, c),
 			Commission: money.FormatPlain(commission, c), Due: money.FormatPlain(gross-commission, c),
 		})
@@ -121,7 +121,7 @@ func WriteBordereauJSON(w io.Writer, b reports.Bordereau) error {
 
 func (s *server) getPremiumBordereau(c *call) error {
 	q := c.query()
-	in := reports.BordereauQuery{Month: q.Text("period")}
+	in := report.BordereauQuery{Month: q.Text("period")}
 	if at := q.Instant("known_at"); at != nil {
 		in.KnownAt = *at
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"holdfast/internal/auth"
+	"holdfast/internal/domain/access"
 )
 
 // callerOf names who sends a request: the token, if a request with it was let in lately, or else the address. Tokens that
@@ -59,7 +59,7 @@ func (k *knownCallers) keep(digest [sha256.Size]byte, caller string) {
 }
 
 // learn notes that a token was let in, or with the zero actor that it was not.
-func (k *knownCallers) learn(token string, actor auth.Actor) {
+func (k *knownCallers) learn(token string, actor access.Actor) {
 	digest := sha256.Sum256([]byte(token))
 	k.mu.Lock()
 	defer k.mu.Unlock()

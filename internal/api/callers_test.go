@@ -7,8 +7,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/fault"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/errs"
 )
 
 // TestACrowdOfStrangersTakesFewPlaces repeats an attack: three hundred callers with tokens that they had made up took all places at
@@ -35,7 +35,7 @@ func TestACrowdOfStrangersTakesFewPlaces(t *testing.T) {
 	if got := answered("GET", sites, "made up 3"); got == 503 {
 		t.Errorf("another request with one of these tokens: %d", got)
 	}
-	h.door.known.learn("1|secret", auth.Actor{UserID: 7, TokenID: 1})
+	h.door.known.learn("1|secret", access.Actor{UserID: 7, TokenID: 1})
 	if got := answered("GET", sites, "1|secret"); got == 503 {
 		t.Errorf("one who is known: %d", got)
 	}
@@ -57,7 +57,7 @@ func TestStrangersWithOneTokenAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.arrive("a"); fault.KindOf(err) != fault.Unavailable {
+	if err := s.arrive("a"); errs.KindOf(err) != errs.Unavailable {
 		t.Errorf("a request too many: %v", err)
 	}
 	for range s.requests {

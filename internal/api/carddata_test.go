@@ -12,10 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/dbtest"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/card"
+	"holdfast/internal/domain/merchant"
 	"holdfast/internal/psp/sandbox"
-	"holdfast/internal/travel"
+	"holdfast/internal/testkit/dbtest"
 )
 
 // printable are the texts inside any bytes; logTime is the real clock in a line of the log, which may say anything.
@@ -34,10 +35,10 @@ func TestNoCardDataIsKept(t *testing.T) {
 	t.Parallel()
 	address := dbtest.SQLite(t)
 	var left bytes.Buffer // log and answers
-	w := newWorldOf(t, travel.ServerToServerProfile, address, &left)
+	w := newWorldOf(t, merchant.ServerToServerProfile, address, &left)
 	yes := true
-	_, err := w.app.Channels.Change(t.Context(), auth.System(1), 1, travel.ChannelFields{
-		ProcessorFields: travel.ProcessorFields{ServerToServer: &yes},
+	_, err := w.app.Channels.Change(t.Context(), access.System(1), 1, merchant.ChannelFields{
+		ProcessorFields: merchant.ProcessorFields{ServerToServer: &yes},
 	})
 	must(t, err)
 	w.takePayments(t, 1)
@@ -115,7 +116,7 @@ func lookForCardData(t *testing.T, where string, in []byte) {
 	}
 	for _, text := range printable.FindAll(in, -1) {
 		for word := range strings.FieldsSeq(string(text)) {
-			if travel.HoldsCardNumber(word) {
+			if card.HoldsCardNumber(word) {
 				t.Errorf("%s holds %q", where, word)
 			}
 		}

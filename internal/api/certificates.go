@@ -3,7 +3,7 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/api/shapes"
+	"holdfast/internal/api/view"
 )
 
 func (s *server) getCertificate(c *call) error {
@@ -11,7 +11,7 @@ func (s *server) getCertificate(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, shapes.ShowCertificate(found, s.cfg.BaseURL))
+	c.json(http.StatusOK, view.ShowCertificate(found, s.cfg.BaseURL))
 	return nil
 }
 
@@ -19,6 +19,6 @@ func (s *server) revokeCertificate(c *call) error {
 	if err := s.app.Certificates.Revoke(c.ctx, c.actor, c.id); err != nil {
 		return err
 	}
-	c.json(http.StatusOK, shapes.Revoked{Revoked: true, Booking: c.id})
+	c.json(http.StatusOK, view.Revoked{Revoked: true, Booking: c.id})
 	return nil
 }

@@ -4,15 +4,15 @@ import (
 	"context"
 	"net/http"
 
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/api/wire"
-	"holdfast/internal/auth"
-	"holdfast/internal/money"
-	"holdfast/internal/travel"
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
 )
 
 // channelView returns the function that shows channels in the profile of the deployment.
-func (s *server) channelView(c *call, channels ...travel.Channel) (func(travel.Channel) shapes.Channel, error) {
+func (s *server) channelView(c *call, channels ...merchant.Channel) (func(merchant.Channel) view.Channel, error) {
 	secrets := make(map[int64]string, len(channels))
 	for _, channel := range channels {
 		if !s.core.Profile.Processes() {
@@ -29,10 +29,10 @@ func (s *server) channelView(c *call, channels ...travel.Channel) (func(travel.C
 
 // channelViewWith is channelView with the secrets to show, by the ids of the channels.
 func (s *server) channelViewWith(
-	ctx context.Context, actor auth.Actor, secrets map[int64]string, channels []travel.Channel,
-) (func(travel.Channel) shapes.Channel, error) {
+	ctx context.Context, actor access.Actor, secrets map[int64]string, channels []merchant.Channel,
+) (func(merchant.Channel) view.Channel, error) {
 	if !s.core.Profile.Processes() {
-		return shapes.ShowChannel, nil
+		return view.ShowChannel, nil
 	}
 	bases := make([]money.Currency, len(channels))
 	for i, channel := range channels {
@@ -42,30 +42,30 @@ func (s *server) channelViewWith(
 	if err != nil {
 		return nil, err
 	}
-	forex := make(map[money.Currency]shapes.Forex, len(feeds)) // channels with the same currency share one
+	forex := make(map[money.Currency]view.Forex, len(feeds)) // channels with the same currency share one
 	for base, rates := range feeds {
-		forex[base] = shapes.ShowForex(base, rates)
+		forex[base] = view.ShowForex(base, rates)
 	}
-	return func(channel travel.Channel) shapes.Channel {
-		shape := shapes.ShowChannel(channel)
-		shape.Processing = shapes.ShowProcessing(channel, secrets[channel.ID], forex[channel.Currency])
+	return func(channel merchant.Channel) view.Channel {
+		shape := view.ShowChannel(channel)
+		shape.Processing = view.ShowProcessing(channel, secrets[channel.ID], forex[channel.Currency])
 		return shape
 	}, nil
 }
 
 // processingFields reads the fields that a channel has in the server-to-server profile only. In the other profile they
 // are unknown fields, and ignored.
-func (s *server) processingFields(c *call, in *wire.Input) travel.ProcessorFields {
+func (s *server) processingFields(c *call, in *input.Input) merchant.ProcessorFields {
 	if !s.core.Profile.Processes() {
-		return travel.ProcessorFields{}
+		return merchant.ProcessorFields{}
 	}
-	f := travel.ProcessorFields{
+	f := merchant.ProcessorFields{
 		MailFailures:   in.Boolean("mail_failures"),
 		ChargebackMail: in.Text("chargeback_mail"),
 		TokenizerID:    in.Text("tokenizer_id"),
 		TokenizerKey:   in.Text("tokenizer_api_key"),
 	}
-	if c.actor.Can(auth.SetChannelTerms) {
+	if c.actor.Can(access.SetChannelTerms) {
 		f.CardholderPresent = in.Boolean("cardholder_present")
 		f.ServerToServer = in.Boolean("server_to_server")
 		f.BeneficiaryID = in.Text("beneficiary_id")
@@ -85,5 +85,5 @@ func (s *server) rotateChannelSecret(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{version: changed.Version, body: shapes.ChannelSecret{Secret: secret}, secret: true})
+	return c.show(http.StatusOK, object{version: changed.Version, body: view.ChannelSecret{Secret: secret}, secret: true})
 }

@@ -3,13 +3,16 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/api/wire"
-	"holdfast/internal/auth"
-	"holdfast/internal/travel"
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/terms"
 )
 
 // channelObject makes the answer about a channel. It returns err as it is.
-func (s *server) channelObject(c *call, channel travel.Channel, err error) (object, error) {
+func (s *server) channelObject(c *call, channel merchant.Channel, err error) (object, error) {
 	if err != nil || channel.ID == 0 { // 0: the answer is a proposal instead
 		return object{}, err
 	}
@@ -22,17 +25,17 @@ func (s *server) channelObject(c *call, channel travel.Channel, err error) (obje
 
 func (s *server) listChannels(c *call) error {
 	q := c.query()
-	page := q.Page(travel.ChannelOrders)
-	filter := travel.ChannelFilter{
+	page := q.Page(merchants.ChannelOrders)
+	filter := merchants.ChannelFilter{
 		Include:         q.Ids("include"),
 		Exclude:         q.Ids("exclude"),
 		Modified:        q.Span("modified_"),
-		Modes:           wire.Words(q, "account_mode", s.core.Profile.Modes()),
+		Modes:           input.Words(q, "account_mode", s.core.Profile.Modes()),
 		AccountType:     q.One("account_type", "", s.core.Profile.AccountTypes()),
 		Currency:        q.Text("currencies"),
 		ExternalID:      q.Text("external_id"),
 		Name:            q.Text("name"),
-		StatementPeriod: q.One("statement_period", "", travel.StatementPeriods),
+		StatementPeriod: q.One("statement_period", "", terms.StatementPeriods),
 	}
 	if err := q.Err(); err != nil {
 		return err
@@ -98,14 +101,14 @@ func (s *server) deleteChannel(c *call) error {
 	if err := s.app.Channels.Delete(c.ctx, c.actor, c.id, c.ifVersion()); err != nil {
 		return err
 	}
-	c.json(http.StatusOK, wire.Deleted{Deleted: true})
+	c.json(http.StatusOK, view.Deleted{Deleted: true})
 	return nil
 }
 
 // channelFields reads the fields of a channel. It reads the operator's own fields only from the operator: for a customer
 // they are read-only, so they are ignored.
-func (s *server) channelFields(c *call, in *wire.Input) travel.ChannelFields {
-	f := travel.ChannelFields{
+func (s *server) channelFields(c *call, in *input.Input) merchant.ChannelFields {
+	f := merchant.ChannelFields{
 		Name:            in.Text("name"),
 		Currency:        in.Currency("currencies"),
 		Language:        in.Text("language"),
@@ -113,12 +116,12 @@ func (s *server) channelFields(c *call, in *wire.Input) travel.ChannelFields {
 		MailBCC:         in.Boolean("mail_bcc_transactional_mails"),
 		ReceiptLabel:    in.Text("receipt_label"),
 		ExternalID:      in.Text("external_id"),
-		OtherProtection: wire.Word[travel.OtherProtection](in, "other_protection"),
+		OtherProtection: input.Word[merchant.OtherProtection](in, "other_protection"),
 		ProcessorFields: s.processingFields(c, in),
 	}
-	byOperator := c.actor.Can(auth.SetChannelTerms)
+	byOperator := c.actor.Can(access.SetChannelTerms)
 	if byOperator || c.r.Method == http.MethodPost { // everybody chooses between test and draft for a new channel
-		f.Mode = wire.Word[travel.AccountMode](in, "account_mode")
+		f.Mode = input.Word[merchant.AccountMode](in, "account_mode")
 	}
 	if byOperator {
 		f.AccountType = in.Text("account_type")

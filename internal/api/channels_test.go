@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/dbtest"
+	"holdfast/internal/testkit/dbtest"
 )
 
 // Read-only fields are ignored, not refused, whatever they hold. What they hold here is not what the description says,

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v3"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/store"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/db"
+	"go.yaml.in/yaml/v3"
 )
 
 // claim takes the idempotency key of a request for ten seconds, as the same request does at a process of an earlier
@@ -26,11 +26,11 @@ func (k *talk) claim(t *testing.T, r *http.Request) {
 	must(t, err)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s\n%s", r.Method, r.URL.EscapedPath(), body))
-	key := auth.IdempotencyKey{Key: k.keyOf(t, r), Hash: hex.EncodeToString(sum[:])}
-	must(t, k.world.core.Store.Write(t.Context(), func(tx *db.Tx) error {
+	key := access.IdempotencyKey{Key: k.keyOf(t, r), Hash: hex.EncodeToString(sum[:])}
+	must(t, k.world.core.Store.Write(t.Context(), func(tx *store.Tx) error {
 		_, err := tx.Exec(`INSERT INTO idempotency_keys (site_id, key, request_hash, claimed_until, created_at)
 			VALUES (1, $1, $2, $3, $4)`,
-			key.Key, key.Hash, db.Micros(tx.Now.Add(10*time.Second)), db.Micros(tx.Now))
+			key.Key, key.Hash, store.Micros(tx.Now.Add(10*time.Second)), store.Micros(tx.Now))
 		return err
 	}))
 }

@@ -3,7 +3,7 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/api/shapes"
+	"holdfast/internal/api/view"
 )
 
 func (s *server) getClock(c *call) error {
@@ -11,7 +11,7 @@ func (s *server) getClock(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{body: shapes.ShowClock(found)})
+	return c.show(http.StatusOK, object{body: view.ShowClock(found)})
 }
 
 func (s *server) moveClock(c *call) error {
@@ -30,5 +30,5 @@ func (s *server) moveClock(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{body: shapes.ShowClock(moved)})
+	return c.show(http.StatusOK, object{body: view.ShowClock(moved)})
 }

@@ -3,14 +3,15 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/api/shapes"
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
 )
 
 func (s *server) listCollateral(c *call) error {
 	q := c.query()
 	page := q.Page([]string{"id"})
 	history := q.Flag("history", false)
-	channels, moment := q.Ids("channels"), shapes.Moment(q)
+	channels, moment := q.Ids("channels"), input.Moment(q)
 	if err := q.Err(); err != nil {
 		return err
 	}
@@ -20,13 +21,13 @@ func (s *server) listCollateral(c *call) error {
 		if err != nil {
 			return err
 		}
-		return list(s, c, page, found, shapes.ShowCollateral)
+		return list(s, c, page, found, view.ShowCollateral)
 	}
 	found, err := s.app.Collaterals.Held(c.ctx, c.actor, moment, q.Problems, channels, page)
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, shapes.ShowCollateral)
+	return list(s, c, page, found, view.ShowCollateral)
 }
 
 func (s *server) getCollateral(c *call) error {
@@ -39,7 +40,7 @@ func (s *server) getCollateral(c *call) error {
 
 func (s *server) findCollateral(c *call, id int64) (object, error) {
 	found, err := s.app.Collaterals.Get(c.ctx, c.actor, id)
-	return object{id: found.ID, body: shapes.ShowCollateral(found)}, err
+	return object{id: found.ID, body: view.ShowCollateral(found)}, err
 }
 
 func (s *server) createCollateral(c *call) error {
@@ -48,7 +49,7 @@ func (s *server) createCollateral(c *call) error {
 		return err
 	}
 	return s.create(c, func() (object, error) {
-		made, err := s.app.Collaterals.Add(c.ctx, c.actor, shapes.CollateralFields(in))
-		return object{id: made.ID, body: shapes.ShowCollateral(made)}, err
+		made, err := s.app.Collaterals.Add(c.ctx, c.actor, input.CollateralFields(in))
+		return object{id: made.ID, body: view.ShowCollateral(made)}, err
 	})
 }

@@ -3,8 +3,8 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/travel"
+	"holdfast/internal/api/view"
+	"holdfast/internal/domain/terms"
 )
 
 // listContracts answers with all contracts: a site has 200 at most, so there are no pages.
@@ -13,7 +13,7 @@ func (s *server) listContracts(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, shapes.Each(found, shapes.ShowContract))
+	c.json(http.StatusOK, view.Each(found, view.ShowContract))
 	return nil
 }
 
@@ -22,7 +22,7 @@ func (s *server) getContract(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{id: found.ID, body: shapes.ShowContract(found)})
+	return c.show(http.StatusOK, object{id: found.ID, body: view.ShowContract(found)})
 }
 
 func (s *server) createContract(c *call) error {
@@ -30,12 +30,12 @@ func (s *server) createContract(c *call) error {
 	if err != nil {
 		return err
 	}
-	f := travel.ContractFields{
+	f := terms.ContractFields{
 		From: in.Day("from"), Reference: in.Text("reference"), Year: in.Integer("year_of_account"), CommissionPPM: in.Integer("commission_ppm"),
 	}
 	f.Problems = *in.Problems // now that all fields are read
 	return s.create(c, func() (object, error) {
 		made, err := s.app.Contracts.Set(c.ctx, c.actor, f)
-		return object{id: made.ID, body: shapes.ShowContract(made)}, err
+		return object{id: made.ID, body: view.ShowContract(made)}, err
 	})
 }

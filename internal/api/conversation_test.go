@@ -17,12 +17,13 @@ import (
 	"strings"
 	"testing"
 
+	"holdfast/internal/account/identity"
 	"holdfast/internal/api"
-	"holdfast/internal/civil"
-	"holdfast/internal/dbtest"
-	"holdfast/internal/identity"
-	"holdfast/internal/paymentfile"
-	"holdfast/internal/travel"
+	"holdfast/internal/book/imports"
+	"holdfast/internal/book/paymentfile"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/testkit/dbtest"
 )
 
 // A conversation is a file of exchanges: a request, a line of dashes, the response; a line of equals signs lies
@@ -80,9 +81,9 @@ func TestConversations(t *testing.T) {
 	for _, engine := range dbtest.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
 			for _, file := range slices.Concat(files, processing) {
-				profile := travel.ProtectionOnlyProfile
+				profile := merchant.ProtectionOnlyProfile
 				if slices.Contains(processing, file) {
-					profile = travel.ServerToServerProfile
+					profile = merchant.ServerToServerProfile
 				}
 				name := strings.TrimPrefix(filepath.ToSlash(file), "testdata/")
 				t.Run(strings.TrimSuffix(name, ".txt"), func(t *testing.T) {
@@ -150,7 +151,7 @@ func (k *talk) run(t *testing.T, text string) string {
 			_, err := k.world.app.Statements.IssueDue(t.Context())
 			must(t, err)
 		case len(words) == 1 && words[0] == "@import":
-			_, err := k.world.app.ImportFiles.Next(t.Context(), func(file io.Reader) iter.Seq2[travel.ImportedPayment, error] {
+			_, err := k.world.app.ImportFiles.Next(t.Context(), func(file io.Reader) iter.Seq2[imports.ImportedPayment, error] {
 				return paymentfile.Read(file, nil)
 			})
 			must(t, err)

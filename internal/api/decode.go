@@ -8,41 +8,41 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"holdfast/internal/api/wire"
-	"holdfast/internal/auth"
-	"holdfast/internal/fault"
-	"holdfast/internal/travel"
+	"holdfast/internal/api/input"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/card"
+	"holdfast/internal/errs"
 )
 
 // input reads the body of the request: a JSON object. An empty body counts as an empty object. Problems of single fields
 // are noted in the input, and are reported together later. Errors: BodyTooLarge, BadJSON and
 // CardNumber.
-func (c *call) input() (*wire.Input, error) {
+func (c *call) input() (*input.Input, error) {
 	if c.bodyErr != nil {
 		return nil, c.bodyErr
 	}
-	var in *wire.Input
+	var in *input.Input
 	err := c.door.decode(c, func() (err error) {
-		in, err = wire.ReadInput(c.body)
+		in, err = input.ReadInput(c.body)
 		return err
 	})
 	return in, err
 }
 
 // query returns the parameters of the request.
-func (c *call) query() *wire.Query { return wire.ReadQuery(c.r.URL.Query()) }
+func (c *call) query() *input.Query { return input.ReadQuery(c.r.URL.Query()) }
 
 // idempotencyKey reads the idempotency key of a request that makes or changes something. Two requests count as the same when
 // their method, path, If-Match and body are the same bytes. Errors: CardNumber, and Invalid for a wrong key.
-func (c *call) idempotencyKey() (auth.IdempotencyKey, error) {
+func (c *call) idempotencyKey() (access.IdempotencyKey, error) {
 	key := c.r.Header.Get("Idempotency-Key")
 	switch {
 	case key == "" || c.r.Method == http.MethodGet || c.r.Method == http.MethodHead:
-		return auth.IdempotencyKey{}, nil
-	case travel.HoldsCardNumber(key):
-		return auth.IdempotencyKey{}, wire.ErrCardNumber("Idempotency-Key")
+		return access.IdempotencyKey{}, nil
+	case card.HoldsCardNumber(key):
+		return access.IdempotencyKey{}, input.ErrCardNumber("Idempotency-Key")
 	case utf8.RuneCountInString(key) > maxKey || !isPrintable(key):
-		return auth.IdempotencyKey{}, fault.WrongField("Idempotency-Key", "At most %d printable ASCII characters are allowed.", maxKey)
+		return access.IdempotencyKey{}, errs.WrongField("Idempotency-Key", "At most %d printable ASCII characters are allowed.", maxKey)
 	}
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%s %s\n", c.r.Method, c.r.URL.EscapedPath())
@@ -50,7 +50,7 @@ func (c *call) idempotencyKey() (auth.IdempotencyKey, error) {
 		fmt.Fprintf(sum, "%s\n", wanted)
 	}
 	sum.Write(c.body)
-	return auth.IdempotencyKey{Key: key, Hash: hex.EncodeToString(sum.Sum(nil)), Replayed: &c.replayed}, nil
+	return access.IdempotencyKey{Key: key, Hash: hex.EncodeToString(sum.Sum(nil)), Replayed: &c.replayed}, nil
 }
 
 // maxKey is how many characters an idempotency key may have.

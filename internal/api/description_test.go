@@ -16,13 +16,13 @@ import (
 	"sync"
 	"testing"
 
+	"holdfast/docs"
+	"holdfast/internal/api"
+	"holdfast/internal/testkit/dbtest"
+
 	"github.com/pb33f/libopenapi"
 	validator "github.com/pb33f/libopenapi-validator"
 	"go.yaml.in/yaml/v3"
-
-	"holdfast/docs"
-	"holdfast/internal/api"
-	"holdfast/internal/dbtest"
 )
 
 // described is what the tests want to know of the description of the API, beside what the validator knows.

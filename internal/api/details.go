@@ -3,17 +3,17 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/api/wire"
-	"holdfast/internal/civil"
-	"holdfast/internal/exposure"
-	"holdfast/internal/reports"
-	"holdfast/internal/travel"
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/exposure"
+	"holdfast/internal/report"
+	"holdfast/internal/store"
 )
 
 func (s *server) getExposureDetails(c *call) error {
 	q := c.query()
-	in := reports.DetailsQuery{ExposureQuery: shapes.ExposureQuery(q), Bands: q.List("bands"), Page: q.Part()}
+	in := report.DetailsQuery{ExposureQuery: input.ExposureQuery(q), Bands: q.List("bands"), Page: q.Part()}
 	if on := q.Day("on"); on != civil.NoDay {
 		in.On = &on
 	}
@@ -22,30 +22,30 @@ func (s *server) getExposureDetails(c *call) error {
 	if err != nil {
 		return err
 	}
-	return answerDetails(s, c, in.Page, report.Items, report.Query, shapes.ShowDetails(report))
+	return answerDetails(s, c, in.Page, report.Items, report.Query, view.ShowDetails(report))
 }
 
 func (s *server) getMovementDetails(c *call) error {
 	q := c.query()
-	in := shapes.MovementQuery(q)
+	in := input.MovementQuery(q)
 	page := q.Part()
 	in.Problems = q.Problems
 	report, err := s.app.Exposure.MovementDetails(c.ctx, c.actor, in, page)
 	if err != nil {
 		return err
 	}
-	return answerDetails(s, c, page, report.Items, report.Query.ReportQuery, shapes.ShowMovementDetails(report))
+	return answerDetails(s, c, page, report.Items, report.Query.ReportQuery, view.ShowMovementDetails(report))
 }
 
 // answerDetails answers a page. The links to other pages name the moment of this one, so that all pages fit together.
 func answerDetails[T any](
-	s *server, c *call, page travel.Page, items travel.List[T], q exposure.ReportQuery, shape any,
+	s *server, c *call, page store.Page, items store.List[T], q exposure.ReportQuery, shape any,
 ) error {
 	at := c.r.URL.Query()
 	if !at.Has("to") {
 		at.Set("as_of", q.AsOf.String())
 	}
-	at.Set("known_at", q.KnownAt.UTC().Format(wire.ISOMicros))
+	at.Set("known_at", q.KnownAt.UTC().Format(view.ISOMicros))
 	c.r.URL.RawQuery = at.Encode()
 	if err := paging(s, c, page, items); err != nil {
 		return err

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/dbtest"
-	"holdfast/internal/travel"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/testkit/dbtest"
 )
 
 // A browser that sends its cookie again is not held up by others who have its address.
 func TestTheCookieOfADevice(t *testing.T) {
 	t.Parallel()
-	w := newWorldOf(t, travel.ProtectionOnlyProfile, dbtest.Engines[0].Database(t), io.Discard)
+	w := newWorldOf(t, merchant.ProtectionOnlyProfile, dbtest.Engines[0].Database(t), io.Discard)
 	login := func(user, pass string, cookies ...*http.Cookie) *http.Response {
 		body := `{"username": "` + user + `", "password": "` + pass + `"}`
 		r := httptest.NewRequestWithContext(t.Context(), "POST", "/auth/rest/jwt-auth/v1/token", strings.NewReader(body))

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"holdfast/internal/api/wire"
-	"holdfast/internal/fault"
+	"holdfast/internal/api/input"
+	"holdfast/internal/errs"
 )
 
 // Bounds of requests that are open at the same time. Config has the others.
@@ -101,15 +101,15 @@ func (d *door) later() time.Duration {
 
 // bodyOf is how many bytes the body for a handler may have. What is sent to other handlers is not even read.
 var bodyOf = map[string]int{
-	"approveProposal": wire.MaxBody, "changeBooking": wire.MaxBody, "changeChannel": wire.MaxBody, "changeReportMail": wire.MaxBody, "changeSupplier": wire.MaxBody,
-	"changeWebhook": wire.MaxBody, "createBooking": wire.MaxBody,
-	"createChannel": wire.MaxBody, "createCollateral": wire.MaxBody, "createContract": wire.MaxBody, "createLimit": wire.MaxBody, "createModalBooking": wire.MaxBody,
-	"createModalTransaction": wire.MaxBody, "createPolicy": wire.MaxBody, "createReportMail": wire.MaxBody, "createRate": wire.MaxBody, "createStatementPayment": wire.MaxBody,
-	"createSupplier": wire.MaxBody, "createToken": wire.MaxBody, "createTransaction": wire.MaxBody, "createWebhook": wire.MaxBody,
-	"login": wire.MaxBody, "moveClock": wire.MaxBody,
-	"openModalSession": wire.MaxBody, "rejectProposal": wire.MaxBody, "replayWebhook": wire.MaxBody, "rotateWebhookSecret": wire.MaxBody,
-	"takeProcessorEvent": maxEvent, "tryMail": wire.MaxBody, "updateSite": wire.MaxBody,
-	"withdrawProposal": wire.MaxBody,
+	"approveProposal": input.MaxBody, "changeBooking": input.MaxBody, "changeChannel": input.MaxBody, "changeReportMail": input.MaxBody, "changeSupplier": input.MaxBody,
+	"changeWebhook": input.MaxBody, "createBooking": input.MaxBody,
+	"createChannel": input.MaxBody, "createCollateral": input.MaxBody, "createContract": input.MaxBody, "createLimit": input.MaxBody, "createModalBooking": input.MaxBody,
+	"createModalTransaction": input.MaxBody, "createPolicy": input.MaxBody, "createReportMail": input.MaxBody, "createRate": input.MaxBody, "createStatementPayment": input.MaxBody,
+	"createSupplier": input.MaxBody, "createToken": input.MaxBody, "createTransaction": input.MaxBody, "createWebhook": input.MaxBody,
+	"login": input.MaxBody, "moveClock": input.MaxBody,
+	"openModalSession": input.MaxBody, "rejectProposal": input.MaxBody, "replayWebhook": input.MaxBody, "rotateWebhookSecret": input.MaxBody,
+	"takeProcessorEvent": maxEvent, "tryMail": input.MaxBody, "updateSite": input.MaxBody,
+	"withdrawProposal": input.MaxBody,
 }
 
 // network is the address, or for IPv6 the /64 around it: who has one address there has them all.
@@ -142,7 +142,7 @@ func (d *door) pass(c *call, route Route, handle func() error) error {
 		read, err := d.bodies.read(c, caller, most)
 		defer d.bodies.give(caller, read)
 		if err != nil {
-			c.refused = !fault.Is(err, fault.BodyTooLarge)
+			c.refused = !errs.Is(err, errs.BodyTooLarge)
 			return err
 		}
 	}
@@ -277,14 +277,14 @@ func (b *bodies) read(c *call, caller string, most int) (counted int, err error)
 			return counted, errBodyTooLarge(most)
 		}
 		if err != nil {
-			c.bodyErr = &fault.Error{Kind: fault.BadJSON, Message: "The body could not be read to its end.", Err: err}
+			c.bodyErr = &errs.Error{Kind: errs.BadJSON, Message: "The body could not be read to its end.", Err: err}
 			return counted, nil
 		}
 	}
 }
 
 func errBodyTooLarge(most int) error {
-	return fault.New(fault.BodyTooLarge, "The body may have at most %d bytes.", most)
+	return errs.New(errs.BodyTooLarge, "The body may have at most %d bytes.", most)
 }
 
 // hurry ends the reading of a body that comes too slowly. The function that it returns stops that.

@@ -10,14 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"holdfast/docs"
-	"holdfast/internal/api/wire"
+	"holdfast/internal/api/input"
 	"holdfast/internal/app"
-	"holdfast/internal/auth"
-	"holdfast/internal/core"
-	"holdfast/internal/fault"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+
+	"go.yaml.in/yaml/v3"
 )
 
 const (
@@ -42,7 +42,7 @@ func service(t *testing.T, cfg Config) (Service, *bytes.Buffer, *time.Time) {
 func fill(t *testing.T, g *gate) {
 	t.Helper()
 	for i := range g.running + g.waiting {
-		arrives(t, g, fmt.Sprint("caller ", i), fault.Internal)
+		arrives(t, g, fmt.Sprint("caller ", i), errs.Internal)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestOneCallerIsRefusedAndOthersAreNot(t *testing.T) {
 	t.Parallel()
 	h, _, _ := service(t, Config{RequestsAtOnce: 100, RequestsPerCaller: 5})
 	for range 5 {
-		arrives(t, &h.door.others, stranger, fault.Internal)
+		arrives(t, &h.door.others, stranger, errs.Internal)
 	}
 	for i := range 10 {
 		w, body := ask(t, h, "GET", "/demo/rest/svc/v2/sites", "Authorization", fmt.Sprint("Bearer made up ", i))
@@ -106,12 +106,12 @@ func TestOneCallerIsRefusedAndOthersAreNot(t *testing.T) {
 			t.Fatalf("answered %d %+v %v", w.Code, body, w.Header())
 		}
 	}
-	for bearer, actor := range map[string]auth.Actor{"1|secret": {UserID: 7, TokenID: 1}, "a.b.c": {UserID: 7}} {
+	for bearer, actor := range map[string]access.Actor{"1|secret": {UserID: 7, TokenID: 1}, "a.b.c": {UserID: 7}} {
 		h.door.known.learn(bearer, actor)
 		if w, _ := ask(t, h, "GET", "/demo/rest/svc/v2/sites", "Authorization", "Bearer "+bearer); w.Code == 429 {
 			t.Errorf("the caller with the token %s is refused", bearer)
 		}
-		h.door.known.learn(bearer, auth.Actor{})
+		h.door.known.learn(bearer, access.Actor{})
 		if w, _ := ask(t, h, "GET", "/demo/rest/svc/v2/sites", "Authorization", "Bearer "+bearer); w.Code != 429 {
 			t.Errorf("the token %s has ended and is still known", bearer)
 		}
@@ -155,7 +155,7 @@ func TestOnlyBodiesThatAreDescribedAreRead(t *testing.T) {
 func TestKnownCallersAreFew(t *testing.T) {
 	var k knownCallers
 	for i := range 5 * rememberedCallers {
-		k.learn(fmt.Sprint(i), auth.Actor{UserID: int64(i + 1)})
+		k.learn(fmt.Sprint(i), access.Actor{UserID: int64(i + 1)})
 		k.find("0") // who comes again and again is not forgotten
 	}
 	if n := len(k.young) + len(k.aged); n > 2*rememberedCallers {
@@ -222,7 +222,7 @@ func TestSizesOfBodies(t *testing.T) {
 	t.Parallel()
 	h, _, _ := service(t, Config{})
 	address := serving(t, h)
-	for _, n := range []int{0, 1, smallBody - 10, smallBody, 100_000, wire.MaxBody} {
+	for _, n := range []int{0, 1, smallBody - 10, smallBody, 100_000, input.MaxBody} {
 		for _, chunked := range []bool{false, true} {
 			body := strings.Repeat(" ", max(0, n-2)) + "{}"
 			head := fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body)
@@ -236,8 +236,8 @@ func TestSizesOfBodies(t *testing.T) {
 		}
 	}
 	for _, head := range []string{
-		fmt.Sprintf("Content-Length: %d\r\n\r\n", wire.MaxBody+1),
-		fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", wire.MaxBody+1, strings.Repeat(" ", wire.MaxBody+1)),
+		fmt.Sprintf("Content-Length: %d\r\n\r\n", input.MaxBody+1),
+		fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", input.MaxBody+1, strings.Repeat(" ", input.MaxBody+1)),
 	} {
 		response, text := speak(t, address, "POST "+loginPath+" HTTP/1.1\r\nHost: x\r\n"+head)
 		if response.StatusCode != 413 || !strings.Contains(text, "1048576") {

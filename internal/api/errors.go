@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"holdfast/internal/fault"
+	"holdfast/internal/errs"
 )
 
 // answerTo is the answer to one kind of fault.
@@ -18,40 +18,40 @@ type answerTo struct {
 }
 
 // catalogue is the one map from kinds of faults to codes and statuses on the wire.
-var catalogue = map[fault.Kind]answerTo{
-	fault.Internal:            {"internal_error", http.StatusInternalServerError},
-	fault.Invalid:             {"rest_invalid_param", http.StatusBadRequest},
-	fault.Missing:             {"rest_missing_callback_param", http.StatusBadRequest},
-	fault.CardNumber:          {"pan_detected", http.StatusBadRequest},
-	fault.BadJSON:             {"rest_invalid_json", http.StatusBadRequest},
-	fault.BodyTooLarge:        {"rest_body_too_large", http.StatusRequestEntityTooLarge},
-	fault.NoRoute:             {"rest_no_route", http.StatusNotFound},
-	fault.NoMethod:            {"rest_no_route", http.StatusMethodNotAllowed},
-	fault.NotLoggedIn:         {"rest_not_logged_in", http.StatusUnauthorized},
-	fault.TokenInvalid:        {"api_token_invalid", http.StatusUnauthorized},
-	fault.JWTInvalid:          {"jwt_auth_invalid_token", http.StatusForbidden},
-	fault.LoginFailed:         {"jwt_auth_failed", http.StatusForbidden},
-	fault.TwoFactorRequired:   {"jwt_auth_two_factor_required", http.StatusForbidden},
-	fault.TwoFactorInvalid:    {"jwt_auth_two_factor_invalid", http.StatusForbidden},
-	fault.Forbidden:           {"rest_forbidden", http.StatusForbidden},
-	fault.RecordNotFound:      {"rest_post_invalid_id", http.StatusNotFound},
-	fault.SettingNotFound:     {"rest_term_invalid", http.StatusNotFound},
-	fault.TokenLimit:          {"api_token_limit", http.StatusConflict},
-	fault.TokenNotFound:       {"api_token_not_found", http.StatusNotFound},
-	fault.ModalAuth:           {"jwt_auth_invalid_request", http.StatusForbidden},
-	fault.PageNumber:          {"rest_post_invalid_page_number", http.StatusBadRequest},
-	fault.CursorGone:          {"rest_cursor_gone", http.StatusGone},
-	fault.InUse:               {"rest_cannot_delete", http.StatusConflict},
-	fault.ReferenceExists:     {"transaction_reference_exists", http.StatusConflict},
-	fault.Precondition:        {"rest_precondition_failed", http.StatusPreconditionFailed},
-	fault.NotPossible:         {"transaction_not_possible", http.StatusConflict},
-	fault.IdempotencyMismatch: {"idempotency_mismatch", http.StatusUnprocessableEntity},
-	fault.IdempotencyInFlight: {"idempotency_in_flight", http.StatusConflict},
-	fault.TooMany:             {"rest_too_many_requests", http.StatusTooManyRequests},
-	fault.BadRequest:          {"rest_bad_request", http.StatusBadRequest},
-	fault.AddressTooLong:      {"rest_uri_too_long", http.StatusRequestURITooLong},
-	fault.HeadersTooLarge:     {"rest_headers_too_large", http.StatusRequestHeaderFieldsTooLarge},
-	fault.Unavailable:         {"service_unavailable", http.StatusServiceUnavailable},
+var catalogue = map[errs.Kind]answerTo{
+	errs.Internal:            {"internal_error", http.StatusInternalServerError},
+	errs.Invalid:             {"rest_invalid_param", http.StatusBadRequest},
+	errs.Missing:             {"rest_missing_callback_param", http.StatusBadRequest},
+	errs.CardNumber:          {"pan_detected", http.StatusBadRequest},
+	errs.BadJSON:             {"rest_invalid_json", http.StatusBadRequest},
+	errs.BodyTooLarge:        {"rest_body_too_large", http.StatusRequestEntityTooLarge},
+	errs.NoRoute:             {"rest_no_route", http.StatusNotFound},
+	errs.NoMethod:            {"rest_no_route", http.StatusMethodNotAllowed},
+	errs.NotLoggedIn:         {"rest_not_logged_in", http.StatusUnauthorized},
+	errs.TokenInvalid:        {"api_token_invalid", http.StatusUnauthorized},
+	errs.JWTInvalid:          {"jwt_auth_invalid_token", http.StatusForbidden},
+	errs.LoginFailed:         {"jwt_auth_failed", http.StatusForbidden},
+	errs.TwoFactorRequired:   {"jwt_auth_two_factor_required", http.StatusForbidden},
+	errs.TwoFactorInvalid:    {"jwt_auth_two_factor_invalid", http.StatusForbidden},
+	errs.Forbidden:           {"rest_forbidden", http.StatusForbidden},
+	errs.RecordNotFound:      {"rest_post_invalid_id", http.StatusNotFound},
+	errs.SettingNotFound:     {"rest_term_invalid", http.StatusNotFound},
+	errs.TokenLimit:          {"api_token_limit", http.StatusConflict},
+	errs.TokenNotFound:       {"api_token_not_found", http.StatusNotFound},
+	errs.ModalAuth:           {"jwt_auth_invalid_request", http.StatusForbidden},
+	errs.PageNumber:          {"rest_post_invalid_page_number", http.StatusBadRequest},
+	errs.CursorGone:          {"rest_cursor_gone", http.StatusGone},
+	errs.InUse:               {"rest_cannot_delete", http.StatusConflict},
+	errs.ReferenceExists:     {"transaction_reference_exists", http.StatusConflict},
+	errs.Precondition:        {"rest_precondition_failed", http.StatusPreconditionFailed},
+	errs.NotPossible:         {"transaction_not_possible", http.StatusConflict},
+	errs.IdempotencyMismatch: {"idempotency_mismatch", http.StatusUnprocessableEntity},
+	errs.IdempotencyInFlight: {"idempotency_in_flight", http.StatusConflict},
+	errs.TooMany:             {"rest_too_many_requests", http.StatusTooManyRequests},
+	errs.BadRequest:          {"rest_bad_request", http.StatusBadRequest},
+	errs.AddressTooLong:      {"rest_uri_too_long", http.StatusRequestURITooLong},
+	errs.HeadersTooLarge:     {"rest_headers_too_large", http.StatusRequestHeaderFieldsTooLarge},
+	errs.Unavailable:         {"service_unavailable", http.StatusServiceUnavailable},
 }
 
 // errorBody is the shape of every error.
@@ -76,7 +76,7 @@ func (s *server) fail(c *call, err error) {
 	answer, body := errorOf(f, c.requestID)
 	if answer.status >= http.StatusInternalServerError && !c.refused {
 		kind := answer.code + ": " + f.Message
-		if f.Kind == fault.Internal {
+		if f.Kind == errs.Internal {
 			kind = answer.code + ": " + c.route + ": " + kindOfError(err)
 		}
 		if s.tellLeftOut(); s.failures.note(kind, s.core.Clock()) {
@@ -89,7 +89,7 @@ func (s *server) fail(c *call, err error) {
 	if answer.status == http.StatusUnauthorized {
 		c.Header().Set("WWW-Authenticate", `Bearer realm="holdfast"`)
 	}
-	if f.Kind == fault.TooMany || f.Kind == fault.Unavailable || f.Kind == fault.IdempotencyInFlight {
+	if f.Kind == errs.TooMany || f.Kind == errs.Unavailable || f.Kind == errs.IdempotencyInFlight {
 		after := f.RetryAfter
 		if c.refused {
 			after += s.door.later()
@@ -100,10 +100,10 @@ func (s *server) fail(c *call, err error) {
 }
 
 // errorOf makes the body of the answer to a fault.
-func errorOf(f *fault.Error, requestID string) (answerTo, errorBody) {
+func errorOf(f *errs.Error, requestID string) (answerTo, errorBody) {
 	answer, ok := catalogue[f.Kind]
 	if !ok {
-		answer = catalogue[fault.Internal]
+		answer = catalogue[errs.Internal]
 	}
 	data := errorData{Status: answer.status, Reason: f.Reason, Oldest: f.Oldest, RequestID: requestID}
 	switch {
@@ -117,14 +117,14 @@ func errorOf(f *fault.Error, requestID string) (answerTo, errorBody) {
 
 // faultOf returns the fault inside an error. An error without one is an error of the program. There are two
 // exceptions: the time of the request is over, or the client has gone.
-func (s *server) faultOf(c *call, err error) *fault.Error {
-	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind != fault.Internal {
+func (s *server) faultOf(c *call, err error) *errs.Error {
+	if f, ok := errors.AsType[*errs.Error](err); ok && f.Kind != errs.Internal {
 		return f
 	}
 	if c.ctx.Err() != nil && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)) {
-		return &fault.Error{Kind: fault.Unavailable, Message: "The request took too long.", RetryAfter: time.Second}
+		return &errs.Error{Kind: errs.Unavailable, Message: "The request took too long.", RetryAfter: time.Second}
 	}
-	return fault.New(fault.Internal, "Something went wrong on our side. The request id helps us to find the cause.")
+	return errs.New(errs.Internal, "Something went wrong on our side. The request id helps us to find the cause.")
 }
 
 // seconds writes a duration for Retry-After: whole seconds, at least one.

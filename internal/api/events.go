@@ -9,15 +9,24 @@ import (
 	"net/http"
 	"time"
 
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/api/wire"
-	"holdfast/internal/auth"
-	"holdfast/internal/civil"
-	"holdfast/internal/events"
-	"holdfast/internal/limits"
-	"holdfast/internal/protection"
-	"holdfast/internal/travel"
-	"holdfast/internal/webhooks"
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
+	"holdfast/internal/book/bookings"
+	"holdfast/internal/book/limits"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/book/payments"
+	"holdfast/internal/book/statements"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/domain/proposal"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/notify/webhooks"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/events"
+	"holdfast/internal/store"
 )
 
 // apiVersion is the version of the API in addresses, and so that of the shapes in events.
@@ -31,7 +40,7 @@ func (s *server) listEvents(c *call) error {
 	q := c.query()
 	wait := q.Number("wait", 0, 0, mostWait)
 	f := events.Filter{
-		After: q.Text("after"), Types: q.List("types"), Size: q.Number("per_page", wire.DefaultPerPage, 1, events.MaxPage),
+		After: q.Text("after"), Types: q.List("types"), Size: q.Number("per_page", input.DefaultPerPage, 1, events.MaxPage),
 	}
 	var err error
 	if f.Kind, f.Object, err = events.ParseObject(q.Text("object")); err != nil {
@@ -54,7 +63,7 @@ func (s *server) listEvents(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, shapes.Feed{Events: shown, Next: found.Next, HasMore: found.More})
+	c.json(http.StatusOK, view.Feed{Events: shown, Next: found.Next, HasMore: found.More})
 	return nil
 }
 
@@ -85,7 +94,7 @@ func (s *server) nextEvents(c *call, f events.Filter, wait time.Duration) (event
 			return events.Page{}, err
 		}
 		// The clock of a sandbox may have been moved meanwhile.
-		site, err := s.app.Sites.Get(c.ctx, auth.System(c.actor.SiteID), c.actor.SiteID)
+		site, err := s.app.Sites.Get(c.ctx, access.System(c.actor.SiteID), c.actor.SiteID)
 		if err != nil {
 			return events.Page{}, err
 		}
@@ -100,11 +109,11 @@ func (s Service) Stop() { s.stop() }
 // ShowEvents gives events of a site as the feed shows them, each with its object as it is now. It is for what is sent
 // without a request; the objects show no secrets.
 func (s Service) ShowEvents(ctx context.Context, siteID int64, list []events.Event) ([]json.RawMessage, error) {
-	site, err := s.app.Sites.Get(ctx, auth.System(siteID), siteID)
+	site, err := s.app.Sites.Get(ctx, access.System(siteID), siteID)
 	if err != nil {
 		return nil, err
 	}
-	actor := auth.System(siteID)
+	actor := access.System(siteID)
 	actor.Ahead = site.ClockAhead
 	shown, err := s.showEvents(ctx, actor, site.Path, list)
 	texts := make([]json.RawMessage, len(shown))
@@ -117,7 +126,7 @@ func (s Service) ShowEvents(ctx context.Context, siteID int64, list []events.Eve
 }
 
 // showEvents gives events with their objects. It reads the objects of each kind together.
-func (s *server) showEvents(ctx context.Context, actor auth.Actor, site string, list []events.Event) ([]shapes.Happening, error) {
+func (s *server) showEvents(ctx context.Context, actor access.Actor, site string, list []events.Event) ([]view.Happening, error) {
 	ids := map[events.Kind][]int64{}
 	for _, e := range list {
 		ids[e.Type.Kind()] = append(ids[e.Type.Kind()], e.ObjectID)
@@ -133,10 +142,10 @@ func (s *server) showEvents(ctx context.Context, actor auth.Actor, site string, 
 			return nil, err
 		}
 	}
-	shown := make([]shapes.Happening, len(list))
+	shown := make([]view.Happening, len(list))
 	for i, e := range list {
 		kind := e.Type.Kind()
-		shown[i] = shapes.Happening{
+		shown[i] = view.Happening{
 			ID: e.ID, Type: e.Type, APIVersion: apiVersion, Created: civil.FormatInstant(e.At), ObjectType: kind,
 			ObjectID: e.ObjectID, Details: e.Details, Object: objects[kind][e.ObjectID],
 		}
@@ -148,64 +157,64 @@ func (s *server) showEvents(ctx context.Context, actor auth.Actor, site string, 
 type objectView struct {
 	*server
 	ctx   context.Context
-	actor auth.Actor
+	actor access.Actor
 	site  string // its path
 }
 
 // of gives the objects of a kind as the API shows them, by their ids. One that is gone is missing.
 func (v objectView) of(kind events.Kind, ids []int64) (map[int64]any, error) {
-	page := travel.Page{Number: 1, Size: len(ids), Offset: -1, OrderBy: "id"}
+	page := store.Page{Number: 1, Size: len(ids), Offset: -1, OrderBy: "id"}
 	switch kind {
 	case events.Booking:
 		today := civil.DayOf(v.core.Clock().Add(v.actor.Ahead))
-		found, err := v.app.Bookings.List(v.ctx, v.actor, travel.BookingFilter{Include: ids}, page)
-		return byID(found.Items, err, func(b travel.Booking) (int64, any, error) {
+		found, err := v.app.Bookings.List(v.ctx, v.actor, bookings.BookingFilter{Include: ids}, page)
+		return byID(found.Items, err, func(b booking.Booking) (int64, any, error) {
 			shape := bookingOn(b, today)
 			shape.Links = v.linksAt(v.site, "bookings")(b.ID)
 			return b.ID, shape, nil
 		})
 	case events.Webhook:
 		found, err := v.app.Webhooks.List(v.ctx, v.actor)
-		return byID(found, err, func(e webhooks.Endpoint) (int64, any, error) { return e.ID, shapes.ShowWebhook(e), nil })
+		return byID(found, err, func(e webhooks.Endpoint) (int64, any, error) { return e.ID, view.ShowWebhook(e), nil })
 	case events.Transaction:
-		found, err := v.app.Payments.List(v.ctx, v.actor, travel.TransactionFilter{Include: ids}, page)
-		return byID(found.Items, err, func(t travel.Transaction) (int64, any, error) {
+		found, err := v.app.Payments.List(v.ctx, v.actor, payments.TransactionFilter{Include: ids}, page)
+		return byID(found.Items, err, func(t payment.Transaction) (int64, any, error) {
 			shown, err := v.transactionObject(t, nil)
 			return t.ID, shown.body, err
 		})
 	case events.Payment:
-		found, err := v.app.Payments.ListPayments(v.ctx, v.actor, travel.PaymentFilter{Include: ids}, page)
-		return byID(found.Items, err, func(p travel.Payment) (int64, any, error) { return p.ID, shapes.ShowPayment(p), nil })
+		found, err := v.app.Payments.ListPayments(v.ctx, v.actor, payments.PaymentFilter{Include: ids}, page)
+		return byID(found.Items, err, func(p payment.Payment) (int64, any, error) { return p.ID, view.ShowPayment(p), nil })
 	case events.LimitEvent:
 		found, err := v.app.Limits.Events(v.ctx, v.actor, limits.LimitEvents{Include: ids}, page)
-		return byID(found.Items, err, func(e protection.LimitEvent) (int64, any, error) { return e.ID, shapes.ShowLimitEvent(e), nil })
+		return byID(found.Items, err, func(e protection.LimitEvent) (int64, any, error) { return e.ID, view.ShowLimitEvent(e), nil })
 	case events.Statement:
-		found, now, err := v.app.Statements.List(v.ctx, v.actor, travel.StatementFilter{Include: ids}, page)
-		return byID(found.Items, err, func(s protection.IssuedStatement) (int64, any, error) { return s.ID, shapes.ShowStatement(s, now), nil })
+		found, now, err := v.app.Statements.List(v.ctx, v.actor, statements.StatementFilter{Include: ids}, page)
+		return byID(found.Items, err, func(s protection.IssuedStatement) (int64, any, error) { return s.ID, view.ShowStatement(s, now), nil })
 	case events.Channel:
 		return v.channels(ids, page)
 	case events.Proposal:
-		found, err := v.app.Approvals.List(v.ctx, v.actor, travel.ProposalFilter{Include: ids}, page)
-		return byID(found.Items, err, func(p travel.Proposal) (int64, any, error) { return p.ID, shapes.ShowProposal(p), nil })
+		found, err := v.app.Approvals.List(v.ctx, v.actor, core.ProposalFilter{Include: ids}, page)
+		return byID(found.Items, err, func(p proposal.Proposal) (int64, any, error) { return p.ID, view.ShowProposal(p), nil })
 	default:
 		return nil, fmt.Errorf("objects of the kind %q cannot be shown", kind)
 	}
 }
 
 // channels gives channels without their secrets.
-func (v objectView) channels(ids []int64, page travel.Page) (map[int64]any, error) {
-	found, err := v.app.Channels.List(v.ctx, v.actor, travel.ChannelFilter{Include: ids}, page)
+func (v objectView) channels(ids []int64, page store.Page) (map[int64]any, error) {
+	found, err := v.app.Channels.List(v.ctx, v.actor, merchants.ChannelFilter{Include: ids}, page)
 	if err != nil {
 		return nil, err
 	}
 	show, err := v.channelViewWith(v.ctx, v.actor, nil, found.Items)
-	return byID(found.Items, err, func(c travel.Channel) (int64, any, error) { return c.ID, show(c), nil })
+	return byID(found.Items, err, func(c merchant.Channel) (int64, any, error) { return c.ID, show(c), nil })
 }
 
 // encoded is a shape as JSON, in the bytes in which answers have it.
 func encoded(shape any) (json.RawMessage, error) {
 	var text bytes.Buffer
-	err := wire.Encode(&text, shape)
+	err := view.Encode(&text, shape)
 	return bytes.TrimSpace(text.Bytes()), err
 }
 

@@ -3,13 +3,14 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/reports"
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
+	"holdfast/internal/report"
 )
 
 func (s *server) getBookingProtection(c *call) error {
 	q := c.query()
-	in := reports.ProtectionQuery{Moment: shapes.Moment(q)}
+	in := report.ProtectionQuery{Moment: input.Moment(q)}
 	page := q.Part()
 	in.Problems = q.Problems
 	report, err := s.app.Protection.ExplainBooking(c.ctx, c.actor, c.id, in, page)
@@ -19,14 +20,14 @@ func (s *server) getBookingProtection(c *call) error {
 	if err := paging(s, c, page, report.Allocations); err != nil {
 		return err
 	}
-	c.json(http.StatusOK, shapes.ShowBookingProtection(report))
+	c.json(http.StatusOK, view.ShowBookingProtection(report))
 	return nil
 }
 
 func (s *server) getStatementLineProtection(c *call) error {
 	q := c.query()
-	in := reports.StatementLineQuery{Line: c.r.PathValue("line"), Page: q.Part()}
-	in.Moment = shapes.Moment(q)
+	in := report.StatementLineQuery{Line: c.r.PathValue("line"), Page: q.Part()}
+	in.Moment = input.Moment(q)
 	in.Problems = q.Problems
 	report, err := s.app.Protection.ExplainStatementLine(c.ctx, c.actor, c.id, in)
 	if err != nil {
@@ -40,6 +41,6 @@ func (s *server) getStatementLineProtection(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, shapes.ShowStatementLineProtection(report))
+	c.json(http.StatusOK, view.ShowStatementLineProtection(report))
 	return nil
 }

@@ -11,23 +11,27 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pquerna/otp/totp"
-
+	"holdfast/internal/account/credentials"
+	"holdfast/internal/account/identity"
 	"holdfast/internal/api"
 	"holdfast/internal/app"
-	"holdfast/internal/auth"
-	"holdfast/internal/civil"
-	"holdfast/internal/core"
-	"holdfast/internal/db"
-	"holdfast/internal/dbtest"
-	"holdfast/internal/fx"
-	"holdfast/internal/identity"
-	"holdfast/internal/merchants"
-	"holdfast/internal/money"
-	"holdfast/internal/processors"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/book/pspevents"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/check"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/fx"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/terms"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/secrets"
 	"holdfast/internal/psp"
 	"holdfast/internal/psp/sandbox"
-	"holdfast/internal/travel"
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/dbtest"
+
+	"github.com/pquerna/otp/totp"
 )
 
 // What the fixture is made of. Conversations name these users after @as.
@@ -43,17 +47,17 @@ const (
 
 var users = []struct {
 	name string
-	role auth.Role
+	role access.Role
 	site int64 // 0: of none
 }{
-	{"operator", auth.Operator, 1},
-	{"admin", auth.MemberAdmin, 1},
-	{"finance", auth.Finance, 1},
-	{"reader", auth.ReadOnly, 1},
-	{"careful", auth.MemberAdmin, 1}, // with a second factor
-	{"stranger", auth.MemberAdmin, 2},
-	{"leaver", auth.MemberAdmin, 0}, // whose access was taken away
-	{"second", auth.Operator, 1},    // who approves what the other one asks for
+	{"operator", access.Operator, 1},
+	{"admin", access.MemberAdmin, 1},
+	{"finance", access.Finance, 1},
+	{"reader", access.ReadOnly, 1},
+	{"careful", access.MemberAdmin, 1}, // with a second factor
+	{"stranger", access.MemberAdmin, 2},
+	{"leaver", access.MemberAdmin, 0}, // whose access was taken away
+	{"second", access.Operator, 1},    // who approves what the other one asks for
 }
 
 // world is one deployment with everything fixed that is not the same at each run.
@@ -107,11 +111,11 @@ func (c *chance) restart(seed uint64) {
 // newWorld makes a deployment over an empty database and fills it with the fixture.
 func newWorld(t testing.TB, address string, log io.Writer) *world {
 	t.Helper()
-	return newWorldOf(t, travel.ProtectionOnlyProfile, address, log)
+	return newWorldOf(t, merchant.ProtectionOnlyProfile, address, log)
 }
 
 // newWorldOf is newWorld in a profile.
-func newWorldOf(t testing.TB, profile travel.Profile, address string, log io.Writer) *world {
+func newWorldOf(t testing.TB, profile merchant.Profile, address string, log io.Writer) *world {
 	t.Helper()
 	w := &world{clock: &clock{now: time.Date(2026, 3, 2, 10, 20, 30, 0, time.UTC)}, chance: &chance{}}
 	w.chance.restart(1)
@@ -123,13 +127,13 @@ func newWorldOf(t testing.TB, profile travel.Profile, address string, log io.Wri
 			return fmt.Sprintf("00000000-0000-4000-8000-%012d", w.uuids)
 		},
 		// As cheap as it gets: what is tested here is not the hash.
-		Cost:          auth.PasswordCost{MemoryKiB: 8, Iterations: 1, Parallelism: 1},
+		Cost:          secrets.PasswordCost{MemoryKiB: 8, Iterations: 1, Parallelism: 1},
 		ReservedPaths: []string{"auth"},
 		Profile:       profile,
-		Keys:          func() (auth.SealKeys, error) { return auth.ParseSealKeys(sealKey) },
+		Keys:          func() (secrets.SealKeys, error) { return secrets.ParseSealKeys(sealKey) },
 		Processing:    core.GatewaySettings{BaseURL: baseURL},
 	}
-	charges := processors.SandboxCharges{DB: db}
+	charges := pspevents.SandboxCharges{DB: db}
 	w.bank = sandbox.New(sandbox.Ledger{Change: charges.Change, Due: charges.Due}, baseURL)
 	w.core.Gateways = map[string]psp.Gateway{sandbox.Name: w.bank}
 	w.app = app.New(w.core)
@@ -148,14 +152,14 @@ func (w *world) fill(t testing.TB) {
 	ctx := t.Context()
 	for _, site := range []struct{ path, name string }{{"demo", "Demo Travel"}, {"other", "Other Travel"}} {
 		currency := money.Currency("GBP")
-		_, err := w.app.Sites.Create(ctx, auth.System(0), travel.SiteFields{
+		_, err := w.app.Sites.Create(ctx, access.System(0), merchant.SiteFields{
 			Path: &site.path, Name: &site.name, Currency: &currency, Sandbox: site.path == "demo",
 		})
 		must(t, err)
 	}
 	for _, u := range users {
-		actor := auth.System(max(1, u.site))
-		made, err := w.app.Accounts.CreateUser(ctx, actor, travel.UserFields{
+		actor := access.System(max(1, u.site))
+		made, err := w.app.Accounts.CreateUser(ctx, actor, identity.UserFields{
 			Username: u.name, Email: u.name + "@demo.example", DisplayName: "The " + u.name, Password: password,
 		}, u.role, false)
 		must(t, err)
@@ -163,8 +167,8 @@ func (w *world) fill(t testing.TB) {
 			must(t, w.app.Accounts.RemoveMembership(ctx, actor, made.ID))
 		}
 	}
-	must(t, w.core.Store.Write(ctx, func(tx *db.Tx) error {
-		for _, fill := range []func(testing.TB, *db.Tx) error{fillTokens, w.fillTwoFactor, w.fillChannels, fillSuppliers} {
+	must(t, w.core.Store.Write(ctx, func(tx *store.Tx) error {
+		for _, fill := range []func(testing.TB, *store.Tx) error{fillTokens, w.fillTwoFactor, w.fillChannels, fillSuppliers} {
 			if err := fill(t, tx); err != nil {
 				return err
 			}
@@ -174,16 +178,16 @@ func (w *world) fill(t testing.TB) {
 	w.fillRates(t)
 }
 
-func fillTokens(_ testing.TB, tx *db.Tx) error {
-	_, err := identity.InsertToken(tx, auth.APIToken{SiteID: 1, UserID: userID("admin"), Name: "Server", SecretHash: auth.HashSecret(tokenSecret)})
+func fillTokens(_ testing.TB, tx *store.Tx) error {
+	_, err := identity.InsertToken(tx, identity.APIToken{SiteID: 1, UserID: userID("admin"), Name: "Server", SecretHash: secrets.HashSecret(tokenSecret)})
 	if err != nil {
 		return err
 	}
-	_, err = identity.InsertToken(tx, auth.APIToken{SiteID: 2, UserID: userID("stranger"), Name: "Server", SecretHash: auth.HashSecret(otherSecret)})
+	_, err = identity.InsertToken(tx, identity.APIToken{SiteID: 2, UserID: userID("stranger"), Name: "Server", SecretHash: secrets.HashSecret(otherSecret)})
 	return err
 }
 
-func (w *world) fillTwoFactor(_ testing.TB, tx *db.Tx) error {
+func (w *world) fillTwoFactor(_ testing.TB, tx *store.Tx) error {
 	sealed, err := w.core.Seal(totpSecret, core.PlaceOf("two_factor", userID("careful")))
 	if err != nil {
 		return err
@@ -191,26 +195,26 @@ func (w *world) fillTwoFactor(_ testing.TB, tx *db.Tx) error {
 	if err := identity.BeginTwoFactor(tx, userID("careful"), sealed); err != nil {
 		return err
 	}
-	return identity.ConfirmTwoFactor(tx, userID("careful"), 1, []string{auth.HashRecoveryCode(recovery)})
+	return identity.ConfirmTwoFactor(tx, userID("careful"), 1, []string{credentials.HashRecoveryCode(recovery)})
 }
 
 // fillChannels makes channels beside the test channels 1 and 2 that the sites have from the start. Those that are open
 // for business are protected in both profiles.
-func (w *world) fillChannels(_ testing.TB, tx *db.Tx) error {
-	open := travel.ModeProtectionOnly
+func (w *world) fillChannels(_ testing.TB, tx *store.Tx) error {
+	open := merchant.ModeProtectionOnly
 	if w.core.Profile.Processes() {
-		open = travel.ModeLive
+		open = merchant.ModeLive
 	}
-	for i, c := range []travel.Channel{
-		{SiteID: 1, Name: "Draft", Mode: travel.ModeDraft, Currency: "EUR"}, // 3
-		{SiteID: 1, Name: "Europe", Mode: open, Currency: "EUR"},            // 4
-		{SiteID: 1, Name: "Britain", Mode: open, Currency: "GBP"},           // 5
-		{SiteID: 2, Name: "Elsewhere", Mode: open, Currency: "EUR"},         // 6
+	for i, c := range []merchant.Channel{
+		{SiteID: 1, Name: "Draft", Mode: merchant.ModeDraft, Currency: "EUR"}, // 3
+		{SiteID: 1, Name: "Europe", Mode: open, Currency: "EUR"},              // 4
+		{SiteID: 1, Name: "Britain", Mode: open, Currency: "GBP"},             // 5
+		{SiteID: 2, Name: "Elsewhere", Mode: open, Currency: "EUR"},           // 6
 	} {
 		c.UUID = fmt.Sprintf("00000000-0000-4000-8000-%012d", 100+i)
 		c.Slug, c.ReceiptLabel = fmt.Sprintf("channel-%d", i+3), c.Name
-		c.AccountType, c.ProtectionType = travel.TypeProtected, travel.ProtectionTypes[0]
-		c.Language, c.StatementPeriod = travel.DefaultLanguage, travel.StatementPeriods[0]
+		c.AccountType, c.ProtectionType = merchant.TypeProtected, merchant.ProtectionTypes[0]
+		c.Language, c.StatementPeriod = check.DefaultLanguage, terms.StatementPeriods[0]
 		if _, err := merchants.MakeChannel(w.core, tx, c, fmt.Sprintf("secretofchannel%d", i+3)); err != nil {
 			return err
 		}
@@ -218,8 +222,8 @@ func (w *world) fillChannels(_ testing.TB, tx *db.Tx) error {
 	return nil
 }
 
-func fillSuppliers(_ testing.TB, tx *db.Tx) error {
-	for _, s := range []travel.Supplier{
+func fillSuppliers(_ testing.TB, tx *store.Tx) error {
+	for _, s := range []merchant.Supplier{
 		{SiteID: 1, Name: "Aer Example", URL: "https://air.example", Category: "AIR", Country: "IE"},       // 1
 		{SiteID: 1, Name: "Hotel Example", URL: "https://hotel.example", Category: "HOT", Country: "ES"},   // 2
 		{SiteID: 1, Name: "Example Cruises", URL: "https://cruise.example", Category: "CRU", Country: ""},  // 3
@@ -244,7 +248,7 @@ func (w *world) fillRates(t testing.TB) {
 		must(t, err)
 		fixings = append(fixings, fx.Fixing{Provider: fx.ECB, Currency: of.currency, Day: civil.Date(2026, 2, 27), Rate: rate})
 	}
-	_, err := w.app.Rates.Add(t.Context(), auth.System(0), fixings)
+	_, err := w.app.Rates.Add(t.Context(), access.System(0), fixings)
 	must(t, err)
 }
 

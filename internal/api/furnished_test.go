@@ -13,9 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/db"
-	"holdfast/internal/identity"
+	"holdfast/internal/account/identity"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/platform/secrets"
+	"holdfast/internal/store"
 )
 
 // house is a world with one of everything on each of its two sites, for tests that ask for everything.
@@ -102,9 +103,9 @@ func (h *house) fill(text string, ids map[string]int64) string {
 func (h *house) make(t *testing.T, as, site, kind string) int64 {
 	t.Helper()
 	if h.made++; kind == "token" { // a site has two at most, if the API makes them
-		made := auth.APIToken{}
-		must(t, h.core.Store.Write(t.Context(), func(tx *db.Tx) (err error) {
-			made, err = identity.InsertToken(tx, auth.APIToken{SiteID: 1, UserID: userID("admin"), SecretHash: auth.HashSecret(tokenSecret)})
+		made := identity.APIToken{}
+		must(t, h.core.Store.Write(t.Context(), func(tx *store.Tx) (err error) {
+			made, err = identity.InsertToken(tx, identity.APIToken{SiteID: 1, UserID: userID("admin"), SecretHash: secrets.HashSecret(tokenSecret)})
 			return err
 		}))
 		return made.ID
@@ -187,9 +188,9 @@ func (h *house) credential(t *testing.T, who string) string {
 }
 
 // abilities are those of the limited API tokens.
-var abilities = map[string]auth.Ability{
-	"may-read": auth.AbilityRead, "may-book": auth.AbilityLogBookings, "may-pay": auth.AbilityLogPayments,
-	"may-report": auth.AbilityReports,
+var abilities = map[string]access.Ability{
+	"may-read": access.AbilityRead, "may-book": access.AbilityLogBookings, "may-pay": access.AbilityLogPayments,
+	"may-report": access.AbilityReports,
 }
 
 // renew opens another session for a caller whose credential is of a session.
@@ -217,9 +218,9 @@ func (h *house) newCredential(t *testing.T, who string) string {
 	case "token-wrong":
 		return "1|" + otherSecret
 	case "token-expired", "token-deleted", "token-away", "may-read", "may-book", "may-pay", "may-report", "token-near":
-		var made auth.APIToken
-		must(t, h.core.Store.Write(t.Context(), func(tx *db.Tx) (err error) {
-			token := auth.APIToken{SiteID: 1, UserID: userID("admin"), Name: who, SecretHash: auth.HashSecret(tokenSecret)}
+		var made identity.APIToken
+		must(t, h.core.Store.Write(t.Context(), func(tx *store.Tx) (err error) {
+			token := identity.APIToken{SiteID: 1, UserID: userID("admin"), Name: who, SecretHash: secrets.HashSecret(tokenSecret)}
 			switch who {
 			case "token-expired":
 				token.ExpiresAt = h.clock.read().Add(-time.Hour)
@@ -252,9 +253,9 @@ func (h *house) newCredential(t *testing.T, who string) string {
 		_, _ = h.ask(t, session.Token, "DELETE", "/auth/rest/jwt-auth/v1/token/refresh", "")
 		return session.Token
 	case "leaver": // is a member again for a moment
-		must(t, h.app.Accounts.SetMembership(t.Context(), auth.System(1), userID(who), auth.MemberAdmin, false))
+		must(t, h.app.Accounts.SetMembership(t.Context(), access.System(1), userID(who), access.MemberAdmin, false))
 		session := login(who)
-		must(t, h.app.Accounts.RemoveMembership(t.Context(), auth.System(1), userID(who)))
+		must(t, h.app.Accounts.RemoveMembership(t.Context(), access.System(1), userID(who)))
 		return session.Token
 	case "refresh":
 		return login("reader").RefreshToken

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"holdfast/internal/fault"
+	"holdfast/internal/errs"
 )
 
 // gate lets a bounded number of requests run at once, and a bounded number wait in front of them. Callers take turns, so that
@@ -50,11 +50,11 @@ const crowdedFor = 1000
 const retryAfter = time.Second
 
 func errTooMany() error {
-	return &fault.Error{Kind: fault.TooMany, RetryAfter: retryAfter, Message: "You have too many requests open at the same time. Wait for some answers first."}
+	return &errs.Error{Kind: errs.TooMany, RetryAfter: retryAfter, Message: "You have too many requests open at the same time. Wait for some answers first."}
 }
 
 func errFull() error {
-	return &fault.Error{Kind: fault.Unavailable, RetryAfter: retryAfter, Message: "There are too many requests at the moment. Send this one again."}
+	return &errs.Error{Kind: errs.Unavailable, RetryAfter: retryAfter, Message: "There are too many requests at the moment. Send this one again."}
 }
 
 // arrive counts a request of a caller. Unless it returns an error, leave must follow.

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/fault"
+	"holdfast/internal/errs"
 )
 
 // arrives brings a request of a caller to a gate, as far as its place in the line. nil is a request that runs.
-func arrives(t *testing.T, g *gate, caller string, want fault.Kind) *place {
+func arrives(t *testing.T, g *gate, caller string, want errs.Kind) *place {
 	t.Helper()
 	err := g.arrive(caller)
 	var at *place
@@ -21,10 +21,10 @@ func arrives(t *testing.T, g *gate, caller string, want fault.Kind) *place {
 			g.leave(caller)
 		}
 	}
-	if fault.KindOf(err) != want {
+	if errs.KindOf(err) != want {
 		t.Fatalf("%s: %v", caller, err)
 	}
-	if f, ok := err.(*fault.Error); ok && f.RetryAfter <= 0 {
+	if f, ok := err.(*errs.Error); ok && f.RetryAfter <= 0 {
 		t.Errorf("%s: %v says nothing of when to come back", caller, err)
 	}
 	return at
@@ -53,30 +53,30 @@ func empty(t *testing.T, g *gate) {
 func TestALineHasAnEnd(t *testing.T) {
 	g := &gate{running: 2, waiting: 3, each: 4, reading: 100}
 	for _, caller := range []string{"a", "b"} {
-		if arrives(t, g, caller, fault.Internal) != nil {
+		if arrives(t, g, caller, errs.Internal) != nil {
 			t.Fatal("there is room, and it waits")
 		}
 	}
 	for _, caller := range []string{"c", "d", "e"} {
-		if arrives(t, g, caller, fault.Internal) == nil {
+		if arrives(t, g, caller, errs.Internal) == nil {
 			t.Fatal("more run than may")
 		}
 	}
 	for _, caller := range []string{"a", "c", "f"} {
-		arrives(t, g, caller, fault.Unavailable)
+		arrives(t, g, caller, errs.Unavailable)
 	}
 }
 
 func TestOneCallerHasABound(t *testing.T) {
 	g := &gate{running: 2, waiting: 10, each: 3, reading: 100}
 	for range 3 {
-		arrives(t, g, "a", fault.Internal)
+		arrives(t, g, "a", errs.Internal)
 	}
-	arrives(t, g, "a", fault.TooMany)
-	arrives(t, g, "b", fault.Internal)
+	arrives(t, g, "a", errs.TooMany)
+	arrives(t, g, "b", errs.Internal)
 	g.end()
 	g.leave("a")
-	arrives(t, g, "a", fault.Internal)
+	arrives(t, g, "a", errs.Internal)
 }
 
 // Requests that are still being sent have a bound, too.
@@ -87,7 +87,7 @@ func TestSlowSendersHaveABound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := g.arrive("e"); !fault.Is(err, fault.Unavailable) {
+	if err := g.arrive("e"); !errs.Is(err, errs.Unavailable) {
 		t.Errorf("%v", err)
 	}
 }
@@ -95,14 +95,14 @@ func TestSlowSendersHaveABound(t *testing.T) {
 // Where the line is full, the caller who has the most in it makes room for one who has less.
 func TestOneCallerDoesNotKeepOthersOut(t *testing.T) {
 	g := &gate{running: 1, waiting: 3, each: 10, reading: 100}
-	arrives(t, g, "a", fault.Internal)
-	line := []*place{arrives(t, g, "a", fault.Internal), arrives(t, g, "a", fault.Internal), arrives(t, g, "a", fault.Internal)}
-	b := arrives(t, g, "b", fault.Internal)
-	if err, over := isTurn(line[2]); !over || !fault.Is(err, fault.TooMany) {
+	arrives(t, g, "a", errs.Internal)
+	line := []*place{arrives(t, g, "a", errs.Internal), arrives(t, g, "a", errs.Internal), arrives(t, g, "a", errs.Internal)}
+	b := arrives(t, g, "b", errs.Internal)
+	if err, over := isTurn(line[2]); !over || !errs.Is(err, errs.TooMany) {
 		t.Errorf("the last of the longest line: %v, %t", err, over)
 	}
 	g.leave("a")
-	arrives(t, g, "b", fault.Unavailable) // now both would have as many
+	arrives(t, g, "b", errs.Unavailable) // now both would have as many
 	for i, next := range []*place{line[0], b, line[1]} {
 		if err, its := isTurn(next); its || err != nil {
 			t.Fatalf("%d comes too early", i)
@@ -123,7 +123,7 @@ func TestWhoGoesLeavesItsPlace(t *testing.T) {
 	g := &gate{running: 1, waiting: 2, each: 10, reading: 100}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	arrives(t, g, "a", fault.Internal)
+	arrives(t, g, "a", errs.Internal)
 	for range 3 { // more than the line holds
 		if err := g.arrive("b"); err != nil {
 			t.Fatal(err)
@@ -157,7 +157,7 @@ func TestManyAtAGate(t *testing.T) {
 					continue
 				}
 				err := g.enter(ctx, caller)
-				if fault.KindOf(err) != fault.Internal {
+				if errs.KindOf(err) != errs.Internal {
 					refused.Add(1)
 				}
 				if err == nil {
@@ -184,17 +184,17 @@ func TestManyAtAGate(t *testing.T) {
 // before. Where enough go on like that, it keeps its place.
 func TestALongReadGivesItsPlaceToOthers(t *testing.T) {
 	g := &gate{running: 1, waiting: 5, each: 5, turn: time.Nanosecond, beside: 1}
-	if arrives(t, g, "a", fault.Internal) != nil {
+	if arrives(t, g, "a", errs.Internal) != nil {
 		t.Fatal("there is room, and it waits")
 	}
-	next := arrives(t, g, "b", fault.Internal)
+	next := arrives(t, g, "b", errs.Internal)
 	long := g.stay()
 	if err := <-next.turn; err != nil { // when the turn of the long one is over
 		t.Fatal(err)
 	}
 	g.turn = time.Hour
 	second := g.stay()
-	third := arrives(t, g, "c", fault.Internal)
+	third := arrives(t, g, "c", errs.Internal)
 	second.giveWay()
 	if _, is := isTurn(third); is {
 		t.Fatal("two go on beside the one that runs")
@@ -220,15 +220,15 @@ func TestALongReadGivesItsPlaceToOthers(t *testing.T) {
 // many run as before.
 func TestWhileCallersAreRefusedFewerRun(t *testing.T) {
 	for name, refuse := range map[string]func(g *gate){
-		"a caller has too many": func(g *gate) { arrives(t, g, "a", fault.TooMany) },
-		"all have too many":     func(g *gate) { arrives(t, g, "e", fault.Unavailable) },
+		"a caller has too many": func(g *gate) { arrives(t, g, "a", errs.TooMany) },
+		"all have too many":     func(g *gate) { arrives(t, g, "e", errs.Unavailable) },
 		"it was refused before": func(g *gate) { g.crowd() },
 	} {
 		g := &gate{running: 2, waiting: 2, each: 1, spare: 1}
 		for _, caller := range []string{"a", "b"} {
-			arrives(t, g, caller, fault.Internal)
+			arrives(t, g, caller, errs.Internal)
 		}
-		c, d := arrives(t, g, "c", fault.Internal), arrives(t, g, "d", fault.Internal)
+		c, d := arrives(t, g, "c", errs.Internal), arrives(t, g, "d", errs.Internal)
 		refuse(g)
 		g.end()
 		if _, is := isTurn(c); is {
@@ -245,7 +245,7 @@ func TestWhileCallersAreRefusedFewerRun(t *testing.T) {
 		}
 		for _, caller := range []string{"a", "b"} {
 			g.leave(caller)
-			if arrives(t, g, caller, fault.Internal); caller == "a" && g.runs != 2 {
+			if arrives(t, g, caller, errs.Internal); caller == "a" && g.runs != 2 {
 				t.Errorf("%s: when nobody waits, %d run", name, g.runs)
 			}
 		}
@@ -256,7 +256,7 @@ func TestWhileCallersAreRefusedFewerRun(t *testing.T) {
 func TestACrowdIsOver(t *testing.T) {
 	g := &gate{running: 2, waiting: 2, each: 4, spare: 1}
 	for range 4 {
-		arrives(t, g, "a", fault.Internal)
+		arrives(t, g, "a", errs.Internal)
 	}
 	g.crowd()
 	g.end()
@@ -266,7 +266,7 @@ func TestACrowdIsOver(t *testing.T) {
 		}
 		g.end()
 		g.leave("a")
-		arrives(t, g, "a", fault.Internal)
+		arrives(t, g, "a", errs.Internal)
 	}
 	if g.end(); g.runs != 2 {
 		t.Errorf("after the crowd %d run", g.runs)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"holdfast/internal/api"
-	"holdfast/internal/dbtest"
+	"holdfast/internal/testkit/dbtest"
 )
 
 func TestNotReadyWithoutItsDatabase(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	"testing"
 
 	"holdfast/internal/api"
-	"holdfast/internal/db"
-	"holdfast/internal/dbtest"
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/dbtest"
 )
 
 // hostileRounds are how many hostile requests `make test` makes on each engine. `make torture` makes all.
@@ -229,7 +229,7 @@ func (h *house) rows(t *testing.T) string {
 		names = `SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename`
 	}
 	var b strings.Builder
-	must(t, h.core.Store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
+	must(t, h.core.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
 		if h.counting == "" {
 			var counts []string
 			err := tx.Each(names, nil, func(scan func(dest ...any) error) error {

@@ -11,22 +11,23 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/api/wire"
-	"holdfast/internal/fault"
-	"holdfast/internal/paymentfile"
-	"holdfast/internal/takeover"
-	"holdfast/internal/travel"
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
+	"holdfast/internal/book/imports"
+	"holdfast/internal/book/paymentfile"
+	"holdfast/internal/domain/check"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/errs"
 )
 
 // createImport takes a file as it comes, a piece at a time. So its body is not read at the door.
 func (s *server) createImport(c *call) error {
 	q := c.query()
-	in := takeover.NewFile{
-		DryRun: q.Flag("dry_run", false), Mode: travel.AccountMode(q.Text("mode")), Reason: q.Text("reason"),
-		CoverFromEffective: q.One("cover_start", shapes.CoverRecorded, []string{shapes.CoverRecorded, shapes.CoverEffective}) == shapes.CoverEffective,
+	in := imports.NewFile{
+		DryRun: q.Flag("dry_run", false), Mode: merchant.AccountMode(q.Text("mode")), Reason: q.Text("reason"),
+		CoverFromEffective: q.One("cover_start", view.CoverRecorded, []string{view.CoverRecorded, view.CoverEffective}) == view.CoverEffective,
 	}
-	travel.CheckNote(&q.Problems, "reason", in.Reason)
+	check.Note(&q.Problems, "reason", in.Reason)
 	if kind, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type")); err != nil || kind != "text/csv" {
 		q.Problems.Wrong("Content-Type", "The body is the file itself, with the type text/csv.")
 	}
@@ -43,7 +44,7 @@ func (s *server) createImport(c *call) error {
 	defer hurry(c, s.cfg.UploadTime)()
 	body := http.MaxBytesReader(c.ResponseWriter, c.r.Body, int64(most))
 	made, err := s.app.ImportFiles.Receive(ctx, c.actor, in, func(keep func(piece []byte) error) (int, error) {
-		return paymentfile.Check(upload{body}, takeover.PieceBytes, s.cfg.ImportRows, keep)
+		return paymentfile.Check(upload{body}, imports.PieceBytes, s.cfg.ImportRows, keep)
 	})
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		return errBodyTooLarge(most)
@@ -71,15 +72,15 @@ func (u upload) Read(b []byte) (int, error) {
 }
 
 func errUnfinished() error {
-	return fault.WrongField("file", "The file did not come to its end. It took too long, or the connection broke.")
+	return errs.WrongField("file", "The file did not come to its end. It took too long, or the connection broke.")
 }
 
-func importObject(f takeover.File) object { return object{id: f.ID, body: shapes.ShowImport(f)} }
+func importObject(f imports.File) object { return object{id: f.ID, body: view.ShowImport(f)} }
 
 func (s *server) listImports(c *call) error {
 	q := c.query()
 	page := q.Page([]string{"id"})
-	filter := takeover.FileFilter{States: wire.Words(q, "state", takeover.FileStates)}
+	filter := imports.FileFilter{States: input.Words(q, "state", imports.FileStates)}
 	if err := q.Err(); err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func (s *server) listImports(c *call) error {
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, shapes.ShowImport)
+	return list(s, c, page, found, view.ShowImport)
 }
 
 func (s *server) getImport(c *call) error {
@@ -111,14 +112,14 @@ func (s *server) discardImport(c *call) error {
 	if err := s.app.ImportFiles.Discard(c.ctx, c.actor, c.id); err != nil {
 		return err
 	}
-	c.json(http.StatusOK, wire.Deleted{Deleted: true})
+	c.json(http.StatusOK, view.Deleted{Deleted: true})
 	return nil
 }
 
 func (s *server) listImportRows(c *call) error {
 	q := c.query()
 	page := q.Page([]string{"id"})
-	filter := takeover.FileFilter{RowStates: wire.Words(q, "status", takeover.RowStates)}
+	filter := imports.FileFilter{RowStates: input.Words(q, "status", imports.RowStates)}
 	if err := q.Err(); err != nil {
 		return err
 	}
@@ -126,7 +127,7 @@ func (s *server) listImportRows(c *call) error {
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, shapes.ShowImportRow)
+	return list(s, c, page, found, view.ShowImportRow)
 }
 
 // csvRows is how many refused rows one read of the CSV takes.
@@ -143,7 +144,7 @@ func (s *server) getImportCSV(c *call) error {
 }
 
 // refusedRows are all rows of an import that were refused, in the order of their lines.
-func (s *server) refusedRows(c *call, of takeover.File) iter.Seq2[paymentfile.Refused, error] {
+func (s *server) refusedRows(c *call, of imports.File) iter.Seq2[paymentfile.Refused, error] {
 	return func(yield func(paymentfile.Refused, error) bool) {
 		last := 0
 		for more := true; more; {

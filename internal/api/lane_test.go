@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/core"
-	"holdfast/internal/db"
-	"holdfast/internal/dbtest"
-	"holdfast/internal/lane"
+	"holdfast/internal/lib/lane"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/dbtest"
 )
 
 // TestReportsThatScanWaitInALineOfTheirOwn: where as many run as may and the line is full, the next one is told when to come
@@ -39,7 +39,7 @@ func TestReportsThatScanWaitInALineOfTheirOwn(t *testing.T) {
 			held, end := make(chan error, 1), make(chan struct{})
 			holding := make(chan struct{})
 			go func() {
-				held <- w.core.Store.Report(context.WithoutCancel(t.Context()), db.Deployment, "somebody", func(*db.Tx) error {
+				held <- w.core.Store.Report(context.WithoutCancel(t.Context()), store.Deployment, "somebody", func(*store.Tx) error {
 					close(holding)
 					<-end
 					return nil
@@ -69,7 +69,7 @@ func TestReportsThatScanWaitInALineOfTheirOwn(t *testing.T) {
 				}
 			}
 			// What is kept needs no place. A new version of the site ends it.
-			if err := w.core.Store.Write(t.Context(), func(tx *db.Tx) error { return core.Changed(tx, 1) }); err != nil {
+			if err := w.core.Store.Write(t.Context(), func(tx *store.Tx) error { return core.Changed(tx, 1) }); err != nil {
 				t.Fatal(err)
 			}
 			w.core.Store.SetLane(lane.Bounds{Each: -1}) // the caller has as many as it may

@@ -3,17 +3,17 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/api/wire"
-	"holdfast/internal/limits"
-	"holdfast/internal/protection"
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
+	"holdfast/internal/book/limits"
+	"holdfast/internal/domain/protection"
 )
 
 func (s *server) listLimits(c *call) error {
 	q := c.query()
 	page := q.Page([]string{"id"})
 	filter := limits.LimitFilter{
-		Scopes: wire.Words(q, "scope", protection.LimitScopes), Channels: q.Ids("channels"), Over: q.Flag("over", false),
+		Scopes: input.Words(q, "scope", protection.LimitScopes), Channels: q.Ids("channels"), Over: q.Flag("over", false),
 	}
 	if err := q.Err(); err != nil {
 		return err
@@ -22,7 +22,7 @@ func (s *server) listLimits(c *call) error {
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, shapes.ShowLimitRow)
+	return list(s, c, page, found, view.ShowLimitRow)
 }
 
 func (s *server) createLimit(c *call) error {
@@ -31,8 +31,8 @@ func (s *server) createLimit(c *call) error {
 		return err
 	}
 	return s.create(c, func() (object, error) {
-		made, err := s.app.Limits.Set(c.ctx, c.actor, shapes.LimitFields(in))
-		return waiting(made.Proposal, object{id: made.ID, body: shapes.ShowLimit(made)}), err
+		made, err := s.app.Limits.Set(c.ctx, c.actor, input.LimitFields(in))
+		return waiting(made.Proposal, object{id: made.ID, body: view.ShowLimit(made)}), err
 	})
 }
 
@@ -46,14 +46,14 @@ func (s *server) getLimit(c *call) error {
 
 func (s *server) findLimit(c *call, id int64) (object, error) {
 	found, err := s.app.Limits.Get(c.ctx, c.actor, id)
-	return object{id: found.ID, body: shapes.ShowLimit(found)}, err
+	return object{id: found.ID, body: view.ShowLimit(found)}, err
 }
 
 func (s *server) listLimitEvents(c *call) error {
 	q := c.query()
 	page := q.Page([]string{"id"})
 	filter := limits.LimitEvents{
-		Scopes: wire.Words(q, "scope", protection.LimitScopes), Channels: q.Ids("channels"),
+		Scopes: input.Words(q, "scope", protection.LimitScopes), Channels: q.Ids("channels"),
 		After: q.InstantOrZero("after"),
 	}
 	percents := map[string]int64{"80": 80, "95": 95, "100": 100}
@@ -65,5 +65,5 @@ func (s *server) listLimitEvents(c *call) error {
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, shapes.ShowLimitEvent)
+	return list(s, c, page, found, view.ShowLimitEvent)
 }

@@ -3,16 +3,16 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/api/wire"
-	"holdfast/internal/mail"
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
+	"holdfast/internal/notify/mail"
 )
 
 func (s *server) listMails(c *call) error {
 	q := c.query()
 	page := q.Page(mail.Orders)
 	filter := mail.Filter{
-		Include: q.Ids("include"), Exclude: q.Ids("exclude"), States: wire.Words(q, "state", mail.States), Kinds: wire.Words(q, "kind", mail.Kinds),
+		Include: q.Ids("include"), Exclude: q.Ids("exclude"), States: input.Words(q, "state", mail.States), Kinds: input.Words(q, "kind", mail.Kinds),
 		Bookings: q.Ids("bookings"), Transactions: q.Ids("transactions"),
 	}
 	if err := q.Err(); err != nil {
@@ -22,7 +22,7 @@ func (s *server) listMails(c *call) error {
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, shapes.ShowMail)
+	return list(s, c, page, found, view.ShowMail)
 }
 
 func (s *server) getMail(c *call) error {
@@ -30,7 +30,7 @@ func (s *server) getMail(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{body: shapes.ShowMailText(found, text)})
+	return c.show(http.StatusOK, object{body: view.ShowMailText(found, text)})
 }
 
 func (s *server) resendMail(c *call) error {
@@ -38,7 +38,7 @@ func (s *server) resendMail(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{body: shapes.ShowMail(made)})
+	return c.show(http.StatusOK, object{body: view.ShowMail(made)})
 }
 
 func (s *server) tryMail(c *call) error {
@@ -57,5 +57,5 @@ func (s *server) tryMail(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{body: shapes.ShowMail(made)})
+	return c.show(http.StatusOK, object{body: view.ShowMail(made)})
 }

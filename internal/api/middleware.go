@@ -16,9 +16,9 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/core"
-	"holdfast/internal/fault"
-	"holdfast/internal/travel"
+	"holdfast/internal/domain/card"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
 )
 
 // saneID matches the request ids of clients that may appear in logs and answers.
@@ -26,7 +26,7 @@ var saneID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
 // requestID returns the client's id of the request, or a random one.
 func (s *server) requestID(r *http.Request) string {
-	if id := r.Header.Get("X-Request-Id"); saneID.MatchString(id) && !travel.HoldsCardNumber(id) {
+	if id := r.Header.Get("X-Request-Id"); saneID.MatchString(id) && !card.HoldsCardNumber(id) {
 		return id
 	}
 	return randomID(s.core)
@@ -170,7 +170,7 @@ func (s *server) ready(c *call) error {
 	ctx, cancel := context.WithTimeout(c.ctx, readyTime)
 	defer cancel()
 	if err := s.core.Ready(ctx); err != nil {
-		return &fault.Error{Kind: fault.Unavailable, Message: "The database cannot be reached.", RetryAfter: time.Second, Err: err}
+		return &errs.Error{Kind: errs.Unavailable, Message: "The database cannot be reached.", RetryAfter: time.Second, Err: err}
 	}
 	c.json(http.StatusOK, health{Status: "ready", Replica: s.core.Replica()})
 	return nil

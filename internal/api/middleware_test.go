@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"holdfast/internal/app"
-	"holdfast/internal/auth"
-	"holdfast/internal/core"
-	"holdfast/internal/fault"
-	"holdfast/internal/travel"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/errs"
+	"holdfast/internal/lib/csvcell"
+	"holdfast/internal/platform/core"
 )
 
 // bare is a server without a database and what it logs.
@@ -175,14 +175,14 @@ func TestNoCellIsAFormula(t *testing.T) {
 		"\n=1": "'\n=1", " =1": "' =1", "\u00a0=1": "'\u00a0=1", "\ufeff=1": "'\ufeff=1", "＝1": "'＝1", "＋1": "'＋1", "－1": "'－1", "＠A1": "'＠A1",
 		"|calc": "'|calc", "%0A": "'%0A", " ": " ", "'=1": "'=1",
 	} {
-		if got := travel.PlainCell(text); got != want {
+		if got := csvcell.PlainCell(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
 }
 
 func TestEveryKindOfFaultIsInTheCatalogue(t *testing.T) {
-	for kind := fault.Internal; kind <= fault.Unavailable; kind++ {
+	for kind := errs.Internal; kind <= errs.Unavailable; kind++ {
 		if row := catalogue[kind]; row.code == "" || row.status < 400 {
 			t.Errorf("kind %d is answered with %+v", kind, row)
 		}
@@ -190,7 +190,7 @@ func TestEveryKindOfFaultIsInTheCatalogue(t *testing.T) {
 }
 
 func TestEveryPermissionHasAName(t *testing.T) {
-	for _, p := range auth.System(1).Permissions() {
+	for _, p := range access.System(1).Permissions() {
 		if permissionNames[p] == "" {
 			t.Errorf("%q has no name on the wire", p)
 		}

@@ -6,11 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/api/wire"
-	"holdfast/internal/checkout"
-	"holdfast/internal/fault"
-	"holdfast/internal/travel"
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
+	"holdfast/internal/book/checkout"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/modal"
+	"holdfast/internal/errs"
 )
 
 // TestCard is a test card of the sandbox processor, as the frame of the payment modal gets it. The number is a public test
@@ -22,15 +23,15 @@ type TestCard struct {
 	What   string `json:"what"` // what happens with this card, in words
 }
 
-func (s *server) showModal(v checkout.ModalView) shapes.ModalSession {
+func (s *server) showModal(v checkout.ModalView) view.ModalSession {
 	c := v.Channel
-	shape := shapes.ModalSession{
-		Token: v.Token, ExpiresAt: wire.MaybeISO(v.Session.ExpiresAt), ExpiresIn: int64(checkout.ModalLife.Seconds()), Site: v.SiteName,
-		Channel: shapes.ModalChannel{
-			ID: c.ID, Name: c.Name, Currencies: string(c.Currency), Test: c.Mode == travel.ModeTest, ServerToServer: c.ServerToServer,
+	shape := view.ModalSession{
+		Token: v.Token, ExpiresAt: view.MaybeISO(v.Session.ExpiresAt), ExpiresIn: int64(checkout.ModalLife.Seconds()), Site: v.SiteName,
+		Channel: view.ModalChannel{
+			ID: c.ID, Name: c.Name, Currencies: string(c.Currency), Test: c.Mode == merchant.ModeTest, ServerToServer: c.ServerToServer,
 			Language: c.Language, ReceiptLabel: c.ReceiptLabel,
 		},
-		Tokenizer: shapes.ModalTokenizer{Kind: v.Tokenizer},
+		Tokenizer: view.ModalTokenizer{Kind: v.Tokenizer},
 	}
 	t := &shape.Tokenizer
 	if v.Tokenizer != checkout.HostedFields {
@@ -40,7 +41,7 @@ func (s *server) showModal(v checkout.ModalView) shapes.ModalSession {
 		t.Environment, t.Script = checkout.ModalLive, s.cfg.FieldsLiveScript
 	}
 	if t.Script == "" { // the hosted fields do not work without their script
-		*t = shapes.ModalTokenizer{Kind: checkout.NoCards}
+		*t = view.ModalTokenizer{Kind: checkout.NoCards}
 		return shape
 	}
 	t.ID, t.Origin, t.Timestamp, t.Scheme, t.AuthenticationKey =
@@ -61,7 +62,7 @@ func ownPages(cfg Config) *http.CrossOriginProtection {
 
 func (s *server) checkOwnPage(c *call) error {
 	if err := s.ownPages.Check(c.r); err != nil {
-		return &fault.Error{Kind: fault.Forbidden, Message: "Only the frame of the payment modal may send this request.", Err: err}
+		return &errs.Error{Kind: errs.Forbidden, Message: "Only the frame of the payment modal may send this request.", Err: err}
 	}
 	return nil
 }
@@ -79,11 +80,11 @@ func (s *server) openModalSession(c *call) error {
 		Fields: map[string]string{},
 	}
 	opening.Environment, _ = in.Fields["environment"].(string) // anything else leaves it to the channel
-	names := slices.Clone(travel.ModalAlways)
+	names := slices.Clone(modal.Always)
 	if verify := in.Texts("verify"); verify != nil {
 		for _, name := range *verify {
-			if !slices.Contains(travel.ModalVerifiable, name) && !slices.Contains(names, name) {
-				in.Wrong("verify", "%s", "Only these fields can be verified: "+strings.Join(travel.ModalVerifiable, ", ")+".")
+			if !slices.Contains(modal.Verifiable, name) && !slices.Contains(names, name) {
+				in.Wrong("verify", "%s", "Only these fields can be verified: "+strings.Join(modal.Verifiable, ", ")+".")
 			}
 		}
 		names = append(names, *verify...)
@@ -140,13 +141,13 @@ func (s *server) createModalBooking(c *call) error {
 	if err != nil {
 		return err
 	}
-	named := shapes.PageNames{}
+	named := view.PageNames{}
 	named.Take(in, "country", "countries")
 	named.Take(in, "description", "content")
 	if country := in.Text("countries"); country != nil && given["country"] == "" {
 		given["country"] = *country
 	}
-	fields := shapes.BookingFields(in)
+	fields := input.BookingFields(in)
 	fields.OtherProtection = nil // the merchant says what else protects a traveller, and not the shopper
 	return s.create(c, func() (object, error) {
 		made, created, err := s.app.Modals.Book(c.ctx, use, fields, given)
@@ -190,9 +191,9 @@ func (s *server) createModalTransaction(c *call) error {
 		return err
 	}
 	delete(given, "country") // it may be the country of the trip or of the payer; the booking has the right one
-	named := shapes.NamedBookings(in)
-	names := shapes.PageNames{}
-	payment := shapes.ModalTransaction(in, names)
+	named := view.NamedBookings(in)
+	names := view.PageNames{}
+	payment := view.ModalTransaction(in, names)
 	return s.create(c, func() (object, error) {
 		made, created, err := s.app.Modals.Pay(c.ctx, use, checkout.ModalPayment{
 			NewTransaction: payment, Given: given, Bookings: named, Address: c.address,

@@ -16,13 +16,14 @@ import (
 	"time"
 
 	"holdfast/internal/api"
-	"holdfast/internal/auth"
-	"holdfast/internal/checkout"
-	"holdfast/internal/db"
-	"holdfast/internal/dbtest"
-	"holdfast/internal/merchants"
+	"holdfast/internal/book/checkout"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/platform/secrets"
 	"holdfast/internal/psp/sandbox"
-	"holdfast/internal/travel"
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/dbtest"
 )
 
 // testCards are the sandbox processor's, as the program hands them in.
@@ -60,7 +61,7 @@ func (k *talk) keyOf(t *testing.T, r *http.Request) string {
 	}
 	use, err := k.world.app.Modals.Enter(t.Context(), strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), false)
 	must(t, err)
-	return use.Key(auth.IdempotencyKey{Key: key}).Key
+	return use.Key(access.IdempotencyKey{Key: key}).Key
 }
 
 // authString is what an integrator's server makes for the fields, by the clock of the world.
@@ -69,13 +70,13 @@ func (w *world) authString(t *testing.T, fields map[string]string) string {
 	channel, err := strconv.ParseInt(fields["channels"], 10, 64)
 	must(t, err)
 	var text string
-	must(t, w.core.Store.Read(t.Context(), db.Deployment, func(tx *db.Tx) error {
+	must(t, w.core.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
 		c, err := merchants.Channel(tx, 1, channel)
 		if err != nil {
 			return err
 		}
 		secret, err := w.app.Channels.Secret(c)
-		text = auth.ModalString(secret, fields, w.clock.read())
+		text = secrets.ModalString(secret, fields, w.clock.read())
 		return err
 	}))
 	return text
@@ -115,7 +116,7 @@ func named(fields map[string]any) []string { return slices.Sorted(maps.Keys(fiel
 func openModal(t *testing.T, w *world) string {
 	t.Helper()
 	urls := []string{"https://shop.example"}
-	_, err := w.app.Sites.Change(t.Context(), auth.System(1), 1, travel.SiteFields{PermittedURLs: &urls})
+	_, err := w.app.Sites.Change(t.Context(), access.System(1), 1, merchant.SiteFields{PermittedURLs: &urls})
 	must(t, err)
 	fields := map[string]string{"channels": "1", "currencies": "GBP", "total": "9900"}
 	opened, err := w.app.Modals.Open(t.Context(), checkout.ModalOpening{

@@ -3,14 +3,15 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/api/shapes"
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
 )
 
 func (s *server) getMovement(c *call) error {
-	report, err := s.app.Exposure.Movement(c.ctx, c.actor, shapes.MovementQuery(c.query()))
+	report, err := s.app.Exposure.Movement(c.ctx, c.actor, input.MovementQuery(c.query()))
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, shapes.ShowMovement(report))
+	c.json(http.StatusOK, view.ShowMovement(report))
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"holdfast/internal/api"
-	"holdfast/internal/dbtest"
+	"holdfast/internal/testkit/dbtest"
 )
 
 // TestEveryOperationTellsOfAnOutage: where the database does not answer in time, every operation that needs it says so,

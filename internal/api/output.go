@@ -12,10 +12,10 @@ import (
 	"strings"
 	"sync"
 
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/api/wire"
-	"holdfast/internal/fault"
-	"holdfast/internal/travel"
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
+	"holdfast/internal/errs"
+	"holdfast/internal/store"
 )
 
 // object is the answer about one thing.
@@ -35,7 +35,7 @@ func (c *call) json(status int, body any) {
 	c.Header().Set("Content-Type", jsonType)
 	c.WriteHeader(status)
 	// The status has been sent: if the client has gone, nothing more can be done.
-	_ = wire.Encode(c, body)
+	_ = view.Encode(c, body)
 }
 
 // text writes an answer that is JSON already.
@@ -51,9 +51,9 @@ func (c *call) show(status int, o object) error {
 	body := shownBodies.Get().(*bytes.Buffer)
 	defer shownBodies.Put(body)
 	body.Reset()
-	if shape, ok := o.body.(shapes.Booking); ok { // it writes the same in less time
+	if shape, ok := o.body.(view.Booking); ok { // it writes the same in less time
 		body.Write(append(shape.Write(body.AvailableBuffer()), '\n'))
-	} else if err := wire.Encode(body, o.body); err != nil {
+	} else if err := view.Encode(body, o.body); err != nil {
 		return err
 	}
 	if tag := o.tag(body.Bytes()); tag != "" {
@@ -96,7 +96,7 @@ func (c *call) ifVersion() int64 {
 	if parts == nil {
 		return -1
 	}
-	version, ok := wire.ParseID(parts[1])
+	version, ok := input.ParseID(parts[1])
 	if !ok {
 		return -1
 	}
@@ -126,11 +126,11 @@ func (s *server) created(c *call, made object) error {
 }
 
 // list answers with one page of a collection. show gives the shape of an item.
-func list[T, W any](s *server, c *call, page travel.Page, l travel.List[T], show func(T) W) error {
+func list[T, W any](s *server, c *call, page store.Page, l store.List[T], show func(T) W) error {
 	if err := paging(s, c, page, l); err != nil {
 		return err
 	}
-	c.json(http.StatusOK, shapes.Each(l.Items, show))
+	c.json(http.StatusOK, view.Each(l.Items, show))
 	return nil
 }
 
@@ -150,11 +150,11 @@ func listText(c *call, n int, write func(i int, to []byte) []byte) {
 }
 
 // paging writes the headers of a page. The error is PageNumber when there is no such page.
-func paging[T any](s *server, c *call, page travel.Page, l travel.List[T]) error {
+func paging[T any](s *server, c *call, page store.Page, l store.List[T]) error {
 	total := l.Total
 	pages := (total + int64(page.Size) - 1) / int64(page.Size)
 	if l.PastEnd {
-		return fault.New(fault.PageNumber, "The page number requested is larger than the number of pages available.")
+		return errs.New(errs.PageNumber, "The page number requested is larger than the number of pages available.")
 	}
 	if page.Count {
 		c.Header().Set("X-WP-Total", strconv.FormatInt(total, 10))
@@ -170,7 +170,7 @@ func paging[T any](s *server, c *call, page travel.Page, l travel.List[T]) error
 }
 
 // linkTo writes the Link header for the next or the previous page of the same query.
-func (s *server) linkTo(u *url.URL, page travel.Page, step int, rel string) string {
+func (s *server) linkTo(u *url.URL, page store.Page, step int, rel string) string {
 	values := u.Query()
 	if page.Offset >= 0 {
 		values.Set("offset", strconv.Itoa(max(0, page.Offset+step*page.Size)))
@@ -181,10 +181,10 @@ func (s *server) linkTo(u *url.URL, page travel.Page, step int, rel string) stri
 }
 
 // linksAt gives the links of things in a collection of the site with a path, by their ids.
-func (s *server) linksAt(site, collection string) func(id int64) wire.Links {
+func (s *server) linksAt(site, collection string) func(id int64) view.Links {
 	all := fmt.Sprintf("%s/%s/%s/%s/v2/%s", s.cfg.BaseURL, site, s.cfg.RESTRoot, s.cfg.Namespace, collection)
-	return func(id int64) wire.Links {
-		return wire.Links{Self: [1]wire.Link{{HREF: all + "/" + strconv.FormatInt(id, 10)}}, Collection: [1]wire.Link{{HREF: all}}}
+	return func(id int64) view.Links {
+		return view.Links{Self: [1]view.Link{{HREF: all + "/" + strconv.FormatInt(id, 10)}}, Collection: [1]view.Link{{HREF: all}}}
 	}
 }
 

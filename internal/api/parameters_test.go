@@ -5,9 +5,9 @@ import (
 	"sync"
 	"testing"
 
-	"go.yaml.in/yaml/v3"
-
 	"holdfast/docs"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // parameter is one of an operation, as the description has it.

@@ -3,14 +3,14 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/travel"
+	"holdfast/internal/api/view"
+	"holdfast/internal/book/payments"
 )
 
 func (s *server) listPayments(c *call) error {
 	q := c.query()
-	page := q.Page(travel.PaymentOrders)
-	filter := travel.PaymentFilter{
+	page := q.Page(payments.PaymentOrders)
+	filter := payments.PaymentFilter{
 		Include:      q.Ids("include"),
 		Exclude:      q.Ids("exclude"),
 		Created:      q.Span(""),
@@ -25,7 +25,7 @@ func (s *server) listPayments(c *call) error {
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, shapes.ShowPayment)
+	return list(s, c, page, found, view.ShowPayment)
 }
 
 func (s *server) getPayment(c *call) error {
@@ -33,5 +33,5 @@ func (s *server) getPayment(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{id: found.ID, body: shapes.ShowPayment(found)})
+	return c.show(http.StatusOK, object{id: found.ID, body: view.ShowPayment(found)})
 }

@@ -3,14 +3,15 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/civil"
-	"holdfast/internal/travel"
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/civil"
 )
 
 func (s *server) listPolicies(c *call) error {
 	q := c.query()
-	page := q.Page(travel.PolicyOrders)
+	page := q.Page(merchants.PolicyOrders)
 	var on *civil.Day
 	if day := q.Day("on"); day != civil.NoDay {
 		on = &day
@@ -22,7 +23,7 @@ func (s *server) listPolicies(c *call) error {
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, shapes.ShowPolicy)
+	return list(s, c, page, found, view.ShowPolicy)
 }
 
 func (s *server) getPolicy(c *call) error {
@@ -35,7 +36,7 @@ func (s *server) getPolicy(c *call) error {
 
 func (s *server) findPolicy(c *call, id int64) (object, error) {
 	found, err := s.app.Policies.Get(c.ctx, c.actor, id)
-	return object{id: found.ID, body: shapes.ShowPolicy(found)}, err
+	return object{id: found.ID, body: view.ShowPolicy(found)}, err
 }
 
 func (s *server) createPolicy(c *call) error {
@@ -44,7 +45,7 @@ func (s *server) createPolicy(c *call) error {
 		return err
 	}
 	return s.create(c, func() (object, error) {
-		made, err := s.app.Policies.Set(c.ctx, c.actor, shapes.PolicyFields(in))
-		return waiting(made.Proposal, object{id: made.ID, body: shapes.ShowPolicy(made)}), err
+		made, err := s.app.Policies.Set(c.ctx, c.actor, input.PolicyFields(in))
+		return waiting(made.Proposal, object{id: made.ID, body: view.ShowPolicy(made)}), err
 	})
 }

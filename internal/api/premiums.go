@@ -1,9 +1,9 @@
 package api
 
 import (
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/api/wire"
-	"holdfast/internal/protection"
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
+	"holdfast/internal/domain/protection"
 )
 
 func (s *server) listPremiums(c *call) error {
@@ -17,8 +17,8 @@ func (s *server) listPremiums(c *call) error {
 		Bookings:     q.Ids("bookings"),
 		Payments:     q.Ids("payments"),
 		Transactions: q.Ids("transactions"),
-		Kinds:        wire.Words(q, "kind", protection.PremiumKinds),
-		Causes:       wire.Words(q, "cause", protection.PremiumCauses),
+		Kinds:        input.Words(q, "kind", protection.PremiumKinds),
+		Causes:       input.Words(q, "cause", protection.PremiumCauses),
 	}
 	if err := q.Err(); err != nil {
 		return err
@@ -27,5 +27,5 @@ func (s *server) listPremiums(c *call) error {
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, shapes.ShowPremiumLine)
+	return list(s, c, page, found, view.ShowPremiumLine)
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/merchants"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/access"
 	"holdfast/internal/psp/sandbox"
 )
 
@@ -40,7 +40,7 @@ func (k *talk) atTheProcessor(t *testing.T, words []string) bool {
 // takePayments sets a channel up to take payments at the sandbox processor.
 func (w *world) takePayments(t *testing.T, channel int64) {
 	t.Helper()
-	_, err := w.app.Channels.SetGateway(t.Context(), auth.System(1), channel, merchants.GatewayFields{
+	_, err := w.app.Channels.SetGateway(t.Context(), access.System(1), channel, merchants.GatewayFields{
 		Processor: sandbox.Name, Credentials: merchants.Credentials{Key: "a-key-of-the-sandbox"},
 	})
 	must(t, err)

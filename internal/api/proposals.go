@@ -5,18 +5,19 @@ import (
 	"fmt"
 	"net/http"
 
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/api/wire"
-	"holdfast/internal/auth"
-	"holdfast/internal/travel"
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/proposal"
+	"holdfast/internal/platform/core"
 )
 
 // waiting makes the answer to a request that became the proposal p. It returns o when p is nil.
-func waiting(p *travel.Proposal, o object) object {
+func waiting(p *proposal.Proposal, o object) object {
 	if p == nil {
 		return o
 	}
-	return object{proposal: p.ID, body: shapes.ShowProposal(*p)}
+	return object{proposal: p.ID, body: view.ShowProposal(*p)}
 }
 
 // accepted answers a request that waits for another operator: 202 with the proposal and its address.
@@ -28,10 +29,10 @@ func (s *server) accepted(c *call, o object) error {
 
 func (s *server) listProposals(c *call) error {
 	q := c.query()
-	page := q.Page(travel.ProposalOrders)
-	filter := travel.ProposalFilter{
+	page := q.Page(core.ProposalOrders)
+	filter := core.ProposalFilter{
 		Include: q.Ids("include"), Exclude: q.Ids("exclude"),
-		States: wire.Words(q, "state", travel.ProposalStates), Kinds: wire.Words(q, "kind", travel.ProposalKinds),
+		States: input.Words(q, "state", proposal.States), Kinds: input.Words(q, "kind", proposal.Kinds),
 	}
 	if err := q.Err(); err != nil {
 		return err
@@ -40,7 +41,7 @@ func (s *server) listProposals(c *call) error {
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, shapes.ShowProposal)
+	return list(s, c, page, found, view.ShowProposal)
 }
 
 func (s *server) getProposal(c *call) error {
@@ -48,16 +49,18 @@ func (s *server) getProposal(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{id: found.ID, body: shapes.ShowProposal(found)})
+	return c.show(http.StatusOK, object{id: found.ID, body: view.ShowProposal(found)})
 }
 
-func (s *server) approveProposal(c *call) error  { return s.decide(c, s.app.Approvals.Approve) }
-func (s *server) rejectProposal(c *call) error   { return s.decide(c, s.app.Approvals.Reject) }
+func (s *server) approveProposal(c *call) error { return s.decide(c, s.app.Approvals.Approve) }
+
+func (s *server) rejectProposal(c *call) error { return s.decide(c, s.app.Approvals.Reject) }
+
 func (s *server) withdrawProposal(c *call) error { return s.decide(c, s.app.Approvals.Withdraw) }
 
 // decide reads the reason of a decision, makes the decision, and answers with the proposal.
 func (s *server) decide(
-	c *call, decide func(ctx context.Context, actor auth.Actor, id int64, reason string) (travel.Proposal, error),
+	c *call, decide func(ctx context.Context, actor access.Actor, id int64, reason string) (proposal.Proposal, error),
 ) error {
 	in, err := c.input()
 	if err != nil {
@@ -71,5 +74,5 @@ func (s *server) decide(
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{id: decided.ID, body: shapes.ShowProposal(decided)})
+	return c.show(http.StatusOK, object{id: decided.ID, body: view.ShowProposal(decided)})
 }

@@ -3,19 +3,19 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/api/wire"
-	"holdfast/internal/fx"
-	"holdfast/internal/money"
-	"holdfast/internal/rates"
-	"holdfast/internal/travel"
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
+	"holdfast/internal/book/rates"
+	"holdfast/internal/domain/fx"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/proposal"
 )
 
 func (s *server) listRates(c *call) error {
 	q := c.query()
-	page := q.Page(shapes.RateOrders)
+	page := q.Page(view.RateOrders)
 	filter := fx.Filter{
-		Currencies: wire.Words(q, "currency", money.Currencies()), Providers: wire.Words(q, "provider", []fx.Provider{fx.ECB, fx.Manual, fx.Demo}),
+		Currencies: input.Words(q, "currency", money.Currencies()), Providers: input.Words(q, "provider", []fx.Provider{fx.ECB, fx.Manual, fx.Demo}),
 		First: q.Day("from"), Last: q.Day("to"),
 	}
 	if err := q.Err(); err != nil {
@@ -25,7 +25,7 @@ func (s *server) listRates(c *call) error {
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, shapes.ShowRate)
+	return list(s, c, page, found, view.ShowRate)
 }
 
 func (s *server) createRate(c *call) error {
@@ -43,7 +43,7 @@ func (s *server) createRate(c *call) error {
 		return err
 	}
 	made := waiting(&p, object{})
-	if p.State == travel.ProposalOpen {
+	if p.State == proposal.Open {
 		return s.accepted(c, made)
 	}
 	return c.show(http.StatusCreated, made)

@@ -3,13 +3,14 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/reports"
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
+	"holdfast/internal/report"
 )
 
 func (s *server) getTrackRecord(c *call) error {
 	q := c.query()
-	in := reports.VintageQuery{Moment: shapes.Moment(q), ChannelID: c.id}
+	in := report.VintageQuery{Moment: input.Moment(q), ChannelID: c.id}
 	in.Problems = q.Problems
 	channel, err := s.app.Channels.Get(c.ctx, c.actor, c.id)
 	if err != nil {
@@ -19,6 +20,6 @@ func (s *server) getTrackRecord(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, shapes.ShowRecord(report, channel.ID, channel.Name))
+	c.json(http.StatusOK, view.ShowRecord(report, channel.ID, channel.Name))
 	return nil
 }

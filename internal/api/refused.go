@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"strings"
 
-	"holdfast/internal/core"
-	"holdfast/internal/fault"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
 )
 
 // Limits of a request line and its headers. A list filter with a thousand ids fits into an address.
@@ -24,9 +24,9 @@ const MaxHeaderBytes = 2 * (maxAddress + maxHeaders)
 // Oversized says whether the address or the headers of a request are too large. Then only the API may answer.
 func Oversized(r *http.Request) bool { return checkSize(r) != nil }
 
-func checkSize(r *http.Request) *fault.Error {
+func checkSize(r *http.Request) *errs.Error {
 	if len(r.RequestURI) > maxAddress {
-		return fault.New(fault.AddressTooLong, "An address may have at most %d bytes.", maxAddress)
+		return errs.New(errs.AddressTooLong, "An address may have at most %d bytes.", maxAddress)
 	}
 	size := len(r.Host)
 	for name, values := range r.Header {
@@ -40,8 +40,8 @@ func checkSize(r *http.Request) *fault.Error {
 	return nil
 }
 
-func errHeaders() *fault.Error {
-	return fault.New(fault.HeadersTooLarge, "The headers may have at most %d bytes together.", maxHeaders)
+func errHeaders() *errs.Error {
+	return errs.New(errs.HeadersTooLarge, "The headers may have at most %d bytes together.", maxHeaders)
 }
 
 // RefuseMethod answers a request whose address exists, but not for its method. The header Allow is set already.
@@ -97,22 +97,22 @@ func (c connection) Write(p []byte) (int, error) {
 const plainText = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 
 // refusalOf returns the error for which the server itself is about to answer, or nil.
-func refusalOf(answer []byte) *fault.Error {
+func refusalOf(answer []byte) *errs.Error {
 	line, _, _ := bytes.Cut(answer, []byte("\r\n"))
 	switch {
 	case bytes.HasPrefix(line, []byte("HTTP/1.1 417 ")):
-		return fault.New(fault.BadRequest, "The header Expect may only ask for 100-continue.")
+		return errs.New(errs.BadRequest, "The header Expect may only ask for 100-continue.")
 	case !bytes.HasPrefix(answer[len(line):], []byte(plainText)):
 		return nil
 	case bytes.HasPrefix(line, []byte("HTTP/1.1 431 ")):
 		return errHeaders()
 	default:
-		return fault.New(fault.BadRequest, "This is no valid HTTP request, or it uses a part of HTTP that is not served.")
+		return errs.New(errs.BadRequest, "This is no valid HTTP request, or it uses a part of HTTP that is not served.")
 	}
 }
 
 // refused is the whole answer to a request that no handler has seen.
-func refused(core *core.Core, f *fault.Error) []byte {
+func refused(core *core.Core, f *errs.Error) []byte {
 	id := randomID(core)
 	answer, body := errorOf(f, id)
 	text, _ := json.Marshal(body) // plain values can be encoded

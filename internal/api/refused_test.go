@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/core"
+	"holdfast/internal/platform/core"
 )
 
 // running is the address of a server of the API without a database, as the program runs it.

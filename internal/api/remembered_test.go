@@ -11,13 +11,14 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/internal/account/identity"
 	"holdfast/internal/api"
 	"holdfast/internal/app"
-	"holdfast/internal/auth"
-	"holdfast/internal/dbtest"
-	"holdfast/internal/fault"
-	"holdfast/internal/identity"
-	"holdfast/internal/travel"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/secrets"
+	"holdfast/internal/testkit/dbtest"
 )
 
 const v2 = "/demo/rest/svc/v2"
@@ -67,12 +68,12 @@ func lookedUp(w *world, send func()) bool {
 func TestARememberedSenderEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBoth(t, func(t *testing.T, url string) {
-		w := newWorldOf(t, travel.ProtectionOnlyProfile, url, io.Discard)
+		w := newWorldOf(t, merchant.ProtectionOnlyProfile, url, io.Discard)
 		elsewhere := app.New(w.core)
 		t.Cleanup(elsewhere.Close)
-		system, admin := auth.System(1), userID("admin")
+		system, admin := access.System(1), userID("admin")
 		ctx := t.Context()
-		member := func(role auth.Role) func() error {
+		member := func(role access.Role) func() error {
 			return func() error { return elsewhere.Accounts.SetMembership(ctx, system, admin, role, false) }
 		}
 		for what, c := range map[string]struct {
@@ -87,20 +88,20 @@ func TestARememberedSenderEndsAtOnce(t *testing.T) {
 			"the user loses the role": {func(int64) error {
 				return elsewhere.Accounts.RemoveMembership(ctx, system, admin)
 			}, 401, 401},
-			"the user may only read": {func(int64) error { return member(auth.ReadOnly)() }, 200, 403},
+			"the user may only read": {func(int64) error { return member(access.ReadOnly)() }, 200, 403},
 			"the password ends tokens": {func(int64) error {
-				return elsewhere.Accounts.SetPassword(ctx, auth.System(0), admin, "another good password", true)
+				return elsewhere.Accounts.SetPassword(ctx, access.System(0), admin, "another good password", true)
 			}, 401, 401},
 		} {
-			must(t, member(auth.MemberAdmin)())
-			for name := range sentOften(t, w, w.token(t, "admin", auth.MemberAdmin, nil, nil)) {
-				must(t, member(auth.MemberAdmin)())
-				bearer := w.token(t, "admin", auth.MemberAdmin, nil, nil)
+			must(t, member(access.MemberAdmin)())
+			for name := range sentOften(t, w, w.token(t, "admin", access.MemberAdmin, nil, nil)) {
+				must(t, member(access.MemberAdmin)())
+				bearer := w.token(t, "admin", access.MemberAdmin, nil, nil)
 				send := sentOften(t, w, bearer)[name]
 				if lookedUp(w, func() { send() }) {
 					t.Errorf("%s looks up a sender who was let in before", name)
 				}
-				id, _, _ := auth.ParseToken(bearer)
+				id, _, _ := secrets.ParseToken(bearer)
 				must(t, c.change(id))
 				want := c.reading
 				if strings.HasPrefix(name, "create") {
@@ -118,19 +119,19 @@ func TestARememberedSenderEndsAtOnce(t *testing.T) {
 func TestWhatIsRememberedFollowsItsSite(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBoth(t, func(t *testing.T, url string) {
-		w := newWorldOf(t, travel.ProtectionOnlyProfile, url, io.Discard)
+		w := newWorldOf(t, merchant.ProtectionOnlyProfile, url, io.Discard)
 		elsewhere := app.New(w.core)
 		t.Cleanup(elsewhere.Close)
-		book := sentOften(t, w, w.token(t, "admin", auth.MemberAdmin, nil, nil))["createBooking"]
+		book := sentOften(t, w, w.token(t, "admin", access.MemberAdmin, nil, nil))["createBooking"]
 		ctx := t.Context()
-		user, err := elsewhere.Accounts.UserNamed(ctx, auth.System(0), "admin")
+		user, err := elsewhere.Accounts.UserNamed(ctx, access.System(0), "admin")
 		must(t, err)
 		_, err = elsewhere.Links.ChangeProfile(ctx, identity.Visit{User: user}, identity.Profile{Name: "Ada of Britain", Email: user.Email})
 		must(t, err)
 		if status, _, body := book(); status != http.StatusCreated || !bytes.Contains(body, []byte("Ada of Britain")) {
 			t.Errorf("with another name: %d %s", status, body)
 		}
-		_, err = elsewhere.Clocks.Move(ctx, auth.System(1), w.clock.read().Add(48*time.Hour))
+		_, err = elsewhere.Clocks.Move(ctx, access.System(1), w.clock.read().Add(48*time.Hour))
 		must(t, err)
 		if status, _, body := book(); status != http.StatusCreated || !bytes.Contains(body, []byte(`"created":"2026-03-04 10:20:30"`)) {
 			t.Errorf("two days later: %d %s", status, body)
@@ -141,8 +142,8 @@ func TestWhatIsRememberedFollowsItsSite(t *testing.T) {
 // TestWhoIsRememberedIsStillChecked: what a request brings along is compared each time, and a use is recorded each minute.
 func TestWhoIsRememberedIsStillChecked(t *testing.T) {
 	t.Parallel()
-	w := newWorldOf(t, travel.ProtectionOnlyProfile, dbtest.Engines[0].Database(t), io.Discard)
-	bearer := w.token(t, "admin", auth.MemberAdmin, []string{"read", "log_bookings", "log_payments"}, []string{"192.0.2.0/24"})
+	w := newWorldOf(t, merchant.ProtectionOnlyProfile, dbtest.Engines[0].Database(t), io.Discard)
+	bearer := w.token(t, "admin", access.MemberAdmin, []string{"read", "log_bookings", "log_payments"}, []string{"192.0.2.0/24"})
 	often := sentOften(t, w, bearer)
 	list := often["listBookings"]
 	if status, code, _ := w.send(t, "GET", v2+"/bookings", bearer+"x", ""); status != 401 || code != "api_token_invalid" {
@@ -180,7 +181,7 @@ func TestWhoIsRememberedIsStillChecked(t *testing.T) {
 		t.Error("Each use after a minute looks the sender up.")
 	}
 	w.app.Tokens.Flush()
-	tokens, err := w.app.Tokens.List(t.Context(), auth.System(1))
+	tokens, err := w.app.Tokens.List(t.Context(), access.System(1))
 	if must(t, err); len(tokens) != 1 || !tokens[0].LastUsedAt.Equal(w.clock.read()) {
 		t.Errorf("The token was used at %v, want %v.", tokens[0].LastUsedAt, w.clock.read())
 	}
@@ -189,8 +190,8 @@ func TestWhoIsRememberedIsStillChecked(t *testing.T) {
 // TestAKeyWorksForWhoIsRemembered: a request that begins again keeps its idempotency key.
 func TestAKeyWorksForWhoIsRemembered(t *testing.T) {
 	t.Parallel()
-	w := newWorldOf(t, travel.ProtectionOnlyProfile, dbtest.Engines[0].Database(t), io.Discard)
-	bearer := w.token(t, "admin", auth.MemberAdmin, nil, nil)
+	w := newWorldOf(t, merchant.ProtectionOnlyProfile, dbtest.Engines[0].Database(t), io.Discard)
+	bearer := w.token(t, "admin", access.MemberAdmin, nil, nil)
 	sentOften(t, w, bearer)
 	book := func() (int, string, http.Header) {
 		r := httptest.NewRequestWithContext(t.Context(), "POST", v2+"/bookings", strings.NewReader(`{"channels": 4, "firstname": "Ada", "surname": "Byron",
@@ -203,10 +204,10 @@ func TestAKeyWorksForWhoIsRemembered(t *testing.T) {
 		must(t, json.Unmarshal(recorder.Body.Bytes(), &made))
 		return recorder.Code, fmt.Sprint(made.ID), recorder.Header()
 	}
-	_, err := w.app.Clocks.Move(t.Context(), auth.System(1), w.clock.read().Add(time.Hour)) // so that the sender does not hold
+	_, err := w.app.Clocks.Move(t.Context(), access.System(1), w.clock.read().Add(time.Hour)) // so that the sender does not hold
 	must(t, err)
 	status, first, _ := book()
-	_, err = w.app.Clocks.Move(t.Context(), auth.System(1), w.clock.read().Add(2*time.Hour))
+	_, err = w.app.Clocks.Move(t.Context(), access.System(1), w.clock.read().Add(2*time.Hour))
 	must(t, err)
 	again, second, header := book()
 	if status != 201 || again != 201 || first != second || header.Get("Idempotent-Replayed") != "true" {
@@ -217,8 +218,8 @@ func TestAKeyWorksForWhoIsRemembered(t *testing.T) {
 // TestOnlyWhoIsLetInIsRemembered: each route whose sender may be remembered is one of those that are tried here.
 func TestOnlyWhoIsLetInIsRemembered(t *testing.T) {
 	t.Parallel()
-	w := newWorldOf(t, travel.ProtectionOnlyProfile, dbtest.Engines[0].Database(t), io.Discard)
-	bearer := w.token(t, "admin", auth.MemberAdmin, nil, nil)
+	w := newWorldOf(t, merchant.ProtectionOnlyProfile, dbtest.Engines[0].Database(t), io.Discard)
+	bearer := w.token(t, "admin", access.MemberAdmin, nil, nil)
 	often := sentOften(t, w, bearer)
 	for _, r := range api.Routes(api.Config{}) {
 		if _, tried := often[r.Name]; tried != r.Often() {
@@ -229,7 +230,7 @@ func TestOnlyWhoIsLetInIsRemembered(t *testing.T) {
 		t.Error("A sender who was let in is not remembered.")
 	}
 	_, err := w.app.Sessions.Authenticate(t.Context(), "demo", bearer+"x", "192.0.2.1")
-	if !fault.Is(err, fault.TokenInvalid) {
+	if !errs.Is(err, errs.TokenInvalid) {
 		t.Error(err)
 	}
 	for what, bearer := range map[string]string{"a wrong secret": bearer + "x", "no token": "", "another one": "99|secret"} {

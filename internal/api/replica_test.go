@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/db"
-	"holdfast/internal/dbtest"
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/dbtest"
 )
 
 // TestAnswersSayHowFarBehindTheyAre: a report from a copy has a header, and nothing else has. /readyz says how the copy stands.
@@ -34,7 +34,7 @@ func TestAnswersSayHowFarBehindTheyAre(t *testing.T) {
 		t.Errorf("without a copy, a report is %s behind", lag)
 	}
 	// The same database once more plays its copy.
-	w.core.Store.Follow(db.Replica{Copy: dbtest.Open(t, url, w.core.Clock), Behind: func(context.Context) (time.Duration, error) {
+	w.core.Store.Follow(store.Replica{Copy: dbtest.Open(t, url, w.core.Clock), Behind: func(context.Context) (time.Duration, error) {
 		return 1500 * time.Millisecond, nil
 	}})
 	if lag, _ := ask(report); lag != "1.500" {

@@ -4,14 +4,14 @@ import (
 	"context"
 	"net/http"
 
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/api/wire"
-	"holdfast/internal/auth"
-	"holdfast/internal/standing"
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/notify/schedules"
 )
 
-func reportMailObject(o standing.Order) object {
-	return object{id: o.ID, version: o.Version, body: shapes.ShowReportMail(o)}
+func reportMailObject(o schedules.Order) object {
+	return object{id: o.ID, version: o.Version, body: view.ShowReportMail(o)}
 }
 
 // listReportMails answers with all of them: a site has 50 at most, so there are no pages.
@@ -20,7 +20,7 @@ func (s *server) listReportMails(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, shapes.Each(found, shapes.ShowReportMail))
+	c.json(http.StatusOK, view.Each(found, view.ShowReportMail))
 	return nil
 }
 
@@ -38,7 +38,7 @@ func (s *server) createReportMail(c *call) error {
 		return err
 	}
 	return s.create(c, func() (object, error) {
-		made, err := s.app.Orders.Create(c.ctx, c.actor, shapes.ReportMailFields(in))
+		made, err := s.app.Orders.Create(c.ctx, c.actor, input.ReportMailFields(in))
 		return reportMailObject(made), err
 	})
 }
@@ -48,7 +48,7 @@ func (s *server) changeReportMail(c *call) error {
 	if err != nil {
 		return err
 	}
-	fields := shapes.ReportMailFields(in)
+	fields := input.ReportMailFields(in)
 	fields.IfVersion = c.ifVersion()
 	changed, err := s.app.Orders.Change(c.ctx, c.actor, c.id, fields)
 	if err != nil {
@@ -57,11 +57,13 @@ func (s *server) changeReportMail(c *call) error {
 	return c.show(http.StatusOK, reportMailObject(changed))
 }
 
-func (s *server) pauseReportMail(c *call) error  { return turnReportMail(c, s.app.Orders.Pause) }
-func (s *server) resumeReportMail(c *call) error { return turnReportMail(c, s.app.Orders.Resume) }
-func (s *server) sendReportMail(c *call) error   { return turnReportMail(c, s.app.Orders.SendNow) }
+func (s *server) pauseReportMail(c *call) error { return turnReportMail(c, s.app.Orders.Pause) }
 
-func turnReportMail(c *call, do func(ctx context.Context, actor auth.Actor, id int64) (standing.Order, error)) error {
+func (s *server) resumeReportMail(c *call) error { return turnReportMail(c, s.app.Orders.Resume) }
+
+func (s *server) sendReportMail(c *call) error { return turnReportMail(c, s.app.Orders.SendNow) }
+
+func turnReportMail(c *call, do func(ctx context.Context, actor access.Actor, id int64) (schedules.Order, error)) error {
 	changed, err := do(c.ctx, c.actor, c.id)
 	if err != nil {
 		return err
@@ -73,6 +75,6 @@ func (s *server) deleteReportMail(c *call) error {
 	if err := s.app.Orders.End(c.ctx, c.actor, c.id); err != nil {
 		return err
 	}
-	c.json(http.StatusOK, wire.Deleted{Deleted: true})
+	c.json(http.StatusOK, view.Deleted{Deleted: true})
 	return nil
 }

@@ -3,9 +3,9 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/api/wire"
-	"holdfast/internal/payments"
-	"holdfast/internal/processors"
+	"holdfast/internal/api/input"
+	"holdfast/internal/book/payments"
+	"holdfast/internal/book/pspevents"
 )
 
 // maxEvent is how many bytes the body of a processor's event may have.
@@ -32,8 +32,8 @@ type taken struct {
 // seconds only.
 func (s *server) takeProcessorEvent(c *call) error {
 	processor := c.r.PathValue("processor")
-	site, ok := wire.ParseID(c.r.PathValue("site_id"))
-	channel, alsoOK := wire.ParseID(c.r.PathValue("channel_id"))
+	site, ok := input.ParseID(c.r.PathValue("site_id"))
+	channel, alsoOK := input.ParseID(c.r.PathValue("channel_id"))
 	if !ok || !alsoOK {
 		return errNoRoute()
 	}
@@ -41,7 +41,7 @@ func (s *server) takeProcessorEvent(c *call) error {
 		return c.bodyErr
 	}
 	// Each processor signs in a header of its own name, such as Stripe-Signature.
-	event := processors.Event{Processor: processor, SiteID: site, ChannelID: channel, Signature: c.r.Header.Get(processor + "-Signature"), Body: c.body}
+	event := pspevents.Event{Processor: processor, SiteID: site, ChannelID: channel, Signature: c.r.Header.Get(processor + "-Signature"), Body: c.body}
 	if err := s.app.Notices.Take(c.ctx, event); err != nil {
 		return err
 	}

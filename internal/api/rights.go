@@ -1,34 +1,32 @@
 package api
 
-import (
-	"holdfast/internal/auth"
-)
+import "holdfast/internal/domain/access"
 
 // rights are what the caller of a handler must be allowed to do, where that is more than reading. It is looked at before
 // anything in the request is. So who may not do it learns nothing else. The rooms judge again, and by what is asked for.
-var rights = map[string]auth.Permission{
-	"createToken": auth.ManageTokens, "deleteToken": auth.ManageTokens, "deleteAllTokens": auth.ManageTokens,
-	"updateSite":    auth.WriteSite,
-	"createChannel": auth.WriteChannels, "changeChannel": auth.WriteChannels, "deleteChannel": auth.WriteChannels,
-	"rotateChannelSecret": auth.SetChannelTerms,
-	"createSupplier":      auth.WriteSuppliers, "changeSupplier": auth.WriteSuppliers, "deleteSupplier": auth.WriteSuppliers,
-	"createBooking": auth.WriteBookings, "changeBooking": auth.WriteBookings, "deleteBooking": auth.WriteBookings,
-	"revokeCertificate": auth.WriteBookings,
-	"createTransaction": auth.WriteTransactions,
-	"createPolicy":      auth.WritePolicies,
-	"listStatements":    auth.ReadStatements, "getStatement": auth.ReadStatements, "listStatementLines": auth.ReadStatements,
-	"getStatementCSV": auth.ReadStatements, "getStatementPDF": auth.ReadStatements, "listStatementPayments": auth.ReadStatements,
-	"createStatementPayment": auth.RecordStatementPayments, "getPremiumBordereau": auth.ReadStatements,
-	"listReportMails": auth.Export, "getReportMail": auth.Export, "createReportMail": auth.Export,
-	"changeReportMail": auth.Export, "deleteReportMail": auth.Export, "pauseReportMail": auth.Export, "resumeReportMail": auth.Export, "sendReportMail": auth.Export,
-	"listContracts": auth.ReadStatements, "getContract": auth.ReadStatements, "createContract": auth.WritePolicies,
-	"createRate": auth.WriteRates, "moveClock": auth.MoveClock, "listAudit": auth.ReadAudit,
-	"listProposals": auth.ReadAudit, "getProposal": auth.ReadAudit,
-	"approveProposal": auth.DecideProposals, "rejectProposal": auth.DecideProposals, "withdrawProposal": auth.DecideProposals,
-	"createWebhook": auth.WriteSite, "changeWebhook": auth.WriteSite, "deleteWebhook": auth.WriteSite,
-	"rotateWebhookSecret": auth.WriteSite, "testWebhook": auth.WriteSite, "replayWebhook": auth.WriteSite,
-	"resendMail": auth.SendMails, "tryMail": auth.ManageSites,
-	"listImports": auth.ImportBooks, "createImport": auth.ImportBooks, "getImport": auth.ImportBooks, "discardImport": auth.ImportBooks,
-	"confirmImport": auth.ImportBooks, "listImportRows": auth.ImportBooks, "getImportCSV": auth.ImportBooks,
-	"createLimit": auth.WriteLimits, "createCollateral": auth.WriteCollateral,
+var rights = map[string]access.Permission{
+	"createToken": access.ManageTokens, "deleteToken": access.ManageTokens, "deleteAllTokens": access.ManageTokens,
+	"updateSite":    access.WriteSite,
+	"createChannel": access.WriteChannels, "changeChannel": access.WriteChannels, "deleteChannel": access.WriteChannels,
+	"rotateChannelSecret": access.SetChannelTerms,
+	"createSupplier":      access.WriteSuppliers, "changeSupplier": access.WriteSuppliers, "deleteSupplier": access.WriteSuppliers,
+	"createBooking": access.WriteBookings, "changeBooking": access.WriteBookings, "deleteBooking": access.WriteBookings,
+	"revokeCertificate": access.WriteBookings,
+	"createTransaction": access.WriteTransactions,
+	"createPolicy":      access.WritePolicies,
+	"listStatements":    access.ReadStatements, "getStatement": access.ReadStatements, "listStatementLines": access.ReadStatements,
+	"getStatementCSV": access.ReadStatements, "getStatementPDF": access.ReadStatements, "listStatementPayments": access.ReadStatements,
+	"createStatementPayment": access.RecordStatementPayments, "getPremiumBordereau": access.ReadStatements,
+	"listReportMails": access.Export, "getReportMail": access.Export, "createReportMail": access.Export,
+	"changeReportMail": access.Export, "deleteReportMail": access.Export, "pauseReportMail": access.Export, "resumeReportMail": access.Export, "sendReportMail": access.Export,
+	"listContracts": access.ReadStatements, "getContract": access.ReadStatements, "createContract": access.WritePolicies,
+	"createRate": access.WriteRates, "moveClock": access.MoveClock, "listAudit": access.ReadAudit,
+	"listProposals": access.ReadAudit, "getProposal": access.ReadAudit,
+	"approveProposal": access.DecideProposals, "rejectProposal": access.DecideProposals, "withdrawProposal": access.DecideProposals,
+	"createWebhook": access.WriteSite, "changeWebhook": access.WriteSite, "deleteWebhook": access.WriteSite,
+	"rotateWebhookSecret": access.WriteSite, "testWebhook": access.WriteSite, "replayWebhook": access.WriteSite,
+	"resendMail": access.SendMails, "tryMail": access.ManageSites,
+	"listImports": access.ImportBooks, "createImport": access.ImportBooks, "getImport": access.ImportBooks, "discardImport": access.ImportBooks,
+	"confirmImport": access.ImportBooks, "listImportRows": access.ImportBooks, "getImportCSV": access.ImportBooks,
+	"createLimit": access.WriteLimits, "createCollateral": access.WriteCollateral,
 }

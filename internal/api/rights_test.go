@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/dbtest"
+	"holdfast/internal/testkit/dbtest"
 )
 
 // TestWhoMayNotIsToldSoFirst sends requests that are wrong in every way to each route, as everybody whom the access matrix

@@ -3,23 +3,24 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/api/shapes"
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
 )
 
 func (s *server) getRunOff(c *call) error {
-	report, err := s.app.Exposure.RunOff(c.ctx, c.actor, shapes.ExposureQuery(c.query()))
+	report, err := s.app.Exposure.RunOff(c.ctx, c.actor, input.ExposureQuery(c.query()))
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, shapes.ShowRunOff(report))
+	c.json(http.StatusOK, view.ShowRunOff(report))
 	return nil
 }
 
 func (s *server) getAgeing(c *call) error {
-	report, err := s.app.Exposure.Ageing(c.ctx, c.actor, shapes.ExposureQuery(c.query()))
+	report, err := s.app.Exposure.Ageing(c.ctx, c.actor, input.ExposureQuery(c.query()))
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, shapes.ShowAgeing(report))
+	c.json(http.StatusOK, view.ShowAgeing(report))
 	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"io"
 	"testing"
 
-	"holdfast/internal/dbtest"
+	"holdfast/internal/testkit/dbtest"
 )
 
 // TestFinalReportsAreTheSameBytes: whatever is logged after the moment that a report is about, the report of that moment

@@ -12,12 +12,12 @@ import (
 	"strings"
 	"sync"
 
-	"holdfast/internal/api/wire"
+	"holdfast/internal/api/input"
 	"holdfast/internal/app"
-	"holdfast/internal/auth"
-	"holdfast/internal/core"
-	"holdfast/internal/fault"
-	"holdfast/internal/travel"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/card"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
 )
 
 type server struct {
@@ -45,9 +45,9 @@ type call struct {
 	http.ResponseWriter
 	r         *http.Request
 	ctx       context.Context
-	actor     auth.Actor // not for open routes
-	id        int64      // in the path; 0 if the pattern has none
-	longID    bool       // the number in the path is too long for an id: nothing has it
+	actor     access.Actor // not for open routes
+	id        int64        // in the path; 0 if the pattern has none
+	longID    bool         // the number in the path is too long for an id: nothing has it
 	requestID string
 	address   string   // of the client
 	site      string   // path of the site, after it was found
@@ -113,7 +113,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	// The mux would redirect an address with empty or dotted segments. Here such an address does not exist.
 	clean := withoutSlash(r.URL)
-	if path.Clean(clean.Path) != clean.Path || !strings.HasPrefix(clean.Path, "/") || !wire.Storable(clean.Path) {
+	if path.Clean(clean.Path) != clean.Path || !strings.HasPrefix(clean.Path, "/") || !input.Storable(clean.Path) {
 		s.fail(c, errNoRoute())
 		return
 	}
@@ -143,11 +143,11 @@ func (s *server) serve(c *call, r *http.Request, res resource) {
 
 func (s *server) run(c *call, res resource) error {
 	if text := c.r.PathValue("id"); text != "" {
-		if !wire.IsDigits(text) {
+		if !input.IsDigits(text) {
 			return errNoRoute()
 		}
-		id, ok := wire.ParseID(text)
-		if !ok || travel.HoldsCardNumber(text) { // which no answer may show
+		id, ok := input.ParseID(text)
+		if !ok || card.HoldsCardNumber(text) { // which no answer may show
 			id, c.longID = math.MaxInt64, true // an id that nothing has
 		}
 		c.id = id
@@ -185,9 +185,9 @@ func (s *server) answer(c *call, route Route) error {
 		return err
 	}
 	was := c.actor
-	was.Remembered, was.Key = nil, auth.IdempotencyKey{}
-	c.actor = auth.Actor{}
-	if fault.Is(err, fault.Unavailable) { // whoever it is: who waits for a database that does not answer waits once
+	was.Remembered, was.Key = nil, access.IdempotencyKey{}
+	c.actor = access.Actor{}
+	if errs.Is(err, errs.Unavailable) { // whoever it is: who waits for a database that does not answer waits once
 		return err
 	}
 	if err := s.admit(c, route, false); err != nil {
@@ -202,7 +202,7 @@ func (s *server) answer(c *call, route Route) error {
 // handle runs the handler of a request whose sender is known, with the idempotency key that the sender gave it. An open route
 // finds out itself who sends it, and reads the key itself.
 func (s *server) handle(c *call, route Route) (err error) {
-	if err := wire.CheckQuery(c.r.URL); err != nil {
+	if err := input.CheckQuery(c.r.URL); err != nil {
 		return err
 	}
 	if route.access != open {
@@ -211,14 +211,14 @@ func (s *server) handle(c *call, route Route) (err error) {
 		}
 	}
 	err = route.handle(s, c)
-	if f, ok := errors.AsType[*fault.Error](err); ok && c.longID && notFound[f.Kind] {
-		return fault.New(f.Kind, "Nothing found with this id: the number is too long.") // the message names another number
+	if f, ok := errors.AsType[*errs.Error](err); ok && c.longID && notFound[f.Kind] {
+		return errs.New(f.Kind, "Nothing found with this id: the number is too long.") // the message names another number
 	}
 	return err
 }
 
 // notFound are the kinds of faults about an id that nothing has.
-var notFound = map[fault.Kind]bool{fault.RecordNotFound: true, fault.SettingNotFound: true, fault.TokenNotFound: true}
+var notFound = map[errs.Kind]bool{errs.RecordNotFound: true, errs.SettingNotFound: true, errs.TokenNotFound: true}
 
 // options answers which methods an address has.
 func (c *call) options(allow string) {
@@ -230,7 +230,7 @@ func (c *call) options(allow string) {
 // or if they lack the right for the route, or if the API token is not meant for such requests. remembered: the sender may be remembered.
 func (s *server) admit(c *call, route Route, remembered bool) error {
 	site, token := c.r.PathValue("site"), bearer(c.r)
-	var actor auth.Actor
+	var actor access.Actor
 	var err error
 	if remembered {
 		actor, remembered = s.app.Sessions.Remembered(site, token, c.address)
@@ -238,7 +238,7 @@ func (s *server) admit(c *call, route Route, remembered bool) error {
 	if !remembered {
 		actor, err = s.app.Sessions.Authenticate(c.ctx, site, token, c.address)
 	}
-	if err == nil || fault.Is(err, fault.TokenInvalid) || fault.Is(err, fault.JWTInvalid) {
+	if err == nil || errs.Is(err, errs.TokenInvalid) || errs.Is(err, errs.JWTInvalid) {
 		s.door.known.learn(token, actor)
 	}
 	c.meet()
@@ -249,7 +249,7 @@ func (s *server) admit(c *call, route Route, remembered bool) error {
 	actor.RequestID, actor.Address = c.requestID, c.address
 	c.actor = actor
 	if !route.access.allows(actor.Abilities) {
-		return auth.ErrAbilities(actor.Abilities)
+		return access.ErrAbilities(actor.Abilities)
 	}
 	if right, more := rights[route.Name]; more {
 		return actor.Require(right)
@@ -288,9 +288,9 @@ func knownMethod(method string) string {
 }
 
 func errNoMethod(method string) error {
-	return fault.New(fault.NoMethod, "The method %s is not possible here.", knownMethod(method))
+	return errs.New(errs.NoMethod, "The method %s is not possible here.", knownMethod(method))
 }
 
 func errNoRoute() error {
-	return fault.New(fault.NoRoute, "No route was found matching the URL and request method.")
+	return errs.New(errs.NoRoute, "No route was found matching the URL and request method.")
 }

@@ -5,9 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"holdfast/internal/api/wire"
-	"holdfast/internal/auth"
-	"holdfast/internal/identity"
+	"holdfast/internal/account/credentials"
+	"holdfast/internal/account/identity"
+	"holdfast/internal/api/view"
+	"holdfast/internal/domain/access"
 )
 
 // sessionShape is the result of a login.
@@ -18,8 +19,8 @@ type sessionShape struct {
 	UserEmail            string       `json:"user_email"`
 	UserNicename         string       `json:"user_nicename"`
 	UserDisplayName      string       `json:"user_display_name"`
-	UserType             auth.Role    `json:"usertype"`
-	Type                 auth.Role    `json:"type"`
+	UserType             access.Role  `json:"usertype"`
+	Type                 access.Role  `json:"type"`
 	ReadOnly             bool         `json:"read_only"`
 	CanSignOffPayout     bool         `json:"can_sign_off_payout"`
 	DefaultSite          *defaultSite `json:"default_site"` // null for an operator if there are no sites
@@ -31,12 +32,12 @@ type sessionShape struct {
 }
 
 type defaultSite struct {
-	ID           int64     `json:"id"`
-	Name         string    `json:"name"`
-	Path         string    `json:"path"`
-	Permissions  []string  `json:"permissions"`
-	ChannelCount int64     `json:"channel_count"`
-	UserType     auth.Role `json:"usertype"`
+	ID           int64       `json:"id"`
+	Name         string      `json:"name"`
+	Path         string      `json:"path"`
+	Permissions  []string    `json:"permissions"`
+	ChannelCount int64       `json:"channel_count"`
+	UserType     access.Role `json:"usertype"`
 }
 
 type siteName struct {
@@ -48,9 +49,9 @@ func showSession(s identity.Session) sessionShape {
 	u, role := s.User, s.Actor.Role
 	shape := sessionShape{
 		ID: u.ID, Name: u.DisplayName, Username: u.Username, UserEmail: u.Email, UserNicename: nicename(u.Username),
-		UserDisplayName: u.DisplayName, UserType: role, Type: role, ReadOnly: role == auth.ReadOnly,
-		CanSignOffPayout: s.Actor.Can(auth.SignOffPayout), SiteCount: s.SiteCount,
-		TwoFactorConfirmedAt: wire.MaybeISO(u.TwoFactorConfirmedAt), Sites: []siteName{},
+		UserDisplayName: u.DisplayName, UserType: role, Type: role, ReadOnly: role == access.ReadOnly,
+		CanSignOffPayout: s.Actor.Can(access.SignOffPayout), SiteCount: s.SiteCount,
+		TwoFactorConfirmedAt: view.MaybeISO(u.TwoFactorConfirmedAt), Sites: []siteName{},
 		Token: s.Token, RefreshToken: s.RefreshToken,
 	}
 	if site := s.Default; site != nil {
@@ -66,39 +67,39 @@ func showSession(s identity.Session) sessionShape {
 }
 
 // permissionNames are the names of permissions on the wire. (Package auth has texts for sentences.)
-var permissionNames = map[auth.Permission]string{
-	auth.Read:                    "read",
-	auth.ReadStatements:          "read_statements",
-	auth.ReadPayouts:             "read_payouts",
-	auth.RecordStatementPayments: "record_statement_payments",
-	auth.IssueStatements:         "issue_statements",
-	auth.SignOffPayout:           "sign_off_payout",
-	auth.Export:                  "export",
-	auth.WriteBookings:           "write_bookings",
-	auth.WriteTransactions:       "write_transactions",
-	auth.WriteChannels:           "write_channels",
-	auth.WriteSite:               "write_site",
-	auth.ManageTokens:            "manage_api_tokens",
-	auth.SeeChannelSecret:        "see_channel_secret",
-	auth.SetChannelMode:          "set_channel_mode",
-	auth.SetChannelTerms:         "set_channel_terms",
-	auth.WriteSuppliers:          "write_suppliers",
-	auth.RecordChargebacks:       "record_chargebacks",
-	auth.WriteRates:              "write_rates",
-	auth.WritePolicies:           "write_policies",
-	auth.WriteLimits:             "write_limits",
-	auth.WriteCollateral:         "write_collateral",
-	auth.MoveClock:               "move_clock",
-	auth.ReadAudit:               "read_audit",
-	auth.DecideProposals:         "decide_proposals",
-	auth.ManageSites:             "manage_sites",
-	auth.ManageUsers:             "manage_users",
-	auth.ManageMembers:           "manage_members",
-	auth.SendMails:               "send_mails",
-	auth.ImportBooks:             "import_books",
+var permissionNames = map[access.Permission]string{
+	access.Read:                    "read",
+	access.ReadStatements:          "read_statements",
+	access.ReadPayouts:             "read_payouts",
+	access.RecordStatementPayments: "record_statement_payments",
+	access.IssueStatements:         "issue_statements",
+	access.SignOffPayout:           "sign_off_payout",
+	access.Export:                  "export",
+	access.WriteBookings:           "write_bookings",
+	access.WriteTransactions:       "write_transactions",
+	access.WriteChannels:           "write_channels",
+	access.WriteSite:               "write_site",
+	access.ManageTokens:            "manage_api_tokens",
+	access.SeeChannelSecret:        "see_channel_secret",
+	access.SetChannelMode:          "set_channel_mode",
+	access.SetChannelTerms:         "set_channel_terms",
+	access.WriteSuppliers:          "write_suppliers",
+	access.RecordChargebacks:       "record_chargebacks",
+	access.WriteRates:              "write_rates",
+	access.WritePolicies:           "write_policies",
+	access.WriteLimits:             "write_limits",
+	access.WriteCollateral:         "write_collateral",
+	access.MoveClock:               "move_clock",
+	access.ReadAudit:               "read_audit",
+	access.DecideProposals:         "decide_proposals",
+	access.ManageSites:             "manage_sites",
+	access.ManageUsers:             "manage_users",
+	access.ManageMembers:           "manage_members",
+	access.SendMails:               "send_mails",
+	access.ImportBooks:             "import_books",
 }
 
-func permissions(a auth.Actor) []string {
+func permissions(a access.Actor) []string {
 	names := []string{}
 	for _, p := range a.Permissions() {
 		names = append(names, permissionNames[p])
@@ -154,7 +155,7 @@ func (s *server) login(c *call) error {
 	}
 	http.SetCookie(c, &http.Cookie{
 		Name: deviceCookie + strconv.FormatInt(session.User.ID, 10), Value: session.Device, Path: "/",
-		MaxAge: int(auth.DeviceLifetime.Seconds()), HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		MaxAge: int(credentials.DeviceLifetime.Seconds()), HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		Secure: strings.HasPrefix(s.cfg.BaseURL, "https:"),
 	})
 	c.site = c.r.PathValue("site")

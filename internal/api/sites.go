@@ -3,14 +3,15 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/travel"
+	"holdfast/internal/api/view"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/merchant"
 )
 
 func (s *server) listSites(c *call) error {
 	q := c.query()
-	page := q.Page(travel.SiteOrders)
-	filter := travel.SiteFilter{Include: q.Ids("include"), Exclude: q.Ids("exclude"), Modified: q.Span("modified_")}
+	page := q.Page(merchants.SiteOrders)
+	filter := merchants.SiteFilter{Include: q.Ids("include"), Exclude: q.Ids("exclude"), Modified: q.Span("modified_")}
 	if err := q.Err(); err != nil {
 		return err
 	}
@@ -18,7 +19,7 @@ func (s *server) listSites(c *call) error {
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, shapes.ShowSite)
+	return list(s, c, page, found, view.ShowSite)
 }
 
 func (s *server) getSite(c *call) error {
@@ -29,8 +30,8 @@ func (s *server) getSite(c *call) error {
 	return c.show(http.StatusOK, siteObject(found))
 }
 
-func siteObject(s travel.Site) object {
-	return object{id: s.ID, version: s.Version, body: shapes.ShowSite(s)}
+func siteObject(s merchant.Site) object {
+	return object{id: s.ID, version: s.Version, body: view.ShowSite(s)}
 }
 
 func (s *server) updateSite(c *call) error {
@@ -38,7 +39,7 @@ func (s *server) updateSite(c *call) error {
 	if err != nil {
 		return err
 	}
-	fields := travel.SiteFields{IfVersion: c.ifVersion(), PermittedURLs: in.Texts("permitted_urls"), Name: in.Text("name")}
+	fields := merchant.SiteFields{IfVersion: c.ifVersion(), PermittedURLs: in.Texts("permitted_urls"), Name: in.Text("name")}
 	fields.Issuer, fields.Policyholder = in.Party("issuer_"), in.Party("policyholder_")
 	fields.Problems = in.Problems.Clone()
 	changed, err := s.app.Sites.Change(c.ctx, c.actor, c.id, fields)

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"net/http"
 
-	"holdfast/internal/api/wire"
-	"holdfast/internal/paper"
-	"holdfast/internal/pdf"
-	"holdfast/internal/travel"
+	"holdfast/internal/api/input"
+	"holdfast/internal/book/paper"
+	"holdfast/internal/domain/check"
+	"holdfast/internal/lib/pdf"
 )
 
 func (s *server) getStatementCSV(c *call) error {
@@ -43,7 +43,7 @@ func (c *call) finishFile(s *server, err error) error {
 
 func (s *server) getStatementPDF(c *call) error {
 	q := c.query()
-	label, language := labelOf(q), q.One("language", "", travel.Languages)
+	label, language := labelOf(q), q.One("language", "", check.Languages)
 	if err := q.Err(); err != nil {
 		return err
 	}
@@ -68,6 +68,6 @@ func (s *server) getStatementPDF(c *call) error {
 }
 
 // labelOf reads for which reader a file is.
-func labelOf(q *wire.Query) paper.Label {
-	return paper.Label(q.One("for", string(paper.Labels[0]), wire.TextsOf(paper.Labels)))
+func labelOf(q *input.Query) paper.Label {
+	return paper.Label(q.One("for", string(paper.Labels[0]), input.TextsOf(paper.Labels)))
 }

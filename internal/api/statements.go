@@ -3,21 +3,22 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/api/wire"
-	"holdfast/internal/protection"
-	"holdfast/internal/travel"
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
+	"holdfast/internal/book/statements"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/domain/terms"
 )
 
 func (s *server) listStatements(c *call) error {
 	q := c.query()
-	page := q.Page(travel.StatementOrders)
-	filter := travel.StatementFilter{
+	page := q.Page(statements.StatementOrders)
+	filter := statements.StatementFilter{
 		Include:    q.Ids("include"),
 		Exclude:    q.Ids("exclude"),
 		Channels:   q.Ids("channels"),
 		Issued:     q.Span(""),
-		Periods:    wire.Words(q, "statement_period", travel.StatementPeriods),
+		Periods:    input.Words(q, "statement_period", terms.StatementPeriods),
 		Currencies: q.Codes("currencies"),
 	}
 	if q.Text("overdue") != "" {
@@ -31,7 +32,7 @@ func (s *server) listStatements(c *call) error {
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, func(i protection.IssuedStatement) any { return shapes.ShowStatement(i, now) })
+	return list(s, c, page, found, func(i protection.IssuedStatement) any { return view.ShowStatement(i, now) })
 }
 
 func (s *server) getStatement(c *call) error {
@@ -39,12 +40,12 @@ func (s *server) getStatement(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{id: found.ID, body: shapes.ShowStatement(found, now)})
+	return c.show(http.StatusOK, object{id: found.ID, body: view.ShowStatement(found, now)})
 }
 
 func (s *server) listStatementLines(c *call) error {
 	q := c.query()
-	page := q.Page(travel.StatementLineOrders)
+	page := q.Page(statements.StatementLineOrders)
 	if err := q.Err(); err != nil {
 		return err
 	}
@@ -52,12 +53,12 @@ func (s *server) listStatementLines(c *call) error {
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, shapes.ShowStatementLine)
+	return list(s, c, page, found, view.ShowStatementLine)
 }
 
 func (s *server) listStatementPayments(c *call) error {
 	q := c.query()
-	page := q.Page(travel.StatementPaymentOrders)
+	page := q.Page(statements.StatementPaymentOrders)
 	if err := q.Err(); err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func (s *server) listStatementPayments(c *call) error {
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, shapes.ShowStatementPayment)
+	return list(s, c, page, found, view.ShowStatementPayment)
 }
 
 func (s *server) createStatementPayment(c *call) error {
@@ -73,7 +74,7 @@ func (s *server) createStatementPayment(c *call) error {
 	if err != nil {
 		return err
 	}
-	fields := travel.StatementPaymentFields{
+	fields := statements.StatementPaymentFields{
 		PaidOn: in.Day("date"), Amount: in.Integer("total"), Currency: in.Currency("currencies"), Reference: in.Text("reference"),
 	}
 	fields.Problems = *in.Problems // after all fields are read
@@ -87,5 +88,5 @@ func (s *server) createStatementPayment(c *call) error {
 	}
 	// A payment has no address of its own: it is in the list of payments of its statement.
 	c.Header().Set("Location", s.cfg.BaseURL+c.r.URL.EscapedPath())
-	return c.show(status, object{body: shapes.ShowStatementPayment(made)})
+	return c.show(status, object{body: view.ShowStatementPayment(made)})
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"go.yaml.in/yaml/v3"
-
 	"holdfast/docs"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // The description says nothing about fields that it does not name, because answers may get new fields. But our own

@@ -3,19 +3,20 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/api/wire"
-	"holdfast/internal/travel"
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/merchant"
 )
 
-func supplierObject(s travel.Supplier) object {
-	return object{id: s.ID, version: s.Version, body: shapes.ShowSupplier(s)}
+func supplierObject(s merchant.Supplier) object {
+	return object{id: s.ID, version: s.Version, body: view.ShowSupplier(s)}
 }
 
 func (s *server) listSuppliers(c *call) error {
 	q := c.query()
-	page := q.Page(travel.SupplierOrders)
-	filter := travel.SupplierFilter{
+	page := q.Page(merchants.SupplierOrders)
+	filter := merchants.SupplierFilter{
 		Include:    q.Ids("include"),
 		Exclude:    q.Ids("exclude"),
 		Modified:   q.Span("modified_"),
@@ -31,7 +32,7 @@ func (s *server) listSuppliers(c *call) error {
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, shapes.ShowSupplier)
+	return list(s, c, page, found, view.ShowSupplier)
 }
 
 func (s *server) getSupplier(c *call) error {
@@ -53,7 +54,7 @@ func (s *server) createSupplier(c *call) error {
 		return err
 	}
 	return s.create(c, func() (object, error) {
-		made, err := s.app.Suppliers.Create(c.ctx, c.actor, shapes.SupplierFields(in))
+		made, err := s.app.Suppliers.Create(c.ctx, c.actor, input.SupplierFields(in))
 		return supplierObject(made), err
 	})
 }
@@ -63,7 +64,7 @@ func (s *server) changeSupplier(c *call) error {
 	if err != nil {
 		return err
 	}
-	fields := shapes.SupplierFields(in)
+	fields := input.SupplierFields(in)
 	fields.IfVersion = c.ifVersion()
 	changed, err := s.app.Suppliers.Change(c.ctx, c.actor, c.id, fields)
 	if err != nil {
@@ -76,6 +77,6 @@ func (s *server) deleteSupplier(c *call) error {
 	if err := s.app.Suppliers.Delete(c.ctx, c.actor, c.id, c.ifVersion()); err != nil {
 		return err
 	}
-	c.json(http.StatusOK, wire.Deleted{Deleted: true})
+	c.json(http.StatusOK, view.Deleted{Deleted: true})
 	return nil
 }

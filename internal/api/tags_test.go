@@ -1,8 +1,6 @@
 package api
 
-import (
-	"testing"
-)
+import "testing"
 
 // TestListsOfTags: a header names an ETag, or does not, whatever stands around it.
 func TestListsOfTags(t *testing.T) {

@@ -9,19 +9,20 @@ import (
 	"strings"
 	"testing"
 
+	"holdfast/internal/account/identity"
 	"holdfast/internal/api"
-	"holdfast/internal/auth"
-	"holdfast/internal/dbtest"
-	"holdfast/internal/travel"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/testkit/dbtest"
 )
 
 // token makes an API token of the site demo, and returns its text.
-func (w *world) token(t *testing.T, user string, role auth.Role, abilities, addresses []string) string {
+func (w *world) token(t *testing.T, user string, role access.Role, abilities, addresses []string) string {
 	t.Helper()
-	actor := auth.Actor{SiteID: 1, UserID: userID(user), Role: role}
+	actor := access.Actor{SiteID: 1, UserID: userID(user), Role: role}
 	must(t, w.app.Tokens.DeleteAll(t.Context(), actor))
 	name := "limited"
-	_, text, err := w.app.Tokens.Create(t.Context(), actor, travel.TokenFields{Name: &name, Abilities: &abilities, Addresses: &addresses})
+	_, text, err := w.app.Tokens.Create(t.Context(), actor, identity.TokenFields{Name: &name, Abilities: &abilities, Addresses: &addresses})
 	must(t, err)
 	return text
 }
@@ -40,7 +41,7 @@ func (w *world) send(t *testing.T, method, address, bearer, body string) (int, s
 // Each ability opens its own routes and no other. What is refused is refused before anything is read or checked.
 func TestATokenReachesNothingBeyondItsAbilities(t *testing.T) {
 	t.Parallel()
-	w := newWorldOf(t, travel.ProtectionOnlyProfile, dbtest.Engines[0].Database(t), io.Discard)
+	w := newWorldOf(t, merchant.ProtectionOnlyProfile, dbtest.Engines[0].Database(t), io.Discard)
 	reaches := map[string][]string{
 		"read":         {"listSites", "getBooking", "listTransactions", "getPayment", "listChannels", "getClock"},
 		"log_bookings": {"createBooking", "changeBooking", "deleteBooking"},
@@ -51,8 +52,8 @@ func TestATokenReachesNothingBeyondItsAbilities(t *testing.T) {
 		"createToken", "deleteToken", "updateSite", "changeChannel", "rotateChannelSecret", "moveClock", "approveProposal", "listAudit",
 		"createPolicy", "createStatementPayment", "createWebhook", "rotateWebhookSecret", "replayWebhook",
 	}
-	for _, ability := range auth.AbilityNames() {
-		bearer := w.token(t, "operator", auth.Operator, []string{ability}, nil)
+	for _, ability := range access.AbilityNames() {
+		bearer := w.token(t, "operator", access.Operator, []string{ability}, nil)
 		let := map[string]bool{}
 		for _, r := range api.Routes(api.Config{}) {
 			if !strings.HasPrefix(r.Pattern, "/{site}/") || strings.Contains(r.Pattern, "jwt-auth") {
@@ -79,8 +80,8 @@ func TestATokenReachesNothingBeyondItsAbilities(t *testing.T) {
 // The attack: an operator made a token for one site, and with it all sites could be read and changed.
 func TestAnOperatorsTokenStaysOnItsSite(t *testing.T) {
 	t.Parallel()
-	w := newWorldOf(t, travel.ProtectionOnlyProfile, dbtest.Engines[0].Database(t), io.Discard)
-	bearer := w.token(t, "operator", auth.Operator, nil, nil)
+	w := newWorldOf(t, merchant.ProtectionOnlyProfile, dbtest.Engines[0].Database(t), io.Discard)
+	bearer := w.token(t, "operator", access.Operator, nil, nil)
 	status, _, body := w.send(t, "GET", "/demo/rest/svc/v2/sites", bearer, "")
 	var sites []struct{ ID int64 }
 	must(t, json.Unmarshal(body, &sites))
@@ -105,9 +106,9 @@ func TestAnOperatorsTokenStaysOnItsSite(t *testing.T) {
 
 func TestATokenWorksFromItsNetworksAlone(t *testing.T) {
 	t.Parallel()
-	w := newWorldOf(t, travel.ProtectionOnlyProfile, dbtest.Engines[0].Database(t), io.Discard)
+	w := newWorldOf(t, merchant.ProtectionOnlyProfile, dbtest.Engines[0].Database(t), io.Discard)
 	for network, want := range map[string]int{"192.0.2.0/24": 200, "192.0.2.1": 200, "203.0.113.0/24": 403} { // httptest has 192.0.2.1
-		bearer := w.token(t, "admin", auth.MemberAdmin, nil, []string{network})
+		bearer := w.token(t, "admin", access.MemberAdmin, nil, []string{network})
 		if status, _, body := w.send(t, "GET", "/demo/rest/svc/v2/sites", bearer, ""); status != want {
 			t.Errorf("with the network %s: %d %s", network, status, body)
 		}

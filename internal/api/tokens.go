@@ -3,9 +3,8 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/api/wire"
-	"holdfast/internal/travel"
+	"holdfast/internal/account/identity"
+	"holdfast/internal/api/view"
 )
 
 type message struct {
@@ -18,9 +17,9 @@ func (s *server) listTokens(c *call) error {
 	if err != nil {
 		return err
 	}
-	shown := []shapes.Token{}
+	shown := []view.Token{}
 	for _, t := range found {
-		shown = append(shown, shapes.ShowToken(t))
+		shown = append(shown, view.ShowToken(t))
 	}
 	c.json(http.StatusOK, shown)
 	return nil
@@ -33,13 +32,13 @@ func (s *server) createToken(c *call) error {
 	if err != nil {
 		return err
 	}
-	fields := travel.TokenFields{Name: in.Text("name"), Expires: in.DayOrNone("expires_at"), Abilities: in.Texts("abilities"), Addresses: in.Texts("addresses")}
+	fields := identity.TokenFields{Name: in.Text("name"), Expires: in.DayOrNone("expires_at"), Abilities: in.Texts("abilities"), Addresses: in.Texts("addresses")}
 	fields.Problems = in.Problems.Clone()
 	made, text, err := s.app.Tokens.Create(c.ctx, c.actor, fields)
 	if err != nil {
 		return err
 	}
-	return s.created(c, object{id: made.ID, secret: true, body: shapes.CreatedToken{Token: text, ExpiresAt: wire.MaybeISO(made.ExpiresAt)}})
+	return s.created(c, object{id: made.ID, secret: true, body: view.CreatedToken{Token: text, ExpiresAt: view.MaybeISO(made.ExpiresAt)}})
 }
 
 func (s *server) deleteToken(c *call) error {

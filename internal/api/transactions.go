@@ -3,35 +3,36 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/api/wire"
-	"holdfast/internal/travel"
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
+	"holdfast/internal/book/payments"
+	"holdfast/internal/domain/payment"
 )
 
 // transactionObject makes the answer about a transaction. It returns err as it is.
-func (s *server) transactionObject(t travel.Transaction, err error) (object, error) {
+func (s *server) transactionObject(t payment.Transaction, err error) (object, error) {
 	if err != nil {
 		return object{}, err
 	}
 	hash, err := s.app.Channels.HashOf(t)
-	return object{id: t.ID, body: shapes.ShowTransaction(t, hash)}, err
+	return object{id: t.ID, body: view.ShowTransaction(t, hash)}, err
 }
 
 func (s *server) listTransactions(c *call) error {
 	q := c.query()
-	page := q.Page(travel.TransactionOrders)
-	filter := travel.TransactionFilter{
+	page := q.Page(payments.TransactionOrders)
+	filter := payments.TransactionFilter{
 		Include:           q.Ids("include"),
 		Exclude:           q.Ids("exclude"),
 		Created:           q.Span(""),
 		Modified:          q.Span("modified_"),
-		Statuses:          wire.Words(q, "status", travel.TransactionStatuses),
+		Statuses:          input.Words(q, "status", payment.TransactionStatuses),
 		Channels:          q.Ids("channels"),
 		Countries:         q.Codes("countries"),
 		Reference:         q.Text("reference"),
 		Currencies:        q.Codes("currencies"),
-		Types:             wire.Words(q, "transaction_types", travel.TransactionTypes),
-		Methods:           wire.Words(q, "payment_methods", travel.PaymentMethods),
+		Types:             input.Words(q, "transaction_types", payment.TransactionTypes),
+		Methods:           input.Words(q, "payment_methods", payment.PaymentMethods),
 		CardTypes:         q.List("card_types"),
 		BIN:               q.Text("bin_number"),
 		LastFour:          q.Text("last_four_digits"),
@@ -55,7 +56,7 @@ func (s *server) listTransactions(c *call) error {
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, func(t travel.Transaction) shapes.Transaction { return shapes.ShowTransaction(t, hashes[t.ID]) })
+	return list(s, c, page, found, func(t payment.Transaction) view.Transaction { return view.ShowTransaction(t, hashes[t.ID]) })
 }
 
 func (s *server) getTransaction(c *call) error {
@@ -77,7 +78,7 @@ func (s *server) createTransaction(c *call) error {
 		return err
 	}
 	return s.create(c, func() (object, error) {
-		made, created, err := s.app.Payments.Create(c.ctx, c.actor, shapes.NewTransaction(in))
+		made, created, err := s.app.Payments.Create(c.ctx, c.actor, input.NewTransaction(in))
 		o, err := s.transactionObject(made, err)
 		o.existing = !created
 		return o, err

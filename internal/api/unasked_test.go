@@ -5,7 +5,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"holdfast/internal/auth"
+	"holdfast/internal/domain/access"
 )
 
 // TestNobodyAnswersUnasked: a handler that reads and writes nothing for a remembered sender has a fault, and its answer does not go out.
@@ -16,7 +16,7 @@ func TestNobodyAnswersUnasked(t *testing.T) {
 		"a body":   func(c *call) { _, _ = c.Write([]byte("secret")) },
 	} {
 		recorder := httptest.NewRecorder()
-		c := &call{ResponseWriter: recorder, actor: auth.Actor{Remembered: &auth.Remembered{Version: 7}}}
+		c := &call{ResponseWriter: recorder, actor: access.Actor{Remembered: &access.Remembered{Version: 7}}}
 		func() {
 			defer func() {
 				if recover() == nil {

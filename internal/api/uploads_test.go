@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"holdfast/internal/api"
-	"holdfast/internal/db"
-	"holdfast/internal/dbtest"
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/dbtest"
 )
 
 const (
@@ -63,7 +63,7 @@ func TestAFileThatDoesNotComeIsEnded(t *testing.T) {
 	if status, text := send(file); status != 400 || !strings.Contains(text, "did not come to its end") {
 		t.Errorf("%d %s", status, text)
 	}
-	dbtest.Read(t, w.core.Store, func(tx *db.Tx) error {
+	dbtest.Read(t, w.core.Store, func(tx *store.Tx) error {
 		var pieces, open int
 		err := tx.Row(`SELECT (SELECT COUNT(*) FROM import_pieces), (SELECT COUNT(*) FROM imports WHERE state <> 'dropped')`, nil, &pieces, &open)
 		if err != nil || pieces != 0 || open != 0 {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"holdfast/internal/api"
-	"holdfast/internal/dbtest"
+	"holdfast/internal/testkit/dbtest"
 )
 
 // TestWaitingForEvents: a request that waits holds no place, four of a caller are the most, and all hear of the next event.

@@ -3,15 +3,15 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/api/shapes"
-	"holdfast/internal/api/wire"
-	"holdfast/internal/fault"
-	"holdfast/internal/travel"
-	"holdfast/internal/webhooks"
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
+	"holdfast/internal/domain/card"
+	"holdfast/internal/errs"
+	"holdfast/internal/notify/webhooks"
 )
 
 func webhookObject(e webhooks.Endpoint) object {
-	return object{id: e.ID, version: e.Version, body: shapes.ShowWebhook(e), secret: e.Secret != ""}
+	return object{id: e.ID, version: e.Version, body: view.ShowWebhook(e), secret: e.Secret != ""}
 }
 
 // listWebhooks answers with all webhooks. A site has 16 at most, so there are no pages.
@@ -20,7 +20,7 @@ func (s *server) listWebhooks(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, shapes.Each(found, shapes.ShowWebhook))
+	c.json(http.StatusOK, view.Each(found, view.ShowWebhook))
 	return nil
 }
 
@@ -38,7 +38,7 @@ func (s *server) createWebhook(c *call) error {
 		return err
 	}
 	return s.create(c, func() (object, error) {
-		made, err := s.app.Webhooks.Create(c.ctx, c.actor, shapes.WebhookFields(in))
+		made, err := s.app.Webhooks.Create(c.ctx, c.actor, input.WebhookFields(in))
 		return webhookObject(made), err
 	})
 }
@@ -48,7 +48,7 @@ func (s *server) changeWebhook(c *call) error {
 	if err != nil {
 		return err
 	}
-	fields := shapes.WebhookFields(in)
+	fields := input.WebhookFields(in)
 	fields.IfVersion = c.ifVersion()
 	changed, err := s.app.Webhooks.Change(c.ctx, c.actor, c.id, fields)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *server) deleteWebhook(c *call) error {
 	if err := s.app.Webhooks.Delete(c.ctx, c.actor, c.id, c.ifVersion()); err != nil {
 		return err
 	}
-	c.json(http.StatusOK, wire.Deleted{Deleted: true})
+	c.json(http.StatusOK, view.Deleted{Deleted: true})
 	return nil
 }
 
@@ -100,14 +100,14 @@ func (s *server) replayWebhook(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, shapes.Replay{Events: n})
+	c.json(http.StatusOK, input.Replay{Events: n})
 	return nil
 }
 
 func (s *server) listDeliveries(c *call) error {
 	q := c.query()
 	page := q.Page(webhooks.DeliveryOrders)
-	filter := webhooks.DeliveryFilter{States: wire.Words(q, "state", webhooks.DeliveryStates), Events: q.Ids("events")}
+	filter := webhooks.DeliveryFilter{States: input.Words(q, "state", webhooks.DeliveryStates), Events: q.Ids("events")}
 	if err := q.Err(); err != nil {
 		return err
 	}
@@ -115,21 +115,21 @@ func (s *server) listDeliveries(c *call) error {
 	if err != nil {
 		return err
 	}
-	return list(s, c, page, found, shapes.ShowDelivery)
+	return list(s, c, page, found, view.ShowDelivery)
 }
 
 func (s *server) getDelivery(c *call) error {
 	text := c.r.PathValue("delivery")
-	if !wire.IsDigits(text) {
+	if !input.IsDigits(text) {
 		return errNoRoute()
 	}
-	id, ok := wire.ParseID(text)
-	if travel.HoldsCardNumber(text) || !ok { // which no answer may show
-		return fault.New(fault.SettingNotFound, "Nothing found with this id: the number is too long.")
+	id, ok := input.ParseID(text)
+	if card.HoldsCardNumber(text) || !ok { // which no answer may show
+		return errs.New(errs.SettingNotFound, "Nothing found with this id: the number is too long.")
 	}
 	found, attempts, err := s.app.Webhooks.Delivery(c.ctx, c.actor, c.id, id)
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{id: found.ID, body: shapes.ShowDeliveryWith(found, attempts)})
+	return c.show(http.StatusOK, object{id: found.ID, body: view.ShowDeliveryWith(found, attempts)})
 }

@@ -3,29 +3,29 @@
 package app
 
 import (
-	"holdfast/internal/bookings"
-	"holdfast/internal/certificates"
-	"holdfast/internal/checkout"
-	"holdfast/internal/core"
-	"holdfast/internal/events"
-	"holdfast/internal/identity"
-	"holdfast/internal/ledger"
-	"holdfast/internal/limits"
-	"holdfast/internal/mail"
-	"holdfast/internal/merchants"
-	"holdfast/internal/payments"
-	"holdfast/internal/processors"
-	"holdfast/internal/protection"
-	"holdfast/internal/rates"
-	"holdfast/internal/reports"
-	"holdfast/internal/seals"
-	"holdfast/internal/standing"
-	"holdfast/internal/statements"
-	"holdfast/internal/takeover"
-	"holdfast/internal/travel"
-	"holdfast/internal/underwriting"
-	"holdfast/internal/verify"
-	"holdfast/internal/webhooks"
+	"holdfast/internal/account/identity"
+	"holdfast/internal/book/bookings"
+	"holdfast/internal/book/certificates"
+	"holdfast/internal/book/checkout"
+	"holdfast/internal/book/imports"
+	"holdfast/internal/book/ledger"
+	"holdfast/internal/book/limits"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/book/payments"
+	"holdfast/internal/book/pspevents"
+	"holdfast/internal/book/rates"
+	"holdfast/internal/book/statements"
+	"holdfast/internal/book/underwriting"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/notify/mail"
+	"holdfast/internal/notify/schedules"
+	"holdfast/internal/notify/webhooks"
+	"holdfast/internal/ops/factchain"
+	"holdfast/internal/ops/verify"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/events"
+	"holdfast/internal/report"
 )
 
 // App holds the use cases of all rooms.
@@ -33,8 +33,8 @@ type App struct {
 	Channels        *merchants.Channels
 	Suppliers       *merchants.Suppliers
 	Bookings        *bookings.Bookings
-	Imports         *takeover.Imports
-	ImportFiles     *takeover.Files
+	Imports         *imports.Imports
+	ImportFiles     *imports.Files
 	Sites           *merchants.Sites
 	Accounts        *identity.Accounts
 	Sessions        *identity.Sessions
@@ -44,34 +44,34 @@ type App struct {
 	Idempotency     *core.Idempotency
 	Payments        *payments.Payments
 	GatewayPayments *payments.GatewayPayments
-	Notices         *processors.Notices
+	Notices         *pspevents.Notices
 	Modals          *checkout.Modals
 	Certificates    *certificates.Certificates
 	Underwriting    *underwriting.Requests
 	Rates           *rates.Rates
-	Exposure        *reports.Exposure
+	Exposure        *report.Exposure
 	Buckets         *ledger.Buckets
 	Secrets         *core.Secrets
-	Protection      *reports.Protection
+	Protection      *report.Protection
 	Limits          *limits.Limits
 	Collaterals     *ledger.Collaterals
 	Policies        *merchants.Policies
 	Contracts       *merchants.Contracts
 	Premiums        *ledger.Premiums
 	Statements      *statements.Statements
-	Bordereaux      *reports.Bordereaux
-	System          *reports.System
+	Bordereaux      *report.Bordereaux
+	System          *report.System
 	Clocks          *core.Clocks
 	Audit           *core.Audit
 	Approvals       *core.Approvals
 	Ends            *ledger.Ends
 	Events          *events.Events
 	Work            *core.Work
-	Seals           *seals.Seals
+	Seals           *factchain.Seals
 	Verify          *verify.Verify
 	Webhooks        *webhooks.Webhooks
 	Mails           *mail.Mails
-	Orders          *standing.Orders
+	Orders          *schedules.Orders
 }
 
 // New makes the use cases over one core. It fills in what the core leaves empty: the shipped rulepacks, the
@@ -81,24 +81,24 @@ func New(c *core.Core) *App {
 		c.Rulepacks = protection.ShippedRulepacks()
 	}
 	if c.Profile == "" {
-		c.Profile = travel.ProtectionOnlyProfile
+		c.Profile = merchant.ProtectionOnlyProfile
 	}
 	c.Pieces.Complete()
 	c.ProposalTold = events.RecordProposal
 	tokens := identity.NewTokens(c)
 	sessions := identity.NewSessions(c, tokens)
-	gateway := payments.NewGatewayPayments(c, processors.BeginPolling)
+	gateway := payments.NewGatewayPayments(c, pspevents.BeginPolling)
 	taken := payments.NewPayments(c, gateway)
 	logged := bookings.NewBookings(c, limits.Redate(c), payments.TransactionsOfBookings, taken.Due())
 	allRates := rates.NewRates(c)
-	imports := takeover.NewImports(c)
+	in := imports.NewImports(c)
 	mails := &mail.Mails{Core: c, Events: &events.Events{Core: c}}
 	return &App{
 		Channels:        merchants.NewChannels(c, bookings.ChannelHasAny, payments.ChannelHasOpen),
 		Suppliers:       &merchants.Suppliers{Core: c},
 		Bookings:        logged,
-		Imports:         imports,
-		ImportFiles:     takeover.NewFiles(imports, identity.Standing),
+		Imports:         in,
+		ImportFiles:     imports.NewFiles(in, identity.Standing),
 		Sites:           &merchants.Sites{Core: c},
 		Accounts:        &identity.Accounts{Core: c},
 		Sessions:        sessions,
@@ -108,34 +108,34 @@ func New(c *core.Core) *App {
 		Idempotency:     &core.Idempotency{Core: c},
 		Payments:        taken,
 		GatewayPayments: gateway,
-		Notices:         &processors.Notices{Core: c, Payments: gateway},
+		Notices:         &pspevents.Notices{Core: c, Payments: gateway},
 		Modals:          checkout.NewModals(c, logged, taken),
 		Certificates:    certificates.New(c),
 		Underwriting:    &underwriting.Requests{Core: c},
 		Rates:           allRates,
-		Exposure:        &reports.Exposure{Core: c},
+		Exposure:        &report.Exposure{Core: c},
 		Buckets:         &ledger.Buckets{Core: c},
 		Secrets:         &core.Secrets{Core: c},
-		Protection:      &reports.Protection{Core: c},
+		Protection:      &report.Protection{Core: c},
 		Limits:          limits.NewLimits(c, rates.SpotQuote),
 		Collaterals:     &ledger.Collaterals{Core: c},
 		Policies:        merchants.NewPolicies(c, limits.NotCounting, limits.PolicyChanged),
 		Contracts:       &merchants.Contracts{Core: c},
 		Premiums:        &ledger.Premiums{Core: c},
 		Statements:      &statements.Statements{Core: c},
-		Bordereaux:      &reports.Bordereaux{Core: c},
-		System:          &reports.System{Core: c},
+		Bordereaux:      &report.Bordereaux{Core: c},
+		System:          &report.System{Core: c},
 		Clocks:          &core.Clocks{Core: c, Moved: allRates.GoOnIn},
 		Audit:           &core.Audit{Core: c},
 		Approvals:       &core.Approvals{Core: c},
 		Ends:            &ledger.Ends{Core: c},
 		Events:          &events.Events{Core: c},
 		Work:            &core.Work{Core: c},
-		Seals:           &seals.Seals{Core: c},
+		Seals:           &factchain.Seals{Core: c},
 		Verify:          &verify.Verify{Core: c},
 		Webhooks:        webhooks.New(c),
 		Mails:           mails,
-		Orders:          standing.New(c, mails),
+		Orders:          schedules.New(c, mails),
 	}
 }
 

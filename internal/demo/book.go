@@ -7,10 +7,12 @@ import (
 	"slices"
 	"time"
 
-	"holdfast/internal/civil"
-	"holdfast/internal/fx"
-	"holdfast/internal/money"
-	"holdfast/internal/travel"
+	"holdfast/internal/book/imports"
+	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/fx"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/payment"
 )
 
 // The size of the book: its bookings were paid in the last nine months, for trips of the last two months and the next twelve months.
@@ -22,7 +24,7 @@ const (
 )
 
 // merchant is one channel that sold bookings of the book.
-type merchant struct {
+type shop struct {
 	channel      string
 	currency     money.Currency
 	destinations []choice[destination]
@@ -40,8 +42,8 @@ type choice[T any] struct {
 	value  T
 }
 
-var madeUpMerchants = []choice[merchant]{
-	{62, merchant{
+var madeUpMerchants = []choice[shop]{
+	{62, shop{
 		channel: EURChannel, currency: "EUR",
 		destinations: []choice[destination]{
 			{26, destination{"ES", "Mallorca", 9400}}, {18, destination{"PT", "the Algarve", 8800}},
@@ -51,7 +53,7 @@ var madeUpMerchants = []choice[merchant]{
 		},
 		paidIn: []choice[money.Currency]{{84, "EUR"}, {5, "CHF"}, {4, "USD"}, {3, "GBP"}, {2, "SEK"}, {1, "PLN"}, {1, "JPY"}},
 	}},
-	{38, merchant{
+	{38, shop{
 		channel: GBPChannel, currency: "GBP",
 		destinations: []choice[destination]{
 			{34, destination{"GB", "the Highlands", 11200}}, {20, destination{"IE", "Kerry", 9900}},
@@ -70,8 +72,8 @@ var cards = []choice[card]{
 }
 
 // letters are in the references of payments, by what a payment is.
-var letters = map[travel.TransactionType]string{
-	travel.Purchase: "P", travel.Refund: "R", travel.Chargeback: "C", travel.ChargebackReversal: "V",
+var letters = map[payment.TransactionType]string{
+	payment.Purchase: "P", payment.Refund: "R", payment.Chargeback: "C", payment.ChargebackReversal: "V",
 }
 
 // reasons are the codes of schemes for services that were not provided or not as described.
@@ -88,7 +90,7 @@ var (
 )
 
 // Book makes the demo's payments up to a day, in the order of their times. The same day always gives the same book.
-func Book(today civil.Day) []travel.ImportedPayment {
+func Book(today civil.Day) []imports.ImportedPayment {
 	b := &book{today: today, rates: fx.NewTable(Rates(today)), chance: seeded("book"), codes: seeded("codes")}
 	for n := 1; n <= bookings; n++ {
 		b.trip(n)
@@ -105,7 +107,7 @@ type book struct {
 	rates  *fx.Table
 	chance *rand.Rand
 	codes  *rand.Rand // draws auth codes and references, so that the rest of the book does not depend on them
-	rows   []travel.ImportedPayment
+	rows   []imports.ImportedPayment
 }
 
 // pick chooses a value by chance and weight.
@@ -138,10 +140,10 @@ func (b *book) trip(n int) {
 	email := fmt.Sprintf("traveller%d@example.org", n)
 	p := &payer{
 		book: b, booked: booked, paidIn: pick(b.chance, m.paidIn), card: pick(b.chance, cards),
-		lastFour: fmt.Sprintf("%04d", b.chance.IntN(10_000)), method: travel.CreditCard,
-		row: travel.ImportedPayment{
+		lastFour: fmt.Sprintf("%04d", b.chance.IntN(10_000)), method: payment.CreditCard,
+		row: imports.ImportedPayment{
 			Channel: m.channel,
-			Booking: travel.BookingFields{
+			Booking: booking.BookingFields{
 				ImportKey: key, Reference: &key, Content: &content, Firstname: &first, Surname: &last, Email: &email,
 				Start: &start, End: &end, Pax: &pax, Total: &total, Currency: &currency, Country: &to.country,
 				OtherProtection: b.otherProtection(),
@@ -149,7 +151,7 @@ func (b *book) trip(n int) {
 		},
 	}
 	if p.paidIn == currency && b.chance.IntN(25) == 0 {
-		p.method = travel.BankTransfer
+		p.method = payment.BankTransfer
 	}
 	p.payments(total, start)
 }
@@ -179,13 +181,13 @@ func (b *book) days() (start, end, booked civil.Day) {
 // payer is one traveller paying for one booking.
 type payer struct {
 	*book
-	row      travel.ImportedPayment // the values that all payments of the booking share
+	row      imports.ImportedPayment // the values that all payments of the booking share
 	booked   civil.Day
 	paidIn   money.Currency
 	card     card
 	lastFour string
 	method   string
-	made     []travel.ImportedPayment
+	made     []imports.ImportedPayment
 }
 
 // payments makes the payments that are due by today: a deposit at booking and the rest eight weeks before the trip, or
@@ -236,7 +238,7 @@ func (p *payer) purchase(amount int64, day civil.Day) {
 		}
 		total = converted * (1005 + p.chance.Int64N(15)) / 1000 // the merchant's margin
 	}
-	p.add(travel.Purchase, amount, total, at(p.chance, day), "")
+	p.add(payment.Purchase, amount, total, at(p.chance, day), "")
 }
 
 // refund gives back a part of the payment with index i, some days after it.
@@ -250,7 +252,7 @@ func (p *payer) refund(i int, amount int64) {
 	if amount < paid.BaseTotal {
 		total = max(1, total*amount/paid.BaseTotal)
 	}
-	p.add(travel.Refund, amount, total, at(p.chance, day), paid.Payment.ImportKey)
+	p.add(payment.Refund, amount, total, at(p.chance, day), paid.Payment.ImportKey)
 }
 
 // refundAll cancels the booking: all of its payments are refunded.
@@ -264,37 +266,37 @@ func (p *payer) refundAll() {
 func (p *payer) dispute() {
 	paid := p.made[len(p.made)-1]
 	day := *p.row.Booking.End + 5 + civil.Day(p.chance.IntN(21))
-	if p.method != travel.CreditCard || day >= p.today {
+	if p.method != payment.CreditCard || day >= p.today {
 		return
 	}
 	// Both name the payment by its own acquirer reference.
-	add := func(kind travel.TransactionType, day civil.Day) *travel.NewTransaction {
+	add := func(kind payment.TransactionType, day civil.Day) *payment.NewTransaction {
 		p.add(kind, paid.BaseTotal, *paid.Payment.Total, at(p.chance, day), paid.Payment.ImportKey)
 		made := &p.made[len(p.made)-1].Payment
 		made.AcquirerReference = paid.Payment.AcquirerReference
 		return made
 	}
 	answerBy := day + 30
-	charged := add(travel.Chargeback, day)
+	charged := add(payment.Chargeback, day)
 	charged.ReasonCode, charged.ChallengeDay = reasons[p.card.scheme], &answerBy
 	if won := day + 10; p.chance.IntN(3) == 0 && won < p.today {
-		add(travel.ChargebackReversal, won)
+		add(payment.ChargebackReversal, won)
 	}
 }
 
-func (p *payer) add(kind travel.TransactionType, base, total int64, when time.Time, linked string) {
+func (p *payer) add(kind payment.TransactionType, base, total int64, when time.Time, linked string) {
 	row := p.row
 	currency := p.paidIn
 	key := fmt.Sprintf("%s-%s%d", row.Booking.ImportKey, letters[kind], len(p.made)+1)
 	row.BaseTotal, row.Linked = base, linked
-	row.Payment = travel.NewTransaction{
+	row.Payment = payment.NewTransaction{
 		Currency: &currency, Total: &total, Type: &kind, PSP: "demo_psp", Method: p.method, Reference: key, ImportKey: key,
 		EffectiveAt: when, PayeeName: *row.Booking.Firstname, PayeeSurname: *row.Booking.Surname, PayeeEmail: *row.Booking.Email,
 	}
-	if p.method == travel.CreditCard {
+	if p.method == payment.CreditCard {
 		row.Payment.CardType, row.Payment.BIN, row.Payment.LastFour = p.card.scheme, p.card.bin, p.lastFour
 		row.Payment.AcquirerReference = p.acquirerReference(civil.DayOf(when))
-		if kind == travel.Purchase { // nobody authorises a refund
+		if kind == payment.Purchase { // nobody authorises a refund
 			row.Payment.AuthCode = authCode(p.codes)
 		}
 	}
@@ -307,6 +309,6 @@ func at(chance *rand.Rand, day civil.Day) time.Time {
 }
 
 // byTime compares rows by time. Rows of the same second are compared by their keys, so that the order is always the same.
-func byTime(x, y travel.ImportedPayment) int {
+func byTime(x, y imports.ImportedPayment) int {
 	return cmp.Or(x.Payment.EffectiveAt.Compare(y.Payment.EffectiveAt), cmp.Compare(x.Payment.ImportKey, y.Payment.ImportKey))
 }

@@ -6,12 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/civil"
+	"holdfast/internal/book/imports"
 	"holdfast/internal/demo"
-	"holdfast/internal/fault"
-	"holdfast/internal/fx"
-	"holdfast/internal/money"
-	"holdfast/internal/travel"
+	"holdfast/internal/domain/card"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/fx"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/errs"
 )
 
 // days are days on which somebody might start the demo: every season, a leap day, the ends of years.
@@ -25,18 +27,18 @@ func TestTheBookKeepsTheRulesOfTravel(t *testing.T) {
 		book := demo.Book(today)
 		keys := map[string]bool{}
 		bookings := map[string]int64{} // what was paid of each
-		purchases := map[string]travel.ImportedPayment{}
+		purchases := map[string]imports.ImportedPayment{}
 		for _, row := range book {
-			var p fault.Problems
+			var p errs.Problems
 			channel := int64(1)
 			row.Booking.ChannelID, row.Payment.ChannelID = &channel, &channel
 			b := row.Booking.NewBooking(&p)
-			items := []travel.Item{{BookingID: 1, Currency: b.Currency, Total: row.BaseTotal}}
+			items := []payment.Item{{BookingID: 1, Currency: b.Currency, Total: row.BaseTotal}}
 			row.Payment.Items = &items
 			sign := int64(1)
-			if *row.Payment.Type != travel.Purchase {
+			if *row.Payment.Type != payment.Purchase {
 				sign = -1
-				if *row.Payment.Type == travel.ChargebackReversal {
+				if *row.Payment.Type == payment.ChargebackReversal {
 					sign = 1
 				}
 				row.Payment.LinkedID = 1
@@ -75,12 +77,12 @@ func TestTheBookKeepsTheRulesOfTravel(t *testing.T) {
 
 // checkCodes checks what the issuer and the acquirer of a payment have given it. A chargeback and its reversal have the
 // acquirer reference of the payment that they are about; any other payment has its own, which is added to known.
-func checkCodes(t *testing.T, row, linked travel.ImportedPayment, known map[string]bool) {
+func checkCodes(t *testing.T, row, linked imports.ImportedPayment, known map[string]bool) {
 	t.Helper()
-	byCard := row.Payment.Method == travel.CreditCard
+	byCard := row.Payment.Method == payment.CreditCard
 	arn, kind := row.Payment.AcquirerReference, *row.Payment.Type
-	if (arn != "") != byCard || (row.Payment.BIN != "") != byCard || travel.HoldsCardNumber(arn) ||
-		(row.Payment.AuthCode != "") != (byCard && kind == travel.Purchase) {
+	if (arn != "") != byCard || (row.Payment.BIN != "") != byCard || card.HoldsCardNumber(arn) ||
+		(row.Payment.AuthCode != "") != (byCard && kind == payment.Purchase) {
 		t.Errorf("%s: acquirer reference %q, code %q", row.Payment.ImportKey, arn, row.Payment.AuthCode)
 	}
 	if kind.Operators() && arn != linked.Payment.AcquirerReference || !kind.Operators() && arn != "" && known[arn] {
@@ -130,7 +132,7 @@ func TestTheSameDayGivesTheSameBook(t *testing.T) {
 	if !reflect.DeepEqual(a, b) {
 		t.Error("two books of one day differ")
 	}
-	if !slices.IsSortedFunc(a, func(x, y travel.ImportedPayment) int { return x.Payment.EffectiveAt.Compare(y.Payment.EffectiveAt) }) {
+	if !slices.IsSortedFunc(a, func(x, y imports.ImportedPayment) int { return x.Payment.EffectiveAt.Compare(y.Payment.EffectiveAt) }) {
 		t.Error("the book is not in the order of time")
 	}
 }

@@ -5,14 +5,14 @@ import (
 	"math/rand/v2"
 	"strconv"
 
-	"holdfast/internal/civil"
-	"holdfast/internal/travel"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/merchant"
 )
 
 // otherProtection is what a few bookings say themselves about what else protects the traveller. It is nil for the others,
 // which follow their channel.
-func (b *book) otherProtection() *travel.OtherProtection {
-	own := travel.OtherProtection("insurance")
+func (b *book) otherProtection() *merchant.OtherProtection {
+	own := merchant.OtherProtection("insurance")
 	switch b.codes.IntN(25) {
 	case 0:
 	case 1:

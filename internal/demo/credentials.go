@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"holdfast/internal/civil"
+	"holdfast/internal/domain/civil"
 )
 
 // Credentials is the secrets of the demo. The database keeps only their hashes, so they are also kept in a file beside

@@ -10,18 +10,23 @@ import (
 	"slices"
 	"time"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/civil"
-	"holdfast/internal/exposure"
-	"holdfast/internal/fault"
-	"holdfast/internal/fx"
-	"holdfast/internal/ledger"
-	"holdfast/internal/limits"
-	"holdfast/internal/money"
-	"holdfast/internal/protection"
-	"holdfast/internal/reports"
-	"holdfast/internal/takeover"
-	"holdfast/internal/travel"
+	"holdfast/internal/book/imports"
+	"holdfast/internal/book/ledger"
+	"holdfast/internal/book/limits"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/book/statements"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/exposure"
+	"holdfast/internal/domain/fx"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/proposal"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/report"
+	"holdfast/internal/store"
 )
 
 // A new demo has a past: its book was taken over ten weeks ago, and since then a file of payments came in each week. So
@@ -36,8 +41,8 @@ const (
 
 // beginHistory sets the clock back, if the database has no site yet. Elsewhere the past belongs to others.
 func (m *maker) beginHistory(ctx context.Context) error {
-	page := travel.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id"}
-	list, err := m.app.Sites.List(ctx, auth.System(0), travel.SiteFilter{}, page)
+	page := store.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id"}
+	list, err := m.app.Sites.List(ctx, access.System(0), merchants.SiteFilter{}, page)
 	if err == nil && len(list.Items) == 0 && !m.Empty {
 		m.setBack(weeks * week)
 	}
@@ -114,7 +119,7 @@ func (m *maker) loadBook(ctx context.Context) error {
 }
 
 // play makes one moment of the history: the rates and payments up to then, and the statements that are due.
-func (m *maker) play(ctx context.Context, book []travel.ImportedPayment, at time.Time, back time.Duration) error {
+func (m *maker) play(ctx context.Context, book []imports.ImportedPayment, at time.Time, back time.Duration) error {
 	m.setBack(back)
 	if err := m.look(ctx); err != nil {
 		return err
@@ -122,7 +127,7 @@ func (m *maker) play(ctx context.Context, book []travel.ImportedPayment, at time
 	if err := m.addRates(ctx); err != nil {
 		return err
 	}
-	end, _ := slices.BinarySearchFunc(book, at, func(row travel.ImportedPayment, at time.Time) int {
+	end, _ := slices.BinarySearchFunc(book, at, func(row imports.ImportedPayment, at time.Time) int {
 		return row.Payment.EffectiveAt.Compare(at)
 	})
 	if err := m.load(ctx, book[m.loaded:end], len(book)); err != nil {
@@ -142,19 +147,19 @@ func (m *maker) addRates(ctx context.Context) error {
 }
 
 // load imports some rows of the book.
-func (m *maker) load(ctx context.Context, rows []travel.ImportedPayment, whole int) error {
+func (m *maker) load(ctx context.Context, rows []imports.ImportedPayment, whole int) error {
 	if len(rows) == 0 {
 		return nil
 	}
 	var refused error
-	report, err := m.app.Imports.Payments(ctx, m.actor, m.rowsOf(rows), takeover.ImportOptions{
+	report, err := m.app.Imports.Payments(ctx, m.actor, m.rowsOf(rows), imports.ImportOptions{
 		CoverFromEffective: true,
 		Progress: func(done int) {
 			if m.Progress != nil {
 				m.Progress(m.loaded+done, whole)
 			}
 		},
-		Refused: func(r takeover.Refusal) {
+		Refused: func(r imports.Refusal) {
 			refused = errors.Join(refused, fmt.Errorf("payment %d of the book: %s", r.Line, r.Reason))
 		},
 	})
@@ -165,8 +170,8 @@ func (m *maker) load(ctx context.Context, rows []travel.ImportedPayment, whole i
 }
 
 // rowsOf gives the rows with the suppliers of their bookings: those of the country.
-func (m *maker) rowsOf(book []travel.ImportedPayment) iter.Seq2[travel.ImportedPayment, error] {
-	return func(yield func(travel.ImportedPayment, error) bool) {
+func (m *maker) rowsOf(book []imports.ImportedPayment) iter.Seq2[imports.ImportedPayment, error] {
+	return func(yield func(imports.ImportedPayment, error) bool) {
 		for _, row := range book {
 			if ids := m.supplied[*row.Booking.Country]; len(ids) > 0 {
 				row.Booking.Suppliers = &ids
@@ -180,7 +185,7 @@ func (m *maker) rowsOf(book []travel.ImportedPayment) iter.Seq2[travel.ImportedP
 
 // addCollateral records what the merchants have given, from the first day of the history.
 func (m *maker) addCollateral(ctx context.Context) error {
-	page := travel.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id"}
+	page := store.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id"}
 	known, err := m.app.Collaterals.List(ctx, m.actor, nil, page)
 	if err != nil || len(known.Items) > 0 {
 		return err
@@ -202,8 +207,8 @@ func (m *maker) addCollateral(ctx context.Context) error {
 
 // payStatements pays the first statements: that of one merchant whole, that of the other in part.
 func (m *maker) payStatements(ctx context.Context) error {
-	page := travel.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"}
-	list, _, err := m.app.Statements.List(ctx, m.actor, travel.StatementFilter{}, page)
+	page := store.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"}
+	list, _, err := m.app.Statements.List(ctx, m.actor, statements.StatementFilter{}, page)
 	if err != nil {
 		return err
 	}
@@ -218,7 +223,7 @@ func (m *maker) payStatements(ctx context.Context) error {
 			amount = amount * 4 / 10
 		}
 		reference := fmt.Sprintf("BACS %s-%d", s.Due, s.Number)
-		fields := travel.StatementPaymentFields{PaidOn: &s.Due, Amount: &amount, Reference: &reference}
+		fields := statements.StatementPaymentFields{PaidOn: &s.Due, Amount: &amount, Reference: &reference}
 		if _, _, err := m.app.Statements.Pay(ctx, m.actor, s.ID, fields); err != nil {
 			return err
 		}
@@ -228,12 +233,12 @@ func (m *maker) payStatements(ctx context.Context) error {
 
 // setLimits sets limits around what is used now, so that one is near and one is over, whatever the day is.
 func (m *maker) setLimits(ctx context.Context) error {
-	page := travel.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id"}
+	page := store.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id"}
 	known, err := m.app.Limits.List(ctx, m.actor, limits.LimitFilter{}, page)
 	if err != nil || len(known.Items) > 0 {
 		return err
 	}
-	report, err := m.app.Exposure.Report(ctx, m.actor, reports.ExposureQuery{
+	report, err := m.app.Exposure.Report(ctx, m.actor, report.ExposureQuery{
 		Valuation: exposure.Locked, By: exposure.ByChannel,
 	})
 	if err != nil {
@@ -274,10 +279,10 @@ func (m *maker) judge(ctx context.Context) error {
 
 // makeLiveSite makes the site that is no sandbox, and asks there for what needs two operators.
 func (m *maker) makeLiveSite(ctx context.Context) error {
-	site, err := m.app.Sites.At(ctx, auth.System(0), LiveSitePath)
-	if fault.Is(err, fault.SettingNotFound) {
+	site, err := m.app.Sites.At(ctx, access.System(0), LiveSitePath)
+	if errs.Is(err, errs.SettingNotFound) {
 		path, name, currency := LiveSitePath, LiveSiteName, money.Currency("GBP")
-		site, err = m.app.Sites.Create(ctx, auth.System(0), travel.SiteFields{
+		site, err = m.app.Sites.Create(ctx, access.System(0), merchant.SiteFields{
 			Path: &path, Name: &name, Currency: &currency, Issuer: fieldsOf(issuer),
 		})
 	}
@@ -285,14 +290,14 @@ func (m *maker) makeLiveSite(ctx context.Context) error {
 		return err
 	}
 	m.world.Live = site
-	proposer := auth.Actor{
-		SiteID: site.ID, UserID: m.operator.ID, Username: m.operator.Username, DisplayName: m.operator.DisplayName, Role: auth.Operator,
+	proposer := access.Actor{
+		SiteID: site.ID, UserID: m.operator.ID, Username: m.operator.Username, DisplayName: m.operator.DisplayName, Role: access.Operator,
 	}
 	if err := m.propose(ctx, proposer); err != nil {
 		return err
 	}
-	page := travel.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id"}
-	open := travel.ProposalFilter{States: []travel.ProposalState{travel.ProposalOpen}}
+	page := store.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id"}
+	open := core.ProposalFilter{States: []proposal.State{proposal.Open}}
 	waiting, err := m.app.Approvals.List(ctx, proposer, open, page)
 	if err == nil && len(waiting.Items) > 0 {
 		m.world.Proposal = waiting.Items[0].ID
@@ -301,17 +306,17 @@ func (m *maker) makeLiveSite(ctx context.Context) error {
 }
 
 // propose makes a channel and proposes to open its cover, once.
-func (m *maker) propose(ctx context.Context, proposer auth.Actor) error {
+func (m *maker) propose(ctx context.Context, proposer access.Actor) error {
 	_, err := m.app.Channels.ByName(ctx, proposer, LiveChannel)
-	if !fault.Is(err, fault.SettingNotFound) {
+	if !errs.Is(err, errs.SettingNotFound) {
 		return err
 	}
-	name, draft, currency := LiveChannel, travel.ModeDraft, money.Currency("GBP")
-	made, err := m.app.Channels.Create(ctx, proposer, travel.ChannelFields{Name: &name, Mode: &draft, Currency: &currency})
+	name, draft, currency := LiveChannel, merchant.ModeDraft, money.Currency("GBP")
+	made, err := m.app.Channels.Create(ctx, proposer, merchant.ChannelFields{Name: &name, Mode: &draft, Currency: &currency})
 	if err != nil {
 		return err
 	}
-	fields := travel.ChannelFields{Reason: "The contract is signed."}
+	fields := merchant.ChannelFields{Reason: "The contract is signed."}
 	m.protect(&fields)
 	_, err = m.app.Channels.Change(ctx, proposer, made.ID, fields)
 	return err

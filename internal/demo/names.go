@@ -1,9 +1,9 @@
 package demo
 
 import (
-	"holdfast/internal/exposure"
-	"holdfast/internal/money"
-	"holdfast/internal/travel"
+	"holdfast/internal/domain/exposure"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
 )
 
 // Names in the demo. User names are shared by all sites, so those of the demo begin with "demo-".
@@ -37,13 +37,13 @@ const (
 // live and protected.
 var channels = []struct {
 	name     string
-	mode     travel.AccountMode
+	mode     merchant.AccountMode
 	currency string
-	other    travel.OtherProtection
+	other    merchant.OtherProtection
 }{
-	{DraftChannel, travel.ModeDraft, "EUR", "none"},
-	{EURChannel, travel.ModeProtectionOnly, "EUR", "trust_account"},
-	{GBPChannel, travel.ModeProtectionOnly, "GBP", "bond"},
+	{DraftChannel, merchant.ModeDraft, "EUR", "none"},
+	{EURChannel, merchant.ModeProtectionOnly, "EUR", "trust_account"},
+	{GBPChannel, merchant.ModeProtectionOnly, "GBP", "bond"},
 }
 
 // suppliers are the suppliers of the channels.
@@ -87,16 +87,16 @@ const (
 
 // The parties of the demo's statements. All details are made up.
 var (
-	issuer = travel.Party{
+	issuer = merchant.Party{
 		Name: "Harbour Protection Ltd", Address: "14 Quay Street\nBristol BS1 4DJ\nUnited Kingdom", TaxNumber: "GB 000 0000 00",
 		BankDetails: "Harbour Protection Ltd, Example Bank\nIBAN GB00 EXAM 0000 0000 0000 00\nBIC EXAMGB00",
 	}
-	policyholder = travel.Party{
+	policyholder = merchant.Party{
 		Name: SiteName + " plc", Address: "1 Market Square\nLeeds LS1 1AA\nUnited Kingdom",
 		BankDetails: SiteName + " plc, Example Bank\nIBAN GB00 EXAM 0000 0000 0000 01\nBIC EXAMGB00",
 	}
 )
 
-func fieldsOf(p travel.Party) travel.PartyFields {
-	return travel.PartyFields{Name: &p.Name, Address: &p.Address, TaxNumber: &p.TaxNumber, BankDetails: &p.BankDetails}
+func fieldsOf(p merchant.Party) merchant.PartyFields {
+	return merchant.PartyFields{Name: &p.Name, Address: &p.Address, TaxNumber: &p.TaxNumber, BankDetails: &p.BankDetails}
 }

@@ -9,9 +9,9 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"holdfast/internal/civil"
-	"holdfast/internal/fx"
-	"holdfast/internal/money"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/fx"
+	"holdfast/internal/domain/money"
 )
 
 // ratesMonths is how many months of rates are made. They begin a little before the oldest payment of the book.

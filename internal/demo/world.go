@@ -7,14 +7,17 @@ import (
 	"slices"
 	"time"
 
+	"holdfast/internal/account/identity"
 	"holdfast/internal/app"
-	"holdfast/internal/auth"
-	"holdfast/internal/civil"
-	"holdfast/internal/fault"
-	"holdfast/internal/merchants"
-	"holdfast/internal/money"
-	"holdfast/internal/takeover"
-	"holdfast/internal/travel"
+	"holdfast/internal/book/imports"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/secrets"
+	"holdfast/internal/store"
 )
 
 // Options are the options of the demo.
@@ -36,12 +39,12 @@ const officeHours = 9 * time.Hour
 // World is everything that the demo has made.
 type World struct {
 	Credentials
-	Site     travel.Site
-	Live     travel.Site // no sandbox
-	Proposal int64       // on Live, what waits for a second operator; 0: nothing
-	Today    civil.Day   // by the site's clock
-	Channels []travel.Channel
-	Book     takeover.ImportReport // what this start loaded; zero if it loaded nothing
+	Site     merchant.Site
+	Live     merchant.Site // no sandbox
+	Proposal int64         // on Live, what waits for a second operator; 0: nothing
+	Today    civil.Day     // by the site's clock
+	Channels []merchant.Channel
+	Book     imports.ImportReport // what this start loaded; zero if it loaded nothing
 }
 
 // Prepare makes the demo. If an earlier start made it, Prepare adds what is missing. It keeps what people have changed.
@@ -64,15 +67,15 @@ type maker struct {
 	Options
 	app   *app.App
 	world World
-	actor auth.Actor // on the site
-	admin auth.User
+	actor access.Actor // on the site
+	admin identity.User
 	isNew bool // this start made the site
 	// back is how far the program's clock is set back, loaded how many rows of the book are in, and rated the last day whose
 	// rates are.
 	back     time.Duration
 	loaded   int
 	rated    civil.Day
-	operator auth.User          // proposes on the live site
+	operator identity.User      // proposes on the live site
 	supplied map[string][]int64 // ids of the suppliers by country
 }
 
@@ -80,8 +83,8 @@ type maker struct {
 // sites, and the password of the demo's operator is in a file.
 func (m *maker) refuseRealSites(ctx context.Context) error {
 	for number := 1; ; number++ {
-		page := travel.Page{Number: number, Size: 100, Offset: -1, OrderBy: "id"}
-		list, err := m.app.Sites.List(ctx, auth.System(0), travel.SiteFilter{}, page)
+		page := store.Page{Number: number, Size: 100, Offset: -1, OrderBy: "id"}
+		list, err := m.app.Sites.List(ctx, access.System(0), merchants.SiteFilter{}, page)
 		if err != nil {
 			return err
 		}
@@ -98,11 +101,11 @@ func (m *maker) refuseRealSites(ctx context.Context) error {
 }
 
 func (m *maker) makeSite(ctx context.Context) error {
-	system := auth.System(0)
+	system := access.System(0)
 	site, err := m.app.Sites.At(ctx, system, SitePath)
-	if fault.Is(err, fault.SettingNotFound) {
+	if errs.Is(err, errs.SettingNotFound) {
 		path, name, currency := SitePath, SiteName, money.Currency("GBP")
-		site, err = m.app.Sites.Create(ctx, system, travel.SiteFields{
+		site, err = m.app.Sites.Create(ctx, system, merchant.SiteFields{
 			Path: &path, Name: &name, Sandbox: true, Currency: &currency, Issuer: fieldsOf(issuer), Policyholder: fieldsOf(policyholder),
 		})
 		m.isNew = true
@@ -145,39 +148,39 @@ func (m *maker) saveCredentials() error { return m.world.Credentials.write(m.Cre
 func (m *maker) makePeople(ctx context.Context) error {
 	known := &m.world.Credentials
 	var err error
-	if m.operator, err = m.person(ctx, OperatorName, auth.Operator, &known.OperatorPassword); err != nil {
+	if m.operator, err = m.person(ctx, OperatorName, access.Operator, &known.OperatorPassword); err != nil {
 		return err
 	}
-	if _, err := m.person(ctx, ApproverName, auth.Operator, &known.ApproverPassword); err != nil {
+	if _, err := m.person(ctx, ApproverName, access.Operator, &known.ApproverPassword); err != nil {
 		return err
 	}
-	m.admin, err = m.person(ctx, AdminName, auth.MemberAdmin, &known.AdminPassword)
+	m.admin, err = m.person(ctx, AdminName, access.MemberAdmin, &known.AdminPassword)
 	return err
 }
 
 // person makes a user. If the user exists, person makes sure that the password in the file is the right one.
-func (m *maker) person(ctx context.Context, name string, role auth.Role, password *string) (auth.User, error) {
+func (m *maker) person(ctx context.Context, name string, role access.Role, password *string) (identity.User, error) {
 	if *password == "" {
-		secret, err := auth.NewSecret(m.Random)
+		secret, err := secrets.NewSecret(m.Random)
 		if err != nil {
-			return auth.User{}, err
+			return identity.User{}, err
 		}
 		*password = secret[:20] // a hundred bits
 		// The password is saved before it is set, so that it is never lost.
 		if err := m.saveCredentials(); err != nil {
-			return auth.User{}, err
+			return identity.User{}, err
 		}
 	}
 	user, err := m.app.Accounts.UserNamed(ctx, m.actor, name)
-	if fault.Is(err, fault.SettingNotFound) {
-		fields := travel.UserFields{Username: name, Email: name + "@example.org", DisplayName: name, Password: *password}
+	if errs.Is(err, errs.SettingNotFound) {
+		fields := identity.UserFields{Username: name, Email: name + "@example.org", DisplayName: name, Password: *password}
 		return m.app.Accounts.CreateUser(ctx, m.actor, fields, role, false)
 	}
 	if err != nil {
-		return auth.User{}, err
+		return identity.User{}, err
 	}
 	// The password is checked directly, because this check is no login that may be counted as failed.
-	if ok, err := auth.CheckPassword(user.PasswordHash, *password); err == nil && !ok {
+	if ok, err := secrets.CheckPassword(user.PasswordHash, *password); err == nil && !ok {
 		return user, m.app.Accounts.SetPassword(ctx, m.actor, user.ID, *password, false)
 	}
 	return user, nil
@@ -186,7 +189,7 @@ func (m *maker) person(ctx context.Context, name string, role auth.Role, passwor
 func (m *maker) makeToken(ctx context.Context) error {
 	if m.world.Token != "" {
 		_, err := m.app.Sessions.Authenticate(ctx, SitePath, m.world.Token, "")
-		if !fault.Is(err, fault.TokenInvalid) {
+		if !errs.Is(err, errs.TokenInvalid) {
 			return err
 		}
 	}
@@ -204,7 +207,7 @@ func (m *maker) makeToken(ctx context.Context) error {
 	}
 	name, owner := tokenName, m.actor
 	owner.UserID = m.admin.ID
-	if _, m.world.Token, err = m.app.Tokens.Create(ctx, owner, travel.TokenFields{Name: &name}); err != nil {
+	if _, m.world.Token, err = m.app.Tokens.Create(ctx, owner, identity.TokenFields{Name: &name}); err != nil {
 		return err
 	}
 	return m.saveCredentials()
@@ -219,8 +222,8 @@ func (m *maker) permitOrigins(ctx context.Context) error {
 		return slices.Contains(m.world.Credentials.Origins, origin)
 	})
 	permitted = append(permitted, m.Origins...)
-	changed, err := m.app.Sites.Change(ctx, m.actor, m.actor.SiteID, travel.SiteFields{PermittedURLs: &permitted})
-	if fault.Is(err, fault.Invalid) {
+	changed, err := m.app.Sites.Change(ctx, m.actor, m.actor.SiteID, merchant.SiteFields{PermittedURLs: &permitted})
+	if errs.Is(err, errs.Invalid) {
 		return nil // plain http under a public name is not permitted: the page is served, but the modal does not open on it
 	}
 	if err != nil {
@@ -241,24 +244,24 @@ func (m *maker) makeChannels(ctx context.Context) error {
 	}
 	for _, c := range channels {
 		_, err := m.app.Channels.ByName(ctx, m.actor, c.name)
-		if fault.Is(err, fault.SettingNotFound) {
+		if errs.Is(err, errs.SettingNotFound) {
 			currency := money.Currency(c.currency)
-			fields := travel.ChannelFields{Name: &c.name, Mode: &c.mode, Currency: &currency, Suppliers: &linked, OtherProtection: &c.other}
+			fields := merchant.ChannelFields{Name: &c.name, Mode: &c.mode, Currency: &currency, Suppliers: &linked, OtherProtection: &c.other}
 			err = m.makeChannel(ctx, fields)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	page := travel.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"}
-	list, err := m.app.Channels.List(ctx, m.actor, travel.ChannelFilter{}, page)
+	page := store.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"}
+	list, err := m.app.Channels.List(ctx, m.actor, merchants.ChannelFilter{}, page)
 	m.world.Channels = list.Items
 	return err
 }
 
 // makeChannel makes a channel. With the server-to-server profile the channel takes payments, too.
-func (m *maker) makeChannel(ctx context.Context, fields travel.ChannelFields) error {
-	open := *fields.Mode == travel.ModeProtectionOnly
+func (m *maker) makeChannel(ctx context.Context, fields merchant.ChannelFields) error {
+	open := *fields.Mode == merchant.ModeProtectionOnly
 	if open {
 		m.protect(&fields)
 	}
@@ -270,10 +273,10 @@ func (m *maker) makeChannel(ctx context.Context, fields travel.ChannelFields) er
 }
 
 // protect sets the mode in which payments are protected. It differs by profile.
-func (m *maker) protect(fields *travel.ChannelFields) {
-	mode := travel.ModeProtectionOnly
+func (m *maker) protect(fields *merchant.ChannelFields) {
+	mode := merchant.ModeProtectionOnly
 	if m.app.Channels.Profile.Processes() {
-		live, protected := travel.ModeLive, travel.TypeProtected
+		live, protected := merchant.ModeLive, merchant.TypeProtected
 		mode, fields.AccountType = live, &protected
 	}
 	fields.Mode = &mode
@@ -297,7 +300,7 @@ func (m *maker) letProcess(ctx context.Context, id int64) error {
 		return nil
 	}
 	yes := true
-	fields := travel.ChannelFields{ProcessorFields: travel.ProcessorFields{ServerToServer: &yes}}
+	fields := merchant.ChannelFields{ProcessorFields: merchant.ProcessorFields{ServerToServer: &yes}}
 	if _, err := m.app.Channels.Change(ctx, m.actor, id, fields); err != nil {
 		return err
 	}
@@ -308,8 +311,8 @@ func (m *maker) letProcess(ctx context.Context, id int64) error {
 }
 
 func (m *maker) makeSuppliers(ctx context.Context) (ids []int64, err error) {
-	page := travel.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"}
-	list, err := m.app.Suppliers.List(ctx, m.actor, travel.SupplierFilter{}, page)
+	page := store.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"}
+	list, err := m.app.Suppliers.List(ctx, m.actor, merchants.SupplierFilter{}, page)
 	if err != nil {
 		return nil, err
 	}
@@ -321,7 +324,7 @@ func (m *maker) makeSuppliers(ctx context.Context) (ids []int64, err error) {
 	for _, s := range suppliers {
 		if known[s.name] == 0 {
 			url := "https://" + s.host
-			fields := travel.SupplierFields{Name: &s.name, URL: &url, Category: &s.category, Country: &s.country}
+			fields := merchant.SupplierFields{Name: &s.name, URL: &url, Category: &s.category, Country: &s.country}
 			made, err := m.app.Suppliers.Create(ctx, m.actor, fields)
 			if err != nil {
 				return nil, err

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"holdfast/internal/fault"
+	"holdfast/internal/errs"
 )
 
 // tellEvery is the shortest time between two log lines about failures of one kind.
@@ -32,7 +32,7 @@ func (f *failures) note(job string, err error) (tell int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	kind := job
-	if fault.Is(err, fault.Unavailable) {
+	if errs.Is(err, errs.Unavailable) {
 		kind = everyJob
 	}
 	f.untold[kind]++

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"holdfast/internal/app"
-	"holdfast/internal/core"
-	"holdfast/internal/paymentfile"
-	"holdfast/internal/travel"
+	"holdfast/internal/book/imports"
+	"holdfast/internal/book/paymentfile"
+	"holdfast/internal/platform/core"
 )
 
 // Bounds of a run. A run always ends before its lease, so that two processes never run the same job at the same time.
@@ -85,7 +85,7 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 		{Name: "answer-forgotten-passwords", Every: tick, Run: a.Links.Answer},
 		// An import may take long, and goes on where it was. It does not keep other jobs waiting, and somebody waits for its begin.
 		{Name: "import-files", Every: quickTick, Talks: true, Run: func(ctx context.Context) (bool, error) {
-			return a.ImportFiles.Next(ctx, func(file io.Reader) iter.Seq2[travel.ImportedPayment, error] {
+			return a.ImportFiles.Next(ctx, func(file io.Reader) iter.Seq2[imports.ImportedPayment, error] {
 				return paymentfile.Read(file, nil)
 			})
 		}},

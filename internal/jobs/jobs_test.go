@@ -11,20 +11,24 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/core"
-	"holdfast/internal/db"
-	"holdfast/internal/dbtest"
 	"holdfast/internal/jobs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/dbtest"
 )
 
 // clock is a clock that a test moves.
 type clock struct{ micros atomic.Int64 }
 
-func (c *clock) now() time.Time      { return time.UnixMicro(c.micros.Load()) }
+func (c *clock) now() time.Time { return time.UnixMicro(c.micros.Load()) }
+
 func (c *clock) add(d time.Duration) { c.micros.Add(d.Microseconds()) }
-func (c *clock) set(t time.Time)     { c.micros.Store(t.UnixMicro()) }
-func discard() *slog.Logger          { return slog.New(slog.DiscardHandler) }
-func work(db *db.DB, c *clock) *core.Work {
+
+func (c *clock) set(t time.Time) { c.micros.Store(t.UnixMicro()) }
+
+func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+func work(db *store.DB, c *clock) *core.Work {
 	return &core.Work{Core: &core.Core{Store: db, Clock: c.now, Log: discard()}}
 }
 

@@ -7,11 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/apptest"
-	"holdfast/internal/db"
-	"holdfast/internal/dbtest"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/payment"
 	"holdfast/internal/jobs"
-	"holdfast/internal/travel"
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/apptest"
+	"holdfast/internal/testkit/dbtest"
 )
 
 // byIndex are statements of jobs that look up what they chose by its key, or the first of what waits, each by a part of it and the index.
@@ -28,9 +29,9 @@ var byIndex = map[string]string{
 func TestPostgreSQLLooksUpByKeys(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.Engines[1].Database(t))
-	c := w.Channel(travel.ModeProtectionOnly, "GBP")
+	c := w.Channel(merchant.ModeProtectionOnly, "GBP")
 	ran := dbtest.Statements(w.Core.Store, func() {
-		payment := apptest.Report(travel.Purchase, w.Booking(c, 1000, "2024-09-14"), 1000)
+		payment := apptest.Report(payment.Purchase, w.Booking(c, 1000, "2024-09-14"), 1000)
 		payment.Reference = "R-1"
 		w.Must(payment)
 		for range 2 {
@@ -38,7 +39,7 @@ func TestPostgreSQLLooksUpByKeys(t *testing.T) {
 			jobs.New(w.App, discard()).RunDue(t.Context())
 		}
 	})
-	dbtest.Write(t, w.Core.Store, func(tx *db.Tx) error {
+	dbtest.Write(t, w.Core.Store, func(tx *store.Tx) error {
 		// A thousand blocks and cells for each that is there. Of the other tables it is told that they are large.
 		for _, statement := range []string{
 			`INSERT INTO exposure_blocks SELECT site_id, view, block, cell + 1000 * n, counted, amount, by_end, by_start, locked, locked_end,

@@ -7,10 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/apptest"
-	"holdfast/internal/dbtest"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/payment"
 	"holdfast/internal/jobs"
-	"holdfast/internal/travel"
+	"holdfast/internal/testkit/apptest"
+	"holdfast/internal/testkit/dbtest"
 )
 
 // Steps of a plan that go through all rows of a table, or of one site. An index of what waits is short.
@@ -31,11 +32,11 @@ var growing = []string{
 func TestJobsReadNoWholeBook(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
-	c := w.Channel(travel.ModeProtectionOnly, "GBP")
+	c := w.Channel(merchant.ModeProtectionOnly, "GBP")
 	ran := dbtest.Statements(w.Core.Store, func() {
 		for range 3 {
 			b := w.Booking(c, 1000, "2024-09-14")
-			w.Must(apptest.Linked(travel.Refund, w.Must(apptest.Report(travel.Purchase, b, 1000)), b, 400))
+			w.Must(apptest.Linked(payment.Refund, w.Must(apptest.Report(payment.Purchase, b, 1000)), b, 400))
 			for range 3 {
 				jobs.New(w.App, discard()).RunDue(t.Context())
 				w.Advance(time.Minute)

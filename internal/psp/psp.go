@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"time"
 
-	"holdfast/internal/money"
+	"holdfast/internal/domain/money"
 )
 
 // Gateway is a card processor. The context of each call has a deadline.

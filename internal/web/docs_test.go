@@ -14,9 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
 	"holdfast/docs"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // pages are those of the real description.

@@ -8,6 +8,8 @@ import (
 	"path"
 	"strings"
 
+	"holdfast/docs"
+
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
@@ -16,8 +18,6 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
-
-	"holdfast/docs"
 )
 
 // guide is a page that is written in Markdown: a guide, or a page of the handbook.

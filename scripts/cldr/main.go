@@ -1,6 +1,6 @@
 // Command cldr writes a JSON file from Unicode's CLDR: how each language of the service writes numbers, money, days and countries.
 // It reads the npm packages cldr-dates-full, cldr-numbers-full and cldr-localenames-full, unpacked in one folder. scripts/cldr/fetch
-// brings them, and packs the file as internal/texts/cldr.json.gz.
+// brings them, and packs the file as internal/lib/i18n/cldr.json.gz.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"holdfast/internal/money"
+	"holdfast/internal/domain/money"
 )
 
 // locales are CLDR's names of the languages, and the tags that pages carry.

@@ -11,7 +11,7 @@ import (
 	"net/http"
 	"time"
 
-	"holdfast/internal/money"
+	"holdfast/internal/domain/money"
 	"holdfast/internal/psp"
 )
 

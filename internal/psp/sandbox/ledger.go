@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"holdfast/internal/money"
+	"holdfast/internal/domain/money"
 	"holdfast/internal/psp"
 )
 

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/dbtest"
-	"holdfast/internal/processors"
+	"holdfast/internal/book/pspevents"
 	"holdfast/internal/psp"
 	"holdfast/internal/psp/sandbox"
+	"holdfast/internal/testkit/dbtest"
 )
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -26,7 +26,7 @@ func onBoth(t *testing.T, test func(t *testing.T, g *sandbox.Gateway)) {
 	t.Helper()
 	dbtest.OnBoth(t, func(t *testing.T, url string) {
 		db := dbtest.Open(t, url, func() time.Time { return noon })
-		charges := processors.SandboxCharges{DB: db}
+		charges := pspevents.SandboxCharges{DB: db}
 		test(t, sandbox.New(sandbox.Ledger{Change: charges.Change, Due: charges.Due}, "http://bank.test"))
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"holdfast/internal/money"
+	"holdfast/internal/domain/money"
 	"holdfast/internal/psp"
 )
 

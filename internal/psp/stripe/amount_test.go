@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/money"
+	"holdfast/internal/domain/money"
 	"holdfast/internal/psp"
 )
 

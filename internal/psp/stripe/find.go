@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/money"
+	"holdfast/internal/domain/money"
 	"holdfast/internal/psp"
 
 	stripe "github.com/stripe/stripe-go/v85"

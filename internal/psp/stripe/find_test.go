@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/money"
+	"holdfast/internal/domain/money"
 	"holdfast/internal/psp"
 )
 

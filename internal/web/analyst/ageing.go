@@ -3,15 +3,15 @@ package analyst
 import (
 	"strings"
 
-	"holdfast/internal/exposure"
-	"holdfast/internal/protection"
-	"holdfast/internal/reports"
+	"holdfast/internal/domain/exposure"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/report"
 	"holdfast/internal/web/chart"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/web/kit"
 )
 
 // ageing shows how much of the exposure is delivered how soon.
-func (p *pages) ageing(v *shell.Visit) error {
+func (p *pages) ageing(v *kit.Visit) error {
 	if went, err := tidy(v); went || err != nil {
 		return err
 	}
@@ -20,7 +20,7 @@ func (p *pages) ageing(v *shell.Visit) error {
 		return err
 	}
 	const which = withMoment | withValuation
-	page := shell.Page{Title: "Ageing", Parts: v.Parts("exposure", "/exposure/ageing"), Wide: true}
+	page := kit.Page{Title: "Ageing", Parts: v.Parts("exposure", "/exposure/ageing"), Wide: true}
 	q := s.query()
 	q.By, q.Across = "", ""
 	found, err := p.app.Exposure.Ageing(v.R.Context(), v.Actor, q)
@@ -30,7 +30,7 @@ func (p *pages) ageing(v *shell.Visit) error {
 	r := s.began(which)
 	r.at(s, found.Query, found.Final)
 	r.Figures = []figure{{Text: "Undelivered (E1)", Value: said(found.Total, found.Gap, found.Query.Currency),
-		Hint: shell.Plural(found.Allocations, "allocation", "allocations")}}
+		Hint: kit.Plural(found.Allocations, "allocation", "allocations")}}
 	r.apartNotes(found.PendingRate, found.Uncovered)
 	r.draw(ageingChart(s, found))
 	r.Parts = []part{{Table: s.ageingTable(found)}}
@@ -43,7 +43,7 @@ func bandTitle(band string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-func ageingChart(s *settings, found reports.AgeingReport) chart.Chart {
+func ageingChart(s *settings, found report.AgeingReport) chart.Chart {
 	c := chart.Chart{
 		ID: "ageing", Kind: chart.Bars, Title: "When the trips end", Currency: found.Query.Currency, Names: "Trip ends",
 		Series: []string{"Undelivered (E1)"}, Caption: "Undelivered by the days that are left, in " + string(found.Query.Currency),
@@ -66,31 +66,31 @@ func (s *settings) band(b exposure.AgeBand) string {
 	return s.below("/exposure/details", "bands", b.Name)
 }
 
-func (s *settings) ageingTable(found reports.AgeingReport) *shell.Table {
+func (s *settings) ageingTable(found report.AgeingReport) *kit.Table {
 	c := found.Query.Currency
-	t := shell.Table{
+	t := kit.Table{
 		Name: "ageing", Caption: "Undelivered by the days that are left",
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "band", Title: "Trip ends"}, {Name: "allocations", Title: "Allocations", Figure: true},
 			{Name: "e1_report", Title: "E1 in " + string(c), Figure: true}, {Name: "share", Title: "Share in percent", Figure: true},
 		},
-		Empty: shell.Empty{Title: "Nothing is undelivered here", Text: "This part of the book has no trip that is still to come. Take a filter away, or choose another day."},
+		Empty: kit.Empty{Title: "Nothing is undelivered here", Text: "This part of the book has no trip that is still to come. Take a filter away, or choose another day."},
 	}
 	if found.Allocations == 0 {
 		return s.v.Table(t)
 	}
 	for _, band := range found.Bands {
-		share := shell.Cell{}
+		share := kit.Cell{}
 		if !band.Gap && !found.Gap && found.Total > 0 {
-			share = shell.Percent(protection.Percent(band.E1, found.Total))
+			share = kit.Percent(protection.Percent(band.E1, found.Total))
 		}
-		t.Rows = append(t.Rows, shell.Row{Href: s.band(band.AgeBand), Cells: []shell.Cell{
-			shell.Words(bandTitle(band.Name)), shell.Number(band.Allocations), dashed(sum(band.E1, band.Gap, c)), share,
+		t.Rows = append(t.Rows, kit.Row{Href: s.band(band.AgeBand), Cells: []kit.Cell{
+			kit.Words(bandTitle(band.Name)), kit.Number(band.Allocations), dashed(sum(band.E1, band.Gap, c)), share,
 		}})
 	}
 	if found.Rounding != 0 && !found.Gap {
-		t.Foot = append(t.Foot, shell.Row{Cells: []shell.Cell{shell.Words("Rounding of the rows"), {}, shell.Sum(found.Rounding, c), {}}})
+		t.Foot = append(t.Foot, kit.Row{Cells: []kit.Cell{kit.Words("Rounding of the rows"), {}, kit.Sum(found.Rounding, c), {}}})
 	}
-	t.Foot = append(t.Foot, shell.Row{Cells: []shell.Cell{shell.Words("Total"), shell.Number(found.Allocations), sum(found.Total, found.Gap, c), {}}})
+	t.Foot = append(t.Foot, kit.Row{Cells: []kit.Cell{kit.Words("Total"), kit.Number(found.Allocations), sum(found.Total, found.Gap, c), {}}})
 	return s.v.Table(t)
 }

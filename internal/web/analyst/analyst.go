@@ -6,8 +6,8 @@ import (
 	"embed"
 
 	"holdfast/internal/app"
-	"holdfast/internal/auth"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/web/kit"
 )
 
 //go:embed pages
@@ -16,28 +16,28 @@ var files embed.FS
 // pages are the handlers of this package.
 type pages struct {
 	app   *app.App
-	frame *shell.Frame
-	shell.Pages
+	frame *kit.Frame
+	kit.Pages
 }
 
 // Add adds the pages to a frame.
-func Add(f *shell.Frame, a *app.App) error {
+func Add(f *kit.Frame, a *app.App) error {
 	templates, err := f.Pages(files)
 	if err != nil {
 		return err
 	}
 	p := &pages{a, f, templates}
-	f.Site("GET /exposure", auth.Read, p.exposure)
-	f.Site("GET /exposure/details", auth.Read, p.details)
-	f.Site("GET /exposure/payments/{id}", auth.Read, p.payment)
-	f.Site("GET /exposure/merchants", auth.Read, p.merchants)
-	f.Site("GET /exposure/limits", auth.Read, p.limits)
-	f.Site("GET /exposure/ageing", auth.Read, p.ageing)
-	f.Site("GET /exposure/model", auth.Read, p.model)
-	f.Site("GET /exposure/what-if", auth.Read, p.whatIf)
-	f.Site("GET /channels/{id}", auth.Read, p.merchant)
-	f.Site("GET /channels/{id}/record", auth.Read, p.record)
-	f.Site("GET /exposure/run-off", auth.Read, p.runOff)
-	f.Site("GET /exposure/movement", auth.Read, p.movement)
+	f.Site("GET /exposure", access.Read, p.exposure)
+	f.Site("GET /exposure/details", access.Read, p.details)
+	f.Site("GET /exposure/payments/{id}", access.Read, p.payment)
+	f.Site("GET /exposure/merchants", access.Read, p.merchants)
+	f.Site("GET /exposure/limits", access.Read, p.limits)
+	f.Site("GET /exposure/ageing", access.Read, p.ageing)
+	f.Site("GET /exposure/model", access.Read, p.model)
+	f.Site("GET /exposure/what-if", access.Read, p.whatIf)
+	f.Site("GET /channels/{id}", access.Read, p.merchant)
+	f.Site("GET /channels/{id}/record", access.Read, p.record)
+	f.Site("GET /exposure/run-off", access.Read, p.runOff)
+	f.Site("GET /exposure/movement", access.Read, p.movement)
 	return nil
 }

@@ -11,39 +11,41 @@ import (
 	"testing"
 	"time"
 
-	"github.com/xuri/excelize/v2"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/testkit/apptest"
+	"holdfast/internal/testkit/webtest"
 
-	"holdfast/internal/apptest"
-	"holdfast/internal/auth"
-	"holdfast/internal/money"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/webtest"
+	"github.com/xuri/excelize/v2"
 )
 
 // book is a house with a small book: two merchants, three payments of which one is delivered.
 type book struct {
 	*webtest.House
-	pounds, euros travel.Channel
-	first, second travel.Booking
-	paid          travel.Transaction // of the first booking
-	reader        *webtest.Browser   // may read alone
-	taker         *webtest.Browser   // may take files out
+	pounds, euros merchant.Channel
+	first, second booking.Booking
+	paid          payment.Transaction // of the first booking
+	reader        *webtest.Browser    // may read alone
+	taker         *webtest.Browser    // may take files out
 }
 
 func newBook(t *testing.T) book {
 	t.Helper()
 	b := book{House: webtest.New(t)}
 	b.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.8"})
-	b.pounds = b.Channel(travel.ModeProtectionOnly, "GBP")
-	b.euros = b.Channel(travel.ModeProtectionOnly, "EUR")
+	b.pounds = b.Channel(merchant.ModeProtectionOnly, "GBP")
+	b.euros = b.Channel(merchant.ModeProtectionOnly, "EUR")
 	b.first = b.Booking(b.pounds, 100000, "2024-09-20")
-	b.paid = b.Must(apptest.Report(travel.Purchase, b.first, 60000))
+	b.paid = b.Must(apptest.Report(payment.Purchase, b.first, 60000))
 	b.second = b.Booking(b.euros, 50000, "2024-11-02")
-	b.Must(apptest.Report(travel.Purchase, b.second, 50000))
+	b.Must(apptest.Report(payment.Purchase, b.second, 50000))
 	over := b.Booking(b.pounds, 7000, "2024-06-05")
-	b.Must(apptest.Report(travel.Purchase, over, 7000))
+	b.Must(apptest.Report(payment.Purchase, over, 7000))
 	b.World.At("2024-06-10")
-	b.reader, b.taker = b.As(auth.ReadOnly), b.As(auth.MemberAdmin)
+	b.reader, b.taker = b.As(access.ReadOnly), b.As(access.MemberAdmin)
 	return b
 }
 
@@ -118,7 +120,7 @@ func TestSettingsStandInTheAddress(t *testing.T) {
 	}
 	kept := link(t, b.reader.Must(b.At("/exposure?by=country")).Body, "Copy link to this snapshot")
 	b.Advance(time.Hour)
-	b.Must(apptest.Report(travel.Purchase, b.first, 10000))
+	b.Must(apptest.Report(payment.Purchase, b.first, 10000))
 	b.World.At("2024-10-10")
 	b.reader.SignIn("read_only", webtest.Password)
 	b.reader.Must(kept, "At the end of 10 Jun 2024", "1,000.00 GBP")
@@ -166,14 +168,14 @@ func TestSuppliersHaveTheirNames(t *testing.T) {
 	b := newBook(t)
 	var ids []int64
 	for _, name := range []string{"Casa Azul", "Air Minho"} {
-		s, err := b.App.Suppliers.Create(t.Context(), b.Actor, travel.SupplierFields{Name: &name})
+		s, err := b.App.Suppliers.Create(t.Context(), b.Actor, merchant.SupplierFields{Name: &name})
 		if err != nil {
 			t.Fatal(err)
 		}
 		ids = append(ids, s.ID)
 	}
-	for i, booking := range []travel.Booking{b.first, b.second} {
-		if _, err := b.App.Bookings.Update(t.Context(), b.Actor, booking.ID, travel.BookingFields{Suppliers: new(ids[:i+1])}); err != nil {
+	for i, bk := range []booking.Booking{b.first, b.second} {
+		if _, err := b.App.Bookings.Update(t.Context(), b.Actor, bk.ID, booking.BookingFields{Suppliers: new(ids[:i+1])}); err != nil {
 			t.Fatal(err)
 		}
 	}

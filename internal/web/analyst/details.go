@@ -8,19 +8,19 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/exposure"
-	"holdfast/internal/fault"
-	"holdfast/internal/money"
-	"holdfast/internal/protection"
-	"holdfast/internal/reports"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/domain/exposure"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/errs"
+	"holdfast/internal/report"
+	"holdfast/internal/web/kit"
 )
 
 // errEnough ends the reading of a file that is full.
 var errEnough = errors.New("enough")
 
 // details lists what stands behind a report, down to one allocation.
-func (p *pages) details(v *shell.Visit) error {
+func (p *pages) details(v *kit.Visit) error {
 	if went, err := tidy(v); went || err != nil {
 		return err
 	}
@@ -33,8 +33,8 @@ func (p *pages) details(v *shell.Visit) error {
 		return err
 	}
 	const which = withMoment | withValuation
-	page := shell.Page{Title: "Allocations", Wide: true, Path: []shell.Link{{Text: "Exposure", Href: s.below("/exposure", "on", "", "bands", "")}}}
-	in := reports.DetailsQuery{On: s.in.Day("on"), Bands: s.list("bands"), Page: list}
+	page := kit.Page{Title: "Allocations", Wide: true, Path: []kit.Link{{Text: "Exposure", Href: s.below("/exposure", "on", "", "bands", "")}}}
+	in := report.DetailsQuery{On: s.in.Day("on"), Bands: s.list("bands"), Page: list}
 	in.ExposureQuery = s.query()
 	found, items, more, err := p.behind(v.R.Context(), v, in)
 	if err != nil {
@@ -43,7 +43,7 @@ func (p *pages) details(v *shell.Visit) error {
 	r := s.began(which)
 	r.at(s, found.Query, found.Final)
 	if found.On != found.Query.AsOf {
-		r.Notes = append(r.Notes, note{Text: "What is still at risk at the end of " + shell.Day(found.On) + ", if nothing else happens until then.",
+		r.Notes = append(r.Notes, note{Text: "What is still at risk at the end of " + kit.Day(found.On) + ", if nothing else happens until then.",
 			Href: s.below("/exposure/run-off", "on", "")})
 	}
 	for _, band := range in.Bands {
@@ -55,13 +55,13 @@ func (p *pages) details(v *shell.Visit) error {
 
 // behind reads a page of the items, or for a file all from the first, in one go.
 func (p *pages) behind(
-	ctx context.Context, v *shell.Visit, in reports.DetailsQuery,
-) (found reports.DetailsReport, items []exposure.Detail, more bool, err error) {
+	ctx context.Context, v *kit.Visit, in report.DetailsQuery,
+) (found report.DetailsReport, items []exposure.Detail, more bool, err error) {
 	if v.Format() == "" {
 		found, err = p.app.Exposure.Details(ctx, v.Actor, in)
 		return found, found.Items.Items, found.Items.More, err
 	}
-	found, err = p.app.Exposure.EachDetail(ctx, v.Actor, in, func(_ reports.DetailsReport, d exposure.Detail) error {
+	found, err = p.app.Exposure.EachDetail(ctx, v.Actor, in, func(_ report.DetailsReport, d exposure.Detail) error {
 		if len(items) == mostRows {
 			return errEnough
 		}
@@ -79,11 +79,11 @@ func enough(err error) error {
 	return err
 }
 
-func (s *settings) detailsTable(found reports.DetailsReport, items []exposure.Detail, number int, more bool) *shell.Table {
+func (s *settings) detailsTable(found report.DetailsReport, items []exposure.Detail, number int, more bool) *kit.Table {
 	c := found.Query.Currency
-	t := shell.Table{
+	t := kit.Table{
 		Name: "allocations", Caption: "Allocations and bookings behind the report", Number: number, More: more, Total: -1,
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "payment", Title: "Allocation"}, {Name: "booking", Title: "Booking"}, {Name: "transaction", Title: "Transaction", Hidden: true},
 			{Name: "merchant", Title: "Merchant"}, {Name: "country", Title: "Country", Hidden: true}, {Name: "scheme", Title: "Card scheme", Hidden: true},
 			{Name: "end", Title: "Ends on"}, {Name: "last_day", Title: "Last day of dispute", Hidden: true}, {Name: "standing", Title: "Standing"},
@@ -92,7 +92,7 @@ func (s *settings) detailsTable(found reports.DetailsReport, items []exposure.De
 			{Name: "e2_report", Title: "E2 in " + string(c), Figure: true, Hidden: true}, {Name: "e4", Title: "Still to be paid (E4)", Figure: true},
 			{Name: "e5", Title: "Not protected (E5)", Figure: true, Hidden: true},
 		},
-		Empty: shell.Empty{Title: "No allocation is at risk here", Text: "An allocation is the part of a payment that pays for one booking. " +
+		Empty: kit.Empty{Title: "No allocation is at risk here", Text: "An allocation is the part of a payment that pays for one booking. " +
 			"Take a filter away, or choose another day."},
 	}
 	for _, d := range items {
@@ -101,30 +101,30 @@ func (s *settings) detailsTable(found reports.DetailsReport, items []exposure.De
 	return s.v.Table(t)
 }
 
-func (s *settings) detailRow(d exposure.Detail, channel string, c money.Currency) shell.Row {
+func (s *settings) detailRow(d exposure.Detail, channel string, c money.Currency) kit.Row {
 	id := func(path string, n int64) string { return s.v.At(path + strconv.FormatInt(n, 10)) }
-	payment, href := shell.Words("Still to be paid"), ""
+	payment, href := kit.Words("Still to be paid"), ""
 	if d.AllocationID != 0 {
-		payment = shell.Ident(d.AllocationID)
+		payment = kit.Ident(d.AllocationID)
 		href = s.below("/exposure/payments/"+strconv.FormatInt(d.TransactionID, 10), momentOnly...) + "#a" + strconv.FormatInt(d.AllocationID, 10)
 	}
-	last := shell.Cell{}
+	last := kit.Cell{}
 	if d.Standing != exposure.Instalments {
-		last = shell.OnDay(d.Terms.LastDay)
+		last = kit.OnDay(d.Terms.LastDay)
 	}
-	var figures [4]shell.Cell
+	var figures [4]kit.Cell
 	if d.Standing == exposure.Covered {
-		figures = [4]shell.Cell{
-			dashed(shell.Sum(d.E1, d.Currency)), dashed(shell.Sum(d.E2, d.Currency)), dashed(sum(d.E1Report, d.Pending, c)),
+		figures = [4]kit.Cell{
+			dashed(kit.Sum(d.E1, d.Currency)), dashed(kit.Sum(d.E2, d.Currency)), dashed(sum(d.E1Report, d.Pending, c)),
 			dashed(sum(d.E2Report, d.Pending, c)),
 		}
 	}
 	tones := map[exposure.Standing]string{exposure.Covered: "good", exposure.Uncovered: "warn"}
-	return shell.Row{Href: href, Cells: []shell.Cell{
-		payment, leading(shell.Ident(d.BookingID), id("/bookings/", d.BookingID)), shell.Ident(d.TransactionID),
-		leading(shell.Words(channel), id("/channels/", d.ChannelID)), shell.Words(country(d.Terms.Country)), shell.Words(d.Scheme.Label()),
-		shell.OnDay(d.Terms.End), last, shell.State(string(d.Standing), tones[d.Standing]), dashed(shell.Sum(d.Remaining, d.Currency)),
-		figures[0], figures[1], figures[2], figures[3], dashed(shell.Sum(d.E4, d.Currency)), dashed(shell.Sum(d.E5, d.Currency)),
+	return kit.Row{Href: href, Cells: []kit.Cell{
+		payment, leading(kit.Ident(d.BookingID), id("/bookings/", d.BookingID)), kit.Ident(d.TransactionID),
+		leading(kit.Words(channel), id("/channels/", d.ChannelID)), kit.Words(country(d.Terms.Country)), kit.Words(d.Scheme.Label()),
+		kit.OnDay(d.Terms.End), last, kit.State(string(d.Standing), tones[d.Standing]), dashed(kit.Sum(d.Remaining, d.Currency)),
+		figures[0], figures[1], figures[2], figures[3], dashed(kit.Sum(d.E4, d.Currency)), dashed(kit.Sum(d.E5, d.Currency)),
 	}}
 }
 
@@ -135,7 +135,7 @@ var momentOnly = []string{
 }
 
 // payment explains the allocations of one payment, step by step.
-func (p *pages) payment(v *shell.Visit) error {
+func (p *pages) payment(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -144,12 +144,12 @@ func (p *pages) payment(v *shell.Visit) error {
 	if err != nil {
 		return err
 	}
-	in := reports.ProtectionQuery{Moment: s.Moment, Problems: s.in.Problems}
+	in := report.ProtectionQuery{Moment: s.Moment, Problems: s.in.Problems}
 	found, err := p.app.Protection.Explain(v.R.Context(), v.Actor, id, in)
-	if fault.Is(err, fault.RecordNotFound) {
+	if errs.Is(err, errs.RecordNotFound) {
 		return err
 	}
-	page := shell.Page{Title: "Payment " + strconv.FormatInt(id, 10), Path: []shell.Link{
+	page := kit.Page{Title: "Payment " + strconv.FormatInt(id, 10), Path: []kit.Link{
 		{Text: "Exposure", Href: s.below("/exposure", "on", "", "bands", "")},
 	}}
 	r := s.began(withDays)
@@ -164,7 +164,7 @@ func (p *pages) payment(v *shell.Visit) error {
 		r.Notes = append(r.Notes, note{Text: "This adjusts another payment. The allocations below are those of that payment."})
 	}
 	if found.OverLimit > 0 {
-		r.Warnings = append(r.Warnings, note{Text: "When it was recorded it went over a limit, by " + shell.Money(found.OverLimit, found.OverLimitCurrency) + "."})
+		r.Warnings = append(r.Warnings, note{Text: "When it was recorded it went over a limit, by " + kit.Money(found.OverLimit, found.OverLimitCurrency) + "."})
 	}
 	if len(found.Allocations) == 0 {
 		r.Notes = append(r.Notes, note{Text: "This payment has no allocations: it took no money for a booking."})
@@ -172,29 +172,29 @@ func (p *pages) payment(v *shell.Visit) error {
 	for _, x := range found.Allocations {
 		r.Parts = append(r.Parts, s.explained(x)...)
 	}
-	return v.Show(p.Pages, "report.html", shell.Page{Title: page.Title, Path: page.Path, Menu: "/exposure", Data: r})
+	return v.Show(p.Pages, "report.html", kit.Page{Title: page.Title, Path: page.Path, Menu: "/exposure", Data: r})
 }
 
 // explained shows one allocation: what it is, how each figure is computed, and what has happened to it.
 func (s *settings) explained(x protection.Explained) []part {
 	c, id := x.Currency, strconv.FormatInt(x.ID, 10)
-	facts := []shell.Fact{
+	facts := []kit.Fact{
 		{Text: "Booking", Value: strconv.FormatInt(x.BookingID, 10), Href: s.v.At("/bookings/" + strconv.FormatInt(x.BookingID, 10))},
-		{Text: "State", Value: shell.Say(string(x.State))},
-		{Text: "Paid", Value: shell.Day(x.Paid())}, {Text: "Amount", Value: shell.Money(x.Amount, c), Figure: true},
-		{Text: "Refunded", Value: shell.Money(x.Amounts.Refunded, c), Figure: true},
-		{Text: "Charged back", Value: shell.Money(x.Amounts.ChargedBack, c), Figure: true},
-		{Text: "Remaining", Value: shell.Money(x.Remaining, c), Figure: true},
-		{Text: "Undelivered", Value: shell.Money(x.Undelivered, c), Figure: true},
-		{Text: "Trip", Value: shell.Day(x.Terms.Start) + " to " + shell.Day(x.Terms.End)},
-		{Text: "Last day of dispute", Value: shell.Day(x.Terms.LastDay)},
+		{Text: "State", Value: kit.Say(string(x.State))},
+		{Text: "Paid", Value: kit.Day(x.Paid())}, {Text: "Amount", Value: kit.Money(x.Amount, c), Figure: true},
+		{Text: "Refunded", Value: kit.Money(x.Amounts.Refunded, c), Figure: true},
+		{Text: "Charged back", Value: kit.Money(x.Amounts.ChargedBack, c), Figure: true},
+		{Text: "Remaining", Value: kit.Money(x.Remaining, c), Figure: true},
+		{Text: "Undelivered", Value: kit.Money(x.Undelivered, c), Figure: true},
+		{Text: "Trip", Value: kit.Day(x.Terms.Start) + " to " + kit.Day(x.Terms.End)},
+		{Text: "Last day of dispute", Value: kit.Day(x.Terms.LastDay)},
 	}
-	stepped := shell.Table{
+	stepped := kit.Table{
 		Name: "steps", Caption: "How allocation " + id + " is computed", Bare: true,
-		Columns: []shell.Column{{Name: "figure", Title: "Figure"}, {Name: "rule", Title: "Rule"}, {Name: "how", Title: "How it is computed"}},
+		Columns: []kit.Column{{Name: "figure", Title: "Figure"}, {Name: "rule", Title: "Rule"}, {Name: "how", Title: "How it is computed"}},
 	}
 	for _, step := range x.Steps {
-		stepped.Rows = append(stepped.Rows, shell.Row{Cells: []shell.Cell{shell.Words(step.Name), shell.Words(step.Rule), shell.Words(step.Text)}})
+		stepped.Rows = append(stepped.Rows, kit.Row{Cells: []kit.Cell{kit.Words(step.Name), kit.Words(step.Rule), kit.Words(step.Text)}})
 	}
 	parts := []part{{Title: "Allocation " + id, ID: "a" + id, Facts: facts}, {Table: s.v.Table(stepped)}}
 	if len(x.Events) > 0 || len(x.History) > 1 {
@@ -204,31 +204,31 @@ func (s *settings) explained(x protection.Explained) []part {
 }
 
 // happened lists refunds, chargebacks and changes of the trip, in the order in which they were recorded.
-func happened(x protection.Explained) shell.Table {
-	t := shell.Table{Name: "history", Caption: "What has happened to the allocation", Bare: true, Columns: []shell.Column{
+func happened(x protection.Explained) kit.Table {
+	t := kit.Table{Name: "history", Caption: "What has happened to the allocation", Bare: true, Columns: []kit.Column{
 		{Name: "recorded", Title: "Recorded"}, {Name: "effective", Title: "In effect since"}, {Name: "what", Title: "What"},
 		{Name: "amount", Title: "Amount", Figure: true},
 	}}
 	type fact struct {
 		recorded, effective time.Time
 		what                string
-		amount              shell.Cell
+		amount              kit.Cell
 	}
 	var facts []fact
 	for i, h := range x.History {
-		what := "The trip is now from " + shell.Day(h.Start) + " to " + shell.Day(h.End)
+		what := "The trip is now from " + kit.Day(h.Start) + " to " + kit.Day(h.End)
 		if i == 0 {
-			what = "Paid, for a trip from " + shell.Day(h.Start) + " to " + shell.Day(h.End)
+			what = "Paid, for a trip from " + kit.Day(h.Start) + " to " + kit.Day(h.End)
 		}
-		facts = append(facts, fact{h.RecordedAt, h.EffectiveAt, what, shell.Cell{}})
+		facts = append(facts, fact{h.RecordedAt, h.EffectiveAt, what, kit.Cell{}})
 	}
 	for _, e := range x.Events {
-		facts = append(facts, fact{e.RecordedAt, e.EffectiveAt, shell.Say(string(e.Kind)), shell.Sum(e.Amount, x.Currency)})
+		facts = append(facts, fact{e.RecordedAt, e.EffectiveAt, kit.Say(string(e.Kind)), kit.Sum(e.Amount, x.Currency)})
 	}
 	slices.SortStableFunc(facts, func(a, b fact) int { return a.recorded.Compare(b.recorded) })
 	for _, f := range facts {
-		t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{
-			shell.AtInstant(f.recorded), shell.AtInstant(f.effective), shell.Words(f.what), f.amount,
+		t.Rows = append(t.Rows, kit.Row{Cells: []kit.Cell{
+			kit.AtInstant(f.recorded), kit.AtInstant(f.effective), kit.Words(f.what), f.amount,
 		}})
 	}
 	return t

@@ -6,32 +6,32 @@ import (
 	"strconv"
 	"strings"
 
-	"holdfast/internal/civil"
-	"holdfast/internal/estimate"
-	"holdfast/internal/exposure"
-	"holdfast/internal/money"
-	"holdfast/internal/protection"
-	"holdfast/internal/reports"
-	"holdfast/internal/travel"
+	"holdfast/internal/domain/card"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/estimate"
+	"holdfast/internal/domain/exposure"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/report"
 	"holdfast/internal/web/chart"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/web/kit"
 )
 
 // today is the day of a visit, by the clock of its site.
-func today(v *shell.Visit) civil.Day { return civil.DayOf(v.Now()) }
+func today(v *kit.Visit) civil.Day { return civil.DayOf(v.Now()) }
 
 // estimate is the query of reports about whole merchants.
-func (s *settings) estimate() reports.EstimateQuery {
+func (s *settings) estimate() report.EstimateQuery {
 	for _, name := range []string{"suppliers", "schemes", "countries", "currencies", "months"} {
 		if s.in.Get(name) != "" {
 			s.in.Problems.Wrong(name, "This report is about whole merchants. Take this away, and name merchants.")
 		}
 	}
-	return reports.EstimateQuery{Problems: s.in.Problems, Moment: s.Moment, Currency: s.Currency, Channels: s.Channels}
+	return report.EstimateQuery{Problems: s.in.Problems, Moment: s.Moment, Currency: s.Currency, Channels: s.Channels}
 }
 
 // model compares an estimate from turnover with the actual exposure.
-func (p *pages) model(v *shell.Visit) error {
+func (p *pages) model(v *kit.Visit) error {
 	if went, err := tidy(v); went || err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (p *pages) model(v *shell.Visit) error {
 		return err
 	}
 	const which = withMoment | withBands
-	page := shell.Page{Title: "Model against actual", Parts: v.Parts("exposure", "/exposure/model"), Wide: true}
+	page := kit.Page{Title: "Model against actual", Parts: v.Parts("exposure", "/exposure/model"), Wide: true}
 	in := s.estimate()
 	if text := s.in.Get("bands"); text != "" {
 		if in.Bands, err = estimate.ParseBands(text); err != nil {
@@ -72,12 +72,12 @@ func (p *pages) model(v *shell.Visit) error {
 // bandsSaid are the bands in words.
 func bandsSaid(bands estimate.Bands) string {
 	parts := each(bands, func(b estimate.Band) string {
-		return protection.Percent(b.SharePPM, 1_000_000) + "\u00a0% of the turnover of the last " + shell.Plural(int64(b.Days), "day", "days")
+		return protection.Percent(b.SharePPM, 1_000_000) + "\u00a0% of the turnover of the last " + kit.Plural(int64(b.Days), "day", "days")
 	})
 	return strings.Join(parts, ", ")
 }
 
-func modelChart(found reports.ModelReport) chart.Chart {
+func modelChart(found report.ModelReport) chart.Chart {
 	c := chart.Chart{
 		ID: "model", Kind: chart.Ranked, Title: "Estimate and actual", Currency: found.Query.Currency, Names: "Figure",
 		Series: []string{"Amount"}, Caption: "All merchants of the report, in " + string(found.Query.Currency),
@@ -88,7 +88,7 @@ func modelChart(found reports.ModelReport) chart.Chart {
 	return c
 }
 
-func (s *settings) modelTable(found reports.ModelReport) (*shell.Table, error) {
+func (s *settings) modelTable(found report.ModelReport) (*kit.Table, error) {
 	page, err := s.v.PageOf([]string{"e1_report", "merchant", "difference_report"}, true)
 	if err != nil {
 		return nil, err
@@ -108,33 +108,33 @@ func (s *settings) modelTable(found reports.ModelReport) (*shell.Table, error) {
 		return order
 	})
 	c := found.Query.Currency
-	t := shell.Table{
+	t := kit.Table{
 		Name: "model", Caption: "Estimate and actual exposure of each merchant", Sorted: page.OrderBy, Descending: page.Descending,
-		Number: page.Number, Total: -1, Columns: []shell.Column{
+		Number: page.Number, Total: -1, Columns: []kit.Column{
 			{Name: "merchant", Title: "Merchant", Sorts: true}, {Name: "currency", Title: "Currency"}, {Name: "estimate", Title: "Estimate", Figure: true},
 			{Name: "e1", Title: "Actual (E1)", Figure: true}, {Name: "estimate_report", Title: "Estimate in " + string(c), Figure: true},
 			{Name: "e1_report", Title: "Actual in " + string(c), Figure: true, Sorts: true},
 			{Name: "difference_report", Title: "Estimate less actual", Figure: true, Sorts: true},
 		},
-		Empty: shell.Empty{Title: "There is nothing to compare", Text: "No merchant has taken payments by card in these days, and nothing is at risk."},
+		Empty: kit.Empty{Title: "There is nothing to compare", Text: "No merchant has taken payments by card in these days, and nothing is at risk."},
 	}
 	rows, t.More = pick(s.v, rows, page.Number, page.Size)
 	for _, row := range rows {
-		t.Rows = append(t.Rows, shell.Row{Href: s.v.At("/channels/" + strconv.FormatInt(row.ChannelID, 10)), Cells: []shell.Cell{
-			shell.Words(found.ChannelNames[row.ChannelID]), shell.Words(string(row.Currency)), shell.Sum(row.Estimate, row.Currency),
-			shell.Sum(row.E1, row.Currency), sum(row.EstimateReport, !row.Valued, c), sum(row.E1Report, !row.Valued, c),
+		t.Rows = append(t.Rows, kit.Row{Href: s.v.At("/channels/" + strconv.FormatInt(row.ChannelID, 10)), Cells: []kit.Cell{
+			kit.Words(found.ChannelNames[row.ChannelID]), kit.Words(string(row.Currency)), kit.Sum(row.Estimate, row.Currency),
+			kit.Sum(row.E1, row.Currency), sum(row.EstimateReport, !row.Valued, c), sum(row.E1Report, !row.Valued, c),
 			sum(row.EstimateReport-row.E1Report, !row.Valued, c),
 		}})
 	}
-	t.Foot = []shell.Row{{Cells: []shell.Cell{
-		shell.Words("Total"), {}, {}, {}, sum(found.Estimate, found.EstimateGap, c), sum(found.E1, found.E1Gap, c),
+	t.Foot = []kit.Row{{Cells: []kit.Cell{
+		kit.Words("Total"), {}, {}, {}, sum(found.Estimate, found.EstimateGap, c), sum(found.E1, found.E1Gap, c),
 		sum(found.Estimate-found.E1, found.EstimateGap || found.E1Gap, c),
 	}}}
 	return s.v.Table(t), nil
 }
 
 // whatIf says what the failure of merchants would cost, against their limits and collateral.
-func (p *pages) whatIf(v *shell.Visit) error {
+func (p *pages) whatIf(v *kit.Visit) error {
 	if went, err := tidy(v); went || err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (p *pages) whatIf(v *shell.Visit) error {
 		return err
 	}
 	const which = withMoment | withChoice
-	page := shell.Page{Title: "What if merchants fail?", Parts: v.Parts("exposure", "/exposure/what-if"), Wide: true}
+	page := kit.Page{Title: "What if merchants fail?", Parts: v.Parts("exposure", "/exposure/what-if"), Wide: true}
 	found, err := p.app.Exposure.WhatIf(v.R.Context(), v.Actor, s.estimate())
 	if err != nil {
 		return p.fail(s, which, err, page)
@@ -152,7 +152,7 @@ func (p *pages) whatIf(v *shell.Visit) error {
 	r.at(s, found.Query, found.Final)
 	failing := "If all merchants fail. "
 	if n := int64(len(s.Channels)); n > 0 {
-		failing = "If the " + shell.Plural(n, "chosen merchant fails. ", "chosen merchants fail. ")
+		failing = "If the " + kit.Plural(n, "chosen merchant fails. ", "chosen merchants fail. ")
 		if n == 1 {
 			failing = "If the chosen merchant fails. "
 		}
@@ -161,14 +161,14 @@ func (p *pages) whatIf(v *shell.Visit) error {
 	r.lossFigures(found)
 	r.apartNotes(found.Pending, nil)
 	for _, x := range found.Unvalued {
-		r.Warnings = append(r.Warnings, note{Text: "There is no exchange rate yet for collateral of " + shell.Money(x.Amount, x.Currency) + "."})
+		r.Warnings = append(r.Warnings, note{Text: "There is no exchange rate yet for collateral of " + kit.Money(x.Amount, x.Currency) + "."})
 	}
 	c := found.Query.Currency
 	r.draw(lossChart("months", "By month of travel", chart.Bars, found.Months, c, func(key string, first bool) (string, string) {
 		return shortMonth(key, first), month(key)
 	}))
 	r.draw(lossChart("schemes", "By card scheme", chart.Ranked, found.Schemes, c, func(key string, _ bool) (string, string) {
-		return scheme(travel.Scheme(key)), ""
+		return scheme(card.Scheme(key)), ""
 	}))
 	t, err := s.lossTable(found)
 	if err != nil {
@@ -179,10 +179,10 @@ func (p *pages) whatIf(v *shell.Visit) error {
 }
 
 // lossFigures are the loss, and what stands against it.
-func (r *report) lossFigures(found reports.WhatIfReport) {
+func (r *reportPage) lossFigures(found report.WhatIfReport) {
 	c := found.Query.Currency
 	r.Figures = []figure{
-		{Text: "Loss (E1)", Value: said(found.Total.E1, found.Gaps.E1, c), Hint: shell.Plural(found.Total.Allocations, "allocation", "allocations")},
+		{Text: "Loss (E1)", Value: said(found.Total.E1, found.Gaps.E1, c), Hint: kit.Plural(found.Total.Allocations, "allocation", "allocations")},
 		{Text: "Collateral", Value: said(found.Net.Held, found.Net.HeldGap, c)},
 		{Text: "Loss less collateral", Value: said(found.Net.Net, found.Net.NetGap, c)},
 		{Text: "Tail (E2)", Value: said(found.Total.E2, found.Gaps.E2, c), Hint: "delivered: no loss, but not over"},
@@ -190,9 +190,9 @@ func (r *report) lossFigures(found reports.WhatIfReport) {
 	if l := found.SiteLimit; l != nil {
 		hint := "use " + said(found.Use, found.UseGap, found.Query.Policy)
 		if over := found.Use - l.Amount; !found.UseGap && over > 0 {
-			hint += ", " + shell.Money(over, l.Currency) + " over"
+			hint += ", " + kit.Money(over, l.Currency) + " over"
 		}
-		r.Figures = append(r.Figures, figure{Text: "Limit of the site", Value: shell.Money(l.Amount, l.Currency), Hint: hint})
+		r.Figures = append(r.Figures, figure{Text: "Limit of the site", Value: kit.Money(l.Amount, l.Currency), Hint: hint})
 	}
 }
 
@@ -211,7 +211,7 @@ func lossChart(
 	return out
 }
 
-func (s *settings) lossTable(found reports.WhatIfReport) (*shell.Table, error) {
+func (s *settings) lossTable(found report.WhatIfReport) (*kit.Table, error) {
 	page, err := s.v.PageOf([]string{"loss", "merchant", "net"}, true)
 	if err != nil {
 		return nil, err
@@ -230,15 +230,15 @@ func (s *settings) lossTable(found reports.WhatIfReport) (*shell.Table, error) {
 		}
 		return order
 	})
-	t := shell.Table{
+	t := kit.Table{
 		Name: "what-if", Caption: "The loss of each merchant", Sorted: page.OrderBy, Descending: page.Descending, Number: page.Number, Total: -1,
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "merchant", Title: "Merchant", Sorts: true}, {Name: "allocations", Title: "Allocations", Figure: true},
 			{Name: "loss", Title: "Loss (E1)", Figure: true, Sorts: true}, {Name: "tail", Title: "Tail (E2)", Figure: true, Hidden: true},
 			{Name: "collateral", Title: "Its collateral", Figure: true}, {Name: "net", Title: "Loss less collateral", Figure: true, Sorts: true},
 			{Name: "use", Title: "Use of its limit", Figure: true, Hidden: true}, {Name: "limit", Title: "Limit", Figure: true}, {Name: "over", Title: "Over the limit", Figure: true},
 		},
-		Empty: shell.Empty{Title: "Nothing would be lost", Text: "These merchants have nothing at risk at this moment."},
+		Empty: kit.Empty{Title: "Nothing would be lost", Text: "These merchants have nothing at risk at this moment."},
 	}
 	rows, t.More = pick(s.v, rows, page.Number, page.Size)
 	for _, row := range rows {
@@ -247,15 +247,15 @@ func (s *settings) lossTable(found reports.WhatIfReport) (*shell.Table, error) {
 	return s.v.Table(t), nil
 }
 
-func (s *settings) lossRow(row exposure.WhatIfChannel, found reports.WhatIfReport) shell.Row {
+func (s *settings) lossRow(row exposure.WhatIfChannel, found report.WhatIfReport) kit.Row {
 	c, policy := found.Query.Currency, found.Query.Policy
 	id := strconv.FormatInt(row.ChannelID, 10)
-	limit, over := shell.Words("None"), shell.Cell{}
+	limit, over := kit.Words("None"), kit.Cell{}
 	if row.Limit != nil {
-		limit, over = shell.Sum(row.Limit.Amount, row.Limit.Currency), dashed(sum(max(0, row.Use-row.Limit.Amount), row.UseGap, row.Limit.Currency))
+		limit, over = kit.Sum(row.Limit.Amount, row.Limit.Currency), dashed(sum(max(0, row.Use-row.Limit.Amount), row.UseGap, row.Limit.Currency))
 	}
-	return shell.Row{Href: s.v.At("/channels/" + id), Cells: []shell.Cell{
-		shell.Words(found.ChannelNames[row.ChannelID]), leading(shell.Number(row.Allocations), s.below("/exposure/details", "channels", id)),
+	return kit.Row{Href: s.v.At("/channels/" + id), Cells: []kit.Cell{
+		kit.Words(found.ChannelNames[row.ChannelID]), leading(kit.Number(row.Allocations), s.below("/exposure/details", "channels", id)),
 		sum(row.E1, row.Gaps.E1, c), sum(row.E2, row.Gaps.E2, c), dashed(sum(row.Net.Held, row.Net.HeldGap, c)), sum(row.Net.Net, row.Net.NetGap, c),
 		sum(row.Use, row.UseGap, policy), limit, over,
 	}}

@@ -7,12 +7,12 @@ import (
 	"strconv"
 	"strings"
 
-	"holdfast/internal/exposure"
-	"holdfast/internal/protection"
-	"holdfast/internal/reports"
-	"holdfast/internal/travel"
+	"holdfast/internal/domain/card"
+	"holdfast/internal/domain/exposure"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/report"
 	"holdfast/internal/web/chart"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/web/kit"
 )
 
 // steps is the order in which clicks lead from the whole book down.
@@ -21,7 +21,7 @@ var steps = []exposure.Dimension{
 }
 
 // exposure shows what would be lost if merchants fail, in rows of one or two groupings.
-func (p *pages) exposure(v *shell.Visit) error {
+func (p *pages) exposure(v *kit.Visit) error {
 	if went, err := tidy(v); went || err != nil {
 		return err
 	}
@@ -30,7 +30,7 @@ func (p *pages) exposure(v *shell.Visit) error {
 		return err
 	}
 	const which = withMoment | withValuation | withGrouping
-	page := shell.Page{Title: "Exposure", Parts: v.Parts("exposure", "/exposure"), Wide: true, Acts: []shell.Link{
+	page := kit.Page{Title: "Exposure", Parts: v.Parts("exposure", "/exposure"), Wide: true, Acts: []kit.Link{
 		{Text: "Allocations behind it", Href: s.below("/exposure/details"), Plain: true},
 	}}
 	if i := slices.Index(cellFigures, s.in.Get("cells")); i < 0 || i%2 != 0 {
@@ -45,7 +45,7 @@ func (p *pages) exposure(v *shell.Visit) error {
 	}
 	if len(s.Channels) == 1 {
 		name := found.ChannelNames[s.Channels[0]]
-		page.Acts = append(page.Acts, shell.Link{Text: name, Href: v.At("/channels/" + strconv.FormatInt(s.Channels[0], 10)), Plain: true})
+		page.Acts = append(page.Acts, kit.Link{Text: name, Href: v.At("/channels/" + strconv.FormatInt(s.Channels[0], 10)), Plain: true})
 	}
 	r := s.began(which)
 	r.at(s, found.Query, found.Final)
@@ -53,7 +53,7 @@ func (p *pages) exposure(v *shell.Visit) error {
 	r.apartNotes(found.PendingRate, found.Uncovered)
 	for _, i := range found.Instalments {
 		r.Notes = append(r.Notes, note{Text: fmt.Sprintf("%s are still to be paid for %s. They are not part of the totals.",
-			shell.Money(i.E1, i.Currency), shell.Plural(i.Allocations, "booking", "bookings"))})
+			kit.Money(i.E1, i.Currency), kit.Plural(i.Allocations, "booking", "bookings"))})
 	}
 	if v.Format() == "" {
 		if err := p.exposureCharts(s, r, found); err != nil {
@@ -86,7 +86,7 @@ func (s *settings) below(path string, pairs ...string) string {
 const named = 5 * offered
 
 // suppliersOf are the suppliers in the rows of a report, those with most at risk first.
-func (s *settings) suppliersOf(r reports.ExposureReport) (ids []int64) {
+func (s *settings) suppliersOf(r report.ExposureReport) (ids []int64) {
 	rows := slices.Clone(r.Subtotals)
 	slices.SortStableFunc(rows, func(a, b exposure.Subtotal) int { return cmp.Compare(b.E1+b.E2, a.E1+a.E2) })
 	if r.Query.By != exposure.BySupplier && r.Query.Across == exposure.BySupplier {
@@ -107,10 +107,10 @@ func (s *settings) suppliersOf(r reports.ExposureReport) (ids []int64) {
 }
 
 // keyFigures are those of the whole report.
-func (r *report) keyFigures(found reports.ExposureReport) {
+func (r *reportPage) keyFigures(found report.ExposureReport) {
 	c, net := found.Query.Currency, found.Net
 	r.Figures = []figure{
-		{Text: "Undelivered (E1)", Value: said(found.Total.E1, found.Gaps.E1, c), Hint: shell.Plural(found.Total.Allocations, "allocation", "allocations")},
+		{Text: "Undelivered (E1)", Value: said(found.Total.E1, found.Gaps.E1, c), Hint: kit.Plural(found.Total.Allocations, "allocation", "allocations")},
 		{Text: "Tail (E2)", Value: said(found.Total.E2, found.Gaps.E2, c), Hint: "delivered, and can still be charged back"},
 		{Text: "Total (E3)", Value: said(found.Total.E1+found.Total.E2, found.Gaps.E1 || found.Gaps.E2, c)},
 		{Text: "E1 less collateral", Value: said(net.Net, net.NetGap, c), Hint: "collateral " + said(net.Held, net.HeldGap, c)},
@@ -119,7 +119,7 @@ func (r *report) keyFigures(found reports.ExposureReport) {
 
 // exposureCharts draws the rows, and by month and country what the rows do not say. A narrow part of the book is read by row:
 // one report of it is enough.
-func (p *pages) exposureCharts(s *settings, r *report, found reports.ExposureReport) error {
+func (p *pages) exposureCharts(s *settings, r *reportPage, found report.ExposureReport) error {
 	r.draw(s.chartOf(found, "rows"))
 	if s.Scope.Narrow() {
 		return nil
@@ -138,7 +138,7 @@ func (p *pages) exposureCharts(s *settings, r *report, found reports.ExposureRep
 }
 
 // chartOf draws a report by its first dimension: months as upright bars, all else in order of size.
-func (s *settings) chartOf(r reports.ExposureReport, id string) chart.Chart {
+func (s *settings) chartOf(r report.ExposureReport, id string) chart.Chart {
 	by := r.Query.By
 	c := chart.Chart{
 		ID: id, Kind: chart.Ranked, Title: "By " + strings.ToLower(titleOf(by)), Currency: r.Query.Currency, Names: titleOf(by),
@@ -176,7 +176,7 @@ func (s *settings) nameOf(d exposure.Dimension, k exposure.Key, channels map[int
 	case exposure.ByCurrency:
 		return string(k.Currency)
 	case exposure.ByScheme:
-		return scheme(travel.Scheme(k.Scheme))
+		return scheme(card.Scheme(k.Scheme))
 	case exposure.ByCountry:
 		return country(k.Country)
 	case exposure.BySupplier:
@@ -234,7 +234,7 @@ func (s *settings) deeper(k exposure.Key, by ...exposure.Dimension) string {
 // exposureOrders are what the rows can be ordered by.
 var exposureOrders = []string{"e1_report", "key", "allocations", "e2_report", "e3_report"}
 
-func (s *settings) exposureTable(found reports.ExposureReport) (*shell.Table, error) {
+func (s *settings) exposureTable(found report.ExposureReport) (*kit.Table, error) {
 	orders := exposureOrders
 	byTime := found.Query.By == exposure.ByMonth
 	if byTime {
@@ -245,17 +245,17 @@ func (s *settings) exposureTable(found reports.ExposureReport) (*shell.Table, er
 		return nil, err
 	}
 	q := found.Query
-	t := shell.Table{
+	t := kit.Table{
 		Name: "exposure", Caption: "Exposure by " + string(q.By), Sorted: page.OrderBy, Descending: page.Descending, Number: page.Number, Total: -1,
-		Empty: shell.Empty{Title: "Nothing is at risk here", Text: "This part of the book has no payment that could be lost at this moment. " +
+		Empty: kit.Empty{Title: "Nothing is at risk here", Text: "This part of the book has no payment that could be lost at this moment. " +
 			"Choose another day, or take a filter away."},
 	}
-	t.Columns = []shell.Column{{Name: "key", Title: titleOf(q.By), Sorts: true}}
+	t.Columns = []kit.Column{{Name: "key", Title: titleOf(q.By), Sorts: true}}
 	if q.Across != "" {
-		t.Columns = append(t.Columns, shell.Column{Name: "across", Title: titleOf(q.Across)})
+		t.Columns = append(t.Columns, kit.Column{Name: "across", Title: titleOf(q.Across)})
 	}
 	unit := " in " + string(q.Currency)
-	t.Columns = append(t.Columns, []shell.Column{
+	t.Columns = append(t.Columns, []kit.Column{
 		{Name: "currency", Title: "Currency"}, {Name: "allocations", Title: "Allocations", Figure: true, Sorts: true},
 		{Name: "e1", Title: "E1", Figure: true}, {Name: "e2", Title: "E2", Figure: true, Hidden: true},
 		{Name: "e1_report", Title: "E1" + unit, Figure: true, Sorts: true}, {Name: "e2_report", Title: "E2" + unit, Figure: true, Sorts: true},
@@ -298,42 +298,42 @@ func sortExposure(rows []exposure.Row, by string, down bool, name func(exposure.
 	})
 }
 
-func (s *settings) exposureRow(found reports.ExposureReport, row exposure.Row) shell.Row {
+func (s *settings) exposureRow(found report.ExposureReport, row exposure.Row) kit.Row {
 	q, k := found.Query, row.Key
-	count := shell.Number(row.Allocations)
+	count := kit.Number(row.Allocations)
 	if pairs, ok := narrowed(k, q.By, q.Across); ok {
 		if s.in.Get("currencies") == "" {
 			pairs = append(pairs, "currencies", string(row.Currency))
 		}
 		count = leading(count, s.below("/exposure/details", pairs...))
 	}
-	cells := []shell.Cell{shell.Words(s.nameOf(q.By, k, found.ChannelNames))}
+	cells := []kit.Cell{kit.Words(s.nameOf(q.By, k, found.ChannelNames))}
 	if q.Across != "" {
-		cells = append(cells, leading(shell.Words(s.nameOf(q.Across, k, found.ChannelNames)), s.deeper(k, q.By, q.Across)))
+		cells = append(cells, leading(kit.Words(s.nameOf(q.Across, k, found.ChannelNames)), s.deeper(k, q.By, q.Across)))
 	}
-	cells = append(cells, shell.Words(string(row.Currency)), count, dashed(shell.Sum(row.E1, row.Currency)),
-		dashed(shell.Sum(row.E2, row.Currency)), dashed(sum(row.E1Report, row.Gaps.E1, q.Currency)), dashed(sum(row.E2Report, row.Gaps.E2, q.Currency)),
+	cells = append(cells, kit.Words(string(row.Currency)), count, dashed(kit.Sum(row.E1, row.Currency)),
+		dashed(kit.Sum(row.E2, row.Currency)), dashed(sum(row.E1Report, row.Gaps.E1, q.Currency)), dashed(sum(row.E2Report, row.Gaps.E2, q.Currency)),
 		sum(row.E1Report+row.E2Report, row.Gaps.E1 || row.Gaps.E2, q.Currency),
-		dashed(shell.Sum(row.E4, row.Currency)), dashed(shell.Sum(row.E5, row.Currency)))
-	return shell.Row{Href: s.deeper(k, q.By), Cells: cells}
+		dashed(kit.Sum(row.E4, row.Currency)), dashed(kit.Sum(row.E5, row.Currency)))
+	return kit.Row{Href: s.deeper(k, q.By), Cells: cells}
 }
 
 // exposureFoot is the total, and what the rounding of each row takes from it.
-func exposureFoot(found reports.ExposureReport) (foot []shell.Row) {
+func exposureFoot(found report.ExposureReport) (foot []kit.Row) {
 	c := found.Query.Currency
-	line := func(name string, count shell.Cell, cells ...shell.Cell) {
-		row := []shell.Cell{shell.Words(name)}
+	line := func(name string, count kit.Cell, cells ...kit.Cell) {
+		row := []kit.Cell{kit.Words(name)}
 		if found.Query.Across != "" {
-			row = append(row, shell.Cell{})
+			row = append(row, kit.Cell{})
 		}
-		row = append(row, shell.Cell{}, count, shell.Cell{}, shell.Cell{})
-		foot = append(foot, shell.Row{Cells: append(row, cells...)})
+		row = append(row, kit.Cell{}, count, kit.Cell{}, kit.Cell{})
+		foot = append(foot, kit.Row{Cells: append(row, cells...)})
 	}
 	if found.RoundingE1 != 0 || found.RoundingE2 != 0 {
-		line("Rounding of the rows", shell.Cell{}, sum(found.RoundingE1, found.Gaps.E1, c), sum(found.RoundingE2, found.Gaps.E2, c),
+		line("Rounding of the rows", kit.Cell{}, sum(found.RoundingE1, found.Gaps.E1, c), sum(found.RoundingE2, found.Gaps.E2, c),
 			sum(found.RoundingE1+found.RoundingE2, found.Gaps.E1 || found.Gaps.E2, c))
 	}
-	line("Total", shell.Number(found.Total.Allocations), sum(found.Total.E1, found.Gaps.E1, c), sum(found.Total.E2, found.Gaps.E2, c),
+	line("Total", kit.Number(found.Total.Allocations), sum(found.Total.E1, found.Gaps.E1, c), sum(found.Total.E2, found.Gaps.E2, c),
 		sum(found.Total.E1+found.Total.E2, found.Gaps.E1 || found.Gaps.E2, c))
 	return foot
 }

@@ -6,29 +6,29 @@ import (
 	"slices"
 	"strconv"
 
-	"holdfast/internal/limits"
-	"holdfast/internal/money"
-	"holdfast/internal/protection"
-	"holdfast/internal/travel"
+	"holdfast/internal/book/limits"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/store"
 	"holdfast/internal/web/chart"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/web/kit"
 )
 
 // limits shows how much of the limits in force is used.
-func (p *pages) limits(v *shell.Visit) error {
+func (p *pages) limits(v *kit.Visit) error {
 	list, err := v.PageOf([]string{"used", "limit_of"}, true)
 	if err != nil {
 		return err
 	}
 	filter := limits.LimitFilter{Over: v.Query("over") != ""}
-	found, err := p.app.Limits.List(v.R.Context(), v.Actor, filter, travel.Page{Number: 1, Size: mostRows, Offset: -1, OrderBy: "id"})
+	found, err := p.app.Limits.List(v.R.Context(), v.Actor, filter, store.Page{Number: 1, Size: mostRows, Offset: -1, OrderBy: "id"})
 	if err != nil {
 		return err
 	}
-	page := shell.Page{Title: "Limits", Parts: v.Parts("exposure", "/exposure/limits"), Wide: true, Acts: []shell.Link{
+	page := kit.Page{Title: "Limits", Parts: v.Parts("exposure", "/exposure/limits"), Wide: true, Acts: []kit.Link{
 		{Text: "Terms of the site", Href: v.At("/settings/limits"), Plain: true},
 	}}
-	r := &report{About: "As of now. Each payment counts against its limits when it is recorded."}
+	r := &reportPage{About: "As of now. Each payment counts against its limits when it is recorded."}
 	near, over := 0, 0
 	for _, row := range found.Items {
 		if row.Over > 0 {
@@ -38,9 +38,9 @@ func (p *pages) limits(v *shell.Visit) error {
 		}
 	}
 	r.Figures = []figure{
-		{Text: "Limits in force", Value: shell.Count(int64(len(found.Items)))},
-		{Text: "Used to 80 % or more", Value: shell.Count(int64(near))},
-		{Text: "Over the limit", Value: shell.Count(int64(over)), Href: v.With("over", "1", "page", "")},
+		{Text: "Limits in force", Value: kit.Count(int64(len(found.Items)))},
+		{Text: "Used to 80 % or more", Value: kit.Count(int64(near))},
+		{Text: "Over the limit", Value: kit.Count(int64(over)), Href: v.With("over", "1", "page", "")},
 	}
 	if filter.Over {
 		r.Figures = nil
@@ -72,7 +72,7 @@ func limitOf(row limits.LimitRow) string {
 }
 
 // drawLimits adds a chart for each currency of limits: uses in two currencies cannot stand beside each other.
-func drawLimits(v *shell.Visit, r *report, rows []limits.LimitRow) {
+func drawLimits(v *kit.Visit, r *reportPage, rows []limits.LimitRow) {
 	var currencies []money.Currency
 	by := map[money.Currency][]chart.Point{}
 	for _, row := range mostUsed(rows) {
@@ -120,7 +120,7 @@ func tenths(row limits.LimitRow) int64 {
 	return n
 }
 
-func limitTable(v *shell.Visit, rows []limits.LimitRow, page travel.Page) *shell.Table {
+func limitTable(v *kit.Visit, rows []limits.LimitRow, page store.Page) *kit.Table {
 	rows = mostUsed(rows)
 	if page.OrderBy == "limit_of" {
 		slices.SortStableFunc(rows, func(a, b limits.LimitRow) int { return cmp.Compare(limitOf(a), limitOf(b)) })
@@ -128,16 +128,16 @@ func limitTable(v *shell.Visit, rows []limits.LimitRow, page travel.Page) *shell
 	if page.Descending == (page.OrderBy == "limit_of") {
 		slices.Reverse(rows)
 	}
-	t := shell.Table{
+	t := kit.Table{
 		Name: "limits", Caption: "Limits and their use", Sorted: page.OrderBy, Descending: page.Descending, Number: page.Number, Total: -1,
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "limit_of", Title: "Limit of", Sorts: true}, {Name: "scope", Title: "Scope", Hidden: true}, {Name: "limit", Title: "Limit", Figure: true},
 			{Name: "use", Title: "Used", Figure: true}, {Name: "used", Title: "Used in percent", Figure: true, Sorts: true},
 			{Name: "headroom", Title: "Headroom", Figure: true}, {Name: "over", Title: "Over", Figure: true}, {Name: "state", Title: "State"},
 			{Name: "from", Title: "In force since", Hidden: true},
 		},
-		Empty: shell.Empty{Title: "There are no limits", Text: "A limit says how much a merchant, or the whole site, may have at risk. " +
-			"The operator sets it with the terms.", Act: shell.Link{Text: "See the limits of the site", Href: v.At("/settings/limits")}},
+		Empty: kit.Empty{Title: "There are no limits", Text: "A limit says how much a merchant, or the whole site, may have at risk. " +
+			"The operator sets it with the terms.", Act: kit.Link{Text: "See the limits of the site", Href: v.At("/settings/limits")}},
 	}
 	rows, t.More = pick(v, rows, page.Number, page.Size)
 	for _, row := range rows {
@@ -146,28 +146,28 @@ func limitTable(v *shell.Visit, rows []limits.LimitRow, page travel.Page) *shell
 	return v.Table(t)
 }
 
-func limitRow(v *shell.Visit, row limits.LimitRow) shell.Row {
+func limitRow(v *kit.Visit, row limits.LimitRow) kit.Row {
 	c, href := row.Currency, ""
 	if row.ChannelID != 0 {
 		href = v.At(fmt.Sprintf("/channels/%d", row.ChannelID))
 	}
-	cells := []shell.Cell{shell.Words(limitOf(row)), shell.Words(string(row.Scope)), shell.Sum(row.Amount, c)}
-	state := shell.Words("Each by itself")
+	cells := []kit.Cell{kit.Words(limitOf(row)), kit.Words(string(row.Scope)), kit.Sum(row.Amount, c)}
+	state := kit.Words("Each by itself")
 	if row.HasUse {
-		percent := shell.Percent(row.Percent)
-		state = shell.State("within the limit", "good")
+		percent := kit.Percent(row.Percent)
+		state = kit.State("within the limit", "good")
 		switch {
 		case row.Over > 0:
-			state = shell.State("over", "bad")
+			state = kit.State("over", "bad")
 		case row.Level >= 80:
-			state = shell.State(fmt.Sprintf("%d %% reached", row.Level), "warn")
+			state = kit.State(fmt.Sprintf("%d %% reached", row.Level), "warn")
 		}
-		cells = append(cells, shell.Sum(row.Use, c), percent, shell.Sum(row.Headroom, c), dashed(shell.Sum(row.Over, c)))
+		cells = append(cells, kit.Sum(row.Use, c), percent, kit.Sum(row.Headroom, c), dashed(kit.Sum(row.Over, c)))
 	} else {
-		cells = append(cells, shell.Cell{}, shell.Cell{}, shell.Cell{}, shell.Cell{})
+		cells = append(cells, kit.Cell{}, kit.Cell{}, kit.Cell{}, kit.Cell{})
 	}
 	if row.Unknown != "" || row.NotInForce != "" {
-		state = shell.State("see above", "warn")
+		state = kit.State("see above", "warn")
 	}
-	return shell.Row{Href: href, Cells: append(cells, state, shell.OnDay(row.FromDay))}
+	return kit.Row{Href: href, Cells: append(cells, state, kit.OnDay(row.FromDay))}
 }

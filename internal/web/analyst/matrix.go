@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"holdfast/internal/exposure"
-	"holdfast/internal/reports"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/domain/exposure"
+	"holdfast/internal/report"
+	"holdfast/internal/web/kit"
 )
 
 // Bounds of a matrix. What has no column of its own stands in the column of all others.
@@ -56,7 +56,7 @@ func figureOf(which string, e1, e2 int64, gaps exposure.Gaps) (amount int64, gap
 	return e1, gaps.E1
 }
 
-func matrixOf(found reports.ExposureReport, which string) *matrix {
+func matrixOf(found report.ExposureReport, which string) *matrix {
 	m := &matrix{
 		cells: map[[2]string]*matrixSum{}, keys: map[[2]string]exposure.Key{}, down: map[string]*matrixSum{}, across: map[string]*matrixSum{},
 		first: map[string]exposure.Key{}, second: map[string]exposure.Key{},
@@ -97,7 +97,7 @@ func (m *matrix) columns(by exposure.Dimension, most int) (shown, others []strin
 }
 
 // matrixTable shows a crossed report with the values of its second grouping across.
-func (s *settings) matrixTable(found reports.ExposureReport) (*shell.Table, error) {
+func (s *settings) matrixTable(found report.ExposureReport) (*kit.Table, error) {
 	q, which := found.Query, s.in.Get("cells")
 	orders := []string{"total", "key"}
 	byTime := q.By == exposure.ByMonth
@@ -114,22 +114,22 @@ func (s *settings) matrixTable(found reports.ExposureReport) (*shell.Table, erro
 	}
 	m := matrixOf(found, which)
 	shown, others := m.columns(q.Across, most)
-	t := shell.Table{
+	t := kit.Table{
 		Name: "exposure", Matrix: true, Sorted: page.OrderBy, Descending: page.Descending, Number: page.Number, Total: -1,
 		Caption: "Exposure by " + strings.ToLower(titleOf(q.By)) + " and " + strings.ToLower(titleOf(q.Across)) + ", in " + string(q.Currency),
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "key", Title: titleOf(q.By) + ", in " + string(q.Currency), Sorts: true}, {Name: "total", Title: "Total", Figure: true, Sorts: true},
 		},
-		Empty: shell.Empty{Title: "Nothing is at risk here", Text: "This part of the book has no payment that could be lost at this moment. " +
+		Empty: kit.Empty{Title: "Nothing is at risk here", Text: "This part of the book has no payment that could be lost at this moment. " +
 			"Choose another day, or take a filter away."},
 	}
 	for _, value := range shown {
-		t.Columns = append(t.Columns, shell.Column{
+		t.Columns = append(t.Columns, kit.Column{
 			Name: cmp.Or(value, "none"), Title: s.nameOf(q.Across, m.second[value], found.ChannelNames), Figure: true,
 		})
 	}
 	if len(others) > 0 {
-		t.Columns = append(t.Columns, shell.Column{Name: "others", Title: "All others", Figure: true})
+		t.Columns = append(t.Columns, kit.Column{Name: "others", Title: "All others", Figure: true})
 	}
 	rows := slices.Sorted(maps.Keys(m.down))
 	name := func(value string) string { return s.nameOf(q.By, m.first[value], found.ChannelNames) }
@@ -153,9 +153,9 @@ func (s *settings) matrixTable(found reports.ExposureReport) (*shell.Table, erro
 	return s.v.Table(t), nil
 }
 
-func (s *settings) matrixRow(found reports.ExposureReport, m *matrix, value, name string, shown, others []string) shell.Row {
+func (s *settings) matrixRow(found report.ExposureReport, m *matrix, value, name string, shown, others []string) kit.Row {
 	q := found.Query
-	cells := []shell.Cell{shell.Words(name), m.down[value].cell(q)}
+	cells := []kit.Cell{kit.Words(name), m.down[value].cell(q)}
 	for _, across := range shown {
 		at := [2]string{value, across}
 		cell := m.cells[at].cell(q)
@@ -173,19 +173,19 @@ func (s *settings) matrixRow(found reports.ExposureReport, m *matrix, value, nam
 		}
 		cells = append(cells, rest.cell(q))
 	}
-	return shell.Row{Href: s.deeper(m.first[value], q.By), Cells: cells}
+	return kit.Row{Href: s.deeper(m.first[value], q.By), Cells: cells}
 }
 
 // foot has the sums of the columns, and the total of the report. Each pair is rounded by itself, which the line of the
 // rounding makes up for.
-func (m *matrix) foot(found reports.ExposureReport, which string, shown, others []string) (foot []shell.Row) {
+func (m *matrix) foot(found report.ExposureReport, which string, shown, others []string) (foot []kit.Row) {
 	q := found.Query
-	blank := make([]shell.Cell, len(shown)+min(len(others), 1))
+	blank := make([]kit.Cell, len(shown)+min(len(others), 1))
 	if n, gap := figureOf(which, found.RoundingE1, found.RoundingE2, found.Gaps); n != 0 && !gap {
-		foot = append(foot, shell.Row{Cells: append([]shell.Cell{shell.Words("Rounding"), (&matrixSum{amount: n}).cell(q)}, blank...)})
+		foot = append(foot, kit.Row{Cells: append([]kit.Cell{kit.Words("Rounding"), (&matrixSum{amount: n}).cell(q)}, blank...)})
 	}
 	amount, gap := figureOf(which, found.Total.E1, found.Total.E2, found.Gaps)
-	cells := []shell.Cell{shell.Words("Total"), (&matrixSum{amount, gap}).cell(q)}
+	cells := []kit.Cell{kit.Words("Total"), (&matrixSum{amount, gap}).cell(q)}
 	for _, across := range shown {
 		cells = append(cells, m.across[across].cell(q))
 	}
@@ -196,11 +196,11 @@ func (m *matrix) foot(found reports.ExposureReport, which string, shown, others 
 		}
 		cells = append(cells, rest.cell(q))
 	}
-	return append(foot, shell.Row{Cells: cells})
+	return append(foot, kit.Row{Cells: cells})
 }
 
 // cell is a sum without its currency, which the head of the first column names. Nothing is a dash.
-func (m *matrixSum) cell(q exposure.ReportQuery) shell.Cell {
+func (m *matrixSum) cell(q exposure.ReportQuery) kit.Cell {
 	if m == nil {
 		m = &matrixSum{}
 	}

@@ -4,20 +4,22 @@ import (
 	"context"
 	"strconv"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/exposure"
-	"holdfast/internal/limits"
-	"holdfast/internal/protection"
-	"holdfast/internal/reports"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/book/limits"
+	"holdfast/internal/book/statements"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/exposure"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/report"
+	"holdfast/internal/store"
+	"holdfast/internal/web/kit"
 )
 
 // few is how many rows the short tables of a merchant's page have. The pages that they lead to have all.
 const few = 12
 
 // merchant shows all about the risk of one channel.
-func (p *pages) merchant(v *shell.Visit) error {
+func (p *pages) merchant(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -35,10 +37,10 @@ func (p *pages) merchant(v *shell.Visit) error {
 	}
 	s.Scope = exposure.Scope{Channels: []int64{id}}
 	const which = withMoment | withValuation
-	page := shell.Page{
+	page := kit.Page{
 		Title: channel.Name, Menu: "/channels", Parts: v.Parts("channel", "/channels/{id}", id), Wide: true,
-		Path: []shell.Link{{Text: "Channels", Href: v.At("/channels")}},
-		Acts: []shell.Link{{Text: "Explore its exposure", Href: s.below("/exposure", "channels", strconv.FormatInt(id, 10), "by", "month"), Plain: true}},
+		Path: []kit.Link{{Text: "Channels", Href: v.At("/channels")}},
+		Acts: []kit.Link{{Text: "Explore its exposure", Href: s.below("/exposure", "channels", strconv.FormatInt(id, 10), "by", "month"), Plain: true}},
 	}
 	q := s.query()
 	q.By, q.Across = exposure.ByMonth, ""
@@ -50,7 +52,7 @@ func (p *pages) merchant(v *shell.Visit) error {
 	r.Settings.Fields = withoutChannels(r.Settings.Fields)
 	r.at(s, found.Query, found.Final)
 	r.keyFigures(found)
-	r.Figures = append(r.Figures, figure{Text: "State", Value: shell.Say(channel.Mode), Hint: "in " + string(channel.Currency)})
+	r.Figures = append(r.Figures, figure{Text: "State", Value: kit.Say(channel.Mode), Hint: "in " + string(channel.Currency)})
 	r.apartNotes(found.PendingRate, found.Uncovered)
 	s.of(id)
 	t, err := s.exposureTable(found)
@@ -58,11 +60,11 @@ func (p *pages) merchant(v *shell.Visit) error {
 		return err
 	}
 	switch channel.Mode {
-	case travel.ModeTest:
-		t.Empty = shell.Empty{Title: "This is a test channel", Text: "Its payments are not real. They are in no report of exposure."}
-	case travel.ModeDraft:
-		t.Empty = shell.Empty{Title: "This channel is not protected yet", Text: "Its exposure stands here from the first protected payment on.",
-			Act: shell.Link{Text: "See its protection", Href: v.At("/channels/" + strconv.FormatInt(id, 10) + "/protection")}}
+	case merchant.ModeTest:
+		t.Empty = kit.Empty{Title: "This is a test channel", Text: "Its payments are not real. They are in no report of exposure."}
+	case merchant.ModeDraft:
+		t.Empty = kit.Empty{Title: "This channel is not protected yet", Text: "Its exposure stands here from the first protected payment on.",
+			Act: kit.Link{Text: "See its protection", Href: v.At("/channels/" + strconv.FormatInt(id, 10) + "/protection")}}
 	}
 	r.Parts = []part{{Title: "By month of travel", Table: t}}
 	if v.Format() == "" {
@@ -90,7 +92,7 @@ func withoutChannels(fields []field) (list []field) {
 }
 
 // merchantView adds what a page shows beside the table: the curves, the limits, what is held, and what is owed.
-func (p *pages) merchantView(ctx context.Context, s *settings, r *report, found reports.ExposureReport, id int64) error {
+func (p *pages) merchantView(ctx context.Context, s *settings, r *reportPage, found report.ExposureReport, id int64) error {
 	v := s.v
 	q := s.query()
 	q.By, q.Across, q.KnownAt = "", "", found.Query.KnownAt
@@ -121,19 +123,19 @@ func (p *pages) merchantView(ctx context.Context, s *settings, r *report, found 
 }
 
 // merchantLimits adds the limits that count for a merchant: its own, and that of the site.
-func (p *pages) merchantLimits(ctx context.Context, v *shell.Visit, r *report, id int64) error {
-	list, err := p.app.Limits.List(ctx, v.Actor, limits.LimitFilter{Channels: []int64{id, 0}}, travel.Page{Number: 1, Size: few, Offset: -1, OrderBy: "id"})
+func (p *pages) merchantLimits(ctx context.Context, v *kit.Visit, r *reportPage, id int64) error {
+	list, err := p.app.Limits.List(ctx, v.Actor, limits.LimitFilter{Channels: []int64{id, 0}}, store.Page{Number: 1, Size: few, Offset: -1, OrderBy: "id"})
 	if err != nil {
 		return err
 	}
 	drawLimits(v, r, list.Items)
 	for _, row := range list.Items {
 		if row.ChannelID == id && row.Scope == protection.LimitChannel && row.HasUse {
-			hint := row.Percent + " % of " + shell.Money(row.Amount, row.Currency) + " are used"
-			r.Figures = append(r.Figures, figure{Text: "Headroom of its limit", Value: shell.Money(row.Headroom, row.Currency), Hint: hint})
+			hint := row.Percent + " % of " + kit.Money(row.Amount, row.Currency) + " are used"
+			r.Figures = append(r.Figures, figure{Text: "Headroom of its limit", Value: kit.Money(row.Headroom, row.Currency), Hint: hint})
 		}
 	}
-	t := limitTable(v, list.Items, travel.Page{Number: 1, Size: few, Descending: true, OrderBy: "used"})
+	t := limitTable(v, list.Items, store.Page{Number: 1, Size: few, Descending: true, OrderBy: "used"})
 	t.Bare = true
 	for i := range t.Columns {
 		t.Columns[i].Sorts = false
@@ -143,28 +145,28 @@ func (p *pages) merchantLimits(ctx context.Context, v *shell.Visit, r *report, i
 }
 
 // merchantCollateral adds what is held for losses of a merchant, and for those of any.
-func (p *pages) merchantCollateral(ctx context.Context, s *settings, r *report, id int64) error {
-	page := travel.Page{Number: 1, Size: few, Offset: -1, OrderBy: "id"}
+func (p *pages) merchantCollateral(ctx context.Context, s *settings, r *reportPage, id int64) error {
+	page := store.Page{Number: 1, Size: few, Offset: -1, OrderBy: "id"}
 	held, err := p.app.Collaterals.Held(ctx, s.v.Actor, s.Moment, s.in.Problems, []int64{id}, page)
 	if err != nil {
 		return err
 	}
-	t := shell.Table{
+	t := kit.Table{
 		Name: "collateral", Caption: "Collateral", Bare: true,
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "kind", Title: "Kind"}, {Name: "for", Title: "For losses of"}, {Name: "amount", Title: "Amount", Figure: true},
 			{Name: "from", Title: "Held from"}, {Name: "to", Title: "Until"}, {Name: "reference", Title: "Reference"},
 		},
-		Empty: shell.Empty{Title: "No collateral is held", Text: "A deposit or a guarantee of this merchant would stand here. It is taken off the loss."},
+		Empty: kit.Empty{Title: "No collateral is held", Text: "A deposit or a guarantee of this merchant would stand here. It is taken off the loss."},
 	}
 	for _, x := range held.Items {
 		of := "any merchant"
 		if x.ChannelID != 0 {
 			of = "this merchant"
 		}
-		t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{
-			shell.Words(shell.Say(string(x.Kind))), shell.Words(of), shell.Sum(x.Amount, x.Currency), shell.OnDay(x.FromDay), shell.OnDay(x.ToDay),
-			shell.Words(x.Reference),
+		t.Rows = append(t.Rows, kit.Row{Cells: []kit.Cell{
+			kit.Words(kit.Say(string(x.Kind))), kit.Words(of), kit.Sum(x.Amount, x.Currency), kit.OnDay(x.FromDay), kit.OnDay(x.ToDay),
+			kit.Words(x.Reference),
 		}})
 	}
 	r.Parts = append(r.Parts, part{Title: "Collateral", Table: s.v.Table(t)})
@@ -172,33 +174,33 @@ func (p *pages) merchantCollateral(ctx context.Context, s *settings, r *report, 
 }
 
 // merchantStatements adds the latest statements, for those who may read them.
-func (p *pages) merchantStatements(ctx context.Context, v *shell.Visit, r *report, id int64) error {
-	if !v.Can(auth.ReadStatements) {
+func (p *pages) merchantStatements(ctx context.Context, v *kit.Visit, r *reportPage, id int64) error {
+	if !v.Can(access.ReadStatements) {
 		return nil
 	}
-	page := travel.Page{Number: 1, Size: few, Offset: -1, OrderBy: "number", Descending: true}
-	list, _, err := p.app.Statements.List(ctx, v.Actor, travel.StatementFilter{Channels: []int64{id}}, page)
+	page := store.Page{Number: 1, Size: few, Offset: -1, OrderBy: "number", Descending: true}
+	list, _, err := p.app.Statements.List(ctx, v.Actor, statements.StatementFilter{Channels: []int64{id}}, page)
 	if err != nil {
 		return err
 	}
-	t := shell.Table{
+	t := kit.Table{
 		Name: "statements", Caption: "The latest statements", Bare: true,
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "number", Title: "Number"}, {Name: "issued", Title: "Issued"}, {Name: "due", Title: "Due"},
 			{Name: "closing", Title: "Closing balance", Figure: true}, {Name: "open", Title: "Open", Figure: true}, {Name: "state", Title: "State"},
 		},
-		Empty: shell.Empty{Title: "There are no statements yet", Text: "The premium of a period is charged on a statement when the period has ended."},
+		Empty: kit.Empty{Title: "There are no statements yet", Text: "The premium of a period is charged on a statement when the period has ended."},
 	}
 	for _, x := range list.Items {
-		state := shell.State("paid", "good")
+		state := kit.State("paid", "good")
 		switch {
 		case x.OverdueOn(today(v)):
-			state = shell.State("overdue", "bad")
+			state = kit.State("overdue", "bad")
 		case x.Open > 0:
-			state = shell.State("open", "warn")
+			state = kit.State("open", "warn")
 		}
-		t.Rows = append(t.Rows, shell.Row{Href: v.At("/statements/" + strconv.FormatInt(x.ID, 10)), Cells: []shell.Cell{
-			shell.Ident(x.Number), shell.AtInstant(x.IssuedAt), shell.OnDay(x.Due), shell.Sum(x.Closing, x.Currency), dashed(shell.Sum(x.Open, x.Currency)), state,
+		t.Rows = append(t.Rows, kit.Row{Href: v.At("/statements/" + strconv.FormatInt(x.ID, 10)), Cells: []kit.Cell{
+			kit.Ident(x.Number), kit.AtInstant(x.IssuedAt), kit.OnDay(x.Due), kit.Sum(x.Closing, x.Currency), dashed(kit.Sum(x.Open, x.Currency)), state,
 		}})
 	}
 	r.Parts = append(r.Parts, part{Title: "Statements", Table: v.Table(t)})

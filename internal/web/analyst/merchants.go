@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"strings"
 
-	"holdfast/internal/exposure"
-	"holdfast/internal/money"
-	"holdfast/internal/protection"
-	"holdfast/internal/reports"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/domain/exposure"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/report"
+	"holdfast/internal/web/kit"
 )
 
 // merchantRow is a merchant's exposure on a day and a week before.
@@ -28,7 +28,7 @@ type merchantRow struct {
 func (r merchantRow) change() int64 { return r.now.E1 - r.before.E1 }
 
 // merchants lists the merchants by size, with the change since last week.
-func (p *pages) merchants(v *shell.Visit) error {
+func (p *pages) merchants(v *kit.Visit) error {
 	if went, err := tidy(v); went || err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (p *pages) merchants(v *shell.Visit) error {
 		return err
 	}
 	const which = withMoment | withValuation
-	page := shell.Page{Title: "Merchants", Parts: v.Parts("exposure", "/exposure/merchants"), Wide: true}
+	page := kit.Page{Title: "Merchants", Parts: v.Parts("exposure", "/exposure/merchants"), Wide: true}
 	q := s.query()
 	q.By, q.Across = exposure.ByChannel, ""
 	found, err := p.app.Exposure.Report(v.R.Context(), v.Actor, q)
@@ -51,7 +51,7 @@ func (p *pages) merchants(v *shell.Visit) error {
 	}
 	r := s.began(which)
 	r.at(s, found.Query, found.Final)
-	r.About += " The change is that since the end of " + shell.Day(before.Query.AsOf) + "."
+	r.About += " The change is that since the end of " + kit.Day(before.Query.AsOf) + "."
 	r.keyFigures(found)
 	r.Figures[0].Hint = change(before.Total.E1, found.Total.E1, before.Gaps.E1 || found.Gaps.E1, found.Query.Currency) + " since last week"
 	r.apartNotes(found.PendingRate, found.Uncovered)
@@ -70,7 +70,7 @@ func (p *pages) merchants(v *shell.Visit) error {
 }
 
 // merchantRows joins the reports of two days. Who has left the book stands in it as long as the week lasts.
-func merchantRows(found, before reports.ExposureReport) []merchantRow {
+func merchantRows(found, before report.ExposureReport) []merchantRow {
 	rows := map[int64]*merchantRow{}
 	at := func(id int64, name string) *merchantRow {
 		if rows[id] == nil {
@@ -97,7 +97,7 @@ func merchantRows(found, before reports.ExposureReport) []merchantRow {
 	return list
 }
 
-func (s *settings) merchantTable(rows []merchantRow, c money.Currency) (*shell.Table, error) {
+func (s *settings) merchantTable(rows []merchantRow, c money.Currency) (*kit.Table, error) {
 	page, err := s.v.PageOf([]string{"e1", "merchant", "change", "e2", "net"}, true)
 	if err != nil {
 		return nil, err
@@ -121,15 +121,15 @@ func (s *settings) merchantTable(rows []merchantRow, c money.Currency) (*shell.T
 		}
 		return order
 	})
-	t := shell.Table{
+	t := kit.Table{
 		Name: "merchants", Caption: "Merchants with their exposure", Sorted: page.OrderBy, Descending: page.Descending, Number: page.Number, Total: -1,
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "merchant", Title: "Merchant", Sorts: true}, {Name: "allocations", Title: "Allocations", Figure: true},
 			{Name: "e1", Title: "E1 in " + string(c), Figure: true, Sorts: true}, {Name: "change", Title: "Since last week", Figure: true, Sorts: true},
 			{Name: "change_percent", Title: "In percent", Figure: true}, {Name: "e2", Title: "E2 in " + string(c), Figure: true, Sorts: true},
 			{Name: "collateral", Title: "Its collateral", Figure: true}, {Name: "net", Title: "E1 less collateral", Figure: true, Sorts: true},
 		},
-		Empty: shell.Empty{Title: "No merchant has anything at risk", Text: "Merchants stand here as soon as they have payments that could be lost."},
+		Empty: kit.Empty{Title: "No merchant has anything at risk", Text: "Merchants stand here as soon as they have payments that could be lost."},
 	}
 	rows, t.More = pick(s.v, rows, page.Number, page.Size)
 	for _, row := range rows {
@@ -138,20 +138,20 @@ func (s *settings) merchantTable(rows []merchantRow, c money.Currency) (*shell.T
 	return s.v.Table(t), nil
 }
 
-func (s *settings) merchantCells(row merchantRow, c money.Currency) shell.Row {
+func (s *settings) merchantCells(row merchantRow, c money.Currency) kit.Row {
 	unknown := row.gap.E1 || row.oldGap.E1
 	delta := sum(row.change(), unknown, c)
 	delta.Text = change(row.before.E1, row.now.E1, unknown, c)
-	percent := shell.Cell{}
+	percent := kit.Cell{}
 	if !unknown && row.before.E1 > 0 {
-		percent = shell.Percent(protection.Percent(row.change(), row.before.E1))
+		percent = kit.Percent(protection.Percent(row.change(), row.before.E1))
 		if row.change() > 0 {
 			percent.Text = "+" + percent.Text
 		}
 	}
-	count := leading(shell.Number(row.now.Allocations), s.below("/exposure/details", "channels", strconv.FormatInt(row.id, 10)))
-	return shell.Row{Href: s.v.At(fmt.Sprintf("/channels/%d", row.id)), Cells: []shell.Cell{
-		shell.Words(row.name), count, sum(row.now.E1, row.gap.E1, c), delta, percent, sum(row.now.E2, row.gap.E2, c),
+	count := leading(kit.Number(row.now.Allocations), s.below("/exposure/details", "channels", strconv.FormatInt(row.id, 10)))
+	return kit.Row{Href: s.v.At(fmt.Sprintf("/channels/%d", row.id)), Cells: []kit.Cell{
+		kit.Words(row.name), count, sum(row.now.E1, row.gap.E1, c), delta, percent, sum(row.now.E2, row.gap.E2, c),
 		dashed(sum(row.held, row.hGap, c)), sum(row.net, row.netGap, c),
 	}}
 }

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	"holdfast/internal/exposure"
-	"holdfast/internal/money"
-	"holdfast/internal/protection"
-	"holdfast/internal/reports"
-	"holdfast/internal/travel"
+	"holdfast/internal/domain/exposure"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/report"
+	"holdfast/internal/store"
 	"holdfast/internal/web/chart"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/web/kit"
 )
 
 // causeTexts are the lines of a movement in words.
@@ -43,7 +43,7 @@ func (m moved) name() string {
 }
 
 // movement shows why the exposure on two days differs.
-func (p *pages) movement(v *shell.Visit) error {
+func (p *pages) movement(v *kit.Visit) error {
 	if went, err := tidy(v); went || err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (p *pages) movement(v *shell.Visit) error {
 		return err
 	}
 	const which = withMoment | withValuation | withFrom | withFigure
-	page := shell.Page{Title: "Movement", Parts: v.Parts("exposure", "/exposure/movement"), Wide: true, Acts: []shell.Link{
+	page := kit.Page{Title: "Movement", Parts: v.Parts("exposure", "/exposure/movement"), Wide: true, Acts: []kit.Link{
 		{Text: "Allocations that moved", Href: s.v.With("page", "", "format", "", "col", "", "by", "", "figure", "", "list", "1"), Plain: true},
 	}}
 	in := s.moving()
@@ -71,8 +71,8 @@ func (p *pages) movement(v *shell.Visit) error {
 	opening, opens := m.of(found.Total.Opening, found.Gaps.Opening)
 	closing, closes := m.of(found.Total.Closing, found.Gaps.Closing)
 	r.Figures = []figure{
-		{Text: m.name() + " on " + shell.Day(found.Query.From), Value: said(opening, opens, c)},
-		{Text: m.name() + " on " + shell.Day(found.Query.AsOf), Value: said(closing, closes, c)},
+		{Text: m.name() + " on " + kit.Day(found.Query.From), Value: said(opening, opens, c)},
+		{Text: m.name() + " on " + kit.Day(found.Query.AsOf), Value: said(closing, closes, c)},
 		{Text: "Change", Value: change(opening, closing, opens || closes, c)},
 	}
 	for _, x := range found.PendingRate {
@@ -88,8 +88,8 @@ func (p *pages) movement(v *shell.Visit) error {
 }
 
 // moving is the query of a movement: of the last week, if the address names no first day.
-func (s *settings) moving() reports.MovementQuery {
-	in := reports.MovementQuery{From: s.in.Day("from")}
+func (s *settings) moving() report.MovementQuery {
+	in := report.MovementQuery{From: s.in.Day("from")}
 	if in.From == nil {
 		last := today(s.v)
 		if s.AsOf != nil {
@@ -107,9 +107,9 @@ func change(before, after int64, gap bool, c money.Currency) string {
 		return "Not known"
 	}
 	if after > before {
-		return "+" + shell.Money(after-before, c)
+		return "+" + kit.Money(after-before, c)
 	}
-	return shell.Money(after-before, c)
+	return kit.Money(after-before, c)
 }
 
 // lines are the names and the amounts of a movement, from opening to closing.
@@ -128,12 +128,12 @@ func lines(f exposure.Flows, gaps exposure.FlowGaps, revalued bool, m moved, eac
 	add("Closing", f.Closing, gaps.Closing)
 }
 
-func movementChart(found reports.MovementReport, m moved) chart.Chart {
+func movementChart(found report.MovementReport, m moved) chart.Chart {
 	q := found.Query
 	c := chart.Chart{
 		ID: "movement", Kind: chart.Waterfall, Title: "What has changed: " + strings.ToLower(m.name()[:1]) + m.name()[1:], Currency: q.Currency, Names: "Line",
 		Series: []string{m.name()}, LessIsBetter: true,
-		Caption: "From " + shell.Day(q.From) + " to " + shell.Day(q.AsOf) + ", in " + string(q.Currency),
+		Caption: "From " + kit.Day(q.From) + " to " + kit.Day(q.AsOf) + ", in " + string(q.Currency),
 	}
 	unknown := false
 	lines(found.Total, found.Gaps, found.Revalued(), m, func(name string, amount int64, gap bool) {
@@ -147,7 +147,7 @@ func movementChart(found reports.MovementReport, m moved) chart.Chart {
 }
 
 // still are the lines in which nothing has moved: a table is easier to read without them.
-func still(found reports.MovementReport, m moved) map[string]bool {
+func still(found report.MovementReport, m moved) map[string]bool {
 	quiet := map[string]bool{}
 	lines(found.Total, found.Gaps, found.Revalued(), m, func(name string, amount int64, gap bool) {
 		quiet[name] = amount == 0 && !gap && name != "Opening" && name != "Closing"
@@ -160,21 +160,21 @@ func still(found reports.MovementReport, m moved) map[string]bool {
 	return quiet
 }
 
-func (s *settings) movementTable(found reports.MovementReport, m moved) (*shell.Table, error) {
+func (s *settings) movementTable(found report.MovementReport, m moved) (*kit.Table, error) {
 	page, err := s.v.PageOf([]string{"key"}, false)
 	if err != nil {
 		return nil, err
 	}
 	q := found.Query
 	byChannel := q.By == exposure.ByChannel
-	t := shell.Table{
+	t := kit.Table{
 		Name: "movement", Caption: "The movement in the currencies of the payments, and in total", Number: page.Number, Total: -1,
-		Empty: shell.Empty{Title: "No movements", Text: "Nothing was at risk on either day. Choose other days, or take a filter away."},
+		Empty: kit.Empty{Title: "No movements", Text: "Nothing was at risk on either day. Choose other days, or take a filter away."},
 	}
 	if byChannel {
-		t.Columns = append(t.Columns, shell.Column{Name: "merchant", Title: "Merchant"})
+		t.Columns = append(t.Columns, kit.Column{Name: "merchant", Title: "Merchant"})
 	}
-	t.Columns = append(t.Columns, shell.Column{Name: "currency", Title: "Currency"})
+	t.Columns = append(t.Columns, kit.Column{Name: "currency", Title: "Currency"})
 	names := []string{"opening"}
 	for _, cause := range protection.Causes {
 		names = append(names, cause.String())
@@ -185,43 +185,43 @@ func (s *settings) movementTable(found reports.MovementReport, m moved) (*shell.
 	names = append(names, "closing")
 	quiet := still(found, m)
 	lines(found.Total, found.Gaps, found.Revalued(), m, func(name string, _ int64, _ bool) {
-		t.Columns = append(t.Columns, shell.Column{Name: names[0], Title: name, Figure: true, Hidden: quiet[name]})
+		t.Columns = append(t.Columns, kit.Column{Name: names[0], Title: name, Figure: true, Hidden: quiet[name]})
 		names = names[1:]
 	})
 	rows, more := pick(s.v, found.Rows, page.Number, page.Size)
 	t.More = more
 	for _, row := range rows {
-		var cells []shell.Cell
+		var cells []kit.Cell
 		href := ""
 		if byChannel {
-			cells = append(cells, shell.Words(found.ChannelNames[row.ChannelID]))
+			cells = append(cells, kit.Words(found.ChannelNames[row.ChannelID]))
 			href = s.v.With("channels", fmt.Sprint(row.ChannelID), "by", "", "page", "")
 		}
-		cells = append(cells, shell.Words(string(row.Currency)))
+		cells = append(cells, kit.Words(string(row.Currency)))
 		lines(row.Flows, exposure.FlowGaps{}, found.Revalued(), m, func(_ string, amount int64, gap bool) {
 			cells = append(cells, dashed(sum(amount, gap, row.Currency)))
 		})
-		t.Rows = append(t.Rows, shell.Row{Href: href, Cells: cells})
+		t.Rows = append(t.Rows, kit.Row{Href: href, Cells: cells})
 	}
-	total := []shell.Cell{shell.Words("Total")}
+	total := []kit.Cell{kit.Words("Total")}
 	if byChannel {
-		total = append(total, shell.Cell{})
+		total = append(total, kit.Cell{})
 	}
 	lines(found.Total, found.Gaps, found.Revalued(), m, func(_ string, amount int64, gap bool) {
 		total = append(total, dashed(sum(amount, gap, q.Currency)))
 	})
-	t.Foot = []shell.Row{{Cells: total}}
+	t.Foot = []kit.Row{{Cells: total}}
 	return s.v.Table(t), nil
 }
 
 // movedList lists the allocations behind a movement.
-func (p *pages) movedList(v *shell.Visit, s *settings, in reports.MovementQuery, which int, page shell.Page) error {
+func (p *pages) movedList(v *kit.Visit, s *settings, in report.MovementQuery, which int, page kit.Page) error {
 	list, err := v.PageOf([]string{"id"}, false)
 	if err != nil {
 		return err
 	}
 	page.Title, page.Acts, page.Parts = "Allocations that moved", nil, nil
-	page.Path = []shell.Link{{Text: "Movement", Href: v.With("list", "", "page", "", "format", "", "col", "")}}
+	page.Path = []kit.Link{{Text: "Movement", Href: v.With("list", "", "page", "", "format", "", "col", "")}}
 	in.By, in.Across = "", ""
 	found, items, more, err := p.behindMovement(v, in, list)
 	if err != nil {
@@ -231,25 +231,25 @@ func (p *pages) movedList(v *shell.Visit, s *settings, in reports.MovementQuery,
 	r.at(s, found.Query.ReportQuery, found.Final)
 	r.since(found.Query.From)
 	m := moved{s.in.Get("figure") == "e2"}
-	t := shell.Table{
+	t := kit.Table{
 		Name: "moved", Caption: "Allocations behind the movement", Number: list.Number, More: more, Total: -1,
-		Columns: []shell.Column{{Name: "payment", Title: "Allocation"}, {Name: "booking", Title: "Booking"}, {Name: "merchant", Title: "Merchant"}},
-		Empty:   shell.Empty{Title: "No allocation has moved", Text: "Nothing was at risk on either day. Choose other days, or take a filter away."},
+		Columns: []kit.Column{{Name: "payment", Title: "Allocation"}, {Name: "booking", Title: "Booking"}, {Name: "merchant", Title: "Merchant"}},
+		Empty:   kit.Empty{Title: "No allocation has moved", Text: "Nothing was at risk on either day. Choose other days, or take a filter away."},
 	}
 	names := append([]string{"opening"}, each(protection.Causes, protection.Cause.String)...)
 	names = append(names, "closing")
 	lines(exposure.Flows{}, exposure.FlowGaps{}, false, m, func(name string, _ int64, _ bool) {
-		t.Columns = append(t.Columns, shell.Column{Name: names[0], Title: name, Figure: true})
+		t.Columns = append(t.Columns, kit.Column{Name: names[0], Title: name, Figure: true})
 		names = names[1:]
 	})
 	for _, d := range items {
-		cells := []shell.Cell{
-			shell.Ident(d.ID), leading(shell.Ident(d.BookingID), v.At(fmt.Sprintf("/bookings/%d", d.BookingID))),
-			shell.Words(found.ChannelNames[d.ChannelID]),
+		cells := []kit.Cell{
+			kit.Ident(d.ID), leading(kit.Ident(d.BookingID), v.At(fmt.Sprintf("/bookings/%d", d.BookingID))),
+			kit.Words(found.ChannelNames[d.ChannelID]),
 		}
-		lines(d.Flows, exposure.FlowGaps{}, false, m, func(_ string, amount int64, _ bool) { cells = append(cells, dashed(shell.Sum(amount, d.Currency))) })
+		lines(d.Flows, exposure.FlowGaps{}, false, m, func(_ string, amount int64, _ bool) { cells = append(cells, dashed(kit.Sum(amount, d.Currency))) })
 		href := s.below(fmt.Sprintf("/exposure/payments/%d", d.TransactionID), append(momentOnly, "list", "")...) + fmt.Sprintf("#a%d", d.ID)
-		t.Rows = append(t.Rows, shell.Row{Href: href, Cells: cells})
+		t.Rows = append(t.Rows, kit.Row{Href: href, Cells: cells})
 	}
 	r.Parts = []part{{Table: v.Table(t)}}
 	return p.show(v, r, page)
@@ -257,14 +257,14 @@ func (p *pages) movedList(v *shell.Visit, s *settings, in reports.MovementQuery,
 
 // behindMovement reads a page of the items, or for a file all from the first, in one go.
 func (p *pages) behindMovement(
-	v *shell.Visit, in reports.MovementQuery, list travel.Page,
-) (found reports.MovementDetailsReport, items []exposure.MovementDetail, more bool, err error) {
+	v *kit.Visit, in report.MovementQuery, list store.Page,
+) (found report.MovementDetailsReport, items []exposure.MovementDetail, more bool, err error) {
 	if v.Format() == "" {
 		found, err = p.app.Exposure.MovementDetails(v.R.Context(), v.Actor, in, list)
 		return found, found.Items.Items, found.Items.More, err
 	}
 	found, err = p.app.Exposure.EachMovementDetail(v.R.Context(), v.Actor, in,
-		func(_ reports.MovementDetailsReport, d exposure.MovementDetail) error {
+		func(_ report.MovementDetailsReport, d exposure.MovementDetail) error {
 			if len(items) == mostRows {
 				return errEnough
 			}

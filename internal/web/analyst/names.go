@@ -5,29 +5,32 @@ import (
 	"strconv"
 	"strings"
 
-	"holdfast/internal/civil"
-	"holdfast/internal/money"
-	"holdfast/internal/protection"
-	"holdfast/internal/texts"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/card"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/lib/i18n"
+	"holdfast/internal/store"
+	"holdfast/internal/web/kit"
 )
 
 // naming has the names of what reports are about.
 type naming struct {
 	policy    money.Currency
-	channels  []travel.Channel // the first of the site, by name
-	more      bool             // there are others
-	suppliers map[int64]string // those that a page needs
+	channels  []merchant.Channel // the first of the site, by name
+	more      bool               // there are others
+	suppliers map[int64]string   // those that a page needs
 }
 
 // offered is how many merchants a choice has. Others are found in the rows of the report.
 const offered = 100
 
 // naming reads the names that the form needs.
-func (p *pages) naming(v *shell.Visit, s *settings) (*naming, error) {
+func (p *pages) naming(v *kit.Visit, s *settings) (*naming, error) {
 	n := &naming{suppliers: map[int64]string{}}
-	list, err := p.app.Channels.List(v.R.Context(), v.Actor, travel.ChannelFilter{}, travel.Page{Number: 1, Size: offered, Offset: -1, OrderBy: "name"})
+	list, err := p.app.Channels.List(v.R.Context(), v.Actor, merchants.ChannelFilter{}, store.Page{Number: 1, Size: offered, Offset: -1, OrderBy: "name"})
 	if err != nil {
 		return nil, err
 	}
@@ -41,12 +44,12 @@ func (p *pages) naming(v *shell.Visit, s *settings) (*naming, error) {
 }
 
 // learn reads the names of some suppliers.
-func (p *pages) learn(v *shell.Visit, n *naming, ids []int64) error {
+func (p *pages) learn(v *kit.Visit, n *naming, ids []int64) error {
 	slices.Sort(ids)
 	ids = slices.DeleteFunc(slices.Compact(ids), func(id int64) bool { return n.suppliers[id] != "" })
 	for part := range slices.Chunk(ids, offered) {
-		page := travel.Page{Number: 1, Size: offered, Offset: -1, OrderBy: "id"}
-		list, err := p.app.Suppliers.List(v.R.Context(), v.Actor, travel.SupplierFilter{Include: part}, page)
+		page := store.Page{Number: 1, Size: offered, Offset: -1, OrderBy: "id"}
+		list, err := p.app.Suppliers.List(v.R.Context(), v.Actor, merchants.SupplierFilter{Include: part}, page)
 		if err != nil {
 			return err
 		}
@@ -84,11 +87,11 @@ func (n *naming) channelOptions(chosen string, ids []int64) any {
 	switch {
 	case found:
 	case len(ids) > 1:
-		pairs = append(pairs, chosen, shell.Count(int64(len(ids)))+" merchants")
+		pairs = append(pairs, chosen, kit.Count(int64(len(ids)))+" merchants")
 	default:
 		pairs = append(pairs, chosen, "Merchant "+chosen)
 	}
-	return shell.Options(pairs...)
+	return kit.Options(pairs...)
 }
 
 // choice is a check box of a list.
@@ -121,14 +124,14 @@ func (n *naming) currencyOptions(chosen money.Currency) any {
 			pairs = append(pairs, string(c), string(c))
 		}
 	}
-	return shell.Options(pairs...)
+	return kit.Options(pairs...)
 }
 
 func country(code string) string {
 	if code == "" {
 		return "No country"
 	}
-	return texts.Of("enGB").Country(code)
+	return i18n.Of("enGB").Country(code)
 }
 
 // month writes 2026-09 as "Sep 2026".
@@ -153,8 +156,8 @@ func shortMonth(text string, first bool) string {
 }
 
 // scheme is the name of a card scheme as people write it.
-func scheme(s travel.Scheme) string {
-	if s == "" || s == travel.Unknown {
+func scheme(s card.Scheme) string {
+	if s == "" || s == card.Unknown {
 		return "Unknown card"
 	}
 	return s.Label()

@@ -3,16 +3,16 @@ package analyst
 import (
 	"math/big"
 
-	"holdfast/internal/estimate"
-	"holdfast/internal/exposure"
-	"holdfast/internal/money"
-	"holdfast/internal/reports"
+	"holdfast/internal/domain/estimate"
+	"holdfast/internal/domain/exposure"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/report"
 	"holdfast/internal/web/chart"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/web/kit"
 )
 
 // record shows what has become of a merchant's payments: how much came back, and how much of the premium is earned.
-func (p *pages) record(v *shell.Visit) error {
+func (p *pages) record(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -28,11 +28,11 @@ func (p *pages) record(v *shell.Visit) error {
 	if err != nil {
 		return err
 	}
-	page := shell.Page{
+	page := kit.Page{
 		Title: channel.Name, Menu: "/channels", Parts: v.Parts("channel", "/channels/{id}/record", id), Wide: true,
-		Path: []shell.Link{{Text: "Channels", Href: v.At("/channels")}},
+		Path: []kit.Link{{Text: "Channels", Href: v.At("/channels")}},
 	}
-	in := reports.VintageQuery{Problems: s.in.Problems, Moment: s.Moment, ChannelID: id}
+	in := report.VintageQuery{Problems: s.in.Problems, Moment: s.Moment, ChannelID: id}
 	found, err := p.app.Exposure.Vintages(v.R.Context(), v.Actor, in)
 	if err != nil {
 		return p.fail(s, withDays, err, page)
@@ -55,11 +55,11 @@ func (p *pages) record(v *shell.Visit) error {
 // totalFigures are the key figures of one currency.
 func totalFigures(v estimate.Vintage) []figure {
 	return []figure{
-		{Text: "Taken by card", Value: shell.Money(v.Allocated, v.Currency), Hint: shell.Plural(v.Payments, "payment", "payments")},
-		{Text: "Chargeback rate", Value: rate(v) + "\u00a0%", Hint: shell.Count(v.Disputed) + " of them charged back"},
-		{Text: "Lost by chargebacks", Value: shell.Money(v.ChargedBack-v.Reversed, v.Currency), Hint: "chargebacks less reversals"},
-		{Text: "Premium", Value: shell.Money(v.Booked, v.Policy)},
-		{Text: "Earned of it", Value: shell.Money(v.Earned, v.Policy), Hint: shell.Money(v.Booked-v.Earned, v.Policy) + " not earned yet"},
+		{Text: "Taken by card", Value: kit.Money(v.Allocated, v.Currency), Hint: kit.Plural(v.Payments, "payment", "payments")},
+		{Text: "Chargeback rate", Value: rate(v) + "\u00a0%", Hint: kit.Count(v.Disputed) + " of them charged back"},
+		{Text: "Lost by chargebacks", Value: kit.Money(v.ChargedBack-v.Reversed, v.Currency), Hint: "chargebacks less reversals"},
+		{Text: "Premium", Value: kit.Money(v.Booked, v.Policy)},
+		{Text: "Earned of it", Value: kit.Money(v.Earned, v.Policy), Hint: kit.Money(v.Booked-v.Earned, v.Policy) + " not earned yet"},
 	}
 }
 
@@ -79,7 +79,7 @@ func hundredths(v estimate.Vintage) int64 {
 }
 
 // recordCharts draws the months of one currency.
-func (r *report) recordCharts(found reports.VintageReport, total estimate.Vintage) {
+func (r *reportPage) recordCharts(found report.VintageReport, total estimate.Vintage) {
 	id := string(total.Currency) + string(total.Policy)
 	premium := chart.Chart{
 		ID: "premium-" + id, Kind: chart.Bars, Title: "Premium of " + string(total.Currency) + " payments", Currency: total.Policy, Names: "Month of payment",
@@ -101,38 +101,38 @@ func (r *report) recordCharts(found reports.VintageReport, total estimate.Vintag
 	r.draw(disputes)
 }
 
-func (s *settings) recordTable(found reports.VintageReport) (*shell.Table, error) {
+func (s *settings) recordTable(found report.VintageReport) (*kit.Table, error) {
 	page, err := s.v.PageOf([]string{"month"}, false)
 	if err != nil {
 		return nil, err
 	}
-	t := shell.Table{
+	t := kit.Table{
 		Name: "track-record", Caption: "Card payments by month, and what has become of them", Number: page.Number, Total: -1,
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "month", Title: "Paid in"}, {Name: "currency", Title: "Currency", Hidden: true}, {Name: "payments", Title: "Payments", Figure: true},
 			{Name: "taken", Title: "Taken", Figure: true}, {Name: "refunded", Title: "Refunded", Figure: true},
 			{Name: "charged_back", Title: "Charged back", Figure: true}, {Name: "reversed", Title: "Reversed", Figure: true, Hidden: true},
 			{Name: "disputed", Title: "Payments charged back", Figure: true, Hidden: true}, {Name: "rate", Title: "Rate", Figure: true},
 			{Name: "premium", Title: "Premium", Figure: true}, {Name: "earned", Title: "Earned", Figure: true}, {Name: "unearned", Title: "Not earned", Figure: true, Hidden: true},
 		},
-		Empty: shell.Empty{Title: "There are no card payments yet", Text: "Each month in which travellers pay this merchant by card gets a line here."},
+		Empty: kit.Empty{Title: "There are no card payments yet", Text: "Each month in which travellers pay this merchant by card gets a line here."},
 	}
 	rows, more := pick(s.v, found.Rows, page.Number, page.Size)
 	t.More = more
 	for _, v := range rows {
-		t.Rows = append(t.Rows, shell.Row{Cells: recordCells(month(v.Month), v)})
+		t.Rows = append(t.Rows, kit.Row{Cells: recordCells(month(v.Month), v)})
 	}
 	for _, total := range found.Totals {
-		t.Foot = append(t.Foot, shell.Row{Cells: recordCells("Total "+string(total.Currency), total)})
+		t.Foot = append(t.Foot, kit.Row{Cells: recordCells("Total "+string(total.Currency), total)})
 	}
 	return s.v.Table(t), nil
 }
 
-func recordCells(name string, v estimate.Vintage) []shell.Cell {
-	back := func(n int64) shell.Cell { return dashed(shell.Sum(n, v.Currency)) }
-	return []shell.Cell{
-		shell.Words(name), shell.Words(string(v.Currency)), shell.Number(v.Payments), shell.Sum(v.Allocated, v.Currency), back(v.Refunded),
-		back(v.ChargedBack), back(v.Reversed), dashed(shell.Number(v.Disputed)), shell.Percent(rate(v)), shell.Sum(v.Booked, v.Policy),
-		shell.Sum(v.Earned, v.Policy), dashed(shell.Sum(v.Booked-v.Earned, v.Policy)),
+func recordCells(name string, v estimate.Vintage) []kit.Cell {
+	back := func(n int64) kit.Cell { return dashed(kit.Sum(n, v.Currency)) }
+	return []kit.Cell{
+		kit.Words(name), kit.Words(string(v.Currency)), kit.Number(v.Payments), kit.Sum(v.Allocated, v.Currency), back(v.Refunded),
+		back(v.ChargedBack), back(v.Reversed), dashed(kit.Number(v.Disputed)), kit.Percent(rate(v)), kit.Sum(v.Booked, v.Policy),
+		kit.Sum(v.Earned, v.Policy), dashed(kit.Sum(v.Booked-v.Earned, v.Policy)),
 	}
 }

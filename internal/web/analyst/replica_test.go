@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/db"
-	"holdfast/internal/dbtest"
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/dbtest"
 )
 
 // TestAPageSaysThatItComesFromTheStandby: with how far behind that was; without one there is no such word.
@@ -18,7 +18,7 @@ func TestAPageSaysThatItComesFromTheStandby(t *testing.T) {
 	if a := b.reader.Must(b.At("/exposure/ageing")); strings.Contains(a.Body, "standby") {
 		t.Error("without a standby, the page speaks of one")
 	}
-	b.Core.Store.Follow(db.Replica{Copy: dbtest.Open(t, b.URL, b.Now), Behind: func(context.Context) (time.Duration, error) {
+	b.Core.Store.Follow(store.Replica{Copy: dbtest.Open(t, b.URL, b.Now), Behind: func(context.Context) (time.Duration, error) {
 		return 2500 * time.Millisecond, nil
 	}})
 	b.reader.Must(b.At("/exposure/ageing")+"?countries=PT", behind) // nothing is kept of countries

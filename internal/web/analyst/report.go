@@ -6,15 +6,15 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/civil"
-	"holdfast/internal/exposure"
-	"holdfast/internal/money"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/exposure"
+	"holdfast/internal/domain/money"
 	"holdfast/internal/web/chart"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/web/kit"
 )
 
 // report is what a page shows: key figures, what to know about them, charts, and tables. The first table leaves as a file.
-type report struct {
+type reportPage struct {
 	Settings *setting
 	About    string // what the report is about, and at which moment
 	Keep     string // the address of the same report that always shows the same
@@ -35,21 +35,21 @@ type note struct{ Text, Href string }
 // part is a table with its title, or a list of facts.
 type part struct {
 	Title, Text string
-	Table       *shell.Table
-	Facts       []shell.Fact
+	Table       *kit.Table
+	Facts       []kit.Fact
 	ID          string
 }
 
 // began makes a report with the form above it.
-func (s *settings) began(which int) *report { return &report{Settings: s.fields(which)} }
+func (s *settings) began(which int) *reportPage { return &reportPage{Settings: s.fields(which)} }
 
 // at says at which moment a report is, and gives the address that keeps it.
-func (r *report) at(s *settings, q exposure.ReportQuery, final bool) {
+func (r *reportPage) at(s *settings, q exposure.ReportQuery, final bool) {
 	rates := "at the rates of the day"
 	if q.Valuation == exposure.Locked {
 		rates = "at the rate of each payment"
 	}
-	r.About = "At the end of " + shell.Day(q.AsOf) + ", as known at " + shell.Instant(q.KnownAt)
+	r.About = "At the end of " + kit.Day(q.AsOf) + ", as known at " + kit.Instant(q.KnownAt)
 	if q.Currency != "" {
 		r.About += ", in " + string(q.Currency) + " " + rates
 	}
@@ -70,19 +70,19 @@ func (r *report) at(s *settings, q exposure.ReportQuery, final bool) {
 }
 
 // since says from which day on a report tells changes.
-func (r *report) since(from civil.Day) {
-	r.About = "From the end of " + shell.Day(from) + " to the end" + strings.TrimPrefix(r.About, "At the end")
+func (r *reportPage) since(from civil.Day) {
+	r.About = "From the end of " + kit.Day(from) + " to the end" + strings.TrimPrefix(r.About, "At the end")
 }
 
 // draw adds a chart, unless it has nothing to show.
-func (r *report) draw(c chart.Chart) {
+func (r *reportPage) draw(c chart.Chart) {
 	if len(c.Points) > 0 {
 		r.Charts = append(r.Charts, c.HTML())
 	}
 }
 
 // show answers with a report: as a page, or its first table as a file.
-func (p *pages) show(v *shell.Visit, r *report, page shell.Page) error {
+func (p *pages) show(v *kit.Visit, r *reportPage, page kit.Page) error {
 	r.tell(v)
 	if len(r.Parts) > 0 && r.Parts[0].Table != nil {
 		if sent, err := v.File(r.Parts[0].Table); sent || err != nil {
@@ -97,19 +97,19 @@ func (p *pages) show(v *shell.Visit, r *report, page shell.Page) error {
 }
 
 // tell says what a mail with the report says.
-func (r *report) tell(v *shell.Visit) {
-	var facts []shell.Fact
+func (r *reportPage) tell(v *kit.Visit) {
+	var facts []kit.Fact
 	for _, f := range r.Figures {
-		facts = append(facts, shell.Fact{Text: f.Text, Value: f.Value})
+		facts = append(facts, kit.Fact{Text: f.Text, Value: f.Value})
 	}
 	for _, n := range r.Warnings {
-		facts = append(facts, shell.Fact{Text: "Note", Value: n.Text})
+		facts = append(facts, kit.Fact{Text: "Note", Value: n.Text})
 	}
-	shell.Tell(v, r.About, facts)
+	kit.Tell(v, r.About, facts)
 }
 
 // fail shows the form with what is wrong in it.
-func (p *pages) fail(s *settings, which int, err error, page shell.Page) error {
+func (p *pages) fail(s *settings, which int, err error, page kit.Page) error {
 	r := s.began(which)
 	if err := s.refused(r.Settings, err); err != nil {
 		return err
@@ -118,15 +118,15 @@ func (p *pages) fail(s *settings, which int, err error, page shell.Page) error {
 }
 
 // sum is an amount, or says that it is not known because a rate is missing.
-func sum(amount int64, gap bool, c money.Currency) shell.Cell {
+func sum(amount int64, gap bool, c money.Currency) kit.Cell {
 	if gap {
-		return shell.Words("Not known")
+		return kit.Words("Not known")
 	}
-	return shell.Sum(amount, c)
+	return kit.Sum(amount, c)
 }
 
 // dashed is a figure that people see as a dash where it is zero: the others are then found at once.
-func dashed(c shell.Cell) shell.Cell {
+func dashed(c kit.Cell) kit.Cell {
 	if strings.Trim(c.Plain, "0.") == "" && c.Plain != "" {
 		c.Text = "\u2013"
 	}
@@ -138,17 +138,17 @@ func said(amount int64, gap bool, c money.Currency) string {
 	if gap {
 		return "Not known"
 	}
-	return shell.Money(amount, c)
+	return kit.Money(amount, c)
 }
 
 // leading is a cell that leads to a page.
-func leading(c shell.Cell, href string) shell.Cell {
+func leading(c kit.Cell, href string) kit.Cell {
 	c.Href = href
 	return c
 }
 
 // pick takes the rows of a page out of a list that is read already. A file has all of them, up to a bound.
-func pick[T any](v *shell.Visit, list []T, number, size int) (rows []T, more bool) {
+func pick[T any](v *kit.Visit, list []T, number, size int) (rows []T, more bool) {
 	if v.Format() != "" {
 		return list[:min(len(list), mostRows)], false
 	}
@@ -161,15 +161,15 @@ func pick[T any](v *shell.Visit, list []T, number, size int) (rows []T, more boo
 const mostRows = 10_000
 
 // apartNotes tells what stands outside the totals.
-func (r *report) apartNotes(pending, uncovered []exposure.Pending) {
+func (r *reportPage) apartNotes(pending, uncovered []exposure.Pending) {
 	for _, x := range pending {
 		text := fmt.Sprintf("There is no exchange rate yet for %s in %s. So %s undelivered and %s tail have no value in the currency of the report.",
-			shell.Plural(x.Allocations, "payment", "payments"), x.Currency, shell.Money(x.E1, x.Currency), shell.Money(x.E2, x.Currency))
+			kit.Plural(x.Allocations, "payment", "payments"), x.Currency, kit.Money(x.E1, x.Currency), kit.Money(x.E2, x.Currency))
 		r.Warnings = append(r.Warnings, note{Text: text})
 	}
 	for _, x := range uncovered {
 		text := fmt.Sprintf("Outside the total: %s of %s without protection, or before the cover begins.",
-			shell.Money(x.E1, x.Currency), shell.Plural(x.Allocations, "payment", "payments"))
+			kit.Money(x.E1, x.Currency), kit.Plural(x.Allocations, "payment", "payments"))
 		r.Notes = append(r.Notes, note{Text: text})
 	}
 }

@@ -9,10 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/apptest"
-	"holdfast/internal/auth"
-	"holdfast/internal/protection"
-	"holdfast/internal/travel"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/testkit/apptest"
 )
 
 // file is a page as CSV, without its head.
@@ -56,7 +57,7 @@ func TestARunOffIsShownDayByDay(t *testing.T) {
 func TestAMovementSaysWhy(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
-	b.Must(apptest.Linked(travel.Refund, b.paid, b.first, 10000))
+	b.Must(apptest.Linked(payment.Refund, b.paid, b.first, 10000))
 	b.reader.Must(b.At("/exposure/movement"), "From the end of 3 Jun 2024 to the end of 10 Jun 2024", "Undelivered (E1) on 3 Jun 2024 1,070.00 GBP",
 		"900.00 GBP", "-170.00 GBP", "Refunds", "Delivered")
 	wants(t, "the movement of E1", b.file(t, "/exposure/movement?by=channel"),
@@ -149,11 +150,11 @@ func TestAMerchantHasAPage(t *testing.T) {
 	if strings.Contains(a.Text(), "There are no statements yet") || strings.Contains(a.Text(), "EUR of") {
 		t.Errorf("the page shows too much: %s", a.Text())
 	}
-	b.As(auth.Finance).Must(at, append(says, "There are no statements yet")...)
+	b.As(access.Finance).Must(at, append(says, "There are no statements yet")...)
 	wants(t, "its months", b.file(t, "/channels/"+strconv.FormatInt(b.pounds.ID, 10)),
 		[]string{"Jun 2024", "GBP", "1", "0.00", "0.00", "70.00", "70.00"}, []string{"Sep 2024", "GBP", "1", "600.00", "600.00", "0.00", "600.00"})
 	b.reader.Must(link(t, a.Body, "Sep 2024"), "Month of travel: Sep 2024", "600.00 GBP")
-	draft := b.Channel(travel.ModeDraft, "GBP")
+	draft := b.Channel(merchant.ModeDraft, "GBP")
 	a = b.reader.Must(b.At("/channels/"+strconv.FormatInt(draft.ID, 10)), "This channel is not protected yet")
 	if strings.Contains(a.Text(), "Run-off") {
 		t.Error("a run-off of nothing is drawn")
@@ -167,7 +168,7 @@ func TestAMerchantHasAPage(t *testing.T) {
 func TestATrackRecordSaysWhatCameBack(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
-	b.Must(apptest.Linked(travel.Chargeback, b.paid, b.first, 60000))
+	b.Must(apptest.Linked(payment.Chargeback, b.paid, b.first, 60000))
 	at := "/channels/" + strconv.FormatInt(b.pounds.ID, 10) + "/record"
 	b.reader.Must(b.At(at), "Taken by card 670.00 GBP", "2 payments", "Chargeback rate 50.00 %", "Lost by chargebacks 600.00 GBP", "Chargeback rate of GBP payments")
 	wants(t, "months", b.file(t, at), []string{"Jun 2024", "2", "670.00", "0.00", "600.00", "50.00", "5.28", "5.11"})

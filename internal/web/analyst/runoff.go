@@ -4,13 +4,13 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/reports"
+	"holdfast/internal/report"
 	"holdfast/internal/web/chart"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/web/kit"
 )
 
 // runOff shows how much is still at risk on each later day, if nothing happens and time passes.
-func (p *pages) runOff(v *shell.Visit) error {
+func (p *pages) runOff(v *kit.Visit) error {
 	if went, err := tidy(v); went || err != nil {
 		return err
 	}
@@ -19,7 +19,7 @@ func (p *pages) runOff(v *shell.Visit) error {
 		return err
 	}
 	const which = withMoment | withValuation
-	page := shell.Page{Title: "Run-off", Parts: v.Parts("exposure", "/exposure/run-off"), Wide: true}
+	page := kit.Page{Title: "Run-off", Parts: v.Parts("exposure", "/exposure/run-off"), Wide: true}
 	q := s.query()
 	q.By, q.Across = "", ""
 	found, err := p.app.Exposure.RunOff(v.R.Context(), v.Actor, q)
@@ -36,12 +36,12 @@ func (p *pages) runOff(v *shell.Visit) error {
 			figure{Text: "Tail today (E2)", Value: said(now.Total.E2, now.Gaps.E2, c)})
 	}
 	if found.HalfLife != nil {
-		r.Figures = append(r.Figures, figure{Text: "50% run off by", Value: shell.Day(*found.HalfLife),
+		r.Figures = append(r.Figures, figure{Text: "50% run off by", Value: kit.Day(*found.HalfLife),
 			Hint: "mean life " + found.MeanLifeDays() + " days"})
 	}
-	r.Figures = append(r.Figures, figure{Text: "Last day of dispute", Value: shell.Day(found.LastDay)})
+	r.Figures = append(r.Figures, figure{Text: "Last day of dispute", Value: kit.Day(found.LastDay)})
 	if !found.Peak.Gap {
-		r.Figures = append(r.Figures, figure{Text: "Highest E1 so far", Value: shell.Money(found.Peak.E1, c), Hint: "on " + shell.Day(found.Peak.Day)})
+		r.Figures = append(r.Figures, figure{Text: "Highest E1 so far", Value: kit.Money(found.Peak.E1, c), Hint: "on " + kit.Day(found.Peak.Day)})
 	}
 	r.draw(runOffChart(found, "What is left on each day"))
 	t, err := s.runOffTable(found)
@@ -53,7 +53,7 @@ func (p *pages) runOff(v *shell.Visit) error {
 }
 
 // runOffChart is the curve of a run-off. Its days stand at their distances.
-func runOffChart(found reports.RunOffReport, title string) chart.Chart {
+func runOffChart(found report.RunOffReport, title string) chart.Chart {
 	c := chart.Chart{
 		ID: "run-off", Kind: chart.Area, Title: title, Currency: found.Query.Currency, Names: "At the end of",
 		Series: []string{"Undelivered (E1)", "Tail (E2)"}, Caption: "Run-off with no new bookings, in " + string(found.Query.Currency),
@@ -66,7 +66,7 @@ func runOffChart(found reports.RunOffReport, title string) chart.Chart {
 		if x.Gaps.E1 || x.Gaps.E2 { // a curve with a hole says the wrong thing
 			return chart.Chart{}
 		}
-		point := chart.Point{Long: shell.Day(x.Day), Values: []int64{x.Total.E1, x.Total.E2}, At: int64(x.Day)}
+		point := chart.Point{Long: kit.Day(x.Day), Values: []int64{x.Total.E1, x.Total.E2}, At: int64(x.Day)}
 		if m := x.Day.Month(); m != last { // the first point of a month
 			point.Label, last = shortMonth(m, last == "" || x.Day.Start().Month() == time.January), m
 		}
@@ -75,24 +75,24 @@ func runOffChart(found reports.RunOffReport, title string) chart.Chart {
 	return c
 }
 
-func (s *settings) runOffTable(found reports.RunOffReport) (*shell.Table, error) {
+func (s *settings) runOffTable(found report.RunOffReport) (*kit.Table, error) {
 	page, err := s.v.PageOf([]string{"day"}, false)
 	if err != nil {
 		return nil, err
 	}
 	unit := " in " + string(found.Query.Currency)
-	t := shell.Table{
+	t := kit.Table{
 		Name: "run-off", Caption: "What is left on each day", Number: page.Number, Total: -1,
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "day", Title: "At the end of"}, {Name: "days", Title: "Days from now", Figure: true}, {Name: "e1", Title: "E1" + unit, Figure: true},
 			{Name: "e2", Title: "E2" + unit, Figure: true}, {Name: "e3", Title: "E3" + unit, Figure: true},
 		},
-		Empty: shell.Empty{Title: "Nothing is at risk here", Text: "There is nothing that could run off. Take a filter away, or choose another day."},
+		Empty: kit.Empty{Title: "Nothing is at risk here", Text: "There is nothing that could run off. Take a filter away, or choose another day."},
 	}
 	if found.Allocations > 0 {
 		for _, c := range found.Points[0].By {
 			name := "e1_" + strings.ToLower(string(c.Currency))
-			t.Columns = append(t.Columns, shell.Column{Name: name, Title: "E1 of payments in " + string(c.Currency), Figure: true, Hidden: true})
+			t.Columns = append(t.Columns, kit.Column{Name: name, Title: "E1 of payments in " + string(c.Currency), Figure: true, Hidden: true})
 		}
 	}
 	points := found.Points
@@ -102,14 +102,14 @@ func (s *settings) runOffTable(found reports.RunOffReport) (*shell.Table, error)
 	points, t.More = pick(s.v, points, page.Number, page.Size)
 	c := found.Query.Currency
 	for _, x := range points {
-		cells := []shell.Cell{
-			shell.OnDay(x.Day), shell.Number(int64(x.Day - found.Query.AsOf)), sum(x.Total.E1, x.Gaps.E1, c), sum(x.Total.E2, x.Gaps.E2, c),
+		cells := []kit.Cell{
+			kit.OnDay(x.Day), kit.Number(int64(x.Day - found.Query.AsOf)), sum(x.Total.E1, x.Gaps.E1, c), sum(x.Total.E2, x.Gaps.E2, c),
 			sum(x.Total.E1+x.Total.E2, x.Gaps.E1 || x.Gaps.E2, c),
 		}
 		for _, own := range x.By {
-			cells = append(cells, shell.Sum(own.E1, own.Currency))
+			cells = append(cells, kit.Sum(own.E1, own.Currency))
 		}
-		t.Rows = append(t.Rows, shell.Row{Href: s.below("/exposure/details", "on", x.Day.String()), Cells: cells})
+		t.Rows = append(t.Rows, kit.Row{Href: s.below("/exposure/details", "on", x.Day.String()), Cells: cells})
 	}
 	return s.v.Table(t), nil
 }

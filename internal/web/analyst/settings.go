@@ -9,25 +9,25 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/civil"
-	"holdfast/internal/exposure"
-	"holdfast/internal/money"
-	"holdfast/internal/reports"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/domain/card"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/exposure"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/report"
+	"holdfast/internal/web/kit"
 )
 
 // settings are what a report is asked for. They stand in the address, so that a page can be sent to a colleague.
 type settings struct {
-	reports.ExposureQuery // without what could not be read: see query
-	in                    *shell.Reading
-	names                 *naming
-	fixed                 []string // settings that all links name, on a page whose address does not
-	v                     *shell.Visit
+	report.ExposureQuery // without what could not be read: see query
+	in                   *kit.Reading
+	names                *naming
+	fixed                []string // settings that all links name, on a page whose address does not
+	v                    *kit.Visit
 }
 
 // query is what a room is asked. It tells what is wrong with all of it at once.
-func (s *settings) query() reports.ExposureQuery {
+func (s *settings) query() report.ExposureQuery {
 	q := s.ExposureQuery
 	q.Problems = s.in.Problems
 	return q
@@ -40,7 +40,7 @@ const pinned = "2006-01-02T15:04:05.000"
 const maxNamed = 1000
 
 // tidy leads to the same page without the values that are empty: a form sends all its fields. It says whether it did.
-func tidy(v *shell.Visit) (bool, error) {
+func tidy(v *kit.Visit) (bool, error) {
 	q := v.R.URL.Query()
 	before := len(q)
 	maps.DeleteFunc(q, func(_ string, values []string) bool { return len(values) == 1 && values[0] == "" })
@@ -55,8 +55,8 @@ func tidy(v *shell.Visit) (bool, error) {
 }
 
 // read reads the settings of a page. What is wrong with them is told by the report.
-func (p *pages) read(v *shell.Visit) (*settings, error) {
-	form := &shell.Form{Values: url.Values{}}
+func (p *pages) read(v *kit.Visit) (*settings, error) {
+	form := &kit.Form{Values: url.Values{}}
 	for name, values := range v.R.URL.Query() {
 		form.Values.Set(name, strings.Join(values, ","))
 	}
@@ -76,7 +76,7 @@ func (p *pages) read(v *shell.Visit) (*settings, error) {
 		s.Currencies = append(s.Currencies, money.Currency(strings.ToUpper(code)))
 	}
 	for _, name := range s.list("schemes") {
-		s.Schemes = append(s.Schemes, travel.Scheme(strings.ToLower(name)))
+		s.Schemes = append(s.Schemes, card.Scheme(strings.ToLower(name)))
 	}
 	s.Months = s.list("months")
 	var err error
@@ -134,14 +134,14 @@ type field struct {
 
 // setting is the form above a report.
 type setting struct {
-	Form   *shell.Form
+	Form   *kit.Form
 	Action string
 	Fields []field
 	More   []field // the rarer ones, behind a word
 	Open   bool    // one of them has a value
-	Hidden []shell.Link
-	Chips  []shell.Link // what the report is narrowed to; each link takes it away
-	Wrong  []string     // what is wrong with settings that have no field
+	Hidden []kit.Link
+	Chips  []kit.Link // what the report is narrowed to; each link takes it away
+	Wrong  []string   // what is wrong with settings that have no field
 }
 
 // The fields of forms.
@@ -183,7 +183,7 @@ func (s *settings) fields(which int) *setting {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.in.Values)) {
 		if !own[name] && !strings.HasPrefix(name, "page") {
-			out.Hidden = append(out.Hidden, shell.Link{Text: name, Href: s.in.Values.Get(name)})
+			out.Hidden = append(out.Hidden, kit.Link{Text: name, Href: s.in.Values.Get(name)})
 		}
 	}
 	out.Chips = s.chips()
@@ -197,7 +197,7 @@ func (f *setting) all() []field { return slices.Concat(f.Fields, f.More) }
 func (s *settings) moreFields(which int, add, rarely func(name, label, kind string, options any)) {
 	rarely("currency", "Currency", "select", s.names.currencyOptions(s.Currency))
 	if which&withValuation != 0 {
-		rarely("valuation", "Rates", "select", shell.Options("", "Of the day (spot)", "locked", "Of each payment (locked)"))
+		rarely("valuation", "Rates", "select", kit.Options("", "Of the day (spot)", "locked", "Of each payment (locked)"))
 	}
 	if which&withChoice == 0 {
 		add("channels", "Merchant", "select", s.names.channelOptions(s.in.Get("channels"), s.Channels))
@@ -206,15 +206,15 @@ func (s *settings) moreFields(which int, add, rarely func(name, label, kind stri
 		rarely("bands", "Bands, such as 30:400000", "text", nil)
 	}
 	if which&withGrouping != 0 {
-		add("by", "Rows by", "select", shell.Options(groupings(false)...))
-		add("across", "Split by", "select", shell.Options(groupings(true)...))
+		add("by", "Rows by", "select", kit.Options(groupings(false)...))
+		add("across", "Split by", "select", kit.Options(groupings(true)...))
 		if s.Across != "" {
-			add("cells", "In the cells", "select", shell.Options(cellFigures...))
+			add("cells", "In the cells", "select", kit.Options(cellFigures...))
 		}
 	}
 	if which&withFigure != 0 {
-		add("by", "Rows by", "select", shell.Options("", "Currency", "channel", "Merchant"))
-		add("figure", "Figure", "select", shell.Options("", "Undelivered (E1)", "e2", "Tail (E2)"))
+		add("by", "Rows by", "select", kit.Options("", "Currency", "channel", "Merchant"))
+		add("figure", "Figure", "select", kit.Options("", "Undelivered (E1)", "e2", "Tail (E2)"))
 	}
 }
 
@@ -248,7 +248,7 @@ func titleOf(d exposure.Dimension) string {
 	case exposure.ByScheme:
 		return "Card scheme"
 	}
-	return shell.Say(string(d))
+	return kit.Say(string(d))
 }
 
 // filterOf is the setting that narrows a report to a value of a dimension.
@@ -263,11 +263,11 @@ func filterOf(d exposure.Dimension) string {
 }
 
 // chips are the parts of the scope that have no field.
-func (s *settings) chips() (list []shell.Link) {
+func (s *settings) chips() (list []kit.Link) {
 	add := func(d exposure.Dimension, texts []string) {
 		if len(texts) > 0 {
 			text := fmt.Sprintf("%s: %s", titleOf(d), strings.Join(texts, ", "))
-			list = append(list, shell.Link{Text: text, Href: s.v.With(filterOf(d), "", "page", "")})
+			list = append(list, kit.Link{Text: text, Href: s.v.With(filterOf(d), "", "page", "")})
 		}
 	}
 	var names []string
@@ -300,7 +300,7 @@ func (s *settings) refused(form *setting, err error) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.in.Form.Problems)) {
 		if !own[name] {
-			form.Wrong = append(form.Wrong, fmt.Sprintf("%s: %s", shell.Say(name), s.in.Form.Problems[name]))
+			form.Wrong = append(form.Wrong, fmt.Sprintf("%s: %s", kit.Say(name), s.in.Form.Problems[name]))
 		}
 	}
 	return nil

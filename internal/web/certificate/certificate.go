@@ -14,13 +14,14 @@ import (
 	"slices"
 	"strings"
 
-	"holdfast/internal/certificates"
-	"holdfast/internal/civil"
-	"holdfast/internal/fault"
-	"holdfast/internal/protection"
-	"holdfast/internal/qr"
-	"holdfast/internal/texts"
-	"holdfast/internal/travel"
+	"holdfast/internal/book/certificates"
+	"holdfast/internal/domain/check"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/errs"
+	"holdfast/internal/lib/i18n"
+	"holdfast/internal/lib/qr"
 )
 
 //go:embed page.html
@@ -53,9 +54,9 @@ func New(cfg Config) (*Pages, error) {
 	p := &Pages{Config: cfg, pages: map[string]*template.Template{}}
 	p.policy = "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-	for _, code := range texts.Codes() {
+	for _, code := range i18n.Codes() {
 		page, err := template.New("certificate").Funcs(template.FuncMap{
-			"say": texts.Of(code).Say, "lines": func(text string) []string { return strings.Split(text, "\n") },
+			"say": i18n.Of(code).Say, "lines": func(text string) []string { return strings.Split(text, "\n") },
 		}).Parse(pageText)
 		if err != nil {
 			return nil, err
@@ -83,7 +84,7 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	found, err := p.Find(r.Context(), key)
 	wanted := languageOf(r)
 	switch {
-	case fault.Is(err, fault.RecordNotFound):
+	case errs.Is(err, errs.RecordNotFound):
 		p.refuse(w, http.StatusNotFound, "unknown", wanted)
 	case err != nil:
 		h.Set("Retry-After", "5")
@@ -97,23 +98,23 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // languageOf is the language of a page that belongs to no booking: as the address or else the browser wants it.
 func languageOf(r *http.Request) string {
-	if code := r.URL.Query().Get("lang"); texts.Known(code) {
+	if code := r.URL.Query().Get("lang"); i18n.Known(code) {
 		return code
 	}
 	for tag := range strings.SplitSeq(r.Header.Get("Accept-Language"), ",") {
 		tag = strings.ToLower(strings.TrimSpace(tag))
-		for _, code := range texts.Codes() {
-			if strings.HasPrefix(tag, strings.ToLower(texts.Of(code).Tag()[:2])) {
+		for _, code := range i18n.Codes() {
+			if strings.HasPrefix(tag, strings.ToLower(i18n.Of(code).Tag()[:2])) {
 				return code
 			}
 		}
 	}
-	return travel.DefaultLanguage
+	return check.DefaultLanguage
 }
 
 // page is the values for the template.
 type page struct {
-	texts.Language
+	i18n.Language
 	Style                                   template.CSS
 	Title, Heading, Lead                    string
 	Look, Mark                              string // how the state looks: its colour and its sign
@@ -122,9 +123,9 @@ type page struct {
 	Facts                                   []fact
 	Steps                                   []string
 	Merchant, Site, Moment, Address, Action string
-	Issuer                                  travel.Party
+	Issuer                                  merchant.Party
 	QR                                      qr.Code
-	Languages                               []texts.Language
+	Languages                               []i18n.Language
 }
 
 // fact is a line of the table.
@@ -153,7 +154,7 @@ var looks = map[protection.CertificateState][3]string{
 
 // sayer says texts of a language and keeps the first error.
 type sayer struct {
-	texts.Language
+	i18n.Language
 	err error
 }
 
@@ -167,10 +168,10 @@ func (s *sayer) say(key string, values ...any) string {
 
 // show answers with a certificate, in the language that the address names, or else in that of the booking.
 func (p *Pages) show(w http.ResponseWriter, key string, c certificates.Certificate, wanted string) {
-	if !texts.Known(wanted) {
+	if !i18n.Known(wanted) {
 		wanted = c.Language
 	}
-	s := &sayer{Language: texts.Of(wanted)}
+	s := &sayer{Language: i18n.Of(wanted)}
 	look := looks[c.State]
 	address := certificates.Link(p.Base, key)
 	code, err := qr.Of(address)
@@ -219,7 +220,7 @@ func (s *sayer) facts(c certificates.Certificate) []fact {
 
 // refuse answers that there is no certificate to show, in the same look. It does not repeat the address.
 func (p *Pages) refuse(w http.ResponseWriter, status int, look, language string) {
-	s := &sayer{Language: texts.Of(language)}
+	s := &sayer{Language: i18n.Of(language)}
 	v := page{Look: "calm", Mark: dash, Heading: s.say("certificate." + look + ".title"), Lead: s.say("certificate." + look + ".text")}
 	v.Title = v.Heading
 	p.write(w, status, s, v)
@@ -227,8 +228,8 @@ func (p *Pages) refuse(w http.ResponseWriter, status int, look, language string)
 
 func (p *Pages) write(w http.ResponseWriter, status int, s *sayer, v page) {
 	v.Language, v.Style = s.Language, template.CSS(pageStyle)
-	for _, code := range texts.Codes() {
-		v.Languages = append(v.Languages, texts.Of(code))
+	for _, code := range i18n.Codes() {
+		v.Languages = append(v.Languages, i18n.Of(code))
 	}
 	var text bytes.Buffer
 	err := s.err

@@ -12,17 +12,17 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/internal/book/certificates"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/errs"
+	"holdfast/internal/lib/i18n"
+	"holdfast/internal/testkit/browsertest"
+	"holdfast/internal/web/certificate"
+
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
-
-	"holdfast/internal/browsertest"
-	"holdfast/internal/certificates"
-	"holdfast/internal/civil"
-	"holdfast/internal/fault"
-	"holdfast/internal/protection"
-	"holdfast/internal/texts"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/certificate"
 )
 
 func TestMain(m *testing.M) {
@@ -38,7 +38,7 @@ func protected() certificates.Certificate {
 		At: time.Date(2026, 7, 1, 9, 5, 0, 0, time.UTC), BookingID: 17, Reference: "AB-17", Start: day, End: day + 9, Country: "PT",
 		Language: "deDE", Merchant: `Sun & <b>"Sea"</b> شركة السفر`, Site: "Harbour", Currency: "EUR", State: protection.CertifiedProtected,
 		Protected: 123_450, Unprotected: 10_000, Until: day + 129, Test: true,
-		Issuer: travel.Party{Name: "Protection Ltd", Address: "1 Quay\nBristol", TaxNumber: "GB-TAX", BankDetails: "IBAN 1"},
+		Issuer: merchant.Party{Name: "Protection Ltd", Address: "1 Quay\nBristol", TaxNumber: "GB-TAX", BankDetails: "IBAN 1"},
 	}
 }
 
@@ -51,7 +51,7 @@ func pages(t *testing.T, known map[string]certificates.Certificate) *certificate
 		}
 		found, ok := known[key]
 		if !ok {
-			return found, fault.New(fault.RecordNotFound, "There is no such certificate.")
+			return found, errs.New(errs.RecordNotFound, "There is no such certificate.")
 		}
 		return found, nil
 	}})
@@ -80,8 +80,8 @@ func TestEachStateInEachLanguage(t *testing.T) {
 		c := protected()
 		c.State = state
 		p := pages(t, map[string]certificates.Certificate{"k": c})
-		for _, code := range texts.Codes() {
-			l, w := texts.Of(code), get(p, "k?lang="+code, "")
+		for _, code := range i18n.Codes() {
+			l, w := i18n.Of(code), get(p, "k?lang="+code, "")
 			title, err := l.Say("certificate." + keys[state] + ".title")
 			if err != nil || w.Code != http.StatusOK {
 				t.Fatalf("%s in %s: %d, %v", state, code, w.Code, err)

@@ -14,25 +14,27 @@ import (
 	"testing"
 	"time"
 
-	"github.com/xuri/excelize/v2"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/webtest"
+	"holdfast/internal/web/kit"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/money"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
-	"holdfast/internal/web/webtest"
+	"github.com/xuri/excelize/v2"
 )
 
 // at is an address below that of a channel.
-func at(h *webtest.House, c travel.Channel, below string) string {
-	return h.At("/channels/" + shell.Ident(c.ID).Plain + below)
+func at(h *webtest.House, c merchant.Channel, below string) string {
+	return h.At("/channels/" + kit.Ident(c.ID).Plain + below)
 }
 
 // TestTheListOfChannels: filters, order, columns, and the files that hold what is seen.
 func TestTheListOfChannels(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.Finance)
+	b := h.As(access.Finance)
 	h.Channel("draft", "EUR")
 	h.Channel("protection-only", "GBP")
 	all := b.Must(h.At("/channels"), "draft EUR", "Protection only", "GBP")
@@ -63,7 +65,7 @@ func TestTheListOfChannels(t *testing.T) {
 func TestAChannelByItsPages(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.MemberAdmin)
+	b := h.As(access.MemberAdmin)
 	form := b.Must(h.At("/channels/new"), "What is it for?")
 	if strings.Contains(form.Text(), "Set by the operator") {
 		t.Error("the form has the operator's fields")
@@ -79,12 +81,12 @@ func TestAChannelByItsPages(t *testing.T) {
 	if a := b.Must(a.To, "Now ask for its protection."); !strings.Contains(a.Body, `value="CHF"`) {
 		t.Error("the request does not begin with the currency of the channel")
 	}
-	list, err := h.App.Channels.List(t.Context(), h.Actor, travel.ChannelFilter{Name: "Alpine"}, travel.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id"})
+	list, err := h.App.Channels.List(t.Context(), h.Actor, merchants.ChannelFilter{Name: "Alpine"}, store.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id"})
 	if err != nil || len(list.Items) != 1 {
 		t.Fatal(err)
 	}
 	c := list.Items[0]
-	if c.Currency != "CHF" || c.Mode != travel.ModeDraft || c.Locked || c.ReceiptLabel != h.Site.Name {
+	if c.Currency != "CHF" || c.Mode != merchant.ModeDraft || c.Locked || c.ReceiptLabel != h.Site.Name {
 		t.Errorf("it is %+v", c)
 	}
 	version := regexp.MustCompile(`name="version" value="([0-9]+)"`).FindStringSubmatch(b.Must(one+"/settings", "Alpine").Body)
@@ -93,7 +95,7 @@ func TestAChannelByItsPages(t *testing.T) {
 	if a := b.Post(one+"/settings", change); a.To != one+"/settings" {
 		t.Fatalf("changing it: %d %s", a.Status, a.Text())
 	}
-	if c, _ = h.App.Channels.Get(t.Context(), h.Actor, c.ID); c.Name != "Alpine Tours" || !c.MailBCC || c.Mode != travel.ModeDraft || c.StatementPeriod != "month" {
+	if c, _ = h.App.Channels.Get(t.Context(), h.Actor, c.ID); c.Name != "Alpine Tours" || !c.MailBCC || c.Mode != merchant.ModeDraft || c.StatementPeriod != "month" {
 		t.Errorf("it has become %+v", c)
 	}
 	if a := b.Post(one+"/settings", change); a.Status != http.StatusPreconditionFailed && a.Status != http.StatusConflict {
@@ -116,7 +118,7 @@ func TestTheOperatorsFields(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	c := h.Channel("draft", "EUR")
-	b := h.As(auth.Operator)
+	b := h.As(access.Operator)
 	b.Must(at(h, c, "/settings"), "Set by the operator", "waits for a second operator")
 	values := url.Values{"name": {c.Name}, "currencies": {"EUR"}, "language": {"enGB"}, "account_mode": {"draft"}, "account_type": {"trust"},
 		"protection_type": {"trust-travel"}, "statement_period": {"week"}, "channel_status": {""}, "suppliers": {"1, x"}, "other_protection": {"bond"}}
@@ -138,10 +140,10 @@ func TestCoverWaitsForASecondOperator(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	path, name, currency := "real", "Real Travel", money.Currency("GBP")
-	if _, err := h.App.Sites.Create(t.Context(), auth.System(0), travel.SiteFields{Path: &path, Name: &name, Currency: &currency}); err != nil {
+	if _, err := h.App.Sites.Create(t.Context(), access.System(0), merchant.SiteFields{Path: &path, Name: &name, Currency: &currency}); err != nil {
 		t.Fatal(err)
 	}
-	b := h.As(auth.Operator)
+	b := h.As(access.Operator)
 	a := b.Post("/sites/real/channels", url.Values{
 		"name": {"Newcomer"}, "currencies": {"GBP"}, "language": {"enGB"}, "account_mode": {"protection-only"}, "account_type": {"protected-processing"},
 		"protection_type": {"trust-travel"}, "statement_period": {"month"}, "channel_status": {""}, "suppliers": {""}, "other_protection": {"none"},
@@ -167,7 +169,7 @@ func TestTheSecretOfAChannel(t *testing.T) {
 	if err != nil || secret == "" {
 		t.Fatal(err)
 	}
-	b := h.As(auth.MemberAdmin)
+	b := h.As(access.MemberAdmin)
 	if a := b.Must(at(h, c, "/secret"), secret); a.Header.Get("Cache-Control") != "no-store" {
 		t.Error("a browser may keep the secret")
 	}
@@ -179,10 +181,10 @@ func TestTheSecretOfAChannel(t *testing.T) {
 	if a := b.Post(at(h, c, "/secret/new"), nil); a.Status != http.StatusForbidden {
 		t.Errorf("somebody who manages the site makes another: %d", a.Status)
 	}
-	if a := h.As(auth.Finance).Get(at(h, c, "/secret")); a.Status != http.StatusForbidden || strings.Contains(a.Body, secret) {
+	if a := h.As(access.Finance).Get(at(h, c, "/secret")); a.Status != http.StatusForbidden || strings.Contains(a.Body, secret) {
 		t.Errorf("finance gets %d", a.Status)
 	}
-	operator := h.As(auth.Operator)
+	operator := h.As(access.Operator)
 	operator.Must(at(h, c, "/secret/new"), "ends at once")
 	if a := operator.Post(at(h, c, "/secret/new"), nil); a.Status != http.StatusOK || strings.Contains(a.Body, secret) || !strings.Contains(a.Body, `id="secret"`) {
 		t.Errorf("another secret: %d %s", a.Status, a.Text())
@@ -198,7 +200,7 @@ func TestReadersChangeNoChannel(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	c := h.Channel("draft", "EUR")
-	for _, role := range []auth.Role{auth.ReadOnly, auth.Finance} {
+	for _, role := range []access.Role{access.ReadOnly, access.Finance} {
 		b := h.As(role)
 		page := b.Must(at(h, c, "/settings"), c.Name)
 		for _, offer := range []string{"Save", "Delete", "secret"} {
@@ -222,11 +224,11 @@ func TestTheSnippetsAreOfThisChannel(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	c := h.Channel("test", "CHF")
-	body := h.As(auth.MemberAdmin).Must(at(h, c, "/integration"), "curl", "Python", "Payment modal").Body
+	body := h.As(access.MemberAdmin).Must(at(h, c, "/integration"), "curl", "Python", "Payment modal").Body
 	texts := map[string]string{}
 	for _, m := range regexp.MustCompile(`(?s)<pre id="s-([a-z]+)">(.*?)</pre>`).FindAllStringSubmatch(body, -1) {
 		texts[m[1]] = html.UnescapeString(m[2])
-		if !strings.Contains(m[2], shell.Ident(c.ID).Plain) || !strings.Contains(m[2], "CHF") || strings.Contains(m[2], "{{") && m[1] != "go" {
+		if !strings.Contains(m[2], kit.Ident(c.ID).Plain) || !strings.Contains(m[2], "CHF") || strings.Contains(m[2], "{{") && m[1] != "go" {
 			t.Errorf("%s is not of this channel:\n%s", m[1], texts[m[1]])
 		}
 	}

@@ -4,17 +4,17 @@ import (
 	"strconv"
 	"strings"
 
-	"holdfast/internal/fault"
-	"holdfast/internal/money"
-	"holdfast/internal/underwriting"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/book/underwriting"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/errs"
+	"holdfast/internal/web/kit"
 )
 
 // leadField is the name of the field for the share of a lead time.
 func leadField(i int) string { return "lead_" + strconv.Itoa(i) }
 
 // readFacts reads what an underwriter wants to know from the form.
-func readFacts(r *shell.Reading) underwriting.Facts {
+func readFacts(r *kit.Reading) underwriting.Facts {
 	f := underwriting.Facts{
 		Company: r.Get("company"), RegistrationNo: r.Get("registration_number"), Website: r.Get("website"), Sells: r.Get("sells"),
 		Contact: r.Get("contact_name"), ContactMail: r.Get("contact_mail"), ContactPhone: r.Get("contact_phone"),
@@ -44,7 +44,7 @@ func readFacts(r *shell.Reading) underwriting.Facts {
 const percentDecimals = 4
 
 // readPercent reads a percentage such as 0.45 in parts per million.
-func readPercent(text string, p *fault.Problems) int64 {
+func readPercent(text string, p *errs.Problems) int64 {
 	whole, rest, _ := strings.Cut(strings.TrimSpace(strings.TrimSuffix(text, "%")), ".")
 	if whole == "" && rest == "" {
 		return 0
@@ -66,7 +66,7 @@ func percentText(ppm int64) string {
 }
 
 // filledWithFacts is the form with what is written already.
-func filledWithFacts(r underwriting.Request) *shell.Form {
+func filledWithFacts(r underwriting.Request) *kit.Form {
 	f := r.Facts
 	amount := func(n int64) string {
 		if n == 0 || f.Currency == "" {
@@ -84,7 +84,7 @@ func filledWithFacts(r underwriting.Request) *shell.Form {
 	if f.ChargebackRate != 0 {
 		rate = percentText(f.ChargebackRate)
 	}
-	form := shell.Filled("company", f.Company, "registration_number", f.RegistrationNo, "website", f.Website, "sells", f.Sells,
+	form := kit.Filled("company", f.Company, "registration_number", f.RegistrationNo, "website", f.Website, "sells", f.Sells,
 		"contact_name", f.Contact, "contact_mail", f.ContactMail, "contact_phone", f.ContactPhone, "licence", f.Licence,
 		"licence_number", f.LicenceNumber, "licence_body", f.LicenceBody, "licence_amount", amount(f.LicenceAmount),
 		"supplier_cover", f.SupplierCover, "currencies", string(f.Currency), "turnover", amount(f.Turnover), "bookings", count(f.Bookings),
@@ -98,21 +98,21 @@ func filledWithFacts(r underwriting.Request) *shell.Form {
 }
 
 // factsOf shows what is written to those who do not change it.
-func factsOf(f underwriting.Facts) (list []shell.Fact) {
+func factsOf(f underwriting.Facts) (list []kit.Fact) {
 	amount := func(n int64) string {
 		if n == 0 || f.Currency == "" {
 			return ""
 		}
-		return shell.Money(n, f.Currency)
+		return kit.Money(n, f.Currency)
 	}
 	bookings := ""
 	if f.Bookings != 0 {
-		bookings = shell.Count(f.Bookings)
+		bookings = kit.Count(f.Bookings)
 	}
-	for _, fact := range []shell.Fact{
+	for _, fact := range []kit.Fact{
 		{Text: "Company", Value: f.Company}, {Text: "Registration number", Value: f.RegistrationNo}, {Text: "Website", Value: f.Website},
 		{Text: "Sells", Value: f.Sells}, {Text: "Contact", Value: f.Contact}, {Text: "E-mail", Value: f.ContactMail},
-		{Text: "Telephone", Value: f.ContactPhone}, {Text: "Licence or bond", Value: shell.Say(f.Licence)},
+		{Text: "Telephone", Value: f.ContactPhone}, {Text: "Licence or bond", Value: kit.Say(f.Licence)},
 		{Text: "Its number", Value: f.LicenceNumber}, {Text: "Given by", Value: f.LicenceBody}, {Text: "Its amount", Value: amount(f.LicenceAmount)},
 		{Text: "When a supplier fails", Value: f.SupplierCover}, {Text: "Turnover of a year", Value: amount(f.Turnover)},
 		{Text: "Bookings in a month", Value: bookings}, {Text: "Average booking", Value: amount(f.AverageBooking)},
@@ -124,7 +124,7 @@ func factsOf(f underwriting.Facts) (list []shell.Fact) {
 	}
 	for i, share := range f.Lead {
 		if share != 0 {
-			list = append(list, shell.Fact{Text: "Paid " + underwriting.LeadTimes[i] + " before the return", Value: strconv.FormatInt(share, 10) + "\u00a0%"})
+			list = append(list, kit.Fact{Text: "Paid " + underwriting.LeadTimes[i] + " before the return", Value: strconv.FormatInt(share, 10) + "\u00a0%"})
 		}
 	}
 	return list

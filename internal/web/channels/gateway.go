@@ -5,14 +5,14 @@ import (
 	"net/http"
 	"slices"
 
-	"holdfast/internal/merchants"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/web/kit"
 )
 
 // gateway sets the processor at which a channel takes payments, and its credentials. They go in and never come out: the page says only
 // which of them are set.
-func (p *pages) gateway(v *shell.Visit) error {
+func (p *pages) gateway(v *kit.Visit) error {
 	if proven, err := v.NeedsProof(); !proven {
 		return err
 	}
@@ -24,7 +24,7 @@ func (p *pages) gateway(v *shell.Visit) error {
 	if err != nil {
 		return err
 	}
-	form := shell.Filled("processor", view.Channel.Processor, "tokenizer_id", view.Channel.TokenizerID)
+	form := kit.Filled("processor", view.Channel.Processor, "tokenizer_id", view.Channel.TokenizerID)
 	if v.R.Method == http.MethodPost {
 		if form, err = v.Form(); err != nil {
 			return err
@@ -35,7 +35,7 @@ func (p *pages) gateway(v *shell.Visit) error {
 				Key: form.Get("key_password"), WebhookSecret: form.Get("webhook_secret_password"), FieldsSecret: form.Get("tokenizer_secret_password"),
 			}
 			r := form.Reading()
-			in.Tokenizer = travel.ProcessorFields{TokenizerID: r.Text("tokenizer_id")}
+			in.Tokenizer = merchant.ProcessorFields{TokenizerID: r.Text("tokenizer_id")}
 			if key := r.Text("tokenizer_api_key_password"); key != nil && *key != "" {
 				in.Tokenizer.TokenizerKey = key
 			}
@@ -54,7 +54,7 @@ func (p *pages) gateway(v *shell.Visit) error {
 	}
 	choices := []string{"", "None"}
 	for _, name := range slices.Sorted(maps.Keys(p.app.Channels.Gateways)) {
-		choices = append(choices, name, shell.Say(name))
+		choices = append(choices, name, kit.Say(name))
 	}
 	isSet := func(set bool) string {
 		if set {
@@ -62,16 +62,16 @@ func (p *pages) gateway(v *shell.Visit) error {
 		}
 		return "Not set"
 	}
-	return v.Show(p.Pages, "gateway.html", shell.Page{
+	return v.Show(p.Pages, "gateway.html", kit.Page{
 		Title: "Processor", Menu: menu, Path: above(v, id, view.Channel.Name), Data: struct {
-			Form    *shell.Form
-			Facts   []shell.Fact
+			Form    *kit.Form
+			Facts   []kit.Fact
 			Choices any
 			Send    string
 			Live    bool
-		}{form, []shell.Fact{
-			{Text: "Processor", Value: shell.Say(view.Channel.Processor)}, {Text: "Secret key", Value: isSet(view.HasKey)},
+		}{form, []kit.Fact{
+			{Text: "Processor", Value: kit.Say(view.Channel.Processor)}, {Text: "Secret key", Value: isSet(view.HasKey)},
 			{Text: "Webhook secret", Value: isSet(view.HasWebhookSecret)}, {Text: "Secret of the tokenizer", Value: isSet(view.HasFieldsSecret)},
-		}, shell.Options(choices...), at(v, id, "/gateway"), view.Live},
+		}, kit.Options(choices...), at(v, id, "/gateway"), view.Live},
 	})
 }

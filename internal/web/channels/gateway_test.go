@@ -6,21 +6,21 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/apptest"
-	"holdfast/internal/auth"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
 	"holdfast/internal/psp"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/webtest"
+	"holdfast/internal/testkit/apptest"
+	"holdfast/internal/testkit/webtest"
 )
 
 // TestCredentialsGoInAndNeverComeOut, and only operators set them.
 func TestCredentialsGoInAndNeverComeOut(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	h.Core.Profile = travel.ServerToServerProfile
+	h.Core.Profile = merchant.ServerToServerProfile
 	h.Core.Gateways = map[string]psp.Gateway{"scripted": apptest.NewScripted()}
-	h.Channel(travel.ModeTest, "EUR")
-	b := h.As(auth.Operator)
+	h.Channel(merchant.ModeTest, "EUR")
+	b := h.As(access.Operator)
 	b.Must(h.At("/channels/1/settings"), "Processor")
 	b.Must(h.At("/channels/1/gateway"), "Secret key Not set", "Scripted")
 	in := url.Values{"processor": {"scripted"}, "key_password": {"sk-of-the-channel"}, "webhook_secret_password": {"whsec-1"}}
@@ -33,7 +33,7 @@ func TestCredentialsGoInAndNeverComeOut(t *testing.T) {
 	if refused.Status != http.StatusBadRequest || strings.Contains(page.Body+refused.Body, "sk-of-the-channel") {
 		t.Errorf("%d, or a secret is shown: %s", refused.Status, refused.Text())
 	}
-	if a := h.As(auth.MemberAdmin).Post(h.At("/channels/1/gateway"), in); a.Status != http.StatusForbidden {
+	if a := h.As(access.MemberAdmin).Post(h.At("/channels/1/gateway"), in); a.Status != http.StatusForbidden {
 		t.Errorf("others set it: %d", a.Status)
 	}
 	if a := b.Post(h.At("/channels/1/gateway"), url.Values{"processor": {""}}); a.Status != http.StatusSeeOther {

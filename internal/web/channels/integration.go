@@ -7,9 +7,9 @@ import (
 	"strings"
 	"text/template"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/web/kit"
 )
 
 //go:embed snippets
@@ -27,7 +27,7 @@ var snippetNames = []struct{ file, title string }{
 }
 
 // integration shows how programs log bookings and payments in a channel, and how its payment modal opens.
-func (p *pages) integration(v *shell.Visit) error {
+func (p *pages) integration(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -49,17 +49,17 @@ func (p *pages) integration(v *shell.Visit) error {
 	if err != nil {
 		return err
 	}
-	facts := []shell.Fact{
-		{Text: "Address of the API", Value: values["API"].(string)}, {Text: "Number of the channel", Value: shell.Ident(c.ID).Text},
-		{Text: "Currency", Value: string(c.Currency)}, {Text: "Mode", Value: shell.Say(c.Mode), Tone: modeTones[c.Mode]},
+	facts := []kit.Fact{
+		{Text: "Address of the API", Value: values["API"].(string)}, {Text: "Number of the channel", Value: kit.Ident(c.ID).Text},
+		{Text: "Currency", Value: string(c.Currency)}, {Text: "Mode", Value: kit.Say(c.Mode), Tone: modeTones[c.Mode]},
 	}
 	secret := ""
-	if v.Can(auth.SeeChannelSecret) {
+	if v.Can(access.SeeChannelSecret) {
 		secret = at(v, id, "/secret")
 	}
-	return v.Show(p.Pages, "integration.html", shell.Page{
+	return v.Show(p.Pages, "integration.html", kit.Page{
 		Title: c.Name, Menu: menu, Path: above(v, id, ""), Parts: v.Parts("channel", "/channels/{id}/integration", id), Data: struct {
-			Facts                   []shell.Fact
+			Facts                   []kit.Fact
 			Programs                []snippet
 			Modal                   snippet
 			Secret, Tokens, Origins string
@@ -68,9 +68,9 @@ func (p *pages) integration(v *shell.Visit) error {
 }
 
 // snippetValues are what the pieces of programs need to know.
-func (p *pages) snippetValues(v *shell.Visit, c travel.Channel) map[string]any {
+func (p *pages) snippetValues(v *kit.Visit, c merchant.Channel) map[string]any {
 	environment := "live"
-	if c.Mode == travel.ModeTest {
+	if c.Mode == merchant.ModeTest {
 		environment = "test"
 	}
 	values := map[string]any{

@@ -8,25 +8,25 @@ import (
 	"net/http"
 	"slices"
 
-	"holdfast/internal/fault"
-	"holdfast/internal/money"
-	"holdfast/internal/paper"
-	"holdfast/internal/pdf"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/book/paper"
+	"holdfast/internal/book/statements"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/errs"
+	"holdfast/internal/lib/pdf"
+	"holdfast/internal/web/kit"
 )
 
 // label is the reader for whom a paper is made, as the address says.
-func label(v *shell.Visit) (paper.Label, error) {
+func label(v *kit.Visit) (paper.Label, error) {
 	reader := paper.Label(cmp.Or(v.Query("for"), string(paper.Labels[0])))
 	if !slices.Contains(paper.Labels, reader) {
-		return "", fault.WrongField("for", "This is not one of %s, %s.", paper.Policyholder, paper.Merchant)
+		return "", errs.WrongField("for", "This is not one of %s, %s.", paper.Policyholder, paper.Merchant)
 	}
 	return reader, nil
 }
 
 // statementPDF sends a statement as a PDF, in the language of its channel.
-func (p *pages) statementPDF(v *shell.Visit) error {
+func (p *pages) statementPDF(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (p *pages) statementPDF(v *shell.Visit) error {
 }
 
 // statementCSV sends all lines of a statement, however many there are.
-func (p *pages) statementCSV(v *shell.Visit) error {
+func (p *pages) statementCSV(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (p *pages) statementCSV(v *shell.Visit) error {
 }
 
 // pay records a payment against a statement.
-func (p *pages) pay(v *shell.Visit) error {
+func (p *pages) pay(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (p *pages) pay(v *shell.Visit) error {
 	if err != nil {
 		return err
 	}
-	form := shell.Filled("date", v.Now().Format("2006-01-02"))
+	form := kit.Filled("date", v.Now().Format("2006-01-02"))
 	if s.Open > 0 {
 		form.Values.Set("total", money.FormatPlain(s.Open, s.Currency))
 	}
@@ -86,7 +86,7 @@ func (p *pages) pay(v *shell.Visit) error {
 			return err
 		}
 		r := form.Reading()
-		in := travel.StatementPaymentFields{
+		in := statements.StatementPaymentFields{
 			PaidOn: r.Day("date"), Amount: r.Amount("total", s.Currency), Currency: &s.Currency, Reference: r.Text("reference"),
 			WithinOpen: form.Get("anyway") == "",
 		}
@@ -99,12 +99,12 @@ func (p *pages) pay(v *shell.Visit) error {
 		case ok && !created:
 			return v.Done(statementAt(v, id, ""), "A payment with this reference was recorded before: there is one, and not two.")
 		case ok:
-			return v.Done(statementAt(v, id, ""), "A payment of %s is recorded.", shell.Money(made.Amount, made.Currency))
+			return v.Done(statementAt(v, id, ""), "A payment of %s is recorded.", kit.Money(made.Amount, made.Currency))
 		}
 	}
-	return v.Show(p.Pages, "pay.html", shell.Page{Title: "Record a payment", Menu: statementsMenu, Path: aboveStatement(v, id, s.Number), Data: struct {
-		Form           *shell.Form
+	return v.Show(p.Pages, "pay.html", kit.Page{Title: "Record a payment", Menu: statementsMenu, Path: aboveStatement(v, id, s.Number), Data: struct {
+		Form           *kit.Form
 		Back, Currency string
 		Open           string
-	}{form, statementAt(v, id, ""), string(s.Currency), shell.Money(s.Open, s.Currency)}})
+	}{form, statementAt(v, id, ""), string(s.Currency), kit.Money(s.Open, s.Currency)}})
 }

@@ -3,17 +3,17 @@ package channels
 import (
 	"net/http"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/travel"
-	"holdfast/internal/underwriting"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/book/underwriting"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/web/kit"
 )
 
 // protectionView is what the page about the protection of a channel shows.
 type protectionView struct {
 	Request                                underwriting.Request
-	Form, Answer, File                     *shell.Form
-	Facts                                  []shell.Fact
+	Form, Answer, File                     *kit.Form
+	Facts                                  []kit.Fact
 	Documents                              []documentView
 	Licences, Answers                      any
 	Leads                                  []leadView
@@ -31,10 +31,10 @@ type documentView struct {
 type leadView struct{ Name, Label string }
 
 // protection shows where a channel stands, with the form to ask for its protection.
-func (p *pages) protection(v *shell.Visit) error { return p.showProtection(v, nil, nil, nil) }
+func (p *pages) protection(v *kit.Visit) error { return p.showProtection(v, nil, nil, nil) }
 
 // showProtection shows the page. What was sent and refused is shown again: the form, the answer or the file.
-func (p *pages) showProtection(v *shell.Visit, form, answer, file *shell.Form) error {
+func (p *pages) showProtection(v *kit.Visit, form, answer, file *kit.Form) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -47,13 +47,13 @@ func (p *pages) showProtection(v *shell.Visit, form, answer, file *shell.Form) e
 	if err != nil {
 		return err
 	}
-	may := v.Can(auth.WriteChannels)
+	may := v.Can(access.WriteChannels)
 	possible := underwriting.CanAsk(c)
 	view := protectionView{
 		Request: r, Form: form, Answer: answer, File: file, Licences: wordChoices(underwriting.Licences, "Please choose"),
-		Answers: shell.Options("taken", "Yes: take it on", "questions", "Ask back", "refused", "No"), Write: may && possible && r.Open(),
+		Answers: kit.Options("taken", "Yes: take it on", "questions", "Ask back", "refused", "No"), Write: may && possible && r.Open(),
 		Begun: r.State != "", At: at(v, id, "/protection"),
-		Decide: v.Can(auth.SetChannelMode) && (r.State == underwriting.Asked || r.State == underwriting.Taken && !c.Covered()),
+		Decide: v.Can(access.SetChannelMode) && (r.State == underwriting.Asked || r.State == underwriting.Taken && !c.Covered()),
 	}
 	view.TakeBack = may && r.State == underwriting.Asked && !view.Decide // who decides asks back
 	view.Attach = view.Write && len(r.Documents) < underwriting.MaxDocuments
@@ -65,32 +65,32 @@ func (p *pages) showProtection(v *shell.Visit, form, answer, file *shell.Form) e
 		}
 	}
 	if view.Answer == nil {
-		view.Answer = shell.Filled("state", string(underwriting.Taken))
+		view.Answer = kit.Filled("state", string(underwriting.Taken))
 	}
 	if view.File == nil {
-		view.File = shell.Filled()
+		view.File = kit.Filled()
 	}
 	for i, label := range underwriting.LeadTimes {
-		view.Leads = append(view.Leads, leadView{leadField(i), shell.Say(label)})
+		view.Leads = append(view.Leads, leadView{leadField(i), kit.Say(label)})
 	}
 	if view.Begun {
 		view.Facts = factsOf(r.Facts)
 	}
 	view.Empty = !view.Begun && !view.Write && possible
 	for _, d := range r.Documents {
-		address := view.At + "/documents/" + shell.Ident(d.ID).Plain
+		address := view.At + "/documents/" + kit.Ident(d.ID).Plain
 		view.Documents = append(view.Documents, documentView{d, address, address + "/delete",
-			shell.Plural((d.Size+1023)/1024, "kB", "kB") + ", " + shell.Instant(d.AddedAt) + ", " + d.AddedBy})
+			kit.Plural((d.Size+1023)/1024, "kB", "kB") + ", " + kit.Instant(d.AddedAt) + ", " + d.AddedBy})
 	}
-	page := shell.Page{Title: c.Name, Menu: menu, Path: above(v, id, ""), Parts: v.Parts("channel", "/channels/{id}/protection", id), Data: view}
-	if r.State == underwriting.Taken && !c.Covered() && v.Can(auth.SetChannelMode) {
-		page.Acts = []shell.Link{{Text: "Set the mode", Href: at(v, id, "/settings")}}
+	page := kit.Page{Title: c.Name, Menu: menu, Path: above(v, id, ""), Parts: v.Parts("channel", "/channels/{id}/protection", id), Data: view}
+	if r.State == underwriting.Taken && !c.Covered() && v.Can(access.SetChannelMode) {
+		page.Acts = []kit.Link{{Text: "Set the mode", Href: at(v, id, "/settings")}}
 	}
 	return v.Show(p.Pages, "protection.html", page)
 }
 
 // standing says in a sentence how far the protection of a channel is.
-func standing(c travel.Channel, r underwriting.Request) (text, tone string) {
+func standing(c merchant.Channel, r underwriting.Request) (text, tone string) {
 	switch {
 	case c.Locked && c.Covered():
 		return "This channel is locked: new payments are not protected.", "wrong"
@@ -101,7 +101,7 @@ func standing(c travel.Channel, r underwriting.Request) (text, tone string) {
 	}
 	switch r.State {
 	case underwriting.Asked:
-		return "The request waits for the operator. " + r.AskedBy + " has sent it on " + shell.Instant(r.AskedAt) + ".", "warned"
+		return "The request waits for the operator. " + r.AskedBy + " has sent it on " + kit.Instant(r.AskedAt) + ".", "warned"
 	case underwriting.Questions:
 		return "The operator has a question. Answer it below, and send the request again.", "warned"
 	case underwriting.Taken:
@@ -113,7 +113,7 @@ func standing(c travel.Channel, r underwriting.Request) (text, tone string) {
 }
 
 // ask keeps what the form says, and sends it to the operator if the button says so.
-func (p *pages) ask(v *shell.Visit) error {
+func (p *pages) ask(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func (p *pages) ask(v *shell.Visit) error {
 		}
 		_, err = p.app.Underwriting.Save(v.R.Context(), v.Actor, id, facts, ask, *version)
 	}
-	stored := func() (*shell.Form, error) {
+	stored := func() (*kit.Form, error) {
 		r, err := p.app.Underwriting.Get(v.R.Context(), v.Actor, v.Site.ID, id)
 		return filledWithFacts(r), err
 	}
@@ -147,7 +147,7 @@ func (p *pages) ask(v *shell.Visit) error {
 	return v.Done(at(v, id, "/protection"), "It is kept. The operator decides when you have sent it.")
 }
 
-func (p *pages) takeBack(v *shell.Visit) error {
+func (p *pages) takeBack(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (p *pages) takeBack(v *shell.Visit) error {
 }
 
 // discard asks, and then removes a request that nobody has sent.
-func (p *pages) discard(v *shell.Visit) error {
+func (p *pages) discard(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -170,14 +170,14 @@ func (p *pages) discard(v *shell.Visit) error {
 		}
 		return v.Done(at(v, id, "/protection"), "The request is removed.")
 	}
-	return v.Confirm(shell.Confirmation{
+	return v.Confirm(kit.Confirmation{
 		Title: "Remove the request?", Act: "Remove it", Harm: true, Back: at(v, id, "/protection"),
 		Text: []string{"All that was written and all documents go with it. This cannot be taken back."},
-	}, shell.Page{Menu: menu, Path: above(v, id, "")})
+	}, kit.Page{Menu: menu, Path: above(v, id, "")})
 }
 
 // attach takes one document.
-func (p *pages) attach(v *shell.Visit) error {
+func (p *pages) attach(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func (p *pages) attach(v *shell.Visit) error {
 }
 
 // document sends a document as a file. No browser shows it within the dashboard.
-func (p *pages) document(v *shell.Visit) error {
+func (p *pages) document(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -212,7 +212,7 @@ func (p *pages) document(v *shell.Visit) error {
 	return v.Attach(d.Name, d.MIME(), content)
 }
 
-func (p *pages) detach(v *shell.Visit) error {
+func (p *pages) detach(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -228,7 +228,7 @@ func (p *pages) detach(v *shell.Visit) error {
 }
 
 // answer is the operator's.
-func (p *pages) answer(v *shell.Visit) error {
+func (p *pages) answer(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/underwriting"
-	"holdfast/internal/web/webtest"
+	"holdfast/internal/book/underwriting"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/testkit/webtest"
 )
 
 // asking is a form of which nothing is missing.
@@ -52,7 +52,7 @@ func TestAskingForProtection(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	c := h.Channel("draft", "EUR")
-	merchant, operator := h.As(auth.MemberAdmin), h.As(auth.Operator)
+	merchant, operator := h.As(access.MemberAdmin), h.As(access.Operator)
 	page := at(h, c, "/protection")
 	send := func(b *webtest.Browser, path string, values url.Values) {
 		t.Helper()
@@ -138,12 +138,12 @@ func TestWhoMayNotAsk(t *testing.T) {
 	h := webtest.New(t)
 	c, test := h.Channel("draft", "EUR"), h.Channel("test", "EUR")
 	page := at(h, c, "/protection")
-	merchant := h.As(auth.MemberAdmin)
+	merchant := h.As(access.MemberAdmin)
 	merchant.Must(at(h, test, "/protection"), "made for tests")
 	merchant.Must(at(h, h.Channel("protection-only", "EUR"), "/protection"), "This channel is protected.")
 	kind, body := upload(t, "a.png", "\x89PNG\r\n\x1a\n")
 	merchant.Send(page+"/documents", kind, body)
-	for _, role := range []auth.Role{auth.ReadOnly, auth.Finance} {
+	for _, role := range []access.Role{access.ReadOnly, access.Finance} {
 		b := h.As(role)
 		a := b.Must(page, "not protected yet", "a.png")
 		for _, offer := range []string{"Attach", "Keep it", "Send it", "Remove"} {

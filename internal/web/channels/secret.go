@@ -3,13 +3,13 @@ package channels
 import (
 	"net/http"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/web/kit"
 )
 
 // secret shows the secret of a channel, after the password was given again.
-func (p *pages) secret(v *shell.Visit) error {
+func (p *pages) secret(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -24,23 +24,23 @@ func (p *pages) secret(v *shell.Visit) error {
 	return p.showSecret(v, c)
 }
 
-func (p *pages) showSecret(v *shell.Visit, c travel.Channel) error {
+func (p *pages) showSecret(v *kit.Visit, c merchant.Channel) error {
 	secret, err := p.app.Channels.Secret(c)
 	if err != nil {
 		return err
 	}
-	var acts []shell.Link
-	if v.Can(auth.SetChannelTerms) {
-		acts = append(acts, shell.Link{Text: "Make another secret", Href: at(v, c.ID, "/secret/new"), Plain: true})
+	var acts []kit.Link
+	if v.Can(access.SetChannelTerms) {
+		acts = append(acts, kit.Link{Text: "Make another secret", Href: at(v, c.ID, "/secret/new"), Plain: true})
 	}
-	return v.Show(p.Pages, "secret.html", shell.Page{
+	return v.Show(p.Pages, "secret.html", kit.Page{
 		Title: "The secret of " + c.Name, Menu: menu, Path: above(v, c.ID, c.Name), Acts: acts,
 		Data: struct{ Secret, Back string }{secret, at(v, c.ID, "/integration")},
 	})
 }
 
 // rotateSecret asks, and then gives a channel another secret.
-func (p *pages) rotateSecret(v *shell.Visit) error {
+func (p *pages) rotateSecret(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -59,11 +59,11 @@ func (p *pages) rotateSecret(v *shell.Visit) error {
 	if err != nil {
 		return err
 	}
-	return v.Confirm(shell.Confirmation{
+	return v.Confirm(kit.Confirmation{
 		Title: "Another secret for " + c.Name + "?", Act: "Make another secret", Harm: true, Back: at(v, id, "/secret"),
 		Text: []string{
 			"The secret that the channel has now ends at once. The payment modal opens no more until the merchant's server signs with the new one.",
 			"Hashes of transactions change, too.",
 		},
-	}, shell.Page{Menu: menu, Path: above(v, id, c.Name)})
+	}, kit.Page{Menu: menu, Path: above(v, id, c.Name)})
 }

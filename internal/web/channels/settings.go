@@ -5,47 +5,49 @@ import (
 	"strconv"
 	"strings"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/money"
-	"holdfast/internal/travel"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/check"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/terms"
 	"holdfast/internal/web/choices"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/web/kit"
 )
 
 // settingsView is a form of the fields of a channel: of a new one, or of one that is there.
 type settingsView struct {
-	Form                                                                   *shell.Form
-	Channel                                                                travel.Channel
+	Form                                                                   *kit.Form
+	Channel                                                                merchant.Channel
 	Modes, Languages, Others, Types, Protections, Statements, States, Ends any
 	New, May, Operator, Processes, Tokenizer                               bool
 	Send, Back, Delete, Secret                                             string
-	Facts                                                                  []shell.Fact
+	Facts                                                                  []kit.Fact
 }
 
-func (p *pages) settingsView(v *shell.Visit, form *shell.Form, c travel.Channel) settingsView {
+func (p *pages) settingsView(v *kit.Visit, form *kit.Form, c merchant.Channel) settingsView {
 	profile := p.app.Channels.Profile
 	view := settingsView{
-		Form: form, Channel: c, Modes: wordChoices(profile.Modes(), ""), Languages: choices.Languages(), Others: wordChoices(travel.OtherProtections, ""),
-		Types: wordChoices(profile.AccountTypes(), ""), Protections: wordChoices(travel.ProtectionTypes, ""),
-		Statements: wordChoices(travel.StatementPeriods, ""), States: wordChoices(profile.ChannelStatuses(), "Same as mode"),
-		Ends: currencies(travel.SettlementCurrencies), New: c.ID == 0, May: v.Can(auth.WriteChannels), Operator: v.Can(auth.SetChannelTerms),
+		Form: form, Channel: c, Modes: wordChoices(profile.Modes(), ""), Languages: choices.Languages(), Others: wordChoices(merchant.OtherProtections, ""),
+		Types: wordChoices(profile.AccountTypes(), ""), Protections: wordChoices(merchant.ProtectionTypes, ""),
+		Statements: wordChoices(terms.StatementPeriods, ""), States: wordChoices(profile.ChannelStatuses(), "Same as mode"),
+		Ends: currencies(merchant.SettlementCurrencies), New: c.ID == 0, May: v.Can(access.WriteChannels), Operator: v.Can(access.SetChannelTerms),
 		Processes: profile.Processes(), Tokenizer: c.ServerToServer, Send: v.At("/channels"), Back: v.At("/channels"),
 	}
 	if view.New && !view.Operator {
-		view.Modes = shell.Options("test", "Test: to try things; nothing in it is real", "draft", "Draft: a real merchant, not protected yet")
+		view.Modes = kit.Options("test", "Test: to try things; nothing in it is real", "draft", "Draft: a real merchant, not protected yet")
 	}
 	if c.ID != 0 {
 		view.Send, view.Back = at(v, c.ID, "/settings"), at(v, c.ID, "")
-		if v.Can(auth.WriteChannels) {
+		if v.Can(access.WriteChannels) {
 			view.Delete = at(v, c.ID, "/delete")
 		}
-		if v.Can(auth.SeeChannelSecret) {
+		if v.Can(access.SeeChannelSecret) {
 			view.Secret = at(v, c.ID, "/secret")
 		}
-		view.Facts = []shell.Fact{
-			{Text: "Number", Value: shell.Ident(c.ID).Text}, {Text: "UUID", Value: c.UUID}, {Text: "Slug", Value: c.Slug},
-			{Text: "Mode", Value: shell.Say(c.Mode), Tone: modeTones[c.Mode]}, {Text: "Status in the API", Value: c.Status()},
-			{Text: "Made", Value: shell.Instant(c.CreatedAt)},
+		view.Facts = []kit.Fact{
+			{Text: "Number", Value: kit.Ident(c.ID).Text}, {Text: "UUID", Value: c.UUID}, {Text: "Slug", Value: c.Slug},
+			{Text: "Mode", Value: kit.Say(c.Mode), Tone: modeTones[c.Mode]}, {Text: "Status in the API", Value: c.Status()},
+			{Text: "Made", Value: kit.Instant(c.CreatedAt)},
 		}
 	}
 	return view
@@ -56,63 +58,63 @@ func currencies(list []string) any {
 	for _, c := range list {
 		pairs = append(pairs, c, c)
 	}
-	return shell.Options(pairs...)
+	return kit.Options(pairs...)
 }
 
-func (p *pages) newChannel(v *shell.Visit) error {
-	form := shell.Filled("account_mode", "test", "language", travel.DefaultLanguage, "other_protection", string(travel.OtherProtections[0]),
-		"account_type", p.app.Channels.Profile.AccountTypes()[0], "protection_type", travel.ProtectionTypes[0], "statement_period", travel.StatementPeriods[0])
-	return p.showSettings(v, form, travel.Channel{})
+func (p *pages) newChannel(v *kit.Visit) error {
+	form := kit.Filled("account_mode", "test", "language", check.DefaultLanguage, "other_protection", string(merchant.OtherProtections[0]),
+		"account_type", p.app.Channels.Profile.AccountTypes()[0], "protection_type", merchant.ProtectionTypes[0], "statement_period", terms.StatementPeriods[0])
+	return p.showSettings(v, form, merchant.Channel{})
 }
 
-func (p *pages) showSettings(v *shell.Visit, form *shell.Form, c travel.Channel) error {
-	page := shell.Page{Title: "New channel", Menu: menu, Path: above(v, 0, ""), Data: p.settingsView(v, form, c)}
+func (p *pages) showSettings(v *kit.Visit, form *kit.Form, c merchant.Channel) error {
+	page := kit.Page{Title: "New channel", Menu: menu, Path: above(v, 0, ""), Data: p.settingsView(v, form, c)}
 	if c.ID != 0 {
 		page.Title, page.Parts = c.Name, v.Parts("channel", "/channels/{id}/settings", c.ID)
-		if p.app.Channels.Profile.Processes() && v.Can(auth.SetChannelTerms) {
-			page.Acts = []shell.Link{{Text: "Processor", Href: at(v, c.ID, "/gateway"), Plain: true}}
+		if p.app.Channels.Profile.Processes() && v.Can(access.SetChannelTerms) {
+			page.Acts = []kit.Link{{Text: "Processor", Href: at(v, c.ID, "/gateway"), Plain: true}}
 		}
 	}
 	return v.Show(p.Pages, "settings.html", page)
 }
 
 // makeChannel makes a channel. One whose payments are protected waits for a second operator outside a sandbox.
-func (p *pages) makeChannel(v *shell.Visit) error {
+func (p *pages) makeChannel(v *kit.Visit) error {
 	form, err := v.Form()
 	if err != nil {
 		return err
 	}
 	in := p.fields(v, form)
-	in.Mode = shell.Word[travel.AccountMode](form.Reading(), "account_mode")
+	in.Mode = kit.Word[merchant.AccountMode](form.Reading(), "account_mode")
 	made, err := p.app.Channels.Create(v.R.Context(), v.Actor, in)
 	if ok, err := v.Took(form, err); err != nil {
 		return err
 	} else if !ok {
-		return p.showSettings(v, form, travel.Channel{})
+		return p.showSettings(v, form, merchant.Channel{})
 	}
 	if made.Proposal != nil {
 		return v.Waits(v.At("/channels"), made.Proposal.ID, "The new channel waits for a second operator.")
 	}
-	if made.Mode == travel.ModeDraft {
+	if made.Mode == merchant.ModeDraft {
 		return v.Done(at(v, made.ID, "/protection"), "The channel is made. Now ask for its protection.")
 	}
 	return v.Done(at(v, made.ID, "/integration"), "The channel is made.")
 }
 
 // fields reads the fields of a channel that the user may set.
-func (p *pages) fields(v *shell.Visit, form *shell.Form) travel.ChannelFields {
+func (p *pages) fields(v *kit.Visit, form *kit.Form) merchant.ChannelFields {
 	r := form.Reading()
-	in := travel.ChannelFields{
+	in := merchant.ChannelFields{
 		Name: r.Text("name"), Currency: r.Currency("currencies"), Language: r.Text("language"), PrimaryMail: r.Text("primary_mail"),
 		MailBCC: r.Yes("mail_bcc_transactional_mails"), ReceiptLabel: r.Text("receipt_label"), ExternalID: r.Text("external_id"),
-		OtherProtection: shell.Word[travel.OtherProtection](r, "other_protection"),
+		OtherProtection: kit.Word[merchant.OtherProtection](r, "other_protection"),
 	}
 	if form.Get("receipt_label") == "" {
 		in.ReceiptLabel = nil // a new channel takes the name of the site
 	}
-	operator := v.Can(auth.SetChannelTerms)
+	operator := v.Can(access.SetChannelTerms)
 	if operator {
-		in.Mode = shell.Word[travel.AccountMode](r, "account_mode")
+		in.Mode = kit.Word[merchant.AccountMode](r, "account_mode")
 		in.AccountType, in.ProtectionType, in.Status = r.Text("account_type"), r.Text("protection_type"), r.Text("channel_status")
 		in.StatementPeriod, in.Locked, in.Reason = r.Text("statement_period"), r.Yes("locked"), form.Get("reason")
 		in.Suppliers = suppliersOf(r)
@@ -136,8 +138,8 @@ func (p *pages) fields(v *shell.Visit, form *shell.Form) travel.ChannelFields {
 // payoutMinimum reads the least payout in the currency of payouts that the same form sets. The form was shown in "payout_currency",
 // which a new channel does not have yet. Where the currency becomes another one, the amount has to be typed anew: 100.00 euros are
 // not 10000 yen. 0 is 0 in each.
-func payoutMinimum(r *shell.Reading) *int64 {
-	var c travel.Channel
+func payoutMinimum(r *kit.Reading) *int64 {
+	var c merchant.Channel
 	if given := r.Currency("currencies"); given != nil {
 		c.Currency = *given
 	}
@@ -164,7 +166,7 @@ func payoutMinimum(r *shell.Reading) *int64 {
 }
 
 // suppliersOf reads the numbers of suppliers, with commas between them.
-func suppliersOf(r *shell.Reading) *[]int64 {
+func suppliersOf(r *kit.Reading) *[]int64 {
 	items := r.Items("suppliers")
 	if items == nil {
 		return nil
@@ -182,7 +184,7 @@ func suppliersOf(r *shell.Reading) *[]int64 {
 }
 
 // settings shows the fields of a channel: as a form for those who may change them.
-func (p *pages) settings(v *shell.Visit) error {
+func (p *pages) settings(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -195,7 +197,7 @@ func (p *pages) settings(v *shell.Visit) error {
 }
 
 // filledWith is the form with what a channel has now.
-func filledWith(c travel.Channel) *shell.Form {
+func filledWith(c merchant.Channel) *kit.Form {
 	yes := func(b bool) string {
 		if b {
 			return "1"
@@ -207,7 +209,7 @@ func filledWith(c travel.Channel) *shell.Form {
 		suppliers = append(suppliers, strconv.FormatInt(id, 10))
 	}
 	settle := money.Currency(c.Settlement())
-	return shell.Filled("name", c.Name, "currencies", string(c.Currency), "account_mode", string(c.Mode), "language", c.Language,
+	return kit.Filled("name", c.Name, "currencies", string(c.Currency), "account_mode", string(c.Mode), "language", c.Language,
 		"primary_mail", c.PrimaryMail, "mail_bcc_transactional_mails", yes(c.MailBCC), "receipt_label", c.ReceiptLabel,
 		"external_id", c.ExternalID, "other_protection", string(c.OtherProtection), "account_type", c.AccountType,
 		"protection_type", c.ProtectionType, "channel_status", c.StatusOverride, "statement_period", c.StatementPeriod,
@@ -218,7 +220,7 @@ func filledWith(c travel.Channel) *shell.Form {
 		"payout_currency", string(settle), "descriptor", c.Descriptor, "version", strconv.FormatInt(c.Version, 10))
 }
 
-func (p *pages) changeChannel(v *shell.Visit) error {
+func (p *pages) changeChannel(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -228,7 +230,7 @@ func (p *pages) changeChannel(v *shell.Visit) error {
 		return err
 	}
 	changed, err := p.app.Channels.Change(v.R.Context(), v.Actor, id, p.fields(v, form))
-	stored := func() (*shell.Form, error) {
+	stored := func() (*kit.Form, error) {
 		c, err := p.app.Channels.Get(v.R.Context(), v.Actor, id)
 		return filledWith(c), err
 	}
@@ -249,7 +251,7 @@ func (p *pages) changeChannel(v *shell.Visit) error {
 }
 
 // deleteChannel asks, and then deletes a channel that nothing refers to.
-func (p *pages) deleteChannel(v *shell.Visit) error {
+func (p *pages) deleteChannel(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -258,7 +260,7 @@ func (p *pages) deleteChannel(v *shell.Visit) error {
 	if err != nil {
 		return err
 	}
-	again := shell.Filled()
+	again := kit.Filled()
 	if v.R.Method == http.MethodPost {
 		ok, err := v.Took(again, p.app.Channels.Delete(v.R.Context(), v.Actor, id, 0))
 		if err != nil {
@@ -267,8 +269,8 @@ func (p *pages) deleteChannel(v *shell.Visit) error {
 			return v.Done(v.At("/channels"), "The channel %s is deleted.", c.Name)
 		}
 	}
-	return v.Confirm(shell.Confirmation{
+	return v.Confirm(kit.Confirmation{
 		Title: "Delete the channel " + c.Name + "?", Act: "Delete the channel", Harm: true, Back: at(v, id, "/settings"), Again: again,
 		Text: []string{"It goes with its settings and its secret, and this cannot be taken back. A channel that has had a booking stays: an operator can close it."},
-	}, shell.Page{Menu: menu, Path: above(v, id, c.Name)})
+	}, kit.Page{Menu: menu, Path: above(v, id, c.Name)})
 }

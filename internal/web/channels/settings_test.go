@@ -6,18 +6,20 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/webtest"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/webtest"
 )
 
 // TestTheLeastPayoutIsInTheCurrencyOfPayouts: where the form changes that currency, the amount is asked for again.
 func TestTheLeastPayoutIsInTheCurrencyOfPayouts(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	h.Core.Profile = travel.ServerToServerProfile
-	c := h.Channel(travel.ModeDraft, "EUR")
-	b := h.As(auth.Operator)
+	h.Core.Profile = merchant.ServerToServerProfile
+	c := h.Channel(merchant.ModeDraft, "EUR")
+	b := h.As(access.Operator)
 	in := url.Values{"name": {c.Name}, "currencies": {"EUR"}, "language": {"enGB"}, "account_mode": {"draft"}, "account_type": {c.AccountType},
 		"protection_type": {c.ProtectionType}, "statement_period": {"month"}, "other_protection": {"none"}}
 	for _, step := range []struct {
@@ -53,7 +55,7 @@ func TestTheLeastPayoutIsInTheCurrencyOfPayouts(t *testing.T) {
 	in.Set("payout_minimum", "85.00")
 	in.Del("payout_currency")
 	made := b.Post(h.At("/channels"), in)
-	list, err := h.App.Channels.List(t.Context(), h.Actor, travel.ChannelFilter{Name: "Another"}, travel.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id"})
+	list, err := h.App.Channels.List(t.Context(), h.Actor, merchants.ChannelFilter{Name: "Another"}, store.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id"})
 	if err != nil || len(list.Items) != 1 || list.Items[0].PayoutMinimum != 8500 {
 		t.Errorf("a new channel: %d %s %+v %v", made.Status, made.Text(), list.Items, err)
 	}

@@ -9,12 +9,15 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/apptest"
-	"holdfast/internal/auth"
-	"holdfast/internal/money"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
-	"holdfast/internal/web/webtest"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/book/statements"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/apptest"
+	"holdfast/internal/testkit/webtest"
+	"holdfast/internal/web/kit"
 )
 
 // issued is a house with one statement over one payment.
@@ -23,29 +26,29 @@ func issued(t *testing.T) (h *webtest.House, at string, id int64) {
 	h = webtest.New(t)
 	h.World.At("2024-05-10")
 	c := h.Channel("protection-only", h.Site.Policy.Currency)
-	h.Must(apptest.Report(travel.Purchase, h.Booking(c, 60000, "2024-09-14"), 60000))
+	h.Must(apptest.Report(payment.Purchase, h.Booking(c, 60000, "2024-09-14"), 60000))
 	h.World.At("2024-06-02")
 	h.Advance(time.Minute)
 	if _, err := h.App.Statements.IssueDue(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	list := h.Statements(travel.StatementFilter{Channels: []int64{c.ID}})
+	list := h.Statements(statements.StatementFilter{Channels: []int64{c.ID}})
 	if len(list) != 1 || list[0].Closing <= 0 {
 		t.Fatalf("there are %+v", list)
 	}
-	return h, h.At("/statements/" + shell.Ident(list[0].ID).Plain), list[0].ID
+	return h, h.At("/statements/" + kit.Ident(list[0].ID).Plain), list[0].ID
 }
 
 // TestAStatementByItsPages: the list, the sums, the lines, the papers, and what is paid of it.
 func TestAStatementByItsPages(t *testing.T) {
 	t.Parallel()
 	h, one, id := issued(t)
-	b := h.As(auth.Finance)
+	b := h.As(access.Finance)
 	s, _, err := h.App.Statements.Get(t.Context(), h.Actor, id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	closing := strings.ReplaceAll(shell.Money(s.Closing, s.Currency), "\u00a0", " ")
+	closing := strings.ReplaceAll(kit.Money(s.Closing, s.Currency), "\u00a0", " ")
 	b.Must(h.At("/statements"), s.ChannelName, closing, "Open")
 	if a := b.Must(h.At("/statements?overdue=1"), "No statements here"); strings.Contains(a.Text(), closing) {
 		t.Error("it is overdue before its day")
@@ -93,7 +96,7 @@ func TestAStatementByItsPages(t *testing.T) {
 func TestStatementsAreForThoseWhoMayReadThem(t *testing.T) {
 	t.Parallel()
 	h, one, id := issued(t)
-	b := h.As(auth.ReadOnly)
+	b := h.As(access.ReadOnly)
 	for _, path := range []string{h.At("/statements"), one, one + "/pdf", one + "/csv", one + "/pay"} {
 		if a := b.Get(path); a.Status != http.StatusForbidden {
 			t.Errorf("%s answers %d", path, a.Status)
@@ -111,7 +114,7 @@ func TestStatementsAreForThoseWhoMayReadThem(t *testing.T) {
 func TestSuppliersByTheirPages(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.Operator)
+	b := h.As(access.Operator)
 	list := h.At("/settings/suppliers")
 	b.Must(list, "No suppliers here", "New supplier")
 	if a := b.Post(list, url.Values{"name": {""}, "url": {"x"}, "country": {"XX"}}); a.Status != http.StatusBadRequest || strings.Count(a.Body, `class="problem"`) != 3 {
@@ -119,17 +122,17 @@ func TestSuppliersByTheirPages(t *testing.T) {
 	}
 	b.Post(list, url.Values{"name": {"Blue Air"}, "category": {"air"}, "country": {"ES"}})
 	b.Must(list, "Blue Air is a supplier now.", "air", "ES")
-	found, err := h.App.Suppliers.List(t.Context(), h.Actor, travel.SupplierFilter{}, travel.Page{Number: 1, Size: 5, Offset: -1, OrderBy: "id"})
+	found, err := h.App.Suppliers.List(t.Context(), h.Actor, merchants.SupplierFilter{}, store.Page{Number: 1, Size: 5, Offset: -1, OrderBy: "id"})
 	if err != nil || len(found.Items) != 1 {
 		t.Fatal(err)
 	}
-	one := list + "/" + shell.Ident(found.Items[0].ID).Plain
+	one := list + "/" + kit.Ident(found.Items[0].ID).Plain
 	if a := b.Post(one, url.Values{"name": {"Red Air"}, "version": {"99"}}); a.Status == http.StatusSeeOther {
 		t.Error("it saves over what somebody else has saved")
 	}
 	b.Post(one, url.Values{"name": {"Red Air"}, "url": {"https://red.example"}})
 	b.Must(list+"?name=red", "Red Air", "https://red.example")
-	admin := h.As(auth.MemberAdmin)
+	admin := h.As(access.MemberAdmin)
 	if a := admin.Must(one, "https://red.example"); strings.Contains(a.Text(), "Save") || strings.Contains(a.Text(), "Delete") {
 		t.Error("a customer is offered to change it")
 	}

@@ -4,50 +4,52 @@ import (
 	"net/http"
 	"strconv"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/travel"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/store"
 	"holdfast/internal/web/choices"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/web/kit"
 )
 
 // supplierOrders are what the list can be ordered by.
 var supplierOrders = []string{"name", "category", "country", "id"}
 
 // suppliers lists the suppliers of the site.
-func (p *pages) suppliers(v *shell.Visit) error {
+func (p *pages) suppliers(v *kit.Visit) error {
 	page, err := v.PageOf(supplierOrders, false)
 	if err != nil {
 		return err
 	}
-	form := &shell.Form{Values: v.R.URL.Query()}
-	f := travel.SupplierFilter{Name: form.Get("name")}
+	form := &kit.Form{Values: v.R.URL.Query()}
+	f := merchants.SupplierFilter{Name: form.Get("name")}
 	if country := form.Get("country"); country != "" {
 		f.Countries = []string{country}
 	}
 	if category := form.Get("category"); category != "" {
 		f.Categories = []string{category}
 	}
-	t := shell.Table{
+	t := kit.Table{
 		Name: "suppliers", Caption: "Suppliers", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "name", Title: "Name", Sorts: true}, {Name: "category", Title: "Category", Sorts: true}, {Name: "country", Title: "Country", Sorts: true},
 			{Name: "url", Title: "Website", Minor: true}, {Name: "id", Title: "Number", Figure: true, Sorts: true, Minor: true},
 		},
-		Empty: shell.Empty{
+		Empty: kit.Empty{
 			Title: "No suppliers here",
 			Text:  "A supplier is who delivers a part of a trip, such as an airline or a hotel. Bookings name theirs, so that you see how much hangs on each.",
 		},
 	}
-	var acts []shell.Link
-	if v.Can(auth.WriteSuppliers) {
-		acts = []shell.Link{{Text: "New supplier", Href: v.At("/settings/suppliers/new")}}
+	var acts []kit.Link
+	if v.Can(access.WriteSuppliers) {
+		acts = []kit.Link{{Text: "New supplier", Href: v.At("/settings/suppliers/new")}}
 		t.Empty.Act = acts[0]
 	}
-	err = v.Each(page, func(page travel.Page) (bool, error) {
+	err = v.Each(page, func(page store.Page) (bool, error) {
 		list, err := p.app.Suppliers.List(v.R.Context(), v.Actor, f, page)
 		for _, s := range list.Items {
-			t.Rows = append(t.Rows, shell.Row{Href: supplierAt(v, s.ID, ""), Cells: []shell.Cell{
-				shell.Words(s.Name), shell.Words(s.Category), shell.Words(s.Country), shell.Words(s.URL), shell.Ident(s.ID),
+			t.Rows = append(t.Rows, kit.Row{Href: supplierAt(v, s.ID, ""), Cells: []kit.Cell{
+				kit.Words(s.Name), kit.Words(s.Category), kit.Words(s.Country), kit.Words(s.URL), kit.Ident(s.ID),
 			}})
 		}
 		t.More = list.More
@@ -60,43 +62,43 @@ func (p *pages) suppliers(v *shell.Visit) error {
 	if sent, err := v.File(made); sent || err != nil {
 		return err
 	}
-	return v.Show(p.Pages, "suppliers.html", shell.Page{
+	return v.Show(p.Pages, "suppliers.html", kit.Page{
 		Title: "Suppliers", Menu: settingsMenu, Parts: v.Parts("settings", "/settings/suppliers"), Acts: acts, Data: struct {
-			List   *shell.Table
-			Filter *shell.Form
+			List   *kit.Table
+			Filter *kit.Form
 			Send   string
 		}{made, form, v.At("/settings/suppliers")},
 	})
 }
 
-func supplierAt(v *shell.Visit, id int64, below string) string {
-	return v.At("/settings/suppliers/" + shell.Ident(id).Plain + below)
+func supplierAt(v *kit.Visit, id int64, below string) string {
+	return v.At("/settings/suppliers/" + kit.Ident(id).Plain + below)
 }
 
-func (p *pages) showSupplier(v *shell.Visit, form *shell.Form, s travel.Supplier) error {
+func (p *pages) showSupplier(v *kit.Visit, form *kit.Form, s merchant.Supplier) error {
 	view := struct {
-		Form               *shell.Form
-		Facts              []shell.Fact
+		Form               *kit.Form
+		Facts              []kit.Fact
 		Countries          any
 		May                bool
 		Send, Back, Delete string
-	}{Form: form, Countries: choices.Countries(), May: v.Can(auth.WriteSuppliers), Send: v.At("/settings/suppliers"), Back: v.At("/settings/suppliers")}
-	page := shell.Page{Title: "New supplier", Menu: settingsMenu, Path: []shell.Link{{Text: "Suppliers", Href: view.Back}}}
+	}{Form: form, Countries: choices.Countries(), May: v.Can(access.WriteSuppliers), Send: v.At("/settings/suppliers"), Back: v.At("/settings/suppliers")}
+	page := kit.Page{Title: "New supplier", Menu: settingsMenu, Path: []kit.Link{{Text: "Suppliers", Href: view.Back}}}
 	if s.ID != 0 {
 		page.Title, view.Send, view.Delete = s.Name, supplierAt(v, s.ID, ""), supplierAt(v, s.ID, "/delete")
-		view.Facts = []shell.Fact{
-			{Text: "Category", Value: s.Category}, {Text: "Country", Value: choices.Country(s.Country)}, {Text: "Website", Value: s.URL}, {Text: "Number", Value: shell.Ident(s.ID).Text},
+		view.Facts = []kit.Fact{
+			{Text: "Category", Value: s.Category}, {Text: "Country", Value: choices.Country(s.Country)}, {Text: "Website", Value: s.URL}, {Text: "Number", Value: kit.Ident(s.ID).Text},
 		}
 	}
 	page.Data = view
 	return v.Show(p.Pages, "supplier.html", page)
 }
 
-func (p *pages) newSupplier(v *shell.Visit) error {
-	return p.showSupplier(v, shell.Filled(), travel.Supplier{})
+func (p *pages) newSupplier(v *kit.Visit) error {
+	return p.showSupplier(v, kit.Filled(), merchant.Supplier{})
 }
 
-func (p *pages) makeSupplier(v *shell.Visit) error {
+func (p *pages) makeSupplier(v *kit.Visit) error {
 	form, err := v.Form()
 	if err != nil {
 		return err
@@ -105,14 +107,14 @@ func (p *pages) makeSupplier(v *shell.Visit) error {
 	if ok, err := v.Took(form, err); err != nil {
 		return err
 	} else if !ok {
-		return p.showSupplier(v, form, travel.Supplier{})
+		return p.showSupplier(v, form, merchant.Supplier{})
 	}
 	return v.Done(v.At("/settings/suppliers"), "%s is a supplier now.", made.Name)
 }
 
-func supplierFields(form *shell.Form) travel.SupplierFields {
+func supplierFields(form *kit.Form) merchant.SupplierFields {
 	r := form.Reading()
-	in := travel.SupplierFields{Name: r.Text("name"), URL: r.Text("url"), Category: r.Text("category"), Country: r.Text("country")}
+	in := merchant.SupplierFields{Name: r.Text("name"), URL: r.Text("url"), Category: r.Text("category"), Country: r.Text("country")}
 	if version := r.Number("version"); version != nil {
 		in.IfVersion = *version
 	}
@@ -120,7 +122,7 @@ func supplierFields(form *shell.Form) travel.SupplierFields {
 	return in
 }
 
-func (p *pages) supplier(v *shell.Visit) error {
+func (p *pages) supplier(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -132,11 +134,11 @@ func (p *pages) supplier(v *shell.Visit) error {
 	return p.showSupplier(v, filledWithSupplier(s), s)
 }
 
-func filledWithSupplier(s travel.Supplier) *shell.Form {
-	return shell.Filled("name", s.Name, "url", s.URL, "category", s.Category, "country", s.Country, "version", strconv.FormatInt(s.Version, 10))
+func filledWithSupplier(s merchant.Supplier) *kit.Form {
+	return kit.Filled("name", s.Name, "url", s.URL, "category", s.Category, "country", s.Country, "version", strconv.FormatInt(s.Version, 10))
 }
 
-func (p *pages) changeSupplier(v *shell.Visit) error {
+func (p *pages) changeSupplier(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -146,20 +148,20 @@ func (p *pages) changeSupplier(v *shell.Visit) error {
 		return err
 	}
 	changed, err := p.app.Suppliers.Change(v.R.Context(), v.Actor, id, supplierFields(form))
-	stored := func() (*shell.Form, error) {
+	stored := func() (*kit.Form, error) {
 		s, err := p.app.Suppliers.Get(v.R.Context(), v.Actor, id)
 		return filledWithSupplier(s), err
 	}
 	if ok, err := v.TookOver(form, err, stored); err != nil {
 		return err
 	} else if !ok {
-		return p.showSupplier(v, form, travel.Supplier{ID: id, Name: "Supplier " + shell.Ident(id).Text})
+		return p.showSupplier(v, form, merchant.Supplier{ID: id, Name: "Supplier " + kit.Ident(id).Text})
 	}
 	return v.Done(v.At("/settings/suppliers"), "%s is changed.", changed.Name)
 }
 
 // deleteSupplier asks, and then deletes a supplier that nothing refers to.
-func (p *pages) deleteSupplier(v *shell.Visit) error {
+func (p *pages) deleteSupplier(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -168,7 +170,7 @@ func (p *pages) deleteSupplier(v *shell.Visit) error {
 	if err != nil {
 		return err
 	}
-	again := shell.Filled()
+	again := kit.Filled()
 	if v.R.Method == http.MethodPost {
 		ok, err := v.Took(again, p.app.Suppliers.Delete(v.R.Context(), v.Actor, id, 0))
 		if err != nil {
@@ -177,8 +179,8 @@ func (p *pages) deleteSupplier(v *shell.Visit) error {
 			return v.Done(v.At("/settings/suppliers"), "%s is deleted.", s.Name)
 		}
 	}
-	return v.Confirm(shell.Confirmation{
+	return v.Confirm(kit.Confirmation{
 		Title: "Delete the supplier " + s.Name + "?", Act: "Delete the supplier", Harm: true, Back: supplierAt(v, id, ""), Again: again,
 		Text: []string{"It cannot be taken back. A supplier that a channel or a booking names stays."},
-	}, shell.Page{Menu: settingsMenu, Path: []shell.Link{{Text: "Suppliers", Href: v.At("/settings/suppliers")}}})
+	}, kit.Page{Menu: settingsMenu, Path: []kit.Link{{Text: "Suppliers", Href: v.At("/settings/suppliers")}}})
 }

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"holdfast/internal/money"
+	"holdfast/internal/domain/money"
 )
 
 // Kind says how a chart is drawn.

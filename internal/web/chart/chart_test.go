@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/money"
+	"holdfast/internal/domain/money"
 
 	"pgregory.net/rapid"
 )

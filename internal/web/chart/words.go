@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"holdfast/internal/money"
+	"holdfast/internal/domain/money"
 )
 
 // em is the size of all text in a drawing, in its units.

@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"holdfast/client"
-	"holdfast/internal/civil"
-	"holdfast/internal/money"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/money"
 )
 
 // Path is the address of the shop.

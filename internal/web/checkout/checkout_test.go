@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"holdfast/client"
-	"holdfast/internal/auth"
+	"holdfast/internal/platform/secrets"
 	"holdfast/internal/web/checkout"
 )
 
@@ -107,7 +107,7 @@ func TestQuote(t *testing.T) {
 	values := map[string]string{
 		"channels": "7", "currencies": "EUR", "total": "433500", "country": "NO", "date": "2026-05-09",
 	}
-	if got.Total != 433_500 || got.Price != "€4,335.00" || got.Auth != auth.ModalString(secret, values, noon) {
+	if got.Total != 433_500 || got.Price != "€4,335.00" || got.Auth != secrets.ModalString(secret, values, noon) {
 		t.Errorf("got %+v", got)
 	}
 	for _, body := range []string{

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"holdfast/client"
-	"holdfast/internal/civil"
-	"holdfast/internal/money"
-	"holdfast/internal/travel"
+	"holdfast/internal/domain/check"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/money"
 )
 
 // trip is the trip that the shop sells, on its next date.
@@ -127,7 +127,7 @@ var languageNames = map[string]string{
 }
 
 func languages() (list []choice) {
-	for _, code := range travel.Languages {
+	for _, code := range check.Languages {
 		list = append(list, choice{code, languageNames[code]})
 	}
 	return list

@@ -8,9 +8,11 @@ import (
 	"sync"
 
 	"holdfast/internal/app"
-	"holdfast/internal/texts"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/check"
+	"holdfast/internal/lib/i18n"
+	"holdfast/internal/store"
+	"holdfast/internal/web/kit"
 )
 
 // MostChannels is how many channels a choice has. A site with more has a field for the number of one.
@@ -18,9 +20,9 @@ const MostChannels = 100
 
 // Channels are the channels of the site to choose from, by name, for a field of a form; nil where there are too many. first is the text
 // of the empty choice; "" for a choice without one. Errors are those of Channels.List.
-func Channels(v *shell.Visit, a *app.App, first string) (any, error) {
-	found, err := a.Channels.List(v.R.Context(), v.Actor, travel.ChannelFilter{},
-		travel.Page{Number: 1, Size: MostChannels, Offset: -1, OrderBy: "name"})
+func Channels(v *kit.Visit, a *app.App, first string) (any, error) {
+	found, err := a.Channels.List(v.R.Context(), v.Actor, merchants.ChannelFilter{},
+		store.Page{Number: 1, Size: MostChannels, Offset: -1, OrderBy: "name"})
 	if err != nil || found.More {
 		return nil, err
 	}
@@ -31,10 +33,10 @@ func Channels(v *shell.Visit, a *app.App, first string) (any, error) {
 	for _, c := range found.Items {
 		pairs = append(pairs, strconv.FormatInt(c.ID, 10), c.Name+" ("+string(c.Currency)+")")
 	}
-	return shell.Options(pairs...), nil
+	return kit.Options(pairs...), nil
 }
 
-// languages are the codes of the wire and their names. A test holds them against travel.Languages.
+// languages are the codes of the wire and their names. A test holds them against check.Languages.
 var languages = []string{
 	"enGB", "English", "deDE", "German", "esES", "Spanish", "frFR", "French", "itIT", "Italian", "jaJA", "Japanese", "kkKK", "Kazakh",
 	"koKO", "Korean", "lvLV", "Latvian", "ptBR", "Portuguese", "roRO", "Romanian", "ruRU", "Russian", "ukUK", "Ukrainian",
@@ -42,7 +44,7 @@ var languages = []string{
 }
 
 // Languages are the languages of mails and receipts.
-func Languages() any { return shell.Options(languages...) }
+func Languages() any { return kit.Options(languages...) }
 
 // Language is the name of a language by its code of the wire. An unknown code stays as it is.
 func Language(code string) string {
@@ -54,10 +56,10 @@ func Language(code string) string {
 
 // countries are the codes of ISO 3166-1 and their names. The names are read once.
 var countries = sync.OnceValue(func() (pairs []string) {
-	english := texts.Of(travel.DefaultLanguage)
+	english := i18n.Of(check.DefaultLanguage)
 	for a := 'A'; a <= 'Z'; a++ {
 		for b := 'A'; b <= 'Z'; b++ {
-			if code := string([]rune{a, b}); travel.KnownCountry(code) {
+			if code := string([]rune{a, b}); check.KnownCountry(code) {
 				pairs = append(pairs, code, english.Country(code))
 			}
 		}
@@ -66,7 +68,7 @@ var countries = sync.OnceValue(func() (pairs []string) {
 })
 
 // Countries are proposals for a field that takes the code of a country.
-func Countries() any { return shell.Options(countries()...) }
+func Countries() any { return kit.Options(countries()...) }
 
 // Country is the name of a country by its code. An unknown code stays as it is.
-func Country(code string) string { return texts.Of(travel.DefaultLanguage).Country(code) }
+func Country(code string) string { return i18n.Of(check.DefaultLanguage).Country(code) }

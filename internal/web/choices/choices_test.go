@@ -4,16 +4,16 @@ import (
 	"slices"
 	"testing"
 
-	"holdfast/internal/travel"
+	"holdfast/internal/domain/check"
 )
 
 // TestEachLanguageHasAName, in the order of the wire.
 func TestEachLanguageHasAName(t *testing.T) {
 	t.Parallel()
-	if len(languages) != 2*len(travel.Languages) {
-		t.Fatalf("there are %d names for %d languages", len(languages)/2, len(travel.Languages))
+	if len(languages) != 2*len(check.Languages) {
+		t.Fatalf("there are %d names for %d languages", len(languages)/2, len(check.Languages))
 	}
-	for i, code := range travel.Languages {
+	for i, code := range check.Languages {
 		if languages[2*i] != code || Language(code) != languages[2*i+1] || Language(code) == "" {
 			t.Errorf("%s is not at its place", code)
 		}

@@ -4,21 +4,21 @@ package dashboard
 
 import (
 	"holdfast/internal/app"
-	"holdfast/internal/auth"
+	"holdfast/internal/domain/access"
 	"holdfast/internal/web/analyst"
 	"holdfast/internal/web/channels"
 	"holdfast/internal/web/developers"
+	"holdfast/internal/web/kit"
 	"holdfast/internal/web/office"
 	"holdfast/internal/web/people"
-	"holdfast/internal/web/shell"
 	"holdfast/internal/web/terms"
 	"holdfast/internal/web/trade"
 )
 
 // New makes the dashboard.
-func New(cfg shell.Config, a *app.App) (*shell.Frame, error) {
+func New(cfg kit.Config, a *app.App) (*kit.Frame, error) {
 	cfg.SignIns = a.SignIns
-	f, err := shell.New(cfg)
+	f, err := kit.New(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func New(cfg shell.Config, a *app.App) (*shell.Frame, error) {
 	f.AddParts(parts...)
 	f.AddReports(byMail...)
 	a.Orders.Make = office.Maker(f, a)
-	for _, add := range []func(*shell.Frame, *app.App) error{
+	for _, add := range []func(*kit.Frame, *app.App) error{
 		people.Add, trade.Add, channels.Add, developers.Add, analyst.Add, terms.Add, office.Add,
 	} {
 		if err := add(f, a); err != nil {
@@ -37,13 +37,13 @@ func New(cfg shell.Config, a *app.App) (*shell.Frame, error) {
 }
 
 // menus are the entries of the side bar: eight at most for anybody. A page names the Below of the entry that it belongs to.
-var menus = []shell.Menu{
+var menus = []kit.Menu{
 	{Name: "Overview", Below: "", Letter: "o"},
 	{Name: "Bookings", Below: "/bookings", Letter: "b"},
 	{Name: "Payments", Below: "/payments", Letter: "p"},
 	{Name: "Channels", Below: "/channels", Letter: "c"},
 	{Name: "Exposure", Below: "/exposure", Letter: "e"},
-	{Name: "Statements", Below: "/statements", Letter: "s", May: auth.ReadStatements},
+	{Name: "Statements", Below: "/statements", Letter: "s", May: access.ReadStatements},
 	{Name: "Developers", Below: "/developers", Letter: "d"},
 	{Name: "Settings", Below: "/settings", Letter: "t"},
 
@@ -57,7 +57,7 @@ var menus = []shell.Menu{
 }
 
 // parts are the pages that belong together.
-var parts = []shell.Part{
+var parts = []kit.Part{
 	{Group: "channel", Name: "Risk", Below: "/channels/{id}"},
 	{Group: "channel", Name: "Track record", Below: "/channels/{id}/record"},
 	{Group: "channel", Name: "Protection", Below: "/channels/{id}/protection"},
@@ -73,10 +73,10 @@ var parts = []shell.Part{
 	{Group: "exposure", Name: "What if", Below: "/exposure/what-if"},
 	{Group: "exposure", Name: "Merchants", Below: "/exposure/merchants"},
 	{Group: "exposure", Name: "Limits", Below: "/exposure/limits"},
-	{Group: "exposure", Name: "By mail", Below: "/reports", May: auth.Export},
+	{Group: "exposure", Name: "By mail", Below: "/reports", May: access.Export},
 
-	{Group: "statements", Name: "Statements", Below: "/statements", May: auth.ReadStatements},
-	{Group: "statements", Name: "Bordereaux", Below: "/statements/bordereaux", May: auth.ReadStatements},
+	{Group: "statements", Name: "Statements", Below: "/statements", May: access.ReadStatements},
+	{Group: "statements", Name: "Bordereaux", Below: "/statements/bordereaux", May: access.ReadStatements},
 
 	{Group: "developers", Name: "API tokens", Below: "/developers"},
 	{Group: "developers", Name: "Webhooks", Below: "/developers/webhooks"},
@@ -84,17 +84,17 @@ var parts = []shell.Part{
 	{Group: "developers", Name: "Permitted origins", Below: "/developers/origins"},
 
 	{Group: "settings", Name: "Site", Below: "/settings"},
-	{Group: "settings", Name: "People", Below: "/settings/people", May: auth.ManageMembers},
+	{Group: "settings", Name: "People", Below: "/settings/people", May: access.ManageMembers},
 	{Group: "settings", Name: "Suppliers", Below: "/settings/suppliers"},
 	{Group: "settings", Name: "Policies", Below: "/settings/policies"},
 	{Group: "settings", Name: "Limits", Below: "/settings/limits"},
 	{Group: "settings", Name: "Rates", Below: "/settings/rates"},
 	{Group: "settings", Name: "Mails", Below: "/settings/mails"},
-	{Group: "settings", Name: "Audit", Below: "/settings/audit", May: auth.ReadAudit},
+	{Group: "settings", Name: "Audit", Below: "/settings/audit", May: access.ReadAudit},
 }
 
 // byMail are the reports that can go to people by mail.
-var byMail = []shell.Report{
+var byMail = []kit.Report{
 	{Name: "Exposure", Below: "/exposure", Days: true},
 	{Name: "Allocations", Below: "/exposure/details", Days: true},
 	{Name: "Run-off", Below: "/exposure/run-off", Days: true},

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/identity"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/webtest"
+	"holdfast/internal/account/identity"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/testkit/webtest"
 )
 
 // TestWhoIsNotSignedInSeesNothing: every address leads to the page for signing in, and from there back.
@@ -28,7 +28,7 @@ func TestWhoIsNotSignedInSeesNothing(t *testing.T) {
 	if want := "/dashboard/sign-in?back=" + url.QueryEscape(h.At("?a=1")); back.To != want {
 		t.Errorf("it leads to %s, want %s", back.To, want)
 	}
-	h.As(auth.ReadOnly)
+	h.As(access.ReadOnly)
 	for back, want := range map[string]string{
 		h.At("?a=1"): h.At("?a=1"), "https://evil.example/": "/dashboard", "//evil.example": "/dashboard", "/demo": "/dashboard",
 		"/dashboard/\\evil": "/dashboard",
@@ -44,7 +44,7 @@ func TestWhoIsNotSignedInSeesNothing(t *testing.T) {
 func TestASignInEnds(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.MemberAdmin)
+	b := h.As(access.MemberAdmin)
 	for range 11 {
 		h.Advance(time.Hour)
 		b.Must(h.At(""))
@@ -78,7 +78,7 @@ func TestASignInEnds(t *testing.T) {
 func TestFormsComeFromOurPages(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.MemberAdmin)
+	b := h.As(access.MemberAdmin)
 	for name, header := range map[string]map[string]string{
 		"a page elsewhere":    {"Origin": "https://evil.example"},
 		"said by the browser": {"Sec-Fetch-Site": "cross-site"},
@@ -96,8 +96,8 @@ func TestFormsComeFromOurPages(t *testing.T) {
 func TestTablesLeaveWithWhoMayExport(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	h.Booking(h.Channel(travel.ModeTest, "EUR"), 60000, "2024-09-14")
-	for role, may := range map[auth.Role]bool{auth.ReadOnly: false, auth.Finance: true, auth.MemberAdmin: true} {
+	h.Booking(h.Channel(merchant.ModeTest, "EUR"), 60000, "2024-09-14")
+	for role, may := range map[access.Role]bool{access.ReadOnly: false, access.Finance: true, access.MemberAdmin: true} {
 		b := h.As(role)
 		page := b.Must(h.At("/bookings"))
 		if offered := strings.Contains(page.Body, "format=csv"); offered != may {
@@ -116,7 +116,7 @@ func TestTablesLeaveWithWhoMayExport(t *testing.T) {
 func TestPagesFarBehindTheEnd(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.Operator)
+	b := h.As(access.Operator)
 	for _, list := range []string{"/settings/limits", "/bookings", "/payments", "/channels", "/settings/audit"} {
 		if a := b.Get(h.At(list + "?page=9223372036854775807")); a.Status != http.StatusBadRequest {
 			t.Errorf("%s: %d %s", list, a.Status, a.Text())

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/webtest"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/testkit/webtest"
 )
 
 // versionField finds the version that a form was filled from.
@@ -20,8 +20,8 @@ var versionField = regexp.MustCompile(`name="version" value="([^"]*)"`)
 func TestNobodySavesOverWhatAnotherHasSaved(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	h.Channel(travel.ModeDraft, "EUR")
-	b := h.As(auth.Operator)
+	h.Channel(merchant.ModeDraft, "EUR")
+	b := h.As(access.Operator)
 	if a := b.Post(h.At("/developers/webhooks"), url.Values{"url": {"https://example.com/hooks"}, "which": {"all"}}); a.Status != http.StatusCreated {
 		t.Fatalf("%d %s", a.Status, a.Text())
 	}
@@ -66,7 +66,7 @@ func TestNobodySavesOverWhatAnotherHasSaved(t *testing.T) {
 func TestWhatIsOnlyCountedOnASiteRefusesNoForm(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.Operator)
+	b := h.As(access.Operator)
 	version := versionField.FindStringSubmatch(b.Must(h.At("/settings/parties")).Body)
 	if a := b.Post(h.At("/developers/webhooks"), url.Values{"url": {"https://example.com/hooks"}, "which": {"all"}}); a.Status != http.StatusCreated {
 		t.Fatalf("%d %s", a.Status, a.Text())
@@ -84,7 +84,7 @@ func TestWhatIsOnlyCountedOnASiteRefusesNoForm(t *testing.T) {
 func TestAnErrorKeepsTheMenu(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	reader := h.As(auth.ReadOnly)
+	reader := h.As(access.ReadOnly)
 	menu := `href="` + h.At("/bookings") + `"`
 	for _, c := range []struct {
 		address string

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/web/webtest"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/testkit/webtest"
 )
 
 // TestASearchHoldsNoCardNumber: whoever pastes one into a search is led to an address without it, and told so once. What else stands in
@@ -14,7 +14,7 @@ import (
 func TestASearchHoldsNoCardNumber(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.ReadOnly)
+	b := h.As(access.ReadOnly)
 	for address, want := range map[string]string{
 		"/search?q=4111+1111+1111+1111":                                   h.At("/search"),
 		"/bookings?q=4111%201111%201111%201111&sort=total&status=paid":    h.At("/bookings?sort=total&status=paid"),

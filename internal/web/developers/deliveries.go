@@ -6,16 +6,16 @@ import (
 	"strconv"
 	"time"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/civil"
-	"holdfast/internal/fault"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
-	"holdfast/internal/webhooks"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/errs"
+	"holdfast/internal/notify/webhooks"
+	"holdfast/internal/store"
+	"holdfast/internal/web/kit"
 )
 
 // webhook shows one endpoint with its log.
-func (p *pages) webhook(v *shell.Visit) error {
+func (p *pages) webhook(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -32,34 +32,34 @@ func (p *pages) webhook(v *shell.Visit) error {
 		return err
 	}
 	state := stateOf(e)
-	facts := []shell.Fact{
+	facts := []kit.Fact{
 		{Text: "State", Value: state.Text, Tone: state.Tone}, {Text: "Events", Value: typesText(e.Types)},
-		{Text: "Made", Value: shell.Instant(e.CreatedAt)}, {Text: "Made by", Value: e.CreatedBy},
+		{Text: "Made", Value: kit.Instant(e.CreatedAt)}, {Text: "Made by", Value: e.CreatedBy},
 	}
 	if e.Reason != "" {
-		facts = append(facts, shell.Fact{Text: "Why it is disabled", Value: e.Reason})
+		facts = append(facts, kit.Fact{Text: "Why it is disabled", Value: e.Reason})
 	}
 	if !e.FailingSince.IsZero() {
-		facts = append(facts, shell.Fact{Text: "Failing since", Value: shell.Instant(e.FailingSince), Tone: "warn"})
+		facts = append(facts, kit.Fact{Text: "Failing since", Value: kit.Instant(e.FailingSince), Tone: "warn"})
 	}
-	var acts []shell.Link
-	if v.Can(auth.WriteSite) {
-		acts = []shell.Link{
+	var acts []kit.Link
+	if v.Can(access.WriteSite) {
+		acts = []kit.Link{
 			{Text: "Change", Href: at(v, id, "/edit")}, {Text: "Send again", Href: at(v, id, "/replay"), Plain: true},
 			{Text: "New secret", Href: at(v, id, "/secret"), Plain: true}, {Text: "Delete", Href: at(v, id, "/delete"), Plain: true},
 		}
 	}
-	return v.Show(p.Pages, "webhook.html", shell.Page{Title: e.URL, Menu: menu, Path: aboveWebhook(v, 0), Acts: acts, Data: struct {
-		List    *shell.Table
-		Facts   []shell.Fact
+	return v.Show(p.Pages, "webhook.html", kit.Page{Title: e.URL, Menu: menu, Path: aboveWebhook(v, 0), Acts: acts, Data: struct {
+		List    *kit.Table
+		Facts   []kit.Fact
 		May, On bool
 		Below   string
-		Filter  *shell.Form
-	}{log, facts, v.Can(auth.WriteSite), e.State == webhooks.Enabled, at(v, id, ""), shell.Filled("state", v.Query("state"))}})
+		Filter  *kit.Form
+	}{log, facts, v.Can(access.WriteSite), e.State == webhooks.Enabled, at(v, id, ""), kit.Filled("state", v.Query("state"))}})
 }
 
 // log is the table of what was sent to an endpoint, the newest first.
-func (p *pages) log(v *shell.Visit, id int64) (*shell.Table, error) {
+func (p *pages) log(v *kit.Visit, id int64) (*kit.Table, error) {
 	page, err := v.PageOf(webhooks.DeliveryOrders, true)
 	if err != nil {
 		return nil, err
@@ -67,28 +67,28 @@ func (p *pages) log(v *shell.Visit, id int64) (*shell.Table, error) {
 	var f webhooks.DeliveryFilter
 	if state := webhooks.DeliveryState(v.Query("state")); state != "" {
 		if !slices.Contains(webhooks.DeliveryStates, state) {
-			return nil, fault.WrongField("state", "There is no such state of a delivery.")
+			return nil, errs.WrongField("state", "There is no such state of a delivery.")
 		}
 		f.States = []webhooks.DeliveryState{state}
 	}
-	t := shell.Table{
+	t := kit.Table{
 		Name: "deliveries", Caption: "What was sent to this webhook", Number: page.Number, Total: -1,
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "created", Title: "Event at"}, {Name: "type", Title: "Event"}, {Name: "object", Title: "About"},
 			{Name: "state", Title: "State"}, {Name: "attempts", Title: "Attempts", Figure: true}, {Name: "next_attempt", Title: "Next attempt"},
 			{Name: "done", Title: "Done"}, {Name: "id", Title: "Number", Figure: true, Hidden: true},
 		},
-		Empty: shell.Empty{
+		Empty: kit.Empty{
 			Title: "Nothing was sent yet",
 			Text:  "Each event that this webhook gets stands here for 30 days, with every attempt and its answer.",
 		},
 	}
-	err = v.Each(page, func(page travel.Page) (bool, error) {
+	err = v.Each(page, func(page store.Page) (bool, error) {
 		list, err := p.app.Webhooks.Deliveries(v.R.Context(), v.Actor, id, f, page)
 		for _, d := range list.Items {
-			t.Rows = append(t.Rows, shell.Row{Href: at(v, id, "/deliveries/"+shell.Ident(d.ID).Plain), Cells: []shell.Cell{
-				shell.AtInstant(d.MadeAt), shell.Words(string(d.Type)), objectCell(v, d.Kind, d.ObjectID), deliveryState(d.State),
-				shell.Number(d.Attempts), shell.AtInstant(d.NextAt), shell.AtInstant(d.DoneAt), shell.Ident(d.ID),
+			t.Rows = append(t.Rows, kit.Row{Href: at(v, id, "/deliveries/"+kit.Ident(d.ID).Plain), Cells: []kit.Cell{
+				kit.AtInstant(d.MadeAt), kit.Words(string(d.Type)), objectCell(v, d.Kind, d.ObjectID), deliveryState(d.State),
+				kit.Number(d.Attempts), kit.AtInstant(d.NextAt), kit.AtInstant(d.DoneAt), kit.Ident(d.ID),
 			}})
 		}
 		t.More = list.More
@@ -97,14 +97,14 @@ func (p *pages) log(v *shell.Visit, id int64) (*shell.Table, error) {
 	return v.Table(t), err
 }
 
-func deliveryState(s webhooks.DeliveryState) shell.Cell {
-	return shell.State(string(s), map[webhooks.DeliveryState]string{
+func deliveryState(s webhooks.DeliveryState) kit.Cell {
+	return kit.State(string(s), map[webhooks.DeliveryState]string{
 		webhooks.Waiting: "warn", webhooks.Delivered: "good", webhooks.GivenUp: "bad",
 	}[s])
 }
 
 // delivery shows one delivery, with each attempt and its answer.
-func (p *pages) delivery(v *shell.Visit) error {
+func (p *pages) delivery(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -118,56 +118,56 @@ func (p *pages) delivery(v *shell.Visit) error {
 		return err
 	}
 	state, about := deliveryState(d.State), objectCell(v, d.Kind, d.ObjectID)
-	facts := []shell.Fact{
+	facts := []kit.Fact{
 		{Text: "State", Value: state.Text, Tone: state.Tone}, {Text: "Event", Value: string(d.Type)},
-		{Text: "Number of the event", Value: shell.Ident(d.EventID).Text}, {Text: "About", Value: about.Text, Href: about.Href},
-		{Text: "Event at", Value: shell.Instant(d.MadeAt)},
+		{Text: "Number of the event", Value: kit.Ident(d.EventID).Text}, {Text: "About", Value: about.Text, Href: about.Href},
+		{Text: "Event at", Value: kit.Instant(d.MadeAt)},
 	}
 	if d.State == webhooks.Waiting {
-		facts = append(facts, shell.Fact{Text: "Next attempt", Value: shell.Instant(d.NextAt)})
+		facts = append(facts, kit.Fact{Text: "Next attempt", Value: kit.Instant(d.NextAt)})
 	}
-	t := shell.Table{
-		Name: "attempts", Caption: "Attempts", Columns: []shell.Column{
+	t := kit.Table{
+		Name: "attempts", Caption: "Attempts", Columns: []kit.Column{
 			{Name: "at", Title: "At"}, {Name: "status", Title: "Status", Figure: true}, {Name: "milliseconds", Title: "Milliseconds", Figure: true},
 			{Name: "answer", Title: "Answer"}, {Name: "error", Title: "Why there was no answer"},
 		},
-		Empty: shell.Empty{Title: "It was not tried yet", Text: "Each attempt stands here with the answer of your program. The first comes within seconds of the event."},
+		Empty: kit.Empty{Title: "It was not tried yet", Text: "Each attempt stands here with the answer of your program. The first comes within seconds of the event."},
 	}
 	for _, a := range tries {
-		status := shell.Cell{}
+		status := kit.Cell{}
 		if a.Status != 0 {
-			status = shell.Ident(int64(a.Status))
+			status = kit.Ident(int64(a.Status))
 			status.Tone = "bad"
 			if a.Status/100 == 2 {
 				status.Tone = "good"
 			}
 		}
-		t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{
-			shell.AtInstant(a.At), status, shell.Number(a.Took.Milliseconds()), shell.Words(a.Answer), shell.Words(a.Error),
+		t.Rows = append(t.Rows, kit.Row{Cells: []kit.Cell{
+			kit.AtInstant(a.At), status, kit.Number(a.Took.Milliseconds()), kit.Words(a.Answer), kit.Words(a.Error),
 		}})
 	}
 	made := v.Table(t)
 	if sent, err := v.File(made); sent || err != nil {
 		return err
 	}
-	return v.Show(p.Pages, "delivery.html", shell.Page{
-		Title: "Delivery " + shell.Ident(d.ID).Text, Menu: menu, Path: aboveWebhook(v, id), Data: struct {
-			List  *shell.Table
-			Facts []shell.Fact
+	return v.Show(p.Pages, "delivery.html", kit.Page{
+		Title: "Delivery " + kit.Ident(d.ID).Text, Menu: menu, Path: aboveWebhook(v, id), Data: struct {
+			List  *kit.Table
+			Facts []kit.Fact
 			May   bool
 			Send  string
 			Event int64
-		}{made, facts, v.Can(auth.WriteSite), at(v, id, "/replay"), d.EventID},
+		}{made, facts, v.Can(access.WriteSite), at(v, id, "/replay"), d.EventID},
 	})
 }
 
 // replay sends one event again, or those of a span of time.
-func (p *pages) replay(v *shell.Visit) error {
+func (p *pages) replay(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
 	}
-	form := shell.Filled("from_day", v.Now().Format("2006-01-02"), "from_time", "00:00", "to_day", v.Now().Format("2006-01-02"),
+	form := kit.Filled("from_day", v.Now().Format("2006-01-02"), "from_time", "00:00", "to_day", v.Now().Format("2006-01-02"),
 		"to_time", v.Now().Format("15:04"))
 	if v.R.Method == http.MethodPost {
 		if form, err = v.Form(); err != nil {
@@ -183,7 +183,7 @@ func (p *pages) replay(v *shell.Visit) error {
 		if ok, err := v.Took(form, err); err != nil {
 			return err
 		} else if ok {
-			return v.Done(at(v, id, ""), "%s sent again.", shell.Plural(int64(n), "event is", "events are"))
+			return v.Done(at(v, id, ""), "%s sent again.", kit.Plural(int64(n), "event is", "events are"))
 		}
 		for _, of := range []string{"from", "to"} {
 			if text := form.Problem(of); text != "" {
@@ -193,14 +193,14 @@ func (p *pages) replay(v *shell.Visit) error {
 	} else if _, err := p.app.Webhooks.Get(v.R.Context(), v.Actor, id); err != nil {
 		return err
 	}
-	return v.Show(p.Pages, "replay.html", shell.Page{Title: "Send events again", Menu: menu, Path: aboveWebhook(v, id), Data: struct {
-		Form *shell.Form
+	return v.Show(p.Pages, "replay.html", kit.Page{Title: "Send events again", Menu: menu, Path: aboveWebhook(v, id), Data: struct {
+		Form *kit.Form
 		Back string
 	}{form, at(v, id, "")}})
 }
 
 // instantOf reads an instant from a day and a time of it.
-func instantOf(r *shell.Reading, name string) *time.Time {
+func instantOf(r *kit.Reading, name string) *time.Time {
 	day := r.Day(name + "_day")
 	if day == nil {
 		return nil

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/web/shell"
-	"holdfast/internal/web/webtest"
-	"holdfast/internal/webhooks"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/notify/webhooks"
+	"holdfast/internal/testkit/webtest"
+	"holdfast/internal/web/kit"
 )
 
 // secret finds what a page shows once.
@@ -23,7 +23,7 @@ var secret = regexp.MustCompile(`id="secret">([^<]+)<`)
 func TestATokenIsMadeShownOnceAndDeleted(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.MemberAdmin)
+	b := h.As(access.MemberAdmin)
 	b.Must(h.At("/developers"), "There are no API tokens yet", "New token")
 	a := b.Post(h.At("/developers/tokens"), url.Values{"name": {""}, "expires": {"on"}, "may": {"some"}, "addresses": {"192.0.2.1\nnowhere"}})
 	if a.Status != http.StatusBadRequest || strings.Count(a.Body, `class="problem"`) != 4 || !strings.Contains(a.Text(), "Line 2:") {
@@ -55,7 +55,7 @@ func TestATokenIsMadeShownOnceAndDeleted(t *testing.T) {
 		t.Errorf("a third one: %d", a.Status)
 	}
 	list, _ := h.App.Tokens.List(t.Context(), h.Actor)
-	at := h.At("/developers/tokens/" + shell.Ident(list[0].ID).Plain + "/delete")
+	at := h.At("/developers/tokens/" + kit.Ident(list[0].ID).Plain + "/delete")
 	b.Must(at, "Delete the API token booking system?", "cannot be taken back")
 	if a := b.Post(at, nil); a.To != h.At("/developers") {
 		t.Errorf("deleting: %d %s", a.Status, a.Text())
@@ -69,7 +69,7 @@ func TestATokenIsMadeShownOnceAndDeleted(t *testing.T) {
 func TestASecretNeedsTheNewPassword(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.MemberAdmin)
+	b := h.As(access.MemberAdmin)
 	h.Advance(time.Hour)
 	for _, path := range []string{"/developers/tokens/new", "/developers/webhooks/new", "/developers/webhooks/1/secret"} {
 		if a := b.Get(h.At(path)); a.To != "/dashboard/prove?back="+url.QueryEscape(h.At(path)) {
@@ -90,14 +90,14 @@ func TestWhoMayOnlyReadChangesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := "/developers/webhooks/" + shell.Ident(made.ID).Plain
+	one := "/developers/webhooks/" + kit.Ident(made.ID).Plain
 	forms := map[string]url.Values{
 		"/developers/tokens": {"name": {"mine"}, "expires": {"never"}}, "/developers/tokens/1/delete": nil,
 		"/developers/webhooks": {"url": {"https://example.com/2"}}, one: {"url": {"https://example.com/3"}}, one + "/test": nil,
 		one + "/state": {"state": {"disabled"}}, one + "/secret": nil, one + "/delete": nil, one + "/replay": {"event": {"1"}},
 		"/developers/origins": {"permitted_urls": {"https://evil.example"}},
 	}
-	for _, role := range []auth.Role{auth.ReadOnly, auth.Finance} {
+	for _, role := range []access.Role{access.ReadOnly, access.Finance} {
 		b := h.As(role)
 		for path, says := range map[string]string{
 			"/developers": "There are no API tokens yet", "/developers/webhooks": "https://example.com/hooks", one: "Nothing was sent yet",
@@ -126,7 +126,7 @@ func TestWhoMayOnlyReadChangesNothing(t *testing.T) {
 func TestAWebhookByItsPages(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.MemberAdmin)
+	b := h.As(access.MemberAdmin)
 	b.Must(h.At("/developers/webhooks/new"), "All of transaction", "transaction.completed")
 	if a := b.Post(h.At("/developers/webhooks"), url.Values{"url": {"ftp://x"}, "which": {"some"}}); a.Status != http.StatusBadRequest || strings.Count(a.Body, `class="problem"`) != 2 {
 		t.Errorf("a wrong form: %d\n%s", a.Status, a.Text())
@@ -137,7 +137,7 @@ func TestAWebhookByItsPages(t *testing.T) {
 		t.Fatalf("it was not made: %d\n%s", a.Status, a.Text())
 	}
 	list, _ := h.App.Webhooks.List(t.Context(), h.Actor)
-	one := h.At("/developers/webhooks/" + shell.Ident(list[0].ID).Plain)
+	one := h.At("/developers/webhooks/" + kit.Ident(list[0].ID).Plain)
 	if edit := b.Must(one + "/edit"); strings.Count(edit.Body, " checked") != 3 { // some, and two types
 		t.Errorf("the form has other choices:\n%s", edit.Body)
 	}
@@ -173,7 +173,7 @@ func TestAWebhookByItsPages(t *testing.T) {
 func TestEventsAndOrigins(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.MemberAdmin)
+	b := h.As(access.MemberAdmin)
 	c := h.Channel("test", "EUR")
 	for range 51 {
 		h.Booking(c, 1000, "2024-09-14")

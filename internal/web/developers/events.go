@@ -7,36 +7,36 @@ import (
 	"strconv"
 	"strings"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/events"
-	"holdfast/internal/fault"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/events"
+	"holdfast/internal/web/kit"
 )
 
 // eventsPage is how many events a page has.
 const eventsPage = 50
 
 // events shows what happened, the newest first.
-func (p *pages) events(v *shell.Visit) error {
+func (p *pages) events(v *kit.Visit) error {
 	f := events.Filter{Size: eventsPage}
 	if t := v.Query("type"); t != "" {
 		f.Types = []string{t}
 	}
-	form := shell.Filled("type", v.Query("type"), "kind", v.Query("kind"), "object", v.Query("object"))
+	form := kit.Filled("type", v.Query("type"), "kind", v.Query("kind"), "object", v.Query("object"))
 	if err := objectOf(v, &f, form); err != nil {
 		return err
 	}
 	before, err := strconv.ParseInt(v.Query("before"), 10, 64)
 	if v.Query("before") != "" && (err != nil || before < 1) {
-		return fault.WrongField("before", "This is no place in the feed.")
+		return errs.WrongField("before", "This is no place in the feed.")
 	}
-	t := shell.Table{
+	t := kit.Table{
 		Name: "events", Caption: "What happened on this site, the newest first",
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "created", Title: "At"}, {Name: "type", Title: "Event"}, {Name: "object", Title: "About"},
 			{Name: "details", Title: "Details"}, {Name: "id", Title: "Number", Figure: true, Minor: true},
 		},
-		Empty: shell.Empty{
+		Empty: kit.Empty{
 			Title: "No events here",
 			Text:  "Each booking, payment, statement and change of a channel makes events. They stay for 90 days. With a filter, older pages may have some.",
 		},
@@ -48,9 +48,9 @@ func (p *pages) events(v *shell.Visit) error {
 			return err
 		}
 		for _, e := range list {
-			t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{
-				shell.AtInstant(e.At), shell.Words(string(e.Type)), objectCell(v, e.Type.Kind(), e.ObjectID),
-				shell.Words(detailsText(e.Details)), shell.Ident(e.ID),
+			t.Rows = append(t.Rows, kit.Row{Cells: []kit.Cell{
+				kit.AtInstant(e.At), kit.Words(string(e.Type)), objectCell(v, e.Type.Kind(), e.ObjectID),
+				kit.Words(detailsText(e.Details)), kit.Ident(e.ID),
 			}})
 		}
 		// A file has more of the feed, and a filter may want nothing of a page.
@@ -68,8 +68,8 @@ func (p *pages) events(v *shell.Visit) error {
 		older = v.With("before", number(next))
 	}
 	return v.Show(p.Pages, "events.html", page(v, "Events", "/developers/events", struct {
-		List   *shell.Table
-		Filter *shell.Form
+		List   *kit.Table
+		Filter *kit.Form
 		Types  any
 		Kinds  any
 		Older  string
@@ -79,7 +79,7 @@ func (p *pages) events(v *shell.Visit) error {
 }
 
 // newest leads back to the beginning of the list.
-func newest(v *shell.Visit) string {
+func newest(v *kit.Visit) string {
 	if v.Query("before") == "" {
 		return ""
 	}
@@ -87,13 +87,13 @@ func newest(v *shell.Visit) string {
 }
 
 // objectOf reads the object whose events are wanted. While somebody types its number, it may not be one yet.
-func objectOf(v *shell.Visit, f *events.Filter, form *shell.Form) error {
+func objectOf(v *kit.Visit, f *events.Filter, form *kit.Form) error {
 	if v.Query("object") == "" || v.Query("kind") == "" {
 		return nil
 	}
 	var err error
 	f.Kind, f.Object, err = events.ParseObject(v.Query("kind") + ":" + v.Query("object"))
-	if fault.Is(err, fault.Invalid) {
+	if errs.Is(err, errs.Invalid) {
 		form.Problems = map[string]string{"object": "A number is expected, such as 73."}
 		f.Kind, f.Object = "", 0
 		return nil
@@ -101,7 +101,7 @@ func objectOf(v *shell.Visit, f *events.Filter, form *shell.Form) error {
 	return err
 }
 
-func typeChoices(actor auth.Actor) any {
+func typeChoices(actor access.Actor) any {
 	pairs := []string{"", "All"}
 	for _, g := range groupsFor(actor) {
 		pairs = append(pairs, g.Name+".*", "All of "+g.Name)
@@ -109,15 +109,15 @@ func typeChoices(actor auth.Actor) any {
 			pairs = append(pairs, string(t), string(t))
 		}
 	}
-	return shell.Options(pairs...)
+	return kit.Options(pairs...)
 }
 
 func kindChoices() any {
 	pairs := []string{"", "Anything"}
 	for _, k := range events.Kinds {
-		pairs = append(pairs, string(k), shell.Say(k))
+		pairs = append(pairs, string(k), kit.Say(k))
 	}
-	return shell.Options(pairs...)
+	return kit.Options(pairs...)
 }
 
 // shownAt are the addresses of the pages of objects.
@@ -127,10 +127,10 @@ var shownAt = map[events.Kind]string{
 }
 
 // objectCell names an object, and leads to its page where it has one that the user may open.
-func objectCell(v *shell.Visit, kind events.Kind, id int64) shell.Cell {
-	cell := shell.Words(shell.Say(kind) + " " + number(id))
+func objectCell(v *kit.Visit, kind events.Kind, id int64) kit.Cell {
+	cell := kit.Words(kit.Say(kind) + " " + number(id))
 	below, ok := shownAt[kind]
-	if ok && (kind != events.Statement || v.Can(auth.ReadStatements)) {
+	if ok && (kind != events.Statement || v.Can(access.ReadStatements)) {
 		cell.Href = v.At(below + number(id))
 	}
 	return cell

@@ -3,13 +3,13 @@ package developers
 import (
 	"strings"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/web/kit"
 )
 
 // origins shows on which origins the payment modal may open.
-func (p *pages) origins(v *shell.Visit) error {
+func (p *pages) origins(v *kit.Visit) error {
 	form, err := p.filledOrigins(v)
 	if err != nil {
 		return err
@@ -18,21 +18,21 @@ func (p *pages) origins(v *shell.Visit) error {
 }
 
 // filledOrigins is the form with what is stored.
-func (p *pages) filledOrigins(v *shell.Visit) (*shell.Form, error) {
+func (p *pages) filledOrigins(v *kit.Visit) (*kit.Form, error) {
 	site, err := p.app.Sites.Get(v.R.Context(), v.Actor, v.Site.ID)
-	return shell.Filled("permitted_urls", strings.Join(site.PermittedURLs, "\n"), "version", shell.Ident(site.Version).Plain), err
+	return kit.Filled("permitted_urls", strings.Join(site.PermittedURLs, "\n"), "version", kit.Ident(site.Version).Plain), err
 }
 
-func (p *pages) originsForm(v *shell.Visit, form *shell.Form) error {
+func (p *pages) originsForm(v *kit.Visit, form *kit.Form) error {
 	return v.Show(p.Pages, "origins.html", page(v, "Permitted origins", "/developers/origins", struct {
-		Form *shell.Form
+		Form *kit.Form
 		May  bool
 		Send string
 		List []string
-	}{form, v.Can(auth.WriteSite), v.At("/developers/origins"), strings.Fields(form.Get("permitted_urls"))}))
+	}{form, v.Can(access.WriteSite), v.At("/developers/origins"), strings.Fields(form.Get("permitted_urls"))}))
 }
 
-func (p *pages) changeOrigins(v *shell.Visit) error {
+func (p *pages) changeOrigins(v *kit.Visit) error {
 	form, err := v.Form()
 	if err != nil {
 		return err
@@ -42,8 +42,8 @@ func (p *pages) changeOrigins(v *shell.Visit) error {
 	if list == nil {
 		list = &[]string{}
 	}
-	_, err = p.app.Sites.Change(v.R.Context(), v.Actor, v.Site.ID, travel.SiteFields{PermittedURLs: list, IfVersion: r.Version()})
-	if ok, err := v.TookOver(form, err, func() (*shell.Form, error) { return p.filledOrigins(v) }); err != nil {
+	_, err = p.app.Sites.Change(v.R.Context(), v.Actor, v.Site.ID, merchant.SiteFields{PermittedURLs: list, IfVersion: r.Version()})
+	if ok, err := v.TookOver(form, err, func() (*kit.Form, error) { return p.filledOrigins(v) }); err != nil {
 		return err
 	} else if !ok {
 		return p.originsForm(v, form)

@@ -3,26 +3,26 @@ package developers
 import (
 	"net/http"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/fault"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/account/identity"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/errs"
+	"holdfast/internal/web/kit"
 )
 
 // tokens shows the API tokens of the site (section 5.2). There are two at most, so it is no table.
-func (p *pages) tokens(v *shell.Visit) error {
+func (p *pages) tokens(v *kit.Visit) error {
 	list, err := p.app.Tokens.List(v.R.Context(), v.Actor)
 	if err != nil {
 		return err
 	}
-	var acts []shell.Link
-	if v.Can(auth.ManageTokens) && len(list) < auth.MaxTokens {
-		acts = append(acts, shell.Link{Text: "New token", Href: v.At("/developers/tokens/new")})
+	var acts []kit.Link
+	if v.Can(access.ManageTokens) && len(list) < identity.MaxTokens {
+		acts = append(acts, kit.Link{Text: "New token", Href: v.At("/developers/tokens/new")})
 	}
 	type view struct {
-		auth.APIToken
+		identity.APIToken
 		Ended bool
-		Facts []shell.Fact
+		Facts []kit.Fact
 	}
 	var views []view
 	for _, t := range list {
@@ -32,72 +32,72 @@ func (p *pages) tokens(v *shell.Visit) error {
 		Tokens []view
 		Full   bool
 		May    bool
-		Empty  shell.Empty
+		Empty  kit.Empty
 		Below  string
-	}{views, len(list) >= auth.MaxTokens, v.Can(auth.ManageTokens), shell.Empty{
+	}{views, len(list) >= identity.MaxTokens, v.Can(access.ManageTokens), kit.Empty{
 		Title: "There are no API tokens yet",
 		Text:  "A program that calls the API shows a token. It is made here, and its value is shown only once. A site has two at most: one that is in use, and one to replace it with.",
 		Act:   first(acts),
 	}, v.At("/developers/tokens")}, acts...))
 }
 
-func first(acts []shell.Link) shell.Link {
+func first(acts []kit.Link) kit.Link {
 	if len(acts) == 0 {
-		return shell.Link{}
+		return kit.Link{}
 	}
 	return acts[0]
 }
 
 // tokenFacts say what a token may do, and how long.
-func tokenFacts(v *shell.Visit, t auth.APIToken) []shell.Fact {
-	expires := shell.Fact{Text: "Expires", Value: "Never"}
+func tokenFacts(v *kit.Visit, t identity.APIToken) []kit.Fact {
+	expires := kit.Fact{Text: "Expires", Value: "Never"}
 	switch now := v.Now(); {
 	case t.ExpiresAt.IsZero():
 	case !now.Before(t.ExpiresAt):
-		expires.Value, expires.Tone = "It has expired: "+shell.Instant(t.ExpiresAt), "bad"
+		expires.Value, expires.Tone = "It has expired: "+kit.Instant(t.ExpiresAt), "bad"
 	case t.ExpiresAt.Sub(now) < soon:
-		expires.Value, expires.Tone = shell.Instant(t.ExpiresAt), "warn"
+		expires.Value, expires.Tone = kit.Instant(t.ExpiresAt), "warn"
 	default:
-		expires.Value = shell.Instant(t.ExpiresAt)
+		expires.Value = kit.Instant(t.ExpiresAt)
 	}
 	used := "Not yet"
 	if !t.LastUsedAt.IsZero() {
-		used = shell.Instant(t.LastUsedAt)
+		used = kit.Instant(t.LastUsedAt)
 	}
 	may := "All that the person may do who made it"
 	if names := t.Abilities.Names(); len(names) > 0 {
-		may = listed(names, shell.Say)
+		may = listed(names, kit.Say)
 	}
 	from := "Anywhere"
 	if networks := t.NetworkTexts(); len(networks) > 0 {
 		from = listed(networks, func(text any) string { return text.(string) })
 	}
-	return []shell.Fact{
+	return []kit.Fact{
 		{Text: "May do", Value: may}, {Text: "May be used from", Value: from}, expires, {Text: "Last used", Value: used},
-		{Text: "Made", Value: shell.Instant(t.CreatedAt)},
+		{Text: "Made", Value: kit.Instant(t.CreatedAt)},
 	}
 }
 
 // newToken shows the form of a new token.
-func (p *pages) newToken(v *shell.Visit) error {
+func (p *pages) newToken(v *kit.Visit) error {
 	if proven, err := v.NeedsProof(); !proven {
 		return err
 	}
-	return p.tokenForm(v, shell.Filled())
+	return p.tokenForm(v, kit.Filled())
 }
 
 // abilities are the choices of what a token may do, in words.
-var abilities = []shell.Fact{
-	{Text: string(auth.AbilityRead), Value: "Read the site, channels, suppliers, bookings and payments"},
-	{Text: string(auth.AbilityLogBookings), Value: "Make, change and delete bookings"},
-	{Text: string(auth.AbilityLogPayments), Value: "Log payments"},
-	{Text: string(auth.AbilityReports), Value: "Read exposure, premiums, statements and limits"},
+var abilities = []kit.Fact{
+	{Text: string(access.AbilityRead), Value: "Read the site, channels, suppliers, bookings and payments"},
+	{Text: string(access.AbilityLogBookings), Value: "Make, change and delete bookings"},
+	{Text: string(access.AbilityLogPayments), Value: "Log payments"},
+	{Text: string(access.AbilityReports), Value: "Read exposure, premiums, statements and limits"},
 }
 
-func (p *pages) tokenForm(v *shell.Visit, form *shell.Form) error {
-	return v.Show(p.Pages, "token.html", shell.Page{Title: "New API token", Menu: menu, Path: above(v), Data: struct {
-		Form      *shell.Form
-		Abilities []shell.Fact
+func (p *pages) tokenForm(v *kit.Visit, form *kit.Form) error {
+	return v.Show(p.Pages, "token.html", kit.Page{Title: "New API token", Menu: menu, Path: above(v), Data: struct {
+		Form      *kit.Form
+		Abilities []kit.Fact
 		Send      string
 		Back      string
 		Today     string
@@ -105,12 +105,12 @@ func (p *pages) tokenForm(v *shell.Visit, form *shell.Form) error {
 }
 
 // above leads from a page to the API tokens.
-func above(v *shell.Visit) []shell.Link {
-	return []shell.Link{{Text: "API tokens", Href: v.At("/developers")}}
+func above(v *kit.Visit) []kit.Link {
+	return []kit.Link{{Text: "API tokens", Href: v.At("/developers")}}
 }
 
 // makeToken makes a token, and shows it. No other page shows it again.
-func (p *pages) makeToken(v *shell.Visit) error {
+func (p *pages) makeToken(v *kit.Visit) error {
 	if proven, err := v.NeedsProof(); !proven {
 		return err
 	}
@@ -119,7 +119,7 @@ func (p *pages) makeToken(v *shell.Visit) error {
 		return err
 	}
 	r := form.Reading()
-	in := travel.TokenFields{Name: r.Text("name"), Addresses: r.Items("addresses")}
+	in := identity.TokenFields{Name: r.Text("name"), Addresses: r.Items("addresses")}
 	if form.Get("expires") != "never" {
 		if in.Expires = r.Day("expires_at"); in.Expires == nil {
 			r.Problems.Wrong("expires_at", "Give the last day of the token, or choose that it does not expire.")
@@ -134,7 +134,7 @@ func (p *pages) makeToken(v *shell.Visit) error {
 	}
 	in.Problems = r.Problems
 	made, text, err := p.app.Tokens.Create(v.R.Context(), v.Actor, in)
-	if fault.Is(err, fault.TokenLimit) {
+	if errs.Is(err, errs.TokenLimit) {
 		return err
 	}
 	if ok, err := v.Took(form, err); err != nil {
@@ -143,7 +143,7 @@ func (p *pages) makeToken(v *shell.Visit) error {
 		return p.tokenForm(v, form)
 	}
 	v.Status(http.StatusCreated)
-	return v.Show(p.Pages, "secret.html", shell.Page{Title: "Your new API token", Menu: menu, Path: above(v), Data: secretView{
+	return v.Show(p.Pages, "secret.html", kit.Page{Title: "Your new API token", Menu: menu, Path: above(v), Data: secretView{
 		Name: made.Name, Secret: text, Back: v.At("/developers"),
 		Text: "Programs send it with each request, as Authorization: Bearer. Anyone who has the token can act as you on this site, within its limits.",
 	}})
@@ -155,7 +155,7 @@ type secretView struct {
 }
 
 // deleteToken asks, and then deletes a token.
-func (p *pages) deleteToken(v *shell.Visit) error {
+func (p *pages) deleteToken(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -172,11 +172,11 @@ func (p *pages) deleteToken(v *shell.Visit) error {
 	}
 	for _, t := range list {
 		if t.ID == id {
-			return v.Confirm(shell.Confirmation{
+			return v.Confirm(kit.Confirmation{
 				Title: "Delete the API token " + t.Name + "?", Act: "Delete the token", Harm: true, Back: v.At("/developers"),
 				Text: []string{"Programs that use it are refused at once. This cannot be taken back: a new token has another value."},
-			}, shell.Page{Menu: menu, Path: above(v)})
+			}, kit.Page{Menu: menu, Path: above(v)})
 		}
 	}
-	return fault.New(fault.TokenNotFound, "There is no API token %d.", id)
+	return errs.New(errs.TokenNotFound, "There is no API token %d.", id)
 }

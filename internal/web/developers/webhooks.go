@@ -5,38 +5,38 @@ import (
 	"slices"
 	"strings"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/events"
-	"holdfast/internal/web/shell"
-	"holdfast/internal/webhooks"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/notify/webhooks"
+	"holdfast/internal/platform/events"
+	"holdfast/internal/web/kit"
 )
 
 // webhooks lists the endpoints of the site: sixteen at most.
-func (p *pages) webhooks(v *shell.Visit) error {
+func (p *pages) webhooks(v *kit.Visit) error {
 	list, err := p.app.Webhooks.List(v.R.Context(), v.Actor)
 	if err != nil {
 		return err
 	}
-	var acts []shell.Link
-	if v.Can(auth.WriteSite) && len(list) < webhooks.MaxEndpoints {
-		acts = append(acts, shell.Link{Text: "New webhook", Href: v.At("/developers/webhooks/new")})
+	var acts []kit.Link
+	if v.Can(access.WriteSite) && len(list) < webhooks.MaxEndpoints {
+		acts = append(acts, kit.Link{Text: "New webhook", Href: v.At("/developers/webhooks/new")})
 	}
-	t := shell.Table{
+	t := kit.Table{
 		Name: "webhooks", Caption: "Webhooks of this site",
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "url", Title: "Address"}, {Name: "types", Title: "Events"}, {Name: "state", Title: "State"},
 			{Name: "failing_since", Title: "Failing since"}, {Name: "created", Title: "Made"},
 			{Name: "created_by", Title: "Made by", Hidden: true}, {Name: "id", Title: "Number", Figure: true, Hidden: true},
 		},
-		Empty: shell.Empty{
+		Empty: kit.Empty{
 			Title: "There are no webhooks yet", Act: first(acts),
 			Text: "A webhook is an address of yours. What happens on this site, such as a payment or a statement, is sent there within seconds.",
 		},
 	}
 	for _, e := range list {
-		t.Rows = append(t.Rows, shell.Row{Href: at(v, e.ID, ""), Cells: []shell.Cell{
-			shell.Words(e.URL), shell.Words(typesText(e.Types)), stateOf(e), shell.AtInstant(e.FailingSince),
-			shell.AtInstant(e.CreatedAt), shell.Words(e.CreatedBy), shell.Ident(e.ID),
+		t.Rows = append(t.Rows, kit.Row{Href: at(v, e.ID, ""), Cells: []kit.Cell{
+			kit.Words(e.URL), kit.Words(typesText(e.Types)), stateOf(e), kit.AtInstant(e.FailingSince),
+			kit.AtInstant(e.CreatedAt), kit.Words(e.CreatedBy), kit.Ident(e.ID),
 		}})
 	}
 	made := v.Table(t)
@@ -48,13 +48,13 @@ func (p *pages) webhooks(v *shell.Visit) error {
 
 // listView is a page that is one table.
 type listView struct {
-	List *shell.Table
+	List *kit.Table
 	Text string
 }
 
 // at is an address below that of a webhook.
-func at(v *shell.Visit, id int64, below string) string {
-	return v.At("/developers/webhooks/" + shell.Ident(id).Plain + below)
+func at(v *kit.Visit, id int64, below string) string {
+	return v.At("/developers/webhooks/" + kit.Ident(id).Plain + below)
 }
 
 // typesText names the types of events that an endpoint gets.
@@ -65,21 +65,21 @@ func typesText(types []string) string {
 	return strings.Join(types, ", ")
 }
 
-func stateOf(e webhooks.Endpoint) shell.Cell {
+func stateOf(e webhooks.Endpoint) kit.Cell {
 	switch {
 	case e.State != webhooks.Enabled:
-		return shell.State(string(e.State), "bad")
+		return kit.State(string(e.State), "bad")
 	case !e.FailingSince.IsZero():
-		return shell.Cell{Text: "Failing", Plain: string(e.State), Tone: "warn"}
+		return kit.Cell{Text: "Failing", Plain: string(e.State), Tone: "warn"}
 	}
-	return shell.State(string(e.State), "good")
+	return kit.State(string(e.State), "good")
 }
 
 // aboveWebhook leads from a page of one webhook to the list and, with an id, to the webhook.
-func aboveWebhook(v *shell.Visit, id int64) []shell.Link {
-	path := []shell.Link{{Text: "Webhooks", Href: v.At("/developers/webhooks")}}
+func aboveWebhook(v *kit.Visit, id int64) []kit.Link {
+	path := []kit.Link{{Text: "Webhooks", Href: v.At("/developers/webhooks")}}
 	if id != 0 {
-		path = append(path, shell.Link{Text: "Webhook " + shell.Ident(id).Text, Href: at(v, id, "")})
+		path = append(path, kit.Link{Text: "Webhook " + kit.Ident(id).Text, Href: at(v, id, "")})
 	}
 	return path
 }
@@ -91,7 +91,7 @@ type group struct {
 }
 
 // groupsFor are the types of events that somebody may choose, by their groups.
-func groupsFor(actor auth.Actor) (list []group) {
+func groupsFor(actor access.Actor) (list []group) {
 	for _, t := range events.Readable(actor, events.Types) {
 		name, _, _ := strings.Cut(string(t), ".")
 		if len(list) == 0 || list[len(list)-1].Name != name {
@@ -102,27 +102,27 @@ func groupsFor(actor auth.Actor) (list []group) {
 	return list
 }
 
-func (p *pages) webhookForm(v *shell.Visit, form *shell.Form, id int64) error {
+func (p *pages) webhookForm(v *kit.Visit, form *kit.Form, id int64) error {
 	title, act, send, back := "New webhook", "Make the webhook", v.At("/developers/webhooks"), v.At("/developers/webhooks")
 	if id != 0 {
 		title, act, send, back = "Change the webhook", "Save", at(v, id, ""), at(v, id, "")
 	}
-	return v.Show(p.Pages, "webhookform.html", shell.Page{Title: title, Menu: menu, Path: aboveWebhook(v, id), Data: struct {
-		Form            *shell.Form
+	return v.Show(p.Pages, "webhookform.html", kit.Page{Title: title, Menu: menu, Path: aboveWebhook(v, id), Data: struct {
+		Form            *kit.Form
 		Groups          []group
 		Act, Send, Back string
 		New             bool
 	}{form, groupsFor(v.Actor), act, send, back, id == 0}})
 }
 
-func (p *pages) newWebhook(v *shell.Visit) error {
+func (p *pages) newWebhook(v *kit.Visit) error {
 	if proven, err := v.NeedsProof(); !proven {
 		return err
 	}
-	return p.webhookForm(v, shell.Filled(), 0)
+	return p.webhookForm(v, kit.Filled(), 0)
 }
 
-func (p *pages) editWebhook(v *shell.Visit) error {
+func (p *pages) editWebhook(v *kit.Visit) error {
 	if proven, err := v.NeedsProof(); !proven {
 		return err
 	}
@@ -138,9 +138,9 @@ func (p *pages) editWebhook(v *shell.Visit) error {
 }
 
 // filledWebhook is the form with what is stored.
-func (p *pages) filledWebhook(v *shell.Visit, id int64) (*shell.Form, error) {
+func (p *pages) filledWebhook(v *kit.Visit, id int64) (*kit.Form, error) {
 	e, err := p.app.Webhooks.Get(v.R.Context(), v.Actor, id)
-	form := shell.Filled("url", e.URL, "version", shell.Ident(e.Version).Plain)
+	form := kit.Filled("url", e.URL, "version", kit.Ident(e.Version).Plain)
 	if typesText(e.Types) != "All" {
 		form.Values["which"], form.Values["types"] = []string{"some"}, e.Types
 	}
@@ -148,7 +148,7 @@ func (p *pages) filledWebhook(v *shell.Visit, id int64) (*shell.Form, error) {
 }
 
 // endpointFields reads what the form of a webhook says.
-func endpointFields(form *shell.Form) webhooks.EndpointFields {
+func endpointFields(form *kit.Form) webhooks.EndpointFields {
 	r := form.Reading()
 	in := webhooks.EndpointFields{URL: r.Text("url"), IfVersion: r.Version()}
 	if form.Get("which") != "" {
@@ -165,7 +165,7 @@ func endpointFields(form *shell.Form) webhooks.EndpointFields {
 }
 
 // makeWebhook makes an endpoint, and shows its secret once.
-func (p *pages) makeWebhook(v *shell.Visit) error {
+func (p *pages) makeWebhook(v *kit.Visit) error {
 	if proven, err := v.NeedsProof(); !proven {
 		return err
 	}
@@ -183,14 +183,14 @@ func (p *pages) makeWebhook(v *shell.Visit) error {
 	return p.webhookSecret(v, made, "Your new webhook")
 }
 
-func (p *pages) webhookSecret(v *shell.Visit, e webhooks.Endpoint, title string) error {
-	return v.Show(p.Pages, "secret.html", shell.Page{Title: title, Menu: menu, Path: aboveWebhook(v, e.ID), Data: secretView{
+func (p *pages) webhookSecret(v *kit.Visit, e webhooks.Endpoint, title string) error {
+	return v.Show(p.Pages, "secret.html", kit.Page{Title: title, Menu: menu, Path: aboveWebhook(v, e.ID), Data: secretView{
 		Name: e.URL, Secret: e.Secret, Back: at(v, e.ID, ""),
 		Text: "It signs what is sent to this address. Your program checks the signature with it, so that it takes nothing from anybody else.",
 	}})
 }
 
-func (p *pages) changeWebhook(v *shell.Visit) error {
+func (p *pages) changeWebhook(v *kit.Visit) error {
 	if proven, err := v.NeedsProof(); !proven {
 		return err
 	}
@@ -203,7 +203,7 @@ func (p *pages) changeWebhook(v *shell.Visit) error {
 		return err
 	}
 	_, err = p.app.Webhooks.Change(v.R.Context(), v.Actor, id, endpointFields(form))
-	if ok, err := v.TookOver(form, err, func() (*shell.Form, error) { return p.filledWebhook(v, id) }); err != nil {
+	if ok, err := v.TookOver(form, err, func() (*kit.Form, error) { return p.filledWebhook(v, id) }); err != nil {
 		return err
 	} else if !ok {
 		return p.webhookForm(v, form, id)
@@ -212,7 +212,7 @@ func (p *pages) changeWebhook(v *shell.Visit) error {
 }
 
 // switchWebhook enables or disables an endpoint.
-func (p *pages) switchWebhook(v *shell.Visit) error {
+func (p *pages) switchWebhook(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -231,7 +231,7 @@ func (p *pages) switchWebhook(v *shell.Visit) error {
 	return v.Done(at(v, id, ""), "The webhook is disabled. Nothing is sent until somebody enables it again.")
 }
 
-func (p *pages) testWebhook(v *shell.Visit) error {
+func (p *pages) testWebhook(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -243,7 +243,7 @@ func (p *pages) testWebhook(v *shell.Visit) error {
 }
 
 // rotateWebhook gives an endpoint another secret, and shows it once.
-func (p *pages) rotateWebhook(v *shell.Visit) error {
+func (p *pages) rotateWebhook(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -265,14 +265,14 @@ func (p *pages) rotateWebhook(v *shell.Visit) error {
 	if _, err := p.app.Webhooks.Get(v.R.Context(), v.Actor, id); err != nil {
 		return err
 	}
-	return v.Show(p.Pages, "rotate.html", shell.Page{Title: "Another secret for the webhook?", Menu: menu, Path: aboveWebhook(v, id), Data: struct {
-		Form *shell.Form
+	return v.Show(p.Pages, "rotate.html", kit.Page{Title: "Another secret for the webhook?", Menu: menu, Path: aboveWebhook(v, id), Data: struct {
+		Form *kit.Form
 		Back string
-	}{shell.Filled(), at(v, id, "")}})
+	}{kit.Filled(), at(v, id, "")}})
 }
 
 // deleteWebhook asks, and then ends an endpoint.
-func (p *pages) deleteWebhook(v *shell.Visit) error {
+func (p *pages) deleteWebhook(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -287,11 +287,11 @@ func (p *pages) deleteWebhook(v *shell.Visit) error {
 	if err != nil {
 		return err
 	}
-	return v.Confirm(shell.Confirmation{
+	return v.Confirm(kit.Confirmation{
 		Title: "Delete this webhook?", Act: "Delete the webhook", Harm: true, Back: at(v, id, ""),
 		Text: []string{
 			"Nothing more is sent to " + e.URL + ".",
 			"What still waits to be sent there, the log and the secret go with it. This cannot be taken back.",
 		},
-	}, shell.Page{Menu: menu, Path: aboveWebhook(v, id)})
+	}, kit.Page{Menu: menu, Path: aboveWebhook(v, id)})
 }

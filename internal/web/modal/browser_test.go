@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/internal/testkit/browsertest"
+
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/css"
 	"github.com/chromedp/cdproto/dom"
@@ -22,8 +24,6 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-
-	"holdfast/internal/browsertest"
 )
 
 // patience is how long a browser may take for one step on a busy machine.

@@ -27,8 +27,8 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/money"
-	"holdfast/internal/texts"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/lib/i18n"
 )
 
 // Path begins all addresses of the modal.
@@ -171,8 +171,8 @@ func (m *Modal) makeCurrencies(all io.Writer) error {
 
 // makeTexts makes a script with the texts of each language, out of the catalogue that mails and papers have, too.
 func (m *Modal) makeTexts(all io.Writer) error {
-	for _, code := range texts.Codes() {
-		text, err := json.MarshalIndent(texts.Of(code).Section("modal"), "", " ")
+	for _, code := range i18n.Codes() {
+		text, err := json.MarshalIndent(i18n.Of(code).Section("modal"), "", " ")
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/texts"
+	"holdfast/internal/lib/i18n"
 	"holdfast/internal/web/modal"
 )
 
@@ -181,7 +181,7 @@ func TestTheFramesFilesLastAndRunNothingInline(t *testing.T) {
 
 // TestTheFrameSaysWhatTheCatalogueHas: package texts compares the languages, so one of them is enough here.
 func TestTheFrameSaysWhatTheCatalogueHas(t *testing.T) {
-	english := texts.Of("enGB").Section("modal")
+	english := i18n.Of("enGB").Section("modal")
 	if len(english) < 70 {
 		t.Fatalf("there are %d texts", len(english))
 	}

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp/kb"
-
-	"holdfast/internal/money"
-	"holdfast/internal/texts"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/lib/i18n"
 	"holdfast/internal/web/modal"
+
+	"github.com/chromedp/chromedp/kb"
 )
 
 // holds makes the service wait with the answers for some paths, until the returned function is called.
@@ -353,7 +353,7 @@ func TestTheCoverKnowsLanguagesAndCurrencies(t *testing.T) {
 	tags := asset(t, "texts.js")
 	for code, said := range names {
 		words := asset(t, "texts/"+code+".js")
-		if !strings.Contains(tags, fmt.Sprintf("%s: %q", code, said[0])) || said[0] != texts.Of(code).Tag() ||
+		if !strings.Contains(tags, fmt.Sprintf("%s: %q", code, said[0])) || said[0] != i18n.Of(code).Tag() ||
 			!strings.Contains(words, fmt.Sprintf("\n \"title\": %q,", said[1])) || !strings.Contains(words, fmt.Sprintf("\n \"close\": %q,", said[2])) {
 			t.Errorf("%s: %v is not what the frame says", code, said)
 		}

@@ -6,43 +6,46 @@ import (
 	"strconv"
 	"strings"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/civil"
-	"holdfast/internal/fault"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/check"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/proposal"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+	"holdfast/internal/web/kit"
 )
 
 // inbox shows what waits for an operator on all sites, the oldest first.
-func (p *pages) inbox(v *shell.Visit) error {
+func (p *pages) inbox(v *kit.Visit) error {
 	page, err := v.PageOf([]string{"id"}, false)
 	if err != nil {
 		return err
 	}
-	t := shell.Table{
+	t := kit.Table{
 		Name: "approvals", Caption: "Changes that wait for an operator", Number: page.Number, Total: -1,
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "id", Title: "No.", Figure: true, Hidden: true}, {Name: "what", Title: "What"}, {Name: "kind", Title: "Kind"},
 			{Name: "site", Title: "Site"}, {Name: "by", Title: "Asked by"}, {Name: "at", Title: "Asked at"},
 			{Name: "reason", Title: "Reason"},
 		},
-		Empty: shell.Empty{
+		Empty: kit.Empty{
 			Title: "Nothing waits for you",
 			Text: "A new policy, a limit, a quote, a channel that gets protected and the takeover of a book need two people. " +
 				"Changes that need a second operator wait here.",
 		},
 	}
-	err = v.Each(page, func(page travel.Page) (bool, error) {
+	err = v.Each(page, func(page store.Page) (bool, error) {
 		list, err := p.app.Approvals.Inbox(v.R.Context(), v.Actor, page)
 		for _, w := range list.Items {
-			by := shell.Words(w.ProposedBy)
+			by := kit.Words(w.ProposedBy)
 			if w.ProposedByID == v.User.ID {
-				by = shell.Words("You")
+				by = kit.Words("You")
 			}
-			href := fmt.Sprintf("%s/sites/%s/approvals/%d", shell.Path, w.Site.Path, w.ID)
-			t.Rows = append(t.Rows, shell.Row{Href: href, Cells: []shell.Cell{
-				shell.Ident(w.ID), shell.Linked(subject(w.Proposal), href), shell.Words(kindOf(w.Kind)), shell.Words(w.Site.Name), by,
-				shell.AtInstant(w.ProposedAt), shell.Words(w.Reason),
+			href := fmt.Sprintf("%s/sites/%s/approvals/%d", kit.Path, w.Site.Path, w.ID)
+			t.Rows = append(t.Rows, kit.Row{Href: href, Cells: []kit.Cell{
+				kit.Ident(w.ID), kit.Linked(subject(w.Proposal), href), kit.Words(kindOf(w.Kind)), kit.Words(w.Site.Name), by,
+				kit.AtInstant(w.ProposedAt), kit.Words(w.Reason),
 			}})
 		}
 		t.More = list.More
@@ -55,24 +58,24 @@ func (p *pages) inbox(v *shell.Visit) error {
 	if sent, err := v.File(made); sent || err != nil {
 		return err
 	}
-	return v.Show(p.Pages, "inbox.html", shell.Page{Title: "Approvals", Menu: "/approvals", Data: made})
+	return v.Show(p.Pages, "inbox.html", kit.Page{Title: "Approvals", Menu: "/approvals", Data: made})
 }
 
 // kinds are the kinds of proposals in the words of people.
-var kinds = map[travel.ProposalKind]string{
-	travel.ProposeOpenCover: "Protection", travel.ProposeManualRate: "Quote", travel.ProposePolicy: "Policy",
-	travel.ProposeLimits: "Limit", travel.ProposeTakeover: "Takeover",
+var kinds = map[proposal.Kind]string{
+	proposal.OpenCover: "Protection", proposal.ManualRate: "Quote", proposal.Policy: "Policy",
+	proposal.Limits: "Limit", proposal.Takeover: "Takeover",
 }
 
-func kindOf(k travel.ProposalKind) string {
+func kindOf(k proposal.Kind) string {
 	if text, ok := kinds[k]; ok {
 		return text
 	}
-	return shell.Say(k)
+	return kit.Say(k)
 }
 
 // subject is what a proposal is about, as the first words of a line.
-func subject(p travel.Proposal) string {
+func subject(p proposal.Proposal) string {
 	if p.Subject == "" {
 		return fmt.Sprintf("Proposal %d", p.ID)
 	}
@@ -80,46 +83,46 @@ func subject(p travel.Proposal) string {
 		sha, _, _ = strings.Cut(sha, ",")
 		return strings.TrimSpace("File of payments " + sha[:min(len(sha), 12)])
 	}
-	if p.Kind == travel.ProposeOpenCover {
+	if p.Kind == proposal.OpenCover {
 		return "Protection of " + p.Subject
 	}
 	return strings.ToUpper(p.Subject[:1]) + p.Subject[1:]
 }
 
 // stateTones are the marks of the states of proposals.
-var stateTones = map[travel.ProposalState]string{
-	travel.ProposalOpen: "warn", travel.ProposalApproved: "good", travel.ProposalRejected: "bad", travel.ProposalWithdrawn: "calm",
+var stateTones = map[proposal.State]string{
+	proposal.Open: "warn", proposal.Approved: "good", proposal.Rejected: "bad", proposal.Withdrawn: "calm",
 }
 
 // proposals shows all proposals of a site, the latest first.
-func (p *pages) proposals(v *shell.Visit) error {
+func (p *pages) proposals(v *kit.Visit) error {
 	page, err := v.PageOf([]string{"id"}, true)
 	if err != nil {
 		return err
 	}
-	var filter travel.ProposalFilter
-	if state := travel.ProposalState(v.Query("state")); state != "" {
-		filter.States = []travel.ProposalState{state}
+	var filter core.ProposalFilter
+	if state := proposal.State(v.Query("state")); state != "" {
+		filter.States = []proposal.State{state}
 	}
-	t := shell.Table{
+	t := kit.Table{
 		Name: "proposals", Caption: "Proposals of this site", Number: page.Number, Total: -1,
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "id", Title: "No.", Figure: true, Hidden: true}, {Name: "what", Title: "What"}, {Name: "kind", Title: "Kind"},
 			{Name: "state", Title: "State"}, {Name: "by", Title: "Asked by"}, {Name: "at", Title: "Asked at"},
 			{Name: "decided_by", Title: "Decided by", Minor: true}, {Name: "decided_at", Title: "Decided at", Minor: true},
 		},
-		Empty: shell.Empty{
+		Empty: kit.Empty{
 			Title: "There are no proposals", Text: "Changes that need two people appear here: who requested them, who decided, and what changed.",
 		},
 	}
-	err = v.Each(page, func(page travel.Page) (bool, error) {
+	err = v.Each(page, func(page store.Page) (bool, error) {
 		list, err := p.app.Approvals.List(v.R.Context(), v.Actor, filter, page)
 		for _, q := range list.Items {
 			href := v.At(fmt.Sprintf("/approvals/%d", q.ID))
-			t.Rows = append(t.Rows, shell.Row{Href: href, Cells: []shell.Cell{
-				shell.Ident(q.ID), shell.Linked(subject(q), href), shell.Words(kindOf(q.Kind)),
-				shell.State(string(q.State), stateTones[q.State]), shell.Words(q.ProposedBy), shell.AtInstant(q.ProposedAt),
-				shell.Words(q.DecidedBy), shell.AtInstant(q.DecidedAt),
+			t.Rows = append(t.Rows, kit.Row{Href: href, Cells: []kit.Cell{
+				kit.Ident(q.ID), kit.Linked(subject(q), href), kit.Words(kindOf(q.Kind)),
+				kit.State(string(q.State), stateTones[q.State]), kit.Words(q.ProposedBy), kit.AtInstant(q.ProposedAt),
+				kit.Words(q.DecidedBy), kit.AtInstant(q.DecidedAt),
 			}})
 		}
 		t.More = list.More
@@ -132,34 +135,34 @@ func (p *pages) proposals(v *shell.Visit) error {
 	if sent, err := v.File(made); sent || err != nil {
 		return err
 	}
-	return v.Show(p.Pages, "proposals.html", shell.Page{
+	return v.Show(p.Pages, "proposals.html", kit.Page{
 		Title: "Proposals", Menu: "/settings",
 		Data: struct {
-			Form *shell.Form
-			List *shell.Table
-		}{shell.Filled("state", v.Query("state")), made},
+			Form *kit.Form
+			List *kit.Table
+		}{kit.Filled("state", v.Query("state")), made},
 	})
 }
 
 // proposalView is what the page of one proposal shows.
 type proposalView struct {
-	Facts    []shell.Fact
-	Effect   travel.Effect
+	Facts    []kit.Fact
+	Effect   proposal.Effect
 	Known    bool // what it changes is on record
 	Verb     string
-	Changes  *shell.Table
-	Figures  []shell.Fact
-	Channels *shell.Table // of a file
-	Decides  bool         // this user may approve or reject it
-	Own      bool         // this user has asked for it
-	At       string       // below it are the addresses of the decisions
-	Form     *shell.Form
+	Changes  *kit.Table
+	Figures  []kit.Fact
+	Channels *kit.Table // of a file
+	Decides  bool       // this user may approve or reject it
+	Own      bool       // this user has asked for it
+	At       string     // below it are the addresses of the decisions
+	Form     *kit.Form
 }
 
 // proposal shows one proposal: who asked, and what it changes.
-func (p *pages) proposal(v *shell.Visit) error { return p.showProposal(v, shell.Filled()) }
+func (p *pages) proposal(v *kit.Visit) error { return p.showProposal(v, kit.Filled()) }
 
-func (p *pages) showProposal(v *shell.Visit, form *shell.Form) error {
+func (p *pages) showProposal(v *kit.Visit, form *kit.Form) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -180,8 +183,8 @@ func (p *pages) showProposal(v *shell.Visit, form *shell.Form) error {
 		}
 		data.Known = true
 	}
-	data.Verb = map[travel.ProposalState]string{
-		travel.ProposalOpen: "What it would change", travel.ProposalApproved: "What it has changed",
+	data.Verb = map[proposal.State]string{
+		proposal.Open: "What it would change", proposal.Approved: "What it has changed",
 	}[q.State]
 	if data.Verb == "" {
 		data.Verb = "What it would have changed"
@@ -191,42 +194,42 @@ func (p *pages) showProposal(v *shell.Visit, form *shell.Form) error {
 		data.Channels = sharesTable(v, f.Channels)
 		data.Figures = append(data.Figures, fileFacts(*f)...)
 	}
-	if q.State == travel.ProposalOpen && v.Can(auth.DecideProposals) {
+	if q.State == proposal.Open && v.Can(access.DecideProposals) {
 		data.Own = q.ProposedByID == v.User.ID
 		data.Decides = !data.Own || v.Site.Sandbox
 	}
-	path := []shell.Link{{Text: "Proposals", Href: v.At("/approvals")}}
+	path := []kit.Link{{Text: "Proposals", Href: v.At("/approvals")}}
 	if v.Operator() {
-		path = []shell.Link{{Text: "Approvals", Href: shell.Path + "/approvals"}}
+		path = []kit.Link{{Text: "Approvals", Href: kit.Path + "/approvals"}}
 	}
-	return v.Show(p.Pages, "proposal.html", shell.Page{Title: subject(q), Menu: "/settings", Path: path, Data: data})
+	return v.Show(p.Pages, "proposal.html", kit.Page{Title: subject(q), Menu: "/settings", Path: path, Data: data})
 }
 
 // channelFact names the channel that a proposal is about, and leads to what its merchant has said. It is empty for other proposals, and
 // for a channel that was deleted.
-func (p *pages) channelFact(v *shell.Visit, q travel.Proposal) ([]shell.Fact, error) {
+func (p *pages) channelFact(v *kit.Visit, q proposal.Proposal) ([]kit.Fact, error) {
 	number, ok := strings.CutPrefix(q.Subject, "channel ")
 	id, err := strconv.ParseInt(number, 10, 64)
-	if q.Kind != travel.ProposeOpenCover || !ok || err != nil {
+	if q.Kind != proposal.OpenCover || !ok || err != nil {
 		return nil, nil
 	}
 	c, err := p.app.Channels.Get(v.R.Context(), v.Actor, id)
-	if fault.Is(err, fault.SettingNotFound) {
+	if errs.Is(err, errs.SettingNotFound) {
 		return nil, nil
 	}
-	return []shell.Fact{{Text: "Channel", Value: c.Name, Href: v.At("/channels/" + number + "/protection")}}, err
+	return []kit.Fact{{Text: "Channel", Value: c.Name, Href: v.At("/channels/" + number + "/protection")}}, err
 }
 
-func proposalFacts(q travel.Proposal) []shell.Fact {
-	facts := []shell.Fact{
-		{Text: "State", Value: shell.Say(q.State), Tone: stateTones[q.State]}, {Text: "Asked by", Value: q.ProposedBy},
-		{Text: "Asked at", Value: shell.Instant(q.ProposedAt)},
+func proposalFacts(q proposal.Proposal) []kit.Fact {
+	facts := []kit.Fact{
+		{Text: "State", Value: kit.Say(q.State), Tone: stateTones[q.State]}, {Text: "Asked by", Value: q.ProposedBy},
+		{Text: "Asked at", Value: kit.Instant(q.ProposedAt)},
 	}
 	if strings.HasPrefix(q.Subject, "file ") { // the title has only the beginning of its sum
-		facts = append(facts, shell.Fact{Text: "Request", Value: q.Subject})
+		facts = append(facts, kit.Fact{Text: "Request", Value: q.Subject})
 	}
 	if q.Reason != "" {
-		facts = append(facts, shell.Fact{Text: "Their reason", Value: q.Reason})
+		facts = append(facts, kit.Fact{Text: "Their reason", Value: q.Reason})
 	}
 	if q.DecidedAt.IsZero() {
 		return facts
@@ -235,42 +238,42 @@ func proposalFacts(q travel.Proposal) []shell.Fact {
 	if q.Alone {
 		by += ", alone"
 	}
-	facts = append(facts, shell.Fact{Text: "Decided by", Value: by}, shell.Fact{Text: "Decided at", Value: shell.Instant(q.DecidedAt)})
+	facts = append(facts, kit.Fact{Text: "Decided by", Value: by}, kit.Fact{Text: "Decided at", Value: kit.Instant(q.DecidedAt)})
 	if q.DecisionReason != "" {
-		facts = append(facts, shell.Fact{Text: "Reason of the decision", Value: q.DecisionReason})
+		facts = append(facts, kit.Fact{Text: "Reason of the decision", Value: q.DecisionReason})
 	}
 	return facts
 }
 
 // changesTable has a row for each field, before and after.
-func changesTable(v *shell.Visit, e travel.Effect) *shell.Table {
-	t := shell.Table{
+func changesTable(v *kit.Visit, e proposal.Effect) *kit.Table {
+	t := kit.Table{
 		Name: "changes", Bare: true, Caption: "Fields before and after",
-		Columns: []shell.Column{{Name: "field", Title: "Field"}, {Name: "before", Title: "Before"}, {Name: "after", Title: "After"}},
+		Columns: []kit.Column{{Name: "field", Title: "Field"}, {Name: "before", Title: "Before"}, {Name: "after", Title: "After"}},
 	}
 	for _, c := range e.Changes {
-		t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{
-			shell.Words(shell.Say(c.Field)), shell.Words(e.Text(c, true)), shell.Words(e.Text(c, false)),
+		t.Rows = append(t.Rows, kit.Row{Cells: []kit.Cell{
+			kit.Words(kit.Say(c.Field)), kit.Words(e.Text(c, true)), kit.Words(e.Text(c, false)),
 		}})
 	}
 	return v.Table(t)
 }
 
-func figureFacts(list []travel.Figure) (facts []shell.Fact) {
+func figureFacts(list []proposal.Figure) (facts []kit.Fact) {
 	for _, f := range list {
 		value := ""
 		switch {
 		case f.Count != nil:
-			value = shell.Count(*f.Count)
+			value = kit.Count(*f.Count)
 		case f.Amount != nil:
-			value = shell.Money(*f.Amount, f.Currency)
+			value = kit.Money(*f.Amount, f.Currency)
 		}
-		facts = append(facts, shell.Fact{Text: shell.Say(f.Name), Value: value, Figure: true})
+		facts = append(facts, kit.Fact{Text: kit.Say(f.Name), Value: value, Figure: true})
 	}
 	return facts
 }
 
-func fileFacts(f travel.FileEffect) (facts []shell.Fact) {
+func fileFacts(f proposal.FileEffect) (facts []kit.Fact) {
 	for _, of := range []struct {
 		name string
 		n    int
@@ -279,42 +282,42 @@ func fileFacts(f travel.FileEffect) (facts []shell.Fact) {
 		{"Bookings already imported", f.BookingsThere}, {"New payments", f.PaymentsCreated},
 		{"Payments already imported", f.PaymentsThere},
 	} {
-		facts = append(facts, shell.Fact{Text: of.name, Value: shell.Count(int64(of.n)), Figure: true})
+		facts = append(facts, kit.Fact{Text: of.name, Value: kit.Count(int64(of.n)), Figure: true})
 	}
 	return facts
 }
 
 // sharesTable has the channels of a file, with their sums.
-func sharesTable(v *shell.Visit, list []travel.FileShares) *shell.Table {
-	t := shell.Table{
+func sharesTable(v *kit.Visit, list []proposal.FileShares) *kit.Table {
+	t := kit.Table{
 		Name: "channels", Bare: true, Caption: "Channels of the file",
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "channel", Title: "Channel"}, {Name: "new", Title: "New"}, {Name: "mode", Title: "Mode"},
 			{Name: "payments", Title: "Payments", Figure: true}, {Name: "added", Title: "Paid", Figure: true},
 			{Name: "taken", Title: "Paid back", Figure: true}, {Name: "first", Title: "First"}, {Name: "last", Title: "Last"},
 		},
 	}
 	for _, c := range list {
-		t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{
-			shell.Words(c.Channel), shell.YesNo(c.Created), shell.Words(shell.Say(c.Mode)), shell.Number(int64(c.Payments)),
-			shell.Sum(c.Added, c.Currency), shell.Sum(c.Taken, c.Currency), dayOf(c.FirstPaid), dayOf(c.LastPaid),
+		t.Rows = append(t.Rows, kit.Row{Cells: []kit.Cell{
+			kit.Words(c.Channel), kit.YesNo(c.Created), kit.Words(kit.Say(c.Mode)), kit.Number(int64(c.Payments)),
+			kit.Sum(c.Added, c.Currency), kit.Sum(c.Taken, c.Currency), dayOf(c.FirstPaid), dayOf(c.LastPaid),
 		}})
 	}
 	return v.Table(t)
 }
 
 // dayOf is a day of the wire; what is none stays as it is.
-func dayOf(text string) shell.Cell {
+func dayOf(text string) kit.Cell {
 	if day, err := civil.ParseDay(text); err == nil {
-		return shell.OnDay(day)
+		return kit.OnDay(day)
 	}
-	return shell.Words(text)
+	return kit.Words(text)
 }
 
 // decide makes the handler of a decision: what the room is asked, and what is said when it is done. A decision against
 // somebody needs a reason, because they read it.
-func (p *pages) decide(verb string) shell.Handler {
-	return func(v *shell.Visit) error {
+func (p *pages) decide(verb string) kit.Handler {
+	return func(v *kit.Visit) error {
 		id, err := v.ID("id")
 		if err != nil {
 			return err
@@ -324,11 +327,11 @@ func (p *pages) decide(verb string) shell.Handler {
 			return err
 		}
 		rooms, reason := p.app.Approvals, form.Get("reason")
-		var problems fault.Problems
-		if travel.CheckNote(&problems, "reason", reason); reason == "" && verb == "reject" {
+		var problems errs.Problems
+		if check.Note(&problems, "reason", reason); reason == "" && verb == "reject" {
 			problems.Wrong("reason", "Give a reason. The person who requested the change sees it.")
 		}
-		var q travel.Proposal
+		var q proposal.Proposal
 		switch err = problems.Err(); {
 		case err != nil:
 		case verb == "approve":

@@ -7,31 +7,34 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/fault"
-	"holdfast/internal/merchants"
-	"holdfast/internal/money"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/webtest"
+	"holdfast/internal/account/identity"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/terms"
+	"holdfast/internal/errs"
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/webtest"
 )
 
 // elsewhere makes a site that is no sandbox, and two operators: ada, who is signed in to the first browser, and bob.
-func elsewhere(t *testing.T, h *webtest.House) (site travel.Site, ada, bob *webtest.Browser, adaActor auth.Actor) {
+func elsewhere(t *testing.T, h *webtest.House) (site merchant.Site, ada, bob *webtest.Browser, adaActor access.Actor) {
 	t.Helper()
 	path, name, currency := "real", "Real Travel", money.Currency("GBP")
-	site, err := h.App.Sites.Create(t.Context(), auth.System(0), travel.SiteFields{Path: &path, Name: &name, Currency: &currency})
+	site, err := h.App.Sites.Create(t.Context(), access.System(0), merchant.SiteFields{Path: &path, Name: &name, Currency: &currency})
 	if err != nil {
 		t.Fatal(err)
 	}
 	browsers := []*webtest.Browser{h.Browser(), h.Browser()}
 	for i, user := range []string{"ada", "bob"} {
-		made, err := h.App.Accounts.CreateUser(t.Context(), auth.System(0),
-			travel.UserFields{Username: user, Email: user + "@example.com", Password: webtest.Password}, auth.Operator, false)
+		made, err := h.App.Accounts.CreateUser(t.Context(), access.System(0),
+			identity.UserFields{Username: user, Email: user + "@example.com", Password: webtest.Password}, access.Operator, false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if browsers[i].SignIn(user, webtest.Password); user == "ada" {
-			adaActor, _ = made.ActorAt(auth.Membership{})
+			adaActor, _ = made.ActorAt(identity.Membership{})
 			adaActor.SiteID = site.ID
 		}
 	}
@@ -39,11 +42,11 @@ func elsewhere(t *testing.T, h *webtest.House) (site travel.Site, ada, bob *webt
 }
 
 // ask proposes a policy that counts late payments for so many days, and returns the address of the proposal.
-func ask(t *testing.T, h *webtest.House, actor auth.Actor, days int64) string {
+func ask(t *testing.T, h *webtest.House, actor access.Actor, days int64) string {
 	t.Helper()
-	from := travel.DefaultPolicy("GBP").FromDay
+	from := terms.DefaultPolicy("GBP").FromDay
 	from += 19_000
-	made, err := h.App.Policies.Set(t.Context(), actor, travel.PolicyFields{From: &from, LateLogDays: &days, Reason: "They asked for it"})
+	made, err := h.App.Policies.Set(t.Context(), actor, terms.PolicyFields{From: &from, LateLogDays: &days, Reason: "They asked for it"})
 	if err != nil || made.Proposal == nil {
 		t.Fatalf("%+v, %v", made, err)
 	}
@@ -112,13 +115,13 @@ func TestAProposalIsRejectedOrWithdrawn(t *testing.T) {
 func TestOthersSeeNoInbox(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	from, days := travel.DefaultPolicy("GBP").FromDay+19_000, int64(9)
-	_, err := h.App.Policies.Set(t.Context(), h.Actor, travel.PolicyFields{From: &from, LateLogDays: &days})
+	from, days := terms.DefaultPolicy("GBP").FromDay+19_000, int64(9)
+	_, err := h.App.Policies.Set(t.Context(), h.Actor, terms.PolicyFields{From: &from, LateLogDays: &days})
 	if err != nil {
 		t.Fatal(err)
 	}
 
-	for role, status := range map[auth.Role]int{auth.ReadOnly: 403, auth.Finance: 403, auth.MemberAdmin: 200} {
+	for role, status := range map[access.Role]int{access.ReadOnly: 403, access.Finance: 403, access.MemberAdmin: 200} {
 		b := h.As(role)
 		if a := b.Get("/approvals"); a.Status != http.StatusNotFound {
 			t.Errorf("%s sees the inbox: %d", role, a.Status)
@@ -132,8 +135,8 @@ func TestOthersSeeNoInbox(t *testing.T) {
 			}
 		}
 	}
-	_, err = h.App.Approvals.Inbox(t.Context(), auth.Actor{SiteID: 1, UserID: 1, Role: auth.Operator, TokenID: 3}, travel.Page{Number: 1, Size: 5, Offset: -1})
-	if !fault.Is(err, fault.Forbidden) {
+	_, err = h.App.Approvals.Inbox(t.Context(), access.Actor{SiteID: 1, UserID: 1, Role: access.Operator, TokenID: 3}, store.Page{Number: 1, Size: 5, Offset: -1})
+	if !errs.Is(err, errs.Forbidden) {
 		t.Errorf("a token reads the inbox: %v", err)
 	}
 }
@@ -143,13 +146,13 @@ func TestWhoApprovesCoverSeesTheMerchant(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	_, _, bob, actor := elsewhere(t, h)
-	made, err := h.App.Channels.Create(t.Context(), actor, travel.ChannelFields{
-		Name: new("Island Ferries"), Currency: new(money.Currency("GBP")), Mode: new(travel.ModeDraft),
+	made, err := h.App.Channels.Create(t.Context(), actor, merchant.ChannelFields{
+		Name: new("Island Ferries"), Currency: new(money.Currency("GBP")), Mode: new(merchant.ModeDraft),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed, err := h.App.Channels.Change(t.Context(), actor, made.ID, travel.ChannelFields{Mode: new(travel.ModeProtectionOnly)})
+	changed, err := h.App.Channels.Change(t.Context(), actor, made.ID, merchant.ChannelFields{Mode: new(merchant.ModeProtectionOnly)})
 	if err != nil || changed.Proposal == nil {
 		t.Fatalf("%+v, %v", changed, err)
 	}

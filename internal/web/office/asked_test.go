@@ -7,18 +7,18 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/travel"
-	"holdfast/internal/underwriting"
-	"holdfast/internal/web/webtest"
+	"holdfast/internal/book/underwriting"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/testkit/webtest"
 )
 
 // TestARequestForProtectionIsAnswered: it stands in the queue from when it is sent; only operators see and answer it.
 func TestARequestForProtectionIsAnswered(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	c := h.Channel(travel.ModeDraft, "GBP")
-	merchant := auth.Actor{SiteID: h.World.Site.ID, UserID: 77, Username: "ada", Role: auth.MemberAdmin}
+	c := h.Channel(merchant.ModeDraft, "GBP")
+	m := access.Actor{SiteID: h.World.Site.ID, UserID: 77, Username: "ada", Role: access.MemberAdmin}
 	facts := underwriting.Facts{
 		Company: "Alpine Escapes Ltd", RegistrationNo: "HRB 123456", Website: "https://alpine.example", Sells: "Walking holidays",
 		Contact: "Ada Byron", ContactMail: "ada@alpine.example", Licence: "bond", LicenceNumber: "B-1", LicenceBody: "ABTA",
@@ -27,11 +27,11 @@ func TestARequestForProtectionIsAnswered(t *testing.T) {
 	}
 	send := func(ask bool) {
 		t.Helper()
-		if _, err := h.App.Underwriting.Save(t.Context(), merchant, c.ID, facts, ask, 0); err != nil {
+		if _, err := h.App.Underwriting.Save(t.Context(), m, c.ID, facts, ask, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
-	b := h.As(auth.Operator)
+	b := h.As(access.Operator)
 	send(false)
 	b.Must("/asked", "Nobody waits for an answer")
 	send(true)
@@ -40,7 +40,7 @@ func TestARequestForProtectionIsAnswered(t *testing.T) {
 	if !strings.Contains(queue.Body, `href="`+page+`"`) {
 		t.Errorf("the queue does not lead to %s:\n%s", page, queue.Body)
 	}
-	for _, role := range []auth.Role{auth.ReadOnly, auth.Finance, auth.MemberAdmin} {
+	for _, role := range []access.Role{access.ReadOnly, access.Finance, access.MemberAdmin} {
 		if a := h.As(role).Get("/asked"); a.Status != http.StatusNotFound {
 			t.Errorf("%s sees the queue: %d", role, a.Status)
 		}
@@ -57,7 +57,7 @@ func TestARequestForProtectionIsAnswered(t *testing.T) {
 	}
 	b.Must("/asked", "Nobody waits for an answer")
 	b.Must("/asked?answered=1", "Taken", "Alpine Escapes Ltd")
-	if made, err := h.App.Channels.Get(t.Context(), h.Actor, c.ID); err != nil || made.Mode != travel.ModeDraft {
+	if made, err := h.App.Channels.Get(t.Context(), h.Actor, c.ID); err != nil || made.Mode != merchant.ModeDraft {
 		t.Errorf("the answer has changed the channel: %+v, %v", made.Mode, err)
 	}
 }

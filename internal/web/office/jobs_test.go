@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/web/webtest"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/testkit/webtest"
 )
 
 // TestJobsAreShownAndTriedAgain: what fails stands above, and an operator has it tried at once.
@@ -30,7 +30,7 @@ func TestJobsAreShownAndTriedAgain(t *testing.T) {
 	if _, ok, err := work.Claim(ctx, "seal-facts", time.Minute); !ok || err != nil {
 		t.Fatal(err)
 	}
-	b := h.As(auth.Operator)
+	b := h.As(access.Operator)
 	b.Must("/jobs", "What fails", "send-mails", "the server is away", "fold-exposure Good", "seal-facts Running")
 	for name, want := range map[string]int{"send-mails": http.StatusSeeOther, "seal-facts": http.StatusConflict, "nothing": http.StatusNotFound} {
 		if a := b.Post("/jobs/"+name+"/run", nil); a.Status != want {
@@ -42,7 +42,7 @@ func TestJobsAreShownAndTriedAgain(t *testing.T) {
 	if _, ok, _ := work.Claim(ctx, "fold-exposure", time.Minute); ok {
 		t.Error("another job was made due, too")
 	}
-	for _, role := range []auth.Role{auth.ReadOnly, auth.Finance, auth.MemberAdmin} {
+	for _, role := range []access.Role{access.ReadOnly, access.Finance, access.MemberAdmin} {
 		other := h.As(role)
 		if other.Get("/jobs").Status != http.StatusNotFound || other.Get("/system").Status != http.StatusNotFound ||
 			other.Post("/jobs/fold-exposure/run", nil).Status != http.StatusNotFound {
@@ -56,5 +56,5 @@ func TestTheStateOfTheSystem(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	h.MoveClock(h.Now().Add(49 * time.Hour))
-	h.As(auth.Operator).Must("/system", "SQLite", "MB", "Protection only", "None on file", "Mails to send 0", "Writes run again 0", "Demo 5 Jun 2024 10:00 2 days")
+	h.As(access.Operator).Must("/system", "SQLite", "MB", "Protection only", "None on file", "Mails to send 0", "Writes run again 0", "Demo 5 Jun 2024 10:00 2 days")
 }

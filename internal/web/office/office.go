@@ -6,8 +6,8 @@ import (
 	"embed"
 
 	"holdfast/internal/app"
-	"holdfast/internal/auth"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/web/kit"
 )
 
 //go:embed pages
@@ -16,32 +16,32 @@ var files embed.FS
 // pages are the handlers of this package.
 type pages struct {
 	app   *app.App
-	frame *shell.Frame
-	shell.Pages
+	frame *kit.Frame
+	kit.Pages
 }
 
 // Add adds the pages to a frame.
-func Add(f *shell.Frame, a *app.App) error {
+func Add(f *kit.Frame, a *app.App) error {
 	templates, err := f.Pages(files)
 	if err != nil {
 		return err
 	}
 	p := &pages{a, f, templates}
-	f.Office("GET /approvals", auth.DecideProposals, p.inbox)
-	f.Site("GET /approvals", auth.ReadAudit, p.proposals)
-	f.Site("GET /approvals/{id}", auth.ReadAudit, p.proposal)
+	f.Office("GET /approvals", access.DecideProposals, p.inbox)
+	f.Site("GET /approvals", access.ReadAudit, p.proposals)
+	f.Site("GET /approvals/{id}", access.ReadAudit, p.proposal)
 	for _, verb := range []string{"approve", "reject", "withdraw"} {
-		f.Site("POST /approvals/{id}/"+verb, auth.DecideProposals, p.decide(verb))
+		f.Site("POST /approvals/{id}/"+verb, access.DecideProposals, p.decide(verb))
 	}
-	f.Office("GET /sites", auth.ManageSites, p.sites)
-	f.Office("GET /receivables", auth.ManageSites, p.receivables)
-	f.Office("GET /jobs", auth.ManageSites, p.jobs)
-	f.Office("POST /jobs/{name}/run", auth.ManageSites, p.runJob)
-	f.Office("GET /system", auth.ManageSites, p.system)
+	f.Office("GET /sites", access.ManageSites, p.sites)
+	f.Office("GET /receivables", access.ManageSites, p.receivables)
+	f.Office("GET /jobs", access.ManageSites, p.jobs)
+	f.Office("POST /jobs/{name}/run", access.ManageSites, p.runJob)
+	f.Office("GET /system", access.ManageSites, p.system)
 	p.addReports(f)
 	p.addVerify(f)
-	f.Office("GET /asked", auth.SetChannelTerms, p.asked)
-	f.Office("GET /new-site", auth.ManageSites, p.newSite)
-	f.Office("POST /new-site", auth.ManageSites, p.makeSite)
+	f.Office("GET /asked", access.SetChannelTerms, p.asked)
+	f.Office("GET /new-site", access.ManageSites, p.newSite)
+	f.Office("POST /new-site", access.ManageSites, p.makeSite)
 	return nil
 }

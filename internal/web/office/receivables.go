@@ -3,8 +3,8 @@ package office
 import (
 	"fmt"
 
-	"holdfast/internal/statements"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/book/statements"
+	"holdfast/internal/web/kit"
 )
 
 // mostInFile is how many statements a file has at most.
@@ -14,23 +14,23 @@ const mostInFile = 5000
 const mostInMail = 20
 
 // receivables shows what is still to be paid of statements, by age, over all sites or on one.
-func (p *pages) receivables(v *shell.Visit) error {
+func (p *pages) receivables(v *kit.Visit) error {
 	page, err := v.PageOf([]string{"due"}, false)
 	if err != nil {
 		return err
 	}
 	q := statements.ReceivablesQuery{Path: v.Query("site"), Sandbox: v.Query("sandboxes") == "1"}
-	t := shell.Table{
+	t := kit.Table{
 		Name: "receivables", Caption: "Statements that are not paid", Number: page.Number, Total: -1,
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "statement", Title: "Statement"}, {Name: "site", Title: "Site"}, {Name: "channel", Title: "Channel"},
 			{Name: "due", Title: "Due"}, {Name: "overdue", Title: "Days overdue", Figure: true}, {Name: "open", Title: "Open", Figure: true},
 			{Name: "closing", Title: "Balance of the statement", Figure: true, Hidden: true},
 		},
-		Empty: shell.Empty{Title: "Everything is paid", Text: "Statements that are not paid in full stand here, the oldest first."},
+		Empty: kit.Empty{Title: "Everything is paid", Text: "Statements that are not paid in full stand here, the oldest first."},
 	}
 	if !q.Sandbox {
-		t.Empty.Act = shell.Link{Text: "Show sandboxes", Href: shell.Path + "/receivables?sandboxes=1"}
+		t.Empty.Act = kit.Link{Text: "Show sandboxes", Href: kit.Path + "/receivables?sandboxes=1"}
 	}
 	if v.Format() != "" { // each read goes through all statements: so a file is one read
 		page.Size = mostInFile
@@ -41,56 +41,56 @@ func (p *pages) receivables(v *shell.Visit) error {
 	}
 	t.More = r.Open.More
 	for _, o := range r.Open.Items {
-		overdue := shell.Cell{}
+		overdue := kit.Cell{}
 		if o.Overdue > 0 {
-			overdue = shell.Number(o.Overdue)
+			overdue = kit.Number(o.Overdue)
 		}
-		t.Rows = append(t.Rows, shell.Row{Href: fmt.Sprintf("%s/sites/%s/statements/%d", shell.Path, o.Path, o.ID), Cells: []shell.Cell{
-			shell.Words(fmt.Sprintf("No. %d", o.Number)), shell.Words(o.Name), shell.Words(o.Channel), shell.OnDay(o.Due), overdue,
-			shell.Sum(o.Open, o.Currency), shell.Sum(o.Closing, o.Currency),
+		t.Rows = append(t.Rows, kit.Row{Href: fmt.Sprintf("%s/sites/%s/statements/%d", kit.Path, o.Path, o.ID), Cells: []kit.Cell{
+			kit.Words(fmt.Sprintf("No. %d", o.Number)), kit.Words(o.Name), kit.Words(o.Channel), kit.OnDay(o.Due), overdue,
+			kit.Sum(o.Open, o.Currency), kit.Sum(o.Closing, o.Currency),
 		}})
 	}
-	shell.Tell(v, "At "+shell.Instant(v.Now())+".", sumFacts(r.Sums))
+	kit.Tell(v, "At "+kit.Instant(v.Now())+".", sumFacts(r.Sums))
 	made := v.Table(t)
 	if sent, err := v.File(made); sent || err != nil {
 		return err
 	}
-	act := shell.Link{Text: "Sandboxes", Href: shell.Path + "/receivables?sandboxes=1", Plain: true}
+	act := kit.Link{Text: "Sandboxes", Href: kit.Path + "/receivables?sandboxes=1", Plain: true}
 	if q.Sandbox {
-		act = shell.Link{Text: "Live sites", Href: shell.Path + "/receivables", Plain: true}
+		act = kit.Link{Text: "Live sites", Href: kit.Path + "/receivables", Plain: true}
 	}
-	return v.Show(p.Pages, "receivables.html", shell.Page{Title: "Receivables", Menu: "/receivables", Acts: []shell.Link{act, {Text: "By mail", Href: shell.Path + "/reports", Plain: true}}, Data: struct {
-		Sums, List *shell.Table
+	return v.Show(p.Pages, "receivables.html", kit.Page{Title: "Receivables", Menu: "/receivables", Acts: []kit.Link{act, {Text: "By mail", Href: kit.Path + "/reports", Plain: true}}, Data: struct {
+		Sums, List *kit.Table
 	}{sumsTable(v, r.Sums, q.Sandbox), made}})
 }
 
 // sumFacts are what is open of each site, for a mail.
-func sumFacts(sums []statements.Receivable) (facts []shell.Fact) {
+func sumFacts(sums []statements.Receivable) (facts []kit.Fact) {
 	for _, s := range sums[:min(len(sums), mostInMail)] {
-		facts = append(facts, shell.Fact{Text: s.Name, Value: shell.Money(s.Open, s.Currency)})
+		facts = append(facts, kit.Fact{Text: s.Name, Value: kit.Money(s.Open, s.Currency)})
 	}
 	return facts
 }
 
 // sumsTable has a row for each site and currency.
-func sumsTable(v *shell.Visit, sums []statements.Receivable, sandbox bool) *shell.Table {
-	t := shell.Table{
+func sumsTable(v *kit.Visit, sums []statements.Receivable, sandbox bool) *kit.Table {
+	t := kit.Table{
 		Name: "sums", Bare: true, Caption: "Receivables by age",
-		Columns: []shell.Column{{Name: "site", Title: "Site"}, {Name: "open", Title: "Open", Figure: true}},
+		Columns: []kit.Column{{Name: "site", Title: "Site"}, {Name: "open", Title: "Open", Figure: true}},
 	}
 	for _, age := range statements.Ages {
-		t.Columns = append(t.Columns, shell.Column{Name: age, Title: age, Figure: true})
+		t.Columns = append(t.Columns, kit.Column{Name: age, Title: age, Figure: true})
 	}
 	for _, s := range sums {
-		href := shell.Path + "/receivables?site=" + s.Path
+		href := kit.Path + "/receivables?site=" + s.Path
 		if sandbox {
 			href += "&sandboxes=1"
 		}
-		row := shell.Row{Href: href, Cells: []shell.Cell{shell.Words(s.Name), shell.Sum(s.Open, s.Currency)}}
+		row := kit.Row{Href: href, Cells: []kit.Cell{kit.Words(s.Name), kit.Sum(s.Open, s.Currency)}}
 		for _, amount := range s.ByAge {
-			cell := shell.Cell{}
+			cell := kit.Cell{}
 			if amount != 0 {
-				cell = shell.Sum(amount, s.Currency)
+				cell = kit.Sum(amount, s.Currency)
 			}
 			row.Cells = append(row.Cells, cell)
 		}

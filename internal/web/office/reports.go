@@ -8,40 +8,40 @@ import (
 	"strings"
 
 	"holdfast/internal/app"
-	"holdfast/internal/auth"
-	"holdfast/internal/civil"
-	"holdfast/internal/fault"
-	"holdfast/internal/standing"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/terms"
+	"holdfast/internal/errs"
+	"holdfast/internal/notify/schedules"
+	"holdfast/internal/web/kit"
 )
 
 // addReports adds the pages of reports by mail: of a site, and of all sites.
-func (p *pages) addReports(f *shell.Frame) {
-	for pattern, h := range map[string]shell.Handler{
+func (p *pages) addReports(f *kit.Frame) {
+	for pattern, h := range map[string]kit.Handler{
 		"GET /reports": p.orders, "GET /reports/new": p.newOrder, "POST /reports": p.makeOrder, "GET /reports/{id}": p.order,
 		"POST /reports/{id}": p.changeOrder, "GET /reports/{id}/end": p.endOrder, "POST /reports/{id}/end": p.endOrder,
 		"POST /reports/{id}/pause":  p.turnOrder(p.app.Orders.Pause, "The report is paused. No mail goes out until somebody lets it go on."),
 		"POST /reports/{id}/resume": p.turnOrder(p.app.Orders.Resume, "The report goes on."),
 		"POST /reports/{id}/send":   p.turnOrder(p.app.Orders.SendNow, "The report is made within a minute, and then it goes out."),
 	} {
-		f.Site(pattern, auth.Export, h)
-		f.Office(pattern, auth.ManageSites, h)
+		f.Site(pattern, access.Export, h)
+		f.Office(pattern, access.ManageSites, h)
 	}
 }
 
 // Maker makes the file of a page for a standing order, with the rights of who has ordered it.
-func Maker(f *shell.Frame, a *app.App) func(ctx context.Context, want standing.Want) (standing.File, error) {
-	return func(ctx context.Context, want standing.Want) (made standing.File, err error) {
+func Maker(f *kit.Frame, a *app.App) func(ctx context.Context, want schedules.Want) (schedules.File, error) {
+	return func(ctx context.Context, want schedules.Want) (made schedules.File, err error) {
 		report, ok := f.ReportAt(want.View, want.SiteID == 0)
 		if !ok {
-			return made, fault.WrongField("view", "This page cannot go by mail.")
+			return made, errs.WrongField("view", "This page cannot go by mail.")
 		}
 		who, err := a.SignIns.As(ctx, want.UserID, want.Site)
 		if err != nil {
 			return made, err
 		}
-		at := shell.Path
+		at := kit.Path
 		if want.SiteID != 0 {
 			at += "/sites/" + want.Site
 		}
@@ -59,7 +59,7 @@ func Maker(f *shell.Frame, a *app.App) func(ctx context.Context, want standing.W
 }
 
 // dated is the address of a report on its day.
-func dated(r shell.Report, want standing.Want) string {
+func dated(r kit.Report, want schedules.Want) string {
 	path, query, _ := strings.Cut(want.View, "?")
 	values, _ := url.ParseQuery(query) // the room has looked at it
 	values.Set("format", string(want.Format))
@@ -70,14 +70,14 @@ func dated(r shell.Report, want standing.Want) string {
 		values.Set("from", (want.Since - 1).String())
 	}
 	if r.Month {
-		values.Set("period", (travel.PeriodOf(travel.PeriodMonth, want.On).First - 1).Month())
+		values.Set("period", (terms.PeriodOf(terms.PeriodMonth, want.On).First - 1).Month())
 	}
 	return path + "?" + values.Encode()
 }
 
 // reportsAt is the address of reports by mail, below the site or for all sites.
-func reportsAt(v *shell.Visit, id int64) string {
-	at := shell.Path + "/reports"
+func reportsAt(v *kit.Visit, id int64) string {
+	at := kit.Path + "/reports"
 	if v.Site.ID != 0 {
 		at = v.At("/reports")
 	}
@@ -88,45 +88,45 @@ func reportsAt(v *shell.Visit, id int64) string {
 }
 
 // inReports is a page about reports by mail.
-func inReports(v *shell.Visit, title string, data any) shell.Page {
-	page := shell.Page{Title: title, Menu: "/receivables", Data: data}
+func inReports(v *kit.Visit, title string, data any) kit.Page {
+	page := kit.Page{Title: title, Menu: "/receivables", Data: data}
 	if v.Site.ID != 0 {
 		page.Menu = "/exposure"
 	}
 	return page
 }
 
-var orderTones = map[standing.State]string{standing.Active: "good", standing.Paused: "calm", standing.Stopped: "bad"}
+var orderTones = map[schedules.State]string{schedules.Active: "good", schedules.Paused: "calm", schedules.Stopped: "bad"}
 
 // orders lists the standing orders of a site, or of all sites.
-func (p *pages) orders(v *shell.Visit) error {
+func (p *pages) orders(v *kit.Visit) error {
 	list, err := p.app.Orders.List(v.R.Context(), v.Actor)
 	if err != nil {
 		return err
 	}
-	t := shell.Table{
+	t := kit.Table{
 		Name: "reports-by-mail", Caption: "Reports by mail",
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "report", Title: "Report"}, {Name: "when", Title: "When"}, {Name: "next", Title: "Next"}, {Name: "to", Title: "To"},
 			{Name: "by", Title: "Ordered by"}, {Name: "format", Title: "File"}, {Name: "state", Title: "State"},
 		},
-		Empty: shell.Empty{
+		Empty: kit.Empty{
 			Title: "No report goes by mail",
 			Text:  "The link \u201cBy mail\u201d below the table of any report sends what the table shows to people of the service, each week or month.",
-			Act:   shell.Link{Text: "Send the exposure", Href: reportsAt(v, 0) + "/new?view=%2Fexposure"},
+			Act:   kit.Link{Text: "Send the exposure", Href: reportsAt(v, 0) + "/new?view=%2Fexposure"},
 		},
 	}
 	if v.Site.ID == 0 {
-		t.Empty.Act = shell.Link{Text: "Send the receivables", Href: reportsAt(v, 0) + "/new?view=%2Freceivables"}
+		t.Empty.Act = kit.Link{Text: "Send the receivables", Href: reportsAt(v, 0) + "/new?view=%2Freceivables"}
 	}
 	for _, o := range list {
-		next := shell.OnDay(o.Due)
-		if o.State != standing.Active {
-			next = shell.Cell{}
+		next := kit.OnDay(o.Due)
+		if o.State != schedules.Active {
+			next = kit.Cell{}
 		}
-		t.Rows = append(t.Rows, shell.Row{Href: reportsAt(v, o.ID), Cells: []shell.Cell{
-			shell.Words(o.Name), shell.Words(o.When()), next, shell.Words(strings.Join(o.Recipients, ", ")), shell.Words(o.Owner),
-			shell.Words(strings.ToUpper(string(o.Format))), shell.State(string(o.State), orderTones[o.State]),
+		t.Rows = append(t.Rows, kit.Row{Href: reportsAt(v, o.ID), Cells: []kit.Cell{
+			kit.Words(o.Name), kit.Words(o.When()), next, kit.Words(strings.Join(o.Recipients, ", ")), kit.Words(o.Owner),
+			kit.Words(strings.ToUpper(string(o.Format))), kit.State(string(o.State), orderTones[o.State]),
 		}})
 	}
 	made := v.Table(t)
@@ -143,13 +143,13 @@ func (p *pages) orders(v *shell.Visit) error {
 
 // orderView is what the page of an order shows.
 type orderView struct {
-	Form    *shell.Form
+	Form    *kit.Form
 	Send    string
 	View    string // the page that is sent
 	Choices any
-	Facts   []shell.Fact
-	Runs    *shell.Table
-	Order   standing.Order
+	Facts   []kit.Fact
+	Runs    *kit.Table
+	Order   schedules.Order
 	Mine    bool // the reader may change it
 	Outbox  string
 }
@@ -158,35 +158,35 @@ type orderView struct {
 func whens() any {
 	var pairs []string
 	for day := int64(1); day <= 7; day++ {
-		pairs = append(pairs, "week-"+strconv.FormatInt(day, 10), "Each "+standing.Order{Every: standing.Week, On: day}.When()[len("each "):])
+		pairs = append(pairs, "week-"+strconv.FormatInt(day, 10), "Each "+schedules.Order{Every: schedules.Week, On: day}.When()[len("each "):])
 	}
 	for day := int64(1); day <= 30; day++ {
-		pairs = append(pairs, "month-"+strconv.FormatInt(day, 10), "Each "+standing.Order{Every: standing.Month, On: day}.When()[len("each "):])
+		pairs = append(pairs, "month-"+strconv.FormatInt(day, 10), "Each "+schedules.Order{Every: schedules.Month, On: day}.When()[len("each "):])
 	}
-	return shell.Options(append(pairs, "month-31", "Each month on its last day")...)
+	return kit.Options(append(pairs, "month-31", "Each month on its last day")...)
 }
 
 // newOrder shows the form for a report by mail.
-func (p *pages) newOrder(v *shell.Visit) error {
+func (p *pages) newOrder(v *kit.Visit) error {
 	report, ok := p.frame.ReportAt(v.Query("view"), v.Site.ID == 0)
 	if !ok {
 		return v.Go(reportsAt(v, 0))
 	}
-	return p.orderForm(v, shell.Filled("view", v.Query("view"), "name", report.Name, "when", "week-1", "format", "xlsx", "recipients", v.User.Username,
+	return p.orderForm(v, kit.Filled("view", v.Query("view"), "name", report.Name, "when", "week-1", "format", "xlsx", "recipients", v.User.Username,
 		"key", p.app.Bookings.NewUUID()))
 }
 
-func (p *pages) orderForm(v *shell.Visit, form *shell.Form) error {
+func (p *pages) orderForm(v *kit.Visit, form *kit.Form) error {
 	page := inReports(v, "Send a report by mail", orderView{
 		Form: form, Send: reportsAt(v, 0), View: p.viewAt(v, form.Get("view")), Choices: whens(), Outbox: p.onlyShown(v),
 		Mine: true,
 	})
-	page.Path = []shell.Link{{Text: "Reports by mail", Href: reportsAt(v, 0)}}
+	page.Path = []kit.Link{{Text: "Reports by mail", Href: reportsAt(v, 0)}}
 	return v.Show(p.Pages, "order.html", page)
 }
 
 // onlyShown says why no mail leaves; "" where mails do.
-func (p *pages) onlyShown(v *shell.Visit) string {
+func (p *pages) onlyShown(v *kit.Visit) string {
 	switch {
 	case !p.app.Mails.Sends():
 		return "No mail server is set. The mails are made, and only shown."
@@ -197,19 +197,19 @@ func (p *pages) onlyShown(v *shell.Visit) string {
 }
 
 // viewAt is the address of the page of an order.
-func (p *pages) viewAt(v *shell.Visit, view string) string {
+func (p *pages) viewAt(v *kit.Visit, view string) string {
 	return strings.TrimSuffix(reportsAt(v, 0), "/reports") + view
 }
 
 // orderFields reads the form of an order.
-func orderFields(form *shell.Form) standing.Fields {
+func orderFields(form *kit.Form) schedules.Fields {
 	r := form.Reading()
-	in := standing.Fields{
-		Name: r.Text("name"), View: r.Text("view"), Format: shell.Word[standing.Format](r, "format"), Recipients: r.Items("recipients"),
+	in := schedules.Fields{
+		Name: r.Text("name"), View: r.Text("view"), Format: kit.Word[schedules.Format](r, "format"), Recipients: r.Items("recipients"),
 		IfVersion: r.Version(),
 	}
 	every, day, _ := strings.Cut(form.Get("when"), "-")
-	in.Every = new(standing.Every(every))
+	in.Every = new(schedules.Every(every))
 	if n, err := strconv.ParseInt(day, 10, 64); err == nil {
 		in.On = &n
 	}
@@ -218,7 +218,7 @@ func orderFields(form *shell.Form) standing.Fields {
 }
 
 // tookOrder shows what is wrong with the day at its one field.
-func tookOrder(form *shell.Form) {
+func tookOrder(form *kit.Form) {
 	for _, name := range []string{"every", "on"} {
 		if problem := form.Problem(name); problem != "" {
 			form.Problems["when"] = problem
@@ -230,7 +230,7 @@ func tookOrder(form *shell.Form) {
 }
 
 // makeOrder orders a report.
-func (p *pages) makeOrder(v *shell.Visit) error {
+func (p *pages) makeOrder(v *kit.Visit) error {
 	form, err := v.Form()
 	if err != nil {
 		return err
@@ -242,11 +242,11 @@ func (p *pages) makeOrder(v *shell.Visit) error {
 		tookOrder(form)
 		return p.orderForm(v, form)
 	}
-	return v.Done(reportsAt(v, made.ID), "The report comes %s, the first time on %s.", made.When(), shell.Day(made.Due))
+	return v.Done(reportsAt(v, made.ID), "The report comes %s, the first time on %s.", made.When(), kit.Day(made.Due))
 }
 
 // order shows a standing order with what became of its reports.
-func (p *pages) order(v *shell.Visit) error {
+func (p *pages) order(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -255,12 +255,12 @@ func (p *pages) order(v *shell.Visit) error {
 }
 
 // filledOrder is the form with what is stored.
-func filledOrder(o standing.Order) *shell.Form {
-	return shell.Filled("name", o.Name, "view", o.View, "format", string(o.Format), "when", string(o.Every)+"-"+strconv.FormatInt(o.On, 10),
+func filledOrder(o schedules.Order) *kit.Form {
+	return kit.Filled("name", o.Name, "view", o.View, "format", string(o.Format), "when", string(o.Every)+"-"+strconv.FormatInt(o.On, 10),
 		"recipients", strings.Join(o.Recipients, "\n"), "version", strconv.FormatInt(o.Version, 10))
 }
 
-func (p *pages) showOrder(v *shell.Visit, id int64, form *shell.Form) error {
+func (p *pages) showOrder(v *kit.Visit, id int64, form *kit.Form) error {
 	o, runs, err := p.app.Orders.Get(v.R.Context(), v.Actor, id)
 	if err != nil {
 		return err
@@ -268,54 +268,54 @@ func (p *pages) showOrder(v *shell.Visit, id int64, form *shell.Form) error {
 	if form == nil {
 		form = filledOrder(o)
 	}
-	facts := []shell.Fact{
-		{Text: "State", Value: shell.Say(string(o.State)), Tone: orderTones[o.State]}, {Text: "Ordered by", Value: o.Owner},
+	facts := []kit.Fact{
+		{Text: "State", Value: kit.Say(string(o.State)), Tone: orderTones[o.State]}, {Text: "Ordered by", Value: o.Owner},
 		{Text: "Page", Value: o.Name, Href: p.viewAt(v, o.View)}, {Text: "When", Value: o.When()},
 	}
 	switch {
-	case o.State == standing.Active && !o.AskedAt.IsZero():
-		facts = append(facts, shell.Fact{Text: "Next", Value: "Now: it is being made"})
-	case o.State == standing.Active:
-		facts = append(facts, shell.Fact{Text: "Next", Value: shell.Day(o.Due) + ", soon after midnight GMT"})
+	case o.State == schedules.Active && !o.AskedAt.IsZero():
+		facts = append(facts, kit.Fact{Text: "Next", Value: "Now: it is being made"})
+	case o.State == schedules.Active:
+		facts = append(facts, kit.Fact{Text: "Next", Value: kit.Day(o.Due) + ", soon after midnight GMT"})
 	}
 	page := inReports(v, o.Name, orderView{
 		Form: form, Send: reportsAt(v, id), View: p.viewAt(v, o.View), Choices: whens(), Facts: facts, Runs: runsTable(v, runs), Order: o,
 		Mine: o.OwnerID == v.User.ID, Outbox: p.onlyShown(v),
 	})
-	page.Path = []shell.Link{{Text: "Reports by mail", Href: reportsAt(v, 0)}}
+	page.Path = []kit.Link{{Text: "Reports by mail", Href: reportsAt(v, 0)}}
 	page.Refresh = !o.AskedAt.IsZero()
 	return v.Show(p.Pages, "order.html", page)
 }
 
-func runsTable(v *shell.Visit, runs []standing.Run) *shell.Table {
-	t := shell.Table{
+func runsTable(v *kit.Visit, runs []schedules.Run) *kit.Table {
+	t := kit.Table{
 		Name: "sent", Bare: true, Caption: "What was sent",
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "for", Title: "For"}, {Name: "made", Title: "Made"}, {Name: "outcome", Title: "Outcome"},
 			{Name: "people", Title: "People", Figure: true}, {Name: "file", Title: "File"}, {Name: "size", Title: "kB", Figure: true}, {Name: "note", Title: "Note"},
 		},
-		Empty: shell.Empty{Title: "Nothing was sent yet", Text: "Each report that was made stands here, with the people who got it."},
+		Empty: kit.Empty{Title: "Nothing was sent yet", Text: "Each report that was made stands here, with the people who got it."},
 	}
-	tones := map[standing.Outcome]string{standing.Sent: "good", standing.Failed: "bad", standing.Skipped: "warn"}
+	tones := map[schedules.Outcome]string{schedules.Sent: "good", schedules.Failed: "bad", schedules.Skipped: "warn"}
 	for _, r := range runs {
-		occasion := shell.Words("Sent at once")
+		occasion := kit.Words("Sent at once")
 		if day, err := civil.ParseDay(r.Occasion); err == nil {
-			occasion = shell.OnDay(day)
+			occasion = kit.OnDay(day)
 		}
-		size := shell.Cell{}
+		size := kit.Cell{}
 		if r.File != "" {
-			size = shell.Number((r.Bytes + 1023) / 1024)
+			size = kit.Number((r.Bytes + 1023) / 1024)
 		}
-		t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{
-			occasion, shell.AtInstant(r.MadeAt), shell.State(string(r.Outcome), tones[r.Outcome]), shell.Number(r.Recipients),
-			shell.Words(r.File), size, shell.Words(r.Note),
+		t.Rows = append(t.Rows, kit.Row{Cells: []kit.Cell{
+			occasion, kit.AtInstant(r.MadeAt), kit.State(string(r.Outcome), tones[r.Outcome]), kit.Number(r.Recipients),
+			kit.Words(r.File), size, kit.Words(r.Note),
 		}})
 	}
 	return v.Table(t)
 }
 
 // changeOrder changes a standing order.
-func (p *pages) changeOrder(v *shell.Visit) error {
+func (p *pages) changeOrder(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -327,7 +327,7 @@ func (p *pages) changeOrder(v *shell.Visit) error {
 	in := orderFields(form)
 	in.View = nil // another page is another order
 	changed, err := p.app.Orders.Change(v.R.Context(), v.Actor, id, in)
-	stored := func() (*shell.Form, error) {
+	stored := func() (*kit.Form, error) {
 		o, _, err := p.app.Orders.Get(v.R.Context(), v.Actor, id)
 		return filledOrder(o), err
 	}
@@ -337,14 +337,14 @@ func (p *pages) changeOrder(v *shell.Visit) error {
 		tookOrder(form)
 		return p.showOrder(v, id, form)
 	}
-	return v.Done(reportsAt(v, id), "Saved. The next one comes on %s.", shell.Day(changed.Due))
+	return v.Done(reportsAt(v, id), "Saved. The next one comes on %s.", kit.Day(changed.Due))
 }
 
 // turnOrder does what a button of an order says.
 func (p *pages) turnOrder(
-	do func(ctx context.Context, actor auth.Actor, id int64) (standing.Order, error), done string,
-) shell.Handler {
-	return func(v *shell.Visit) error {
+	do func(ctx context.Context, actor access.Actor, id int64) (schedules.Order, error), done string,
+) kit.Handler {
+	return func(v *kit.Visit) error {
 		id, err := v.ID("id")
 		if err != nil {
 			return err
@@ -360,7 +360,7 @@ func (p *pages) turnOrder(
 }
 
 // endOrder asks, and then removes a standing order.
-func (p *pages) endOrder(v *shell.Visit) error {
+func (p *pages) endOrder(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -376,8 +376,8 @@ func (p *pages) endOrder(v *shell.Visit) error {
 		return v.Done(reportsAt(v, 0), "%s no longer goes by mail.", o.Name)
 	}
 	page := inReports(v, "", nil)
-	page.Path = []shell.Link{{Text: "Reports by mail", Href: reportsAt(v, 0)}, {Text: o.Name, Href: reportsAt(v, id)}}
-	return v.Confirm(shell.Confirmation{
+	page.Path = []kit.Link{{Text: "Reports by mail", Href: reportsAt(v, 0)}, {Text: o.Name, Href: reportsAt(v, id)}}
+	return v.Confirm(kit.Confirmation{
 		Title: "End the report by mail?", Act: "End it", Harm: true, Back: reportsAt(v, id),
 		Text: []string{"It is no longer sent, and its history here is deleted. The audit log still shows that it was scheduled."},
 	}, page)

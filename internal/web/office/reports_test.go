@@ -8,14 +8,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/xuri/excelize/v2"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/notify/schedules"
+	"holdfast/internal/testkit/apptest"
+	"holdfast/internal/testkit/webtest"
+	"holdfast/internal/web/kit"
 
-	"holdfast/internal/apptest"
-	"holdfast/internal/auth"
-	"holdfast/internal/standing"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
-	"holdfast/internal/web/webtest"
+	"github.com/xuri/excelize/v2"
 )
 
 // work makes the reports that are due.
@@ -35,12 +36,12 @@ func work(t *testing.T, h *webtest.House) {
 func TestAReportIsOrderedFromItsTable(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	c := h.Channel(travel.ModeProtectionOnly, "GBP")
-	h.Must(apptest.Report(travel.Purchase, h.Booking(c, 120000, "2024-12-31"), 120000))
-	b := h.As(auth.Finance)
-	h.As(auth.ReadOnly)
+	c := h.Channel(merchant.ModeProtectionOnly, "GBP")
+	h.Must(apptest.Report(payment.Purchase, h.Booking(c, 120000, "2024-12-31"), 120000))
+	b := h.As(access.Finance)
+	h.As(access.ReadOnly)
 	view := "/exposure?by=channel&currency=GBP"
-	order := h.At(shell.OrderPath + "?view=" + url.QueryEscape(view))
+	order := h.At(kit.OrderPath + "?view=" + url.QueryEscape(view))
 	if page := b.Must(h.At(view), "By mail"); !strings.Contains(page.Body, strings.ReplaceAll(order, "&", "&amp;")) {
 		t.Errorf("the table does not lead to %s", order)
 	}
@@ -67,7 +68,7 @@ func TestAReportIsOrderedFromItsTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := standing.Want{UserID: user.ID, SiteID: h.World.Site.ID, Site: "demo", View: view, Format: standing.CSV}
+	want := schedules.Want{UserID: user.ID, SiteID: h.World.Site.ID, Site: "demo", View: view, Format: schedules.CSV}
 	want.On, want.Since = *apptest.DayPtr(t, "2024-06-11"), *apptest.DayPtr(t, "2024-06-04")
 	file, err := maker(t.Context(), want)
 	seen := b.Get(h.At(view + "&as_of=2024-06-10&format=csv"))
@@ -77,7 +78,7 @@ func TestAReportIsOrderedFromItsTable(t *testing.T) {
 	if !strings.HasPrefix(file.About, "At the end of 10 Jun 2024") || !slices.ContainsFunc(file.Rows, func(r [2]string) bool { return strings.Contains(r[1], "1,200.00") }) {
 		t.Errorf("it says %q %q", file.About, file.Rows)
 	}
-	want.Format = standing.XLSX
+	want.Format = schedules.XLSX
 	file, err = maker(t.Context(), want)
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +103,7 @@ func TestAReportIsOrderedFromItsTable(t *testing.T) {
 		t.Errorf("%d %s", a.Status, a.Text())
 	}
 	empty := b.Must(h.At("/reports"), "No report goes by mail", "Send the exposure")
-	if way := h.At(shell.OrderPath + "?view=%2Fexposure"); !strings.Contains(empty.Body, way) {
+	if way := h.At(kit.OrderPath + "?view=%2Fexposure"); !strings.Contains(empty.Body, way) {
 		t.Errorf("nothing leads to %s", way)
 	}
 }
@@ -111,7 +112,7 @@ func TestAReportIsOrderedFromItsTable(t *testing.T) {
 func TestEveryReportThatGoesByMailHasAFile(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.Operator)
+	b := h.As(access.Operator)
 	for _, view := range []string{
 		"/exposure", "/exposure?by=channel&across=month", "/exposure/details", "/exposure/run-off", "/exposure/movement", "/exposure/ageing",
 		"/exposure/model", "/exposure/what-if", "/exposure/merchants", "/exposure/limits", "/statements/bordereaux", "/statements",
@@ -136,15 +137,15 @@ func TestEveryReportThatGoesByMailHasAFile(t *testing.T) {
 	}
 	for _, o := range list {
 		_, runs, err := h.App.Orders.Get(t.Context(), h.Actor, o.ID)
-		if err != nil || len(runs) != 1 || runs[0].Outcome != standing.Sent || runs[0].File == "" {
+		if err != nil || len(runs) != 1 || runs[0].Outcome != schedules.Sent || runs[0].File == "" {
 			t.Errorf("%s: %+v %v", o.View, runs, err)
 		}
 	}
-	finance := h.As(auth.Finance)
+	finance := h.As(access.Finance)
 	if a := finance.Post("/reports", in); a.Status != http.StatusNotFound {
 		t.Errorf("finance orders what is about all sites: %d", a.Status)
 	}
-	reading := h.As(auth.ReadOnly)
+	reading := h.As(access.ReadOnly)
 	for _, path := range []string{"/reports", "/reports/new"} {
 		if a := reading.Get(h.At(path)); a.Status != http.StatusForbidden {
 			t.Errorf("read_only sees %s: %d", path, a.Status)
@@ -160,7 +161,7 @@ func TestEveryReportThatGoesByMailHasAFile(t *testing.T) {
 func TestTheFormHasEachDayThatAnOrderCanHave(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.Finance)
+	b := h.As(access.Finance)
 	in := url.Values{"view": {"/exposure"}, "name": {"Exposure"}, "format": {"csv"}, "recipients": {"finance"}}
 	for i, when := range []string{"week-7", "month-1", "month-28", "month-29", "month-30", "month-31"} {
 		in["when"], in["key"] = []string{when}, []string{"key " + when}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/web/webtest"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/testkit/webtest"
 )
 
 // TestASiteIsMade by an operator and by nobody else; what is wrong is told at its field.
@@ -19,7 +19,7 @@ func TestASiteIsMade(t *testing.T) {
 		"name": {"Nordic Air"}, "path": {"nordic"}, "currency": {"eur"}, "issuer_name": {"Holdfast Ltd"}, "issuer_address": {"1 Road\r\nLondon"},
 		"policyholder_name": {"Nordic Air AB"},
 	}
-	for _, role := range []auth.Role{auth.ReadOnly, auth.Finance, auth.MemberAdmin} {
+	for _, role := range []access.Role{access.ReadOnly, access.Finance, access.MemberAdmin} {
 		b := h.As(role)
 		if a := b.Post("/new-site", in); a.Status != http.StatusNotFound {
 			t.Errorf("%s makes a site: %d", role, a.Status)
@@ -28,7 +28,7 @@ func TestASiteIsMade(t *testing.T) {
 			t.Errorf("%s sees all sites: %d", role, a.Status)
 		}
 	}
-	b := h.As(auth.Operator)
+	b := h.As(access.Operator)
 	b.Must("/new-site", "New site", "Policyholder")
 	wrong := b.Post("/new-site", url.Values{"name": {""}, "path": {"Demo Site"}, "currency": {"XXQ"}})
 	for _, want := range []string{"This field cannot be empty.", "A path has 2 to 40 small letters", "A currency such as EUR"} {
@@ -39,7 +39,7 @@ func TestASiteIsMade(t *testing.T) {
 	if a := b.Post("/new-site", in); a.Status != http.StatusSeeOther || a.To != "/dashboard/sites/nordic" {
 		t.Fatalf("%d to %q: %s", a.Status, a.To, a.Text())
 	}
-	made, err := h.App.Sites.At(t.Context(), auth.System(0), "nordic")
+	made, err := h.App.Sites.At(t.Context(), access.System(0), "nordic")
 	if err != nil || made.Sandbox || made.Issuer.Address != "1 Road\nLondon" || made.Policyholder.Name != "Nordic Air AB" || made.Policy.Currency != "EUR" {
 		t.Errorf("%+v, %v", made, err)
 	}
@@ -52,7 +52,7 @@ func TestASiteIsMade(t *testing.T) {
 func TestSitesAreFound(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.Operator)
+	b := h.As(access.Operator)
 	for path, name := range map[string]string{"alpha": "Alpha 100%", "beta-2": "Beta Tours"} {
 		if a := b.Post("/new-site", url.Values{"name": {name}, "path": {path}, "currency": {"GBP"}, "sandbox": {"1"}}); a.Status != http.StatusSeeOther {
 			t.Fatal(a.Text())
@@ -72,10 +72,10 @@ func TestSitesAreFound(t *testing.T) {
 func TestASiteIsMadeWithItsFirstAdmin(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.Operator)
+	b := h.As(access.Operator)
 	in := url.Values{"name": {"Nordic Air"}, "path": {"nordic"}, "currency": {"EUR"}, "username": {"N"}, "email": {"x"}}
 	wrong := b.Post("/new-site", in)
-	if _, err := h.App.Sites.At(t.Context(), auth.System(0), "nordic"); err == nil || wrong.Status != http.StatusBadRequest {
+	if _, err := h.App.Sites.At(t.Context(), access.System(0), "nordic"); err == nil || wrong.Status != http.StatusBadRequest {
 		t.Fatalf("with a wrong admin: %d, and the site is there: %v", wrong.Status, err == nil)
 	}
 	in.Set("username", "nora")

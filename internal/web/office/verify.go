@@ -5,32 +5,32 @@ import (
 	"strconv"
 	"time"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/verify"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/ops/verify"
+	"holdfast/internal/web/kit"
 )
 
 // addVerify adds the pages on which the whole book is checked.
-func (p *pages) addVerify(f *shell.Frame) {
-	f.Office("GET /verify", auth.ManageSites, p.checks)
-	f.Office("POST /verify", auth.ManageSites, p.askCheck)
-	f.Office("GET /verify/{id}", auth.ManageSites, p.check)
-	f.Office("POST /verify/{id}/stop", auth.ManageSites, p.stopCheck)
+func (p *pages) addVerify(f *kit.Frame) {
+	f.Office("GET /verify", access.ManageSites, p.checks)
+	f.Office("POST /verify", access.ManageSites, p.askCheck)
+	f.Office("GET /verify/{id}", access.ManageSites, p.check)
+	f.Office("POST /verify/{id}/stop", access.ManageSites, p.stopCheck)
 }
 
-const verifyAt = shell.Path + "/verify"
+const verifyAt = kit.Path + "/verify"
 
 func checkAt(id int64) string { return verifyAt + "/" + strconv.FormatInt(id, 10) }
 
 // runState is how far a run is, with a mark.
-func runState(r verify.AskedRun) shell.Cell {
+func runState(r verify.AskedRun) kit.Cell {
 	switch {
 	case r.State == verify.RunDone && r.Total == 0:
-		return shell.Cell{Text: "Nothing is wrong", Plain: "done", Tone: "good"}
+		return kit.Cell{Text: "Nothing is wrong", Plain: "done", Tone: "good"}
 	case r.State == verify.RunDone:
-		return shell.Cell{Text: shell.Plural(r.Total, "finding", "findings"), Plain: "done", Tone: "bad"}
+		return kit.Cell{Text: kit.Plural(r.Total, "finding", "findings"), Plain: "done", Tone: "bad"}
 	}
-	return shell.State(string(r.State), map[verify.RunState]string{verify.RunFailed: "bad", verify.Running: "warn", verify.RunAsked: "warn"}[r.State])
+	return kit.State(string(r.State), map[verify.RunState]string{verify.RunFailed: "bad", verify.Running: "warn", verify.RunAsked: "warn"}[r.State])
 }
 
 // took is how long a run took, in words.
@@ -41,36 +41,36 @@ func took(r verify.AskedRun) string {
 	if d := r.EndedAt.Sub(r.BeganAt).Round(time.Second); d >= time.Minute {
 		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
 	} else {
-		return shell.Plural(int64(d/time.Second), "second", "seconds")
+		return kit.Plural(int64(d/time.Second), "second", "seconds")
 	}
 }
 
 // checks lists the checks of the book that were made, and asks for another one.
-func (p *pages) checks(v *shell.Visit) error { return p.showChecks(v, shell.Filled()) }
+func (p *pages) checks(v *kit.Visit) error { return p.showChecks(v, kit.Filled()) }
 
-func (p *pages) showChecks(v *shell.Visit, form *shell.Form) error {
+func (p *pages) showChecks(v *kit.Visit, form *kit.Form) error {
 	list, err := p.app.Verify.Runs(v.R.Context(), v.Actor)
 	if err != nil {
 		return err
 	}
-	t := shell.Table{
+	t := kit.Table{
 		Name: "checks", Caption: "Checks of the book", Bare: true,
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "asked", Title: "Requested"}, {Name: "by", Title: "By"}, {Name: "state", Title: "Outcome"}, {Name: "took", Title: "Took", Figure: true},
 		},
-		Empty: shell.Empty{Title: "No check was made here yet", Text: "The command holdfast verify makes the same check, and can compare with heads that were kept elsewhere."},
+		Empty: kit.Empty{Title: "No check was made here yet", Text: "The command holdfast verify makes the same check, and can compare with heads that were kept elsewhere."},
 	}
 	open := false
 	for _, r := range list {
 		open = open || r.State == verify.RunAsked || r.State == verify.Running
-		t.Rows = append(t.Rows, shell.Row{Href: checkAt(r.ID), Cells: []shell.Cell{
-			shell.AtInstant(r.AskedAt), shell.Words(r.AskedBy), runState(r), shell.Words(took(r)),
+		t.Rows = append(t.Rows, kit.Row{Href: checkAt(r.ID), Cells: []kit.Cell{
+			kit.AtInstant(r.AskedAt), kit.Words(r.AskedBy), runState(r), kit.Words(took(r)),
 		}})
 	}
-	return v.Show(p.Pages, "checks.html", shell.Page{
-		Title: "Is the book right?", Menu: "/system", Path: []shell.Link{{Text: "System", Href: shell.Path + "/system"}}, Data: struct {
-			Form *shell.Form
-			List *shell.Table
+	return v.Show(p.Pages, "checks.html", kit.Page{
+		Title: "Is the book right?", Menu: "/system", Path: []kit.Link{{Text: "System", Href: kit.Path + "/system"}}, Data: struct {
+			Form *kit.Form
+			List *kit.Table
 			Open bool
 			Send string
 		}{form, v.Table(t), open, verifyAt},
@@ -78,7 +78,7 @@ func (p *pages) showChecks(v *shell.Visit, form *shell.Form) error {
 }
 
 // askCheck has the whole book checked.
-func (p *pages) askCheck(v *shell.Visit) error {
+func (p *pages) askCheck(v *kit.Visit) error {
 	form, err := v.Form()
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func (p *pages) askCheck(v *shell.Visit) error {
 }
 
 // check shows one check: how far it is, or what it has found.
-func (p *pages) check(v *shell.Visit) error {
+func (p *pages) check(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -104,21 +104,21 @@ func (p *pages) check(v *shell.Visit) error {
 	}
 	state := runState(r)
 	open := r.State == verify.RunAsked || r.State == verify.Running
-	facts := present([]shell.Fact{
-		{Text: "State", Value: state.Text, Tone: state.Tone}, {Text: "Asked by", Value: r.AskedBy}, {Text: "Began", Value: shell.Instant(r.BeganAt)},
-		{Text: "Now at", Value: r.Progress}, {Text: "Ended", Value: shell.Instant(r.EndedAt)}, {Text: "Took", Value: took(r)},
+	facts := present([]kit.Fact{
+		{Text: "State", Value: state.Text, Tone: state.Tone}, {Text: "Asked by", Value: r.AskedBy}, {Text: "Began", Value: kit.Instant(r.BeganAt)},
+		{Text: "Now at", Value: r.Progress}, {Text: "Ended", Value: kit.Instant(r.EndedAt)}, {Text: "Took", Value: took(r)},
 	})
 	found, lines := findingsTable(v, r), linesTable(v, r)
 	if sent, err := v.File(found); sent || err != nil {
 		return err
 	}
-	return v.Show(p.Pages, "check.html", shell.Page{
+	return v.Show(p.Pages, "check.html", kit.Page{
 		Title: "Check of the book", Menu: "/system", Refresh: open, Wide: len(r.Result.Findings) > 0,
-		Path: []shell.Link{{Text: "System", Href: shell.Path + "/system"}, {Text: "Is the book right?", Href: verifyAt}}, Data: struct {
-			Facts        []shell.Fact
+		Path: []kit.Link{{Text: "System", Href: kit.Path + "/system"}, {Text: "Is the book right?", Href: verifyAt}}, Data: struct {
+			Facts        []kit.Fact
 			Problem      string
 			Open, Done   bool
-			Found, Lines *shell.Table
+			Found, Lines *kit.Table
 			Hidden       int64
 			Stop         string
 		}{facts, r.Problem, open, r.State == verify.RunDone, found, lines, r.Total - int64(len(r.Result.Findings)), checkAt(id) + "/stop"},
@@ -126,39 +126,39 @@ func (p *pages) check(v *shell.Visit) error {
 }
 
 // findingsTable says what is not as it should be, and where.
-func findingsTable(v *shell.Visit, r verify.AskedRun) *shell.Table {
-	t := shell.Table{
+func findingsTable(v *kit.Visit, r verify.AskedRun) *kit.Table {
+	t := kit.Table{
 		Name: "findings", Caption: "What was found",
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "site", Title: "Site"}, {Name: "check", Title: "Check"}, {Name: "table", Title: "Table"}, {Name: "id", Title: "Row", Figure: true},
 			{Name: "field", Title: "Field"}, {Name: "stored", Title: "Stored"}, {Name: "should_be", Title: "Should be"},
 		},
-		Empty: shell.Empty{Title: "Nothing is wrong", Text: "All sums, states and chains are as they follow from the payments."},
+		Empty: kit.Empty{Title: "Nothing is wrong", Text: "All sums, states and chains are as they follow from the payments."},
 	}
 	for _, f := range r.Result.Findings {
-		t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{
-			shell.Words(f.Site), shell.Words(f.Check), shell.Words(f.Table), shell.Ident(f.ID), shell.Words(f.Field), shell.Words(f.Stored), shell.Words(f.Should),
+		t.Rows = append(t.Rows, kit.Row{Cells: []kit.Cell{
+			kit.Words(f.Site), kit.Words(f.Check), kit.Words(f.Table), kit.Ident(f.ID), kit.Words(f.Field), kit.Words(f.Stored), kit.Words(f.Should),
 		}})
 	}
 	return v.Table(t)
 }
 
 // linesTable has a row for each check.
-func linesTable(v *shell.Visit, r verify.AskedRun) *shell.Table {
-	t := shell.Table{
+func linesTable(v *kit.Visit, r verify.AskedRun) *kit.Table {
+	t := kit.Table{
 		Name: "lines", Bare: true, Caption: "What was checked",
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "check", Title: "Check"}, {Name: "rows", Title: "Rows looked at", Figure: true}, {Name: "findings", Title: "Findings", Figure: true},
 		},
 	}
 	for _, line := range r.Result.Lines {
-		t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{shell.Words(line.Check), shell.Number(line.Rows), shell.Number(line.Findings)}})
+		t.Rows = append(t.Rows, kit.Row{Cells: []kit.Cell{kit.Words(line.Check), kit.Number(line.Rows), kit.Number(line.Findings)}})
 	}
 	return v.Table(t)
 }
 
 // stopCheck ends a check that runs.
-func (p *pages) stopCheck(v *shell.Visit) error {
+func (p *pages) stopCheck(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err

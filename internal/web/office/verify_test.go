@@ -5,15 +5,15 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/web/webtest"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/testkit/webtest"
 )
 
 // TestTheBookIsCheckedFromAPage, by operators alone.
 func TestTheBookIsCheckedFromAPage(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b, others := h.As(auth.Operator), h.As(auth.MemberAdmin)
+	b, others := h.As(access.Operator), h.As(access.MemberAdmin)
 	b.Must("/system", "Check the book")
 	b.Must("/verify", "No check was made here yet")
 	a := b.Post("/verify", nil)

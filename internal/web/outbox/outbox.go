@@ -10,9 +10,9 @@ import (
 	"net/http"
 	"strconv"
 
-	"holdfast/internal/civil"
-	"holdfast/internal/fault"
-	"holdfast/internal/mail"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/errs"
+	"holdfast/internal/notify/mail"
 )
 
 // Path is the address of the outbox.
@@ -119,7 +119,7 @@ func (p *Pages) read(w http.ResponseWriter, r *http.Request) (one letter, ok boo
 		one.Mail, one.Message, err = p.Get(r.Context(), id)
 	}
 	switch {
-	case fault.Is(err, fault.Unavailable):
+	case errs.Is(err, errs.Unavailable):
 		unreachable(w)
 	case err != nil || one.Forgotten:
 		http.Error(w, "There is no such mail.", http.StatusNotFound)

@@ -4,14 +4,14 @@ import (
 	"net/http"
 	"strings"
 
-	"holdfast/internal/fault"
-	"holdfast/internal/identity"
-	"holdfast/internal/qr"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/account/identity"
+	"holdfast/internal/errs"
+	"holdfast/internal/lib/qr"
+	"holdfast/internal/web/kit"
 )
 
 // addAccount adds the pages of one's own account.
-func (p *pages) addAccount(f *shell.Frame) {
+func (p *pages) addAccount(f *kit.Frame) {
 	f.Own("GET /account", p.account)
 	f.Own("GET /account/profile", p.profile)
 	f.Own("POST /account/profile", p.profile)
@@ -27,9 +27,9 @@ func (p *pages) addAccount(f *shell.Frame) {
 	f.Own("POST /account/sign-out", p.endSignIn)
 }
 
-const accountPath = shell.Path + "/account"
+const accountPath = kit.Path + "/account"
 
-var aboveAccount = []shell.Link{{Text: "Your account", Href: accountPath}}
+var aboveAccount = []kit.Link{{Text: "Your account", Href: accountPath}}
 
 // browser is one in which somebody is signed in, as the page shows it.
 type browser struct {
@@ -38,29 +38,29 @@ type browser struct {
 	This bool
 }
 
-func (p *pages) account(v *shell.Visit) error {
+func (p *pages) account(v *kit.Visit) error {
 	list, err := p.app.SignIns.List(v.R.Context(), v.Visit)
 	if err != nil {
 		return err
 	}
-	second, acts := "None", []shell.Link{{Text: "Set up a second factor", Href: accountPath + "/second-factor"}}
+	second, acts := "None", []kit.Link{{Text: "Set up a second factor", Href: accountPath + "/second-factor"}}
 	if !v.User.TwoFactorConfirmedAt.IsZero() {
-		second = "Since " + shell.Instant(v.User.TwoFactorConfirmedAt)
-		acts = []shell.Link{{Text: "Remove the second factor", Href: accountPath + "/second-factor/remove", Plain: true}}
+		second = "Since " + kit.Instant(v.User.TwoFactorConfirmedAt)
+		acts = []kit.Link{{Text: "Remove the second factor", Href: accountPath + "/second-factor/remove", Plain: true}}
 	}
-	acts = append(acts, shell.Link{Text: "Change name and e-mail", Href: accountPath + "/profile", Plain: true})
-	acts = append(acts, shell.Link{Text: "Change the password", Href: accountPath + "/password", Plain: true})
+	acts = append(acts, kit.Link{Text: "Change name and e-mail", Href: accountPath + "/profile", Plain: true})
+	acts = append(acts, kit.Link{Text: "Change the password", Href: accountPath + "/password", Plain: true})
 	data := struct {
-		Facts    []shell.Fact
+		Facts    []kit.Fact
 		Browsers []browser
-	}{[]shell.Fact{
+	}{[]kit.Fact{
 		{Text: "User name", Value: v.User.Username}, {Text: "Name", Value: v.User.DisplayName}, {Text: "E-mail", Value: v.User.Email},
 		{Text: "Second factor", Value: second},
 	}, nil}
 	for _, s := range list {
 		data.Browsers = append(data.Browsers, browser{s, browserName(s.Browser), s.ID == v.SignIn.ID})
 	}
-	return v.Show(p.Pages, "account.html", shell.Page{Title: "Your account", Acts: acts, Data: data})
+	return v.Show(p.Pages, "account.html", kit.Page{Title: "Your account", Acts: acts, Data: data})
 }
 
 // browserName is a short name for what a browser calls itself. A browser that names others beside itself is found first.
@@ -86,8 +86,8 @@ func browserName(agent string) string {
 }
 
 // password changes one's own password, by the old one.
-func (p *pages) password(v *shell.Visit) error {
-	form := shell.Filled()
+func (p *pages) password(v *kit.Visit) error {
+	form := kit.Filled()
 	if v.R.Method == http.MethodPost {
 		var err error
 		if form, err = v.Form(); err != nil {
@@ -102,15 +102,15 @@ func (p *pages) password(v *shell.Visit) error {
 			return v.Done(accountPath, "Your password is changed. You are signed out everywhere else.")
 		}
 	}
-	return v.Show(p.Pages, "password.html", shell.Page{Title: "Change the password", Path: aboveAccount, Data: proving{form, !v.User.TwoFactorConfirmedAt.IsZero()}})
+	return v.Show(p.Pages, "password.html", kit.Page{Title: "Change the password", Path: aboveAccount, Data: proving{form, !v.User.TwoFactorConfirmedAt.IsZero()}})
 }
 
 // profile changes one's own name and e-mail address, after the password was given. A new address is proven by a link.
-func (p *pages) profile(v *shell.Visit) error {
+func (p *pages) profile(v *kit.Visit) error {
 	if proven, err := v.NeedsProof(); !proven {
 		return err
 	}
-	form := shell.Filled("display_name", v.User.DisplayName, "email", v.User.Email)
+	form := kit.Filled("display_name", v.User.DisplayName, "email", v.User.Email)
 	if v.R.Method == http.MethodPost {
 		var err error
 		if form, err = v.Form(); err != nil {
@@ -125,28 +125,28 @@ func (p *pages) profile(v *shell.Visit) error {
 			return v.Done(accountPath, "Saved.")
 		}
 	}
-	return v.Show(p.Pages, "profile.html", shell.Page{Title: "Name and e-mail", Path: aboveAccount, Data: form})
+	return v.Show(p.Pages, "profile.html", kit.Page{Title: "Name and e-mail", Path: aboveAccount, Data: form})
 }
 
 // proving is a form that asks for the password, and for a code where there is a second factor.
 type proving struct {
-	Form   *shell.Form
+	Form   *kit.Form
 	Second bool
 }
 
 // oldIsWrong says at its field what is wrong with the password or the code that prove who somebody is.
 func oldIsWrong(err error) error {
 	switch {
-	case fault.Is(err, fault.LoginFailed):
-		return fault.WrongField("old", "This is not your password.")
-	case fault.Is(err, fault.TwoFactorRequired), fault.Is(err, fault.TwoFactorInvalid):
-		return fault.WrongField("code", "This code is wrong, or was used already.")
+	case errs.Is(err, errs.LoginFailed):
+		return errs.WrongField("old", "This is not your password.")
+	case errs.Is(err, errs.TwoFactorRequired), errs.Is(err, errs.TwoFactorInvalid):
+		return errs.WrongField("code", "This code is wrong, or was used already.")
 	}
 	return err
 }
 
 // secondFactor tells what a second factor is, and begins to set one up.
-func (p *pages) secondFactor(v *shell.Visit) error {
+func (p *pages) secondFactor(v *kit.Visit) error {
 	if ok, err := v.NeedsProof(); !ok || err != nil {
 		return err
 	}
@@ -156,11 +156,11 @@ func (p *pages) secondFactor(v *shell.Visit) error {
 		}
 		return v.Go(accountPath + "/second-factor/confirm")
 	}
-	return v.Show(p.Pages, "secondfactor.html", shell.Page{Title: "Second factor", Path: aboveAccount, Data: !v.User.TwoFactorConfirmedAt.IsZero()})
+	return v.Show(p.Pages, "secondfactor.html", kit.Page{Title: "Second factor", Path: aboveAccount, Data: !v.User.TwoFactorConfirmedAt.IsZero()})
 }
 
 // confirmSecondFactor shows the key of a second factor, takes the first code, and then shows the recovery codes once.
-func (p *pages) confirmSecondFactor(v *shell.Visit) error {
+func (p *pages) confirmSecondFactor(v *kit.Visit) error {
 	if ok, err := v.NeedsProof(); !ok || err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (p *pages) confirmSecondFactor(v *shell.Visit) error {
 	} else if secret == "" {
 		return v.Go(accountPath + "/second-factor")
 	}
-	form := shell.Filled()
+	form := kit.Filled()
 	if v.R.Method == http.MethodPost {
 		if form, err = v.Form(); err != nil {
 			return err
@@ -179,15 +179,15 @@ func (p *pages) confirmSecondFactor(v *shell.Visit) error {
 		if ok, err := v.Took(form, oldIsWrong(err)); err != nil {
 			return err
 		} else if ok {
-			return v.Show(p.Pages, "recovery.html", shell.Page{Title: "Your recovery codes", Path: aboveAccount, Data: codes})
+			return v.Show(p.Pages, "recovery.html", kit.Page{Title: "Your recovery codes", Path: aboveAccount, Data: codes})
 		}
 	}
 	code, err := qr.Of(uri)
 	if err != nil {
 		return err
 	}
-	return v.Show(p.Pages, "confirm.html", shell.Page{Title: "Set up the second factor", Path: aboveAccount, Data: struct {
-		Form *shell.Form
+	return v.Show(p.Pages, "confirm.html", kit.Page{Title: "Set up the second factor", Path: aboveAccount, Data: struct {
+		Form *kit.Form
 		QR   qr.Code
 		Key  string
 	}{form, code, grouped(secret)}})
@@ -203,11 +203,11 @@ func grouped(key string) string {
 }
 
 // removeSecondFactor takes one's own second factor away, by the password and a code.
-func (p *pages) removeSecondFactor(v *shell.Visit) error {
+func (p *pages) removeSecondFactor(v *kit.Visit) error {
 	if v.User.TwoFactorConfirmedAt.IsZero() {
 		return v.Go(accountPath)
 	}
-	form := shell.Filled()
+	form := kit.Filled()
 	if v.R.Method == http.MethodPost {
 		var err error
 		if form, err = v.Form(); err != nil {
@@ -220,11 +220,11 @@ func (p *pages) removeSecondFactor(v *shell.Visit) error {
 			return v.Done(accountPath, "You now sign in with your password alone.")
 		}
 	}
-	return v.Show(p.Pages, "removefactor.html", shell.Page{Title: "Remove the second factor", Path: aboveAccount, Data: proving{form, true}})
+	return v.Show(p.Pages, "removefactor.html", kit.Page{Title: "Remove the second factor", Path: aboveAccount, Data: proving{form, true}})
 }
 
 // endBrowser signs one browser out.
-func (p *pages) endBrowser(v *shell.Visit) error {
+func (p *pages) endBrowser(v *kit.Visit) error {
 	form, err := v.Form()
 	if err != nil {
 		return err
@@ -236,9 +236,9 @@ func (p *pages) endBrowser(v *shell.Visit) error {
 }
 
 // endSignIn signs out everywhere.
-func (p *pages) endSignIn(v *shell.Visit) error {
+func (p *pages) endSignIn(v *kit.Visit) error {
 	if err := p.app.SignIns.SignOutEverywhere(v.R.Context(), v.Visit); err != nil {
 		return err
 	}
-	return v.Done(shell.Path+"/sign-in", "You are signed out everywhere.")
+	return v.Done(kit.Path+"/sign-in", "You are signed out everywhere.")
 }

@@ -9,10 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pquerna/otp/totp"
+	"holdfast/internal/account/identity"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/testkit/webtest"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/web/webtest"
+	"github.com/pquerna/otp/totp"
 )
 
 // codeAt is the code of a secret now.
@@ -26,9 +27,9 @@ func codeAt(t *testing.T, h *webtest.House, secret string) string {
 }
 
 // withSecondFactor gives a user a second factor, and returns its secret.
-func withSecondFactor(t *testing.T, h *webtest.House, user auth.User) (secret string) {
+func withSecondFactor(t *testing.T, h *webtest.House, user identity.User) (secret string) {
 	t.Helper()
-	by := auth.System(0)
+	by := access.System(0)
 	secret, _, err := h.App.Accounts.BeginTwoFactor(t.Context(), by, user.ID)
 	if err == nil {
 		_, err = h.App.Accounts.ConfirmTwoFactor(t.Context(), by, user.ID, codeAt(t, h, secret))
@@ -43,7 +44,7 @@ func withSecondFactor(t *testing.T, h *webtest.House, user auth.User) (secret st
 func TestTheSecondFactorOfOnesOwn(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.Finance)
+	b := h.As(access.Finance)
 	b.Must("/account", "Second factor None", "Set up a second factor")
 	if a := b.Get("/account/second-factor/confirm"); a.To != "/dashboard/account/second-factor" {
 		t.Errorf("nothing was begun, and it leads to %q", a.To)
@@ -103,7 +104,7 @@ func TestTheSecondFactorOfOnesOwn(t *testing.T) {
 func TestOnesOwnPassword(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.Finance)
+	b := h.As(access.Finance)
 	other := h.Browser()
 	other.SignIn("finance", webtest.Password)
 	in := url.Values{"old": {"another password"}, "password": {newPassword}, "again": {newPassword}}
@@ -138,7 +139,7 @@ func TestOnesOwnPassword(t *testing.T) {
 func TestOneBrowserIsSignedOut(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b, stranger := h.As(auth.Finance), h.As(auth.ReadOnly)
+	b, stranger := h.As(access.Finance), h.As(access.ReadOnly)
 	other := h.Browser()
 	other.SignIn("finance", webtest.Password)
 	page := b.Must("/account", "(this one)")
@@ -161,7 +162,7 @@ func TestOneBrowserIsSignedOut(t *testing.T) {
 func TestPagesWithSecretsAskForThePasswordAgain(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.Operator)
+	b := h.As(access.Operator)
 	h.Advance(11 * time.Minute)
 	var open []string
 	for _, path := range []string{

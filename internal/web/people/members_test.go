@@ -11,19 +11,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/xuri/excelize/v2"
+	"holdfast/internal/account/identity"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/notify/mail"
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/webtest"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/identity"
-	"holdfast/internal/mail"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/webtest"
+	"github.com/xuri/excelize/v2"
 )
 
 // userOf finds a user by name.
-func userOf(t *testing.T, h *webtest.House, name string) auth.User {
+func userOf(t *testing.T, h *webtest.House, name string) identity.User {
 	t.Helper()
-	u, err := h.App.Accounts.UserNamed(t.Context(), auth.System(0), name)
+	u, err := h.App.Accounts.UserNamed(t.Context(), access.System(0), name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ var shownLink = regexp.MustCompile(webtest.Base + `/dashboard/password/[a-z2-7]{
 func TestAMemberIsInvitedAndEnters(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	boss := h.As(auth.MemberAdmin)
+	boss := h.As(access.MemberAdmin)
 	boss.Must(h.At("/settings/people"), "member_admin@example.com", "Invite somebody")
 	in := url.Values{"email": {"no address"}, "username": {"Eve!"}, "role": {"operator"}}
 	wrong := boss.Post(h.At("/settings/people/invite"), in)
@@ -85,8 +85,8 @@ func TestAMemberIsInvitedAndEnters(t *testing.T) {
 func TestARoleIsChangedAndTakenAway(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	boss := h.As(auth.MemberAdmin)
-	other := h.As(auth.ReadOnly)
+	boss := h.As(access.MemberAdmin)
+	other := h.As(access.ReadOnly)
 	at := h.At(fmt.Sprintf("/settings/people/%d", userOf(t, h, "read_only").ID))
 	own := h.At(fmt.Sprintf("/settings/people/%d", userOf(t, h, "member_admin").ID))
 	if a := boss.Post(at, url.Values{"role": {"finance"}}); a.To != h.At("/settings/people") {
@@ -121,12 +121,12 @@ func TestOnlyWhoManagesPeopleChangesThem(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	in := url.Values{"email": {"x@example.com"}, "username": {"x1"}, "role": {"member_admin"}}
-	browsers := map[string]*webtest.Browser{"read_only": h.As(auth.ReadOnly), "finance": h.As(auth.Finance)}
-	boss := h.As(auth.MemberAdmin)
+	browsers := map[string]*webtest.Browser{"read_only": h.As(access.ReadOnly), "finance": h.As(access.Finance)}
+	boss := h.As(access.MemberAdmin)
 	id := userOf(t, h, "member_admin").ID
 	people := func() int {
 		t.Helper()
-		list, err := h.App.Accounts.List(t.Context(), auth.System(0), identity.UserFilter{}, travel.Page{Number: 1, Size: 50, Offset: -1})
+		list, err := h.App.Accounts.List(t.Context(), access.System(0), identity.UserFilter{}, store.Page{Number: 1, Size: 50, Offset: -1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func TestOnlyWhoManagesPeopleChangesThem(t *testing.T) {
 			t.Errorf("a customer sends to %s: %d", address, a.Status)
 		}
 	}
-	h.As(auth.Operator)
+	h.As(access.Operator)
 	if a := boss.Get(h.At(fmt.Sprint("/settings/people/", userOf(t, h, "operator").ID))); a.Status != http.StatusNotFound {
 		t.Errorf("somebody who is not of the site is shown: %d", a.Status)
 	}
@@ -168,8 +168,8 @@ func TestOnlyWhoManagesPeopleChangesThem(t *testing.T) {
 func TestThePeopleLeaveAsTheyAreSeen(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	boss := h.As(auth.MemberAdmin)
-	h.As(auth.Finance)
+	boss := h.As(access.MemberAdmin)
+	h.As(access.Finance)
 	want := [][]string{
 		{"name", "username", "email", "role"}, {"member_admin", "member_admin", "member_admin@example.com", "member_admin"},
 		{"finance", "finance", "finance@example.com", "finance"},
@@ -193,8 +193,8 @@ func TestThePeopleLeaveAsTheyAreSeen(t *testing.T) {
 func TestTheOperatorSeesEverybody(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	h.As(auth.Finance)
-	op := h.As(auth.Operator)
+	h.As(access.Finance)
+	op := h.As(access.Operator)
 	op.Must("/people", "finance demo finance finance@example.com Finance", "operator@example.com Operator")
 	if a := op.Must("/people?q=FINANCE@"); strings.Contains(a.Text(), "operator@example.com") {
 		t.Error("the search finds others")

@@ -4,19 +4,19 @@ import (
 	"net/http"
 	"net/url"
 
-	"holdfast/internal/fault"
-	"holdfast/internal/identity"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/account/identity"
+	"holdfast/internal/errs"
+	"holdfast/internal/web/kit"
 )
 
 // forgotten takes the name of somebody who has forgotten the password. The answer is the same for every name.
-func (p *pages) forgotten(v *shell.Visit) error {
+func (p *pages) forgotten(v *kit.Visit) error {
 	type view struct {
-		Form         *shell.Form
+		Form         *kit.Form
 		Mails, Asked bool
 	}
-	data := view{Form: shell.Filled(), Mails: p.app.Mails.Sends()}
-	page := shell.Page{Title: "A new password"}
+	data := view{Form: kit.Filled(), Mails: p.app.Mails.Sends()}
+	page := kit.Page{Title: "A new password"}
 	if v.R.Method == http.MethodPost && data.Mails {
 		var err error
 		if data.Form, err = v.Form(); err != nil {
@@ -31,16 +31,16 @@ func (p *pages) forgotten(v *shell.Visit) error {
 }
 
 // openLink keeps the secret of a one-time link, without a look at it.
-func (p *pages) openLink(v *shell.Visit) error { return v.KeepLink(v.R.PathValue("secret")) }
+func (p *pages) openLink(v *kit.Visit) error { return v.KeepLink(v.R.PathValue("secret")) }
 
 // link shows what a one-time link is for: choosing a password, or taking up access to one more site.
-func (p *pages) link(v *shell.Visit) error {
-	secret, form := v.KeptLink(), shell.Filled()
+func (p *pages) link(v *kit.Visit) error {
+	secret, form := v.KeptLink(), kit.Filled()
 	found, err := p.app.Links.Look(v.R.Context(), secret)
-	if fault.Is(err, fault.SettingNotFound) {
+	if errs.Is(err, errs.SettingNotFound) {
 		v.ForgetLink()
 		v.Status(http.StatusNotFound)
-		return v.Show(p.Pages, "link.html", shell.Page{Title: "This link has ended"})
+		return v.Show(p.Pages, "link.html", kit.Page{Title: "This link has ended"})
 	} else if err != nil {
 		return err
 	}
@@ -55,16 +55,16 @@ func (p *pages) link(v *shell.Visit) error {
 			v.ForgetLink()
 			switch found.Kind {
 			case identity.Access:
-				return v.Go(shell.Path + "/sites/" + found.Site.Path)
+				return v.Go(kit.Path + "/sites/" + found.Site.Path)
 			case identity.Address:
 				return v.Done(accountPath, "%s is your address now.", found.NewAddress())
 			}
-			return v.Done(shell.Path+"/sign-in?username="+url.QueryEscape(found.User.Username), "The password of %s is set. Sign in with it.", found.User.Username)
+			return v.Done(kit.Path+"/sign-in?username="+url.QueryEscape(found.User.Username), "The password of %s is set. Sign in with it.", found.User.Username)
 		}
 	}
-	return v.Show(p.Pages, "link.html", shell.Page{Title: linkTitles[found.Kind], Data: struct {
+	return v.Show(p.Pages, "link.html", kit.Page{Title: linkTitles[found.Kind], Data: struct {
 		identity.OpenLink
-		Form *shell.Form
+		Form *kit.Form
 	}{found, form}})
 }
 
@@ -73,7 +73,7 @@ var linkTitles = map[identity.LinkKind]string{
 	identity.Address: "Your new e-mail address",
 }
 
-func (p *pages) useLink(v *shell.Visit, found identity.OpenLink, secret string, form *shell.Form) error {
+func (p *pages) useLink(v *kit.Visit, found identity.OpenLink, secret string, form *kit.Form) error {
 	switch found.Kind {
 	case identity.Access:
 		return p.app.Links.Accept(v.R.Context(), secret)
@@ -87,9 +87,9 @@ func (p *pages) useLink(v *shell.Visit, found identity.OpenLink, secret string, 
 }
 
 // same refuses a new password that was not written twice in the same way.
-func same(form *shell.Form) error {
+func same(form *kit.Form) error {
 	if form.Values.Get("password") != form.Values.Get("again") {
-		return fault.WrongField("again", "This is not the same password.")
+		return errs.WrongField("again", "This is not the same password.")
 	}
 	return nil
 }

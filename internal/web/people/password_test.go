@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/db"
-	"holdfast/internal/dbtest"
-	"holdfast/internal/mail"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/webtest"
+	"holdfast/internal/account/identity"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/notify/mail"
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/dbtest"
+	"holdfast/internal/testkit/webtest"
 )
 
 const newPassword = "a password of my own"
@@ -21,7 +21,7 @@ const newPassword = "a password of my own"
 func linksIn(t *testing.T, h *webtest.House) (secrets []string) {
 	t.Helper()
 	var letters []string
-	dbtest.Read(t, h.Core.Store, func(tx *db.Tx) error {
+	dbtest.Read(t, h.Core.Store, func(tx *store.Tx) error {
 		return tx.Each(`SELECT letter FROM mails ORDER BY id`, nil, func(scan func(dest ...any) error) error {
 			var letter string
 			err := scan(&letter)
@@ -44,7 +44,7 @@ func linksIn(t *testing.T, h *webtest.House) (secrets []string) {
 func TestAForgottenPasswordIsReplaced(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	signedIn := h.As(auth.Finance)
+	signedIn := h.As(access.Finance)
 	b := h.Browser()
 	b.Must("/sign-in", "Forgotten your password?")
 	b.Must("/forgotten", "This service sends no mails")
@@ -110,18 +110,18 @@ func TestAnotherSiteIsTakenUp(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	h.App.Mails.Transport = &mail.SMTP{}
-	h.As(auth.Finance)
-	operator := h.As(auth.Operator)
+	h.As(access.Finance)
+	operator := h.As(access.Operator)
 	made := operator.Post("/new-site", url.Values{"name": {"Second"}, "path": {"second"}, "currency": {"GBP"}})
 	if made.Status != http.StatusSeeOther {
 		t.Fatal(made.Text())
 	}
-	site, err := h.App.Sites.At(t.Context(), auth.System(0), "second")
+	site, err := h.App.Sites.At(t.Context(), access.System(0), "second")
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := travel.UserFields{Username: "finance", Email: "finance@example.com"}
-	_, secret, err := h.App.Links.Invite(t.Context(), auth.System(site.ID), in, auth.MemberAdmin, false)
+	in := identity.UserFields{Username: "finance", Email: "finance@example.com"}
+	_, secret, err := h.App.Links.Invite(t.Context(), access.System(site.ID), in, access.MemberAdmin, false)
 	if err != nil {
 		t.Fatal(err)
 	}

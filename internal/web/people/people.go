@@ -7,8 +7,8 @@ import (
 	"net/http"
 
 	"holdfast/internal/app"
-	"holdfast/internal/fault"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/errs"
+	"holdfast/internal/web/kit"
 )
 
 //go:embed pages
@@ -17,12 +17,12 @@ var files embed.FS
 // pages are the handlers of this package.
 type pages struct {
 	app   *app.App
-	frame *shell.Frame
-	shell.Pages
+	frame *kit.Frame
+	kit.Pages
 }
 
 // Add adds the pages to a frame.
-func Add(f *shell.Frame, a *app.App) error {
+func Add(f *kit.Frame, a *app.App) error {
 	templates, err := f.Pages(files)
 	if err != nil {
 		return err
@@ -46,57 +46,57 @@ func Add(f *shell.Frame, a *app.App) error {
 }
 
 // start leads to where somebody works: the only site that they have, or the list of all.
-func (p *pages) start(v *shell.Visit) error {
+func (p *pages) start(v *kit.Visit) error {
 	sites, total, err := p.app.SignIns.Sites(v.R.Context(), v.Visit)
 	switch {
 	case err != nil:
 		return err
 	case total == 1 && !v.Operator():
-		return v.Go(shell.Path + "/sites/" + sites[0].Path)
+		return v.Go(kit.Path + "/sites/" + sites[0].Path)
 	case v.Operator():
-		return v.Go(shell.Path + "/sites")
+		return v.Go(kit.Path + "/sites")
 	}
-	return v.Show(p.Pages, "start.html", shell.Page{Title: "Your sites", Data: sites})
+	return v.Show(p.Pages, "start.html", kit.Page{Title: "Your sites", Data: sites})
 }
 
-func (p *pages) signIn(v *shell.Visit) error {
-	form := shell.Filled("back", v.Query("back"), "username", v.Query("username"))
+func (p *pages) signIn(v *kit.Visit) error {
+	form := kit.Filled("back", v.Query("back"), "username", v.Query("username"))
 	if v.R.Method == http.MethodPost {
 		var err error
 		if form, err = v.Form(); err != nil {
 			return err
 		}
 		err = p.frame.SignIn(v, form.Get("username"), form.Values.Get("password"), form.Get("code"))
-		if fault.Is(err, fault.TwoFactorRequired) {
+		if errs.Is(err, errs.TwoFactorRequired) {
 			form.Problems = map[string]string{}
-			return v.Show(p.Pages, "signin.html", shell.Page{Title: "Sign in", Data: signingIn{form, true}})
+			return v.Show(p.Pages, "signin.html", kit.Page{Title: "Sign in", Data: signingIn{form, true}})
 		}
 		if ok, err := v.Took(form, err); err != nil {
 			return err
 		} else if ok {
 			return v.Go(p.frame.Local(form.Get("back")))
 		}
-		return v.Show(p.Pages, "signin.html", shell.Page{Title: "Sign in", Data: signingIn{form, form.Get("code") != ""}})
+		return v.Show(p.Pages, "signin.html", kit.Page{Title: "Sign in", Data: signingIn{form, form.Get("code") != ""}})
 	}
-	return v.Show(p.Pages, "signin.html", shell.Page{Title: "Sign in", Data: signingIn{form, false}})
+	return v.Show(p.Pages, "signin.html", kit.Page{Title: "Sign in", Data: signingIn{form, false}})
 }
 
 // signingIn is what the page for signing in shows. With Second it asks for the code of the second factor.
 type signingIn struct {
-	Form   *shell.Form
+	Form   *kit.Form
 	Second bool
 }
 
-func (p *pages) signOut(v *shell.Visit) error {
+func (p *pages) signOut(v *kit.Visit) error {
 	if err := p.frame.SignOut(v); err != nil {
 		return err
 	}
-	return v.Done(shell.Path+"/sign-in", "You are signed out.")
+	return v.Done(kit.Path+"/sign-in", "You are signed out.")
 }
 
 // prove asks for the password again, before something that a stranger at an open browser must not do.
-func (p *pages) prove(v *shell.Visit) error {
-	form := shell.Filled("back", v.Query("back"))
+func (p *pages) prove(v *kit.Visit) error {
+	form := kit.Filled("back", v.Query("back"))
 	if v.R.Method == http.MethodPost {
 		var err error
 		if form, err = v.Form(); err != nil {
@@ -109,8 +109,8 @@ func (p *pages) prove(v *shell.Visit) error {
 			return v.Go(p.frame.Local(form.Get("back")))
 		}
 	}
-	return v.Show(p.Pages, "prove.html", shell.Page{Title: "Your password again", Data: struct {
-		Form   *shell.Form
+	return v.Show(p.Pages, "prove.html", kit.Page{Title: "Your password again", Data: struct {
+		Form   *kit.Form
 		Second bool
 	}{form, !v.User.TwoFactorConfirmedAt.IsZero()}})
 }

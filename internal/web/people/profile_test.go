@@ -5,15 +5,15 @@ import (
 	"net/url"
 	"testing"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/web/webtest"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/testkit/webtest"
 )
 
 // TestOnesOwnName is changed at once; a new address needs a mail server, and says so.
 func TestOnesOwnName(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.ReadOnly)
+	b := h.As(access.ReadOnly)
 	b.Must("/account/profile", "A new address gets a link")
 	in := url.Values{"display_name": {"Ada Byron"}, "email": {"read_only@example.com"}}
 	if a := b.Post("/account/profile", in); a.Status != http.StatusSeeOther {

@@ -5,22 +5,25 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"holdfast/internal/core"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/proposal"
+	"holdfast/internal/platform/audit"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+	"holdfast/internal/web/kit"
 )
 
 const auditAt = "/settings/audit"
 
 // audit shows who changed what, the latest first.
-func (p *pages) audit(v *shell.Visit) error {
+func (p *pages) audit(v *kit.Visit) error {
 	page, err := v.PageOf([]string{"id"}, true)
 	if err != nil {
 		return err
 	}
-	form := shell.Filled("actor", v.Query("actor"), "action", v.Query("action"), "object", v.Query("object"), "from", v.Query("from"), "to", v.Query("to"))
+	form := kit.Filled("actor", v.Query("actor"), "action", v.Query("action"), "object", v.Query("object"), "from", v.Query("from"), "to", v.Query("to"))
 	r := form.Reading()
-	var filter travel.AuditFilter
+	var filter audit.AuditFilter
 	filter.Usernames, filter.Actions, filter.Objects = given(form.Get("actor")), given(form.Get("action")), given(form.Get("object"))
 	if day := r.Day("from"); day != nil {
 		filter.After = (*day).Start().Add(-1)
@@ -31,18 +34,18 @@ func (p *pages) audit(v *shell.Visit) error {
 	if _, err := v.Took(form, r.Problems.Err()); err != nil {
 		return err
 	}
-	t := shell.Table{
+	t := kit.Table{
 		Name: "audit", Caption: "Who changed what", Number: page.Number, Total: -1,
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "at", Title: "When"}, {Name: "actor", Title: "Who"}, {Name: "role", Title: "Role", Minor: true}, {Name: "action", Title: "What"},
 			{Name: "object", Title: "Of"}, {Name: "address", Title: "From", Minor: true}, {Name: "token", Title: "API token", Figure: true, Hidden: true},
 			{Name: "request", Title: "Request", Hidden: true}, {Name: "id", Title: "No.", Figure: true, Hidden: true},
 			{Name: "hash", Title: "Hash", Hidden: true},
 		},
-		Empty: shell.Empty{Title: "Nothing like this was changed", Text: "Each change of settings, terms, people and bookings stays on record here, and nobody can take it out unseen."},
+		Empty: kit.Empty{Title: "Nothing like this was changed", Text: "Each change of settings, terms, people and bookings stays on record here, and nobody can take it out unseen."},
 	}
 	if len(form.Problems) == 0 {
-		err = v.Each(page, func(page travel.Page) (bool, error) {
+		err = v.Each(page, func(page store.Page) (bool, error) {
 			list, err := p.app.Audit.List(v.R.Context(), v.Actor, filter, page)
 			for _, a := range list.Items {
 				t.Rows = append(t.Rows, auditRow(v, a))
@@ -60,11 +63,11 @@ func (p *pages) audit(v *shell.Visit) error {
 			return err
 		}
 	}
-	return v.Show(p.Pages, "audit.html", p.settings(v, shell.Page{
-		Title: "Audit", Acts: []shell.Link{{Text: "Ends of the chains", Href: v.At("/settings/audit/heads"), Plain: true}},
+	return v.Show(p.Pages, "audit.html", p.settings(v, kit.Page{
+		Title: "Audit", Acts: []kit.Link{{Text: "Ends of the chains", Href: v.At("/settings/audit/heads"), Plain: true}},
 		Data: struct {
-			Form *shell.Form
-			List *shell.Table
+			Form *kit.Form
+			List *kit.Table
 		}{form, made},
 	}, auditAt))
 }
@@ -77,15 +80,15 @@ func given(value string) []string {
 	return []string{value}
 }
 
-func auditRow(v *shell.Visit, a travel.AuditRecord) shell.Row {
-	return shell.Row{Href: v.At(fmt.Sprintf("%s/%d", auditAt, a.ID)), Cells: []shell.Cell{
-		shell.AtInstant(a.At), shell.Words(a.Username), shell.Words(shell.Say(a.Role)), shell.Words(a.Action), shell.Words(a.Object),
-		shell.Words(a.Address), shell.Ident(a.TokenID), shell.Words(a.RequestID), shell.Ident(a.ID), shell.Words(a.Hash),
+func auditRow(v *kit.Visit, a audit.AuditRecord) kit.Row {
+	return kit.Row{Href: v.At(fmt.Sprintf("%s/%d", auditAt, a.ID)), Cells: []kit.Cell{
+		kit.AtInstant(a.At), kit.Words(a.Username), kit.Words(kit.Say(a.Role)), kit.Words(a.Action), kit.Words(a.Object),
+		kit.Words(a.Address), kit.Ident(a.TokenID), kit.Words(a.RequestID), kit.Ident(a.ID), kit.Words(a.Hash),
 	}}
 }
 
 // auditRecord shows one record, before and after.
-func (p *pages) auditRecord(v *shell.Visit) error {
+func (p *pages) auditRecord(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -98,32 +101,32 @@ func (p *pages) auditRecord(v *shell.Visit) error {
 	if err != nil {
 		return err
 	}
-	t := shell.Table{
+	t := kit.Table{
 		Name: "changes", Bare: true, Caption: "Fields before and after",
-		Columns: []shell.Column{{Name: "field", Title: "Field"}, {Name: "before", Title: "Before"}, {Name: "after", Title: "After"}},
-		Empty:   shell.Empty{Title: "No field differs", Text: "What was done has no fields that can be compared."},
+		Columns: []kit.Column{{Name: "field", Title: "Field"}, {Name: "before", Title: "Before"}, {Name: "after", Title: "After"}},
+		Empty:   kit.Empty{Title: "No field differs", Text: "What was done has no fields that can be compared."},
 	}
-	var effect travel.Effect
+	var effect proposal.Effect
 	for _, c := range changes {
-		t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{
-			shell.Words(shell.Say(c.Field)), shell.Words(effect.Text(c, true)), shell.Words(effect.Text(c, false)),
+		t.Rows = append(t.Rows, kit.Row{Cells: []kit.Cell{
+			kit.Words(kit.Say(c.Field)), kit.Words(effect.Text(c, true)), kit.Words(effect.Text(c, false)),
 		}})
 	}
-	facts := []shell.Fact{
-		{Text: "When", Value: shell.Instant(a.At)}, {Text: "Who", Value: a.Username, Href: v.At(auditAt) + "?actor=" + a.Username},
-		{Text: "Role", Value: shell.Say(a.Role)}, {Text: "Of", Value: a.Object}, {Text: "From", Value: a.Address}, {Text: "Request", Value: a.RequestID},
+	facts := []kit.Fact{
+		{Text: "When", Value: kit.Instant(a.At)}, {Text: "Who", Value: a.Username, Href: v.At(auditAt) + "?actor=" + a.Username},
+		{Text: "Role", Value: kit.Say(a.Role)}, {Text: "Of", Value: a.Object}, {Text: "From", Value: a.Address}, {Text: "Request", Value: a.RequestID},
 	}
 	if a.TokenID != 0 {
-		facts = append(facts, shell.Fact{Text: "API token", Value: fmt.Sprint(a.TokenID)})
+		facts = append(facts, kit.Fact{Text: "API token", Value: fmt.Sprint(a.TokenID)})
 	}
 	if !a.At.Equal(a.RealAt) {
-		facts = append(facts, shell.Fact{Text: "By the real clock", Value: shell.Instant(a.RealAt)})
+		facts = append(facts, kit.Fact{Text: "By the real clock", Value: kit.Instant(a.RealAt)})
 	}
-	return v.Show(p.Pages, "audit-record.html", shell.Page{
-		Title: a.Action, Menu: "/settings", Path: []shell.Link{{Text: "Audit", Href: v.At(auditAt)}},
+	return v.Show(p.Pages, "audit-record.html", kit.Page{
+		Title: a.Action, Menu: "/settings", Path: []kit.Link{{Text: "Audit", Href: v.At(auditAt)}},
 		Data: struct {
-			Facts         []shell.Fact
-			Changes       *shell.Table
+			Facts         []kit.Fact
+			Changes       *kit.Table
 			Before, After string
 			Hash          string
 		}{present(facts), v.Table(t), indented(a.Before), indented(a.After), a.Hash},
@@ -140,26 +143,26 @@ func indented(text string) string {
 }
 
 // heads shows the ends of the chains, which somebody may keep elsewhere to compare them later.
-func (p *pages) heads(v *shell.Visit) error {
-	list, err := p.app.Verify.Heads(v.R.Context(), v.Actor, []travel.Site{v.Site})
+func (p *pages) heads(v *kit.Visit) error {
+	list, err := p.app.Verify.Heads(v.R.Context(), v.Actor, []merchant.Site{v.Site})
 	if err != nil {
 		return err
 	}
-	t := shell.Table{
+	t := kit.Table{
 		Name: "heads", Caption: "Ends of the chains",
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "chain", Title: "Chain"}, {Name: "count", Title: "Links", Figure: true}, {Name: "hash", Title: "Hash of the last link"},
 			{Name: "at", Title: "Read at"},
 		},
 	}
 	for _, h := range list {
-		t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{shell.Words(h.Chain), shell.Number(h.Count), shell.Words(h.Hash), shell.AtInstant(h.At)}})
+		t.Rows = append(t.Rows, kit.Row{Cells: []kit.Cell{kit.Words(h.Chain), kit.Number(h.Count), kit.Words(h.Hash), kit.AtInstant(h.At)}})
 	}
 	made := v.Table(t)
 	if sent, err := v.File(made); sent || err != nil {
 		return err
 	}
-	return v.Show(p.Pages, "heads.html", shell.Page{
-		Title: "Ends of the chains", Menu: "/settings", Path: []shell.Link{{Text: "Audit", Href: v.At(auditAt)}}, Data: made,
+	return v.Show(p.Pages, "heads.html", kit.Page{
+		Title: "Ends of the chains", Menu: "/settings", Path: []kit.Link{{Text: "Audit", Href: v.At(auditAt)}}, Data: made,
 	})
 }

@@ -7,11 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/apptest"
-	"holdfast/internal/auth"
-	"holdfast/internal/money"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/webtest"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/domain/terms"
+	"holdfast/internal/testkit/apptest"
+	"holdfast/internal/testkit/webtest"
 )
 
 // TestABordereauHasItsTotals, with the commission on the net premium; it leaves with the reference of the contract. What cannot be
@@ -20,13 +22,13 @@ func TestABordereauHasItsTotals(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	h.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365"})
-	taxes := []travel.TaxCode{{Code: "IPT", RatePPM: 120_000, Label: "Insurance premium tax"}}
-	h.Policy(travel.PolicyFields{From: apptest.DayPtr(t, "2024-01-01"), TaxCodes: &taxes})
-	c := h.Channel(travel.ModeProtectionOnly, "EUR")
+	taxes := []terms.TaxCode{{Code: "IPT", RatePPM: 120_000, Label: "Insurance premium tax"}}
+	h.Policy(terms.PolicyFields{From: apptest.DayPtr(t, "2024-01-01"), TaxCodes: &taxes})
+	c := h.Channel(merchant.ModeProtectionOnly, "EUR")
 	b := h.Booking(c, 120000, "2024-09-14")
-	p := h.Must(apptest.Report(travel.Purchase, b, 60000)) // 4.35, as in the worked lines
-	h.Must(apptest.Linked(travel.Refund, p, b, 30000))
-	reader, boss := h.As(auth.Finance), h.As(auth.Operator)
+	p := h.Must(apptest.Report(payment.Purchase, b, 60000)) // 4.35, as in the worked lines
+	h.Must(apptest.Linked(payment.Refund, p, b, 30000))
+	reader, boss := h.As(access.Finance), h.As(access.Operator)
 	at := h.At("/statements/bordereaux?period=2024-06")
 	reader.Must(h.At("/statements/contracts"), "No contract is named yet")
 	in := url.Values{"reference": {"B0001"}, "year_of_account": {"2024"}, "commission": {"12.5"}, "from": {"2024-06-30"}, "key": {"one"}}
@@ -70,7 +72,7 @@ func TestABordereauHasItsTotals(t *testing.T) {
 	if a := boss.Get(h.At("/settings/audit?from=June&format=csv")); a.Status != http.StatusBadRequest || a.Header.Get("Content-Disposition") != "" {
 		t.Errorf("the audit of no day as a file: %d %v", a.Status, a.Header)
 	}
-	if a := h.As(auth.ReadOnly).Get(at); a.Status != http.StatusForbidden {
+	if a := h.As(access.ReadOnly).Get(at); a.Status != http.StatusForbidden {
 		t.Errorf("read_only sees premium: %d", a.Status)
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"holdfast/internal/money"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/terms"
+	"holdfast/internal/web/kit"
 )
 
 // Rate cards and taxes are typed as lines, because a table of fields would need a script to grow. What a page shows can be
@@ -24,7 +24,7 @@ func percentPlain(ppm int64) string {
 }
 
 // cardText writes a rate card: a band of leads and its price in each line, such as "31-90: 0.5 %".
-func cardText(card travel.RateCard) string {
+func cardText(card terms.RateCard) string {
 	var out strings.Builder
 	for _, l := range card {
 		if l.ChannelID != 0 {
@@ -36,8 +36,8 @@ func cardText(card travel.RateCard) string {
 }
 
 // band is the leads of a line, such as "31-90" or "366-".
-func band(l travel.RateLine) string {
-	if l.To == travel.NoEnd {
+func band(l terms.RateLine) string {
+	if l.To == terms.NoEnd {
 		return fmt.Sprintf("%d-", l.From)
 	}
 	return fmt.Sprintf("%d-%d", l.From, l.To)
@@ -56,15 +56,15 @@ func ppm(text string) int64 {
 }
 
 // readCard reads what cardText writes. A line that it cannot read is a problem of the field.
-func readCard(r *shell.Reading, field string) *travel.RateCard {
-	card := travel.RateCard{}
+func readCard(r *kit.Reading, field string) *terms.RateCard {
+	card := terms.RateCard{}
 	for i, text := range lines(r, field) {
 		m := cardLine.FindStringSubmatch(text)
 		if m == nil {
 			r.Problems.Wrong(field, "Line %d: A line such as 31-90: 0.5 %% is expected.", i+1)
 			return nil
 		}
-		l := travel.RateLine{To: travel.NoEnd, PPM: ppm(m[4])}
+		l := terms.RateLine{To: terms.NoEnd, PPM: ppm(m[4])}
 		l.ChannelID, _ = strconv.ParseInt(m[1], 10, 64) // these have as few digits as fit
 		l.From, _ = strconv.ParseInt(m[2], 10, 64)
 		if m[3] != "" {
@@ -76,7 +76,7 @@ func readCard(r *shell.Reading, field string) *travel.RateCard {
 }
 
 // taxText writes tax codes: a code, its rate and its label in each line, such as "IPT 12 % Insurance premium tax".
-func taxText(list []travel.TaxCode) string {
+func taxText(list []terms.TaxCode) string {
 	var out strings.Builder
 	for _, t := range list {
 		fmt.Fprintf(&out, "%s %s %s\n", t.Code, percent(t.RatePPM), t.Label)
@@ -84,21 +84,21 @@ func taxText(list []travel.TaxCode) string {
 	return out.String()
 }
 
-func readTaxes(r *shell.Reading, field string) *[]travel.TaxCode {
-	list := []travel.TaxCode{}
+func readTaxes(r *kit.Reading, field string) *[]terms.TaxCode {
+	list := []terms.TaxCode{}
 	for i, text := range lines(r, field) {
 		m := taxLine.FindStringSubmatch(text)
 		if m == nil {
 			r.Problems.Wrong(field, "Line %d: A line such as IPT 12 %% Insurance premium tax is expected.", i+1)
 			return nil
 		}
-		list = append(list, travel.TaxCode{Code: m[1], RatePPM: ppm(m[2]), Label: strings.TrimSpace(m[3])})
+		list = append(list, terms.TaxCode{Code: m[1], RatePPM: ppm(m[2]), Label: strings.TrimSpace(m[3])})
 	}
 	return &list
 }
 
 // lines are those of a text that are not empty.
-func lines(r *shell.Reading, field string) (list []string) {
+func lines(r *kit.Reading, field string) (list []string) {
 	for text := range strings.SplitSeq(r.Get(field), "\n") {
 		if text = strings.TrimSpace(text); text != "" {
 			list = append(list, text)
@@ -108,7 +108,7 @@ func lines(r *shell.Reading, field string) (list []string) {
 }
 
 // minimum reads an amount in the currency that a policy shall have. An empty field is 0.
-func minimum(r *shell.Reading, field string, c money.Currency) *int64 {
+func minimum(r *kit.Reading, field string, c money.Currency) *int64 {
 	if r.Get(field) == "" {
 		return new(int64)
 	}

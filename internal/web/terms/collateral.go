@@ -4,40 +4,40 @@ import (
 	"fmt"
 	"strconv"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/civil"
-	"holdfast/internal/exposure"
-	"holdfast/internal/fault"
-	"holdfast/internal/ledger"
-	"holdfast/internal/money"
-	"holdfast/internal/travel"
+	"holdfast/internal/book/ledger"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/exposure"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/errs"
+	"holdfast/internal/store"
 	"holdfast/internal/web/choices"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/web/kit"
 )
 
 const collateralAt = "/settings/collateral"
 
 // collateral shows what is held against a loss, and with all=1 every record and correction.
-func (p *pages) collateral(v *shell.Visit) error {
+func (p *pages) collateral(v *kit.Visit) error {
 	page, err := v.PageOf([]string{"id"}, true)
 	if err != nil {
 		return err
 	}
 	all := v.Query("all") == "1"
-	t := shell.Table{
+	t := kit.Table{
 		Name: "collateral", Caption: "Collateral", Number: page.Number, Total: -1,
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "record", Title: "Record", Figure: true}, {Name: "kind", Title: "Kind"}, {Name: "channel", Title: "For losses of"},
 			{Name: "amount", Title: "Amount", Figure: true}, {Name: "from", Title: "From"}, {Name: "to", Title: "To"},
 			{Name: "reference", Title: "Reference"}, {Name: "note", Title: "Note", Hidden: true},
 			{Name: "author", Title: "Recorded by", Hidden: true}, {Name: "recorded_at", Title: "Recorded", Hidden: true},
 		},
-		Empty: shell.Empty{
+		Empty: kit.Empty{
 			Title: "No collateral is held", Text: "Cash, guarantees and reserves that a merchant has left with you lower the net exposure to it.",
-			Act: first(p.act(v, auth.WriteCollateral, "Add collateral", "/settings/collateral/new")),
+			Act: first(p.act(v, access.WriteCollateral, "Add collateral", "/settings/collateral/new")),
 		},
 	}
-	err = v.Each(page, func(page travel.Page) (bool, error) {
+	err = v.Each(page, func(page store.Page) (bool, error) {
 		list, err := p.collateralPage(v, all, page)
 		for _, c := range list.Items {
 			t.Rows = append(t.Rows, p.collateralRow(v, c))
@@ -52,46 +52,46 @@ func (p *pages) collateral(v *shell.Visit) error {
 	if sent, err := v.File(made); sent || err != nil {
 		return err
 	}
-	other := shell.Link{Text: "All records", Href: v.At(collateralAt) + "?all=1", Plain: true}
+	other := kit.Link{Text: "All records", Href: v.At(collateralAt) + "?all=1", Plain: true}
 	title := "Collateral held today"
 	if all {
-		other, title = shell.Link{Text: "Held today", Href: v.At(collateralAt), Plain: true}, "All records of collateral"
+		other, title = kit.Link{Text: "Held today", Href: v.At(collateralAt), Plain: true}, "All records of collateral"
 	}
-	return v.Show(p.Pages, "table.html", shell.Page{
-		Title: title, Menu: "/settings", Path: []shell.Link{{Text: "Limits", Href: v.At(limitsAt)}},
-		Acts: append(p.act(v, auth.WriteCollateral, "Add collateral", "/settings/collateral/new"), other), Data: made,
+	return v.Show(p.Pages, "table.html", kit.Page{
+		Title: title, Menu: "/settings", Path: []kit.Link{{Text: "Limits", Href: v.At(limitsAt)}},
+		Acts: append(p.act(v, access.WriteCollateral, "Add collateral", "/settings/collateral/new"), other), Data: made,
 	})
 }
 
-func (p *pages) collateralPage(v *shell.Visit, all bool, page travel.Page) (travel.List[exposure.Collateral], error) {
+func (p *pages) collateralPage(v *kit.Visit, all bool, page store.Page) (store.List[exposure.Collateral], error) {
 	if all {
 		return p.app.Collaterals.List(v.R.Context(), v.Actor, nil, page)
 	}
-	return p.app.Collaterals.Held(v.R.Context(), v.Actor, ledger.Moment{}, fault.Problems{}, nil, page)
+	return p.app.Collaterals.Held(v.R.Context(), v.Actor, ledger.Moment{}, errs.Problems{}, nil, page)
 }
 
-func (p *pages) collateralRow(v *shell.Visit, c exposure.Collateral) shell.Row {
-	of := shell.Words("All channels")
+func (p *pages) collateralRow(v *kit.Visit, c exposure.Collateral) kit.Row {
+	of := kit.Words("All channels")
 	if c.ChannelID != 0 {
-		of = shell.Linked(fmt.Sprintf("Channel %d", c.ChannelID), v.At(fmt.Sprintf("/channels/%d/terms", c.ChannelID)))
+		of = kit.Linked(fmt.Sprintf("Channel %d", c.ChannelID), v.At(fmt.Sprintf("/channels/%d/terms", c.ChannelID)))
 	}
-	amount := shell.Sum(c.Amount, c.Currency)
+	amount := kit.Sum(c.Amount, c.Currency)
 	if c.Amount == 0 {
-		amount = shell.Words("Taken back")
+		amount = kit.Words("Taken back")
 	}
-	row := shell.Row{Cells: []shell.Cell{
-		shell.Ident(c.RecordID), shell.Words(shell.Say(c.Kind)), of, amount, shell.OnDay(c.FromDay), shell.OnDay(c.ToDay),
-		shell.Words(c.Reference), shell.Words(c.Note), shell.Words(c.Author), shell.AtInstant(c.RecordedAt),
+	row := kit.Row{Cells: []kit.Cell{
+		kit.Ident(c.RecordID), kit.Words(kit.Say(c.Kind)), of, amount, kit.OnDay(c.FromDay), kit.OnDay(c.ToDay),
+		kit.Words(c.Reference), kit.Words(c.Note), kit.Words(c.Author), kit.AtInstant(c.RecordedAt),
 	}}
-	if v.Can(auth.WriteCollateral) {
+	if v.Can(access.WriteCollateral) {
 		row.Href = v.At(fmt.Sprintf("/settings/collateral/new?corrects=%d", c.RecordID))
 	}
 	return row
 }
 
 // newCollateral shows the form for collateral, or for the correction of a record.
-func (p *pages) newCollateral(v *shell.Visit) error {
-	form := shell.Filled("channels", v.Query("channel"), "from", civil.DayOf(v.Now()).String())
+func (p *pages) newCollateral(v *kit.Visit) error {
+	form := kit.Filled("channels", v.Query("channel"), "from", civil.DayOf(v.Now()).String())
 	if v.Query("corrects") != "" {
 		id, err := strconv.ParseInt(v.Query("corrects"), 10, 64)
 		if err != nil {
@@ -101,7 +101,7 @@ func (p *pages) newCollateral(v *shell.Visit) error {
 		if err != nil {
 			return err
 		}
-		form = shell.Filled("corrects", strconv.FormatInt(c.RecordID, 10), "kind", string(c.Kind), "currency", string(c.Currency),
+		form = kit.Filled("corrects", strconv.FormatInt(c.RecordID, 10), "kind", string(c.Kind), "currency", string(c.Currency),
 			"amount", money.FormatPlain(c.Amount, c.Currency), "from", c.FromDay.String(), "reference", c.Reference, "note", c.Note)
 		if c.ChannelID != 0 {
 			form.Values.Set("channels", strconv.FormatInt(c.ChannelID, 10))
@@ -114,7 +114,7 @@ func (p *pages) newCollateral(v *shell.Visit) error {
 	return p.collateralForm(v, form)
 }
 
-func (p *pages) collateralForm(v *shell.Visit, form *shell.Form) error {
+func (p *pages) collateralForm(v *kit.Visit, form *kit.Form) error {
 	title := "Add collateral"
 	if form.Get("corrects") != "" {
 		title = "Correct record " + form.Get("corrects")
@@ -123,23 +123,23 @@ func (p *pages) collateralForm(v *shell.Visit, form *shell.Form) error {
 	if err != nil {
 		return err
 	}
-	return v.Show(p.Pages, "new-collateral.html", shell.Page{
-		Title: title, Menu: "/settings", Path: []shell.Link{{Text: "Collateral", Href: v.At(collateralAt)}}, Data: struct {
-			Form     *shell.Form
+	return v.Show(p.Pages, "new-collateral.html", kit.Page{
+		Title: title, Menu: "/settings", Path: []kit.Link{{Text: "Collateral", Href: v.At(collateralAt)}}, Data: struct {
+			Form     *kit.Form
 			Channels any
 		}{form, channels},
 	})
 }
 
 // addCollateral records collateral.
-func (p *pages) addCollateral(v *shell.Visit) error {
+func (p *pages) addCollateral(v *kit.Visit) error {
 	form, err := v.Form()
 	if err != nil {
 		return err
 	}
 	r := form.Reading()
 	in := ledger.CollateralFields{
-		RecordID: r.Number("corrects"), Kind: shell.Word[exposure.CollateralKind](r, "kind"), ChannelID: r.Number("channels"),
+		RecordID: r.Number("corrects"), Kind: kit.Word[exposure.CollateralKind](r, "kind"), ChannelID: r.Number("channels"),
 		Currency: r.Currency("currency"), From: r.Day("from"), To: r.Day("to"), Reference: r.Get("reference"), Note: r.Get("note"),
 	}
 	if in.Currency != nil {
@@ -152,5 +152,5 @@ func (p *pages) addCollateral(v *shell.Visit) error {
 	} else if !ok {
 		return p.collateralForm(v, form)
 	}
-	return v.Done(v.At(collateralAt), "Record %d of %s is there.", made.RecordID, shell.Money(made.Amount, made.Currency))
+	return v.Done(v.At(collateralAt), "Record %d of %s is there.", made.RecordID, kit.Money(made.Amount, made.Currency))
 }

@@ -3,26 +3,26 @@ package terms
 import (
 	"strconv"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/civil"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/terms"
+	"holdfast/internal/web/kit"
 )
 
 const contractsAt = "/statements/contracts"
 
 // contractFacts are what a bordereau says of its contract; nothing where there is none.
-func contractFacts(c travel.Contract) []shell.Fact {
+func contractFacts(c terms.Contract) []kit.Fact {
 	if c.ID == 0 {
 		return nil
 	}
-	return present([]shell.Fact{
+	return present([]kit.Fact{
 		{Text: "Contract", Value: c.Reference}, {Text: "Year of account", Value: yearText(c)},
-		{Text: "Commission", Value: percent(c.CommissionPPM), Figure: true}, {Text: "In force from", Value: shell.Day(c.FromDay)},
+		{Text: "Commission", Value: percent(c.CommissionPPM), Figure: true}, {Text: "In force from", Value: kit.Day(c.FromDay)},
 	})
 }
 
-func yearText(c travel.Contract) string {
+func yearText(c terms.Contract) string {
 	if c.Year == 0 {
 		return ""
 	}
@@ -30,60 +30,60 @@ func yearText(c travel.Contract) string {
 }
 
 // contracts shows what the bordereaux of the site say of the contract with the underwriter, with a form for a new one.
-func (p *pages) contracts(v *shell.Visit) error { return p.contractsForm(v, nil) }
+func (p *pages) contracts(v *kit.Visit) error { return p.contractsForm(v, nil) }
 
-func (p *pages) contractsForm(v *shell.Visit, form *shell.Form) error {
+func (p *pages) contractsForm(v *kit.Visit, form *kit.Form) error {
 	list, err := p.app.Contracts.List(v.R.Context(), v.Actor)
 	if err != nil {
 		return err
 	}
 	if form == nil {
-		form = shell.Filled("from", civil.DayOf(v.Now()).String(), "key", p.app.Bookings.NewUUID())
+		form = kit.Filled("from", civil.DayOf(v.Now()).String(), "key", p.app.Bookings.NewUUID())
 		if len(list) > 0 { // most of the next contract is as it was
 			form.Values.Set("reference", list[0].Reference)
 			form.Values.Set("year_of_account", yearText(list[0]))
 			form.Values.Set("commission", percentPlain(list[0].CommissionPPM))
 		}
 	}
-	t := shell.Table{
+	t := kit.Table{
 		Name: "contracts", Caption: "Contracts with the underwriter",
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "from", Title: "From"}, {Name: "reference", Title: "Reference"}, {Name: "year", Title: "Year of account"},
 			{Name: "commission", Title: "Commission", Figure: true}, {Name: "by", Title: "Set by"}, {Name: "at", Title: "Set at"},
 		},
-		Empty: shell.Empty{
+		Empty: kit.Empty{
 			Title: "No contract is named yet",
 			Text:  "Reference, year of account and commission of the contract stand on every bordereau from its first day on.",
 		},
 	}
 	for _, c := range list {
-		t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{
-			shell.OnDay(c.FromDay), shell.Words(c.Reference), shell.Words(yearText(c)), shell.Percent(percentPlain(c.CommissionPPM)),
-			shell.Words(c.RecordedBy), shell.AtInstant(c.RecordedAt),
+		t.Rows = append(t.Rows, kit.Row{Cells: []kit.Cell{
+			kit.OnDay(c.FromDay), kit.Words(c.Reference), kit.Words(yearText(c)), kit.Percent(percentPlain(c.CommissionPPM)),
+			kit.Words(c.RecordedBy), kit.AtInstant(c.RecordedAt),
 		}})
 	}
 	made := v.Table(t)
 	if sent, err := v.File(made); sent || err != nil {
 		return err
 	}
-	return v.Show(p.Pages, "contracts.html", shell.Page{
-		Title: "Contracts", Menu: "/statements", Path: []shell.Link{{Text: "Bordereaux", Href: v.At("/statements/bordereaux")}}, Data: struct {
-			Form *shell.Form
-			List *shell.Table
+	return v.Show(p.Pages, "contracts.html", kit.Page{
+		Title: "Contracts", Menu: "/statements", Path: []kit.Link{{Text: "Bordereaux", Href: v.At("/statements/bordereaux")}}, Data: struct {
+			Form *kit.Form
+			List *kit.Table
 			May  bool
 			Send string
-		}{form, made, v.Can(auth.WritePolicies), v.At(contractsAt)},
+		}{form, made, v.Can(access.WritePolicies), v.At(contractsAt)},
 	})
 }
 
 // setContract adds a contract. Bordereaux of months before its first day stay as they are.
-func (p *pages) setContract(v *shell.Visit) error {
+func (p *pages) setContract(v *kit.Visit) error {
 	form, err := v.Form()
 	if err != nil {
 		return err
 	}
 	r := form.Reading()
-	in := travel.ContractFields{From: r.Day("from"), Reference: r.Text("reference"), Year: r.Number("year_of_account"), CommissionPPM: new(int64)}
+	in := terms.ContractFields{From: r.Day("from"), Reference: r.Text("reference"), Year: r.Number("year_of_account"), CommissionPPM: new(int64)}
 	if text := form.Get("commission"); text != "" {
 		if m := cardLine.FindStringSubmatch("0-: " + text + " %"); m == nil {
 			r.Problems.Wrong("commission", "A percentage such as 12.5 is expected.")
@@ -101,5 +101,5 @@ func (p *pages) setContract(v *shell.Visit) error {
 		}
 		return p.contractsForm(v, form)
 	}
-	return v.Done(v.At(contractsAt), "The contract counts from %s on.", shell.Day(made.FromDay))
+	return v.Done(v.At(contractsAt), "The contract counts from %s on.", kit.Day(made.FromDay))
 }

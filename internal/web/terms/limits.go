@@ -3,39 +3,39 @@ package terms
 import (
 	"fmt"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/civil"
-	"holdfast/internal/limits"
-	"holdfast/internal/money"
-	"holdfast/internal/protection"
-	"holdfast/internal/travel"
+	"holdfast/internal/book/limits"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/store"
 	"holdfast/internal/web/choices"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/web/kit"
 )
 
 const limitsAt = "/settings/limits"
 
 // limits shows the limits in force with their uses, and the collateral that is held.
-func (p *pages) limits(v *shell.Visit) error {
+func (p *pages) limits(v *kit.Visit) error {
 	page, err := v.PageOf([]string{"scope"}, false)
 	if err != nil {
 		return err
 	}
-	t := shell.Table{
+	t := kit.Table{
 		Name: "limits", Caption: "Limits in force today", Number: page.Number, Total: -1,
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "scope", Title: "Of"}, {Name: "channel", Title: "Channel"}, {Name: "limit", Title: "Limit", Figure: true},
 			{Name: "use", Title: "Use", Figure: true}, {Name: "percent", Title: "Used", Figure: true},
 			{Name: "headroom", Title: "Headroom", Figure: true}, {Name: "state", Title: "State"},
 			{Name: "from", Title: "From", Hidden: true}, {Name: "note", Title: "Note", Hidden: true},
 		},
-		Empty: shell.Empty{
+		Empty: kit.Empty{
 			Title: "No limit is set", Text: "A limit says how much may be at risk in a payment, a booking, a channel or the whole site. " +
 				"It refuses nothing: you are notified of amounts above it.",
-			Act: first(p.act(v, auth.WriteLimits, "New limit", "/settings/limit")),
+			Act: first(p.act(v, access.WriteLimits, "New limit", "/settings/limit")),
 		},
 	}
-	err = v.Each(page, func(page travel.Page) (bool, error) {
+	err = v.Each(page, func(page store.Page) (bool, error) {
 		list, err := p.app.Limits.List(v.R.Context(), v.Actor, limits.LimitFilter{}, page)
 		for _, l := range list.Items {
 			t.Rows = append(t.Rows, limitRow(v, l))
@@ -50,14 +50,14 @@ func (p *pages) limits(v *shell.Visit) error {
 	if sent, err := v.File(made); sent || err != nil {
 		return err
 	}
-	acts := p.act(v, auth.WriteLimits, "New limit", "/settings/limit")
-	acts = append(acts, shell.Link{Text: "History", Href: v.At("/settings/limits/history"), Plain: true},
-		shell.Link{Text: "Collateral", Href: v.At(collateralAt), Plain: true})
-	return v.Show(p.Pages, "table.html", p.settings(v, shell.Page{Title: "Limits", Acts: acts, Data: made}, limitsAt))
+	acts := p.act(v, access.WriteLimits, "New limit", "/settings/limit")
+	acts = append(acts, kit.Link{Text: "History", Href: v.At("/settings/limits/history"), Plain: true},
+		kit.Link{Text: "Collateral", Href: v.At(collateralAt), Plain: true})
+	return v.Show(p.Pages, "table.html", p.settings(v, kit.Page{Title: "Limits", Acts: acts, Data: made}, limitsAt))
 }
 
 // first is the act of an empty table; none for those who may not do it.
-func first(list []shell.Link) (act shell.Link) {
+func first(list []kit.Link) (act kit.Link) {
 	if len(list) > 0 {
 		act = list[0]
 	}
@@ -70,54 +70,54 @@ var scopes = map[protection.LimitScope]string{
 	protection.LimitSite: "The site",
 }
 
-func limitRow(v *shell.Visit, l limits.LimitRow) shell.Row {
-	channel := shell.Words(l.ChannelName)
+func limitRow(v *kit.Visit, l limits.LimitRow) kit.Row {
+	channel := kit.Words(l.ChannelName)
 	switch {
 	case l.ChannelID != 0:
 		channel.Href = v.At(fmt.Sprintf("/channels/%d/terms", l.ChannelID))
 	case l.Scope != protection.LimitSite:
-		channel = shell.Words("All")
+		channel = kit.Words("All")
 	}
-	use, percent, headroom := shell.Cell{}, shell.Cell{}, shell.Cell{}
+	use, percent, headroom := kit.Cell{}, kit.Cell{}, kit.Cell{}
 	if l.HasUse {
-		use, headroom = shell.Sum(l.Use, l.Currency), shell.Sum(l.Headroom, l.Currency)
-		percent = shell.Cell{Text: l.Percent + " %", Plain: l.Percent}
+		use, headroom = kit.Sum(l.Use, l.Currency), kit.Sum(l.Headroom, l.Currency)
+		percent = kit.Cell{Text: l.Percent + " %", Plain: l.Percent}
 	}
-	return shell.Row{Cells: []shell.Cell{
-		shell.Words(scopes[l.Scope]), channel, shell.Sum(l.Amount, l.Currency), use, percent, headroom, levelOf(l), shell.OnDay(l.FromDay),
-		shell.Words(l.Note),
+	return kit.Row{Cells: []kit.Cell{
+		kit.Words(scopes[l.Scope]), channel, kit.Sum(l.Amount, l.Currency), use, percent, headroom, levelOf(l), kit.OnDay(l.FromDay),
+		kit.Words(l.Note),
 	}}
 }
 
 // levelOf says how near a use is to its limit.
-func levelOf(l limits.LimitRow) shell.Cell {
+func levelOf(l limits.LimitRow) kit.Cell {
 	switch {
 	case l.NotInForce != "":
-		return shell.State("counts no new payments", "bad")
+		return kit.State("counts no new payments", "bad")
 	case l.Unknown != "":
-		return shell.State("use not known", "warn")
+		return kit.State("use not known", "warn")
 	case l.Over > 0:
-		return shell.Cell{Text: shell.Money(l.Over, l.Currency) + " over", Plain: "over", Tone: "bad"}
+		return kit.Cell{Text: kit.Money(l.Over, l.Currency) + " over", Plain: "over", Tone: "bad"}
 	case l.Level > 0:
-		return shell.Cell{Text: fmt.Sprintf("Above %d %%", l.Level), Plain: fmt.Sprintf("above %d", l.Level), Tone: "warn"}
+		return kit.Cell{Text: fmt.Sprintf("Above %d %%", l.Level), Plain: fmt.Sprintf("above %d", l.Level), Tone: "warn"}
 	case l.HasUse:
-		return shell.State("within", "good")
+		return kit.State("within", "good")
 	}
-	return shell.Cell{}
+	return kit.Cell{}
 }
 
 // limitHistory shows all limits that were ever set.
-func (p *pages) limitHistory(v *shell.Visit) error {
+func (p *pages) limitHistory(v *kit.Visit) error {
 	page, err := v.PageOf([]string{"id", "from"}, true)
 	if err != nil {
 		return err
 	}
-	t := shell.Table{
+	t := kit.Table{
 		Name: "limit-history", Caption: "All limits that were set", Number: page.Number, Total: -1, Sorted: page.OrderBy,
 		Descending: page.Descending, Columns: limitColumns,
-		Empty: shell.Empty{Title: "No limit was ever set", Text: "Each limit stays on record here, with who set it and why."},
+		Empty: kit.Empty{Title: "No limit was ever set", Text: "Each limit stays on record here, with who set it and why."},
 	}
-	err = v.Each(page, func(page travel.Page) (bool, error) {
+	err = v.Each(page, func(page store.Page) (bool, error) {
 		list, err := p.app.Limits.History(v.R.Context(), v.Actor, 0, page)
 		for _, l := range list.Items {
 			t.Rows = append(t.Rows, pastLimit(v, l))
@@ -132,43 +132,43 @@ func (p *pages) limitHistory(v *shell.Visit) error {
 	if sent, err := v.File(made); sent || err != nil {
 		return err
 	}
-	return v.Show(p.Pages, "table.html", shell.Page{
-		Title: "All limits that were set", Menu: "/settings", Path: []shell.Link{{Text: "Limits", Href: v.At(limitsAt)}}, Data: made,
+	return v.Show(p.Pages, "table.html", kit.Page{
+		Title: "All limits that were set", Menu: "/settings", Path: []kit.Link{{Text: "Limits", Href: v.At(limitsAt)}}, Data: made,
 	})
 }
 
 // limitColumns are those of the history of limits.
-var limitColumns = []shell.Column{
+var limitColumns = []kit.Column{
 	{Name: "from", Title: "From", Sorts: true}, {Name: "scope", Title: "Of"}, {Name: "channel", Title: "Channel"},
 	{Name: "limit", Title: "Limit", Figure: true}, {Name: "note", Title: "Note"}, {Name: "author", Title: "Set by", Minor: true},
 	{Name: "recorded_at", Title: "Set at", Minor: true}, {Name: "id", Title: "No.", Figure: true, Hidden: true},
 }
 
-func pastLimit(v *shell.Visit, l protection.Limit) shell.Row {
-	channel := shell.Words("All")
+func pastLimit(v *kit.Visit, l protection.Limit) kit.Row {
+	channel := kit.Words("All")
 	switch {
 	case l.ChannelID != 0:
-		channel = shell.Linked(fmt.Sprintf("Channel %d", l.ChannelID), v.At(fmt.Sprintf("/channels/%d/terms", l.ChannelID)))
+		channel = kit.Linked(fmt.Sprintf("Channel %d", l.ChannelID), v.At(fmt.Sprintf("/channels/%d/terms", l.ChannelID)))
 	case l.Scope == protection.LimitSite:
-		channel = shell.Cell{}
+		channel = kit.Cell{}
 	}
-	amount := shell.Sum(l.Amount, l.Currency)
+	amount := kit.Sum(l.Amount, l.Currency)
 	if l.Lifted {
-		amount = shell.Words("Lifted")
+		amount = kit.Words("Lifted")
 	}
-	return shell.Row{Cells: []shell.Cell{
-		shell.OnDay(l.FromDay), shell.Words(scopes[l.Scope]), channel, amount, shell.Words(l.Note), shell.Words(l.Author),
-		shell.AtInstant(l.RecordedAt), shell.Ident(l.ID),
+	return kit.Row{Cells: []kit.Cell{
+		kit.OnDay(l.FromDay), kit.Words(scopes[l.Scope]), channel, amount, kit.Words(l.Note), kit.Words(l.Author),
+		kit.AtInstant(l.RecordedAt), kit.Ident(l.ID),
 	}}
 }
 
 // newLimit shows the form for a limit.
-func (p *pages) newLimit(v *shell.Visit) error {
-	return p.limitForm(v, shell.Filled("scope", "channel", "channels", v.Query("channel"), "from", civil.DayOf(v.Now()).String(),
+func (p *pages) newLimit(v *kit.Visit) error {
+	return p.limitForm(v, kit.Filled("scope", "channel", "channels", v.Query("channel"), "from", civil.DayOf(v.Now()).String(),
 		"key", p.app.Limits.NewUUID()))
 }
 
-func (p *pages) limitForm(v *shell.Visit, form *shell.Form) error {
+func (p *pages) limitForm(v *kit.Visit, form *kit.Form) error {
 	policy, err := p.app.Policies.On(v.R.Context(), v.Actor, nil)
 	if err != nil {
 		return err
@@ -177,10 +177,10 @@ func (p *pages) limitForm(v *shell.Visit, form *shell.Form) error {
 	if err != nil {
 		return err
 	}
-	return v.Show(p.Pages, "new-limit.html", shell.Page{
-		Title: "New limit", Menu: "/settings", Path: []shell.Link{{Text: "Limits", Href: v.At(limitsAt)}},
+	return v.Show(p.Pages, "new-limit.html", kit.Page{
+		Title: "New limit", Menu: "/settings", Path: []kit.Link{{Text: "Limits", Href: v.At(limitsAt)}},
 		Data: struct {
-			Form     *shell.Form
+			Form     *kit.Form
 			Channels any
 			Currency money.Currency
 			Sandbox  bool
@@ -189,14 +189,14 @@ func (p *pages) limitForm(v *shell.Visit, form *shell.Form) error {
 }
 
 // setLimit sets a limit, or asks for it outside a sandbox.
-func (p *pages) setLimit(v *shell.Visit) error {
+func (p *pages) setLimit(v *kit.Visit) error {
 	form, err := v.Form()
 	if err != nil {
 		return err
 	}
 	r := form.Reading()
 	in := limits.LimitFields{
-		Scope: shell.Word[protection.LimitScope](r, "scope"), ChannelID: r.Number("channels"), From: r.Day("from"),
+		Scope: kit.Word[protection.LimitScope](r, "scope"), ChannelID: r.Number("channels"), From: r.Day("from"),
 		Lift: *r.Yes("lift"), Note: r.Get("note"),
 	}
 	day := civil.DayOf(v.Now())

@@ -3,11 +3,11 @@ package terms
 import (
 	"fmt"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/fault"
-	"holdfast/internal/mail"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/errs"
+	"holdfast/internal/notify/mail"
+	"holdfast/internal/store"
+	"holdfast/internal/web/kit"
 )
 
 const mailsAt = "/settings/mails"
@@ -21,7 +21,7 @@ var mailTones = map[mail.State]string{
 const resentAtOnce = 50
 
 // mails shows the mails of the site, the latest first.
-func (p *pages) mails(v *shell.Visit) error {
+func (p *pages) mails(v *kit.Visit) error {
 	page, err := v.PageOf([]string{"id"}, true)
 	if err != nil {
 		return err
@@ -33,17 +33,17 @@ func (p *pages) mails(v *shell.Visit) error {
 	if k := v.Query("kind"); k != "" {
 		filter.Kinds = []mail.Kind{mail.Kind(k)}
 	}
-	t := shell.Table{
+	t := kit.Table{
 		Name: "mails", Caption: "Mails", Number: page.Number, Total: -1,
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "kind", Title: "Mail"}, {Name: "to", Title: "To"}, {Name: "state", Title: "State"}, {Name: "queued_at", Title: "Made"},
 			{Name: "tried_at", Title: "Last tried", Minor: true}, {Name: "booking", Title: "Booking", Figure: true},
 			{Name: "attempts", Title: "Tries", Figure: true, Hidden: true}, {Name: "answer", Title: "Answer", Hidden: true},
 			{Name: "id", Title: "No.", Figure: true, Hidden: true},
 		},
-		Empty: shell.Empty{Title: "There are no such mails", Text: "Receipts, refunds and chargebacks are sent by mail. Each mail is listed here with its delivery status."},
+		Empty: kit.Empty{Title: "There are no such mails", Text: "Receipts, refunds and chargebacks are sent by mail. Each mail is listed here with its delivery status."},
 	}
-	err = v.Each(page, func(page travel.Page) (bool, error) {
+	err = v.Each(page, func(page store.Page) (bool, error) {
 		list, err := p.app.Mails.List(v.R.Context(), v.Actor, filter, page)
 		for _, m := range list.Items {
 			t.Rows = append(t.Rows, mailRow(v, m))
@@ -58,36 +58,36 @@ func (p *pages) mails(v *shell.Visit) error {
 	if sent, err := v.File(made); sent || err != nil {
 		return err
 	}
-	acts := p.act(v, auth.ManageSites, "Try the mail server", "/settings/mails/try")
-	if v.Can(auth.SendMails) {
-		acts = append(acts, shell.Link{Text: "Send dead mails again", Href: v.At("/settings/mails/resend"), Plain: true})
+	acts := p.act(v, access.ManageSites, "Try the mail server", "/settings/mails/try")
+	if v.Can(access.SendMails) {
+		acts = append(acts, kit.Link{Text: "Send dead mails again", Href: v.At("/settings/mails/resend"), Plain: true})
 	}
-	return v.Show(p.Pages, "mails.html", p.settings(v, shell.Page{Title: "Mails", Acts: acts, Data: struct {
-		Form   *shell.Form
+	return v.Show(p.Pages, "mails.html", p.settings(v, kit.Page{Title: "Mails", Acts: acts, Data: struct {
+		Form   *kit.Form
 		Server bool
-		List   *shell.Table
-	}{shell.Filled("state", v.Query("state"), "kind", v.Query("kind")), p.app.Mails.Transport != nil, made}}, mailsAt))
+		List   *kit.Table
+	}{kit.Filled("state", v.Query("state"), "kind", v.Query("kind")), p.app.Mails.Transport != nil, made}}, mailsAt))
 }
 
-func mailRow(v *shell.Visit, m mail.Mail) shell.Row {
-	to := shell.Words(m.Recipient)
+func mailRow(v *kit.Visit, m mail.Mail) kit.Row {
+	to := kit.Words(m.Recipient)
 	if m.Forgotten {
-		to = shell.Words("Forgotten")
+		to = kit.Words("Forgotten")
 	}
-	booking := shell.Ident(m.BookingID)
+	booking := kit.Ident(m.BookingID)
 	if m.BookingID != 0 {
 		booking.Href = v.At(fmt.Sprintf("/bookings/%d", m.BookingID))
 	}
-	return shell.Row{Href: v.At(fmt.Sprintf("%s/%d", mailsAt, m.ID)), Cells: []shell.Cell{
-		shell.Words(shell.Say(m.Kind)), to, shell.State(string(m.State), mailTones[m.State]), shell.AtInstant(m.QueuedAt),
-		shell.AtInstant(m.TriedAt), booking, shell.Number(m.Attempts), shell.Words(m.Answer), shell.Ident(m.ID),
+	return kit.Row{Href: v.At(fmt.Sprintf("%s/%d", mailsAt, m.ID)), Cells: []kit.Cell{
+		kit.Words(kit.Say(m.Kind)), to, kit.State(string(m.State), mailTones[m.State]), kit.AtInstant(m.QueuedAt),
+		kit.AtInstant(m.TriedAt), booking, kit.Number(m.Attempts), kit.Words(m.Answer), kit.Ident(m.ID),
 	}}
 }
 
 // mail shows one mail with its text.
-func (p *pages) mail(v *shell.Visit) error { return p.showMail(v, nil) }
+func (p *pages) mail(v *kit.Visit) error { return p.showMail(v, nil) }
 
-func (p *pages) showMail(v *shell.Visit, refused *shell.Form) error {
+func (p *pages) showMail(v *kit.Visit, refused *kit.Form) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -96,32 +96,32 @@ func (p *pages) showMail(v *shell.Visit, refused *shell.Form) error {
 	if err != nil {
 		return err
 	}
-	facts := []shell.Fact{
-		{Text: "State", Value: shell.Say(m.State), Tone: mailTones[m.State]}, {Text: "To", Value: m.Recipient},
-		{Text: "From", Value: m.Letter.Sender}, {Text: "Language", Value: text.Language}, {Text: "Made", Value: shell.Instant(m.QueuedAt)},
-		{Text: "Last tried", Value: shell.Instant(m.TriedAt)}, {Text: "Tried again", Value: shell.Instant(m.NextAt)},
+	facts := []kit.Fact{
+		{Text: "State", Value: kit.Say(m.State), Tone: mailTones[m.State]}, {Text: "To", Value: m.Recipient},
+		{Text: "From", Value: m.Letter.Sender}, {Text: "Language", Value: text.Language}, {Text: "Made", Value: kit.Instant(m.QueuedAt)},
+		{Text: "Last tried", Value: kit.Instant(m.TriedAt)}, {Text: "Tried again", Value: kit.Instant(m.NextAt)},
 		{Text: "Answer of the server", Value: m.Answer},
 	}
 	if m.BookingID != 0 {
-		facts = append(facts, shell.Fact{Text: "Booking", Value: fmt.Sprint(m.BookingID), Href: v.At(fmt.Sprintf("/bookings/%d", m.BookingID))})
+		facts = append(facts, kit.Fact{Text: "Booking", Value: fmt.Sprint(m.BookingID), Href: v.At(fmt.Sprintf("/bookings/%d", m.BookingID))})
 	}
 	over := m.State != mail.Waiting && m.State != mail.Sending && !m.Forgotten
-	return v.Show(p.Pages, "mail.html", shell.Page{
-		Title: shell.Say(m.Kind), Menu: "/settings", Path: []shell.Link{{Text: "Mails", Href: v.At(mailsAt)}},
+	return v.Show(p.Pages, "mail.html", kit.Page{
+		Title: kit.Say(m.Kind), Menu: "/settings", Path: []kit.Link{{Text: "Mails", Href: v.At(mailsAt)}},
 		Data: struct {
 			ID        int64
-			Facts     []shell.Fact
+			Facts     []kit.Fact
 			Subject   string
 			Text      string
 			Forgotten bool
 			Again     bool
-			Form      *shell.Form
-		}{m.ID, present(facts), text.Subject, text.Text, m.Forgotten, over && v.Can(auth.SendMails) && p.app.Mails.Transport != nil, refused},
+			Form      *kit.Form
+		}{m.ID, present(facts), text.Subject, text.Text, m.Forgotten, over && v.Can(access.SendMails) && p.app.Mails.Transport != nil, refused},
 	})
 }
 
 // present are the facts that say something.
-func present(facts []shell.Fact) (list []shell.Fact) {
+func present(facts []kit.Fact) (list []kit.Fact) {
 	for _, f := range facts {
 		if f.Value != "" {
 			list = append(list, f)
@@ -131,7 +131,7 @@ func present(facts []shell.Fact) (list []shell.Fact) {
 }
 
 // resendMail has one mail sent again.
-func (p *pages) resendMail(v *shell.Visit) error {
+func (p *pages) resendMail(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -150,23 +150,23 @@ func (p *pages) resendMail(v *shell.Visit) error {
 }
 
 // askResend asks once before the dead mails are sent again.
-func (p *pages) askResend(v *shell.Visit) error {
-	return v.Confirm(shell.Confirmation{
+func (p *pages) askResend(v *kit.Visit) error {
+	return v.Confirm(kit.Confirmation{
 		Title: "Send dead mails again",
 		Text: []string{
 			fmt.Sprintf("The %d oldest dead mails of this site are sent again, each to the address that its booking has now.", resentAtOnce),
 			"A mail is dead when the server has refused it for good, or for three days.",
 		},
 		Act: "Send them again", Back: v.At(mailsAt + "?state=dead"),
-	}, shell.Page{Menu: "/settings", Path: []shell.Link{{Text: "Mails", Href: v.At(mailsAt)}}})
+	}, kit.Page{Menu: "/settings", Path: []kit.Link{{Text: "Mails", Href: v.At(mailsAt)}}})
 }
 
 // resendDead has dead mails sent again. One that cannot be sent again stays dead, and does not stop the others.
-func (p *pages) resendDead(v *shell.Visit) error {
+func (p *pages) resendDead(v *kit.Visit) error {
 	if _, err := v.Form(); err != nil {
 		return err
 	}
-	page := travel.Page{Number: 1, Size: resentAtOnce, Offset: -1, OrderBy: "id"}
+	page := store.Page{Number: 1, Size: resentAtOnce, Offset: -1, OrderBy: "id"}
 	list, err := p.app.Mails.List(v.R.Context(), v.Actor, mail.Filter{States: []mail.State{mail.Dead}}, page)
 	if err != nil {
 		return err
@@ -177,18 +177,18 @@ func (p *pages) resendDead(v *shell.Visit) error {
 		switch _, err := p.app.Mails.Resend(v.R.Context(), v.Actor, m.ID); {
 		case err == nil:
 			sent++
-		case fault.Is(err, fault.NotPossible):
+		case errs.Is(err, errs.NotPossible):
 			why = fmt.Sprintf(" Mail %d cannot be sent: %s", m.ID, err)
 		default:
 			return err
 		}
 	}
-	return v.Done(v.At(mailsAt), "%s sent again.%s", shell.Plural(sent, "mail is", "mails are"), why)
+	return v.Done(v.At(mailsAt), "%s sent again.%s", kit.Plural(sent, "mail is", "mails are"), why)
 }
 
 // tryMail sends a mail to try the settings of the mail server.
-func (p *pages) tryMail(v *shell.Visit) error {
-	form := shell.Filled("to", v.User.Email)
+func (p *pages) tryMail(v *kit.Visit) error {
+	form := kit.Filled("to", v.User.Email)
 	if v.R.Method == "POST" {
 		var err error
 		if form, err = v.Form(); err != nil {
@@ -201,7 +201,7 @@ func (p *pages) tryMail(v *shell.Visit) error {
 			return v.Done(v.At(fmt.Sprintf("%s/%d", mailsAt, made.ID)), "The mail is made. This page says what the server answers.")
 		}
 	}
-	return v.Show(p.Pages, "try-mail.html", shell.Page{
-		Title: "Try the mail server", Menu: "/settings", Path: []shell.Link{{Text: "Mails", Href: v.At(mailsAt)}}, Data: form,
+	return v.Show(p.Pages, "try-mail.html", kit.Page{
+		Title: "Try the mail server", Menu: "/settings", Path: []kit.Link{{Text: "Mails", Href: v.At(mailsAt)}}, Data: form,
 	})
 }

@@ -6,10 +6,10 @@ import (
 	"regexp"
 	"testing"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/civil"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/webtest"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/testkit/webtest"
 )
 
 // keyField finds the key of a form.
@@ -19,8 +19,8 @@ var keyField = regexp.MustCompile(`name="key" value="([^"]+)"`)
 func TestAFormSentTwiceRecordsOnce(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	h.Channel(travel.ModeProtectionOnly, "GBP")
-	b := h.As(auth.Operator)
+	h.Channel(merchant.ModeProtectionOnly, "GBP")
+	b := h.As(access.Operator)
 	today := civil.DayOf(h.Now())
 	for _, c := range []struct {
 		form, list string

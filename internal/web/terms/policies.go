@@ -5,17 +5,20 @@ import (
 	"strconv"
 	"strings"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/civil"
-	"holdfast/internal/money"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/check"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/proposal"
+	"holdfast/internal/domain/terms"
+	"holdfast/internal/store"
+	"holdfast/internal/web/kit"
 )
 
 const policiesAt = "/settings/policies"
 
 // policies shows all policies of the site by their days, and which one is in force.
-func (p *pages) policies(v *shell.Visit) error {
+func (p *pages) policies(v *kit.Visit) error {
 	page, err := v.PageOf([]string{"from", "id", "recorded_at"}, true)
 	if err != nil {
 		return err
@@ -24,22 +27,22 @@ func (p *pages) policies(v *shell.Visit) error {
 	if err != nil {
 		return err
 	}
-	t := shell.Table{
+	t := kit.Table{
 		Name: "policies", Caption: "Policies of this site", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "from", Title: "From", Sorts: true}, {Name: "state", Title: "State"}, {Name: "currency", Title: "Currency"},
 			{Name: "recognition", Title: "Delivery", Minor: true}, {Name: "rates", Title: "Bands", Figure: true, Minor: true},
 			{Name: "period", Title: "Statements", Minor: true}, {Name: "terms", Title: "Due after", Figure: true, Minor: true},
 			{Name: "recorded_at", Title: "Recorded", Sorts: true}, {Name: "id", Title: "No.", Figure: true, Hidden: true},
 		},
 	}
-	err = v.Each(page, func(page travel.Page) (bool, error) {
+	err = v.Each(page, func(page store.Page) (bool, error) {
 		list, err := p.app.Policies.List(v.R.Context(), v.Actor, nil, page)
 		for _, y := range list.Items {
-			t.Rows = append(t.Rows, shell.Row{Href: v.At(fmt.Sprintf("%s/%d", policiesAt, y.ID)), Cells: []shell.Cell{
-				firstDay(y.FromDay), standing(y, today, civil.DayOf(v.Now())), shell.Words(string(y.Currency)),
-				shell.Words(shell.Say(y.Recognition)), shell.Number(int64(len(y.RateCard))), shell.Words(shell.Say(y.StatementPeriod)),
-				shell.Words(shell.Plural(y.PaymentTermsDays, "business day", "business days")), shell.AtInstant(y.RecordedAt), shell.Ident(y.ID),
+			t.Rows = append(t.Rows, kit.Row{Href: v.At(fmt.Sprintf("%s/%d", policiesAt, y.ID)), Cells: []kit.Cell{
+				firstDay(y.FromDay), standing(y, today, civil.DayOf(v.Now())), kit.Words(string(y.Currency)),
+				kit.Words(kit.Say(y.Recognition)), kit.Number(int64(len(y.RateCard))), kit.Words(kit.Say(y.StatementPeriod)),
+				kit.Words(kit.Plural(y.PaymentTermsDays, "business day", "business days")), kit.AtInstant(y.RecordedAt), kit.Ident(y.ID),
 			}})
 		}
 		t.More = list.More
@@ -52,32 +55,32 @@ func (p *pages) policies(v *shell.Visit) error {
 	if sent, err := v.File(made); sent || err != nil {
 		return err
 	}
-	return v.Show(p.Pages, "table.html", p.settings(v, shell.Page{
-		Title: "Policies", Acts: p.act(v, auth.WritePolicies, "New policy", "/settings/policy"), Data: made,
+	return v.Show(p.Pages, "table.html", p.settings(v, kit.Page{
+		Title: "Policies", Acts: p.act(v, access.WritePolicies, "New policy", "/settings/policy"), Data: made,
 	}, policiesAt))
 }
 
 // firstDay is the day from which something is in force; the first policy of a site is there from the beginning.
-func firstDay(d civil.Day) shell.Cell {
+func firstDay(d civil.Day) kit.Cell {
 	if d == civil.FirstDay {
-		return shell.Cell{Text: "The beginning", Plain: d.String()}
+		return kit.Cell{Text: "The beginning", Plain: d.String()}
 	}
-	return shell.OnDay(d)
+	return kit.OnDay(d)
 }
 
 // standing says whether a policy is in force on a day. Of two from the same day the later one counts.
-func standing(y, inForce travel.Policy, today civil.Day) shell.Cell {
+func standing(y, inForce terms.Policy, today civil.Day) kit.Cell {
 	switch {
 	case y.ID == inForce.ID:
-		return shell.State("in force", "good")
+		return kit.State("in force", "good")
 	case y.FromDay > today:
-		return shell.State("to come", "warn")
+		return kit.State("to come", "warn")
 	}
-	return shell.State("over", "calm")
+	return kit.State("over", "calm")
 }
 
 // policy shows one policy with its rate card.
-func (p *pages) policy(v *shell.Visit) error {
+func (p *pages) policy(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
 		return err
@@ -86,56 +89,56 @@ func (p *pages) policy(v *shell.Visit) error {
 	if err != nil {
 		return err
 	}
-	card := shell.Table{
+	card := kit.Table{
 		Name: "rate-card", Caption: "Rate card",
-		Columns: []shell.Column{
+		Columns: []kit.Column{
 			{Name: "channel", Title: "Channel"}, {Name: "lead", Title: "Days from payment to the end of travel"},
 			{Name: "price", Title: "Price", Figure: true},
 		},
 	}
 	for _, l := range y.RateCard {
-		channel := shell.Words("All others")
+		channel := kit.Words("All others")
 		if l.ChannelID != 0 {
-			channel = shell.Linked(fmt.Sprintf("Channel %d", l.ChannelID), v.At(fmt.Sprintf("/channels/%d/terms", l.ChannelID)))
+			channel = kit.Linked(fmt.Sprintf("Channel %d", l.ChannelID), v.At(fmt.Sprintf("/channels/%d/terms", l.ChannelID)))
 		}
-		card.Rows = append(card.Rows, shell.Row{Cells: []shell.Cell{channel, shell.Words(band(l)), shell.Words(percent(l.PPM))}})
+		card.Rows = append(card.Rows, kit.Row{Cells: []kit.Cell{channel, kit.Words(band(l)), kit.Words(percent(l.PPM))}})
 	}
 	made := v.Table(card)
 	if sent, err := v.File(made); sent || err != nil {
 		return err
 	}
-	return v.Show(p.Pages, "policy.html", shell.Page{
+	return v.Show(p.Pages, "policy.html", kit.Page{
 		Title: "Policy from " + strings.Replace(firstDay(y.FromDay).Text, "The", "the", 1), Menu: "/settings",
-		Path: []shell.Link{{Text: "Policies", Href: v.At(policiesAt)}},
-		Acts: p.act(v, auth.WritePolicies, "New policy like this one", fmt.Sprintf("/settings/policy?like=%d", y.ID)),
+		Path: []kit.Link{{Text: "Policies", Href: v.At(policiesAt)}},
+		Acts: p.act(v, access.WritePolicies, "New policy like this one", fmt.Sprintf("/settings/policy?like=%d", y.ID)),
 		Data: struct {
-			Facts []shell.Fact
+			Facts []kit.Fact
 			Limit string
-			Card  *shell.Table
+			Card  *kit.Table
 		}{policyFacts(y), y.NamesOfLimits(), made},
 	})
 }
 
-func policyFacts(y travel.Policy) []shell.Fact {
-	facts := []shell.Fact{
-		{Text: "Currency", Value: string(y.Currency)}, {Text: "Delivery is counted by", Value: shell.Say(y.Recognition)},
-		{Text: "A payment counts as late after", Value: shell.Plural(y.LateLogDays, "day", "days")},
-		{Text: "A fixing counts for", Value: shell.Plural(y.MaxFixingAgeDays, "day", "days")},
+func policyFacts(y terms.Policy) []kit.Fact {
+	facts := []kit.Fact{
+		{Text: "Currency", Value: string(y.Currency)}, {Text: "Delivery is counted by", Value: kit.Say(y.Recognition)},
+		{Text: "A payment counts as late after", Value: kit.Plural(y.LateLogDays, "day", "days")},
+		{Text: "A fixing counts for", Value: kit.Plural(y.MaxFixingAgeDays, "day", "days")},
 		{Text: "Premium is returned", Value: map[bool]string{true: "Yes", false: "No"}[y.PremiumRefundable]},
-		{Text: "Minimum of a line", Value: shell.Money(y.MinimumPerLine, y.Currency), Figure: true},
-		{Text: "Minimum of a month", Value: shell.Money(y.MinimumPerMonth, y.Currency), Figure: true},
-		{Text: "Statements of new channels", Value: shell.Say(y.StatementPeriod)},
-		{Text: "A statement is due after", Value: shell.Plural(y.PaymentTermsDays, "business day", "business days")},
-		{Text: "Recorded", Value: shell.Instant(y.RecordedAt)},
+		{Text: "Minimum of a line", Value: kit.Money(y.MinimumPerLine, y.Currency), Figure: true},
+		{Text: "Minimum of a month", Value: kit.Money(y.MinimumPerMonth, y.Currency), Figure: true},
+		{Text: "Statements of new channels", Value: kit.Say(y.StatementPeriod)},
+		{Text: "A statement is due after", Value: kit.Plural(y.PaymentTermsDays, "business day", "business days")},
+		{Text: "Recorded", Value: kit.Instant(y.RecordedAt)},
 	}
 	for _, t := range y.TaxCodes {
-		facts = append(facts, shell.Fact{Text: "Tax " + t.Code, Value: percent(t.RatePPM) + " " + t.Label})
+		facts = append(facts, kit.Fact{Text: "Tax " + t.Code, Value: percent(t.RatePPM) + " " + t.Label})
 	}
 	return facts
 }
 
 // newPolicy shows the form for a policy. It begins as the one that is in force, or as the one that the address names.
-func (p *pages) newPolicy(v *shell.Visit) error {
+func (p *pages) newPolicy(v *kit.Visit) error {
 	like, err := p.app.Policies.On(v.R.Context(), v.Actor, nil)
 	if id, parseErr := strconv.ParseInt(v.Query("like"), 10, 64); parseErr == nil && err == nil {
 		like, err = p.app.Policies.Get(v.R.Context(), v.Actor, id)
@@ -143,7 +146,7 @@ func (p *pages) newPolicy(v *shell.Visit) error {
 	if err != nil {
 		return err
 	}
-	form := shell.Filled(
+	form := kit.Filled(
 		"from", (civil.DayOf(v.Now()) + 1).String(), "currency", string(like.Currency), "recognition", string(like.Recognition),
 		"late_log_days", strconv.FormatInt(like.LateLogDays, 10), "max_fixing_age_days", strconv.FormatInt(like.MaxFixingAgeDays, 10),
 		"minimum_per_line", money.FormatPlain(like.MinimumPerLine, like.Currency),
@@ -157,25 +160,25 @@ func (p *pages) newPolicy(v *shell.Visit) error {
 	return p.policyForm(v, form)
 }
 
-func (p *pages) policyForm(v *shell.Visit, form *shell.Form) error {
-	return v.Show(p.Pages, "new-policy.html", shell.Page{
-		Title: "New policy", Menu: "/settings", Path: []shell.Link{{Text: "Policies", Href: v.At(policiesAt)}},
+func (p *pages) policyForm(v *kit.Visit, form *kit.Form) error {
+	return v.Show(p.Pages, "new-policy.html", kit.Page{
+		Title: "New policy", Menu: "/settings", Path: []kit.Link{{Text: "Policies", Href: v.At(policiesAt)}},
 		Data: struct {
-			Form    *shell.Form
+			Form    *kit.Form
 			Sandbox bool
 		}{form, v.Site.Sandbox},
 	})
 }
 
 // setPolicy adds a policy, or asks for one outside a sandbox.
-func (p *pages) setPolicy(v *shell.Visit) error {
+func (p *pages) setPolicy(v *kit.Visit) error {
 	form, err := v.Form()
 	if err != nil {
 		return err
 	}
 	r := form.Reading()
-	in := travel.PolicyFields{
-		From: r.Day("from"), Currency: r.Currency("currency"), Recognition: shell.Word[travel.Recognition](r, "recognition"),
+	in := terms.PolicyFields{
+		From: r.Day("from"), Currency: r.Currency("currency"), Recognition: kit.Word[terms.Recognition](r, "recognition"),
 		LateLogDays: r.Number("late_log_days"), MaxFixingAgeDays: r.Number("max_fixing_age_days"),
 		RateCard: readCard(r, "rate_card"), PremiumRefundable: r.Yes("premium_refundable"), TaxCodes: readTaxes(r, "tax_codes"),
 		StatementPeriod: r.Text("statement_period"), PaymentTermsDays: r.Number("payment_terms_days"), Reason: r.Get("reason"),
@@ -185,7 +188,7 @@ func (p *pages) setPolicy(v *shell.Visit) error {
 		in.MinimumPerMonth = minimum(r, "minimum_per_month", *in.Currency)
 	}
 	needed(r, "currency", "late_log_days", "max_fixing_age_days", "payment_terms_days")
-	travel.CheckNote(&r.Problems, "reason", in.Reason)
+	check.Note(&r.Problems, "reason", in.Reason)
 	in.Problems = r.Problems
 	made, err := p.app.Policies.Set(v.R.Context(), v.Once(form), in)
 	if ok, err := v.Took(form, err); err != nil {
@@ -200,7 +203,7 @@ func (p *pages) setPolicy(v *shell.Visit) error {
 }
 
 // needed tells of fields that the form always sends, and that somebody has emptied: to a room nothing means that all stays.
-func needed(r *shell.Reading, fields ...string) {
+func needed(r *kit.Reading, fields ...string) {
 	for _, name := range fields {
 		if r.Get(name) == "" {
 			r.Problems.Missing(name)
@@ -209,6 +212,6 @@ func needed(r *shell.Reading, fields ...string) {
 }
 
 // waits leads to a proposal that another operator has to approve.
-func waits(v *shell.Visit, q travel.Proposal) error {
+func waits(v *kit.Visit, q proposal.Proposal) error {
 	return v.Done(v.At(fmt.Sprintf("/approvals/%d", q.ID)), "Waiting for a second operator. No changes made yet.")
 }

@@ -7,14 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/apptest"
-	"holdfast/internal/auth"
-	"holdfast/internal/civil"
-	"holdfast/internal/fx"
-	"holdfast/internal/mail"
-	"holdfast/internal/money"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/webtest"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/fx"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/notify/mail"
+	"holdfast/internal/testkit/apptest"
+	"holdfast/internal/testkit/webtest"
 )
 
 // TestTheSettingsOfASite: everybody reads them, an operator changes who issues its statements and moves a sandbox's clock.
@@ -34,7 +35,7 @@ func TestTheSettingsOfASite(t *testing.T) {
 			}
 		}
 	}
-	b := h.As(auth.Operator)
+	b := h.As(access.Operator)
 	if a := b.Post(h.At("/settings/parties"), in); a.Status != http.StatusSeeOther {
 		t.Fatalf("%d %s", a.Status, a.Text())
 	}
@@ -68,7 +69,7 @@ func fixings(t *testing.T, h *webtest.House, list ...fx.Fixing) {
 		}
 		list[i].Provider = fx.ECB
 	}
-	if _, err := h.App.Rates.Add(t.Context(), auth.System(0), list); err != nil {
+	if _, err := h.App.Rates.Add(t.Context(), access.System(0), list); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -77,13 +78,13 @@ func fixings(t *testing.T, h *webtest.House, list ...fx.Fixing) {
 func TestRatesAreShownWithTheirGaps(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.Operator)
+	b := h.As(access.Operator)
 	b.Must(h.At("/settings/rates"), "There are no rates of the last 60 days")
 	today := civil.DayOf(h.Now())
 	fixings(t, h, fx.Fixing{Currency: "GBP", Day: today - 1}, fx.Fixing{Currency: "GBP", Day: today - 2}, fx.Fixing{Currency: "SEK", Day: today - 20},
 		fx.Fixing{Currency: "USD", Day: today - 90})
-	c := h.Channel(travel.ModeProtectionOnly, "PLN")
-	h.Must(apptest.Report(travel.Purchase, h.Booking(c, 10000, "2024-09-14"), 10000))
+	c := h.Channel(merchant.ModeProtectionOnly, "PLN")
+	h.Must(apptest.Report(payment.Purchase, h.Booking(c, 10000, "2024-09-14"), 10000))
 	rows := seen(t, b, h.At("/settings/rates?format=csv"))
 	if len(rows) != 3 || !slices.Equal(rows[1][:7], []string{"GBP", "1.25", (today - 1).String(), "1", "counts", "ECB", "1"}) ||
 		!slices.Equal(rows[2][3:7], []string{"20", "too old", "ECB", "2"}) {
@@ -123,15 +124,15 @@ func TestRatesAreShownWithTheirGaps(t *testing.T) {
 func TestMailsAreShown(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	c := h.Channel(travel.ModeProtectionOnly, "GBP")
-	h.Must(apptest.Report(travel.Purchase, h.Booking(c, 10000, "2024-09-14"), 10000))
+	c := h.Channel(merchant.ModeProtectionOnly, "GBP")
+	h.Must(apptest.Report(payment.Purchase, h.Booking(c, 10000, "2024-09-14"), 10000))
 	for more := true; more; {
 		var err error
 		if more, err = h.App.Mails.Follow(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	b := h.As(auth.MemberAdmin)
+	b := h.As(access.MemberAdmin)
 	rows := seen(t, b, h.At("/settings/mails?format=csv&kind=receipt"))
 	if len(rows) != 2 || rows[1][1] != "ada@example.org" || rows[1][2] != string(mail.Outbox) {
 		t.Fatalf("%v", rows)
@@ -158,7 +159,7 @@ func TestMailsAreShown(t *testing.T) {
 			}
 		}
 	}
-	operator := h.As(auth.Operator)
+	operator := h.As(access.Operator)
 	if body := operator.Must(h.At("/settings/mails/try")).Body; !strings.Contains(body, "operator@example.com") {
 		t.Error("the form does not have the user's own address")
 	}
@@ -171,8 +172,8 @@ func TestMailsAreShown(t *testing.T) {
 func TestTheAuditIsSearched(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	h.Channel(travel.ModeProtectionOnly, "GBP")
-	b := h.As(auth.Operator)
+	h.Channel(merchant.ModeProtectionOnly, "GBP")
+	b := h.As(access.Operator)
 	if a := b.Post(h.At("/settings/limit"), url.Values{"scope": {"channel"}, "channels": {"1"}, "amount": {"700"}, "from": {"2024-06-03"}}); a.Status != 303 {
 		t.Fatal(a.Text())
 	}
@@ -194,7 +195,7 @@ func TestTheAuditIsSearched(t *testing.T) {
 		t.Errorf("%d", a.Status)
 	}
 	b.Must(h.At("/settings/audit/heads"), "audit", "holdfast verify --site demo")
-	h.As(auth.MemberAdmin).Must(h.At("/settings/audit"), "limit.set")
+	h.As(access.MemberAdmin).Must(h.At("/settings/audit"), "limit.set")
 	for _, role := range others[:2] {
 		reader := h.As(role)
 		for _, path := range []string{"/settings/audit", "/settings/audit/1", "/settings/audit/heads"} {
@@ -209,8 +210,8 @@ func TestTheAuditIsSearched(t *testing.T) {
 func TestTheTermsOfAChannel(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	h.Channel(travel.ModeProtectionOnly, "GBP")
-	b := h.As(auth.Operator)
+	h.Channel(merchant.ModeProtectionOnly, "GBP")
+	b := h.As(access.Operator)
 	for path, in := range map[string]url.Values{
 		"/settings/limit":          {"scope": {"channel"}, "channels": {"1"}, "amount": {"700"}, "from": {"2024-06-03"}},
 		"/settings/collateral/new": {"kind": {"cash"}, "channels": {"1"}, "currency": {"EUR"}, "amount": {"55"}, "from": {"2024-06-01"}},
@@ -230,7 +231,7 @@ func TestTheTermsOfAChannel(t *testing.T) {
 	if rows := seen(t, b, h.At("/channels/1/terms?format=csv")); len(rows) != 2 || rows[1][3] != "700.00" {
 		t.Errorf("%v", rows)
 	}
-	if text := h.As(auth.ReadOnly).Must(h.At("/channels/1/terms"), "2.75 %").Text(); strings.Contains(text, "Latest changes") || strings.Contains(text, "New limit") {
+	if text := h.As(access.ReadOnly).Must(h.At("/channels/1/terms"), "2.75 %").Text(); strings.Contains(text, "Latest changes") || strings.Contains(text, "New limit") {
 		t.Error("read_only sees the audit, or an act")
 	}
 	if a := b.Get(h.At("/channels/99/terms")); a.Status != http.StatusNotFound {

@@ -3,23 +3,23 @@ package terms
 import (
 	"strings"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/civil"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/web/kit"
 )
 
 const siteAt = "/settings"
 
 // site shows what a site is, who issues its statements, and for whom.
-func (p *pages) site(v *shell.Visit) error {
+func (p *pages) site(v *kit.Visit) error {
 	s, err := p.app.Sites.Get(v.R.Context(), v.Actor, v.Site.ID)
 	if err != nil {
 		return err
 	}
-	kind := shell.Fact{Text: "Kind", Value: "Live", Tone: "good"}
+	kind := kit.Fact{Text: "Kind", Value: "Live", Tone: "good"}
 	if s.Sandbox {
-		kind = shell.Fact{Text: "Kind", Value: "Sandbox: nothing in it is real", Tone: "warn"}
+		kind = kit.Fact{Text: "Kind", Value: "Sandbox: nothing in it is real", Tone: "warn"}
 	}
 	mails := "Sent by the mail server"
 	if p.app.Mails.Transport == nil {
@@ -27,34 +27,34 @@ func (p *pages) site(v *shell.Visit) error {
 	} else if s.Sandbox && !p.app.Mails.Sandboxes {
 		mails = "Only shown, because this is a sandbox"
 	}
-	facts := []shell.Fact{
+	facts := []kit.Fact{
 		{Text: "Name", Value: s.Name}, {Text: "Path", Value: s.Path}, kind, {Text: "Currency of the policy", Value: string(s.Policy.Currency)},
-		{Text: "Profile", Value: shell.Say(p.frame.Profile)}, {Text: "Mails", Value: mails, Href: v.At(mailsAt)},
-		{Text: "Channels", Value: shell.Count(s.ChannelCount), Figure: true}, {Text: "Since", Value: shell.Instant(s.CreatedAt)},
+		{Text: "Profile", Value: kit.Say(p.frame.Profile)}, {Text: "Mails", Value: mails, Href: v.At(mailsAt)},
+		{Text: "Channels", Value: kit.Count(s.ChannelCount), Figure: true}, {Text: "Since", Value: kit.Instant(s.CreatedAt)},
 	}
-	acts := p.act(v, auth.ManageSites, "Change name, issuer and policyholder", "/settings/parties")
-	if v.Can(auth.ReadAudit) {
-		acts = append(acts, shell.Link{Text: "Proposals", Href: v.At("/approvals"), Plain: true})
+	acts := p.act(v, access.ManageSites, "Change name, issuer and policyholder", "/settings/parties")
+	if v.Can(access.ReadAudit) {
+		acts = append(acts, kit.Link{Text: "Proposals", Href: v.At("/approvals"), Plain: true})
 	}
-	if s.Sandbox && v.Can(auth.MoveClock) {
-		acts = append(acts, shell.Link{Text: "Move the clock", Href: v.At("/settings/clock"), Plain: true})
+	if s.Sandbox && v.Can(access.MoveClock) {
+		acts = append(acts, kit.Link{Text: "Move the clock", Href: v.At("/settings/clock"), Plain: true})
 	}
-	return v.Show(p.Pages, "site.html", p.settings(v, shell.Page{Title: "Settings", Acts: acts, Data: struct {
-		Facts                []shell.Fact
-		Issuer, Policyholder []shell.Fact
+	return v.Show(p.Pages, "site.html", p.settings(v, kit.Page{Title: "Settings", Acts: acts, Data: struct {
+		Facts                []kit.Fact
+		Issuer, Policyholder []kit.Fact
 	}{facts, partyFacts(s.Issuer), partyFacts(s.Policyholder)}}, siteAt))
 }
 
-func partyFacts(party travel.Party) []shell.Fact {
+func partyFacts(party merchant.Party) []kit.Fact {
 	inLine := func(text string) string { return strings.ReplaceAll(text, "\n", ", ") }
-	return present([]shell.Fact{
+	return present([]kit.Fact{
 		{Text: "Company", Value: party.Name}, {Text: "Address", Value: inLine(party.Address)}, {Text: "Tax number", Value: party.TaxNumber},
 		{Text: "Bank details", Value: inLine(party.BankDetails)},
 	})
 }
 
 // parties shows the form for issuer and policyholder.
-func (p *pages) parties(v *shell.Visit) error {
+func (p *pages) parties(v *kit.Visit) error {
 	form, err := p.filledParties(v)
 	if err != nil {
 		return err
@@ -63,13 +63,13 @@ func (p *pages) parties(v *shell.Visit) error {
 }
 
 // filledParties is the form with what is stored.
-func (p *pages) filledParties(v *shell.Visit) (*shell.Form, error) {
+func (p *pages) filledParties(v *kit.Visit) (*kit.Form, error) {
 	s, err := p.app.Sites.Get(v.R.Context(), v.Actor, v.Site.ID)
 	if err != nil {
 		return nil, err
 	}
-	form := shell.Filled("version", shell.Ident(s.Version).Plain, "name", s.Name)
-	for prefix, party := range map[string]travel.Party{"issuer_": s.Issuer, "policyholder_": s.Policyholder} {
+	form := kit.Filled("version", kit.Ident(s.Version).Plain, "name", s.Name)
+	for prefix, party := range map[string]merchant.Party{"issuer_": s.Issuer, "policyholder_": s.Policyholder} {
 		form.Values.Set(prefix+"name", party.Name)
 		form.Values.Set(prefix+"address", party.Address)
 		form.Values.Set(prefix+"tax_number", party.TaxNumber)
@@ -78,22 +78,22 @@ func (p *pages) filledParties(v *shell.Visit) (*shell.Form, error) {
 	return form, nil
 }
 
-func (p *pages) partiesForm(v *shell.Visit, form *shell.Form) error {
-	return v.Show(p.Pages, "parties.html", shell.Page{
-		Title: "Name, issuer and policyholder", Menu: "/settings", Path: []shell.Link{{Text: "Settings", Href: v.At(siteAt)}}, Data: form,
+func (p *pages) partiesForm(v *kit.Visit, form *kit.Form) error {
+	return v.Show(p.Pages, "parties.html", kit.Page{
+		Title: "Name, issuer and policyholder", Menu: "/settings", Path: []kit.Link{{Text: "Settings", Href: v.At(siteAt)}}, Data: form,
 	})
 }
 
 // setParties changes issuer and policyholder. Statements that were issued keep theirs.
-func (p *pages) setParties(v *shell.Visit) error {
+func (p *pages) setParties(v *kit.Visit) error {
 	form, err := v.Form()
 	if err != nil {
 		return err
 	}
 	r := form.Reading()
-	in := travel.SiteFields{Name: r.Text("name"), Issuer: party(r, "issuer_"), Policyholder: party(r, "policyholder_"), IfVersion: r.Version(), Problems: r.Problems}
+	in := merchant.SiteFields{Name: r.Text("name"), Issuer: party(r, "issuer_"), Policyholder: party(r, "policyholder_"), IfVersion: r.Version(), Problems: r.Problems}
 	_, err = p.app.Sites.Change(v.R.Context(), v.Actor, v.Site.ID, in)
-	if ok, err := v.TookOver(form, err, func() (*shell.Form, error) { return p.filledParties(v) }); err != nil {
+	if ok, err := v.TookOver(form, err, func() (*kit.Form, error) { return p.filledParties(v) }); err != nil {
 		return err
 	} else if !ok {
 		return p.partiesForm(v, form)
@@ -102,16 +102,16 @@ func (p *pages) setParties(v *shell.Visit) error {
 }
 
 // party reads a company whose fields begin with a prefix.
-func party(r *shell.Reading, prefix string) travel.PartyFields {
-	return travel.PartyFields{
+func party(r *kit.Reading, prefix string) merchant.PartyFields {
+	return merchant.PartyFields{
 		Name: r.Text(prefix + "name"), Address: r.Text(prefix + "address"), TaxNumber: r.Text(prefix + "tax_number"),
 		BankDetails: r.Text(prefix + "bank_details"),
 	}
 }
 
 // clock moves the clock of a sandbox to a day that is to come.
-func (p *pages) clock(v *shell.Visit) error {
-	form := shell.Filled("to", (civil.DayOf(v.Now()) + 1).String())
+func (p *pages) clock(v *kit.Visit) error {
+	form := kit.Filled("to", (civil.DayOf(v.Now()) + 1).String())
 	if v.R.Method == "POST" {
 		var err error
 		if form, err = v.Form(); err != nil {
@@ -126,10 +126,10 @@ func (p *pages) clock(v *shell.Visit) error {
 		if ok, err := v.Took(form, err); err != nil {
 			return err
 		} else if ok {
-			return v.Done(v.At(siteAt), "The clock of this site shows %s now.", shell.Day(*to))
+			return v.Done(v.At(siteAt), "The clock of this site shows %s now.", kit.Day(*to))
 		}
 	}
-	return v.Show(p.Pages, "clock.html", shell.Page{
-		Title: "Move the clock", Menu: "/settings", Path: []shell.Link{{Text: "Settings", Href: v.At(siteAt)}}, Data: form,
+	return v.Show(p.Pages, "clock.html", kit.Page{
+		Title: "Move the clock", Menu: "/settings", Path: []kit.Link{{Text: "Settings", Href: v.At(siteAt)}}, Data: form,
 	})
 }

@@ -7,19 +7,21 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/civil"
-	"holdfast/internal/fault"
-	"holdfast/internal/ledger"
-	"holdfast/internal/limits"
-	"holdfast/internal/money"
-	"holdfast/internal/protection"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/webtest"
+	"holdfast/internal/book/ledger"
+	"holdfast/internal/book/limits"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/domain/terms"
+	"holdfast/internal/errs"
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/webtest"
 )
 
 // others are the roles that set no terms.
-var others = []auth.Role{auth.ReadOnly, auth.Finance, auth.MemberAdmin}
+var others = []access.Role{access.ReadOnly, access.Finance, access.MemberAdmin}
 
 // seen reads a page as CSV.
 func seen(t *testing.T, b *webtest.Browser, path string) [][]string {
@@ -35,14 +37,14 @@ func seen(t *testing.T, b *webtest.Browser, path string) [][]string {
 func realSite(t *testing.T, h *webtest.House) (at string) {
 	t.Helper()
 	path, name, currency := "real", "Real Travel", money.Currency("GBP")
-	_, err := h.App.Sites.Create(t.Context(), auth.System(0), travel.SiteFields{Path: &path, Name: &name, Currency: &currency})
+	_, err := h.App.Sites.Create(t.Context(), access.System(0), merchant.SiteFields{Path: &path, Name: &name, Currency: &currency})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return "/sites/real"
 }
 
-func whole() travel.Page { return travel.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"} }
+func whole() store.Page { return store.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"} }
 
 var card = "0-30: 0.25 %\r\n31-: 1.5%\r\nchannel 1: 0-: 2 %"
 
@@ -50,8 +52,8 @@ var card = "0-30: 0.25 %\r\n31-: 1.5%\r\nchannel 1: 0-: 2 %"
 func TestAPolicyIsSet(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	h.Channel(travel.ModeProtectionOnly, "GBP")
-	b := h.As(auth.Operator)
+	h.Channel(merchant.ModeProtectionOnly, "GBP")
+	b := h.As(access.Operator)
 	form := b.Must(h.At("/settings/policy"), "366-: 1.6 %", "Premium")
 	if strings.Contains(form.Text(), "two people") {
 		t.Error("a sandbox needs one person")
@@ -67,8 +69,8 @@ func TestAPolicyIsSet(t *testing.T) {
 	}
 	day := civil.Date(2024, 7, 2)
 	y, err := h.App.Policies.On(t.Context(), h.Actor, &day)
-	if err != nil || len(y.RateCard) != 3 || y.RateCard[1].PPM != 15_000 || y.RateCard[1].To != travel.NoEnd || y.RateCard[2].ChannelID != 1 ||
-		y.TaxCodes[0] != (travel.TaxCode{Code: "IPT", RatePPM: 125_000, Label: "Insurance premium tax"}) || y.MinimumPerLine != 150 ||
+	if err != nil || len(y.RateCard) != 3 || y.RateCard[1].PPM != 15_000 || y.RateCard[1].To != terms.NoEnd || y.RateCard[2].ChannelID != 1 ||
+		y.TaxCodes[0] != (terms.TaxCode{Code: "IPT", RatePPM: 125_000, Label: "Insurance premium tax"}) || y.MinimumPerLine != 150 ||
 		y.PremiumRefundable || y.StatementPeriod != "biweek" || y.LateLogDays != 5 || y.PaymentTermsDays != 14 {
 		t.Errorf("%+v, %v", y, err)
 	}
@@ -88,7 +90,7 @@ func TestAPolicyIsSet(t *testing.T) {
 func TestWhatIsWrongWithAPolicyIsToldAtItsField(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.Operator)
+	b := h.As(access.Operator)
 	for text, want := range map[string]string{
 		"0-30 0.25": "Line 1: A line such as 31-90", "0-30: 1 %": "must have no end", "0-30: 1 %\n\n40-: 2 %": "Line 2: The bands follow each other",
 		"0-: 200 %": "A whole number between 0 and 1000000", "channel 9: 0-: 1 %\n0-: 1 %": "There is no channel 9", "0-: 0.00001 %": "Line 1",
@@ -111,7 +113,7 @@ func TestTermsWaitForASecondOperator(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	at := realSite(t, h)
-	b := h.As(auth.Operator)
+	b := h.As(access.Operator)
 	b.Must(at+"/settings/limit", "A limit needs two people")
 	for path, in := range map[string]url.Values{
 		"/settings/limit": {"scope": {"site"}, "amount": {"1,000,000.00"}, "from": {"2024-06-03"}, "note": {"As agreed"}},
@@ -136,8 +138,8 @@ func TestTermsWaitForASecondOperator(t *testing.T) {
 func TestALimitIsSet(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	c := h.Channel(travel.ModeProtectionOnly, "GBP")
-	b := h.As(auth.Operator)
+	c := h.Channel(merchant.ModeProtectionOnly, "GBP")
+	b := h.As(access.Operator)
 	for _, in := range []url.Values{
 		{"scope": {"site"}, "amount": {"5,000.00"}, "from": {"2024-06-03"}},
 		{"scope": {"channel"}, "channels": {"1"}, "amount": {"700"}, "from": {"2024-06-03"}, "note": {"Young company"}},
@@ -172,8 +174,8 @@ func TestALimitIsSet(t *testing.T) {
 func TestCollateralIsRecorded(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	h.Channel(travel.ModeProtectionOnly, "GBP")
-	b := h.As(auth.Operator)
+	h.Channel(merchant.ModeProtectionOnly, "GBP")
+	b := h.As(access.Operator)
 	b.Must(h.At("/settings/collateral"), "No collateral is held")
 	in := url.Values{"kind": {"guarantee"}, "channels": {"1"}, "currency": {"EUR"}, "amount": {"250,000.00"}, "from": {"2024-06-01"}, "reference": {"LG-7"}}
 	if a := b.Post(h.At("/settings/collateral/new"), in); a.Status != http.StatusSeeOther {
@@ -193,7 +195,7 @@ func TestCollateralIsRecorded(t *testing.T) {
 	if a := b.Post(h.At("/settings/collateral/new"), url.Values{"kind": {"cash"}, "currency": {"EUR"}, "amount": {"1.234"}}); a.Status != http.StatusBadRequest {
 		t.Errorf("an amount that is none: %d", a.Status)
 	}
-	held, err := h.App.Collaterals.Held(t.Context(), h.Actor, ledger.Moment{}, fault.Problems{}, nil, whole())
+	held, err := h.App.Collaterals.Held(t.Context(), h.Actor, ledger.Moment{}, errs.Problems{}, nil, whole())
 	if err != nil || len(held.Items) != 0 {
 		t.Errorf("%+v, %v", held, err)
 	}

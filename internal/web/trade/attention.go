@@ -6,13 +6,16 @@ import (
 	"slices"
 	"time"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/exposure"
-	"holdfast/internal/limits"
-	"holdfast/internal/mail"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
-	"holdfast/internal/webhooks"
+	"holdfast/internal/book/limits"
+	"holdfast/internal/book/payments"
+	"holdfast/internal/book/statements"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/exposure"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/notify/mail"
+	"holdfast/internal/notify/webhooks"
+	"holdfast/internal/store"
+	"holdfast/internal/web/kit"
 )
 
 // todo is something that somebody should look at, and the page on which it is solved.
@@ -31,14 +34,14 @@ const (
 )
 
 // attention lists what needs somebody. Each look is one bounded read.
-func (p *pages) attention(v *shell.Visit, pending []exposure.Pending) (list []todo, err error) {
+func (p *pages) attention(v *kit.Visit, pending []exposure.Pending) (list []todo, err error) {
 	for _, one := range pending {
 		list = append(list, todo{
-			shell.Plural(one.Allocations, "payment waits", "payments wait") + " for a rate of " + string(one.Currency),
-			shell.Money(one.E1+one.E2, one.Currency), v.At("/settings/rates"), "warn",
+			kit.Plural(one.Allocations, "payment waits", "payments wait") + " for a rate of " + string(one.Currency),
+			kit.Money(one.E1+one.E2, one.Currency), v.At("/settings/rates"), "warn",
 		})
 	}
-	for _, look := range []func(*shell.Visit) ([]todo, error){p.usedLimits, p.openPayments, p.overdue, p.deadMails, p.brokenWebhooks, p.oldTokens} {
+	for _, look := range []func(*kit.Visit) ([]todo, error){p.usedLimits, p.openPayments, p.overdue, p.deadMails, p.brokenWebhooks, p.oldTokens} {
 		found, err := look(v)
 		if err != nil {
 			return nil, err
@@ -50,8 +53,8 @@ func (p *pages) attention(v *shell.Visit, pending []exposure.Pending) (list []to
 }
 
 // usedLimits are limits that are exceeded or nearly so.
-func (p *pages) usedLimits(v *shell.Visit) (list []todo, err error) {
-	found, err := p.app.Limits.List(v.R.Context(), v.Actor, limits.LimitFilter{}, travel.Page{Number: 1, Size: most, Offset: -1})
+func (p *pages) usedLimits(v *kit.Visit) (list []todo, err error) {
+	found, err := p.app.Limits.List(v.R.Context(), v.Actor, limits.LimitFilter{}, store.Page{Number: 1, Size: most, Offset: -1})
 	for _, row := range found.Items {
 		whose := "the site"
 		if row.ChannelID != 0 {
@@ -72,15 +75,15 @@ func counted(n int, more bool, one, many string) string {
 	if more {
 		return fmt.Sprintf("%d or more %s", n, many)
 	}
-	return shell.Plural(int64(n), one, many)
+	return kit.Plural(int64(n), one, many)
 }
 
 // counting is the page of a list of which only the number of rows is wanted.
-var counting = travel.Page{Number: 1, Size: most, Offset: -1, OrderBy: "id"}
+var counting = store.Page{Number: 1, Size: most, Offset: -1, OrderBy: "id"}
 
-func (p *pages) openPayments(v *shell.Visit) ([]todo, error) {
+func (p *pages) openPayments(v *kit.Visit) ([]todo, error) {
 	found, err := p.app.Payments.List(v.R.Context(), v.Actor,
-		travel.TransactionFilter{Statuses: []travel.TransactionStatus{travel.StatusIncomplete}}, counting)
+		payments.TransactionFilter{Statuses: []payment.TransactionStatus{payment.StatusIncomplete}}, counting)
 	if err != nil || len(found.Items) == 0 {
 		return nil, err
 	}
@@ -90,19 +93,19 @@ func (p *pages) openPayments(v *shell.Visit) ([]todo, error) {
 	}}, nil
 }
 
-func (p *pages) overdue(v *shell.Visit) ([]todo, error) {
-	if !v.Can(auth.ReadStatements) {
+func (p *pages) overdue(v *kit.Visit) ([]todo, error) {
+	if !v.Can(access.ReadStatements) {
 		return nil, nil
 	}
 	yes := true
-	found, _, err := p.app.Statements.List(v.R.Context(), v.Actor, travel.StatementFilter{Overdue: &yes}, counting)
+	found, _, err := p.app.Statements.List(v.R.Context(), v.Actor, statements.StatementFilter{Overdue: &yes}, counting)
 	if err != nil || len(found.Items) == 0 {
 		return nil, err
 	}
 	return []todo{{counted(len(found.Items), found.More, "statement is", "statements are") + " overdue", "", v.At("/statements?overdue=1"), "bad"}}, nil
 }
 
-func (p *pages) deadMails(v *shell.Visit) ([]todo, error) {
+func (p *pages) deadMails(v *kit.Visit) ([]todo, error) {
 	found, err := p.app.Mails.List(v.R.Context(), v.Actor, mail.Filter{States: []mail.State{mail.Dead}}, counting)
 	if err != nil || len(found.Items) == 0 {
 		return nil, err
@@ -110,28 +113,28 @@ func (p *pages) deadMails(v *shell.Visit) ([]todo, error) {
 	return []todo{{counted(len(found.Items), found.More, "mail", "mails") + " could not be sent", "", v.At("/settings/mails?state=dead"), "bad"}}, nil
 }
 
-func (p *pages) brokenWebhooks(v *shell.Visit) (list []todo, err error) {
+func (p *pages) brokenWebhooks(v *kit.Visit) (list []todo, err error) {
 	found, err := p.app.Webhooks.List(v.R.Context(), v.Actor)
 	for _, e := range found {
 		switch {
 		case e.State == webhooks.Disabled && e.Reason != "":
 			list = append(list, todo{"A webhook is disabled", e.URL, v.At("/developers/webhooks"), "bad"})
 		case e.State == webhooks.Enabled && !e.FailingSince.IsZero():
-			list = append(list, todo{"A webhook fails since " + shell.Instant(e.FailingSince), e.URL, v.At("/developers/webhooks"), "warn"})
+			list = append(list, todo{"A webhook fails since " + kit.Instant(e.FailingSince), e.URL, v.At("/developers/webhooks"), "warn"})
 		}
 	}
 	return list, err
 }
 
-func (p *pages) oldTokens(v *shell.Visit) (list []todo, err error) {
+func (p *pages) oldTokens(v *kit.Visit) (list []todo, err error) {
 	found, err := p.app.Tokens.List(v.R.Context(), v.Actor)
 	for _, t := range found {
 		switch left := t.ExpiresAt.Sub(v.Now()); {
 		case t.ExpiresAt.IsZero() || left > soon:
 		case left <= 0:
-			list = append(list, todo{"The API token " + t.Name + " has expired", shell.Instant(t.ExpiresAt), v.At("/developers"), "bad"})
+			list = append(list, todo{"The API token " + t.Name + " has expired", kit.Instant(t.ExpiresAt), v.At("/developers"), "bad"})
 		default:
-			list = append(list, todo{"The API token " + t.Name + " expires soon", shell.Instant(t.ExpiresAt), v.At("/developers"), "warn"})
+			list = append(list, todo{"The API token " + t.Name + " expires soon", kit.Instant(t.ExpiresAt), v.At("/developers"), "warn"})
 		}
 	}
 	return list, err

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/webtest"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/testkit/webtest"
 )
 
 // filled are the values of a new booking.
@@ -27,8 +27,8 @@ func filled(channel int64, more ...string) url.Values {
 func TestABookingIsLoggedAndChanged(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.MemberAdmin)
-	c := h.Channel(travel.ModeTest, "EUR")
+	b := h.As(access.MemberAdmin)
+	c := h.Channel(merchant.ModeTest, "EUR")
 	b.Must(h.At("/bookings/new"), "Choose a channel", "Latvian")
 	for _, wrong := range []struct{ field, value, says string }{
 		{"total", "12,50", "An amount such as"}, {"total", "12.505", "An amount such as"},
@@ -73,11 +73,11 @@ func TestABookingIsLoggedAndChanged(t *testing.T) {
 func TestWhoMayOnlyReadChangesNothing(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	c := h.Channel(travel.ModeTest, "EUR")
+	c := h.Channel(merchant.ModeTest, "EUR")
 	booking := h.Booking(c, 100_00, "2030-03-01")
 	paid := h.Must(travelPayment(booking, 60_00))
 	at, of := h.At("/bookings/"+idOf(booking.ID)), h.At("/payments/"+idOf(paid.ID))
-	for _, role := range []auth.Role{auth.ReadOnly, auth.Finance} {
+	for _, role := range []access.Role{access.ReadOnly, access.Finance} {
 		b := h.As(role)
 		for _, page := range []string{h.At("/bookings"), at, of} {
 			text := b.Must(page).Text()
@@ -97,14 +97,14 @@ func TestWhoMayOnlyReadChangesNothing(t *testing.T) {
 			}
 		}
 	}
-	admin := h.As(auth.MemberAdmin)
+	admin := h.As(access.MemberAdmin)
 	if a := admin.Post(of+"/chargeback", url.Values{"total": {"1"}}); a.Status != http.StatusForbidden {
 		t.Errorf("a chargeback by a customer: %d", a.Status)
 	}
 	if got := h.ReadBooking(booking.ID); got.Surname != "Byron" || got.Sums.Net != 60_00 {
 		t.Errorf("it has changed: %+v", got)
 	}
-	other := webtest.New(t).As(auth.MemberAdmin)
+	other := webtest.New(t).As(access.MemberAdmin)
 	if a := other.Get(h.At("/bookings/999")); a.Status != http.StatusNotFound {
 		t.Errorf("no such booking: %d", a.Status)
 	}
@@ -114,8 +114,8 @@ func TestWhoMayOnlyReadChangesNothing(t *testing.T) {
 func TestACertificateHasALinkThatEnds(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.MemberAdmin)
-	booking := h.Booking(h.Channel(travel.ModeTest, "EUR"), 100_00, "2030-03-01")
+	b := h.As(access.MemberAdmin)
+	booking := h.Booking(h.Channel(merchant.ModeTest, "EUR"), 100_00, "2030-03-01")
 	at := h.At("/bookings/" + idOf(booking.ID) + "/certificate")
 	link := func() string {
 		text := b.Must(at, "Not protected").Text()

@@ -5,16 +5,18 @@ import (
 	"strconv"
 	"strings"
 
-	"holdfast/internal/civil"
-	"holdfast/internal/money"
-	"holdfast/internal/travel"
+	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/check"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
 	"holdfast/internal/web/choices"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/web/kit"
 )
 
 // bookingFormPage is what the form of a booking shows.
 type bookingFormPage struct {
-	Form                         *shell.Form
+	Form                         *kit.Form
 	ID                           int64 // 0: a new booking
 	Channels, Languages, Others  any
 	Countries                    any
@@ -30,8 +32,8 @@ var bookingFormFields = []string{
 	"suppliers", "other_protection",
 }
 
-func (p *pages) newBooking(v *shell.Visit) error {
-	form := shell.Filled("channels", v.Query("channels"), "language", travel.DefaultLanguage, "key", p.app.Bookings.NewUUID())
+func (p *pages) newBooking(v *kit.Visit) error {
+	form := kit.Filled("channels", v.Query("channels"), "language", check.DefaultLanguage, "key", p.app.Bookings.NewUUID())
 	if v.R.Method == http.MethodPost {
 		var err error
 		if form, err = v.Form(); err != nil {
@@ -49,14 +51,14 @@ func (p *pages) newBooking(v *shell.Visit) error {
 }
 
 // makeBooking logs the booking that a form describes. Its currency is that of the channel.
-func (p *pages) makeBooking(v *shell.Visit, form *shell.Form) (travel.Booking, error) {
+func (p *pages) makeBooking(v *kit.Visit, form *kit.Form) (booking.Booking, error) {
 	r := form.Reading()
 	channelID := r.Number("channels")
 	var currency money.Currency
 	if channelID != nil {
 		c, err := p.app.Channels.Get(v.R.Context(), v.Actor, *channelID)
 		if err != nil {
-			return travel.Booking{}, err
+			return booking.Booking{}, err
 		}
 		currency = c.Currency
 	} else {
@@ -77,8 +79,8 @@ func (p *pages) makeBooking(v *shell.Visit, form *shell.Form) (travel.Booking, e
 }
 
 // bookingFields reads the fields of a booking, but its channel and its currency. Amounts are in the currency.
-func bookingFields(r *shell.Reading, c money.Currency) travel.BookingFields {
-	in := travel.BookingFields{
+func bookingFields(r *kit.Reading, c money.Currency) booking.BookingFields {
+	in := booking.BookingFields{
 		Content: r.Text("content"), Firstname: r.Text("firstname"), Surname: r.Text("surname"), Email: r.Text("email"),
 		End: r.Day("date"), Pax: r.Number("pax"), Reference: r.Text("reference"), Total: r.Amount("total", c), Language: r.Text("language"),
 	}
@@ -87,7 +89,7 @@ func bookingFields(r *shell.Reading, c money.Currency) travel.BookingFields {
 		in.Start = &none
 	}
 	if in.Pax == nil {
-		none := int64(travel.NoPax)
+		none := int64(booking.NoPax)
 		in.Pax = &none
 	}
 	if country := r.Text("countries"); country != nil {
@@ -95,7 +97,7 @@ func bookingFields(r *shell.Reading, c money.Currency) travel.BookingFields {
 		in.Country = &code
 	}
 	if other := r.Text("other_protection"); other != nil {
-		in.OtherProtection = (*travel.OtherProtection)(other)
+		in.OtherProtection = (*merchant.OtherProtection)(other)
 	}
 	if r.Text("suppliers") != nil {
 		f := &filter{form: r.Form}
@@ -108,7 +110,7 @@ func bookingFields(r *shell.Reading, c money.Currency) travel.BookingFields {
 	return in
 }
 
-func (p *pages) editBooking(v *shell.Visit) error {
+func (p *pages) editBooking(v *kit.Visit) error {
 	b, err := p.bookingOf(v)
 	if err != nil {
 		return err
@@ -131,7 +133,7 @@ func (p *pages) editBooking(v *shell.Visit) error {
 		}
 		in.Problems = r.Problems
 		_, err := p.app.Bookings.Update(v.R.Context(), v.Actor, b.ID, in)
-		if ok, err := v.TookOver(form, err, func() (*shell.Form, error) { return formOf(b), nil }); err != nil {
+		if ok, err := v.TookOver(form, err, func() (*kit.Form, error) { return formOf(b), nil }); err != nil {
 			return err
 		} else if ok {
 			return v.Done(bookingAt(v, b.ID), "The booking is changed.")
@@ -140,11 +142,11 @@ func (p *pages) editBooking(v *shell.Visit) error {
 	}
 	return p.showBookingForm(v, bookingFormPage{
 		Form: form, ID: b.ID, Currency: b.Currency, Act: "Save", Back: bookingAt(v, b.ID), HasTransactions: len(b.TransactionIDs) > 0,
-	}, "Change the booking", shell.Link{Text: bookingName(b), Href: bookingAt(v, b.ID)})
+	}, "Change the booking", kit.Link{Text: bookingName(b), Href: bookingAt(v, b.ID)})
 }
 
 // formOf fills the form with a booking.
-func formOf(b travel.Booking) *shell.Form {
+func formOf(b booking.Booking) *kit.Form {
 	text := func(n int64) string {
 		if n == 0 {
 			return ""
@@ -161,33 +163,33 @@ func formOf(b travel.Booking) *shell.Form {
 	for _, id := range b.Suppliers {
 		suppliers = append(suppliers, text(id))
 	}
-	return shell.Filled("channels", text(b.ChannelID), "content", b.Content, "firstname", b.Firstname, "surname", b.Surname,
+	return kit.Filled("channels", text(b.ChannelID), "content", b.Content, "firstname", b.Firstname, "surname", b.Surname,
 		"email", b.Email, "date_start", day(b.Start), "date", day(b.End), "pax", text(b.Pax), "reference", b.Reference,
 		"total", money.FormatPlain(b.Total, b.Currency), "countries", b.Country, "language", b.Language,
 		"suppliers", strings.Join(suppliers, ", "), "other_protection", string(b.OwnProtection), "version", text(b.Version))
 }
 
-func (p *pages) showBookingForm(v *shell.Visit, page bookingFormPage, title string, above ...shell.Link) error {
+func (p *pages) showBookingForm(v *kit.Visit, page bookingFormPage, title string, above ...kit.Link) error {
 	channels, err := choices.Channels(v, p.app, "Choose a channel")
 	if err != nil {
 		return err
 	}
 	page.Channels = channels
 	page.Languages, page.Countries = choices.Languages(), choices.Countries()
-	page.Others = shell.Options(append([]string{"", "As the channel says"}, wordChoices("", travel.OtherProtections)[2:]...)...)
+	page.Others = kit.Options(append([]string{"", "As the channel says"}, wordChoices("", merchant.OtherProtections)[2:]...)...)
 	page.ContentNeed = !p.app.Bookings.Profile.Processes()
-	return v.Show(p.Pages, "booking-form.html", shell.Page{
-		Title: title, Menu: "/bookings", Path: append([]shell.Link{{Text: "Bookings", Href: v.At("/bookings")}}, above...), Data: page,
+	return v.Show(p.Pages, "booking-form.html", kit.Page{
+		Title: title, Menu: "/bookings", Path: append([]kit.Link{{Text: "Bookings", Href: v.At("/bookings")}}, above...), Data: page,
 	})
 }
 
 // deleteBooking asks, and then puts a booking without payments into the trash.
-func (p *pages) deleteBooking(v *shell.Visit) error {
+func (p *pages) deleteBooking(v *kit.Visit) error {
 	b, err := p.bookingOf(v)
 	if err != nil {
 		return err
 	}
-	var again *shell.Form
+	var again *kit.Form
 	if v.R.Method == http.MethodPost {
 		if again, err = v.Form(); err != nil {
 			return err
@@ -199,7 +201,7 @@ func (p *pages) deleteBooking(v *shell.Visit) error {
 			return v.Done(v.At("/bookings"), "Booking %d is deleted.", b.ID)
 		}
 	}
-	return v.Confirm(shell.Confirmation{
+	return v.Confirm(kit.Confirmation{
 		Title: "Delete the booking?", Act: "Delete the booking", Harm: true, Back: bookingAt(v, b.ID), Again: again,
 		Fields: map[string][]string{"version": {strconv.FormatInt(b.Version, 10)}},
 		Text:   []string{bookingName(b) + " disappears from all lists. Nobody can bring it back. Only a booking without payments can be deleted."},
@@ -207,23 +209,23 @@ func (p *pages) deleteBooking(v *shell.Visit) error {
 }
 
 // bookingOf reads the booking in the address.
-func (p *pages) bookingOf(v *shell.Visit) (travel.Booking, error) {
+func (p *pages) bookingOf(v *kit.Visit) (booking.Booking, error) {
 	id, err := v.ID("id")
 	if err != nil {
-		return travel.Booking{}, err
+		return booking.Booking{}, err
 	}
 	return p.app.Bookings.Get(v.R.Context(), v.Actor, id)
 }
 
 // inBooking is a page below that of a booking.
-func (p *pages) inBooking(v *shell.Visit, b travel.Booking) shell.Page {
-	return shell.Page{Menu: "/bookings", Path: []shell.Link{
+func (p *pages) inBooking(v *kit.Visit, b booking.Booking) kit.Page {
+	return kit.Page{Menu: "/bookings", Path: []kit.Link{
 		{Text: "Bookings", Href: v.At("/bookings")}, {Text: bookingName(b), Href: bookingAt(v, b.ID)},
 	}}
 }
 
 // bookingName is what pages call a booking.
-func bookingName(b travel.Booking) string {
+func bookingName(b booking.Booking) string {
 	if b.Reference != "" {
 		return b.Reference
 	}

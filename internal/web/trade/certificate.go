@@ -3,20 +3,20 @@ package trade
 import (
 	"net/http"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/certificates"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/book/certificates"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/web/kit"
 )
 
 // certificatePage is what the page about a certificate shows.
 type certificatePage struct {
 	Link   string
-	Facts  []shell.Fact
+	Facts  []kit.Fact
 	Revoke string // the address, for who may
 }
 
 // certificate shows the link of a booking's certificate. The first one who opens this page makes it.
-func (p *pages) certificate(v *shell.Visit) error {
+func (p *pages) certificate(v *kit.Visit) error {
 	b, err := p.bookingOf(v)
 	if err != nil {
 		return err
@@ -25,14 +25,14 @@ func (p *pages) certificate(v *shell.Visit) error {
 	if err != nil {
 		return err
 	}
-	data := certificatePage{Link: certificates.Link(p.frame.Base, found.Key), Facts: []shell.Fact{
-		{Text: "It says", Value: shell.Say(string(found.State))}, {Text: "Protected", Value: shell.Money(found.Protected, found.Currency)},
-		{Text: "Not protected", Value: shell.Money(found.Unprotected, found.Currency)}, {Text: "Made", Value: shell.Instant(found.CreatedAt)},
+	data := certificatePage{Link: certificates.Link(p.frame.Base, found.Key), Facts: []kit.Fact{
+		{Text: "It says", Value: kit.Say(string(found.State))}, {Text: "Protected", Value: kit.Money(found.Protected, found.Currency)},
+		{Text: "Not protected", Value: kit.Money(found.Unprotected, found.Currency)}, {Text: "Made", Value: kit.Instant(found.CreatedAt)},
 	}}
-	if until := shell.Day(found.Until); until != "" {
-		data.Facts = append(data.Facts, shell.Fact{Text: "Protected until", Value: until})
+	if until := kit.Day(found.Until); until != "" {
+		data.Facts = append(data.Facts, kit.Fact{Text: "Protected until", Value: until})
 	}
-	if v.Can(auth.WriteBookings) {
+	if v.Can(access.WriteBookings) {
 		data.Revoke = bookingAt(v, b.ID) + "/certificate/revoke"
 	}
 	page := p.inBooking(v, b)
@@ -41,7 +41,7 @@ func (p *pages) certificate(v *shell.Visit) error {
 }
 
 // revokeCertificate asks, and then ends the link of a certificate.
-func (p *pages) revokeCertificate(v *shell.Visit) error {
+func (p *pages) revokeCertificate(v *kit.Visit) error {
 	b, err := p.bookingOf(v)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (p *pages) revokeCertificate(v *shell.Visit) error {
 		return v.Done(bookingAt(v, b.ID), "The link of the certificate has ended.")
 	}
 	page := p.inBooking(v, b)
-	return v.Confirm(shell.Confirmation{
+	return v.Confirm(kit.Confirmation{
 		Title: "End the link of the certificate?", Act: "End the link", Harm: true, Back: bookingAt(v, b.ID) + "/certificate",
 		Text: []string{"Anyone who opens the link from now on sees that it is not valid. This includes the link in mails already sent. You can create a new link afterwards."},
 	}, page)

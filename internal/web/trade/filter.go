@@ -8,20 +8,21 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/civil"
-	"holdfast/internal/fault"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/domain/check"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/errs"
+	"holdfast/internal/store"
+	"holdfast/internal/web/kit"
 )
 
 // filter reads what the address of a list asks for, and collects what is wrong with it.
 type filter struct {
-	form     *shell.Form
-	problems fault.Problems
+	form     *kit.Form
+	problems errs.Problems
 }
 
-func filterOf(v *shell.Visit) *filter {
-	return &filter{form: &shell.Form{Values: v.R.URL.Query()}}
+func filterOf(v *kit.Visit) *filter {
+	return &filter{form: &kit.Form{Values: v.R.URL.Query()}}
 }
 
 // list are the values of a field: it may be sent more than once, and hold several with commas.
@@ -29,8 +30,8 @@ func (f *filter) list(name string) (list []string) {
 	for _, text := range f.form.All(name) {
 		list = append(list, strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })...)
 	}
-	if len(list) > travel.MaxList {
-		f.problems.Wrong(name, "At most %d are possible.", travel.MaxList)
+	if len(list) > check.MaxList {
+		f.problems.Wrong(name, "At most %d are possible.", check.MaxList)
 		return nil
 	}
 	return list
@@ -84,7 +85,7 @@ func (f *filter) day(name string) civil.Day {
 }
 
 // span is from the beginning of one day to the end of another.
-func (f *filter) span(prefix string) (s travel.Span) {
+func (f *filter) span(prefix string) (s civil.Span) {
 	if from := f.day(prefix + "_from"); from != civil.NoDay {
 		s.After = from.Start().Add(-time.Second) // the rooms leave out the second that they are given
 	}
@@ -100,10 +101,10 @@ func (f *filter) more(names ...string) bool {
 }
 
 // kept are the values of the address that the form of a list sends again, although it has no fields for them.
-func kept(values url.Values) (list []shell.Link) {
+func kept(values url.Values) (list []kit.Link) {
 	for _, name := range []string{"sort", "down", "col"} {
 		for _, value := range values[name] {
-			list = append(list, shell.Link{Text: name, Href: value})
+			list = append(list, kit.Link{Text: name, Href: value})
 		}
 	}
 	return list
@@ -113,13 +114,13 @@ func kept(values url.Values) (list []shell.Link) {
 func wordChoices[T ~string](first string, known []T) []string {
 	pairs := []string{"", first}
 	for _, one := range known {
-		pairs = append(pairs, string(one), shell.Say(string(one)))
+		pairs = append(pairs, string(one), kit.Say(string(one)))
 	}
 	return pairs
 }
 
 // took is Visit.Took for a form with these fields. What is wrong with none of them stands above the form.
-func took(v *shell.Visit, form *shell.Form, err error, fields ...string) (ok bool, rest error) {
+func took(v *kit.Visit, form *kit.Form, err error, fields ...string) (ok bool, rest error) {
 	if ok, rest = v.Took(form, err); !ok && rest == nil {
 		unseen(form, fields)
 	}
@@ -127,10 +128,10 @@ func took(v *shell.Visit, form *shell.Form, err error, fields ...string) (ok boo
 }
 
 // unseen says what is wrong with fields that the page does not show.
-func unseen(form *shell.Form, fields []string) {
+func unseen(form *kit.Form, fields []string) {
 	for _, name := range slices.Sorted(maps.Keys(form.Problems)) {
 		if !slices.Contains(fields, name) {
-			form.Message += " " + shell.Say(name) + ": " + form.Problems[name]
+			form.Message += " " + kit.Say(name) + ": " + form.Problems[name]
 		}
 	}
 }
@@ -138,11 +139,11 @@ func unseen(form *shell.Form, fields []string) {
 // list fills a table with the rows that a filter finds, or sends it as a file, if one is asked for. A filter that is wrong finds
 // nothing: its form says why.
 func list(
-	v *shell.Visit, f *filter, page travel.Page, t shell.Table, read func(page travel.Page) (rows []shell.Row, more bool, err error),
-) (made *shell.Table, sent bool, err error) {
+	v *kit.Visit, f *filter, page store.Page, t kit.Table, read func(page store.Page) (rows []kit.Row, more bool, err error),
+) (made *kit.Table, sent bool, err error) {
 	err = f.problems.Err()
 	if err == nil {
-		err = v.Each(page, func(page travel.Page) (bool, error) {
+		err = v.Each(page, func(page store.Page) (bool, error) {
 			rows, more, err := read(page)
 			t.Rows, t.More = append(t.Rows, rows...), more
 			return more, err

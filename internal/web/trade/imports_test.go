@@ -9,10 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/paymentfile"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/webtest"
+	"holdfast/internal/book/bookings"
+	"holdfast/internal/book/imports"
+	"holdfast/internal/book/paymentfile"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/booking"
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/webtest"
 )
 
 // upload is a form with a file, as browsers send it.
@@ -30,7 +33,7 @@ func worked(t *testing.T, h *webtest.House) {
 	t.Helper()
 	for more := true; more; {
 		var err error
-		if more, err = h.App.ImportFiles.Next(t.Context(), func(file io.Reader) iter.Seq2[travel.ImportedPayment, error] {
+		if more, err = h.App.ImportFiles.Next(t.Context(), func(file io.Reader) iter.Seq2[imports.ImportedPayment, error] {
 			return paymentfile.Read(file, nil)
 		}); err != nil {
 			t.Fatal(err)
@@ -39,9 +42,9 @@ func worked(t *testing.T, h *webtest.House) {
 }
 
 // allBookings are the bookings of the site.
-func allBookings(t *testing.T, h *webtest.House) []travel.Booking {
+func allBookings(t *testing.T, h *webtest.House) []booking.Booking {
 	t.Helper()
-	list, err := h.App.Bookings.List(t.Context(), h.Actor, travel.BookingFilter{}, travel.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"})
+	list, err := h.App.Bookings.List(t.Context(), h.Actor, bookings.BookingFilter{}, store.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,8 +55,8 @@ func allBookings(t *testing.T, h *webtest.House) []travel.Booking {
 func TestAFileIsTriedThenImported(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.MemberAdmin)
-	sample, err := os.ReadFile("../../paymentfile/testdata/sample.csv")
+	b := h.As(access.MemberAdmin)
+	sample, err := os.ReadFile("../../book/paymentfile/testdata/sample.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +85,7 @@ func TestAFileIsTriedThenImported(t *testing.T) {
 	if got := len(allBookings(t, h)); got != 0 {
 		t.Fatalf("a file that was only tried has left %d bookings", got)
 	}
-	reader := h.As(auth.ReadOnly)
+	reader := h.As(access.ReadOnly)
 	for _, path := range []string{sent.To + "/confirm", sent.To + "/discard", h.At("/bookings/import")} {
 		if a := reader.Send(path, kind, body); a.Status != http.StatusForbidden {
 			t.Errorf("a reader may %s: %d", path, a.Status)

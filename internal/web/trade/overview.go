@@ -4,15 +4,18 @@ import (
 	"html/template"
 	"time"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/civil"
-	"holdfast/internal/exposure"
-	"holdfast/internal/ledger"
-	"holdfast/internal/money"
-	"holdfast/internal/reports"
-	"holdfast/internal/travel"
+	"holdfast/internal/book/bookings"
+	"holdfast/internal/book/ledger"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/book/payments"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/exposure"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/report"
+	"holdfast/internal/store"
 	"holdfast/internal/web/chart"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/web/kit"
 )
 
 // overviewPage is what the overview shows.
@@ -22,7 +25,7 @@ type overviewPage struct {
 	Figures            []figure
 	Notes              []string
 	Months, RunOff     template.HTML
-	Bookings, Payments *shell.Table
+	Bookings, Payments *kit.Table
 }
 
 // step is one of the first steps on a site.
@@ -34,10 +37,10 @@ type step struct {
 // recent is how many bookings and payments the overview shows.
 const recent = 5
 
-func (p *pages) overview(v *shell.Visit) error {
+func (p *pages) overview(v *kit.Visit) error {
 	ctx := v.R.Context()
-	page := travel.Page{Number: 1, Size: recent, Offset: -1, OrderBy: "id", Descending: true}
-	bookings, err := p.app.Bookings.List(ctx, v.Actor, travel.BookingFilter{}, page)
+	page := store.Page{Number: 1, Size: recent, Offset: -1, OrderBy: "id", Descending: true}
+	bookings, err := p.app.Bookings.List(ctx, v.Actor, bookings.BookingFilter{}, page)
 	if err != nil {
 		return err
 	}
@@ -48,7 +51,7 @@ func (p *pages) overview(v *shell.Visit) error {
 		}
 		return p.showOverview(v, data)
 	}
-	payments, err := p.app.Payments.List(ctx, v.Actor, travel.TransactionFilter{}, page)
+	payments, err := p.app.Payments.List(ctx, v.Actor, payments.TransactionFilter{}, page)
 	if err != nil {
 		return err
 	}
@@ -65,14 +68,14 @@ func (p *pages) overview(v *shell.Visit) error {
 	return p.showOverview(v, data)
 }
 
-func (p *pages) showOverview(v *shell.Visit, data overviewPage) error {
-	return v.Show(p.Pages, "overview.html", shell.Page{Title: "Overview", Menu: "", Data: data})
+func (p *pages) showOverview(v *kit.Visit, data overviewPage) error {
+	return v.Show(p.Pages, "overview.html", kit.Page{Title: "Overview", Menu: "", Data: data})
 }
 
 // firstSteps lead somebody whose site is new to the first booking.
-func (p *pages) firstSteps(v *shell.Visit) (list []step, err error) {
-	channels, err := p.app.Channels.List(v.R.Context(), v.Actor, travel.ChannelFilter{},
-		travel.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id"})
+func (p *pages) firstSteps(v *kit.Visit) (list []step, err error) {
+	channels, err := p.app.Channels.List(v.R.Context(), v.Actor, merchants.ChannelFilter{},
+		store.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id"})
 	if err != nil {
 		return nil, err
 	}
@@ -87,9 +90,9 @@ func (p *pages) firstSteps(v *shell.Visit) (list []step, err error) {
 		{"Log a booking", "From then on you see here what is protected.", "", false},
 	}
 	for i, link := range []struct {
-		may  auth.Permission
+		may  access.Permission
 		href string
-	}{{auth.WriteChannels, "/channels/new"}, {auth.ManageTokens, "/developers/tokens/new"}, {auth.WriteBookings, "/bookings/new"}} {
+	}{{access.WriteChannels, "/channels/new"}, {access.ManageTokens, "/developers/tokens/new"}, {access.WriteBookings, "/bookings/new"}} {
 		if v.Can(link.may) && !list[i].Done && (i != 2 || hasChannel) {
 			list[i].Href = v.At(link.href)
 		}
@@ -98,27 +101,27 @@ func (p *pages) firstSteps(v *shell.Visit) (list []step, err error) {
 }
 
 // addExposure adds the figures and charts. All come from the sums that the ledger keeps. It returns what waits for a rate.
-func (p *pages) addExposure(v *shell.Visit, data *overviewPage) (pending []exposure.Pending, err error) {
+func (p *pages) addExposure(v *kit.Visit, data *overviewPage) (pending []exposure.Pending, err error) {
 	ctx := v.R.Context()
-	now, err := p.app.Exposure.Report(ctx, v.Actor, reports.ExposureQuery{By: exposure.ByMonth})
+	now, err := p.app.Exposure.Report(ctx, v.Actor, report.ExposureQuery{By: exposure.ByMonth})
 	if err != nil {
 		return nil, err
 	}
 	week := now.Query.AsOf - 7
-	before, err := p.app.Exposure.Report(ctx, v.Actor, reports.ExposureQuery{Moment: ledger.Moment{AsOf: &week}, Currency: now.Query.Currency})
+	before, err := p.app.Exposure.Report(ctx, v.Actor, report.ExposureQuery{Moment: ledger.Moment{AsOf: &week}, Currency: now.Query.Currency})
 	if err != nil {
 		return nil, err
 	}
-	runOff, err := p.app.Exposure.RunOff(ctx, v.Actor, reports.ExposureQuery{Currency: now.Query.Currency})
+	runOff, err := p.app.Exposure.RunOff(ctx, v.Actor, report.ExposureQuery{Currency: now.Query.Currency})
 	if err != nil {
 		return nil, err
 	}
 	c := now.Query.Currency
 	data.Figures = []figure{
-		{"Protected now", shell.Money(now.Total.E1+now.Total.E2, c), v.At("/exposure")},
-		{"Not delivered yet (E1)", shell.Money(now.Total.E1, c), v.At("/exposure")},
-		{"Delivered, can be disputed (E2)", shell.Money(now.Total.E2, c), v.At("/exposure/ageing")},
-		{"E1 since " + shell.Day(week), change(now.Total.E1-before.Total.E1, c), v.At("/exposure/movement?from=" + week.String())},
+		{"Protected now", kit.Money(now.Total.E1+now.Total.E2, c), v.At("/exposure")},
+		{"Not delivered yet (E1)", kit.Money(now.Total.E1, c), v.At("/exposure")},
+		{"Delivered, can be disputed (E2)", kit.Money(now.Total.E2, c), v.At("/exposure/ageing")},
+		{"E1 since " + kit.Day(week), change(now.Total.E1-before.Total.E1, c), v.At("/exposure/movement?from=" + week.String())},
 	}
 	if now.Gaps.E1 || now.Gaps.E2 || before.Gaps.E1 {
 		data.Notes = append(data.Notes, "A rate is missing. What waits for it is not in these figures.")
@@ -130,13 +133,13 @@ func (p *pages) addExposure(v *shell.Visit, data *overviewPage) (pending []expos
 // change is an amount with its sign.
 func change(amount int64, c money.Currency) string {
 	if amount > 0 {
-		return "+" + shell.Money(amount, c)
+		return "+" + kit.Money(amount, c)
 	}
-	return shell.Money(amount, c)
+	return kit.Money(amount, c)
 }
 
 // byMonth draws what is not delivered yet, by the month in which travel ends.
-func byMonth(v *shell.Visit, r reports.ExposureReport) template.HTML {
+func byMonth(v *kit.Visit, r report.ExposureReport) template.HTML {
 	c := chart.Chart{
 		ID: "months", Kind: chart.Bars, Title: "Not delivered yet, by month of travel", Currency: r.Query.Currency, Series: []string{"E1"}, Names: "Month",
 	}
@@ -154,7 +157,7 @@ func byMonth(v *shell.Visit, r reports.ExposureReport) template.HTML {
 }
 
 // runOffOf draws how the exposure runs off if nothing happens.
-func runOffOf(r reports.RunOffReport) template.HTML {
+func runOffOf(r report.RunOffReport) template.HTML {
 	c := chart.Chart{
 		ID: "run-off", Kind: chart.Area, Title: "Run-off with no new bookings", Currency: r.Query.Currency,
 		Series: []string{"Not delivered", "Can be disputed"}, Names: "Day",
@@ -165,7 +168,7 @@ func runOffOf(r reports.RunOffReport) template.HTML {
 			label = ""
 		}
 		c.Points = append(c.Points, chart.Point{
-			Label: label, Long: shell.Day(point.Day), At: int64(point.Day), Values: []int64{point.Total.E1, point.Total.E2},
+			Label: label, Long: kit.Day(point.Day), At: int64(point.Day), Values: []int64{point.Total.E1, point.Total.E2},
 		})
 	}
 	return c.HTML()

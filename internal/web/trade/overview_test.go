@@ -5,20 +5,22 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/apptest"
-	"holdfast/internal/auth"
-	"holdfast/internal/civil"
-	"holdfast/internal/protection"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/webtest"
-	"holdfast/internal/webhooks"
+	"holdfast/internal/account/identity"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/notify/webhooks"
+	"holdfast/internal/testkit/apptest"
+	"holdfast/internal/testkit/webtest"
 )
 
 // TestANewSiteShowsTheFirstSteps, and each leads only who may take it.
 func TestANewSiteShowsTheFirstSteps(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	admin, reader := h.As(auth.MemberAdmin), h.As(auth.ReadOnly)
+	admin, reader := h.As(access.MemberAdmin), h.As(access.ReadOnly)
 	a := admin.Must(h.At(""), "Make a channel", "Make an API token", "Log a booking")
 	if !strings.Contains(a.Body, h.At("/channels/new")) || strings.Contains(a.Body, h.At("/bookings/new")) {
 		t.Error("a channel comes before a booking")
@@ -26,7 +28,7 @@ func TestANewSiteShowsTheFirstSteps(t *testing.T) {
 	if a := reader.Must(h.At("")); strings.Contains(a.Body, "/new\"") {
 		t.Error("a reader is led to what they may not do")
 	}
-	h.Channel(travel.ModeTest, "EUR")
+	h.Channel(merchant.ModeTest, "EUR")
 	if a := admin.Must(h.At(""), "Make a channel: done"); !strings.Contains(a.Body, h.At("/bookings/new")) {
 		t.Error("now a booking can be logged")
 	}
@@ -36,28 +38,28 @@ func TestANewSiteShowsTheFirstSteps(t *testing.T) {
 func TestTheOverviewSaysWhatIsProtectedAndWhatNeedsAttention(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.MemberAdmin)
+	b := h.As(access.MemberAdmin)
 	today := civil.DayOf(h.Now())
-	c := h.Channel(travel.ModeProtectionOnly, "GBP")
+	c := h.Channel(merchant.ModeProtectionOnly, "GBP")
 	h.Limit(protection.LimitChannel, c.ID, 750_00)
 	booking := h.Booking(c, 1000_00, (today + 90).String())
-	h.Must(apptest.Report(travel.Purchase, booking, 600_00))
+	h.Must(apptest.Report(payment.Purchase, booking, 600_00))
 	h.Advance(8 * 24 * time.Hour)
 	b.SignIn("member_admin", webtest.Password)
 	quiet := b.Must(h.At(""), "Protected now 600.00 GBP", "Not delivered yet (E1) 600.00 GBP", "0.00 GBP", "Ada Byron", "Purchase", "Run-off")
 	if strings.Contains(quiet.Text(), "What needs attention") {
 		t.Errorf("nothing needs attention:\n%s", quiet.Text())
 	}
-	h.Must(apptest.Report(travel.Purchase, booking, 100_00))
-	other := h.Channel(travel.ModeProtectionOnly, "EUR") // there is no rate
-	h.Must(apptest.Report(travel.Purchase, h.Booking(other, 50_00, (today+90).String()), 50_00))
+	h.Must(apptest.Report(payment.Purchase, booking, 100_00))
+	other := h.Channel(merchant.ModeProtectionOnly, "EUR") // there is no rate
+	h.Must(apptest.Report(payment.Purchase, h.Booking(other, 50_00, (today+90).String()), 50_00))
 	name, expires := "till", today+12
-	admin, err := h.App.Accounts.UserNamed(t.Context(), auth.System(h.Site.ID), "member_admin")
+	admin, err := h.App.Accounts.UserNamed(t.Context(), access.System(h.Site.ID), "member_admin")
 	if err != nil {
 		t.Fatal(err)
 	}
-	actor := auth.Actor{SiteID: h.Site.ID, UserID: admin.ID, Username: admin.Username, Role: auth.MemberAdmin, Ahead: h.Actor.Ahead}
-	if _, _, err := h.App.Tokens.Create(t.Context(), actor, travel.TokenFields{Name: &name, Expires: &expires}); err != nil {
+	actor := access.Actor{SiteID: h.Site.ID, UserID: admin.ID, Username: admin.Username, Role: access.MemberAdmin, Ahead: h.Actor.Ahead}
+	if _, _, err := h.App.Tokens.Create(t.Context(), actor, identity.TokenFields{Name: &name, Expires: &expires}); err != nil {
 		t.Fatal(err)
 	}
 	address := "https://receiver.example/hook"

@@ -6,38 +6,39 @@ import (
 	"strconv"
 	"strings"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/civil"
-	"holdfast/internal/mail"
-	"holdfast/internal/reports"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/book/payments"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/notify/mail"
+	"holdfast/internal/report"
+	"holdfast/internal/web/kit"
 )
 
 // paymentPage is what the page of a payment shows.
 type paymentPage struct {
-	Payment     travel.Transaction
+	Payment     payment.Transaction
 	Figures     []figure
-	Facts       []shell.Fact
+	Facts       []kit.Fact
 	Notes       []string
-	Parts       *shell.Table
-	Adjustments *shell.Table // nil where it can have none
-	Disputes    *shell.Table
-	Mails       *shell.Table
+	Parts       *kit.Table
+	Adjustments *kit.Table // nil where it can have none
+	Disputes    *kit.Table
+	Mails       *kit.Table
 	Explained   explained
 }
 
-func (p *pages) payment(v *shell.Visit) error {
+func (p *pages) payment(v *kit.Visit) error {
 	t, err := p.paymentOf(v)
 	if err != nil {
 		return err
 	}
 	ctx := v.R.Context()
-	report, err := p.app.Protection.Explain(ctx, v.Actor, t.ID, reports.ProtectionQuery{})
+	report, err := p.app.Protection.Explain(ctx, v.Actor, t.ID, report.ProtectionQuery{})
 	if err != nil {
 		return err
 	}
-	adjusting, err := p.app.Payments.List(ctx, v.Actor, travel.TransactionFilter{LinkedID: t.ID}, first(true))
+	adjusting, err := p.app.Payments.List(ctx, v.Actor, payments.TransactionFilter{LinkedID: t.ID}, first(true))
 	if err != nil {
 		return err
 	}
@@ -55,7 +56,7 @@ func (p *pages) payment(v *shell.Visit) error {
 	}
 	if !t.Type.Linked() || t.Type.Takes() {
 		data.Adjustments = paymentsOfStory(v, adjusting.Items)
-		data.Adjustments.Empty = shell.Empty{Title: "No adjustments", Text: "Refunds, captures and chargebacks appear here."}
+		data.Adjustments.Empty = kit.Empty{Title: "No adjustments", Text: "Refunds, captures and chargebacks appear here."}
 	}
 	data.Explained.Open = len(report.Allocations) == 1
 	for _, x := range report.Allocations {
@@ -64,112 +65,112 @@ func (p *pages) payment(v *shell.Visit) error {
 	for i := range data.Explained.Allocations {
 		data.Explained.Allocations[i].Href = bookingAt(v, report.Allocations[i].BookingID)
 	}
-	return v.Show(p.Pages, "payment.html", shell.Page{
-		Title: paymentName(t), Menu: "/payments", Path: []shell.Link{{Text: "Payments", Href: v.At("/payments")}},
+	return v.Show(p.Pages, "payment.html", kit.Page{
+		Title: paymentName(t), Menu: "/payments", Path: []kit.Link{{Text: "Payments", Href: v.At("/payments")}},
 		Acts: p.actsOfPayment(v, t), Data: data,
 	})
 }
 
 // paymentOf reads the payment in the address.
-func (p *pages) paymentOf(v *shell.Visit) (travel.Transaction, error) {
+func (p *pages) paymentOf(v *kit.Visit) (payment.Transaction, error) {
 	id, err := v.ID("id")
 	if err != nil {
-		return travel.Transaction{}, err
+		return payment.Transaction{}, err
 	}
 	return p.app.Payments.Get(v.R.Context(), v.Actor, id)
 }
 
-func paymentName(t travel.Transaction) string {
-	return shell.Say(string(t.Type)) + " " + strconv.FormatInt(t.ID, 10)
+func paymentName(t payment.Transaction) string {
+	return kit.Say(string(t.Type)) + " " + strconv.FormatInt(t.ID, 10)
 }
 
 // adjustmentsOf are what the user can record about a payment as it is now.
-func (p *pages) adjustmentsOf(v *shell.Visit, t travel.Transaction) (list []travel.TransactionType) {
-	open := t.Status == travel.StatusComplete && t.TotalRemaining() > 0
+func (p *pages) adjustmentsOf(v *kit.Visit, t payment.Transaction) (list []payment.TransactionType) {
+	open := t.Status == payment.StatusComplete && t.TotalRemaining() > 0
 	switch {
-	case t.Type == travel.Authorize && open && p.mayLogPayments(v):
-		list = append(list, travel.Capture, travel.Void)
+	case t.Type == payment.Authorize && open && p.mayLogPayments(v):
+		list = append(list, payment.Capture, payment.Void)
 	case t.Type.Takes() && open && p.mayLogPayments(v):
-		list = append(list, travel.Refund)
+		list = append(list, payment.Refund)
 	}
-	if t.Type.Takes() && v.Can(auth.RecordChargebacks) {
-		if t.Status == travel.StatusComplete || t.Status == travel.StatusLocked {
+	if t.Type.Takes() && v.Can(access.RecordChargebacks) {
+		if t.Status == payment.StatusComplete || t.Status == payment.StatusLocked {
 			if t.Left() > 0 {
-				list = append(list, travel.Chargeback)
+				list = append(list, payment.Chargeback)
 			}
 			if t.ChargedBack > 0 {
-				list = append(list, travel.ChargebackReversal)
+				list = append(list, payment.ChargebackReversal)
 			}
 		}
 	}
 	return list
 }
 
-func (p *pages) actsOfPayment(v *shell.Visit, t travel.Transaction) (acts []shell.Link) {
+func (p *pages) actsOfPayment(v *kit.Visit, t payment.Transaction) (acts []kit.Link) {
 	for i, kind := range p.adjustmentsOf(v, t) {
-		acts = append(acts, shell.Link{Text: adjustmentText(kind), Href: paymentAt(v, t.ID) + "/" + string(kind), Plain: i > 0})
+		acts = append(acts, kit.Link{Text: adjustmentText(kind), Href: paymentAt(v, t.ID) + "/" + string(kind), Plain: i > 0})
 	}
 	return acts
 }
 
-func adjustmentText(kind travel.TransactionType) string {
-	return map[travel.TransactionType]string{
-		travel.Capture: "Log a capture", travel.Void: "Log a void", travel.Refund: "Log a refund", travel.Chargeback: "Record a chargeback",
-		travel.ChargebackReversal: "Record a reversal",
+func adjustmentText(kind payment.TransactionType) string {
+	return map[payment.TransactionType]string{
+		payment.Capture: "Log a capture", payment.Void: "Log a void", payment.Refund: "Log a refund", payment.Chargeback: "Record a chargeback",
+		payment.ChargebackReversal: "Record a reversal",
 	}[kind]
 }
 
-func paymentFigures(t travel.Transaction) []figure {
-	list := []figure{{Text: "Amount", Value: shell.Money(t.Total, t.Currency)}}
+func paymentFigures(t payment.Transaction) []figure {
+	list := []figure{{Text: "Amount", Value: kit.Money(t.Total, t.Currency)}}
 	if t.BaseCurrency != t.Currency && t.BaseCurrency != "" {
-		list = append(list, figure{Text: "In the channel's currency", Value: shell.Money(t.BaseTotal, t.BaseCurrency)})
+		list = append(list, figure{Text: "In the channel's currency", Value: kit.Money(t.BaseTotal, t.BaseCurrency)})
 	}
 	if text := left(t).Text; text != "" {
 		list = append(list, figure{Text: "Left", Value: text})
 	}
 	if t.ChargedBack > 0 {
-		list = append(list, figure{Text: "Charged back", Value: shell.Money(t.ChargedBack, t.Currency)})
+		list = append(list, figure{Text: "Charged back", Value: kit.Money(t.ChargedBack, t.Currency)})
 	}
 	return list
 }
 
-func paymentFacts(v *shell.Visit, t travel.Transaction, channel string) []shell.Fact {
+func paymentFacts(v *kit.Visit, t payment.Transaction, channel string) []kit.Fact {
 	status := paymentState(t.Status)
-	card := strings.TrimSpace(shell.Say(t.CardType) + " " + t.LastFour)
-	list := []shell.Fact{
+	card := strings.TrimSpace(kit.Say(t.CardType) + " " + t.LastFour)
+	list := []kit.Fact{
 		{Text: "Status", Value: status.Text, Tone: status.Tone},
 		{Text: "Channel", Value: channel, Href: v.At("/channels/" + strconv.FormatInt(t.ChannelID, 10))},
-		{Text: "Taken", Value: shell.Instant(t.EffectiveAt)}, {Text: "Logged", Value: shell.Instant(t.CreatedAt)}, {Text: "Logged by", Value: t.Author},
-		{Text: "Reference", Value: t.Reference}, {Text: "Processor", Value: t.PSP}, {Text: "Method", Value: shell.Say(t.Method)},
+		{Text: "Taken", Value: kit.Instant(t.EffectiveAt)}, {Text: "Logged", Value: kit.Instant(t.CreatedAt)}, {Text: "Logged by", Value: t.Author},
+		{Text: "Reference", Value: t.Reference}, {Text: "Processor", Value: t.PSP}, {Text: "Method", Value: kit.Say(t.Method)},
 		{Text: "Card", Value: card}, {Text: "BIN", Value: t.BIN}, {Text: "Authorisation code", Value: t.AuthCode},
 		{Text: "Acquirer's reference", Value: t.AcquirerReference}, {Text: "Payer", Value: strings.TrimSpace(t.PayeeName + " " + t.PayeeSurname)},
 		{Text: "Payer's e-mail", Value: t.PayeeEmail}, {Text: "Country", Value: t.Country}, {Text: "IP address", Value: t.IPAddress},
 		{Text: "Exchange rate", Value: t.ForexRate}, {Text: "Statements", Value: t.StatementBatches}, {Text: "Outcome", Value: t.Content},
 	}
 	if t.LinkedID != 0 {
-		list = append(list, shell.Fact{Text: "Adjusts", Value: "Payment " + strconv.FormatInt(t.LinkedID, 10), Href: paymentAt(v, t.LinkedID)})
+		list = append(list, kit.Fact{Text: "Adjusts", Value: "Payment " + strconv.FormatInt(t.LinkedID, 10), Href: paymentAt(v, t.LinkedID)})
 	}
 	if g := t.GatewayCharge; g != nil {
-		list = append(list, shell.Fact{Text: "Number at the processor", Value: g.ProcessorID}, shell.Fact{Text: "Refused because", Value: shell.Say(g.Decline)})
+		list = append(list, kit.Fact{Text: "Number at the processor", Value: g.ProcessorID}, kit.Fact{Text: "Refused because", Value: kit.Say(g.Decline)})
 	}
-	return slices.DeleteFunc(list, func(f shell.Fact) bool { return f.Value == "" })
+	return slices.DeleteFunc(list, func(f kit.Fact) bool { return f.Value == "" })
 }
 
 // paymentNotes say what a reader should know.
-func paymentNotes(t travel.Transaction) (list []string) {
+func paymentNotes(t payment.Transaction) (list []string) {
 	for _, flag := range t.Flags {
 		text := map[string]string{
-			travel.FlagLateLogged:     "It was logged late. Cover begins when it was logged.",
-			travel.FlagForexDeviates:  "The rate of the caller is more than a tenth away from the rate of this service.",
-			travel.FlagDoubleRecovery: "Money came back twice, such as by a refund and a chargeback.",
-			travel.FlagAmountDiffers:  "The processor moved a different amount than requested.",
+			payment.FlagLateLogged:     "It was logged late. Cover begins when it was logged.",
+			payment.FlagForexDeviates:  "The rate of the caller is more than a tenth away from the rate of this service.",
+			payment.FlagDoubleRecovery: "Money came back twice, such as by a refund and a chargeback.",
+			payment.FlagAmountDiffers:  "The processor moved a different amount than requested.",
 		}[flag]
-		list = append(list, cmp.Or(text, shell.Say(flag)))
+		list = append(list, cmp.Or(text, kit.Say(flag)))
 	}
 	if t.OverLimit > 0 {
-		list = append(list, "It is "+shell.Money(t.OverLimit, t.OverLimitCurrency)+" above a limit.")
+		list = append(list, "It is "+kit.Money(t.OverLimit, t.OverLimitCurrency)+" above a limit.")
 	}
-	if t.Status == travel.StatusIncomplete {
+	if t.Status == payment.StatusIncomplete {
 		list = append(list, "Nobody knows yet what became of it. The service asks the processor again by itself.")
 	}
 	if t.Simulated {
@@ -179,38 +180,38 @@ func paymentNotes(t travel.Transaction) (list []string) {
 }
 
 // partsOf are the parts of a payment for each of its bookings.
-func partsOf(v *shell.Visit, t travel.Transaction) *shell.Table {
-	made := shell.Table{Bare: true, Name: "parts", Caption: "Bookings of this payment", Columns: []shell.Column{
+func partsOf(v *kit.Visit, t payment.Transaction) *kit.Table {
+	made := kit.Table{Bare: true, Name: "parts", Caption: "Bookings of this payment", Columns: []kit.Column{
 		{Name: "booking", Title: "Booking"}, {Name: "record", Title: "Record"}, {Name: "country", Title: "Country"},
 		{Name: "total", Title: "Its part", Figure: true}, {Name: "left", Title: "Left", Figure: true},
 	}}
 	for _, part := range t.Payments {
 		name := cmp.Or(part.BookingReference, strconv.FormatInt(part.BookingID, 10))
-		remains := shell.Cell{}
+		remains := kit.Cell{}
 		if !t.Type.Linked() || t.Type.Takes() {
-			remains = shell.Sum(part.Left(), part.Currency)
+			remains = kit.Sum(part.Left(), part.Currency)
 		}
-		made.Rows = append(made.Rows, shell.Row{Href: bookingAt(v, part.BookingID), Cells: []shell.Cell{
-			shell.Words(name), shell.Ident(part.ID), shell.Words(part.BookingCountry), shell.Sum(part.Total, part.Currency), remains,
+		made.Rows = append(made.Rows, kit.Row{Href: bookingAt(v, part.BookingID), Cells: []kit.Cell{
+			kit.Words(name), kit.Ident(part.ID), kit.Words(part.BookingCountry), kit.Sum(part.Total, part.Currency), remains,
 		}})
 	}
 	return v.Table(made)
 }
 
-func disputesOf(v *shell.Visit, list []travel.Dispute) *shell.Table {
-	t := shell.Table{Bare: true, Name: "disputes", Caption: "Disputes of this payment", Columns: []shell.Column{
+func disputesOf(v *kit.Visit, list []payment.Dispute) *kit.Table {
+	t := kit.Table{Bare: true, Name: "disputes", Caption: "Disputes of this payment", Columns: []kit.Column{
 		{Name: "chargeback", Title: "Chargeback"}, {Name: "outcome", Title: "Outcome"}, {Name: "reason", Title: "Reason code"},
 		{Name: "until", Title: "Answer until"}, {Name: "total", Title: "Amount", Figure: true},
 	}}
 	for _, d := range list {
-		tone := map[travel.DisputeOutcome]string{travel.DisputeWon: "good", travel.DisputeLost: "bad"}[d.Outcome]
-		until := shell.Cell{}
+		tone := map[payment.DisputeOutcome]string{payment.DisputeWon: "good", payment.DisputeLost: "bad"}[d.Outcome]
+		until := kit.Cell{}
 		if d.ChallengeDay != civil.NoDay {
-			until = shell.OnDay(d.ChallengeDay)
+			until = kit.OnDay(d.ChallengeDay)
 		}
-		t.Rows = append(t.Rows, shell.Row{Href: paymentAt(v, d.ChargebackID), Cells: []shell.Cell{
-			shell.Ident(d.ChargebackID), shell.State(string(d.Outcome), cmp.Or(tone, "warn")), shell.Words(d.ReasonCode), until,
-			shell.Sum(d.Total, d.Currency),
+		t.Rows = append(t.Rows, kit.Row{Href: paymentAt(v, d.ChargebackID), Cells: []kit.Cell{
+			kit.Ident(d.ChargebackID), kit.State(string(d.Outcome), cmp.Or(tone, "warn")), kit.Words(d.ReasonCode), until,
+			kit.Sum(d.Total, d.Currency),
 		}})
 	}
 	return v.Table(t)

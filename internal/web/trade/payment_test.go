@@ -7,23 +7,25 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/apptest"
-	"holdfast/internal/auth"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/webtest"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/testkit/apptest"
+	"holdfast/internal/testkit/webtest"
 )
 
 // travelPayment is a purchase by card.
-func travelPayment(b travel.Booking, total int64) travel.NewTransaction {
-	return apptest.Report(travel.Purchase, b, total)
+func travelPayment(b booking.Booking, total int64) payment.NewTransaction {
+	return apptest.Report(payment.Purchase, b, total)
 }
 
 // TestAPaymentIsLoggedAndGivenBack on pages, and what is wrong is said at its field.
 func TestAPaymentIsLoggedAndGivenBack(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.MemberAdmin)
-	booking := h.Booking(h.Channel(travel.ModeProtectionOnly, "EUR"), 1000_00, "2030-03-01")
+	b := h.As(access.MemberAdmin)
+	booking := h.Booking(h.Channel(merchant.ModeProtectionOnly, "EUR"), 1000_00, "2030-03-01")
 	at := h.At("/bookings/" + idOf(booking.ID))
 	if a := b.Must(at+"/pay", "Log the payment"); !strings.Contains(a.Body, `value="1000.00"`) {
 		t.Error("the form does not offer all that is open")
@@ -78,12 +80,12 @@ func TestAPaymentIsLoggedAndGivenBack(t *testing.T) {
 func TestAPaymentOfSeveralBookingsIsDividedAnew(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	c := h.Channel(travel.ModeProtectionOnly, "EUR")
+	c := h.Channel(merchant.ModeProtectionOnly, "EUR")
 	one, two := h.Booking(c, 100_00, "2030-03-01"), h.Booking(c, 100_00, "2030-03-01")
-	in := apptest.Report(travel.Purchase, one, 150_00)
-	in.Items = &[]travel.Item{{BookingID: one.ID, Currency: "EUR", Total: 100_00}, {BookingID: two.ID, Currency: "EUR", Total: 50_00}}
+	in := apptest.Report(payment.Purchase, one, 150_00)
+	in.Items = &[]payment.Item{{BookingID: one.ID, Currency: "EUR", Total: 100_00}, {BookingID: two.ID, Currency: "EUR", Total: 50_00}}
 	paid := h.Must(in)
-	b := h.As(auth.Operator)
+	b := h.As(access.Operator)
 	at := h.At("/payments/" + idOf(paid.ID))
 	b.Must(at+"/refund", "Of booking "+idOf(one.ID)+", in EUR")
 	values := url.Values{"total": {"60"}, "split_" + idOf(one.ID): {"20"}, "split_" + idOf(two.ID): {"40"}}
@@ -109,8 +111,8 @@ func TestAPaymentOfSeveralBookingsIsDividedAnew(t *testing.T) {
 func TestTheOnlyHitOpens(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.ReadOnly)
-	booking := h.Booking(h.Channel(travel.ModeTest, "EUR"), 1000_00, "2030-03-01")
+	b := h.As(access.ReadOnly)
+	booking := h.Booking(h.Channel(merchant.ModeTest, "EUR"), 1000_00, "2030-03-01")
 	b.Must(h.At("/search"), "What are you looking for?")
 	b.Must(h.At("/search?q=nobody"), "Nothing was found")
 	if a := b.Get(h.At("/search?q=ada@")); a.To != h.At("/bookings/"+idOf(booking.ID)) {

@@ -7,17 +7,18 @@ import (
 	"strconv"
 	"strings"
 
-	"holdfast/internal/money"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/web/kit"
 )
 
 // payPage is what the form of a payment, or of what adjusts one, shows.
 type payPage struct {
-	Form       *shell.Form
-	Booking    travel.Booking
-	Payment    travel.Transaction // that is adjusted
-	Kind       travel.TransactionType
+	Form       *kit.Form
+	Booking    booking.Booking
+	Payment    payment.Transaction // that is adjusted
+	Kind       payment.TransactionType
 	Splits     []split
 	Currencies any
 	Methods    any
@@ -34,22 +35,22 @@ var payFields = []string{
 }
 
 // pay logs a payment of one booking that was taken elsewhere.
-func (p *pages) pay(v *shell.Visit) error {
+func (p *pages) pay(v *kit.Visit) error {
 	b, err := p.bookingOf(v)
 	if err != nil {
 		return err
 	}
-	form := shell.Filled("key", p.app.Payments.NewUUID(), "currencies", string(b.Currency), "total", money.FormatPlain(max(0, b.Total-b.Sums.Held), b.Currency),
-		"payment_methods", travel.CreditCard, "payee_name", b.Firstname, "payee_surname", b.Surname, "payee_email", b.Email)
+	form := kit.Filled("key", p.app.Payments.NewUUID(), "currencies", string(b.Currency), "total", money.FormatPlain(max(0, b.Total-b.Sums.Held), b.Currency),
+		"payment_methods", payment.CreditCard, "payee_name", b.Firstname, "payee_surname", b.Surname, "payee_email", b.Email)
 	if v.R.Method == http.MethodPost {
 		if form, err = v.Form(); err != nil {
 			return err
 		}
-		made, _, err := p.app.Payments.Create(v.R.Context(), v.Once(form), payment(form, b))
+		made, _, err := p.app.Payments.Create(v.R.Context(), v.Once(form), paymentOf(form, b))
 		if ok, err := took(v, form, err, payFields...); err != nil {
 			return err
 		} else if ok {
-			return v.Done(paymentAt(v, made.ID), "The payment of %s is logged.", shell.Money(made.Total, made.Currency))
+			return v.Done(paymentAt(v, made.ID), "The payment of %s is logged.", kit.Money(made.Total, made.Currency))
 		}
 	}
 	page := p.inBooking(v, b)
@@ -59,17 +60,17 @@ func (p *pages) pay(v *shell.Visit) error {
 		currencies = append(currencies, string(c), string(c))
 	}
 	page.Data = payPage{
-		Form: form, Booking: b, Currencies: shell.Options(currencies...), Act: "Log the payment", Back: bookingAt(v, b.ID),
-		Methods: shell.Options(wordChoices("", travel.PaymentMethods)[2:]...),
+		Form: form, Booking: b, Currencies: kit.Options(currencies...), Act: "Log the payment", Back: bookingAt(v, b.ID),
+		Methods: kit.Options(wordChoices("", payment.PaymentMethods)[2:]...),
 	}
 	return v.Show(p.Pages, "pay.html", page)
 }
 
 // payment is what the form of a payment asks for.
-func payment(form *shell.Form, b travel.Booking) travel.NewTransaction {
+func paymentOf(form *kit.Form, b booking.Booking) payment.NewTransaction {
 	r := form.Reading()
-	kind := travel.TransactionType(form.Get("transaction_types"))
-	if kind != travel.Purchase && kind != travel.Authorize {
+	kind := payment.TransactionType(form.Get("transaction_types"))
+	if kind != payment.Purchase && kind != payment.Authorize {
 		r.Problems.Wrong("transaction_types", "Choose a purchase or an authorisation.")
 	}
 	in := details(r)
@@ -86,16 +87,16 @@ func payment(form *shell.Form, b travel.Booking) travel.NewTransaction {
 		}
 	}
 	if base != nil {
-		in.Items = &[]travel.Item{{BookingID: b.ID, Currency: b.Currency, Total: *base}}
+		in.Items = &[]payment.Item{{BookingID: b.ID, Currency: b.Currency, Total: *base}}
 	}
 	in.Problems = r.Problems
 	return in
 }
 
 // details reads what the forms of payments have in common.
-func details(r *shell.Reading) travel.NewTransaction {
+func details(r *kit.Reading) payment.NewTransaction {
 	f := r.Form
-	return travel.NewTransaction{
+	return payment.NewTransaction{
 		EffectiveAt: r.Instant("effective_at"), Reference: f.Get("reference"), PSP: f.Get("psp"), Method: f.Get("payment_methods"),
 		CardType: f.Get("card_types"), BIN: f.Get("bin_number"), LastFour: f.Get("last_four_digits"), AuthCode: f.Get("auth_code"),
 		AcquirerReference: f.Get("acquirer_reference"), PayeeName: f.Get("payee_name"), PayeeSurname: f.Get("payee_surname"),
@@ -104,11 +105,11 @@ func details(r *shell.Reading) travel.NewTransaction {
 }
 
 // adjusting logs what was done with a payment: a refund, a capture, a void, a chargeback or its reversal.
-func (p *pages) adjusting(kind travel.TransactionType) shell.Handler {
-	return func(v *shell.Visit) error { return p.adjust(v, kind) }
+func (p *pages) adjusting(kind payment.TransactionType) kit.Handler {
+	return func(v *kit.Visit) error { return p.adjust(v, kind) }
 }
 
-func (p *pages) adjust(v *shell.Visit, kind travel.TransactionType) error {
+func (p *pages) adjust(v *kit.Visit, kind payment.TransactionType) error {
 	t, err := p.paymentOf(v)
 	if err != nil {
 		return err
@@ -126,24 +127,24 @@ func (p *pages) adjust(v *shell.Visit, kind travel.TransactionType) error {
 		if ok, err := took(v, form, err, fields...); err != nil {
 			return err
 		} else if ok {
-			return v.Done(paymentAt(v, made.ID), "The %s of %s is logged.", wordFor(kind), shell.Money(made.Total, made.Currency))
+			return v.Done(paymentAt(v, made.ID), "The %s of %s is logged.", wordFor(kind), kit.Money(made.Total, made.Currency))
 		}
 	} else if !slices.Contains(p.adjustmentsOf(v, t), kind) {
 		return v.Done(paymentAt(v, t.ID), "This is not possible with the payment as it is now.")
 	}
-	return v.Show(p.Pages, "adjust.html", shell.Page{
+	return v.Show(p.Pages, "adjust.html", kit.Page{
 		Title: adjustmentText(kind), Menu: "/payments",
-		Path: []shell.Link{{Text: "Payments", Href: v.At("/payments")}, {Text: paymentName(t), Href: paymentAt(v, t.ID)}},
+		Path: []kit.Link{{Text: "Payments", Href: v.At("/payments")}, {Text: paymentName(t), Href: paymentAt(v, t.ID)}},
 		Data: payPage{Form: form, Payment: t, Kind: kind, Splits: splitsOf(t), Act: adjustmentText(kind), Back: paymentAt(v, t.ID)},
 	})
 }
 
-func wordFor(kind travel.TransactionType) string {
-	return strings.ToLower(shell.Say(string(kind)))
+func wordFor(kind payment.TransactionType) string {
+	return strings.ToLower(kit.Say(string(kind)))
 }
 
 // splitsOf are the fields for the parts of the bookings, where there are several.
-func splitsOf(t travel.Transaction) (list []split) {
+func splitsOf(t payment.Transaction) (list []split) {
 	if len(t.Payments) < 2 {
 		return nil
 	}
@@ -158,18 +159,18 @@ func splitsOf(t travel.Transaction) (list []split) {
 }
 
 // adjustForm is filled with all that is left.
-func (p *pages) adjustForm(t travel.Transaction, kind travel.TransactionType) *shell.Form {
+func (p *pages) adjustForm(t payment.Transaction, kind payment.TransactionType) *kit.Form {
 	total := t.TotalRemaining()
 	switch kind {
-	case travel.Chargeback:
+	case payment.Chargeback:
 		total = t.Left()
-	case travel.ChargebackReversal:
+	case payment.ChargebackReversal:
 		total = t.ChargedBack
 	}
-	form := shell.Filled("key", p.app.Payments.NewUUID(), "total", money.FormatPlain(total, t.Currency))
+	form := kit.Filled("key", p.app.Payments.NewUUID(), "total", money.FormatPlain(total, t.Currency))
 	for i, s := range splitsOf(t) {
 		part := t.Payments[i].Left()
-		if kind == travel.ChargebackReversal {
+		if kind == payment.ChargebackReversal {
 			part = t.Payments[i].ChargedBack
 		}
 		form.Values.Set(s.Field, money.FormatPlain(part, t.Payments[i].Currency))
@@ -178,20 +179,20 @@ func (p *pages) adjustForm(t travel.Transaction, kind travel.TransactionType) *s
 }
 
 // adjustment is what the form of an adjustment asks for.
-func adjustment(form *shell.Form, t travel.Transaction, kind travel.TransactionType) travel.NewTransaction {
+func adjustment(form *kit.Form, t payment.Transaction, kind payment.TransactionType) payment.NewTransaction {
 	r := form.Reading()
 	in := details(r)
 	in.ChannelID, in.Type, in.Currency, in.LinkedID, in.PSP, in.Method = &t.ChannelID, &kind, &t.Currency, t.ID, t.PSP, t.Method
 	in.Total = r.Amount("total", t.Currency)
-	if kind == travel.Chargeback {
+	if kind == payment.Chargeback {
 		in.ReasonCode, in.ChallengeDay = form.Get("reason_code"), r.Day("challenge_date")
 	}
 	if splits := splitsOf(t); splits != nil {
-		items := []travel.Item{}
+		items := []payment.Item{}
 		for i, s := range splits {
 			part := t.Payments[i]
 			if amount := r.Amount(s.Field, part.Currency); amount != nil && *amount != 0 {
-				items = append(items, travel.Item{BookingID: part.BookingID, Currency: part.Currency, Total: *amount})
+				items = append(items, payment.Item{BookingID: part.BookingID, Currency: part.Currency, Total: *amount})
 			}
 		}
 		in.Items = &items

@@ -4,9 +4,11 @@ import (
 	"strconv"
 	"strings"
 
-	"holdfast/internal/travel"
+	"holdfast/internal/book/payments"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/store"
 	"holdfast/internal/web/choices"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/web/kit"
 )
 
 // paymentOrders are what the list of payments can be ordered by.
@@ -20,12 +22,12 @@ var moreOfPayments = []string{
 }
 
 // paymentFilter reads what a list of payments is asked for.
-func paymentFilter(f *filter) travel.TransactionFilter {
-	found := travel.TransactionFilter{
+func paymentFilter(f *filter) payments.TransactionFilter {
+	found := payments.TransactionFilter{
 		Find: f.form.Get("q"), Include: f.ids("include"), Exclude: f.ids("exclude"), Created: f.span("created"), Modified: f.span("modified"),
-		Statuses: words(f, "status", travel.TransactionStatuses), Channels: f.ids("channels"), Countries: f.codes("countries"),
-		Reference: f.form.Get("reference"), Currencies: f.codes("currencies"), Types: words(f, "transaction_types", travel.TransactionTypes),
-		Methods: words(f, "payment_methods", travel.PaymentMethods), CardTypes: f.list("card_types"), BIN: f.form.Get("bin_number"),
+		Statuses: words(f, "status", payment.TransactionStatuses), Channels: f.ids("channels"), Countries: f.codes("countries"),
+		Reference: f.form.Get("reference"), Currencies: f.codes("currencies"), Types: words(f, "transaction_types", payment.TransactionTypes),
+		Methods: words(f, "payment_methods", payment.PaymentMethods), CardTypes: f.list("card_types"), BIN: f.form.Get("bin_number"),
 		LastFour: f.form.Get("last_four_digits"), PayeeEmail: f.form.Get("payee_email"), PayeeSurname: f.form.Get("payee_surname"),
 		Bookings: f.ids("bookings"), PSP: f.form.Get("psp"), AuthCode: f.form.Get("auth_code"),
 		AcquirerReference: f.form.Get("acquirer_reference"),
@@ -43,18 +45,18 @@ func paymentFilter(f *filter) travel.TransactionFilter {
 	return found
 }
 
-func (p *pages) payments(v *shell.Visit) error {
+func (p *pages) payments(v *kit.Visit) error {
 	page, err := v.PageOf(paymentOrders, true)
 	if err != nil {
 		return err
 	}
 	f := filterOf(v)
 	wanted := paymentFilter(f)
-	t := shell.Table{
+	t := kit.Table{
 		Name: "payments", Caption: "Payments", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
 		Columns: paymentColumns(v), Empty: noPayments(v),
 	}
-	made, sent, err := list(v, f, page, t, func(page travel.Page) ([]shell.Row, bool, error) {
+	made, sent, err := list(v, f, page, t, func(page store.Page) ([]kit.Row, bool, error) {
 		found, err := p.app.Payments.List(v.R.Context(), v.Actor, wanted, page)
 		if err != nil {
 			return nil, false, err
@@ -69,31 +71,31 @@ func (p *pages) payments(v *shell.Visit) error {
 	if err != nil {
 		return err
 	}
-	return v.Show(p.Pages, "payments.html", shell.Page{Title: "Payments", Menu: "/payments", Wide: true, Data: listPage{
-		Form: f.form, List: made, Channels: channels, Statuses: shell.Options(wordChoices("All", travel.TransactionStatuses)...),
-		Types: shell.Options(wordChoices("All", travel.TransactionTypes)...), Methods: shell.Options(wordChoices("All", travel.PaymentMethods)...),
+	return v.Show(p.Pages, "payments.html", kit.Page{Title: "Payments", Menu: "/payments", Wide: true, Data: listPage{
+		Form: f.form, List: made, Channels: channels, Statuses: kit.Options(wordChoices("All", payment.TransactionStatuses)...),
+		Types: kit.Options(wordChoices("All", payment.TransactionTypes)...), Methods: kit.Options(wordChoices("All", payment.PaymentMethods)...),
 		Kept: kept(f.form.Values), More: f.more(moreOfPayments...),
 	}})
 }
 
-func noPayments(v *shell.Visit) shell.Empty {
+func noPayments(v *kit.Visit) kit.Empty {
 	if len(v.R.URL.Query()) > 0 {
-		return shell.Empty{
+		return kit.Empty{
 			Title: "No payment is like this", Text: "Parts of words are looked for in the latest 5,000 payments, whole ones in all. " +
 				"Try the whole reference, surname or e-mail address, or fewer filters.",
-			Act: shell.Link{Text: "Show all payments", Href: v.At("/payments")},
+			Act: kit.Link{Text: "Show all payments", Href: v.At("/payments")},
 		}
 	}
-	return shell.Empty{
+	return kit.Empty{
 		Title: "There are no payments yet",
 		Text:  "Payments, refunds and chargebacks of your bookings stand here. Log one over the API, or on the page of its booking.",
-		Act:   shell.Link{Text: "Go to the bookings", Href: v.At("/bookings")},
+		Act:   kit.Link{Text: "Go to the bookings", Href: v.At("/bookings")},
 	}
 }
 
 // paymentColumns are the columns of payments. A file says the currency in a column of its own.
-func paymentColumns(v *shell.Visit) []shell.Column {
-	return []shell.Column{
+func paymentColumns(v *kit.Visit) []kit.Column {
+	return []kit.Column{
 		{Name: "id", Title: "Payment", Sorts: true}, {Name: "created", Title: "Logged", Sorts: true}, {Name: "type", Title: "Type"},
 		{Name: "status", Title: "Status"}, {Name: "booking", Title: "Booking"}, {Name: "channel", Title: "Channel", Minor: true},
 		{Name: "reference", Title: "Reference", Minor: true}, {Name: "total", Title: "Amount", Figure: true, Sorts: true},
@@ -109,89 +111,89 @@ func paymentColumns(v *shell.Visit) []shell.Column {
 	}
 }
 
-func (p *pages) paymentRows(v *shell.Visit, list []travel.Transaction) (rows []shell.Row, err error) {
+func (p *pages) paymentRows(v *kit.Visit, list []payment.Transaction) (rows []kit.Row, err error) {
 	var ids []int64
 	for _, t := range list {
 		ids = append(ids, t.ChannelID)
 	}
 	names, err := p.channelNames(v, ids)
 	for _, t := range list {
-		linked := shell.Ident(t.LinkedID)
+		linked := kit.Ident(t.LinkedID)
 		if t.LinkedID != 0 {
 			linked.Href = paymentAt(v, t.LinkedID)
 		}
-		rows = append(rows, shell.Row{Href: paymentAt(v, t.ID), Cells: []shell.Cell{
-			shell.Ident(t.ID), shell.AtInstant(t.CreatedAt), shell.Words(shell.Say(string(t.Type))), paymentState(t.Status), bookingsCell(v, t),
-			shell.Words(names[t.ChannelID]), shell.Words(t.Reference), shell.Sum(t.Total, t.Currency), left(t), shell.Words(string(t.Currency)),
-			shell.Sum(t.BaseTotal, t.BaseCurrency), shell.Words(t.ForexRate), shell.AtInstant(t.EffectiveAt),
-			shell.Words(strings.TrimSpace(t.PayeeName + " " + t.PayeeSurname)), shell.Words(t.PayeeEmail), shell.Words(t.Country),
-			shell.Words(shell.Say(t.Method)), shell.Words(t.CardType), shell.Words(t.LastFour), shell.Words(t.PSP), shell.Words(t.AuthCode),
-			shell.Words(t.AcquirerReference), linked, shell.Words(flags(t)), shell.Words(t.Author), shell.AtInstant(t.ModifiedAt),
+		rows = append(rows, kit.Row{Href: paymentAt(v, t.ID), Cells: []kit.Cell{
+			kit.Ident(t.ID), kit.AtInstant(t.CreatedAt), kit.Words(kit.Say(string(t.Type))), paymentState(t.Status), bookingsCell(v, t),
+			kit.Words(names[t.ChannelID]), kit.Words(t.Reference), kit.Sum(t.Total, t.Currency), left(t), kit.Words(string(t.Currency)),
+			kit.Sum(t.BaseTotal, t.BaseCurrency), kit.Words(t.ForexRate), kit.AtInstant(t.EffectiveAt),
+			kit.Words(strings.TrimSpace(t.PayeeName + " " + t.PayeeSurname)), kit.Words(t.PayeeEmail), kit.Words(t.Country),
+			kit.Words(kit.Say(t.Method)), kit.Words(t.CardType), kit.Words(t.LastFour), kit.Words(t.PSP), kit.Words(t.AuthCode),
+			kit.Words(t.AcquirerReference), linked, kit.Words(flags(t)), kit.Words(t.Author), kit.AtInstant(t.ModifiedAt),
 		}})
 	}
 	return rows, err
 }
 
 // left is what can still be refunded or captured; nothing of what only adjusts.
-func left(t travel.Transaction) shell.Cell {
+func left(t payment.Transaction) kit.Cell {
 	if t.Type.Linked() && !t.Type.Takes() {
-		return shell.Cell{}
+		return kit.Cell{}
 	}
-	return shell.Sum(t.TotalRemaining(), t.Currency)
+	return kit.Sum(t.TotalRemaining(), t.Currency)
 }
 
-func flags(t travel.Transaction) string {
+func flags(t payment.Transaction) string {
 	var list []string
 	for _, f := range t.Flags {
-		list = append(list, shell.Say(f))
+		list = append(list, kit.Say(f))
 	}
 	return strings.Join(list, ", ")
 }
 
 // bookingsCell leads to the booking of a payment, or says how many it has.
-func bookingsCell(v *shell.Visit, t travel.Transaction) shell.Cell {
+func bookingsCell(v *kit.Visit, t payment.Transaction) kit.Cell {
 	if len(t.Payments) == 1 {
 		one := t.Payments[0]
 		text := one.BookingReference
 		if text == "" {
 			text = strconv.FormatInt(one.BookingID, 10)
 		}
-		return shell.Linked(text, bookingAt(v, one.BookingID))
+		return kit.Linked(text, bookingAt(v, one.BookingID))
 	}
 	var ids []string
 	for _, one := range t.Payments {
 		ids = append(ids, strconv.FormatInt(one.BookingID, 10))
 	}
-	return shell.Cell{Text: shell.Plural(int64(len(ids)), "booking", "bookings"), Plain: strings.Join(ids, " ")}
+	return kit.Cell{Text: kit.Plural(int64(len(ids)), "booking", "bookings"), Plain: strings.Join(ids, " ")}
 }
 
 // paymentState is the status of a payment with its colour.
-func paymentState(s travel.TransactionStatus) shell.Cell {
-	tone := map[travel.TransactionStatus]string{
-		travel.StatusComplete: "good", travel.StatusFailed: "bad", travel.StatusIncomplete: "warn", travel.StatusLocked: "bad",
+func paymentState(s payment.TransactionStatus) kit.Cell {
+	tone := map[payment.TransactionStatus]string{
+		payment.StatusComplete: "good", payment.StatusFailed: "bad", payment.StatusIncomplete: "warn", payment.StatusLocked: "bad",
 	}[s]
 	if tone == "" {
 		tone = "calm"
 	}
-	if s == travel.StatusLocked {
-		return shell.Cell{Text: "Charged back", Plain: string(s), Tone: tone}
+	if s == payment.StatusLocked {
+		return kit.Cell{Text: "Charged back", Plain: string(s), Tone: tone}
 	}
-	return shell.State(string(s), tone)
+	return kit.State(string(s), tone)
 }
 
 // paymentsOfStory are the payments of one booking, with what each has of it.
-func paymentsOfStory(v *shell.Visit, list []travel.Transaction) *shell.Table {
-	t := shell.Table{
-		Bare: true, Name: "payments", Caption: "Payments", Columns: []shell.Column{
+func paymentsOfStory(v *kit.Visit, list []payment.Transaction) *kit.Table {
+	t := kit.Table{
+		Bare: true, Name: "payments", Caption: "Payments", Columns: []kit.Column{
 			{Name: "id", Title: "Payment"}, {Name: "type", Title: "Type"}, {Name: "status", Title: "Status"}, {Name: "taken", Title: "Taken"},
 			{Name: "reference", Title: "Reference", Minor: true}, {Name: "total", Title: "Amount", Figure: true}, {Name: "remaining", Title: "Left", Figure: true},
 		},
-		Empty: shell.Empty{Title: "Nothing is paid yet", Text: "Payments and refunds of this booking will stand here."},
+		Empty: kit.Empty{Title: "Nothing is paid yet", Text: "Payments and refunds of this booking will stand here."},
 	}
 	for _, one := range list {
-		t.Rows = append(t.Rows, shell.Row{Href: paymentAt(v, one.ID), Cells: []shell.Cell{
-			shell.Ident(one.ID), shell.Words(shell.Say(string(one.Type))), paymentState(one.Status), shell.AtInstant(one.EffectiveAt),
-			shell.Words(one.Reference), shell.Sum(one.Total, one.Currency), left(one),
+		t.Rows = append(t.Rows, kit.Row{Href: paymentAt(v, one.ID), Cells: []kit.Cell{
+			kit.Ident(one.ID), kit.Words(kit.Say(string(one.Type))), paymentState(one.Status), kit.AtInstant(one.EffectiveAt),
+			kit.Words(one.Reference), kit.Sum(one.Total, one.Currency), left(one),
 		}})
 	}
 	return v.Table(t)

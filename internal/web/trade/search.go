@@ -3,38 +3,42 @@ package trade
 import (
 	"net/url"
 
-	"holdfast/internal/travel"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/book/bookings"
+	"holdfast/internal/book/payments"
+	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/store"
+	"holdfast/internal/web/kit"
 )
 
 // searchPage is what the search of the side bar found.
 type searchPage struct {
 	Query, Action      string
-	Bookings, Payments *shell.Table
+	Bookings, Payments *kit.Table
 	AllBookings        string
 	AllPayments        string
-	Empty              shell.Empty
+	Empty              kit.Empty
 }
 
 // mostFound is how many bookings and payments the search shows each.
 const mostFound = 10
 
 // search looks for bookings and payments. The only hit opens at once.
-func (p *pages) search(v *shell.Visit) error {
+func (p *pages) search(v *kit.Visit) error {
 	q := v.Query("q")
-	data := searchPage{Query: q, Empty: shell.Empty{
+	data := searchPage{Query: q, Empty: kit.Empty{
 		Title: "Nothing was found", Text: "The search finds bookings and payments by their number, reference, surname or e-mail address.",
 	}}
 	if q == "" {
 		data.Empty.Title = "What are you looking for?"
 		return p.showSearch(v, data)
 	}
-	page := travel.Page{Number: 1, Size: mostFound, Offset: -1, OrderBy: "id", Descending: true}
-	bookings, err := p.app.Bookings.List(v.R.Context(), v.Actor, travel.BookingFilter{Find: q}, page)
+	page := store.Page{Number: 1, Size: mostFound, Offset: -1, OrderBy: "id", Descending: true}
+	bookings, err := p.app.Bookings.List(v.R.Context(), v.Actor, bookings.BookingFilter{Find: q}, page)
 	if err != nil {
 		return err
 	}
-	payments, err := p.app.Payments.List(v.R.Context(), v.Actor, travel.TransactionFilter{Find: q}, page)
+	payments, err := p.app.Payments.List(v.R.Context(), v.Actor, payments.TransactionFilter{Find: q}, page)
 	if err != nil {
 		return err
 	}
@@ -56,20 +60,20 @@ func (p *pages) search(v *shell.Visit) error {
 	return p.showSearch(v, data)
 }
 
-func (p *pages) showSearch(v *shell.Visit, data searchPage) error {
+func (p *pages) showSearch(v *kit.Visit, data searchPage) error {
 	data.Action = v.At("/search")
-	return v.Show(p.Pages, "search.html", shell.Page{Title: "Search", Data: data})
+	return v.Show(p.Pages, "search.html", kit.Page{Title: "Search", Data: data})
 }
 
 // latest are two short tables of bookings and payments.
 func (p *pages) latest(
-	v *shell.Visit, bookings []travel.Booking, payments []travel.Transaction,
-) (of, paid *shell.Table, err error) {
+	v *kit.Visit, bookings []booking.Booking, payments []payment.Transaction,
+) (of, paid *kit.Table, err error) {
 	rows, err := p.bookingRows(v, bookings)
 	if err != nil {
 		return nil, nil, err
 	}
-	b := shell.Table{Bare: true, Name: "bookings", Caption: "Bookings", Columns: bookingColumns(v), Rows: rows}
+	b := kit.Table{Bare: true, Name: "bookings", Caption: "Bookings", Columns: bookingColumns(v), Rows: rows}
 	for i := range b.Columns {
 		b.Columns[i].Sorts = false
 		b.Columns[i].Hidden = b.Columns[i].Hidden || b.Columns[i].Name == "unpaid" || b.Columns[i].Name == "reference"
@@ -77,7 +81,7 @@ func (p *pages) latest(
 	if rows, err = p.paymentRows(v, payments); err != nil {
 		return nil, nil, err
 	}
-	t := shell.Table{Bare: true, Name: "payments", Caption: "Payments", Columns: paymentColumns(v), Rows: rows}
+	t := kit.Table{Bare: true, Name: "payments", Caption: "Payments", Columns: paymentColumns(v), Rows: rows}
 	for i := range t.Columns {
 		t.Columns[i].Sorts = false
 		t.Columns[i].Hidden = t.Columns[i].Hidden || t.Columns[i].Name == "remaining" || t.Columns[i].Name == "channel" || t.Columns[i].Name == "reference"

@@ -7,34 +7,37 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/civil"
-	"holdfast/internal/events"
-	"holdfast/internal/mail"
-	"holdfast/internal/protection"
-	"holdfast/internal/reports"
-	"holdfast/internal/travel"
+	"holdfast/internal/book/payments"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/notify/mail"
+	"holdfast/internal/platform/events"
+	"holdfast/internal/report"
+	"holdfast/internal/store"
 	"holdfast/internal/web/choices"
-	"holdfast/internal/web/shell"
+	"holdfast/internal/web/kit"
 )
 
 // mostInStory is how many payments, mails and events a page about one object shows.
 const mostInStory = 100
 
 // first is the first page of a list of a story.
-func first(down bool) travel.Page {
-	return travel.Page{Number: 1, Size: mostInStory, Offset: -1, OrderBy: "id", Descending: down}
+func first(down bool) store.Page {
+	return store.Page{Number: 1, Size: mostInStory, Offset: -1, OrderBy: "id", Descending: down}
 }
 
 // storyPage is what the page of a booking shows.
 type storyPage struct {
-	Booking      travel.Booking
+	Booking      booking.Booking
 	Figures      []figure
-	Facts        []shell.Fact
-	Payments     *shell.Table
+	Facts        []kit.Fact
+	Payments     *kit.Table
 	MorePayments string // the address of all, where there are more than the page has
 	Explained    explained
-	Mails        *shell.Table
+	Mails        *kit.Table
 	History      []happening
 }
 
@@ -51,7 +54,7 @@ type explained struct {
 
 type explainedAllocation struct {
 	Title, Href, State, Tone string
-	Facts                    []shell.Fact
+	Facts                    []kit.Fact
 	Steps                    []protection.Step
 }
 
@@ -62,18 +65,18 @@ type happening struct {
 	Href       string
 }
 
-func (p *pages) booking(v *shell.Visit) error {
+func (p *pages) booking(v *kit.Visit) error {
 	b, err := p.bookingOf(v)
 	if err != nil {
 		return err
 	}
 	ctx := v.R.Context()
-	paid, err := p.app.Payments.List(ctx, v.Actor, travel.TransactionFilter{Bookings: []int64{b.ID}}, first(true))
+	paid, err := p.app.Payments.List(ctx, v.Actor, payments.TransactionFilter{Bookings: []int64{b.ID}}, first(true))
 	if err != nil {
 		return err
 	}
-	report, err := p.app.Protection.ExplainBooking(ctx, v.Actor, b.ID, reports.ProtectionQuery{},
-		travel.Page{Number: 1, Size: 20, Offset: -1, OrderBy: "id"})
+	report, err := p.app.Protection.ExplainBooking(ctx, v.Actor, b.ID, report.ProtectionQuery{},
+		store.Page{Number: 1, Size: 20, Offset: -1, OrderBy: "id"})
 	if err != nil {
 		return err
 	}
@@ -97,74 +100,74 @@ func (p *pages) booking(v *shell.Visit) error {
 	if paid.More {
 		data.MorePayments = v.At("/payments?bookings=" + strconv.FormatInt(b.ID, 10))
 	}
-	return v.Show(p.Pages, "booking.html", shell.Page{
-		Title: bookingName(b), Menu: "/bookings", Path: []shell.Link{{Text: "Bookings", Href: v.At("/bookings")}},
+	return v.Show(p.Pages, "booking.html", kit.Page{
+		Title: bookingName(b), Menu: "/bookings", Path: []kit.Link{{Text: "Bookings", Href: v.At("/bookings")}},
 		Acts: p.actsOfBooking(v, b), Data: data,
 	})
 }
 
 // mayLogPayments says whether the user may report payments by a form: where this service takes them itself, a card is needed.
-func (p *pages) mayLogPayments(v *shell.Visit) bool {
-	return v.Can(auth.WriteTransactions) && !p.app.Payments.Profile.Processes()
+func (p *pages) mayLogPayments(v *kit.Visit) bool {
+	return v.Can(access.WriteTransactions) && !p.app.Payments.Profile.Processes()
 }
 
-func (p *pages) actsOfBooking(v *shell.Visit, b travel.Booking) (acts []shell.Link) {
+func (p *pages) actsOfBooking(v *kit.Visit, b booking.Booking) (acts []kit.Link) {
 	at := bookingAt(v, b.ID)
 	if p.mayLogPayments(v) && b.Total > b.Sums.Held {
-		acts = append(acts, shell.Link{Text: "Log a payment", Href: at + "/pay"})
+		acts = append(acts, kit.Link{Text: "Log a payment", Href: at + "/pay"})
 	}
-	if v.Can(auth.WriteBookings) {
-		acts = append(acts, shell.Link{Text: "Change", Href: at + "/edit", Plain: true})
+	if v.Can(access.WriteBookings) {
+		acts = append(acts, kit.Link{Text: "Change", Href: at + "/edit", Plain: true})
 		if len(b.TransactionIDs) == 0 {
-			acts = append(acts, shell.Link{Text: "Delete", Href: at + "/delete", Plain: true})
+			acts = append(acts, kit.Link{Text: "Delete", Href: at + "/delete", Plain: true})
 		}
 	}
-	return append(acts, shell.Link{Text: "Certificate", Href: at + "/certificate", Plain: true})
+	return append(acts, kit.Link{Text: "Certificate", Href: at + "/certificate", Plain: true})
 }
 
-func storyFigures(b travel.Booking, r reports.BookingProtection) []figure {
+func storyFigures(b booking.Booking, r report.BookingProtection) []figure {
 	sums := r.Sums
 	list := []figure{
-		{Text: "Total", Value: shell.Money(b.Total, b.Currency)}, {Text: "Paid", Value: shell.Money(b.Sums.Net, b.Currency)},
-		{Text: "Not paid yet", Value: shell.Money(b.Unpaid(), b.Currency)},
+		{Text: "Total", Value: kit.Money(b.Total, b.Currency)}, {Text: "Paid", Value: kit.Money(b.Sums.Net, b.Currency)},
+		{Text: "Not paid yet", Value: kit.Money(b.Unpaid(), b.Currency)},
 	}
-	protected := figure{Text: "Protected now", Value: shell.Money(sums.E1+sums.E2, b.Currency)}
+	protected := figure{Text: "Protected now", Value: kit.Money(sums.E1+sums.E2, b.Currency)}
 	if sums.Simulated {
 		protected.Text = "Protected, as a test"
 	}
 	return append(list, protected)
 }
 
-func bookingFacts(v *shell.Visit, b travel.Booking, channel string, lastDay civil.Day) []shell.Fact {
+func bookingFacts(v *kit.Visit, b booking.Booking, channel string, lastDay civil.Day) []kit.Fact {
 	today := civil.DayOf(v.Now())
 	status := bookingState(b.StatusOn(today))
-	travelled := shell.Day(b.End)
+	travelled := kit.Day(b.End)
 	if b.Start != civil.NoDay {
-		travelled = shell.Day(b.Start) + " – " + travelled
+		travelled = kit.Day(b.Start) + " – " + travelled
 	}
-	list := []shell.Fact{
+	list := []kit.Fact{
 		{Text: "Status", Value: status.Text, Tone: status.Tone},
 		{Text: "Channel", Value: channel, Href: v.At("/channels/" + strconv.FormatInt(b.ChannelID, 10))},
-		{Text: "Travel", Value: travelled}, {Text: "Last day of dispute", Value: shell.Day(lastDay)}, {Text: "Lead traveller", Value: strings.TrimSpace(b.Firstname + " " + b.Surname)},
+		{Text: "Travel", Value: travelled}, {Text: "Last day of dispute", Value: kit.Day(lastDay)}, {Text: "Lead traveller", Value: strings.TrimSpace(b.Firstname + " " + b.Surname)},
 		{Text: "E-mail", Value: b.Email}, {Text: "Country", Value: choices.Country(b.Country)}, {Text: "Reference", Value: b.Reference},
-		{Text: "Number", Value: strconv.FormatInt(b.ID, 10)}, {Text: "Also protected by", Value: shell.Say(string(b.OtherProtection()))},
-		{Text: "Language", Value: choices.Language(b.Language)}, {Text: "Logged", Value: shell.Instant(b.CreatedAt)}, {Text: "Logged by", Value: b.Author},
+		{Text: "Number", Value: strconv.FormatInt(b.ID, 10)}, {Text: "Also protected by", Value: kit.Say(string(b.OtherProtection()))},
+		{Text: "Language", Value: choices.Language(b.Language)}, {Text: "Logged", Value: kit.Instant(b.CreatedAt)}, {Text: "Logged by", Value: b.Author},
 	}
 	if b.Pax > 0 {
-		list = append(list, shell.Fact{Text: "Travellers", Value: strconv.FormatInt(b.Pax, 10)})
+		list = append(list, kit.Fact{Text: "Travellers", Value: strconv.FormatInt(b.Pax, 10)})
 	}
 	if len(b.Suppliers) > 0 {
 		var ids []string
 		for _, id := range b.Suppliers {
 			ids = append(ids, strconv.FormatInt(id, 10))
 		}
-		list = append(list, shell.Fact{Text: "Suppliers", Value: strings.Join(ids, ", ")})
+		list = append(list, kit.Fact{Text: "Suppliers", Value: strings.Join(ids, ", ")})
 	}
-	return slices.DeleteFunc(list, func(f shell.Fact) bool { return f.Value == "" })
+	return slices.DeleteFunc(list, func(f kit.Fact) bool { return f.Value == "" })
 }
 
 // explainedOf is the explanation of a booking, and of each of its payments.
-func explainedOf(v *shell.Visit, r reports.BookingProtection) explained {
+func explainedOf(v *kit.Visit, r report.BookingProtection) explained {
 	made := explained{Steps: r.Sums.Steps, More: r.Sums.Allocations > int64(len(r.Allocations.Items))}
 	for _, x := range r.Allocations.Items {
 		made.Allocations = append(made.Allocations, explainAllocation(v, x, "Payment "+strconv.FormatInt(x.TransactionID, 10)))
@@ -172,7 +175,7 @@ func explainedOf(v *shell.Visit, r reports.BookingProtection) explained {
 	return made
 }
 
-func explainAllocation(v *shell.Visit, x protection.Explained, title string) explainedAllocation {
+func explainAllocation(v *kit.Visit, x protection.Explained, title string) explainedAllocation {
 	state, tone := "Not protected", "warn"
 	switch {
 	case x.Decision.Protected && x.Decision.Simulated:
@@ -180,17 +183,17 @@ func explainAllocation(v *shell.Visit, x protection.Explained, title string) exp
 	case x.Decision.Protected:
 		state, tone = "Protected", "good"
 	}
-	facts := []shell.Fact{
-		{Text: "Paid", Value: shell.Money(x.Amount, x.Currency)}, {Text: "Left", Value: shell.Money(x.Remaining, x.Currency)},
-		{Text: "Not delivered", Value: shell.Money(x.Undelivered, x.Currency)}, {Text: "Last day of dispute", Value: shell.Day(x.Terms.LastDay)},
+	facts := []kit.Fact{
+		{Text: "Paid", Value: kit.Money(x.Amount, x.Currency)}, {Text: "Left", Value: kit.Money(x.Remaining, x.Currency)},
+		{Text: "Not delivered", Value: kit.Money(x.Undelivered, x.Currency)}, {Text: "Last day of dispute", Value: kit.Day(x.Terms.LastDay)},
 	}
 	if x.HasValue {
-		facts = append(facts, shell.Fact{Text: "Value", Value: shell.Money(x.Value, x.PolicyCurrency)})
+		facts = append(facts, kit.Fact{Text: "Value", Value: kit.Money(x.Value, x.PolicyCurrency)})
 	} else {
-		facts = append(facts, shell.Fact{Text: "Value", Value: "Waits for a rate", Tone: "warn"})
+		facts = append(facts, kit.Fact{Text: "Value", Value: "Waits for a rate", Tone: "warn"})
 	}
 	if x.Premium.Priced {
-		facts = append(facts, shell.Fact{Text: "Premium", Value: shell.Money(x.Premium.Booked, x.PolicyCurrency)})
+		facts = append(facts, kit.Fact{Text: "Premium", Value: kit.Money(x.Premium.Booked, x.PolicyCurrency)})
 	}
 	return explainedAllocation{
 		Title: title, Href: paymentAt(v, x.TransactionID), State: state, Tone: tone, Facts: facts,
@@ -198,26 +201,26 @@ func explainAllocation(v *shell.Visit, x protection.Explained, title string) exp
 	}
 }
 
-func mailsOf(v *shell.Visit, list []mail.Mail) *shell.Table {
-	t := shell.Table{Bare: true, Name: "mails", Caption: "Mails", Columns: []shell.Column{
+func mailsOf(v *kit.Visit, list []mail.Mail) *kit.Table {
+	t := kit.Table{Bare: true, Name: "mails", Caption: "Mails", Columns: []kit.Column{
 		{Name: "queued", Title: "Written"}, {Name: "kind", Title: "Kind"}, {Name: "to", Title: "To"}, {Name: "state", Title: "State"},
 	}}
 	for _, m := range list {
-		t.Rows = append(t.Rows, shell.Row{Cells: []shell.Cell{
-			shell.AtInstant(m.QueuedAt), shell.Words(shell.Say(string(m.Kind))), shell.Words(m.Recipient), mailState(m.State),
+		t.Rows = append(t.Rows, kit.Row{Cells: []kit.Cell{
+			kit.AtInstant(m.QueuedAt), kit.Words(kit.Say(string(m.Kind))), kit.Words(m.Recipient), mailState(m.State),
 		}})
 	}
 	return v.Table(t)
 }
 
-func mailState(s mail.State) shell.Cell {
+func mailState(s mail.State) kit.Cell {
 	tone := map[mail.State]string{mail.Sent: "good", mail.Dead: "bad", mail.Unknown: "warn"}[s]
-	return shell.State(string(s), cmp.Or(tone, "calm"))
+	return kit.State(string(s), cmp.Or(tone, "calm"))
 }
 
 // history is what became of a booking, the latest first. Events are kept for ninety days; what the booking and its payments
 // say themselves is there for ever.
-func history(v *shell.Visit, b travel.Booking, paid []travel.Transaction, mails []mail.Mail, told []events.Event) (list []happening) {
+func history(v *kit.Visit, b booking.Booking, paid []payment.Transaction, mails []mail.Mail, told []events.Event) (list []happening) {
 	for _, e := range slices.Backward(told) { // the oldest is the first of them
 		if e.Type == events.BookingCreated {
 			continue
@@ -230,13 +233,13 @@ func history(v *shell.Visit, b travel.Booking, paid []travel.Transaction, mails 
 	}
 	for _, t := range paid {
 		list = append(list, happening{
-			At: t.CreatedAt, What: shell.Say(string(t.Type)), Href: paymentAt(v, t.ID),
-			Text: shell.Money(t.Total, t.Currency) + ", " + strings.ToLower(shell.Say(string(t.Status))),
+			At: t.CreatedAt, What: kit.Say(string(t.Type)), Href: paymentAt(v, t.ID),
+			Text: kit.Money(t.Total, t.Currency) + ", " + strings.ToLower(kit.Say(string(t.Status))),
 		})
 	}
 	for _, m := range mails {
 		if m.State == mail.Sent {
-			list = append(list, happening{At: m.QueuedAt, What: "Mail sent", Text: shell.Say(string(m.Kind)) + " to " + m.Recipient})
+			list = append(list, happening{At: m.QueuedAt, What: "Mail sent", Text: kit.Say(string(m.Kind)) + " to " + m.Recipient})
 		}
 	}
 	list = append(list, happening{At: b.CreatedAt, What: "Booking logged", Text: "by " + b.Author})

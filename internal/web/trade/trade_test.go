@@ -7,9 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/auth"
-	"holdfast/internal/travel"
-	"holdfast/internal/web/webtest"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/testkit/webtest"
 
 	"github.com/xuri/excelize/v2"
 )
@@ -21,12 +22,12 @@ func idOf(id int64) string { return strconv.FormatInt(id, 10) }
 func TestBookingsAreFound(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.ReadOnly)
+	b := h.As(access.ReadOnly)
 	b.Must(h.At("/bookings"), "There are no bookings yet")
-	c := h.Channel(travel.ModeTest, "EUR")
+	c := h.Channel(merchant.ModeTest, "EUR")
 	first, second := h.Booking(c, 1234_50, "2030-03-01"), h.Booking(c, 10_00, "2030-04-01")
 	surname := "=Lovelace" // a spreadsheet must not run it
-	if _, err := h.App.Bookings.Update(t.Context(), h.Actor, second.ID, travel.BookingFields{Surname: &surname}); err != nil {
+	if _, err := h.App.Bookings.Update(t.Context(), h.Actor, second.ID, booking.BookingFields{Surname: &surname}); err != nil {
 		t.Fatal(err)
 	}
 	for query, want := range map[string][2]bool{
@@ -54,8 +55,8 @@ func TestBookingsAreFound(t *testing.T) {
 func TestBookingsLeaveAsAFile(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	b := h.As(auth.Finance)
-	c := h.Channel(travel.ModeTest, "EUR")
+	b := h.As(access.Finance)
+	c := h.Channel(merchant.ModeTest, "EUR")
 	h.Booking(c, 1234_50, "2030-03-01")
 	query := "?col=traveller&col=date_end&col=total&col=currency&format="
 	rows, err := csv.NewReader(strings.NewReader(b.Must(h.At("/bookings" + query + "csv")).Body)).ReadAll()

@@ -1,0 +1,26 @@
+package view
+
+import (
+	"encoding/json"
+
+	"holdfast/internal/platform/events"
+)
+
+// Happening is an event on the wire.
+type Happening struct {
+	ID         int64           `json:"id"`
+	Type       events.Type     `json:"type"`
+	APIVersion string          `json:"api_version"`
+	Created    string          `json:"created"`
+	ObjectType events.Kind     `json:"object_type"`
+	ObjectID   int64           `json:"object_id"`
+	Details    json.RawMessage `json:"details"` // what the event itself says
+	Object     any             `json:"object"`  // as it is now; null if it is gone
+}
+
+// Feed is a piece of the feed.
+type Feed struct {
+	Events  []Happening `json:"events"`
+	Next    string      `json:"next"`
+	HasMore bool        `json:"has_more"`
+}

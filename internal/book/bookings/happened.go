@@ -1,0 +1,66 @@
+package bookings
+
+import (
+	"context"
+	"fmt"
+
+	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/events"
+	"holdfast/internal/store"
+)
+
+// statusNow is the status of a booking on the day of the write.
+func statusNow(tx *store.Tx, b booking.Booking) string {
+	return string(b.StatusOn(civil.DayOf(tx.Now)))
+}
+
+// recordStatus records that the status of a booking has changed in this write.
+func recordStatus(tx *store.Tx, before, after booking.Booking) {
+	if before.StoredStatus() == after.StoredStatus() {
+		return
+	}
+	kind := events.BookingUpdated
+	if after.StoredStatus() == booking.BookingPaid {
+		kind = events.BookingPaid
+	}
+	events.Record(tx, after.SiteID, kind, after.ID, events.Details{Status: statusNow(tx, after)})
+}
+
+// completedAtOnce is how many events of completed bookings one write records.
+const completedAtOnce = 200
+
+// TellCompleted records the event of bookings that are completed: they are paid, and their end date is past by the clock of
+// their site. It is the job that notices this. more: there may be others.
+func (b *Bookings) TellCompleted(ctx context.Context) (more bool, err error) {
+	return core.EachSite(ctx, b.Core, sitesToComplete, completedAtOnce, tellCompleted)
+}
+
+// sitesToComplete selects the sites with bookings to tell, by the real time. The first day is the end of an index.
+const sitesToComplete = `SELECT s.id, s.clock_ahead FROM sites s WHERE (SELECT MIN(b.end_day) FROM bookings b
+	WHERE b.site_id = s.id AND b.status = 'paid' AND NOT b.completed) < ($1 + s.clock_ahead) / 86400000000 ORDER BY s.id`
+
+// tellCompleted records up to limit completed bookings of a site, and returns how many. The row of the booking is the lock,
+// so each completion is told once. Its conditions are looked at again, in a form that no index has: else PostgreSQL
+// may go through all bookings that wait for their completion, to find the few that were chosen. A booking that is not paid any more, or gets a later end date, can be completed again.
+func tellCompleted(tx *store.Tx, siteID int64, limit int) (told int, err error) {
+	today := int64(civil.DayOf(tx.Now))
+	err = tx.Each(`UPDATE bookings SET completed = TRUE
+		WHERE CASE WHEN status = 'paid' AND end_day < $2 THEN NOT completed AND NOT deleted ELSE FALSE END AND (site_id, id) IN (
+			SELECT b.site_id, b.id FROM bookings b WHERE b.site_id = $1 AND b.status = 'paid' AND NOT b.completed AND NOT b.deleted
+				AND b.end_day < $2 AND b.channel_id NOT IN (SELECT c.id FROM channels c WHERE c.site_id = $1 AND c.locked)
+			ORDER BY b.end_day, b.id LIMIT $3)
+		RETURNING id, end_day`, []any{siteID, today, limit}, func(scan func(dest ...any) error) error {
+		var id int64
+		var last civil.Day
+		err := scan(&id, &last)
+		events.Record(tx, siteID, events.BookingCompleted, id, events.Details{Status: string(booking.BookingCompleted)})
+		told++
+		return err
+	})
+	if err != nil {
+		return told, fmt.Errorf("completed bookings of site %d: %w", siteID, err)
+	}
+	return told, nil
+}

@@ -1,0 +1,252 @@
+// Package certificates is the room of the pages on which travellers see whether their booking is protected. It owns the
+// table certificates: the keys of these pages. A key is made when somebody first asks for the link of a booking, and it can be
+// revoked. Begin to read at Certificates.Of and Certificates.Show.
+package certificates
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"time"
+
+	"holdfast/internal/book/bookings"
+	"holdfast/internal/book/ledger"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/secrets"
+	"holdfast/internal/store"
+)
+
+// Path begins the addresses of the pages. A key follows it.
+const Path = "/certificate/"
+
+// Link is the address of a certificate, for the address under which clients reach the service.
+func Link(base, key string) string { return base + Path + key }
+
+// keyBytes is how much chance a key has: 128 bits.
+const keyBytes = 16
+
+// keyForm is the form of a key.
+var keyForm = regexp.MustCompile(`^[A-Za-z0-9_-]{22}$`)
+
+// keptKeys is how many keys of one booking are kept. An older key is unknown, and its page answers 404.
+const keptKeys = 20
+
+// Certificates are the use cases of certificates.
+type Certificates struct{ *core.Core }
+
+// sealedKey is the field of a key, for its place (see core.PlaceOf).
+const sealedKey = "certificate"
+
+// New makes the use cases.
+func New(c *core.Core) *Certificates {
+	c.Sealed.Register(core.SealedColumn{
+		Table: "certificates", Column: "sealed_key", Key: []string{"site_id", "booking_id", "number"}, Field: sealedKey,
+	})
+	return &Certificates{c}
+}
+
+// Certificate is what a certificate says, at one moment. It has nothing that the traveller does not know: above all no other
+// person's data.
+type Certificate struct {
+	SiteID    int64
+	Key       string // "" in what a page shows: the page knows its address
+	CreatedAt time.Time
+	At        time.Time // the moment for which it is said
+	Revoked   bool      // then nothing else is set
+
+	BookingID   int64
+	Reference   string // the merchant's, or the number of the booking
+	Start, End  civil.Day
+	Country     string
+	Language    string // of the booking, or else of the channel
+	Merchant    string // receipt_label, or else the site's name
+	Site        string // name of the site
+	Issuer      merchant.Party
+	Currency    money.Currency
+	State       protection.CertificateState
+	Protected   int64
+	Unprotected int64
+	Until       civil.Day // civil.NoDay if nothing is protected
+	Test        bool      // of a sandbox or a test channel: nothing of it is real
+}
+
+// Of reads the certificate of a booking of the actor's site, with its key. The first one who asks, and the first one after it was
+// revoked, makes a new key.
+func (c *Certificates) Of(ctx context.Context, actor access.Actor, bookingID int64) (Certificate, error) {
+	shown, err := c.with(ctx, actor, bookingID)
+	if !errors.Is(err, errNoKey) {
+		return shown, err
+	}
+	key, err := c.newKey()
+	if err != nil {
+		return Certificate{}, err
+	}
+	if err := c.WriteAs(ctx, actor, func(tx *store.Tx) error { return c.add(tx, actor.SiteID, bookingID, key) }); err != nil {
+		return Certificate{}, err
+	}
+	// Somebody else may have been first, and then theirs is the key. Who revokes it at the same time makes this fail.
+	return c.with(ctx, actor, bookingID)
+}
+
+// errNoKey is the error for a booking without a valid key.
+var errNoKey = &errs.Error{
+	Kind: errs.Unavailable, RetryAfter: time.Second, Message: "The link of the certificate was revoked at the same time. Ask again.",
+}
+
+// with reads the certificate of a booking that has a key, or returns errNoKey.
+func (c *Certificates) with(ctx context.Context, actor access.Actor, bookingID int64) (Certificate, error) {
+	var row stored
+	shown, err := core.Read(ctx, c.Core, actor, func(tx *store.Tx) (Certificate, error) {
+		shown, err := c.certify(tx, actor.SiteID, bookingID)
+		if err != nil {
+			return shown, unknownBooking(err, bookingID)
+		}
+		if row, err = lastKey(tx, actor.SiteID, bookingID); errors.Is(err, store.ErrNotFound) || err == nil && row.revoked {
+			return shown, errNoKey
+		}
+		return shown, err
+	})
+	if err != nil {
+		return Certificate{}, err
+	}
+	shown.CreatedAt = row.createdAt
+	shown.Key, err = c.Open(row.sealed, core.PlaceOf(sealedKey, actor.SiteID, bookingID, row.number))
+	return shown, err
+}
+
+// newKey draws a key.
+func (c *Certificates) newKey() (string, error) {
+	var b [keyBytes]byte
+	if _, err := io.ReadFull(c.Random, b[:]); err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(b[:]), nil
+}
+
+// add stores a key of a booking, unless there is a valid one.
+func (c *Certificates) add(tx *store.Tx, siteID, bookingID int64, key string) error {
+	last, err := lastKey(tx, siteID, bookingID)
+	if err == nil && !last.revoked {
+		return nil
+	}
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	row := stored{siteID: siteID, bookingID: bookingID, number: last.number + 1, hash: secrets.HashSecret(key), createdAt: tx.Now}
+	if row.sealed, err = c.Seal(key, core.PlaceOf(sealedKey, siteID, bookingID, row.number)); err != nil {
+		return err
+	}
+	if err := insertKey(tx, row); err != nil {
+		return err
+	}
+	return forgetKeys(tx, siteID, bookingID, row.number-keptKeys)
+}
+
+// Revoke ends the link of a booking's certificate: its page says from now on that it is not valid. Where there is no valid link,
+// nothing changes.
+func (c *Certificates) Revoke(ctx context.Context, actor access.Actor, bookingID int64) error {
+	if err := actor.Require(access.WriteBookings); err != nil {
+		return err
+	}
+	err := core.OnceGone(ctx, c.Core, actor, bookingID, func(tx *store.Tx) error {
+		if _, err := bookings.Alone(tx, actor.SiteID, bookingID); err != nil {
+			return err
+		}
+		revoked, err := revokeKeys(tx, actor.SiteID, bookingID)
+		if err != nil || !revoked {
+			return err
+		}
+		return core.Record(tx, actor, "certificate.revoke", fmt.Sprintf("booking %d", bookingID), nil, struct{}{})
+	})
+	return unknownBooking(err, bookingID)
+}
+
+func unknownBooking(err error, id int64) error {
+	return core.NotFoundAs(errs.RecordNotFound, err, "There is no booking %d.", id)
+}
+
+// Show reads the certificate with a key, for whoever has the key. A key that was revoked gives a Certificate that says so. For an
+// unknown key it costs one look into an index and returns RecordNotFound.
+func (c *Certificates) Show(ctx context.Context, key string) (Certificate, error) {
+	unknown := errs.New(errs.RecordNotFound, "There is no such certificate.")
+	if !keyForm.MatchString(key) {
+		return Certificate{}, unknown
+	}
+	var row stored
+	err := c.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
+		row, err = withKey(tx, secrets.HashSecret(key))
+		return err
+	})
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return Certificate{}, unknown
+	case err != nil:
+		return Certificate{}, err
+	case row.revoked:
+		return Certificate{Revoked: true}, nil
+	}
+	var shown Certificate
+	err = c.ReadBy(ctx, core.SiteClock{SiteID: row.siteID, Ahead: row.ahead}, func(tx *store.Tx) (err error) {
+		shown, err = c.certify(tx, row.siteID, row.bookingID)
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) { // the booking was deleted
+		return Certificate{Revoked: true}, nil
+	}
+	shown.CreatedAt = row.createdAt
+	return shown, err
+}
+
+// certify computes what a certificate says at the transaction's time.
+func (c *Certificates) certify(tx *store.Tx, siteID, bookingID int64) (Certificate, error) {
+	booking, err := bookings.Alone(tx, siteID, bookingID)
+	if err != nil {
+		return Certificate{}, err
+	}
+	site, err := merchants.Site(tx, siteID)
+	if err != nil {
+		return Certificate{}, err
+	}
+	channel, err := merchants.Channel(tx, siteID, booking.ChannelID)
+	if err != nil {
+		return Certificate{}, err
+	}
+	sums := protection.NewCertified(civil.DayOf(tx.Now))
+	for after := int64(0); ; {
+		ids, err := ledger.AllocationIDsOfBooking(tx, siteID, bookingID, after, tx.Now, c.Pieces.Allocations)
+		if err != nil {
+			return Certificate{}, err
+		}
+		if len(ids) == 0 {
+			break
+		}
+		list, err := ledger.HistoriesWithIDs(tx, siteID, ids, nil)
+		if err != nil {
+			return Certificate{}, err
+		}
+		for _, h := range list {
+			sums.Add(h)
+		}
+		if after = ids[len(ids)-1]; len(ids) < c.Pieces.Allocations {
+			break
+		}
+	}
+	return Certificate{
+		SiteID: siteID, At: tx.Now, BookingID: bookingID, Reference: cmp.Or(booking.Reference, booking.TrustID()),
+		Start: booking.Start, End: booking.End, Country: booking.Country, Language: cmp.Or(booking.Language, channel.Language),
+		Merchant: cmp.Or(channel.ReceiptLabel, site.Name), Site: site.Name, Issuer: site.Issuer, Currency: booking.Currency,
+		State: sums.State(), Protected: sums.Protected, Unprotected: sums.Unprotected, Until: sums.Until,
+		Test: site.Sandbox || channel.WasTest || sums.Simulated,
+	}, nil
+}

@@ -1,0 +1,63 @@
+package certificates
+
+import (
+	"database/sql"
+	"time"
+
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+)
+
+// stored is a row of certificates.
+type stored struct {
+	siteID, bookingID, number int64
+	hash, sealed              string
+	createdAt                 time.Time
+	revoked                   bool
+	ahead                     time.Duration // of the site's clock; set by withKey
+}
+
+// lastKey reads the newest key of a booking, or returns store.ErrNotFound.
+func lastKey(tx *store.Tx, siteID, bookingID int64) (stored, error) {
+	s := stored{siteID: siteID, bookingID: bookingID}
+	var created int64
+	var revoked sql.NullInt64
+	err := tx.Row(`SELECT number, sealed_key, created_at, revoked_at FROM certificates
+		WHERE site_id = $1 AND booking_id = $2 ORDER BY number DESC LIMIT 1`, []any{siteID, bookingID},
+		&s.number, &s.sealed, &created, &revoked)
+	s.createdAt, s.revoked = store.Instant(created), revoked.Valid
+	return s, err
+}
+
+// withKey reads the key with a hash, on any site, with the clock of its site, or returns store.ErrNotFound.
+func withKey(tx *store.Tx, hash string) (stored, error) {
+	s := stored{hash: hash}
+	var created, ahead int64
+	var revoked sql.NullInt64
+	err := tx.Row(`SELECT c.site_id, c.booking_id, c.number, c.created_at, c.revoked_at, s.clock_ahead
+		FROM certificates c JOIN sites s ON s.id = c.site_id WHERE c.key_hash = $1`, []any{hash},
+		&s.siteID, &s.bookingID, &s.number, &created, &revoked, &ahead)
+	s.createdAt, s.revoked, s.ahead = store.Instant(created), revoked.Valid, core.Microseconds(ahead)
+	return s, err
+}
+
+// insertKey stores a key, unless somebody else has stored one with its number meanwhile: then theirs counts.
+func insertKey(tx *store.Tx, s stored) error {
+	_, err := tx.Exec(`INSERT INTO certificates (site_id, booking_id, number, key_hash, sealed_key, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (site_id, booking_id, number) DO NOTHING`,
+		s.siteID, s.bookingID, s.number, s.hash, s.sealed, store.Micros(s.createdAt))
+	return err
+}
+
+// revokeKeys ends the valid keys of a booking, and reports whether there was one.
+func revokeKeys(tx *store.Tx, siteID, bookingID int64) (bool, error) {
+	n, err := tx.Exec(`UPDATE certificates SET revoked_at = $3, sealed_key = ''
+		WHERE site_id = $1 AND booking_id = $2 AND revoked_at IS NULL`, siteID, bookingID, store.Micros(tx.Now))
+	return n > 0, err
+}
+
+// forgetKeys removes the keys of a booking up to a number.
+func forgetKeys(tx *store.Tx, siteID, bookingID, upTo int64) error {
+	_, err := tx.Exec(`DELETE FROM certificates WHERE site_id = $1 AND booking_id = $2 AND number <= $3`, siteID, bookingID, upTo)
+	return err
+}

@@ -1,0 +1,246 @@
+// Package checkout serves the payment modal. An auth string opens a session, in which a shopper pays for one booking.
+// It owns modal_sessions. Begin reading at Modals.Open.
+package checkout
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/internal/book/bookings"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/book/payments"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/modal"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/secrets"
+	"holdfast/internal/psp"
+	"holdfast/internal/store"
+)
+
+// Modals is what the payment modal can do: it opens a session with the auth string of an integrator, makes or reads
+// one booking in it, and pays this booking. It acts for an unknown shopper, with the role access.Modal.
+type Modals struct {
+	*core.Core
+	bookings *bookings.Bookings
+	payments *payments.Payments
+}
+
+// NewModals makes the use cases.
+func NewModals(c *core.Core, logged *bookings.Bookings, taken *payments.Payments) *Modals {
+	return &Modals{Core: c, bookings: logged, payments: taken}
+}
+
+// ModalLife is how long a session lives: longer than an auth string, because the shopper has to type.
+const ModalLife = 30 * time.Minute
+
+// Bounds of sessions.
+const (
+	modalMemory   = 24 * time.Hour // how long sessions are stored
+	modalBookings = 10             // that one auth string can pay
+	modalSessions = 50             // that one auth string can open
+)
+
+// The paths of the modal, and of the page to which a shopper comes back from a challenge. That page tells the frame of
+// the modal so.
+const (
+	ModalPath       = "/modal/v1/"
+	ModalReturnPath = ModalPath + "return"
+)
+
+// ModalOpening is the request of a page to open the modal.
+type ModalOpening struct {
+	Problems    errs.Problems
+	Path        string // of the site
+	Environment string // test or live; anything else: that of the channel
+	Origin      string // of the page
+	Auth        string
+	Fields      map[string]string // that the auth string verifies, as texts
+}
+
+// The environments of the modal.
+const (
+	ModalTest = "test"
+	ModalLive = "live"
+)
+
+// TokenizerKind says how the frame of the modal gets the token of a card.
+type TokenizerKind string
+
+// The kinds.
+const (
+	TestCards    TokenizerKind = "sandbox" // the frame knows the test cards, and accepts no others
+	HostedFields TokenizerKind = "hosted"  // the shopper types the number into fields of the tokenizer
+	NoCards      TokenizerKind = "none"    // the channel accepts no cards in the modal
+)
+
+// ModalView is what the frame gets to know about an open session.
+type ModalView struct {
+	Session   modal.Session
+	Token     string
+	SiteName  string
+	Channel   merchant.Channel
+	Tokenizer TokenizerKind
+	Live      bool             // the tokenizer is the one for live cards
+	Fields    psp.HostedFields // for HostedFields only
+}
+
+// Open opens a session. A wrong auth string, an unknown site and an unknown channel all get the same answer, so that
+// nobody finds out by guessing what exists. Only an expired string gets an answer of its own. Other errors are only
+// told to callers with a right auth string.
+//
+// Wrong strings are not counted. Nobody guesses an HMAC, a check costs no more than any small read, and the door bounds how
+// many run at once. A count by address would hold up all shoppers behind a proxy for what one of them does.
+func (m *Modals) Open(ctx context.Context, in ModalOpening) (ModalView, error) {
+	verified := map[string]string{}
+	for name, value := range in.Fields {
+		verified[name] = secrets.OneForm(name, value)
+	}
+	modal.CheckFields(verified, &in.Problems)
+	if err := in.Problems.Err(); err != nil {
+		return ModalView{}, err
+	}
+	token, err := secrets.NewSecret(m.Random)
+	if err != nil {
+		return ModalView{}, err
+	}
+	site, err := m.siteOf(ctx, in.Path)
+	if err != nil {
+		return ModalView{}, err
+	}
+	var view ModalView
+	clock := core.SiteClock{SiteID: site.ID, Ahead: site.ClockAhead}
+	err = m.ReadBy(ctx, clock, func(tx *store.Tx) (err error) {
+		view = ModalView{Token: token, SiteName: site.Name}
+		if view.Channel, err = channelVouchedFor(m.Core, tx, site, in); err != nil {
+			return err
+		}
+		return judgeOpening(site, view.Channel, in)
+	})
+	if err != nil {
+		return ModalView{}, err
+	}
+	in.Fields = verified
+	err = m.WriteBy(ctx, clock, func(tx *store.Tx) error { return m.open(tx, &view, site, in) })
+	return view, err
+}
+
+// siteOf reads the site of an opening. For an unknown site it returns the zero site, so that the answer becomes that for a
+// wrong auth string.
+func (m *Modals) siteOf(ctx context.Context, path string) (site merchant.Site, err error) {
+	err = m.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
+		site, err = merchants.SiteAt(tx, path)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+	return site, err
+}
+
+// decoySecret is used for an unknown channel, so that its answer takes as long as that of a known one.
+const decoySecret = "the secret of no channel"
+
+// channelVouchedFor returns the channel whose secret has signed the auth string. A locked or closed channel is refused
+// in the same way as a wrong string.
+func channelVouchedFor(c *core.Core, tx *store.Tx, site merchant.Site, in ModalOpening) (channel merchant.Channel, err error) {
+	id, _ := payments.ParsePositive(in.Fields["channels"])
+	channel, err = merchants.Channel(tx, site.ID, id)
+	missing := errors.Is(err, store.ErrNotFound)
+	if err != nil && !missing {
+		return channel, err
+	}
+	secret, err := merchants.OpenSecret(c, site.ID, channel.ID, channel.SealedSecret)
+	if err != nil {
+		return channel, err
+	}
+	if secret == "" { // nobody can sign for a channel without a secret
+		missing, secret = true, decoySecret
+	}
+	err = secrets.CheckModalString(secret, in.Fields, in.Auth, tx.Now)
+	if err == nil && (missing || channel.Locked || channel.Mode == merchant.ModeClosed) {
+		err = secrets.ErrModalString()
+	}
+	return channel, err
+}
+
+// judgeOpening refuses an opening with a right auth string, if the page or the environment is wrong.
+func judgeOpening(site merchant.Site, channel merchant.Channel, in ModalOpening) error {
+	if !slices.Contains(site.PermittedURLs, in.Origin) {
+		return modalRefusal("origin", "The origin of the page is not one of the site's permitted URLs.")
+	}
+	environment, other := ModalLive, ModalTest
+	if channel.Mode == merchant.ModeTest {
+		environment, other = other, environment
+	}
+	if in.Environment == other {
+		return modalRefusal("environment", "The environment of the channel is "+environment+".")
+	}
+	return nil
+}
+
+// modalRefusal is a fault of the kind ModalAuth. The reason is one word, for programs.
+func modalRefusal(reason, message string) error {
+	return &errs.Error{Kind: errs.ModalAuth, Reason: reason, Message: message}
+}
+
+// open stores the session and fills in the view.
+func (m *Modals) open(tx *store.Tx, view *ModalView, site merchant.Site, in ModalOpening) error {
+	s := modal.Session{
+		SiteID: site.ID, ChannelID: view.Channel.ID, TokenHash: secrets.HashSecret(view.Token), AuthHash: secrets.HashSecret(in.Auth),
+		Origin: in.Origin, Verified: in.Fields, ExpiresAt: tx.Now.Add(ModalLife), SitePath: site.Path, ChannelName: view.Channel.Name,
+	}
+	n, err := countSessions(tx, s.SiteID, s.AuthHash)
+	if err != nil {
+		return err
+	}
+	if n >= modalSessions {
+		return &errs.Error{Kind: errs.TooMany, RetryAfter: ModalLife, Message: "This auth string has opened too many modals: make another one."}
+	}
+	if view.Session, err = insertSession(tx, s); err != nil {
+		return err
+	}
+	processor, _, account, err := merchants.GatewayOf(m.Core, tx, view.Channel)
+	if errors.Is(err, store.ErrNotFound) {
+		view.Tokenizer = NoCards
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	view.Live = account.Live
+	switch {
+	case processor == merchants.SandboxProcessor:
+		view.Tokenizer = TestCards
+	case account.Tokenizer.ID != "" && account.Tokenizer.FieldsSecret != "":
+		view.Tokenizer = HostedFields
+		// The origins from the inside out: the fields are in our frame, and our frame is in the page.
+		view.Fields = account.Tokenizer.Fields([]string{originOf(core.GatewaySettingsOf(m.Core).BaseURL), s.Origin}, core.RealNow(tx))
+	default:
+		view.Tokenizer = NoCards
+	}
+	return nil
+}
+
+// originOf is the origin of an address.
+func originOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Scheme + "://" + u.Host)
+}
+
+// Forget removes a number of old sessions. more: there may be some left.
+func (m *Modals) Forget(ctx context.Context) (more bool, err error) {
+	err = m.Store.Write(ctx, func(tx *store.Tx) error {
+		n, err := forgetSessionsBefore(tx, core.RealNow(tx).Add(-modalMemory), core.ForgetAtOnce)
+		more = n == core.ForgetAtOnce
+		return err
+	})
+	return more, err
+}

@@ -1,0 +1,254 @@
+package checkout
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/book/payments"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/modal"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/secrets"
+	"holdfast/internal/store"
+)
+
+// ModalUse is a session of the payment modal, as one request uses it.
+type ModalUse struct {
+	Session modal.Session
+	Actor   access.Actor
+	Over    bool // the session has expired: it can only read how its payment ends
+}
+
+// Key is an idempotency key of the session: other shoppers may choose the same one.
+func (u ModalUse) Key(given access.IdempotencyKey) access.IdempotencyKey {
+	if given.Key != "" {
+		given.Key = "modal/" + strconv.FormatInt(u.Session.ID, 10) + "/" + given.Key
+	}
+	return given
+}
+
+// Enter finds the session of a token. A request that writes needs a session that has not expired, and its channel and
+// page must still be allowed to take payments. A request that only reads may use an expired session for as long as a
+// challenge can take, to see how a payment ends.
+func (m *Modals) Enter(ctx context.Context, token string, writes bool) (u ModalUse, err error) {
+	if token == "" {
+		return u, errs.New(errs.NotLoggedIn, "The token of a session of the payment modal is expected.")
+	}
+	wrong := modalRefusal("", "The session of the payment modal is not valid.")
+	err = m.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
+		s, err := sessionWithToken(tx, secrets.HashSecret(token))
+		if errors.Is(err, store.ErrNotFound) {
+			return wrong
+		}
+		if err != nil {
+			return err
+		}
+		site, err := merchants.Site(tx, s.SiteID)
+		if err != nil {
+			return err
+		}
+		channel, err := merchants.Channel(tx, s.SiteID, s.ChannelID)
+		if err != nil {
+			return err
+		}
+		now := tx.Now.Add(site.ClockAhead)
+		over := now.After(s.ExpiresAt)
+		switch {
+		case over && writes, now.After(s.ExpiresAt.Add(core.GatewaySettingsOf(m.Core).ChallengeLife)):
+			return errModalOver()
+		case writes && (channel.Locked || channel.Mode == merchant.ModeClosed || !slices.Contains(site.PermittedURLs, s.Origin)):
+			return wrong
+		}
+		username, display := s.Author()
+		u = ModalUse{Session: s, Over: over, Actor: access.Actor{
+			SiteID: s.SiteID, Username: username, DisplayName: display, Role: access.Modal, Ahead: site.ClockAhead,
+		}}
+		return nil
+	})
+	return u, err
+}
+
+func errModalOver() error {
+	return modalRefusal(secrets.ModalExpired, "The session of the payment modal has expired.")
+}
+
+// differing refuses fields that differ from those which the auth string vouches for.
+func differing(names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	return modalRefusal("differs", "These fields differ from those that the auth string vouches for: "+strings.Join(names, ", ")+".")
+}
+
+// Book makes the booking of the session. given are those of its fields that an auth string can verify, as the request
+// has them. A session has one booking: if it is made already, Book returns it, and created is false.
+func (m *Modals) Book(
+	ctx context.Context, u ModalUse, in booking.BookingFields, given map[string]string,
+) (b booking.Booking, created bool, err error) {
+	if err := differing(in.Fill(u.Session, given)); err != nil {
+		return b, false, err
+	}
+	if u.Session.BookingID == 0 {
+		uuid := sync.OnceValue(m.NewUUID)
+		b, err = core.Once(ctx, m.Core, u.Actor, func(tx *store.Tx) (booking.Booking, core.Outcome, error) {
+			made, err := m.bookings.Make(tx, u.Actor, uuid(), in)
+			if err != nil {
+				return made, core.Outcome{}, err
+			}
+			return made, core.Outcome{ID: made.ID}, bindBooking(tx, u.Session, made.ID, true)
+		}, func(ctx context.Context, made core.Outcome) (booking.Booking, error) {
+			return m.Booking(ctx, u, made.ID)
+		})
+		return b, err == nil, err
+	}
+	if !u.Session.Made {
+		return b, false, errOtherBooking()
+	}
+	b, err = m.Booking(ctx, u, u.Session.BookingID)
+	return b, false, err
+}
+
+func errOtherBooking() error {
+	return modalRefusal("other_booking", "This session of the payment modal is for another booking.")
+}
+
+// bindBooking binds a session to the booking that it pays. An auth string can be used for few bookings only, so that
+// nobody can look through the bookings of others with it.
+func bindBooking(tx *store.Tx, s modal.Session, id int64, made bool) error {
+	used, err := bookingsOf(tx, s.SiteID, s.AuthHash)
+	if err != nil {
+		return err
+	}
+	if len(used) >= modalBookings && !slices.Contains(used, id) {
+		return &errs.Error{Kind: errs.TooMany, RetryAfter: ModalLife, Message: "This auth string was used for too many bookings: make another one."}
+	}
+	err = bindSession(tx, s, id, made)
+	if errors.Is(err, store.ErrNotFound) {
+		return errOtherBooking()
+	}
+	return err
+}
+
+// Booking reads the booking of the session. If the session has none yet, the booking becomes the session's, provided
+// that it fits the fields that the auth string verifies.
+func (m *Modals) Booking(ctx context.Context, u ModalUse, id int64) (booking.Booking, error) {
+	s := u.Session
+	if s.BookingID != 0 && s.BookingID != id {
+		return booking.Booking{}, errOtherBooking()
+	}
+	if s.BookingID == 0 && u.Over {
+		return booking.Booking{}, errModalOver()
+	}
+	if _, err := m.payments.ExpireDue(ctx, s.SiteID); err != nil {
+		return booking.Booking{}, err
+	}
+	visit := m.ReadBy
+	if s.BookingID == 0 {
+		visit = func(ctx context.Context, clock core.SiteClock, fn func(tx *store.Tx) error) error {
+			return m.WriteBy(ctx, clock, fn)
+		}
+	}
+	var found booking.Booking
+	err := visit(ctx, core.ClockFor(u.Actor), func(tx *store.Tx) (err error) {
+		var problems errs.Problems
+		found, err = m.bookings.Find(tx, s.SiteID, id)
+		if errors.Is(err, store.ErrNotFound) {
+			booking.RefuseForModal(&problems)
+			return problems.Err()
+		}
+		if err != nil || s.BookingID != 0 {
+			return err
+		}
+		found.FitsModal(s, &problems)
+		if err := problems.Err(); err != nil {
+			return err
+		}
+		return bindBooking(tx, s, id, false)
+	})
+	return found, err
+}
+
+// ModalPayment is a payment as the frame sends it.
+type ModalPayment struct {
+	payment.NewTransaction
+	Given    map[string]string // as in Book
+	Bookings []payment.Item    // that it names: only the booking of the session is accepted
+	Address  string            // of the shopper
+}
+
+// differs names the fields of a payment that do not fit the session.
+func (p ModalPayment) differs(s modal.Session, b booking.Booking) []string {
+	names := s.Differs(p.Given)
+	for _, item := range p.Bookings {
+		if item.BookingID != b.ID || item.Currency != "" && item != payment.ModalItem(b, s) {
+			names = append(names, "bookings")
+		}
+	}
+	return slices.Compact(names)
+}
+
+// Pay pays the booking of the session.
+func (m *Modals) Pay(ctx context.Context, u ModalUse, p ModalPayment) (t payment.Transaction, created bool, err error) {
+	s, in := u.Session, p.NewTransaction
+	if s.BookingID == 0 {
+		return t, false, errs.NotPossibleBecause("no_booking", "The session of the payment modal has no booking to pay yet.")
+	}
+	b, err := m.Booking(ctx, u, s.BookingID)
+	if err != nil {
+		return t, false, err
+	}
+	if err := differing(p.differs(s, b)); err != nil {
+		return t, false, err
+	}
+	for _, name := range []string{"allocations", "charge_channel"} {
+		if _, verified := s.Verified[name]; !verified && p.Given[name] != "" {
+			in.Problems.Wrong(name, "The auth string has to verify this field.")
+		}
+	}
+	in.Fill(s, b)
+	in.RedirectURL = core.GatewaySettingsOf(m.Core).BaseURL + ModalReturnPath + "?path=" + url.QueryEscape(s.SitePath)
+	if _, err := netip.ParseAddr(p.Address); err == nil {
+		in.IPAddress = p.Address
+	}
+	return m.payments.Create(ctx, u.Actor, in)
+}
+
+// Payment reads a payment of the session's booking that was made in the modal.
+func (m *Modals) Payment(ctx context.Context, u ModalUse, id int64) (t payment.Transaction, err error) {
+	err = m.ReadBy(ctx, core.ClockFor(u.Actor), func(tx *store.Tx) (err error) {
+		if err := payments.ModalPaymentOf(tx, u.Session.SiteID, id, u.Session.BookingID); err != nil {
+			return err
+		}
+		t, err = payments.Transaction(tx, u.Session.SiteID, id)
+		return err
+	})
+	return t, core.NotFoundAs(errs.RecordNotFound, err, "There is no such transaction.")
+}
+
+// TakesTestCards reports whether the channel of the session accepts test cards.
+func (m *Modals) TakesTestCards(ctx context.Context, u ModalUse) (takes bool, err error) {
+	err = m.ReadBy(ctx, core.ClockFor(u.Actor), func(tx *store.Tx) error {
+		channel, err := merchants.Channel(tx, u.Session.SiteID, u.Session.ChannelID)
+		if err != nil {
+			return err
+		}
+		processor, _, _, err := merchants.GatewayOf(m.Core, tx, channel)
+		takes = err == nil && processor == merchants.SandboxProcessor
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+	return takes, err
+}

@@ -1,0 +1,430 @@
+package imports
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"time"
+
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/proposal"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+)
+
+// Files are imports whose files come over HTTP. A file is received piece by piece and stored, and a job imports it by
+// Imports.Payments, as the command line does. Nobody has to wait for that: Get says how far it is.
+type Files struct {
+	*core.Core
+	imports  *Imports
+	standing Standing
+}
+
+// Standing reads who a user is on a site now. tokenID is the API token with which they asked for something, or 0. The error is
+// store.ErrNotFound when their access or the token has ended.
+type Standing func(tx *store.Tx, siteID, userID, tokenID int64) (access.Actor, error)
+
+// NewFiles makes the use cases. An import is done later than it was asked for: standing says what its author may do then.
+func NewFiles(imports *Imports, standing Standing) *Files {
+	return &Files{imports.Core, imports, standing}
+}
+
+// Bounds of imports over HTTP.
+const (
+	PieceBytes = 256 << 10 // of a file, in one row and in memory
+	keptFiles  = 10        // of a site, whose refused rows can be read with their cells after the import
+	openFiles  = 10        // imports of a site that are not done, dry runs that wait for a confirmation included
+	fileTries  = 5         // runs of an import in which no row was done, before it has failed
+	uploadLife = time.Hour // after that, a file that never came to its end is forgotten
+	// FileLife is how long an import, and what became of its rows, can be read. The file of a dry run is kept as long.
+	FileLife = 30 * 24 * time.Hour
+)
+
+// FileState says how far an import is.
+type FileState string
+
+// The states of an import. The first one and the last one nobody sees: its file is not there yet, or never came.
+const (
+	fileReceiving FileState = "receiving"
+	FileQueued    FileState = "queued"  // it is its turn, or will be
+	FileTried     FileState = "tried"   // the dry run is over; it can be confirmed
+	FileWaiting   FileState = "waiting" // another operator has to approve it
+	FileDone      FileState = "done"
+	FileFailed    FileState = "failed"
+	fileDropped   FileState = "dropped"
+)
+
+// FileStates are the states that can be seen.
+var FileStates = []FileState{FileQueued, FileTried, FileWaiting, FileDone, FileFailed}
+
+// NewFile is a request to import a file.
+type NewFile struct {
+	Problems           errs.Problems
+	DryRun             bool
+	Mode               merchant.AccountMode // as in ImportOptions
+	CoverFromEffective bool
+	Reason             string // for the operator who approves it
+}
+
+// File is an import of a file that came over HTTP. Its counts are those of the dry run, or of the real one.
+type File struct {
+	SiteID, ID                     int64
+	State                          FileState
+	DryRun                         bool
+	Mode                           merchant.AccountMode
+	CoverFromEffective             bool
+	Reason, SHA256                 string
+	Bytes, Rows, Done              int64
+	BookingsCreated                int64
+	PaymentsCreated, PaymentsThere int64
+	Refused                        int64
+	Channels                       []string // created, by name
+	ProposalID                     int64
+	Problem                        string // why it failed
+	AuthorID                       int64
+	Author, AuthorName             string
+	CreatedAt, FinishedAt          time.Time // by the real clock
+	tokenID                        int64     // with which the author sent it; 0 without one
+	tries                          int
+}
+
+// FileFilter chooses imports and rows of an import.
+type FileFilter struct {
+	States    []FileState
+	RowStates []RowState
+}
+
+// Receive stores a file and queues its import. receive hands on the file in pieces that hold no card number, and returns the
+// number of rows; its error refuses the file. Errors: Forbidden, Invalid, TooMany when the site has many imports already.
+func (f *Files) Receive(
+	ctx context.Context, actor access.Actor, in NewFile, receive func(keep func(piece []byte) error) (rows int, err error),
+) (File, error) {
+	if err := f.imports.may(actor); err != nil {
+		return File{}, err
+	}
+	problems := in.Problems.Clone()
+	f.imports.checkMode(actor, in.Mode, &problems)
+	if err := problems.Err(); err != nil {
+		return File{}, err
+	}
+	made, err := core.Write(ctx, f.Core, actor, func(tx *store.Tx) (File, error) {
+		if err := core.LockSite(tx, actor.SiteID); err != nil { // so that nobody opens another between count and insert
+			return File{}, core.NotFoundAs(errs.SettingNotFound, err, "There is no site %d.", actor.SiteID)
+		}
+		again, err := core.KeyUsed(tx, actor)
+		if err != nil {
+			return File{}, err
+		}
+		return openFile(tx, actor, in, again)
+	})
+	if err != nil {
+		return File{}, err
+	}
+	hash := sha256.New()
+	number := 0
+	rows, err := receive(func(piece []byte) error {
+		hash.Write(piece)
+		made.Bytes += int64(len(piece))
+		err := f.WriteAs(ctx, actor, func(tx *store.Tx) error { return insertPiece(tx, actor.SiteID, made.ID, number, piece) })
+		number++
+		return err
+	})
+	stored := made
+	if err == nil {
+		made.SHA256, made.Rows = hex.EncodeToString(hash.Sum(nil)), int64(rows)
+		// The file and what is to be done with it are the content of the request.
+		actor.Key.Hash = fmt.Sprintf("%s %s %t %s %t", actor.Key.Hash, made.SHA256, in.DryRun, in.Mode, in.CoverFromEffective)
+		stored, err = core.Once(ctx, f.Core, actor, func(tx *store.Tx) (File, core.Outcome, error) {
+			err := queueFile(tx, made)
+			return made, core.Outcome{ID: made.ID}, err
+		}, func(ctx context.Context, before core.Outcome) (File, error) { return f.Get(ctx, actor, before.ID) })
+	}
+	if err != nil || stored.ID != made.ID {
+		ctx := context.WithoutCancel(ctx) // the client may have gone
+		dropped := f.WriteAs(ctx, actor, func(tx *store.Tx) error { return dropFile(tx, made.SiteID, made.ID) })
+		return stored, errors.Join(err, dropped, f.shed(ctx, made.SiteID))
+	}
+	return f.Get(ctx, actor, made.ID)
+}
+
+// shed removes the pieces of a site's files that nobody needs any more, in short writes. If it fails, the housekeeping does it.
+func (f *Files) shed(ctx context.Context, siteID int64) error {
+	for more := true; more; {
+		err := f.Store.Write(ctx, func(tx *store.Tx) (err error) {
+			more, err = forgetPiecesOf(tx, siteID)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Get reads an import of the actor's site.
+func (f *Files) Get(ctx context.Context, actor access.Actor, id int64) (File, error) {
+	return readFile(ctx, f, actor, id, func(_ *store.Tx, found File) (File, error) { return found, nil })
+}
+
+// readFile is core.Read for actors who may import, about an import that can be seen.
+func readFile[T any](
+	ctx context.Context, f *Files, actor access.Actor, id int64, read func(tx *store.Tx, found File) (T, error),
+) (T, error) {
+	if err := f.imports.may(actor); err != nil {
+		var nothing T
+		return nothing, err
+	}
+	found, err := core.Read(ctx, f.Core, actor, func(tx *store.Tx) (found T, err error) {
+		file, err := fileByID(tx, actor.SiteID, id)
+		if err == nil {
+			found, err = read(tx, file)
+		}
+		return found, err
+	})
+	return found, unknownFile(err, id)
+}
+
+func unknownFile(err error, id int64) error {
+	return core.NotFoundAs(errs.RecordNotFound, err, "There is no import %d.", id)
+}
+
+// List reads one page of the imports of the actor's site.
+func (f *Files) List(ctx context.Context, actor access.Actor, filter FileFilter, page store.Page) (store.List[File], error) {
+	if err := f.imports.may(actor); err != nil {
+		return store.List[File]{}, err
+	}
+	return core.ReadPage(ctx, f.Core, actor, page, func(tx *store.Tx) (store.List[File], error) {
+		return filesPage(tx, actor.SiteID, filter, page)
+	})
+}
+
+// Rows reads one page of what became of the rows of an import: of its dry run, until it is confirmed.
+func (f *Files) Rows(
+	ctx context.Context, actor access.Actor, id int64, filter FileFilter, page store.Page,
+) (store.List[Row], error) {
+	return readFile(ctx, f, actor, id, func(tx *store.Tx, found File) (store.List[Row], error) {
+		return rowsPage(tx, found, filter, page)
+	})
+}
+
+// Original reads the file of an import as it came. It is empty when the file is gone: it stays until the import is over, and where
+// rows were refused, as one of the last ten of its site, until the import is forgotten.
+func (f *Files) Original(ctx context.Context, actor access.Actor, id int64) (File, io.Reader, error) {
+	found, err := f.Get(ctx, actor, id)
+	return found, &pieces{files: f, ctx: ctx, of: found}, err
+}
+
+// Refused reads at most limit refused rows behind a line: those of the dry run, if file was one when it was read. So a list that
+// is read piece by piece does not end early when somebody confirms the import meanwhile.
+func (f *Files) Refused(ctx context.Context, actor access.Actor, file File, after, limit int) ([]Row, error) {
+	if err := f.imports.may(actor); err != nil {
+		return nil, err
+	}
+	return core.Read(ctx, f.Core, actor, func(tx *store.Tx) ([]Row, error) {
+		return refusedAfter(tx, actor.SiteID, file, after, limit)
+	})
+}
+
+// Confirm carries out what a dry run has tried. Errors: RecordNotFound, Forbidden for what only an operator may import, and
+// NotPossible with the reason not_tried.
+func (f *Files) Confirm(ctx context.Context, actor access.Actor, id int64) (File, error) {
+	if err := f.imports.may(actor); err != nil {
+		return File{}, err
+	}
+	confirmed, err := core.Once(ctx, f.Core, actor, func(tx *store.Tx) (File, core.Outcome, error) {
+		outcome := core.Outcome{ID: id}
+		file, err := fileByID(tx, actor.SiteID, id)
+		if err != nil {
+			return file, outcome, err
+		}
+		if operatorsMode(actor, file.Mode) { // an operator has tried it
+			return file, outcome, errs.New(errs.Forbidden, "Import %d makes channels in mode %s. Only an operator can confirm it.", id, file.Mode)
+		}
+		done, err := confirmFile(tx, actor, id)
+		if err == nil && !done {
+			err = errs.NotPossibleBecause("not_tried", "Only a dry run that is over can be confirmed, and import %d is %s.", id, file.State)
+		}
+		if err == nil {
+			file, err = fileByID(tx, actor.SiteID, id)
+		}
+		return file, outcome, err
+	}, func(ctx context.Context, before core.Outcome) (File, error) { return f.Get(ctx, actor, before.ID) })
+	return confirmed, unknownFile(err, id)
+}
+
+// Discard ends an import of which nothing was imported: a dry run that is over, or one that waits for another operator.
+// Errors: RecordNotFound, and NotPossible with the reason import_begun.
+func (f *Files) Discard(ctx context.Context, actor access.Actor, id int64) error {
+	if err := f.imports.may(actor); err != nil {
+		return err
+	}
+	err := core.OnceGone(ctx, f.Core, actor, id, func(tx *store.Tx) error {
+		file, err := fileByID(tx, actor.SiteID, id)
+		if err != nil {
+			return err
+		}
+		gone, err := discardFile(tx, actor.SiteID, id)
+		if err == nil && !gone {
+			err = errs.NotPossibleBecause("import_begun", "Only a dry run that is over, and an import that waits, can be discarded: import %d is %s.", id, file.State)
+		}
+		return err
+	})
+	if err != nil {
+		return unknownFile(err, id)
+	}
+	return f.shed(ctx, actor.SiteID)
+}
+
+// Next works on the import whose turn it is, until it is over or the context ends; then the next call goes on. Sites take
+// turns, and of one site the oldest import is first. parse reads the rows of a file. more reports that there was something
+// to do. A row is written together with what is noted about it, so an import that dies goes on behind its last row.
+func (f *Files) Next(
+	ctx context.Context, parse func(file io.Reader) iter.Seq2[ImportedPayment, error],
+) (more bool, err error) {
+	var file File
+	var waits bool
+	err = f.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) { // most often there is nothing to do
+		waits, err = filesWait(tx)
+		return err
+	})
+	if err != nil || !waits {
+		return false, err
+	}
+	err = f.Store.Write(ctx, func(tx *store.Tx) (err error) {
+		if err := settleWaiting(tx); err != nil {
+			return err
+		}
+		file, err = takeFile(tx)
+		if errors.Is(err, store.ErrNotFound) { // what was settled stays
+			return nil
+		}
+		return err
+	})
+	if err != nil || file.ID == 0 {
+		return false, err
+	}
+	if file.tries > fileTries {
+		return true, f.end(ctx, file, FileFailed, "The import was tried several times and did not get on. Import the file with the command line.")
+	}
+	actor, err := f.author(ctx, file)
+	if isRefusal(err) {
+		return true, f.end(ctx, file, FileFailed, refusalOf(0, err).Reason)
+	}
+	if err != nil {
+		return false, err
+	}
+	done, tried, err := f.linesDone(ctx, file)
+	if err != nil {
+		return false, err
+	}
+	report, err := f.imports.Payments(ctx, actor, parse(&pieces{files: f, ctx: ctx, of: file}), ImportOptions{
+		Mode: file.Mode, CoverFromEffective: file.CoverFromEffective, SHA256: file.SHA256, Reason: file.Reason, DryRun: file.DryRun,
+		Done: func(trial bool, line int) bool { return trial && tried[line] || !trial && done[line] },
+		Keep: func(tx *store.Tx, part Part) error {
+			if _, err := f.authorIn(tx, file); err != nil { // their access may end while it runs
+				return err
+			}
+			return keepPart(tx, file, part)
+		},
+		Tried: func(tx *store.Tx) (proposal.FileEffect, error) { return effectOf(tx, file) },
+	})
+	switch {
+	case ctx.Err() != nil: // its time is over
+		return false, nil
+	case isRefusal(err):
+		return true, f.end(ctx, file, FileFailed, refusalOf(0, err).Reason)
+	case err != nil:
+		return false, err
+	case report.Proposal != nil:
+		return true, f.WriteAs(ctx, actor, func(tx *store.Tx) error { return waitFor(tx, file, report.Proposal.ID) })
+	case file.DryRun:
+		return true, f.end(ctx, file, FileTried, "")
+	}
+	return true, f.end(ctx, file, FileDone, "")
+}
+
+// linesDone are the lines of which is known what became of them: in the import, and in the dry run before it.
+func (f *Files) linesDone(ctx context.Context, file File) (done, tried map[int]bool, err error) {
+	err = f.Store.Read(ctx, file.SiteID, func(tx *store.Tx) (err error) {
+		if tried, err = linesOf(tx, file, true); err == nil {
+			done, err = linesOf(tx, file, false)
+		}
+		return err
+	})
+	return done, tried, err
+}
+
+// author is the actor who asked for the import, with the rights that they have now. The error is Forbidden when they may not
+// import any more.
+func (f *Files) author(ctx context.Context, file File) (actor access.Actor, err error) {
+	err = f.Store.Read(ctx, file.SiteID, func(tx *store.Tx) (err error) {
+		actor, err = f.authorIn(tx, file)
+		return err
+	})
+	return actor, err
+}
+
+func (f *Files) authorIn(tx *store.Tx, file File) (access.Actor, error) {
+	actor, err := f.standing(tx, file.SiteID, file.AuthorID, file.tokenID)
+	if err == nil {
+		err = f.imports.may(actor)
+	}
+	if errors.Is(err, store.ErrNotFound) || errs.Is(err, errs.Forbidden) {
+		return actor, &errs.Error{Kind: errs.Forbidden, Err: err, Message: fmt.Sprintf(
+			"The right of %s to import on this site has ended. What was not imported by then is not imported.", file.Author)}
+	}
+	return actor, err
+}
+
+func (f *Files) end(ctx context.Context, file File, state FileState, problem string) error {
+	err := f.Store.Write(ctx, func(tx *store.Tx) error { return endFile(tx, file, state, problem) })
+	if err != nil || state == FileTried { // a dry run can still be confirmed
+		return err
+	}
+	return f.shed(ctx, file.SiteID)
+}
+
+// Forget removes, a bounded number of rows at a time, the pieces of files that nobody needs any more, files that never came
+// to their end, and imports that are older than FileLife. more reports that there may be more to remove.
+func (f *Files) Forget(ctx context.Context) (more bool, err error) {
+	err = f.Store.Write(ctx, func(tx *store.Tx) (err error) {
+		more, err = forgetFiles(tx)
+		return err
+	})
+	return more, err
+}
+
+// pieces reads the file of an import, one piece at a time.
+type pieces struct {
+	files *Files
+	ctx   context.Context //nolint:containedctx // an io.Reader has no other way to one
+	of    File
+	next  int
+	rest  []byte
+}
+
+// Read implements io.Reader.
+func (p *pieces) Read(b []byte) (int, error) {
+	for len(p.rest) == 0 {
+		err := p.files.Store.Read(p.ctx, p.of.SiteID, func(tx *store.Tx) (err error) {
+			p.rest, err = pieceOf(tx, p.of, p.next)
+			return err
+		})
+		if errors.Is(err, store.ErrNotFound) {
+			return 0, io.EOF
+		}
+		if err != nil {
+			return 0, err
+		}
+		p.next++
+	}
+	n := copy(b, p.rest)
+	p.rest = p.rest[n:]
+	return n, nil
+}

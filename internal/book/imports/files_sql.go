@@ -1,0 +1,379 @@
+package imports
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/proposal"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+	"holdfast/internal/store/lists"
+	"holdfast/internal/store/sqltext"
+)
+
+const fileColumns = `site_id, id, state, trial, mode, cover_from_effective, reason, sha256, size, rows_found, rows_done,
+	bookings_created, payments_created, payments_there, refused, channels, proposal_id, problem, author_id, author, author_name,
+	token_id, tries, created_at, finished_at`
+
+func scanFile(scan func(dest ...any) error) (f File, err error) {
+	var channels string
+	var proposal, finished sql.NullInt64
+	var created int64
+	err = scan(&f.SiteID, &f.ID, &f.State, &f.DryRun, &f.Mode, &f.CoverFromEffective, &f.Reason, &f.SHA256, &f.Bytes, &f.Rows,
+		&f.Done, &f.BookingsCreated, &f.PaymentsCreated, &f.PaymentsThere, &f.Refused, &channels, &proposal, &f.Problem,
+		&f.AuthorID, &f.Author, &f.AuthorName, &f.tokenID, &f.tries, &created, &finished)
+	if err != nil {
+		return f, err
+	}
+	f.ProposalID, f.CreatedAt, f.FinishedAt = proposal.Int64, store.Instant(created), store.MaybeInstant(finished)
+	return f, json.Unmarshal([]byte(channels), &f.Channels)
+}
+
+// openFile makes an import whose file is still to come. The error is TooMany when the site has many imports already, so the
+// caller has locked the site. A request that comes again is not refused: it makes no other import.
+func openFile(tx *store.Tx, actor access.Actor, in NewFile, again bool) (File, error) {
+	var open int
+	err := tx.Row(`SELECT COUNT(*) FROM imports WHERE site_id = $1 AND state IN ('receiving', 'queued', 'tried', 'waiting')`,
+		[]any{actor.SiteID}, &open)
+	if err != nil {
+		return File{}, err
+	}
+	if open >= openFiles && !again {
+		return File{}, &errs.Error{
+			Kind: errs.TooMany, RetryAfter: time.Minute,
+			Message: "The site has too many imports that are not done. Wait for them, or confirm or discard dry runs.",
+		}
+	}
+	f := File{SiteID: actor.SiteID}
+	err = tx.Row(`INSERT INTO imports (site_id, state, trial, mode, cover_from_effective, reason, sha256, size, rows_found, rows_done,
+			bookings_created, payments_created, payments_there, refused, channels, problem, author_id, author, author_name, token_id,
+			tries, ran_at, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, '', 0, 0, 0, 0, 0, 0, 0, '[]', '', $7, $8, $9, $10, 0, 0, $11) RETURNING id`,
+		[]any{actor.SiteID, fileReceiving, in.DryRun, in.Mode, in.CoverFromEffective, in.Reason, actor.UserID, actor.Username,
+			actor.DisplayName, actor.TokenID, store.Micros(core.RealNow(tx))}, &f.ID)
+	return f, err
+}
+
+func insertPiece(tx *store.Tx, siteID, id int64, number int, body []byte) error {
+	_, err := tx.Exec(`INSERT INTO import_pieces (site_id, import_id, number, body) VALUES ($1, $2, $3, $4)`, siteID, id, number, body)
+	return err
+}
+
+func pieceOf(tx *store.Tx, f File, number int) (body []byte, err error) {
+	err = tx.Row(`SELECT body FROM import_pieces WHERE site_id = $1 AND import_id = $2 AND number = $3`,
+		[]any{f.SiteID, f.ID, number}, &body)
+	return body, err
+}
+
+// queueFile says that the file is there as a whole. It may have been forgotten, when it took very long.
+func queueFile(tx *store.Tx, f File) error {
+	n, err := tx.Exec(`UPDATE imports SET state = 'queued', sha256 = $3, size = $4, rows_found = $5
+		WHERE site_id = $1 AND id = $2 AND state = 'receiving'`, f.SiteID, f.ID, f.SHA256, f.Bytes, f.Rows)
+	if err == nil && n == 0 {
+		return errs.New(errs.Unavailable, "The file took too long. Send it again.")
+	}
+	return err
+}
+
+// dropFile ends an import that nobody has seen yet. The housekeeping removes its row.
+func dropFile(tx *store.Tx, siteID, id int64) error {
+	_, err := tx.Exec(`UPDATE imports SET state = 'dropped' WHERE site_id = $1 AND id = $2 AND state = 'receiving'`, siteID, id)
+	return err
+}
+
+func fileByID(tx *store.Tx, siteID, id int64) (File, error) {
+	return scanFile(func(dest ...any) error {
+		return tx.Row(`SELECT `+fileColumns+` FROM imports WHERE site_id = $1 AND id = $2
+			AND state NOT IN ('receiving', 'dropped')`, []any{siteID, id}, dest...)
+	})
+}
+
+func filesPage(tx *store.Tx, siteID int64, filter FileFilter, page store.Page) (store.List[File], error) {
+	var w sqltext.Where
+	w.And("site_id = ?", siteID)
+	states := filter.States
+	if len(states) == 0 {
+		states = FileStates
+	}
+	sqltext.In(&w, "state", states)
+	return lists.Page(tx, "imports", fileColumns, &w, page, nil, nil, scanFile)
+}
+
+func rowsPage(tx *store.Tx, f File, filter FileFilter, page store.Page) (store.List[Row], error) {
+	var w sqltext.Where
+	w.And("site_id = ?", f.SiteID)
+	w.And("import_id = ?", f.ID)
+	w.And("trial = ?", f.DryRun)
+	sqltext.In(&w, "state", filter.RowStates)
+	return lists.Page(tx, "import_rows", "id, state, booking_id, transaction_id, reason", &w, page, nil, nil,
+		func(scan func(dest ...any) error) (r Row, err error) {
+			var booking, transaction sql.NullInt64
+			err = scan(&r.Line, &r.State, &booking, &transaction, &r.Reason)
+			r.BookingID, r.TransactionID = booking.Int64, transaction.Int64
+			return r, err
+		})
+}
+
+func refusedAfter(tx *store.Tx, siteID int64, f File, after, limit int) (list []Row, err error) {
+	err = tx.Each(`SELECT id, state, reason FROM import_rows
+		WHERE site_id = $1 AND import_id = $2 AND trial = $3 AND id > $4 AND state = $5 ORDER BY id LIMIT $6`,
+		[]any{siteID, f.ID, f.DryRun, after, RowRefused, limit}, func(scan func(dest ...any) error) error {
+			var r Row
+			err := scan(&r.Line, &r.State, &r.Reason)
+			list = append(list, r)
+			return err
+		})
+	return list, err
+}
+
+// confirmFile turns a dry run that is over into an import. The one who confirms it is its author from then on.
+func confirmFile(tx *store.Tx, actor access.Actor, id int64) (done bool, err error) {
+	n, err := tx.Exec(`UPDATE imports SET state = 'queued', trial = $3, rows_done = 0, bookings_created = 0, payments_created = 0,
+			payments_there = 0, refused = 0, channels = '[]', tries = 0, finished_at = NULL, author_id = $4, author = $5,
+			author_name = $6, token_id = $7
+		WHERE site_id = $1 AND id = $2 AND state = 'tried'`,
+		actor.SiteID, id, false, actor.UserID, actor.Username, actor.DisplayName, actor.TokenID)
+	return n > 0, err
+}
+
+// discardFile ends an import of which nothing was imported.
+func discardFile(tx *store.Tx, siteID, id int64) (gone bool, err error) {
+	n, err := tx.Exec(`UPDATE imports SET state = 'dropped' WHERE site_id = $1 AND id = $2 AND state IN ('tried', 'waiting')
+		AND (trial = $3 OR rows_done = 0)`, siteID, id, true)
+	return n > 0, err
+}
+
+// filesWait reports whether there may be something to do.
+func filesWait(tx *store.Tx) (waits bool, err error) {
+	err = tx.Row(`SELECT EXISTS (SELECT 1 FROM imports WHERE state IN ('queued', 'waiting'))`, nil, &waits)
+	return waits, err
+}
+
+// settleWaiting queues the imports that were approved, and ends those that were not.
+func settleWaiting(tx *store.Tx) error {
+	_, err := tx.Exec(`UPDATE imports SET state = 'queued' WHERE state = 'waiting' AND EXISTS (SELECT 1 FROM proposals p
+		WHERE p.site_id = imports.site_id AND p.id = imports.proposal_id AND p.state = 'approved')`)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`UPDATE imports SET state = 'failed', problem = 'The other operator did not approve the import.', finished_at = $1
+		WHERE state = 'waiting' AND EXISTS (SELECT 1 FROM proposals p WHERE p.site_id = imports.site_id
+			AND p.id = imports.proposal_id AND p.state IN ('rejected', 'withdrawn'))`, store.Micros(core.RealNow(tx)))
+	return err
+}
+
+// takeFile takes the import whose turn it is: the oldest of a site, of the site that has waited longest.
+func takeFile(tx *store.Tx) (File, error) {
+	return scanFile(func(dest ...any) error {
+		return tx.Row(`UPDATE imports SET tries = tries + 1, ran_at = $1 WHERE state = 'queued' AND id = (
+				SELECT i.id FROM imports i WHERE i.state = 'queued' AND NOT EXISTS (
+					SELECT 1 FROM imports e WHERE e.state = 'queued' AND e.site_id = i.site_id AND e.id < i.id)
+				ORDER BY (SELECT MAX(l.ran_at) FROM imports l WHERE l.site_id = i.site_id), i.id LIMIT 1)
+			RETURNING `+fileColumns, []any{store.Micros(core.RealNow(tx))}, dest...)
+	})
+}
+
+// linesOf are the lines of an import, or of its dry run, of which is known what became of them.
+func linesOf(tx *store.Tx, f File, trial bool) (map[int]bool, error) {
+	done := map[int]bool{}
+	err := tx.Each(`SELECT id FROM import_rows WHERE site_id = $1 AND import_id = $2 AND trial = $3`, []any{f.SiteID, f.ID, trial},
+		func(scan func(dest ...any) error) error {
+			var line int
+			err := scan(&line)
+			done[line] = true
+			return err
+		})
+	return done, err
+}
+
+// keepPart stores what became of some rows, and counts them. What the dry run before a proposal did is not shown as done.
+func keepPart(tx *store.Tx, f File, part Part) error {
+	var text string
+	err := tx.Row(`UPDATE imports SET tries = 0 WHERE site_id = $1 AND id = $2 AND state = 'queued' AND trial = $3 RETURNING channels`,
+		[]any{f.SiteID, f.ID, f.DryRun}, &text)
+	if errors.Is(err, store.ErrNotFound) {
+		return errs.New(errs.Internal, "Import %d is over already.", f.ID)
+	}
+	if err != nil {
+		return err
+	}
+	var channels []string
+	if err := json.Unmarshal([]byte(text), &channels); err != nil {
+		return err
+	}
+	names, err := json.Marshal(append(append([]string{}, channels...), newNames(channels, part.Channels)...))
+	if err != nil {
+		return err
+	}
+	counts := map[RowState]int{}
+	rows := make([][]any, len(part.Rows))
+	for i, r := range part.Rows {
+		counts[r.State]++
+		rows[i] = []any{
+			f.SiteID, f.ID, part.Trial, r.Line, r.State, store.MaybeID(r.BookingID), store.MaybeID(r.TransactionID), r.Reason,
+		}
+	}
+	err = tx.InsertRows("import_rows", "site_id, import_id, trial, id, state, booking_id, transaction_id, reason", rows)
+	if err == nil && part.Trial {
+		err = keepShares(tx, f, part)
+	}
+	if err != nil || part.Trial != f.DryRun {
+		return err
+	}
+	_, err = tx.Exec(`UPDATE imports SET rows_done = rows_done + $3, bookings_created = bookings_created + $4,
+			payments_created = payments_created + $5, payments_there = payments_there + $6, refused = refused + $7, channels = $8
+		WHERE site_id = $1 AND id = $2`, f.SiteID, f.ID, len(rows), part.BookingsCreated, counts[RowCreated], counts[RowThere],
+		counts[RowRefused], string(names))
+	return err
+}
+
+// keepShares adds to what the dry run has found, for the operator who approves the import.
+func keepShares(tx *store.Tx, f File, part Part) error {
+	_, err := tx.Exec(`UPDATE imports SET tried_created = tried_created + $3, tried_there = tried_there + $4
+		WHERE site_id = $1 AND id = $2`, f.SiteID, f.ID, part.BookingsCreated, part.BookingsThere)
+	for _, s := range part.Shares {
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(`INSERT INTO import_shares (site_id, import_id, channel, created, mode, currency, payments, added, taken,
+				first_paid, last_paid)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+			ON CONFLICT (site_id, import_id, channel) DO UPDATE SET payments = import_shares.payments + excluded.payments,
+				added = import_shares.added + excluded.added, taken = import_shares.taken + excluded.taken,
+				first_paid = CASE WHEN excluded.first_paid < import_shares.first_paid THEN excluded.first_paid
+					ELSE import_shares.first_paid END,
+				last_paid = CASE WHEN excluded.last_paid > import_shares.last_paid THEN excluded.last_paid
+					ELSE import_shares.last_paid END`,
+			f.SiteID, f.ID, s.Channel, s.Created, s.Mode, s.Currency, s.Payments, s.Added, s.Taken, s.FirstPaid, s.LastPaid)
+	}
+	return err
+}
+
+// effectOf is what the dry run of an import has found, as far as it came.
+func effectOf(tx *store.Tx, f File) (proposal.FileEffect, error) {
+	e := proposal.FileEffect{Channels: []proposal.FileShares{}}
+	err := tx.Row(`SELECT tried_created, tried_there FROM imports WHERE site_id = $1 AND id = $2`, []any{f.SiteID, f.ID},
+		&e.BookingsCreated, &e.BookingsThere)
+	if err != nil {
+		return e, err
+	}
+	err = tx.Each(`SELECT state, COUNT(*) FROM import_rows WHERE site_id = $1 AND import_id = $2 AND trial = $3 GROUP BY state`,
+		[]any{f.SiteID, f.ID, true}, func(scan func(dest ...any) error) error {
+			var state RowState
+			var n int
+			err := scan(&state, &n)
+			e.Rows += n
+			switch state {
+			case RowCreated:
+				e.PaymentsCreated = n
+			case RowThere:
+				e.PaymentsThere = n
+			case RowRefused:
+				e.Refused = n
+			}
+			return err
+		})
+	if err != nil {
+		return e, err
+	}
+	err = tx.Each(`SELECT channel, created, mode, currency, payments, added, taken, first_paid, last_paid FROM import_shares
+		WHERE site_id = $1 AND import_id = $2`, []any{f.SiteID, f.ID}, func(scan func(dest ...any) error) error {
+		var s proposal.FileShares
+		err := scan(&s.Channel, &s.Created, &s.Mode, &s.Currency, &s.Payments, &s.Added, &s.Taken, &s.FirstPaid, &s.LastPaid)
+		e.Channels = append(e.Channels, s)
+		return err
+	})
+	slices.SortFunc(e.Channels, func(a, b proposal.FileShares) int { return strings.Compare(a.Channel, b.Channel) }) // on both engines
+	return e, err
+}
+
+// newNames are the names that are not in a list yet: each write of a dry run creates a channel anew.
+func newNames(known, names []string) (list []string) {
+	for _, name := range names {
+		fresh := true
+		for _, k := range known {
+			fresh = fresh && k != name
+		}
+		if fresh {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+func waitFor(tx *store.Tx, f File, proposalID int64) error {
+	_, err := tx.Exec(`UPDATE imports SET state = 'waiting', proposal_id = $3, tries = 0
+		WHERE site_id = $1 AND id = $2 AND state = 'queued'`, f.SiteID, f.ID, proposalID)
+	return err
+}
+
+func endFile(tx *store.Tx, f File, state FileState, problem string) error {
+	_, err := tx.Exec(`UPDATE imports SET state = $3, problem = $4, finished_at = $5
+		WHERE site_id = $1 AND id = $2 AND state = 'queued'`, f.SiteID, f.ID, state, problem, store.Micros(core.RealNow(tx)))
+	return err
+}
+
+// Bounds of one write of the housekeeping.
+const (
+	forgetPieces = 16
+	forgetRows   = 1000
+)
+
+// needless says that nobody needs the file of the import i any more. $1 is keptFiles.
+const needless = `(i.state = 'dropped' OR i.state IN ('done', 'failed') AND (i.refused = 0 OR (SELECT COUNT(*) FROM imports n
+	WHERE n.site_id = i.site_id AND n.id > i.id AND n.state IN ('done', 'failed') AND n.refused > 0) >= $1))`
+
+// forgetPiecesOf removes pieces of one site's files that nobody needs. more reports that a bound was reached.
+func forgetPiecesOf(tx *store.Tx, siteID int64) (more bool, err error) {
+	n, err := tx.Exec(`DELETE FROM import_pieces WHERE (site_id, import_id, number) IN (SELECT p.site_id, p.import_id, p.number
+		FROM imports i JOIN import_pieces p ON p.site_id = i.site_id AND p.import_id = i.id
+		WHERE i.site_id = $2 AND `+needless+` LIMIT $3)`, keptFiles, siteID, forgetPieces)
+	return n == forgetPieces, err
+}
+
+// forgetFiles removes what is not needed any more, from the leaves on. more reports that a bound was reached.
+func forgetFiles(tx *store.Tx) (more bool, err error) {
+	now := core.RealNow(tx)
+	_, err = tx.Exec(`UPDATE imports SET state = 'dropped' WHERE state = 'receiving' AND created_at < $1`, store.Micros(now.Add(-uploadLife)))
+	if err != nil {
+		return false, err
+	}
+	_, err = tx.Exec(`UPDATE imports SET state = 'dropped' WHERE state IN ('done', 'failed', 'tried') AND created_at < $1`,
+		store.Micros(now.Add(-FileLife)))
+	if err != nil {
+		return false, err
+	}
+	n, err := tx.Exec(`DELETE FROM import_pieces WHERE (site_id, import_id, number) IN (SELECT p.site_id, p.import_id, p.number
+		FROM imports i JOIN import_pieces p ON p.site_id = i.site_id AND p.import_id = i.id
+		WHERE `+needless+` LIMIT $2)`, keptFiles, forgetPieces)
+	if err != nil || n == forgetPieces {
+		return true, err
+	}
+	for _, step := range []struct {
+		query string
+		most  int64
+	}{
+		{`DELETE FROM import_rows WHERE (site_id, import_id, trial, id) IN (SELECT r.site_id, r.import_id, r.trial, r.id FROM imports i
+			JOIN import_rows r ON r.site_id = i.site_id AND r.import_id = i.id
+			WHERE i.state = 'dropped' LIMIT $1)`, forgetRows},
+		{`DELETE FROM import_shares WHERE (site_id, import_id, channel) IN (SELECT s.site_id, s.import_id, s.channel FROM imports i
+			JOIN import_shares s ON s.site_id = i.site_id AND s.import_id = i.id
+			WHERE i.state = 'dropped' LIMIT $1)`, forgetRows},
+		{`DELETE FROM imports WHERE (site_id, id) IN (SELECT site_id, id FROM imports i WHERE i.state = 'dropped'
+			AND NOT EXISTS (SELECT 1 FROM import_pieces p WHERE p.site_id = i.site_id AND p.import_id = i.id)
+			AND NOT EXISTS (SELECT 1 FROM import_rows r WHERE r.site_id = i.site_id AND r.import_id = i.id)
+			AND NOT EXISTS (SELECT 1 FROM import_shares s WHERE s.site_id = i.site_id AND s.import_id = i.id) LIMIT $1)`, forgetRows},
+	} {
+		n, err := tx.Exec(step.query, step.most)
+		if err != nil || n == step.most {
+			return true, err
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,465 @@
+// Package takeover imports books of bookings and payments from other systems, and makes both through their rooms. It owns the
+// tables imports and import_*: files that came over HTTP, and what became of their rows. Begin reading at Imports.Payments, then
+// Files.Receive and Files.Next.
+package imports
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/book/payments"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/proposal"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+	"holdfast/internal/store/beside"
+)
+
+// Imports takes over the books of other systems.
+type Imports struct{ *core.Core }
+
+// NewImports makes the use cases.
+func NewImports(c *core.Core) *Imports {
+	// An approval changes nothing by itself: the next import of the file finds it.
+	nothing := func(*store.Tx, access.Actor, proposal.Proposal) (any, error) { return nil, nil }
+	c.Kinds.Register(proposal.Takeover, core.Kind{Carry: nothing})
+	return &Imports{c}
+}
+
+// Rows share a write: so few that the others who write hardly notice, and so many that commits cost little. An import
+// begins with firstRows, and from then on takes as many as the machine writes in about pieceTime, or in alonePieceTime
+// where nobody else has written for a while.
+const (
+	firstRows            = 20
+	fewestRows, mostRows = 10, 1000
+	pieceTime            = 40 * time.Millisecond
+	alonePieceTime       = 200 * time.Millisecond
+	calmAfter            = 5 // writes in a row, beside which nobody else wrote, until they become longer
+)
+
+// firstRefresh is after how many new payments the statistics of the database are refreshed for the first time, beside the import. The
+// next time is after four times as many, and so on.
+const firstRefresh = 1000
+
+// ImportOptions says how payments are taken over.
+type ImportOptions struct {
+	// Mode is the mode of the channels that the import creates, if rows name channels that do not exist. With "" it
+	// creates none, and refuses such rows.
+	Mode merchant.AccountMode
+	// CoverFromEffective is for a book that was covered before: cover starts when each payment was taken (R2).
+	CoverFromEffective bool
+	// SHA256 is the hash of the file in hexadecimal, "" if there is no file. If the import needs an approval, another
+	// operator approves this hash, and reads the Reason.
+	SHA256, Reason string
+	// DryRun imports everything and rolls it back.
+	DryRun   bool
+	Progress func(rows int)        // called after each write with the number of rows done so far; may be nil
+	Refused  func(refusal Refusal) // called for each row that was refused; may be nil
+	// Done says that the row of a line was tried, taken over or refused before, and is to be left out; may be nil. A trial is
+	// a dry run, or the one before a proposal.
+	Done func(trial bool, line int) bool
+	// Keep stores what became of some rows, in the write that takes them over. After a trial, in a write of its own.
+	// May be nil.
+	Keep func(tx *store.Tx, part Part) error
+	// Tried reads what Keep has stored of the trial, in this run and in earlier ones; nil if Keep is nil.
+	Tried func(tx *store.Tx) (proposal.FileEffect, error)
+}
+
+// Part is what one write of an import did, or would do if it is a dry run.
+type Part struct {
+	Trial           bool // nothing stays: a dry run, or the one before a proposal
+	Rows            []Row
+	BookingsCreated int
+	BookingsThere   int                   // distinct ones; in a trial no other part has them
+	Channels        []string              // created, by name
+	Shares          []proposal.FileShares // of the payments that it created
+}
+
+// Row is what became of one row of a file.
+type Row struct {
+	Line          int
+	State         RowState
+	BookingID     int64 // 0 if it is not known, or does not stay
+	TransactionID int64 // likewise
+	Reason        string
+}
+
+// RowState is what became of a row.
+type RowState string
+
+// The states of rows. In a dry run, created means: it would be created.
+const (
+	RowCreated RowState = "created"
+	RowThere   RowState = "already_there"
+	RowRefused RowState = "refused"
+)
+
+// RowStates are all states of rows.
+var RowStates = []RowState{RowCreated, RowThere, RowRefused}
+
+// ImportReport says what an import did, or what it would have done if it was a dry run.
+type ImportReport struct {
+	Rows     int
+	Bookings Tally // distinct ones
+	Payments Tally
+	Channels []string // created, by name
+	Refused  int      // rows
+	// Proposal is set if another operator has to approve the import first. Nothing was imported then.
+	Proposal *proposal.Proposal
+}
+
+// Tally counts the bookings or payments of an import: those that it created, and those that existed before.
+type Tally struct {
+	Created, AlreadyThere int
+}
+
+// Refusal is a row that was not imported, with the reason.
+type Refusal struct {
+	Line   int
+	Reason string
+	Cells  map[string]string // what is wrong, by the name of the cell; empty if the reason is about the whole row
+}
+
+// errDryRun rolls a write back at its end.
+var errDryRun = errors.New("dry run: nothing is kept")
+
+// Payments takes over payments and their bookings. Both have natural keys, which are unique in their channel. A row
+// that was imported before changes nothing, and is refused if it says something else now. A refused row does not stop
+// the others. An error ends the import, and the rows that were reported to Progress before stay.
+func (i *Imports) Payments(
+	ctx context.Context, actor access.Actor, rows iter.Seq2[ImportedPayment, error], opts ImportOptions,
+) (ImportReport, error) {
+	if err := i.may(actor); err != nil {
+		return ImportReport{}, err
+	}
+	var problems errs.Problems
+	i.checkMode(actor, opts.Mode, &problems)
+	if err := problems.Err(); err != nil {
+		return ImportReport{}, err
+	}
+	run := newRun(i, actor, opts)
+	if opts.DryRun {
+		err := run.rehearse(ctx, rows)
+		return run.report, err
+	}
+	effect, err := run.effect(ctx, rows)
+	if err != nil {
+		return run.report, err
+	}
+	if err := run.begin(ctx, effect); err != nil || run.report.Proposal != nil {
+		return run.report, err
+	}
+	if effect != nil {
+		return run.report, errs.New(errs.Unavailable, "The import was approved just now. Run it again.")
+	}
+	err = run.all(ctx, without(rows, false, opts.Done))
+	return run.report, errors.Join(err, run.end(ctx, err != nil))
+}
+
+// may refuses actors who may not import. Members import what they could report one by one. What else an import can do is the
+// operator's: see operatorsMode, importChunk.taken and access.RecordChargebacks. Cover from before needs two people.
+func (i *Imports) may(actor access.Actor) error {
+	for _, p := range []access.Permission{access.ImportBooks, access.WriteBookings, access.WriteTransactions} {
+		if err := actor.Require(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// operatorsMode reports whether the actor may not make channels in this mode: only the operator may.
+func operatorsMode(actor access.Actor, mode merchant.AccountMode) bool {
+	return mode != "" && mode != merchant.ModeTest && mode != merchant.ModeDraft && !actor.Can(access.SetChannelTerms)
+}
+
+// checkMode notes a mode that channels cannot have, or that the actor cannot give them. "" is none.
+func (i *Imports) checkMode(actor access.Actor, mode merchant.AccountMode, p *errs.Problems) {
+	if mode == "" || slices.Contains(i.Profile.Modes(), mode) {
+		if operatorsMode(actor, mode) {
+			p.Wrong("mode", "A channel is created in mode test or draft; the operator sets every other mode.")
+		}
+		return
+	}
+	modes := make([]string, 0, len(i.Profile.Modes()))
+	for _, mode := range i.Profile.Modes() {
+		modes = append(modes, string(mode))
+	}
+	p.Wrong("mode", "This is not one of %s.", strings.Join(modes, ", "))
+}
+
+// without leaves out the rows that were done before. done may be nil.
+func without(
+	rows iter.Seq2[ImportedPayment, error], trial bool, done func(trial bool, line int) bool,
+) iter.Seq2[ImportedPayment, error] {
+	if done == nil {
+		return rows
+	}
+	return func(yield func(ImportedPayment, error) bool) {
+		for row, err := range rows {
+			if (err != nil || !done(trial, row.Line)) && !yield(row, err) {
+				return
+			}
+		}
+	}
+}
+
+// begin asks for approval, if the import needs it, and records in the audit that the import starts.
+func (r *importRun) begin(ctx context.Context, effect *proposal.Effect) error {
+	return r.WriteAs(ctx, r.actor, func(tx *store.Tx) error {
+		r.report.Proposal = nil
+		p, err := r.approval(tx, effect)
+		if err != nil {
+			return err
+		}
+		if p.State != proposal.Approved {
+			r.report.Proposal = &p
+			return nil
+		}
+		return core.Record(tx, r.actor, "import.start", "payments", nil, auditImport(r.opts, r.report, false))
+	})
+}
+
+// end records in the audit what the import did, even if the caller has gone.
+func (r *importRun) end(ctx context.Context, failed bool) error {
+	return r.WriteAs(context.WithoutCancel(ctx), r.actor, func(tx *store.Tx) error {
+		return core.Record(tx, r.actor, "import.end", "payments", nil, auditImport(r.opts, r.report, failed))
+	})
+}
+
+// importRun is one import that is running.
+type importRun struct {
+	*Imports
+	actor    access.Actor
+	opts     ImportOptions
+	report   ImportReport
+	seen     map[int64]bool            // ids of the bookings that were counted
+	channels map[string]money.Currency // of the channels that were created, by name
+	shares   shares
+	rows     int // in the next write
+	calm     int // writes in a row, beside which nobody else wrote
+}
+
+func newRun(i *Imports, actor access.Actor, opts ImportOptions) *importRun {
+	return &importRun{
+		Imports: i, actor: actor, opts: opts, seen: map[int64]bool{}, channels: map[string]money.Currency{}, shares: shares{},
+		rows: firstRows,
+	}
+}
+
+func (r *importRun) all(ctx context.Context, rows iter.Seq2[ImportedPayment, error]) (err error) {
+	chunk := make([][]ImportedPayment, 0, mostRows)
+	nextRefresh := firstRefresh
+	var statistics beside.Line
+	defer func() { err = errors.Join(err, statistics.Wait()) }()
+	for list, err := range together(rows) {
+		if err != nil {
+			return err
+		}
+		for _, row := range inOrder(list) {
+			if chunk = append(chunk, []ImportedPayment{row}); len(chunk) < r.rows {
+				continue
+			}
+			if err := r.take(ctx, chunk); err != nil {
+				return err
+			}
+			chunk = chunk[:0]
+		}
+		if r.report.Payments.Created >= nextRefresh {
+			has := nextRefresh
+			statistics.Add(func() error { return r.Store.RefreshStatistics(ctx, "transactions", has) })
+			if err := statistics.Start(); err != nil {
+				return err
+			}
+			nextRefresh *= 4
+		}
+	}
+	return r.take(ctx, chunk)
+}
+
+// take writes a chunk of rows and counts the results. The rows of one group have to share a write.
+func (r *importRun) take(ctx context.Context, groups [][]ImportedPayment) error {
+	if len(groups) == 0 {
+		return nil
+	}
+	c, err := r.write(ctx, slices.Concat(groups...))
+	switch {
+	case err == nil:
+		r.count(c)
+		return nil
+	case isRefusal(err): // not of a row, but of the import
+		return err
+	case ctx.Err() == nil && len(groups) == 1 && len(groups[0]) > 1:
+		return &errs.Error{Kind: errs.KindOf(err), Err: err, Message: fmt.Sprintf(
+			"Line %d and %d other lines depend on each other, and the database cannot take them in one write.",
+			groups[0][0].Line, len(groups[0])-1)}
+	case ctx.Err() != nil || len(groups) == 1:
+		return err
+	}
+	// The chunk may be too much for one write: some machines are that slow.
+	half := len(groups) / 2
+	if err := r.take(ctx, groups[:half]); err != nil {
+		return err
+	}
+	return r.take(ctx, groups[half:])
+}
+
+func (r *importRun) write(ctx context.Context, rows []ImportedPayment) (*importChunk, error) {
+	c, err := r.writeOnce(ctx, rows, false)
+	if errors.Is(err, errTakeBack) || errors.Is(err, store.ErrConflict) {
+		c, err = r.writeOnce(ctx, rows, true)
+	}
+	return c, err
+}
+
+func (r *importRun) writeOnce(ctx context.Context, rows []ImportedPayment, careful bool) (*importChunk, error) {
+	var c *importChunk
+	if _, err := (&payments.Payments{Core: r.Core}).ExpireDue(ctx, r.actor.SiteID); err != nil {
+		return nil, err
+	}
+	if err := r.Store.GiveWay(ctx); err != nil {
+		return nil, err
+	}
+	var began time.Time
+	err := r.WriteAs(ctx, r.actor, func(tx *store.Tx) error {
+		began = r.Clock()
+		site, err := merchants.Site(tx, r.actor.SiteID)
+		if err != nil {
+			return core.NotFoundAs(errs.SettingNotFound, err, "There is no site %d.", r.actor.SiteID)
+		}
+		c = &importChunk{
+			run: r, tx: tx, site: site, rows: rows, careful: careful, channels: map[int64]*importChannel{}, named: map[string]int64{},
+			shares: shares{},
+		}
+		if err := c.lookUp(); err != nil {
+			return err
+		}
+		store.Expect(tx, len(rows))
+		if err := c.all(); err != nil {
+			return err
+		}
+		if r.opts.DryRun { // the rows go in, too: the database has its own rules
+			return cmp.Or(tx.Flush(), errDryRun)
+		}
+		return r.keep(tx, c)
+	})
+	if errors.Is(err, errDryRun) {
+		err = r.WriteAs(ctx, r.actor, func(tx *store.Tx) error { return r.keep(tx, c) })
+	}
+	if err == nil {
+		if r.calm++; r.Store.Others() {
+			r.calm = 0
+		}
+		r.rows = pace(r.rows, len(rows), r.Clock().Sub(began), r.calm < calmAfter)
+	}
+	return c, err
+}
+
+// keep hands on what became of the rows of a chunk.
+func (r *importRun) keep(tx *store.Tx, c *importChunk) error {
+	if r.opts.Keep == nil {
+		return nil
+	}
+	part := Part{Trial: r.opts.DryRun, Rows: c.done, BookingsCreated: len(c.made), Shares: r.sharesOf(c)}
+	seen := map[int64]bool{}
+	for _, id := range c.made {
+		seen[id] = true
+	}
+	for _, id := range c.met {
+		if !seen[id] {
+			seen[id] = true
+			part.BookingsThere++
+		}
+	}
+	for _, channel := range c.opened {
+		part.Channels = append(part.Channels, channel.Name)
+	}
+	for _, refusal := range c.refused {
+		part.Rows = append(part.Rows, Row{Line: refusal.Line, State: RowRefused, Reason: refusal.Reason})
+	}
+	return r.opts.Keep(tx, part)
+}
+
+// pace returns how many rows the next write takes, by how long the last one took and how many it had: next were wanted. others:
+// somebody else writes. Then it becomes short at once, and else it grows in steps.
+func pace(next, rows int, took time.Duration, others bool) int {
+	piece := alonePieceTime
+	if others {
+		piece = pieceTime
+	}
+	switch {
+	case took > piece*3/2 && rows <= next: // more rows than that are one group, which says nothing about the others
+		return max(fewestRows, min(next/2, int(int64(rows)*int64(piece)/int64(took))))
+	case took < piece/2 && rows >= next:
+		return min(mostRows, next*2)
+	}
+	return next
+}
+
+// count adds the results of a chunk to the report, after they are durable, and calls Refused and Progress.
+func (r *importRun) count(c *importChunk) {
+	r.report.Rows += len(c.rows)
+	r.report.Payments.Created += c.payments.Created
+	r.report.Payments.AlreadyThere += c.payments.AlreadyThere
+	for _, share := range c.shares {
+		r.shares.merge(share)
+	}
+	for _, id := range c.made {
+		r.seen[id] = true
+		r.report.Bookings.Created++
+	}
+	for _, id := range c.met {
+		if !r.seen[id] {
+			r.seen[id] = true
+			r.report.Bookings.AlreadyThere++
+		}
+	}
+	for _, channel := range c.opened {
+		if _, before := r.channels[channel.Name]; !before { // a dry run creates it in each of its writes
+			r.channels[channel.Name] = channel.Currency
+			r.report.Channels = append(r.report.Channels, channel.Name)
+		}
+	}
+	r.report.Refused += len(c.refused)
+	slices.SortFunc(c.refused, func(a, b Refusal) int { return cmp.Compare(a.Line, b.Line) })
+	if r.opts.Refused != nil {
+		for _, refusal := range c.refused {
+			r.opts.Refused(refusal)
+		}
+	}
+	if r.opts.Progress != nil {
+		r.opts.Progress(r.report.Rows)
+	}
+}
+
+type auditedImport struct {
+	FileSHA256         string   `json:"file_sha256,omitempty"`
+	Mode               string   `json:"mode,omitempty"`
+	CoverFromEffective bool     `json:"cover_from_effective"`
+	Rows               int      `json:"rows"`
+	BookingsCreated    int      `json:"bookings_created"`
+	BookingsThere      int      `json:"bookings_already_there"`
+	PaymentsCreated    int      `json:"payments_created"`
+	PaymentsThere      int      `json:"payments_already_there"`
+	Channels           []string `json:"channels_created"`
+	Refused            int      `json:"refused"`
+	Failed             bool     `json:"failed"` // an error ended the import before the end of the file
+}
+
+func auditImport(opts ImportOptions, r ImportReport, failed bool) any {
+	return auditedImport{
+		FileSHA256: opts.SHA256, Mode: string(opts.Mode), CoverFromEffective: opts.CoverFromEffective, Rows: r.Rows,
+		BookingsCreated: r.Bookings.Created, BookingsThere: r.Bookings.AlreadyThere,
+		PaymentsCreated: r.Payments.Created, PaymentsThere: r.Payments.AlreadyThere,
+		Channels: append([]string{}, r.Channels...), Refused: r.Refused, Failed: failed,
+	}
+}

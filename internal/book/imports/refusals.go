@@ -1,0 +1,116 @@
+package imports
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/errs"
+)
+
+// refusedCell is a refusal because of one cell.
+func refusedCell(cell, format string, args ...any) error {
+	return errs.WrongField(cell, format, args...)
+}
+
+// cellsOf makes one refusal of the errors of a row, of its booking and of its payment, with the names of the cells. An
+// error that is not about fields is returned as it is.
+func cellsOf(booking, payment, row error) error {
+	var cells errs.Problems
+	for _, noun := range []struct {
+		err  error
+		name func(field string) string
+	}{{row, strings.Clone}, {booking, BookingCell}, {payment, PaymentCell}} {
+		f, ok := errors.AsType[*errs.Error](noun.err)
+		if !ok || f.Kind != errs.Invalid && f.Kind != errs.Missing {
+			if noun.err != nil {
+				return noun.err
+			}
+			continue
+		}
+		for _, field := range f.Absent {
+			cells.Wrong(noun.name(field), "This cell is empty.")
+		}
+		for _, field := range slices.Sorted(maps.Keys(f.Params)) {
+			cells.Wrong(noun.name(field), "%s", f.Params[field])
+		}
+	}
+	return cells.Err()
+}
+
+// refusalOf says why a row was refused.
+func refusalOf(line int, err error) Refusal {
+	r := Refusal{Line: line, Reason: err.Error()}
+	if f, ok := errors.AsType[*errs.Error](err); ok {
+		r.Reason = f.Message // the error behind it is for the log
+		if len(f.Params) > 0 {
+			r.Cells = f.Params
+			parts := make([]string, 0, len(f.Params))
+			for _, cell := range slices.Sorted(maps.Keys(f.Params)) {
+				parts = append(parts, cell+": "+f.Params[cell])
+			}
+			r.Reason = strings.Join(parts, " ")
+		}
+	}
+	return r
+}
+
+// sameBooking refuses a row whose booking exists with other content. Cells that the row does not have are not
+// compared.
+func sameBooking(says booking.BookingFields, stored, row booking.Booking) error {
+	var differ errs.Problems
+	compare := func(field string, said bool, was, is any) {
+		if said && was != is {
+			// The message has no values: some of them are names of travellers.
+			differ.Wrong(BookingCell(field), "The booking is there already and says something else.")
+		}
+	}
+	compare("content", true, stored.Content, row.Content)
+	compare("firstname", true, stored.Firstname, row.Firstname)
+	compare("surname", true, stored.Surname, row.Surname)
+	compare("email", true, stored.Email, row.Email)
+	compare("date", true, stored.End, row.End)
+	compare("date_start", says.Start != nil, stored.Start, row.Start)
+	compare("pax", says.Pax != nil, stored.Pax, row.Pax)
+	compare("total", true, stored.Total, row.Total)
+	compare("currencies", true, stored.Currency, row.Currency)
+	compare("countries", true, stored.Country, row.Country)
+	compare("language", says.Language != nil, stored.Language, row.Language)
+	compare("other_protection", says.OtherProtection != nil, stored.OtherProtection(), row.OwnProtection)
+	return differ.Err()
+}
+
+// samePayment refuses a row whose payment exists, and says how the two differ.
+func samePayment(stored payment.Transaction, row payment.NewTransaction, bookingID int64) error {
+	var differ errs.Problems
+	compare := func(field string, was, is any) {
+		if was != is {
+			differ.Wrong(PaymentCell(field), "The payment is there already and says %v, not %v.", was, is)
+		}
+	}
+	compare("transaction_types", stored.Type, *row.Type)
+	compare("currencies", stored.Currency, *row.Currency)
+	compare("total", stored.Total, *row.Total)
+	compare("bookings", stored.BaseTotal, payment.BaseTotal(*row.Items))
+	compare("effective_at", civil.FormatInstant(stored.EffectiveAt), civil.FormatInstant(row.EffectiveAt))
+	compare("psp", stored.PSP, row.PSP)
+	compare("card_types", stored.CardType, row.CardType)
+	compare("bin_number", stored.BIN, row.BIN)
+	compare("last_four_digits", stored.LastFour, row.LastFour)
+	compare("acquirer_reference", stored.AcquirerReference, row.AcquirerReference)
+	if len(stored.Payments) != 1 || stored.Payments[0].BookingID != bookingID {
+		differ.Wrong("booking_reference", "The payment is there already, for another booking.")
+	}
+	if stored.LinkedID != row.LinkedID {
+		differ.Wrong("linked_reference", "The payment is there already and adjusts another one.")
+	}
+	if err := differ.Err(); err != nil {
+		return err
+	}
+	return errs.New(errs.ReferenceExists,
+		"The payment is there already, as transaction %d, with other content or another start of cover.", stored.ID)
+}

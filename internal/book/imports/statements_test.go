@@ -1,0 +1,66 @@
+package imports_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"holdfast/internal/book/imports"
+	"holdfast/internal/testkit/apptest"
+	"holdfast/internal/testkit/dbtest"
+)
+
+// TestAnImportRunsFewStatements: the rows of a write share their statements. What each channel needs is read once in a write, before
+// anything is made.
+func TestAnImportRunsFewStatements(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		var rows []imports.ImportedPayment
+		for n := range 200 {
+			channel := func(r *imports.ImportedPayment) { r.Channel = fmt.Sprint("Channel ", n%4) }
+			rows = append(rows, apptest.ARow(n+2, fmt.Sprint(n), channel))
+		}
+		w.Imported(apptest.Protect, rows[:8]...)
+		list := dbtest.Statements(w.Core.Store, func() {
+			if report, refused := w.Imported(apptest.Protect, rows[8:]...); report.Payments.Created != 192 {
+				t.Errorf("%+v, refused %v", report, refused)
+			}
+		})
+		ran := len(list)
+		// 192 rows go into four or five writes, of 20, 40 and 80 rows. Each write reads three things, and the first one the channels.
+		// A statement writes up to 64 rows of a table on PostgreSQL, and 32 on SQLite.
+		if most := 200; ran > most {
+			t.Errorf("192 rows ran %d statements, at most %d are allowed", ran, most)
+		}
+		// The ids of all rows of a write are drawn at once. A statement that draws some would wait for the rows that are written beside it.
+		draws := slices.DeleteFunc(list, func(s dbtest.Statement) bool {
+			return !strings.Contains(s.Query, "nextval(") && !strings.Contains(s.Query, "sqlite_sequence")
+		})
+		if most := 2 * 5; len(draws) == 0 || len(draws) > most { // of bookings, and of transactions with their payments
+			t.Errorf("%d statements draw ids, at most %d are allowed", len(draws), most)
+		}
+	})
+}
+
+// TestAnImportFindsItsKeysByTheirIndex: the index has only rows with keys, and the statements do not say so.
+func TestAnImportFindsItsKeysByTheirIndex(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		rows := []imports.ImportedPayment{apptest.ARow(2, "a"), apptest.ARow(3, "b")}
+		w.Imported(apptest.Protect, rows...)
+		ran := dbtest.Statements(w.Core.Store, func() { w.Imported(apptest.Protect, rows...) })
+		dbtest.Large(t, w.Core.Store, "bookings", "transactions")
+		for table, index := range map[string]string{"bookings b": "bookings_by_import_key", "transactions t": "transactions_by_import_key"} {
+			at := slices.IndexFunc(ran, func(s dbtest.Statement) bool {
+				return strings.Contains(s.Query, "FROM "+table+" WHERE") && strings.Contains(s.Query, "import_key = w.import_key")
+			})
+			if at < 0 {
+				t.Fatalf("No statement looks for import keys in %s.", table)
+			}
+			if plan := strings.Join(dbtest.Plan(t, w.Core.Store, ran[at]), "\n"); !strings.Contains(plan, index) {
+				t.Errorf("%s is read without %s:\n%s", table, index, plan)
+			}
+		}
+	})
+}

@@ -1,0 +1,60 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+)
+
+// Buckets keeps the cubes up to date that the reports of exposure read (R7).
+type Buckets struct{ *core.Core }
+
+// deltasPerFold bounds one write of the folding. Other writes wait for it: some 20 ms, and up to 130 where deltas share no blocks.
+const deltasPerFold = 5_000
+
+// Fold adds the changes since the last run to the cubes, a bounded piece for each site. It returns more if there may be
+// changes left. Reports are exact before and after: they add the changes that are not folded yet themselves.
+func (b *Buckets) Fold(ctx context.Context) (more bool, err error) {
+	var sites []int64
+	err = b.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
+		sites, err = SitesToFold(tx)
+		return err
+	})
+	for _, site := range sites {
+		if err != nil {
+			return false, err
+		}
+		var folded int
+		if folded, err = b.FoldSite(ctx, site, deltasPerFold); err != nil {
+			err = fmt.Errorf("site %d: %w", site, err)
+		}
+		more = more || folded > 0
+	}
+	return more && err == nil, err
+}
+
+// FoldSite moves deltas of a site into its cubes and buckets: at most limit, and no more than one write has the time for. It returns
+// how many: 0, too, where another process was faster. They are read and added up before the write, so that nobody waits for that. If
+// the machine is too busy, the write runs out of its time, and a smaller piece is tried. A write that runs out of time can return many
+// errors, so every error counts.
+func (b *Buckets) FoldSite(ctx context.Context, siteID int64, limit int) (folded int, err error) {
+	for ; limit > 0; limit /= 8 {
+		var f *fold
+		if f, err = gatherFold(ctx, b.Store, siteID, limit); err == nil && len(f.ids) > 0 {
+			err = b.Store.Write(ctx, f.store)
+		}
+		if errors.Is(err, errFolded) {
+			return 0, nil
+		}
+		if err == nil {
+			return len(f.ids), nil
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return 0, err
+}

@@ -1,0 +1,108 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/events"
+	"holdfast/internal/store"
+)
+
+// An allocation that is protected ends with its last day of dispute (R5), which moves with the booking. The row keeps the
+// day and whether the end was told, so that each end is told once: in the write that comes to it late, or by Ends.Tell.
+
+// recordAllocated records a new allocation. One that is logged after its last day has ended at once.
+func recordAllocated(tx *store.Tx, a protection.Allocation, t protection.Terms) {
+	events.Record(tx, a.SiteID, events.ProtectionAllocated, a.ID, events.Details{
+		Protected: events.YesOrNo(a.Decision.Protected), Reason: string(a.Decision.Reason), Amount: a.Amount,
+		Currency: string(a.Currency), LastDay: t.LastDay.String(),
+	})
+	if a.Decision.Protected && over(tx, t.LastDay) {
+		recordEnded(tx, a.SiteID, a.ID, t.LastDay)
+	}
+}
+
+// over reports whether a day is past.
+func over(tx *store.Tx, day civil.Day) bool { return day < civil.DayOf(tx.Now) }
+
+// closed reports whether an allocation can be in no report from today on: its last day of dispute is over, and so is the trip,
+// for which there may be more to pay (E4 of R7). The last day comes first where its scheme caps it.
+func closed(tx *store.Tx, t protection.Terms) bool { return over(tx, t.LastDay) && over(tx, t.End) }
+
+func recordEnded(tx *store.Tx, siteID, id int64, last civil.Day) {
+	events.Record(tx, siteID, events.ProtectionEnded, id, events.Details{LastDay: last.String()})
+}
+
+// recordChanged records that an adjustment has changed an allocation, by an amount in its currency.
+func recordChanged(tx *store.Tx, a protection.Allocation, d events.Details) {
+	d.Currency = string(a.Currency)
+	events.Record(tx, a.SiteID, events.ProtectionChanged, a.ID, d)
+}
+
+// recordPriced records the value of an allocation that has waited for a rate.
+func recordPriced(tx *store.Tx, a protection.Allocation) {
+	events.Record(tx, a.SiteID, events.ProtectionPriced, a.ID, events.Details{
+		Amount: a.Value, Currency: string(a.PolicyCurrency),
+	})
+}
+
+// recordTerms records new terms of a locked allocation. They may end it, or let it go on after its end.
+func recordTerms(tx *store.Tx, a protection.Allocation, t protection.Terms) error {
+	events.Record(tx, a.SiteID, events.ProtectionChanged, a.ID, events.Details{Cause: "terms", LastDay: t.LastDay.String()})
+	var told bool
+	err := tx.Row(`SELECT ended FROM allocations WHERE site_id = $1 AND id = $2`, []any{a.SiteID, a.ID}, &told)
+	if err != nil {
+		return err
+	}
+	if a.Decision.Protected && over(tx, t.LastDay) && !told {
+		recordEnded(tx, a.SiteID, a.ID, t.LastDay)
+	}
+	_, err = tx.Exec(`UPDATE allocations SET ends_after = $3, ended = $4, closed = $5 WHERE site_id = $1 AND id = $2`,
+		a.SiteID, a.ID, t.LastDay, over(tx, t.LastDay), closed(tx, t))
+	return err
+}
+
+// Ends are the use cases of protection that ends by the clock.
+type Ends struct{ *core.Core }
+
+// endedAtOnce is how many events of ended protection one write records.
+const endedAtOnce = 200
+
+// Tell records the end of protected allocations whose last day of dispute is over by the clock of their site. It is the job
+// that notices this. more: there may be others.
+func (e *Ends) Tell(ctx context.Context) (more bool, err error) {
+	return core.EachSite(ctx, e.Core, sitesWithEnds, endedAtOnce, tellEnded)
+}
+
+// sitesWithEnds selects the sites with ends to tell, by the real time. The first end is that of an index.
+const sitesWithEnds = `SELECT s.id, s.clock_ahead FROM sites s WHERE (SELECT MIN(a.ends_after) FROM allocations a
+	WHERE a.site_id = s.id AND NOT a.ended) < ($1 + s.clock_ahead) / 86400000000 ORDER BY s.id`
+
+// tellEnded records up to limit ends of a site, and returns how many. The row of the allocation is the lock, so each end is
+// told once. Its conditions are looked at again, in a form that no index has: else PostgreSQL may go through all that wait for their
+// end. What was never protected ends as well, and nobody is told.
+func tellEnded(tx *store.Tx, siteID int64, limit int) (told int, err error) {
+	err = tx.Each(`UPDATE allocations SET ended = TRUE, closed = (SELECT b.end_day < $2 FROM bookings b
+			WHERE b.site_id = allocations.site_id AND b.id = allocations.booking_id)
+		WHERE CASE WHEN ended THEN FALSE ELSE ends_after < $2 END AND (site_id, id) IN (
+			SELECT a.site_id, a.id FROM allocations a WHERE a.site_id = $1 AND NOT a.ended AND a.ends_after < $2
+			ORDER BY a.ends_after, a.id LIMIT $3)
+		RETURNING id, ends_after, protected`, []any{siteID, int64(civil.DayOf(tx.Now)), limit}, func(scan func(dest ...any) error) error {
+		var id int64
+		var last civil.Day
+		var protected bool
+		err := scan(&id, &last, &protected)
+		if protected {
+			recordEnded(tx, siteID, id, last)
+		}
+		told++
+		return err
+	})
+	if err != nil {
+		return told, fmt.Errorf("ends of protection of site %d: %w", siteID, err)
+	}
+	return told, nil
+}

@@ -1,0 +1,190 @@
+package ledger
+
+import (
+	"context"
+	"time"
+
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/domain/terms"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+)
+
+// Premiums reads the premium ledger (R10) and checks it. Post, Adjust, Redate and PriceLate write it.
+type Premiums struct{ *core.Core }
+
+// List reads one page of the lines of the premium ledger.
+func (p *Premiums) List(
+	ctx context.Context, actor access.Actor, f protection.PremiumFilter, page store.Page,
+) (store.List[protection.PremiumLine], error) {
+	return core.ReadPage(ctx, p.Core, actor, page, func(tx *store.Tx) (store.List[protection.PremiumLine], error) {
+		if err := merchants.KnownChannels(tx, actor.SiteID, f.Channels); err != nil {
+			return store.List[protection.PremiumLine]{}, err
+		}
+		return premiumsPage(tx, actor.SiteID, f, page)
+	})
+}
+
+// Correction is the result of a check of the premium ledger.
+type Correction struct {
+	Checked   int64 // allocations that have premium
+	Corrected int64 // of these, the ones whose premium in the ledger was not the right one
+}
+
+// allocationsPerWrite bounds one write of a check, because other writes wait for it.
+const allocationsPerWrite = 200
+
+// Correct computes the premium of all allocations of the site again. Where the ledger has another one, it books the
+// difference as a correction. A dry run only counts. It needs the permission WritePolicies. Allocations that were
+// corrected before an error stay corrected.
+func (p *Premiums) Correct(ctx context.Context, actor access.Actor, dryRun bool) (Correction, error) {
+	var all Correction
+	if err := actor.Require(access.WritePolicies); err != nil {
+		return all, err
+	}
+	for after, more := int64(0), true; more; {
+		var page Correction
+		var last int64
+		err := p.WriteAs(ctx, actor, func(tx *store.Tx) (err error) {
+			page, last, err = correctPage(tx, actor.SiteID, after, dryRun)
+			return err
+		})
+		if err != nil {
+			return all, err
+		}
+		all.Checked, all.Corrected = all.Checked+page.Checked, all.Corrected+page.Corrected
+		after, more = last, last != 0
+	}
+	return all, nil
+}
+
+// correctPage corrects the next allocations after an id. It returns the id of the last one that it looked at, or 0 if
+// there are none left.
+func correctPage(tx *store.Tx, siteID, after int64, dryRun bool) (done Correction, last int64, err error) {
+	list, err := allocationsWithPremium(tx, siteID, after, allocationsPerWrite)
+	if err != nil {
+		return done, 0, err
+	}
+	for _, a := range list {
+		last = a.ID
+		done.Checked++
+		holds, err := premiumHolds(tx, a)
+		if err != nil {
+			return done, 0, err
+		}
+		if holds {
+			continue
+		}
+		done.Corrected++
+		if dryRun {
+			continue
+		}
+		err = movePremium(tx, a.SiteID, a.ID, premiumCause{cause: protection.CauseCorrection, effectiveAt: tx.Now})
+		if err != nil {
+			return done, 0, err
+		}
+	}
+	return done, last, nil
+}
+
+// premiumHolds reports whether the premium after the last line of an allocation is the one that R10 computes.
+func premiumHolds(tx *store.Tx, a protection.Allocation) (bool, error) {
+	lines, err := PremiumOf(tx, a.SiteID, a.ID)
+	if err != nil || len(lines) == 0 {
+		return false, err
+	}
+	history, err := termsHistory(tx, a.SiteID, a.ID)
+	if err != nil {
+		return false, err
+	}
+	events, err := Events(tx, a.SiteID, a.ID)
+	if err != nil {
+		return false, err
+	}
+	policy, err := PolicyOf(tx, a)
+	if err != nil {
+		return false, err
+	}
+	state, err := a.PremiumState(policy, history[len(history)-1].End, a.Sum(events).Refunded)
+	return state.Premium == lines[len(lines)-1].State.Premium, err
+}
+
+// firstPremium books the premium of a new allocation. If it waits for a rate, PriceLate books the premium later.
+func firstPremium(tx *store.Tx, a protection.Allocation, policy terms.Policy, b booking.Booking) error {
+	if !a.Decision.Protected || a.PricedAt.IsZero() {
+		return nil
+	}
+	return bookPremium(tx, a, nil, policy, protection.PremiumChange{
+		TransactionID: a.TransactionID, Cause: protection.CausePurchase, EffectiveAt: a.EffectiveAt, End: b.End,
+	})
+}
+
+// premiumCause is the reason why the premium of an allocation may change.
+type premiumCause struct {
+	cause         protection.PremiumCause
+	transactionID int64 // 0: the payment of the allocation itself
+	effectiveAt   time.Time
+}
+
+// movePremium books the change of an allocation's premium after a change that is already written. It locks the
+// allocation first, so that each write sees the lines that the one before has booked. It locks nothing else.
+func movePremium(tx *store.Tx, siteID, allocationID int64, why premiumCause) error {
+	a, err := LockAllocation(tx, siteID, allocationID)
+	if err != nil || a.PricedAt.IsZero() {
+		return err
+	}
+	return moveLocked(tx, a, why)
+}
+
+// moveLocked is movePremium for an allocation that is locked and priced.
+func moveLocked(tx *store.Tx, a protection.Allocation, why premiumCause) error {
+	history, err := termsHistory(tx, a.SiteID, a.ID)
+	if err != nil {
+		return err
+	}
+	events, err := Events(tx, a.SiteID, a.ID)
+	if err != nil {
+		return err
+	}
+	lines, err := PremiumOf(tx, a.SiteID, a.ID)
+	if err != nil {
+		return err
+	}
+	policy, err := PolicyOf(tx, a)
+	if err != nil {
+		return err
+	}
+	change := protection.PremiumChange{
+		TransactionID: why.transactionID, Cause: why.cause, EffectiveAt: why.effectiveAt,
+		End: history[len(history)-1].End, Refunded: a.Sum(events).Refunded,
+	}
+	if change.TransactionID == 0 {
+		change.TransactionID = a.TransactionID
+	}
+	return bookPremium(tx, a, lines, policy, change)
+}
+
+func bookPremium(
+	tx *store.Tx, a protection.Allocation, lines []protection.PremiumLine, policy terms.Policy, c protection.PremiumChange,
+) error {
+	line, booked, err := a.Reprice(lines, policy, c)
+	if err != nil || !booked {
+		return err
+	}
+	line.RecordedAt = tx.Now
+	// The clock of another process may be a little ahead. A line is never recorded before the line that it follows.
+	if n := len(lines); n > 0 && lines[n-1].RecordedAt.After(tx.Now) {
+		line.RecordedAt = lines[n-1].RecordedAt
+	}
+	InsertPremium(tx, line)
+	return nil
+}
+
+// PolicyOf reads the policy of an allocation's price: the one that was in force on the day of the payment when the
+// allocation was recorded. A policy that was added since does not count.
+func PolicyOf(tx *store.Tx, a protection.Allocation) (terms.Policy, error) {
+	return merchants.Policy(tx, a.SiteID, a.PolicyID)
+}

@@ -1,0 +1,49 @@
+package ledger
+
+import (
+	"time"
+
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/estimate"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/store"
+)
+
+// vintageColumns are the columns of an estimate.VintagePart. Each subquery looks into the index of the allocation: the "+" keeps
+// SQLite from those of the instants, by which it would go through the whole site for each payment.
+var vintageColumns = `a.effective_at, a.amount, a.currency, a.policy_currency, COALESCE(
+		(SELECT t.last_day FROM allocation_terms t WHERE t.site_id = a.site_id AND t.allocation_id = a.id
+			AND +t.effective_at <= $3 AND +t.recorded_at <= $4 ORDER BY t.id DESC LIMIT 1),
+		(SELECT t.last_day FROM allocation_terms t WHERE t.site_id = a.site_id AND t.allocation_id = a.id ORDER BY t.id LIMIT 1)),
+	CAST(COALESCE((SELECT SUM(l.amount) FROM premium_lines l WHERE l.site_id = a.site_id AND l.allocation_id = a.id
+		AND NOT l.simulated AND +l.effective_at <= $3 AND +l.recorded_at <= $4), 0) AS BIGINT), ` +
+	sumOfEvents(payment.Refund) + `, ` + sumOfEvents(payment.Chargeback) + `, ` + sumOfEvents(payment.ChargebackReversal)
+
+// sumOfEvents adds up the events of a kind of an allocation a.
+func sumOfEvents(kind payment.TransactionType) string {
+	return `CAST(COALESCE((SELECT SUM(e.amount) FROM allocation_events e WHERE e.site_id = a.site_id AND e.allocation_id = a.id
+		AND e.kind = '` + string(kind) + `' AND +e.effective_at <= $3 AND +e.recorded_at <= $4), 0) AS BIGINT)`
+}
+
+// VintagesOf calls each for every card payment of a channel up to the end of a day, with what had become of it by then, as known
+// at an instant. Simulated payments are left out. It begins with the bookings of the channel.
+func VintagesOf(
+	tx *store.Tx, siteID, channelID int64, day civil.Day, known time.Time, each func(estimate.VintagePart) error,
+) error {
+	return tx.Each(`SELECT `+vintageColumns+` FROM bookings b CROSS JOIN allocations a
+		WHERE b.site_id = $1 AND b.channel_id = $2 AND a.site_id = b.site_id AND a.booking_id = b.id
+			AND +a.effective_at <= $3 AND a.recorded_at <= $4 AND NOT a.simulated AND a.reason <> $5`,
+		[]any{siteID, channelID, store.Micros(day.End()), store.Micros(known), protection.ReasonNotCardPayment},
+		func(scan func(dest ...any) error) error {
+			var v estimate.VintagePart
+			var paid int64
+			err := scan(&paid, &v.Amounts.Allocated, &v.Currency, &v.Policy, &v.LastDay, &v.Booked, &v.Refunded, &v.ChargedBack,
+				&v.Reversed)
+			if err != nil {
+				return err
+			}
+			v.Paid = civil.DayOf(store.Instant(paid))
+			return each(v)
+		})
+}

@@ -1,0 +1,313 @@
+package limits
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"holdfast/internal/book/ledger"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/check"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/proposal"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/domain/terms"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+)
+
+// Limits holds the limits of transactions, bookings, channels and sites, and says what is above them (R12). A limit never
+// refuses a payment.
+type Limits struct {
+	*core.Core
+	spot Spot
+}
+
+// NewLimits makes the use cases, and registers how an approved proposal of a limit is carried out.
+func NewLimits(c *core.Core, spot Spot) *Limits {
+	l := &Limits{c, spot}
+	c.Kinds.Register(proposal.Limits, core.Kind{Carry: carryOutLimit, Effect: l.effect})
+	return l
+}
+
+// LimitFields are the fields of a request for a new limit.
+type LimitFields struct {
+	Problems  errs.Problems
+	Scope     *protection.LimitScope
+	ChannelID *int64         // for this channel only; nil: for all
+	From      *civil.Day     // in force from this day on; nil: today
+	Amount    *int64         // minor units of the policy currency
+	Currency  money.Currency // if given, it must be that of the policy
+	Lift      bool           // end the limit from that day on
+	Note      string
+}
+
+// Set adds a limit. It needs two people: outside a sandbox the result has an open proposal and no limit yet. It needs the
+// permission WriteLimits.
+func (l *Limits) Set(ctx context.Context, actor access.Actor, in LimitFields) (protection.Limit, error) {
+	if err := actor.Require(access.WriteLimits); err != nil {
+		return protection.Limit{}, err
+	}
+	set := func(tx *store.Tx) (made protection.Limit, outcome core.Outcome, err error) {
+		limit, err := in.limit(tx, actor) // check it now, so that a proposal is never wrong
+		if err != nil {
+			return made, outcome, err
+		}
+		p, err := l.Request(tx, actor, proposal.Proposal{
+			Kind: proposal.Limits, Subject: "limit of " + string(limit.Scope), Reason: in.Note,
+		}, in.terms(limit.Currency), func() (any, error) {
+			made, err = applyLimit(tx, actor, in)
+			return core.MadeID{ID: made.ID}, err
+		})
+		if err == nil && p.State == proposal.Open {
+			return protection.Limit{Proposal: &p}, core.Outcome{ProposalID: p.ID}, nil
+		}
+		return made, core.Outcome{ID: made.ID}, err
+	}
+	return core.Once(ctx, l.Core, actor, set, func(ctx context.Context, made core.Outcome) (protection.Limit, error) {
+		if made.ProposalID == 0 {
+			return l.Get(ctx, actor, made.ID)
+		}
+		proposal, err := core.FindProposal(ctx, l.Core, actor, made.ProposalID)
+		return protection.Limit{Proposal: &proposal}, err
+	})
+}
+
+// applyLimit checks and stores a limit inside a write, and has the job judge all uses by it.
+func applyLimit(tx *store.Tx, actor access.Actor, in LimitFields) (protection.Limit, error) {
+	limit, err := in.limit(tx, actor)
+	if err != nil {
+		return limit, err
+	}
+	if limit, err = insertLimit(tx, limit); err != nil {
+		return limit, err
+	}
+	NoteChange(tx, limit.SiteID, ChangeLimit, 0, 0)
+	if limit.Scope == protection.LimitTransaction || limit.Scope == protection.LimitBooking {
+		if err := beginReview(tx, limit); err != nil {
+			return limit, err
+		}
+	}
+	return limit, core.Record(tx, actor, "limit.set", limitObject(limit), nil, auditLimit(limit))
+}
+
+// limit checks the fields and makes a limit from them.
+func (in LimitFields) limit(tx *store.Tx, actor access.Actor) (protection.Limit, error) {
+	p := in.Problems.Clone()
+	today := civil.DayOf(tx.Now)
+	limit := protection.Limit{
+		SiteID: actor.SiteID, FromDay: today, Lifted: in.Lift, Note: in.Note, AuthorID: actor.UserID, Author: actor.Username,
+	}
+	if in.Scope == nil {
+		p.Missing("scope")
+	} else if limit.Scope = *in.Scope; !slices.Contains(protection.LimitScopes, limit.Scope) {
+		p.Wrong("scope", "This is not one of transaction, booking, channel, site.")
+	}
+	if in.ChannelID != nil {
+		limit.ChannelID = *in.ChannelID
+		if limit.Scope == protection.LimitSite {
+			p.Wrong("channels", "A limit of the site has no channel.")
+		} else if _, err := merchants.Channel(tx, actor.SiteID, limit.ChannelID); err != nil {
+			p.Wrong("channels", "There is no channel %d.", limit.ChannelID)
+		}
+	}
+	if in.From != nil {
+		limit.FromDay = *in.From
+	}
+	// Payments of earlier days are judged already, and that stays as it is.
+	if limit.FromDay < today {
+		p.Wrong("from", "A limit begins today or later.")
+	}
+	in.checkAmount(&limit, &p)
+	check.Note(&p, "note", in.Note)
+	if err := p.Err(); err != nil {
+		return limit, err
+	}
+	policy, err := merchants.PolicyOn(tx, actor.SiteID, limit.FromDay)
+	if err == nil && in.Currency != "" && in.Currency != policy.Currency {
+		return limit, errs.WrongField("amount", "The policy of %s is in %s, and this amount is in %s.", limit.FromDay,
+			policy.Currency, in.Currency)
+	}
+	limit.Currency = policy.Currency
+	return limit, err
+}
+
+func (in LimitFields) checkAmount(limit *protection.Limit, p *errs.Problems) {
+	switch {
+	case in.Lift && in.Amount != nil:
+		p.Wrong("amount", "Give either an amount or lift, not both.")
+	case in.Lift:
+	case in.Amount == nil:
+		if !p.Has("amount") {
+			p.Missing("amount")
+		}
+	case *in.Amount < 1 || *in.Amount > check.MaxAmount:
+		p.Wrong("amount", "An amount between 1 and %d is expected.", int64(check.MaxAmount))
+	default:
+		limit.Amount = *in.Amount
+	}
+}
+
+// Get reads one limit. If there is none, the error has the kind SettingNotFound.
+func (l *Limits) Get(ctx context.Context, actor access.Actor, id int64) (protection.Limit, error) {
+	found, err := core.Read(ctx, l.Core, actor, func(tx *store.Tx) (protection.Limit, error) { return limitByID(tx, actor.SiteID, id) })
+	return found, core.NotFoundAs(errs.SettingNotFound, err, "There is no limit %d.", id)
+}
+
+// History reads one page of all limits that were ever set, also of those that are over or still to come. If channelID is not 0,
+// it reads those that count for this channel: its own, and those of every channel.
+func (l *Limits) History(ctx context.Context, actor access.Actor, channelID int64, page store.Page) (store.List[protection.Limit], error) {
+	return core.ReadPage(ctx, l.Core, actor, page, func(tx *store.Tx) (list store.List[protection.Limit], err error) {
+		if err := checkChannels(tx, actor.SiteID, []int64{channelID}); err != nil {
+			return list, err
+		}
+		return limitsPage(tx, actor.SiteID, channelID, page)
+	})
+}
+
+// LimitRow is a limit in force and its use. A limit of transactions or bookings has no use here, because each
+// transaction or booking has its own. Amounts are minor units of the limit's currency.
+type LimitRow struct {
+	protection.Limit
+	ChannelID   int64 // the channel of the use; 0 for the site, or for a limit of every transaction or booking
+	ChannelName string
+	HasUse      bool
+	Use         int64 // E1 at locked rates (R7)
+	Headroom    int64
+	Over        int64
+	Percent     string // the use in percent of the limit, cut to one decimal
+	Level       int64  // the highest of 80, 95 and 100 percent that the use has reached, or 0
+	// NotInForce says why new payments do not count against the limit; empty if they do.
+	NotInForce string
+	// Unknown says why the limit has no use, although it is one of a channel or of the site; empty if it has one.
+	Unknown string
+}
+
+// LimitFilter chooses rows; empty fields choose all.
+type LimitFilter struct {
+	Scopes   []protection.LimitScope
+	Channels []int64
+	Over     bool // only limits that are exceeded
+}
+
+// List reads the limits in force today, with their running uses. There is a row for the site, one for each channel with a
+// limit, and one for each limit of transactions or bookings.
+func (l *Limits) List(ctx context.Context, actor access.Actor, f LimitFilter, page store.Page) (store.List[LimitRow], error) {
+	return core.ReadPage(ctx, l.Core, actor, page, func(tx *store.Tx) (list store.List[LimitRow], err error) {
+		if err := checkChannels(tx, actor.SiteID, f.Channels); err != nil {
+			return list, err
+		}
+		rows, err := limitRows(tx, actor.SiteID, l.spot)
+		if err != nil {
+			return list, err
+		}
+		rows = slices.DeleteFunc(rows, func(r LimitRow) bool {
+			return len(f.Scopes) > 0 && !slices.Contains(f.Scopes, r.Scope) || f.Over && r.Over == 0 ||
+				len(f.Channels) > 0 && !slices.Contains(f.Channels, r.ChannelID)
+		})
+		return core.PageOf(rows, page), nil
+	})
+}
+
+// checkChannels returns an error for channels that the site does not have. 0 stands for what has no channel.
+func checkChannels(tx *store.Tx, siteID int64, ids []int64) error {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return id == 0 })
+	return merchants.KnownChannels(tx, siteID, ids)
+}
+
+func limitRows(tx *store.Tx, siteID int64, spot Spot) ([]LimitRow, error) {
+	today := civil.DayOf(tx.Now)
+	limits, err := LimitsUpTo(tx, siteID, today)
+	if err != nil {
+		return nil, err
+	}
+	uses, err := runningUses(tx, siteID)
+	if err != nil {
+		return nil, err
+	}
+	names, err := ledger.ChannelNamesAt(tx, siteID, everything)
+	if err != nil {
+		return nil, err
+	}
+	policy, err := merchants.PolicyOn(tx, siteID, today)
+	if err != nil {
+		return nil, err
+	}
+	v := newValuing(tx, siteID, today, policy.Currency, spot)
+	channels := []int64{0}
+	for id := range names {
+		channels = append(channels, id)
+	}
+	slices.Sort(channels)
+	var rows []LimitRow
+	for _, scope := range []protection.LimitScope{
+		protection.LimitSite, protection.LimitChannel, protection.LimitBooking, protection.LimitTransaction,
+	} {
+		for _, id := range channels {
+			limit, ok := limits.InForce(scope, id, today, everything)
+			// A general limit of bookings or transactions is one row. A general limit of channels is a row for each channel.
+			general := id == 0 && scope != protection.LimitChannel
+			ownOnly := scope == protection.LimitBooking || scope == protection.LimitTransaction
+			if !ok || !general && (id == 0 || scope == protection.LimitSite || ownOnly && limit.ChannelID != id) {
+				continue
+			}
+			row := LimitRow{Limit: limit, ChannelID: id, ChannelName: names[id], HasUse: !ownOnly}
+			row.NotInForce = notInForce(limit, policy)
+			if row.HasUse {
+				use, known, err := uses.in(v, scope, id, limit.Currency)
+				if err != nil {
+					return nil, err
+				}
+				row.setUse(use, known)
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows, nil
+}
+
+func (r *LimitRow) setUse(use int64, known bool) {
+	if !known {
+		r.HasUse = false
+		r.Unknown = fmt.Sprintf("A part of the use was priced under a policy in another currency, and there is no rate from it to %s. "+
+			"So the use is not known.", r.Currency)
+		return
+	}
+	r.Use, r.Percent, r.Level = use, r.Limit.Percent(use), r.Limit.Level(use)
+	r.Headroom, r.Over = r.Limit.Headroom(use), max(0, use-r.Amount)
+}
+
+// notInForce says why new payments do not count against a limit in another currency than the policy's: amounts in two
+// currencies cannot be compared.
+func notInForce(l protection.Limit, p terms.Policy) string {
+	if l.Currency == p.Currency {
+		return ""
+	}
+	return fmt.Sprintf("The policy in force since %s has the currency %s. Its payments do not count against a limit in %s. "+
+		"Only payments under an older policy do. Set a limit in %s.", p.FromDay, p.Currency, l.Currency, p.Currency)
+}
+
+// LimitEvents chooses events of the list; empty fields choose all.
+type LimitEvents struct {
+	Include  []int64
+	Scopes   []protection.LimitScope
+	Channels []int64
+	Percent  int64     // 80, 95 or 100
+	After    time.Time // recorded after this instant
+}
+
+// Events reads one page of the events. There is an event when a use rises to 80, 95 or 100 % of its limit.
+func (l *Limits) Events(
+	ctx context.Context, actor access.Actor, f LimitEvents, page store.Page,
+) (store.List[protection.LimitEvent], error) {
+	return core.ReadPage(ctx, l.Core, actor, page, func(tx *store.Tx) (store.List[protection.LimitEvent], error) {
+		if err := checkChannels(tx, actor.SiteID, f.Channels); err != nil {
+			return store.List[protection.LimitEvent]{}, err
+		}
+		return eventsPage(tx, actor.SiteID, f, page)
+	})
+}

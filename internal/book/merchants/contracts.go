@@ -1,0 +1,103 @@
+package merchants
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/terms"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+)
+
+// Contracts are the use cases of contracts with the underwriter: what bordereaux say of them. A contract is never changed; a new one is
+// added instead, so that a bordereau of the past stays as it was.
+type Contracts struct{ *core.Core }
+
+// maxContracts is how many a site has at most.
+const maxContracts = 200
+
+// List reads the contracts of the actor's site, the one that begins last first.
+func (c *Contracts) List(ctx context.Context, actor access.Actor) ([]terms.Contract, error) {
+	if err := actor.Require(access.ReadStatements); err != nil {
+		return nil, err
+	}
+	return core.Read(ctx, c.Core, actor, func(tx *store.Tx) ([]terms.Contract, error) { return contractsOf(tx, actor.SiteID) })
+}
+
+// Get reads a contract. If there is none, the error has the kind SettingNotFound.
+func (c *Contracts) Get(ctx context.Context, actor access.Actor, id int64) (terms.Contract, error) {
+	list, err := c.List(ctx, actor)
+	if err != nil {
+		return terms.Contract{}, err
+	}
+	for _, one := range list {
+		if one.ID == id {
+			return one, nil
+		}
+	}
+	return terms.Contract{}, core.NotFoundAs(errs.SettingNotFound, store.ErrNotFound, "There is no contract %d.", id)
+}
+
+// Set adds a contract that counts from a day on. Errors: Forbidden, Invalid, Missing, NotPossible with the reason contract_limit.
+func (c *Contracts) Set(ctx context.Context, actor access.Actor, in terms.ContractFields) (terms.Contract, error) {
+	if err := actor.Require(access.WritePolicies); err != nil {
+		return terms.Contract{}, err
+	}
+	return core.Once(ctx, c.Core, actor, func(tx *store.Tx) (terms.Contract, core.Outcome, error) {
+		made, err := c.add(tx, actor, in)
+		return made, core.Outcome{ID: made.ID}, err
+	}, func(ctx context.Context, made core.Outcome) (terms.Contract, error) {
+		return c.Get(ctx, actor, made.ID)
+	})
+}
+
+func (c *Contracts) add(tx *store.Tx, actor access.Actor, in terms.ContractFields) (terms.Contract, error) {
+	next, err := in.Contract(civil.DayOf(tx.Now))
+	if err != nil {
+		return next, err
+	}
+	if err := core.LockSite(tx, actor.SiteID); err != nil { // so that nobody adds another between list and insert
+		return next, core.NotFoundAs(errs.SettingNotFound, err, "There is no site %d.", actor.SiteID)
+	}
+	list, err := contractsOf(tx, actor.SiteID)
+	if err != nil {
+		return next, err
+	}
+	if len(list) >= maxContracts {
+		return next, errs.NotPossibleBecause("contract_limit", "A site has at most %d contracts.", maxContracts)
+	}
+	before, err := ContractKnown(tx, actor.SiteID, next.FromDay, tx.Now)
+	if err != nil {
+		return next, err
+	}
+	next.RecordedAt, next.RecordedBy = tx.Now, actor.Username
+	if next, err = insertContract(tx, actor.SiteID, next); err != nil {
+		return next, err
+	}
+	var was any
+	if before.ID != 0 {
+		was = auditContract(before)
+	}
+	return next, core.Record(tx, actor, "contract.set", fmt.Sprintf("contract %d", next.ID), was, auditContract(next))
+}
+
+// auditContract is a contract in the audit.
+func auditContract(c terms.Contract) any {
+	return struct {
+		From       civil.Day `json:"from"`
+		Reference  string    `json:"reference"`
+		Year       int64     `json:"year_of_account"`
+		Commission int64     `json:"commission_ppm"`
+	}{c.FromDay, c.Reference, c.Year, c.CommissionPPM}
+}
+
+func noContract(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,124 @@
+package merchants
+
+import (
+	"context"
+	"fmt"
+
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+)
+
+// Suppliers are the use cases of suppliers. Customers read them, the operator changes them.
+type Suppliers struct{ *core.Core }
+
+// Get reads one supplier of the actor's site.
+func (s *Suppliers) Get(ctx context.Context, actor access.Actor, id int64) (merchant.Supplier, error) {
+	found, err := core.Read(ctx, s.Core, actor, func(tx *store.Tx) (merchant.Supplier, error) {
+		return Supplier(tx, actor.SiteID, id)
+	})
+	return found, unknownSupplier(err, id)
+}
+
+// List reads one page of the suppliers of the actor's site.
+func (s *Suppliers) List(
+	ctx context.Context, actor access.Actor, filter SupplierFilter, page store.Page,
+) (store.List[merchant.Supplier], error) {
+	return core.ReadPage(ctx, s.Core, actor, page, func(tx *store.Tx) (store.List[merchant.Supplier], error) {
+		return SuppliersPage(tx, actor.SiteID, filter, page)
+	})
+}
+
+// Create makes a supplier of the actor's site.
+func (s *Suppliers) Create(ctx context.Context, actor access.Actor, in merchant.SupplierFields) (merchant.Supplier, error) {
+	if err := actor.Require(access.WriteSuppliers); err != nil {
+		return merchant.Supplier{}, err
+	}
+	problems := in.Problems.Clone()
+	made := in.Apply(merchant.Supplier{SiteID: actor.SiteID}, &problems)
+	if err := problems.Err(); err != nil {
+		return merchant.Supplier{}, err
+	}
+	return core.Once(ctx, s.Core, actor, func(tx *store.Tx) (merchant.Supplier, core.Outcome, error) {
+		stored, err := InsertSupplier(tx, made)
+		if err != nil {
+			return stored, core.Outcome{}, err
+		}
+		return stored, core.Outcome{ID: stored.ID},
+			core.Record(tx, actor, "supplier.create", supplierObject(stored.ID), nil, auditSupplier(stored))
+	}, func(ctx context.Context, made core.Outcome) (merchant.Supplier, error) {
+		return s.Get(ctx, actor, made.ID)
+	})
+}
+
+// Change sets the given fields of a supplier.
+func (s *Suppliers) Change(ctx context.Context, actor access.Actor, id int64, in merchant.SupplierFields) (merchant.Supplier, error) {
+	if err := actor.Require(access.WriteSuppliers); err != nil {
+		return merchant.Supplier{}, err
+	}
+	changed, err := core.Once(ctx, s.Core, actor, func(tx *store.Tx) (changed merchant.Supplier, _ core.Outcome, err error) {
+		outcome := core.Outcome{ID: id}
+		stored, err := LockSupplier(tx, actor.SiteID, id)
+		if err != nil {
+			return changed, outcome, err
+		}
+		if err := core.CheckVersion(in.IfVersion, stored.Version-1); err != nil {
+			return changed, outcome, err
+		}
+		problems := in.Problems.Clone()
+		changed = in.Apply(stored, &problems)
+		if err := problems.Err(); err != nil {
+			return changed, outcome, err
+		}
+		if err := UpdateSupplier(tx, changed); err != nil {
+			return changed, outcome, err
+		}
+		return changed, outcome, core.Record(tx, actor, "supplier.change", supplierObject(id), auditSupplier(stored), auditSupplier(changed))
+	}, func(ctx context.Context, made core.Outcome) (merchant.Supplier, error) {
+		return s.Get(ctx, actor, made.ID)
+	})
+	return changed, unknownSupplier(err, id)
+}
+
+// Delete removes a supplier that nothing refers to. ifVersion is the version that the caller has read, 0 for any. Errors:
+// SettingNotFound, Precondition, and InUse when a channel or a booking refers to the supplier.
+func (s *Suppliers) Delete(ctx context.Context, actor access.Actor, id, ifVersion int64) error {
+	if err := actor.Require(access.WriteSuppliers); err != nil {
+		return err
+	}
+	inUse := errs.New(errs.InUse, "Supplier %d is linked to a channel or a booking and cannot be deleted.", id)
+	err := removeUnused(ctx, s.Core, actor, id, inUse, func(tx *store.Tx) error {
+		stored, err := LockSupplier(tx, actor.SiteID, id)
+		if err != nil {
+			return err
+		}
+		if err := core.CheckVersion(ifVersion, stored.Version-1); err != nil {
+			return err
+		}
+		if err := DeleteSupplier(tx, actor.SiteID, id); err != nil {
+			return err
+		}
+		return core.Record(tx, actor, "supplier.delete", supplierObject(id), auditSupplier(stored), nil)
+	})
+	return unknownSupplier(err, id)
+}
+
+func supplierObject(id int64) string { return fmt.Sprintf("supplier %d", id) }
+
+// NoteUnknownSuppliers notes a problem with the field "suppliers" when the site has no supplier with one of the ids.
+func NoteUnknownSuppliers(tx *store.Tx, siteID int64, ids []int64, p *errs.Problems) error {
+	if p.Has("suppliers") { // the list is wrong already, for example too long to look for
+		return nil
+	}
+	unknown, err := UnknownSuppliers(tx, siteID, ids)
+	if len(unknown) > 0 {
+		p.Wrong("suppliers", "There is no supplier %d.", unknown[0])
+	}
+	return err
+}
+
+func unknownSupplier(err error, id int64) error {
+	return core.NotFoundAs(errs.SettingNotFound, err, "There is no supplier %d.", id)
+}

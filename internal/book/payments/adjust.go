@@ -1,0 +1,322 @@
+package payments
+
+import (
+	"errors"
+	"maps"
+	"math/big"
+	"slices"
+	"time"
+
+	"holdfast/internal/book/bookings"
+	"holdfast/internal/book/ledger"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/errs"
+	"holdfast/internal/store"
+)
+
+// adjust checks a refund, capture, void, chargeback or reversal against the original, which is the transaction that it
+// adjusts. It fills in the items if there is only one booking, and lowers the remaining amount of the original. It locks
+// the original first, so that two adjustments at once never take the same money.
+func (r *intake) adjust(items []payment.Item) ([]payment.Item, error) {
+	original, err := lockTransaction(r.tx, r.site.ID, r.in.LinkedID)
+	if errors.Is(err, store.ErrNotFound) || err == nil && original.ChannelID != r.channel.ID {
+		return nil, errs.WrongField("linked_id", "There is no transaction %d in the channel.", r.in.LinkedID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if original.Status == payment.StatusLocked || r.in.Type.Operators() {
+		if err := readChargebacks(r.tx, r.site.ID, []*payment.Transaction{&original}); err != nil {
+			return nil, err
+		}
+	}
+	r.original = original
+	if err := r.leaveOutLater(); err != nil {
+		return nil, err
+	}
+	if *r.in.Currency != original.Currency {
+		r.problems.Wrong("currencies", "Transaction %d is in %s.", original.ID, original.Currency)
+	}
+	r.checkDays()
+	if err := r.possible(); err != nil {
+		return nil, err
+	}
+	if len(items) == 0 {
+		if items, err = r.onlyItem(); err != nil {
+			return nil, err
+		}
+	}
+	for _, item := range items {
+		if r.originalOf(item.BookingID) == nil {
+			r.wrongItem(item.BookingID, "id", "Transaction %d does not pay for booking %d.", original.ID, item.BookingID)
+		}
+	}
+	if err := r.problems.Err(); err != nil {
+		return nil, err
+	}
+	if r.in.Type.Operators() {
+		r.turnChargeback(items)
+		return items, nil
+	}
+	if err := r.afterChargebacks(items); err != nil {
+		return nil, err
+	}
+	rest, before := r.rest(), r.original.Remaining
+	if err := r.take(items); err != nil {
+		return nil, err
+	}
+	if r.request != nil {
+		r.request.row.Reserved = before - r.original.Remaining
+	}
+	if r.original.Left() == 0 && original.Currency != original.BaseCurrency {
+		return rest, nil
+	}
+	return items, nil
+}
+
+// leaveOutLater leaves the chargebacks that took effect after a refund out of what bounds it (R3). Facts count in order of
+// their effective time: had the refund been learned first, it would have been recorded. It is the evidence to answer the
+// chargeback with.
+func (r *intake) leaveOutLater() error {
+	if *r.in.Type != payment.Refund || r.original.ChargedBack == 0 {
+		return nil
+	}
+	then := copied(r.original)
+	// The wire gives whole seconds, and within one the order is not known.
+	at := r.effectiveAt().Truncate(time.Second).Add(time.Second)
+	if err := readChargebacksBefore(r.tx, r.site.ID, at, []*payment.Transaction{&then}); err != nil {
+		return err
+	}
+	// A reversal since then gives back, too.
+	r.original.ChargedBack = min(r.original.ChargedBack, then.ChargedBack)
+	for i := range r.original.Payments {
+		part := &r.original.Payments[i]
+		part.ChargedBack = min(part.ChargedBack, then.Payments[i].ChargedBack)
+	}
+	return nil
+}
+
+// afterChargebacks refuses a refund that is more than the chargebacks have left of the payment or of one of its parts
+// (R3).
+func (r *intake) afterChargebacks(items []payment.Item) error {
+	o := r.original
+	if left := o.TotalRemaining(); o.ChargedBack > 0 && *r.in.Total > left {
+		return errs.NotPossibleBecause("locked", "Transaction %d was charged back: %s %s of it remain.",
+			o.ID, o.Currency, money.Format(left, o.Currency))
+	}
+	for _, item := range items {
+		part := r.originalOf(item.BookingID)
+		if left := part.Left(); part.ChargedBack > 0 && item.Total > left {
+			return errs.NotPossibleBecause("locked", "Transaction %d was charged back: %s %s of it remain for booking %d.",
+				o.ID, item.Currency, money.Format(left, item.Currency), item.BookingID)
+		}
+	}
+	return nil
+}
+
+// checkDays notes a problem if an adjustment has an earlier day than its original. Within one day the order does not
+// matter: amounts count by days, and many systems do not know the times of their refunds. Chargebacks and reversals are
+// recorded whatever day they have.
+func (r *intake) checkDays() {
+	at, made := r.in.EffectiveAt, r.original.EffectiveAt
+	if !at.IsZero() && civil.DayOf(at) < civil.DayOf(made) && !r.in.Type.Operators() {
+		r.problems.Wrong("effective_at", "Transaction %d was made on %s. A %s of it cannot have an earlier day.",
+			r.original.ID, civil.DayOf(made), *r.in.Type)
+	}
+}
+
+// rest returns the items of an adjustment that takes the whole remaining amount of the original.
+func (r *intake) rest() (items []payment.Item) {
+	for _, part := range r.original.Payments {
+		if left := part.Left(); left > 0 {
+			items = append(items, payment.Item{BookingID: part.BookingID, Currency: part.Currency, Total: left})
+		}
+	}
+	return items
+}
+
+// possible returns an error of the kind NotPossible if the type or status of the original does not allow the adjustment.
+func (r *intake) possible() error {
+	o, t := r.original, *r.in.Type
+	wantsAuthorisation := t == payment.Capture || t == payment.Void
+	switch {
+	case wantsAuthorisation && o.Type != payment.Authorize:
+		return errs.NotPossibleBecause("not_an_authorisation", "Transaction %d is of type %s; a %s needs an authorisation.", o.ID, o.Type, t)
+	case !wantsAuthorisation && !o.Type.Takes():
+		return errs.NotPossibleBecause("not_a_payment", "Transaction %d is of type %s; a %s needs a purchase or a capture.", o.ID, o.Type, t)
+	case t.Operators() && o.Status != payment.StatusComplete && o.Status != payment.StatusLocked:
+		return errs.NotPossibleBecause("not_complete", "Transaction %d is %s, so no money was taken that could be charged back.", o.ID, o.Status)
+	case t.Operators():
+		return nil // a chargeback is recorded whatever amount remains
+	case o.Status == payment.StatusLocked && (t != payment.Refund || r.request != nil): // a reported refund is recorded all the same
+		return errs.NotPossibleBecause("locked", "Transaction %d was charged back.", o.ID)
+	case wantsAuthorisation && o.Remaining > 0 && !o.InTime(r.effectiveAt()):
+		return errs.NotPossibleBecause("authorisation_expired", "Transaction %d was not captured in time and is void.", o.ID)
+	case o.Status != payment.StatusComplete && o.Status != payment.StatusExpired && o.Status != payment.StatusLocked:
+		return errs.NotPossibleBecause("not_complete", "Transaction %d is %s.", o.ID, o.Status)
+	case *r.in.Total > o.Remaining:
+		return errs.NotPossibleBecause("exceeds_remaining", "Only %s %s of transaction %d remain.",
+			o.Currency, money.Format(o.Remaining, o.Currency), o.ID)
+	default:
+		return nil
+	}
+}
+
+// originalOf returns the payment of the original for a booking, or nil if there is none.
+func (r *intake) originalOf(bookingID int64) *payment.Payment {
+	for i := range r.original.Payments {
+		if r.original.Payments[i].BookingID == bookingID {
+			return &r.original.Payments[i]
+		}
+	}
+	return nil
+}
+
+// onlyItem returns the items of an adjustment that has none: the whole amount for the only booking of the original. If
+// the payment is in another currency than the base currency, it takes the same share of the base amount.
+func (r *intake) onlyItem() ([]payment.Item, error) {
+	if len(r.original.Payments) != 1 {
+		r.problems.Missing("bookings")
+		return nil, nil
+	}
+	part, total := r.original.Payments[0], *r.in.Total
+	if r.original.Currency != r.original.BaseCurrency {
+		of, base := r.original.Left(), part.Left()
+		if r.in.Type.Operators() { // the remaining amount is no bound, so take the share of the whole
+			of, base = r.original.Total, part.Total
+		}
+		share := new(big.Int).Mul(big.NewInt(total), big.NewInt(base))
+		var err error
+		if total, err = money.Round(share, big.NewInt(of)); err != nil {
+			return nil, err
+		}
+		total = max(total, 1) // an amount is never 0, even if its share rounds to 0
+	}
+	return []payment.Item{{BookingID: part.BookingID, Currency: part.Currency, Total: total}}, nil
+}
+
+// take lowers the remaining amounts of the original: that of the whole, in payment currency, and that of each part, in base
+// currency. If an adjustment empties one of the two, it takes the rest of the other. Else a rounding or another day's rate
+// could leave a small amount that nobody can take. What was charged back stays: a reversal gives it back.
+func (r *intake) take(items []payment.Item) error {
+	for _, item := range items {
+		part := r.originalOf(item.BookingID)
+		if item.Total > part.Remaining {
+			return errs.NotPossibleBecause("exceeds_remaining", "Only %s %s of transaction %d remain for booking %d.",
+				part.Currency, money.Format(part.Remaining, part.Currency), r.original.ID, part.BookingID)
+		}
+		part.Remaining -= item.Total
+	}
+	r.original.Remaining -= *r.in.Total
+	if r.original.Left() == 0 {
+		for i := range r.original.Payments {
+			r.original.Payments[i].Remaining -= r.original.Payments[i].Left()
+		}
+	}
+	for _, part := range r.original.Payments {
+		if part.Left() > 0 {
+			return nil
+		}
+	}
+	r.original.Remaining -= r.original.Left()
+	return nil
+}
+
+// turnChargeback sets the status of the original: locked while more of a part was charged back than reversed. This write
+// has locked the original, so nobody else adds events.
+func (r *intake) turnChargeback(items []payment.Item) {
+	sign := int64(1)
+	if *r.in.Type == payment.ChargebackReversal {
+		sign = -1
+	}
+	r.original.ChargedBack += sign * *r.in.Total
+	for _, item := range items {
+		r.originalOf(item.BookingID).ChargedBack += sign * item.Total
+	}
+	r.wasLocked = r.original.Status == payment.StatusLocked
+	r.original.Status = payment.StatusComplete
+	for _, part := range r.original.Payments {
+		if part.ChargedBack > 0 {
+			r.original.Status = payment.StatusLocked
+		}
+	}
+}
+
+// flagDoubleRecovery flags the chargebacks and reversals of the original that come to a double recovery, and no others. A
+// refund that is learned late may change this for chargebacks that are on file.
+func (r *intake) flagDoubleRecovery() error {
+	charged := false
+	for _, part := range r.t.Payments {
+		events, err := ledger.Events(r.tx, r.site.ID, part.LinkedID)
+		if err != nil {
+			return err
+		}
+		charged = charged || slices.ContainsFunc(events, func(e protection.Event) bool { return e.Kind != payment.Refund })
+	}
+	if !charged {
+		return nil
+	}
+	allocations, err := ledger.AllocationsOfTransaction(r.tx, r.site.ID, r.original.ID)
+	if err != nil {
+		return err
+	}
+	double := map[int64]bool{}
+	for _, a := range allocations {
+		events, err := ledger.Events(r.tx, r.site.ID, a.ID)
+		if err != nil {
+			return err
+		}
+		for id, is := range a.DoubleRecoveries(events) {
+			double[id] = double[id] || is
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(double)) {
+		t, err := lockTransaction(r.tx, r.site.ID, id)
+		if err != nil {
+			return err
+		}
+		if double[id] == slices.Contains(t.Flags, payment.FlagDoubleRecovery) {
+			continue
+		}
+		t.Flags = slices.DeleteFunc(slices.Clone(t.Flags), func(f string) bool { return f == payment.FlagDoubleRecovery })
+		if double[id] {
+			t.Flags = append(t.Flags, payment.FlagDoubleRecovery)
+		}
+		if err := saveTransaction(r.tx, t); err != nil {
+			return err
+		}
+		if id == r.t.ID {
+			r.t.Flags = t.Flags
+		}
+	}
+	return nil
+}
+
+// saveOriginal stores the original. If its status changed to locked or back, it counts this in the sums of its bookings.
+func (r *intake) saveOriginal() error {
+	if err := saveTransaction(r.tx, r.original); err != nil {
+		return err
+	}
+	locked := r.original.Status == payment.StatusLocked
+	if !r.in.Type.Operators() || locked == r.wasLocked {
+		return nil
+	}
+	for _, part := range r.original.Payments {
+		b, err := bookings.Lock(r.tx, r.site.ID, part.BookingID)
+		if err != nil {
+			return err
+		}
+		if locked {
+			b.Sums.LockedPayments++
+		} else {
+			b.Sums.LockedPayments--
+		}
+		if err := bookings.SaveSums(r.tx, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package payments_test
+
+import (
+	"testing"
+	"time"
+
+	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/psp"
+	"holdfast/internal/testkit/apptest"
+)
+
+func TestADisputeBecomesAChargeback(t *testing.T) {
+	t.Parallel()
+	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
+		b := w.Booking(w.Channel, 1000, "2024-09-14")
+		p := w.Must(apptest.Pay(payment.Purchase, b, 1000))
+		w.Minute()
+		d := psp.Dispute{
+			ProcessorID: "dp-1", State: psp.DisputeOpen, Amount: 700, Currency: p.Currency, ReasonCode: "10.4",
+			OpenedAt: w.Now().Add(-time.Second), AnswerBy: w.Now().Add(10 * 24 * time.Hour),
+		}
+		w.Dispute(p, d)
+		w.Events(p)
+		w.Minute() // the feed tells the same once more
+		got := w.ReadTransaction(p.ID)
+		if got.Status != payment.StatusLocked || len(got.Adjustments) != 1 || len(got.Disputes) != 1 {
+			t.Fatalf("it is %s, adjusted by %v, disputes %+v", got.Status, got.Adjustments, got.Disputes)
+		}
+		want := payment.Dispute{
+			SiteID: p.SiteID, TransactionID: p.ID, ChargebackID: got.Adjustments[0], ProcessorID: "dp-1", Outcome: payment.DisputePending,
+			ReasonCode: "10.4", ChallengeDay: civil.DayOf(d.AnswerBy), Total: 700, Currency: p.Currency,
+		}
+		if got.Disputes[0] != want {
+			t.Errorf("the dispute is %+v, want %+v", got.Disputes[0], want)
+		}
+		if b := w.ReadBooking(b.ID); b.StoredStatus() != booking.BookingLocked {
+			t.Errorf("the booking is %s", b.StoredStatus())
+		}
+		d.State = psp.DisputeWon
+		w.Dispute(p, d)
+		w.Minute()
+		w.Minute()
+		got = w.ReadTransaction(p.ID)
+		if got.Status != payment.StatusComplete || len(got.Adjustments) != 2 || got.Disputes[0].Outcome != payment.DisputeWon ||
+			got.Disputes[0].ReversalID != got.Adjustments[1] {
+			t.Errorf("after it was won it is %s, disputes %+v", got.Status, got.Disputes)
+		}
+		d = psp.Dispute{ProcessorID: "dp-2", State: psp.DisputeLost, Amount: 1000, Currency: p.Currency, OpenedAt: w.Now()}
+		w.Dispute(p, d)
+		w.Minute()
+		got = w.ReadTransaction(p.ID)
+		if got.Status != payment.StatusLocked || len(got.Adjustments) != 3 || got.Disputes[1].Outcome != payment.DisputeLost {
+			t.Errorf("after the second was lost it is %s, disputes %+v", got.Status, got.Disputes)
+		}
+	})
+}
+
+func TestADisputeOfAnAuthorisationIsOneOfItsCaptures(t *testing.T) {
+	t.Parallel()
+	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
+		b, second := w.Booking(w.Channel, 1000, "2024-09-14"), w.Booking(w.Channel, 1000, "2024-09-14")
+		in := apptest.Pay(payment.Authorize, b, 1000)
+		in.Items = &[]payment.Item{{BookingID: b.ID, Currency: b.Currency, Total: 700}, {BookingID: second.ID, Currency: b.Currency, Total: 300}}
+		a := w.Must(in)
+		w.Must(apptest.Linked(payment.Capture, a, b, 200))
+		part := apptest.Linked(payment.Capture, a, b, 500)
+		part.Items = &[]payment.Item{{BookingID: b.ID, Currency: b.Currency, Total: 400}, {BookingID: second.ID, Currency: b.Currency, Total: 100}}
+		capture := w.Must(part)
+		w.Dispute(a, psp.Dispute{ProcessorID: "dp-1", State: psp.DisputeOpen, Amount: 500, Currency: a.Currency, OpenedAt: w.Now()})
+		w.Events(a)
+		w.Minute()
+		got := w.ReadTransaction(capture.ID)
+		if got.Status != payment.StatusLocked || len(got.Disputes) != 1 {
+			t.Fatalf("the capture is %s, disputes %+v", got.Status, got.Disputes)
+		}
+		chargeback := w.ReadTransaction(got.Disputes[0].ChargebackID)
+		if len(chargeback.Payments) != 2 || chargeback.Payments[0].Total != 400 || chargeback.Payments[1].Total != 100 {
+			t.Errorf("the chargeback is %+v", chargeback.Payments)
+		}
+	})
+}
+
+func TestTheOperatorWasFaster(t *testing.T) {
+	t.Parallel()
+	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
+		b := w.Booking(w.Channel, 1000, "2024-09-14")
+		p := w.Must(apptest.Pay(payment.Purchase, b, 1000))
+		byHand := apptest.Linked(payment.Chargeback, p, b, 1000)
+		day := civil.DayOf(w.Now()) + 9
+		byHand.ReasonCode, byHand.ChallengeDay = "4853", &day
+		w.Must(byHand)
+		if got := w.ReadTransaction(p.ID).Disputes[0]; got.ReasonCode != "4853" || got.ChallengeDay != day || got.Outcome != payment.DisputePending {
+			t.Errorf("the dispute is %+v", got)
+		}
+		w.Dispute(p, psp.Dispute{ProcessorID: "dp-1", State: psp.DisputeWon, Amount: 1000, Currency: p.Currency, ReasonCode: "10.4", OpenedAt: w.Now()})
+		w.Events(p)
+		got := w.ReadTransaction(p.ID)
+		if got.Status != payment.StatusComplete || len(got.Adjustments) != 2 || len(got.Disputes) != 1 || got.Disputes[0].ProcessorID != "dp-1" {
+			t.Errorf("it is %s, adjusted by %v, disputes %+v", got.Status, got.Adjustments, got.Disputes)
+		}
+	})
+}

@@ -1,0 +1,99 @@
+package payments_test
+
+import (
+	"testing"
+	"time"
+
+	"holdfast/internal/book/bookings"
+	"holdfast/internal/book/imports"
+	"holdfast/internal/book/payments"
+	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/errs"
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/apptest"
+)
+
+// TestAnAuthorisationEndsWhenItsTimeIsOver: whoever asks finds it ended, although the job that ends authorisations has not
+// run. Each reader is the first one who comes after the seven days.
+func TestAnAuthorisationEndsWhenItsTimeIsOver(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		c := w.Channel(merchant.ModeProtectionOnly, "EUR")
+		page := store.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"}
+		var b booking.Booking
+		var a payment.Transaction
+		listed := func(status payment.TransactionStatus) bool {
+			list, err := w.App.Payments.List(t.Context(), w.Actor,
+				payments.TransactionFilter{Bookings: []int64{b.ID}, Statuses: []payment.TransactionStatus{status}}, page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(list.Items) == 1
+		}
+		late := func(row *imports.ImportedPayment) {
+			row.Channel, row.ChannelID, row.Booking.ImportKey = "", c.ID, b.ImportKey
+			row.Payment.EffectiveAt = w.Now().Truncate(time.Second)
+		}
+		for name, ended := range map[string]func() bool{
+			"GET": func() bool {
+				got := w.ReadTransaction(a.ID)
+				return got.Status == payment.StatusExpired && got.TotalRemaining() == 0
+			},
+			"the list of expired ones":  func() bool { return listed(payment.StatusExpired) },
+			"the list of complete ones": func() bool { return !listed(payment.StatusComplete) },
+			"the booking":               func() bool { return w.ReadBooking(b.ID).Sums == (booking.BookingSums{}) },
+			"the list of bookings": func() bool {
+				list, err := w.App.Bookings.List(t.Context(), w.Actor,
+					bookings.BookingFilter{Include: []int64{b.ID}, Statuses: []booking.BookingStatus{booking.BookingAuthorized}}, page)
+				return err == nil && len(list.Items) == 0
+			},
+			"a capture": func() bool {
+				w.Refused(apptest.Linked(payment.Capture, a, b, 1), errs.NotPossible, "authorisation_expired")
+				return true
+			},
+			"a void": func() bool {
+				w.Refused(apptest.Linked(payment.Void, a, b, 1), errs.NotPossible, "authorisation_expired")
+				return true
+			},
+			"a payment of all that the booking costs": func() bool {
+				return w.Must(apptest.Report(payment.Purchase, b, 120_000)).Status == payment.StatusComplete
+			},
+			"a smaller total": func() bool {
+				total := int64(1)
+				_, err := w.App.Bookings.Update(t.Context(), w.Actor, b.ID, booking.BookingFields{Total: &total})
+				return err == nil
+			},
+			"an import": func() bool {
+				report, refused := w.Imported(imports.ImportOptions{}, apptest.ARow(2, "due", late, apptest.Paying(120_000)))
+				return report.Payments.Created == 1 && len(refused) == 0
+			},
+		} {
+			report, refused := w.Imported(imports.ImportOptions{}, apptest.ARow(2, name, late, func(row *imports.ImportedPayment) {
+				authorize := payment.Authorize
+				row.Booking.ImportKey, row.Payment.Type = "B-"+name, &authorize
+			}, apptest.Paying(120_000)))
+			if report.Payments.Created != 1 {
+				t.Fatalf("%s: %v", name, refused)
+			}
+			list, err := w.App.Payments.List(t.Context(), w.Actor, payments.TransactionFilter{Reference: "P-" + name}, page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a = list.Items[0]
+			b = w.ReadBooking(a.Payments[0].BookingID)
+			w.Advance(a.EffectiveAt.Add(payment.AuthorisationLife).Sub(w.Now()) - time.Microsecond)
+			if listed(payment.StatusExpired) || w.ReadTransaction(a.ID).Status != payment.StatusComplete {
+				t.Errorf("%s: it has ended too early", name)
+			}
+			w.Advance(time.Microsecond)
+			if !ended() {
+				t.Errorf("%s: the authorisation has not ended", name)
+			}
+			if got := w.ReadTransaction(a.ID); got.Status != payment.StatusExpired {
+				t.Errorf("%s: it is %s afterwards", name, got.Status)
+			}
+		}
+	})
+}

@@ -1,0 +1,47 @@
+package payments
+
+import (
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/payment"
+)
+
+// TransactionFilter picks transactions from a list. An empty field picks all.
+type TransactionFilter struct {
+	Include, Exclude  []int64
+	Created, Modified civil.Span
+	Statuses          []payment.TransactionStatus
+	Channels          []int64
+	Countries         []string
+	Reference         string
+	Currencies        []string
+	Types             []payment.TransactionType
+	Methods           []string
+	CardTypes         []string
+	BIN               string
+	LastFour          string
+	PayeeEmail        string
+	PayeeSurname      string
+	LinkedID          int64
+	Bookings          []int64
+	PSP               string
+	AuthCode          string
+	AcquirerReference string
+	OverLimit         *bool // whether it exceeds a limit
+	// Find is what somebody types who looks for a payment: its id, reference, or the payer's surname or e-mail, or a part of them.
+	Find string
+}
+
+// TransactionOrders lists the values of orderby for transactions.
+var TransactionOrders = []string{"id", "date", "created", "modified", "total", "include"}
+
+// PaymentFilter picks payment records from a list. An empty field picks all.
+type PaymentFilter struct {
+	Include, Exclude []int64
+	Created          civil.Span
+	Transactions     []int64
+	Bookings         []int64
+	Channels         []int64
+}
+
+// PaymentOrders lists the values of orderby for payment records.
+var PaymentOrders = []string{"id", "date", "created", "total", "include"}

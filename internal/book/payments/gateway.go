@@ -1,0 +1,337 @@
+package payments
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/secrets"
+	"holdfast/internal/psp"
+	"holdfast/internal/store"
+)
+
+// callMargin is added to the longest time of a call. Only after both does the job ask about the payment: until then the
+// caller may still be waiting, or the request may still be on its way.
+const callMargin = 10 * time.Second
+
+// outcomeTime is the time limit for writing the outcome of a call.
+const outcomeTime = 10 * time.Second
+
+// ReturnPath is the path to which shoppers come back from a challenge. The return key of the payment follows it.
+const ReturnPath = "/3ds/return/"
+
+// GatewayPayments has processors carry out payments, and finds out their outcomes. No database transaction is open while
+// it talks to a processor. It writes a payment as pending, then calls the processor, then writes the outcome. If it dies
+// between the two writes, the pending row is there, and the job Reconcile asks the processor about it.
+type GatewayPayments struct {
+	*core.Core
+	calls chan struct{} // one for each call under way
+	asked Asked
+}
+
+// Asked hears, in the write of a payment, that a processor is going to be asked for it. From then on somebody has to read
+// what that processor tells about the channel.
+type Asked func(tx *store.Tx, siteID, channelID int64, processor string) error
+
+// NewGatewayPayments makes the use cases. The setting InFlight bounds the calls at the same time.
+func NewGatewayPayments(c *core.Core, asked Asked) *GatewayPayments {
+	return &GatewayPayments{Core: c, calls: make(chan struct{}, core.GatewaySettingsOf(c).InFlight), asked: asked}
+}
+
+// Enabled reports whether there is any processor. There may be one in the protection-only profile, too: the payment modal
+// takes test cards.
+func (p *GatewayPayments) Enabled() bool { return len(p.Gateways) > 0 }
+
+// semaphore is the right of one payment to wait for a processor. It is taken when it turns out that the payment needs a
+// processor.
+type semaphore struct {
+	of    *GatewayPayments
+	taken bool
+}
+
+func (p *GatewayPayments) semaphore() *semaphore { return &semaphore{of: p} }
+
+func (s *semaphore) take() bool {
+	if s.taken {
+		return true
+	}
+	select {
+	case s.of.calls <- struct{}{}:
+		s.taken = true
+	default:
+	}
+	return s.taken
+}
+
+func (s *semaphore) release() {
+	if s.taken {
+		<-s.of.calls
+		s.taken = false
+	}
+}
+
+// gatewayRequest is what a processor shall do for a transaction. row is the gateway charge that is stored for it.
+type gatewayRequest struct {
+	row        payment.GatewayCharge
+	gateway    psp.Gateway
+	account    psp.Account
+	merchant   string
+	descriptor string
+	card       psp.Card
+}
+
+func (r *intake) newRequest() *gatewayRequest {
+	return &gatewayRequest{row: payment.GatewayCharge{
+		SiteID: r.site.ID, ChannelID: r.channel.ID, Operation: *r.in.Type, State: payment.ChargeCalled,
+	}}
+}
+
+// makeRequest makes a request if a processor shall carry the transaction out. It shall do so for a payment by card on a
+// channel with a processor, and for an adjustment of such a payment. Fields that do not fit are noted as problems.
+func (r *intake) makeRequest() error {
+	if r.semaphore == nil || !r.core.Profile.Processes() || r.channel.ID == 0 || r.in.Type == nil || r.in.Type.Operators() || r.isTest() {
+		return nil
+	}
+	o := r.newRequest()
+	var err error
+	if r.in.Type.Linked() {
+		err = o.adjust(r)
+	} else {
+		err = o.charge(r)
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		return r.reportable()
+	}
+	if err != nil {
+		return err
+	}
+	if r.in.PSP != "" && r.in.PSP != o.row.Processor {
+		r.problems.Wrong("psp", "The processor of this payment is %s.", o.row.Processor)
+	}
+	if !r.in.EffectiveAt.IsZero() {
+		r.problems.Wrong("effective_at", "The payment is made now, so give no other time.")
+	}
+	// If the caller leaves psp out, it is the channel's processor. A repeated report that names it is the same report.
+	r.in.PSP = o.row.Processor
+	r.request = o
+	return nil
+}
+
+// isTest reports whether this is the test payment that completes on every test channel, also if the channel takes payments
+// itself.
+func (r *intake) isTest() bool {
+	return r.channel.WasTest && r.in.Modal == nil && r.in.PSP == payment.TestPSP && r.in.Token == payment.TestToken
+}
+
+// reportable refuses a card payment with a token, if the channel is set up for its own processor but cannot use it now.
+// Recorded as reported, the payment would look paid, but nobody would have taken the money.
+func (r *intake) reportable() error {
+	card := cmp.Or(r.in.Method, payment.CreditCard) == payment.CreditCard && r.in.Token != "" && r.in.Token != payment.TestToken
+	if !card || r.in.Type.Linked() || r.in.Modal != nil || !r.channel.ServerToServer {
+		return nil
+	}
+	return errs.NotPossibleBecause("not_processing",
+		"Channel %d cannot take payments by card now. Its mode is %s, its processor is %s.",
+		r.channel.ID, r.channel.Mode, cmp.Or(r.channel.Processor, "not set"))
+}
+
+// charge fills in the processor and the card of a payment. It returns store.ErrNotFound if the payment is made elsewhere.
+func (o *gatewayRequest) charge(r *intake) (err error) {
+	if cmp.Or(r.in.Method, payment.CreditCard) != payment.CreditCard {
+		return store.ErrNotFound
+	}
+	o.row.Processor, o.gateway, o.account, err = merchants.GatewayOf(r.core, r.tx, r.channel)
+	if err != nil {
+		return err
+	}
+	if r.in.Token == "" {
+		r.problems.Missing("token")
+	}
+	test := r.site.Sandbox || r.channel.WasTest
+	if r.in.Modal == nil && r.in.RedirectURL != "" && !r.site.MayReturnTo(r.in.RedirectURL, test) {
+		r.problems.Wrong("3ds_redirect_url", "This address is on none of the site's permitted_urls.")
+	}
+	o.row.Live, o.merchant, o.descriptor = o.account.Live, cmp.Or(r.channel.ReceiptLabel, r.site.Name), r.channel.Descriptor
+	o.card = psp.Card{
+		Token: r.in.Token, Month: int(r.in.ExpiryMonth), Year: int(r.in.ExpiryYear),
+		Holder: strings.TrimSpace(r.in.PayeeName + " " + r.in.PayeeSurname),
+	}
+	return nil
+}
+
+// adjust fills in the processor and the charge that it shall change. It returns store.ErrNotFound if the original payment was
+// made elsewhere.
+func (o *gatewayRequest) adjust(r *intake) error {
+	original, err := gatewayChargeOf(r.tx, r.site.ID, r.in.LinkedID)
+	if err != nil || original.ChannelID != r.channel.ID {
+		return cmp.Or(err, store.ErrNotFound)
+	}
+	o.gateway, o.account, err = accountOf(r.core, r.tx, r.channel, original)
+	o.row.Processor, o.row.Live = original.Processor, original.Live
+	// A refund of a capture names the charge that was captured: the id of the capture itself is that of an adjustment.
+	o.row.Original = cmp.Or(original.Original, original.ProcessorID)
+	return err
+}
+
+// accountOf is merchants.AccountAt for an earlier charge. The account must be of the same environment, live or test.
+func accountOf(
+	c *core.Core, tx *store.Tx, channel merchant.Channel, p payment.GatewayCharge,
+) (psp.Gateway, psp.Account, error) {
+	g, account, err := merchants.AccountAt(c, tx, channel, p.Processor)
+	if err == nil && account.Live != p.Live {
+		err = errs.New(errs.Unavailable, "Channel %d no longer has credentials for the environment of transaction %d.",
+			channel.ID, p.TransactionID)
+	}
+	return g, account, err
+}
+
+// keepRequest stores the gateway charge, in the write of the transaction. From now on Reconcile finds it, if the caller
+// dies before the outcome is written.
+func (r *intake) keepRequest() error {
+	if !r.semaphore.take() {
+		return &errs.Error{
+			Kind: errs.Unavailable, RetryAfter: time.Second,
+			Message: "Too many payments are waiting for a processor. Nothing was done. Try again.",
+		}
+	}
+	p := &r.request.row
+	p.TransactionID, p.Reference = r.t.ID, r.t.UUID
+	p.AskedForAt = core.RealNow(r.tx)
+	p.AskAt = p.AskedForAt.Add(core.GatewaySettingsOf(r.core).CallTimeout + callMargin)
+	if r.t.Attempt3DS && !r.in.Type.Linked() {
+		key, err := secrets.NewSecret(r.core.Random)
+		if err != nil {
+			return err
+		}
+		p.ReturnKey = key
+	}
+	if err := insertGatewayCharge(r.tx, *p); err != nil {
+		return err
+	}
+	kept := *p
+	r.t.GatewayCharge = &kept
+	return r.semaphore.of.asked(r.tx, p.SiteID, p.ChannelID, p.Processor)
+}
+
+// carryOut asks the processor to carry out a pending transaction, and writes the outcome. It goes on if the caller
+// disconnects, because the money may have moved. If the outcome cannot be written, it is unknown until Reconcile asks.
+func (p *GatewayPayments) carryOut(
+	ctx context.Context, actor access.Actor, t payment.Transaction, o *gatewayRequest,
+) (payment.Transaction, error) {
+	ctx = context.WithoutCancel(ctx)
+	result, refusal := p.call(ctx, t, o)
+	ctx, cancel := context.WithTimeout(ctx, outcomeTime)
+	defer cancel()
+	final := t
+	err := p.WriteAs(ctx, actor, func(tx *store.Tx) error {
+		s, err := outcomeOf(p.Core, tx, o.row)
+		if err != nil {
+			return err
+		}
+		if refusal != nil {
+			if err := s.refuse(refusal, actor); err != nil {
+				return err
+			}
+		} else if err := s.apply(result); err != nil {
+			return err
+		}
+		final = s.t
+		return nil
+	})
+	if err != nil {
+		p.Log.Error("the outcome of a payment was not written; the processor will be asked for it", "site", t.SiteID, "transaction", t.ID, "error", err)
+		// This is not an error for the caller: an error would say that nothing happened, and that it may pay again.
+		t.Status, t.Content = payment.StatusIncomplete, saysUnknown
+		return t, nil
+	}
+	if refusal != nil {
+		p.Log.Warn("a processor refused a request", "site", t.SiteID, "transaction", t.ID, "processor", o.row.Processor,
+			"error", refusal)
+		if final.Status == payment.StatusFailed {
+			return final, faultOf(refusal, o.row.Operation)
+		}
+	}
+	return final, nil
+}
+
+// call makes the one call to the processor. It makes none if the time for the call is over before it begins: by then
+// Reconcile may have asked, and the processor may have answered that there was no such request.
+func (p *GatewayPayments) call(
+	ctx context.Context, t payment.Transaction, o *gatewayRequest,
+) (result psp.Result, refusal *psp.Error) {
+	left := core.GatewaySettingsOf(p.Core).CallTimeout - p.Clock().Sub(o.row.AskedForAt)
+	if left <= 0 {
+		return result, &psp.Error{Source: psp.Network, Kind: psp.Unreachable, Message: "the time for the call is over"}
+	}
+	ctx, cancel := context.WithTimeout(ctx, left)
+	defer cancel()
+	var err error
+	if o.row.Original != "" {
+		a := psp.Adjustment{
+			Account: o.account, Reference: o.row.Reference, Original: o.row.Original, Amount: t.Total, Currency: t.Currency,
+		}
+		switch t.Type {
+		case payment.Capture:
+			result, err = o.gateway.Capture(ctx, a)
+		case payment.Refund:
+			result, err = o.gateway.Refund(ctx, a)
+		default:
+			result, err = o.gateway.Void(ctx, a)
+		}
+	} else {
+		c := p.charge(t, o)
+		if t.Type == payment.Authorize {
+			result, err = o.gateway.Authorize(ctx, c)
+		} else {
+			result, err = o.gateway.Purchase(ctx, c)
+		}
+	}
+	return p.answered(o.row, result, err)
+}
+
+// answered sorts the answers of a gateway. A *psp.Error is a refusal: nothing happened. After any other error the outcome
+// is unknown.
+func (p *GatewayPayments) answered(of payment.GatewayCharge, result psp.Result, err error) (psp.Result, *psp.Error) {
+	if refusal, ok := errors.AsType[*psp.Error](err); ok {
+		return psp.Result{}, refusal
+	}
+	if err != nil {
+		p.Log.Error("a call to a processor failed", "site", of.SiteID, "transaction", of.TransactionID, "processor", of.Processor, "error", err)
+		return psp.Result{Outcome: psp.Unknown}, nil
+	}
+	return result, nil
+}
+
+func (p *GatewayPayments) charge(t payment.Transaction, o *gatewayRequest) psp.Charge {
+	c := psp.Charge{
+		Account: o.account, Reference: o.row.Reference, Amount: t.Total, Currency: t.Currency, Card: o.card,
+		Shopper: psp.Shopper{Email: t.PayeeEmail, IPAddress: t.IPAddress}, Merchant: o.merchant, Descriptor: o.descriptor,
+	}
+	if o.row.ReturnKey != "" {
+		c.ReturnURL = core.GatewaySettingsOf(p.Core).BaseURL + ReturnPath + o.row.ReturnKey
+	}
+	return c
+}
+
+// faultOf makes the caller's error from the refusal of a processor or tokenizer. Nothing has happened.
+func faultOf(e *psp.Error, asked payment.TransactionType) error {
+	switch {
+	case e.Kind == psp.Unreachable:
+		return &errs.Error{
+			Kind: errs.Unavailable, Message: "The processor cannot be reached now. Nothing was done.",
+			RetryAfter: 5 * time.Second, Err: e,
+		}
+	case e.Kind == psp.Invalid && !asked.Linked():
+		return errs.WrongField(cmp.Or(e.Field, "token"), "%s", e.Message)
+	default:
+		return errs.NotPossibleBecause(string(e.Source)+"_refused", "%s", e.Message)
+	}
+}

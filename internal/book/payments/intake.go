@@ -1,0 +1,390 @@
+package payments
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/internal/book/bookings"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/book/rates"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/check"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/fx"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/domain/terms"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+)
+
+// intake is one transaction on its way from the caller's fields to the stored row. First everything is checked, in
+// readChannel, repeated and prepare. Then everything is written, in store. So a refused transaction leaves nothing behind.
+type intake struct {
+	core     *core.Core
+	tx       *store.Tx
+	actor    access.Actor
+	site     merchant.Site
+	in       payment.NewTransaction
+	problems errs.Problems
+
+	channel   merchant.Channel
+	original  payment.Transaction // the transaction that this one adjusts; the zero value if it adjusts none
+	wasLocked bool                // whether the original was charged back before
+	bookings  []booking.Booking   // locked, in order of their ids
+	t         payment.Transaction
+	policy    terms.Policy        // of a purchase or capture: in force on the day of the payment
+	decision  protection.Decision // of a purchase or capture
+
+	semaphore *semaphore      // the right to call a processor; nil: no processor is called, whatever is reported
+	request   *gatewayRequest // what the processor shall do; nil: the payment is recorded as reported
+}
+
+func newIntake(
+	core *core.Core, tx *store.Tx, actor access.Actor, site merchant.Site, in payment.NewTransaction,
+) *intake {
+	return &intake{core: core, tx: tx, actor: actor, site: site, in: in, problems: in.Problems.Clone()}
+}
+
+// run checks and stores one transaction, and everything that follows from it: the remaining amount of the transaction
+// that it adjusts, the sums of its bookings, and its allocations. If a processor shall carry it out, it is stored as
+// pending, and the rest waits for the outcome. If run returns an error, it has written nothing.
+func (r *intake) run() (t payment.Transaction, created bool, err error) {
+	if r.in.Type != nil && r.in.Type.Operators() {
+		if err := r.actor.Require(access.RecordChargebacks); err != nil {
+			return payment.Transaction{}, false, err
+		}
+	}
+	r.in.Check(r.tx.Now, &r.problems)
+	if err := r.readChannel(); err != nil {
+		return payment.Transaction{}, false, err
+	}
+	if err := r.makeRequest(); err != nil {
+		return payment.Transaction{}, false, err
+	}
+	if err := r.makeModalRequest(); err != nil {
+		return payment.Transaction{}, false, err
+	}
+	if err := r.allProblems(); err != nil {
+		return payment.Transaction{}, false, err
+	}
+	if before, err := r.repeated(); err == nil || !errors.Is(err, store.ErrNotFound) {
+		return before, false, err
+	}
+	if err := r.prepare(); err != nil {
+		return payment.Transaction{}, false, err
+	}
+	t, err = r.store()
+	return t, true, err
+}
+
+func (r *intake) readChannel() error {
+	if r.in.ChannelID == nil {
+		return nil
+	}
+	c, err := merchants.ChannelAlone(r.tx, r.site.ID, *r.in.ChannelID)
+	if errors.Is(err, store.ErrNotFound) {
+		r.problems.Wrong("channels", "There is no channel %d.", *r.in.ChannelID)
+		return nil
+	}
+	r.channel = c
+	if err == nil && r.in.Token == payment.TestToken && !c.WasTest {
+		r.problems.Wrong("token", "This token works on test channels only.")
+	}
+	return err
+}
+
+// repeated returns the stored transaction with the same payment reference, if its fields are the same: a repeated report
+// is one payment. Other fields under a known reference are refused. It returns store.ErrNotFound if the report is new.
+func (r *intake) repeated() (payment.Transaction, error) {
+	if r.in.Reference == "" {
+		return payment.Transaction{}, store.ErrNotFound
+	}
+	before, err := transactionByReference(r.tx, r.site.ID, r.channel.ID, r.in.PSP, r.in.Reference)
+	if err != nil {
+		return payment.Transaction{}, err
+	}
+	if before.ContentHash != r.in.Hash() {
+		return payment.Transaction{}, errs.New(errs.ReferenceExists,
+			"Transaction %d has this payment reference already, with other fields.", before.ID)
+	}
+	return before, nil
+}
+
+// allProblems returns all that is wrong with the fields, if anything is. It looks at the bookings of the items, too, so that
+// the caller learns everything at once.
+func (r *intake) allProblems() error {
+	err := r.problems.Err()
+	if err == nil || r.in.Items == nil || len(*r.in.Items) > check.MaxList || r.channel.ID == 0 {
+		return err
+	}
+	if r.in.Type == nil || r.in.Type.Linked() {
+		return err
+	}
+	if err := r.takeBookings(slices.Clone(*r.in.Items)); err != nil {
+		return err
+	}
+	return r.problems.Err()
+}
+
+// wrongItem notes what is wrong with the item of a booking.
+func (r *intake) wrongItem(bookingID int64, field, format string, args ...any) {
+	name := "bookings"
+	if r.in.Items != nil {
+		is := func(i payment.Item) bool { return i.BookingID == bookingID }
+		name = errs.Item(name, max(0, slices.IndexFunc(*r.in.Items, is)), field)
+	}
+	r.problems.Wrong(name, format, args...)
+}
+
+// prepare locks the rows that the transaction depends on, checks it against them, and makes the row to store.
+func (r *intake) prepare() error {
+	items := []payment.Item{}
+	if r.in.Items != nil {
+		items = slices.Clone(*r.in.Items)
+	}
+	if r.in.Type.Linked() {
+		var err error
+		if items, err = r.adjust(items); err != nil {
+			return err
+		}
+	}
+	if err := r.takeBookings(items); err != nil {
+		return err
+	}
+	if err := r.checkAttempt(); err != nil {
+		return err
+	}
+	r.checkSums(items)
+	if err := r.problems.Err(); err != nil {
+		return err
+	}
+	return r.build(items)
+}
+
+// takeBookings puts the items in order of their bookings, locks these, and notes the items that do not fit them. Every write
+// locks bookings in this order, so that two writes never wait for each other.
+func (r *intake) takeBookings(items []payment.Item) error {
+	slices.SortFunc(items, func(a, b payment.Item) int { return cmp.Compare(a.BookingID, b.BookingID) })
+	var tooMuch []string
+	for _, item := range items {
+		b, err := bookings.Lock(r.tx, r.site.ID, item.BookingID)
+		if errors.Is(err, store.ErrNotFound) || err == nil && b.ChannelID != r.channel.ID {
+			r.wrongItem(item.BookingID, "id", "There is no booking %d in the channel.", item.BookingID)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if item.Currency != b.Currency {
+			r.wrongItem(b.ID, "currencies", "Give the part of booking %d in its base currency, %s.", b.ID, b.Currency)
+		}
+		if left := b.Total - b.Sums.Held; r.takesMore() && item.Total > left {
+			tooMuch = append(tooMuch, tooMuchFor(b, left))
+		}
+		r.bookings = append(r.bookings, b)
+	}
+	if tooMuch != nil {
+		r.problems.Wrong("bookings", "%s", strings.Join(tooMuch, " "))
+	}
+	return nil
+}
+
+// takesMore reports whether the transaction takes a new part of its bookings' totals. An adjustment does not: its
+// original has taken that part. The exception is a capture that is reported after its authorisation expired.
+func (r *intake) takesMore() bool {
+	return !r.in.Type.Linked() || *r.in.Type == payment.Capture && r.original.Status == payment.StatusExpired
+}
+
+// effectiveAt is the time of the payment: now, if the caller does not give it.
+func (r *intake) effectiveAt() time.Time {
+	if r.in.EffectiveAt.IsZero() {
+		return r.tx.Now
+	}
+	return r.in.EffectiveAt
+}
+
+// checkSums notes a problem if the parts do not add up to the total. It can check this in one currency only.
+func (r *intake) checkSums(items []payment.Item) {
+	if *r.in.Currency != r.channel.Currency {
+		return
+	}
+	if sum := payment.BaseTotal(items); sum != *r.in.Total {
+		r.problems.Wrong("bookings", "The parts add up to %s, but the total is %s.",
+			money.Format(sum, r.channel.Currency), money.Format(*r.in.Total, r.channel.Currency))
+	}
+}
+
+func (r *intake) build(items []payment.Item) error {
+	in := r.in
+	r.t = payment.Transaction{
+		SiteID: r.site.ID, UUID: r.core.NewUUID(), ChannelID: r.channel.ID, SealedSecret: r.channel.SealedSecret,
+		AuthorID: r.actor.UserID, Author: r.actor.Username, AuthorName: r.actor.DisplayName,
+		Type: *in.Type, Status: payment.StatusComplete, Currency: *in.Currency, Total: *in.Total,
+		BaseCurrency: r.channel.Currency, BaseTotal: payment.BaseTotal(items),
+		PSP: in.PSP, Method: cmp.Or(in.Method, r.original.Method, payment.CreditCard),
+		PayeeName: in.PayeeName, PayeeSurname: in.PayeeSurname, PayeeEmail: in.PayeeEmail, Country: in.Country,
+		Reference: in.Reference, Token: in.Token, IPAddress: in.IPAddress,
+		BIN: in.BIN, LastFour: in.LastFour, CardType: in.CardType, AuthCode: in.AuthCode,
+		AcquirerReference: in.AcquirerReference,
+		Attempt3DS:        in.Attempt3DS, RedirectURL: in.RedirectURL, LinkedID: in.LinkedID,
+		Content: in.Content, ContentHash: in.Hash(), ImportKey: in.ImportKey,
+		Simulated: r.channel.WasTest, EffectiveAt: r.effectiveAt(),
+	}
+	if r.isTest() {
+		r.t.Content = payment.TestOutcome
+	}
+	open := r.request == nil && (in.Type.Takes() || *in.Type == payment.Authorize)
+	if open {
+		r.t.Remaining = r.t.Total
+	}
+	if r.request != nil {
+		r.t.Status, r.t.Content = payment.StatusPending, ""
+	}
+	for _, item := range items {
+		payment := payment.Payment{BookingID: item.BookingID, Currency: r.channel.Currency, Total: item.Total}
+		if open {
+			payment.Remaining = item.Total
+		}
+		if original := r.originalOf(item.BookingID); original != nil {
+			payment.LinkedID = original.ID
+		}
+		r.t.Payments = append(r.t.Payments, payment)
+	}
+	return r.flag()
+}
+
+// flag sets the flags that a reader of the transaction should see, and decides on the protection.
+func (r *intake) flag() error {
+	if r.t.Currency != r.t.BaseCurrency {
+		r.t.ForexRate = money.RateString(r.t.Total, r.t.Currency, r.t.BaseTotal, r.t.BaseCurrency)
+		deviates, known, err := r.forexDeviates()
+		if err != nil {
+			return err
+		}
+		if deviates {
+			r.t.Flags = append(r.t.Flags, payment.FlagForexDeviates)
+		}
+		if err := r.checkConversion(deviates, known); err != nil {
+			return err
+		}
+	}
+	if r.request != nil {
+		return nil // the protection is decided after the processor has taken the money
+	}
+	return r.decide()
+}
+
+// forexDeviates compares the caller's conversion with our own fixings before the day of the payment. A difference of more
+// than a tenth is flagged; a reported payment is never refused for it. known is false if there are no fixings to compare.
+func (r *intake) forexDeviates() (deviates, known bool, err error) {
+	paid := civil.DayOf(r.t.EffectiveAt)
+	fixings, err := rates.FixingsFor(r.tx, r.site, paid, r.site.Policy.MaxFixingAgeDays, r.t.BaseCurrency, r.t.Currency)
+	if err != nil {
+		return false, false, err
+	}
+	quote, ok := fx.Lock(fixings, r.t.BaseCurrency, r.t.Currency, paid, r.tx.Now, int(r.site.Policy.MaxFixingAgeDays))
+	if !ok {
+		return false, false, nil
+	}
+	own, err := quote.Convert(r.t.BaseTotal)
+	if errors.Is(err, money.ErrRange) {
+		return true, true, nil // our own amount does not fit into 64 bits, so the caller's cannot be near it
+	}
+	apart := new(big.Int).Abs(big.NewInt(r.t.Total - own))
+	return apart.Mul(apart, big.NewInt(10)).Cmp(big.NewInt(own)) > 0, true, err
+}
+
+// store writes the transaction and everything that follows from it.
+func (r *intake) store() (payment.Transaction, error) {
+	var err error
+	if r.t, err = InsertTransaction(r.tx, r.t); err != nil {
+		return payment.Transaction{}, err
+	}
+	if err := r.keepAttempt(); err != nil {
+		return payment.Transaction{}, err
+	}
+	for i := range r.bookings {
+		b := &r.bookings[i]
+		b.Sums = r.reserved(b.Sums, r.t.Payments[i])
+		if r.request == nil {
+			r.completed(b, r.t.Payments[i])
+		}
+		b.ModalDraft = false
+		if err := bookings.SaveSums(r.tx, *b); err != nil {
+			return payment.Transaction{}, err
+		}
+		part := &r.t.Payments[i]
+		part.BookingReference, part.BookingCountry, part.BookingLanguage = b.Reference, b.Country, b.Language
+	}
+	if r.original.ID != 0 {
+		if err := r.saveOriginal(); err != nil {
+			return payment.Transaction{}, err
+		}
+	}
+	if r.request != nil {
+		return r.t, r.keepRequest()
+	}
+	if err := r.noteDispute(); err != nil {
+		return payment.Transaction{}, err
+	}
+	return r.t, r.follow()
+}
+
+// reserved adds a part of the new transaction to the held amount of its booking, before the outcome is known. For an
+// adjustment the amount is held already, by its original.
+func (r *intake) reserved(s booking.BookingSums, part payment.Payment) booking.BookingSums {
+	if r.takesMore() {
+		s.Held += part.Total
+	}
+	return s
+}
+
+// completed changes a booking after its part of the transaction has succeeded. The part was reserved before.
+func (r *intake) completed(b *booking.Booking, part payment.Payment) {
+	b.Sums = r.sumsAfter(b.Sums, part)
+	if r.t.Type.Takes() {
+		b.Payments++
+	}
+}
+
+// sumsAfter returns the sums of a booking after its part of the transaction has succeeded.
+func (r *intake) sumsAfter(s booking.BookingSums, part payment.Payment) booking.BookingSums {
+	switch r.t.Type {
+	case payment.Purchase:
+		s.Net += part.Total
+	case payment.Authorize:
+		s.OpenAuthorised += part.Total
+	case payment.Capture: // it was open as an authorisation before, unless that has expired
+		s.Net += part.Total
+		if !r.takesMore() {
+			s.OpenAuthorised -= part.Total
+		}
+	case payment.Void:
+		if r.original.Status != payment.StatusExpired {
+			s.OpenAuthorised -= part.Total
+			s.Held -= part.Total
+		}
+	case payment.Refund:
+		s.Net -= part.Total
+		s.Held -= part.Total
+	}
+	return s
+}
+
+// tooMuchFor says that a payment is larger than what is left to pay of a booking.
+func tooMuchFor(b booking.Booking, left int64) string {
+	if left <= 0 {
+		return fmt.Sprintf("Booking %d is already fully paid.", b.ID)
+	}
+	return fmt.Sprintf("Booking %d has only %s %s left to pay.", b.ID, b.Currency, money.Format(left, b.Currency))
+}

@@ -1,0 +1,216 @@
+// Package payments takes transactions in, adjusts them, and talks to processors. It owns the tables transactions,
+// payments, gateway_charges, disputes and modal_payments. Begin reading at Payments.Create, then intake.run,
+// intake.follow, ledger.Post and limits.Judge.
+package payments
+
+import (
+	"context"
+	"fmt"
+
+	"holdfast/internal/book/bookings"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+)
+
+// Payments records transactions, and reads them and their payment records. In the write that records a purchase or
+// capture, it also decides whether the payment is protected (R2). If the channel has a processor, Payments asks the
+// processor to carry the transaction out.
+type Payments struct {
+	*core.Core
+	gateway *GatewayPayments
+}
+
+// NewPayments makes the use cases. gateway talks to the processors.
+func NewPayments(c *core.Core, gateway *GatewayPayments) *Payments {
+	return &Payments{Core: c, gateway: gateway}
+}
+
+// Create records a transaction as reported, or has the channel's processor carry it out. If the caller has reported the
+// same payment before, created is false and t is the stored one. It needs one of the permissions WriteTransactions and
+// LogPayment.
+func (p *Payments) Create(
+	ctx context.Context, actor access.Actor, in payment.NewTransaction,
+) (t payment.Transaction, created bool, err error) {
+	if err := actor.RequireEither(access.WriteTransactions, access.LogPayment); err != nil {
+		return payment.Transaction{}, false, err
+	}
+	sem := p.gateway.semaphore()
+	defer sem.release()
+	made, err := p.takeIn(ctx, actor, sem, in)
+	if errs.Is(err, errs.Invalid) { // an authorisation whose time is over may hold what the payment needs
+		if ended, failed := p.ExpireDue(ctx, actor.SiteID); failed == nil && ended > 0 {
+			made, err = p.takeIn(ctx, actor, sem, in)
+		}
+	}
+	if err != nil {
+		return payment.Transaction{}, false, err
+	}
+	if made.request == nil || !made.created {
+		return made.t, made.created, nil
+	}
+	t, err = p.gateway.carryOut(ctx, actor, made.t, made.request)
+	return t, err == nil, err
+}
+
+// takenIn is a transaction that was stored. request is what a processor shall do for it; nil if it was recorded as
+// reported.
+type takenIn struct {
+	t       payment.Transaction
+	created bool
+	request *gatewayRequest
+}
+
+// takeIn stores a transaction in one write.
+func (p *Payments) takeIn(
+	ctx context.Context, actor access.Actor, sem *semaphore, in payment.NewTransaction,
+) (takenIn, error) {
+	return core.OnceShort(ctx, p.Core, actor, func(tx *store.Tx) (made takenIn, _ core.Outcome, err error) {
+		site, err := merchants.SiteInForce(tx, actor.SiteID)
+		if err != nil {
+			return made, core.Outcome{}, err
+		}
+		r := newIntake(p.Core, tx, actor, site, in)
+		r.semaphore = sem
+		made.t, made.created, err = r.run()
+		made.request = r.request
+		return made, core.Outcome{ID: made.t.ID}, err
+	}, func(ctx context.Context, made core.Outcome) (takenIn, error) {
+		again := takenIn{created: true}
+		err := p.ReadBy(ctx, core.ClockFor(actor), func(tx *store.Tx) (err error) {
+			again.t, err = Transaction(tx, actor.SiteID, made.ID)
+			return err
+		})
+		return again, err
+	})
+}
+
+// Get reads one transaction. If there is none, the error has the kind RecordNotFound.
+func (p *Payments) Get(ctx context.Context, actor access.Actor, id int64) (payment.Transaction, error) {
+	found, err := core.LookupAfter(ctx, p.Core, actor, p.Due(), func(tx *store.Tx) (payment.Transaction, error) {
+		return Transaction(tx, actor.SiteID, id)
+	})
+	return found, core.NotFoundAs(errs.RecordNotFound, err, "There is no transaction %d.", id)
+}
+
+// List reads one page of transactions.
+func (p *Payments) List(
+	ctx context.Context, actor access.Actor, filter TransactionFilter, page store.Page,
+) (store.List[payment.Transaction], error) {
+	if err := core.EndDue(ctx, p.Core, actor, p.Due()); err != nil {
+		return store.List[payment.Transaction]{}, err
+	}
+	return core.ReadPage(ctx, p.Core, actor, page, func(tx *store.Tx) (store.List[payment.Transaction], error) {
+		return transactionsPage(tx, actor.SiteID, filter, page)
+	})
+}
+
+// Payment reads one payment record. If there is none, the error has the kind RecordNotFound.
+func (p *Payments) Payment(ctx context.Context, actor access.Actor, id int64) (payment.Payment, error) {
+	found, err := core.Read(ctx, p.Core, actor, func(tx *store.Tx) (payment.Payment, error) {
+		return paymentByID(tx, actor.SiteID, id)
+	})
+	return found, core.NotFoundAs(errs.RecordNotFound, err, "There is no payment %d.", id)
+}
+
+// ListPayments reads one page of payment records.
+func (p *Payments) ListPayments(
+	ctx context.Context, actor access.Actor, filter PaymentFilter, page store.Page,
+) (store.List[payment.Payment], error) {
+	return core.ReadPage(ctx, p.Core, actor, page, func(tx *store.Tx) (store.List[payment.Payment], error) {
+		return paymentsPage(tx, actor.SiteID, filter, page)
+	})
+}
+
+// expireBatch bounds how many authorisations expire in one run of the job.
+const expireBatch = 200
+
+// ExpireAuthorisations ends authorisations that were not captured in time, a bounded number in each call. It returns how
+// many.
+func (p *Payments) ExpireAuthorisations(ctx context.Context) (expired int, err error) {
+	return p.expireAll(ctx, store.Deployment, func(tx *store.Tx) ([]openAuthorisation, error) { return authorisationsDue(tx, expireBatch) })
+}
+
+// Due is the end of the authorisations of a site, for whoever reads its transactions and bookings. To see that none is due
+// is one look into an index.
+func (p *Payments) Due() core.Due {
+	return core.Due{
+		Any: anyAuthorisationDue,
+		End: p.ExpireDue,
+	}
+}
+
+// ExpireDue ends those of one site, and returns how many. Whoever is about to pay calls it first: what is due by the clock
+// counts as done, whether the job has run or not.
+func (p *Payments) ExpireDue(ctx context.Context, siteID int64) (expired int, err error) {
+	list := func(tx *store.Tx) ([]openAuthorisation, error) { return authorisationsDueOf(tx, siteID, expireBatch) }
+	for n := expireBatch; err == nil && n == expireBatch; expired += n {
+		n, err = p.expireAll(ctx, siteID, list)
+	}
+	return expired, err
+}
+
+func (p *Payments) expireAll(
+	ctx context.Context, siteID int64, list func(tx *store.Tx) ([]openAuthorisation, error),
+) (expired int, err error) {
+	var due []openAuthorisation
+	err = p.Store.Read(ctx, siteID, func(tx *store.Tx) error {
+		due, err = list(tx)
+		return err
+	})
+	for _, a := range due {
+		done := false
+		if err == nil {
+			err = p.WriteBy(ctx, a.Clock, func(tx *store.Tx) (err error) {
+				done, err = p.expire(tx, a)
+				return err
+			})
+		}
+		if err != nil {
+			return expired, fmt.Errorf("authorisation %d-%d: %w", a.SiteID, a.ID, err)
+		}
+		if done {
+			expired++
+		}
+	}
+	return expired, err
+}
+
+func (p *Payments) expire(tx *store.Tx, a openAuthorisation) (done bool, err error) {
+	t, err := lockTransaction(tx, a.SiteID, a.ID)
+	if err != nil {
+		return false, err
+	}
+	// It was captured, voided or expired since it was listed: another process was first.
+	if t.Status != payment.StatusComplete || t.Remaining == 0 {
+		return false, nil
+	}
+	if ready, err := beginRelease(tx, t); err != nil || !ready {
+		return false, err
+	}
+	for _, part := range t.Payments {
+		b, err := bookings.Lock(tx, t.SiteID, part.BookingID)
+		if err != nil {
+			return false, err
+		}
+		b.Sums.Held -= part.Remaining
+		b.Sums.OpenAuthorised -= part.Remaining
+		if err := bookings.SaveSums(tx, b); err != nil {
+			return false, err
+		}
+	}
+	// Remaining keeps its value: a capture that was made in time may be reported later.
+	t.Status = payment.StatusExpired
+	return true, saveTransaction(tx, t)
+}
+
+// Record stores one transaction inside a write, as reported. No processor is called. See intake.run.
+func (p *Payments) Record(
+	tx *store.Tx, actor access.Actor, site merchant.Site, in payment.NewTransaction,
+) (t payment.Transaction, created bool, err error) {
+	return newIntake(p.Core, tx, actor, site, in).run()
+}

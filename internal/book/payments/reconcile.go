@@ -1,0 +1,298 @@
+package payments
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/psp"
+	"holdfast/internal/store"
+)
+
+// Bounds of one run of Reconcile: how many gateway charges it takes, and how many it asks about at the same time.
+const (
+	askBatch  = 64
+	askAtOnce = 8
+)
+
+// Reconcile asks processors for the outcomes of payments that are not known yet. It also has them release authorisations
+// that were not captured in time, and ends challenges that the shopper did not finish in time. It takes a bounded number
+// in each call, and returns more if there may be some left. If a processor gives no outcome, it is asked again later.
+func (p *GatewayPayments) Reconcile(ctx context.Context) (more bool, err error) {
+	var due []payment.GatewayCharge
+	err = p.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
+		due, err = gatewayChargesDue(tx, askBatch)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	core.AtOnce(due, askAtOnce, func(d payment.GatewayCharge) {
+		if err := p.askOne(ctx, d); err != nil {
+			p.Log.Warn("asking a processor failed", "site", d.SiteID, "transaction", d.TransactionID, "processor", d.Processor, "error", err)
+		}
+	})
+	return len(due) == askBatch && ctx.Err() == nil, nil
+}
+
+// access is everything that is needed to talk to a processor about an earlier request.
+type credentials struct {
+	row     payment.GatewayCharge
+	gateway psp.Gateway
+	account psp.Account
+	clock   core.SiteClock
+}
+
+// askOne asks about one gateway charge. It claims the charge first: if two processes read the same one, only one asks.
+func (p *GatewayPayments) askOne(ctx context.Context, d payment.GatewayCharge) error {
+	a, err := p.accessTo(ctx, d, func(tx *store.Tx) error {
+		return claimAsk(tx, d, core.RealNow(tx).Add(core.GatewaySettingsOf(p.Core).CallTimeout+askPause(d)))
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if d.State == payment.ChargeReleasing {
+		return p.releaseAt(ctx, a)
+	}
+	t, err := p.find(ctx, a)
+	if err != nil {
+		return err
+	}
+	if t.GatewayCharge.State == payment.ChargeChallenged && a.account.Now.Sub(t.CreatedAt) >= core.GatewaySettingsOf(p.Core).ChallengeLife {
+		return p.abandon(ctx, a, t)
+	}
+	if d.State == payment.ChargeAbsent && t.GatewayCharge.State == payment.ChargeAbsent {
+		return p.askNoMore(ctx, a)
+	}
+	return nil
+}
+
+// accessTo reads the access for a gateway charge, in a write by the clock of the site. also is called in the same write.
+func (p *GatewayPayments) accessTo(
+	ctx context.Context, d payment.GatewayCharge, also func(tx *store.Tx) error,
+) (a credentials, err error) {
+	a.row = d
+	err = p.Store.Read(ctx, d.SiteID, func(tx *store.Tx) (err error) {
+		a.clock, err = core.ClockOf(tx, d.SiteID)
+		return err
+	})
+	if err != nil {
+		return a, err
+	}
+	var unreadable error
+	err = p.WriteBy(ctx, a.clock, func(tx *store.Tx) error {
+		if err := also(tx); err != nil {
+			return err
+		}
+		channel, err := merchants.Channel(tx, d.SiteID, d.ChannelID)
+		if err != nil {
+			return err
+		}
+		// Without access nobody can be asked now. But what also has written shall stay, so this does not fail the write.
+		a.gateway, a.account, unreadable = accountOf(p.Core, tx, channel, d)
+		return nil
+	})
+	return a, cmp.Or(err, unreadable)
+}
+
+// find asks a processor for the outcome of a gateway charge and writes it. It returns the transaction as it is then.
+func (p *GatewayPayments) find(ctx context.Context, a credentials) (payment.Transaction, error) {
+	d := a.row
+	calling, cancel := context.WithTimeout(ctx, core.GatewaySettingsOf(p.Core).CallTimeout)
+	defer cancel()
+	result, err := a.gateway.Find(calling, psp.Query{
+		Account: a.account, Operation: psp.Operation(d.Operation), Reference: d.Reference, ProcessorID: d.ProcessorID,
+		Original: d.Original, Since: d.AskedForAt,
+	})
+	result, refusal := p.answered(d, result, err)
+	if refusal != nil {
+		return payment.Transaction{}, refusal
+	}
+	t, err := p.write(ctx, a, func(s *gatewayOutcome) error { return s.apply(result) })
+	if err != nil {
+		return t, err
+	}
+	return t, p.applyDisputes(ctx, a, t, result.Disputes)
+}
+
+// write changes one gateway charge and its transaction. It goes on if the caller disconnects, so that the processor's
+// answer is not lost.
+func (p *GatewayPayments) write(
+	ctx context.Context, a credentials, change func(s *gatewayOutcome) error,
+) (t payment.Transaction, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), outcomeTime)
+	defer cancel()
+	err = p.WriteBy(ctx, a.clock, func(tx *store.Tx) error {
+		s, err := outcomeOf(p.Core, tx, a.row)
+		if err != nil {
+			return err
+		}
+		if err := change(s); err != nil {
+			return err
+		}
+		t = s.t
+		return nil
+	})
+	return t, err
+}
+
+// AskAbout asks a processor about a charge that it has told something about, and writes the outcome. A charge that the
+// channel does not have is nothing to ask about. It returns an error while the outcome is not knowp.
+func (p *GatewayPayments) AskAbout(ctx context.Context, named Charge) error {
+	var d payment.GatewayCharge
+	err := p.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
+		d, err = gatewayChargeOfNotice(tx, named)
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	a, err := p.accessTo(ctx, d, func(*store.Tx) error { return nil })
+	if err != nil {
+		return err
+	}
+	t, err := p.find(ctx, a)
+	if err == nil && t.GatewayCharge.State == payment.ChargeUnknown {
+		return fmt.Errorf("the outcome of transaction %d-%d is not known yet", t.SiteID, t.ID)
+	}
+	return err
+}
+
+// abandon ends a payment whose shopper did not finish the challenge in time. It asks the processor to void the charge.
+// Only after that the shopper cannot pay any more, and the transaction is expired.
+func (p *GatewayPayments) abandon(ctx context.Context, a credentials, t payment.Transaction) error {
+	result, refusal := p.void(ctx, a, t, t.Total)
+	if refusal != nil {
+		return refusal
+	}
+	if result.Outcome != psp.Approved {
+		return nil // the shopper finished at the last moment, or the outcome is unknown: the next run finds out
+	}
+	_, err := p.write(ctx, a, func(s *gatewayOutcome) error {
+		if s.p.State != payment.ChargeChallenged {
+			return nil
+		}
+		s.p.Challenge, s.p.Decline = payment.Challenge{}, string(psp.DeclineAbandoned)
+		return s.fail(payment.StatusExpired, payment.ChargeConcluded, saysAbandoned)
+	})
+	return err
+}
+
+// void asks the processor to release an amount of a charge. The reference is made from the charge's, so a repeated call is
+// still one release.
+func (p *GatewayPayments) void(
+	ctx context.Context, a credentials, t payment.Transaction, amount int64,
+) (psp.Result, *psp.Error) {
+	ctx, cancel := context.WithTimeout(ctx, core.GatewaySettingsOf(p.Core).CallTimeout)
+	defer cancel()
+	result, err := a.gateway.Void(ctx, psp.Adjustment{
+		Account: a.account, Reference: a.row.Reference + "-release", Original: t.GatewayCharge.ProcessorID, Amount: amount,
+		Currency: t.Currency,
+	})
+	return p.answered(a.row, result, err)
+}
+
+// beginRelease has Reconcile release the amount that a locked authorisation still holds on the card. An authorisation
+// without a gateway charge needs no release. It returns false while the outcome of an adjustment is open: a release could
+// take away the amount of a capture.
+func beginRelease(tx *store.Tx, t payment.Transaction) (ready bool, err error) {
+	p, err := gatewayChargeOf(tx, t.SiteID, t.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if open, err := openAdjustments(tx, t.SiteID, t.ID); err != nil || open > 0 {
+		return false, err
+	}
+	p.State, p.AskAt, p.Asks = payment.ChargeReleasing, core.RealNow(tx), 0
+	return true, saveGatewayCharge(tx, p)
+}
+
+// releaseAt asks the processor to release the rest of an expired authorisation. If the processor declines, there is
+// nothing left to release.
+func (p *GatewayPayments) releaseAt(ctx context.Context, a credentials) error {
+	var t payment.Transaction
+	err := p.Store.Read(ctx, a.row.SiteID, func(tx *store.Tx) (err error) {
+		t, err = Transaction(tx, a.row.SiteID, a.row.TransactionID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	result, refusal := p.void(ctx, a, t, t.Remaining)
+	switch {
+	case refusal != nil:
+		return refusal
+	case result.Outcome != psp.Approved && result.Outcome != psp.Declined:
+		return nil
+	case result.Outcome == psp.Declined:
+		p.Log.Warn("an expired authorisation was not released", "site", t.SiteID, "transaction", t.ID, "says", result.Message)
+	}
+	return p.askNoMore(ctx, a)
+}
+
+// askNoMore ends the questions about a gateway charge, because its outcome is final.
+func (p *GatewayPayments) askNoMore(ctx context.Context, a credentials) error {
+	_, err := p.write(ctx, a, func(s *gatewayOutcome) error {
+		if s.p.State == payment.ChargeReleasing {
+			s.p.State = payment.ChargeConcluded
+		}
+		s.p.AskAt = time.Time{}
+		return saveGatewayCharge(s.tx, s.p)
+	})
+	return err
+}
+
+// Return returns the address for a shopper who comes back from a challenge: the merchant's address, with the id of the
+// transaction in the query. It asks the processor first, so that the merchant then reads the outcome. If the processor
+// cannot be asked now, Reconcile asks it later. If the key is unknown, the error has the kind NoRoute.
+func (p *GatewayPayments) Return(ctx context.Context, key string) (address string, err error) {
+	var d payment.GatewayCharge
+	var t payment.Transaction
+	err = p.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
+		if d, err = gatewayChargeByReturnKey(tx, key); err != nil {
+			return err
+		}
+		t, err = Transaction(tx, d.SiteID, d.TransactionID)
+		return err
+	})
+	if err != nil {
+		return "", core.NotFoundAs(errs.NoRoute, err, "No route was found matching the URL and request method.")
+	}
+	sem := p.semaphore()
+	defer sem.release()
+	if d.State.Open() && sem.take() {
+		a, err := p.accessTo(ctx, d, func(*store.Tx) error { return nil })
+		if err == nil {
+			_, err = p.find(ctx, a)
+		}
+		if err != nil {
+			p.Log.Warn("asking a processor after a challenge failed", "site", d.SiteID, "transaction", d.TransactionID, "error", err)
+		}
+	}
+	back, err := url.Parse(t.RedirectURL)
+	if err != nil {
+		return "", err
+	}
+	if back.RawQuery != "" { // keep the merchant's own query
+		back.RawQuery += "&"
+	}
+	back.RawQuery += "transaction_id=" + strconv.FormatInt(t.ID, 10)
+	return back.String(), nil
+}

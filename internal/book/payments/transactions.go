@@ -1,0 +1,409 @@
+package payments
+
+import (
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/lib/digest"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/events"
+	"holdfast/internal/store"
+	"holdfast/internal/store/lists"
+	"holdfast/internal/store/sqltext"
+)
+
+// transactionColumns are the columns that scanTransaction reads.
+const transactionColumns = `site_id, id, uuid, channel_id, author_id, author, author_name, type, status, currencies, total,
+	remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname, payee_email, country,
+	COALESCE(reference, ''), token, ip_address, bin_number, last_four, card_type, auth_code, attempt_3ds, redirect_url,
+	COALESCE(linked_id, 0), content, content_hash, COALESCE(import_key, ''), simulated, effective_at, created_at, modified_at,
+	acquirer_reference,
+	(SELECT c.secret FROM channels c WHERE c.site_id = transactions.site_id AND c.id = transactions.channel_id)`
+
+// scanTransaction reads one row of transactionColumns.
+func scanTransaction(scan func(dest ...any) error) (payment.Transaction, error) {
+	var t payment.Transaction
+	var flags string
+	err := scan(&t.SiteID, &t.ID, &t.UUID, &t.ChannelID, &t.AuthorID, &t.Author, &t.AuthorName, &t.Type, &t.Status, &t.Currency,
+		&t.Total, &t.Remaining, &t.BaseCurrency, &t.BaseTotal, &t.ForexRate, &flags, &t.PSP, &t.Method, &t.PayeeName,
+		&t.PayeeSurname, &t.PayeeEmail, &t.Country, &t.Reference, &t.Token, &t.IPAddress, &t.BIN, &t.LastFour, &t.CardType,
+		&t.AuthCode, &t.Attempt3DS, &t.RedirectURL, &t.LinkedID, &t.Content, &t.ContentHash, &t.ImportKey, &t.Simulated,
+		store.Stored{Instant: &t.EffectiveAt}, store.Stored{Instant: &t.CreatedAt}, store.Stored{Instant: &t.ModifiedAt},
+		&t.AcquirerReference, &t.SealedSecret)
+	t.Flags = flagsIn(flags)
+	return t, err
+}
+
+// flagsIn reads the flags of a transaction as they stand in its row.
+func flagsIn(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
+}
+
+// paymentsMemory is what a write remembers of transactions, so that it does not read the same rows twice.
+type paymentsMemory struct {
+	transactions map[store.Key]payment.Transaction // that the write has made or locked
+	absent       map[Reference]bool                // payment references that no transaction has
+	rows, parts  [][]any                           // new ones of both tables, which wait for the end of the write
+	changed      []store.Key                       // transactions whose changes wait for it
+}
+
+var (
+	inPayments = store.NewLocal[paymentsMemory]()
+	waitingNew = store.NewParentDeferral(flushNew, "transactions", "payments")
+	// Behind waitingNew: a payment that an import refunds is mostly one that the same write has made.
+	waitingChanges = store.NewParentDeferral(flushChanges, "transactions", "payments")
+)
+
+const (
+	insertedTransaction = `site_id, uuid, channel_id, author_id, author, author_name, type, status, currencies, total,
+		remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname, payee_email, country,
+		reference, token, ip_address, bin_number, last_four, card_type, auth_code, attempt_3ds, redirect_url, linked_id, content,
+		content_hash, import_key, simulated, effective_at, version, created_at, modified_at, acquirer_reference, digest`
+	insertedPayment = `site_id, transaction_id, channel_id, booking_id, currencies, total, remaining, linked_id, created_at,
+		digest`
+)
+
+// flushNew inserts the new transactions of a write with their payments.
+func flushNew(tx *store.Tx) error {
+	m := inPayments.Of(tx)
+	rows, parts := m.rows, m.parts
+	m.rows, m.parts = nil, nil
+	if err := tx.InsertRows("transactions", "id, "+insertedTransaction, rows); err != nil {
+		return err
+	}
+	return tx.InsertRows("payments", "id, "+insertedPayment, parts)
+}
+
+// InsertTransaction stores a new transaction with its payments, and returns it with all ids. Most rows are written later in the
+// same write; those of a write that comes alone are written at once (see newRows).
+func InsertTransaction(tx *store.Tx, t payment.Transaction) (payment.Transaction, error) {
+	t.CreatedAt, t.ModifiedAt = tx.Now, tx.Now
+	add, err := newRows(tx, len(t.Payments))
+	if err != nil {
+		return payment.Transaction{}, err
+	}
+	sum, err := digest.Of(t.Facts()...)
+	if err != nil {
+		return payment.Transaction{}, err
+	}
+	now := store.Micros(tx.Now)
+	t.ID, err = add.transaction([]any{
+		t.SiteID, t.UUID, t.ChannelID, t.AuthorID, t.Author, t.AuthorName, t.Type, t.Status, t.Currency, t.Total,
+		t.Remaining, t.BaseCurrency, t.BaseTotal, t.ForexRate, strings.Join(t.Flags, ","), t.PSP, t.Method, t.PayeeName,
+		t.PayeeSurname, t.PayeeEmail, t.Country, maybeText(t.Reference), t.Token, t.IPAddress, t.BIN, t.LastFour,
+		t.CardType, t.AuthCode, t.Attempt3DS, t.RedirectURL, store.MaybeID(t.LinkedID), t.Content, t.ContentHash,
+		maybeText(t.ImportKey), t.Simulated, store.Micros(t.EffectiveAt), 1, now, now, t.AcquirerReference, sum,
+	})
+	if err != nil {
+		return payment.Transaction{}, err
+	}
+	delete(inPayments.Of(tx).absent, Reference{t.SiteID, t.ChannelID, t.PSP, t.Reference})
+	t.Payments = slices.Clone(t.Payments) // if the write runs again, it begins with the caller's list
+	for i := range t.Payments {
+		p := &t.Payments[i]
+		p.SiteID, p.TransactionID, p.ChannelID, p.CreatedAt = t.SiteID, t.ID, t.ChannelID, tx.Now
+		if sum, err = digest.Of(p.Facts()...); err != nil {
+			return payment.Transaction{}, err
+		}
+		p.ID, err = add.payment([]any{p.SiteID, p.TransactionID, p.ChannelID, p.BookingID, p.Currency, p.Total, p.Remaining,
+			store.MaybeID(p.LinkedID), now, sum})
+		if err != nil {
+			return payment.Transaction{}, err
+		}
+	}
+	store.Keep(&inPayments.Of(tx).transactions, store.Key{SiteID: t.SiteID, ID: t.ID}, copied(t))
+	events.Record(tx, t.SiteID, events.TransactionCreated, t.ID, events.Details{Status: string(t.Status)})
+	if t.Status == payment.StatusComplete {
+		recordStatus(tx, t, "")
+	}
+	return t, nil
+}
+
+// adding adds the rows of one new transaction. Without drawn ids they are written at once.
+type adding struct {
+	tx       *store.Tx
+	id       int64   // drawn for the transaction; 0: none is drawn
+	payments []int64 // drawn for its payments
+}
+
+// newRows begins with the rows of a new transaction with so many payments.
+func newRows(tx *store.Tx, payments int) (*adding, error) {
+	if store.InsertsNow(tx, waitingNew) && payments == 1 {
+		return &adding{tx: tx}, nil
+	}
+	ids, err := tx.NewIDs(waitingNew, 1, payments)
+	if err != nil {
+		return nil, err
+	}
+	tx.Defer(waitingNew)
+	return &adding{tx: tx, id: ids[0][0], payments: ids[1]}, nil
+}
+
+// transaction adds a row of insertedTransaction.
+func (a *adding) transaction(row []any) (id int64, err error) {
+	if a.id == 0 {
+		return store.InsertNow(a.tx, "transactions", insertedTransaction, row)
+	}
+	m := inPayments.Of(a.tx)
+	m.rows = append(m.rows, slices.Concat([]any{a.id}, row))
+	return a.id, nil
+}
+
+// payment adds the next row of insertedPayment.
+func (a *adding) payment(row []any) (id int64, err error) {
+	if a.id == 0 {
+		return store.InsertNow(a.tx, "payments", insertedPayment, row)
+	}
+	id, a.payments = a.payments[0], a.payments[1:]
+	m := inPayments.Of(a.tx)
+	m.parts = append(m.parts, slices.Concat([]any{id}, row))
+	return id, nil
+}
+
+// statusEvents are the events of transactions that come to a status.
+var statusEvents = map[payment.TransactionStatus]events.Type{
+	payment.StatusComplete: events.TransactionCompleted, payment.StatusFailed: events.TransactionFailed,
+	payment.StatusExpired: events.TransactionExpired, payment.StatusLocked: events.TransactionLocked,
+	payment.StatusPending: events.TransactionUpdated, payment.StatusIncomplete: events.TransactionUpdated,
+}
+
+// recordStatus records the event of a transaction that had another status before, or none.
+func recordStatus(tx *store.Tx, t payment.Transaction, before payment.TransactionStatus) {
+	kind := statusEvents[t.Status]
+	if before == payment.StatusLocked {
+		kind = events.TransactionUnlocked
+	}
+	events.Record(tx, t.SiteID, kind, t.ID, events.Details{Status: string(t.Status)})
+}
+
+// copied copies the lists of a transaction, so that its user may change them.
+func copied(t payment.Transaction) payment.Transaction {
+	t.Payments, t.Flags = slices.Clone(t.Payments), slices.Clone(t.Flags)
+	return t
+}
+
+// Transaction reads one transaction of the site, with its payments, adjustments, statements, gateway charge and disputes.
+// It returns store.ErrNotFound if there is none.
+func Transaction(tx *store.Tx, siteID, id int64) (payment.Transaction, error) {
+	return oneTransaction(tx, `site_id = $1 AND id = $2`, siteID, id)
+}
+
+// lockTransaction locks a transaction and reads it with its payments: no other write changes it before this one ends.
+func lockTransaction(tx *store.Tx, siteID, id int64) (payment.Transaction, error) {
+	if held, ok := inPayments.Of(tx).transactions[store.Key{SiteID: siteID, ID: id}]; ok {
+		return copied(held), nil
+	}
+	t, err := scanTransaction(func(dest ...any) error {
+		return tx.Row(`UPDATE transactions SET version = version + 1 WHERE site_id = $1 AND id = $2
+			RETURNING `+transactionColumns, []any{siteID, id}, dest...)
+	})
+	if err != nil {
+		return payment.Transaction{}, err
+	}
+	if err := readPaymentsOf(tx, siteID, []int64{id}, map[int64]*payment.Transaction{id: &t}); err != nil {
+		return payment.Transaction{}, err
+	}
+	store.Keep(&inPayments.Of(tx).transactions, store.Key{SiteID: siteID, ID: id}, copied(t))
+	return t, nil
+}
+
+// Reference is a caller's payment reference. It is the name of one transaction of a channel and processor.
+type Reference struct {
+	SiteID, ChannelID int64
+	PSP, Text         string
+}
+
+// byReference is the condition of a transaction by its payment reference, whose index also finds few rows where PostgreSQL has not
+// counted yet. By the channel, which "+ 0" keeps it from, it would then read all transactions of a new channel for each payment.
+const byReference = `site_id = $1 AND reference = $2 AND psp || '' = $3 AND channel_id + 0 = $4`
+
+// referencesAtOnce is how many payment references share a statement.
+const referencesAtOnce = 200
+
+// LookUpReferences finds out for many payment references of a site at once which of them are free, so that this write need not look
+// for each one. One without a text is none.
+func LookUpReferences(tx *store.Tx, siteID int64, asked []Reference) error {
+	asked = slices.DeleteFunc(slices.Clone(asked), func(r Reference) bool { return r.Text == "" })
+	for some := range slices.Chunk(asked, referencesAtOnce) {
+		var w sqltext.Where
+		rows := make([]string, len(some))
+		for i, r := range some {
+			rows[i] = "(CAST(" + w.Arg(r.ChannelID) + " AS BIGINT), " + strings.TrimPrefix(w.Values(r.PSP, r.Text), "(")
+		}
+		site := w.Arg(siteID) // last, because SQLite is quicker with values in the order of the text (sqlite.Positional)
+		taken := map[Reference]bool{}
+		err := tx.Each(`WITH wanted (channel_id, psp, reference) AS (VALUES `+strings.Join(rows, ", ")+`)
+			SELECT w.channel_id, w.psp, w.reference FROM wanted w WHERE (SELECT t.id FROM transactions t WHERE t.site_id = `+site+`
+				AND t.reference = w.reference AND t.psp || '' = w.psp AND t.channel_id + 0 = w.channel_id) IS NOT NULL`, w.Args,
+			func(scan func(dest ...any) error) error {
+				r := Reference{SiteID: siteID}
+				err := scan(&r.ChannelID, &r.PSP, &r.Text)
+				taken[r] = true
+				return err
+			})
+		if err != nil {
+			return err
+		}
+		for _, r := range some {
+			if r.SiteID = siteID; !taken[r] {
+				store.Keep(&inPayments.Of(tx).absent, r, true)
+			}
+		}
+	}
+	return nil
+}
+
+// transactionByReference reads the transaction of a channel and processor with a payment reference, or returns
+// store.ErrNotFound.
+func transactionByReference(tx *store.Tx, siteID, channelID int64, psp, reference string) (payment.Transaction, error) {
+	if inPayments.Of(tx).absent[Reference{siteID, channelID, psp, reference}] {
+		return payment.Transaction{}, store.ErrNotFound
+	}
+	return oneTransaction(tx, byReference, siteID, reference, psp, channelID)
+}
+
+// saveTransaction stores the fields of a locked transaction that can change: its status, remaining amounts and flags. The row is
+// changed later in the same write.
+func saveTransaction(tx *store.Tx, t payment.Transaction) error {
+	t.ModifiedAt = tx.Now
+	key := store.Key{SiteID: t.SiteID, ID: t.ID}
+	before, held := inPayments.Of(tx).transactions[key]
+	if !held {
+		return fmt.Errorf("transaction %d is to be stored, and this write does not hold it", t.ID)
+	}
+	if before.Status != t.Status {
+		recordStatus(tx, t, before.Status)
+	}
+	inPayments.Of(tx).transactions[key] = copied(t)
+	if m := inPayments.Of(tx); !slices.Contains(m.changed, key) {
+		m.changed = append(m.changed, key)
+	}
+	tx.Defer(waitingChanges)
+	return nil
+}
+
+// flushChanges stores what saveTransaction has left to the end of the write.
+func flushChanges(tx *store.Tx) error {
+	m := inPayments.Of(tx)
+	var rows, parts [][]any
+	for _, key := range m.changed {
+		t := m.transactions[key]
+		rows = append(rows, []any{t.SiteID, t.ID, t.Status, t.Remaining, strings.Join(t.Flags, ","), store.Micros(tx.Now)})
+		for _, p := range t.Payments {
+			parts = append(parts, []any{p.SiteID, p.ID, p.Remaining})
+		}
+	}
+	m.changed = nil
+	err := tx.UpdateRows("transactions", "BIGINT, BIGINT, TEXT, BIGINT, TEXT, BIGINT",
+		"status = v.column3, remaining = v.column4, flags = v.column5, modified_at = v.column6", rows)
+	if err != nil {
+		return err
+	}
+	return tx.UpdateRows("payments", "BIGINT, BIGINT, BIGINT", "remaining = v.column3", parts)
+}
+
+// transactionsPage reads one page of the site's transactions.
+func transactionsPage(
+	tx *store.Tx, siteID int64, f TransactionFilter, page store.Page,
+) (store.List[payment.Transaction], error) {
+	var w sqltext.Where
+	w.And("site_id = ?", siteID)
+	andTransactions(&w, siteID, f)
+	list, err := lists.Page(tx, "transactions", transactionColumns, &w, page, map[string]string{
+		"date": "created_at", "created": "created_at", "modified": "modified_at", "total": "total",
+	}, f.Include, scanTransaction)
+	if err != nil {
+		return list, err
+	}
+	return list, readTransactionParts(tx, siteID, list.Items)
+}
+
+// TransactionsWithIDs reads some transactions of the site, as Transaction does, by their ids. Those that are not there are left out.
+func TransactionsWithIDs(tx *store.Tx, siteID int64, ids []int64) (map[int64]payment.Transaction, error) {
+	found := map[int64]payment.Transaction{}
+	for some := range slices.Chunk(ids, store.LongestPage) {
+		list, err := transactionsPage(tx, siteID, TransactionFilter{Include: some}, store.Page{Number: 1, Size: len(some), Offset: -1})
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range list.Items {
+			found[t.ID] = t
+		}
+	}
+	return found, nil
+}
+
+// openAuthorisation is an authorisation that can still be captured, with the clock of its site.
+type openAuthorisation struct {
+	SiteID, ID int64
+	Clock      core.SiteClock
+}
+
+// openAuthorisations selects open authorisations whose life is over: those up to an instant, by the clock of their site. A condition
+// follows it.
+const openAuthorisations = `SELECT t.site_id, t.id, s.clock_ahead FROM sites s JOIN transactions t ON t.site_id = s.id
+	WHERE t.effective_at <= ? + s.clock_ahead AND ` + authorisedOnly + ` AND `
+
+// authorisedOnly is the condition that a transaction t is an open authorisation, and no outcome of an adjustment of it is open.
+const authorisedOnly = `t.type = 'authorize' AND t.status = 'complete' AND t.remaining > 0
+		AND NOT EXISTS (SELECT 1 FROM transactions a JOIN gateway_charges p ON p.site_id = a.site_id AND p.transaction_id = a.id
+			WHERE a.site_id = t.site_id AND a.linked_id = t.id AND p.state IN ('called', 'challenged', 'unknown'))`
+
+// authorisationsDue lists the authorisations of all sites that were not captured in time, at most limit of them.
+func authorisationsDue(tx *store.Tx, limit int) ([]openAuthorisation, error) {
+	clocks, err := core.ClocksAhead(tx)
+	if err != nil {
+		return nil, err
+	}
+	list, err := readAuthorisationsDue(tx, `s.clock_ahead = 0 AND t.effective_at <= ?
+		ORDER BY t.effective_at, t.site_id, t.id LIMIT ?`, authorisedBefore(tx), limit)
+	for _, clock := range clocks {
+		if err != nil || len(list) >= limit {
+			return list, err
+		}
+		var more []openAuthorisation
+		more, err = authorisationsDueOf(tx, clock.SiteID, limit-len(list))
+		list = append(list, more...)
+	}
+	return list, err
+}
+
+// authorisationsDueOf is authorisationsDue for one site.
+func authorisationsDueOf(tx *store.Tx, siteID int64, limit int) ([]openAuthorisation, error) {
+	return readAuthorisationsDue(tx, `s.id = ? ORDER BY t.effective_at, t.id LIMIT ?`, siteID, limit)
+}
+
+// anyAuthorisationDue reports whether a site has any, by its clock in this transaction.
+func anyAuthorisationDue(tx *store.Tx, siteID int64) (due bool, err error) {
+	err = tx.Row("SELECT EXISTS (SELECT 1 FROM transactions t WHERE t.site_id = $1 AND t.effective_at <= $2 AND "+authorisedOnly+")",
+		[]any{siteID, store.Micros(tx.Now.Add(-payment.AuthorisationLife))}, &due)
+	return due, err
+}
+
+// authorisedBefore is up to when an authorisation was made whose life is over, by the real clock.
+func authorisedBefore(tx *store.Tx) int64 {
+	return store.Micros(core.RealNow(tx).Add(-payment.AuthorisationLife))
+}
+
+func readAuthorisationsDue(tx *store.Tx, condition string, args ...any) (list []openAuthorisation, err error) {
+	var w sqltext.Where
+	query := w.Fill(openAuthorisations+condition, append([]any{authorisedBefore(tx)}, args...)...)
+	err = tx.Each(query, w.Args, func(scan func(dest ...any) error) error {
+		var a openAuthorisation
+		var ahead int64
+		err := scan(&a.SiteID, &a.ID, &ahead)
+		a.Clock = core.SiteClock{SiteID: a.SiteID, Ahead: core.Microseconds(ahead)}
+		list = append(list, a)
+		return err
+	})
+	return list, err
+}
+
+// maybeText stores an empty text as NULL. A unique index does not compare NULLs, so many rows may have none.
+func maybeText(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }

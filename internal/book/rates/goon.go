@@ -1,0 +1,106 @@
+package rates
+
+import (
+	"context"
+	"time"
+
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/fx"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+)
+
+const (
+	// quietDays is how many days a sandbox waits for real rates before it makes up its own: a long weekend.
+	quietDays = 5
+	// activeDays is how far the last rate of a currency may lie before the newest of all. A currency with an older one was
+	// given up by its provider, and does not go on.
+	activeDays = 30
+	// madeUpDays is for how many days, at most, rates are made up at once.
+	madeUpDays = 500
+)
+
+// GoOn makes up rates for every sandbox whose clock is ahead of its rates, so that its payments do not wait for ever.
+func (r *Rates) GoOn(ctx context.Context) error {
+	var sandboxes []core.SiteClock
+	err := r.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
+		sandboxes, err = core.SandboxClocks(tx)
+		return err
+	})
+	for _, clock := range sandboxes {
+		if err == nil {
+			err = r.GoOnIn(ctx, clock)
+		}
+	}
+	return err
+}
+
+// GoOnIn makes up rates for one sandbox, and prices what waited for them: the last rate of each currency goes on, on every
+// weekday up to today. The fixings are of the provider demo and count for this site alone. On any other site it does
+// nothing.
+func (r *Rates) GoOnIn(ctx context.Context, clock core.SiteClock) error {
+	made := 0
+	missing := func(tx *store.Tx) ([]fx.Fixing, error) {
+		site, err := merchants.Site(tx, clock.SiteID)
+		if err != nil || !site.Sandbox {
+			return nil, err
+		}
+		today := civil.DayOf(tx.Now)
+		onFile, err := FixingsUpTo(tx, ProvidersOf(site), money.Currencies(), today, tx.Now)
+		return madeUp(onFile, clock.SiteID, today), err
+	}
+	err := r.ReadBy(ctx, clock, func(tx *store.Tx) error {
+		list, err := missing(tx)
+		made = len(list)
+		return err
+	})
+	if err != nil || made == 0 {
+		return err
+	}
+	err = r.WriteBy(ctx, clock, func(tx *store.Tx) error {
+		list, err := missing(tx)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		var done RatesReport
+		for _, f := range list {
+			done.created(f.Day)
+		}
+		if err := InsertFixings(tx, list); err != nil {
+			return err
+		}
+		return core.Record(tx, access.System(clock.SiteID), "rates.add", "rates", nil, auditRates(fx.Demo, done))
+	})
+	if err == nil {
+		_, err = r.pricePendingOf(ctx, clock)
+	}
+	return err
+}
+
+// madeUp continues the last fixing of each currency up to today.
+func madeUp(onFile []fx.Fixing, siteID int64, today civil.Day) (list []fx.Fixing) {
+	newest, last := civil.NoDay, map[money.Currency]fx.Fixing{}
+	for _, f := range onFile {
+		newest = max(newest, f.Day)
+		if before, ok := last[f.Currency]; !ok || f.Day > before.Day {
+			last[f.Currency] = f
+		}
+	}
+	for _, c := range money.Currencies() {
+		f, ok := last[c]
+		if !ok || f.Day < newest-activeDays || f.Day >= today-quietDays {
+			continue
+		}
+		for day := max(f.Day+1, today-madeUpDays); day <= today; day++ {
+			w := day.Start().Weekday()
+			if _, gone := c.Withdrawn(day); gone || w == time.Saturday || w == time.Sunday {
+				continue
+			}
+			list = append(list, fx.Fixing{SiteID: siteID, Provider: fx.Demo, Day: day, Currency: c, Rate: f.Rate})
+		}
+	}
+	return list
+}

@@ -1,0 +1,343 @@
+// Package underwriting keeps what a merchant says of itself to have a channel protected, until an operator has decided. It owns
+// the tables protection_*. Begin reading at Requests.Save; what has to be said is in facts.go.
+package underwriting
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/check"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/events"
+	"holdfast/internal/store"
+)
+
+// Requests are the use cases of asking for protection. A channel has one request at most. An operator's yes changes no
+// channel: its mode is changed by a proposal, as always (merchants.Channels.Change).
+type Requests struct{ *core.Core }
+
+// State says how far a request is.
+type State string
+
+// The states of a request.
+const (
+	Writing   State = "writing"   // the people of the site write it; it is in no queue yet
+	Asked     State = "asked"     // it waits for the operator
+	Questions State = "questions" // the operator wants to know more, as the note says
+	Taken     State = "taken"
+	Refused   State = "refused"
+)
+
+// Request asks for the protection of a channel.
+type Request struct {
+	SiteID, ChannelID     int64
+	State                 State // "" where nobody has written anything yet
+	Facts                 Facts
+	Note                  string // the last word of the operator
+	AskedBy, AnsweredBy   string
+	AskedAt, AnsweredAt   time.Time // by the real clock; zero: never
+	ModifiedAt            time.Time
+	Version               int64
+	Documents             []Document // empty in lists
+	SitePath, ChannelName string     // set in lists
+	Sandbox               bool       // of its site; set in lists
+}
+
+// Open says whether its author may change it now.
+func (r Request) Open() bool {
+	return r.State == "" || r.State == Writing || r.State == Questions || r.State == Refused
+}
+
+// Get reads the request of a channel with its documents, without their content. Where there is none, the state is "". siteID is
+// that of the actor, or for an operator any. The error is SettingNotFound for a channel that is not there.
+func (r *Requests) Get(ctx context.Context, actor access.Actor, siteID, channelID int64) (Request, error) {
+	by, err := on(actor, siteID)
+	if err != nil {
+		return Request{}, err
+	}
+	found, err := core.Read(ctx, r.Core, by, func(tx *store.Tx) (Request, error) { return read(tx, siteID, channelID) })
+	return found, unknownChannel(err, channelID)
+}
+
+// on is the actor on a site: their own, or for an operator any.
+func on(actor access.Actor, siteID int64) (access.Actor, error) {
+	if siteID != actor.SiteID && !actor.Everywhere() {
+		return actor, errs.New(errs.SettingNotFound, "There is no site %d.", siteID)
+	}
+	actor.SiteID = siteID
+	return actor, nil
+}
+
+// read reads the request of a channel, which has to be there.
+func read(tx *store.Tx, siteID, channelID int64) (Request, error) {
+	channel, err := merchants.Channel(tx, siteID, channelID)
+	if err != nil {
+		return Request{}, err
+	}
+	found, err := requestOf(tx, siteID, channelID)
+	if err != nil {
+		return found, err
+	}
+	found.ChannelName = channel.Name
+	found.Documents, err = documentsOf(tx, siteID, channelID)
+	return found, err
+}
+
+// Waiting reads one page of the requests that wait for the operator on all sites, those that have waited longest first. It is
+// for operators, and not for API tokens, which are for one site.
+func (r *Requests) Waiting(ctx context.Context, actor access.Actor, page store.Page) (list store.List[Request], err error) {
+	return r.In(ctx, actor, []State{Asked}, page)
+}
+
+// In reads one page of the requests in some states, on all sites; see Waiting. What is still written is in no list.
+func (r *Requests) In(ctx context.Context, actor access.Actor, states []State, page store.Page) (list store.List[Request], err error) {
+	if err := actor.Require(access.SetChannelMode); err != nil {
+		return list, err
+	}
+	if !actor.Everywhere() {
+		return list, errs.New(errs.Forbidden, "An API token sees the requests of its own site only.")
+	}
+	return core.ReadPage(ctx, r.Core, actor, page, func(tx *store.Tx) (store.List[Request], error) { return inStates(tx, states, page) })
+}
+
+// Unwritten stands for the version of a request that nobody has written yet.
+const Unwritten = -1
+
+// Save keeps what a merchant says. With ask it goes to the operator, and all that an underwriter needs must be there. Errors:
+// Forbidden, Invalid, Missing, SettingNotFound, Precondition when somebody has saved it since ifVersion (0 for any, Unwritten for
+// a request that was not there), and NotPossible with the reason protection_asked while the operator has it, or channel_mode for
+// a channel that cannot be protected.
+func (r *Requests) Save(ctx context.Context, actor access.Actor, channelID int64, facts Facts, ask bool, ifVersion int64) (Request, error) {
+	saved, err := r.change(ctx, actor, channelID, func(tx *store.Tx, before Request) (after Request, action string, err error) {
+		if ifVersion != Unwritten || before.Version != 0 {
+			if err := core.CheckVersion(ifVersion, before.Version); err != nil {
+				return after, "", err
+			}
+		}
+		if err := facts.check(ask); err != nil {
+			return after, "", err
+		}
+		after, action = before, "protection.write"
+		after.Facts = facts
+		if after.State != Questions || ask { // what the operator has asked stays in sight until it is answered
+			after.State = Writing
+		}
+		if ask {
+			after.State, after.AskedBy, after.AskedAt, action = Asked, actor.Username, core.RealNow(tx), askAction
+		}
+		return after, action, nil
+	})
+	return saved, err
+}
+
+// change changes a request that its author may change, and records that in the audit.
+func (r *Requests) change(
+	ctx context.Context, actor access.Actor, channelID int64, fn func(tx *store.Tx, before Request) (after Request, action string, err error),
+) (Request, error) {
+	if err := actor.Require(access.WriteChannels); err != nil {
+		return Request{}, err
+	}
+	changed, err := core.Write(ctx, r.Core, actor, func(tx *store.Tx) (Request, error) {
+		before, err := locked(tx, actor.SiteID, channelID)
+		if err != nil {
+			return before, err
+		}
+		if !before.Open() {
+			return before, errs.NotPossibleBecause("protection_asked", "The request is with the operator, or is decided. It cannot be changed now.")
+		}
+		after, action, err := fn(tx, before)
+		if err != nil {
+			return before, err
+		}
+		return save(tx, actor, before, after, action)
+	})
+	return changed, unknownChannel(err, channelID)
+}
+
+// CanAsk says whether a channel that is not protected can become so.
+func CanAsk(c merchant.Channel) bool {
+	return !c.WasTest && (c.Mode == merchant.ModeDraft || c.Mode == merchant.ModeAffiliate || c.Mode == merchant.ModeClosed)
+}
+
+// lockChannel locks a channel to the end of the write. Its version stays: nothing of the channel itself changes, so a form of its
+// settings that is open elsewhere can still be saved.
+func lockChannel(tx *store.Tx, siteID, channelID int64) (merchant.Channel, error) {
+	channel, err := merchants.LockChannel(tx, siteID, channelID)
+	if err != nil {
+		return channel, err
+	}
+	return merchants.LeaveChannel(tx, channel)
+}
+
+// locked reads the request of a channel that can be protected, with the channel locked: so two people do not change it at once.
+func locked(tx *store.Tx, siteID, channelID int64) (Request, error) {
+	channel, err := lockChannel(tx, siteID, channelID)
+	if err != nil {
+		return Request{}, err
+	}
+	if !CanAsk(channel) {
+		return Request{}, errs.NotPossibleBecause("channel_mode",
+			"A channel in the mode %s cannot ask for protection. Make a channel in the mode draft.", channel.Mode)
+	}
+	return read(tx, siteID, channelID)
+}
+
+// What is told as an event, besides being recorded in the audit.
+const (
+	askAction    = "protection.ask"
+	answerAction = "protection.answer"
+)
+
+// Stored reads the request of a channel, for rooms above. The error is store.ErrNotFound for a channel that is not there; where nobody has
+// written a request yet, its state is "".
+func Stored(tx *store.Tx, siteID, channelID int64) (Request, error) {
+	return read(tx, siteID, channelID)
+}
+
+// store writes a request, what the audit says of it, and the event of it.
+func save(tx *store.Tx, actor access.Actor, before, after Request, action string) (Request, error) {
+	after.SiteID, after.ModifiedAt = actor.SiteID, core.RealNow(tx)
+	after.Version++
+	if err := put(tx, after); err != nil {
+		return before, err
+	}
+	told := events.Details{Status: string(after.State), Before: string(before.State)}
+	switch action {
+	case askAction:
+		events.Record(tx, after.SiteID, events.ChannelProtectionAsked, after.ChannelID, told)
+	case answerAction:
+		events.Record(tx, after.SiteID, events.ChannelProtectionAnswered, after.ChannelID, told)
+	}
+	var was any
+	if before.State != "" {
+		was = audited(before)
+	}
+	return after, core.Record(tx, actor, action, object(after.ChannelID), was, audited(after))
+}
+
+// TakeBack gives a request that waits for the operator back to its author.
+func (r *Requests) TakeBack(ctx context.Context, actor access.Actor, channelID int64) (Request, error) {
+	if err := actor.Require(access.WriteChannels); err != nil {
+		return Request{}, err
+	}
+	changed, err := core.Write(ctx, r.Core, actor, func(tx *store.Tx) (Request, error) {
+		before, err := locked(tx, actor.SiteID, channelID)
+		if err == nil && before.State != Asked {
+			err = errs.NotPossibleBecause("protection_not_asked", "The request does not wait for the operator.")
+		}
+		if err != nil {
+			return before, err
+		}
+		after := before
+		after.State = Writing
+		return save(tx, actor, before, after, "protection.take_back")
+	})
+	return changed, unknownChannel(err, channelID)
+}
+
+// Discard removes a request that its author may change, with its documents. Then its channel can be deleted.
+func (r *Requests) Discard(ctx context.Context, actor access.Actor, channelID int64) error {
+	if err := actor.Require(access.WriteChannels); err != nil {
+		return err
+	}
+	err := r.WriteAs(ctx, actor, func(tx *store.Tx) error {
+		before, err := locked(tx, actor.SiteID, channelID)
+		switch {
+		case err != nil:
+			return err
+		case before.State == "":
+			return nil
+		case !before.Open():
+			return errs.NotPossibleBecause("protection_asked", "The request is with the operator, or is decided. It cannot be removed now.")
+		}
+		if err := remove(tx, actor.SiteID, channelID); err != nil {
+			return err
+		}
+		return core.Record(tx, actor, "protection.discard", object(channelID), audited(before), nil)
+	})
+	return unknownChannel(err, channelID)
+}
+
+// Answer is what an operator says to a request: Questions, Taken or Refused, with a note that the merchant reads. A question and
+// a refusal need one.
+type Answer struct {
+	State     State
+	Note      string
+	IfVersion int64
+}
+
+// Answer answers a request that waits. A request that was taken can be answered anew while its channel is not protected. Where the
+// channel is protected already, a request that still waits can only be taken. Errors: Forbidden, Invalid, Missing,
+// SettingNotFound, Precondition, and NotPossible (protection_not_asked, or channel_mode).
+func (r *Requests) Answer(ctx context.Context, actor access.Actor, siteID, channelID int64, in Answer) (Request, error) {
+	if err := actor.Require(access.SetChannelMode); err != nil {
+		return Request{}, err
+	}
+	by, err := on(actor, siteID)
+	if err != nil {
+		return Request{}, err
+	}
+	in.Note = strings.TrimSpace(in.Note)
+	if err := in.check(); err != nil {
+		return Request{}, err
+	}
+	answered, err := core.Write(ctx, r.Core, by, func(tx *store.Tx) (Request, error) {
+		channel, err := lockChannel(tx, siteID, channelID)
+		if err != nil {
+			return Request{}, err
+		}
+		before, err := read(tx, siteID, channelID)
+		if err == nil {
+			err = core.CheckVersion(in.IfVersion, before.Version)
+		}
+		if err == nil && before.State != Asked && before.State != Taken {
+			err = errs.NotPossibleBecause("protection_not_asked", "The request does not wait for an answer.")
+		}
+		if err == nil && channel.Covered() && (before.State == Taken || in.State != Taken) {
+			err = errs.NotPossibleBecause("channel_mode", "The channel is protected already. Change its mode to end that.")
+		}
+		if err != nil {
+			return before, err
+		}
+		after := before
+		after.State, after.Note, after.AnsweredBy, after.AnsweredAt = in.State, in.Note, actor.Username, core.RealNow(tx)
+		return save(tx, by, before, after, answerAction)
+	})
+	return answered, unknownChannel(err, channelID)
+}
+
+func (a Answer) check() error {
+	var problems errs.Problems
+	switch a.State {
+	case Questions, Refused:
+		if a.Note == "" {
+			problems.Missing("note")
+		}
+	case Taken:
+	default:
+		problems.Wrong("state", "This is not one of %s, %s, %s.", Questions, Taken, Refused)
+	}
+	check.Note(&problems, "note", a.Note)
+	return noCard(problems.Err(), a.Note)
+}
+
+func unknownChannel(err error, id int64) error {
+	return core.NotFoundAs(errs.SettingNotFound, err, "There is no channel %d.", id)
+}
+
+func object(channelID int64) string { return fmt.Sprintf("channel %d", channelID) }
+
+// audited is what the audit keeps of a request.
+func audited(r Request) any {
+	return struct {
+		State State  `json:"state"`
+		Facts Facts  `json:"facts"`
+		Note  string `json:"note"`
+	}{r.State, r.Facts, r.Note}
+}

@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"context"
+
+	"holdfast/internal/account/identity"
+	"holdfast/internal/api/view"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/proposal"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+)
+
+// proposalCmd groups the commands that show proposals.
+type proposalCmd struct {
+	List proposalListCmd `cmd:"" help:"List changes that wait for a second operator."`
+	Show proposalShowCmd `cmd:"" help:"Show what a change would do: before and after, rows, sums and channels."`
+}
+
+// proposalListCmd lists proposals.
+type proposalListCmd struct {
+	listFlags
+	All bool `help:"Also list those that are decided."`
+}
+
+// Run prints them, the oldest first.
+func (c proposalListCmd) Run(ctx context.Context, p *program) error {
+	filter := core.ProposalFilter{States: []proposal.State{proposal.Open}}
+	none := "No change waits for a second operator."
+	if c.All {
+		filter.States, none = nil, "There are no proposals."
+	}
+	return printList(ctx, p, c.listFlags, listing[proposal.Proposal]{
+		read: func(actor access.Actor, page store.Page) (store.List[proposal.Proposal], error) {
+			return p.app.Approvals.List(ctx, actor, filter, page)
+		},
+		shape:   func(p proposal.Proposal) any { return view.ShowProposal(p) },
+		columns: columnsOf("id kind subject effect proposed_by at state decided_by reason"),
+		row: func(q proposal.Proposal) []cell {
+			return []cell{
+				ident(q.ID), words(string(q.Kind)), words(q.Subject), words(effectLine(q)), words(q.ProposedBy),
+				instant(q.ProposedAt), words(string(q.State)), words(q.DecidedBy), words(q.Reason),
+			}
+		},
+		none: none,
+	})
+}
+
+// decisionFlags are the flags of every decision.
+type decisionFlags struct {
+	siteFlag
+	ID     int64  `arg:"" help:"Id of the proposal."`
+	Reason string `help:"Why."`
+}
+
+// decide makes a decision on the proposal and prints the proposal's new state.
+func (c decisionFlags) decide(
+	ctx context.Context, p *program,
+	decide func(a *core.Approvals, ctx context.Context, actor access.Actor, id int64, reason string) (proposal.Proposal, error),
+) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	q, err := decide(p.app.Approvals, ctx, actor, c.ID, c.Reason)
+	if err != nil {
+		return err
+	}
+	p.printf("proposal %d, %s, %s, is %s\n", q.ID, q.Kind, q.Subject, q.State)
+	return nil
+}
+
+// approveCmd approves a proposal.
+type approveCmd struct{ decisionFlags }
+
+// Run approves the proposal, which makes the change.
+func (c approveCmd) Run(ctx context.Context, p *program) error {
+	return c.decide(ctx, p, (*core.Approvals).Approve)
+}
+
+// rejectCmd rejects a proposal.
+type rejectCmd struct{ decisionFlags }
+
+// Run closes the proposal, and nothing changes.
+func (c rejectCmd) Run(ctx context.Context, p *program) error {
+	return c.decide(ctx, p, (*core.Approvals).Reject)
+}
+
+// withdrawCmd takes a proposal back.
+type withdrawCmd struct{ decisionFlags }
+
+// Run closes the proposal, and nothing changes.
+func (c withdrawCmd) Run(ctx context.Context, p *program) error {
+	return c.decide(ctx, p, (*core.Approvals).Withdraw)
+}
+
+// waits says that a change has become a proposal, and how to approve it. It returns the error that ends the command
+// with its own exit code.
+func (p *program) waits(q proposal.Proposal) error {
+	p.printf("No changes made yet: a second operator must approve this. It is proposal %d (%s, %s).\n", q.ID, q.Kind, q.Subject)
+	p.tellEffect(q)
+	p.printf("\n")
+	p.printf("An operator other than %s approves it with\n\n  holdfast approve %d --site %s --as USERNAME\n", q.ProposedBy, q.ID, p.site.Path)
+	return errNothingYet
+}
+
+// asPerson logs in the operator that --as names. Without a password, one person could act as two, and approve what they
+// proposed themselves.
+func (p *program) asPerson(ctx context.Context, onSite access.Actor) (access.Actor, error) {
+	password, err := p.readSecret("Password of " + p.as + ": ")
+	if err != nil {
+		return access.Actor{}, err
+	}
+	login := identity.Login{Username: p.as, Password: password}
+	session, err := p.app.Sessions.Login(ctx, login)
+	if errs.Is(err, errs.TwoFactorRequired) {
+		if login.Code, err = p.readLine("Code of the second factor: "); err != nil {
+			return access.Actor{}, err
+		}
+		session, err = p.app.Sessions.Login(ctx, login)
+	}
+	if err != nil {
+		return access.Actor{}, err
+	}
+	if !session.User.Operator {
+		return access.Actor{}, errs.WrongField("as", "Only an operator can use the command line, and %s is not an operator.", session.User.Username)
+	}
+	actor, _ := session.User.ActorAt(identity.Membership{SiteID: onSite.SiteID}) // an operator may act everywhere
+	actor.Ahead = onSite.Ahead
+	return actor, nil
+}

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"holdfast/internal/api/view"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/audit"
+	"holdfast/internal/store"
+)
+
+// auditCmd groups the commands about the record of who changed what.
+type auditCmd struct {
+	List auditListCmd `cmd:"" help:"List all changes, with who made them."`
+}
+
+// auditListCmd lists records.
+type auditListCmd struct {
+	listFlags
+	Deployment bool      `help:"List the records that belong to no site: about keys, rates and operators."`
+	Action     []string  `placeholder:"ACTION" help:"Only these actions, such as channel.change."`
+	After      time.Time `placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Only records after this time, in GMT, by the site's clock."`
+	Before     time.Time `placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Only records before this time, in GMT, by the site's clock."`
+}
+
+// Run prints them, the oldest first.
+func (c auditListCmd) Run(ctx context.Context, p *program) error {
+	filter := audit.AuditFilter{Actions: c.Action, After: c.After, Before: c.Before}
+	list := listing[audit.AuditRecord]{
+		read: func(actor access.Actor, page store.Page) (store.List[audit.AuditRecord], error) {
+			return p.app.Audit.List(ctx, actor, filter, page)
+		},
+		shape:   func(r audit.AuditRecord) any { return view.ShowAudit(r) },
+		columns: columnsOf("id at who role from action object"),
+		row: func(r audit.AuditRecord) []cell {
+			return []cell{
+				ident(r.ID), instant(r.At), words(r.Username), words(r.Role), words(cmp.Or(r.Address, "command line")),
+				words(r.Action), words(r.Object),
+			}
+		},
+		none: "There are no records.",
+	}
+	switch {
+	case !c.Deployment:
+		return printList(ctx, p, c.listFlags, list)
+	case c.Site != "":
+		return errs.WrongField("deployment", "The records of the deployment belong to no site. Leave out --site or --deployment.")
+	}
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+	return list.print(p, access.System(0), c.formFlags, c.orderFlags, p.core.Clock())
+}

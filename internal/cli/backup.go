@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/internal/domain/access"
+	"holdfast/internal/errs"
+	"holdfast/internal/ops/backup"
+	"holdfast/internal/ops/verify"
+	"holdfast/internal/store"
+)
+
+// backupCmd writes a backup.
+type backupCmd struct {
+	File    string        `arg:"" help:"The file to write, such as /backups/holdfast.backup."`
+	Replace bool          `help:"Replace the file if it exists. The old one stays until the new one is whole."`
+	Timeout time.Duration `default:"1h" placeholder:"DURATION" help:"Give up after this time (default: 1h)."`
+	JSON    bool          `name:"json" help:"Print JSON."`
+}
+
+// Help says what is in a backup, and what is not.
+func (backupCmd) Help() string {
+	return "The service can go on while the backup is written. All that was answered before the command began is in it. The file " +
+		"stands there when it is whole and on the disk, or not at all. It holds the whole book: keep it as safe as the database. " +
+		"The keys that encrypt secrets (--keys-file) are not in it: keep a copy of them in another place. \"holdfast restore\" " +
+		"makes a database from it, on SQLite or on PostgreSQL."
+}
+
+// writtenBackup is what the commands print about a backup.
+type writtenBackup struct {
+	File   string `json:"file"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"file_sha256"` // as sha256sum prints it
+	backup.Backup
+}
+
+// Run writes it. It does not migrate: a backup before an upgrade is one of the old schema.
+func (c backupCmd) Run(ctx context.Context, p *program) error {
+	if c.Timeout <= 0 {
+		return errs.WrongField("timeout", "The time must be more than 0.")
+	}
+	store, err := store.OpenExisting(ctx, p.Database, p.clock.Now)
+	if err != nil {
+		return p.noDatabase(err)
+	}
+	p.db = store
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	written := writtenBackup{File: c.File}
+	err = backup.ToFile(c.File, c.Replace, func(to io.Writer) error {
+		sum := &sumWriter{to: to, sum: sha256.New()}
+		var err error
+		written.Backup, err = backup.Write(ctx, store, moduleVersion(), sum)
+		written.Bytes, written.SHA256 = sum.bytes, hex.EncodeToString(sum.sum.Sum(nil))
+		return err
+	})
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("%s exists already; choose another name, or add --replace", c.File)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Errorf("the backup was not ready after %s (--timeout), and nothing was written: %w", c.Timeout, err)
+	case err != nil:
+		return fmt.Errorf("no backup was written: %w", err)
+	}
+	if c.JSON {
+		return p.printJSON(written)
+	}
+	p.printf("%s has the book as of %s: %s rows of %d tables, %s bytes.\n", c.File,
+		written.TakenAt.Format(time.DateTime+" GMT"), grouped(written.Rows), len(written.Tables), grouped(written.Bytes))
+	p.printf("sha256: %s\n", written.SHA256)
+	p.printf("The keys that encrypt secrets are not in it. Keep a copy of the file of --keys-file in another place.\n")
+	return nil
+}
+
+// sumWriter adds up what is written through it.
+type sumWriter struct {
+	to    io.Writer
+	sum   hash.Hash
+	bytes int64
+}
+
+func (w *sumWriter) Write(b []byte) (int, error) {
+	n, err := w.to.Write(b)
+	w.sum.Write(b[:n])
+	w.bytes += int64(n)
+	return n, err
+}
+
+// grouped writes a number with commas between its thousands.
+func grouped(n int64) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// restoreCmd makes a database from a backup.
+type restoreCmd struct {
+	File    string `arg:"" help:"The backup."`
+	Check   bool   `help:"Only check that the backup is whole and can be restored. No database is touched."`
+	SkipIDs int64  `name:"skip-ids" default:"1000000" placeholder:"N" help:"Let new ids begin this far behind the last one of the backup (default: 1000000)."`
+	JSON    bool   `name:"json" help:"Print JSON."`
+}
+
+// Help says what it needs and what it does.
+func (restoreCmd) Help() string {
+	return "--database names the new database: a SQLite file that does not exist yet, or a PostgreSQL database without any table. " +
+		"It may be another engine than that of the backup. The command first checks the whole backup, and at the end compares " +
+		"every row. If anything fails, nothing is left behind. New bookings and payments get ids that lie far behind those of the " +
+		"backup: an id that was given out after the backup, and is lost, never comes to mean another booking. docs/backup.md says " +
+		"what to do after a loss."
+}
+
+// Run restores it.
+func (c restoreCmd) Run(ctx context.Context, p *program) error {
+	if c.SkipIDs < 0 || c.SkipIDs > 1_000_000_000 {
+		return errs.WrongField("skip_ids", "This can be 0 to 1000000000.")
+	}
+	file, err := os.Open(c.File)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if c.Check {
+		b, err := backup.Check(file)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.File, err)
+		}
+		return c.print(p, b, func() { p.printf("%s is whole, and this program can restore it.\n", c.File) })
+	}
+	b, err := backup.Restore(ctx, p.Database, p.clock.Now, file, c.SkipIDs)
+	if errors.Is(err, store.ErrNotEmpty) {
+		return fmt.Errorf("%s is not empty (%w). A backup is only restored into a new database: name another one with "+
+			"--database, or move the old one away, with its -wal and -shm files, when nothing uses it any more", masked(p.Database), err)
+	}
+	if err != nil {
+		return fmt.Errorf("%s was not restored, and nothing was changed: %w", c.File, err)
+	}
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+	sealed, err := p.app.Secrets.SealingKeys(ctx, access.System(0))
+	if err != nil {
+		return err
+	}
+	report, err := p.app.Verify.Run(ctx, access.System(0), verify.Query{})
+	if err != nil {
+		return fmt.Errorf("%s is restored, and every row was compared with the backup; but `holdfast verify` does not run: %w",
+			masked(p.Database), err)
+	}
+	err = c.print(p, b, func() {
+		p.printf("%s is restored, and every row was compared with the backup.\n", masked(p.Database))
+		if report.Total > 0 {
+			p.printf("But the book was wrong when it was saved: `holdfast verify` finds %d things. Run it to see them.\n", report.Total)
+		} else {
+			p.printf("`holdfast verify` finds nothing wrong.\n")
+		}
+		for _, id := range slices.Sorted(maps.Keys(sealed)) {
+			if id != "" { // what is not encrypted needs no key
+				p.printf("%d secrets are encrypted with the key %s. `holdfast serve` needs --keys-file with it.\n", sealed[id], id)
+			}
+		}
+		p.printf("What happened after %s is not in it: see \"After a loss\" in docs/backup.md.\n", b.TakenAt.Format(time.DateTime+" GMT"))
+	})
+	if err == nil && report.Total > 0 {
+		return errFindings
+	}
+	return err
+}
+
+// shownChains is how many ends of audit chains are printed; --json has all.
+const shownChains = 20
+
+// print prints what a backup says of itself, after a sentence.
+func (c restoreCmd) print(p *program, b backup.Backup, say func()) error {
+	if c.JSON {
+		return p.printJSON(b)
+	}
+	p.printf("The backup has the book as of %s, from %s by holdfast %s: %s rows of %d tables, schema %s.\n",
+		b.TakenAt.Format(time.DateTime+" GMT"), b.Engine, b.Program, grouped(b.Rows), len(b.Tables), b.Schema[len(b.Schema)-1])
+	for i, chain := range b.Chains {
+		if i == shownChains {
+			p.printf("Audit records of %d more sites: see --json.\n", len(b.Chains)-i)
+			break
+		}
+		p.printf("Audit records of site %d: %d, the last hash is %s.\n", chain.SiteID, chain.LastID, chain.Hash)
+	}
+	say()
+	return nil
+}
+
+// moduleVersion is the version of this build.
+func moduleVersion() string {
+	version, _, _ := strings.Cut(strings.TrimPrefix(versionLine(), "holdfast "), ",")
+	return version
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// changing is what differs from one backup to the next: digests, times, numbers and the last migration.
+var changing = regexp.MustCompile(`[0-9a-f]{64}|key [0-9a-f]+|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|\d[\d,]*|schema \w+|site \d+: [\d,]+`)
+
+// TestTheBackupPage runs every command of docs/backup.md, and compares what it prints.
+func TestTheBackupPage(t *testing.T) {
+	t.Parallel()
+	s := aShop(t)
+	if err := os.Mkdir(filepath.Join(s.folder, "backups"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	same := func(text string) string {
+		text = regexp.MustCompile(`(?m)^Audit records .*\n`).ReplaceAllString(text, "")
+		return changing.ReplaceAllString(strings.ReplaceAll(text, s.folder+"/", ""), "N")
+	}
+	commands := 0
+	for i, block := range strings.Split(docsPage(t, "backup.md"), "```") {
+		command, want, _ := strings.Cut(strings.TrimPrefix(block, "console\n$ holdfast "), "\n")
+		if i%2 == 0 || command == block || !strings.HasPrefix(block, "console\n") {
+			continue
+		}
+		commands++
+		var args []string
+		for _, word := range wordsOf(command) {
+			for _, start := range []string{"backups/", "sqlite:"} {
+				if path, ok := strings.CutPrefix(word, start); ok {
+					word = strings.TrimSuffix(start, "backups/") + filepath.Join(s.folder, strings.TrimPrefix(start, "sqlite:"), path)
+				}
+			}
+			args = append(args, word)
+		}
+		if !strings.Contains(command, "--database") {
+			args = append(args, "--database", "sqlite:"+filepath.Join(s.folder, "holdfast.db"))
+		}
+		var out, said strings.Builder
+		if code := run(t.Context(), args, nil, &out, &said); code != 0 {
+			t.Fatalf("%s: exit code %d, %s", command, code, said.String())
+		}
+		if want != "…\n" && same(out.String()) != same(want) {
+			t.Errorf("holdfast %s prints\n%s\ninstead of\n%s", command, out.String(), want)
+		}
+	}
+	if commands < 4 {
+		t.Errorf("only %d commands were run", commands)
+	}
+}
+
+// TestBackupsAreRefusedWithAReason: each wrong use, what it says, and that it changes nothing.
+func TestBackupsAreRefusedWithAReason(t *testing.T) {
+	t.Parallel()
+	s := aShop(t)
+	file := filepath.Join(s.folder, "one.backup")
+	s.run("backup", file)
+	half := s.file("half.backup", string(readFile(t, file)[:1000]))
+	for _, step := range []step{
+		{[]string{"backup", file}, 1, "add --replace"},
+		{[]string{"backup", file, "--replace"}, 0, "sha256: "},
+		{[]string{"backup", file, "--replace", "--json"}, 0, `"file_sha256": "`},
+		{[]string{"backup", filepath.Join(s.folder, "none", "x")}, 1, "no backup was written"},
+		{[]string{"backup", filepath.Join(s.folder, "late"), "--timeout", "1ns"}, 1, "not ready after 1ns"},
+		{[]string{"backup", filepath.Join(s.folder, "late"), "--timeout", "0s"}, 2, "--timeout: "},
+		{[]string{"restore", file}, 1, "is not empty"},
+		{[]string{"restore", half, "--check"}, 1, "this is no whole backup"},
+		{[]string{"restore", half}, 1, "nothing was changed"},
+		{[]string{"restore", file, "--skip-ids=-1"}, 2, "--skip-ids: "},
+		{[]string{"restore", file, "--check", "--json"}, 0, `"engine": "sqlite"`},
+	} {
+		out, said, code := s.try(step.args...)
+		if code != step.code || !strings.Contains(out+said, step.says) {
+			t.Errorf("%v: exit code %d, %q is not in\n%s%s", step.args, code, step.says, out, said)
+		}
+	}
+	// Who presses Ctrl-C finds nothing.
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var said strings.Builder
+	args := []string{"backup", filepath.Join(s.folder, "late"), "--database", "sqlite:" + filepath.Join(s.folder, "holdfast.db")}
+	if code := run(ctx, args, nil, &said, &said); code != 1 {
+		t.Errorf("interrupted: %s", said.String())
+	}
+	if left, _ := filepath.Glob(filepath.Join(s.folder, "*late*")); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}

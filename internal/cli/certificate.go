@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+
+	"holdfast/internal/api/view"
+	"holdfast/internal/book/certificates"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/errs"
+	"holdfast/internal/web/kit"
+)
+
+// certificateCmd shows the link of a booking's certificate, or revokes it.
+type certificateCmd struct {
+	siteFlag
+	formFlags
+	Booking int64 `arg:"" help:"Id of the booking."`
+	Revoke  bool  `xor:"form" help:"Revoke the link. The next one who asks gets a new one."`
+}
+
+// Run prints the link and what the page says.
+func (c certificateCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	if c.Revoke {
+		if err := p.app.Certificates.Revoke(ctx, actor, c.Booking); err != nil {
+			return err
+		}
+		p.printf("The link of the certificate of booking %d is no longer valid.\n", c.Booking)
+		return nil
+	}
+	base, err := p.clientsBase()
+	if err != nil {
+		return err
+	}
+	found, err := p.app.Certificates.Of(ctx, actor, c.Booking)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return p.printJSON(view.ShowCertificate(found, base))
+	}
+	if c.CSV {
+		return p.printCSV(sheet{
+			columns: columnsOf("booking link state currency protected not_protected until test created"),
+			rows: [][]cell{{
+				ident(found.BookingID), words(certificates.Link(base, found.Key)), words(string(found.State)), words(string(found.Currency)),
+				amount(found.Protected, found.Currency), amount(found.Unprotected, found.Currency), dayCell(found.Until),
+				words(strconv.FormatBool(found.Test)), instant(found.CreatedAt),
+			}},
+		}, civil.FormatInstant(found.At))
+	}
+	of := func(n int64) string { return string(found.Currency) + " " + money.Format(n, found.Currency) }
+	fields := [][2]string{
+		{"link", certificates.Link(base, found.Key)}, {"booking", number(found.BookingID)}, {"state", string(found.State)},
+		{"protected", of(found.Protected)}, {"not protected", of(found.Unprotected)},
+	}
+	if found.Until != civil.NoDay {
+		fields = append(fields, [2]string{"until", found.Until.String()})
+	}
+	if found.Test {
+		fields = append(fields, [2]string{"test", "the page says that nothing of it is real"})
+	}
+	p.printFields(append(fields, [2]string{"created", fmt.Sprintf("%s GMT", civil.FormatInstant(found.CreatedAt))}))
+	return nil
+}
+
+// clientsBase is the address that clients use, also for a command that does not serve.
+func (p *program) clientsBase() (string, error) {
+	if p.base != "" {
+		return p.base, nil
+	}
+	listen, err := net.ResolveTCPAddr("tcp", p.Listen)
+	if err != nil {
+		return "", errs.WrongField("listen", "%q is not an address such as 127.0.0.1:8080.", p.Listen)
+	}
+	return p.baseURL(listen), nil
+}
+
+// certificateOf gives mails the address of a booking's certificate. It is "" for a booking that was deleted meanwhile.
+func (p *program) certificateOf(ctx context.Context, siteID, bookingID int64) (string, error) {
+	base, err := p.clientsBase()
+	if err != nil {
+		return "", err
+	}
+	site, err := p.app.Sites.Get(ctx, access.System(siteID), siteID)
+	if err != nil {
+		return "", err
+	}
+	found, err := p.app.Certificates.Of(ctx, merchants.SystemAt(site), bookingID)
+	if errs.Is(err, errs.RecordNotFound) {
+		return "", nil
+	}
+	return certificates.Link(base, found.Key), err
+}
+
+// linkOf gives mails the address of a one-time link with a hash. It is "" for one that has ended.
+func (p *program) linkOf(ctx context.Context, hash string) (string, error) {
+	base, err := p.clientsBase()
+	if err != nil {
+		return "", err
+	}
+	secret, err := p.app.Links.Secret(ctx, hash)
+	if err != nil || secret == "" {
+		return "", err
+	}
+	return base + kit.LinkPath + secret, nil
+}
+
+// dashboardBase is the address of the dashboard, for mails; "" where people cannot reach the service.
+func (p *program) dashboardBase() string {
+	base, err := p.clientsBase()
+	if err != nil {
+		return ""
+	}
+	return base + kit.Path
+}

@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"holdfast/internal/api/view"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/store"
+)
+
+// channelCmd groups the commands about channels.
+type channelCmd struct {
+	Create  channelCreateCmd  `cmd:"" help:"Create a channel, in any mode."`
+	List    channelListCmd    `cmd:"" help:"List the channels of a site."`
+	Mode    channelModeCmd    `cmd:"" help:"Change the mode of a channel."`
+	Set     channelSetCmd     `cmd:"" help:"Change fields of a channel, also those that only the operator may change."`
+	Gateway channelGatewayCmd `cmd:"" help:"Set or show the processor at which a channel takes payments."`
+	Secret  channelSecretCmd  `cmd:"" help:"Show the secret that signs a channel's auth strings, or make a new one."`
+}
+
+// channelCreateCmd creates a channel.
+type channelCreateCmd struct {
+	siteFlag
+	Name     string               `arg:"" help:"Name of the channel."`
+	Currency string               `required:"" field:"currencies" placeholder:"CODE" help:"Base currency, such as EUR."`
+	Mode     merchant.AccountMode `default:"test" field:"account_mode" placeholder:"MODE" help:"test (the default), draft, protection-only (live with the profile server-to-server), affiliate or closed."`
+}
+
+// Run creates it.
+func (c channelCreateCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	in := merchant.ChannelFields{Name: &c.Name, Mode: &c.Mode}
+	setCurrency(&in, c.Currency)
+	made, err := p.app.Channels.Create(ctx, actor, in)
+	if err != nil {
+		return err
+	}
+	if made.Proposal != nil {
+		return p.waits(*made.Proposal)
+	}
+	p.printf("channel %d, %s, is created: %s, %s\n", made.ID, made.Name, made.Currency, made.Mode)
+	return nil
+}
+
+func setCurrency(in *merchant.ChannelFields, code string) {
+	currency, err := money.ParseCurrency(strings.ToUpper(code))
+	if err != nil {
+		in.Problems.Wrong("currencies", "%v.", err)
+		return
+	}
+	in.Currency = &currency
+}
+
+// channelListCmd lists channels.
+type channelListCmd struct{ listFlags }
+
+// Run prints them.
+func (c channelListCmd) Run(ctx context.Context, p *program) error {
+	return printList(ctx, p, c.listFlags, listing[merchant.Channel]{
+		read: func(actor access.Actor, page store.Page) (store.List[merchant.Channel], error) {
+			return p.app.Channels.List(ctx, actor, merchants.ChannelFilter{}, page)
+		},
+		shape:   func(c merchant.Channel) any { return view.ShowChannel(c) },
+		columns: columnsOf("id name currency mode status type other_protection external_id"),
+		row: func(ch merchant.Channel) []cell {
+			return []cell{
+				ident(ch.ID), words(ch.Name), words(string(ch.Currency)), words(string(ch.Mode)), words(ch.Status()),
+				words(ch.AccountType), words(string(ch.OtherProtection)), words(ch.ExternalID),
+			}
+		},
+		none: "There are no channels.",
+	})
+}
+
+// channelModeCmd changes the mode of a channel. Not every mode can follow every other.
+type channelModeCmd struct {
+	siteFlag
+	ID     int64                `arg:"" help:"Id of the channel."`
+	Mode   merchant.AccountMode `arg:"" field:"account_mode" help:"New mode: protection-only (live with the profile server-to-server), affiliate or closed."`
+	Reason string               `help:"Why; the operator who approves it reads this."`
+}
+
+// Run sets the mode.
+func (c channelModeCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	changed, err := p.app.Channels.Change(ctx, actor, c.ID, merchant.ChannelFields{Mode: &c.Mode, Reason: c.Reason})
+	if err != nil {
+		return err
+	}
+	if changed.Proposal != nil {
+		return p.waits(*changed.Proposal)
+	}
+	p.printf("channel %d, %s, is %s\n", changed.ID, changed.Name, changed.Mode)
+	return nil
+}
+
+// channelSetCmd changes a channel. A field whose flag is not given stays as it is.
+type channelSetCmd struct {
+	siteFlag
+	ID              int64                     `arg:"" help:"Id of the channel."`
+	Name            *string                   `help:"Name of the channel."`
+	Currency        *string                   `field:"currencies" placeholder:"CODE" help:"Base currency. It can be changed until the channel has had a booking."`
+	Language        *string                   `help:"Language of the channel's statements, such as enGB."`
+	PrimaryMail     *string                   `placeholder:"ADDRESSES" help:"Addresses that get copies of receipts, with commas.."`
+	MailBCC         *bool                     `name:"mail-bcc" field:"mail_bcc_transactional_mails" negatable:"" help:"Send copies of receipts to the addresses of --primary-mail.."`
+	ReceiptLabel    *string                   `placeholder:"NAME" help:"Company name on receipts."`
+	ExternalID      *string                   `name:"external-id" placeholder:"ID" help:"The id of the channel in your own systems."`
+	OtherProtection *merchant.OtherProtection `placeholder:"VALUE" help:"What else protects travellers: none, bond, trust_account, insurance or scheme."`
+	AccountType     *string                   `placeholder:"TYPE" help:"protected-processing or trust."`
+	ProtectionType  *string                   `placeholder:"TYPE" help:"trust-travel or svcu-management.."`
+	Status          *string                   `field:"channel_status" placeholder:"STATUS" help:"Value of channel_status. With an empty one it follows the mode again."`
+	StatementPeriod *string                   `placeholder:"PERIOD" help:"month, biweek or week."`
+	Locked          *bool                     `negatable:"" help:"Lock the channel: payments logged while it is locked are not protected. Unlocking a protected channel takes two people."`
+	Suppliers       *[]int64                  `placeholder:"IDS" help:"Ids of the channel's suppliers, such as 3,17."`
+	Reason          string                    `help:"Why; where a second operator must approve it, they read this."`
+
+	ServerToServer     *bool      `negatable:"" help:"Take payments by card. This flag and those below need the profile server-to-server."`
+	CardholderPresent  *bool      `negatable:"" help:"Allow payments with the cardholder present.."`
+	MailFailures       *bool      `negatable:"" help:"Send mail about failed transactions to --primary-mail.."`
+	ChargebackMail     *string    `placeholder:"ADDRESSES" help:"Addresses that get mail about chargebacks, with commas.."`
+	BeneficiaryID      *string    `name:"beneficiary-id" placeholder:"ID" help:"Id of the account that gets payouts.."`
+	SettlementCurrency *string    `placeholder:"CODE" help:"Currency of payouts. With an empty one it is the base currency.."`
+	PayoutMinimum      amountFlag `placeholder:"AMOUNT" help:"Smallest payout, in the currency of payouts, such as \"50.00 EUR\".."`
+	Descriptor         *string    `placeholder:"TEXT" help:"Text on cardholders' bank statements. An empty one removes it."`
+}
+
+// Run changes it.
+func (c channelSetCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	in := merchant.ChannelFields{
+		Name: c.Name, Language: c.Language, PrimaryMail: c.PrimaryMail, MailBCC: c.MailBCC, ReceiptLabel: c.ReceiptLabel,
+		ExternalID: c.ExternalID, OtherProtection: c.OtherProtection, AccountType: c.AccountType, ProtectionType: c.ProtectionType, Status: c.Status,
+		StatementPeriod: c.StatementPeriod, Locked: c.Locked, Suppliers: c.Suppliers, Reason: c.Reason,
+		ProcessorFields: merchant.ProcessorFields{
+			ServerToServer: c.ServerToServer, CardholderPresent: c.CardholderPresent, MailFailures: c.MailFailures,
+			ChargebackMail: c.ChargebackMail, BeneficiaryID: c.BeneficiaryID, SettlementCurrency: c.SettlementCurrency,
+			PayoutMinimum: c.PayoutMinimum.pointer(), Descriptor: c.Descriptor,
+		},
+	}
+	if c.Currency != nil {
+		setCurrency(&in, *c.Currency)
+	}
+	c.checkProfile(p, &in)
+	if err := c.checkPayout(ctx, p, actor, &in); err != nil {
+		return err
+	}
+	changed, err := p.app.Channels.Change(ctx, actor, c.ID, in)
+	if err != nil {
+		return err
+	}
+	if changed.Proposal != nil {
+		return p.waits(*changed.Proposal)
+	}
+	p.printf("channel %d, %s, is changed\n", changed.ID, changed.Name)
+	return nil
+}
+
+// checkProfile notes the flags that have no effect in the profile of this deployment.
+func (c channelSetCmd) checkProfile(p *program, in *merchant.ChannelFields) {
+	if merchant.Profile(p.Profile).Processes() {
+		return
+	}
+	for field, given := range map[string]bool{
+		"server_to_server": c.ServerToServer != nil, "cardholder_present": c.CardholderPresent != nil,
+		"mail_failures": c.MailFailures != nil, "chargeback_mail": c.ChargebackMail != nil,
+		"beneficiary_id": c.BeneficiaryID != nil, "settlement_currency": c.SettlementCurrency != nil,
+		"payout_minimum": c.PayoutMinimum.given(), "descriptor": c.Descriptor != nil,
+	} {
+		if given {
+			in.Problems.Wrong(field, "This needs --profile server-to-server.")
+		}
+	}
+}
+
+// checkPayout notes a smallest payout in another currency than the channel's payouts have after the change.
+func (c channelSetCmd) checkPayout(ctx context.Context, p *program, actor access.Actor, in *merchant.ChannelFields) error {
+	if !c.PayoutMinimum.given() {
+		return nil
+	}
+	channel, err := p.app.Channels.Get(ctx, actor, c.ID)
+	if err != nil {
+		return err
+	}
+	if in.Currency != nil {
+		channel.Currency = *in.Currency
+	}
+	if c.SettlementCurrency != nil {
+		channel.SettlementCurrency = *c.SettlementCurrency
+	}
+	if currency := channel.Settlement(); currency != string(c.PayoutMinimum.currency) {
+		in.Problems.Wrong("payout_minimum", "A payout of this channel is in %s, and %s is not.", currency, c.PayoutMinimum)
+	}
+	return nil
+}

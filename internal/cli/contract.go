@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"holdfast/internal/api/view"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/terms"
+	"holdfast/internal/errs"
+	"holdfast/internal/store"
+)
+
+// bordereauContractCmd groups the commands about contracts with the underwriter.
+type bordereauContractCmd struct {
+	List bordereauContractListCmd `cmd:"" help:"List the contracts that bordereaux name."`
+	Set  bordereauContractSetCmd  `cmd:"" help:"Name another contract, from a day on."`
+}
+
+// bordereauContractListCmd lists contracts.
+type bordereauContractListCmd struct {
+	siteFlag
+	JSON bool `name:"json" xor:"form" help:"Print JSON, the same as the API."`
+	CSV  bool `name:"csv" xor:"form" help:"Print CSV."`
+	orderFlags
+}
+
+// Run prints them.
+func (c bordereauContractListCmd) Run(ctx context.Context, p *program) error {
+	list := listing[terms.Contract]{
+		read: func(actor access.Actor, _ store.Page) (store.List[terms.Contract], error) {
+			all, err := p.app.Contracts.List(ctx, actor) // there are a few: one page has them all
+			return store.List[terms.Contract]{Items: all, Total: int64(len(all))}, err
+		},
+		shape:   func(c terms.Contract) any { return view.ShowContract(c) },
+		columns: columnsOf("id from reference year_of_account commission_ppm by"),
+		row: func(o terms.Contract) []cell {
+			return []cell{ident(o.ID), dayCell(o.FromDay), words(o.Reference), maybeIdent(o.Year), count(o.CommissionPPM), words(o.RecordedBy)}
+		},
+		none: "No contract is named yet.",
+	}
+	if err := c.check(list.columns); err != nil {
+		return err
+	}
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	return list.print(p, actor, formFlags{JSON: c.JSON, CSV: c.CSV}, c.orderFlags, p.now(actor))
+}
+
+// bordereauContractSetCmd adds a contract.
+type bordereauContractSetCmd struct {
+	siteFlag
+	Reference  string  `arg:"" help:"Reference of the contract, such as the UMR."`
+	Year       int64   `placeholder:"YYYY" field:"year_of_account" help:"Year of account (default: none)."`
+	Commission string  `default:"0" placeholder:"PERCENT" field:"commission_ppm" help:"Commission on the net premium in percent, such as 12.5 (default: 0)."`
+	From       dayFlag `placeholder:"YYYY-MM-DD" help:"From this day (default: today). A month has the contract of its last day."`
+}
+
+// Run adds it.
+func (c bordereauContractSetCmd) Run(ctx context.Context, p *program) error {
+	rate, err := percentFlag(c.Commission)
+	if err != nil {
+		return err
+	}
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	made, err := p.app.Contracts.Set(ctx, actor, terms.ContractFields{From: c.From.day, Reference: &c.Reference, Year: &c.Year, CommissionPPM: &rate})
+	if err != nil {
+		return err
+	}
+	p.printf("contract %s counts from %s on\n", made.Reference, made.FromDay)
+	return nil
+}
+
+// percentFlag reads a percentage with at most four decimals, as parts per million.
+func percentFlag(text string) (ppm int64, err error) {
+	whole, part, _ := strings.Cut(text, ".")
+	n, err := strconv.ParseUint(whole+(part + "0000")[:4], 10, 40)
+	if err != nil || len(part) > 4 || whole == "" {
+		return 0, errs.WrongField("commission_ppm", "A percentage such as 12.5 is expected.")
+	}
+	return int64(n), nil
+}

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/csv"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// noCSV are the commands that print JSON of one thing: what they did, or a mail with its text. They neither list nor report.
+var noCSV = []string{"backup", "restore", "clock set", "mail show"}
+
+// csvArgs are the arguments of the commands that do not print a CSV in aShop as their examples are.
+var csvArgs = map[string]string{
+	"keys list": "keys list", "proposal show": "proposal show 1", "clock show": "clock show", "verify": "verify", "config": "config",
+	"transaction show": "transaction show 1", "booking show": "booking show 1", "certificate": "certificate 1", "explain transaction": "explain 1",
+	"explain booking": "explain booking 1", "explain statement": "explain statement 1 closing", "run-off": "run-off --as-of 2024-06-10",
+	"collateral list": "collateral list", "booking list": "booking list", "premium list": "premium list",
+	"statements list": "statements list", "limits list": "limits list", "what-if": "what-if --as-of 2024-06-10",
+	"channel list": "channel list", "transaction list": "transaction list", "movement": "movement --from 2024-05-31 --to 2024-06-10",
+	"exposure": "exposure --as-of 2024-06-10", "ageing": "ageing --as-of 2024-06-10",
+	"exposure-model": "exposure-model --as-of 2024-06-10", "track-record": "track-record 1 --as-of 2024-06-10",
+}
+
+// inMajorUnits are amounts of the book that must stand in the CSV of a command.
+var inMajorUnits = map[string]string{
+	"booking list": "1200.00", "booking show": "600.00", "certificate": "0.00", "transaction list": "600.00", "transaction show": "600.00",
+	"statements list": "3.63", "statements show": "4.35", "bordereau premium": "4.35", "premium list": "4.35", "exposure": "600.00",
+	"run-off": "600.00", "ageing": "2500.00", "movement": "600.00", "what-if": "2500.00", "exposure-model": "600.00",
+	"collateral list": "5000.00", "limits list": "50000.00",
+}
+
+// TestEveryCSVHasItsMoment: the first column of each CSV is as_of, with a day or an instant in every row, and amounts are in
+// major units.
+func TestEveryCSVHasItsMoment(t *testing.T) {
+	t.Parallel()
+	s := aShop(t)
+	s.run("limits", "set", "site", "50000 GBP", "--site", "demo")
+	s.run("collateral", "add", "guarantee", "5000 EUR", "--channel", "1", "--reference", "G-1", "--site", "demo")
+	s.run("webhook", "create", "https://shop.example/webhooks", "--types", "booking.*", "--site", "demo")
+	now := time.Now().UTC()
+	s.run("clock", "set", "--site", "demo", "--to", time.Date(now.Year(), now.Month()+1, 2, 0, 0, 0, 0, time.UTC).Format(time.DateTime))
+	s.change(`UPDATE clock_moves SET moved_at = moved_at - 20000000`) // so that no statement waits. It is a finding of verify.
+	s.run("statements", "issue", "--site", "demo")
+	month := strings.Split(s.run("statements", "list", "--csv", "--site", "demo"), ",")[13]
+	var line commandLine
+	parser, err := newParser(&line, &bytes.Buffer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	moment := regexp.MustCompile(`^\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d)?$`)
+	for _, leaf := range parser.Model.Leaves(true) {
+		name := leaf.Path()
+		if hasFlag(leaf.Flags, "json") != hasFlag(leaf.Flags, "csv") && !slices.Contains(noCSV, name) {
+			t.Errorf("%s prints JSON, and not CSV", name)
+		}
+		if !hasFlag(leaf.Flags, "csv") {
+			continue
+		}
+		args := cmp.Or(csvArgs[name], examples[name])
+		if name == "bordereau premium" {
+			args = name + " --period " + month
+		}
+		words := append(without(wordsOf(args), "--site", "--csv", "--sort"), "--csv")
+		forms := [][]string{words}
+		if hasFlag(leaf.Flags, "details") {
+			forms = append(forms, append(slices.Clone(words), "--details"))
+		}
+		for _, words := range forms {
+			if hasFlag(leaf.Flags, "site") {
+				words = append(words, "--site", "demo")
+			}
+			out, said, code := s.try(words...)
+			records, err := csv.NewReader(strings.NewReader(out)).ReadAll()
+			if code != 0 && name != "verify" || err != nil || len(records) < 1 || records[0][0] != "as_of" {
+				t.Errorf("%v: exit code %d, %v, %s%s", words, code, err, out, said)
+				continue
+			}
+			for _, record := range records[1:] {
+				if !moment.MatchString(record[0]) {
+					t.Errorf("%v: a row is as of %q", words, record[0])
+				}
+			}
+			if want := inMajorUnits[name]; want != "" && (len(records) < 2 || !hasCell(records, want) || hasCell(records, strings.Replace(want, ".", "", 1))) {
+				t.Errorf("%v: %s does not stand in\n%s", words, want, out)
+			}
+		}
+	}
+}
+
+func hasCell(records [][]string, text string) bool {
+	return slices.ContainsFunc(records, func(record []string) bool { return slices.Contains(record, text) })
+}

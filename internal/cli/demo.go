@@ -1,0 +1,220 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"holdfast/internal/demo"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/web/checkout"
+	"holdfast/internal/web/kit"
+	"holdfast/internal/web/outbox"
+)
+
+// demoCmd makes a sandbox and serves it.
+type demoCmd struct {
+	Empty bool    `help:"Leave out the book of 2,000 made-up bookings and their payments."`
+	Day   dayFlag `placeholder:"YYYY-MM-DD" help:"Set the clock of a new sandbox to this day, today or later. The same day always makes the same book."`
+}
+
+// Help says what the demo makes.
+func (demoCmd) Help() string {
+	return "Makes the folder ./holdfast-data with a database, or uses the database that --database names. Makes a sandbox " +
+		"in it: the site \"demo\" with an admin user, an API token, channels, suppliers, made-up exchange rates and a made-up " +
+		"book of payments, with statements, limits, collateral and chargebacks. Also makes two operators, and a site that is " +
+		"no sandbox, where both are needed. Prints the addresses, the credentials and some lines to try. A second start uses " +
+		"what the first one made. To begin again, remove the folder."
+}
+
+// Run makes what is missing, prints how to reach it, and serves until the context ends.
+func (c demoCmd) Run(ctx context.Context, p *program) error {
+	listener, err := p.listen(ctx)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	if err := p.demoKeys(); err != nil {
+		return err
+	}
+	if err := p.openOrMake(ctx); err != nil {
+		return err
+	}
+	if err := p.app.Secrets.Check(ctx); err != nil {
+		return err
+	}
+	bar := p.progress(100, "loading the book")
+	world, err := demo.Prepare(ctx, p.app, demo.Options{
+		Day: c.Day.day, Credentials: p.credentialsPath(), Random: rand.Reader, Empty: c.Empty,
+		Origins: p.shopOrigins(), SetBack: p.clock.setBack,
+		Progress: func(done, total int) { _ = bar.Set(100 * done / total) }, // a bar that cannot be drawn is no reason to stop
+	})
+	if world.Book.Rows > 0 {
+		_ = bar.Finish()
+	}
+	if err != nil {
+		return err
+	}
+	if err := p.openShop(world, listener.Addr()); err != nil {
+		return err
+	}
+	if err := p.openOutbox(world); err != nil {
+		return err
+	}
+	p.tellDemo(world, listener.Addr())
+	return p.serve(ctx, listener)
+}
+
+// demoFolder is the folder of the database. For a database on another machine it is the default folder.
+func (p *program) demoFolder() string {
+	if path, ok := strings.CutPrefix(p.Database, "sqlite:"); ok {
+		return filepath.Dir(path)
+	}
+	return "holdfast-data"
+}
+
+func (p *program) credentialsPath() string {
+	return filepath.Join(p.demoFolder(), "demo-credentials.json")
+}
+
+// demoKeys makes a file of keys for a demo over PostgreSQL. With SQLite it lies beside the database as always.
+func (p *program) demoKeys() error {
+	if p.KeysFile != "" || p.keysBeside() != "" {
+		return nil
+	}
+	p.KeysFile = filepath.Join(p.demoFolder(), "holdfast.keys")
+	if _, err := os.Stat(p.KeysFile); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(p.demoFolder(), 0o700); err != nil {
+		return err
+	}
+	return p.addKey()
+}
+
+func (p *program) tellDemo(w demo.World, addr net.Addr) {
+	base := p.baseURL(addr)
+	p.printf("holdfast demo: a sandbox with made-up data. Nothing in it is real.\n\n")
+	p.printf("  Begin here      %s/\n", base)
+	p.printf("  Dashboard       %s%s\n", base, kit.Path)
+	p.printf("  API             %s\n", p.apiBase(base, w.Site.Path))
+	p.printf("  Documentation   %s/docs\n", base)
+	p.printf("  A checkout      %s%s\n", base, checkout.Path)
+	p.printf("  Its mails       %s%s\n", base, outbox.Path)
+	p.printf("  Database        %s\n\n", masked(p.Database))
+	p.printf("  API token       %s\n", w.Token)
+	p.printf("  Admin           %s   password %s\n", demo.AdminName, w.AdminPassword)
+	p.printf("  Operator        %s   password %s\n", demo.OperatorName, w.OperatorPassword)
+	p.printf("  Operator 2      %s   password %s\n", demo.ApproverName, w.ApproverPassword)
+	p.printf("  They are kept in %s, which only you can read.\n\n", p.credentialsPath())
+	p.printf("  Keys            %s, which decrypts the secrets in the database\n\n", p.KeysFile)
+	p.printf("  Channels        ")
+	for i, c := range w.Channels {
+		if i > 0 {
+			p.printf("                  ")
+		}
+		p.printf("%d  %s, %s, %s\n", c.ID, c.Name, c.Currency, c.Mode)
+	}
+	p.printf("  Exchange rates  made up (provider \"demo\"); `holdfast rates fetch` gets today's real ones, which are used first\n")
+	switch {
+	case w.Book.Rows > 0:
+		p.printf("  Book            %d bookings with %d payments, loaded just now\n", w.Book.Bookings.Created, w.Book.Payments.Created)
+	case w.BookLoaded:
+		p.printf("  Book            as an earlier start loaded it\n")
+	default:
+		p.printf("  Book            empty\n")
+	}
+	p.printf("\nFour lines to try in another terminal:\n\n")
+	for _, line := range p.tryLines(base, w) {
+		p.printf("  %s\n", line)
+	}
+	p.tellTour(w)
+	p.printf("\nServing on %s until Ctrl-C.\n", base)
+	// A program that started this one reads these lines, and waits for the last one.
+	if file, ok := p.stdout.(*os.File); ok {
+		_ = file.Sync() // not every output can be synced, and none needs it
+	}
+}
+
+// tellTour prints commands that show what is in the demo.
+func (p *program) tellTour(w demo.World) {
+	flags := p.ownFlags()
+	if w.BookLoaded {
+		p.printf("\nWhat to look at, in the folder of the demo:\n\n")
+		for _, c := range []struct{ command, shows string }{
+			{"exposure", "what would be lost now (E1), and what can still be charged back (E2)"},
+			{"run-off", "how much is left on each later day"},
+			{"limits list", "one merchant is near the limit, one is over"},
+			{"limits events", "when 80, 95 and 100 % were reached"},
+			{"collateral list", "what the merchants have given"},
+			{"statements list", "one is paid, one is overdue"},
+		} {
+			p.printf("  %-46s %s\n", "holdfast "+c.command+" --site "+w.Site.Path+flags, c.shows)
+		}
+	}
+	if w.Proposal == 0 {
+		return
+	}
+	p.printf("\nThe site %q is no sandbox: there, opening cover needs two people. %s has proposed it for the channel %q.\n"+
+		"%s approves it (with the password above):\n\n", w.Live.Path, demo.OperatorName, demo.LiveChannel, demo.ApproverName)
+	p.printf("  holdfast proposal list --site %s%s\n", w.Live.Path, flags)
+	p.printf("  holdfast approve %d --site %s --as %s%s\n", w.Proposal, w.Live.Path, demo.ApproverName, flags)
+}
+
+// ownFlags are the flags that other commands need to work on the database of this demo.
+func (p *program) ownFlags() (flags string) {
+	if p.Database != "sqlite:holdfast-data/holdfast.db" && !strings.Contains(p.Database, "@") { // no password on the screen
+		flags += " --database " + p.Database
+	}
+	if merchant.Profile(p.Profile).Processes() {
+		flags += " --profile " + p.Profile
+	}
+	if p.KeysFile != p.keysBeside() {
+		flags += " --keys-file " + p.KeysFile
+	}
+	return flags
+}
+
+// apiBase is the address of a site's API, {api_base} in docs/openapi.yaml.
+func (p *program) apiBase(base, site string) string {
+	return fmt.Sprintf("%s/%s/%s/%s/v2", base, site, p.RESTRoot, p.Namespace)
+}
+
+// tryLines are four lines to paste into a shell. The first keeps the id of the booking in a variable for the others. It
+// takes the id out with sed, because not everybody has a tool for JSON.
+func (p *program) tryLines(base string, w demo.World) []string {
+	api := p.apiBase(base, w.Site.Path)
+	channel := channelNamed(w.Channels, demo.EURChannel)
+	end := w.Today + 90
+	read := fmt.Sprintf("curl -sS -H 'Authorization: Bearer %s'", w.Token)
+	write := read + " -H 'Content-Type: application/json'"
+	booking := fmt.Sprintf(`{"channels":%d,"currencies":"EUR","total":90000,"date_start":"%s","date":"%s","countries":"ES",`+
+		`"firstname":"Ada","surname":"Byron","email":"ada@example.org","content":"A week by the sea"}`, channel, end-7, end)
+	card := `"card_types":"visa"`
+	if merchant.Profile(p.Profile).Processes() { // the payment is taken from a test card of the sandbox processor
+		card = `"token":"tok_visa"`
+	}
+	payment := fmt.Sprintf(`{"channels":%d,"currencies":"EUR","total":90000,"transaction_types":"purchase",%s,`+
+		`"bookings":[{"id":'$booking',"currencies":"EUR","total":90000}]}`, channel, card)
+	return []string{
+		fmt.Sprintf(`booking=$(%s -d '%s' %s/bookings | tee /dev/stderr | sed 's/.*"id":\([0-9]*\).*/\1/')`, write, booking, api),
+		fmt.Sprintf(`%s -d '%s' %s/transactions`, write, payment, api),
+		fmt.Sprintf(`%s %s/bookings/$booking`, read, api),
+		fmt.Sprintf(`%s '%s/exposure?currency=GBP&by=channel'`, read, api),
+	}
+}
+
+func channelNamed(list []merchant.Channel, name string) int64 {
+	for _, c := range list {
+		if c.Name == name {
+			return c.ID
+		}
+	}
+	return 0
+}

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+
+	"holdfast/internal/api"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/errs"
+	feed "holdfast/internal/platform/events"
+	"holdfast/internal/store"
+)
+
+// eventsCmd groups the commands about what happened.
+type eventsCmd struct {
+	List eventsListCmd `cmd:"" help:"List what happened, the oldest first."`
+}
+
+// eventsListCmd reads the feed of events.
+type eventsListCmd struct {
+	siteFlag
+	formFlags
+	After  string   `placeholder:"CURSOR" help:"Go on behind this cursor, or \"now\" for the end of the feed (default: from the oldest event)."`
+	Types  []string `placeholder:"TYPE" help:"Only these types, such as booking.paid or transaction.*."`
+	Object string   `placeholder:"KIND:ID" help:"Only what happened to this object, such as booking:73."`
+	Limit  int      `default:"100" placeholder:"N" help:"Print the first N events only; 0 for all."`
+}
+
+// shownEvent is an event with its JSON of the API.
+type shownEvent struct {
+	feed.Event
+	shape json.RawMessage
+}
+
+// Run prints the events, and in a table the cursor to go on with.
+func (c eventsListCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	f := feed.Filter{After: c.After, Types: c.Types}
+	if f.Kind, f.Object, err = feed.ParseObject(c.Object); err != nil {
+		return err
+	}
+	if c.Limit < 0 {
+		return errs.WrongField("limit", "A number of events is expected, or 0 for all.")
+	}
+	show, left := api.New(p.app, p.core, api.Config{}), c.Limit
+	list := listing[shownEvent]{
+		read: func(actor access.Actor, page store.Page) (list store.List[shownEvent], err error) {
+			for more := true; more && len(list.Items) < page.Size && (c.Limit == 0 || left > 0); {
+				if f.Size = min(feed.MaxPage, page.Size-len(list.Items)); c.Limit > 0 {
+					f.Size = min(f.Size, left)
+				}
+				found, err := p.app.Events.List(ctx, actor, f)
+				if err != nil {
+					return list, err
+				}
+				shapes, err := show.ShowEvents(ctx, actor.SiteID, found.Items)
+				if err != nil {
+					return list, err
+				}
+				for i, e := range found.Items {
+					list.Items = append(list.Items, shownEvent{e, shapes[i]})
+				}
+				f.After, more, left = found.Next, found.More, left-len(found.Items)
+			}
+			return list, nil
+		},
+		shape:   func(e shownEvent) any { return e.shape },
+		columns: columnsOf("id at type object details"),
+		row: func(e shownEvent) []cell {
+			return []cell{
+				ident(e.ID), instant(e.At), words(string(e.Type)), words(feed.ObjectText(e.Event)), words(string(e.Details)),
+			}
+		},
+		none: "There are no events.",
+	}
+	if err := list.inOrder(actor, 0, false, list.printer(p, c.formFlags, p.now(actor))); err != nil {
+		return err
+	}
+	if !c.JSON && !c.CSV {
+		p.printf("Go on with --after %s\n", f.After)
+	}
+	return nil
+}

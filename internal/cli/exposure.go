@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"context"
+
+	"holdfast/internal/api/view"
+	"holdfast/internal/domain/exposure"
+	"holdfast/internal/report"
+)
+
+// exposureCmd prints an exposure report.
+type exposureCmd struct {
+	reportFlags
+	AsOf dayFlag  `name:"as-of" placeholder:"YYYY-MM-DD" help:"The end of this day (default: today)."`
+	By   []string `default:"channel" placeholder:"WHAT" help:"One row for each channel (the default), month of the end date, currency, scheme, country or supplier; or for each pair of two, such as channel,month."`
+}
+
+// Run computes the report and prints it.
+func (c exposureCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	query := c.query(c.AsOf)
+	switch len(c.By) {
+	case 2:
+		query.Across = exposure.Dimension(c.By[1])
+		fallthrough
+	case 1:
+		query.By = exposure.Dimension(c.By[0])
+	default:
+		query.Problems.Wrong("by", "Name one, or two with a comma, such as channel,month.")
+	}
+	if c.Details {
+		return p.exposureDetails(ctx, actor, report.DetailsQuery{ExposureQuery: query}, c.detailFlags, c.formFlags, c.orderFlags)
+	}
+	report, err := p.app.Exposure.Report(ctx, actor, query)
+	if err != nil {
+		return err
+	}
+	page := &reportPage{query: report.Query, shape: view.ShowExposure(report), parts: []sheet{exposureSheet(report)}}
+	page.table = func() { p.exposureTable(report, page.parts[0]) }
+	return p.printReport(c.formFlags, c.orderFlags, page)
+}

@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/errs"
+
+	"golang.org/x/term"
+)
+
+// channelGatewayCmd sets the processor at which a channel takes payments.
+type channelGatewayCmd struct {
+	siteFlag
+	ID        int64  `arg:"" help:"Id of the channel."`
+	Processor string `xor:"what" placeholder:"NAME" help:"The processor: sandbox or stripe. The credentials are read from standard input."`
+	Remove    bool   `xor:"what" help:"Remove the processor and its credentials."`
+}
+
+// Help shows how to write the credentials.
+func (channelGatewayCmd) Help() string {
+	return "The credentials are a JSON object:\n\n" +
+		"    {\"key\": \"…\", \"webhook_secret\": \"…\", \"tokenizer_id\": \"…\", \"tokenizer_api_key\": \"…\", \"tokenizer_secret\": \"…\"}\n\n" +
+		"key is the processor's secret key. webhook_secret verifies the processor's webhook notices. tokenizer_secret signs " +
+		"the requests of the tokenizer's hosted fields, which the payment modal shows. Leave out what the processor does not " +
+		"need. If tokenizer_id or tokenizer_api_key is left out, the channel keeps its value.\n\n" +
+		"A test channel needs credentials of the processor's test mode, all others need live ones. In a sandbox, all " +
+		"credentials are of the test mode.\n\n" +
+		"Without --processor and --remove, the command shows which fields are set. It shows no secret."
+}
+
+// gatewayInput is the JSON object on standard input.
+type gatewayInput struct {
+	Key           string  `json:"key"`
+	WebhookSecret string  `json:"webhook_secret"`
+	TokenizerID   *string `json:"tokenizer_id"`
+	TokenizerKey  *string `json:"tokenizer_api_key"`
+	FieldsSecret  string  `json:"tokenizer_secret"`
+}
+
+// Run sets or removes the processor, or shows what is set.
+func (c channelGatewayCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	var view merchants.GatewayView
+	switch {
+	case c.Processor != "":
+		in, err := p.readGateway()
+		if err != nil {
+			return err
+		}
+		view, err = p.app.Channels.SetGateway(ctx, actor, c.ID, merchants.GatewayFields{
+			Processor: c.Processor, Credentials: merchants.Credentials{Key: in.Key, WebhookSecret: in.WebhookSecret, FieldsSecret: in.FieldsSecret},
+			Tokenizer: merchant.ProcessorFields{TokenizerID: in.TokenizerID, TokenizerKey: in.TokenizerKey},
+		})
+		if err != nil {
+			return err
+		}
+	case c.Remove:
+		if view, err = p.app.Channels.SetGateway(ctx, actor, c.ID, merchants.GatewayFields{}); err != nil {
+			return err
+		}
+	default:
+		if view, err = p.app.Channels.Gateway(ctx, actor, c.ID); err != nil {
+			return err
+		}
+	}
+	p.tellGateway(view)
+	return nil
+}
+
+// maxCredentials is the most that is read. No processor's credentials are longer.
+const maxCredentials = 64 << 10
+
+func (p *program) readGateway() (in gatewayInput, err error) {
+	if term.IsTerminal(int(p.stdin.Fd())) {
+		fmt.Fprintln(p.stderr, "Enter the credentials as a JSON object, and then Ctrl-D:")
+	}
+	text, err := io.ReadAll(io.LimitReader(p.stdin, maxCredentials))
+	if err != nil {
+		return in, fmt.Errorf("standard input cannot be read: %w", err)
+	}
+	reader := json.NewDecoder(bytes.NewReader(text))
+	reader.DisallowUnknownFields()
+	err = reader.Decode(&in)
+	if err == nil && reader.More() {
+		err = errors.New("there is more text after the object")
+	}
+	if err != nil {
+		return in, errs.WrongField("credentials", "Standard input must be a JSON object such as {\"key\": \"…\"}: %s.", wrongJSON(err))
+	}
+	return in, nil
+}
+
+// wrongJSON says what is wrong with an object. It may name a field, but must not repeat a value: that may be a secret.
+func wrongJSON(err error) string {
+	if field, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return field.Field + " must be a text in quotes"
+	}
+	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Sprintf("it is not valid JSON from character %d on", wrong.Offset)
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		return "it is empty"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "it ends too early"
+	}
+	return strings.TrimPrefix(err.Error(), "json: ")
+}
+
+func (p *program) tellGateway(v merchants.GatewayView) {
+	c := v.Channel
+	if c.Processor == "" {
+		p.printf("channel %d, %s, has no processor\n", c.ID, c.Name)
+		return
+	}
+	environment := "test mode"
+	if v.Live {
+		environment = "live"
+	}
+	set := func(is bool) string {
+		if is {
+			return "set"
+		}
+		return "not set"
+	}
+	p.printf("channel %d, %s: %s, %s\n", c.ID, c.Name, c.Processor, environment)
+	p.printf("  key                %s\n", set(v.HasKey))
+	p.printf("  webhook_secret     %s\n", set(v.HasWebhookSecret))
+	p.printf("  tokenizer_id       %s\n", orNot(c.TokenizerID))
+	p.printf("  tokenizer_api_key  %s\n", orNot(c.TokenizerKey()))
+	p.printf("  tokenizer_secret   %s\n", set(v.HasFieldsSecret))
+	switch {
+	case !c.ServerToServer:
+		p.printf("It takes no payments yet. To let it, run: holdfast channel set %d --server-to-server\n", c.ID)
+	case !c.TakesPayments():
+		p.printf("It takes no payments now: its mode is %s.\n", c.Mode)
+	}
+}
+
+func orNot(text string) string {
+	if text == "" {
+		return "not set"
+	}
+	return text
+}
+
+// channelSecretCmd shows the secret of a channel, or makes a new one.
+type channelSecretCmd struct {
+	siteFlag
+	ID     int64 `arg:"" help:"Id of the channel."`
+	Rotate bool  `help:"Make a new secret. Nothing that was signed with the old one is accepted any more."`
+}
+
+// Run prints the secret alone, for scripts.
+func (c channelSecretCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	var channel merchant.Channel
+	if c.Rotate {
+		channel, err = p.app.Channels.RotateSecret(ctx, actor, c.ID, 0)
+	} else {
+		channel, err = p.app.Channels.Get(ctx, actor, c.ID)
+	}
+	if err != nil {
+		return err
+	}
+	secret, err := p.app.Channels.Secret(channel)
+	if err != nil {
+		return err
+	}
+	p.printf("%s\n", secret)
+	return nil
+}

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// helpCmd shows the help of a command, like --help behind it.
+type helpCmd struct {
+	Command []string `arg:"" optional:"" help:"The command, such as statements pay."`
+}
+
+// Run prints the help.
+func (c helpCmd) Run(p *program) error {
+	var line commandLine
+	parser, err := newParser(&line, p.stdout)
+	if err != nil {
+		return err
+	}
+	if _, err := parser.Parse(append(c.Command, "--help")); err != nil {
+		usageError(p.stderr, parser, err)
+		return errUsage
+	}
+	return nil
+}
+
+// versionFlag is --version.
+type versionFlag bool
+
+// BeforeReset prints the version and ends the program, before anything else on the command line is looked at.
+func (versionFlag) BeforeReset(ctx *kong.Context) error {
+	if _, err := io.WriteString(ctx.Stdout, versionLine()); err != nil {
+		return err
+	}
+	ctx.Exit(0)
+	return nil
+}
+
+// IgnoreDefault tells the parser that the flag does nothing unless it is given.
+func (versionFlag) IgnoreDefault() {}
+
+// examples are commands to paste, by the command that they are an example of.
+var examples = map[string]string{
+	"serve":                   "serve --listen 0.0.0.0:8080 --base-url https://protection.acme.example",
+	"demo":                    "demo --day 2030-01-15",
+	"migrate":                 "migrate --database sqlite:holdfast-data/holdfast.db",
+	"backup":                  "backup holdfast.backup",
+	"restore":                 "restore holdfast.backup --database sqlite:restored.db",
+	"config":                  "config --listen 0.0.0.0:8080",
+	"version":                 "version",
+	"help":                    "help statements pay",
+	"completion":              "completion bash",
+	"mail list":               "mail list --state dead,unknown --site acme",
+	"mail show":               "mail show 7 --site acme",
+	"mail resend":             "mail resend 7 --site acme",
+	"mail test":               "mail test ada@acme.example --site acme",
+	"site create":             `site create acme --name "Acme Acquiring" --currency GBP`,
+	"site list":               "site list",
+	"site set":                `site set --site acme --issuer-name "Harbour Protection Ltd" --issuer-tax-number GB123`,
+	"user create":             "user create ada --email ada@acme.example --role member_admin --site acme",
+	"user list":               "user list --site acme",
+	"user password":           "user password ada",
+	"user address":            "user address ada ada@new.example",
+	"user access":             "user access ada --role finance --site acme",
+	"user two-factor":         "user two-factor ada",
+	"token create":            "token create shop --user ada --site acme --abilities read,log_bookings",
+	"token list":              "token list --site acme",
+	"token delete":            "token delete 7 --site acme",
+	"channel create":          `channel create "Azure Coast" --currency EUR --mode draft --site acme`,
+	"channel list":            "channel list --site acme --sort name",
+	"channel mode":            `channel mode 3 protection-only --reason "The contract is signed." --as ada`,
+	"channel set":             `channel set 3 --statement-period week --receipt-label "Azure Coast"`,
+	"channel gateway":         "channel gateway 3 --processor stripe",
+	"channel secret":          "channel secret 3",
+	"supplier create":         `supplier create "Hotel Mar" --country PT --category HOT`,
+	"supplier set":            "supplier set 1 --url https://mar.example",
+	"supplier list":           "supplier list --csv",
+	"webhook create":          "webhook create https://shop.example/webhooks --types booking.*,transaction.completed",
+	"webhook set":             "webhook set 1 --types booking.*",
+	"webhook list":            "webhook list",
+	"webhook delete":          "webhook delete 1",
+	"webhook rotate":          "webhook rotate 1",
+	"webhook test":            "webhook test 1",
+	"webhook log":             "webhook log 1",
+	"webhook replay":          `webhook replay 1 --from "2026-07-01 00:00:00" --to "2026-07-02 00:00:00"`,
+	"report-mail list":        "report-mail list",
+	"report-mail order":       `report-mail order "/exposure?by=channel" --name Exposure --owner ada --to ada --weekly monday --format csv`,
+	"report-mail change":      "report-mail change 1 --monthly 31 --to ada",
+	"report-mail pause":       "report-mail pause 1",
+	"report-mail resume":      "report-mail resume 1",
+	"report-mail send":        "report-mail send 1",
+	"report-mail end":         "report-mail end 1",
+	"listen":                  "listen --site demo --token-file token --forward-to http://127.0.0.1:3000/webhooks",
+	"supplier delete":         "supplier delete 1",
+	"keys make":               "keys make --keys-file keys",
+	"keys list":               "keys list --keys-file keys",
+	"keys rotate":             "keys rotate --keys-file keys --only secrets",
+	"keys revoke":             "keys revoke 4FZQ2K7M5XJ3NB6T",
+	"proposal list":           "proposal list --all",
+	"proposal show":           "proposal show 6",
+	"approve":                 "approve 6 --as bob",
+	"reject":                  `reject 6 --reason "The file is from last year." --as bob`,
+	"withdraw":                "withdraw 6 --as ada",
+	"audit list":              "audit list --action channel.change --sort -id --limit 20",
+	"events list":             "events list --types booking.*,transaction.completed --after now",
+	"verify":                  "verify --against heads.jsonl",
+	"clock show":              "clock show --site demo",
+	"clock set":               `clock set --to "2030-02-01 00:00:00" --site demo`,
+	"import payments":         "import payments book.csv --mode protection-only --cover-start effective --dry-run",
+	"rates import":            "rates import eurofxref-hist.csv",
+	"rates fetch":             "rates fetch",
+	"rates quote":             "rates quote AED 4.2103 --day 2024-06-28 --quote-id desk-17",
+	"exposure":                "exposure --as-of 2024-06-30 --by channel,month --csv",
+	"run-off":                 "run-off --as-of 2024-06-30 --channels 3,4",
+	"ageing":                  "ageing --currency EUR --json",
+	"movement":                "movement --from 2024-05-31 --to 2024-06-30",
+	"policy show":             "policy show --on 2024-06-30",
+	"policy set":              "policy set policy.json",
+	"booking list":            "booking list --status unpaid --sort -total --limit 20",
+	"booking show":            "booking show 17",
+	"certificate":             "certificate 17 --revoke",
+	"transaction list":        "transaction list --types refund,chargeback --csv",
+	"transaction show":        "transaction show 17 --json",
+	"premium list":            "premium list --channels 3 --csv",
+	"premium correct":         "premium correct --dry-run",
+	"statements list":         "statements list --overdue",
+	"statements show":         "statements show 1 --csv",
+	"statements pdf":          "statements pdf 1 --output statement.pdf",
+	"statements pay":          `statements pay 1 --amount "560.00 GBP" --date 2024-07-10 --reference BANK-4711`,
+	"statements issue":        "statements issue",
+	"bordereau premium":       "bordereau premium --period 2024-06",
+	"bordereau contract list": "bordereau contract list",
+	"bordereau contract set":  "bordereau contract set B0001TRAVEL2026 --year 2026 --commission 12.5 --from 2026-01-01",
+	"explain transaction":     "explain 17 --as-of 2024-06-30",
+	"explain booking":         "explain booking 17 --per-page 5",
+	"explain statement":       "explain statement 1 closing",
+	"limits list":             "limits list --over",
+	"limits set":              `limits set channel "50000.00 GBP" --channel 3 --note "Until the summer."`,
+	"limits events":           "limits events --sort -id --limit 10",
+	"limits over":             "limits over",
+	"collateral list":         "collateral list --as-of 2024-06-30",
+	"collateral add":          `collateral add guarantee "5000.00 EUR" --channel 3 --reference G-17`,
+	"exposure-model":          "exposure-model --bands 30:400000,90:600000",
+	"what-if":                 "what-if --channels 3,4",
+	"track-record":            "track-record 3",
+}
+
+// printExamples prints the example of a command, or of the first commands of a group.
+func printExamples(to io.Writer, node *kong.Node) error {
+	const most = 3
+	var lines []string
+	for _, leaf := range leavesOf(node) {
+		if example, ok := examples[leaf.Path()]; ok && len(lines) < most {
+			lines = append(lines, "  holdfast "+example)
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	title := "Example:"
+	if len(lines) > 1 {
+		title = "Examples:"
+	}
+	_, err := fmt.Fprintf(to, "\n%s\n%s\n", title, strings.Join(lines, "\n"))
+	return err
+}
+
+// leavesOf are the commands below a node, or the node itself.
+func leavesOf(node *kong.Node) []*kong.Node {
+	if len(node.Children) == 0 {
+		return []*kong.Node{node}
+	}
+	return node.Leaves(true)
+}

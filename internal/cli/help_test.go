@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestEveryCommandHasAnExampleThatParses: a reader can paste it.
+func TestEveryCommandHasAnExampleThatParses(t *testing.T) {
+	t.Chdir(t.TempDir()) // `rates import` wants its file
+	s := prompt{t, "."}
+	s.file("eurofxref-hist.csv", someRates)
+	var line commandLine
+	parser, err := newParser(&line, &bytes.Buffer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := len(examples)
+	for _, leaf := range parser.Model.Leaves(true) {
+		example, ok := examples[leaf.Path()]
+		if !ok {
+			t.Errorf("%s has no example", leaf.Path())
+			continue
+		}
+		left--
+		parsed, err := parser.Parse(wordsOf(example))
+		if err != nil {
+			t.Errorf("holdfast %s: %v", example, err)
+		} else if parsed.Selected() != leaf {
+			t.Errorf("the example of %s is one of %s", leaf.Path(), parsed.Selected().Path())
+		}
+	}
+	if left != 0 {
+		t.Errorf("%d examples are of no command", left)
+	}
+}
+
+// TestACommandIsKnownWithoutTheOthers: a line that begins with a command builds that one alone. Its help says the same.
+func TestACommandIsKnownWithoutTheOthers(t *testing.T) {
+	t.Parallel()
+	help := func(words []string, known ...string) string {
+		var line commandLine
+		var said bytes.Buffer
+		parser, err := newParser(&line, &said, known...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parser.Exit = func(int) {}
+		_, _ = parser.Parse(append(words, "--help")) // a command without its arguments is an error, after the help
+		return said.String()
+	}
+	for _, command := range []string{"serve", "token create", "listen"} {
+		words := strings.Fields(command)
+		if alone, whole := help(words, words...), help(words); alone != whole || !strings.Contains(whole, "Usage: holdfast "+command) {
+			t.Errorf("the help of %s is\n%s\nand among the others\n%s", command, alone, whole)
+		}
+		if alone := help(nil, words...); strings.Contains(alone, "\n  exposure ") {
+			t.Errorf("with %s, other commands are built: %s", command, alone)
+		}
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	for words, want := range map[string]string{
+		"":                                  "serve demo migrate backup restore config version help completion site",
+		"stat":                              "statements",
+		"statements ":                       "list show pdf pay issue",
+		"statements --site acme p":          "pdf pay",
+		"statements show 1 --for ":          "policyholder merchant",
+		"statements show 1 --for=merchant ": "",
+		"limits list --o":                   "--over",
+		"limits list --js":                  "--json",
+		"completion ":                       "bash zsh fish",
+		"exposure --listen":                 "",
+		"serve --listen":                    "--listen",
+		"import payments ":                  "",
+	} {
+		var out bytes.Buffer
+		if code := run(t.Context(), append([]string{completeCommand}, strings.Split(words, " ")...), nil, &out, &out); code != 0 {
+			t.Errorf("%q: exit code %d, %s", words, code, out.String())
+		}
+		var got []string
+		for line := range strings.Lines(out.String()) {
+			word, _, _ := strings.Cut(line, "\t")
+			got = append(got, word)
+		}
+		if found := strings.Join(got, " "); !strings.HasPrefix(found, want) || want == "" && found != "" {
+			t.Errorf("%q is completed by %q, want %q", words, found, want)
+		}
+	}
+}
+
+// TestBashCompletes runs the script in a shell, with the program on its path.
+func TestBashCompletes(t *testing.T) {
+	script := `source <(holdfast completion bash)
+COMP_WORDS=(holdfast statements p); COMP_CWORD=2; _holdfast; echo "${COMPREPLY[@]}"`
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", script)
+	cmd.Env = append(cmd.Environ(), "PATH="+filepath.Dir(binary)+":/usr/bin:/bin")
+	out, err := cmd.CombinedOutput()
+	if err != nil || string(out) != "pdf pay\n" {
+		t.Errorf("bash says %q, %v", out, err)
+	}
+}

@@ -1,0 +1,236 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/csv"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"holdfast/internal/book/imports"
+	"holdfast/internal/book/paymentfile"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/lib/csvcell"
+	"holdfast/internal/store"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+)
+
+// importCmd groups the imports.
+type importCmd struct {
+	Payments importPaymentsCmd `cmd:"" help:"Import bookings and payments from a CSV file."`
+}
+
+// importPaymentsCmd imports the payments of another system.
+type importPaymentsCmd struct {
+	siteFlag
+	File       string `arg:"" help:"CSV file with one payment in each row, or - for standard input."`
+	Mode       string `placeholder:"MODE" enum:",test,draft,protection-only,live,affiliate" default:"" help:"Create missing channels in this mode: test, draft, protection-only, live or affiliate (default: refuse rows of missing channels)."`
+	CoverStart string `placeholder:"WHEN" enum:"recorded,effective" default:"recorded" help:"Start of the cover: recorded (the default) covers payments from now on. effective covers each from when it was taken, for payments that were covered before."`
+	Reason     string `help:"Why; where a second operator must approve it, they read this."`
+	DryRun     bool   `help:"Check every row and say what would happen, but write nothing."`
+	Refused    string `placeholder:"FILE.csv" help:"Write the line and the reason of every refused row to this file. The terminal shows only the first 20."`
+}
+
+// Help describes the file.
+func (importPaymentsCmd) Help() string {
+	var b strings.Builder
+	b.WriteString("The first line of the file names the columns, in any order. Columns that are not listed here are ignored. " +
+		"Rows may be in any order. Each names its channel in channel or in channel_id. " +
+		"Amounts are in minor units (cents). Days are written like 2024-06-30, and times like 2024-06-30 12:00:00, in GMT.\n\n")
+	for _, required := range []bool{true, false} {
+		title := "Required columns:\n\n"
+		if !required {
+			title = "\nOptional columns:\n\n"
+		}
+		b.WriteString(title)
+		for _, c := range paymentfile.Columns {
+			if c.Required == required {
+				fmt.Fprintf(&b, "    %-19s %s\n", c.Name, c.Meaning)
+			}
+		}
+	}
+	b.WriteString("\nYou can import a file again: what exists already is not changed. If a row is wrong, only that row is " +
+		"refused. The exit code is 0 if all rows were imported, 3 if some were refused, 4 if a " +
+		"second operator must approve the import first, and 1 if it failed. " +
+		"docs/import.md has an example.")
+	return b.String()
+}
+
+// refusalsShown is how many refused rows are printed on the terminal.
+const refusalsShown = 20
+
+// Run imports the file.
+func (c importPaymentsCmd) Run(ctx context.Context, p *program) error {
+	file, err := c.open(p)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	hash, err := hashOf(file)
+	if err != nil {
+		return err
+	}
+	refusals, err := newRefusals(p.stderr, c.Refused)
+	if err != nil {
+		return err
+	}
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	collectSeldom()
+	if err := store.ForLongWrites(ctx, p.db); err != nil {
+		return err
+	}
+	bar := p.progress(-1, "importing")
+	began := time.Now()
+	report, err := p.app.Imports.Payments(ctx, actor, paymentfile.Read(file, bar.ChangeMax), imports.ImportOptions{
+		Mode:               merchant.AccountMode(c.Mode),
+		CoverFromEffective: c.CoverStart == "effective",
+		SHA256:             hash,
+		Reason:             c.Reason,
+		DryRun:             c.DryRun,
+		Progress:           func(rows int) { _ = bar.Set(rows) }, // a bar that cannot be drawn is no reason to stop
+		Refused:            refusals.add,
+	})
+	_ = bar.Finish()
+	if report.Proposal != nil {
+		waits := p.waits(*report.Proposal)
+		p.printf("\nAfter that, run the same import again, with this file unchanged.\n")
+		return cmp.Or(err, refusals.close(), waits)
+	}
+	if err == nil || report.Rows > 0 { // an import that failed says how far it got
+		p.tellImport(report, c.DryRun, time.Since(began))
+	}
+	if closing := refusals.close(); err == nil {
+		err = closing
+	}
+	if err == nil && report.Refused > 0 {
+		err = errRefused
+	}
+	return err
+}
+
+// hashOf is the hash of a file: an operator approves the import of this content only. It is "" for input that can be
+// read only once.
+func hashOf(file *os.File) (string, error) {
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return "", err
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return "", fmt.Errorf("the file of payments: %w", err)
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return "", fmt.Errorf("the file of payments: %w", err)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+func (c importPaymentsCmd) open(p *program) (*os.File, error) {
+	if c.File == "-" {
+		return p.stdin, nil
+	}
+	file, err := os.Open(c.File)
+	if err != nil {
+		return nil, fmt.Errorf("the file of payments cannot be opened: %w", err)
+	}
+	return file, nil
+}
+
+func (p *program) tellImport(r imports.ImportReport, dryRun bool, took time.Duration) {
+	verb := "created"
+	if dryRun {
+		verb = "would be created"
+	}
+	p.printf("%d rows in %s\n", r.Rows, took.Round(time.Millisecond))
+	for _, line := range []struct {
+		noun  string
+		tally imports.Tally
+	}{{"bookings", r.Bookings}, {"payments", r.Payments}} {
+		p.printf("  %-9s %6d %s, %6d already there\n", line.noun, line.tally.Created, verb, line.tally.AlreadyThere)
+	}
+	if len(r.Channels) > 0 {
+		p.printf("  %-9s %6d %s: %s\n", "channels", len(r.Channels), verb, strings.Join(r.Channels, ", "))
+	}
+	p.printf("  %-9s %6d\n", "refused", r.Refused)
+	if dryRun {
+		p.printf("This was a dry run: nothing was written.\n")
+	}
+}
+
+// progress makes a progress bar. It is drawn on a terminal only.
+func (p *program) progress(most int64, what string) *progressbar.ProgressBar {
+	file, ok := p.stderr.(*os.File)
+	watched := ok && term.IsTerminal(int(file.Fd()))
+	return progressbar.NewOptions64(most,
+		progressbar.OptionSetWriter(p.stderr), progressbar.OptionSetVisibility(watched), progressbar.OptionSetDescription(what),
+		progressbar.OptionThrottle(50*time.Millisecond), progressbar.OptionClearOnFinish(),
+		progressbar.OptionFullWidth(),
+	)
+}
+
+// refusals prints the first refused rows of the file at the end, and writes all of them to the file of --refused as they come.
+// An import does not take rows in the order of their lines.
+type refusals struct {
+	to    io.Writer
+	count int
+	first []imports.Refusal // in the order of their lines
+	name  string
+	file  *os.File
+	out   *csv.Writer
+}
+
+func newRefusals(to io.Writer, name string) (*refusals, error) {
+	r := &refusals{to: to, name: name}
+	if name == "" {
+		return r, nil
+	}
+	var err error
+	if r.file, err = os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600); err != nil {
+		return nil, fmt.Errorf("the file for refused rows cannot be written: %w", err)
+	}
+	r.out = csv.NewWriter(r.file)
+	return r, r.out.Write([]string{"line", "reason"})
+}
+
+func (r *refusals) add(refusal imports.Refusal) {
+	r.count++
+	if r.out != nil {
+		_ = r.out.Write([]string{strconv.Itoa(refusal.Line), csvcell.PlainCell(refusal.Reason)}) // close returns the error
+	}
+	at, _ := slices.BinarySearchFunc(r.first, refusal, func(a, b imports.Refusal) int { return cmp.Compare(a.Line, b.Line) })
+	r.first = slices.Insert(r.first, at, refusal)
+	r.first = r.first[:min(len(r.first), refusalsShown)]
+}
+
+func (r *refusals) close() error {
+	for _, refusal := range r.first {
+		fmt.Fprintf(r.to, "line %d refused: %s\n", refusal.Line, refusal.Reason)
+	}
+	if more := r.count - refusalsShown; more > 0 {
+		where := "use --refused FILE.csv to see them"
+		if r.out != nil {
+			where = "see " + r.name
+		}
+		fmt.Fprintf(r.to, "and %d more: %s\n", more, where)
+	}
+	if r.out == nil {
+		return nil
+	}
+	r.out.Flush()
+	if err := r.out.Error(); err != nil {
+		return fmt.Errorf("the file of refused rows: %w", err)
+	}
+	return r.file.Close()
+}

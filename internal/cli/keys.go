@@ -1,0 +1,388 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/internal/domain/access"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/secrets"
+	"holdfast/internal/store"
+)
+
+// keysCmd groups the commands about keys. The keys that sign logins are in the database. The keys that seal (encrypt)
+// secrets, those keys included, are in a file.
+type keysCmd struct {
+	Make   keysMakeCmd   `cmd:"" help:"Make the file of keys that encrypt secrets, or add a key at its end."`
+	List   keysListCmd   `cmd:"" help:"List the keys of logins, and the keys that encrypt secrets."`
+	Rotate keysRotateCmd `cmd:"" help:"Sign logins with a new key, and encrypt all secrets again with a new key."`
+	Revoke keysRevokeCmd `cmd:"" help:"End a key of logins that has leaked, and all that it has signed."`
+}
+
+// keysBeside is the file of keys of a SQLite database for which --keys-file names none: it lies beside the database. For
+// PostgreSQL it is "", because no place on this machine is sure to last as long as the database.
+func (c Config) keysBeside() string {
+	path, ok := strings.CutPrefix(c.Database, "sqlite:")
+	if !ok || path == "" {
+		return ""
+	}
+	return strings.TrimSuffix(path, filepath.Ext(path)) + ".keys"
+}
+
+// findKeys gives the core its keys, and seals what an earlier version has left in plain text. Where no setting names the
+// file, it makes one for a database that has no sealed secrets yet. A database that has some needs the file that it had.
+func (p *program) findKeys(ctx context.Context) error {
+	if p.KeysFile == "" {
+		if p.KeysFile = p.keysBeside(); p.KeysFile != "" {
+			if err := p.makeFirstKey(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	if p.KeysFile != "" {
+		p.core.Keys = p.readKeys
+	}
+	if err := p.app.Secrets.SealPlain(ctx); err != nil {
+		return fmt.Errorf("the secrets in the database cannot be encrypted: %w", err)
+	}
+	return nil
+}
+
+// makeFirstKey makes the file of keys if there is none, and no secret needs another one. Of several programs that do so at
+// the same time, one makes it.
+func (p *program) makeFirstKey(ctx context.Context) error {
+	if _, err := os.Stat(p.KeysFile); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	used, err := p.app.Secrets.SealingKeys(ctx, access.System(0))
+	if delete(used, ""); err != nil || len(used) > 0 {
+		return err
+	}
+	line, err := newKeyLine()
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(p.KeysFile), filepath.Base(p.KeysFile)+".*") // with mode 0600
+	if err != nil {
+		return fmt.Errorf("the file of keys cannot be made: %w", err)
+	}
+	defer os.Remove(file.Name())
+	_, err = file.WriteString(keysHead + line)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err = os.Link(file.Name(), p.KeysFile); errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return errors.Join(err, syncFolder(filepath.Dir(p.KeysFile)))
+}
+
+// readKeys reads the file of keys. It is read at each use, so that a running server uses new keys at once.
+func (p *program) readKeys() (secrets.SealKeys, error) {
+	text, err := os.ReadFile(p.KeysFile)
+	if err != nil {
+		return secrets.SealKeys{}, fmt.Errorf("HOLDFAST_KEYS_FILE: %w", err)
+	}
+	keys, err := secrets.ParseSealKeys(string(text))
+	if err != nil {
+		return secrets.SealKeys{}, fmt.Errorf("HOLDFAST_KEYS_FILE %s: %w", p.KeysFile, err)
+	}
+	return keys, nil
+}
+
+// errNoKeysFile is the error of commands that cannot work without the file.
+var errNoKeysFile = errs.WrongField("keys-file", "Name the file with --keys-file or HOLDFAST_KEYS_FILE.")
+
+// newKeyLine makes a key, with a remark that says when it was made.
+func newKeyLine() (string, error) {
+	line, err := secrets.NewSealKey(rand.Reader)
+	if err != nil {
+		return "", err
+	}
+	return line + " # made " + time.Now().UTC().Format(time.DateTime) + " GMT\n", nil
+}
+
+// keysMakeCmd makes the file, or adds a key.
+type keysMakeCmd struct{}
+
+// Help says why a new key goes to the end of the file.
+func (keysMakeCmd) Help() string {
+	return "The first key of the file encrypts. All keys of the file decrypt. A key at the end only decrypts, until \"holdfast " +
+		"keys rotate --use ID\" puts it first. If several machines have a copy of the file, copy the new file to all of them " +
+		"before that. Keep the file apart from copies of the database: with both, anybody can read the secrets."
+}
+
+// Run makes or extends the file.
+func (keysMakeCmd) Run(p *program) error {
+	if p.KeysFile = cmp.Or(p.KeysFile, p.keysBeside()); p.KeysFile == "" {
+		return errNoKeysFile
+	}
+	if err := p.addKey(); err != nil {
+		return err
+	}
+	keys, err := p.readKeys()
+	if err != nil {
+		return err
+	}
+	ids := keys.IDs()
+	if len(ids) == 1 {
+		p.printf("%s holds the key %s; only you can read it\n", p.KeysFile, ids[0])
+		return nil
+	}
+	p.printf("%s has the new key %s at its end, which decrypts; `holdfast keys rotate --use %[2]s` makes it encrypt, too\n",
+		p.KeysFile, ids[len(ids)-1])
+	return nil
+}
+
+const keysHead = "# Keys of the secrets in holdfast's database. The first key encrypts, all keys decrypt.\n"
+
+// addKey adds a key at the end of the file. It makes the file if it does not exist.
+func (p *program) addKey() error {
+	line, err := newKeyLine()
+	if err != nil {
+		return err
+	}
+	return p.changeKeys(func(text string, exists bool) (string, error) {
+		if !exists {
+			return keysHead + line, nil
+		}
+		return strings.TrimRight(text, "\n") + "\n" + line, nil
+	})
+}
+
+// changeKeys replaces the whole file in one step, so that nobody reads half of it. The new file is also the lock: two
+// changes at the same time would lose a key, and with it every secret that it has sealed.
+func (p *program) changeKeys(change func(text string, exists bool) (string, error)) (err error) {
+	next := p.KeysFile + ".new"
+	file, err := os.OpenFile(next, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s exists already: either the keys are being changed now, "+
+			"or an earlier change was interrupted; in that case remove this file", next)
+	}
+	if err != nil {
+		return fmt.Errorf("HOLDFAST_KEYS_FILE cannot be changed: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(next) // its new key has sealed nothing yet
+		}
+	}()
+	old, err := os.ReadFile(p.KeysFile)
+	exists := !errors.Is(err, fs.ErrNotExist)
+	if err != nil && exists {
+		return errors.Join(fmt.Errorf("HOLDFAST_KEYS_FILE: %w", err), file.Close())
+	}
+	text, err := change(string(old), exists)
+	if err == nil {
+		_, err = secrets.ParseSealKeys(text)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("HOLDFAST_KEYS_FILE %s: %w", p.KeysFile, err), file.Close())
+	}
+	_, err = file.WriteString(text)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err = os.Rename(next, p.KeysFile); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(p.KeysFile))
+}
+
+// syncFolder makes a renaming durable: a power cut must never lose a key that has sealed a secret.
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
+
+// keysListCmd lists the keys of logins and of secrets.
+type keysListCmd struct {
+	formFlags
+	orderFlags
+}
+
+// listedKey is a key in the list. A key of logins signs, or only verifies what it has signed. A key of secrets seals or
+// opens, or it is missing in the file.
+type listedKey struct {
+	ID      string `json:"id"`
+	Of      string `json:"of"`
+	Use     string `json:"use"`
+	Secrets *int64 `json:"secrets"` // null for keys of logins
+}
+
+// Run prints their ids only: the keys themselves are secret.
+func (c keysListCmd) Run(ctx context.Context, p *program) error {
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+	var list []listedKey
+	logins, err := p.app.Sessions.LoginKeys(ctx, access.System(0))
+	if err != nil {
+		return err
+	}
+	for _, k := range logins {
+		use := "verifies"
+		if k.RetiredAt.IsZero() {
+			use = "signs"
+		}
+		list = append(list, listedKey{ID: k.ID, Of: "logins", Use: use})
+	}
+	secrets, err := p.keysOfSecrets(ctx)
+	if err != nil {
+		return err
+	}
+	list = append(list, secrets...)
+	return listing[listedKey]{
+		read: func(_ access.Actor, page store.Page) (store.List[listedKey], error) {
+			return core.PageOf(list, page), nil
+		},
+		shape:   func(k listedKey) any { return k },
+		columns: columnsOf("key of use secrets"),
+		row: func(k listedKey) []cell {
+			n := words("")
+			if k.Secrets != nil {
+				n = count(*k.Secrets)
+			}
+			return []cell{words(k.ID), words(k.Of), words(k.Use), n}
+		},
+		none: "There are no keys.",
+	}.print(p, access.System(0), c.formFlags, c.orderFlags, p.core.Clock())
+}
+
+// keysOfSecrets lists the keys of the file, and those that the database needs and the file lacks. Without a file, as in a
+// restored database, the file lacks them all.
+func (p *program) keysOfSecrets(ctx context.Context) (list []listedKey, err error) {
+	var keys secrets.SealKeys
+	if p.KeysFile != "" {
+		if keys, err = p.readKeys(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	used, err := p.app.Secrets.SealingKeys(ctx, access.System(0))
+	if err != nil {
+		return nil, err
+	}
+	if len(keys.IDs()) == 0 {
+		delete(used, "") // not encrypted yet, so no key is missing
+	}
+	add := func(id, use string) {
+		n := int64(used[id])
+		list = append(list, listedKey{id, "secrets", use, &n})
+		delete(used, id)
+	}
+	for i, id := range keys.IDs() {
+		add(id, map[bool]string{true: "seals", false: "opens"}[i == 0])
+	}
+	for _, id := range slices.Sorted(maps.Keys(used)) {
+		add(id, "missing")
+	}
+	return list, nil
+}
+
+// keysRevokeCmd revokes a key of logins.
+type keysRevokeCmd struct {
+	ID string `arg:"" placeholder:"KEY" help:"The key, as \"holdfast keys list\" shows it."`
+}
+
+// Help says what follows.
+func (keysRevokeCmd) Help() string {
+	return "What the key has signed is refused at once, by every server: anyone signed in with it must sign in again. If it is " +
+		"the key that signs, a new one takes its place. API tokens are not signed, and stay. To change a key that has not leaked, " +
+		"\"holdfast keys rotate\" logs nobody out."
+}
+
+// Run revokes it.
+func (c keysRevokeCmd) Run(ctx context.Context, p *program) error {
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+	if err := p.app.Sessions.RevokeKey(ctx, access.System(0), c.ID); err != nil {
+		return err
+	}
+	p.printf("the key %s is revoked; anyone signed in with it must sign in again\n", c.ID)
+	return nil
+}
+
+// keysRotateCmd rotates the keys.
+type keysRotateCmd struct {
+	Use  string `placeholder:"ID" help:"Encrypt with this key of the file, and make no new one."`
+	Only string `placeholder:"WHAT" enum:",logins,secrets" default:"" help:"Change only the key of logins, or only that of secrets (default: both)."`
+}
+
+// Run rotates the keys. Running servers use the new ones at once.
+func (c keysRotateCmd) Run(ctx context.Context, p *program) error {
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+	if p.KeysFile == "" && (c.Use != "" || c.Only == "secrets") {
+		return errNoKeysFile
+	}
+	if c.Only != "secrets" && c.Use == "" {
+		if err := p.app.Sessions.RotateKeys(ctx, access.System(0)); err != nil {
+			return err
+		}
+		p.printf("logins are signed with a new key from now on; nobody is logged out\n")
+	}
+	if p.KeysFile == "" || c.Only == "logins" {
+		return nil
+	}
+	if err := p.changeKeys(func(text string, exists bool) (string, error) {
+		if !exists {
+			return "", errors.New("the file does not exist; `holdfast keys make` makes it")
+		}
+		return putFirst(text, c.Use)
+	}); err != nil {
+		return err
+	}
+	sealed, err := p.app.Secrets.SealAnew(ctx, access.System(0))
+	if err != nil {
+		return err
+	}
+	keys, err := p.readKeys()
+	if err != nil {
+		return err
+	}
+	p.printf("secrets are encrypted with the key %s from now on; %d were encrypted again. ", keys.IDs()[0], sealed)
+	p.printf("The old keys stay in %s: older copies of the database need them.\n", p.KeysFile)
+	return nil
+}
+
+// putFirst moves the key with that id before all others. With no id it puts a new key there.
+func putFirst(text, id string) (string, error) {
+	var head, first, rest string // head: the remarks at the top, which stay there
+	if id == "" {
+		var err error
+		if first, err = newKeyLine(); err != nil {
+			return "", err
+		}
+	}
+	for line := range strings.Lines(text) {
+		keys, err := secrets.ParseSealKeys(line)
+		switch {
+		case err == nil && keys.IDs()[0] == id:
+			first = strings.TrimRight(line, "\n") + "\n"
+		case err != nil && rest == "":
+			head += line
+		default:
+			rest += line
+		}
+	}
+	if first == "" {
+		return "", errs.WrongField("use", "The file has no key %q.", id)
+	}
+	return head + first + rest, nil
+}

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"holdfast/internal/api/view"
+	"holdfast/internal/book/limits"
+	"holdfast/internal/book/payments"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/errs"
+	"holdfast/internal/store"
+)
+
+// limitsCmd groups the commands about limits.
+type limitsCmd struct {
+	List   limitsListCmd   `cmd:"" help:"List the limits in force, and how much of each is used."`
+	Set    limitsSetCmd    `cmd:"" help:"Set a limit. A limit never refuses a payment; it reports what is above it."`
+	Events limitsEventsCmd `cmd:"" help:"List when the use of a limit reached 80, 95 or 100 %."`
+	Over   limitsOverCmd   `cmd:"" help:"List the payments that are above a limit, in whole or in part."`
+}
+
+// limitsListCmd lists limits.
+type limitsListCmd struct {
+	listFlags
+	Over bool `help:"Only limits that are exceeded."`
+}
+
+// Run prints them.
+func (c limitsListCmd) Run(ctx context.Context, p *program) error {
+	return printList(ctx, p, c.listFlags, listing[limits.LimitRow]{
+		read: func(actor access.Actor, page store.Page) (store.List[limits.LimitRow], error) {
+			return p.app.Limits.List(ctx, actor, limits.LimitFilter{Over: c.Over}, page)
+		},
+		shape:   func(r limits.LimitRow) any { return view.ShowLimitRow(r) },
+		columns: limitColumns(),
+		row: func(r limits.LimitRow) []cell {
+			row := []cell{words(string(r.Scope)), words(r.ChannelName), words(string(r.Currency)), amount(r.Amount, r.Currency)}
+			use := make([]cell, 5)
+			if r.HasUse {
+				use[0], use[1] = amount(r.Use, r.Currency), figures(r.Percent+" %", r.Percent)
+				use[3], use[4] = amount(r.Headroom, r.Currency), amount(r.Over, r.Currency)
+			}
+			if r.Level > 0 {
+				use[2] = figures(fmt.Sprintf("%d %%", r.Level), number(r.Level))
+			}
+			row = append(row, use...)
+			return append(row, dayCell(r.FromDay), words(cmp.Or(r.NotInForce, r.Unknown)))
+		},
+		none: "There are no limits.",
+	})
+}
+
+func limitColumns() []column {
+	columns := columnsOf("scope channel currency amount use used_percent passed_percent headroom over from note")
+	columns[5].title, columns[6].title = "USED", "PASSED"
+	return columns
+}
+
+// limitsSetCmd sets a limit.
+type limitsSetCmd struct {
+	siteFlag
+	Scope   protection.LimitScope `arg:"" help:"transaction, booking, channel or site."`
+	Amount  amountFlag            `arg:"" optional:"" help:"Amount in the policy's currency, such as \"50000.00 GBP\"."`
+	Channel *int64                `placeholder:"ID" field:"channels" help:"Limit of this channel only."`
+	From    dayFlag               `placeholder:"YYYY-MM-DD" help:"In force from this day on (default: today)."`
+	Lift    bool                  `help:"Remove the limit from that day on."`
+	Note    string                `help:"Why."`
+}
+
+// Run sets the limit, or says that another operator must approve it.
+func (c limitsSetCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	if c.Amount.given() && c.Amount.minor <= 0 {
+		return errs.WrongField("amount", "A limit is more than 0. To remove one, use --lift.")
+	}
+	made, err := p.app.Limits.Set(ctx, actor, limits.LimitFields{
+		Scope: &c.Scope, ChannelID: c.Channel, From: c.From.day, Amount: c.Amount.pointer(), Currency: c.Amount.currency, Lift: c.Lift, Note: c.Note,
+	})
+	if err != nil {
+		return err
+	}
+	if made.Proposal != nil {
+		return p.waits(*made.Proposal)
+	}
+	if made.Lifted {
+		p.printf("limit %d: there is no limit from %s on\n", made.ID, made.FromDay)
+		return nil
+	}
+	p.printf("limit %d is set: %s %s from %s on\n", made.ID, made.Currency, money.Format(made.Amount, made.Currency), made.FromDay)
+	p.printf("the service compares existing payments with it in about ten seconds; see `holdfast limits events` and `holdfast limits over`\n")
+	return nil
+}
+
+// limitsEventsCmd lists events.
+type limitsEventsCmd struct{ listFlags }
+
+// Run prints them.
+func (c limitsEventsCmd) Run(ctx context.Context, p *program) error {
+	return printList(ctx, p, c.listFlags, listing[protection.LimitEvent]{
+		read: func(actor access.Actor, page store.Page) (store.List[protection.LimitEvent], error) {
+			return p.app.Limits.Events(ctx, actor, limits.LimitEvents{}, page)
+		},
+		shape:   func(e protection.LimitEvent) any { return view.ShowLimitEvent(e) },
+		columns: columnsOf("at scope id reached currency use limit transaction"),
+		row: func(e protection.LimitEvent) []cell {
+			return []cell{
+				instant(e.CrossedAt), words(string(e.Scope)), ident(e.ObjectID),
+				figures(fmt.Sprintf("%d %%", e.Percent), number(e.Percent)), words(string(e.Limit.Currency)),
+				amount(e.Use, e.Limit.Currency), amount(e.Limit.Amount, e.Limit.Currency), ident(e.TransactionID),
+			}
+		},
+		none: "There are no events.",
+	})
+}
+
+// limitsOverCmd lists payments that are above a limit.
+type limitsOverCmd struct{ listFlags }
+
+// Run prints them.
+func (c limitsOverCmd) Run(ctx context.Context, p *program) error {
+	over := true
+	list := p.transactions(ctx, payments.TransactionFilter{OverLimit: &over})
+	list.columns = columnsOf("id channel logged currency total over_currency over")
+	list.row = func(t payment.Transaction) []cell {
+		return []cell{
+			ident(t.ID), ident(t.ChannelID), instant(t.CreatedAt), words(string(t.Currency)), amount(t.Total, t.Currency),
+			words(string(t.OverLimitCurrency)), amount(t.OverLimit, t.OverLimitCurrency),
+		}
+	}
+	list.none = "No payment is above a limit."
+	return printList(ctx, p, c.listFlags, list)
+}

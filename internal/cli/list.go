@@ -1,0 +1,224 @@
+package cli
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/errs"
+	"holdfast/internal/store"
+)
+
+// siteFlag names the site that a command works on.
+type siteFlag struct {
+	Site string `placeholder:"PATH" help:"Path of the site (default: HOLDFAST_SITE, or the only site)."`
+}
+
+// formFlags choose how a list is printed: as a table, JSON or CSV.
+type formFlags struct {
+	JSON bool `name:"json" xor:"form" help:"Print JSON, the same as the API. Amounts are in minor units."`
+	CSV  bool `name:"csv" xor:"form" help:"Print CSV. Amounts are in major units, such as 12.34."`
+}
+
+// listFlags are the flags of every list.
+type listFlags struct {
+	siteFlag
+	formFlags
+	orderFlags
+}
+
+// listing is a list that a command prints. Its columns can be sorted by.
+type listing[T any] struct {
+	read    func(actor access.Actor, page store.Page) (store.List[T], error)
+	shape   func(T) any // the JSON of the API
+	columns []column
+	row     func(T) []cell
+	none    string // said in place of a table without rows
+}
+
+// printList prints a list of a site in the form that was asked for.
+func printList[T any](ctx context.Context, p *program, f listFlags, l listing[T]) error {
+	if err := f.check(l.columns); err != nil {
+		return err
+	}
+	actor, err := p.operatorAt(ctx, f.Site)
+	if err != nil {
+		return err
+	}
+	return l.print(p, actor, f.formFlags, f.orderFlags, p.now(actor))
+}
+
+// now is the time by the clock of the actor's site.
+func (p *program) now(actor access.Actor) time.Time { return p.core.Clock().Add(actor.Ahead) }
+
+// readTogether is how many rows are read, and printed, at once. A list may have more rows than there is memory.
+const readTogether = 1000
+
+// maxSorted is how many rows can be sorted: they are all kept in memory.
+const maxSorted = 100_000
+
+// print prints the list, read at a moment of its clock.
+func (l listing[T]) print(p *program, actor access.Actor, form formFlags, order orderFlags, asOf time.Time) error {
+	if err := order.check(l.columns); err != nil {
+		return err
+	}
+	out := l.printer(p, form, asOf)
+	byID := order.Sort.column == "id"
+	if order.Sort.column == "" || byID {
+		return l.inOrder(actor, order.Limit, byID && order.Sort.descending, out)
+	}
+	var all []T
+	err := everyPage(func(page store.Page) (store.List[T], error) { return l.read(actor, page) }, false, func(items []T) (bool, error) {
+		if all = append(all, items...); len(all) > maxSorted {
+			return false, errs.WrongField("sort", "This list has more than %d rows. Choose fewer, or leave --sort out.", maxSorted)
+		}
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	sorted := sheet{columns: append([]column{{name: "place"}}, l.columns...)}
+	for i, item := range all {
+		sorted.rows = append(sorted.rows, append([]cell{count(int64(i))}, l.row(item)...))
+	}
+	if err := sorted.arrange(order); err != nil {
+		return err
+	}
+	items := make([]T, len(sorted.rows))
+	for i, row := range sorted.rows {
+		items[i] = all[row[0].size.Num().Int64()]
+	}
+	return out(items, true)
+}
+
+// inOrder prints the list page by page, in order of ids.
+func (l listing[T]) inOrder(actor access.Actor, limit int, descending bool, out printer[T]) error {
+	printed := 0
+	err := everyPage(func(page store.Page) (store.List[T], error) { return l.read(actor, page) }, descending, func(items []T) (bool, error) {
+		if limit > 0 {
+			items = items[:min(len(items), limit-printed)]
+		}
+		printed += len(items)
+		return limit == 0 || printed < limit, out(items, false)
+	})
+	if err != nil {
+		return err
+	}
+	return out(nil, true)
+}
+
+// everyPage goes through a list in order of ids, page by page, until the list ends or take wants no more.
+func everyPage[T any](
+	read func(store.Page) (store.List[T], error), descending bool, take func([]T) (more bool, err error),
+) error {
+	for number := 1; ; number++ {
+		list, err := read(store.Page{Number: number, Size: readTogether, Offset: -1, OrderBy: "id", Descending: descending})
+		if err != nil {
+			return err
+		}
+		if more, err := take(list.Items); err != nil || !more || len(list.Items) < readTogether {
+			return err
+		}
+	}
+}
+
+// printer prints a list piece by piece, in one form. It is told which piece is the last one, which may be empty.
+type printer[T any] func(items []T, last bool) error
+
+func (l listing[T]) printer(p *program, form formFlags, asOf time.Time) printer[T] {
+	switch {
+	case form.JSON:
+		return jsonArray(p.stdout, l.shape)
+	case form.CSV:
+		return l.csvRows(p.stdout, civil.FormatInstant(asOf))
+	}
+	t := &table{columns: l.columns}
+	first := true
+	return func(items []T, _ bool) error {
+		if len(items) == 0 {
+			if first {
+				p.printf("%s\n", l.none)
+			}
+			first = false
+			return nil
+		}
+		rows := make([][]cell, len(items))
+		for i, item := range items {
+			rows[i] = l.row(item)
+		}
+		t.print(p, rows, first)
+		first = false
+		return nil
+	}
+}
+
+func (l listing[T]) csvRows(to io.Writer, asOf string) func([]T, bool) error {
+	out := csv.NewWriter(to)
+	begun := false
+	return func(items []T, _ bool) error {
+		if !begun {
+			begun = true
+			_ = out.Write(headOf(l.columns)) // the writer remembers its first error
+		}
+		for _, item := range items {
+			_ = out.Write(recordOf(l.columns, l.row(item), asOf))
+		}
+		out.Flush()
+		return out.Error()
+	}
+}
+
+// jsonArray writes the items of a list as one JSON array.
+func jsonArray[T any](to io.Writer, shape func(T) any) func([]T, bool) error {
+	written := 0
+	return func(items []T, last bool) error {
+		var b strings.Builder
+		for _, item := range items {
+			text, err := marshal(shape(item), "  ")
+			if err != nil {
+				return err
+			}
+			if written == 0 {
+				b.WriteString("[\n  ")
+			} else {
+				b.WriteString(",\n  ")
+			}
+			b.WriteString(text)
+			written++
+		}
+		switch {
+		case last && written == 0:
+			b.WriteString("[]\n")
+		case last:
+			b.WriteString("\n]\n")
+		}
+		_, err := io.WriteString(to, b.String())
+		return err
+	}
+}
+
+// marshal writes a value as indented JSON, without the line break at its end.
+func marshal(body any, prefix string) (string, error) {
+	var b strings.Builder
+	out := json.NewEncoder(&b)
+	out.SetEscapeHTML(false)
+	out.SetIndent(prefix, "  ")
+	err := out.Encode(body)
+	return strings.TrimSuffix(b.String(), "\n"), err
+}
+
+// printJSON prints the same JSON as the API, so that a program can use either.
+func (p *program) printJSON(body any) error {
+	text, err := marshal(body, "")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.stdout, text)
+	return err
+}

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+
+	"holdfast/internal/api"
+	"holdfast/internal/book/certificates"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/errs"
+	"holdfast/internal/psp/sandbox"
+	"holdfast/internal/web/certificate"
+	"holdfast/internal/web/checkout"
+	"holdfast/internal/web/kit"
+	"holdfast/internal/web/modal"
+	"holdfast/internal/web/outbox"
+)
+
+// withPages serves the pages for people beside the API: the front page, the documentation, the dashboard, the payment modal, certificates, the
+// challenges of the sandbox processor and, in the demo, a shop and the mails.
+func (p *program) withPages(service api.Service) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := r.URL.Path
+		page := func(h http.Handler) {
+			if p.readsDatabase(r) {
+				h = service.Admit(p.laneOf(r), kit.MaxForm, h)
+			}
+			p.showPage(w, r, h, service)
+		}
+		switch {
+		case api.Oversized(r):
+			service.ServeHTTP(w, r)
+		case strings.HasPrefix(path, sandbox.ChallengePath):
+			page(p.bank)
+		case isModalPage(r):
+			page(p.modal)
+		case strings.HasPrefix(path, certificates.Path):
+			page(p.certificates)
+		case path == "/robots.txt":
+			page(robots)
+		case p.shop != nil && (path == checkout.Path || strings.HasPrefix(path, checkout.Path+"/")):
+			page(p.shop)
+		case p.outbox != nil && (path == outbox.Path || strings.HasPrefix(path, outbox.Path+"/")):
+			page(p.outbox)
+		case p.dashboard.Serves(r):
+			w.Header().Set("X-Request-Id", service.RequestID(r))
+			page(p.dashboard)
+		case p.pages.Serves(r):
+			page(p.pages)
+		default:
+			service.ServeHTTP(w, r)
+		}
+	})
+}
+
+// readsDatabase says whether a page needs the database. Such pages wait their turn with the requests of the API; files do not,
+// nor does the shop: it makes requests of its own, and would wait for those while it held a place.
+func (p *program) readsDatabase(r *http.Request) bool {
+	path := r.URL.Path
+	switch path {
+	case modal.Path + "frame", modal.Path + "return":
+		return true
+	default:
+		return strings.HasPrefix(path, sandbox.ChallengePath) || strings.HasPrefix(path, outbox.Path) ||
+			strings.HasPrefix(path, certificates.Path) || p.dashboard.Serves(r) && !p.dashboard.IsAsset(r)
+	}
+}
+
+// pageLanes are the lanes of the dashboard's pages that do not wait with all others.
+var pageLanes = map[string]api.Lane{
+	"POST " + kit.Path + "/sign-in":                      api.LaneLogins,
+	"POST " + kit.Path + "/prove":                        api.LaneLogins,
+	"POST " + kit.Path + "/password":                     api.LaneLogins,
+	"POST " + kit.Path + "/account/password":             api.LaneLogins,
+	"POST " + kit.Path + "/account/second-factor/remove": api.LaneLogins,
+
+	"POST " + kit.Path + "/sites/{site}/bookings/import":                    api.LaneFiles,
+	"POST " + kit.Path + "/sites/{site}/channels/{id}/protection/documents": api.LaneFiles,
+	"GET " + kit.Path + "/sites/{site}/imports/{id}/refused":                api.LaneRefused,
+}
+
+// laneOf is the lane of a page.
+func (p *program) laneOf(r *http.Request) api.Lane {
+	if !p.dashboard.Serves(r) {
+		return api.LaneOthers
+	}
+	return pageLanes[p.dashboard.Route(r)]
+}
+
+// robots tells crawlers what is for them.
+var robots = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		_, _ = io.WriteString(w, "") // the API knows a better text
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "public, max-age=3600")
+	_, _ = io.WriteString(w, certificate.Robots) // an error means that the crawler has gone away
+})
+
+// showPage shows a page for people. If there is no such page, or no such method, the API answers: errors for programs have
+// one shape.
+func (p *program) showPage(w http.ResponseWriter, r *http.Request, pages, service http.Handler) {
+	held := &heldRefusal{ResponseWriter: w}
+	pages.ServeHTTP(held, r)
+	switch {
+	case held.status == 0:
+	case !held.bare:
+		w.WriteHeader(held.status)
+	case held.status == http.StatusMethodNotAllowed:
+		api.RefuseMethod(p.core, w, r)
+	default:
+		service.ServeHTTP(w, r)
+	}
+}
+
+// heldRefusal holds an answer of status 404 or 405 back. Only a page that a person reads may say what is not there.
+type heldRefusal struct {
+	http.ResponseWriter
+	status int  // held back; 0 for none
+	bare   bool // the text is for nobody: the API knows a better one
+}
+
+// Unwrap is for http.ResponseController: the door sets deadlines of the connection.
+func (h *heldRefusal) Unwrap() http.ResponseWriter { return h.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (h *heldRefusal) WriteHeader(status int) {
+	if status == http.StatusNotFound || status == http.StatusMethodNotAllowed {
+		h.status = status
+		return
+	}
+	h.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (h *heldRefusal) Write(p []byte) (int, error) {
+	if h.status != 0 {
+		if h.status == http.StatusMethodNotAllowed || string(p) == "404 page not found\n" {
+			h.bare = true
+			return len(p), nil
+		}
+		h.ResponseWriter.WriteHeader(h.status)
+		h.status = 0
+	}
+	return h.ResponseWriter.Write(p)
+}
+
+// isModalPage says whether a request is for a file of the modal. Other requests under the same path are for the API.
+func isModalPage(r *http.Request) bool {
+	name, ok := strings.CutPrefix(r.URL.Path, modal.Path)
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	return ok && reads && (strings.HasPrefix(name, "assets/") || !strings.Contains(name, "/"))
+}
+
+// modalSite is a site as the payment modal needs it.
+func (p *program) modalSite(ctx context.Context, path string) (modal.Site, error) {
+	site, err := p.app.Sites.At(ctx, access.System(0), path)
+	if errs.Is(err, errs.SettingNotFound) {
+		return modal.Site{}, nil // the same answer as for a site that permits no origin
+	}
+	return modal.Site{Name: site.Name, Origins: site.PermittedURLs}, err
+}
+
+// modalCards are the test cards of the sandbox processor, in the form that the payment modal gets.
+func modalCards() (list []api.TestCard) {
+	for _, c := range sandbox.Cards {
+		list = append(list, api.TestCard{Number: c.Number, Token: c.Token, Scheme: c.Scheme, What: c.What})
+	}
+	return list
+}

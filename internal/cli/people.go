@@ -1,0 +1,356 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"holdfast/internal/account/identity"
+	"holdfast/internal/api/view"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+)
+
+// userCmd groups the commands about users.
+type userCmd struct {
+	Create    userCreateCmd    `cmd:"" help:"Create a user. The password is read from the terminal or from standard input."`
+	List      userListCmd      `cmd:"" help:"List users, with their roles."`
+	Password  userPasswordCmd  `cmd:"" help:"Change a user's password. This ends all their sessions."`
+	Address   userAddressCmd   `cmd:"" help:"Change a user's e-mail address. The old address is notified."`
+	Access    userAccessCmd    `cmd:"" help:"Give a user a role on a site, or take it away."`
+	TwoFactor userTwoFactorCmd `cmd:"" help:"Set up a user's second factor, or remove it."`
+}
+
+// userCreateCmd creates a user.
+type userCreateCmd struct {
+	Username         string      `arg:"" help:"Name to log in with."`
+	Email            string      `required:"" help:"E-mail address."`
+	DisplayName      string      `placeholder:"NAME" help:"Name that other people see (default: the user name)."`
+	Role             access.Role `required:"" enum:"read_only,finance,member_admin,operator" help:"read_only, finance, member_admin or operator. Operators are the protection provider's own people, and may do everything on all sites."`
+	Site             string      `placeholder:"PATH" help:"Path of the site. Leave it out for an operator."`
+	CanSignOffPayout bool        `help:"Let them sign off payouts. No effect yet."`
+}
+
+// Run creates the user.
+func (c userCreateCmd) Run(ctx context.Context, p *program) error {
+	actor := access.System(0)
+	switch {
+	case c.Role == access.Operator && c.Site != "":
+		return errs.WrongField("site", "An operator belongs to no site. Leave out --site.")
+	case c.Role == access.Operator:
+		if err := p.openOrMake(ctx); err != nil {
+			return err
+		}
+	default:
+		var err error
+		if actor, err = p.operatorAt(ctx, c.Site); err != nil {
+			return err
+		}
+	}
+	password, err := p.readPassword()
+	if err != nil {
+		return err
+	}
+	user, err := p.app.Accounts.CreateUser(ctx, actor, identity.UserFields{
+		Username: c.Username, Email: c.Email, DisplayName: c.DisplayName, Password: password,
+	}, c.Role, c.CanSignOffPayout)
+	if err != nil {
+		return err
+	}
+	p.printf("user %s is created with the role %s\n", user.Username, c.Role)
+	return nil
+}
+
+// userListCmd lists users.
+type userListCmd struct {
+	formFlags
+	orderFlags
+	Site string `placeholder:"PATH" help:"Only users of this site (default: all users)."`
+}
+
+// userShape is a user as JSON.
+type userShape struct {
+	ID               int64       `json:"id"`
+	Username         string      `json:"username"`
+	Email            string      `json:"email"`
+	DisplayName      string      `json:"display_name"`
+	Role             access.Role `json:"role"`
+	Site             *string     `json:"site"` // null: an operator, or a user without a site
+	CanSignOffPayout bool        `json:"can_sign_off_payout"`
+	TwoFactor        bool        `json:"two_factor"`
+	Created          string      `json:"created"`
+}
+
+// Run prints a row for each user and site. It shows no secret.
+func (c userListCmd) Run(ctx context.Context, p *program) error {
+	var site merchant.Site
+	list := listing[identity.UserRow]{
+		read: func(actor access.Actor, page store.Page) (store.List[identity.UserRow], error) {
+			return p.app.Accounts.List(ctx, actor, identity.UserFilter{SiteID: site.ID}, page)
+		},
+		shape: func(u identity.UserRow) any {
+			shape := userShape{
+				ID: u.ID, Username: u.Username, Email: u.Email, DisplayName: u.DisplayName, Role: u.Role(),
+				CanSignOffPayout: u.Membership.CanSignOffPayout, TwoFactor: !u.TwoFactorConfirmedAt.IsZero(),
+				Created: civil.FormatInstant(u.CreatedAt),
+			}
+			if u.SitePath != "" {
+				shape.Site = &u.SitePath
+			}
+			return shape
+		},
+		columns: columnsOf("id username email display_name role site two_factor created"),
+		row: func(u identity.UserRow) []cell {
+			return []cell{
+				ident(u.ID), words(u.Username), words(u.Email), words(u.DisplayName), words(string(u.Role())), words(u.SitePath),
+				yesNo(!u.TwoFactorConfirmedAt.IsZero()), instant(u.CreatedAt),
+			}
+		},
+		none: "There are no users.",
+	}
+	if err := c.check(list.columns); err != nil {
+		return err
+	}
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+	if c.Site != "" {
+		var err error
+		if site, err = p.siteAt(ctx, c.Site); err != nil {
+			return err
+		}
+	}
+	return list.print(p, access.System(0), c.formFlags, c.orderFlags, p.core.Clock())
+}
+
+// userPasswordCmd changes a password.
+type userPasswordCmd struct {
+	Username  string `arg:"" help:"Name of the user."`
+	EndTokens bool   `help:"Also delete the API tokens that act as this user, on all sites."`
+}
+
+// Run reads the new password and sets it.
+func (c userPasswordCmd) Run(ctx context.Context, p *program) error {
+	user, err := p.user(ctx, c.Username)
+	if err != nil {
+		return err
+	}
+	password, err := p.readPassword()
+	if err != nil {
+		return err
+	}
+	if err := p.app.Accounts.SetPassword(ctx, access.System(0), user.ID, password, c.EndTokens); err != nil {
+		return err
+	}
+	p.printf("the password of %s is changed\n", user.Username)
+	if c.EndTokens {
+		p.printf("the API tokens of %s are deleted\n", user.Username)
+	}
+	return nil
+}
+
+// userAddressCmd changes an e-mail address.
+type userAddressCmd struct {
+	Username string `arg:"" help:"Name of the user."`
+	Email    string `arg:"" help:"The new e-mail address. Be certain that it is theirs: a new password goes there."`
+}
+
+// Run changes it.
+func (c userAddressCmd) Run(ctx context.Context, p *program) error {
+	user, err := p.user(ctx, c.Username)
+	if err != nil {
+		return err
+	}
+	if err := p.app.Links.SetAddress(ctx, access.System(0), user.ID, c.Email); err != nil {
+		return err
+	}
+	p.printf("the mails of %s go to %s\n", user.Username, c.Email)
+	if user.Email != c.Email && !p.app.Mails.Sends() {
+		p.printf("no mail server is set: %s is not notified\n", user.Email)
+	}
+	return nil
+}
+
+func (p *program) user(ctx context.Context, name string) (identity.User, error) {
+	if err := p.open(ctx); err != nil {
+		return identity.User{}, err
+	}
+	return p.app.Accounts.UserNamed(ctx, access.System(0), name)
+}
+
+// userAccessCmd changes the role of a user on a site.
+type userAccessCmd struct {
+	siteFlag
+	Username         string      `arg:"" help:"Name of the user."`
+	Role             access.Role `xor:"what" required:"" enum:"read_only,finance,member_admin," placeholder:"ROLE" help:"New role: read_only, finance or member_admin."`
+	Remove           bool        `xor:"what" required:"" help:"Take all access to the site away. The API tokens of this user there are deleted."`
+	CanSignOffPayout bool        `help:"Let them sign off payouts. No effect yet."`
+}
+
+// Run gives the role or takes it away.
+func (c userAccessCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	user, err := p.app.Accounts.UserNamed(ctx, actor, c.Username)
+	if err != nil {
+		return err
+	}
+	if c.Remove {
+		if err := p.app.Accounts.RemoveMembership(ctx, actor, user.ID); err != nil {
+			return err
+		}
+		p.printf("user %s no longer has access to %s\n", user.Username, p.site.Path)
+		return nil
+	}
+	if err := p.app.Accounts.SetMembership(ctx, actor, user.ID, c.Role, c.CanSignOffPayout); err != nil {
+		return err
+	}
+	p.printf("user %s is %s on %s\n", user.Username, c.Role, p.site.Path)
+	return nil
+}
+
+// userTwoFactorCmd sets up a second factor.
+type userTwoFactorCmd struct {
+	Username string `arg:"" help:"Name of the user."`
+	Remove   bool   `help:"Remove the second factor of a user who has lost it together with the recovery codes."`
+}
+
+// Run shows the secret, asks for a code made with it, and shows the recovery codes.
+func (c userTwoFactorCmd) Run(ctx context.Context, p *program) error {
+	user, err := p.user(ctx, c.Username)
+	if err != nil {
+		return err
+	}
+	system := access.System(0)
+	if c.Remove {
+		if err := p.app.Accounts.RemoveTwoFactor(ctx, system, user.ID); err != nil {
+			return err
+		}
+		p.printf("user %s logs in without a second factor\n", user.Username)
+		return nil
+	}
+	secret, uri, err := p.app.Accounts.BeginTwoFactor(ctx, system, user.ID)
+	if err != nil {
+		return err
+	}
+	p.printf("Add this to an authenticator app:\n\n  secret  %s\n  URI     %s\n\n", secret, uri)
+	code, err := p.readLine("Code that the app shows: ")
+	if err != nil {
+		return err
+	}
+	recovery, err := p.app.Accounts.ConfirmTwoFactor(ctx, system, user.ID, code)
+	if err != nil {
+		return err
+	}
+	p.printf("The second factor is set. Without the app, each of these recovery codes works once. They are not shown again:\n\n")
+	for _, code := range recovery {
+		p.printf("  %s\n", code)
+	}
+	return nil
+}
+
+// tokenCmd groups the commands about API tokens.
+type tokenCmd struct {
+	Create tokenCreateCmd `cmd:"" help:"Create an API token. It is shown only once."`
+	List   tokenListCmd   `cmd:"" help:"List the API tokens of a site."`
+	Delete tokenDeleteCmd `cmd:"" help:"Delete an API token."`
+}
+
+// tokenCreateCmd creates an API token.
+type tokenCreateCmd struct {
+	siteFlag
+	Name      string   `arg:"" help:"What the token is for."`
+	User      string   `required:"" placeholder:"NAME" help:"The token may do what this user may do, on this site alone."`
+	Expires   dayFlag  `field:"expires_at" placeholder:"YYYY-MM-DD" help:"Last day of the token (default: it does not expire)."`
+	Abilities []string `placeholder:"ABILITY" help:"Limit it to these: read, log_bookings, log_payments, reports (default: no limit)."`
+	Addresses []string `placeholder:"NETWORK" help:"Only from these addresses or networks, such as 203.0.113.0/24 (default: from anywhere)."`
+}
+
+// Run creates the token and prints it alone on standard output, for scripts.
+func (c tokenCreateCmd) Run(ctx context.Context, p *program) error {
+	var problems errs.Problems
+	access.TokenLimits(&c.Abilities, &c.Addresses, &problems)
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	user, err := p.app.Accounts.UserNamed(ctx, actor, c.User)
+	if errs.Is(err, errs.SettingNotFound) {
+		err = errs.WrongField("user", "There is no user %q.", c.User)
+	}
+	if err != nil {
+		return err
+	}
+	actor.UserID = user.ID
+	_, text, err := p.app.Tokens.Create(ctx, actor, identity.TokenFields{
+		Name: &c.Name, Expires: c.Expires.day, Abilities: &c.Abilities, Addresses: &c.Addresses,
+	})
+	if errs.Is(err, errs.Forbidden) { // the program may make tokens for every user with access
+		return errs.WrongField("user", "The user has no access to this site; see `holdfast user access --help`.")
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(p.stderr, "This is the token. It is not shown again:")
+	p.printf("%s\n", text)
+	return nil
+}
+
+// tokenListCmd lists API tokens.
+type tokenListCmd struct{ listFlags }
+
+// Run prints them without their secret part, which is not kept.
+func (c tokenListCmd) Run(ctx context.Context, p *program) error {
+	return printList(ctx, p, c.listFlags, listing[identity.APIToken]{
+		read: func(actor access.Actor, page store.Page) (list store.List[identity.APIToken], err error) {
+			all, err := p.app.Tokens.List(ctx, actor)
+			return core.PageOf(all, page), err
+		},
+		shape:   func(t identity.APIToken) any { return view.ShowToken(t) },
+		columns: columnsOf("id name user created expires last_used abilities addresses"),
+		row: func(t identity.APIToken) []cell {
+			return []cell{
+				ident(t.ID), words(t.Name), ident(t.UserID), instant(t.CreatedAt), never(t.ExpiresAt), never(t.LastUsedAt),
+				words(strings.Join(t.Abilities.Names(), " ")), words(strings.Join(t.NetworkTexts(), " ")),
+			}
+		},
+		none: "There are no API tokens.",
+	})
+}
+
+// never is an instant that has not come, and perhaps never comes.
+func never(at time.Time) cell {
+	if at.IsZero() {
+		return cell{text: "never"}
+	}
+	return instant(at)
+}
+
+// tokenDeleteCmd deletes an API token.
+type tokenDeleteCmd struct {
+	siteFlag
+	ID int64 `arg:"" help:"Id of the token: the number before the | in it."`
+}
+
+// Run deletes it.
+func (c tokenDeleteCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	if err := p.app.Tokens.Delete(ctx, actor, c.ID); err != nil {
+		return err
+	}
+	p.printf("token %d is deleted\n", c.ID)
+	return nil
+}

@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"holdfast/internal/api/input"
+	"holdfast/internal/api/view"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/terms"
+)
+
+// policyCmd groups the commands about policies.
+type policyCmd struct {
+	Show policyShowCmd `cmd:"" help:"Show the policy that is in force on a day."`
+	Set  policySetCmd  `cmd:"" help:"Add a policy from a JSON file. Figures computed under older policies stay as they are."`
+}
+
+// policyShowCmd shows a policy.
+type policyShowCmd struct {
+	siteFlag
+	On   dayFlag `placeholder:"YYYY-MM-DD" help:"The policy of this day (default: today)."`
+	JSON bool    `name:"json" xor:"form" help:"Print JSON, in the form that \"policy set\" reads, with amounts in minor units."`
+	CSV  bool    `name:"csv" xor:"form" help:"Print CSV. Amounts are in major units, such as 12.34."`
+}
+
+// Run prints it.
+func (c policyShowCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	found, err := p.app.Policies.On(ctx, actor, c.On.day)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.JSON:
+		return p.printJSON(view.ShowPolicy(found))
+	case c.CSV:
+		return p.printCSV(policySheet(found), cmp.Or(c.On.text(), civil.DayOf(p.now(actor)).String()))
+	}
+	p.policyTable(found)
+	return nil
+}
+
+// policySetCmd adds a policy.
+type policySetCmd struct {
+	siteFlag
+	File string `arg:"" help:"JSON file in the form of \"policy show --json\", or - for standard input. It must have \"from\"; fields that it leaves out stay as they are."`
+}
+
+// Run adds it.
+func (c policySetCmd) Run(ctx context.Context, p *program) error {
+	text, err := p.readFile(c.File)
+	if err != nil {
+		return fmt.Errorf("the file of the policy cannot be read: %w", err)
+	}
+	fields, err := input.ReadPolicy(text)
+	if err != nil {
+		return err
+	}
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	made, err := p.app.Policies.Set(ctx, actor, fields)
+	if err != nil {
+		return err
+	}
+	if made.Proposal != nil {
+		return p.waits(*made.Proposal)
+	}
+	p.printf("policy %d is added, in force from %s\n", made.ID, made.FromDay)
+	if len(made.LimitsNotCounting) > 0 {
+		p.printf("from that day on, these limits no longer count, because they are not in %s: %s; set them again in that currency\n",
+			made.Currency, made.NamesOfLimits())
+	}
+	return nil
+}
+
+// readFile reads a whole file, or standard input.
+func (p *program) readFile(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(p.stdin)
+	}
+	return os.ReadFile(name)
+}
+
+// policySheet is a policy for programs: a row for each term and each line of the rate card.
+func policySheet(y terms.Policy) sheet {
+	s := sheet{columns: columnsOf("term channel lead_from lead_to value currency")}
+	term := func(name string, value cell, currency money.Currency) {
+		s.rows = append(s.rows, []cell{words(name), {}, {}, {}, value, words(string(currency))})
+	}
+	term("id", ident(y.ID), "")
+	term("from", dayCell(y.FromDay), "")
+	term("currency", words(string(y.Currency)), "")
+	term("recognition", words(string(y.Recognition)), "")
+	term("late_log_days", count(y.LateLogDays), "")
+	term("max_fixing_age_days", count(y.MaxFixingAgeDays), "")
+	term("premium_refundable", yesNo(y.PremiumRefundable), "")
+	term("minimum_per_line", amount(y.MinimumPerLine, y.Currency), y.Currency)
+	term("minimum_per_month", amount(y.MinimumPerMonth, y.Currency), y.Currency)
+	for _, tax := range y.TaxCodes {
+		term("tax "+tax.Code, count(tax.RatePPM), "")
+	}
+	term("statement_period", words(y.StatementPeriod), "")
+	term("payment_terms_days", count(y.PaymentTermsDays), "")
+	for _, l := range y.RateCard {
+		to := count(l.To)
+		if l.To == terms.NoEnd {
+			to = cell{}
+		}
+		s.rows = append(s.rows, []cell{words("rate_card"), ident(l.ChannelID), count(l.From), to, count(l.PPM)})
+	}
+	return s
+}
+
+// policyTable prints a policy for people.
+func (p *program) policyTable(y terms.Policy) {
+	line := func(name, format string, args ...any) {
+		p.printf("%-19s%s\n", name, oneLine(fmt.Sprintf(format, args...)))
+	}
+	line("policy", "%d, in force from %s", y.ID, y.FromDay)
+	line("currency", "%s", y.Currency)
+	line("recognition", "%s", y.Recognition)
+	line("late after", "%d days", y.LateLogDays)
+	line("fixings count for", "%d days", y.MaxFixingAgeDays)
+	line("premium returns", "%s", yesNo(y.PremiumRefundable).text)
+	line("minimum per line", "%s %s", y.Currency, money.Format(y.MinimumPerLine, y.Currency))
+	line("minimum per month", "%s %s", y.Currency, money.Format(y.MinimumPerMonth, y.Currency))
+	for _, tax := range y.TaxCodes {
+		line("tax", "%s, %d ppm, %s", tax.Code, tax.RatePPM, tax.Label)
+	}
+	line("statements", "each %s for new channels, due after %d business days", y.StatementPeriod, y.PaymentTermsDays)
+	p.printf("\n")
+	card := sheet{columns: []column{{name: "channel"}, {name: "lead_from", title: "LEAD FROM (DAYS)"}, {name: "lead_to", title: "TO (DAYS)"}, {name: "ppm"}}}
+	for _, l := range y.RateCard {
+		channel, to := words("all"), count(l.To)
+		if l.ChannelID != 0 {
+			channel = ident(l.ChannelID)
+		}
+		if l.To == terms.NoEnd {
+			to = cell{text: "and more", figure: true}
+		}
+		card.rows = append(card.rows, []cell{channel, count(l.From), to, count(l.PPM)})
+	}
+	p.printTable(card, "")
+}

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+
+	"holdfast/internal/api/view"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/store"
+)
+
+// premiumCmd groups the commands about the premium ledger.
+type premiumCmd struct {
+	List    premiumListCmd    `cmd:"" help:"List the lines of the premium ledger."`
+	Correct premiumCorrectCmd `cmd:"" help:"Compare the ledger with the payments, and book what is missing."`
+}
+
+// premiumListCmd lists lines.
+type premiumListCmd struct {
+	listFlags
+	Channels     []int64 `placeholder:"ID" help:"Only lines of these channels."`
+	Bookings     []int64 `placeholder:"ID" help:"Only lines of these bookings."`
+	Transactions []int64 `placeholder:"ID" help:"Only lines that these transactions caused."`
+}
+
+// Run prints the lines in the order in which they were booked.
+func (c premiumListCmd) Run(ctx context.Context, p *program) error {
+	filter := protection.PremiumFilter{Channels: c.Channels, Bookings: c.Bookings, Transactions: c.Transactions}
+	return printList(ctx, p, c.listFlags, listing[protection.PremiumLine]{
+		read: func(actor access.Actor, page store.Page) (store.List[protection.PremiumLine], error) {
+			return p.app.Premiums.List(ctx, actor, filter, page)
+		},
+		shape:   func(l protection.PremiumLine) any { return view.ShowPremiumLine(l) },
+		columns: columnsOf("id recorded booking transaction kind cause currency amount retained value lead_days ppm premium"),
+		row: func(l protection.PremiumLine) []cell {
+			return []cell{
+				ident(l.ID), instant(l.RecordedAt), ident(l.BookingID), ident(l.TransactionID), words(string(l.Kind)),
+				words(string(l.Cause)), words(string(l.Currency)), amount(l.Amount, l.Currency), amount(l.Retained, l.Currency),
+				amount(l.State.Value, l.Currency), count(l.State.Lead), count(l.State.Line.PPM), amount(l.State.Premium, l.Currency),
+			}
+		},
+		none: "There are no premium lines.",
+	})
+}
+
+// premiumCorrectCmd corrects the ledger.
+type premiumCorrectCmd struct {
+	siteFlag
+	DryRun bool `name:"dry-run" help:"Say how many payments would be corrected, but write nothing."`
+}
+
+// Run corrects the ledger and says how many payments it changed.
+func (c premiumCorrectCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	done, err := p.app.Premiums.Correct(ctx, actor, c.DryRun)
+	if err != nil {
+		return err
+	}
+	verb := "corrected"
+	if c.DryRun {
+		verb = "to be corrected"
+	}
+	p.printf("%d payments with premium, %d %s\n", done.Checked, done.Corrected, verb)
+	return nil
+}

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"holdfast/internal/book/rates"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/fx"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/proposal"
+)
+
+// ratesCmd groups the commands about exchange rates.
+type ratesCmd struct {
+	Import ratesImportCmd `cmd:"" help:"Load the ECB's file of past exchange rates (eurofxref-hist.csv)."`
+	Fetch  ratesFetchCmd  `cmd:"" help:"Get today's exchange rates from the ECB."`
+	Quote  ratesQuoteCmd  `cmd:"" help:"Record a rate by hand, for one site, where the ECB has none."`
+}
+
+// ratesImportCmd loads a history.
+type ratesImportCmd struct {
+	File string `arg:"" type:"existingfile" help:"The ECB's file, unzipped."`
+}
+
+// Run loads the file. Rates that are on file already are not changed.
+func (c ratesImportCmd) Run(ctx context.Context, p *program) error {
+	file, err := os.Open(c.File)
+	if err != nil {
+		return fmt.Errorf("the file of rates cannot be opened: %w", err)
+	}
+	defer file.Close()
+	if err := p.openOrMake(ctx); err != nil {
+		return err
+	}
+	report, err := p.app.Rates.ImportHistory(ctx, access.System(0), file)
+	if err != nil {
+		return err
+	}
+	p.tellRates(report)
+	return nil
+}
+
+// ratesFetchCmd gets today's rates.
+type ratesFetchCmd struct{}
+
+// Run asks the ECB, or the address of --ecb-url.
+func (ratesFetchCmd) Run(ctx context.Context, p *program) error {
+	if err := p.openOrMake(ctx); err != nil {
+		return err
+	}
+	report, err := p.app.Rates.Fetch(ctx, access.System(0), func(ctx context.Context) ([]fx.Fixing, error) {
+		return fx.Fetch(ctx, http.DefaultClient, p.ECBURL)
+	})
+	if err != nil {
+		return err
+	}
+	p.tellRates(report)
+	return nil
+}
+
+// ratesQuoteCmd records a manual quote.
+type ratesQuoteCmd struct {
+	siteFlag
+	Currency string    `arg:"" help:"Currency, such as AED."`
+	Rate     string    `arg:"" help:"How much of this currency one euro is, such as 4.2103."`
+	Day      dayFlag   `required:"" placeholder:"YYYY-MM-DD" help:"The day of the rate."`
+	QuoteID  string    `name:"quote-id" required:"" placeholder:"ID" help:"The reference that the bank or broker gave to this rate."`
+	Expires  time.Time `placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"The rate is not used from this time on, in GMT (default: it does not expire)."`
+	Reason   string    `help:"Why; the operator who approves it reads this."`
+}
+
+// Run records the quote, or says that another operator must approve it.
+func (c ratesQuoteCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	in := rates.QuoteFields{Day: c.Day.day, Rate: &c.Rate, QuoteID: &c.QuoteID, Reason: c.Reason}
+	if currency, err := money.ParseCurrency(strings.ToUpper(c.Currency)); err != nil {
+		in.Problems.Wrong("currency", "%v.", err)
+	} else {
+		in.Currency = &currency
+	}
+	if !c.Expires.IsZero() {
+		in.Expires = &c.Expires
+	}
+	made, err := p.app.Rates.Quote(ctx, actor, in)
+	if err != nil {
+		return err
+	}
+	if made.State == proposal.Open {
+		return p.waits(made)
+	}
+	p.printf("the quote %s is on file: one euro is %s %s on %s\n", c.QuoteID, c.Rate, strings.ToUpper(c.Currency), c.Day.day)
+	return nil
+}
+
+func (p *program) tellRates(r rates.RatesReport) {
+	p.printf("%d days: %d rates put on file, %d already there", r.Days, r.Created, r.AlreadyThere)
+	if r.Skipped > 0 {
+		p.printf(", %d left out because their currencies are not known", r.Skipped)
+	}
+	p.printf("\n")
+	if r.Created > 0 {
+		p.printf("the new rates are from %s to %s\n", r.First, r.Last)
+	}
+	for _, c := range r.Conflicts {
+		p.printf("%s on %s stays %s, as it is on file; the new value %s is not used\n",
+			c.Fixing.Currency, c.Fixing.Day, c.OnFile, c.Fixing.Rate)
+	}
+	if r.Priced > 0 {
+		p.printf("%d payments that waited for a rate now have a price\n", r.Priced)
+	}
+}

@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/internal/book/ledger"
+	"holdfast/internal/domain/card"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/exposure"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/errs"
+	"holdfast/internal/report"
+)
+
+// momentFlags say what was known when a report is made, and in which currency it is.
+type momentFlags struct {
+	KnownAt  time.Time `name:"known-at" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Use only what was known at this time, in GMT (default: now)."`
+	Currency string    `placeholder:"CODE" help:"Currency of the report (default: the policy's)."`
+}
+
+// in reads the currency of a report.
+func (f momentFlags) in(p *errs.Problems) money.Currency {
+	if f.Currency == "" {
+		return ""
+	}
+	c, err := money.ParseCurrency(strings.ToUpper(f.Currency))
+	if err != nil {
+		p.Wrong("currency", "%v.", err)
+	}
+	return c
+}
+
+// reportFlags are the flags that exposure, run-off, ageing and movement share.
+type reportFlags struct {
+	siteFlag
+	momentFlags
+	Valuation  string   `enum:"spot,locked" default:"spot" placeholder:"KIND" help:"spot (the default): with the exchange rates of the day. locked: with the rates at which payments were priced."`
+	Channels   []int64  `placeholder:"ID" help:"Only these channels, by id."`
+	Suppliers  []int64  `placeholder:"ID" help:"Only bookings with one of these suppliers, by id."`
+	Schemes    []string `placeholder:"NAME" help:"Only payments by cards of these schemes, such as visa, or unknown."`
+	Countries  []string `placeholder:"CODE" help:"Only bookings of these countries, such as ES."`
+	Currencies []string `placeholder:"CODE" help:"Only bookings in these currencies."`
+	Months     []string `placeholder:"YYYY-MM" help:"Only trips that end in these months."`
+	formFlags
+	orderFlags
+	detailFlags
+}
+
+// query is the part of the query that these reports share.
+func (f reportFlags) query(asOf dayFlag) report.ExposureQuery {
+	query := report.ExposureQuery{
+		Moment:    ledger.Moment{AsOf: asOf.day, KnownAt: f.KnownAt},
+		Valuation: exposure.Valuation(f.Valuation),
+		Scope:     exposure.Scope{Channels: f.Channels, Suppliers: f.Suppliers, Months: f.Months},
+	}
+	query.Currency = f.in(&query.Problems)
+	for _, name := range f.Schemes {
+		query.Schemes = append(query.Schemes, card.Scheme(strings.ToLower(name)))
+	}
+	for _, code := range f.Countries {
+		query.Countries = append(query.Countries, strings.ToUpper(code))
+	}
+	for _, code := range f.Currencies {
+		query.Currencies = append(query.Currencies, money.Currency(strings.ToUpper(code)))
+	}
+	return query
+}
+
+// reportPage is a report in all its forms.
+type reportPage struct {
+	query exposure.ReportQuery
+	shape any     // the JSON of the API
+	parts []sheet // the rows, for tables and CSV: all with the same columns
+	table func()  // prints the tables and what stands around them
+}
+
+// printReport prints a report in the form that was asked for.
+func (p *program) printReport(form formFlags, order orderFlags, r *reportPage) error {
+	if form.JSON {
+		if order != (orderFlags{}) {
+			return errs.WrongField("sort", "--sort and --limit are for tables and CSV. JSON has all rows.")
+		}
+		return p.printJSON(r.shape)
+	}
+	for i := range r.parts {
+		part := &r.parts[i]
+		if order.Sort.column != "" { // a subtotal stands below its rows, and they part
+			part.rows = slices.DeleteFunc(part.rows, func(row []cell) bool { return row[0].plain == "subtotal" })
+		}
+		if err := part.arrange(order); err != nil {
+			return err
+		}
+	}
+	if !form.CSV {
+		r.table()
+		return nil
+	}
+	all := sheet{columns: r.parts[0].columns}
+	for _, part := range r.parts {
+		all.rows = append(append(all.rows, part.rows...), part.foot...)
+	}
+	return p.printCSV(all.known(r.query.KnownAt), r.query.AsOf.String())
+}
+
+// known adds a first column with the time at which a report was known.
+func (s sheet) known(at time.Time) sheet {
+	known := words(civil.FormatInstant(at))
+	s.columns = append([]column{{name: "known_at"}}, s.columns...)
+	add := func(rows [][]cell) [][]cell {
+		list := make([][]cell, len(rows))
+		for i, row := range rows {
+			list[i] = append([]cell{known}, row...)
+		}
+		return list
+	}
+	s.rows, s.foot = add(s.rows), add(s.foot)
+	return s
+}
+
+// only is the sheet with some of its columns, with their titles, for a table. The CSV has more columns than fit a screen.
+func (s sheet) only(columns ...column) sheet {
+	places := make([]int, len(columns))
+	for i, c := range columns {
+		places[i] = columnNamed(s.columns, c.name)
+	}
+	pick := func(rows [][]cell) [][]cell {
+		list := make([][]cell, len(rows))
+		for i, row := range rows {
+			for _, place := range places {
+				list[i] = append(list[i], cellAt(row, place))
+			}
+		}
+		return list
+	}
+	return sheet{columns: columns, rows: pick(s.rows), foot: pick(s.foot)}
+}
+
+// value is an amount in the currency of a report, or that it is not known.
+func value(n int64, gap bool, c money.Currency) cell {
+	if gap {
+		return unknown()
+	}
+	return amount(n, c)
+}
+
+// share is a part of a whole in percent. It is cut to one decimal, so that only the whole is 100.0 %.
+func share(part, whole int64, gap bool) cell {
+	if gap || whole == 0 {
+		return cell{text: "-", figure: true}
+	}
+	percent := protection.Percent(part, whole)
+	return figures(percent+" %", percent)
+}
+
+// legend explains the two figures under every report that shows them.
+const legend = "\nE1: what is lost if the merchants fail now. E2: what can still be charged back for trips that are over.\n"
+
+// known says which facts and rates a report uses.
+func known(q exposure.ReportQuery) string {
+	return fmt.Sprintf("as known at %s GMT, %s valuation, recognition by %s", civil.FormatInstant(q.KnownAt), q.Valuation,
+		strings.ReplaceAll(string(q.Recognition), "_", " "))
+}
+
+// tellPending prints what has no value in the currency of the report.
+func (p *program) tellPending(q exposure.ReportQuery, pending []exposure.Pending) {
+	for _, w := range pending {
+		if q.Valuation == exposure.Locked {
+			p.printf("Not counted, because they wait for an exchange rate: ")
+		} else {
+			p.printf("No exchange rate from %s to %s, so the total is not known: ", w.Currency, q.Currency)
+		}
+		p.printf("%s, E1 %s %s", counted(w.Allocations, "allocation"), w.Currency, money.Format(w.E1, w.Currency))
+		if w.E2 != 0 {
+			p.printf(", E2 %s %s", w.Currency, money.Format(w.E2, w.Currency))
+		}
+		p.printf(".\n")
+	}
+}
+
+// tellConverted prints what a locked valuation has converted at spot, because it was priced in the currency of another policy.
+func (p *program) tellConverted(q exposure.ReportQuery, converted []exposure.Converted) {
+	for _, c := range converted {
+		p.printf("Priced in %s under another policy: %d allocations, E1 %s %s", c.Currency, c.Allocations, c.Currency,
+			money.Format(c.E1, c.Currency))
+		if c.E2 != 0 {
+			p.printf(", E2 %s %s", c.Currency, money.Format(c.E2, c.Currency))
+		}
+		if c.Gaps == (exposure.Gaps{}) {
+			p.printf(". The total has them, converted at spot.\n")
+		} else {
+			p.printf(". No exchange rate from %s to %s, so the total is not known.\n", c.Currency, q.Currency)
+		}
+	}
+}
+
+// tellApart prints what has no value, and what is not covered.
+func (p *program) tellApart(q exposure.ReportQuery, pending, uncovered []exposure.Pending) {
+	p.tellPending(q, pending)
+	for _, u := range uncovered {
+		p.printf("Not protected, or not yet covered: %s, %s %s.\n", counted(u.Allocations, "allocation"), u.Currency, money.Format(u.E1, u.Currency))
+	}
+}

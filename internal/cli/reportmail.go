@@ -1,0 +1,258 @@
+package cli
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"holdfast/internal/api/view"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/errs"
+	"holdfast/internal/notify/schedules"
+	"holdfast/internal/store"
+	"holdfast/internal/web/dashboard"
+	"holdfast/internal/web/kit"
+)
+
+// reportMailCmd groups the commands about reports by mail.
+type reportMailCmd struct {
+	List   reportMailListCmd   `cmd:"" help:"List the reports that go to people by mail."`
+	Order  reportMailOrderCmd  `cmd:"" help:"Send a report to people each week or month."`
+	Change reportMailChangeCmd `cmd:"" help:"Change a report: its page, its day, its recipients."`
+	Pause  reportMailPauseCmd  `cmd:"" help:"Send it no more, for the time being."`
+	Resume reportMailResumeCmd `cmd:"" help:"Go on with a report that is paused or was stopped."`
+	Send   reportMailSendCmd   `cmd:"" help:"Send it at once, too. The service makes it within a minute."`
+	End    reportMailEndCmd    `cmd:"" help:"End it, and remove its history."`
+}
+
+// reportsOf names a site, or all of them.
+type reportsOf struct {
+	siteFlag
+	AllSites bool `name:"all-sites" help:"The reports over all sites, such as receivables."`
+}
+
+func (f reportsOf) actor(ctx context.Context, p *program) (access.Actor, error) {
+	if !f.AllSites {
+		return p.operatorAt(ctx, f.Site)
+	}
+	if err := p.open(ctx); err != nil {
+		return access.Actor{}, err
+	}
+	if p.as != "" {
+		return p.asPerson(ctx, access.System(0))
+	}
+	return access.System(0), nil
+}
+
+// oneReport names a report by mail.
+type oneReport struct {
+	reportsOf
+	ID int64 `arg:"" help:"Id of the report by mail."`
+}
+
+// change does something to a report by mail, and prints how it stands then.
+func (c oneReport) change(
+	ctx context.Context, p *program, do func(ctx context.Context, actor access.Actor, id int64) (schedules.Order, error), done string,
+) error {
+	actor, err := c.actor(ctx, p)
+	if err != nil {
+		return err
+	}
+	o, err := do(ctx, actor, c.ID)
+	if err == nil {
+		p.printf("report %d %s\n", o.ID, done)
+	}
+	return err
+}
+
+// reportMailListCmd lists them.
+type reportMailListCmd struct {
+	reportsOf
+	JSON bool `name:"json" xor:"form" help:"Print JSON, the same as the API."`
+	CSV  bool `name:"csv" xor:"form" help:"Print CSV."`
+	orderFlags
+}
+
+// Run prints them.
+func (c reportMailListCmd) Run(ctx context.Context, p *program) error {
+	list := listing[schedules.Order]{
+		read: func(actor access.Actor, _ store.Page) (store.List[schedules.Order], error) {
+			all, err := p.app.Orders.List(ctx, actor) // there are a few: one page has them all
+			return store.List[schedules.Order]{Items: all, Total: int64(len(all))}, err
+		},
+		shape:   func(o schedules.Order) any { return view.ShowReportMail(o) },
+		columns: columnsOf("id name view when format to owner state due"),
+		row: func(o schedules.Order) []cell {
+			return []cell{
+				ident(o.ID), words(o.Name), words(o.View), words(o.When()), words(string(o.Format)), words(strings.Join(o.Recipients, " ")),
+				words(o.Owner), words(string(o.State)), dayCell(o.Due),
+			}
+		},
+		none: "No report goes by mail.",
+	}
+	if err := c.check(list.columns); err != nil {
+		return err
+	}
+	actor, err := c.actor(ctx, p)
+	if err != nil {
+		return err
+	}
+	return list.print(p, actor, formFlags{JSON: c.JSON, CSV: c.CSV}, c.orderFlags, p.now(actor))
+}
+
+// reportMailOrderCmd orders a report.
+type reportMailOrderCmd struct {
+	reportsOf
+	View    string `arg:"" help:"The page: its address below the site, such as \"/exposure?by=channel\"."`
+	Name    string `placeholder:"TEXT" help:"The subject of the mail (default: the address of the page)."`
+	Owner   string `required:"" placeholder:"USERNAME" help:"With whose rights it is made. It stops when they lose them."`
+	To      string `placeholder:"USERNAME,…" field:"recipients" help:"Recipients (default: its owner)."`
+	Weekly  string `placeholder:"DAY" field:"weekly" xor:"day" help:"Each week on this day, such as monday."`
+	Monthly int64  `placeholder:"N" field:"on" xor:"day" help:"Each month on this day, 1 to 31 (default: 1)."`
+	Format  string `default:"xlsx" help:"csv or xlsx (default: xlsx)."`
+}
+
+// Run orders it.
+func (c reportMailOrderCmd) Run(ctx context.Context, p *program) error {
+	actor, err := c.actor(ctx, p)
+	if err != nil {
+		return err
+	}
+	if c.Name == "" {
+		c.Name = c.View
+	}
+	if c.To == "" {
+		c.To = c.Owner
+	}
+	format, every, on, to := schedules.Format(c.Format), schedules.Month, max(c.Monthly, 1), strings.Split(c.To, ",")
+	in := schedules.Fields{Name: &c.Name, View: &c.View, Format: &format, Every: &every, On: &on, Recipients: &to, Owner: &c.Owner}
+	if c.Monthly < 0 {
+		on = c.Monthly
+	}
+	if c.Weekly != "" {
+		every = schedules.Week
+		if on, err = weekday(c.Weekly); err != nil {
+			return err
+		}
+	}
+	if err := p.makePages(); err != nil {
+		return err
+	}
+	made, err := p.app.Orders.Create(ctx, actor, in)
+	if err != nil {
+		return err
+	}
+	p.printf("report %d goes by mail %s, the first time on %s\n", made.ID, made.When(), made.Due)
+	return nil
+}
+
+// makePages makes the dashboard's pages, so that the one of a report is tried first, as the page of the form does.
+func (p *program) makePages() error {
+	_, err := dashboard.New(kit.Config{ // nothing leaves from here, so links in what is tried need no base
+		Log: p.log(), Profile: string(p.Profile), Clock: p.core.Clock, AddressOf: func(*http.Request) string { return "" },
+	}, p.app)
+	return err
+}
+
+// weekday is the number of a day of the week, 1 for Monday.
+func weekday(name string) (int64, error) {
+	for day := range civil.Day(7) {
+		if strings.EqualFold(time.Weekday((day+1)%7).String(), strings.TrimSpace(name)) {
+			return int64(day) + 1, nil
+		}
+	}
+	return 0, errs.WrongField("weekly", "A day such as monday is expected.")
+}
+
+// reportMailChangeCmd changes a report. A field whose flag is not given stays as it is.
+type reportMailChangeCmd struct {
+	oneReport
+	View    *string `placeholder:"ADDRESS" help:"The page: its address below the site, such as \"/exposure?by=channel\"."`
+	Name    *string `placeholder:"TEXT" help:"The subject of the mail."`
+	Owner   *string `placeholder:"USERNAME" help:"With whose rights it is made."`
+	To      *string `placeholder:"USERNAME,…" field:"recipients" help:"Recipients."`
+	Weekly  *string `placeholder:"DAY" field:"weekly" xor:"day" help:"Each week on this day, such as monday."`
+	Monthly *int64  `placeholder:"N" field:"on" xor:"day" help:"Each month on this day, 1 to 31."`
+	Format  *string `placeholder:"FORMAT" help:"csv or xlsx."`
+}
+
+// Run changes it.
+func (c reportMailChangeCmd) Run(ctx context.Context, p *program) error {
+	actor, err := c.actor(ctx, p)
+	if err != nil {
+		return err
+	}
+	in := schedules.Fields{Name: c.Name, View: c.View, Owner: c.Owner}
+	if c.Format != nil {
+		in.Format = new(schedules.Format(*c.Format))
+	}
+	if c.To != nil {
+		in.Recipients = new(strings.Split(*c.To, ","))
+	}
+	if c.Monthly != nil {
+		in.Every, in.On = new(schedules.Month), c.Monthly
+	}
+	if c.Weekly != nil {
+		day, err := weekday(*c.Weekly)
+		if err != nil {
+			return err
+		}
+		in.Every, in.On = new(schedules.Week), &day
+	}
+	if err := p.makePages(); err != nil {
+		return err
+	}
+	changed, err := p.app.Orders.Change(ctx, actor, c.ID, in)
+	if err == nil {
+		p.printf("report %d goes by mail %s, next on %s\n", changed.ID, changed.When(), changed.Due)
+	}
+	return err
+}
+
+// reportMailPauseCmd pauses a report.
+type reportMailPauseCmd struct{ oneReport }
+
+// Run pauses it.
+func (c reportMailPauseCmd) Run(ctx context.Context, p *program) error {
+	return c.change(ctx, p, func(ctx context.Context, actor access.Actor, id int64) (schedules.Order, error) {
+		return p.app.Orders.Pause(ctx, actor, id)
+	}, "is paused")
+}
+
+// reportMailResumeCmd lets a report go on.
+type reportMailResumeCmd struct{ oneReport }
+
+// Run lets it go on.
+func (c reportMailResumeCmd) Run(ctx context.Context, p *program) error {
+	return c.change(ctx, p, func(ctx context.Context, actor access.Actor, id int64) (schedules.Order, error) {
+		return p.app.Orders.Resume(ctx, actor, id)
+	}, "goes on")
+}
+
+// reportMailSendCmd sends a report at once.
+type reportMailSendCmd struct{ oneReport }
+
+// Run asks the service for it.
+func (c reportMailSendCmd) Run(ctx context.Context, p *program) error {
+	return c.change(ctx, p, func(ctx context.Context, actor access.Actor, id int64) (schedules.Order, error) {
+		return p.app.Orders.SendNow(ctx, actor, id)
+	}, "is sent within a minute, while the service runs")
+}
+
+// reportMailEndCmd ends a report.
+type reportMailEndCmd struct{ oneReport }
+
+// Run ends it.
+func (c reportMailEndCmd) Run(ctx context.Context, p *program) error {
+	actor, err := c.actor(ctx, p)
+	if err != nil {
+		return err
+	}
+	if err := p.app.Orders.End(ctx, actor, c.ID); err != nil {
+		return err
+	}
+	p.printf("report %d no longer goes by mail\n", c.ID)
+	return nil
+}

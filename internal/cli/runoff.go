@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"context"
+
+	"holdfast/internal/api/view"
+	"holdfast/internal/domain/exposure"
+	"holdfast/internal/report"
+)
+
+// runOffCmd prints a run-off.
+type runOffCmd struct {
+	reportFlags `embed:""`
+	AsOf        dayFlag `name:"as-of" placeholder:"YYYY-MM-DD" help:"Start at the end of this day (default: today)."`
+	On          dayFlag `placeholder:"YYYY-MM-DD" help:"With --details: what is left at the end of this later day (default: the first day)."`
+}
+
+// Help says how to read the figures.
+func (runOffCmd) Help() string {
+	return "Shows how much is still at risk on later days if there are no new payments, refunds or changes. It shows each of " +
+		"the next 35 days, then one day a week up to 26 weeks, then the ends of months until the last dispute window has " +
+		"ended. All amounts are converted with the exchange rates of the first day."
+}
+
+// Run computes the run-off and prints it.
+func (c runOffCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	if c.Details {
+		in := report.DetailsQuery{ExposureQuery: c.query(c.AsOf), On: c.On.day}
+		return p.exposureDetails(ctx, actor, in, c.detailFlags, c.formFlags, c.orderFlags)
+	}
+	query := c.query(c.AsOf)
+	if c.On.day != nil {
+		query.Problems.Wrong("on", "Use it with --details.")
+	}
+	report, err := p.app.Exposure.RunOff(ctx, actor, query)
+	if err != nil {
+		return err
+	}
+	page := &reportPage{query: report.Query, shape: view.ShowRunOff(report), parts: []sheet{runOffSheet(report)}}
+	page.table = func() { p.runOffTable(report, page.parts[0]) }
+	return p.printReport(c.formFlags, c.orderFlags, page)
+}
+
+// ageingCmd prints an ageing.
+type ageingCmd struct {
+	reportFlags `embed:""`
+	AsOf        dayFlag  `name:"as-of" placeholder:"YYYY-MM-DD" help:"The end of this day (default: today)."`
+	Bands       []string `placeholder:"BAND" help:"With --details: only these bands, such as 1-7,8-30, in_travel or over_365."`
+}
+
+// Run computes the ageing and prints it.
+func (c ageingCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	if c.Details {
+		in := report.DetailsQuery{ExposureQuery: c.query(c.AsOf), Bands: c.Bands}
+		return p.exposureDetails(ctx, actor, in, c.detailFlags, c.formFlags, c.orderFlags)
+	}
+	query := c.query(c.AsOf)
+	if len(c.Bands) > 0 {
+		query.Problems.Wrong("bands", "Use them with --details.")
+	}
+	report, err := p.app.Exposure.Ageing(ctx, actor, query)
+	if err != nil {
+		return err
+	}
+	page := &reportPage{query: report.Query, shape: view.ShowAgeing(report), parts: []sheet{ageingSheet(report)}}
+	page.table = func() { p.ageingTable(report, page.parts[0]) }
+	return p.printReport(c.formFlags, c.orderFlags, page)
+}
+
+// movementCmd prints a movement.
+type movementCmd struct {
+	reportFlags `embed:""`
+	From        dayFlag `required:"" placeholder:"YYYY-MM-DD" help:"Start at the end of this day."`
+	To          dayFlag `field:"as_of" placeholder:"YYYY-MM-DD" help:"Stop at the end of this day (default: today)."`
+	By          string  `enum:"currency,channel" default:"currency" placeholder:"WHAT" help:"One movement for each base currency (the default), or for each channel, and the total."`
+}
+
+// Help says in which line a change is counted.
+func (movementCmd) Help() string {
+	return "Every line has a sign, and the opening with all lines makes exactly the closing. Where several things happen on " +
+		"one day, they count in this order: first trips end and dispute windows close (delivered, expired), then travel " +
+		"dates change (re-dated), then new payments are covered (new), then come refunds, chargebacks and reversals. The " +
+		"opening is converted with the exchange rates of the first day, everything else with those of the last day. The " +
+		"difference between the two is the revaluation."
+}
+
+// Run computes the movement and prints it.
+func (c movementCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	query := c.query(c.To)
+	query.By = exposure.Dimension(c.By)
+	in := report.MovementQuery{ExposureQuery: query, From: c.From.day}
+	if c.Details {
+		return p.movementDetails(ctx, actor, in, c.detailFlags, c.formFlags, c.orderFlags)
+	}
+	report, err := p.app.Exposure.Movement(ctx, actor, in)
+	if err != nil {
+		return err
+	}
+	page := &reportPage{query: report.Query.ReportQuery, shape: view.ShowMovement(report), parts: []sheet{movementSheet(report)}}
+	ordered := c.orderFlags != orderFlags{}
+	page.table = func() { p.movementTable(report, page.parts[0], ordered) }
+	return p.printReport(c.formFlags, c.orderFlags, page)
+}

@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"holdfast/internal/domain/exposure"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/report"
+)
+
+// indent sets the tables of these reports off from the text above them.
+const indent = "  "
+
+// inCurrency names a column with amounts in one base currency.
+func inCurrency(name string, c money.Currency) column {
+	return column{name: name + "_" + strings.ToLower(string(c)), title: "in " + string(c)}
+}
+
+// runOffSheet has a row for each day, in the currency of the report and in each base currency.
+func runOffSheet(r report.RunOffReport) sheet {
+	q := r.Query
+	s := sheet{columns: columnsOf("row date days report_currency e1_report e2_report left_percent")}
+	for _, c := range r.Points[0].By {
+		s.columns = append(s.columns, inCurrency("e1", c.Currency), inCurrency("e2", c.Currency))
+	}
+	first := r.Points[0]
+	for _, point := range r.Points {
+		row := []cell{
+			words("day"), dayCell(point.Day), count(int64(point.Day - q.AsOf)), words(string(q.Currency)),
+			value(point.Total.E1, point.Gaps.E1, q.Currency), value(point.Total.E2, point.Gaps.E2, q.Currency),
+			share(point.Total.E1, first.Total.E1, first.Gaps.E1 || point.Gaps.E1),
+		}
+		for _, c := range point.By {
+			row = append(row, amount(c.E1, c.Currency), amount(c.E2, c.Currency))
+		}
+		s.rows = append(s.rows, row)
+	}
+	return s
+}
+
+// runOffTable prints the run-off for people, up to the first day on which nothing is left.
+func (p *program) runOffTable(r report.RunOffReport, s sheet) {
+	q := r.Query
+	p.printf("Run-off from the end of %s,\n%s\n\n", q.AsOf, known(q))
+	if r.Allocations == 0 {
+		p.tellNothing(q, r.PendingRate, r.Uncovered)
+		return
+	}
+	code := string(q.Currency)
+	columns := []column{
+		{"date", "END OF"}, {"days", ""}, {"e1_report", "E1 " + code}, {"e2_report", "E2 " + code}, {"left_percent", "OF E1"},
+	}
+	unvalued := slices.ContainsFunc(r.Points, func(p exposure.RunOffPoint) bool { return p.Gaps != exposure.Gaps{} })
+	for _, c := range r.Points[0].By {
+		if unvalued { // the base currencies are all that is known
+			columns = append(columns, inCurrency("e1", c.Currency))
+		}
+	}
+	last := slices.IndexFunc(r.Points, func(p exposure.RunOffPoint) bool {
+		return p.Total == protection.Level{} && p.Gaps == exposure.Gaps{}
+	})
+	if last >= 0 {
+		s.rows = slices.DeleteFunc(s.rows, func(row []cell) bool { return row[1].plain > r.Points[last].Day.String() })
+	}
+	p.printTable(s.only(columns...), indent)
+	amount := func(n int64) string { return money.Format(n, q.Currency) }
+	switch {
+	case r.HalfLife != nil:
+		p.printf("\nHalf of E1 is gone by %s, after %d days; its mean life is %s days.\n", *r.HalfLife, *r.HalfLife-q.AsOf, r.MeanLifeDays())
+	case r.Points[0].Gaps.E1:
+		p.printf("\nHalf-life and mean life are not known.\n")
+	default:
+		p.printf("\nThere is no E1.\n")
+	}
+	if r.Peak.Gap {
+		p.printf("Its peak so far is not known.")
+	} else {
+		p.printf("Its peak so far, at the rates of the first day: %s %s on %s.", q.Currency, amount(r.Peak.E1), r.Peak.Day)
+	}
+	p.printf(" The last dispute window ends on %s.\n", r.LastDay)
+	p.printf("%s", legend)
+	p.tellConverted(q, r.Converted)
+	p.tellApart(q, r.PendingRate, r.Uncovered)
+}
+
+// tellNothing is printed in place of a table without rows.
+func (p *program) tellNothing(q exposure.ReportQuery, pending, uncovered []exposure.Pending) {
+	if len(pending) > 0 {
+		p.printf("Nothing that has a rate is at risk.\n")
+	} else {
+		p.printf("Nothing is at risk.\n")
+	}
+	p.tellApart(q, pending, uncovered)
+}
+
+// ageingSheet has a row for each band, in the currency of the report and in each base currency.
+func ageingSheet(r report.AgeingReport) sheet {
+	q := r.Query
+	s := sheet{columns: columnsOf("row band allocations report_currency e1_report share_percent")}
+	var currencies []money.Currency
+	for _, band := range r.Bands {
+		for _, c := range band.By {
+			if !slices.Contains(currencies, c.Currency) {
+				currencies = append(currencies, c.Currency)
+			}
+		}
+	}
+	slices.Sort(currencies)
+	for _, c := range currencies {
+		s.columns = append(s.columns, inCurrency("e1", c))
+	}
+	for _, band := range r.Bands {
+		row := []cell{
+			words("band"), {text: bandName(band.Name), plain: band.Name}, count(band.Allocations), words(string(q.Currency)),
+			value(band.E1, band.Gap, q.Currency), share(band.E1, r.Total, r.Gap || band.Gap),
+		}
+		for _, c := range currencies {
+			own := cell{text: "-", plain: money.FormatPlain(0, c), figure: true}
+			if i := slices.IndexFunc(band.By, func(b exposure.AgeingCurrency) bool { return b.Currency == c }); i >= 0 {
+				own = amount(band.By[i].E1, c)
+			}
+			row = append(row, own)
+		}
+		s.rows = append(s.rows, row)
+	}
+	foot := func(kind string, allocations cell, n int64, part cell) {
+		s.foot = append(s.foot, []cell{words(kind), {text: kind}, allocations, words(string(q.Currency)), value(n, r.Gap, q.Currency), part})
+	}
+	if r.Rounding != 0 && !r.Gap {
+		foot("rounding", cell{}, r.Rounding, cell{})
+	}
+	foot("total", count(r.Allocations), r.Total, share(r.Total, r.Total, r.Gap))
+	return s
+}
+
+// ageingTable prints the ageing for people, with a column for each base currency.
+func (p *program) ageingTable(r report.AgeingReport, s sheet) {
+	q := r.Query
+	p.printf("Ageing of E1 at the end of %s,\n%s\n\n", q.AsOf, known(q))
+	if r.Allocations == 0 {
+		p.tellNothing(q, r.PendingRate, r.Uncovered)
+		return
+	}
+	columns := []column{{"band", "TRIP ENDS IN"}, {"allocations", ""}, {"e1_report", "E1 " + string(q.Currency)}, {"share_percent", "SHARE"}}
+	p.printTable(s.only(append(columns, s.columns[6:]...)...), indent)
+	p.printf("\nE1: what is lost if the merchants fail now. Under way: the trip has begun and is not over.\n")
+	p.tellConverted(q, r.Converted)
+	p.tellApart(q, r.PendingRate, r.Uncovered)
+}
+
+func bandName(name string) string {
+	switch name {
+	case "in_travel":
+		return "under way"
+	case "over_365":
+		return "over 365 days"
+	default:
+		return strings.Replace(name, "-", "–", 1) + " days"
+	}
+}

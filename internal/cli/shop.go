@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/client"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/demo"
+	"holdfast/internal/domain/card"
+	"holdfast/internal/domain/merchant"
+	mails "holdfast/internal/notify/mail"
+	"holdfast/internal/psp/sandbox"
+	"holdfast/internal/store"
+	"holdfast/internal/web/checkout"
+	"holdfast/internal/web/modal"
+	"holdfast/internal/web/outbox"
+)
+
+// openShop makes the checkout page of the demo. The page knows only what a merchant knows: the address of the script, the
+// channel and its secret, and the API, to which it speaks over the network like any merchant's server.
+func (p *program) openShop(w demo.World, addr net.Addr) error {
+	if err := p.makeModal(); err != nil {
+		return err
+	}
+	name, integrity := p.modal.Script()
+	var channel merchant.Channel
+	for _, c := range w.Channels {
+		if c.Name == demo.TestChannel {
+			channel = c
+		}
+	}
+	// Not under the public address: a proxy in front of it may not be there yet.
+	service, err := client.New(Config{}.baseURL(addr), w.Site.Path, client.APIToken(w.Token),
+		client.WithSegments(p.RESTRoot, p.Namespace), client.WithTimeout(shopTimeout), client.WithPatience(shopPatience))
+	if err != nil {
+		return err
+	}
+	shop, err := checkout.New(checkout.Config{
+		Merchant: cmp.Or(channel.ReceiptLabel, w.Site.Name), Site: w.Site.Path, Channel: channel.ID,
+		Script: p.base + modal.Path + name, Integrity: integrity, Cards: testCards(),
+		Clock: service.Clock.Get, Booking: service.Bookings.Get, Transaction: service.Transactions.Get,
+		Secret: func(ctx context.Context) (string, error) {
+			c, err := p.app.Channels.Get(ctx, merchants.SystemAt(w.Site), channel.ID)
+			if err != nil {
+				return "", err
+			}
+			return p.app.Channels.Secret(c)
+		},
+	})
+	p.shop = shop
+	return err
+}
+
+// A page that is being loaded does not wait for long.
+const shopTimeout, shopPatience = 10 * time.Second, 2 * time.Second
+
+// openOutbox makes the pages that show the mails of the demo.
+func (p *program) openOutbox(w demo.World) error {
+	reader := merchants.SystemAt(w.Site)
+	pages, err := outbox.New(outbox.Config{
+		Newest: func(ctx context.Context, n int) ([]mails.Mail, error) {
+			found, err := p.app.Mails.List(ctx, reader, mails.Filter{}, store.Page{Number: 1, Size: n, Offset: -1, OrderBy: "id", Descending: true})
+			return found.Items, err
+		},
+		Get: func(ctx context.Context, id int64) (mails.Mail, mails.Message, error) {
+			return p.app.Mails.Get(ctx, reader, id)
+		},
+	})
+	p.outbox = pages
+	return err
+}
+
+// shopOrigins are the origins under which a browser on this machine may open the shop.
+func (p *program) shopOrigins() []string {
+	base, err := url.Parse(p.base)
+	if err != nil {
+		return nil
+	}
+	origins := []string{base.Scheme + "://" + base.Host}
+	if ip := net.ParseIP(base.Hostname()); ip != nil && ip.IsLoopback() {
+		origins = append(origins, base.Scheme+"://"+net.JoinHostPort("localhost", base.Port()))
+	}
+	return origins
+}
+
+// decks are the groups of test cards on the shop's page, with the beginning of their tokens.
+var decks = []struct{ prefix, name string }{
+	{"tok_declined", "Declined"}, {"tok_3ds", "Authentication (3DS)"}, {"tok_timeout", "No answer in time"},
+	{"tok_answer", "No answer in time"}, {"tok_chargeback", "Charged back later"}, {"", "Approved"},
+}
+
+// testCards are the test cards of the sandbox processor, in the form that the shop's page needs.
+func testCards() (list []checkout.Card) {
+	for _, c := range sandbox.Cards {
+		at := slices.IndexFunc(decks, func(d struct{ prefix, name string }) bool { return strings.HasPrefix(c.Token, d.prefix) })
+		list = append(list, checkout.Card{Number: c.Number, Scheme: card.Scheme(c.Scheme).Label(), What: c.What, Group: decks[at].name})
+	}
+	return list
+}

@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"holdfast/internal/api/view"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/demo"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/errs"
+	"holdfast/internal/store"
+)
+
+// siteCmd groups the commands about sites.
+type siteCmd struct {
+	Create siteCreateCmd `cmd:"" help:"Create a site with a test channel."`
+	List   siteListCmd   `cmd:"" help:"List the sites."`
+	Set    siteSetCmd    `cmd:"" help:"Set the name of a site, and who stands on its statements: the issuer and the policyholder."`
+}
+
+// partyFlags are the fields of a company on statements. A field whose flag is not given stays as it is.
+type partyFlags struct {
+	Name        *string `help:"Name of the company."`
+	Address     *string `help:"Its address, up to 6 lines."`
+	TaxNumber   *string `placeholder:"NUMBER" help:"Its tax number."`
+	BankDetails *string `placeholder:"TEXT" help:"Where it is paid, up to 6 lines."`
+}
+
+func (f partyFlags) fields() merchant.PartyFields {
+	return merchant.PartyFields{Name: f.Name, Address: f.Address, TaxNumber: f.TaxNumber, BankDetails: f.BankDetails}
+}
+
+// siteSetCmd changes a site. Statements that are issued already keep what they say.
+type siteSetCmd struct {
+	siteFlag
+	Name         *string    `help:"Name of the site, as it stands in mails and on statements without a policyholder."`
+	Issuer       partyFlags `embed:"" prefix:"issuer-"`
+	Policyholder partyFlags `embed:"" prefix:"policyholder-"`
+}
+
+// Run changes it.
+func (c siteSetCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	changed, err := p.app.Sites.Change(ctx, actor, actor.SiteID, merchant.SiteFields{
+		Name: c.Name, Issuer: c.Issuer.fields(), Policyholder: c.Policyholder.fields(),
+	})
+	if err != nil {
+		return err
+	}
+	p.printf("%s\n", changed.Name)
+	for _, party := range []struct {
+		title string
+		of    merchant.Party
+	}{{"issuer", changed.Issuer}, {"policyholder", changed.Policyholder}} {
+		text := strings.Join([]string{
+			party.of.Name, party.of.Address, party.of.TaxNumber, party.of.BankDetails,
+		}, "\n")
+		p.printf("%s:\n", party.title)
+		for line := range strings.SplitSeq(text, "\n") {
+			if line != "" {
+				p.printf("  %s\n", line)
+			}
+		}
+	}
+	return nil
+}
+
+// siteCreateCmd creates a site.
+type siteCreateCmd struct {
+	Path     string `arg:"" help:"Path of the site, which begins its addresses: 2 to 40 small letters, digits and dashes."`
+	Name     string `required:"" help:"Name of the site."`
+	Currency string `required:"" placeholder:"CODE" help:"Currency of its policy, such as GBP."`
+	Sandbox  bool   `help:"Make a sandbox, where one person may make every change alone. It stays a sandbox for ever."`
+}
+
+// Run creates the site.
+func (c siteCreateCmd) Run(ctx context.Context, p *program) error {
+	if err := p.openOrMake(ctx); err != nil {
+		return err
+	}
+	// An operator may do everything on all sites, and the password of the demo's operator is in a file.
+	if _, err := p.app.Accounts.UserNamed(ctx, access.System(0), demo.OperatorName); err == nil && !c.Sandbox {
+		return errors.New("this database belongs to the demo, and the demo's operator could do everything on the new site; " +
+			"add --sandbox, or choose another database with --database")
+	}
+	in := merchant.SiteFields{Path: &c.Path, Name: &c.Name, Sandbox: c.Sandbox}
+	if currency, err := money.ParseCurrency(strings.ToUpper(c.Currency)); err != nil {
+		in.Problems.Wrong("currency", "%v.", err)
+	} else {
+		in.Currency = &currency
+	}
+	made, err := p.app.Sites.Create(ctx, access.System(0), in)
+	if err != nil {
+		return err
+	}
+	p.printf("site %d, %s, is created at /%s\n", made.ID, made.Name, made.Path)
+	return nil
+}
+
+// siteListCmd lists sites.
+type siteListCmd struct {
+	formFlags
+	orderFlags
+}
+
+// Run prints them.
+func (c siteListCmd) Run(ctx context.Context, p *program) error {
+	list := listing[merchant.Site]{
+		read: func(actor access.Actor, page store.Page) (store.List[merchant.Site], error) {
+			return p.app.Sites.List(ctx, actor, merchants.SiteFilter{}, page)
+		},
+		shape:   func(s merchant.Site) any { return view.ShowSite(s) },
+		columns: columnsOf("id path name currency channels sandbox"),
+		row: func(s merchant.Site) []cell {
+			return []cell{
+				ident(s.ID), words(s.Path), words(s.Name), words(string(s.Policy.Currency)), count(s.ChannelCount), yesNo(s.Sandbox),
+			}
+		},
+		none: "There are no sites.",
+	}
+	if err := c.check(list.columns); err != nil {
+		return err
+	}
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+	return list.print(p, access.System(0), c.formFlags, c.orderFlags, p.core.Clock())
+}
+
+// siteVariable names the site of commands that are not told one.
+const siteVariable = "HOLDFAST_SITE"
+
+// operatorAt opens the database and returns the operator who acts on a site: the one that --as names, or the program
+// itself. Without a path it takes the site of HOLDFAST_SITE, or the only one.
+func (p *program) operatorAt(ctx context.Context, path string) (access.Actor, error) {
+	if err := p.open(ctx); err != nil {
+		return access.Actor{}, err
+	}
+	site, err := p.siteAt(ctx, path)
+	if err != nil {
+		return access.Actor{}, err
+	}
+	p.site = site
+	actor := merchants.SystemAt(site)
+	if p.as != "" {
+		return p.asPerson(ctx, actor)
+	}
+	return actor, nil
+}
+
+func (p *program) siteAt(ctx context.Context, path string) (merchant.Site, error) {
+	if path != "" {
+		site, err := p.app.Sites.At(ctx, access.System(0), path)
+		if errs.Is(err, errs.SettingNotFound) {
+			err = errs.WrongField("site", "There is no site %q.", path)
+		}
+		return site, err
+	}
+	if path = os.Getenv(siteVariable); path != "" {
+		site, err := p.app.Sites.At(ctx, access.System(0), path)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", siteVariable, err)
+		}
+		return site, err
+	}
+	const shown = 10 // sites in a message
+	list, err := p.app.Sites.List(ctx, access.System(0), merchants.SiteFilter{}, store.Page{Number: 1, Size: shown, Offset: -1})
+	switch {
+	case err != nil:
+		return merchant.Site{}, err
+	case len(list.Items) == 1:
+		return list.Items[0], nil
+	case len(list.Items) == 0:
+		return merchant.Site{}, errors.New("the database has no site yet. Make one with `holdfast site create`")
+	}
+	var paths []string
+	for _, s := range list.Items {
+		paths = append(paths, s.Path)
+	}
+	if list.More {
+		paths = append(paths, "…")
+	}
+	return merchant.Site{}, errs.WrongField("site", "Name one of the sites with --site or %s: %s.", siteVariable, strings.Join(paths, ", "))
+}

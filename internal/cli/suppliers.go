@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+
+	"holdfast/internal/api/view"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/store"
+)
+
+// supplierCmd groups the commands about suppliers.
+type supplierCmd struct {
+	Create supplierCreateCmd `cmd:"" help:"Create a supplier."`
+	Set    supplierSetCmd    `cmd:"" help:"Change fields of a supplier."`
+	List   supplierListCmd   `cmd:"" help:"List the suppliers of a site."`
+	Delete supplierDeleteCmd `cmd:"" help:"Delete a supplier that is not in use."`
+}
+
+// supplierFlags are the fields of a supplier besides its name.
+type supplierFlags struct {
+	URL      *string `name:"url" help:"Address of the supplier's web site."`
+	Category *string `placeholder:"CODE" help:"Short code for the kind of supplier."`
+	Country  *string `placeholder:"CODE" help:"Country as two letters, such as PT."`
+}
+
+// supplierCreateCmd creates a supplier.
+type supplierCreateCmd struct {
+	siteFlag
+	Name string `arg:"" help:"Name of the supplier."`
+	supplierFlags
+}
+
+// Run creates it.
+func (c supplierCreateCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	in := merchant.SupplierFields{Name: &c.Name, URL: c.URL, Category: c.Category, Country: c.Country}
+	made, err := p.app.Suppliers.Create(ctx, actor, in)
+	if err != nil {
+		return err
+	}
+	p.printf("supplier %d, %s, is created\n", made.ID, made.Name)
+	return nil
+}
+
+// supplierSetCmd changes a supplier. A field whose flag is not given stays as it is.
+type supplierSetCmd struct {
+	siteFlag
+	ID   int64   `arg:"" help:"Id of the supplier."`
+	Name *string `help:"Name of the supplier."`
+	supplierFlags
+}
+
+// Run changes it.
+func (c supplierSetCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	in := merchant.SupplierFields{Name: c.Name, URL: c.URL, Category: c.Category, Country: c.Country}
+	changed, err := p.app.Suppliers.Change(ctx, actor, c.ID, in)
+	if err != nil {
+		return err
+	}
+	p.printf("supplier %d, %s, is changed\n", changed.ID, changed.Name)
+	return nil
+}
+
+// supplierListCmd lists suppliers.
+type supplierListCmd struct{ listFlags }
+
+// Run prints them.
+func (c supplierListCmd) Run(ctx context.Context, p *program) error {
+	return printList(ctx, p, c.listFlags, listing[merchant.Supplier]{
+		read: func(actor access.Actor, page store.Page) (store.List[merchant.Supplier], error) {
+			return p.app.Suppliers.List(ctx, actor, merchants.SupplierFilter{}, page)
+		},
+		shape:   func(s merchant.Supplier) any { return view.ShowSupplier(s) },
+		columns: columnsOf("id name category country url"),
+		row: func(s merchant.Supplier) []cell {
+			return []cell{ident(s.ID), words(s.Name), words(s.Category), words(s.Country), words(s.URL)}
+		},
+		none: "There are no suppliers.",
+	})
+}
+
+// supplierDeleteCmd deletes a supplier.
+type supplierDeleteCmd struct {
+	siteFlag
+	ID int64 `arg:"" help:"Id of the supplier."`
+}
+
+// Run deletes it.
+func (c supplierDeleteCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	if err := p.app.Suppliers.Delete(ctx, actor, c.ID, 0); err != nil {
+		return err
+	}
+	p.printf("supplier %d is deleted\n", c.ID)
+	return nil
+}

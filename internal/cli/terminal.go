@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// readPassword reads a new password. On a terminal it asks twice and shows nothing; otherwise it takes the first line of
+// standard input. A password is never an argument, because other people on the machine can see those.
+func (p *program) readPassword() (string, error) {
+	fd := int(p.stdin.Fd())
+	if !term.IsTerminal(fd) {
+		return p.readLine("")
+	}
+	ask := func(question string) (string, error) {
+		fmt.Fprint(p.stderr, question)
+		password, err := term.ReadPassword(fd)
+		fmt.Fprintln(p.stderr)
+		return string(password), err
+	}
+	first, err := ask("Password: ")
+	if err != nil {
+		return "", fmt.Errorf("the password cannot be read: %w", err)
+	}
+	second, err := ask("The same password again: ")
+	if err == nil && first != second {
+		err = errors.New("the two passwords are not the same")
+	}
+	if err != nil {
+		return "", fmt.Errorf("the password cannot be read: %w", err)
+	}
+	return first, nil
+}
+
+// readSecret reads a password that exists already. On a terminal it asks once and shows nothing; otherwise it takes the
+// first line of standard input.
+func (p *program) readSecret(question string) (string, error) {
+	fd := int(p.stdin.Fd())
+	if !term.IsTerminal(fd) {
+		return p.readLine("")
+	}
+	fmt.Fprint(p.stderr, question)
+	secret, err := term.ReadPassword(fd)
+	fmt.Fprintln(p.stderr)
+	if err != nil {
+		return "", fmt.Errorf("the password cannot be read: %w", err)
+	}
+	return string(secret), nil
+}
+
+// watched says whether a person can be asked: standard input is a terminal.
+func (p *program) watched() bool { return term.IsTerminal(int(p.stdin.Fd())) }
+
+// confirm asks a question on the terminal. Everything but yes is no.
+func (p *program) confirm(question string) (bool, error) {
+	answer, err := p.readLine(question + " [y/N] ")
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes", err
+}
+
+// readLine reads one line of standard input. It prints the question on a terminal only.
+func (p *program) readLine(question string) (string, error) {
+	if term.IsTerminal(int(p.stdin.Fd())) {
+		fmt.Fprint(p.stderr, question)
+	}
+	line, err := lineOf(p.stdin)
+	if err != nil {
+		return "", fmt.Errorf("standard input cannot be read: %w", err)
+	}
+	return line, nil
+}
+
+// lineOf reads one line and not a byte more, because another answer may follow the password.
+func lineOf(in *os.File) (string, error) {
+	const most = 4096 // bytes; no answer is longer
+	var line []byte
+	for one := make([]byte, 1); len(line) < most; {
+		n, err := in.Read(one)
+		if n == 1 && one[0] == '\n' {
+			break
+		}
+		line = append(line, one[:n]...)
+		if errors.Is(err, io.EOF) && len(line) > 0 {
+			break
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return strings.TrimRight(string(line), "\r"), nil
+}

@@ -1,0 +1,278 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"holdfast/internal/domain/check"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/errs"
+
+	"github.com/alecthomas/kong"
+)
+
+// The parser's own messages about a wrong value speak of Go's types and layouts. The readers here say what is accepted,
+// with an example.
+
+// readers teach the parser how to read a value of each type.
+func readers() kong.Option {
+	options := []kong.Option{
+		kong.TypeMapper(reflect.TypeFor[time.Time](), reader(readInstant)),
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), reader(readDuration)),
+		kong.TypeMapper(reflect.TypeFor[netip.Prefix](), reader(readNetwork)),
+		kong.TypeMapper(reflect.TypeFor[dayFlag](), reader(readDay)),
+		kong.TypeMapper(reflect.TypeFor[sortFlag](), kong.MapperFunc(readSort)),
+		kong.KindMapper(reflect.Int, kong.MapperFunc(readNumber)),
+		kong.KindMapper(reflect.Int64, kong.MapperFunc(readNumber)),
+		kong.TypeMapper(reflect.TypeFor[amountFlag](), kong.MapperFunc(readAmount)),
+		kong.KindMapper(reflect.String, reader(func(text string) (string, error) { return text, nil })),
+		kong.KindMapper(reflect.Bool, switchMapper{}),
+		kong.NamedMapper("existingfile", reader(readFileName)),
+	}
+	return kong.OptionFunc(func(k *kong.Kong) error {
+		for _, option := range options {
+			if err := option.Apply(k); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// reader makes a mapper of a function that reads a text.
+func reader[T any](read func(text string) (T, error)) kong.MapperFunc {
+	return func(ctx *kong.DecodeContext, target reflect.Value) error {
+		text, err := given(ctx)
+		if err != nil {
+			return err
+		}
+		value, err := read(text)
+		if err == nil {
+			target.Set(reflect.ValueOf(value).Convert(target.Type()))
+		}
+		return err
+	}
+}
+
+// given takes the next word of the command line, if that is a value.
+func given(ctx *kong.DecodeContext) (string, error) {
+	if !ctx.Scan.Peek().IsValue() {
+		return "", errors.New("the value is missing")
+	}
+	return fmt.Sprint(ctx.Scan.Pop().Value), nil
+}
+
+// dayFlag is a day on the command line; nil where the flag is not given.
+type dayFlag struct{ day *civil.Day }
+
+// text is the day, or nothing where the flag is not given.
+func (f dayFlag) text() string {
+	if f.day == nil {
+		return ""
+	}
+	return f.day.String()
+}
+
+func readDay(text string) (dayFlag, error) {
+	day, err := civil.ParseDay(text)
+	if err != nil {
+		return dayFlag{}, fmt.Errorf("%q is not a date. Write it like 2024-06-30, from %s to %s",
+			text, civil.FirstDay, civil.LastDay)
+	}
+	return dayFlag{&day}, nil
+}
+
+func readInstant(text string) (time.Time, error) {
+	at, err := time.Parse(civil.InstantLayout, text)
+	if err != nil {
+		return at, fmt.Errorf("%q is not a date with a time. Write it like \"2024-06-30 12:00:00\", in quotes and in GMT", text)
+	}
+	return at, nil
+}
+
+func readDuration(text string) (time.Duration, error) {
+	length, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a length of time. Write it with its unit, like 30s, 5m or 2h", text)
+	}
+	return length, nil
+}
+
+func readNetwork(text string) (netip.Prefix, error) {
+	network, err := netip.ParsePrefix(text)
+	if err != nil {
+		return network, fmt.Errorf("%q is not a network. Write it like 10.0.0.0/8, and put commas between several", text)
+	}
+	return network, nil
+}
+
+// readSort reads the value of --sort. It may begin with one dash, which otherwise begins a flag.
+func readSort(ctx *kong.DecodeContext, target reflect.Value) error {
+	word, ok := ctx.Scan.Peek().Value.(string)
+	if !ok || word == "" || word == "-" || strings.HasPrefix(word, "--") {
+		return errors.New("the value is missing")
+	}
+	ctx.Scan.Pop()
+	column, descending := strings.CutPrefix(word, "-")
+	target.Set(reflect.ValueOf(sortFlag{column, descending}))
+	return nil
+}
+
+// readFileName refuses a file that does not exist before anything else happens.
+func readFileName(text string) (string, error) {
+	path := kong.ExpandPath(text)
+	switch info, err := os.Stat(path); {
+	case errors.Is(err, os.ErrNotExist):
+		return "", fmt.Errorf("there is no file %s", text)
+	case err != nil:
+		return "", err
+	case info.IsDir():
+		return "", fmt.Errorf("%s is a folder. Name a file", text)
+	}
+	return path, nil
+}
+
+// readNumber reads a whole number, alone or as one of a list.
+func readNumber(ctx *kong.DecodeContext, target reflect.Value) error {
+	text, err := given(ctx)
+	if err != nil {
+		return err
+	}
+	number, err := strconv.ParseInt(text, 10, target.Type().Bits())
+	if errors.Is(err, strconv.ErrRange) {
+		return fmt.Errorf("%s is too large a number", text)
+	}
+	if err != nil && isList(ctx.Value.Target.Type()) {
+		return fmt.Errorf("%q is not a whole number. Write one, or several with commas, like 3,17", text)
+	}
+	if err != nil {
+		return fmt.Errorf("%q is not a whole number, such as 17", text)
+	}
+	target.SetInt(number)
+	return nil
+}
+
+func isList(t reflect.Type) bool {
+	return t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer && isList(t.Elem())
+}
+
+// amountFlag is an amount with its currency; the zero value where it is not given.
+type amountFlag struct {
+	minor    int64
+	currency money.Currency
+}
+
+func (a amountFlag) given() bool { return a.currency != "" }
+
+// String writes the amount as the user may write it.
+func (a amountFlag) String() string {
+	return money.FormatPlain(a.minor, a.currency) + " " + string(a.currency)
+}
+
+// pointer is the amount in minor units; nil where it is not given.
+func (a amountFlag) pointer() *int64 {
+	if !a.given() {
+		return nil
+	}
+	return &a.minor
+}
+
+// in refuses an amount in another currency than the one that is meant.
+func (a amountFlag) in(c money.Currency, field, what string) error {
+	if a.given() && a.currency != c {
+		return errs.WrongField(field, "%s is in %s, and %s is not.", what, c, a)
+	}
+	return nil
+}
+
+// How an amount is written: with its currency behind it, or before it as the program prints it. Thousands may have commas.
+var (
+	amountBefore = regexp.MustCompile(`^(-?[0-9][0-9,]*(?:\.[0-9]*)?) ?([A-Za-z]{3})$`)
+	amountBehind = regexp.MustCompile(`^([A-Za-z]{3}) ?(-?[0-9][0-9,]*(?:\.[0-9]*)?)$`)
+	thousands    = regexp.MustCompile(`^-?[0-9]{1,3}(,[0-9]{3})+(\.|$)`)
+)
+
+// readAmount reads an amount. Its currency may be the next word: without quotes, the shell cuts the two apart. A minus
+// may begin it, which otherwise begins a flag.
+func readAmount(ctx *kong.DecodeContext, target reflect.Value) error {
+	text, ok := ctx.Scan.Peek().Value.(string)
+	if !ok || strings.HasPrefix(text, "--") {
+		return errors.New("the value is missing")
+	}
+	ctx.Scan.Pop()
+	if next, ok := ctx.Scan.Peek().Value.(string); ok && !strings.ContainsAny(text, " ") && isCurrency(text) != isCurrency(next) &&
+		ctx.Scan.Peek().IsValue() && (isCurrency(next) || startsAmount(next)) {
+		text += " " + next
+		ctx.Scan.Pop()
+	}
+	read, err := parseAmount(text)
+	if err == nil {
+		target.Set(reflect.ValueOf(read))
+	}
+	return err
+}
+
+func isCurrency(word string) bool {
+	return len(word) == 3 && strings.Trim(strings.ToUpper(word), "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+func startsAmount(word string) bool {
+	return word != "" && strings.ContainsRune("-0123456789", rune(word[0]))
+}
+
+func parseAmount(text string) (read amountFlag, err error) {
+	var digits, code string
+	if m := amountBefore.FindStringSubmatch(text); m != nil {
+		digits, code = m[1], m[2]
+	} else if m := amountBehind.FindStringSubmatch(text); m != nil {
+		digits, code = m[2], m[1]
+	}
+	switch {
+	case digits == "" && strings.Trim(text, "-0123456789.,") == "" && text != "":
+		return read, fmt.Errorf("%q has no currency. Write it behind the amount, such as \"1234.56 GBP\"", text)
+	case digits == "" || strings.Contains(digits, ",") && !thousands.MatchString(digits):
+		return read, fmt.Errorf("%q is not an amount. Write it with its currency, such as \"1234.56 GBP\"", text)
+	}
+	if read.currency, err = money.ParseCurrency(strings.ToUpper(code)); err != nil {
+		return amountFlag{}, err
+	}
+	if read.minor, err = money.ParsePlain(strings.ReplaceAll(digits, ",", ""), read.currency); err != nil {
+		return amountFlag{}, err
+	}
+	if read.minor > check.MaxAmount || read.minor < -check.MaxAmount {
+		return amountFlag{}, fmt.Errorf("%s is too much. The most is %s", read, amountFlag{check.MaxAmount, read.currency})
+	}
+	return read, nil
+}
+
+// switchMapper reads a flag that stands alone (--json) or with a word (--json=no).
+type switchMapper struct{}
+
+// IsBool tells the parser that the flag needs no value.
+func (switchMapper) IsBool() bool { return true }
+
+// Decode sets the flag.
+func (switchMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
+	if ctx.Scan.Peek().Type != kong.FlagValueToken {
+		target.SetBool(true)
+		return nil
+	}
+	word := fmt.Sprint(ctx.Scan.Pop().Value)
+	switch strings.ToLower(word) {
+	case "true", "1", "yes":
+		target.SetBool(true)
+	case "false", "0", "no":
+		target.SetBool(false)
+	default:
+		return fmt.Errorf("%q is neither yes nor no", word)
+	}
+	return nil
+}

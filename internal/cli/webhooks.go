@@ -1,0 +1,241 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"holdfast/internal/api/view"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/notify/webhooks"
+	"holdfast/internal/store"
+)
+
+// webhookCmd groups the commands about webhooks.
+type webhookCmd struct {
+	Create webhookCreateCmd `cmd:"" help:"Send the events of a site to an address. The secret that signs is shown once."`
+	Set    webhookSetCmd    `cmd:"" help:"Change a webhook, or enable or disable it."`
+	List   webhookListCmd   `cmd:"" help:"List the webhooks of a site."`
+	Delete webhookDeleteCmd `cmd:"" help:"Delete a webhook, and what waits for it."`
+	Rotate webhookRotateCmd `cmd:"" help:"Make a new secret. The old one signs for 24 hours more."`
+	Test   webhookTestCmd   `cmd:"" help:"Send a webhook.test event."`
+	Log    webhookLogCmd    `cmd:"" help:"List what waits for a webhook and what was sent, or show one delivery with its attempts."`
+	Replay webhookReplayCmd `cmd:"" help:"Send an event again, or those of a span of time."`
+}
+
+// oneWebhook names a webhook.
+type oneWebhook struct {
+	siteFlag
+	ID int64 `arg:"" help:"Id of the webhook."`
+}
+
+// typesOf reads types of events that are separated by commas.
+func typesOf(text *string) *[]string {
+	if text == nil {
+		return nil
+	}
+	types := strings.FieldsFunc(*text, func(r rune) bool { return r == ',' || r == ' ' })
+	return &types
+}
+
+// webhookCreateCmd creates a webhook.
+type webhookCreateCmd struct {
+	siteFlag
+	URL   string  `arg:"" help:"Address of the receiver, such as https://shop.example/webhooks."`
+	Types *string `placeholder:"TYPE,…" help:"Only events of these types, such as booking.*,transaction.completed (default: all)."`
+}
+
+// Run creates it.
+func (c webhookCreateCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	made, err := p.app.Webhooks.Create(ctx, actor, webhooks.EndpointFields{URL: &c.URL, Types: typesOf(c.Types)})
+	if err != nil {
+		return err
+	}
+	p.printf("webhook %d is created\n", made.ID)
+	p.tellSecret(made)
+	return nil
+}
+
+func (p *program) tellSecret(e webhooks.Endpoint) {
+	p.printf("Its secret is shown once: %s\n", e.Secret)
+}
+
+// webhookSetCmd changes a webhook. A field whose flag is not given stays as it is.
+type webhookSetCmd struct {
+	oneWebhook
+	URL     *string `name:"url" help:"Address of the receiver."`
+	Types   *string `placeholder:"TYPE,…" help:"Only events of these types. Empty means all."`
+	Enabled *bool   `negatable:"" help:"Send to it, or do not. Enabled again, it goes on where it stopped."`
+}
+
+// Run changes it.
+func (c webhookSetCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	in := webhooks.EndpointFields{URL: c.URL, Types: typesOf(c.Types), Enabled: c.Enabled}
+	changed, err := p.app.Webhooks.Change(ctx, actor, c.ID, in)
+	if err != nil {
+		return err
+	}
+	p.printf("webhook %d is %s\n", changed.ID, changed.State)
+	return nil
+}
+
+// webhookListCmd lists webhooks.
+type webhookListCmd struct{ listFlags }
+
+// Run prints them.
+func (c webhookListCmd) Run(ctx context.Context, p *program) error {
+	return printList(ctx, p, c.listFlags, listing[webhooks.Endpoint]{
+		read: func(actor access.Actor, _ store.Page) (store.List[webhooks.Endpoint], error) {
+			list, err := p.app.Webhooks.List(ctx, actor) // a site has a few: one page has them all
+			return store.List[webhooks.Endpoint]{Items: list, Total: int64(len(list))}, err
+		},
+		shape:   func(e webhooks.Endpoint) any { return view.ShowWebhook(e) },
+		columns: columnsOf("id url types state reason"),
+		row: func(e webhooks.Endpoint) []cell {
+			return []cell{ident(e.ID), words(e.URL), words(strings.Join(e.Types, " ")), words(string(e.State)), words(e.Reason)}
+		},
+		none: "There are no webhooks.",
+	})
+}
+
+// webhookDeleteCmd deletes a webhook.
+type webhookDeleteCmd struct{ oneWebhook }
+
+// Run deletes it.
+func (c webhookDeleteCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	if err := p.app.Webhooks.Delete(ctx, actor, c.ID, 0); err != nil {
+		return err
+	}
+	p.printf("webhook %d is deleted\n", c.ID)
+	return nil
+}
+
+// webhookRotateCmd makes a new secret.
+type webhookRotateCmd struct {
+	oneWebhook
+	Now bool `help:"End the old secret at once: it has leaked."`
+}
+
+// Run makes it.
+func (c webhookRotateCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	changed, err := p.app.Webhooks.Rotate(ctx, actor, c.ID, 0, c.Now)
+	if err != nil {
+		return err
+	}
+	p.printf("webhook %d has a new secret\n", changed.ID)
+	p.tellSecret(changed)
+	return nil
+}
+
+// webhookTestCmd records a test event.
+type webhookTestCmd struct{ oneWebhook }
+
+// Run records it.
+func (c webhookTestCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	if _, err := p.app.Webhooks.Test(ctx, actor, c.ID); err != nil {
+		return err
+	}
+	p.printf("a test event is on its way to webhook %d; see `holdfast webhook log %d`\n", c.ID, c.ID)
+	return nil
+}
+
+// webhookLogCmd shows the log.
+type webhookLogCmd struct {
+	oneWebhook
+	formFlags
+	orderFlags
+	Delivery int64 `placeholder:"ID" help:"Show this delivery with its attempts."`
+}
+
+// Run prints the log, or one delivery.
+func (c webhookLogCmd) Run(ctx context.Context, p *program) error {
+	if c.Delivery != 0 {
+		return c.one(ctx, p)
+	}
+	return printList(ctx, p, listFlags{c.siteFlag, c.formFlags, c.orderFlags}, listing[webhooks.Delivery]{
+		read: func(actor access.Actor, page store.Page) (store.List[webhooks.Delivery], error) {
+			return p.app.Webhooks.Deliveries(ctx, actor, c.ID, webhooks.DeliveryFilter{}, page)
+		},
+		shape:   func(d webhooks.Delivery) any { return view.ShowDelivery(d) },
+		columns: columnsOf("id event type object state attempts made done"),
+		row: func(d webhooks.Delivery) []cell {
+			return []cell{ident(d.ID), ident(d.EventID), words(string(d.Type)), words(fmt.Sprintf("%s:%d", d.Kind, d.ObjectID)),
+				words(string(d.State)), count(d.Attempts), instant(d.MadeAt), never(d.DoneAt)}
+		},
+		none: "Nothing waits for this webhook, and nothing was sent.",
+	})
+}
+
+func (c webhookLogCmd) one(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	d, attempts, err := p.app.Webhooks.Delivery(ctx, actor, c.ID, c.Delivery)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return p.printJSON(view.ShowDeliveryWith(d, attempts))
+	}
+	p.printf("delivery %d of event %d, %s: %s\n", d.ID, d.EventID, d.Type, d.State)
+	for _, a := range attempts {
+		said := fmt.Sprintf("status %d", a.Status)
+		if a.Status == 0 {
+			said = a.Error
+		}
+		p.printf("%s GMT  %s  %s\n", civil.FormatInstant(a.At), a.Took.Round(time.Millisecond), said)
+	}
+	return nil
+}
+
+// webhookReplayCmd sends events again.
+type webhookReplayCmd struct {
+	oneWebhook
+	Event *int64    `placeholder:"ID" help:"Send this event."`
+	From  time.Time `placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Send the events from this time on, in GMT, by the site's clock."`
+	To    time.Time `placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Up to this time, in GMT."`
+}
+
+// Run sends them.
+func (c webhookReplayCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	in := webhooks.ReplayFields{Event: c.Event}
+	if !c.From.IsZero() {
+		in.From = &c.From
+	}
+	if !c.To.IsZero() {
+		in.To = &c.To
+	}
+	n, err := p.app.Webhooks.Replay(ctx, actor, c.ID, in)
+	if err != nil {
+		return err
+	}
+	p.printf("%s are sent to webhook %d again\n", counted(int64(n), "event"), c.ID)
+	return nil
+}

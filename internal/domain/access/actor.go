@@ -1,0 +1,222 @@
+// Package auth finds out who is calling and what they may do: actors, roles and permissions, passwords, API tokens,
+// JWTs, second factors, the wait after failed logins, and the auth string of the payment modal (section 5). It has no
+// input or output: callers pass in the source of randomness, the time and what is stored.
+package access
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"holdfast/internal/errs"
+)
+
+// Role is the role of a user at a site. Its text is the usertype of section 2.2.
+type Role string
+
+// The roles. Each of the first four has all permissions of the one before it.
+const (
+	ReadOnly    Role = "read_only"
+	Finance     Role = "finance"
+	MemberAdmin Role = "member_admin"
+	Operator    Role = "operator"
+	// Modal is the role of the payment modal, which acts for a shopper without a login. No user has it.
+	Modal Role = "modal"
+)
+
+// Permission is something that only some roles may do. Its text completes "you may not …" in the error message.
+type Permission string
+
+// The permissions. Read covers exposure, explanations and events, too: every role may read them.
+const (
+	Read           Permission = "read"
+	ReadStatements Permission = "read statements"
+	// RecordStatementPayments is to record payments against statements (R11).
+	RecordStatementPayments Permission = "record payments of statements"
+	ReadPayouts             Permission = "read payouts"
+	SignOffPayout           Permission = "sign off payouts"
+	Export                  Permission = "export"
+	WriteBookings           Permission = "write bookings"
+	WriteTransactions       Permission = "write transactions"
+	WriteChannels           Permission = "write channels"
+	WriteSite               Permission = "change the settings of the site"
+	ManageTokens            Permission = "manage API tokens"
+	SeeChannelSecret        Permission = "see the channel secret"
+	SetChannelMode          Permission = "set a channel to this mode"
+	SetChannelTerms         Permission = "set the channel fields that are the operator's"
+	WriteSuppliers          Permission = "write suppliers"
+	RecordChargebacks       Permission = "record chargebacks"
+	WriteRates              Permission = "write exchange rates"
+	WritePolicies           Permission = "write policies"
+	MoveClock               Permission = "move the clock of the site"
+	ReadAudit               Permission = "read the audit"
+	DecideProposals         Permission = "decide on proposals"
+	IssueStatements         Permission = "issue statements"
+	WriteLimits             Permission = "write limits"
+	WriteCollateral         Permission = "write collateral"
+	ManageSites             Permission = "manage sites"
+	ManageUsers             Permission = "manage users"
+	// ManageMembers is to invite people to the site, and to change and take their access to it: a part of ManageUsers.
+	ManageMembers Permission = "manage the people of the site"
+	SendMails     Permission = "send mails again"
+	ImportBooks   Permission = "import bookings and payments"
+)
+
+// The permissions of the payment modal. Each is a part of a permission that people have.
+const (
+	LogBooking Permission = "log a booking" // of WriteBookings
+	LogPayment Permission = "log a payment" // of WriteTransactions
+)
+
+// ladder says which role may do what. A role has the permissions of its own row and of all rows above it.
+var ladder = []struct {
+	role Role
+	adds []Permission
+}{
+	{ReadOnly, []Permission{Read}},
+	{Finance, []Permission{ReadStatements, RecordStatementPayments, ReadPayouts, SignOffPayout, Export}},
+	{MemberAdmin, []Permission{
+		WriteBookings, WriteTransactions, WriteChannels, WriteSite, ManageTokens, SeeChannelSecret, ReadAudit, SendMails,
+		ImportBooks, ManageMembers,
+	}},
+	{Operator, []Permission{
+		SetChannelMode, SetChannelTerms, WriteSuppliers, RecordChargebacks, WriteRates, WritePolicies, WriteLimits,
+		WriteCollateral, MoveClock, DecideProposals, IssueStatements, ManageSites, ManageUsers,
+	}},
+}
+
+// ParseRole reads the role of a user. An unknown role is an Invalid error about the field `role`.
+func ParseRole(s string) (Role, error) {
+	for _, step := range ladder {
+		if string(step.role) == s {
+			return step.role, nil
+		}
+	}
+	return "", errs.WrongField("role", "must be one of %s, %s, %s, %s", ReadOnly, Finance, MemberAdmin, Operator)
+}
+
+// Actor is the caller, and the site that the call is about. It is an argument of each use case, so that none can
+// forget whose data it works on.
+type Actor struct {
+	SiteID                int64 // the site of the call: operators name it in the path, all others have their own
+	UserID                int64 // 0 for the program itself
+	Username, DisplayName string
+	Role                  Role
+	CanSignOffPayout      bool      // a right that a person has besides the role
+	TokenID               int64     // 0 for a call without an API token
+	Abilities             Abilities // the limit of this token
+	RequestID             string    // the same in the log, the audit and the answer
+	Address               string    // the IP address of the caller
+	// Key is the idempotency key of the request that the actor sends. core.Once looks at it, and nothing else does.
+	Key IdempotencyKey
+	// Ahead is how far the site's clock is ahead of the real one: the clock of a sandbox can be moved (R0).
+	Ahead time.Duration
+	// Remembered: the actor was not looked up for this request. nil: it was.
+	Remembered *Remembered
+}
+
+// Remembered says from which version of its site the process remembers an actor. The actor counts for nothing until the database says that
+// this is still the version. What core reads and writes for an actor asks first.
+type Remembered struct {
+	Version int64
+	holds   bool
+}
+
+// Holds reports whether the actor counts: nil, because it was looked up, or because the database was asked.
+func (r *Remembered) Holds() bool { return r == nil || r.holds }
+
+// Ask compares it with the version in the database, unless that was done before, and reports whether it holds.
+func (r *Remembered) Ask(version int64) bool {
+	if !r.Holds() {
+		r.holds = r.Version == version
+	}
+	return r.Holds()
+}
+
+// IdempotencyKey is the idempotency key of a request and a hash of its content. On a site, a request with the same key and
+// hash is carried out once. The zero value means that the caller gave no key.
+type IdempotencyKey struct {
+	Key  string
+	Hash string
+	// Replayed is set to true when the request repeats an earlier one, and its answer is read and not made. It may be nil.
+	Replayed *bool
+}
+
+// System is the actor of the program itself, for jobs and the command line: an operator who is no user.
+func System(siteID int64) Actor {
+	return Actor{SiteID: siteID, Username: "holdfast", DisplayName: "holdfast", Role: Operator}
+}
+
+// Caller tells callers apart where what they have open at the same time is counted: the API token, or else the user. It is ""
+// for the program itself.
+func (a Actor) Caller() string {
+	switch {
+	case a.TokenID != 0:
+		return "token " + strconv.FormatInt(a.TokenID, 10)
+	case a.UserID != 0:
+		return "user " + strconv.FormatInt(a.UserID, 10)
+	}
+	return ""
+}
+
+// Everywhere reports whether the actor may act on other sites than the one of the call. Operators may, but an API token is
+// for one site, whoever made it.
+func (a Actor) Everywhere() bool { return a.Role == Operator && a.TokenID == 0 }
+
+// ErrAbilities is the answer to a token that is limited to other abilities.
+func ErrAbilities(s Abilities) error {
+	return errs.New(errs.Forbidden, "The abilities of this API token do not allow this: it has %s.", strings.Join(s.Names(), ", "))
+}
+
+// Can reports whether the actor has a permission. An unknown role has none.
+func (a Actor) Can(p Permission) bool {
+	if !a.Abilities.may(p) {
+		return false
+	}
+	// A payout is signed off by a person who has this right, whatever the role. Only the operator may do everything.
+	if p == SignOffPayout && !a.CanSignOffPayout && a.Role != Operator {
+		return false
+	}
+	granted := false
+	for _, step := range ladder {
+		granted = granted || slices.Contains(step.adds, p)
+		if step.role == a.Role {
+			return granted
+		}
+	}
+	return false
+}
+
+// Permissions lists the permissions of the actor, in the order of the roles.
+func (a Actor) Permissions() []Permission {
+	granted := []Permission{}
+	for _, step := range ladder {
+		for _, p := range step.adds {
+			if a.Can(p) {
+				granted = append(granted, p)
+			}
+		}
+	}
+	return granted
+}
+
+// RequireEither is like Require, but the payment modal passes with part, its part of the permission p.
+func (a Actor) RequireEither(p, part Permission) error {
+	if a.Role == Modal && (part == LogBooking || part == LogPayment) {
+		return nil
+	}
+	return a.Require(p)
+}
+
+// Require returns nil when the actor has the permission. Otherwise it returns a Forbidden error that names the role
+// and the permission.
+func (a Actor) Require(p Permission) error {
+	if a.Can(p) {
+		return nil
+	}
+	if !a.Abilities.may(p) {
+		return ErrAbilities(a.Abilities)
+	}
+	return errs.New(errs.Forbidden, "With the role %s you may not %s.", a.Role, p)
+}

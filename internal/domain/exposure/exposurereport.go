@@ -1,0 +1,170 @@
+package exposure
+
+import (
+	"cmp"
+	"slices"
+
+	"holdfast/internal/domain/money"
+)
+
+// Row is the exposure of one key in one base currency, and the same in the report currency.
+type Row struct {
+	Key      Key
+	Currency money.Currency
+	Figures
+	Memo
+	E1Report   int64
+	E2Report   int64
+	Gaps       Gaps  // of E1Report and E2Report
+	Report     *Memo // nil in a locked valuation, because memo figures have no locked rates
+	ReportGaps MemoGaps
+}
+
+// add adds another row of the same key and currency.
+func (r *Row) add(o Row) {
+	figures, memo := r.Figures, Memo{r.E4 + o.E4, r.E5 + o.E5}
+	figures.add(o.Figures)
+	e1, e2, gaps := r.E1Report+o.E1Report, r.E2Report+o.E2Report, r.Gaps
+	gaps.add(o.Gaps)
+	*r = o
+	r.Figures, r.Memo, r.E1Report, r.E2Report, r.Gaps = figures, memo, e1, e2, gaps
+}
+
+// Key names a row: the fields of the report's dimensions are set.
+type Key struct {
+	ChannelID int64
+	Month     string // YYYY-MM
+	Currency  money.Currency
+	Scheme    string
+	Country   string
+	Suppliers string // a SupplierKey
+}
+
+func compareKeys(a, b Key) int {
+	return cmp.Or(
+		cmp.Compare(a.ChannelID, b.ChannelID), cmp.Compare(a.Month, b.Month), cmp.Compare(a.Currency, b.Currency),
+		cmp.Compare(a.Scheme, b.Scheme), cmp.Compare(a.Country, b.Country), cmp.Compare(a.Suppliers, b.Suppliers),
+	)
+}
+
+// only keeps the field of one dimension.
+func (k Key) only(d Dimension) (one Key) {
+	switch d {
+	case ByChannel:
+		one.ChannelID = k.ChannelID
+	case ByMonth:
+		one.Month = k.Month
+	case ByCurrency:
+		one.Currency = k.Currency
+	case ByScheme:
+		one.Scheme = k.Scheme
+	case ByCountry:
+		one.Country = k.Country
+	case BySupplier:
+		one.Suppliers = k.Suppliers
+	}
+	return one
+}
+
+// Report is an exposure report (R7). Totals and subtotals are in the report currency.
+type Report struct {
+	Query      ReportQuery
+	Rows       []Row
+	Subtotals  []Subtotal // one for each value of the first dimension, in the order of the rows
+	Total      Figures
+	Gaps       Gaps  // of the total
+	Memo       *Memo // nil in a locked valuation
+	MemoGaps   MemoGaps
+	RoundingE1 int64 // total less rows, because each row is rounded by itself
+	RoundingE2 int64
+	// PendingRate is what has no value in the report currency. In a spot valuation the rows have it in base currency, and
+	// the totals that it belongs to are not known. In a locked valuation it is in no row and not in the total.
+	PendingRate []Pending
+	Converted   []Converted              // of a locked valuation; the rows and the total have it
+	Uncovered   []Pending                // E5, in the field E1: not protected, or not yet covered; not in the total
+	Instalments []Pending                // E4, in the field E1, with the number of bookings; not in the total
+	Channels    map[int64]ChannelTotalE1 // collateral is taken off it
+}
+
+// Subtotal adds up the rows that agree in the first dimension of the report.
+type Subtotal struct {
+	Key  Key // the first dimension alone
+	Rows int
+	Figures
+	Gaps     Gaps
+	Memo     *Memo // nil in a locked valuation
+	MemoGaps MemoGaps
+}
+
+// ChannelTotalE1 is E1 of a channel in the report currency. Gap: it is not known.
+type ChannelTotalE1 struct {
+	E1  int64
+	Gap bool
+}
+
+// subtotals adds up the rows, which are in order.
+func (r *Report) subtotals() {
+	for _, row := range r.Rows {
+		key := row.Key.only(r.Query.By)
+		if n := len(r.Subtotals); n == 0 || r.Subtotals[n-1].Key != key {
+			r.Subtotals = append(r.Subtotals, Subtotal{Key: key})
+			if r.Query.Valuation == Spot {
+				r.Subtotals[n].Memo = &Memo{}
+			}
+		}
+		s := &r.Subtotals[len(r.Subtotals)-1]
+		s.Rows++
+		s.Figures.add(Figures{row.Allocations, row.E1Report, row.E2Report})
+		s.Gaps.add(row.Gaps)
+		if row.Report != nil {
+			s.Memo.E4 += row.Report.E4
+			s.Memo.E5 += row.Report.E5
+			s.MemoGaps.add(row.ReportGaps)
+		}
+	}
+}
+
+// sortRows brings the rows in order: by the first dimension of the report, then by the second one, then by currency.
+func (r *Report) sortRows() {
+	slices.SortFunc(r.Rows, func(a, b Row) int {
+		return cmp.Or(compareKeys(a.Key.only(r.Query.By), b.Key.only(r.Query.By)), compareKeys(a.Key, b.Key),
+			cmp.Compare(a.Currency, b.Currency))
+	})
+}
+
+// NetExposure is E1 less collateral (R7), in the report currency.
+type NetExposure struct {
+	NetTotal
+	Channels map[int64]NetOfChannel // only channels with exposure
+	Pending  []HeldAmount           // collateral in a currency without a rate
+}
+
+// NetTotal is the collateral that can be taken off an exposure, and what is left. A gap says that a figure is not known,
+// because a rate is missing for the collateral or for the exposure.
+type NetTotal struct {
+	Held    int64
+	Net     int64
+	HeldGap bool
+	NetGap  bool
+}
+
+// NetOfChannel is the exposure of a channel, the collateral for it alone, and the difference.
+type NetOfChannel struct {
+	ChannelTotalE1
+	NetTotal
+}
+
+// Net takes collateral off the exposures of the report's channels (R7).
+func (r Report) Net(n *Netting) NetExposure {
+	net := NetExposure{NetTotal: n.Total(r.Channels), Channels: map[int64]NetOfChannel{}, Pending: n.PendingRate}
+	for id, e1 := range r.Channels {
+		net.Channels[id] = NetOfChannel{e1, n.Channel(id, e1)}
+	}
+	return net
+}
+
+// Pending is an amount outside the total of a report, in minor units of its currency.
+type Pending struct {
+	Currency money.Currency
+	Figures
+}

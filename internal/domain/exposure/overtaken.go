@@ -1,0 +1,78 @@
+package exposure
+
+import (
+	"slices"
+	"time"
+
+	"holdfast/internal/domain/protection"
+)
+
+// Clone is a copy that does not change with this one.
+func (b BookingRisk) Clone() BookingRisk {
+	b.Totals, b.Allocations = slices.Clone(b.Totals), slices.Clone(b.Allocations)
+	return b
+}
+
+// KnownAt is the risk as it was known at an instant: without what was recorded later.
+func (b BookingRisk) KnownAt(at time.Time) BookingRisk {
+	b.known = at
+	later := func(recorded time.Time) bool { return recorded.After(at) }
+	b.Allocations = slices.DeleteFunc(slices.Clone(b.Allocations), func(h protection.History) bool { return later(h.RecordedAt) })
+	for i := range b.Allocations {
+		h := &b.Allocations[i]
+		h.Terms = slices.DeleteFunc(slices.Clone(h.Terms), func(t protection.DatedTerms) bool { return later(t.RecordedAt) })
+		h.Events = slices.DeleteFunc(slices.Clone(h.Events), func(e protection.Event) bool { return later(e.RecordedAt) })
+		if later(h.PricedAt) {
+			h.PricedAt = time.Time{}
+		}
+	}
+	return b
+}
+
+// RecordedAfter lists the instants after the given one at which something was recorded, in order.
+func (b BookingRisk) RecordedAfter(at time.Time) (list []time.Time) {
+	add := func(recorded time.Time) {
+		if recorded.After(at) {
+			list = append(list, recorded)
+		}
+	}
+	for _, c := range b.Totals {
+		add(c.At)
+	}
+	for _, h := range b.Allocations {
+		add(h.RecordedAt)
+		add(h.PricedAt)
+		for _, t := range h.Terms {
+			add(t.RecordedAt)
+		}
+		for _, e := range h.Events {
+			add(e.RecordedAt)
+		}
+	}
+	slices.SortFunc(list, time.Time.Compare)
+	return slices.CompactFunc(list, time.Time.Equal)
+}
+
+// OvertakenDeltas makes the deltas of a write that turns one risk into another, where other writes with later clocks came
+// first. What is recorded now then also changes what was known at their instants: for each instant, the deltas up to there
+// come to what the records up to there do. The error is money.ErrRange.
+func OvertakenDeltas(before, after BookingRisk, now time.Time) (list []Delta, err error) {
+	var reached []Delta // by how much both differ, as known at the instant before
+	for _, at := range append([]time.Time{now}, after.RecordedAfter(now)...) {
+		was, err := before.KnownAt(at).Deltas()
+		if err != nil {
+			return nil, err
+		}
+		is, err := after.KnownAt(at).Deltas()
+		if err != nil {
+			return nil, err
+		}
+		differ := Difference(was, is)
+		for _, d := range Difference(reached, differ) {
+			d.Known = at.UnixMicro()
+			list = append(list, d)
+		}
+		reached = differ
+	}
+	return list, nil
+}

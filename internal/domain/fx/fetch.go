@@ -1,0 +1,75 @@
+package fx
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"holdfast/internal/errs"
+)
+
+// DailyURL is where the ECB publishes the day's reference rates, on working days about 16:00 CET.
+const DailyURL = "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml"
+
+// fetchTimeout is the limit for a whole fetch, whatever limits the client has.
+const fetchTimeout = 30 * time.Second
+
+// Fetch gets the daily file from an address, normally DailyURL. The error has the kind Unavailable when it may help
+// to try again later (network, time-out, an error of the server), and Invalid when a person has to act (wrong
+// address, another file).
+func Fetch(ctx context.Context, client *http.Client, address string) ([]Fixing, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return nil, broken("The address of the exchange rates must begin with https:// or http:// and name a host.")
+	}
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	body, err := get(ctx, client, u)
+	if err != nil {
+		return nil, err
+	}
+	fixings, err := ReadDaily(bytes.NewReader(body))
+	if err != nil {
+		return nil, broken("The answer of %s is not a file of exchange rates: %v", u.Redacted(), err)
+	}
+	return fixings, nil
+}
+
+// get reads the whole answer before anything parses it. So a broken connection never looks like a broken file.
+func get(ctx context.Context, client *http.Client, u *url.URL) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, broken("No request can be sent to the address of the exchange rates: %v.", err)
+	}
+	request.Header.Set("Accept", "application/xml, text/xml")
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, unavailable(err, "%s cannot be reached", u.Redacted())
+	}
+	defer response.Body.Close()
+
+	switch status := response.StatusCode; {
+	case status == http.StatusOK:
+	case status >= http.StatusInternalServerError, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout:
+		return nil, unavailable(nil, "%s answered %s.", u.Redacted(), response.Status)
+	default:
+		return nil, broken("%s answered %s.", u.Redacted(), response.Status)
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxDaily+1))
+	if err != nil {
+		return nil, unavailable(err, "The answer of %s broke off", u.Redacted())
+	}
+	if len(body) > maxDaily {
+		return nil, broken("The answer of %s is not a file of exchange rates: %v.", u.Redacted(), errTooLarge)
+	}
+	return body, nil
+}
+
+func unavailable(err error, format string, args ...any) error {
+	f := errs.New(errs.Unavailable, format, args...)
+	f.Err = err
+	return f
+}

@@ -1,0 +1,78 @@
+package mail
+
+import (
+	"slices"
+
+	"holdfast/internal/book/bookings"
+	"holdfast/internal/book/ledger"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/book/payments"
+	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/events"
+	"holdfast/internal/store"
+)
+
+// facts are what the mails about some events of a site need. They are read with a few statements for all of them.
+type facts struct {
+	site      merchant.Site
+	payments  map[int64]payment.Transaction
+	channels  map[int64]merchant.Channel
+	bookings  map[int64]booking.Booking  // of the payments that travellers are told of
+	protected map[int64]ledger.Protected // of these bookings
+}
+
+func readFacts(tx *store.Tx, siteID int64, list []events.Event) (f facts, err error) {
+	if len(list) == 0 {
+		return f, nil
+	}
+	if f.site, err = merchants.Site(tx, siteID); err != nil {
+		return f, err
+	}
+	var ids []int64
+	for _, e := range list {
+		if aboutPayment(e.Type) {
+			ids = append(ids, e.ObjectID)
+		}
+	}
+	if f.payments, err = payments.TransactionsWithIDs(tx, siteID, distinct(ids)); err != nil {
+		return f, err
+	}
+	f.channels = map[int64]merchant.Channel{}
+	var told []int64
+	for _, t := range f.payments {
+		if _, known := f.channels[t.ChannelID]; !known {
+			if f.channels[t.ChannelID], err = merchants.Channel(tx, siteID, t.ChannelID); err != nil {
+				return f, err
+			}
+		}
+		if isNews(t) && tellsTravellers(t.Type) {
+			for _, p := range t.Payments {
+				told = append(told, p.BookingID)
+			}
+		}
+	}
+	told = distinct(told)
+	if f.bookings, err = bookings.WithIDs(tx, siteID, told); err != nil {
+		return f, err
+	}
+	f.protected, err = ledger.ProtectedOfEach(tx, siteID, told)
+	return f, err
+}
+
+// aboutPayment reports whether events of a type are about a transaction.
+func aboutPayment(t events.Type) bool {
+	return t == events.TransactionCompleted || t == events.TransactionFailed
+}
+
+func distinct(ids []int64) []int64 { return slices.Compact(slices.Sorted(slices.Values(ids))) }
+
+// happened is a transaction that came to its end. known is false where it is gone.
+func (f facts) happened(tx *store.Tx, e events.Event) (h happening, known bool) {
+	h = happening{facts: f, eventID: e.ID, at: e.At, failed: e.Type == events.TransactionFailed, realTime: core.RealNow(tx)}
+	h.payment, known = f.payments[e.ObjectID]
+	h.channel = f.channels[h.payment.ChannelID]
+	return h, known
+}

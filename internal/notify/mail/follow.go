@@ -1,0 +1,201 @@
+package mail
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"time"
+
+	"holdfast/internal/account/identity"
+	"holdfast/internal/domain/check"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/notify/webhooks"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/events"
+	"holdfast/internal/store"
+)
+
+// followBatch is how many events one write makes mails about: few enough that a slow database gets through them in time.
+const followBatch = 50
+
+// followTurns is how often one call goes through the sites.
+const followTurns = 100
+
+// news are the types of events that mails tell.
+var news = []events.Type{events.TransactionCompleted, events.TransactionFailed, events.WebhookDisabled, events.ChannelProtectionAsked,
+	events.ChannelProtectionAnswered}
+
+// Follow makes the mails about what has happened since the last call, a bounded number in each call. It returns more if there
+// may be some left. A site's mark moves on in the write that stores the mails: so a crash loses none and doubles none, and
+// however many processes follow, each event gets its mails once. What goes wrong at one site does not stop the others: they go
+// on in turns, and the errors come back together. A call that runs out of time is no error.
+func (m *Mails) Follow(ctx context.Context) (more bool, err error) {
+	broken := map[int64]error{}
+	for range followTurns {
+		if more, err = m.turn(ctx, broken); err != nil || !more {
+			break
+		}
+	}
+	for _, site := range slices.Sorted(maps.Keys(broken)) {
+		err = errors.Join(err, broken[site])
+	}
+	return more, err
+}
+
+// turn takes each site that is behind a piece further, without those that are broken, and adds to those.
+func (m *Mails) turn(ctx context.Context, broken map[int64]error) (more bool, err error) {
+	var behind []core.SiteClock
+	err = m.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
+		behind, err = sitesBehind(tx)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, clock := range behind {
+		if broken[clock.SiteID] != nil {
+			continue
+		}
+		_, err := m.Events.Place(ctx, clock.SiteID)
+		left := false
+		if err == nil {
+			left, err = m.followSite(ctx, clock)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return true, nil
+		case err != nil:
+			broken[clock.SiteID] = fmt.Errorf("mails of site %d: %w", clock.SiteID, err)
+		}
+		more = more || left
+	}
+	return more, nil
+}
+
+// followSite goes on in the feed of one site.
+func (m *Mails) followSite(ctx context.Context, clock core.SiteClock) (more bool, err error) {
+	var at mark
+	var to int64
+	var list []Mail
+	err = m.ReadBy(ctx, clock, func(tx *store.Tx) error {
+		if at, err = markOf(tx, clock.SiteID); err != nil {
+			return err
+		}
+		var told []events.Event
+		if told, to, more, err = events.Behind(tx, clock.SiteID, at.position, news, followBatch); err != nil {
+			return err
+		}
+		facts, err := readFacts(tx, clock.SiteID, told)
+		if err != nil {
+			return err
+		}
+		list = nil
+		for _, e := range told {
+			made, err := m.mailsAbout(tx, facts, e)
+			if err != nil {
+				return fmt.Errorf("event %d: %w", e.ID, err)
+			}
+			if e.ID <= at.unsureTo {
+				doubt(made, core.RealNow(tx))
+			}
+			if list = append(list, made...); len(list) >= m.Pieces.Mails && e.Position < to {
+				to, more = e.Position, true
+				break
+			}
+		}
+		return nil
+	})
+	if err != nil || to == at.position {
+		return false, err
+	}
+	err = m.Store.Write(ctx, func(tx *store.Tx) error {
+		ok, err := moveMark(tx, clock.SiteID, at.position, to)
+		if err != nil || !ok { // another process was here
+			return err
+		}
+		return insertMails(tx, list)
+	})
+	return more && err == nil, err
+}
+
+// mailsAbout makes the mails about one event.
+func (m *Mails) mailsAbout(tx *store.Tx, f facts, e events.Event) ([]Mail, error) {
+	switch {
+	case e.Type == events.WebhookDisabled:
+		return m.mailsAboutWebhook(tx, f.site, e)
+	case !aboutPayment(e.Type):
+		return m.mailsAboutProtection(tx, f.site, e)
+	}
+	h, known := f.happened(tx, e)
+	if !known {
+		return nil, nil // a transaction is never deleted; what is not there has no mail
+	}
+	h.outbox = m.onlyKept(f.site.Sandbox || h.payment.Simulated)
+	return h.mails(tx)
+}
+
+// onlyKept reports whether a new mail is shown and not sent. test: no real money is behind it.
+func (m *Mails) onlyKept(test bool) bool { return m.Transport == nil || test && !m.Sandboxes }
+
+// mailsAboutWebhook makes the mails about an endpoint that was disabled, for those who can mend it: none where somebody has
+// enabled or deleted it meanwhile.
+func (m *Mails) mailsAboutWebhook(tx *store.Tx, site merchant.Site, e events.Event) ([]Mail, error) {
+	endpoint, err := webhooks.Stored(tx, site.ID, e.ObjectID)
+	if errors.Is(err, store.ErrNotFound) || err == nil && endpoint.State != webhooks.Disabled {
+		return nil, nil
+	}
+	var details events.Details
+	if err == nil {
+		err = json.Unmarshal(e.Details, &details)
+	}
+	if err != nil {
+		return nil, err
+	}
+	readers, err := identity.Managers(tx, site.ID, maxCopies)
+	if err != nil {
+		return nil, err
+	}
+	if len(readers) == 0 {
+		readers = []string{""} // a mail that is dead is seen
+	}
+	h := happening{facts: facts{site: site}, eventID: e.ID, at: e.At, outbox: m.onlyKept(site.Sandbox), realTime: core.RealNow(tx)}
+	letter := Letter{
+		Language: check.DefaultLanguage, Sender: site.Name, Test: site.Sandbox, Address: shortened(endpoint.URL),
+		On: day(civil.NoDay), Start: day(civil.NoDay), End: day(civil.NoDay), Until: day(civil.NoDay),
+	}
+	if details.Reason != webhooks.WantsNoMore {
+		letter.Days = int64(webhooks.TryFor / (24 * time.Hour))
+	}
+	for _, address := range readers {
+		letter.To = address
+		h.add(Webhook, 0, false, address, letter)
+	}
+	return h.packed, nil
+}
+
+// shortened is an address without its parameters, which may be secrets: a mail goes through many hands.
+func shortened(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	u.RawQuery = ""
+	return u.String()
+}
+
+// doubt turns mails that would be sent into ones that may have been.
+func doubt(list []Mail, now time.Time) {
+	for i := range list {
+		if m := &list[i]; m.State == Waiting {
+			m.State, m.Answer, m.NextAt, m.ForgetAt = Unknown, restoredAnswer, time.Time{}, now.Add(remember)
+		}
+	}
+}
+
+// restoredAnswer is said of mails that may have been sent after the backup was taken.
+const restoredAnswer = "The database was restored from a backup. The mail may have been sent after the backup was taken."

@@ -1,0 +1,289 @@
+// Package mail tells travellers and merchants by mail what happened: receipts, refunds, failures, chargebacks and webhooks that were disabled. It follows
+// the events of each site, keeps what is to be sent, and sends it over SMTP. It owns mails and mail_marks. Begin reading at
+// Follow, then Mails.Send; docs/decisions/0009-mail.md says what a crash can do and what it cannot.
+package mail
+
+import (
+	"context"
+	"fmt"
+	"net/mail"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/check"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/events"
+	"holdfast/internal/store"
+)
+
+// Kind says what a mail tells.
+type Kind string
+
+// The kinds of mails.
+const (
+	Receipt    Kind = "receipt"    // to the traveller: a payment is complete
+	Refund     Kind = "refund"     // to the traveller: money goes back
+	Failure    Kind = "failure"    // to primary_mail: a payment has failed
+	Chargeback Kind = "chargeback" // to chargeback_mail: a payment was charged back
+	Reversal   Kind = "reversal"   // to chargeback_mail: the money of a chargeback comes back
+	Webhook    Kind = "webhook"    // to those who manage the site: a webhook was disabled
+	Test       Kind = "test"       // to an operator, to try the settings
+	Heads      Kind = "heads"      // the ends of the chains, to keep outside the database
+	Invitation Kind = "invitation" // to a new user of the dashboard: a link to choose a password
+	Access     Kind = "access"     // to a user of another site: they have access to one more
+	Password   Kind = "password"   // to a user who has forgotten the password: a link to choose another
+	// ProtectionAsked goes to the operator's people, and ProtectionAnswered to those who manage the site.
+	ProtectionAsked    Kind = "protection_asked"
+	ProtectionAnswered Kind = "protection_answered"
+	AddressKind        Kind = "address"         // to the new address of a user: a link that proves it
+	AddressChanged     Kind = "address_changed" // to the old address of a user: it is no longer theirs
+	ReportKind         Kind = "report"          // to a user of the service: a report, each week or month
+)
+
+// Kinds lists the kinds.
+var Kinds = []Kind{Receipt, Refund, Failure, Chargeback, Reversal, Webhook, Test, Heads, Invitation, Access, Password, AddressKind, AddressChanged,
+	ReportKind, ProtectionAsked, ProtectionAnswered}
+
+// State says how far a mail is.
+type State string
+
+// The states of a mail.
+const (
+	Outbox  State = "outbox"  // it is only shown: there is no server, or the site is a sandbox
+	Waiting State = "waiting" // it is tried when NextAt has come
+	Sending State = "sending" // a server is being spoken to
+	Sent    State = "sent"    // the server has taken it
+	Dead    State = "dead"    // it was refused for good, or for three days, or there is no address
+	Unknown State = "unknown" // the server may have taken it: its answer was lost
+)
+
+// States lists the states.
+var States = []State{Outbox, Waiting, Sending, Sent, Dead, Unknown}
+
+// Mail is one letter to one address.
+type Mail struct {
+	SiteID        int64
+	ID            int64
+	EventID       int64 // 0: somebody asked for it
+	Number        int64 // of the mails that tell the same event
+	Kind          Kind
+	TransactionID int64 // 0 for none
+	BookingID     int64 // 0 for none
+	Copy          bool
+	FileID        int64  // the attached file; 0 if there is none
+	Recipient     string // "" where there is no address, or it was forgotten
+	Letter        Letter
+	Forgotten     bool // address and letter are gone
+	State         State
+	Answer        string
+	Attempts      int64
+	Resends       int64
+	QueuedAt      time.Time
+	AskedAt       time.Time
+	TriedAt       time.Time // zero: never
+	NextAt        time.Time // zero: it is not due
+	ForgetAt      time.Time // zero: it is not over, or it was forgotten
+}
+
+// remember is how long address and letter of a mail are kept once it is over.
+const remember = 30 * 24 * time.Hour
+
+// Orders lists the values of orderby for mails.
+var Orders = []string{"id"}
+
+// Filter picks mails from a list. An empty field picks all.
+type Filter struct {
+	Include, Exclude []int64
+	States           []State
+	Kinds            []Kind
+	Bookings         []int64
+	Transactions     []int64
+}
+
+// Mails are the use cases of mails.
+type Mails struct {
+	*core.Core
+	Events *events.Events // the feeds that are followed
+	// Transport sends mails. It is nil where no server is set.
+	Transport *SMTP
+	// Sandboxes says that the mails of sandboxes and of test channels are sent, too.
+	Sandboxes bool
+	// Certificate gives the address of a booking's certificate, and makes one where there is none. It is nil where the
+	// program serves no pages.
+	Certificate func(ctx context.Context, siteID, bookingID int64) (string, error)
+	// Dashboard is the address of the dashboard; nil, or it gives "", where there is none.
+	Dashboard func() string
+	// LinkTo gives the address of a one-time link with a hash, and "" for one that has ended. It is asked when a mail is sent, so
+	// that the secret lies in no mail that waits.
+	LinkTo func(ctx context.Context, hash string) (string, error)
+	last   atomic.Int64 // the site that had the last turn
+}
+
+// List reads one page of the mails of the actor's site, without their letters. Mails with one-time links are shown to operators
+// alone, here and in Get, and without the link.
+func (m *Mails) List(ctx context.Context, actor access.Actor, f Filter, page store.Page) (store.List[Mail], error) {
+	return core.ReadPage(ctx, m.Core, actor, page, func(tx *store.Tx) (store.List[Mail], error) {
+		return mailsPage(tx, actor.SiteID, f, !actor.Can(access.ManageUsers), page)
+	})
+}
+
+// Get reads a mail and makes its text. The text of a mail that was forgotten is empty. The error is a fault of the kind
+// SettingNotFound where the site has no such mail.
+func (m *Mails) Get(ctx context.Context, actor access.Actor, id int64) (Mail, Message, error) {
+	found, err := core.Read(ctx, m.Core, actor, func(tx *store.Tx) (Mail, error) {
+		return visible(actor)(readMail(tx, actor.SiteID, id))
+	})
+	if err != nil || found.Forgotten {
+		return found, Message{}, core.NotFoundAs(errs.SettingNotFound, err, "There is no mail %d.", id)
+	}
+	text, err := m.text(ctx, found)
+	return found, text, err
+}
+
+// Resend has a mail sent again that is over: sent, dead, unknown or in the outbox. A mail to a traveller goes to the address
+// that the booking has now. The error is NotPossible while it is under way, when it was forgotten, where no server is set,
+// and for what is only shown: mails of sandboxes and of test channels without Sandboxes.
+func (m *Mails) Resend(ctx context.Context, actor access.Actor, id int64) (Mail, error) {
+	if err := actor.Require(access.SendMails); err != nil {
+		return Mail{}, err
+	}
+	made, err := core.Once(ctx, m.Core, actor, func(tx *store.Tx) (Mail, core.Outcome, error) {
+		after, err := m.resend(tx, actor, id)
+		return after, core.Outcome{ID: id}, err
+	}, m.found(actor))
+	return made, core.NotFoundAs(errs.SettingNotFound, err, "There is no mail %d.", id)
+}
+
+// found reads what an earlier request with the same idempotency key was about.
+func (m *Mails) found(actor access.Actor) func(ctx context.Context, made core.Outcome) (Mail, error) {
+	return func(ctx context.Context, made core.Outcome) (Mail, error) {
+		return core.Read(ctx, m.Core, actor, func(tx *store.Tx) (Mail, error) { return readMail(tx, actor.SiteID, made.ID) })
+	}
+}
+
+// resend is Resend in its write.
+func (m *Mails) resend(tx *store.Tx, actor access.Actor, id int64) (Mail, error) {
+	before, err := visible(actor)(lockMail(tx, actor.SiteID, id))
+	if err != nil {
+		return before, err
+	}
+	after, err := m.again(tx, before)
+	if err != nil {
+		return after, err
+	}
+	if err := askAgain(tx, after); err != nil {
+		return after, err
+	}
+	return after, core.Record(tx, actor, "mail.resend", ObjectOf(id), audited(before), audited(after))
+}
+
+// again is a mail that somebody asks for again.
+func (m *Mails) again(tx *store.Tx, was Mail) (Mail, error) {
+	impossible := func(reason, message string) (Mail, error) {
+		return was, errs.NotPossibleBecause(reason, "%s", message)
+	}
+	switch {
+	case m.Transport == nil:
+		return impossible("no_server", "No mail server is set, so that nothing is sent. The text can be read in the outbox.")
+	case was.Forgotten:
+		return impossible("forgotten", "This mail is too old: its address and its text are no longer kept.")
+	case was.State == Waiting || was.State == Sending:
+		return impossible("under_way", "This mail is being sent already.")
+	case m.onlyShown(was):
+		return impossible("sandbox", sandboxAnswer)
+	}
+	mail := was
+	if was.toTraveller() && !was.Copy {
+		b, err := bookingOf(tx, was.SiteID, was.BookingID)
+		if err != nil {
+			return was, err
+		}
+		mail.Recipient, mail.Letter.To = b.Email, b.Email
+	}
+	if problem := checkAddress(mail.Recipient); problem != "" {
+		return impossible("no_address", problem)
+	}
+	mail.State, mail.Answer, mail.Attempts, mail.Resends = Waiting, "", 0, was.Resends+1
+	mail.AskedAt, mail.NextAt, mail.ForgetAt = core.RealNow(tx), core.RealNow(tx), time.Time{}
+	return mail, nil
+}
+
+// sandboxAnswer is said of mails that must not leave. A sandbox may hold the addresses of real people.
+const sandboxAnswer = "Mails of sandboxes and of test channels are only shown. The setting --mail-sandbox sends them."
+
+// onlyShown reports whether a mail may not be sent, because it is one of a sandbox or of a test channel.
+func (m *Mails) onlyShown(mail Mail) bool { return mail.Letter.Test && !m.Sandboxes }
+
+// toTraveller reports whether mails of this kind go to the lead traveller.
+func (m Mail) toTraveller() bool { return m.Kind == Receipt || m.Kind == Refund }
+
+// Try queues a test mail to an address. The error is NotPossible where no server is set.
+func (m *Mails) Try(ctx context.Context, actor access.Actor, address string) (Mail, error) {
+	return m.toOperator(ctx, actor, Test, address, nil)
+}
+
+// SendHeads queues a mail with the heads of the chains of the actor's site, to keep outside the database. A line is a head as
+// `verify --head` prints it. The error is NotPossible where no server is set.
+func (m *Mails) SendHeads(ctx context.Context, actor access.Actor, address string, lines []string) (Mail, error) {
+	return m.toOperator(ctx, actor, Heads, address, lines)
+}
+
+// toOperator queues a mail to somebody who runs the service.
+func (m *Mails) toOperator(ctx context.Context, actor access.Actor, kind Kind, address string, lines []string) (Mail, error) {
+	if err := actor.Require(access.ManageSites); err != nil {
+		return Mail{}, err
+	}
+	if m.Transport == nil {
+		return Mail{}, errs.NotPossibleBecause("no_server", "No mail server is set. See --smtp-url.")
+	}
+	if problem := checkAddress(address); problem != "" {
+		return Mail{}, errs.WrongField("to", "%s", problem)
+	}
+	return core.Once(ctx, m.Core, actor, func(tx *store.Tx) (Mail, core.Outcome, error) {
+		site, err := siteOf(tx, actor.SiteID)
+		if err != nil {
+			return Mail{}, core.Outcome{}, err
+		}
+		made, err := insertMail(tx, Mail{
+			SiteID: site.ID, Number: 1, Kind: kind, Recipient: address, State: Waiting, NextAt: core.RealNow(tx),
+			Letter: Letter{Language: check.DefaultLanguage, Sender: site.Name, To: address, Lines: lines},
+		})
+		if err == nil {
+			err = core.Record(tx, actor, "mail."+string(kind), ObjectOf(made.ID), nil, audited(made))
+		}
+		return made, core.Outcome{ID: made.ID}, err
+	}, m.found(actor))
+}
+
+// auditedMail is a mail in the audit: not its text, which has the data of travellers.
+type auditedMail struct {
+	Kind      Kind   `json:"kind"`
+	State     State  `json:"state"`
+	Recipient string `json:"recipient"`
+	Resends   int64  `json:"resends"`
+}
+
+func audited(m Mail) auditedMail { return auditedMail{m.Kind, m.State, m.Recipient, m.Resends} }
+
+// maxAddress is the longest address of RFC 5321.
+const maxAddress = 254
+
+// checkAddress says what is wrong with an address; "" if a mail can go there. It was checked when it was saved, and is
+// checked again, because what was imported or restored may be older than the check.
+func checkAddress(address string) (problem string) {
+	if address == "" {
+		return "There is no e-mail address."
+	}
+	parsed, err := mail.ParseAddress(address)
+	if err != nil || parsed.Address != address || parsed.Name != "" || len(address) > maxAddress ||
+		strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return "This is not an e-mail address."
+	}
+	return ""
+}
+
+// ObjectOf is the name of a mail in the audit.
+func ObjectOf(id int64) string { return fmt.Sprintf("mail %d", id) }

@@ -1,0 +1,218 @@
+package mail
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+	"holdfast/internal/store/lists"
+	"holdfast/internal/store/sqltext"
+)
+
+const mailColumns = `site_id, id, event_id, number, kind, transaction_id, booking_id, copy, recipient, letter, state, answer,
+	attempts, resends, queued_at, asked_at, tried_at, next_at, forget_at, file_id`
+
+func scanMail(scan func(dest ...any) error) (Mail, error) {
+	var m Mail
+	var letter string
+	var queued, asked int64
+	var event, tried, next, forget sql.NullInt64
+	err := scan(&m.SiteID, &m.ID, &event, &m.Number, &m.Kind, &m.TransactionID, &m.BookingID, &m.Copy, &m.Recipient, &letter,
+		&m.State, &m.Answer, &m.Attempts, &m.Resends, &queued, &asked, &tried, &next, &forget, &m.FileID)
+	if err != nil {
+		return m, err
+	}
+	m.EventID, m.QueuedAt, m.AskedAt = event.Int64, store.Instant(queued), store.Instant(asked)
+	m.TriedAt, m.NextAt, m.ForgetAt = store.MaybeInstant(tried), store.MaybeInstant(next), store.MaybeInstant(forget)
+	if m.Forgotten = letter == ""; m.Forgotten {
+		return m, nil
+	}
+	if err := json.Unmarshal([]byte(letter), &m.Letter); err != nil {
+		return m, fmt.Errorf("letter of mail %d: %w", m.ID, err)
+	}
+	return m, nil
+}
+
+const newColumns = `site_id, event_id, number, kind, transaction_id, booking_id, copy, recipient, letter, state, answer, attempts,
+	resends, queued_at, asked_at, next_at, forget_at, file_id`
+
+// newRow are the values of newColumns of a mail that is queued now.
+func (m Mail) newRow(tx *store.Tx) ([]any, error) {
+	letter, err := json.Marshal(m.Letter)
+	now := store.Micros(core.RealNow(tx))
+	return []any{m.SiteID, store.MaybeID(m.EventID), m.Number, m.Kind, m.TransactionID, m.BookingID, m.Copy, m.Recipient, string(letter),
+		m.State, m.Answer, 0, 0, now, now, store.MaybeMicros(m.NextAt), store.MaybeMicros(m.ForgetAt), m.FileID}, err
+}
+
+// insertMail stores a new mail and returns it with its id and times.
+func insertMail(tx *store.Tx, m Mail) (Mail, error) {
+	row, err := m.newRow(tx)
+	if err != nil {
+		return m, err
+	}
+	m.QueuedAt, m.AskedAt = core.RealNow(tx), core.RealNow(tx)
+	var w sqltext.Where
+	values := w.Values(row...)
+	err = tx.Row(`INSERT INTO mails (`+newColumns+`) VALUES `+values+` RETURNING id`, w.Args, &m.ID)
+	return m, err
+}
+
+// insertMails stores new mails, many with each statement.
+func insertMails(tx *store.Tx, list []Mail) (err error) {
+	rows := make([][]any, len(list))
+	for i, m := range list {
+		if rows[i], err = m.newRow(tx); err != nil {
+			return err
+		}
+	}
+	return tx.InsertRows("mails", newColumns, rows)
+}
+
+func mailsPage(tx *store.Tx, siteID int64, f Filter, withoutPrivate bool, page store.Page) (store.List[Mail], error) {
+	var w sqltext.Where
+	w.And("site_id = ?", siteID)
+	sqltext.In(&w, "id", f.Include)
+	sqltext.NotIn(&w, "id", f.Exclude)
+	sqltext.In(&w, "state", f.States)
+	sqltext.In(&w, "kind", f.Kinds)
+	if withoutPrivate {
+		sqltext.NotIn(&w, "kind", private)
+	}
+	sqltext.In(&w, "booking_id", f.Bookings)
+	sqltext.In(&w, "transaction_id", f.Transactions)
+	return lists.Page(tx, "mails", mailColumns, &w, page, nil, f.Include, scanMail)
+}
+
+// readMail reads one mail. The error is store.ErrNotFound where there is none.
+func readMail(tx *store.Tx, siteID, id int64) (Mail, error) {
+	return scanMail(func(dest ...any) error {
+		return tx.Row(`SELECT `+mailColumns+` FROM mails WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+	})
+}
+
+// lockMail is readMail in a write: nobody else changes the mail before the write ends.
+func lockMail(tx *store.Tx, siteID, id int64) (Mail, error) {
+	return scanMail(func(dest ...any) error {
+		return tx.Row(`UPDATE mails SET number = number WHERE site_id = $1 AND id = $2 RETURNING `+mailColumns,
+			[]any{siteID, id}, dest...)
+	})
+}
+
+// askAgain stores a mail that somebody has asked for again. The caller has locked it.
+func askAgain(tx *store.Tx, m Mail) error {
+	letter, err := json.Marshal(m.Letter)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`UPDATE mails SET recipient = $3, letter = $4, state = $5, answer = '', attempts = 0, resends = $6,
+			asked_at = $7, next_at = $7, forget_at = NULL
+		WHERE site_id = $1 AND id = $2`,
+		m.SiteID, m.ID, m.Recipient, string(letter), m.State, m.Resends, store.Micros(m.AskedAt))
+	return err
+}
+
+// sitesDue lists the sites that have mails that wait and are due.
+func sitesDue(tx *store.Tx) ([]int64, error) {
+	return store.Ids(tx, `SELECT s.id FROM sites s
+		WHERE EXISTS (SELECT 1 FROM mails m WHERE m.site_id = s.id AND m.state = $1 AND m.next_at <= $2) ORDER BY s.id`,
+		Waiting, store.Micros(core.RealNow(tx)))
+}
+
+// dueMails lists the ids of a site's mails that wait and are due, the longest overdue first.
+func dueMails(tx *store.Tx, siteID int64, limit int) ([]int64, error) {
+	return store.Ids(tx, `SELECT id FROM mails WHERE site_id = $1 AND state = $2 AND next_at <= $3 ORDER BY next_at, id LIMIT $4`,
+		siteID, Waiting, store.Micros(core.RealNow(tx)), limit)
+}
+
+// triedSince counts the mails whose last attempt began after an instant.
+func triedSince(tx *store.Tx, after time.Time) (n int, err error) {
+	err = tx.Row(`SELECT COUNT(*) FROM mails WHERE tried_at > $1`, []any{store.Micros(after)}, &n)
+	return n, err
+}
+
+// claim notes that an attempt begins, before the server is spoken to. The error is store.ErrNotFound where the mail is not due
+// any more: another process has it.
+func claim(tx *store.Tx, key store.Key) (Mail, error) {
+	now := core.RealNow(tx)
+	return scanMail(func(dest ...any) error {
+		return tx.Row(`UPDATE mails SET state = $3, attempts = attempts + 1, tried_at = $4, next_at = $5
+			WHERE site_id = $1 AND id = $2 AND state = $6 AND next_at <= $4 RETURNING `+mailColumns,
+			[]any{key.SiteID, key.ID, Sending, store.Micros(now), store.Micros(now.Add(lostAfter)), Waiting}, dest...)
+	})
+}
+
+// finish stores the outcome of the attempt that claim began. An outcome that comes when it counts as unknown already is
+// stored, too: now it is known. It changes nothing when somebody has asked for the mail again since.
+func finish(tx *store.Tx, m Mail, o outcome) error {
+	_, err := tx.Exec(`UPDATE mails SET state = $3, answer = $4, next_at = $5, forget_at = $6
+		WHERE site_id = $1 AND id = $2 AND tried_at = $7 AND asked_at = $8 AND state IN ($9, $10)`,
+		m.SiteID, m.ID, o.state, o.answer, store.MaybeMicros(o.nextAt), store.MaybeMicros(o.forgetAt), store.Micros(m.TriedAt),
+		store.Micros(m.AskedAt), Sending, Unknown)
+	return err
+}
+
+// giveUpLost says of attempts that nobody has finished that their outcome is unknown: the process has died, or was cut off
+// from its database.
+func giveUpLost(tx *store.Tx) (int64, error) {
+	now := core.RealNow(tx)
+	return tx.Exec(`UPDATE mails SET state = $2, answer = $3, next_at = NULL, forget_at = $4
+		WHERE next_at <= $1 AND state = $5`, store.Micros(now), Unknown, lostAnswer, store.Micros(now.Add(remember)), Sending)
+}
+
+// forget removes the addresses and letters of mails that have been over for long, at most limit of them.
+func forget(tx *store.Tx, limit int) (int64, error) {
+	return tx.Exec(`UPDATE mails SET recipient = '', letter = '', answer = substr(answer, 1, 3), forget_at = NULL, file_id = 0
+		WHERE (site_id, id) IN (SELECT site_id, id FROM mails WHERE forget_at <= $1 ORDER BY forget_at LIMIT $2)`,
+		store.Micros(core.RealNow(tx)), limit)
+}
+
+// mark says how far the mails follow the feed of a site.
+type mark struct {
+	position int64
+	unsureTo int64 // mails about events up to this id may have been sent before the database was restored
+}
+
+// sitesBehind lists the sites with events that have not been followed yet, by their clocks. Most sites have none most of the
+// time, and cost nothing more than this look.
+func sitesBehind(tx *store.Tx) ([]core.SiteClock, error) {
+	behind, err := store.Ids(tx, `SELECT s.id FROM sites s
+		LEFT JOIN event_heads h ON h.site_id = s.id LEFT JOIN mail_marks m ON m.site_id = s.id
+		WHERE COALESCE(h.position, 0) > COALESCE(m.position, 0)
+			OR EXISTS (SELECT 1 FROM events e WHERE e.site_id = s.id AND e.position IS NULL)
+		ORDER BY s.id`)
+	if err != nil || len(behind) == 0 {
+		return nil, err
+	}
+	clocks, err := core.SiteClocks(tx)
+	return slices.DeleteFunc(clocks, func(c core.SiteClock) bool {
+		_, found := slices.BinarySearch(behind, c.SiteID)
+		return !found
+	}), err
+}
+
+// markOf reads the mark of a site: the zero one where nobody has followed it yet.
+func markOf(tx *store.Tx, siteID int64) (m mark, err error) {
+	err = tx.Row(`SELECT position, unsure_to FROM mail_marks WHERE site_id = $1`, []any{siteID}, &m.position, &m.unsureTo)
+	if errors.Is(err, store.ErrNotFound) {
+		return mark{}, nil
+	}
+	return m, err
+}
+
+// moveMark moves the mark of a site on from where it was read. ok is false when another process has moved it since.
+func moveMark(tx *store.Tx, siteID, from, to int64) (ok bool, err error) {
+	if from == 0 {
+		_, err = tx.Exec(`INSERT INTO mail_marks (site_id, position, unsure_to) VALUES ($1, 0, 0)
+			ON CONFLICT (site_id) DO NOTHING`, siteID)
+		if err != nil {
+			return false, err
+		}
+	}
+	n, err := tx.Exec(`UPDATE mail_marks SET position = $3 WHERE site_id = $1 AND position = $2`, siteID, from, to)
+	return n == 1, err
+}

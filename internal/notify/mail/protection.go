@@ -1,0 +1,109 @@
+package mail
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"holdfast/internal/account/identity"
+	"holdfast/internal/book/underwriting"
+	"holdfast/internal/domain/check"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/events"
+	"holdfast/internal/store"
+)
+
+// ProtectionFacts is what the text of a mail about a request for protection is made of.
+type ProtectionFacts struct {
+	State    underwriting.State `json:"state"`
+	Company  string             `json:"company,omitempty"`
+	Website  string             `json:"website,omitempty"`
+	Turnover int64              `json:"turnover,omitempty"` // of a year, in minor units of Currency
+	Currency money.Currency     `json:"currency,omitempty"`
+	Note     string             `json:"note,omitempty"` // the operator's
+	Page     string             `json:"page"`           // below the address of the dashboard
+}
+
+// mailsAboutProtection makes the mails about a request for protection: to the operator's people when it is asked for, and to those who manage
+// the site when it is answered. What is no longer so is told by a later event.
+func (m *Mails) mailsAboutProtection(tx *store.Tx, site merchant.Site, e events.Event) ([]Mail, error) {
+	var details events.Details
+	if err := json.Unmarshal(e.Details, &details); err != nil {
+		return nil, err
+	}
+	r, err := underwriting.Stored(tx, site.ID, e.ObjectID)
+	if errors.Is(err, store.ErrNotFound) || err == nil && string(r.State) != details.Status {
+		return nil, nil
+	}
+	kind, readers := ProtectionAnswered, identity.Managers
+	if e.Type == events.ChannelProtectionAsked {
+		kind, readers = ProtectionAsked, identity.Operators
+	}
+	var list []string
+	if err == nil {
+		list, err = readers(tx, site.ID, maxCopies)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		list = []string{""} // a mail that is dead is seen
+	}
+	h := happening{facts: facts{site: site}, eventID: e.ID, at: e.At, outbox: m.onlyKept(site.Sandbox), realTime: core.RealNow(tx)}
+	letter := Letter{
+		Language: check.DefaultLanguage, Sender: site.Name, Test: site.Sandbox, Channel: r.ChannelName, By: r.AskedBy,
+		On: day(civil.NoDay), Start: day(civil.NoDay), End: day(civil.NoDay), Until: day(civil.NoDay),
+		Protection: &ProtectionFacts{
+			State: r.State, Company: r.Facts.Company, Website: r.Facts.Website, Turnover: r.Facts.Turnover, Currency: r.Facts.Currency,
+			Page: fmt.Sprintf("/sites/%s/channels/%d/protection", site.Path, r.ChannelID),
+		},
+	}
+	if kind == ProtectionAnswered {
+		letter.Protection.Note = r.Note
+	}
+	for _, address := range list {
+		letter.To = address
+		h.add(kind, 0, false, address, letter)
+	}
+	return h.packed, nil
+}
+
+// aboutProtection says that protection is asked for, or what the operator's answer is. These mails are in English, as the dashboard is.
+func (w *writer) aboutProtection(v *view, link string) {
+	p, channel := w.Letter.Protection, clean(w.Channel, maxName)
+	v.Greeting = w.say("mail.hello")
+	fact := func(label, value string) {
+		if value != "" {
+			v.Rows = append(v.Rows, row{label, value})
+		}
+	}
+	switch {
+	case w.kind == ProtectionAsked:
+		v.Subject = w.merchant() + " asks for the protection of " + channel
+		v.Paragraphs = []string{inviter(w.By) + " of " + w.merchant() + " has sent a request for the protection of the channel " + channel + ". It waits for your answer."}
+	case p.State == underwriting.Taken:
+		v.Subject = "Protection: " + channel + " is taken on"
+		v.Paragraphs = []string{"The operator has taken the channel " + channel + " on. Payments are protected as soon as it has its new mode."}
+	case p.State == underwriting.Refused:
+		v.Subject = "Protection: the request for " + channel + " is refused"
+		v.Paragraphs = []string{"The operator has said no. You can change the request for the channel " + channel + ", and send it again."}
+	default:
+		v.Subject = "Protection: a question about " + channel
+		v.Paragraphs = []string{"The operator wants to know more about the channel " + channel + ". Answer on its page, and send the request again."}
+	}
+	fact("The operator says", clean(p.Note, maxAnswer))
+	if w.kind == ProtectionAsked {
+		fact("Company", clean(p.Company, maxName))
+		fact("Website", clean(p.Website, maxName))
+		if p.Turnover > 0 && p.Currency != "" {
+			fact("Turnover of a year", w.money(p.Turnover, p.Currency))
+		}
+	}
+	v.Title, v.Preheader, v.Footer = v.Subject, v.Paragraphs[0], w.merchant()
+	if link != "" {
+		v.Act = &act{"Open the request", link + p.Page}
+	}
+}

@@ -1,0 +1,206 @@
+package mail
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+)
+
+// Bounds of sending. An attempt takes at most ten times SMTP.Timeout, which is 20 seconds at most: connecting, five answers, and the longer one to
+// the text. So of an attempt that is older than lostAfter, nobody will tell the outcome any more.
+const (
+	lostAfter   = 5 * time.Minute
+	sendBatch   = 50
+	forgetBatch = 500
+	firstPause  = time.Minute
+	longestWait = 6 * time.Hour
+	giveUpAfter = 3 * 24 * time.Hour // since it was asked for
+)
+
+// lostAnswer is said of an attempt whose process did not live to tell its outcome.
+const lostAnswer = "The program stopped before it knew the answer of the server. The mail may have been sent."
+
+// outcome is what an attempt came to.
+type outcome struct {
+	state    State
+	answer   string
+	nextAt   time.Time
+	forgetAt time.Time
+}
+
+// Send sends mails that are due, a bounded number in each call. It returns more if there may be some left. Of each mail it
+// first stores that an attempt begins, then speaks to the server, then stores what came of it: so a mail is never
+// sent twice by itself, and where a crash hides the outcome, the mail says so.
+func (m *Mails) Send(ctx context.Context) (more bool, err error) {
+	err = m.Store.Write(ctx, func(tx *store.Tx) error {
+		_, err := giveUpLost(tx)
+		return err
+	})
+	if err != nil || m.Transport == nil {
+		return false, err
+	}
+	var due []store.Key
+	var room int
+	err = m.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
+		tried, err := triedSince(tx, core.RealNow(tx).Add(-time.Minute))
+		if room = min(m.Transport.PerMinute-tried, sendBatch); err != nil || room <= 0 {
+			return err
+		}
+		due, err = m.inTurns(tx, room)
+		return err
+	})
+	if err != nil || len(due) == 0 {
+		return false, err
+	}
+	var down atomic.Pointer[error] // the server itself is out of reach: no other mail is tried before a pause
+	m.last.Store(due[len(due)-1].SiteID)
+	core.AtOnce(due, m.Transport.AtOnce, func(key store.Key) {
+		if ctx.Err() != nil || down.Load() != nil {
+			return
+		}
+		if err := m.sendOne(ctx, key); err != nil {
+			down.Store(&err)
+		}
+	})
+	if failed := down.Load(); failed != nil {
+		return false, *failed
+	}
+	return len(due) == room && ctx.Err() == nil, nil
+}
+
+// inTurns picks up to limit mails that are due: of each site the first, then of each the second, and so on. It begins behind
+// the site that had the last one, so that a site with very many mails holds up no other.
+func (m *Mails) inTurns(tx *store.Tx, limit int) (picked []store.Key, err error) {
+	sites, err := sitesDue(tx)
+	if err != nil {
+		return nil, err
+	}
+	next, found := slices.BinarySearch(sites, m.last.Load())
+	if found {
+		next++
+	}
+	sites = slices.Concat(sites[next:], sites[:next])
+	sites = sites[:min(len(sites), limit)]
+	due := make([][]int64, len(sites))
+	for i, site := range sites {
+		if due[i], err = dueMails(tx, site, limit); err != nil {
+			return nil, err
+		}
+	}
+	for turn, left := 0, true; left && len(picked) < limit; turn++ {
+		left = false
+		for i, site := range sites {
+			if turn < len(due[i]) && len(picked) < limit {
+				picked, left = append(picked, store.Key{SiteID: site, ID: due[i][turn]}), true
+			}
+		}
+	}
+	return picked, nil
+}
+
+// sendOne makes one attempt to send a mail. The error says that no mail can be sent now.
+func (m *Mails) sendOne(ctx context.Context, key store.Key) error {
+	var mail Mail
+	err := m.Store.Write(ctx, func(tx *store.Tx) (err error) {
+		mail, err = claim(tx, key)
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	// From here on the outcome has to be stored, even while the program stops.
+	calling, ctx := ctx, context.WithoutCancel(ctx)
+	var result result
+	if m.onlyShown(mail) { // it was queued under other settings
+		result.kind, result.answer = shown, sandboxAnswer
+	} else if text, gone, err := m.secretText(ctx, mail); errs.Is(err, errs.Unavailable) {
+		result = unusable(err)
+	} else if err != nil {
+		result = refused("The text of the mail cannot be made: " + err.Error())
+	} else if gone != "" {
+		result = refused(gone)
+	} else if problem := checkAddress(mail.Recipient); problem != "" {
+		result = refused(problem)
+	} else {
+		result = m.Transport.send(calling, mail, text)
+	}
+	err = m.Store.Write(ctx, func(tx *store.Tx) error { return finish(tx, mail, result.of(mail, core.RealNow(tx))) })
+	if err != nil {
+		return err
+	}
+	if result.kind != taken {
+		m.Log.Warn("a mail was not sent", "site", mail.SiteID, "mail", mail.ID, "attempt", mail.Attempts, "outcome", result.kind,
+			"answer", result.answer)
+	}
+	return result.down
+}
+
+// Forget removes the addresses and texts of mails that have been over for 30 days; what is left says that there was a mail,
+// about what, and how it ended. It returns more if there may be some left.
+func (m *Mails) Forget(ctx context.Context) (more bool, err error) {
+	err = m.Store.Write(ctx, func(tx *store.Tx) error {
+		n, err := forget(tx, forgetBatch)
+		if err != nil {
+			return err
+		}
+		more = n == forgetBatch
+		return forgetFiles(tx, forgetBatch)
+	})
+	return more, err
+}
+
+// What an attempt can come to.
+const (
+	taken   = "taken"   // the server has answered that it has the mail
+	refusal = "refused" // it never will
+	later   = "later"   // it is certain that it has not taken the mail
+	lost    = "lost"    // it has the whole mail, and its answer did not come
+	shown   = "shown"   // it is not sent under these settings
+)
+
+// result is what the transport knows after an attempt.
+type result struct {
+	kind   string
+	answer string
+	down   error // the server takes no mails at all
+}
+
+func refused(answer string) result { return result{kind: refusal, answer: answer} }
+
+// of turns a result into what is stored. The pauses between attempts double, up to six hours, for three days.
+func (r result) of(m Mail, now time.Time) outcome {
+	o := outcome{answer: clean(r.answer, maxAnswer)}
+	switch r.kind {
+	case taken:
+		o.state = Sent
+	case refusal:
+		o.state = Dead
+	case lost:
+		o.state = Unknown
+	case shown:
+		o.state = Outbox
+	default:
+		o.state, o.nextAt = Waiting, now.Add(pause(m.Attempts))
+		if o.nextAt.After(m.AskedAt.Add(giveUpAfter)) {
+			o.state, o.nextAt = Dead, time.Time{}
+		}
+	}
+	if o.state != Waiting {
+		o.forgetAt = now.Add(remember)
+	}
+	return o
+}
+
+// pause is how long a mail waits after its nth attempt.
+func pause(attempts int64) time.Duration {
+	return min(longestWait, firstPause<<min(max(attempts-1, 0), 10))
+}

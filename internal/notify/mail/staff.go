@@ -1,0 +1,155 @@
+package mail
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"holdfast/internal/account/identity"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/check"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+)
+
+// operatorName is who writes to people who belong to no site.
+const operatorName = "holdfast"
+
+// Sends says whether mails leave the service at all: a server is set.
+func (m *Mails) Sends() bool { return m.Transport != nil }
+
+// WriteTo queues a mail with a one-time link, in the write that makes the link. Without a server it does nothing: the link is then
+// shown to whoever invites. A mail to somebody who belongs to no site, such as an operator, lies with the first site.
+func (m *Mails) WriteTo(tx *store.Tx, in identity.LinkMail) error {
+	if !m.Sends() || checkAddress(in.Address) != "" {
+		return nil
+	}
+	letter := Letter{
+		Language: check.DefaultLanguage, Sender: operatorName, To: in.Address, Name: in.Name, On: day(civil.NoDay), Start: day(civil.NoDay),
+		End: day(civil.NoDay), Until: day(civil.NoDay), Username: in.Username, By: in.By, Link: in.Hash,
+	}
+	place, err := placeOf(tx, in.SiteID)
+	if err != nil || place == 0 {
+		return err
+	}
+	if in.SiteID != 0 {
+		site, err := siteOf(tx, in.SiteID)
+		if err != nil {
+			return err
+		}
+		letter.Sender = site.Name
+	}
+	_, err = insertMail(tx, Mail{
+		SiteID: place, Number: 1, Kind: kindsOfLinks[in.Kind], Recipient: in.Address, State: Waiting, NextAt: core.RealNow(tx), Letter: letter,
+	})
+	return err
+}
+
+var kindsOfLinks = map[identity.LinkKind]Kind{identity.Invitation: Invitation, identity.Access: Access, identity.Reset: Password,
+	identity.Address: AddressKind, identity.Moved: AddressChanged}
+
+// private are the kinds of mails that the operator alone sees in lists: to whom they go is no business of others on the site.
+var private = []Kind{Invitation, Access, Password, AddressKind, AddressChanged, ReportKind, ProtectionAsked}
+
+// visible lets a mail through that the actor may see.
+func visible(actor access.Actor) func(m Mail, err error) (Mail, error) {
+	return func(m Mail, err error) (Mail, error) {
+		if err == nil && slices.Contains(private, m.Kind) && !actor.Can(access.ManageUsers) {
+			return Mail{}, store.ErrNotFound
+		}
+		return m, err
+	}
+}
+
+// linkGone is said of a mail whose link was used, or has ended, before the mail could be sent.
+const linkGone = "The link of this mail was used already, or its time is over."
+
+// secretText makes the text of a mail as it leaves: with the one-time link, which is shown nowhere else. problem says why there is no
+// such mail any more.
+func (m *Mails) secretText(ctx context.Context, mail Mail) (made Message, problem string, err error) {
+	if mail.Letter.Link == "" {
+		if made, err = m.text(ctx, mail); err == nil && mail.FileID != 0 {
+			err = m.Store.Read(ctx, mail.SiteID, func(tx *store.Tx) (err error) {
+				made.File, err = fileOf(tx, mail.SiteID, mail.FileID)
+				return err
+			})
+		}
+		return made, "", err
+	}
+	if m.LinkTo == nil { // a program without pages
+		return made, linkGone, nil
+	}
+	link, err := m.LinkTo(ctx, mail.Letter.Link)
+	if err != nil || link == "" {
+		return made, linkGone, err
+	}
+	made, err = mail.Letter.write(mail.Kind, link)
+	return made, "", err
+}
+
+// act is what the reader of a mail shall do. Link is "" where the mail is only shown: a one-time link is for its reader alone.
+type act struct{ Text, Link string }
+
+// toPerson writes to somebody who uses the service. These mails are in English, as the dashboard is.
+func (w *writer) toPerson(v *view, link string) {
+	name, site := clean(w.Name, maxName), w.merchant()
+	v.Greeting = "Hello " + name + ","
+	switch w.kind {
+	case Invitation:
+		v.Subject = "You are invited to " + site
+		v.Preheader = "Choose a password, and sign in."
+		v.Paragraphs = []string{
+			inviter(w.By) + " has given you access to the dashboard of " + site + ". Your user name is " + w.Username + ".",
+			"Choose a password with this link. It works once, for 7 days.",
+		}
+		v.Act = &act{"Choose a password", link}
+		v.After = []string{"If you do not expect this mail, do nothing. Without the link nobody can use the access."}
+	case Access:
+		v.Subject = "You have access to " + site
+		v.Preheader = "Sign in with the account that you have."
+		v.Paragraphs = []string{
+			inviter(w.By) + " has given you access to the dashboard of " + site + ".",
+			"You have an account already. Sign in with the user name " + w.Username + " and your password.",
+		}
+		v.Act = &act{"Sign in", link}
+	case AddressKind:
+		v.Subject = "Is this the address of " + w.Username + "?"
+		v.Preheader = "The link works once, for one hour."
+		v.Paragraphs = []string{
+			"Somebody who is signed in as " + w.Username + " wants to get their mails at this address.",
+			"If it was you, open this link. It works once, for one hour.",
+		}
+		v.Act = &act{"This is my address", link}
+		v.After = []string{"If it was not you, do nothing. Nothing changes."}
+	case AddressChanged:
+		v.Subject = "The mails of " + w.Username + " go to another address now"
+		v.Preheader = "If it was not you, tell us at once."
+		v.Paragraphs = []string{
+			"The e-mail address of your account " + w.Username + " was changed. Mails of the account no longer come here.",
+		}
+		v.After = []string{"If it was not you, tell the person who gave you access at once: somebody else is using your account."}
+		if w.By != "" {
+			v.Preheader = "If you did not ask for it, tell us at once."
+			v.Paragraphs[0] = clean(w.By, maxName) + " has changed the e-mail address of your account " + w.Username + ". Mails of the account no longer come here."
+			v.After = []string{"If you did not request it, tell the person who gave you access at once: somebody else may be trying to use your account."}
+		}
+	default:
+		v.Subject = "A new password for " + w.Username
+		v.Preheader = "The link works once, for one hour."
+		v.Paragraphs = []string{
+			"Somebody requested a new password for your account " + w.Username + ".",
+			"If it was you, choose one with this link. It works once, for one hour.",
+		}
+		v.Act = &act{"Choose a new password", link}
+		v.After = []string{"If it was not you, do nothing. Your password stays as it is."}
+	}
+	v.Title, v.Footer = v.Subject, site
+}
+
+func inviter(name string) string {
+	if name = clean(name, maxName); strings.TrimSpace(name) == "" {
+		return "Somebody"
+	}
+	return name
+}

@@ -1,0 +1,261 @@
+package schedules
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+
+	"holdfast/internal/account/identity"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/card"
+	"holdfast/internal/domain/check"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+)
+
+// Fields are what somebody says of an order. nil: as it is.
+type Fields struct {
+	Problems   errs.Problems
+	Name       *string
+	View       *string
+	Format     *Format
+	Every      *Every
+	On         *int64
+	Recipients *[]string // user names
+	Owner      *string   // for the program itself, which is nobody: with whose rights the report is made
+	IfVersion  int64
+
+	users []int64 // the recipients
+}
+
+// look has the page of an order made once, so that nobody orders what cannot be made.
+func (o *Orders) look(ctx context.Context, actor access.Actor, in Fields) error {
+	if o.Make == nil || in.View == nil || actor.UserID == 0 && in.Owner == nil {
+		return nil
+	}
+	view, problem := tidy(*in.View)
+	if problem != "" {
+		return errs.WrongField("view", "%s", problem)
+	}
+	userID := actor.UserID
+	if userID == 0 { // the program itself orders it for somebody
+		owner, ok, err := o.ownerNamed(ctx, actor.SiteID, *in.Owner)
+		if err != nil || !ok {
+			return err // who may not see it is told so with all else that is wrong
+		}
+		userID = owner.ID
+	}
+	want := Want{UserID: userID, SiteID: actor.SiteID, View: view, Format: CSV, On: civil.DayOf(o.Clock().Add(actor.Ahead))}
+	want.Since = want.On - 7
+	if actor.SiteID != 0 {
+		err := o.Store.Read(ctx, actor.SiteID, func(tx *store.Tx) error {
+			site, err := core.SiteAlone(tx, actor.SiteID)
+			want.Site = site.Path
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	_, err := o.Make(ctx, want)
+	return err
+}
+
+// lookAgain looks at the page of an order that is about to change, where the page changes or with whose rights it is made.
+func (o *Orders) lookAgain(ctx context.Context, actor access.Actor, id int64, in Fields) error {
+	if in.View == nil && in.Owner == nil {
+		return nil
+	}
+	if actor.UserID == 0 { // the program itself: what it does not name stays as it is stored
+		stored, _, err := o.Get(ctx, actor, id)
+		if err != nil {
+			return err
+		}
+		if in.View == nil {
+			in.View = &stored.View
+		}
+		if in.Owner == nil {
+			in.Owner = &stored.Owner
+		}
+	}
+	return o.look(ctx, actor, in)
+}
+
+// momentary are the values of an address that say of when a report is, or which part of a list is seen: a report by mail has its own.
+var momentary = []string{"as_of", "known_at", "from", "period", "page", "format"}
+
+// ownerNamed is the user with a name, if they may see reports here.
+func (o *Orders) ownerNamed(ctx context.Context, siteID int64, name string) (user identity.User, ok bool, err error) {
+	err = o.Store.Read(ctx, siteID, func(tx *store.Tx) error {
+		user, ok, err = reader(tx, siteID, name)
+		return err
+	})
+	return user, ok, err
+}
+
+// tidy takes the moment out of an address, and what is empty. problem says what is wrong with the address.
+func tidy(view string) (tidied, problem string) {
+	u, err := url.Parse(strings.TrimSpace(view))
+	switch {
+	case len(view) > MaxView:
+		return "", "The address is too long."
+	case err != nil || u.Scheme != "" || u.Host != "" || u.Fragment != "" || !strings.HasPrefix(u.Path, "/") || strings.Contains(u.Path, ".."):
+		return "", "The address of a page such as /exposure?by=channel is expected."
+	}
+	values := u.Query()
+	for name, list := range values {
+		if slices.Contains(momentary, name) || len(list) == 1 && list[0] == "" {
+			values.Del(name)
+		}
+	}
+	if len(values) == 0 {
+		return u.Path, ""
+	}
+	return u.Path + "?" + values.Encode(), ""
+}
+
+// on sets the given fields of an order, and checks them. With whole all must be there.
+func (in *Fields) on(tx *store.Tx, actor access.Actor, o Order, whole bool) (Order, error) {
+	problems := in.Problems.Clone()
+	take(&problems, whole, "name", in.Name, &o.Name)
+	take(&problems, whole, "view", in.View, &o.View)
+	take(&problems, whole, "format", in.Format, &o.Format)
+	take(&problems, whole, "every", in.Every, &o.Every)
+	take(&problems, whole, "on", in.On, &o.On)
+	check.Line(&problems, "name", o.Name)
+	if in.View != nil {
+		var problem string
+		if o.View, problem = tidy(*in.View); problem != "" {
+			problems.Wrong("view", "%s", problem)
+		}
+	}
+	if in.Format != nil && o.Format != CSV && o.Format != XLSX {
+		problems.Wrong("format", "This is not one of %s, %s.", CSV, XLSX)
+	}
+	if in.Every != nil && o.Every != Week && o.Every != Month {
+		problems.Wrong("every", "This is not one of %s, %s.", Week, Month)
+	}
+	if most := map[Every]int64{Week: 7, Month: 31}[o.Every]; most > 0 && (o.On < 1 || o.On > most) && !problems.Has("on") {
+		problems.Wrong("on", "A number from 1 to %d is expected.", most)
+	}
+	if err := in.owner(tx, actor, &o, whole, &problems); err != nil {
+		return o, err
+	}
+	if err := in.recipients(tx, actor, &o, whole, &problems); err != nil {
+		return o, err
+	}
+	if card.HoldsCardNumber(o.Name) || card.HoldsCardNumber(o.View) {
+		problems.Wrong("name", "This holds a card number.")
+	}
+	return o, problems.Err()
+}
+
+// take takes a field that was given.
+func take[T ~string | ~int64](p *errs.Problems, whole bool, name string, given *T, to *T) {
+	var zero T
+	switch {
+	case given != nil && *given != zero:
+		*to = *given
+	case (given != nil || whole) && !p.Has(name):
+		p.Missing(name)
+	}
+}
+
+// owner sets with whose rights a report is made: those of who orders it. The program itself names somebody.
+func (in *Fields) owner(tx *store.Tx, actor access.Actor, o *Order, whole bool, problems *errs.Problems) error {
+	if actor.UserID != 0 {
+		if in.Owner != nil && !strings.EqualFold(strings.TrimSpace(*in.Owner), actor.Username) {
+			problems.Wrong("owner", "The report is made with the rights of who orders it: %s.", actor.Username)
+		}
+		if whole {
+			o.OwnerID, o.Owner = actor.UserID, actor.Username
+		}
+		return nil
+	}
+	if in.Owner == nil {
+		if whole {
+			problems.Missing("owner")
+		}
+		return nil
+	}
+	user, ok, err := reader(tx, actor.SiteID, *in.Owner)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		problems.Wrong("owner", "%s may not see this report.", *in.Owner)
+	}
+	o.OwnerID, o.Owner = user.ID, user.Username
+	return nil
+}
+
+// recipients finds the people who get a report: each must be able to see it. An address of anybody else is none: whether they may see
+// the book could never be checked.
+func (in *Fields) recipients(tx *store.Tx, actor access.Actor, o *Order, whole bool, problems *errs.Problems) error {
+	if in.Recipients == nil || len(*in.Recipients) == 0 {
+		if whole || in.Recipients != nil {
+			problems.Missing("recipients")
+		}
+		return nil
+	}
+	if len(*in.Recipients) > MaxRecipients {
+		problems.Wrong("recipients", "At most %d people are possible.", MaxRecipients)
+		return nil
+	}
+	o.Recipients, in.users = nil, nil
+	for _, name := range *in.Recipients {
+		user, ok, err := reader(tx, actor.SiteID, name)
+		switch {
+		case err != nil:
+			return err
+		case !ok: // the same for who does not exist: this is no way to find out user names
+			problems.Wrong("recipients", "%s is nobody who may see this report. Name people by their user names.", name)
+		case !slices.Contains(in.users, user.ID):
+			in.users, o.Recipients = append(in.users, user.ID), append(o.Recipients, user.Username)
+		}
+	}
+	return nil
+}
+
+// reader finds a user by name who may see reports of a site, or for 0 of all sites.
+func reader(tx *store.Tx, siteID int64, name string) (user identity.User, ok bool, err error) {
+	user, err = identity.UserNamed(tx, strings.ToLower(strings.TrimSpace(name)))
+	if err == nil {
+		_, ok, err = standingOf(tx, siteID, user)
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		return user, false, nil
+	}
+	return user, ok, err
+}
+
+// standingOf is what a user may do on a site now. ok: they may see its reports.
+func standingOf(tx *store.Tx, siteID int64, user identity.User) (actor access.Actor, ok bool, err error) {
+	if siteID == 0 {
+		actor, _ = user.ActorAt(identity.Membership{})
+	} else if actor, err = identity.Standing(tx, siteID, user.ID, 0); errors.Is(err, store.ErrNotFound) {
+		return actor, false, nil
+	} else if err == nil {
+		actor.SiteID = siteID
+	}
+	return actor, err == nil && may(actor) == nil, err
+}
+
+// ownerOf looks whether who has ordered a report may still see it. reason says why not.
+func ownerOf(tx *store.Tx, o Order) (user identity.User, reason string, err error) {
+	user, err = identity.UserByID(tx, o.OwnerID)
+	if err == nil {
+		var ok bool
+		if _, ok, err = standingOf(tx, o.SiteID, user); err == nil && !ok {
+			return user, user.Username + " scheduled this report but can no longer view it.", nil
+		}
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		return user, "The person who scheduled this report no longer has access.", nil
+	}
+	return user, "", err
+}

@@ -1,0 +1,204 @@
+package schedules
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"holdfast/internal/account/identity"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/errs"
+	"holdfast/internal/notify/mail"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+)
+
+// Bounds of making a report.
+const (
+	makeTime  = 30 * time.Second // for one report: others wait behind it
+	retryWait = 10 * time.Minute // doubles with each try
+	maxTries  = 5
+	maxNote   = 300
+)
+
+// MakeDue makes the report that has waited longest, of those whose day has come or that somebody has asked for. It returns more if it
+// found one. The report is made first, with no transaction open. Then one write notes that it was made, moves the order to its next day,
+// and queues the mails: so each report is mailed once, however many processes make it and wherever one of them dies. Of the days
+// that were missed, the last is made up for. One report that fails holds up no other.
+func (o *Orders) MakeDue(ctx context.Context) (more bool, err error) {
+	if o.Make == nil {
+		return false, nil
+	}
+	var d due
+	var owner identity.User
+	var reason string
+	err = o.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
+		if d, err = dueOrder(tx); err == nil {
+			owner, reason, err = ownerOf(tx, d.Order)
+		}
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if reason != "" {
+		return true, o.stop(ctx, d, reason)
+	}
+	now := o.Clock().Add(d.clock.Ahead)
+	today := civil.DayOf(now)
+	run := Run{Occasion: "asked " + civil.FormatInstant(d.AskedAt), Outcome: Sent}
+	want := Want{UserID: owner.ID, SiteID: d.SiteID, Site: d.path, View: d.View, Format: d.Format, On: today}
+	if d.AskedAt.IsZero() {
+		want.On = d.last(today)
+		run.Occasion = want.On.String()
+	}
+	want.Since = d.last(want.On - 1)
+	within, cancel := context.WithTimeout(ctx, makeTime)
+	made, err := o.Make(within, want)
+	cancel()
+	if ctx.Err() != nil {
+		return false, nil // the program stops: the next run makes it
+	}
+	if err != nil {
+		return true, o.failed(ctx, d, run, today, err)
+	}
+	return true, o.finish(ctx, d, run, today, made, owner)
+}
+
+// stop ends an order whose owner has lost the right to see its report.
+func (o *Orders) stop(ctx context.Context, d due, reason string) error {
+	return o.step(ctx, d, func(tx *store.Tx, now Order) (Order, error) {
+		after := now
+		after.State, after.Reason, after.AskedAt = Stopped, reason, time.Time{}
+		return after, core.Record(tx, access.System(d.SiteID), "report.stop", object(d.ID), audited(now), audited(after))
+	})
+}
+
+// step changes an order, unless somebody has changed it since it was read.
+func (o *Orders) step(ctx context.Context, d due, fn func(tx *store.Tx, now Order) (Order, error)) error {
+	return o.WriteBy(ctx, d.clock, func(tx *store.Tx) error {
+		now, err := lockOrder(tx, d.SiteID, d.ID)
+		if errors.Is(err, store.ErrNotFound) || err == nil && now.Version != d.Version {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		after, err := fn(tx, now)
+		if err != nil {
+			return err
+		}
+		after.Version = now.Version + 1
+		return updateOrder(tx, after)
+	})
+}
+
+// failed notes that a report could not be made. What may pass is tried again; what is wrong with the order itself is not.
+func (o *Orders) failed(ctx context.Context, d due, run Run, today civil.Day, failure error) error {
+	kind := errs.KindOf(failure)
+	passing := kind == errs.Unavailable || kind == errs.TooMany || errors.Is(failure, context.DeadlineExceeded)
+	note := "The report could not be made."
+	if f, ok := errors.AsType[*errs.Error](failure); ok {
+		note = f.Message
+	} else if passing {
+		note = fmt.Sprintf("The report took longer than %s. Order a smaller part of it.", makeTime)
+	} else {
+		o.Log.Error("a report by mail failed", "site", d.SiteID, "order", d.ID, "error", failure)
+	}
+	return o.step(ctx, d, func(tx *store.Tx, now Order) (Order, error) {
+		if passing && now.tries+1 < maxTries {
+			now.tries, now.retryAt = now.tries+1, core.RealNow(tx).Add(retryWait<<now.tries)
+			return now, nil
+		}
+		run.Outcome, run.Note, run.MadeAt = Failed, short(note), core.RealNow(tx)
+		_, err := insertRun(tx, now, run)
+		return now.next(today), err
+	})
+}
+
+// next is an order whose report is done.
+func (o Order) next(today civil.Day) Order {
+	if o.AskedAt.IsZero() {
+		o.Due = o.after(today)
+	}
+	o.AskedAt, o.tries, o.retryAt = time.Time{}, 0, time.Time{}
+	return o
+}
+
+// finish queues the mails of a report, notes it, and moves the order on, in one write. Who may not see the report any more gets none.
+func (o *Orders) finish(ctx context.Context, d due, run Run, today civil.Day, made File, owner identity.User) error {
+	return o.step(ctx, d, func(tx *store.Tx, now Order) (Order, error) {
+		if _, reason, err := ownerOf(tx, now); err != nil || reason != "" { // it was lost while the report was made
+			return now, err
+		}
+		readers, left, err := readersOf(tx, now)
+		if err != nil {
+			return now, err
+		}
+		report := mail.Report{SiteID: now.SiteID, Title: now.Name, File: made.File, Readers: readers, Facts: mail.ReportFacts{
+			Title: now.Name, About: made.About, Rows: made.Rows, When: now.When(), Address: made.Address,
+		}}
+		if made.Cut {
+			report.Facts.Note = fmt.Sprintf("The file has the first %d rows only.", made.Count)
+		}
+		if len(made.Content) > mail.MaxFile {
+			report.File = mail.File{}
+			report.Facts.Note = "The report is too large for a mail. It is on its page."
+		}
+		run.Note, run.Recipients, run.MadeAt = report.Facts.Note, int64(len(readers)), core.RealNow(tx)
+		run.File, run.Bytes = report.File.Name, int64(len(report.File.Content))
+		if left > 0 {
+			run.Note = short(fmt.Sprintf("%d may no longer see it, and got none. ", left) + run.Note)
+		}
+		if len(readers) == 0 {
+			run.Outcome = Failed
+		}
+		ok, err := insertRun(tx, now, run)
+		if err == nil && ok {
+			err = o.Mails.SendReport(tx, report, named(owner))
+		}
+		return now.next(today), err
+	})
+}
+
+// readersOf are the recipients who may see the report now, and how many may not.
+func readersOf(tx *store.Tx, o Order) (list []mail.Reader, left int, err error) {
+	ids, err := recipientIDs(tx, o)
+	for _, id := range ids {
+		user, failed := identity.UserByID(tx, id)
+		ok := false
+		if failed == nil {
+			_, ok, failed = standingOf(tx, o.SiteID, user)
+		}
+		switch {
+		case failed != nil && !errors.Is(failed, store.ErrNotFound):
+			return nil, 0, failed
+		case !ok || user.Email == "":
+			left++
+		case !slices.ContainsFunc(list, func(r mail.Reader) bool { return r.Address == user.Email }):
+			list = append(list, mail.Reader{Name: named(user), Address: user.Email})
+		}
+	}
+	return list, left, err
+}
+
+// named is how people call a user.
+func named(u identity.User) string {
+	if u.DisplayName != "" {
+		return u.DisplayName
+	}
+	return u.Username
+}
+
+func short(text string) string {
+	if runes := []rune(text); len(runes) > maxNote {
+		return string(runes[:maxNote-1]) + "…"
+	}
+	return text
+}

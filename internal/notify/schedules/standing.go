@@ -1,0 +1,402 @@
+// Package standing keeps the standing orders of reports: which report goes by mail to whom, each week or month. It makes each once on
+// its day. It owns the tables standing_*. Begin reading at Orders.Create, then Orders.MakeDue; docs/decisions/0013 says why it is so.
+package schedules
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/terms"
+	"holdfast/internal/errs"
+	"holdfast/internal/notify/mail"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+)
+
+// Bounds of standing orders.
+const (
+	MaxOrders     = 50   // of a site
+	MaxRecipients = 20   // of an order
+	MaxView       = 2000 // bytes of an address
+	MaxRuns       = 60   // of an order that are kept
+	askAgain      = 5 * time.Minute
+)
+
+// Orders are the use cases of reports by mail.
+type Orders struct {
+	*core.Core
+	Mails *mail.Mails
+	// Make makes the file of a page with somebody's rights. It is nil in programs that have no pages: they make no reports, and keep
+	// orders whose page nobody has looked at.
+	Make func(ctx context.Context, want Want) (File, error)
+}
+
+// New makes the use cases.
+func New(c *core.Core, mails *mail.Mails) *Orders { return &Orders{Core: c, Mails: mails} }
+
+// Want is a report to make.
+type Want struct {
+	UserID int64 // whose rights count
+	SiteID int64 // 0: all sites
+	Site   string
+	View   string
+	Format Format
+	// The report is of the end of the day before On; a report of what has changed begins at the end of the day before Since. One of a
+	// month is of the last month that was over on that day.
+	On, Since civil.Day
+}
+
+// File is a report that was made, and what it says in short.
+type File struct {
+	mail.File
+	Title, About string
+	Rows         [][2]string // a label and a figure
+	Count        int         // rows of the file
+	Cut          bool        // it has the first rows only
+	Address      string      // of the page
+}
+
+// Format is the kind of a file.
+type Format string
+
+// The formats.
+const (
+	CSV  Format = "csv"
+	XLSX Format = "xlsx"
+)
+
+// Every says how often a report is made.
+type Every string
+
+// The intervals.
+const (
+	Week  Every = "week"
+	Month Every = "month"
+)
+
+// State says whether an order is carried out.
+type State string
+
+// The states of an order.
+const (
+	Active  State = "active"
+	Paused  State = "paused"
+	Stopped State = "stopped" // who has ordered it may no longer see it
+)
+
+// Order is a standing order.
+type Order struct {
+	SiteID     int64 // 0: about all sites
+	ID         int64
+	Name       string
+	View       string // the address of a page below its site, or for all sites below the dashboard, such as /exposure?by=channel
+	Format     Format
+	Every      Every
+	On         int64 // the day of the week, 1 for Monday; or of the month, in shorter months its last day
+	OwnerID    int64
+	Owner      string // the user name
+	Recipients []string
+	State      State
+	Reason     string    // why it was stopped
+	Due        civil.Day // the next report, by the site's clock
+	AskedAt    time.Time // somebody wants one at once; zero: nobody
+	Version    int64
+	CreatedAt  time.Time
+	ModifiedAt time.Time
+
+	tries   int64
+	retryAt time.Time
+}
+
+// Run is what became of one report.
+type Run struct {
+	ID         int64
+	Occasion   string // the day that it was due, or when somebody asked for it
+	Outcome    Outcome
+	Note       string
+	Recipients int64
+	File       string // its name; "" for none
+	Bytes      int64
+	MadeAt     time.Time // by the real clock
+}
+
+// Outcome says how a run ended.
+type Outcome string
+
+// The outcomes.
+const (
+	Sent    Outcome = "sent" // the mails were queued
+	Failed  Outcome = "failed"
+	Skipped Outcome = "skipped" // it may have been sent before the database was restored
+)
+
+// When says in words how often a report is made.
+func (o Order) When() string {
+	if o.Every == Week {
+		return "each " + time.Weekday(o.On%7).String()
+	}
+	if o.On >= 29 {
+		return fmt.Sprintf("each month on day %d, or its last", o.On)
+	}
+	return fmt.Sprintf("each month on day %d", o.On)
+}
+
+// after is the first day after another on which a report is due.
+func (o Order) after(day civil.Day) civil.Day {
+	if o.Every == Week {
+		ahead := (o.On%7 - int64(day.Start().Weekday()) + 7) % 7
+		if ahead == 0 {
+			ahead = 7
+		}
+		return day + civil.Day(ahead)
+	}
+	month := terms.PeriodOf(terms.PeriodMonth, day)
+	if due := o.inMonth(month); due > day {
+		return due
+	}
+	return o.inMonth(terms.PeriodOf(terms.PeriodMonth, month.Last+1))
+}
+
+func (o Order) inMonth(month terms.Period) civil.Day {
+	return min(month.First+civil.Day(o.On-1), month.Last)
+}
+
+// last is the last day up to another on which a report was due. What was missed before it is not made up for.
+func (o Order) last(up civil.Day) civil.Day {
+	if o.Every == Week {
+		return o.after(up) - 7
+	}
+	month := terms.PeriodOf(terms.PeriodMonth, up)
+	if due := o.inMonth(month); due <= up {
+		return due
+	}
+	return o.inMonth(terms.PeriodOf(terms.PeriodMonth, month.First-1))
+}
+
+// may checks that somebody may take reports out: of a site what may leave it, of all sites what the operator sees.
+func may(actor access.Actor) error {
+	if actor.SiteID == 0 {
+		return actor.Require(access.ManageSites)
+	}
+	return actor.Require(access.Export)
+}
+
+// List reads the orders of the actor's site, at most MaxOrders, with their recipients.
+func (o *Orders) List(ctx context.Context, actor access.Actor) ([]Order, error) {
+	if err := may(actor); err != nil {
+		return nil, err
+	}
+	return core.Read(ctx, o.Core, actor, func(tx *store.Tx) ([]Order, error) { return ordersOf(tx, actor.SiteID) })
+}
+
+// Get reads an order with what became of its reports, the last one first. The error is SettingNotFound for one that is not there.
+func (o *Orders) Get(ctx context.Context, actor access.Actor, id int64) (found Order, runs []Run, err error) {
+	if err := may(actor); err != nil {
+		return found, nil, err
+	}
+	found, err = core.Read(ctx, o.Core, actor, func(tx *store.Tx) (Order, error) {
+		one, err := orderOf(tx, actor.SiteID, id)
+		if err == nil {
+			runs, err = runsOf(tx, actor.SiteID, id)
+		}
+		return one, err
+	})
+	return found, runs, unknown(err, id)
+}
+
+func unknown(err error, id int64) error {
+	return core.NotFoundAs(errs.SettingNotFound, err, "There is no report by mail %d.", id)
+}
+
+// Create orders a report. The first is made on the next day that fits, after today. Errors: Forbidden, Invalid, Missing, NotPossible with
+// the reason order_limit, and whatever the page itself says against it.
+func (o *Orders) Create(ctx context.Context, actor access.Actor, in Fields) (Order, error) {
+	if err := may(actor); err != nil {
+		return Order{}, err
+	}
+	if err := o.look(ctx, actor, in); err != nil {
+		return Order{}, err
+	}
+	return core.Once(ctx, o.Core, actor, func(tx *store.Tx) (Order, core.Outcome, error) {
+		made, err := o.insert(tx, actor, in)
+		return made, core.Outcome{ID: made.ID}, err
+	}, func(ctx context.Context, made core.Outcome) (Order, error) {
+		found, _, err := o.Get(ctx, actor, made.ID)
+		return found, err
+	})
+}
+
+func (o *Orders) insert(tx *store.Tx, actor access.Actor, in Fields) (Order, error) {
+	if actor.SiteID != 0 {
+		if err := core.LockSite(tx, actor.SiteID); err != nil { // so that nobody makes another between count and insert
+			return Order{}, err
+		}
+	}
+	n, err := countOrders(tx, actor.SiteID)
+	if err != nil {
+		return Order{}, err
+	}
+	if n >= MaxOrders {
+		return Order{}, errs.NotPossibleBecause("order_limit", "At most %d reports by mail are possible here: end one first.", MaxOrders)
+	}
+	made, err := in.on(tx, actor, Order{SiteID: actor.SiteID, State: Active, OwnerID: actor.UserID, Version: 1}, true)
+	if err != nil {
+		return made, err
+	}
+	made.CreatedAt, made.ModifiedAt = core.RealNow(tx), core.RealNow(tx)
+	made.Due = made.after(civil.DayOf(tx.Now))
+	if made, err = insertOrder(tx, made); err != nil {
+		return made, err
+	}
+	if err := setRecipients(tx, made, in.users); err != nil {
+		return made, err
+	}
+	return made, core.Record(tx, actor, "report.order", object(made.ID), nil, audited(made))
+}
+
+// Change changes an order. Only who has ordered it may, because it is made with their rights. A new day counts from today. Errors: those
+// of Create, SettingNotFound, Precondition, and NotPossible with the reason not_owner.
+func (o *Orders) Change(ctx context.Context, actor access.Actor, id int64, in Fields) (Order, error) {
+	if err := may(actor); err != nil {
+		return Order{}, err
+	}
+	if err := o.lookAgain(ctx, actor, id, in); err != nil {
+		return Order{}, err
+	}
+	return o.change(ctx, actor, id, in.IfVersion, "report.change", func(tx *store.Tx, before Order) (Order, error) {
+		if actor.UserID != 0 && before.OwnerID != actor.UserID {
+			return before, errs.NotPossibleBecause("not_owner", "The report is made with the rights of %s, who alone can change it. Order one of your own.", before.Owner)
+		}
+		after, err := in.on(tx, actor, before, false)
+		if err != nil {
+			return before, err
+		}
+		if after.Every != before.Every || after.On != before.On {
+			after.Due = after.after(civil.DayOf(tx.Now))
+		}
+		if in.Recipients != nil {
+			err = setRecipients(tx, after, in.users)
+		}
+		return after, err
+	})
+}
+
+// Pause ends the mails of an order for the time being. Whoever may order reports of the site may.
+func (o *Orders) Pause(ctx context.Context, actor access.Actor, id int64) (Order, error) {
+	if err := may(actor); err != nil {
+		return Order{}, err
+	}
+	return o.change(ctx, actor, id, 0, "report.pause", func(_ *store.Tx, before Order) (Order, error) {
+		before.State, before.Reason, before.AskedAt = Paused, "", time.Time{}
+		return before, nil
+	})
+}
+
+// Resume goes on with an order that is paused or was stopped. The next report is made on the next day that fits, after today.
+func (o *Orders) Resume(ctx context.Context, actor access.Actor, id int64) (Order, error) {
+	if err := may(actor); err != nil {
+		return Order{}, err
+	}
+	return o.change(ctx, actor, id, 0, "report.resume", func(tx *store.Tx, before Order) (Order, error) {
+		if before.State == Active {
+			return before, nil
+		}
+		if _, reason, err := ownerOf(tx, before); err != nil || reason != "" {
+			if err == nil {
+				err = errs.NotPossibleBecause("owner_gone", "%s", reason)
+			}
+			return before, err
+		}
+		before.State, before.Reason, before.Due, before.tries, before.retryAt = Active, "", before.after(civil.DayOf(tx.Now)), 0, time.Time{}
+		return before, nil
+	})
+}
+
+// SendNow has the report of an active order made at once, besides the next one that is due. It is made within seconds by the program
+// that serves. The error is NotPossible for an order that is not active, and while one was asked for in the last five minutes.
+func (o *Orders) SendNow(ctx context.Context, actor access.Actor, id int64) (Order, error) {
+	if err := may(actor); err != nil {
+		return Order{}, err
+	}
+	return o.change(ctx, actor, id, 0, "report.send", func(tx *store.Tx, before Order) (Order, error) {
+		if before.State != Active {
+			return before, errs.NotPossibleBecause("not_active", "The report is not active. Let it go on first.")
+		}
+		last, err := lastRun(tx, before)
+		if err != nil {
+			return before, err
+		}
+		if !before.AskedAt.IsZero() || core.RealNow(tx).Sub(last) < askAgain {
+			return before, errs.NotPossibleBecause("asked_lately", "A report was requested a moment ago. Wait five minutes.")
+		}
+		before.AskedAt = core.RealNow(tx)
+		return before, nil
+	})
+}
+
+// End removes an order with its history. The audit keeps that it was there.
+func (o *Orders) End(ctx context.Context, actor access.Actor, id int64) error {
+	if err := may(actor); err != nil {
+		return err
+	}
+	return unknown(core.OnceGone(ctx, o.Core, actor, id, func(tx *store.Tx) error {
+		before, err := lockOrder(tx, actor.SiteID, id)
+		if err != nil {
+			return err
+		}
+		if err := removeOrder(tx, before); err != nil {
+			return err
+		}
+		return core.Record(tx, actor, "report.end", object(id), audited(before), nil)
+	}), id)
+}
+
+// change changes a locked order, and records that in the audit.
+func (o *Orders) change(
+	ctx context.Context, actor access.Actor, id, ifVersion int64, action string, fn func(tx *store.Tx, before Order) (Order, error),
+) (Order, error) {
+	changed, err := core.Once(ctx, o.Core, actor, func(tx *store.Tx) (Order, core.Outcome, error) {
+		before, err := lockOrder(tx, actor.SiteID, id)
+		if err == nil {
+			err = core.CheckVersion(ifVersion, before.Version)
+		}
+		if err != nil {
+			return before, core.Outcome{}, err
+		}
+		after, err := fn(tx, before)
+		if err != nil {
+			return before, core.Outcome{}, err
+		}
+		after.Version, after.ModifiedAt = before.Version+1, core.RealNow(tx)
+		if err := updateOrder(tx, after); err != nil {
+			return before, core.Outcome{}, err
+		}
+		if after, err = orderOf(tx, actor.SiteID, id); err != nil {
+			return before, core.Outcome{}, err
+		}
+		return after, core.Outcome{ID: id}, core.Record(tx, actor, action, object(id), audited(before), audited(after))
+	}, func(ctx context.Context, made core.Outcome) (Order, error) {
+		found, _, err := o.Get(ctx, actor, made.ID)
+		return found, err
+	})
+	return changed, unknown(err, id)
+}
+
+func object(id int64) string { return fmt.Sprintf("report by mail %d", id) }
+
+// audited is what the audit keeps of an order.
+func audited(o Order) any {
+	return struct {
+		Name       string   `json:"name"`
+		View       string   `json:"view"`
+		Format     Format   `json:"format"`
+		Every      Every    `json:"every"`
+		On         int64    `json:"on"`
+		Owner      string   `json:"owner"`
+		Recipients []string `json:"recipients"`
+		State      State    `json:"state"`
+	}{o.Name, o.View, o.Format, o.Every, o.On, o.Owner, o.Recipients, o.State}
+}

@@ -1,0 +1,176 @@
+package webhooks
+
+import (
+	"time"
+
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/events"
+	"holdfast/internal/store"
+	"holdfast/internal/store/lists"
+	"holdfast/internal/store/sqltext"
+)
+
+// endpointsBehind lists endpoints for which the feed has more, in order of their sites: those behind an endpoint first.
+func endpointsBehind(tx *store.Tx, last endpointKey, limit int) (list []endpointKey, err error) {
+	err = tx.Each(`SELECT e.site_id, e.id FROM webhook_endpoints e LEFT JOIN event_heads h ON h.site_id = e.site_id
+		WHERE e.state = 'enabled' AND (e.position < COALESCE(h.position, 0)
+			OR EXISTS (SELECT 1 FROM events v WHERE v.site_id = e.site_id AND v.position IS NULL))
+		ORDER BY CASE WHEN e.site_id > $1 OR e.site_id = $1 AND e.id > $2 THEN 0 ELSE 1 END, e.site_id, e.id LIMIT $3`,
+		[]any{last.site, last.id, limit}, func(scan func(dest ...any) error) error {
+			var key endpointKey
+			err := scan(&key.site, &key.id)
+			list = append(list, key)
+			return err
+		})
+	return list, err
+}
+
+// countWaiting counts what waits for an endpoint, up to maxWaiting.
+func countWaiting(tx *store.Tx, key endpointKey) (n int, err error) {
+	err = tx.Row(`SELECT COUNT(*) FROM (SELECT 1 FROM webhook_deliveries WHERE site_id = $1 AND endpoint_id = $2
+		AND state = 'waiting' LIMIT $3) w`, []any{key.site, key.id, maxWaiting}, &n)
+	return n, err
+}
+
+func insertDeliveries(tx *store.Tx, e Endpoint, list []events.Event) error {
+	now := store.Micros(core.RealNow(tx))
+	rows := make([][]any, len(list))
+	for i, event := range list {
+		rows[i] = []any{e.SiteID, e.ID, event.ID, string(event.Type), string(event.Type.Kind()), event.ObjectID,
+			string(Waiting), now, int64(0), now, int64(0)}
+	}
+	return tx.InsertRows("webhook_deliveries", `site_id, endpoint_id, event_id, type, kind, object_id, state, next_at,
+		attempts, made_at, done_at`, rows)
+}
+
+const deliveryColumns = `d.site_id, d.id, d.endpoint_id, d.event_id, d.type, d.kind, d.object_id, d.state, d.next_at,
+	d.attempts, d.made_at, d.done_at`
+
+func scanDelivery(scan func(dest ...any) error) (d Delivery, err error) {
+	var next, made, done int64
+	err = scan(&d.SiteID, &d.ID, &d.EndpointID, &d.EventID, &d.Type, &d.Kind, &d.ObjectID, &d.State, &next, &d.Attempts, &made, &done)
+	d.NextAt, d.MadeAt, d.DoneAt = instantOr0(next), instantOr0(made), instantOr0(done)
+	return d, err
+}
+
+// dueEndpoints lists the endpoints for which something is due.
+func dueEndpoints(tx *store.Tx, limit int) (list []Endpoint, err error) {
+	err = tx.Each(`SELECT `+endpointColumns+` FROM webhook_endpoints e JOIN sites s ON s.id = e.site_id
+		WHERE e.state = 'enabled' AND e.retry_at <= $1 AND EXISTS (SELECT 1 FROM webhook_deliveries d
+			WHERE d.site_id = e.site_id AND d.endpoint_id = e.id AND d.state = 'waiting' AND d.next_at <= $1)
+		ORDER BY e.site_id, e.id LIMIT $2`, []any{store.Micros(core.RealNow(tx)), limit}, func(scan func(dest ...any) error) error {
+		e, err := scanEndpoint(scan)
+		list = append(list, e)
+		return err
+	})
+	return list, err
+}
+
+// dueDeliveries reads what may be sent to an endpoint now. An event waits while an earlier one about the same object does.
+func dueDeliveries(tx *store.Tx, key endpointKey, limit int) (list []Delivery, err error) {
+	err = tx.Each(`SELECT `+deliveryColumns+` FROM webhook_deliveries d
+		WHERE d.site_id = $1 AND d.endpoint_id = $2 AND d.state = 'waiting' AND d.next_at <= $3
+			AND NOT EXISTS (SELECT 1 FROM webhook_deliveries b WHERE b.site_id = d.site_id AND b.endpoint_id = d.endpoint_id
+				AND b.state = 'waiting' AND b.kind = d.kind AND b.object_id = d.object_id AND b.id < d.id)
+		ORDER BY d.next_at, d.id LIMIT $4`, []any{key.site, key.id, store.Micros(core.RealNow(tx)), limit},
+		func(scan func(dest ...any) error) error {
+			d, err := scanDelivery(scan)
+			list = append(list, d)
+			return err
+		})
+	return list, err
+}
+
+// lease takes a delivery for a time. It reports false if another process has it, or it is done.
+func lease(tx *store.Tx, d Delivery, length time.Duration) (bool, error) {
+	now := core.RealNow(tx)
+	n, err := tx.Exec(`UPDATE webhook_deliveries SET next_at = $3
+		WHERE site_id = $1 AND id = $2 AND state = 'waiting' AND next_at <= $4`,
+		d.SiteID, d.ID, store.Micros(now.Add(length)), store.Micros(now))
+	return n == 1, err
+}
+
+// finishAttempt stores what became of a delivery after an attempt. It reports false if it was done already.
+func finishAttempt(tx *store.Tx, d Delivery, state DeliveryState, next time.Time, a Attempt) (bool, error) {
+	done := int64(0)
+	if state != Waiting {
+		done, next = store.Micros(core.RealNow(tx)), time.Time{}
+	}
+	n, err := tx.Exec(`UPDATE webhook_deliveries SET state = $3, next_at = $4, attempts = attempts + 1, done_at = $5
+		WHERE site_id = $1 AND id = $2 AND state = 'waiting'`, d.SiteID, d.ID, string(state), microsOr0(next), done)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	_, err = tx.Exec(`INSERT INTO webhook_attempts (site_id, delivery_id, at, took, status, answer, error)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)`, d.SiteID, d.ID, store.Micros(a.At), a.Took.Microseconds(), a.Status, a.Answer, a.Error)
+	return true, err
+}
+
+// deliveries reads a page of the log of an endpoint.
+func deliveries(tx *store.Tx, siteID, endpointID int64, f DeliveryFilter, page store.Page) (store.List[Delivery], error) {
+	var w sqltext.Where
+	w.And("d.site_id = ? AND d.endpoint_id = ?", siteID, endpointID)
+	sqltext.In(&w, "d.state", f.States)
+	sqltext.In(&w, "d.event_id", f.Events)
+	sqltext.In(&w, "d.type", f.types)
+	return lists.Page(tx, "webhook_deliveries d", deliveryColumns, &w, page, map[string]string{"id": "d.id"}, nil, scanDelivery)
+}
+
+func delivery(tx *store.Tx, siteID, endpointID, id int64) (Delivery, error) {
+	return scanDelivery(func(dest ...any) error {
+		return tx.Row(`SELECT `+deliveryColumns+` FROM webhook_deliveries d WHERE d.site_id = $1 AND d.endpoint_id = $2 AND d.id = $3`,
+			[]any{siteID, endpointID, id}, dest...)
+	})
+}
+
+// maxAttempts is more than three days have room for.
+const maxAttempts = 100
+
+// countTries counts the attempts of a delivery from an instant on, up to as many as there are pauses.
+func countTries(tx *store.Tx, d Delivery, since time.Time) (n int, err error) {
+	err = tx.Row(`SELECT COUNT(*) FROM (SELECT 1 FROM webhook_attempts WHERE site_id = $1 AND delivery_id = $2 AND at >= $3
+		LIMIT $4) a`, []any{d.SiteID, d.ID, microsOr0(since), len(pauses)}, &n)
+	return n, err
+}
+
+func attemptsOf(tx *store.Tx, siteID, deliveryID int64) (list []Attempt, err error) {
+	err = tx.Each(`SELECT id, at, took, status, answer, error FROM webhook_attempts WHERE site_id = $1 AND delivery_id = $2
+		ORDER BY id LIMIT $3`, []any{siteID, deliveryID, maxAttempts}, func(scan func(dest ...any) error) error {
+		var a Attempt
+		var at, took int64
+		err := scan(&a.ID, &at, &took, &a.Status, &a.Answer, &a.Error)
+		a.At, a.Took = store.Instant(at), time.Duration(took)*time.Microsecond
+		list = append(list, a)
+		return err
+	})
+	return list, err
+}
+
+// The deliveries that are forgotten: those that ended before an instant, and those of endpoints that were deleted.
+const (
+	endedDeliveries = `(SELECT site_id, id FROM webhook_deliveries WHERE state <> 'waiting' AND done_at < $1
+		ORDER BY done_at, id LIMIT $2)`
+	orphanDeliveries = `(SELECT d.site_id, d.id FROM webhook_endpoints e
+		JOIN webhook_deliveries d ON d.site_id = e.site_id AND d.endpoint_id = e.id
+		WHERE e.state = 'deleted' ORDER BY d.id LIMIT $1)`
+)
+
+// forget removes up to limit deliveries with their attempts, and then endpoints that were deleted and have none left.
+func forget(tx *store.Tx, before time.Time, limit int) (removed int64, err error) {
+	for _, which := range []struct {
+		rows string
+		args []any
+	}{{endedDeliveries, []any{store.Micros(before), limit}}, {orphanDeliveries, []any{limit}}} {
+		if _, err := tx.Exec(`DELETE FROM webhook_attempts WHERE (site_id, delivery_id) IN `+which.rows, which.args...); err != nil {
+			return removed, err
+		}
+		n, err := tx.Exec(`DELETE FROM webhook_deliveries WHERE (site_id, id) IN `+which.rows, which.args...)
+		if err != nil {
+			return removed, err
+		}
+		removed = max(removed, n)
+	}
+	_, err = tx.Exec(`DELETE FROM webhook_endpoints WHERE state = 'deleted' AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d
+		WHERE d.site_id = webhook_endpoints.site_id AND d.endpoint_id = webhook_endpoints.id)`)
+	return removed, err
+}

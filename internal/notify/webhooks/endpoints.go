@@ -1,0 +1,305 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"holdfast/internal/domain/access"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/events"
+	"holdfast/internal/store"
+)
+
+// Bounds of what a site has.
+const (
+	// MaxEndpoints is how many endpoints a site has at most.
+	MaxEndpoints = 16
+	// maxTypes is how many types and groups of types an endpoint names at most.
+	maxTypes = 64
+)
+
+// EndpointFields are the fields of an endpoint that a request sets. A nil field stays as it is.
+type EndpointFields struct {
+	IfVersion int64
+	Problems  errs.Problems
+	URL       *string
+	Types     *[]string // empty: all
+	Enabled   *bool
+}
+
+// apply sets the given fields and adds problems to p.
+func (f EndpointFields) apply(e Endpoint, actor access.Actor, p *errs.Problems) Endpoint {
+	if f.URL != nil {
+		e.URL = strings.TrimSpace(*f.URL)
+	} else if e.ID == 0 {
+		p.Missing("url")
+	}
+	if f.Types != nil {
+		e.Types = *f.Types
+		found, known := events.TypesOf(e.Types)
+		switch {
+		case len(e.Types) > maxTypes:
+			p.Wrong("types", "At most %d types are possible.", maxTypes)
+		case !known || strings.ContainsAny(strings.Join(e.Types, ""), " \t\n"):
+			p.Wrong("types", "Types of events such as booking.created are expected, or groups such as booking.*.")
+		case len(events.Readable(actor, found)) < len(found):
+			p.Wrong("types", "You may not read the objects of all these events.")
+		}
+	}
+	if f.Enabled != nil {
+		e = e.switched(*f.Enabled, "by "+actor.Username)
+	}
+	return e
+}
+
+// switched enables or disables an endpoint. When it is enabled again, it goes on where it stopped, with a clean slate.
+func (e Endpoint) switched(on bool, reason string) Endpoint {
+	switch {
+	case on && e.State != Enabled:
+		e.State, e.Reason, e.failures, e.FailingSince, e.retryAt, e.slow = Enabled, "", 0, time.Time{}, time.Time{}, false
+	case !on && e.State == Enabled:
+		e.State, e.Reason = Disabled, reason
+	}
+	return e
+}
+
+// List reads all endpoints of the actor's site, in order of their ids.
+func (w *Webhooks) List(ctx context.Context, actor access.Actor) ([]Endpoint, error) {
+	return core.Read(ctx, w.Core, actor, func(tx *store.Tx) ([]Endpoint, error) { return endpointsOf(tx, actor.SiteID) })
+}
+
+// Get reads one endpoint of the actor's site.
+func (w *Webhooks) Get(ctx context.Context, actor access.Actor, id int64) (Endpoint, error) {
+	found, err := core.Read(ctx, w.Core, actor, func(tx *store.Tx) (Endpoint, error) { return endpoint(tx, actor.SiteID, id) })
+	return found, unknownEndpoint(err, id)
+}
+
+// withSecret reads an endpoint with its newest secret, for a caller who repeats the request that made it.
+func (w *Webhooks) withSecret(ctx context.Context, actor access.Actor, id int64) (found Endpoint, err error) {
+	if err := actor.Require(access.WriteSite); err != nil {
+		return found, err
+	}
+	var sealed []sealedOne
+	found, err = core.Read(ctx, w.Core, actor, func(tx *store.Tx) (found Endpoint, err error) {
+		if sealed, err = validSecrets(tx, actor.SiteID, id); err != nil {
+			return found, err
+		}
+		return endpoint(tx, actor.SiteID, id)
+	})
+	if err != nil {
+		return found, unknownEndpoint(err, id)
+	}
+	secrets, err := w.openSecrets(actor.SiteID, sealed)
+	if len(secrets) > 0 {
+		found.Secret = secrets[0]
+	}
+	return found, err
+}
+
+// Create makes an endpoint of the actor's site, and shows its secret. It gets the events that happen from now on. Errors:
+// Forbidden, Invalid, Missing, and NotPossible (webhook_limit) when the site has MaxEndpoints.
+func (w *Webhooks) Create(ctx context.Context, actor access.Actor, in EndpointFields) (Endpoint, error) {
+	if err := actor.Require(access.WriteSite); err != nil {
+		return Endpoint{}, err
+	}
+	made, err := w.checked(ctx, actor, in, Endpoint{SiteID: actor.SiteID, State: Enabled})
+	if err != nil {
+		return Endpoint{}, err
+	}
+	// What happened so far gets its position first: the new endpoint begins behind it.
+	at := &events.Events{Core: w.Core}
+	if _, err := at.Place(ctx, actor.SiteID); err != nil {
+		return Endpoint{}, err
+	}
+	return core.Once(ctx, w.Core, actor, func(tx *store.Tx) (Endpoint, core.Outcome, error) {
+		stored, err := w.insert(tx, actor, made)
+		return stored, core.Outcome{ID: stored.ID}, err
+	}, func(ctx context.Context, before core.Outcome) (Endpoint, error) {
+		return w.withSecret(ctx, actor, before.ID)
+	})
+}
+
+// insert stores a new endpoint with its first secret.
+func (w *Webhooks) insert(tx *store.Tx, actor access.Actor, made Endpoint) (Endpoint, error) {
+	if err := core.LockSite(tx, actor.SiteID); err != nil { // so that nobody makes another between count and insert
+		return made, err
+	}
+	n, err := countEndpoints(tx, actor.SiteID)
+	if err != nil {
+		return made, err
+	}
+	if n >= MaxEndpoints {
+		return made, errs.NotPossibleBecause("webhook_limit", "A site has at most %d webhooks: delete one first.", MaxEndpoints)
+	}
+	if made.position, err = events.End(tx, actor.SiteID); err != nil {
+		return made, err
+	}
+	made.CreatedBy = actor.Username
+	if made, err = insertEndpoint(tx, made); err != nil {
+		return made, err
+	}
+	if made.Secret, err = w.newSecret(tx, made.SiteID, made.ID); err != nil {
+		return made, err
+	}
+	return made, core.Record(tx, actor, "webhook.create", endpointObject(made.ID), nil, auditEndpoint(made))
+}
+
+// checked sets the fields that a request gives, and looks at the address. It asks for the addresses of its host, so no
+// transaction may be open.
+func (w *Webhooks) checked(ctx context.Context, actor access.Actor, in EndpointFields, e Endpoint) (Endpoint, error) {
+	problems := in.Problems.Clone()
+	e = in.apply(e, actor, &problems)
+	if in.URL != nil && !problems.Has("url") {
+		sandbox := false
+		if err := w.Store.Read(ctx, actor.SiteID, func(tx *store.Tx) (err error) {
+			sandbox, err = isSandbox(tx, actor.SiteID)
+			return err
+		}); err != nil {
+			return e, err
+		}
+		if problem := w.checkURL(ctx, e.URL, sandbox); problem != "" {
+			problems.Wrong("url", "%s", problem)
+		}
+	}
+	return e, problems.Err()
+}
+
+// Change sets the given fields of an endpoint. Errors: Forbidden, Invalid, SettingNotFound, Precondition.
+func (w *Webhooks) Change(ctx context.Context, actor access.Actor, id int64, in EndpointFields) (Endpoint, error) {
+	if err := actor.Require(access.WriteSite); err != nil {
+		return Endpoint{}, err
+	}
+	if _, err := w.checked(ctx, actor, in, Endpoint{ID: id}); err != nil {
+		return Endpoint{}, err
+	}
+	changed, err := core.Once(ctx, w.Core, actor, func(tx *store.Tx) (changed Endpoint, outcome core.Outcome, err error) {
+		outcome.ID = id
+		stored, err := lockEndpoint(tx, actor.SiteID, id)
+		if err != nil {
+			return changed, outcome, err
+		}
+		if err := core.CheckVersion(in.IfVersion, stored.Version); err != nil {
+			return changed, outcome, err
+		}
+		problems := in.Problems.Clone()
+		changed = in.apply(stored, actor, &problems)
+		if err := problems.Err(); err != nil {
+			return changed, outcome, err
+		}
+		if changed, err = updateEndpoint(tx, changed); err != nil {
+			return changed, outcome, err
+		}
+		if changed.State != stored.State && changed.State == Enabled {
+			if err := resume(tx, changed); err != nil {
+				return changed, outcome, err
+			}
+		}
+		return changed, outcome,
+			core.Record(tx, actor, "webhook.change", endpointObject(id), auditEndpoint(stored), auditEndpoint(changed))
+	}, func(ctx context.Context, made core.Outcome) (Endpoint, error) { return w.Get(ctx, actor, made.ID) })
+	return changed, unknownEndpoint(err, id)
+}
+
+// Delete ends an endpoint with all that waits for it. ifVersion is the version that the caller has read, 0 for any.
+func (w *Webhooks) Delete(ctx context.Context, actor access.Actor, id, ifVersion int64) error {
+	if err := actor.Require(access.WriteSite); err != nil {
+		return err
+	}
+	err := core.OnceGone(ctx, w.Core, actor, id, func(tx *store.Tx) error {
+		stored, err := lockEndpoint(tx, actor.SiteID, id)
+		if err != nil {
+			return err
+		}
+		if err := core.CheckVersion(ifVersion, stored.Version); err != nil {
+			return err
+		}
+		gone := stored
+		gone.State = deleted
+		if _, err := updateEndpoint(tx, gone); err != nil {
+			return err
+		}
+		if err := removeSecrets(tx, actor.SiteID, id); err != nil {
+			return err
+		}
+		return core.Record(tx, actor, "webhook.delete", endpointObject(id), auditEndpoint(stored), nil)
+	})
+	return unknownEndpoint(err, id)
+}
+
+// Rotate gives an endpoint another secret, and shows it. The one before signs for 24 hours more, beside the new one; with
+// now it ends at once. One that was replaced before ends in either case. ifVersion is as for Delete.
+func (w *Webhooks) Rotate(ctx context.Context, actor access.Actor, id, ifVersion int64, now bool) (Endpoint, error) {
+	if err := actor.Require(access.WriteSite); err != nil {
+		return Endpoint{}, err
+	}
+	changed, err := core.Once(ctx, w.Core, actor, func(tx *store.Tx) (e Endpoint, outcome core.Outcome, err error) {
+		outcome.ID = id
+		if e, err = lockEndpoint(tx, actor.SiteID, id); err != nil {
+			return e, outcome, err
+		}
+		if err := core.CheckVersion(ifVersion, e.Version); err != nil {
+			return e, outcome, err
+		}
+		if e, err = updateEndpoint(tx, e); err != nil {
+			return e, outcome, err
+		}
+		ends := core.RealNow(tx)
+		if !now {
+			ends = ends.Add(overlap)
+		}
+		if err := endSecrets(tx, actor.SiteID, id, ends); err != nil {
+			return e, outcome, err
+		}
+		if e.Secret, err = w.newSecret(tx, actor.SiteID, id); err != nil {
+			return e, outcome, err
+		}
+		return e, outcome, core.Record(tx, actor, "webhook.rotate", endpointObject(id), struct{}{}, struct {
+			Now bool `json:"now"`
+		}{now})
+	}, func(ctx context.Context, before core.Outcome) (Endpoint, error) {
+		return w.withSecret(ctx, actor, before.ID)
+	})
+	return changed, unknownEndpoint(err, id)
+}
+
+// Test records a webhook.test event, which goes to this endpoint alone, whatever its types. Errors: Forbidden,
+// SettingNotFound, and NotPossible (webhook_disabled).
+func (w *Webhooks) Test(ctx context.Context, actor access.Actor, id int64) (Endpoint, error) {
+	if err := actor.Require(access.WriteSite); err != nil {
+		return Endpoint{}, err
+	}
+	tested, err := core.Once(ctx, w.Core, actor, func(tx *store.Tx) (Endpoint, core.Outcome, error) {
+		e, err := endpoint(tx, actor.SiteID, id)
+		if err == nil && e.State != Enabled {
+			err = errDisabled(id)
+		}
+		if err == nil {
+			events.Record(tx, actor.SiteID, events.WebhookTest, id, events.Details{})
+		}
+		return e, core.Outcome{ID: id}, err
+	}, func(ctx context.Context, made core.Outcome) (Endpoint, error) { return w.Get(ctx, actor, made.ID) })
+	return tested, unknownEndpoint(err, id)
+}
+
+func errDisabled(id int64) error {
+	return errs.NotPossibleBecause("webhook_disabled", "The webhook %d is disabled: enable it first.", id)
+}
+
+func unknownEndpoint(err error, id int64) error {
+	return core.NotFoundAs(errs.SettingNotFound, err, "There is no webhook %d.", id)
+}
+
+func endpointObject(id int64) string { return fmt.Sprintf("webhook %d", id) }
+
+// auditEndpoint is what the audit keeps of an endpoint.
+func auditEndpoint(e Endpoint) any {
+	return struct {
+		URL    string   `json:"url"`
+		Types  []string `json:"types"`
+		State  State    `json:"state"`
+		Reason string   `json:"reason"`
+	}{e.URL, append([]string{}, e.Types...), e.State, e.Reason}
+}

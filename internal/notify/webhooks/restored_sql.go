@@ -1,0 +1,17 @@
+package webhooks
+
+import (
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+)
+
+// restoredReason is why an endpoint of a restored database is disabled.
+const restoredReason = "The database was restored from a backup."
+
+// Restored disables all endpoints in a database that was made from a backup. What waits there may have been sent since, and the
+// database may be a copy to try something. Nothing is lost: who enables an endpoint has it go on where it stood.
+func Restored(tx *store.Tx) error {
+	_, err := tx.Exec(`UPDATE webhook_endpoints SET state = 'disabled', reason = $1, version = version + 1, modified_at = $2
+		WHERE state = 'enabled'`, restoredReason, store.Micros(core.RealNow(tx)))
+	return err
+}

@@ -1,0 +1,93 @@
+package webhooks
+
+import (
+	"encoding/base64"
+	"io"
+	"time"
+
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+)
+
+// How secrets are made and replaced.
+const (
+	secretPrefix = "whsec_"
+	secretBytes  = 32
+	overlap      = 24 * time.Hour // for which a replaced secret signs, too
+)
+
+const sealedSecret = "webhook_secret"
+
+var sealedColumns = []core.SealedColumn{
+	{Table: "webhook_secrets", Column: "secret", Key: []string{"site_id", "id"}, Field: sealedSecret},
+}
+
+// NewSecret makes a secret as Standard Webhooks has them.
+func NewSecret(random io.Reader) (string, error) {
+	key := make([]byte, secretBytes)
+	if _, err := io.ReadFull(random, key); err != nil {
+		return "", err
+	}
+	return secretPrefix + base64.StdEncoding.EncodeToString(key), nil
+}
+
+// newSecret makes the secret of an endpoint that this write has made or locked.
+func (w *Webhooks) newSecret(tx *store.Tx, siteID, endpointID int64) (secret string, err error) {
+	if secret, err = NewSecret(w.Random); err != nil {
+		return "", err
+	}
+	var id int64
+	if err := tx.Row(`INSERT INTO webhook_secrets (site_id, endpoint_id, secret, made_at, ends_at) VALUES ($1, $2, '', $3, 0)
+		RETURNING id`, []any{siteID, endpointID, store.Micros(core.RealNow(tx))}, &id); err != nil {
+		return "", err
+	}
+	sealed, err := w.Seal(secret, core.PlaceOf(sealedSecret, siteID, id))
+	if err != nil {
+		return "", err
+	}
+	_, err = tx.Exec(`UPDATE webhook_secrets SET secret = $3 WHERE site_id = $1 AND id = $2`, siteID, id, sealed)
+	return secret, err
+}
+
+// endSecrets lets the newest secret of an endpoint end at an instant, and removes those before it: with the one that is
+// made next, two are valid at most.
+func endSecrets(tx *store.Tx, siteID, endpointID int64, at time.Time) error {
+	if _, err := tx.Exec(`DELETE FROM webhook_secrets WHERE site_id = $1 AND endpoint_id = $2 AND ends_at > 0`,
+		siteID, endpointID); err != nil {
+		return err
+	}
+	_, err := tx.Exec(`UPDATE webhook_secrets SET ends_at = $3 WHERE site_id = $1 AND endpoint_id = $2`,
+		siteID, endpointID, store.Micros(at))
+	return err
+}
+
+// sealedOne is a sealed secret.
+type sealedOne struct {
+	id     int64
+	sealed string
+}
+
+// validSecrets reads the secrets of an endpoint that sign now, the newest first.
+func validSecrets(tx *store.Tx, siteID, endpointID int64) (list []sealedOne, err error) {
+	err = tx.Each(`SELECT id, secret FROM webhook_secrets WHERE site_id = $1 AND endpoint_id = $2
+			AND (ends_at = 0 OR ends_at > $3) ORDER BY id DESC LIMIT 2`,
+		[]any{siteID, endpointID, store.Micros(core.RealNow(tx))}, func(scan func(dest ...any) error) error {
+			var s sealedOne
+			err := scan(&s.id, &s.sealed)
+			list = append(list, s)
+			return err
+		})
+	return list, err
+}
+
+// open opens secrets.
+func (w *Webhooks) openSecrets(siteID int64, list []sealedOne) (secrets []string, err error) {
+	for _, s := range list {
+		secret, err := w.OpenOften(s.sealed, core.PlaceOf(sealedSecret, siteID, s.id))
+		if err != nil {
+			return nil, err
+		}
+		secrets = append(secrets, secret)
+	}
+	return secrets, nil
+}

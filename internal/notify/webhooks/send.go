@@ -1,0 +1,328 @@
+package webhooks
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/events"
+	"holdfast/internal/store"
+)
+
+// Bounds of sending. Receivers that are slow or fail share half of the places, so the others always have the rest.
+const (
+	atOnce      = 64
+	slowAtOnce  = atOnce / 2
+	perSite     = 8
+	perEndpoint = 2
+	leaseTime   = time.Minute // longer than a call and its note
+	sendTime    = 45 * time.Second
+	lookEvery   = time.Second
+	slowAnswer  = 2 * time.Second
+)
+
+// When it is tried again, and for how long. The pauses vary by a tenth, so that not all come back at the same moment.
+var pauses = []time.Duration{
+	5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour,
+	4 * time.Hour, 6 * time.Hour, 8 * time.Hour,
+}
+
+// TryFor is how long an endpoint may take nothing until it is disabled, and how long a delivery is tried.
+const TryFor = 72 * time.Hour
+
+// After some failures in a row, whatever they were about, an endpoint gets one try at a time, with pauses of its own.
+const (
+	manyFailures = 5
+	probeFirst   = 10 * time.Second
+	probeMax     = time.Minute
+)
+
+// Send follows the feed and sends what is due, until nothing is or its time is over. One run sends at a time, in all
+// processes: the job has a lease. Each delivery has one, too: when a process dies, another sends it after a minute.
+func (w *Webhooks) Send(ctx context.Context) (more bool, err error) {
+	if w.Show == nil || !w.taking.TryLock() {
+		return false, nil
+	}
+	defer w.taking.Unlock()
+	until, cancel := context.WithTimeout(ctx, sendTime)
+	defer cancel()
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	r := &round{Webhooks: w, ctx: ctx, done: make(chan job, atOnce), sites: map[int64]int{}, endpoints: map[endpointKey]int{}}
+	var failed error
+	for follow, behind := true, false; ; {
+		if follow && until.Err() == nil {
+			var problem error
+			behind, problem = w.Follow(until)
+			failed = cmp.Or(problem, failed) // what is due is sent all the same
+		}
+		if err == nil && until.Err() == nil {
+			err = r.begin(until)
+		}
+		if until.Err() != nil || err != nil || failed != nil {
+			behind = false // not in this run
+		}
+		if r.running == 0 && !behind {
+			return false, errors.Join(failed, err)
+		}
+		if follow = r.running == 0; follow {
+			continue
+		}
+		select {
+		case done := <-r.done:
+			r.count(done, -1)
+		case <-tick.C:
+			follow = true
+		}
+	}
+}
+
+// job is one delivery that is being sent.
+type job struct {
+	endpoint Endpoint
+	delivery Delivery
+	slow     bool // it has one of the places of slow receivers
+}
+
+// round knows what is being sent at the moment. Only one goroutine changes it.
+type round struct {
+	*Webhooks
+	ctx           context.Context // of the calls
+	done          chan job
+	running, slow int
+	sites         map[int64]int
+	endpoints     map[endpointKey]int
+}
+
+func (r *round) count(j job, by int) {
+	r.running += by
+	r.sites[j.endpoint.SiteID] += by
+	r.endpoints[j.endpoint.key()] += by
+	if j.slow {
+		r.slow += by
+	}
+}
+
+// free is how many places an endpoint has at the moment.
+func (r *round) free(e Endpoint) int {
+	own := perEndpoint
+	if e.suspect() {
+		own = 1
+	}
+	n := min(own-r.endpoints[e.key()], perSite-r.sites[e.SiteID], atOnce-r.running)
+	if e.suspect() {
+		n = min(n, slowAtOnce-r.slow)
+	}
+	return max(n, 0)
+}
+
+// suspect reports whether the next call may take long.
+func (e Endpoint) suspect() bool { return e.slow || e.failures > 0 }
+
+// begin takes what is due as far as there are places, and sends it.
+func (r *round) begin(ctx context.Context) error {
+	var taken []job
+	err := r.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
+		due, err := dueEndpoints(tx, sitesALook)
+		if err == nil {
+			taken, err = r.choose(tx, r.fromLast(due))
+		}
+		return err
+	})
+	if err != nil || len(taken) == 0 {
+		return err
+	}
+	var leased []job
+	err = r.Store.Write(ctx, func(tx *store.Tx) error {
+		leased = nil
+		for _, j := range taken {
+			ok, err := lease(tx, j.delivery, leaseTime)
+			if err != nil {
+				return err
+			}
+			if ok {
+				leased = append(leased, j)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, j := range leased {
+		r.count(j, 1)
+		r.last = j.endpoint.key()
+		go func() {
+			r.deliver(r.ctx, j.endpoint, j.delivery)
+			r.done <- j
+		}()
+	}
+	return nil
+}
+
+// fromLast puts the endpoints behind the one that was served last first, so that each gets its turn.
+func (r *round) fromLast(due []Endpoint) []Endpoint {
+	i := slices.IndexFunc(due, func(e Endpoint) bool {
+		return e.SiteID > r.last.site || e.SiteID == r.last.site && e.ID > r.last.id
+	})
+	if i <= 0 {
+		return due
+	}
+	return slices.Concat(due[i:], due[:i])
+}
+
+// choose reads what can be sent now, and counts it, so that it knows what is free.
+func (r *round) choose(tx *store.Tx, due []Endpoint) (taken []job, err error) {
+	defer func() {
+		for _, j := range taken { // nothing is sent yet
+			r.count(j, -1)
+		}
+	}()
+	for _, e := range due {
+		n := r.free(e)
+		if n == 0 {
+			continue
+		}
+		list, err := dueDeliveries(tx, e.key(), n)
+		if err != nil {
+			return taken, err
+		}
+		for _, d := range list {
+			j := job{e, d, e.suspect()}
+			taken = append(taken, j)
+			r.count(j, 1)
+		}
+	}
+	return taken, nil
+}
+
+// deliver makes one attempt and notes what came of it. What goes wrong on our side is no failure of the receiver: the
+// delivery is sent again when its lease is over.
+func (w *Webhooks) deliver(ctx context.Context, e Endpoint, d Delivery) {
+	attempt, gone, err := w.attempt(ctx, e, d)
+	if err == nil && ctx.Err() == nil {
+		err = w.note(ctx, d, attempt, gone)
+	}
+	if err != nil && ctx.Err() == nil {
+		w.Log.Error("webhook", "site", d.SiteID, "webhook", d.EndpointID, "delivery", d.ID, "error", err)
+	}
+}
+
+// note stores an attempt, what becomes of the delivery, and what is known of the endpoint since. gone says that the event
+// or the endpoint was removed, so that nothing can be sent any more.
+func (w *Webhooks) note(ctx context.Context, d Delivery, a Attempt, gone bool) error {
+	return w.WriteBy(ctx, core.SiteClock{SiteID: d.SiteID}, func(tx *store.Tx) error {
+		switch {
+		case gone:
+			_, err := finishAttempt(tx, d, GivenUp, time.Time{}, a)
+			return err
+		case a.Status/100 == 2:
+			first, err := finishAttempt(tx, d, Delivered, time.Time{}, a)
+			if err != nil || !first {
+				return err
+			}
+			return received(tx, d, a.Took >= slowAnswer)
+		default:
+			return w.noteFailure(tx, d, a)
+		}
+	})
+}
+
+// noteFailure stores an attempt that failed. It takes the endpoint first, as everybody does who writes both, and reads when
+// it was enabled: that may be later than the call.
+func (w *Webhooks) noteFailure(tx *store.Tx, d Delivery, a Attempt) error {
+	e, err := lockEndpoint(tx, d.SiteID, d.EndpointID)
+	if err != nil {
+		return notDeleted(err)
+	}
+	tries, err := countTries(tx, d, e.enabledAt)
+	if err != nil {
+		return err
+	}
+	now := core.RealNow(tx)
+	state, next := w.afterFailure(e, d, tries, now)
+	first, err := finishAttempt(tx, d, state, next, a)
+	if err != nil || !first {
+		return err
+	}
+	return failed(tx, e, a, now)
+}
+
+// afterFailure says what becomes of a delivery that was not taken, when it has failed so many times before since the
+// endpoint was enabled.
+func (w *Webhooks) afterFailure(e Endpoint, d Delivery, tries int, now time.Time) (DeliveryState, time.Time) {
+	last := d.MadeAt.Add(TryFor)
+	if again := e.enabledAt.Add(TryFor); again.After(last) {
+		last = again
+	}
+	if !now.Before(last) {
+		return GivenUp, time.Time{}
+	}
+	next := now.Add(w.jittered(pauses[min(tries, len(pauses)-1)]))
+	if next.After(last) {
+		next = last
+	}
+	return Waiting, next
+}
+
+// jittered is a pause that is up to a tenth shorter or longer.
+func (w *Webhooks) jittered(pause time.Duration) time.Duration {
+	var b [1]byte
+	_, _ = w.Random.Read(b[:]) // without chance the pause is the shortest one
+	return pause*9/10 + pause/5*time.Duration(b[0])/255
+}
+
+// received notes that an endpoint took something. It writes only if that is news.
+func received(tx *store.Tx, d Delivery, slow bool) error {
+	_, err := tx.Exec(`UPDATE webhook_endpoints SET failures = 0, failing_since = 0, retry_at = 0, slow = $3
+		WHERE site_id = $1 AND id = $2 AND (failures <> 0 OR slow <> $3)`, d.SiteID, d.EndpointID, number(slow))
+	return err
+}
+
+// failed notes that an endpoint, which this write has locked, did not take something. One that asked for no more is disabled
+// at once, and one that has taken nothing for three days, too.
+func failed(tx *store.Tx, e Endpoint, a Attempt, now time.Time) error {
+	before := e
+	e.failures++
+	e.slow = a.Took >= slowAnswer
+	if e.FailingSince.IsZero() {
+		e.FailingSince = now
+	}
+	if n := e.failures - manyFailures; n >= 0 {
+		e.retryAt = now.Add(min(probeMax, probeFirst<<min(n, 10)))
+	}
+	why := ""
+	switch {
+	case a.Status == statusGone:
+		why = WantsNoMore
+		e = e.switched(false, "The receiver answered with status 410: it wants no more.")
+	case now.Sub(e.FailingSince) >= TryFor:
+		why = Failing
+		e = e.switched(false, "It has taken nothing for three days.")
+	}
+	if e.State == before.State {
+		return noteFailures(tx, e)
+	}
+	if _, err := updateEndpoint(tx, e); err != nil {
+		return err
+	}
+	return tellDisabled(tx, before, e, why)
+}
+
+// statusGone is the status with which a receiver says that it wants no more.
+const statusGone = 410
+
+// Why the program disables an endpoint, in the details of the event.
+const (
+	Failing     = "failing"       // it has taken nothing for TryFor
+	WantsNoMore = "wants_no_more" // its receiver has said so
+)
+
+// tellDisabled records that an endpoint was disabled by the program, for the feed and for the audit.
+func tellDisabled(tx *store.Tx, before, after Endpoint, why string) error {
+	events.Record(tx, after.SiteID, events.WebhookDisabled, after.ID, events.Details{Status: string(after.State), Reason: why})
+	return core.Record(tx, system(after.SiteID), "webhook.disable", endpointObject(after.ID), auditEndpoint(before), auditEndpoint(after))
+}

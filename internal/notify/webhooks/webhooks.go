@@ -1,0 +1,106 @@
+// Package webhooks sends the events of a site to addresses that the site names. It owns the tables webhook_*.
+// Begin reading at Webhooks.Send: it follows the feed of events, and sends what is due. Endpoints are made in endpoints.go.
+package webhooks
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/events"
+)
+
+// Webhooks are the use cases of webhooks. Show, Private and Lookup are set before the first use.
+type Webhooks struct {
+	*core.Core
+	// Show gives events as the feed shows them. It is nil in a program that sends nothing.
+	Show func(ctx context.Context, siteID int64, list []events.Event) ([]json.RawMessage, error)
+	// Private says that sandboxes may have endpoints on private addresses.
+	Private bool
+	// Lookup finds the addresses of a host when an endpoint is saved; nil: only the dialler looks at them.
+	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
+
+	clients [2]*http.Client // for public addresses alone, and for all
+	taking  sync.Mutex      // held by the run that sends
+	last    endpointKey     // the endpoint that was served last
+
+	followed turn // the endpoint that was last taken further in the feed
+}
+
+// New makes the use cases.
+func New(c *core.Core) *Webhooks {
+	c.Sealed.Register(sealedColumns...)
+	return &Webhooks{Core: c, clients: [2]*http.Client{newClient(false), newClient(true)}}
+}
+
+// State says whether an endpoint gets events.
+type State string
+
+// The states of an endpoint.
+const (
+	Enabled  State = "enabled"
+	Disabled State = "disabled" // by somebody, or after three days of failures
+	deleted  State = "deleted"  // its rows are removed in pieces; nobody sees it any more
+)
+
+// Endpoint is an address to which events of a site are sent.
+type Endpoint struct {
+	SiteID, ID, Version   int64
+	URL                   string
+	Types                 []string // such as booking.*; empty for all
+	State                 State
+	Reason                string    // why it was disabled
+	FailingSince          time.Time // zero after a success
+	CreatedBy             string
+	CreatedAt, ModifiedAt time.Time // by the real clock
+	Secret                string    // of a new endpoint, and after a rotation; else ""
+
+	position, failures int64
+	retryAt            time.Time
+	enabledAt          time.Time // zero if it was never enabled again
+	slow               bool
+	sandbox            bool // of its site
+}
+
+type endpointKey struct{ site, id int64 }
+
+func (e Endpoint) key() endpointKey { return endpointKey{e.SiteID, e.ID} }
+
+// DeliveryState says what became of a delivery.
+type DeliveryState string
+
+// The states of a delivery.
+const (
+	Waiting   DeliveryState = "waiting"
+	Delivered DeliveryState = "delivered" // answered with a status 2xx
+	GivenUp   DeliveryState = "given_up"  // after three days, or because its event was removed
+)
+
+// DeliveryStates are all states of a delivery.
+var DeliveryStates = []DeliveryState{Waiting, Delivered, GivenUp}
+
+// Delivery is an event that is to be sent to an endpoint, or was.
+type Delivery struct {
+	SiteID, ID, EndpointID, EventID int64
+	Type                            events.Type
+	Kind                            events.Kind // of the object of the event
+	ObjectID                        int64
+	State                           DeliveryState
+	NextAt                          time.Time // of the next attempt, while it waits
+	Attempts                        int64
+	MadeAt, DoneAt                  time.Time // by the real clock; DoneAt is zero while it waits
+}
+
+// Attempt is one try to send a delivery.
+type Attempt struct {
+	ID     int64
+	At     time.Time // by the real clock
+	Took   time.Duration
+	Status int    // of the answer; 0 without one
+	Answer string // the beginning of its body
+	Error  string // why there was no answer
+}

@@ -1,0 +1,127 @@
+package verify_test
+
+import (
+	"testing"
+	"time"
+
+	"holdfast/internal/book/ledger"
+	"holdfast/internal/book/statements"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/exposure"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/apptest"
+)
+
+// aBook makes a book with something of everything, and lets the jobs take all of it up but the last payment.
+func aBook(t *testing.T, w *apptest.World) {
+	t.Helper()
+	h := apptest.NewHistory(w, 11)
+	for range 5 {
+		h.NewBooking()
+	}
+	w.Limit(protection.LimitChannel, 0, 1_000)
+	w.Limit(protection.LimitBooking, 0, 1_000)
+	for range 45 {
+		h.Step()
+	}
+	channel := w.Channel(merchant.ModeProtectionOnly, money.EUR)
+	b := w.Booking(channel, 90_000, "2024-12-14")
+	first := w.Must(apptest.Report(payment.Purchase, b, 30_000))
+	w.Must(apptest.Linked(payment.Refund, first, b, 4_000))
+	w.Must(apptest.Linked(payment.Chargeback, first, b, 10_000))
+	held := w.Must(apptest.Report(payment.Authorize, b, 20_000))
+	w.Must(apptest.Linked(payment.Capture, held, b, 5_000))
+	total := int64(95_000)
+	if _, err := w.App.Bookings.Update(t.Context(), w.Actor, b.ID, booking.BookingFields{Total: &total}); err != nil {
+		t.Fatal(err)
+	}
+	w.Move(b, b.End+30)
+	inPounds := apptest.Report(payment.Purchase, b, 10_000)
+	pounds, converted := money.Currency("GBP"), int64(8_500)
+	inPounds.Currency, inPounds.Total = &pounds, &converted
+	paid := w.Must(inPounds)
+	half := apptest.Linked(payment.Refund, paid, b, 4_000)
+	half.Currency, half.Total = &pounds, &[]int64{3_400}[0]
+	w.Must(half)
+	w.Booking(channel, 1_000, "2024-12-20")
+	if _, err := w.App.Certificates.Of(t.Context(), w.Actor, b.ID); err != nil {
+		t.Fatal(err)
+	}
+	kind, amount := exposure.CollateralKinds[0], int64(500)
+	_, err := w.App.Collaterals.Add(t.Context(), w.Actor, ledger.CollateralFields{
+		Kind: &kind, Currency: &pounds, Amount: &amount,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	takesPayments(t, w)
+	aLiveSite(t, w)
+	w.Advance(35 * 24 * time.Hour)
+	runJobs(t, w)
+	payStatement(t, w)
+	runJobs(t, w)
+	w.Fix((civil.DayOf(w.Now()) - 1).String(), map[money.Currency]string{"GBP": "0.84441"})
+	w.Must(apptest.Report(payment.Purchase, b, 7_000)) // nothing has taken it up
+}
+
+// takesPayments makes a channel that takes payments at a processor, with one payment that waits for its shopper.
+func takesPayments(t *testing.T, w *apptest.World) {
+	t.Helper()
+	p := apptest.NewProcessing(t, w, merchant.ModeLive)
+	b := w.Booking(p.Channel, 50_000, "2024-12-24")
+	taken := w.Must(apptest.Pay(payment.Purchase, b, 9_000))
+	w.Must(apptest.Linked(payment.Refund, taken, b, 2_000))
+}
+
+// aLiveSite makes a site that is no sandbox, with a proposal and an idempotency key.
+func aLiveSite(t *testing.T, w *apptest.World) {
+	t.Helper()
+	path, name, currency := "live", "Live", money.Currency("GBP")
+	site, err := w.App.Sites.Create(t.Context(), access.System(0), merchant.SiteFields{Path: &path, Name: &name, Currency: &currency})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mode := merchant.ModeDraft
+	_, err = w.App.Channels.Create(t.Context(), access.System(site.ID), merchant.ChannelFields{Name: &name, Currency: &currency, Mode: &mode})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = w.Core.Store.Write(t.Context(), func(tx *store.Tx) error {
+		for _, statement := range []string{
+			`INSERT INTO proposals (site_id, kind, subject, payload, reason, state, alone, proposed_by_id, proposed_by, proposed_at,
+				decided_by_id, decided_by, decision_reason, result, version)
+			VALUES ($1, 'limits', 'limit', '{}', '', 'open', FALSE, 3, 'ada', 5, 0, '', '', '', 1)`,
+			`INSERT INTO idempotency_keys (site_id, key, request_hash, proposal_id, claimed_until, created_at)
+			SELECT $1, 'k', 'h', MAX(id), 9, 5 FROM proposals`,
+		} {
+			if _, err := tx.Exec(statement, site.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func payStatement(t *testing.T, w *apptest.World) {
+	t.Helper()
+	list := w.Statements(statements.StatementFilter{})
+	if len(list) < 2 {
+		t.Fatalf("%d statements show too little", len(list))
+	}
+	on, amount, reference := civil.DayOf(w.Now()), int64(50), "BANK-1"
+	_, _, err := w.App.Statements.Pay(t.Context(), w.Actor, list[0].ID, statements.StatementPaymentFields{
+		PaidOn: &on, Amount: &amount, Reference: &reference,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

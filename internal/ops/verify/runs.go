@@ -1,0 +1,243 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"holdfast/internal/domain/access"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+)
+
+// Bounds of checks that are asked for.
+const (
+	beatEvery   = 10 * time.Second // a sign of life
+	lostAfter   = 2 * time.Minute  // without one, the process has died
+	maxRunTries = 3
+	keptRuns    = 20
+	keptRows    = 200 // findings of a run that are kept
+	rowsOfCheck = 5   // findings of one check of one site, so that all checks are seen
+)
+
+// RunState says how far a check is that somebody has asked for.
+type RunState string
+
+// The states of a run.
+const (
+	RunAsked   RunState = "asked" // it begins within seconds
+	Running    RunState = "running"
+	RunDone    RunState = "done"
+	RunFailed  RunState = "failed"  // it could not be made
+	RunStopped RunState = "stopped" // by somebody
+)
+
+// AskedRun is a check of the whole book that somebody has asked for.
+type AskedRun struct {
+	ID                        int64
+	State                     RunState
+	AskedBy                   string
+	AskedAt, BeganAt, EndedAt time.Time // zero: not yet
+	BeatAt                    time.Time
+	Progress                  string
+	Total                     int64 // findings in all
+	Result                    RunResult
+	Problem                   string
+	tries                     int64
+}
+
+// RunResult is what is kept of a run.
+type RunResult struct {
+	Lines    []Line    `json:"lines"` // each check over all sites
+	Findings []Finding `json:"findings"`
+}
+
+// Ask has the whole book checked by the program that serves. One runs at a time: the error is NotPossible with the reason
+// verify_running while another one is asked for or runs.
+func (v *Verify) Ask(ctx context.Context, actor access.Actor) (made AskedRun, err error) {
+	if err := operators(actor); err != nil {
+		return made, err
+	}
+	err = v.Store.Write(ctx, func(tx *store.Tx) error {
+		alone, err := tx.Alone("verify_runs") // nobody else asks at the same moment
+		if err == nil && alone {
+			_, err = openRun(tx)
+		}
+		if err == nil {
+			return errs.NotPossibleBecause("verify_running", "A check is running already.")
+		} else if !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		made = AskedRun{State: RunAsked, AskedBy: actor.Username, AskedAt: tx.Now}
+		if made.ID, err = insertRun(tx, made); err != nil {
+			return err
+		}
+		return core.Record(tx, core.OfDeployment(actor), "verify.ask", fmt.Sprintf("verify %d", made.ID), nil, nil)
+	})
+	return made, err
+}
+
+// operators checks that somebody may check all sites.
+func operators(actor access.Actor) error {
+	if err := actor.Require(access.ManageSites); err != nil || actor.Everywhere() {
+		return err
+	}
+	return errs.New(errs.Forbidden, "An API token is for one site, and this is about all of them.")
+}
+
+// Stop ends a run that was asked for, or that runs: within seconds. The error is NotPossible for one that is over.
+func (v *Verify) Stop(ctx context.Context, actor access.Actor, id int64) error {
+	if err := operators(actor); err != nil {
+		return err
+	}
+	return v.Store.Write(ctx, func(tx *store.Tx) error {
+		ok, err := stopRun(tx, id)
+		if err == nil && !ok {
+			err = errs.NotPossibleBecause("verify_over", "This check is over.")
+		}
+		if err != nil {
+			return err
+		}
+		return core.Record(tx, core.OfDeployment(actor), "verify.stop", fmt.Sprintf("verify %d", id), nil, nil)
+	})
+}
+
+// Runs reads the runs that are kept, the last one first, without their results.
+func (v *Verify) Runs(ctx context.Context, actor access.Actor) (list []AskedRun, err error) {
+	if err := operators(actor); err != nil {
+		return nil, err
+	}
+	err = v.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
+		list, err = runsOf(tx)
+		return err
+	})
+	return list, err
+}
+
+// RunWith reads a run with its result. The error is SettingNotFound for one that is not there.
+func (v *Verify) RunWith(ctx context.Context, actor access.Actor, id int64) (found AskedRun, err error) {
+	if err := operators(actor); err != nil {
+		return found, err
+	}
+	err = v.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
+		found, err = runOf(tx, id)
+		return err
+	})
+	return found, core.NotFoundAs(errs.SettingNotFound, err, "There is no check %d.", id)
+}
+
+// Work makes the check that was asked for, if there is one: in reads of its own, beside all others. A process that dies leaves it to
+// the next one, which begins anew; one that stops gives it back. The check itself changes nothing.
+func (v *Verify) Work(ctx context.Context) (more bool, err error) {
+	var run AskedRun
+	err = v.Store.Write(ctx, func(tx *store.Tx) error {
+		run, err = claimRun(tx)
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if run.tries > maxRunTries {
+		run.State, run.Problem = RunFailed, "The program ended in the middle of it, several times."
+		return false, v.end(ctx, run)
+	}
+	within, stop := context.WithCancel(ctx)
+	var told progress
+	var beating sync.WaitGroup
+	beating.Go(func() { v.beat(within, stop, run, &told) })
+	report, failure := v.Run(within, access.System(0), Query{Limit: rowsOfCheck, told: told.say})
+	stop()
+	beating.Wait()
+	switch {
+	case ctx.Err() != nil: // the program stops: the next one begins anew
+		return false, v.giveBack(context.WithoutCancel(ctx), run)
+	case failure != nil && within.Err() != nil && errors.Is(failure, context.Canceled):
+		return false, nil // somebody has stopped it
+	case failure != nil:
+		v.Log.Error("a check of the book failed", "run", run.ID, "error", failure)
+		run.State, run.Problem = RunFailed, "It could not be made. The log says why."
+		if f, ok := errors.AsType[*errs.Error](failure); ok {
+			run.Problem = f.Message
+		}
+	default:
+		run.State, run.Total, run.Result = RunDone, report.Total, keptOf(report)
+	}
+	return false, v.end(ctx, run)
+}
+
+// progress is how far a run is, in words.
+type progress struct {
+	mu   sync.Mutex
+	text string
+}
+
+func (p *progress) say(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.text = text
+}
+
+func (p *progress) said() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text
+}
+
+// beat writes signs of life with the progress, until the run is over. It stops the run when somebody else has ended it.
+func (v *Verify) beat(ctx context.Context, stop func(), run AskedRun, told *progress) {
+	ticker := time.NewTicker(beatEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if alive, err := v.alive(ctx, run, told.said()); err == nil && !alive {
+			stop()
+			return
+		}
+	}
+}
+
+// alive notes a sign of life. It is false when the run was ended, or another process has it.
+func (v *Verify) alive(ctx context.Context, run AskedRun, text string) (alive bool, err error) {
+	err = v.Store.Write(ctx, func(tx *store.Tx) error {
+		alive, err = beatRun(tx, run, text)
+		return err
+	})
+	return alive, err
+}
+
+func (v *Verify) end(ctx context.Context, run AskedRun) error {
+	return v.Store.Write(ctx, func(tx *store.Tx) error { return endRun(tx, run) })
+}
+
+func (v *Verify) giveBack(ctx context.Context, run AskedRun) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	return v.Store.Write(ctx, func(tx *store.Tx) error { return giveRunBack(tx, run) })
+}
+
+// keptOf is what is kept of a report: each check added up over all sites, and the first findings.
+func keptOf(report Report) (r RunResult) {
+	at := map[string]int{}
+	for _, line := range report.Lines {
+		i, ok := at[line.Check]
+		if !ok {
+			i = len(r.Lines)
+			at[line.Check] = i
+			r.Lines = append(r.Lines, Line{Check: line.Check})
+		}
+		r.Lines[i].Rows += line.Rows
+		r.Lines[i].Findings += line.Findings
+	}
+	r.Findings = report.Findings[:min(len(report.Findings), keptRows)]
+	return r
+}

@@ -1,0 +1,70 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"holdfast/internal/domain/access"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/audit"
+	"holdfast/internal/store"
+)
+
+// Audit is the use case of reading who changed what. The room verify checks that nobody altered the records.
+type Audit struct{ *Core }
+
+// Record writes a change into the audit, inside the write that makes the change and as its last step (see AppendAudit).
+// before and after are encoded as JSON and must hold no secret. before is nil for something new, after is nil for
+// something deleted.
+func Record(tx *store.Tx, actor access.Actor, action, object string, before, after any) error {
+	at := RealNow(tx).Add(actor.Ahead)
+	if onClockOf(tx, actor.SiteID) { // the clock may have been moved since the actor was read
+		at = tx.Now
+	}
+	r := audit.AuditRecord{
+		SiteID: actor.SiteID, At: at, RealAt: RealNow(tx),
+		UserID: actor.UserID, Username: actor.Username, Role: string(actor.Role), TokenID: actor.TokenID,
+		Address: actor.Address, RequestID: actor.RequestID, Action: action, Object: object,
+	}
+	for _, side := range []struct {
+		text  *string
+		value any
+	}{{&r.Before, before}, {&r.After, after}} {
+		text, err := json.Marshal(side.value)
+		if err != nil {
+			return fmt.Errorf("audit of %s: %w", action, err)
+		}
+		*side.text = string(text)
+	}
+	return AppendAudit(tx, r)
+}
+
+// OfDeployment returns the actor for changes that belong to no site: keys, rates, operators. Their audit records form a
+// chain of their own.
+func OfDeployment(actor access.Actor) access.Actor {
+	actor.SiteID, actor.Ahead = 0, 0
+	return actor
+}
+
+// List reads one page of the audit records of the actor's site. When the actor is the program and acts on no site, these
+// are the records of the deployment.
+func (a *Audit) List(
+	ctx context.Context, actor access.Actor, filter audit.AuditFilter, page store.Page,
+) (store.List[audit.AuditRecord], error) {
+	if err := actor.Require(access.ReadAudit); err != nil {
+		return store.List[audit.AuditRecord]{}, err
+	}
+	return ReadPage(ctx, a.Core, actor, page, func(tx *store.Tx) (store.List[audit.AuditRecord], error) {
+		return AuditRecords(tx, actor.SiteID, filter, page)
+	})
+}
+
+// Get reads one audit record of the actor's site. If there is none, the error has the kind SettingNotFound.
+func (a *Audit) Get(ctx context.Context, actor access.Actor, id int64) (audit.AuditRecord, error) {
+	if err := actor.Require(access.ReadAudit); err != nil {
+		return audit.AuditRecord{}, err
+	}
+	found, err := Read(ctx, a.Core, actor, func(tx *store.Tx) (audit.AuditRecord, error) { return auditRecord(tx, actor.SiteID, id) })
+	return found, NotFoundAs(errs.SettingNotFound, err, "There is no audit record %d.", id)
+}

@@ -1,0 +1,417 @@
+package events_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/terms"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/events"
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/apptest"
+	"holdfast/internal/testkit/dbtest"
+)
+
+// Many writers and one reader: see TestAReaderMissesNothing.
+const (
+	writers      = 8
+	writesOfEach = 12
+)
+
+// TestAReaderMissesNothing: while many write at once, and commit in any order, a reader who follows the cursor sees each
+// event once, and those of one object in the order of their writes.
+func TestAReaderMissesNothing(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		w.Core.Pieces.Events = 3
+		var group sync.WaitGroup
+		written := make(chan struct{})
+		for n := range writers {
+			group.Go(func() {
+				for i := range writesOfEach {
+					err := w.Core.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error { return interleaved(tx, int64(n), i) })
+					if err != nil {
+						t.Error(err)
+					}
+					if n%2 == 0 { // several processes give positions at the same time
+						if _, err := w.App.Events.Place(t.Context(), w.Site.ID); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+			})
+		}
+		go func() { group.Wait(); close(written) }()
+		seen, after, last := map[string]int{}, "", map[int64]string{}
+		for over := false; ; {
+			page, err := w.App.Events.List(t.Context(), w.Actor, events.Filter{After: after, Size: 5, Types: []string{"booking.updated"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range page.Items {
+				seen[fmt.Sprintf("%d %s", e.ObjectID, e.Details)]++
+				if string(e.Details) <= last[e.ObjectID] {
+					t.Errorf("of object %d %s comes after %s", e.ObjectID, e.Details, last[e.ObjectID])
+				}
+				last[e.ObjectID] = string(e.Details)
+			}
+			after = page.Next
+			if over && !page.More && len(page.Items) == 0 {
+				break
+			}
+			select {
+			case <-written:
+				over = true
+			default:
+			}
+		}
+		for name, times := range seen {
+			if times != 1 {
+				t.Errorf("%s was seen %d times", name, times)
+			}
+		}
+		if len(seen) != writers*writesOfEach {
+			t.Errorf("%d events were seen, %d were written", len(seen), writers*writesOfEach)
+		}
+		var rows, different, highest, head int
+		err := w.Core.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
+			return tx.Row(`SELECT COUNT(*), COUNT(DISTINCT e.position), MAX(e.position), MAX(h.position)
+				FROM events e JOIN event_heads h ON h.site_id = e.site_id`, nil, &rows, &different, &highest, &head)
+		})
+		if err != nil || rows != writers*writesOfEach || different != rows || highest != rows || head != rows {
+			t.Errorf("%d events have %d positions up to %d, and the head says %d; %v", rows, different, highest, head, err)
+		}
+	})
+}
+
+// interleaved writes an event and draws its id at once; the commit comes later. Of two writers the one with the higher id
+// is often first.
+func interleaved(tx *store.Tx, object int64, i int) error {
+	events.Record(tx, 1, events.BookingUpdated, object+1, events.Details{Status: fmt.Sprintf("%03d", i)})
+	if err := tx.Flush(); err != nil {
+		return err
+	}
+	for range (object * 7) % 5 * 3 { // some commit sooner than others
+		var one int
+		if err := tx.Row(`SELECT 1`, nil, &one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestAnEarlierIDThatIsSeenLater: a write that draws its id first and commits last is told last, and is told.
+func TestAnEarlierIDThatIsSeenLater(t *testing.T) {
+	t.Parallel()
+	// SQLite has one writer, so its ids are drawn in the order of the commits.
+	w := apptest.NewWorld(t, dbtest.Engines[1].Database(t))
+	drawn, told := make(chan struct{}), make(chan struct{})
+	slow := make(chan error)
+	go func() {
+		slow <- w.Core.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error {
+			events.Record(tx, w.Site.ID, events.BookingUpdated, 1, events.Details{})
+			err := tx.Flush()
+			close(drawn)
+			<-told
+			return err
+		})
+	}()
+	<-drawn
+	record(t, w, 2)
+	first := read(t, w, "")
+	close(told)
+	if err := <-slow; err != nil {
+		t.Fatal(err)
+	}
+	second := read(t, w, first.Next)
+	if len(first.Items) != 1 || first.Items[0].ObjectID != 2 || len(second.Items) != 1 || second.Items[0].ObjectID != 1 {
+		t.Fatalf("first %+v, then %+v", first.Items, second.Items)
+	}
+	if second.Items[0].ID >= first.Items[0].ID {
+		t.Error("the ids were drawn in the order of the commits: the test shows nothing")
+	}
+}
+
+func record(t *testing.T, w *apptest.World, objects ...int64) {
+	t.Helper()
+	err := w.Core.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error {
+		for _, id := range objects {
+			events.Record(tx, w.Site.ID, events.BookingUpdated, id, events.Details{})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, w *apptest.World, after string) events.Page {
+	t.Helper()
+	page, err := w.App.Events.List(t.Context(), w.Actor, events.Filter{After: after, Size: events.MaxPage})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page
+}
+
+// TestEventsOfASavepointThatIsTakenBack: what did not happen is not told, and what did is told once.
+func TestEventsOfASavepointThatIsTakenBack(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		refused := errors.New("refused")
+		err := w.Core.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error {
+			tell := func(id int64) { events.Record(tx, w.Site.ID, events.BookingUpdated, id, events.Details{}) }
+			tell(1)
+			tell(1)
+			err := tx.Savepoint(func() error { tell(2); return refused })
+			tell(3)
+			if !errors.Is(err, refused) {
+				return err
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if page := read(t, w, ""); len(page.Items) != 2 || page.Items[0].ObjectID != 1 || page.Items[1].ObjectID != 3 {
+			t.Errorf("told: %+v", page.Items)
+		}
+	})
+}
+
+// TestAnEventOfAWriteIsStoredOnce, however many others there are, and though some are stored before the end of the write.
+func TestAnEventOfAWriteIsStoredOnce(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		const many = 20
+		err := w.Core.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error {
+			for last := int64(1); last <= many; last++ {
+				for id := int64(1); id <= last; id++ {
+					events.Record(tx, w.Site.ID, events.BookingUpdated, id, events.Details{})
+				}
+				if last%3 == 0 {
+					if err := tx.Flush(); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := map[int64]int{}
+		for _, e := range read(t, w, "").Items {
+			told[e.ObjectID]++
+		}
+		for id := int64(1); id <= many; id++ {
+			if told[id] != 1 {
+				t.Errorf("event %d is stored %d times", id, told[id])
+			}
+		}
+	})
+}
+
+// TestAQuietSiteIsNotWritten: where all events have their positions, nobody waits for whoever holds the feed.
+func TestAQuietSiteIsNotWritten(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		record(t, w, 1)
+		read(t, w, "")
+		dbtest.Write(t, w.Core.Store, func(tx *store.Tx) error {
+			if _, err := tx.Exec(`UPDATE event_heads SET position = position`); err != nil {
+				return err
+			}
+			ctx, stop := context.WithTimeout(t.Context(), 5*time.Second) // only a defect waits for it
+			defer stop()
+			placed, err := w.App.Events.Place(ctx, w.Site.ID)
+			if placed != 0 {
+				t.Errorf("%d are placed", placed)
+			}
+			return err
+		})
+	})
+}
+
+// TestOldEventsAreRemoved: after 90 days by the real clock, a piece at a time. A cursor in front of them is refused with the
+// oldest one, and every other goes on.
+func TestOldEventsAreRemoved(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		w.Core.Pieces.Events = 2
+		record(t, w, 1, 2, 3)
+		early := read(t, w, "")
+		if len(early.Items) != 3 {
+			t.Fatalf("%+v", early.Items)
+		}
+		begin, err := w.App.Events.List(t.Context(), w.Actor, events.Filter{Size: 1})
+		if err != nil || len(begin.Items) != 1 || !begin.More {
+			t.Fatalf("%+v, %v", begin, err)
+		}
+		w.Advance(89 * 24 * time.Hour)
+		record(t, w, 4)
+		read(t, w, "")
+		if more, err := w.App.Events.Forget(t.Context()); err != nil || more || len(read(t, w, begin.Next).Items) != 3 {
+			t.Fatalf("after 89 days: %v, %v", more, err)
+		}
+		w.Advance(2 * 24 * time.Hour)
+		for want := true; ; want = false { // the second piece has one event that is due
+			more, err := w.App.Events.Forget(t.Context())
+			if err != nil || more != want {
+				t.Fatalf("more is %v, %v", more, err)
+			}
+			if !more {
+				break
+			}
+		}
+		_, err = w.App.Events.List(t.Context(), w.Actor, events.Filter{After: begin.Next, Size: 1})
+		gone, ok := errors.AsType[*errs.Error](err)
+		if !ok || gone.Kind != errs.CursorGone {
+			t.Fatalf("a cursor in front of removed events: %v", err)
+		}
+		for _, after := range []string{"", gone.Oldest, early.Next} {
+			if page := read(t, w, after); len(page.Items) != 1 || page.Items[0].ObjectID != 4 {
+				t.Errorf("after %q: %+v", after, page.Items)
+			}
+		}
+	})
+}
+
+// TestASiteWhoseEventsStayStopsNoOther: what goes wrong at one site is told, and the old events of the next one are removed.
+func TestASiteWhoseEventsStayStopsNoOther(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		record(t, w, 1)
+		other := apptest.Over(t, w, w.Core.Store)
+		dbtest.Write(t, w.Core.Store, func(tx *store.Tx) (err error) {
+			other.Site, err = dbtest.InsertSite(tx, merchant.Site{Path: "beside", Name: "Beside", Sandbox: true, Policy: terms.DefaultPolicy("GBP")})
+			return err
+		})
+		other.Actor = access.System(other.Site.ID)
+		record(t, other, 1)
+		held := read(t, w, "").Items[0]
+		begin := read(t, other, "")
+		dbtest.Write(t, w.Core.Store, func(tx *store.Tx) error { // something refers to the event of the first site
+			_, err := tx.Exec(`CREATE UNIQUE INDEX events_held ON events (site_id, id)`) // for SQLite, which has none
+			if err == nil {
+				_, err = tx.Exec(`CREATE TABLE held (site_id BIGINT, id BIGINT, FOREIGN KEY (site_id, id) REFERENCES events (site_id, id))`)
+			}
+			if err == nil {
+				_, err = tx.Exec(`INSERT INTO held (site_id, id) VALUES ($1, $2)`, held.SiteID, held.ID)
+			}
+			return err
+		})
+		w.Advance(events.Kept + time.Second)
+		if _, err := w.App.Events.Forget(t.Context()); err == nil || !strings.Contains(err.Error(), "old events of site 1:") {
+			t.Errorf("nobody is told: %v", err)
+		}
+		if n := len(read(t, w, "").Items); n != 1 {
+			t.Errorf("the first site has %d events", n)
+		}
+		if page := read(t, other, ""); len(page.Items) != 0 || page.Next != begin.Next {
+			t.Errorf("the other site has %+v", page)
+		}
+	})
+}
+
+// TestLastID: all events up to now have ids up to it, and the next one has a higher one. Nobody asks for it but a restore.
+func TestLastID(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		record(t, w, 1)
+		var last int64
+		dbtest.Write(t, w.Core.Store, func(tx *store.Tx) (err error) {
+			last, err = events.LastID(tx)
+			return err
+		})
+		record(t, w, 2)
+		if found := read(t, w, "").Items; len(found) != 2 || found[0].ID > last || found[1].ID <= last {
+			t.Errorf("%d is behind the first of %+v", last, found)
+		}
+	})
+}
+
+// TestACursorFromBeforeARestore: positions may come to mean other events.
+func TestACursorFromBeforeARestore(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		none := read(t, w, "now")
+		record(t, w, 1)
+		page := read(t, w, none.Next)
+		if len(page.Items) != 1 {
+			t.Fatalf("behind the cursor of an empty feed: %+v", page.Items)
+		}
+		w.Advance(time.Second)
+		if err := w.Core.Store.Write(t.Context(), events.Restored); err != nil {
+			t.Fatal(err)
+		}
+		_, err := w.App.Events.List(t.Context(), w.Actor, events.Filter{After: page.Next, Size: 1})
+		if !errs.Is(err, errs.CursorGone) {
+			t.Errorf("a cursor from before: %v", err)
+		}
+		if again := read(t, w, ""); len(again.Items) != 1 || again.Next == page.Next {
+			t.Errorf("from the oldest: %+v", again)
+		}
+	})
+}
+
+// TestEventsAreForThoseWhoMayReadTheirObjects: proposals are the operator's, statements need finance, and a token that is
+// limited to reading sees no limits.
+func TestEventsAreForThoseWhoMayReadTheirObjects(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		role      access.Role
+		abilities string
+		hidden    []events.Type
+	}{
+		{access.Operator, "", nil},
+		{access.Finance, "", []events.Type{events.ProposalOpened, events.ProposalDecided}},
+		{access.ReadOnly, "", []events.Type{
+			events.StatementIssued, events.StatementPaid, events.ProposalOpened, events.ProposalDecided,
+		}},
+		{access.Operator, "read", []events.Type{
+			events.LimitCrossed, events.StatementIssued, events.StatementPaid, events.ProposalOpened, events.ProposalDecided,
+		}},
+	} {
+		actor := access.Actor{SiteID: 1, Role: c.role}
+		actor.Abilities = access.ParseAbilities(c.abilities)
+		readable := events.Readable(actor, events.Types)
+		if len(readable)+len(c.hidden) != len(events.Types) {
+			t.Errorf("%s %q reads %v", c.role, c.abilities, readable)
+		}
+		for _, kind := range readable {
+			for _, hidden := range c.hidden {
+				if kind == hidden {
+					t.Errorf("%s %q reads %s", c.role, c.abilities, kind)
+				}
+			}
+		}
+	}
+}
+
+// TestAnotherSiteHasAFeedOfItsOwn: its events are not seen, and its positions do not move.
+func TestAnotherSiteHasAFeedOfItsOwn(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		other := core.SiteClock{SiteID: w.Site.ID + 1}
+		err := w.Core.WriteBy(t.Context(), core.ClockFor(w.Actor), func(tx *store.Tx) error {
+			events.Record(tx, other.SiteID, events.BookingUpdated, 1, events.Details{})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		record(t, w, 2)
+		if page := read(t, w, ""); len(page.Items) != 1 || page.Items[0].Position != 1 || page.Items[0].ObjectID != 2 {
+			t.Errorf("%+v", page.Items)
+		}
+	})
+}

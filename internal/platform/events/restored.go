@@ -1,0 +1,19 @@
+package events
+
+import "holdfast/internal/store"
+
+// Restored begins a new epoch of all feeds in a database that was made from a backup. After it, the same positions may come
+// to mean other events, so a cursor from before is refused.
+func Restored(tx *store.Tx) error {
+	_, err := tx.Exec(`UPDATE event_heads SET epoch = $1`, store.Micros(tx.Now))
+	return err
+}
+
+// LastID is an id that no event exceeds, and every later one does. No index is by id alone, so it is that before the next id.
+func LastID(tx *store.Tx) (int64, error) {
+	ids, err := tx.NewIDs(waitingEvents, 1)
+	if err != nil {
+		return 0, err
+	}
+	return ids[0][0] - 1, nil
+}

@@ -1,0 +1,240 @@
+package events_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"holdfast/internal/api"
+	"holdfast/internal/book/statements"
+	"holdfast/internal/book/underwriting"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/domain/protection"
+	"holdfast/internal/platform/events"
+	"holdfast/internal/psp"
+	"holdfast/internal/testkit/apptest"
+)
+
+// story is what happens to one booking, from a new channel to the end of its protection.
+type story struct {
+	*apptest.World
+	t          *testing.T
+	after      string
+	channel    merchant.Channel
+	processing *apptest.Processing // in the story at a processor
+	booking    booking.Booking
+	paid       payment.Transaction
+}
+
+// chapter is something that happens, and the events that it makes, in their order.
+type chapter struct {
+	name string
+	tell func(s *story)
+	want string
+}
+
+const deleted = "a booking is deleted"
+
+var chapters = []chapter{
+	{"a channel that covers is made", func(s *story) { s.channel = s.Channel(merchant.ModeProtectionOnly, "GBP") },
+		"proposal.opened channel.created proposal.decided"},
+	{"a booking", func(s *story) { s.booking = s.Booking(s.channel, 60000, "2024-09-14") }, "booking.created"},
+	{"a deposit", func(s *story) { s.Must(apptest.Report(payment.Purchase, s.booking, 10000)) }, "transaction.created transaction.completed booking.updated protection.allocated"},
+	{"a second deposit", func(s *story) { s.Must(apptest.Report(payment.Purchase, s.booking, 10000)) },
+		"transaction.created transaction.completed protection.allocated"},
+	{"a limit", func(s *story) { s.Limit(protection.LimitBooking, 0, 62000) }, "proposal.opened proposal.decided"},
+	{"the rest", func(s *story) { s.paid = s.Must(apptest.Report(payment.Purchase, s.booking, 40000)) },
+		"transaction.created transaction.completed booking.paid protection.allocated limit.crossed limit.crossed"},
+	{"another end date", func(s *story) { s.Move(s.booking, day(s.t, "2024-09-20")) },
+		"protection.changed protection.changed protection.changed booking.updated"},
+	{"a refund", func(s *story) { s.Must(apptest.Linked(payment.Refund, s.paid, s.booking, 5000)) },
+		"transaction.created transaction.completed booking.updated protection.changed"},
+	{"a chargeback", func(s *story) { s.Must(apptest.Linked(payment.Chargeback, s.paid, s.booking, 1000)) },
+		"transaction.created transaction.completed transaction.locked booking.updated dispute.opened protection.changed"},
+	{"its reversal", func(s *story) { s.Must(apptest.Linked(payment.ChargebackReversal, s.paid, s.booking, 1000)) },
+		"transaction.created transaction.completed transaction.unlocked booking.updated dispute.closed protection.changed"},
+	{"the refunded part is paid again", func(s *story) { s.Must(apptest.Report(payment.Purchase, s.booking, 5000)) },
+		"transaction.created transaction.completed booking.paid protection.allocated limit.crossed"},
+	{"an authorisation that nobody captures", func(s *story) {
+		s.Must(apptest.Report(payment.Authorize, s.Booking(s.channel, 1000, "2030-09-14"), 1000))
+		s.Advance(8 * 24 * time.Hour)
+		if _, err := s.App.Payments.ExpireAuthorisations(s.t.Context()); err != nil {
+			s.t.Fatal(err)
+		}
+	}, "booking.created transaction.created transaction.completed booking.updated booking.updated transaction.expired"},
+	{"a currency that waits for its rate", func(s *story) {
+		c := s.Channel(merchant.ModeProtectionOnly, "USD")
+		s.Must(apptest.Report(payment.Purchase, s.Booking(c, 90000, "2030-09-14"), 10000))
+		s.Fix(civil.DayOf(s.Now().Add(-24*time.Hour)).String(), map[money.Currency]string{"USD": "1.10000", "GBP": "0.85365"})
+		if _, err := s.App.Rates.PricePending(s.t.Context()); err != nil {
+			s.t.Fatal(err)
+		}
+	}, "proposal.opened channel.created proposal.decided booking.created transaction.created transaction.completed " +
+		"booking.updated protection.allocated protection.priced"},
+	{"a month passes", func(s *story) {
+		s.At("2024-07-02")
+		s.Advance(time.Minute)
+		if _, err := s.App.Statements.IssueDue(s.t.Context()); err != nil {
+			s.t.Fatal(err)
+		}
+	}, "statement.issued statement.issued"},
+	{"a statement is paid", func(s *story) {
+		list := s.Statements(statements.StatementFilter{Channels: []int64{s.channel.ID}})
+		amount, on, reference := int64(1), civil.DayOf(s.Now()), "bank 1"
+		if _, _, err := s.App.Statements.Pay(s.t.Context(), s.Actor, list[0].ID, statements.StatementPaymentFields{
+			Amount: &amount, PaidOn: &on, Reference: &reference, Currency: &list[0].Currency,
+		}); err != nil {
+			s.t.Fatal(err)
+		}
+	}, "statement.paid"},
+	{"the trip is over", func(s *story) { s.At("2024-09-21"); s.clock() }, "booking.completed"},
+	{"nothing is told twice", func(s *story) { s.clock() }, ""},
+	{"the end moves, and comes again", func(s *story) {
+		s.Move(s.booking, day(s.t, "2024-09-25"))
+		s.clock()
+		s.At("2024-09-26")
+		s.clock()
+	}, strings.Repeat("protection.changed ", 4) + "booking.updated booking.completed"},
+	{"the last day of dispute is over", func(s *story) { s.At("2027-01-01"); s.clock() },
+		strings.Repeat("protection.ended ", 5)},
+	{"the booking ended long ago, and is corrected", func(s *story) { s.Move(s.booking, day(s.t, "2024-09-24")); s.clock() },
+		strings.Repeat("protection.changed ", 4) + "booking.updated"},
+	{"the channel is locked, unlocked and closed", func(s *story) {
+		locked, open, closed := true, false, merchant.ModeClosed
+		for _, in := range []merchant.ChannelFields{{Locked: &locked}, {Locked: &open}, {Mode: &closed}} {
+			if _, err := s.App.Channels.Change(s.t.Context(), s.Actor, s.channel.ID, in); err != nil {
+				s.t.Fatal(err)
+			}
+		}
+	}, "channel.locked proposal.opened channel.unlocked proposal.decided channel.mode_changed"},
+	{"a merchant asks for protection, and gets an answer", func(s *story) {
+		c := s.Channel(merchant.ModeDraft, "GBP")
+		boss := access.Actor{SiteID: s.Site.ID, UserID: 7, Username: "ada", Role: access.MemberAdmin}
+		facts := underwriting.Facts{
+			Company: "Alpine Ltd", RegistrationNo: "HRB 1", Website: "https://alpine.example", Sells: "Walking holidays", Contact: "Ada Byron",
+			ContactMail: "ada@alpine.example", Licence: "none", SupplierCover: "Insurance", Currency: "GBP", Turnover: 250_000_000, Bookings: 400, AverageBooking: 120_000,
+			Lead: [5]int64{10, 20, 30, 30, 10},
+		}
+		if _, err := s.App.Underwriting.Save(s.t.Context(), boss, c.ID, facts, false, 0); err != nil {
+			s.t.Fatal(err)
+		}
+		if _, err := s.App.Underwriting.Save(s.t.Context(), boss, c.ID, facts, true, 0); err != nil {
+			s.t.Fatal(err)
+		}
+		answer := underwriting.Answer{State: underwriting.Taken}
+		if _, err := s.App.Underwriting.Answer(s.t.Context(), s.Actor, s.Site.ID, c.ID, answer); err != nil {
+			s.t.Fatal(err)
+		}
+	}, "channel.created channel.protection_asked channel.protection_answered"},
+	{deleted, func(s *story) {
+		c := s.Channel(merchant.ModeTest, "GBP")
+		if err := s.App.Bookings.Delete(s.t.Context(), s.Actor, s.Booking(c, 1000, "2030-09-14").ID, 0); err != nil {
+			s.t.Fatal(err)
+		}
+	}, "channel.created booking.created booking.deleted"},
+}
+
+// atProcessor is what happens to a payment that a processor carries out.
+var atProcessor = []chapter{
+	{"a channel", func(*story) {}, "proposal.opened channel.created proposal.decided"},
+	{"a payment that a shopper may not make", func(s *story) {
+		made := s.processing.Challenge(s.Booking(s.processing.Channel, 1000, "2030-09-14"), 1000)
+		s.processing.Gateway.Challenge(made.UUID, false)
+		s.processing.ComeBack(made)
+	}, "booking.created transaction.created transaction.failed"},
+	{"a payment of which nobody knows the outcome", func(s *story) {
+		s.processing.Gateway.Set(psp.Purchase, apptest.LostAfter)
+		s.Must(apptest.Pay(payment.Purchase, s.Booking(s.processing.Channel, 1000, "2030-09-14"), 1000))
+		s.processing.Minute()
+	}, "booking.created transaction.created transaction.updated booking.paid transaction.completed protection.allocated"},
+}
+
+func day(t *testing.T, text string) civil.Day {
+	t.Helper()
+	d, err := civil.ParseDay(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// clock runs the jobs that notice what is over by the clock.
+func (s *story) clock() {
+	for _, tell := range []func() (bool, error){
+		func() (bool, error) { return s.App.Bookings.TellCompleted(s.t.Context()) },
+		func() (bool, error) { return s.App.Ends.Tell(s.t.Context()) },
+	} {
+		if _, err := tell(); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// news reads what the feed has since it was read last.
+func (s *story) news() []events.Event {
+	s.t.Helper()
+	page, err := s.App.Events.List(s.t.Context(), s.Actor, events.Filter{After: s.after, Size: events.MaxPage})
+	if err != nil || page.More {
+		s.t.Fatalf("more: %v, %v", page.More, err)
+	}
+	s.after = page.Next
+	return page.Items
+}
+
+// TestTheStory makes each type happen, and looks at the feed after each chapter. The chapters together have all types.
+func TestTheStory(t *testing.T) {
+	t.Parallel()
+	for _, kind := range events.Types {
+		if kind.Kind() == events.Webhook { // the story of webhooks is told in their room
+			continue
+		}
+		if !slices.ContainsFunc(slices.Concat(chapters, atProcessor), func(c chapter) bool {
+			return slices.Contains(strings.Fields(c.want), string(kind))
+		}) {
+			t.Errorf("%s happens in no chapter", kind)
+		}
+	}
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) { (&story{World: w, t: t}).tell(chapters) })
+}
+
+func TestTheStoryAtAProcessor(t *testing.T) {
+	t.Parallel()
+	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
+		(&story{World: w.World, processing: w, t: t}).tell(atProcessor)
+	})
+}
+
+func (s *story) tell(chapters []chapter) {
+	service := api.New(s.App, s.Core, api.Config{})
+	for _, c := range chapters {
+		c.tell(s)
+		happened := s.news()
+		var got []string
+		for _, e := range happened {
+			got = append(got, string(e.Type))
+		}
+		if !slices.Equal(got, strings.Fields(c.want)) {
+			s.t.Errorf("%s:\ngot  %s\nwant %s", c.name, strings.Join(got, " "), c.want)
+		}
+		shown, err := service.ShowEvents(s.t.Context(), s.Site.ID, happened)
+		if err != nil {
+			s.t.Fatalf("%s: %v", c.name, err)
+		}
+		for i, e := range happened {
+			gone := bytes.HasSuffix(shown[i], []byte(`"object":null}`))
+			if deleted := c.name == deleted && e.Type.Kind() == events.Booking; gone != deleted {
+				s.t.Errorf("%s: %s is shown as %s", c.name, e.Type, shown[i])
+			}
+			if bytes.Contains(shown[i], []byte(`"channel_secret":"`)) {
+				s.t.Errorf("%s shows a secret", e.Type)
+			}
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package events
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"holdfast/internal/domain/access"
+	"holdfast/internal/errs"
+)
+
+// Type says what happened, as object.verb.
+type Type string
+
+// The types of events.
+const (
+	BookingCreated       Type = "booking.created"
+	BookingUpdated       Type = "booking.updated" // its fields, or its status where no other type says so
+	BookingPaid          Type = "booking.paid"
+	BookingCompleted     Type = "booking.completed"
+	BookingDeleted       Type = "booking.deleted"
+	TransactionCreated   Type = "transaction.created"
+	TransactionUpdated   Type = "transaction.updated" // it waits: for the shopper, or for an outcome
+	TransactionCompleted Type = "transaction.completed"
+	TransactionFailed    Type = "transaction.failed"
+	TransactionExpired   Type = "transaction.expired"
+	TransactionLocked    Type = "transaction.locked"   // charged back
+	TransactionUnlocked  Type = "transaction.unlocked" // the chargeback was reversed
+	ProtectionAllocated  Type = "protection.allocated" // of a payment, protected or not (R2)
+	ProtectionPriced     Type = "protection.priced"    // the rate that it waited for has come (R9)
+	ProtectionChanged    Type = "protection.changed"   // by an adjustment, or by a change of the booking
+	ProtectionEnded      Type = "protection.ended"     // its last day of dispute is over (R5)
+	LimitCrossed         Type = "limit.crossed"        // 80, 95 or 100 percent of it are used (R12)
+	StatementIssued      Type = "statement.issued"
+	StatementPaid        Type = "statement.paid" // a payment against it was recorded
+	ChannelCreated       Type = "channel.created"
+	ChannelModeChanged   Type = "channel.mode_changed"
+	ChannelLocked        Type = "channel.locked"
+	ChannelUnlocked      Type = "channel.unlocked"
+	// Of a request for the protection of a channel.
+	ChannelProtectionAsked    Type = "channel.protection_asked"
+	ChannelProtectionAnswered Type = "channel.protection_answered" // taken, refused, or more is wanted
+	ProposalOpened            Type = "proposal.opened"
+	ProposalDecided           Type = "proposal.decided"
+	DisputeOpened             Type = "dispute.opened"
+	DisputeClosed             Type = "dispute.closed"
+	WebhookTest               Type = "webhook.test"     // somebody asked for it; only its own webhook gets it
+	WebhookDisabled           Type = "webhook.disabled" // after three days of failures, or because its receiver wants no more
+)
+
+// Types are all types, in the order of the description.
+var Types = []Type{
+	BookingCreated, BookingUpdated, BookingPaid, BookingCompleted, BookingDeleted,
+	TransactionCreated, TransactionUpdated, TransactionCompleted, TransactionFailed, TransactionExpired, TransactionLocked,
+	TransactionUnlocked,
+	ProtectionAllocated, ProtectionPriced, ProtectionChanged, ProtectionEnded, LimitCrossed, StatementIssued, StatementPaid,
+	ChannelCreated, ChannelModeChanged, ChannelLocked, ChannelUnlocked, ChannelProtectionAsked, ChannelProtectionAnswered,
+	ProposalOpened, ProposalDecided,
+	DisputeOpened, DisputeClosed,
+	WebhookTest, WebhookDisabled,
+}
+
+// Kind says of which kind the object of an event is.
+type Kind string
+
+// The kinds of objects.
+const (
+	Booking     Kind = "booking"
+	Transaction Kind = "transaction"
+	Payment     Kind = "payment" // the part of a transaction for one booking, and with the same id its allocation
+	LimitEvent  Kind = "limit_event"
+	Statement   Kind = "statement"
+	Channel     Kind = "channel"
+	Proposal    Kind = "proposal"
+	Webhook     Kind = "webhook"
+)
+
+// Kinds are all kinds of objects.
+var Kinds = []Kind{Booking, Transaction, Payment, LimitEvent, Statement, Channel, Proposal, Webhook}
+
+// shownAs are the kinds of the objects of those types that are not named after them.
+var shownAs = map[string]Kind{"protection": Payment, "limit": LimitEvent, "dispute": Transaction}
+
+// Kind is the kind of the object that events of a type are about. A dispute is shown in its transaction.
+func (t Type) Kind() Kind {
+	group, _, _ := strings.Cut(string(t), ".")
+	return cmp.Or(shownAs[group], Kind(group))
+}
+
+// ObjectText names the object of an event, as ParseObject reads it.
+func ObjectText(e Event) string {
+	return string(e.Type.Kind()) + ":" + strconv.FormatInt(e.ObjectID, 10)
+}
+
+// ParseObject reads an object such as booking:73. The empty text names none. An error names the field object.
+func ParseObject(text string) (kind Kind, id int64, err error) {
+	if text == "" {
+		return "", 0, nil
+	}
+	name, number, _ := strings.Cut(text, ":")
+	id, err = strconv.ParseInt(number, 10, 64)
+	if err != nil || id <= 0 || !slices.Contains(Kinds, Kind(name)) {
+		return "", 0, errs.WrongField("object", "An object such as booking:73 is expected.")
+	}
+	return Kind(name), id, nil
+}
+
+// matches reports whether a type is meant by a pattern: a type, or all types that begin so, as in booking.*
+func (t Type) matches(pattern string) bool {
+	if begin, all := strings.CutSuffix(pattern, "*"); all && (begin == "" || strings.HasSuffix(begin, ".")) {
+		return strings.HasPrefix(string(t), begin)
+	}
+	return string(t) == pattern
+}
+
+// TypesOf returns the types that patterns mean, such as booking.* or transaction.completed. No patterns mean all types. ok
+// is false if one of them means none.
+func TypesOf(patterns []string) (found []Type, ok bool) {
+	if len(patterns) == 0 {
+		return slices.Clone(Types), true
+	}
+	for _, pattern := range patterns {
+		if !slices.ContainsFunc(Types, func(t Type) bool { return t.matches(pattern) }) {
+			return nil, false
+		}
+	}
+	for _, t := range Types {
+		if slices.ContainsFunc(patterns, t.matches) {
+			found = append(found, t)
+		}
+	}
+	return found, true
+}
+
+// Readable returns those of some types that an actor may read: an event is for whoever may read what it is about.
+func Readable(actor access.Actor, types []Type) []Type {
+	return slices.DeleteFunc(slices.Clone(types), func(t Type) bool { return !t.Kind().readable(actor) })
+}
+
+// readable reports whether an actor may read objects of a kind.
+func (k Kind) readable(actor access.Actor) bool {
+	switch k {
+	case Proposal:
+		return actor.Can(access.ReadAudit)
+	case Statement:
+		return actor.Can(access.ReadStatements)
+	case LimitEvent: // a token that is limited reads them with the ability for reports
+		return actor.Can(access.Read) && (actor.Abilities == 0 || actor.Abilities.Has(access.AbilityReports))
+	default:
+		return actor.Can(access.Read)
+	}
+}

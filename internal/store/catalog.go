@@ -1,0 +1,145 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"holdfast/internal/store/catalog"
+)
+
+// Snapshot runs fn on one consistent picture of the database, like Read, for as long as ctx lets it: for a backup, which
+// reads every row.
+func (db *DB) Snapshot(ctx context.Context, fn func(tx *Tx) error) error {
+	return db.outward(db.readOn(ctx, db.read, func(tx *Tx) error {
+		if _, err := tx.Exec(db.engine.unbounded); err != nil {
+			return err
+		}
+		return fn(tx)
+	}))
+}
+
+// Tables gives all tables but schema_migrations. One that refers to another comes after it, so that rows can be inserted
+// in this order.
+func (tx *Tx) Tables() ([]catalog.Table, error) {
+	byName := map[string]*catalog.Table{}
+	var order []string
+	err := tx.Each(tx.engine.columns, nil, func(scan func(dest ...any) error) error {
+		var table, column, kind string
+		var key int64
+		var counter bool
+		if err := scan(&table, &column, &kind, &key, &counter); err != nil || table == migrationsTable {
+			return err
+		}
+		t := byName[table]
+		if t == nil {
+			t = &catalog.Table{Name: table}
+			byName[table], order = t, append(order, table)
+		}
+		return t.Add(column, kind, key, counter)
+	})
+	if err != nil {
+		return nil, err
+	}
+	parents := map[string][]string{}
+	err = tx.Each(tx.engine.parents, nil, func(scan func(dest ...any) error) error {
+		var child, parent string
+		err := scan(&child, &parent)
+		parents[child] = append(parents[child], parent)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return catalog.InOrder(byName, order, parents)
+}
+
+// Whole is a table with all its rows, whatever they are: what backups, restored databases and checks go through.
+type Whole struct {
+	catalog.Table
+	tx *Tx
+}
+
+// Whole is all of a table.
+func (tx *Tx) Whole(t catalog.Table) Whole { return Whole{t, tx} }
+
+// Each calls row for all rows of the table, ordered by its key, with the values in the order of its columns: int64, string,
+// bool, []byte or nil. The slice is used again for the next row.
+func (t Whole) Each(row func(values []any) error) error {
+	var key []string
+	for _, name := range t.Key {
+		// Text is ordered by its bytes, whatever language the database sorts by.
+		if i := slices.IndexFunc(t.Columns, func(c catalog.Column) bool { return c.Name == name }); t.Columns[i].Kind == catalog.Text {
+			name += t.tx.engine.byBytes
+		}
+		key = append(key, name)
+	}
+	values, dest := make([]any, len(t.Columns)), make([]any, len(t.Columns))
+	for i := range values {
+		dest[i] = &values[i]
+	}
+	query := "SELECT " + strings.Join(t.Names(), ", ") + " FROM " + t.Name + " ORDER BY " + strings.Join(key, ", ")
+	return t.tx.eachAsIs(query, nil, func(scan func(dest ...any) error) error {
+		if err := scan(dest...); err != nil {
+			return err
+		}
+		for i, c := range t.Columns {
+			// SQLite knows no truth: it stores 0 and 1.
+			if n, ok := values[i].(int64); ok && c.Kind == catalog.Truth && (n == 0 || n == 1) {
+				values[i] = n == 1
+			}
+		}
+		return row(values)
+	})
+}
+
+// CountWithoutIndex counts the rows by reading the table itself. If this differs from what a read by an index
+// finds, the index is damaged.
+func (t Whole) CountWithoutIndex() (rows int64, err error) {
+	for _, text := range t.tx.engine.scanOnly(t.Name) {
+		if strings.HasPrefix(text, "SELECT") {
+			err = t.tx.Row(text, nil, &rows)
+		} else {
+			_, err = t.tx.Exec(text)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return rows, nil
+}
+
+// Put inserts rows. Each has a value for each of its columns, in their order.
+func (t Whole) Put(rows [][]any) error {
+	if t.tx.bulk != nil && len(rows) > 0 {
+		return t.tx.bulk(t.Table, rows)
+	}
+	return t.tx.InsertRows(t.Name, strings.Join(t.Names(), ", "), rows)
+}
+
+// Clear removes all rows.
+func (t Whole) Clear() error {
+	_, err := t.tx.Exec("DELETE FROM " + t.Name)
+	return err
+}
+
+// Counted is the last id that the database has given out, where the table has a counter.
+func (t Whole) Counted() (last int64, err error) {
+	err = t.tx.Row(t.tx.engine.counted, []any{t.Name, t.Counter}, &last)
+	if errors.Is(err, ErrNotFound) { // none yet
+		return 0, nil
+	}
+	return last, err
+}
+
+// SetCounter makes the counter of the table go on after an id, which is more than 0.
+func (t Whole) SetCounter(last int64) error {
+	for _, text := range t.tx.engine.setCounter {
+		args := []any{t.Name, t.Counter, last}
+		if err := t.tx.Each(text, args, func(func(dest ...any) error) error { return nil }); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package store_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/dbtest"
+)
+
+// keysWithoutSite are the unique keys of tables of sites that do not begin with the site, each with its reason. A database that
+// is spread by site cannot hold them: docs/scale.md tells what is to be done then.
+var keysWithoutSite = map[string]string{
+	"bookings (uuid)":                drawn,
+	"channels (uuid)":                drawn,
+	"transactions (uuid)":            drawn,
+	"gateway_charges (reference)":    drawn, // it is the uuid of the transaction
+	"api_tokens (id)":                "a token begins with its id, of whatever site it is",
+	"certificates (key_hash)":        brought,
+	"gateway_charges (return_key)":   brought,
+	"modal_sessions (token_hash)":    brought,
+	"password_links (hash)":          "the link of a person: the site is only where it leads to",
+	"password_links (user_id, hash)": "the link of a person: the site is only where it leads to",
+	"fixings (id)":                   "rates are everybody's, and so on every node; the site is that of a manual quote",
+}
+
+// Why a key may go without its site.
+const (
+	drawn   = "drawn by chance, so no two are the same; nobody looks for it"
+	brought = "whoever brings the secret is found by it, before the site is known"
+)
+
+// uniqueKeys lists the unique indexes of tables that have a column site_id: the table, and the columns in their order.
+var uniqueKeys = map[string]string{
+	"postgres": `SELECT c.relname, string_agg(a.attname, ', ' ORDER BY array_position(i.indkey::int2[], a.attnum))
+		FROM pg_index i
+		JOIN pg_class c ON c.oid = i.indrelid
+		JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = current_schema()
+		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY (i.indkey::int2[])
+		WHERE i.indisunique AND EXISTS (SELECT 1 FROM pg_attribute s WHERE s.attrelid = c.oid AND s.attname = 'site_id')
+		GROUP BY c.relname, i.indexrelid`,
+	"sqlite": `SELECT m.name, (SELECT group_concat(x.name, ', ') FROM (SELECT name FROM pragma_index_info(i.name) ORDER BY seqno) x)
+		FROM sqlite_master m JOIN pragma_index_list(m.name) i
+		WHERE m.type = 'table' AND i."unique" = 1 AND EXISTS (SELECT 1 FROM pragma_table_info(m.name) s WHERE s.name = 'site_id')`,
+}
+
+func TestUniqueKeysOfSitesBeginWithTheSite(t *testing.T) {
+	t.Parallel()
+	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
+		var found []string
+		dbtest.Read(t, db, func(tx *store.Tx) error {
+			return tx.Each(uniqueKeys[db.Engine()], nil, func(scan func(dest ...any) error) error {
+				var table, columns string
+				err := scan(&table, &columns)
+				found = append(found, table+" ("+columns+")")
+				return err
+			})
+		})
+		if len(found) < 40 {
+			t.Fatalf("only %d unique keys were found", len(found))
+		}
+		for _, key := range found {
+			if keysWithoutSite[key] == "" && !strings.Contains(key, " (site_id") {
+				t.Errorf("the unique key %s does not begin with the site", key)
+			}
+		}
+		for key := range keysWithoutSite {
+			if !slices.Contains(found, key) {
+				t.Errorf("there is no key %s any more", key)
+			}
+		}
+	})
+}

@@ -1,0 +1,112 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"holdfast/internal/errs"
+	"holdfast/internal/store/sqlite"
+)
+
+// OutcomeUnknown is the reason of a fault that came when the changes were about to be stored: they are stored, or they
+// are not. Whoever repeats the request under the same idempotency key or payment reference finds out.
+const OutcomeUnknown = "outcome_unknown"
+
+// errOutcomeUnknown: the database was told to commit, and has not answered.
+var errOutcomeUnknown = errors.New("the database may have stored the changes or not")
+
+// commit ends a transaction. An error that is errOutcomeUnknown leaves open whether the changes are stored; after any
+// other one nothing is.
+func (db *DB) commit(ctx context.Context, sqlTx transaction) error {
+	if err := ctx.Err(); err != nil { // nothing is sent any more
+		_ = sqlTx.Rollback()
+		return err
+	}
+	err := sqlTx.Commit()
+	if err == nil {
+		db.work.commits.Add(1)
+	}
+	if err != nil && db.engine.notCommitted(err) {
+		return err
+	}
+	if err == nil {
+		err = db.files.InPlace()
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", errOutcomeUnknown, err)
+	}
+	return nil
+}
+
+// outward turns the errors of the drivers into those that callers look for. Faults and the caller's own errors pass
+// unchanged.
+func (db *DB) outward(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errOutcomeUnknown):
+		return &errs.Error{
+			Kind: errs.Unavailable, Reason: OutcomeUnknown, RetryAfter: time.Second, Err: err,
+			Message: "The database did not say whether it has stored the change. " +
+				"Send the request again, with the same idempotency key or payment reference, to find out.",
+		}
+	case errs.KindOf(err) != errs.Internal, errors.Is(err, ErrNotFound), errors.Is(err, context.Canceled):
+		return err
+	case db.engine.conflict(err):
+		return fmt.Errorf("%w: %w", ErrConflict, err)
+	case db.engine.unreachable(err), db.engine.transient(err), errors.Is(err, context.DeadlineExceeded), errors.Is(err, sqlite.ErrMoved):
+		return &errs.Error{
+			Kind:       errs.Unavailable,
+			Message:    "The database cannot be reached at the moment.",
+			RetryAfter: time.Second,
+			Err:        err,
+		}
+	case mixedUp(err):
+		return fmt.Errorf("a pooler such as PgBouncer gives each transaction another connection: "+
+			"add default_query_exec_mode=cache_describe to the address of the database: %w", err)
+	default:
+		return err
+	}
+}
+
+// troubleLasts is how long a write that found no room says that the next one will find none, too.
+const troubleLasts = 5 * time.Second
+
+// trouble remembers that a write could not be stored because of the disk or the server. A tiny write may succeed where
+// an ordinary one finds no room, so trying one is not enough to know that the database takes writes. A write that
+// succeeds does not end the trouble, because it may have changed nothing.
+type trouble struct {
+	mu    sync.Mutex
+	err   error
+	until time.Time
+}
+
+func (t *trouble) note(db *DB, err error) {
+	if err == nil || !db.engine.stuck(err) && !errors.Is(err, sqlite.ErrMoved) {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.err, t.until = err, db.clock().Add(troubleLasts)
+}
+
+func (t *trouble) at(now time.Time) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err != nil && now.Before(t.until) {
+		return t.err
+	}
+	return nil
+}
+
+// Ready returns an error if the database takes no writes. try is a small write that shows whether one succeeds. If it
+// does, but an ordinary write has found no room in the last five seconds, that counts.
+func (db *DB) Ready(ctx context.Context, try func(tx *Tx) error) error {
+	if err := db.attempt(ctx, false, try); err != nil {
+		return db.outward(err)
+	}
+	return db.outward(db.trouble.at(db.clock()))
+}

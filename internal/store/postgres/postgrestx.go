@@ -1,0 +1,74 @@
+// Package postgrestx runs transactions of PostgreSQL in which many statements are sent before the first answer is read. Each answer that
+// nobody waits for is a journey less to the database. It owns nothing. Begin reading at Begin.
+package postgres
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// Tx is a transaction. After its end Commit and Rollback do nothing, and return sql.ErrTxDone.
+type Tx struct {
+	*sql.Tx
+	ctx  context.Context // see Begin
+	conn *sql.Conn
+}
+
+// Begin begins a transaction of the level "read committed" on a connection of a pool of pgx. It waits for the connection until ctx ends.
+// When ctx ends, so does the transaction.
+func Begin(ctx context.Context, pool *sql.DB) (*Tx, error) {
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tx, err := conn.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	if err != nil {
+		giveBack(ctx, conn)
+		return nil, err
+	}
+	return &Tx{tx, ctx, conn}, nil
+}
+
+// giveBack gives a connection back to its pool. A connection whose time was over is closed, and that waits for a server that may say nothing any
+// more. Nobody waits for it.
+func giveBack(ctx context.Context, conn *sql.Conn) {
+	if ctx.Err() != nil {
+		go func() { _ = conn.Close() }()
+		return
+	}
+	_ = conn.Close() // it was closed, or is
+}
+
+// Commit ends the transaction, and gives the connection back.
+func (t *Tx) Commit() error {
+	err := t.Tx.Commit()
+	giveBack(t.ctx, t.conn)
+	return err
+}
+
+// Rollback takes the transaction back, and gives the connection back.
+func (t *Tx) Rollback() error {
+	err := t.Tx.Rollback()
+	giveBack(t.ctx, t.conn)
+	return err
+}
+
+// Statement is one that changes something, of which only the error counts.
+type Statement struct {
+	Text string
+	Args []any
+}
+
+// SendAll runs statements in their order. After the first error, which it returns, the server leaves out the rest.
+func (t *Tx) SendAll(ctx context.Context, list []Statement) error {
+	return t.conn.Raw(func(driver any) error {
+		var batch pgx.Batch
+		for _, s := range list {
+			batch.Queue(s.Text, s.Args...)
+		}
+		return driver.(*stdlib.Conn).Conn().SendBatch(ctx, &batch).Close()
+	})
+}

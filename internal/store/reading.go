@@ -1,0 +1,82 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"runtime"
+
+	"holdfast/internal/store/sqlite"
+)
+
+// Deployment stands for the site of what belongs to no site: people, jobs, rates.
+const Deployment int64 = 0
+
+// Read runs fn on one snapshot of the database. It is for what a request looks up: it ends after five seconds. site is the
+// one whose rows fn reads.
+func (db *DB) Read(ctx context.Context, site int64, fn func(tx *Tx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, readLifetime)
+	defer cancel()
+	return db.outward(db.readOn(ctx, db.read, fn))
+}
+
+// Lookup is Read for a few rows that fn finds by their keys. On SQLite, none of its statements is watched for the end of ctx:
+// that takes two goroutines for each, which is longer than the look into an index.
+func (db *DB) Lookup(ctx context.Context, site int64, fn func(tx *Tx) error) error {
+	return db.Read(ctx, site, func(tx *Tx) error {
+		if !db.engine.manyWrites {
+			tx.ctx = context.WithoutCancel(tx.ctx)
+		}
+		return fn(tx)
+	})
+}
+
+// readOn runs fn on one snapshot, on a connection of the pool.
+func (db *DB) readOn(ctx context.Context, pool *sql.DB, fn func(tx *Tx) error) error {
+	on, end, err := db.beginRead(ctx, pool)
+	if err != nil {
+		return err
+	}
+	defer end()
+	return fn(db.tx(ctx, on))
+}
+
+// runner runs statements: a transaction, or a connection.
+type runner interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// beginRead begins a reading transaction, on which statements run until it is ended. If the connection turns out to be lost,
+// it takes another one. Nothing is written, so rolling back ends the transaction well, and its error says nothing new.
+func (db *DB) beginRead(ctx context.Context, pool *sql.DB) (on runner, end func(), err error) {
+	if err := db.files.InPlaceLately(db.now()); err != nil {
+		return nil, nil, err
+	}
+	if !db.engine.manyWrites { // SQLite: each transaction is a snapshot
+		tx, err := sqlite.Begin(ctx, pool, "BEGIN")
+		if err != nil {
+			return nil, nil, err
+		}
+		return tx, func() { _ = tx.Rollback() }, nil
+	}
+	for range lossAttempts {
+		var sqlTx *sql.Tx
+		sqlTx, err = pool.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead})
+		if err == nil {
+			return sqlTx, func() { _ = sqlTx.Rollback() }, nil
+		}
+		if !db.engine.lost(err) || !db.renewAfter(ctx, err) {
+			break
+		}
+	}
+	return nil, nil, err
+}
+
+// Computing is how many short reads run at once where this process computes them, 0 where a server does. Each takes a thread:
+// one is left for what arrives, and for the writer.
+func (db *DB) Computing() int {
+	if db.engine.manyWrites {
+		return 0
+	}
+	return max(2, runtime.GOMAXPROCS(0)-1)
+}

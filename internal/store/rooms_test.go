@@ -1,0 +1,77 @@
+package store_test
+
+import (
+	"fmt"
+	"testing"
+
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/errs"
+	"holdfast/internal/testkit/apptest"
+)
+
+// paidAtOnce reports payments whose writes all wait for one transaction.
+func paidAtOnce(t *testing.T, w *apptest.World, list ...payment.NewTransaction) (made []payment.Transaction, errs []error, ran int) {
+	t.Helper()
+	made = make([]payment.Transaction, len(list))
+	calls := make([]func() error, len(list))
+	for i, in := range list {
+		calls[i] = func() (err error) {
+			made[i], _, err = w.App.Payments.Create(t.Context(), access.System(w.Site.ID), in)
+			return err
+		}
+	}
+	errs, statements := callsAtOnce(t, w.Core.Store, func(int) {}, calls...)
+	return made, errs, len(statements)
+}
+
+// TestPaymentsAtOnce: payments that share a transaction are stored as if each came alone: none takes what another one has taken of
+// their booking, and one that is reported twice is one.
+func TestPaymentsAtOnce(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		c := w.Channel(merchant.ModeProtectionOnly, "GBP")
+		w.Must(apptest.Report(payment.Purchase, w.Booking(c, 60000, "2024-09-14"), 100)) // what is read for the first time is remembered
+
+		const many = 8
+		var list []payment.NewTransaction
+		for n := range many {
+			in := apptest.Report(payment.Purchase, w.Booking(c, 60000, "2024-09-14"), 20000)
+			in.PSP, in.Reference = "stripe", fmt.Sprint("one of many ", n)
+			list = append(list, in)
+		}
+		_, failures, ran := paidAtOnce(t, w, list...)
+		for _, err := range failures {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if most := many * 13; ran > most { // as many as if each came alone
+			t.Errorf("%d payments at once ran %d statements, at most %d are allowed", many, ran, most)
+		}
+
+		b := w.Booking(c, 60000, "2024-09-14")
+		_, failures, _ = paidAtOnce(t, w, apptest.Report(payment.Purchase, b, 20000), apptest.Report(payment.Purchase, b, 20000),
+			apptest.Report(payment.Purchase, b, 20001))
+		if failures[0] != nil || failures[1] != nil || !errs.Is(failures[2], errs.Invalid) {
+			t.Errorf("two thirds of a booking are paid, and more than the last third: %v", failures)
+		}
+		if got := w.ReadBooking(b.ID); got.Sums.Net != 40000 || got.Payments != 2 || got.Version != b.Version+2 {
+			t.Errorf("the booking has %+v, %d payments, version %d", got.Sums, got.Payments, got.Version)
+		}
+
+		b = w.Booking(c, 60000, "2024-09-14")
+		in := apptest.Report(payment.Purchase, b, 20000)
+		in.PSP, in.Reference = "stripe", "ch_1"
+		other := apptest.Report(payment.Purchase, b, 10000)
+		other.PSP, other.Reference = "stripe", "ch_1"
+		made, failures, _ := paidAtOnce(t, w, in, in, other)
+		if failures[0] != nil || failures[1] != nil || made[0].ID != made[1].ID || !errs.Is(failures[2], errs.ReferenceExists) {
+			t.Errorf("one payment is reported twice, and another one under its reference: %d, %d, %v", made[0].ID, made[1].ID, failures)
+		}
+		if got := w.ReadBooking(b.ID); got.Sums.Net != 20000 {
+			t.Errorf("the booking has %+v", got.Sums)
+		}
+	})
+}

@@ -1,0 +1,166 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"holdfast/internal/store/sqlite"
+	"holdfast/internal/store/sqliteschema"
+	"holdfast/internal/store/sqltext"
+
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+var sqliteEngine = &engine{
+	name:   "sqlite",
+	serial: true,
+	ddl: strings.NewReplacer(
+		// AUTOINCREMENT: an id is never given twice, even after its row is gone.
+		"{{serial}}", "INTEGER PRIMARY KEY AUTOINCREMENT",
+		"{{key}}", "UNIQUE",
+		"{{bytes}}", "BLOB",
+	),
+	alter: func(ctx context.Context, tx *sql.Tx, statement string) error {
+		if ours, err := sqliteschema.DropConstraint(ctx, tx, statement); ours || err != nil {
+			return err
+		}
+		return alter(ctx, tx, statement)
+	},
+	hasSchema:  "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations')",
+	lockSchema: "SELECT 1", // BEGIN IMMEDIATE already holds the only write lock
+	conflict: func(err error) bool {
+		return sqlite.Code(err) == sqlite3.SQLITE_CONSTRAINT
+	},
+	transient: func(err error) bool {
+		c := sqlite.Code(err)
+		return c == sqlite3.SQLITE_BUSY || c == sqlite3.SQLITE_LOCKED
+	},
+	unreachable: func(err error) bool {
+		c := sqlite.Code(err)
+		return c == sqlite3.SQLITE_CANTOPEN || stuckSQLite(err)
+	},
+	locked:    func(error) bool { return false },
+	lost:      func(error) bool { return false },
+	stuck:     stuckSQLite,
+	writers:   1,
+	batchTime: 100 * time.Millisecond,
+	// It keeps each statement parsed, in twenty times the length of its text, and needs no journey for one more.
+	rowsAtOnce: sqltext.MostRows / 2,
+	// After an error of the disk, the end of the write-ahead log may hold the commit or not: who reads it next decides.
+	notCommitted: func(err error) bool { return sqlite.Code(err) != sqlite3.SQLITE_IOERR },
+	tell:         sqlite.PlanForLargeBooks,
+	// Only {{serial}} gives the type INTEGER.
+	columns: `SELECT m.name, c.name, upper(c.type), c.pk, c.pk = 1 AND upper(c.type) = 'INTEGER'
+		FROM sqlite_master m JOIN pragma_table_info(m.name) c
+		WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY m.name, c.cid`,
+	parents:    `SELECT m.name, f."table" FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table'`,
+	sorted:     "+",
+	unbounded:  "SELECT 1", // it has none
+	size:       `SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()`,
+	largeCache: fmt.Sprintf("PRAGMA cache_size(-%d)", longWritesCache),
+	scanOnly:   func(table string) []string { return []string{"SELECT COUNT(*) FROM " + table + " NOT INDEXED"} },
+	counted:    "SELECT seq FROM sqlite_sequence WHERE name = $1 AND $2 <> ''",
+	draw:       "SELECT {{at}}, COALESCE((SELECT seq FROM sqlite_sequence WHERE name = '{{table}}'), 0) WHERE {{n}} > 0",
+	// SQLite's own table has no key that would find the row.
+	setCounter: []string{
+		"DELETE FROM sqlite_sequence WHERE name = $1 AND $2 <> '' AND $3 > 0",
+		"INSERT INTO sqlite_sequence (name, seq) SELECT $1, $3 WHERE $2 <> ''",
+	},
+}
+
+// stuckSQLite: the disk is full or broken, or the file can only be read.
+func stuckSQLite(err error) bool {
+	c := sqlite.Code(err)
+	return c == sqlite3.SQLITE_FULL || c == sqlite3.SQLITE_IOERR || c == sqlite3.SQLITE_READONLY
+}
+
+// The page caches of a connection, in KiB. The system keeps the file in memory, too, so a page that a connection lacks costs a copy. The
+// upper pages of all indexes, which everything goes through, have room in 2 MiB, and whenever somebody writes a reader begins anew. A
+// writer also holds what a transaction has changed, and makes most of its pages itself: larger ones took no time less.
+const (
+	readerCache     = 2 << 10
+	longCache       = 2 << 10
+	writerCache     = 4 << 10
+	checkpointCache = 64
+	// A long write changes more than writerCache holds, and what does not fit is written to the log before its commit, some of it several times.
+	longWritesCache = 16 << 10
+)
+
+// pageBytes is the size of a page of a new file; one that is there keeps its own. SQLite's usual 4,096 bytes make the log longer: a
+// booking changes a page in each of its indexes, wherever its words belong, and a page goes to the log whole (decision 23).
+const pageBytes = 2048
+
+// openSQLite opens the file at path. If it or its folder is missing, it makes them, for their owner alone to read.
+func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, error) {
+	if path == "" || strings.HasPrefix(path, ":memory:") {
+		return nil, errors.New("a SQLite database is a file: write sqlite:PATH")
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("the folder of the database cannot be made: %w", err)
+	}
+	if err := sqlite.MakeFile(path); err != nil {
+		return nil, err
+	}
+	writer, err := sqlite.NewConnector(sqliteName(path, "_txlock=immediate", writerCache))
+	reader, second := sqlite.NewConnector(sqliteName(path, "_query_only=1", readerCache))
+	long, third := sqlite.NewConnector(sqliteName(path, "_query_only=1", longCache))
+	checkpoints, fourth := sqlite.NewConnector(sqliteName(path, "", checkpointCache))
+	if err := errors.Join(err, second, third, fourth); err != nil {
+		return nil, err
+	}
+	write := sql.OpenDB(writer)
+	write.SetMaxOpenConns(1)
+	if err := write.PingContext(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("the database %s cannot be used: %w", path, err), write.Close())
+	}
+	read := sql.OpenDB(reader)
+	db := &DB{engine: sqliteEngine, clock: clock, read: read, write: write}
+	read.SetMaxOpenConns(db.Computing())
+	read.SetMaxIdleConns(db.Computing())
+	db.laneOf(sql.OpenDB(long))
+	db.long.pool.SetConnMaxIdleTime(time.Minute) // gives its cache back
+	if db.files, err = sqlite.WatchFile(path); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	db.log = sqlite.OpenLog(sql.OpenDB(checkpoints), sqlite.UsualBounds, func() error { return sqlite.Sync(path) })
+	db.queue = newWriteQueue(db, sqlite.OpenTurn(path))
+	return db, nil
+}
+
+// importLog is when the log of an import goes into the file: while it still writes, on another processor. At its end everybody waits for that.
+const importLog = 64 << 20
+
+// ForLongWrites gives the writer of a process room for what one long write changes. It is for a process that makes little else, such as an import.
+func ForLongWrites(ctx context.Context, db *DB) error {
+	db.log.Limit(importLog)
+	if db.engine.largeCache == "" {
+		return nil
+	}
+	_, err := db.write.ExecContext(ctx, db.engine.largeCache)
+	return db.outward(err)
+}
+
+// sqliteName gives the data source name. It asks for a write-ahead log, so that readers never wait; a full sync at
+// each commit, so that a write is durable when it is answered; no checkpoint at a commit, because sqlitelog makes them; and the journals
+// of savepoints in memory, because they need not outlive the process. cache is the size of the page cache in KiB.
+func sqliteName(path, more string, cache int) string {
+	return sqliteNameWith(path, "_journal_mode=WAL&"+more, cache, "busy_timeout(5000)", "synchronous(FULL)", "wal_autocheckpoint(0)")
+}
+
+// sqliteNameWith takes the pragmas that are not the same for all. The driver runs them in the order of their names. The way of the journal is no
+// pragma here, because it has to come after the size of a page: then the file begins.
+func sqliteNameWith(path, more string, cache int, pragmas ...string) string {
+	name := "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + more
+	for _, p := range append(pragmas, "foreign_keys(1)", "cache_size(-"+strconv.Itoa(cache)+")", "page_size("+strconv.Itoa(pageBytes)+")", "temp_store(MEMORY)") {
+		name += "&_pragma=" + p
+	}
+	return name
+}

@@ -1,0 +1,26 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+)
+
+// Gaps lists the columns in indexes of large tables of which nothing is said, and the indexes that are named and not there.
+func Gaps(ctx context.Context, tx *sql.Tx) (columns, indexes []string, err error) {
+	list, err := indexesOf(ctx, tx)
+	there := map[string]bool{}
+	for _, x := range list {
+		there[x.name] = true
+		for _, column := range x.columns {
+			if different[column] == 0 {
+				columns = append(columns, x.name+": "+column)
+			}
+		}
+	}
+	for _, name := range pieces {
+		if !there[name] {
+			indexes = append(indexes, name)
+		}
+	}
+	return columns, indexes, err
+}

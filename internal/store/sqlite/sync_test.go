@@ -1,0 +1,75 @@
+package sqlite_test
+
+import (
+	"database/sql"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	sqlitepkg "holdfast/internal/store/sqlite"
+
+	"modernc.org/sqlite"
+)
+
+// other is the variable that names the database to another process.
+const other = "HOLDFAST_TEST_SYNC"
+
+// TestSyncLeavesTheLocks: SQLite's locks outlast the file that Sync opens and closes, so another process does not write into a
+// transaction.
+func TestSyncLeavesTheLocks(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("this system has no locks of open files; there Sync does nothing")
+	}
+	if !sqlite.OFDLockingEnabled() {
+		t.Fatal("SQLite takes locks that belong to the process.")
+	}
+	path := filepath.Join(t.TempDir(), "a.db")
+	db := openLocked(t, path)
+	for _, statement := range []string{"CREATE TABLE t (n BIGINT)", "BEGIN EXCLUSIVE"} {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := sqlitepkg.Sync(path); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAnotherProcessWrites$", "-test.v")
+	cmd.Env = append(os.Environ(), other+"="+path)
+	if said, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(said), "locked") {
+		t.Errorf("another process, while this one has a lock: %v\n%s", err, said)
+	}
+	if _, err := db.Exec("COMMIT"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAnotherProcessWrites is run by TestSyncLeavesTheLocks.
+func TestAnotherProcessWrites(t *testing.T) {
+	path := os.Getenv(other)
+	if path == "" {
+		return
+	}
+	_, err := openLocked(t, path).Exec("INSERT INTO t VALUES (1)")
+	t.Log(err)
+}
+
+// TestSyncOfNoFile: where the file is missing, Sync returns an error.
+func TestSyncOfNoFile(t *testing.T) {
+	if err := sqlitepkg.Sync(filepath.Join(t.TempDir(), "a.db")); sqlite.OFDLockingEnabled() && !os.IsNotExist(err) {
+		t.Errorf("Sync of a file that is not there: %v", err)
+	}
+}
+
+func openLocked(t *testing.T, path string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	db.SetMaxOpenConns(1)
+	return db
+}

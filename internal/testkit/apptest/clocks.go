@@ -1,0 +1,45 @@
+package apptest
+
+import (
+	"testing"
+	"time"
+
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
+)
+
+// Now is what the clock of the world says.
+func (w *World) Now() time.Time { return time.UnixMicro(w.micros.Load()).UTC() }
+
+// SetClock moves the clock of the world, forwards or back.
+func (w *World) SetClock(at time.Time) { w.micros.Store(at.UnixMicro()) }
+
+// Advance moves the clock of the world forward.
+func (w *World) Advance(d time.Duration) { w.micros.Add(d.Microseconds()) }
+
+// At moves the clock to noon of a day.
+func (w *World) At(day string) { w.SetClock(DayPtr(w.t, day).Start().Add(12 * time.Hour)) }
+
+// MoveClock moves the clock of the world's site, and lets the actor act by it from then on.
+func (w *World) MoveClock(to time.Time) {
+	w.t.Helper()
+	if _, err := w.App.Clocks.Move(w.t.Context(), w.Actor, to); err != nil {
+		w.t.Fatal(err)
+	}
+	site, err := w.App.Sites.At(w.t.Context(), access.System(0), w.Site.Path)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.Actor = merchants.SystemAt(site)
+}
+
+// DayPtr reads a day, and gives it as the fields of inputs want it.
+func DayPtr(t testing.TB, s string) *civil.Day {
+	t.Helper()
+	d, err := civil.ParseDay(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &d
+}

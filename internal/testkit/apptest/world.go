@@ -1,0 +1,77 @@
+// Package apptest gives tests a whole service over a database of its own: a world with one site, whose clock the test
+// moves. Only tests import it. Begin reading at World.
+package apptest
+
+import (
+	"crypto/rand"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"holdfast/internal/app"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/terms"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/secrets"
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/dbtest"
+
+	"github.com/google/uuid"
+)
+
+// World is a service with one site in it, whose clock the test moves.
+type World struct {
+	t      testing.TB
+	App    *app.App
+	Core   *core.Core
+	Site   merchant.Site
+	Actor  access.Actor // an operator on the site
+	micros atomic.Int64
+	URL    string // of the database
+}
+
+// Began is when the clock of every world starts.
+var Began = time.Date(2024, 6, 3, 9, 0, 0, 0, time.UTC)
+
+// OnBoth runs one test on each engine.
+func OnBoth(t *testing.T, test func(t *testing.T, w *World)) {
+	t.Helper()
+	dbtest.OnBoth(t, func(t *testing.T, url string) { test(t, NewWorld(t, url)) })
+}
+
+// NewWorld makes a world over an empty database: a sandbox in pounds.
+func NewWorld(t testing.TB, url string) *World {
+	t.Helper()
+	w := &World{t: t, URL: url}
+	w.SetClock(Began)
+	db := dbtest.Open(t, url, w.Now)
+	w.Core = &core.Core{
+		Store: db, Clock: w.Now, Random: rand.Reader, NewUUID: uuid.NewString, Log: slog.New(slog.DiscardHandler),
+		Cost: secrets.PasswordCost{MemoryKiB: 8, Iterations: 1, Parallelism: 1}, Keys: Keys,
+	}
+	w.App = app.New(w.Core)
+	err := db.Write(t.Context(), func(tx *store.Tx) error {
+		var err error
+		w.Site, err = dbtest.InsertSite(tx, merchant.Site{Path: "demo", Name: "Demo", Sandbox: true, Policy: terms.DefaultPolicy("GBP")})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Actor = access.System(w.Site.ID)
+	return w
+}
+
+// Over is the same world as another process sees it: with a database that was opened anew, or one that was restored.
+func Over(t testing.TB, w *World, store *store.DB) *World {
+	again := &World{t: t, URL: w.URL, Site: w.Site, Actor: w.Actor}
+	again.SetClock(w.Now())
+	again.Core = &core.Core{
+		Store: store, Clock: again.Now, Random: w.Core.Random, NewUUID: w.Core.NewUUID, Log: w.Core.Log, Cost: w.Core.Cost,
+		Keys: w.Core.Keys,
+	}
+	again.App = app.New(again.Core)
+	return again
+}

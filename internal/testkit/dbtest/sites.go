@@ -1,0 +1,40 @@
+package dbtest
+
+import (
+	"testing"
+
+	"holdfast/internal/account/identity"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/terms"
+	"holdfast/internal/platform/core"
+	"holdfast/internal/store"
+)
+
+// ASite makes a site with that path and a user who is a member of it.
+func ASite(t *testing.T, db *store.DB, path string) (merchant.Site, identity.User) {
+	t.Helper()
+	var site merchant.Site
+	var user identity.User
+	Write(t, db, func(tx *store.Tx) (err error) {
+		site, err = InsertSite(tx, merchant.Site{Path: path, Name: "Site " + path, Policy: terms.DefaultPolicy("GBP")})
+		if err != nil {
+			return err
+		}
+		if user, err = identity.InsertUser(tx, identity.User{Username: "user-of-" + path, Email: "u@example.com"}); err != nil {
+			return err
+		}
+		return identity.SetMembership(tx, identity.Membership{SiteID: site.ID, UserID: user.ID, Role: access.MemberAdmin})
+	})
+	return site, user
+}
+
+// InsertSite makes a site with its first policy.
+func InsertSite(tx *store.Tx, s merchant.Site) (merchant.Site, error) {
+	made, err := core.InsertSite(tx, s)
+	if err == nil {
+		made.Policy, err = merchants.InsertPolicy(tx, made.ID, s.Policy)
+	}
+	return made, err
+}

@@ -1,0 +1,177 @@
+package kit
+
+import (
+	"bytes"
+	"encoding/csv"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/internal/domain/access"
+
+	"github.com/xuri/excelize/v2"
+)
+
+// File answers with a table as a file, if one is asked for.
+func (v *Visit) File(t *Table) (sent bool, err error) {
+	if v.Format() != "" && !v.Can(access.Export) {
+		return false, v.Actor.Require(access.Export)
+	}
+	name := t.Name + "-" + v.Now().Format("2006-01-02")
+	if m, ok := v.W.(*maker); ok {
+		m.made.Rows, m.made.Cut = len(t.Rows), t.More
+	}
+	switch v.Format() {
+	case "csv":
+		content := t.csv()
+		v.attach(name+".csv", "text/csv; charset=utf-8")
+		writeSmall(v.W, v.R, http.StatusOK, content)
+		return true, nil
+	case "xlsx":
+		content, err := t.xlsx()
+		if err != nil {
+			return false, err
+		}
+		v.attach(name+".xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
+		writeSmall(v.W, v.R, http.StatusOK, content)
+		return true, nil
+	}
+	return false, nil
+}
+
+func (v *Visit) attach(name, kind string) {
+	v.W.Header().Set("Content-Type", kind)
+	v.W.Header().Set("Content-Disposition", `attachment; filename="`+fileName.ReplaceAllString(name, "-")+`"`)
+	if m, ok := v.W.(*maker); ok {
+		m.attached()
+	}
+}
+
+// fileName is what no name of a file has.
+var fileName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// Attach sends a file of another kind, such as a PDF.
+func (v *Visit) Attach(name, kind string, content []byte) error {
+	v.attach(name, kind)
+	writeSmall(v.W, v.R, http.StatusOK, content)
+	return nil
+}
+
+// Stream sends a file while it is made. Once it has begun, an error can only end it early.
+func (v *Visit) Stream(name, kind string, write func(w io.Writer) error) error {
+	v.attach(name, kind)
+	if err := write(v.W); err != nil {
+		v.frame.Log.Warn("a file of the dashboard ended early", "route", v.frame.Route(v.R), "error", err)
+		panic(http.ErrAbortHandler) // so that nobody takes it for a whole one
+	}
+	return nil
+}
+
+// csv writes the columns that are shown. A text that a spreadsheet would take for a formula gets an apostrophe. The sums below the
+// table are not in it: a program that adds up a column would count them twice.
+func (t *Table) csv() []byte {
+	var out bytes.Buffer
+	w := csv.NewWriter(&out)
+	var heads []string
+	for _, c := range t.Heads() {
+		heads = append(heads, c.Name)
+	}
+	_ = w.Write(heads) // a buffer takes everything
+	for _, r := range t.Rows {
+		var cells []string
+		for _, c := range t.Cells(r) {
+			cells = append(cells, harmless(c.Cell))
+		}
+		_ = w.Write(cells)
+	}
+	w.Flush()
+	return out.Bytes()
+}
+
+func harmless(c Cell) string {
+	if !c.figure && c.Plain != "" && strings.ContainsRune("=+-@\t\r", rune(c.Plain[0])) {
+		return "'" + c.Plain
+	}
+	return c.Plain
+}
+
+// xlsx writes the columns that are shown, and the sums below them: numbers as numbers with the decimals of their currency, days as
+// days.
+func (t *Table) xlsx() (content []byte, err error) {
+	file := excelize.NewFile()
+	defer func() { _ = file.Close() }() // it lies in memory alone
+	const sheet = "Sheet1"
+	head, err := file.NewStyle(&excelize.Style{Font: &excelize.Font{Bold: true}})
+	if err != nil {
+		return nil, err
+	}
+	heads := t.Heads()
+	styles := map[string]int{}
+	for i, c := range heads {
+		at, _ := excelize.CoordinatesToCellName(i+1, 1) // both are positive
+		if err := file.SetCellStr(sheet, at, c.Title); err != nil {
+			return nil, err
+		}
+		if err := file.SetCellStyle(sheet, at, at, head); err != nil {
+			return nil, err
+		}
+	}
+	for y, r := range append(slices.Clone(t.Rows), t.Foot...) {
+		for x, c := range t.Cells(r) {
+			at, _ := excelize.CoordinatesToCellName(x+1, y+2)
+			if err := put(file, sheet, at, c.Cell, styles); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(heads) > 0 {
+		last, _ := excelize.ColumnNumberToName(len(heads))
+		if err := file.SetColWidth(sheet, "A", last, 18); err != nil {
+			return nil, err
+		}
+	}
+	out, err := file.WriteToBuffer()
+	if err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// put writes one cell. An amount is written with its own digits: no binary fraction comes between.
+func put(file *excelize.File, sheet, at string, c Cell, styles map[string]int) error {
+	format := ""
+	switch {
+	case !c.at.IsZero():
+		format = "yyyy-mm-dd hh:mm"
+		if c.at.Equal(c.at.Truncate(24 * time.Hour)) {
+			format = "yyyy-mm-dd"
+		}
+		if err := file.SetCellValue(sheet, at, c.at); err != nil {
+			return err
+		}
+	case c.number != "":
+		if c.decimals > 0 {
+			format = "#,##0." + strings.Repeat("0", c.decimals)
+		}
+		if err := file.SetCellDefault(sheet, at, c.number); err != nil {
+			return err
+		}
+	default:
+		return file.SetCellStr(sheet, at, c.Text)
+	}
+	if format == "" {
+		return nil
+	}
+	style, ok := styles[format]
+	if !ok {
+		var err error
+		if style, err = file.NewStyle(&excelize.Style{CustomNumFmt: &format}); err != nil {
+			return err
+		}
+		styles[format] = style
+	}
+	return file.SetCellStyle(sheet, at, at, style)
+}

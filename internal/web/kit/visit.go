@@ -1,0 +1,304 @@
+package kit
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"holdfast/internal/account/identity"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/card"
+	"holdfast/internal/errs"
+)
+
+// Visit is one request, and who sends it.
+type Visit struct {
+	identity.Visit
+	W       http.ResponseWriter
+	R       *http.Request
+	Address string // the client's IP address
+	frame   *Frame
+	// Lag is how many seconds behind the copy of the database was from which a report of the page was read, such as 0.250; ""
+	// where none was.
+	Lag    func() string
+	status int // of the page that is shown; 0 means 200
+}
+
+func (f *Frame) visit(w http.ResponseWriter, r *http.Request) *Visit {
+	v := &Visit{W: w, R: r, frame: f, Lag: func() string { return "" }}
+	if f.AddressOf != nil {
+		v.Address = f.AddressOf(r)
+	}
+	if f.Noting != nil {
+		var ctx context.Context
+		ctx, v.Lag = f.Noting(r.Context())
+		v.R = r.WithContext(ctx)
+	}
+	return v
+}
+
+// Can says whether the user may do something on the site of the visit.
+func (v *Visit) Can(p access.Permission) bool { return v.User.ID != 0 && v.Actor.Can(p) }
+
+// Operator says whether the user is one of the operator's people.
+func (v *Visit) Operator() bool { return v.User.Operator }
+
+// Now is the time by the clock of the site, or the real time on no site.
+func (v *Visit) Now() time.Time { return v.frame.Clock().Add(v.Actor.Ahead).UTC() }
+
+// At is an address below the site of the visit, such as v.At("/bookings/7").
+func (v *Visit) At(below string) string { return Path + "/sites/" + v.Site.Path + below }
+
+// LinkPath is where one-time links lead, with their secret behind it.
+const LinkPath = Path + "/password/"
+
+// LinkTo is the whole address of a one-time link (see identity.Links), to be shown to whoever made it.
+func (f *Frame) LinkTo(secret string) string { return f.Base + LinkPath + secret }
+
+// linkLife is how long a browser keeps the secret of a one-time link that it has opened.
+const linkLife = 30 * time.Minute
+
+// KeepLink has the browser keep the secret of a one-time link, and leads it to the page of the link. So the secret does not stay in
+// the address, from where it could get into the list of visited pages, or to whoever looks over a shoulder.
+func (v *Visit) KeepLink(secret string) error {
+	v.frame.setCookie(v.W, v.frame.linkName(), secret, linkLife)
+	return v.Go(strings.TrimSuffix(LinkPath, "/"))
+}
+
+// KeptLink is the secret of the one-time link that the browser has opened last; "" for none.
+func (v *Visit) KeptLink() string {
+	c, err := v.R.Cookie(v.frame.linkName())
+	if err != nil {
+		return ""
+	}
+	return c.Value
+}
+
+// ForgetLink has the browser forget a one-time link that was used.
+func (v *Visit) ForgetLink() { v.frame.setCookie(v.W, v.frame.linkName(), "", 0) }
+
+// ID reads a number in the address. A wrong one is no page.
+func (v *Visit) ID(name string) (int64, error) {
+	id, err := strconv.ParseInt(v.R.PathValue(name), 10, 64)
+	if err != nil || id <= 0 {
+		return 0, errNoPage()
+	}
+	return id, nil
+}
+
+// Query is a value of the address; "" if it is not there.
+func (v *Visit) Query(name string) string { return strings.TrimSpace(v.R.URL.Query().Get(name)) }
+
+// With is the address of this page with other values: pairs of a name and a value; "" takes one away.
+func (v *Visit) With(pairs ...string) string {
+	q := v.R.URL.Query()
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] == "" {
+			q.Del(pairs[i])
+			continue
+		}
+		q.Set(pairs[i], pairs[i+1])
+	}
+	if len(q) == 0 {
+		return v.R.URL.Path
+	}
+	return v.R.URL.Path + "?" + q.Encode()
+}
+
+// Go leads the browser to another page, after what it sent was done.
+func (v *Visit) Go(address string) error {
+	if m, ok := v.W.(*maker); ok {
+		m.err = errNoFile()
+		return nil
+	}
+	http.Redirect(v.W, v.R, address, http.StatusSeeOther)
+	return nil
+}
+
+// Done leads to another page, which says once what was done.
+func (v *Visit) Done(address, format string, args ...any) error {
+	v.leaveNote(noted{Text: fmt.Sprintf(format, args...), Tone: "done"})
+	return v.Go(address)
+}
+
+// Waits is Done for what waits for a second operator: behind what is said, a link leads to the proposal.
+func (v *Visit) Waits(address string, proposal int64, said string) error {
+	v.leaveNote(noted{said, Link{Text: "Open the proposal", Href: v.At("/approvals/" + strconv.FormatInt(proposal, 10))}, "done"})
+	return v.Go(address)
+}
+
+// noted is what the next page says once.
+type noted struct {
+	Text string
+	See  Link   // behind it; it has no text where there is none
+	Tone string // done or warned
+}
+
+// noteParts stands between the parts of a note in its cookie.
+const noteParts = "\x00"
+
+func (v *Visit) leaveNote(n noted) {
+	text := strings.Join([]string{n.Text, n.See.Text, n.See.Href, n.Tone}, noteParts)
+	v.frame.setCookie(v.W, v.frame.noteName(), base64.RawURLEncoding.EncodeToString([]byte(text)), time.Minute)
+}
+
+// note takes what the page before this one wanted said. A link in it leads to a page of the dashboard, whoever wrote the cookie.
+func (v *Visit) note() (n noted) {
+	c, err := v.R.Cookie(v.frame.noteName())
+	if err != nil {
+		return n
+	}
+	v.frame.setCookie(v.W, v.frame.noteName(), "", 0)
+	text, _ := base64.RawURLEncoding.DecodeString(c.Value) // what nobody wrote says nothing
+	if parts := strings.Split(string(text), noteParts); len(parts) == 4 {
+		n = noted{parts[0], Link{Text: parts[1], Href: v.frame.Local(parts[2])}, parts[3]}
+	}
+	return n
+}
+
+// withoutCards leads away from an address whose query holds a card number, such as one that somebody has put into a search. So it gets
+// into no page, and not into the list of visited pages.
+func (v *Visit) withoutCards() (went bool) {
+	clean := v.R.URL.Query()
+	var cards []string
+	for name, list := range clean {
+		if card.HoldsCardNumber(name) || slices.ContainsFunc(list, card.HoldsCardNumber) {
+			cards = append(cards, name)
+		}
+	}
+	if len(cards) == 0 {
+		return false
+	}
+	for _, name := range cards {
+		clean.Del(name)
+	}
+	address := v.R.URL.EscapedPath()
+	if len(clean) > 0 {
+		address += "?" + clean.Encode()
+	}
+	v.leaveNote(noted{Text: "This holds a card number. Nothing was looked for, and nothing was stored. Card numbers have no place here.", Tone: "warned"})
+	_ = v.Go(address)
+	return true
+}
+
+// Status sets the status of the page that is shown next.
+func (v *Visit) Status(status int) { v.status = status }
+
+// NeedsProof asks for the password again, unless it was given lately. Where it returns false it has answered: the browser comes
+// back to this page after that.
+func (v *Visit) NeedsProof() (proven bool, err error) {
+	if v.SignIn.Proven(v.frame.Clock()) {
+		return true, nil
+	}
+	back := v.R.URL.RequestURI()
+	if v.R.Method != http.MethodGet {
+		back = v.R.Referer()
+	}
+	return false, v.Go(Path + "/prove?back=" + template.URLQueryEscaper(v.frame.Local(back)))
+}
+
+// Local is an address of the dashboard that a browser may be sent to; what leads elsewhere becomes the start page.
+func (f *Frame) Local(address string) string {
+	address = strings.TrimPrefix(address, f.Base)
+	if (address == Path || strings.HasPrefix(address, Path+"/") || strings.HasPrefix(address, Path+"?")) && !strings.ContainsAny(address, "\\\r\n") {
+		return address
+	}
+	return Path
+}
+
+// statusOf is the status for each kind of error that a page says.
+func statusOf(err error) int {
+	switch errs.KindOf(err) {
+	case errs.Invalid, errs.Missing, errs.CardNumber, errs.PageNumber, errs.BadRequest, errs.BadJSON:
+		return http.StatusBadRequest
+	case errs.BodyTooLarge:
+		return http.StatusRequestEntityTooLarge
+	case errs.Forbidden, errs.LoginFailed, errs.TwoFactorRequired, errs.TwoFactorInvalid:
+		return http.StatusForbidden
+	case errs.NoRoute, errs.RecordNotFound, errs.SettingNotFound, errs.TokenNotFound:
+		return http.StatusNotFound
+	case errs.InUse, errs.NotPossible, errs.TokenLimit, errs.ReferenceExists, errs.Precondition, errs.IdempotencyInFlight,
+		errs.IdempotencyMismatch:
+		return http.StatusConflict
+	case errs.TooMany:
+		return http.StatusTooManyRequests
+	case errs.Unavailable:
+		return http.StatusServiceUnavailable
+	default:
+		return http.StatusInternalServerError
+	}
+}
+
+// fail shows an error as a page, or leads to the page for signing in.
+func (v *Visit) fail(err error) {
+	if m, ok := v.W.(*maker); ok {
+		m.err = err
+		return
+	}
+	if errs.Is(err, errs.NotLoggedIn) {
+		v.frame.setCookie(v.W, v.frame.cookieName(), "", 0)
+		back := ""
+		if v.R.Method == http.MethodGet && v.R.URL.Path != Path {
+			back = "?back=" + template.URLQueryEscaper(v.R.URL.RequestURI())
+		}
+		_ = v.Go(Path + "/sign-in" + back)
+		return
+	}
+	v.status = statusOf(err)
+	text := "The dashboard made a mistake. It is noted in the log, with the number of this request."
+	f, known := errors.AsType[*errs.Error](err)
+	if known && v.status != http.StatusInternalServerError {
+		text = f.Message
+		if f.RetryAfter > 0 {
+			v.W.Header().Set("Retry-After", strconv.Itoa(max(1, int(f.RetryAfter/time.Second))))
+		}
+	} else if v.R.Context().Err() == nil {
+		v.frame.Log.Error("a page of the dashboard failed", "route", v.frame.Route(v.R), "request", v.W.Header().Get("X-Request-Id"), "error", err)
+	}
+	title := map[int]string{
+		http.StatusNotFound: "There is nothing here", http.StatusForbidden: "You may not do this",
+		http.StatusServiceUnavailable: "One moment", http.StatusTooManyRequests: "One moment",
+	}[v.status]
+	data := struct{ Text, RequestID string }{text, v.W.Header().Get("X-Request-Id")}
+	if err := v.render(v.frame.failed, Page{Title: cmp.Or(title, "This did not work"), Menu: "none", Data: data}, "failed"); err != nil {
+		http.Error(v.W, text, v.status)
+	}
+}
+
+// send answers with a page. What is large goes out compressed.
+func (v *Visit) send(content []byte) {
+	if m, ok := v.W.(*maker); ok {
+		m.err = errNoFile()
+		return
+	}
+	v.W.Header().Set("Content-Type", "text/html; charset=utf-8")
+	writeSmall(v.W, v.R, cmp.Or(v.status, http.StatusOK), content)
+}
+
+// writeSmall writes content, compressed where the browser takes that.
+func writeSmall(w http.ResponseWriter, r *http.Request, status int, content []byte) {
+	w.Header().Add("Vary", "Accept-Encoding")
+	if len(content) > 1400 && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		var zipped bytes.Buffer
+		z, _ := gzip.NewWriterLevel(&zipped, gzip.BestSpeed) // the level is a right one
+		_, _ = z.Write(content)                              // a buffer takes everything
+		_ = z.Close()
+		w.Header().Set("Content-Encoding", "gzip")
+		content = zipped.Bytes()
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(content)))
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(content) // an error means that the browser has gone away
+	}
+}
