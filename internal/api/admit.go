@@ -11,47 +11,23 @@ import (
 	"holdfast/internal/errs"
 )
 
-// Lane names the gate at which the request for a page waits for its turn.
-type Lane int
-
-// The lanes of pages.
-const (
-	LaneOthers  Lane = iota // with all requests that have no gate of their own
-	LaneLogins              // a password is checked or set, which may wait long in the line of identity
-	LaneFiles               // a file is received, which may take minutes
-	LaneRefused             // the file of refused rows is made
-)
-
-func (d *door) gateOfPage(lane Lane) *gate {
-	switch lane {
-	case LaneLogins:
-		return &d.logins
-	case LaneFiles:
-		return &d.files
-	case LaneRefused:
-		return &d.refused
-	default:
-		return &d.others
-	}
-}
-
 // Admit lets requests for pages in by the same door as those of the API. The body of a page has most bytes at most, and is read
 // before its turn, so that no slow sender holds a place of others. A file is read by its page, in Config.UploadTime. What finds no
 // place is refused at once, by status 429 or 503 with Retry-After.
-func (s Service) Admit(lane Lane, most int, pages http.Handler) http.Handler {
+func (s Service) Admit(class Class, most int, pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Timeout)
 		defer cancel()
 		c := &call{ResponseWriter: w, r: r.WithContext(ctx), ctx: ctx, address: s.clientAddress(r)}
 		show := func() { pages.ServeHTTP(w, c.r) }
-		if lane == LaneFiles {
+		if class == ClassUploads {
 			show = func() { s.showUpload(c, r, pages) }
 		}
-		err := s.door.passPage(c, lane, most, show)
+		err := s.door.passPage(c, class, most, show)
 		if err == nil {
 			return
 		}
-		c.requestID, c.refused = s.requestID(r), true
+		c.requestID = s.requestID(r)
 		defer func() { s.log(c, r, 0) }()
 		s.writeCommonHeaders(c)
 		s.fail(c, err)
@@ -60,15 +36,11 @@ func (s Service) Admit(lane Lane, most int, pages http.Handler) http.Handler {
 
 // passPage shows a page when it is its turn. It returns an error when there is no place. A wrong body is
 // an error of reading it, which the page gets: a person wants a page as the answer.
-func (d *door) passPage(c *call, lane Lane, most int, show func()) error {
-	g, caller := d.gateOfPage(lane), byAddress+network(c.address)
-	if err := g.arrive(caller); err != nil {
-		return err
-	}
-	defer g.leave(caller)
-	if lane != LaneFiles && c.r.Body != nil && c.r.Body != http.NoBody {
-		read, err := d.bodies.read(c, caller, most)
-		defer d.bodies.give(caller, read)
+func (d *door) passPage(c *call, class Class, most int, show func()) error {
+	c.places, c.caller = d.classes[class], byAddress+network(c.address)
+	if class != ClassUploads && c.r.Body != nil && c.r.Body != http.NoBody {
+		release, err := d.bodies.read(c, most)
+		defer release()
 		switch {
 		case errs.Is(err, errs.BodyTooLarge):
 			c.bodyErr = &http.MaxBytesError{Limit: int64(most)}
@@ -77,10 +49,10 @@ func (d *door) passPage(c *call, lane Lane, most int, show func()) error {
 		}
 		c.r.Body = io.NopCloser(readBody{bytes.NewReader(c.body), c.bodyErr})
 	}
-	if err := g.enter(c.ctx, caller); err != nil {
+	if err := c.enter(); err != nil {
 		return err
 	}
-	defer g.end()
+	defer c.leave()
 	show()
 	return nil
 }

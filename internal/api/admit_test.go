@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"holdfast/internal/errs"
 )
 
 const pageBytes = 256 << 10 // of the body of a page in tests
@@ -33,7 +31,7 @@ var reading = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 func TestASlowSenderHoldsNoPlaceOfPages(t *testing.T) {
 	t.Parallel()
 	h, _, _ := service(t, Config{RequestsAtOnce: 1, RequestsWaiting: 1})
-	pages := h.Admit(LaneOthers, pageBytes, reading)
+	pages := h.Admit(ClassOrdinary, pageBytes, reading)
 	body, sender := io.Pipe()
 	slow, ended := httptest.NewRecorder(), make(chan struct{})
 	go func() {
@@ -49,7 +47,7 @@ func TestASlowSenderHoldsNoPlaceOfPages(t *testing.T) {
 	if <-ended; slow.Code != http.StatusOK || slow.Body.String() != "3" {
 		t.Errorf("the slow one: %d %s", slow.Code, slow.Body)
 	}
-	empty(t, &h.door.others)
+	empty(t, h.door.classes[ClassOrdinary])
 }
 
 // TestAFormHasToCome, and it is the page that says so.
@@ -57,7 +55,7 @@ func TestAFormHasToCome(t *testing.T) {
 	t.Parallel()
 	h, _, _ := service(t, Config{})
 	h.door.bodies.time = time.Nanosecond
-	address := serving(t, h.Admit(LaneLogins, pageBytes, reading))
+	address := serving(t, h.Admit(ClassLogins, pageBytes, reading))
 	if response, text := speak(t, address, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"); response.StatusCode != 400 || text != "" {
 		t.Errorf("%d %s", response.StatusCode, text)
 	}
@@ -66,39 +64,34 @@ func TestAFormHasToCome(t *testing.T) {
 func TestFormsHaveABound(t *testing.T) {
 	t.Parallel()
 	h, _, _ := service(t, Config{})
-	pages := h.Admit(LaneOthers, pageBytes, reading)
+	pages := h.Admit(ClassOrdinary, pageBytes, reading)
 	for n, status := range map[int]int{0: 200, 1: 200, smallBody: 200, pageBytes: 200, pageBytes + 1: 413} {
 		if w := post(t, pages, "/page", strings.Repeat("a", n)); w.Code != status || status == 200 && w.Body.String() != fmt.Sprint(n) {
 			t.Errorf("%d bytes: %d %s", n, w.Code, w.Body)
 		}
 	}
-	if h.door.bodies.used != 0 {
-		t.Errorf("%d bytes were not given back", h.door.bodies.used)
-	}
-	h.door.bodies.used = h.door.bodies.most
+	empty(t, h.door.bodies.bytes)
+	h.door.bodies.bytes = noPlace()
 	if w := post(t, pages, "/page", strings.Repeat("a", pageBytes)); w.Code != 503 || w.Header().Get("Retry-After") == "" {
 		t.Errorf("more than all may have: %d %s", w.Code, w.Body)
 	}
-	empty(t, &h.door.others)
+	empty(t, h.door.classes[ClassOrdinary])
 }
 
-// TestPagesHaveLanes: each waits at its gate, and at no other.
-func TestPagesHaveLanes(t *testing.T) {
+// TestPagesHaveClasses: each waits for the places of its own class, and of no other.
+func TestPagesHaveClasses(t *testing.T) {
 	t.Parallel()
 	h, _, _ := service(t, Config{})
-	d := h.door
-	gates := []*gate{LaneOthers: &d.others, LaneLogins: &d.logins, LaneFiles: &d.files, LaneRefused: &d.refused}
-	for full, g := range gates {
-		for i := range g.running + g.waiting {
-			arrives(t, g, fmt.Sprint("caller ", i), errs.Internal)
-		}
-		for lane := range gates {
+	classes := []Class{ClassOrdinary, ClassLogins, ClassUploads, ClassRefusedRows}
+	for i, full := range classes {
+		h.door.classes[full] = noPlace()
+		for j, class := range classes {
 			want := http.StatusOK
-			if lane <= full { // those before are full, too
+			if j <= i { // those before are full, too
 				want = http.StatusServiceUnavailable
 			}
-			if w := post(t, h.Admit(Lane(lane), pageBytes, reading), "/page", "a=b"); w.Code != want {
-				t.Errorf("lane %d while %d is full: %d", lane, full, w.Code)
+			if w := post(t, h.Admit(class, pageBytes, reading), "/page", "a=b"); w.Code != want {
+				t.Errorf("class %d while %d is full: %d", class, full, w.Code)
 			}
 		}
 	}
@@ -132,7 +125,7 @@ func TestAFileOfAPageHasItsTime(t *testing.T) {
 	} {
 		w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 		body := io.MultiReader(strings.NewReader("the "), strings.NewReader("file"))
-		h.Admit(LaneFiles, 1, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		h.Admit(ClassUploads, 1, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			if _, err := io.ReadAll(io.LimitReader(r.Body, int64(c.read))); err != nil || r.Context().Err() != nil {
 				t.Errorf("%s: %v, %v", c.what, err, r.Context().Err())
 			}
@@ -142,9 +135,9 @@ func TestAFileOfAPageHasItsTime(t *testing.T) {
 		}
 	}
 	late, _, _ := service(t, Config{UploadTime: time.Nanosecond})
-	address := serving(t, late.Admit(LaneFiles, 1, reading))
+	address := serving(t, late.Admit(ClassUploads, 1, reading))
 	if response, _ := speak(t, address, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"); response.StatusCode != 400 {
 		t.Errorf("a file that does not come: %d", response.StatusCode)
 	}
-	empty(t, &late.door.files)
+	empty(t, late.door.classes[ClassUploads])
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/internal/api/input"
 	"holdfast/internal/app"
 	"holdfast/internal/book/checkout"
 	"holdfast/internal/domain/access"
@@ -72,6 +73,9 @@ type Route struct {
 	Name    string // of the handler, and the id of the operation in the description of the API
 
 	access permission
+	right  access.Permission // that the caller needs; "" for none beyond that of the access
+	class  Class
+	body   int // bytes that the body may have; 0: it is not read, or by the handler, as a file is
 	handle handler
 	// often: it is what programs send all the time, so its sender may be remembered. The handler reads or writes for its actor before it
 	// answers.
@@ -113,45 +117,45 @@ func Routes(cfg Config) []Route {
 // without a site, and one with a site.
 func table(v2, tokens, login, siteLogin string) []Route {
 	return append([]Route{
-		at("GET", "/healthz", open, (*server).alive),
-		at("GET", "/readyz", open, (*server).ready),
-		at("GET", "/openapi.yaml", open, (*server).describe),
-		at("GET", returnPattern, open, (*server).returnFromChallenge),
-		at("POST", "/events/{processor}/{site_id}/{channel_id}", open, (*server).takeProcessorEvent),
-		at("POST", login+"/token", open, (*server).login),
+		at("GET", "/healthz", open, (*server).alive).in(ClassUnbounded),
+		at("GET", "/readyz", open, (*server).ready).in(ClassProbes),
+		at("GET", "/openapi.yaml", open, (*server).describe).in(ClassUnbounded),
+		at("GET", returnPattern, open, (*server).returnFromChallenge).in(ClassPayments),
+		at("POST", "/events/{processor}/{site_id}/{channel_id}", open, (*server).takeProcessorEvent).takes(maxEvent),
+		at("POST", login+"/token", open, (*server).login).takes(input.MaxBody).in(ClassLogins),
 		at("POST", login+"/token/refresh", open, (*server).refreshLogin),
 		at("DELETE", login+"/token/refresh", open, (*server).deleteRefresh),
-		at("POST", siteLogin+"/token", open, (*server).login),
+		at("POST", siteLogin+"/token", open, (*server).login).takes(input.MaxBody).in(ClassLogins),
 		at("POST", siteLogin+"/token/refresh", open, (*server).refreshLogin),
 		at("DELETE", siteLogin+"/token/refresh", open, (*server).deleteRefresh),
 		at("GET", tokens, mayDoAll, (*server).listTokens),
-		at("POST", tokens, mayDoAll, (*server).createToken),
-		at("DELETE", tokens, mayDoAll, (*server).deleteAllTokens),
-		at("DELETE", tokens+"/{id}", mayDoAll, (*server).deleteToken),
+		at("POST", tokens, mayDoAll, (*server).createToken).needs(access.ManageTokens).takes(input.MaxBody),
+		at("DELETE", tokens, mayDoAll, (*server).deleteAllTokens).needs(access.ManageTokens),
+		at("DELETE", tokens+"/{id}", mayDoAll, (*server).deleteToken).needs(access.ManageTokens),
 		at("GET", v2+"/sites", mayRead, (*server).listSites),
 		at("GET", v2+"/sites/{id}", mayRead, (*server).getSite),
-		at("PUT", v2+"/sites/{id}", mayDoAll, (*server).updateSite),
+		at("PUT", v2+"/sites/{id}", mayDoAll, (*server).updateSite).needs(access.WriteSite).takes(input.MaxBody),
 		at("GET", v2+"/channels", mayRead, (*server).listChannels),
-		at("POST", v2+"/channels", mayDoAll, (*server).createChannel),
+		at("POST", v2+"/channels", mayDoAll, (*server).createChannel).needs(access.WriteChannels).takes(input.MaxBody),
 		at("GET", v2+"/channels/{id}", mayRead, (*server).getChannel),
-		at("PUT", v2+"/channels/{id}", mayDoAll, (*server).changeChannel),
-		at("DELETE", v2+"/channels/{id}", mayDoAll, (*server).deleteChannel),
-		at("POST", v2+"/channels/{id}/secret", mayDoAll, (*server).rotateChannelSecret),
+		at("PUT", v2+"/channels/{id}", mayDoAll, (*server).changeChannel).needs(access.WriteChannels).takes(input.MaxBody),
+		at("DELETE", v2+"/channels/{id}", mayDoAll, (*server).deleteChannel).needs(access.WriteChannels),
+		at("POST", v2+"/channels/{id}/secret", mayDoAll, (*server).rotateChannelSecret).needs(access.SetChannelTerms),
 		at("GET", v2+"/suppliers", mayRead, (*server).listSuppliers),
-		at("POST", v2+"/suppliers", mayDoAll, (*server).createSupplier),
+		at("POST", v2+"/suppliers", mayDoAll, (*server).createSupplier).needs(access.WriteSuppliers).takes(input.MaxBody),
 		at("GET", v2+"/suppliers/{id}", mayRead, (*server).getSupplier),
-		at("PUT", v2+"/suppliers/{id}", mayDoAll, (*server).changeSupplier),
-		at("DELETE", v2+"/suppliers/{id}", mayDoAll, (*server).deleteSupplier),
+		at("PUT", v2+"/suppliers/{id}", mayDoAll, (*server).changeSupplier).needs(access.WriteSuppliers).takes(input.MaxBody),
+		at("DELETE", v2+"/suppliers/{id}", mayDoAll, (*server).deleteSupplier).needs(access.WriteSuppliers),
 		often("GET", v2+"/bookings", mayRead, (*server).listBookings),
-		often("POST", v2+"/bookings", mayLogBookings, (*server).createBooking),
+		often("POST", v2+"/bookings", mayLogBookings, (*server).createBooking).needs(access.WriteBookings).takes(input.MaxBody),
 		often("GET", v2+"/bookings/{id}", mayRead, (*server).getBooking),
-		at("PUT", v2+"/bookings/{id}", mayLogBookings, (*server).changeBooking),
-		at("DELETE", v2+"/bookings/{id}", mayLogBookings, (*server).deleteBooking),
+		at("PUT", v2+"/bookings/{id}", mayLogBookings, (*server).changeBooking).needs(access.WriteBookings).takes(input.MaxBody),
+		at("DELETE", v2+"/bookings/{id}", mayLogBookings, (*server).deleteBooking).needs(access.WriteBookings),
 		at("GET", v2+"/bookings/{id}/protection", mayReport, (*server).getBookingProtection),
 		at("GET", v2+"/bookings/{id}/certificate", mayRead, (*server).getCertificate),
-		at("POST", v2+"/bookings/{id}/certificate/revoke", mayLogBookings, (*server).revokeCertificate),
+		at("POST", v2+"/bookings/{id}/certificate/revoke", mayLogBookings, (*server).revokeCertificate).needs(access.WriteBookings),
 		often("GET", v2+"/transactions", mayRead, (*server).listTransactions),
-		often("POST", v2+"/transactions", mayLogPayments, (*server).createTransaction),
+		often("POST", v2+"/transactions", mayLogPayments, (*server).createTransaction).needs(access.WriteTransactions).takes(input.MaxBody).in(ClassPayments),
 		often("GET", v2+"/transactions/{id}", mayRead, (*server).getTransaction),
 		at("GET", v2+"/transactions/{id}/protection", mayReport, (*server).getProtection),
 		at("GET", v2+"/payments", mayRead, (*server).listPayments),
@@ -159,8 +163,8 @@ func table(v2, tokens, login, siteLogin string) []Route {
 		at("GET", v2+"/events", mayRead, (*server).listEvents),
 		at("GET", v2+"/mails", mayRead, (*server).listMails),
 		at("GET", v2+"/mails/{id}", mayRead, (*server).getMail),
-		at("POST", v2+"/mails/{id}/resend", mayDoAll, (*server).resendMail),
-		at("POST", v2+"/mails/test", mayDoAll, (*server).tryMail),
+		at("POST", v2+"/mails/{id}/resend", mayDoAll, (*server).resendMail).needs(access.SendMails),
+		at("POST", v2+"/mails/test", mayDoAll, (*server).tryMail).needs(access.ManageSites).takes(input.MaxBody),
 	}, slices.Concat(webhookRoutes(v2), modalRoutes(checkout.ModalPath), protectionRoutes(v2))...)
 }
 
@@ -168,13 +172,13 @@ func table(v2, tokens, login, siteLogin string) []Route {
 func webhookRoutes(v2 string) []Route {
 	return []Route{
 		at("GET", v2+"/webhooks", mayRead, (*server).listWebhooks),
-		at("POST", v2+"/webhooks", mayDoAll, (*server).createWebhook),
+		at("POST", v2+"/webhooks", mayDoAll, (*server).createWebhook).needs(access.WriteSite).takes(input.MaxBody),
 		at("GET", v2+"/webhooks/{id}", mayRead, (*server).getWebhook),
-		at("PUT", v2+"/webhooks/{id}", mayDoAll, (*server).changeWebhook),
-		at("DELETE", v2+"/webhooks/{id}", mayDoAll, (*server).deleteWebhook),
-		at("POST", v2+"/webhooks/{id}/rotate", mayDoAll, (*server).rotateWebhookSecret),
-		at("POST", v2+"/webhooks/{id}/test", mayDoAll, (*server).testWebhook),
-		at("POST", v2+"/webhooks/{id}/replay", mayDoAll, (*server).replayWebhook),
+		at("PUT", v2+"/webhooks/{id}", mayDoAll, (*server).changeWebhook).needs(access.WriteSite).takes(input.MaxBody),
+		at("DELETE", v2+"/webhooks/{id}", mayDoAll, (*server).deleteWebhook).needs(access.WriteSite),
+		at("POST", v2+"/webhooks/{id}/rotate", mayDoAll, (*server).rotateWebhookSecret).needs(access.WriteSite).takes(input.MaxBody),
+		at("POST", v2+"/webhooks/{id}/test", mayDoAll, (*server).testWebhook).needs(access.WriteSite),
+		at("POST", v2+"/webhooks/{id}/replay", mayDoAll, (*server).replayWebhook).needs(access.WriteSite).takes(input.MaxBody),
 		at("GET", v2+"/webhooks/{id}/deliveries", mayRead, (*server).listDeliveries),
 		at("GET", v2+"/webhooks/{id}/deliveries/{delivery}", mayRead, (*server).getDelivery),
 	}
@@ -183,10 +187,10 @@ func webhookRoutes(v2 string) []Route {
 // modal is the part of the table for the frame of the payment modal. The frame has credentials of its own.
 func modalRoutes(base string) []Route {
 	return []Route{
-		at("POST", base+"sessions", open, (*server).openModalSession),
-		at("POST", base+"bookings", open, (*server).createModalBooking),
+		at("POST", base+"sessions", open, (*server).openModalSession).takes(input.MaxBody),
+		at("POST", base+"bookings", open, (*server).createModalBooking).takes(input.MaxBody),
 		at("GET", base+"bookings/{id}", open, (*server).getModalBooking),
-		at("POST", base+"transactions", open, (*server).createModalTransaction),
+		at("POST", base+"transactions", open, (*server).createModalTransaction).takes(input.MaxBody).in(ClassPayments),
 		at("GET", base+"transactions/{id}", open, (*server).getModalTransaction),
 		at("GET", base+"sandbox/cards", open, (*server).listTestCards),
 	}
@@ -196,7 +200,7 @@ func modalRoutes(base string) []Route {
 func protectionRoutes(v2 string) []Route {
 	return []Route{
 		at("GET", v2+"/policies", mayReport, (*server).listPolicies),
-		at("POST", v2+"/policies", mayDoAll, (*server).createPolicy),
+		at("POST", v2+"/policies", mayDoAll, (*server).createPolicy).needs(access.WritePolicies).takes(input.MaxBody),
 		at("GET", v2+"/policies/{id}", mayReport, (*server).getPolicy),
 		at("GET", v2+"/premiums", mayReport, (*server).listPremiums),
 		at("GET", v2+"/exposure", mayReport, (*server).getExposure),
@@ -205,54 +209,54 @@ func protectionRoutes(v2 string) []Route {
 		at("GET", v2+"/exposure/movement", mayReport, (*server).getMovement),
 		at("GET", v2+"/exposure/details", mayReport, (*server).getExposureDetails),
 		at("GET", v2+"/exposure/movement/details", mayReport, (*server).getMovementDetails),
-		at("GET", v2+"/statements", mayReport, (*server).listStatements),
-		at("GET", v2+"/statements/{id}", mayReport, (*server).getStatement),
-		at("GET", v2+"/statements/{id}/lines", mayReport, (*server).listStatementLines),
+		at("GET", v2+"/statements", mayReport, (*server).listStatements).needs(access.ReadStatements),
+		at("GET", v2+"/statements/{id}", mayReport, (*server).getStatement).needs(access.ReadStatements),
+		at("GET", v2+"/statements/{id}/lines", mayReport, (*server).listStatementLines).needs(access.ReadStatements),
 		at("GET", v2+"/statements/{id}/lines/{line}/protection", mayReport, (*server).getStatementLineProtection),
-		at("GET", v2+"/statements/{id}/csv", mayReport, (*server).getStatementCSV),
-		at("GET", v2+"/statements/{id}/pdf", mayReport, (*server).getStatementPDF),
-		at("GET", v2+"/statements/{id}/payments", mayReport, (*server).listStatementPayments),
-		at("POST", v2+"/statements/{id}/payments", mayDoAll, (*server).createStatementPayment),
-		at("GET", v2+"/bordereaux/premium", mayReport, (*server).getPremiumBordereau),
+		at("GET", v2+"/statements/{id}/csv", mayReport, (*server).getStatementCSV).needs(access.ReadStatements),
+		at("GET", v2+"/statements/{id}/pdf", mayReport, (*server).getStatementPDF).needs(access.ReadStatements),
+		at("GET", v2+"/statements/{id}/payments", mayReport, (*server).listStatementPayments).needs(access.ReadStatements),
+		at("POST", v2+"/statements/{id}/payments", mayDoAll, (*server).createStatementPayment).needs(access.RecordStatementPayments).takes(input.MaxBody),
+		at("GET", v2+"/bordereaux/premium", mayReport, (*server).getPremiumBordereau).needs(access.ReadStatements),
 		at("GET", v2+"/rates", mayReport, (*server).listRates),
-		at("POST", v2+"/rates", mayDoAll, (*server).createRate),
+		at("POST", v2+"/rates", mayDoAll, (*server).createRate).needs(access.WriteRates).takes(input.MaxBody),
 		at("GET", v2+"/clock", mayRead, (*server).getClock),
-		at("POST", v2+"/clock", mayDoAll, (*server).moveClock),
-		at("GET", v2+"/audit", mayDoAll, (*server).listAudit),
-		at("GET", v2+"/proposals", mayDoAll, (*server).listProposals),
-		at("GET", v2+"/proposals/{id}", mayDoAll, (*server).getProposal),
-		at("POST", v2+"/proposals/{id}/approve", mayDoAll, (*server).approveProposal),
-		at("POST", v2+"/proposals/{id}/reject", mayDoAll, (*server).rejectProposal),
-		at("POST", v2+"/proposals/{id}/withdraw", mayDoAll, (*server).withdrawProposal),
-		at("GET", v2+"/imports", mayDoAll, (*server).listImports),
-		at("POST", v2+"/imports", mayDoAll, (*server).createImport),
-		at("GET", v2+"/imports/{id}", mayDoAll, (*server).getImport),
-		at("DELETE", v2+"/imports/{id}", mayDoAll, (*server).discardImport),
-		at("POST", v2+"/imports/{id}/confirm", mayDoAll, (*server).confirmImport),
-		at("GET", v2+"/imports/{id}/rows", mayDoAll, (*server).listImportRows),
-		at("GET", v2+"/imports/{id}/csv", mayDoAll, (*server).getImportCSV),
-		at("GET", v2+"/bordereaux/contracts", mayReport, (*server).listContracts),
-		at("POST", v2+"/bordereaux/contracts", mayDoAll, (*server).createContract),
-		at("GET", v2+"/bordereaux/contracts/{id}", mayReport, (*server).getContract),
-		at("GET", v2+"/report-mails", mayDoAll, (*server).listReportMails),
-		at("POST", v2+"/report-mails", mayDoAll, (*server).createReportMail),
-		at("GET", v2+"/report-mails/{id}", mayDoAll, (*server).getReportMail),
-		at("PUT", v2+"/report-mails/{id}", mayDoAll, (*server).changeReportMail),
-		at("DELETE", v2+"/report-mails/{id}", mayDoAll, (*server).deleteReportMail),
-		at("POST", v2+"/report-mails/{id}/pause", mayDoAll, (*server).pauseReportMail),
-		at("POST", v2+"/report-mails/{id}/resume", mayDoAll, (*server).resumeReportMail),
-		at("POST", v2+"/report-mails/{id}/send", mayDoAll, (*server).sendReportMail),
+		at("POST", v2+"/clock", mayDoAll, (*server).moveClock).needs(access.MoveClock).takes(input.MaxBody),
+		at("GET", v2+"/audit", mayDoAll, (*server).listAudit).needs(access.ReadAudit),
+		at("GET", v2+"/proposals", mayDoAll, (*server).listProposals).needs(access.ReadAudit),
+		at("GET", v2+"/proposals/{id}", mayDoAll, (*server).getProposal).needs(access.ReadAudit),
+		at("POST", v2+"/proposals/{id}/approve", mayDoAll, (*server).approveProposal).needs(access.DecideProposals).takes(input.MaxBody),
+		at("POST", v2+"/proposals/{id}/reject", mayDoAll, (*server).rejectProposal).needs(access.DecideProposals).takes(input.MaxBody),
+		at("POST", v2+"/proposals/{id}/withdraw", mayDoAll, (*server).withdrawProposal).needs(access.DecideProposals).takes(input.MaxBody),
+		at("GET", v2+"/imports", mayDoAll, (*server).listImports).needs(access.ImportBooks),
+		at("POST", v2+"/imports", mayDoAll, (*server).createImport).needs(access.ImportBooks).in(ClassUploads),
+		at("GET", v2+"/imports/{id}", mayDoAll, (*server).getImport).needs(access.ImportBooks),
+		at("DELETE", v2+"/imports/{id}", mayDoAll, (*server).discardImport).needs(access.ImportBooks),
+		at("POST", v2+"/imports/{id}/confirm", mayDoAll, (*server).confirmImport).needs(access.ImportBooks),
+		at("GET", v2+"/imports/{id}/rows", mayDoAll, (*server).listImportRows).needs(access.ImportBooks),
+		at("GET", v2+"/imports/{id}/csv", mayDoAll, (*server).getImportCSV).needs(access.ImportBooks).in(ClassRefusedRows),
+		at("GET", v2+"/bordereaux/contracts", mayReport, (*server).listContracts).needs(access.ReadStatements),
+		at("POST", v2+"/bordereaux/contracts", mayDoAll, (*server).createContract).needs(access.WritePolicies).takes(input.MaxBody),
+		at("GET", v2+"/bordereaux/contracts/{id}", mayReport, (*server).getContract).needs(access.ReadStatements),
+		at("GET", v2+"/report-mails", mayDoAll, (*server).listReportMails).needs(access.Export),
+		at("POST", v2+"/report-mails", mayDoAll, (*server).createReportMail).needs(access.Export).takes(input.MaxBody),
+		at("GET", v2+"/report-mails/{id}", mayDoAll, (*server).getReportMail).needs(access.Export),
+		at("PUT", v2+"/report-mails/{id}", mayDoAll, (*server).changeReportMail).needs(access.Export).takes(input.MaxBody),
+		at("DELETE", v2+"/report-mails/{id}", mayDoAll, (*server).deleteReportMail).needs(access.Export),
+		at("POST", v2+"/report-mails/{id}/pause", mayDoAll, (*server).pauseReportMail).needs(access.Export),
+		at("POST", v2+"/report-mails/{id}/resume", mayDoAll, (*server).resumeReportMail).needs(access.Export),
+		at("POST", v2+"/report-mails/{id}/send", mayDoAll, (*server).sendReportMail).needs(access.Export),
 		at("GET", v2+"/channels/{id}/record", mayReport, (*server).getTrackRecord),
 		at("GET", v2+"/exposure/model", mayReport, (*server).getModel),
 		at("GET", v2+"/exposure/model/details", mayReport, (*server).getModelDetails),
 		at("GET", v2+"/exposure/what-if", mayReport, (*server).getWhatIf),
 		at("GET", v2+"/limits", mayReport, (*server).listLimits),
-		at("POST", v2+"/limits", mayDoAll, (*server).createLimit),
+		at("POST", v2+"/limits", mayDoAll, (*server).createLimit).needs(access.WriteLimits).takes(input.MaxBody),
 		at("GET", v2+"/limits/{id}", mayReport, (*server).getLimit),
 		at("GET", v2+"/limits/events", mayReport, (*server).listLimitEvents),
 		at("GET", v2+"/collateral", mayReport, (*server).listCollateral),
 		at("GET", v2+"/collateral/{id}", mayReport, (*server).getCollateral),
-		at("POST", v2+"/collateral", mayDoAll, (*server).createCollateral),
+		at("POST", v2+"/collateral", mayDoAll, (*server).createCollateral).needs(access.WriteCollateral).takes(input.MaxBody),
 	}
 }
 
@@ -264,6 +268,23 @@ func often(method, pattern string, who permission, h handler) Route {
 	return Route{Method: method, Pattern: pattern, access: who, handle: h, often: true}
 }
 
+// needs has the right looked at before anything in the request is. So who may not do it learns nothing else. The rooms judge
+// again, and by what is asked for.
+func (r Route) needs(right access.Permission) Route {
+	r.right = right
+	return r
+}
+
+func (r Route) takes(bytes int) Route {
+	r.body = bytes
+	return r
+}
+
+func (r Route) in(class Class) Route {
+	r.class = class
+	return r
+}
+
 // New makes the handler of the whole API.
 func New(a *app.App, c *core.Core, cfg Config) Service {
 	cfg = cfg.withDefaults()
@@ -271,11 +292,7 @@ func New(a *app.App, c *core.Core, cfg Config) Service {
 		app: a, core: c, cfg: cfg, mux: http.NewServeMux(), ownPages: ownPages(cfg),
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
-	computing := 0
-	if c.Store != nil {
-		computing = c.Store.Computing()
-	}
-	s.door = newDoor(cfg, core.GatewaySettingsOf(c).InFlight, computing)
+	s.door = newDoor(cfg, core.GatewaySettingsOf(c).InFlight)
 	resources := map[string]resource{}
 	for _, r := range Routes(cfg) {
 		if resources[r.Pattern] == nil {

@@ -3,9 +3,9 @@ package api
 import (
 	"crypto/sha256"
 	"strings"
-	"sync"
 
 	"holdfast/internal/domain/access"
+	"holdfast/internal/lib/cache"
 )
 
 // callerOf names who sends a request: the token, if a request with it was let in lately, or else the address. Tokens that
@@ -22,89 +22,34 @@ const byAddress = "address "
 
 func isStranger(caller string) bool { return strings.HasPrefix(caller, byAddress) }
 
-// knownCallers remembers who sends the tokens that were let in lately: a bounded number of them, by their digests.
+// knownCallers names who sends the tokens that were let in lately, by the digests of the tokens.
 type knownCallers struct {
-	mu          sync.Mutex
-	young, aged map[[sha256.Size]byte]string
+	names *cache.Cache[[sha256.Size]byte, string]
 }
 
-const rememberedCallers = 4096 // twice that, before the older half is forgotten
+// knownTokens is how many of them a process keeps.
+const knownTokens = 8192
+
+func newKnownCallers() knownCallers {
+	return knownCallers{cache.New[[sha256.Size]byte, string](knownTokens)}
+}
 
 // find names the caller, "" when the token is new.
-func (k *knownCallers) find(token string) string {
+func (k knownCallers) find(token string) string {
 	if token == "" {
 		return ""
 	}
-	digest := sha256.Sum256([]byte(token))
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if caller := k.young[digest]; caller != "" {
-		return caller
-	}
-	caller := k.aged[digest]
-	if caller != "" {
-		k.keep(digest, caller)
-	}
-	return caller
-}
-
-func (k *knownCallers) keep(digest [sha256.Size]byte, caller string) {
-	if len(k.young) >= rememberedCallers {
-		k.aged, k.young = k.young, nil
-	}
-	if k.young == nil {
-		k.young = map[[sha256.Size]byte]string{}
-	}
-	k.young[digest] = caller
+	name, _ := k.names.Get(sha256.Sum256([]byte(token)))
+	return name
 }
 
 // learn notes that a token was let in, or with the zero actor that it was not.
-func (k *knownCallers) learn(token string, actor access.Actor) {
+func (k knownCallers) learn(token string, actor access.Actor) {
 	digest := sha256.Sum256([]byte(token))
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if caller := actor.Caller(); caller != "" {
-		k.keep(digest, caller)
-		return
-	}
-	delete(k.young, digest)
-	delete(k.aged, digest)
-}
-
-// strangers bounds the requests whose tokens nobody knows. A stranger can make up as many tokens as he likes, from as many addresses as
-// he has: their requests come in a crowd, and each costs a look into the database. A client that begins has one token, which is known as
-// soon as its first request was looked up.
-type strangers struct {
-	requests int // at most
-	tokens   int // different ones, at most
-
-	mu      sync.Mutex
-	arrived int
-	of      map[string]int // by token
-}
-
-// arrive counts a request with a token, or refuses it. Unless it returns an error, leave must follow.
-func (s *strangers) arrive(token string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.arrived >= s.requests || s.of[token] == 0 && len(s.of) >= s.tokens {
-		return errFull()
-	}
-	if s.of == nil {
-		s.of = map[string]int{}
-	}
-	s.of[token]++
-	s.arrived++
-	return nil
-}
-
-// leave ends what arrive has begun.
-func (s *strangers) leave(token string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.arrived--
-	if s.of[token]--; s.of[token] == 0 {
-		delete(s.of, token)
+	if name := actor.Caller(); name != "" {
+		k.names.Put(digest, name)
+	} else {
+		k.names.Drop(digest)
 	}
 }
 
@@ -112,6 +57,6 @@ func (s *strangers) leave(token string) {
 func (c *call) meet() {
 	if c.stranger {
 		c.stranger = false
-		c.door.unknown.leave(bearer(c.r))
+		c.door.strangers.Release("", 1)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"holdfast/internal/domain/access"
-	"holdfast/internal/errs"
 )
 
 // TestACrowdOfStrangersTakesFewPlaces repeats an attack: three hundred callers with tokens that they had made up took all places at
@@ -24,16 +23,14 @@ func TestACrowdOfStrangersTakesFewPlaces(t *testing.T) {
 		return w.Code
 	}
 	const sites = "/demo/rest/svc/v2/sites"
-	for n := range newTokens {
-		if err := h.door.unknown.arrive(fmt.Sprint("made up ", n)); err != nil {
-			t.Fatalf("stranger %d: %v", n, err)
+	for n := range 2 { // each gives its place back
+		if got := answered("GET", sites, fmt.Sprint("made up ", n)); got == 503 {
+			t.Errorf("a stranger, when there is a place: %d", got)
 		}
 	}
+	h.door.strangers = noPlace()
 	if got := answered("GET", sites, "made up, too"); got != 503 {
 		t.Errorf("one stranger too many: %d", got)
-	}
-	if got := answered("GET", sites, "made up 3"); got == 503 {
-		t.Errorf("another request with one of these tokens: %d", got)
 	}
 	h.door.known.learn("1|secret", access.Actor{UserID: 7, TokenID: 1})
 	if got := answered("GET", sites, "1|secret"); got == 503 {
@@ -42,56 +39,32 @@ func TestACrowdOfStrangersTakesFewPlaces(t *testing.T) {
 	if got := answered("GET", "/modal/v1/bookings/1", "of a traveller"); got == 503 {
 		t.Errorf("a traveller, whose token is none of a site: %d", got)
 	}
-	h.door.unknown.leave("made up 0")
-	for range 2 { // each gives its place back
-		if got := answered("GET", sites, "made up, too"); got == 503 {
-			t.Errorf("a stranger, when there is a place: %d", got)
-		}
-	}
-}
-
-func TestStrangersWithOneTokenAreBounded(t *testing.T) {
-	s := &strangers{requests: 3, tokens: 2}
-	for range s.requests {
-		if err := s.arrive("a"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := s.arrive("a"); errs.KindOf(err) != errs.Unavailable {
-		t.Errorf("a request too many: %v", err)
-	}
-	for range s.requests {
-		s.leave("a")
-	}
-	if s.arrived != 0 || len(s.of) != 0 {
-		t.Errorf("left: %d, %v", s.arrived, s.of)
-	}
 }
 
 // TestAStrangerIsMetOnce: the place is given back when the token was looked up, and once; or else when the request ends.
 func TestAStrangerIsMetOnce(t *testing.T) {
 	t.Parallel()
 	h, _, _ := service(t, Config{})
-	at := &h.door.unknown
+	at := h.door.strangers
 	for _, meets := range []bool{true, false} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
 		r.Header.Set("Authorization", "Bearer made up")
 		c := &call{ResponseWriter: httptest.NewRecorder(), r: r, ctx: t.Context(), address: "192.0.2.1"}
 		stop := errors.New("stop")
 		err := h.door.pass(c, Route{Name: "listBookings", access: mayRead}, func() error {
-			if at.arrived != 1 {
-				t.Errorf("meanwhile %d are looked up", at.arrived)
+			if at.Taken() != 1 {
+				t.Errorf("meanwhile %d are looked up", at.Taken())
 			}
 			if meets {
 				c.meet()
-				if at.arrived != 0 {
-					t.Errorf("after the look %d are looked up", at.arrived)
+				if at.Taken() != 0 {
+					t.Errorf("after the look %d are looked up", at.Taken())
 				}
 			}
 			return stop
 		})
-		if !errors.Is(err, stop) || at.arrived != 0 {
-			t.Errorf("%v; left: %d", err, at.arrived)
+		if !errors.Is(err, stop) || at.Taken() != 0 {
+			t.Errorf("%v; left: %d", err, at.Taken())
 		}
 	}
 }

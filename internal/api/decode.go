@@ -22,7 +22,7 @@ func (c *call) input() (*input.Input, error) {
 		return nil, c.bodyErr
 	}
 	var in *input.Input
-	err := c.door.decode(c, func() (err error) {
+	err := c.door.bodies.decode(c, func() (err error) {
 		in, err = input.ReadInput(c.body)
 		return err
 	})

@@ -14,7 +14,7 @@ import (
 	"holdfast/internal/api/input"
 	"holdfast/internal/app"
 	"holdfast/internal/domain/access"
-	"holdfast/internal/errs"
+	"holdfast/internal/lib/limiter"
 	"holdfast/internal/platform/core"
 
 	"go.yaml.in/yaml/v3"
@@ -38,11 +38,14 @@ func service(t *testing.T, cfg Config) (Service, *bytes.Buffer, *time.Time) {
 	return New(&app.App{}, c, cfg), &log, &now
 }
 
-// fill fills a gate, and leaves room for no one.
-func fill(t *testing.T, g *gate) {
+// noPlace is a limiter that is always full.
+func noPlace() *limiter.Limiter { return limiter.New(limiter.Bounds{}) }
+
+// empty checks that all places of a limiter were given back.
+func empty(t *testing.T, l *limiter.Limiter) {
 	t.Helper()
-	for i := range g.running + g.waiting {
-		arrives(t, g, fmt.Sprint("caller ", i), errs.Internal)
+	if n := l.Taken(); n != 0 {
+		t.Errorf("%d places were not given back", n)
 	}
 }
 
@@ -58,8 +61,8 @@ func post(t *testing.T, h http.Handler, path, body string) *httptest.ResponseRec
 // places of their own.
 func TestAFullHouseRefusesAndStaysAlive(t *testing.T) {
 	t.Parallel()
-	h, log, now := service(t, Config{RequestsAtOnce: 2, RequestsWaiting: 3})
-	fill(t, &h.door.others)
+	h, log, now := service(t, Config{})
+	h.door.classes[ClassOrdinary] = noPlace()
 	for i := range 50 { // they come back one after the other
 		w, body := ask(t, h, "GET", "/demo/rest/svc/v2/sites", "Authorization", "Bearer x")
 		if w.Code != 503 || body.Code != "service_unavailable" || w.Header().Get("Retry-After") != fmt.Sprint(1+i%comebacks) {
@@ -79,7 +82,7 @@ func TestAFullHouseRefusesAndStaysAlive(t *testing.T) {
 	if w := post(t, h, "/modal/v1/transactions", "{}"); w.Code == 503 {
 		t.Errorf("a payment answers %d", w.Code)
 	}
-	fill(t, &h.door.logins)
+	h.door.classes[ClassLogins] = noPlace()
 	if w := post(t, h, loginPath, "{}"); w.Code != 503 {
 		t.Errorf("a login too many answers %d", w.Code)
 	}
@@ -98,7 +101,9 @@ func TestOneCallerIsRefusedAndOthersAreNot(t *testing.T) {
 	t.Parallel()
 	h, _, _ := service(t, Config{RequestsAtOnce: 100, RequestsPerCaller: 5})
 	for range 5 {
-		arrives(t, &h.door.others, stranger, errs.Internal)
+		if err := h.door.classes[ClassOrdinary].Acquire(t.Context(), stranger, 1); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for i := range 10 {
 		w, body := ask(t, h, "GET", "/demo/rest/svc/v2/sites", "Authorization", fmt.Sprint("Bearer made up ", i))
@@ -126,6 +131,10 @@ func TestOnlyBodiesThatAreDescribedAreRead(t *testing.T) {
 	if err := yaml.Unmarshal(docs.OpenAPI, &described); err != nil {
 		t.Fatal(err)
 	}
+	takes := map[string]bool{}
+	for _, r := range Routes(Config{}) {
+		takes[r.Name] = r.body > 0
+	}
 	seen := 0
 	for path, methods := range described.Paths {
 		for method, node := range methods {
@@ -141,8 +150,8 @@ func TestOnlyBodiesThatAreDescribedAreRead(t *testing.T) {
 			}
 			name := strings.TrimSuffix(op.ID, "AtSite")
 			// A file is read by its handler, piece by piece.
-			if reads := !op.Body.IsZero() && name != "createImport"; reads != (bodyOf[name] > 0) {
-				t.Errorf("%s %s: a body is described: %t, it is read: %t", method, path, reads, bodyOf[name] > 0)
+			if reads := !op.Body.IsZero() && name != "createImport"; reads != takes[name] {
+				t.Errorf("%s %s: a body is described: %t, it is read: %t", method, path, reads, takes[name])
 			}
 			seen++
 		}
@@ -153,13 +162,10 @@ func TestOnlyBodiesThatAreDescribedAreRead(t *testing.T) {
 }
 
 func TestKnownCallersAreFew(t *testing.T) {
-	var k knownCallers
-	for i := range 5 * rememberedCallers {
+	k := newKnownCallers()
+	for i := range 2 * knownTokens {
 		k.learn(fmt.Sprint(i), access.Actor{UserID: int64(i + 1)})
 		k.find("0") // who comes again and again is not forgotten
-	}
-	if n := len(k.young) + len(k.aged); n > 2*rememberedCallers {
-		t.Errorf("%d are remembered", n)
 	}
 	if k.find("0") != "user 1" || k.find("1") != "" || k.find("") != "" {
 		t.Errorf("%q, %q", k.find("0"), k.find("1"))
@@ -185,10 +191,13 @@ func TestBodiesHaveABound(t *testing.T) {
 	if w := post(t, h, loginPath, large); w.Code != 400 {
 		t.Fatalf("one body: %d %s", w.Code, w.Body)
 	}
-	held := 0
-	for h.door.bodies.take(stranger, 1<<20) == nil {
-		held++
+	hold := func(caller string) (held int) {
+		for h.door.bodies.bytes.Acquire(t.Context(), caller, 1<<20) == nil {
+			held++
+		}
+		return held
 	}
+	held := hold(stranger)
 	if held < 2 || held > 8 {
 		t.Errorf("%d bodies of one caller are held", held)
 	}
@@ -198,24 +207,20 @@ func TestBodiesHaveABound(t *testing.T) {
 	if w := post(t, h, loginPath, `{}`+strings.Repeat(" ", smallBody-3)); w.Code != 400 {
 		t.Errorf("a small body meanwhile: %d %s", w.Code, w.Body)
 	}
+	h.door.bodies.bytes.Release(stranger, int64(held)<<20)
 	for i := range 100 {
-		if h.door.bodies.take(fmt.Sprint("caller ", i), 1<<20) != nil {
-			held += i
-			break
-		}
+		held += hold(fmt.Sprint("caller ", i))
 	}
 	if held > 40 {
 		t.Errorf("%d bodies are held", held)
 	}
-	h.door.bodies.give(stranger, h.door.bodies.by[stranger])
-	h.door.bodies.used = h.door.bodies.most
 	if w := post(t, h, loginPath, large); w.Code != 503 {
 		t.Errorf("one body more than all may have: %d %s", w.Code, w.Body)
 	}
-	if n := h.door.bodies.by[stranger]; n != 0 {
-		t.Errorf("%d bytes were not given back", n)
+	if n := h.door.bodies.bytes.Taken(); n != bodyBytes {
+		t.Errorf("%d bytes are taken", n)
 	}
-	empty(t, &h.door.logins)
+	empty(t, h.door.classes[ClassLogins])
 }
 
 func TestSizesOfBodies(t *testing.T) {
@@ -244,9 +249,7 @@ func TestSizesOfBodies(t *testing.T) {
 			t.Errorf("%.40q: %d %s", head, response.StatusCode, text)
 		}
 	}
-	if h.door.bodies.used != 0 {
-		t.Errorf("%d bytes were not given back", h.door.bodies.used)
-	}
+	empty(t, h.door.bodies.bytes)
 }
 
 // A body that does not come must not hold a place until the client gets tired.
@@ -262,12 +265,12 @@ func TestABodyHasToCome(t *testing.T) {
 
 func TestPagesComeInByTheSameDoor(t *testing.T) {
 	t.Parallel()
-	h, _, _ := service(t, Config{RequestsAtOnce: 1, RequestsWaiting: 1})
-	pages := h.Admit(LaneOthers, 1000, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }))
+	h, _, _ := service(t, Config{})
+	pages := h.Admit(ClassOrdinary, 1000, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }))
 	if w, _ := ask(t, pages, "GET", "/healthz"); w.Code != http.StatusAccepted {
 		t.Errorf("a page: %d", w.Code)
 	}
-	fill(t, &h.door.others)
+	h.door.classes[ClassOrdinary] = noPlace()
 	if w, body := ask(t, pages, "GET", "/page"); w.Code != 503 || body.Code != "service_unavailable" || w.Header().Get("Retry-After") == "" {
 		t.Errorf("a page too many: %d %+v", w.Code, body)
 	}

@@ -74,11 +74,10 @@ func (s *server) nextEvents(c *call, f events.Filter, wait time.Duration) (event
 		return s.app.Events.List(c.ctx, c.actor, f)
 	}
 	caller := cmp.Or(c.actor.Caller(), c.caller)
-	if err := s.door.watchers.arrive(caller); err != nil {
-		c.refused = true
+	if err := c.acquire(s.door.watchers, caller, 1); err != nil {
 		return events.Page{}, err
 	}
-	defer s.door.watchers.leave(caller)
+	defer s.door.watchers.Release(caller, 1)
 	watch := s.app.Events.Watch(c.actor.SiteID)
 	defer watch.Close()
 	ctx, cancel := context.WithTimeout(c.ctx, wait)

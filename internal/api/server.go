@@ -17,6 +17,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/card"
 	"holdfast/internal/errs"
+	"holdfast/internal/lib/limiter"
 	"holdfast/internal/platform/core"
 )
 
@@ -49,21 +50,21 @@ type call struct {
 	id        int64        // in the path; 0 if the pattern has none
 	longID    bool         // the number in the path is too long for an id: nothing has it
 	requestID string
-	address   string   // of the client
-	site      string   // path of the site, after it was found
-	route     string   // the pattern of the route
-	body      []byte   // as the client sent it
-	bodyErr   error    // why it could not be read
-	door      *door    // through which it came
-	gate      *gate    // of its lane
-	caller    string   // who it counts for at the gate
-	stay      *stay    // while it has a place there, or goes on after its turn
-	stranger  bool     // its token is looked up, and nobody knows it yet
-	refused   bool     // at the door, for want of a place
-	replayed  bool     // the answer is that of an earlier request with the same idempotency key
-	lag       core.Lag // of the copy from which a report was read
-	status    int      // sent to the client; 0 before
-	bytes     int      // of the body, sent so far
+	address   string           // of the client
+	site      string           // path of the site, after it was found
+	route     string           // the pattern of the route
+	body      []byte           // as the client sent it
+	bodyErr   error            // why it could not be read
+	door      *door            // through which it came
+	places    *limiter.Limiter // of its class
+	caller    string           // whose places they are
+	inside    bool             // it has a place
+	stranger  bool             // its token is looked up, and nobody knows it yet
+	refused   bool             // at the door, because there was no place
+	replayed  bool             // the answer is that of an earlier request with the same idempotency key
+	lag       core.Lag         // of the copy from which a report was read
+	status    int              // sent to the client; 0 before
+	bytes     int              // of the body, sent so far
 }
 
 // WriteHeader implements http.ResponseWriter. It panics where the answer is for a sender who may not hold: its handler has asked nobody.
@@ -251,8 +252,8 @@ func (s *server) admit(c *call, route Route, remembered bool) error {
 	if !route.access.allows(actor.Abilities) {
 		return access.ErrAbilities(actor.Abilities)
 	}
-	if right, more := rights[route.Name]; more {
-		return actor.Require(right)
+	if route.right != "" {
+		return actor.Require(route.right)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func (p *program) withPages(service api.Service) http.Handler {
 		path := r.URL.Path
 		page := func(h http.Handler) {
 			if p.readsDatabase(r) {
-				h = service.Admit(p.laneOf(r), kit.MaxForm, h)
+				h = service.Admit(p.classOf(r), kit.MaxForm, h)
 			}
 			p.showPage(w, r, h, service)
 		}
@@ -68,25 +68,25 @@ func (p *program) readsDatabase(r *http.Request) bool {
 	}
 }
 
-// pageLanes are the lanes of the dashboard's pages that do not wait with all others.
-var pageLanes = map[string]api.Lane{
-	"POST " + kit.Path + "/sign-in":                      api.LaneLogins,
-	"POST " + kit.Path + "/prove":                        api.LaneLogins,
-	"POST " + kit.Path + "/password":                     api.LaneLogins,
-	"POST " + kit.Path + "/account/password":             api.LaneLogins,
-	"POST " + kit.Path + "/account/second-factor/remove": api.LaneLogins,
+// pageClasses are the classes of the dashboard's pages that do not wait with all others.
+var pageClasses = map[string]api.Class{
+	"POST " + kit.Path + "/sign-in":                      api.ClassLogins,
+	"POST " + kit.Path + "/prove":                        api.ClassLogins,
+	"POST " + kit.Path + "/password":                     api.ClassLogins,
+	"POST " + kit.Path + "/account/password":             api.ClassLogins,
+	"POST " + kit.Path + "/account/second-factor/remove": api.ClassLogins,
 
-	"POST " + kit.Path + "/sites/{site}/bookings/import":                    api.LaneFiles,
-	"POST " + kit.Path + "/sites/{site}/channels/{id}/protection/documents": api.LaneFiles,
-	"GET " + kit.Path + "/sites/{site}/imports/{id}/refused":                api.LaneRefused,
+	"POST " + kit.Path + "/sites/{site}/bookings/import":                    api.ClassUploads,
+	"POST " + kit.Path + "/sites/{site}/channels/{id}/protection/documents": api.ClassUploads,
+	"GET " + kit.Path + "/sites/{site}/imports/{id}/refused":                api.ClassRefusedRows,
 }
 
-// laneOf is the lane of a page.
-func (p *program) laneOf(r *http.Request) api.Lane {
+// classOf is the class of a page.
+func (p *program) classOf(r *http.Request) api.Class {
 	if !p.dashboard.Serves(r) {
-		return api.LaneOthers
+		return api.ClassOrdinary
 	}
-	return pageLanes[p.dashboard.Route(r)]
+	return pageClasses[p.dashboard.Route(r)]
 }
 
 // robots tells crawlers what is for them.

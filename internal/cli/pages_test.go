@@ -17,28 +17,28 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// TestLanesOfPages: each pattern is one of a page, and what is not named waits with all others.
-func TestLanesOfPages(t *testing.T) {
+// TestClassesOfPages: each pattern is one of a page, and what is not named waits with all others.
+func TestClassesOfPages(t *testing.T) {
 	t.Parallel()
 	frame, err := dashboard.New(kit.Config{Base: "http://localhost", Log: slog.New(slog.DiscardHandler)}, &app.App{Orders: &schedules.Orders{}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &program{dashboard: frame}
-	lane := func(pattern string) api.Lane {
+	class := func(pattern string) api.Class {
 		method, path, _ := strings.Cut(strings.NewReplacer("{site}", "demo", "{id}", "7").Replace(pattern), " ")
-		return p.laneOf(httptest.NewRequest(method, path, nil))
+		return p.classOf(httptest.NewRequest(method, path, nil))
 	}
-	for pattern, want := range pageLanes {
-		if got := lane(pattern); got != want || got == api.LaneOthers {
-			t.Errorf("%s: lane %d, not %d", pattern, got, want)
+	for pattern, want := range pageClasses {
+		if got := class(pattern); got != want || got == api.ClassOrdinary {
+			t.Errorf("%s: class %d, not %d", pattern, got, want)
 		}
 	}
 	for _, pattern := range []string{
 		"GET /dashboard/sign-in", "GET /dashboard/sites/{site}/bookings/import", "POST /dashboard/sites/{site}/bookings/new", "POST /dashboard/no/page", "POST /",
 	} {
-		if got := lane(pattern); got != api.LaneOthers {
-			t.Errorf("%s: lane %d", pattern, got)
+		if got := class(pattern); got != api.ClassOrdinary {
+			t.Errorf("%s: class %d", pattern, got)
 		}
 	}
 }

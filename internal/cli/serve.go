@@ -16,7 +16,7 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/jobs"
-	"holdfast/internal/lib/lane"
+	"holdfast/internal/store"
 	"holdfast/internal/web"
 	"holdfast/internal/web/certificate"
 	"holdfast/internal/web/checkout"
@@ -85,7 +85,7 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	if p.shop != nil {
 		pages.Checkout = checkout.Path
 	}
-	p.db.SetLane(lane.Bounds{Lifetime: reportTimeout})
+	p.db.BoundReports(store.ReportBounds{Bounds: store.DefaultReportBounds(), Lifetime: reportTimeout})
 	if p.Replica != "" {
 		if err := p.db.ReadReportsFrom(p.Replica, p.ReplicaMaxLag); err != nil {
 			return fmt.Errorf("--replica: %w", err)

@@ -29,9 +29,6 @@ func (db *DB) MigrateTo(ctx context.Context, version int) error {
 	return db.migrate(ctx, files)
 }
 
-// SetPatience changes how long a long read waits for its turn.
-func (db *DB) SetPatience(d time.Duration) { db.long.Patience = d }
-
 // SetLog changes the bounds of SQLite's log. Call it before the first write.
 func (db *DB) SetLog(b sqlite.Bounds) { db.log.Bounds = b }
 
@@ -48,8 +45,8 @@ func (db *DB) AwaitQueued(calls int) {
 	}
 }
 
-// CallersInLane is how many callers have a read in the lane of long reads.
-func (db *DB) CallersInLane() int { return db.long.Callers() }
+// LongReads is how many long reads run or wait.
+func (db *DB) LongReads() int64 { return db.long.limiter.Taken() }
 
 // Writers is how many transactions of several writes can be open at once.
 func (db *DB) Writers() int { return db.engine.writers }

@@ -3,31 +3,64 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"time"
 
 	"holdfast/internal/errs"
-	"holdfast/internal/lib/lane"
+	"holdfast/internal/lib/limiter"
 )
 
 // longReads are those that go through many rows. They have connections of their own, so that however many are asked for,
 // short reads and writes find one.
 type longReads struct {
-	*lane.Lane
-	pool *sql.DB
+	pool    *sql.DB
+	bounds  ReportBounds
+	limiter *limiter.Limiter
 }
 
-// SetLane changes the bounds of long reads; a zero stands for the default. Call it before the first of them.
-func (db *DB) SetLane(b lane.Bounds) {
-	l := lane.New(b)
-	db.long.Lane = l // the program's own reads find a connection besides those of the readers
-	db.long.pool.SetMaxOpenConns(l.Readers + 1)
-	db.long.pool.SetMaxIdleConns(l.Readers)
+// ReportBounds bound long reads.
+type ReportBounds struct {
+	limiter.Bounds
+	Lifetime time.Duration // how long one runs before it is ended; zero: as long as its caller waits
 }
 
-// laneOf makes the lane over connections that nothing else uses.
-func (db *DB) laneOf(pool *sql.DB) {
+// DefaultReportBounds has two long reads run at once. No caller alone fills the queue.
+func DefaultReportBounds() limiter.Bounds {
+	return limiter.Bounds{Places: 2, PerCaller: 6, Queue: 16, Wait: 5 * time.Second}
+}
+
+// BoundReports changes the bounds of long reads. Call it before the first of them.
+func (db *DB) BoundReports(b ReportBounds) {
+	db.long.bounds, db.long.limiter = b, limiter.New(b.Bounds)
+	db.long.pool.SetMaxOpenConns(int(b.Places) + 1) // the program's own reads find a connection besides those of the readers
+	db.long.pool.SetMaxIdleConns(int(b.Places))
+}
+
+// readReportsOn has long reads use connections that nothing else uses.
+func (db *DB) readReportsOn(pool *sql.DB) {
 	db.long = &longReads{pool: pool}
-	db.SetLane(lane.Bounds{})
+	db.BoundReports(ReportBounds{Bounds: DefaultReportBounds()})
+}
+
+// refuse is the error of a long read that has no place, and may come again later.
+func (l *longReads) refuse(message string, err error) error {
+	return &errs.Error{Kind: errs.Unavailable, Message: message, RetryAfter: l.bounds.Wait, Err: err}
+}
+
+// acquire waits for a place.
+func (l *longReads) acquire(ctx context.Context, caller string) error {
+	err := l.limiter.Acquire(ctx, caller, 1)
+	switch {
+	case errors.Is(err, limiter.ErrCaller):
+		return &errs.Error{
+			Kind: errs.TooMany, RetryAfter: l.bounds.Wait,
+			Message: "You have too many large reports open at the same time. Wait for some answers first.",
+		}
+	case errors.Is(err, limiter.ErrFull):
+		return l.refuse("Too many large reports are being computed. Try again in some seconds.", nil)
+	}
+	return err
 }
 
 // Report runs fn on one snapshot, for as long as it takes: it is for what goes through many rows. A few run at once, some
@@ -39,23 +72,22 @@ func (db *DB) Report(ctx context.Context, site int64, caller string, fn func(tx 
 	if caller == "" {
 		return db.outward(db.readOn(ctx, l.pool, fn))
 	}
-	leave, err := l.Enter(ctx, caller)
-	if err != nil {
+	if err := l.acquire(ctx, caller); err != nil {
 		return err
 	}
-	defer leave()
+	defer l.limiter.Release(caller, 1)
 	within := ctx
-	if l.Lifetime > 0 {
+	if l.bounds.Lifetime > 0 {
 		var cancel context.CancelFunc
-		within, cancel = context.WithTimeout(ctx, l.Lifetime)
+		within, cancel = context.WithTimeout(ctx, l.bounds.Lifetime)
 		defer cancel()
 	}
 	if db.replica != nil && db.replica.read(within, fn) {
 		return nil
 	}
-	err = db.readOn(within, l.pool, fn)
+	err := db.readOn(within, l.pool, fn)
 	if err != nil && within.Err() != nil && ctx.Err() == nil && errs.KindOf(err) == errs.Internal {
-		return l.Refuse(fmt.Sprintf("This report took longer than %s. Ask for fewer days or channels.", l.Lifetime), err)
+		return l.refuse(fmt.Sprintf("This report took longer than %s. Ask for fewer days or channels.", l.bounds.Lifetime), err)
 	}
 	return db.outward(err)
 }

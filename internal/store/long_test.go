@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"holdfast/internal/errs"
-	"holdfast/internal/lib/lane"
+	"holdfast/internal/lib/limiter"
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/dbtest"
 )
@@ -22,7 +22,7 @@ const endless = `WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x FROM c) SE
 func TestLongReadsLeaveRoomForOthers(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
-		db.SetLane(lane.Bounds{Readers: 2, Waiting: 3, Patience: time.Hour})
+		db.BoundReports(store.ReportBounds{Bounds: limiter.Bounds{Places: 2, Queue: 3, Wait: time.Hour}})
 		const asked = 40
 		running, end, done := make(chan struct{}, asked), make(chan struct{}), make(chan error, asked)
 		for i := range asked {
@@ -65,13 +65,13 @@ func TestLongReadsLeaveRoomForOthers(t *testing.T) {
 	})
 }
 
-// TestOneCallerDoesNotFillTheLane: whoever asks for more than six at once is told so, and others still find a place. What has
+// TestOneCallerDoesNotTakeAllReports: whoever asks for more than six at once is told so, and others still find a place. What has
 // ended counts no more.
-func TestOneCallerDoesNotFillTheLane(t *testing.T) {
+func TestOneCallerDoesNotTakeAllReports(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
 	const each = 6
-	db.SetLane(lane.Bounds{Readers: each + 2})
+	db.BoundReports(store.ReportBounds{Bounds: limiter.Bounds{Places: each + 2, PerCaller: each, Wait: time.Second}})
 	long := func(caller string, then func()) error {
 		return db.Report(t.Context(), store.Deployment, caller, func(*store.Tx) error {
 			then()
@@ -103,7 +103,7 @@ func TestOneCallerDoesNotFillTheLane(t *testing.T) {
 	if err := long("greedy", func() {}); err != nil {
 		t.Errorf("what has ended still counts: %v", err)
 	}
-	if n := db.CallersInLane(); n != 0 {
+	if n := db.LongReads(); n != 0 {
 		t.Errorf("%d callers are remembered", n)
 	}
 }
@@ -117,11 +117,11 @@ func TestALongReadEnds(t *testing.T) {
 				return dbtest.Numbers(tx, query, func(int64) error { return nil })
 			})
 		}
-		db.SetLane(lane.Bounds{Readers: 1, Lifetime: 10 * time.Millisecond})
+		db.BoundReports(store.ReportBounds{Bounds: limiter.Bounds{Places: 1}, Lifetime: 10 * time.Millisecond})
 		if err := run(t.Context(), endless); !errs.Is(err, errs.Unavailable) {
 			t.Errorf("its time is over: %v", err)
 		}
-		db.SetLane(lane.Bounds{Readers: 1})
+		db.BoundReports(store.ReportBounds{Bounds: limiter.Bounds{Places: 1, Queue: 1, Wait: time.Millisecond}})
 		ctx, leave := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer leave()
 		if err := run(ctx, endless); err == nil {
@@ -131,13 +131,11 @@ func TestALongReadEnds(t *testing.T) {
 			t.Errorf("the next one: %v", err)
 		}
 		err := db.Report(t.Context(), store.Deployment, "another", func(*store.Tx) error {
-			db.SetPatience(time.Nanosecond)
 			if err := run(t.Context(), `SELECT 1`); !errs.Is(err, errs.Unavailable) {
 				t.Errorf("one that has waited long enough: %v", err)
 			}
 			gone, leave := context.WithCancel(t.Context())
 			leave()
-			db.SetPatience(time.Hour)
 			if err := run(gone, `SELECT 1`); !errors.Is(err, context.Canceled) {
 				t.Errorf("one whose caller has gone: %v", err)
 			}

@@ -187,7 +187,7 @@ func postgresAt(url string, clock func() time.Time) (*DB, error) {
 	long := stdlib.OpenDB(*config)
 	long.SetConnMaxIdleTime(5 * time.Minute)
 	db := &DB{engine: postgresEngine, clock: clock, read: pool, write: pool, bounds: bounds}
-	db.laneOf(long)
+	db.readReportsOn(long)
 	db.queue = newWriteQueue(db, sqlite.Turn{})
 	return db, nil
 }
@@ -249,7 +249,7 @@ func (db *DB) renewAfter(ctx context.Context, err error) bool {
 			db.read.SetMaxIdleConns(0)
 			db.read.SetMaxIdleConns(postgresConns)
 			db.long.pool.SetMaxIdleConns(0)
-			db.long.pool.SetMaxIdleConns(db.long.Readers)
+			db.long.pool.SetMaxIdleConns(int(db.long.bounds.Places))
 		}()
 		select {
 		case <-closed:

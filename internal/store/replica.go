@@ -65,7 +65,7 @@ func (db *DB) ReadReportsFrom(url string, most time.Duration) error {
 // Follow has reports read from a copy. Call it before the first of them.
 func (db *DB) Follow(r Replica) {
 	r.Most = cmp.Or(r.Most, 10*time.Second)
-	r.Copy.SetLane(db.long.Bounds)
+	r.Copy.BoundReports(db.long.bounds)
 	db.replica = &follower{Replica: r, of: db}
 }
 

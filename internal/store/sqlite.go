@@ -125,7 +125,7 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 	db := &DB{engine: sqliteEngine, clock: clock, read: read, write: write}
 	read.SetMaxOpenConns(db.Computing())
 	read.SetMaxIdleConns(db.Computing())
-	db.laneOf(sql.OpenDB(long))
+	db.readReportsOn(sql.OpenDB(long))
 	db.long.pool.SetConnMaxIdleTime(time.Minute) // gives its cache back
 	if db.files, err = sqlite.WatchFile(path); err != nil {
 		return nil, errors.Join(err, db.Close())

@@ -12,7 +12,6 @@ import (
 	"holdfast/internal/domain/check"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/errs"
-	"holdfast/internal/lib/loginline"
 	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/store"
@@ -73,13 +72,13 @@ type Links struct {
 	// mail queues a mail in the same write. The room of mails stands above this one.
 	mail func(tx *store.Tx, m LinkMail) error
 	// sends says whether mails go out. Where none do, whoever invites is shown the link.
-	sends func() bool
-	line  *loginline.Line // where passwords wait to be hashed, with those of logins
+	sends    func() bool
+	sessions *Sessions // passwords wait to be hashed with those of logins
 }
 
 // NewLinks makes the use cases.
 func NewLinks(s *Sessions, mail func(tx *store.Tx, m LinkMail) error, sends func() bool) *Links {
-	return &Links{s.Core, mail, sends, s.strangers}
+	return &Links{s.Core, mail, sends, s}
 }
 
 // make makes a link for a user, ends the older ones like it, and has it mailed if the user has an e-mail address.
@@ -157,7 +156,7 @@ func (l *Links) Choose(ctx context.Context, secret, password, address string) er
 		return noLink(store.ErrNotFound)
 	}
 	user := found.User
-	hash, err := l.hash(ctx, secret, password, addressGroup(address), user.Username)
+	hash, err := l.hash(ctx, secret, password, address)
 	if err != nil {
 		return err
 	}
@@ -182,20 +181,18 @@ func (l *Links) Choose(ctx context.Context, secret, password, address string) er
 	})
 }
 
-// hash hashes a password in the line of logins: a hash takes much memory, and one link can be sent many times at once.
-func (l *Links) hash(ctx context.Context, secret, password, address, account string) (string, error) {
+// hash hashes a password when it is its turn: one link can be sent many times at once.
+func (l *Links) hash(ctx context.Context, secret, password, address string) (string, error) {
 	if err := secrets.CheckBounds(password); err != nil {
 		return "", err
 	}
-	leave, waited, err := l.line.Enter(ctx, address, account)
+	release, err := await(ctx, l.sessions.hashing.strangers, addressGroup(address))
 	if err != nil {
 		return "", err
 	}
-	defer leave()
-	if waited { // somebody may have used the link meanwhile
-		if _, err := l.Look(ctx, secret); err != nil {
-			return "", err
-		}
+	defer release()
+	if _, err := l.Look(ctx, secret); err != nil { // somebody may have used the link meanwhile
+		return "", err
 	}
 	return l.Cost.HashPassword(password)
 }

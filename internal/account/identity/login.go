@@ -58,7 +58,7 @@ type Session struct {
 
 // Login checks a user name, a password and the second factor, if the account has one, and opens a session. A wrong
 // name and a wrong password get the same answer after the same work, so that nobody can find out which names exist.
-// After failures the next login has to wait (see identity.Backoff). Too many logins at once are refused (see line).
+// After failures the next login has to wait (see identity.Backoff). Too many logins at once are refused (see hashing).
 func (s *Sessions) Login(ctx context.Context, in Login) (Session, error) {
 	in.Username = strings.ToLower(in.Username)
 	a, err := s.judge(ctx, in)
@@ -95,16 +95,16 @@ func (s *Sessions) judge(ctx context.Context, in Login) (attempt, error) {
 	if err != nil {
 		return a, err
 	}
-	queue, address := s.strangers, addressGroup(in.Address)
+	queue, caller := s.hashing.strangers, addressGroup(in.Address)
 	if a.deviceID != "" {
-		queue, address = s.devices, a.own()
+		queue, caller = s.hashing.devices, a.own()
 	}
-	leave, waited, err := queue.Enter(ctx, address, in.Username)
+	release, err := await(ctx, queue, caller)
 	if err != nil {
 		return a, err
 	}
-	defer leave()
-	if waited && !a.codeUsed { // other attempts may have failed meanwhile
+	defer release()
+	if !a.codeUsed { // other attempts may have failed meanwhile
 		if a, err = s.begin(ctx, in); err != nil {
 			return a, err
 		}

@@ -123,14 +123,14 @@ func TestANameLikeAnAddressKeepsNoMail(t *testing.T) {
 	})
 }
 
-// TestALinkWaitsInTheLineOfLogins: no more passwords of links are hashed at once than of logins.
-func TestALinkWaitsInTheLineOfLogins(t *testing.T) {
+// TestALinkWaitsWithLogins: no more passwords of links are hashed at once than of logins.
+func TestALinkWaitsWithLogins(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		in := identity.UserFields{Username: "eve", Email: "eve@example.com"}
 		_, secret, err := h.Links.Invite(t.Context(), access.System(1), in, access.ReadOnly, false)
 		apptest.WantKind(t, err, errs.Internal, "an invitation")
-		empty := h.Sessions.FillLine("192.0.2.7")
+		empty := h.Sessions.FillHashing()
 		err = h.Links.Choose(t.Context(), secret, "short", "192.0.2.7")
 		apptest.WantKind(t, err, errs.Invalid, "what needs no hash")
 		err = h.Links.Choose(t.Context(), secret, newPassword, "192.0.2.7")

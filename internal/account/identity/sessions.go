@@ -5,7 +5,6 @@ package identity
 import (
 	"context"
 	"errors"
-	"runtime"
 	"time"
 
 	"holdfast/internal/account/credentials"
@@ -13,7 +12,6 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/errs"
-	"holdfast/internal/lib/loginline"
 	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/store"
@@ -22,22 +20,16 @@ import (
 // Sessions lets users log in, and finds out who sends a request.
 type Sessions struct {
 	*core.Core
-	keys   *keys
-	tokens *Tokens
-	memory memory
-	// The lines of logins whose passwords wait to be hashed. Strangers have three places at most, and leave one processor free for all
-	// others: more would only take memory. Devices that have logged in before have a place of their own: whatever strangers send, they do
-	// not wait for it.
-	strangers, devices *loginline.Line
+	keys    *keys
+	tokens  *Tokens
+	memory  memory
+	hashing hashing
 }
 
 // NewSessions makes the use cases.
 func NewSessions(core *core.Core, tokens *Tokens) *Sessions {
 	core.Sealed.Register(sealedColumns...)
-	return &Sessions{
-		Core: core, keys: &keys{Core: core}, tokens: tokens,
-		strangers: loginline.New(min(3, max(1, runtime.NumCPU()-1)), 16, 64), devices: loginline.New(1, 2, 16),
-	}
+	return &Sessions{Core: core, keys: &keys{Core: core}, tokens: tokens, hashing: newHashing()}
 }
 
 // Authenticate finds out who sends a request to the site with a path, and which role this user has there now. bearer

@@ -7,8 +7,9 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
-	"holdfast/internal/lib/lane"
+	"holdfast/internal/lib/limiter"
 	"holdfast/internal/platform/core"
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/dbtest"
@@ -21,7 +22,7 @@ func TestReportsThatScanWaitInALineOfTheirOwn(t *testing.T) {
 	for _, engine := range dbtest.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
 			w := newWorld(t, engine.Database(t), io.Discard)
-			w.core.Store.SetLane(lane.Bounds{Readers: 1, Waiting: -1})
+			w.core.Store.BoundReports(store.ReportBounds{Bounds: limiter.Bounds{Places: 1, Wait: 5 * time.Second}})
 			k := &talk{world: w, as: "reader", kept: map[string]string{}}
 			status := func(address string) (int, string) {
 				r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
@@ -72,7 +73,7 @@ func TestReportsThatScanWaitInALineOfTheirOwn(t *testing.T) {
 			if err := w.core.Store.Write(t.Context(), func(tx *store.Tx) error { return core.Changed(tx, 1) }); err != nil {
 				t.Fatal(err)
 			}
-			w.core.Store.SetLane(lane.Bounds{Each: -1}) // the caller has as many as it may
+			w.core.Store.BoundReports(store.ReportBounds{Bounds: limiter.Bounds{Places: 1, PerCaller: -1, Wait: 5 * time.Second}}) // the caller has as many as it may
 			for _, address := range scan {
 				if got, wait := status(v2 + address); got != http.StatusTooManyRequests || wait != "5" {
 					t.Errorf("%s, one too many of a caller: %d, Retry-After %q", address, got, wait)

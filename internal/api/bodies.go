@@ -1,0 +1,116 @@
+package api
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"holdfast/internal/errs"
+	"holdfast/internal/lib/limiter"
+)
+
+// Bounds of bodies.
+const (
+	bodiesAtOnce  = 1024     // that are still being sent
+	bodyBytes     = 16 << 20 // of all bodies together
+	bodyBytesEach = 4 << 20  // of the bodies of one caller
+	smallBody     = 8 << 10  // what a body may have without counting: bodiesAtOnce bounds these
+	largeBody     = 64 << 10 // of these, one after the other is decoded, so that the rest of the machine is for others
+	bodyTime      = 10 * time.Second
+)
+
+// bodies are those that are held at the same time.
+type bodies struct {
+	sending *limiter.Limiter // counts requests
+	bytes   *limiter.Limiter
+	large   *limiter.Limiter // counts bodies that are decoded
+	time    time.Duration    // in which a body has to come
+}
+
+// newBodies bounds bodies. each is how many one caller may send at the same time.
+func newBodies(each int64) bodies {
+	return bodies{
+		sending: limiter.New(limiter.Bounds{Places: bodiesAtOnce, PerCaller: each}),
+		bytes:   limiter.New(limiter.Bounds{Places: bodyBytes, PerCaller: bodyBytesEach}),
+		large:   limiter.New(limiter.Bounds{Places: 1, Queue: bodyBytes / largeBody}),
+		time:    bodyTime,
+	}
+}
+
+// read reads the body of a request into the call, as far as a body may go. release gives back what it takes. The error is that
+// the body is too large, or that nothing more may be held. That it is broken is told to the handler.
+func (b *bodies) read(c *call, most int) (release func(), err error) {
+	held := 0
+	release = func() {
+		if held > 0 {
+			b.bytes.Release(c.caller, int64(held))
+		}
+	}
+	if c.r.Body == nil || c.r.Body == http.NoBody {
+		return release, nil
+	}
+	if c.r.ContentLength > int64(most) { // not one byte of it is read
+		return release, errBodyTooLarge(most)
+	}
+	if err := c.acquire(b.sending, c.caller, 1); err != nil {
+		return release, err
+	}
+	defer b.sending.Release(c.caller, 1)
+	defer hurry(c, b.time)()
+	source := http.MaxBytesReader(c.ResponseWriter, c.r.Body, int64(most))
+	first := smallBody
+	if c.r.ContentLength >= 0 {
+		first = min(int(c.r.ContentLength)+1, smallBody)
+	}
+	body := make([]byte, 0, first)
+	for {
+		if len(body) == cap(body) {
+			size := min(2*cap(body), most+1)
+			if known := int(c.r.ContentLength) + 1; known > cap(body) && cap(body) > smallBody { // it has really begun
+				size = known
+			}
+			if err := c.acquire(b.bytes, c.caller, size-cap(body)); err != nil {
+				return release, err
+			}
+			held += size - cap(body)
+			body = append(make([]byte, 0, size), body...)
+		}
+		n, err := source.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		if errors.Is(err, io.EOF) {
+			c.body = body
+			return release, nil
+		}
+		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+			return release, errBodyTooLarge(most)
+		}
+		if err != nil {
+			c.bodyErr = &errs.Error{Kind: errs.BadJSON, Message: "The body could not be read to its end.", Err: err}
+			return release, nil
+		}
+	}
+}
+
+// decode runs the decoding of a body when it is its turn.
+func (b *bodies) decode(c *call, decoding func() error) error {
+	if len(c.body) > largeBody {
+		if err := b.large.Acquire(c.ctx, "", 1); err != nil {
+			return err
+		}
+		defer b.large.Release("", 1)
+	}
+	return decoding()
+}
+
+func errBodyTooLarge(most int) error {
+	return errs.New(errs.BodyTooLarge, "The body may have at most %d bytes.", most)
+}
+
+// hurry ends the reading of a body that comes too slowly. The function that it returns stops that.
+func hurry(c *call, within time.Duration) (stop func() bool) {
+	connection := http.NewResponseController(c.ResponseWriter)
+	return time.AfterFunc(within, func() {
+		_ = connection.SetReadDeadline(time.Unix(1, 0)) // an instant that is over
+	}).Stop
+}

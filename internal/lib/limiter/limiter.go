@@ -1,0 +1,147 @@
+// Package limiter bounds how much runs at once: in all, and for each caller, with a bounded queue in front. It adds callers
+// and the end of the queue to golang.org/x/sync/semaphore. Begin reading at Limiter.Acquire.
+package limiter
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// Bounds of a limiter. A place is whatever is scarce: a running request, a call, a byte of memory.
+type Bounds struct {
+	Places    int64         // taken at once
+	PerCaller int64         // taken or waited for by one caller; zero: callers are not told apart; negative: none
+	Queue     int64         // waited for; zero: nobody waits
+	Wait      time.Duration // how long one waits; zero: as long as its context lasts
+}
+
+// The errors of a limiter, besides that of the context.
+var (
+	ErrCaller = errors.New("the caller has taken or asked for all its places")
+	ErrFull   = errors.New("the queue is full, or no place became free in time")
+)
+
+// Limiter hands out places, first come, first served. A caller stands in the queue with no more than could run at once, and
+// with the rest behind that in a queue of its own. So a newcomer waits behind a few calls of a heavy caller, not behind all.
+type Limiter struct {
+	bounds Bounds
+	places *semaphore.Weighted
+
+	mu      sync.Mutex
+	queued  int64 // taken, or waited for in the common queue
+	callers map[string]*caller
+}
+
+// caller is somebody who has taken or waits for places.
+type caller struct {
+	asked int64               // taken or waited for
+	own   *semaphore.Weighted // lets no more into the common queue than could run at once
+}
+
+// New makes a limiter.
+func New(b Bounds) *Limiter {
+	return &Limiter{bounds: b, places: semaphore.NewWeighted(b.Places), callers: map[string]*caller{}}
+}
+
+// Acquire waits for n places; n is at most what one caller may take. Unless it returns an error, Release must follow.
+// The caller "" stands for nobody in particular, and only the bounds of all count. A context that has ended ends only waiting.
+func (l *Limiter) Acquire(ctx context.Context, name string, n int64) error {
+	c, err := l.admit(name, n)
+	if err != nil {
+		return err
+	}
+	if err := l.wait(ctx, c, n); err != nil {
+		l.forget(name, n)
+		return err
+	}
+	return nil
+}
+
+// Release gives n places back that a caller has acquired.
+func (l *Limiter) Release(name string, n int64) {
+	l.places.Release(n)
+	l.forget(name, n).own.Release(n)
+}
+
+// Taken is how many places are taken or waited for in the common queue.
+func (l *Limiter) Taken() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.queued
+}
+
+// admit counts what a caller asks for, or refuses it.
+func (l *Limiter) admit(name string, n int64) (*caller, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	most, share := l.perCaller(name)
+	c := l.callers[name]
+	if c == nil {
+		c = &caller{own: semaphore.NewWeighted(share)}
+	}
+	if c.asked > most-n {
+		return nil, ErrCaller
+	}
+	more := min(c.asked+n, share) - min(c.asked, share)
+	if l.queued+more > l.bounds.Places+l.bounds.Queue {
+		return nil, ErrFull
+	}
+	l.queued += more
+	c.asked += n
+	l.callers[name] = c
+	return c, nil
+}
+
+// forget ends what admit began.
+func (l *Limiter) forget(name string, n int64) *caller {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, share := l.perCaller(name)
+	c := l.callers[name]
+	l.queued -= min(c.asked, share) - min(c.asked-n, share)
+	if c.asked -= n; c.asked == 0 {
+		delete(l.callers, name)
+	}
+	return c
+}
+
+// perCaller is the most that a caller may ask for, and how much of that stands in the common queue.
+func (l *Limiter) perCaller(name string) (most, share int64) {
+	if name == "" || l.bounds.PerCaller == 0 {
+		return math.MaxInt64, math.MaxInt64
+	}
+	return l.bounds.PerCaller, max(0, min(l.bounds.PerCaller, l.bounds.Places))
+}
+
+// wait waits in the caller's own queue, then in the common one.
+func (l *Limiter) wait(ctx context.Context, c *caller, n int64) error {
+	within := ctx
+	if l.bounds.Wait > 0 {
+		var cancel context.CancelFunc
+		within, cancel = context.WithTimeout(ctx, l.bounds.Wait)
+		defer cancel()
+	}
+	err := take(within, c.own, n)
+	if err == nil {
+		if err = take(within, l.places, n); err != nil {
+			c.own.Release(n)
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		return ErrFull
+	}
+	return err
+}
+
+// take takes places that are free even when the context has ended: then nothing waits.
+func take(ctx context.Context, from *semaphore.Weighted, n int64) error {
+	if from.TryAcquire(n) {
+		return nil
+	}
+	return from.Acquire(ctx, n)
+}
