@@ -237,13 +237,13 @@ var ago = clock.Since(clock.Unix(0, 0))
 }
 
 var nameCases = []broken{
-	{"few interfaces", "internal/app/a.go", "package app\n" + strings.Repeat("\ntype A interface{ B() }\n", 6), nil},
-	{"few interfaces", "internal/app/a.go", "package app\n" + strings.Repeat("\ntype A interface{ B() }\n", 7), []string{
+	{"few interfaces", "internal/app/a.go", "package app\n" + strings.Repeat("\ntype A interface{ B() }\n", 7), nil},
+	{"few interfaces", "internal/app/a.go", "package app\n" + strings.Repeat("\ntype A interface{ B() }\n", 8), []string{
 		"internal/app/a.go:3:", "internal/app/a.go:5:", "internal/app/a.go:7:", "internal/app/a.go:9:",
-		"internal/app/a.go:11:", "internal/app/a.go:13:", "internal/app/a.go:15:",
+		"internal/app/a.go:11:", "internal/app/a.go:13:", "internal/app/a.go:15:", "internal/app/a.go:17:",
 	}},
-	{"few interfaces", "internal/app/a.go", "package app\n" + strings.Repeat("\ntype A interface{ ~int | ~int64 }\n", 7), nil},
-	{"few interfaces", "internal/app/a_test.go", "package app\n" + strings.Repeat("\ntype A interface{ B() }\n", 7), nil},
+	{"few interfaces", "internal/app/a.go", "package app\n" + strings.Repeat("\ntype A interface{ ~int | ~int64 }\n", 8), nil},
+	{"few interfaces", "internal/app/a_test.go", "package app\n" + strings.Repeat("\ntype A interface{ B() }\n", 8), nil},
 	{"package names say something", "internal/util/a.go", "package money\n", []string{"internal/util/a.go:1: package name util"}},
 	{"package names say something", "internal/domain/money/a_test.go", "package helpers_test\n", []string{
 		"internal/domain/money/a_test.go:1: package name helpers",

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"holdfast/internal/store"
 )
 
 // Why a statement may go over several sites. docs/scale.md tells what that means for a database that is spread by site.
@@ -198,7 +200,7 @@ func TestSchemaFitsASpreadDatabase(t *testing.T) {
 }
 
 // migrated are the texts of all migrations, in their order.
-var migrated = sync.OnceValue(func() (text string) {
+func migrated() (text string) {
 	names, err := filepath.Glob("internal/store/migrations/*.sql") // sorted
 	if err != nil || len(names) == 0 {
 		panic(fmt.Sprint("the migrations are not found: ", err))
@@ -211,22 +213,13 @@ var migrated = sync.OnceValue(func() (text string) {
 		text += string(step)
 	}
 	return text
-})
+}
 
 // siteColumn names the column of each table of sites that says which site a row is of.
 var siteColumn = sync.OnceValue(func() map[string]string {
 	tables := map[string]string{"sites": "id"}
-	step := regexp.MustCompile(`CREATE TABLE (\w+) \(\s*site_id\b|ALTER TABLE (\w+) RENAME TO (\w+)|DROP TABLE (\w+)`)
-	for _, m := range step.FindAllStringSubmatch(migrated(), -1) {
-		switch {
-		case m[1] != "":
-			tables[m[1]] = "site_id"
-		case m[2] != "" && tables[m[2]] != "":
-			tables[m[3]] = tables[m[2]]
-			delete(tables, m[2])
-		case m[4] != "":
-			delete(tables, m[4])
-		}
+	for _, table := range store.TablesOfSites {
+		tables[table] = "site_id"
 	}
 	return tables
 })
@@ -379,7 +372,7 @@ func (f *folder) helper(pkg string, locals map[string]ast.Expr, call *ast.CallEx
 			return ""
 		}
 		return "SELECT " + hole + " FROM " + arg(1) + " WHERE " + hole
-	case "InsertRows":
+	case "Insert":
 		return "INSERT INTO " + arg(0) + " (" + arg(1) + ")"
 	}
 	return ""
@@ -653,7 +646,7 @@ var scaleCases = []broken{
 		"tx.Row(`SELECT s.path FROM sites s WHERE s.id = $1 AND EXISTS (SELECT 1 FROM bookings b WHERE b.site_id = s.id)`)",
 		"tx.Exec(`DELETE FROM bookings WHERE (site_id, id) IN (SELECT site_id, id FROM bookings WHERE site_id = $1 LIMIT 5)`)",
 		"var w sqltext.Where; w.And(`b.site_id = ?`, 1); lists.Page(tx, `bookings b`, `b.id`, &w)",
-		"tx.InsertRows(`bookings`, `site_id, id`, nil)",
+		"tx.Insert(`bookings`, `site_id, id`, nil)",
 		"tx.Row(`SELECT id FROM bookings WHERE ` + condition)",
 		"f6(tx, `site_id = $1`)",
 		"tx.Row(`SELECT username FROM users WHERE id = $1`)",
@@ -665,7 +658,7 @@ var scaleCases = []broken{
 		"tx.Row(`SELECT id FROM bookings WHERE site_id = $1 UNION ALL SELECT id FROM bookings WHERE id = $2`)",
 		"tx.Row(`SELECT id FROM bookings WHERE id IN (SELECT c.id FROM channels c WHERE c.site_id = $1)`)",
 		"var w sqltext.Where; w.And(`b.id = ?`, 1); lists.Page(tx, `bookings b`, `b.id`, &w)",
-		"tx.InsertRows(`bookings`, `id, uuid`, nil)",
+		"tx.Insert(`bookings`, `id, uuid`, nil)",
 		"tx.Row(`SELECT id FROM bookings WHERE ` + condition)",
 		"f7(tx, `id = $1`)",
 	), []string{

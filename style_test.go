@@ -25,7 +25,7 @@ const module = "holdfast"
 const (
 	functionLines, testFunctionLines = 70, 150
 	fileLines, testFileLines         = 500, 800
-	interfaces                       = 6
+	interfaces                       = 7
 )
 
 // speaksHTTP are the packages that may import net/http: the edges of the program, on which others call it or it calls

@@ -40,27 +40,11 @@ func openDatabaseLimit(ctx context.Context, database string) (*databaseLimit, er
 	return d, err
 }
 
-// requestNumber is the number of the request that a write is for.
-var requestNumber = store.NewLocal[int64]()
-
-// insert inserts the rows of one more request, and answers as the bare handler does. As in the product, the rows wait for the end
-// of the write, and go in together with those of other writes. It is called before anything is served.
+// insert inserts the rows of one more request, and answers as the bare handler does.
 func (d *databaseLimit) insert(rows samples) http.HandlerFunc {
-	var tables []string
-	for _, t := range rows.tables {
-		tables = append(tables, t.Name)
-	}
-	held := store.NewDeferral(func(tx *store.Tx) error {
-		n := *requestNumber.Of(tx)
-		return rows.insert(tx, n, n)
-	}, tables...)
 	return func(w http.ResponseWriter, r *http.Request) {
 		n := d.next.Add(1)
-		err := d.store.WriteShort(r.Context(), func(tx *store.Tx) error {
-			*requestNumber.Of(tx) = n
-			tx.Defer(held)
-			return nil
-		})
+		err := d.store.Write(r.Context(), store.Deployment, func(tx *store.Tx) error { return rows.insert(tx, n, n) })
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return

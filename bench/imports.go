@@ -96,7 +96,7 @@ func (b *bench) bulkTurn(ctx context.Context, _ int) (list []figures, err error)
 	began, used := time.Now(), ownTime()
 	for first := int64(1); first <= int64(b.rows); first += rowsPerWrite {
 		last := min(first+rowsPerWrite-1, int64(b.rows))
-		err := db.Write(ctx, func(tx *store.Tx) error { return l.imports.insert(tx, first, last) })
+		err := db.Write(ctx, store.Deployment, func(tx *store.Tx) error { return l.imports.insert(tx, first, last) })
 		if err != nil {
 			return nil, err
 		}

@@ -187,11 +187,11 @@ func (s *student) watch(ctx context.Context, requests int, w func(n int64) words
 
 // count gives the next request a range of ids in each table.
 func (s *student) count(ctx context.Context) error {
-	err := s.store.Write(ctx, func(tx *store.Tx) error {
-		tables, err := tx.Tables()
+	err := s.store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
+		tables, err := tx.Catalog().Tables()
 		for i, t := range tables {
 			if err == nil && t.Counter != "" {
-				err = tx.Whole(t).SetCounter(firstID + int64(i)*apart + int64(s.seen)*stride)
+				err = tx.Catalog().Whole(t).SetCounter(firstID + int64(i)*apart + int64(s.seen)*stride)
 			}
 		}
 		return err
@@ -203,10 +203,10 @@ func (s *student) count(ctx context.Context) error {
 // look shows all rows, with a text that no other row has.
 func (s *student) look(ctx context.Context, row func(t catalog.Table, key string, values []any) error) error {
 	return s.store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
-		tables, err := tx.Tables()
+		tables, err := tx.Catalog().Tables()
 		for _, t := range tables {
 			if err == nil {
-				err = tx.Whole(t).Each(func(values []any) error {
+				err = tx.Catalog().Whole(t).Each(func(values []any) error {
 					key := t.Name
 					for i, c := range t.Columns {
 						if slices.Contains(t.Key, c.Name) {

@@ -158,7 +158,7 @@ func (s samples) insert(tx *store.Tx, first, last int64) error {
 				rows = append(rows, row)
 			}
 		}
-		if err := tx.Whole(t).Put(rows); err != nil {
+		if err := tx.Catalog().Whole(t).Put(rows); err != nil {
 			return fmt.Errorf("%s: %w", t.Name, err)
 		}
 	}

@@ -41,7 +41,7 @@ func TestTheRowsOfARequest(t *testing.T) {
 	first := int64(0)
 	for _, s := range []samples{l.bookings, l.payments, l.imports} {
 		for _, n := range []int64{1, 1, 34} {
-			if err := db.Write(ctx, func(tx *store.Tx) error { return s.insert(tx, first+1, first+n) }); err != nil {
+			if err := db.Write(ctx, store.Deployment, func(tx *store.Tx) error { return s.insert(tx, first+1, first+n) }); err != nil {
 				t.Fatalf("%s: %v", s, err)
 			}
 			first += n

@@ -63,7 +63,7 @@ func Make(ctx context.Context, db *store.DB, service *app.App, today civil.Day, 
 	step, tries := int64(perWrite), 0
 	for first := int64(1); first <= b.Bookings; {
 		last := min(b.Bookings, first+step-1)
-		err := db.Write(ctx, func(tx *store.Tx) error { return b.load(tx, first, last) })
+		err := db.Write(ctx, store.Deployment, func(tx *store.Tx) error { return b.load(tx, first, last) })
 		if err != nil { // a write is over after five seconds: on a busy machine, fewer bookings go into one
 			if step, tries = max(1, step/2), tries+1; tries > patience || ctx.Err() != nil {
 				return b, err
@@ -73,12 +73,12 @@ func Make(ctx context.Context, db *store.DB, service *app.App, today civil.Day, 
 		first, tries = last+1, 0
 		told(last)
 	}
-	return b, db.Write(ctx, b.count)
+	return b, db.Write(ctx, store.Deployment, b.count)
 }
 
 // prepare makes what the bookings need: rates, channels and suppliers.
-func (b *Book) prepare(ctx context.Context, store *store.DB, service *app.App, today civil.Day) error {
-	if err := store.Write(ctx, b.ratesBefore); err != nil {
+func (b *Book) prepare(ctx context.Context, db *store.DB, service *app.App, today civil.Day) error {
+	if err := db.Write(ctx, store.Deployment, b.ratesBefore); err != nil {
 		return err
 	}
 	if err := b.addNames(ctx, service); err != nil {
@@ -147,7 +147,7 @@ func (b *Book) count(tx *store.Tx) error {
 	for table, last := range map[string]int64{
 		"bookings": b.Bookings, "transactions": b.Bookings, "payments": b.Payments * (b.Bookings + 1),
 	} {
-		if err := tx.Whole(catalog.Table{Name: table, Counter: "id"}).SetCounter(last); err != nil {
+		if err := tx.Catalog().Whole(catalog.Table{Name: table, Counter: "id"}).SetCounter(last); err != nil {
 			return err
 		}
 	}

@@ -77,9 +77,6 @@ type Route struct {
 	class  Class
 	body   int // bytes that the body may have; 0: it is not read, or by the handler, as a file is
 	handle handler
-	// often: it is what programs send all the time, so its sender may be remembered. The handler reads or writes for its actor before it
-	// answers.
-	often bool
 }
 
 type handler func(s *server, c *call) error
@@ -146,17 +143,17 @@ func table(v2, tokens, login, siteLogin string) []Route {
 		at("GET", v2+"/suppliers/{id}", mayRead, (*server).getSupplier),
 		at("PUT", v2+"/suppliers/{id}", mayDoAll, (*server).changeSupplier).needs(access.WriteSuppliers).takes(input.MaxBody),
 		at("DELETE", v2+"/suppliers/{id}", mayDoAll, (*server).deleteSupplier).needs(access.WriteSuppliers),
-		often("GET", v2+"/bookings", mayRead, (*server).listBookings),
-		often("POST", v2+"/bookings", mayLogBookings, (*server).createBooking).needs(access.WriteBookings).takes(input.MaxBody),
-		often("GET", v2+"/bookings/{id}", mayRead, (*server).getBooking),
+		at("GET", v2+"/bookings", mayRead, (*server).listBookings),
+		at("POST", v2+"/bookings", mayLogBookings, (*server).createBooking).needs(access.WriteBookings).takes(input.MaxBody),
+		at("GET", v2+"/bookings/{id}", mayRead, (*server).getBooking),
 		at("PUT", v2+"/bookings/{id}", mayLogBookings, (*server).changeBooking).needs(access.WriteBookings).takes(input.MaxBody),
 		at("DELETE", v2+"/bookings/{id}", mayLogBookings, (*server).deleteBooking).needs(access.WriteBookings),
 		at("GET", v2+"/bookings/{id}/protection", mayReport, (*server).getBookingProtection),
 		at("GET", v2+"/bookings/{id}/certificate", mayRead, (*server).getCertificate),
 		at("POST", v2+"/bookings/{id}/certificate/revoke", mayLogBookings, (*server).revokeCertificate).needs(access.WriteBookings),
-		often("GET", v2+"/transactions", mayRead, (*server).listTransactions),
-		often("POST", v2+"/transactions", mayLogPayments, (*server).createTransaction).needs(access.WriteTransactions).takes(input.MaxBody).in(ClassPayments),
-		often("GET", v2+"/transactions/{id}", mayRead, (*server).getTransaction),
+		at("GET", v2+"/transactions", mayRead, (*server).listTransactions),
+		at("POST", v2+"/transactions", mayLogPayments, (*server).createTransaction).needs(access.WriteTransactions).takes(input.MaxBody).in(ClassPayments),
+		at("GET", v2+"/transactions/{id}", mayRead, (*server).getTransaction),
 		at("GET", v2+"/transactions/{id}/protection", mayReport, (*server).getProtection),
 		at("GET", v2+"/payments", mayRead, (*server).listPayments),
 		at("GET", v2+"/payments/{id}", mayRead, (*server).getPayment),
@@ -262,10 +259,6 @@ func protectionRoutes(v2 string) []Route {
 
 func at(method, pattern string, who permission, h handler) Route {
 	return Route{Method: method, Pattern: pattern, access: who, handle: h}
-}
-
-func often(method, pattern string, who permission, h handler) Route {
-	return Route{Method: method, Pattern: pattern, access: who, handle: h, often: true}
 }
 
 // needs has the right looked at before anything in the request is. So who may not do it learns nothing else. The rooms judge

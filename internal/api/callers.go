@@ -24,18 +24,11 @@ func isStranger(caller string) bool { return strings.HasPrefix(caller, byAddress
 
 // knownCallers names who sends the tokens that were let in lately, by the digests of the tokens.
 type knownCallers struct {
-	names *cache.Cache[[sha256.Size]byte, string]
-}
-
-// knownTokens is how many of them a process keeps.
-const knownTokens = 8192
-
-func newKnownCallers() knownCallers {
-	return knownCallers{cache.New[[sha256.Size]byte, string](knownTokens)}
+	names cache.Cache[[sha256.Size]byte, string]
 }
 
 // find names the caller, "" when the token is new.
-func (k knownCallers) find(token string) string {
+func (k *knownCallers) find(token string) string {
 	if token == "" {
 		return ""
 	}
@@ -44,7 +37,7 @@ func (k knownCallers) find(token string) string {
 }
 
 // learn notes that a token was let in, or with the zero actor that it was not.
-func (k knownCallers) learn(token string, actor access.Actor) {
+func (k *knownCallers) learn(token string, actor access.Actor) {
 	digest := sha256.Sum256([]byte(token))
 	if name := actor.Caller(); name != "" {
 		k.names.Put(digest, name)

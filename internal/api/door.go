@@ -65,7 +65,6 @@ func newDoor(cfg Config, atProcessors int) *door {
 		watchers: limiter.New(limiter.Bounds{Places: watchersAll, PerCaller: watchersEach}),
 		// Anybody can make up any number of tokens, and each costs a look into the database.
 		strangers: limiter.New(limiter.Bounds{Places: strangersAtOnce, Queue: atOnce}),
-		known:     newKnownCallers(),
 		bodies:    newBodies(each),
 	}
 }

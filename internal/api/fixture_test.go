@@ -167,7 +167,7 @@ func (w *world) fill(t testing.TB) {
 			must(t, w.app.Accounts.RemoveMembership(ctx, actor, made.ID))
 		}
 	}
-	must(t, w.core.Store.Write(ctx, func(tx *store.Tx) error {
+	must(t, w.core.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		for _, fill := range []func(testing.TB, *store.Tx) error{fillTokens, w.fillTwoFactor, w.fillChannels, fillSuppliers} {
 			if err := fill(t, tx); err != nil {
 				return err

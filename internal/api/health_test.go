@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"holdfast/internal/api"
+	"holdfast/internal/store"
 	"holdfast/internal/testkit/dbtest"
 )
 
@@ -23,6 +24,25 @@ func TestNotReadyWithoutItsDatabase(t *testing.T) {
 		if want == 503 && (answer.Header().Get("Retry-After") == "" || !strings.Contains(answer.Body.String(), "service_unavailable")) {
 			t.Errorf("%s: %v %s", path, answer.Header(), answer.Body)
 		}
+	}
+}
+
+// TestNotReadyAfterAFailedCommit: the answer says what is needed.
+func TestNotReadyAfterAFailedCommit(t *testing.T) {
+	w := newWorld(t, dbtest.SQLite(t), io.Discard)
+	dbtest.FailWrites(t, func() {
+		err := w.core.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
+			_, err := tx.Exec(`INSERT INTO write_tries (name, tried_at, filler) VALUES ('large', 0, zeroblob(200000))`)
+			return err
+		})
+		if err == nil {
+			t.Error("the disk stores what it cannot")
+		}
+	})
+	answer := httptest.NewRecorder()
+	w.handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "GET", "/readyz", nil))
+	if answer.Code != 503 || !strings.Contains(answer.Body.String(), "until the service is restarted") {
+		t.Errorf("/readyz answers %d: %s", answer.Code, answer.Body)
 	}
 }
 

@@ -79,7 +79,6 @@ func (s *server) recover(c *call) {
 		if p == any(http.ErrAbortHandler) { // a part of the answer is sent: the connection has to break, not to end well
 			panic(p)
 		}
-		c.actor.Remembered = nil // it need not hold for this answer
 		s.fail(c, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 	}
 }
@@ -169,8 +168,12 @@ const readyTime = time.Second
 func (s *server) ready(c *call) error {
 	ctx, cancel := context.WithTimeout(c.ctx, readyTime)
 	defer cancel()
-	if err := s.core.Ready(ctx); err != nil {
-		return &errs.Error{Kind: errs.Unavailable, Message: "The database cannot be reached.", RetryAfter: time.Second, Err: err}
+	err := s.core.Ready(ctx)
+	if err != nil && errs.KindOf(err) != errs.Unavailable {
+		err = &errs.Error{Kind: errs.Unavailable, Message: "The database cannot be reached.", RetryAfter: time.Second, Err: err}
+	}
+	if err != nil {
+		return err
 	}
 	c.json(http.StatusOK, health{Status: "ready", Replica: s.core.Replica()})
 	return nil

@@ -70,7 +70,7 @@ func TestReportsThatScanWaitInALineOfTheirOwn(t *testing.T) {
 				}
 			}
 			// What is kept needs no place. A new version of the site ends it.
-			if err := w.core.Store.Write(t.Context(), func(tx *store.Tx) error { return core.Changed(tx, 1) }); err != nil {
+			if err := w.core.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) error { return core.Changed(tx, 1) }); err != nil {
 				t.Fatal(err)
 			}
 			w.core.Store.BoundReports(store.ReportBounds{Bounds: limiter.Bounds{Places: 1, PerCaller: -1, Wait: 5 * time.Second}}) // the caller has as many as it may

@@ -67,11 +67,8 @@ type call struct {
 	bytes     int              // of the body, sent so far
 }
 
-// WriteHeader implements http.ResponseWriter. It panics where the answer is for a sender who may not hold: its handler has asked nobody.
+// WriteHeader implements http.ResponseWriter.
 func (c *call) WriteHeader(status int) {
-	if !c.actor.Remembered.Holds() {
-		panic(c.route + " answers to a sender who was not looked up")
-	}
 	if c.status == 0 {
 		c.status = status
 	}
@@ -167,35 +164,17 @@ func (s *server) run(c *call, res resource) error {
 		return errNoMethod(method)
 	}
 	if route.access != open && bearer(c.r) == "" { // there is nothing to look up
-		return s.admit(c, route, false)
+		return s.admit(c, route)
 	}
 	return s.door.pass(c, route, func() error { return s.answer(c, route) })
 }
 
-// answer answers a request that was let in. Who sends it is found out before anything in it is looked at. Where the sender is remembered, an
-// error counts only if the database said that the sender holds, or if one who is looked up is the same.
+// answer answers a request that was let in. Who sends it is found out before anything in it is looked at.
 func (s *server) answer(c *call, route Route) error {
-	if route.access == open {
-		return s.handle(c, route)
-	}
-	err := s.admit(c, route, route.often)
-	if err == nil {
-		err = s.handle(c, route)
-	}
-	if err == nil || c.actor.Remembered.Holds() {
-		return err
-	}
-	was := c.actor
-	was.Remembered, was.Key = nil, access.IdempotencyKey{}
-	c.actor = access.Actor{}
-	if errs.Is(err, errs.Unavailable) { // whoever it is: who waits for a database that does not answer waits once
-		return err
-	}
-	if err := s.admit(c, route, false); err != nil {
-		return err
-	}
-	if c.actor == was && !errors.Is(err, core.ErrOutdated) {
-		return err
+	if route.access != open {
+		if err := s.admit(c, route); err != nil {
+			return err
+		}
 	}
 	return s.handle(c, route)
 }
@@ -228,17 +207,10 @@ func (c *call) options(allow string) {
 }
 
 // admit finds out who sends the request, and refuses it if they may not act on the site of the path,
-// or if they lack the right for the route, or if the API token is not meant for such requests. remembered: the sender may be remembered.
-func (s *server) admit(c *call, route Route, remembered bool) error {
+// or if they lack the right for the route, or if the API token is not meant for such requests.
+func (s *server) admit(c *call, route Route) error {
 	site, token := c.r.PathValue("site"), bearer(c.r)
-	var actor access.Actor
-	var err error
-	if remembered {
-		actor, remembered = s.app.Sessions.Remembered(site, token, c.address)
-	}
-	if !remembered {
-		actor, err = s.app.Sessions.Authenticate(c.ctx, site, token, c.address)
-	}
+	actor, err := s.app.Sessions.Authenticate(c.ctx, site, token, c.address)
 	if err == nil || errs.Is(err, errs.TokenInvalid) || errs.Is(err, errs.JWTInvalid) {
 		s.door.known.learn(token, actor)
 	}

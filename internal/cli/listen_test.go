@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,11 +19,11 @@ import (
 )
 
 // receiver is a developer's program: it verifies what comes, and keeps the bodies.
-func receiver(t *testing.T, secret *string) (url string, got chan string) {
+func receiver(t *testing.T, secret *atomic.Value) (url string, got chan string) {
 	got = make(chan string, 10)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		if err := client.VerifyWebhook([]string{*secret}, r.Header, body, time.Now()); err != nil {
+		if err := client.VerifyWebhook([]string{secret.Load().(string)}, r.Header, body, time.Now()); err != nil {
 			t.Error(err)
 		}
 		got <- string(body)
@@ -43,7 +44,7 @@ func TestListen(t *testing.T) {
 	s.must("site", "create", "real", "--name", "Real", "--currency", "GBP")
 	s.file("token", token("acme")+"\n")
 	p := s.start("serve")
-	var secret string
+	var secret atomic.Value
 	url, got := receiver(t, &secret)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -57,7 +58,8 @@ func TestListen(t *testing.T) {
 	}
 	lines := bufio.NewScanner(out)
 	lines.Scan()
-	_, secret, _ = strings.Cut(lines.Text(), "secret ")
+	_, shown, _ := strings.Cut(lines.Text(), "secret ")
+	secret.Store(shown)
 	s.must("channel", "create", "Harbour <&>", "--currency", "GBP", "--site", "acme") // another process than that which serves
 	if body := <-got; !strings.Contains(body, `"type":"channel.created"`) || !strings.Contains(body, `"name":"Harbour <&>"`) {
 		t.Errorf("forwarded: %s", body)
@@ -84,7 +86,9 @@ func TestListen(t *testing.T) {
 // TestListenGoesOn: while the service does not answer, and where events were removed; it ends when the token is refused.
 func TestListenGoesOn(t *testing.T) {
 	t.Parallel()
-	secret := "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	const known = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	var secret atomic.Value
+	secret.Store(known)
 	url, got := receiver(t, &secret)
 	const event = `{"id": %d, "type": "booking.created", "created": "2026-03-02 10:20:30", "object_type": "booking", "object_id": 7,
 		"details": {}, "object": null}`
@@ -115,7 +119,7 @@ func TestListenGoesOn(t *testing.T) {
 	var pauses []time.Duration
 	l := &listener{
 		program: &program{stdout: &said}, read: speaks.Events.Read, query: client.EventsQuery{After: "a", Wait: listenWait}, to: url,
-		sender: http.DefaultClient, secrets: []string{secret}, pause: func(_ context.Context, d time.Duration) { pauses = append(pauses, d) },
+		sender: http.DefaultClient, secrets: []string{known}, pause: func(_ context.Context, d time.Duration) { pauses = append(pauses, d) },
 	}
 	err = l.follow(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "api_token_invalid") {

@@ -87,15 +87,14 @@ func (s prompt) spoil() {
 		s.t.Fatal(err)
 	}
 	defer database.Close()
-	err = database.Write(s.t.Context(), func(tx *store.Tx) error {
+	err = database.Write(s.t.Context(), store.Deployment, func(tx *store.Tx) error {
 		lines, err := ledger.PremiumOf(tx, 1, 1)
 		if err != nil {
 			return err
 		}
 		wrong := lines[len(lines)-1]
 		wrong.Kind, wrong.Amount, wrong.State.Premium = protection.PremiumAdditional, 125, wrong.State.Premium+125
-		ledger.InsertPremium(tx, wrong)
-		return nil
+		return ledger.InsertPremium(tx, wrong)
 	})
 	if err != nil {
 		s.t.Fatal(err)

@@ -35,10 +35,6 @@ const (
 	idleTimeout    = 2 * time.Minute
 )
 
-// A server gives back the memory of its start twice: when it serves, before its jobs fill the memory with what has waited for them, and
-// when they have run for the first time.
-const ()
-
 // serveCmd serves the API.
 type serveCmd struct{}
 
@@ -79,6 +75,7 @@ func (p *program) listen(ctx context.Context) (net.Listener, error) {
 // serve answers requests until the context ends. Then it takes no new ones, and waits for the open ones.
 func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	log := p.core.Log
+	slog.SetDefault(log) // of store/sqlite, which tells of a failed sync
 	cfg := p.api(p.baseURL(listener.Addr()))
 	cfg.Timeout, cfg.TestCards = requestTimeout, modalCards()
 	pages := web.Config{Description: api.Description(cfg), BaseURL: cfg.BaseURL}

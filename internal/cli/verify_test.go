@@ -19,7 +19,7 @@ func (s prompt) change(statements ...string) {
 		s.t.Fatal(err)
 	}
 	defer database.Close()
-	err = database.Write(s.t.Context(), func(tx *store.Tx) error {
+	err = database.Write(s.t.Context(), store.Deployment, func(tx *store.Tx) error {
 		for _, statement := range statements {
 			if _, err := tx.Exec(statement); err != nil {
 				return err

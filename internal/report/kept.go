@@ -187,7 +187,7 @@ func (in ExposureQuery) version(tx *store.Tx, siteID int64) (v ledger.Version, k
 		return v, false
 	}
 	v, err := ledger.VersionOf(tx, siteID) // if there is no such site, the report says so
-	return v, err == nil && v.ClockAhead == core.ClockOfTx.Of(tx).Ahead.Microseconds()
+	return v, err == nil && v.ClockAhead == tx.Clock.Ahead.Microseconds()
 }
 
 // keep keeps a report that was computed under a version. of tells about it.
@@ -195,7 +195,7 @@ func (e *Exposure) keep(tx *store.Tx, v ledger.Version, kind string, in Exposure
 	if of.asked().Recognition == terms.RecognitionLinear {
 		return nil
 	}
-	siteID := core.ClockOfTx.Of(tx).SiteID
+	siteID := tx.Clock.SiteID
 	until, err := ledger.SameUntil(tx, siteID)
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ type SystemReport struct {
 	At      time.Time
 	Engine  string // sqlite or postgres
 	Bytes   int64  // of the database
-	Schema  string // the last migration, such as 0034_audit_search
+	Schema  string // the last migration, such as 0001_schema
 	Queues  []Queue
 	LastECB civil.Day // of the last rate of the US dollar, which the ECB publishes every day; NoDay without any
 	Moved   []MovedClock
@@ -73,10 +73,10 @@ func (s *System) Report(ctx context.Context, actor access.Actor) (report SystemR
 		report = SystemReport{At: tx.Now, Engine: s.Store.Engine(), LastECB: civil.NoDay}
 		report.Work, report.Goroutines = s.Store.Work(), runtime.NumGoroutine()
 		report.Replica, report.Following = s.Store.Replica()
-		if report.Bytes, err = tx.Size(); err != nil {
+		if report.Bytes, err = tx.Catalog().Size(); err != nil {
 			return err
 		}
-		schema, err := tx.Schema()
+		schema, err := tx.Catalog().Schema()
 		if err != nil {
 			return err
 		}

@@ -9,60 +9,64 @@ import (
 	"time"
 
 	"holdfast/internal/store/catalog"
-	"holdfast/internal/store/schemasteps"
 	"holdfast/internal/store/sqlite"
 )
-
-const migrationsTable = "schema_migrations"
 
 // ErrNotEmpty: where a database is to be made, there is one already, or something else.
 var ErrNotEmpty = sqlite.ErrNotEmpty
 
 // Content is what Build puts into a new database.
 type Content struct {
-	// Schema names the migrations of the rows, as Tx.Schema gives them. Build carries those out first, and the later ones
-	// after Load.
+	// Schema names the migrations of the rows, as Catalog.Schema gives them. Build runs those first, and the later ones after Load.
 	Schema []string
 	// Load inserts the rows.
 	Load func(tx *Tx) error
 	// Finish runs at the end, on the schema of this program.
 	Finish func(tx *Tx) error
+
+	migrations []migration // of this program
 }
 
 // Schema names the migrations that the database has seen, such as 0001_schema, in their order.
-func (tx *Tx) Schema() (names []string, err error) {
-	err = tx.Each(`SELECT version, name FROM schema_migrations ORDER BY version`, nil,
-		func(scan func(dest ...any) error) error {
-			step := schemasteps.Step{}
-			err := scan(&step.Number, &step.Name)
-			names = append(names, step.String())
-			return err
-		})
+func (c Catalog) Schema() (names []string, err error) {
+	err = c.tx.Each(`SELECT name FROM schema_migrations ORDER BY version`, nil, func(scan func(dest ...any) error) error {
+		var name string
+		err := scan(&name)
+		names = append(names, name)
+		return err
+	})
 	return names, err
 }
 
 // Fits returns an error if a schema is newer than this program, or is another program's.
 func Fits(schema []string) error {
-	steps, err := schemasteps.Read(migrationFiles, "migrations")
+	list, err := readMigrations(migrationFiles)
 	if err != nil {
 		return err
 	}
-	for i, name := range schema {
-		if i >= len(steps) {
-			return fmt.Errorf("it has schema %d, and this program only knows %d: use a newer holdfast", len(schema), len(steps))
-		}
-		if own := steps[i].String(); name != own {
-			return fmt.Errorf("its migration %d is %s, and that of this program is %s: it is of another program", i+1, name, own)
-		}
+	return fits(schema, list)
+}
+
+func fits(schema []string, list []migration) error {
+	var ran []applied
+	for _, name := range schema {
+		ran = append(ran, applied{name: name})
 	}
-	return nil
+	return compare(ran, list)
 }
 
 // Build makes a database at url with everything in it, or leaves nothing behind. A SQLite database is made beside its place and
 // moved there when it is whole and on the disk; in PostgreSQL all is one transaction. The error is ErrNotEmpty if
 // anything is there already: a file (also the log of a database that has gone), or a table.
-func Build(ctx context.Context, url string, clock func() time.Time, c Content) error {
-	if err := Fits(c.Schema); err != nil {
+func Build(ctx context.Context, url string, clock func() time.Time, c Content) (err error) {
+	if c.migrations, err = readMigrations(migrationFiles); err != nil {
+		return err
+	}
+	return build(ctx, url, clock, c)
+}
+
+func build(ctx context.Context, url string, clock func() time.Time, c Content) error {
+	if err := fits(c.Schema, c.migrations); err != nil {
 		return err
 	}
 	switch scheme, rest, _ := strings.Cut(url, ":"); scheme {
@@ -79,7 +83,7 @@ func Build(ctx context.Context, url string, clock func() time.Time, c Content) e
 	}
 }
 
-// fill carries out the migrations of an empty database and loads it, in one transaction.
+// fill migrates and loads an empty database, in one transaction.
 func (db *DB) fill(ctx context.Context, c Content) error {
 	conn, err := db.write.Conn(ctx)
 	if err != nil {
@@ -93,7 +97,7 @@ func (db *DB) fill(ctx context.Context, c Content) error {
 	defer func() { _ = sqlTx.Rollback() }() // after a commit it does nothing
 	tx := db.tx(ctx, sqlTx)
 	if db.engine.bulk != nil {
-		tx.bulk = func(t catalog.Table, rows [][]any) error { return db.engine.bulk(ctx, conn, t, rows) }
+		tx.sql = bulkRunner{sqlTx, func(t catalog.Table, rows [][]any) error { return db.engine.bulk(ctx, conn, t, rows) }}
 	}
 	for _, text := range []string{db.engine.unbounded, db.engine.lockSchema} {
 		if _, err := sqlTx.ExecContext(ctx, text); err != nil {
@@ -104,32 +108,19 @@ func (db *DB) fill(ctx context.Context, c Content) error {
 	if err != nil {
 		return db.outward(err)
 	}
-	steps, err := schemasteps.Read(migrationFiles, "migrations")
-	if err != nil {
-		return err
-	}
-	if err := makeStepsTable(ctx, sqlTx); err != nil {
-		return db.outward(err)
-	}
-	for i := range steps {
-		if i == len(c.Schema) {
-			if err := c.Load(tx); err != nil {
-				return db.outward(err)
-			}
-		}
-		if err := db.apply(ctx, sqlTx, steps[:i+1]); err != nil {
+	before, after := c.migrations[:len(c.Schema)], c.migrations[len(c.Schema):]
+	for _, step := range []func() error{
+		func() error { return db.apply(ctx, sqlTx, before) },
+		func() error { return c.Load(tx) },
+		func() error { return db.apply(ctx, sqlTx, after) },
+		func() error { return c.Finish(tx) },
+		sqlTx.Commit,
+	} {
+		if err := step(); err != nil {
 			return db.outward(err)
 		}
 	}
-	if len(c.Schema) == len(steps) {
-		if err := c.Load(tx); err != nil {
-			return db.outward(err)
-		}
-	}
-	if err := c.Finish(tx); err != nil {
-		return db.outward(err)
-	}
-	return db.outward(sqlTx.Commit())
+	return nil
 }
 
 func buildSQLite(ctx context.Context, path string, clock func() time.Time, c Content) error {

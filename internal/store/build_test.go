@@ -13,6 +13,9 @@ import (
 	"holdfast/internal/testkit/pgtest"
 )
 
+const newSite = `INSERT INTO sites (id, path, name, sandbox, permitted_urls, version, created_at, modified_at)
+	VALUES (7, 'demo', 'Demo', FALSE, '[]', 1, 0, 0)`
+
 // TestAnOlderBookIsBuiltAndMigrated: its rows go into the schema of its time, and come out of that of today.
 func TestAnOlderBookIsBuiltAndMigrated(t *testing.T) {
 	t.Parallel()
@@ -26,8 +29,7 @@ func TestAnOlderBookIsBuiltAndMigrated(t *testing.T) {
 			content := store.Content{
 				Schema: []string{"0001_schema"},
 				Load: func(tx *store.Tx) error {
-					_, err := tx.Exec(`INSERT INTO sites (id, path, name, sandbox, permitted_urls, version, created_at, modified_at)
-						VALUES (7, 'demo', 'Demo', FALSE, '[]', 1, 0, 0)`)
+					_, err := tx.Exec(newSite)
 					return err
 				},
 				Finish: func(*store.Tx) error { return errors.New("not yet") },
@@ -36,16 +38,25 @@ func TestAnOlderBookIsBuiltAndMigrated(t *testing.T) {
 				t.Fatalf("a failing end: %v", err)
 			}
 			content.Finish = func(tx *store.Tx) error {
-				var issuer string // a column of a later migration
-				return tx.Row(`SELECT issuer FROM sites WHERE id = 7`, nil, &issuer)
+				var colour string
+				return tx.Row(`SELECT colour FROM sites WHERE id = 7`, nil, &colour)
 			}
-			if err := store.Build(t.Context(), address, dbtest.AtStart, content); err != nil {
+			later, err := store.WithMigration("0002_colours", "ALTER TABLE sites ADD COLUMN colour TEXT NOT NULL DEFAULT 'red';\n")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := store.BuildWith(t.Context(), address, dbtest.AtStart, content, later); err != nil {
 				t.Fatal(err)
 			}
 			if err := store.Build(t.Context(), address, dbtest.AtStart, content); !errors.Is(err, store.ErrNotEmpty) {
 				t.Errorf("built a second time: %v", err)
 			}
-			dbtest.Read(t, dbtest.Open(t, address, dbtest.AtStart), func(tx *store.Tx) error {
+			db, err := store.OpenExisting(t.Context(), address, dbtest.AtStart)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = db.Close() }()
+			dbtest.Read(t, db, func(tx *store.Tx) error {
 				ids, err := store.Ids(tx, `SELECT id FROM sites`)
 				if !slices.Equal(ids, []int64{7}) {
 					t.Errorf("the sites are %v", ids)
@@ -62,7 +73,7 @@ func TestBothEnginesDescribeTheSameTables(t *testing.T) {
 	var first []catalog.Table
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
 		dbtest.Read(t, db, func(tx *store.Tx) error {
-			tables, err := tx.Tables()
+			tables, err := tx.Catalog().Tables()
 			if err != nil {
 				return err
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"holdfast/internal/store/catalog"
+	"holdfast/internal/store/sqltext"
 )
 
 // Snapshot runs fn on one consistent picture of the database, like Read, for as long as ctx lets it: for a backup, which
@@ -20,16 +21,29 @@ func (db *DB) Snapshot(ctx context.Context, fn func(tx *Tx) error) error {
 	}))
 }
 
+// Catalog is what a transaction sees of the database as such: for backups, restored databases and checks.
+type Catalog struct{ tx *Tx }
+
+// Catalog is the catalog of the database.
+func (tx *Tx) Catalog() Catalog { return Catalog{tx} }
+
+// Size is how many bytes the database has.
+func (c Catalog) Size() (bytes int64, err error) {
+	err = c.tx.Row(c.tx.db.engine.size, nil, &bytes)
+	return bytes, err
+}
+
 // Tables gives all tables but schema_migrations. One that refers to another comes after it, so that rows can be inserted
 // in this order.
-func (tx *Tx) Tables() ([]catalog.Table, error) {
+func (c Catalog) Tables() ([]catalog.Table, error) {
+	tx := c.tx
 	byName := map[string]*catalog.Table{}
 	var order []string
-	err := tx.Each(tx.engine.columns, nil, func(scan func(dest ...any) error) error {
+	err := tx.Each(tx.db.engine.columns, nil, func(scan func(dest ...any) error) error {
 		var table, column, kind string
 		var key int64
 		var counter bool
-		if err := scan(&table, &column, &kind, &key, &counter); err != nil || table == migrationsTable {
+		if err := scan(&table, &column, &kind, &key, &counter); err != nil || table == "schema_migrations" {
 			return err
 		}
 		t := byName[table]
@@ -43,7 +57,7 @@ func (tx *Tx) Tables() ([]catalog.Table, error) {
 		return nil, err
 	}
 	parents := map[string][]string{}
-	err = tx.Each(tx.engine.parents, nil, func(scan func(dest ...any) error) error {
+	err = tx.Each(tx.db.engine.parents, nil, func(scan func(dest ...any) error) error {
 		var child, parent string
 		err := scan(&child, &parent)
 		parents[child] = append(parents[child], parent)
@@ -55,6 +69,11 @@ func (tx *Tx) Tables() ([]catalog.Table, error) {
 	return catalog.InOrder(byName, order, parents)
 }
 
+// LastID is the last id that the database has given to a row of a table.
+func (c Catalog) LastID(table string) (int64, error) {
+	return c.Whole(catalog.Table{Name: table, Counter: "id"}).Counted()
+}
+
 // Whole is a table with all its rows, whatever they are: what backups, restored databases and checks go through.
 type Whole struct {
 	catalog.Table
@@ -62,7 +81,7 @@ type Whole struct {
 }
 
 // Whole is all of a table.
-func (tx *Tx) Whole(t catalog.Table) Whole { return Whole{t, tx} }
+func (c Catalog) Whole(t catalog.Table) Whole { return Whole{t, c.tx} }
 
 // Each calls row for all rows of the table, ordered by its key, with the values in the order of its columns: int64, string,
 // bool, []byte or nil. The slice is used again for the next row.
@@ -71,7 +90,7 @@ func (t Whole) Each(row func(values []any) error) error {
 	for _, name := range t.Key {
 		// Text is ordered by its bytes, whatever language the database sorts by.
 		if i := slices.IndexFunc(t.Columns, func(c catalog.Column) bool { return c.Name == name }); t.Columns[i].Kind == catalog.Text {
-			name += t.tx.engine.byBytes
+			name += t.tx.db.engine.byBytes
 		}
 		key = append(key, name)
 	}
@@ -80,7 +99,7 @@ func (t Whole) Each(row func(values []any) error) error {
 		dest[i] = &values[i]
 	}
 	query := "SELECT " + strings.Join(t.Names(), ", ") + " FROM " + t.Name + " ORDER BY " + strings.Join(key, ", ")
-	return t.tx.eachAsIs(query, nil, func(scan func(dest ...any) error) error {
+	return t.tx.Each(query, nil, func(scan func(dest ...any) error) error {
 		if err := scan(dest...); err != nil {
 			return err
 		}
@@ -97,7 +116,7 @@ func (t Whole) Each(row func(values []any) error) error {
 // CountWithoutIndex counts the rows by reading the table itself. If this differs from what a read by an index
 // finds, the index is damaged.
 func (t Whole) CountWithoutIndex() (rows int64, err error) {
-	for _, text := range t.tx.engine.scanOnly(t.Name) {
+	for _, text := range t.tx.db.engine.scanOnly(t.Name) {
 		if strings.HasPrefix(text, "SELECT") {
 			err = t.tx.Row(text, nil, &rows)
 		} else {
@@ -110,12 +129,18 @@ func (t Whole) CountWithoutIndex() (rows int64, err error) {
 	return rows, nil
 }
 
+// bulkRunner inserts rows faster than statements do.
+type bulkRunner struct {
+	runner
+	bulk func(t catalog.Table, rows [][]any) error
+}
+
 // Put inserts rows. Each has a value for each of its columns, in their order.
 func (t Whole) Put(rows [][]any) error {
-	if t.tx.bulk != nil && len(rows) > 0 {
-		return t.tx.bulk(t.Table, rows)
+	if b, ok := t.tx.sql.(bulkRunner); ok && len(rows) > 0 {
+		return b.bulk(t.Table, rows)
 	}
-	return t.tx.InsertRows(t.Name, strings.Join(t.Names(), ", "), rows)
+	return t.tx.execAll(t.tx.statements(sqltext.Rows{Table: t.Name, Columns: strings.Join(t.Names(), ", ")}, rows))
 }
 
 // Clear removes all rows.
@@ -126,7 +151,7 @@ func (t Whole) Clear() error {
 
 // Counted is the last id that the database has given out, where the table has a counter.
 func (t Whole) Counted() (last int64, err error) {
-	err = t.tx.Row(t.tx.engine.counted, []any{t.Name, t.Counter}, &last)
+	err = t.tx.Row(t.tx.db.engine.counted, []any{t.Name, t.Counter}, &last)
 	if errors.Is(err, ErrNotFound) { // none yet
 		return 0, nil
 	}
@@ -135,7 +160,7 @@ func (t Whole) Counted() (last int64, err error) {
 
 // SetCounter makes the counter of the table go on after an id, which is more than 0.
 func (t Whole) SetCounter(last int64) error {
-	for _, text := range t.tx.engine.setCounter {
+	for _, text := range t.tx.db.engine.setCounter {
 		args := []any{t.Name, t.Counter, last}
 		if err := t.tx.Each(text, args, func(func(dest ...any) error) error { return nil }); err != nil {
 			return err

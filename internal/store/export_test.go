@@ -4,29 +4,39 @@ import (
 	"context"
 	"io/fs"
 	"runtime"
+	"slices"
 	"strconv"
 	"testing/fstest"
 	"time"
 
-	"holdfast/internal/store/schemasteps"
 	"holdfast/internal/store/sqlite"
 )
 
-// MigrateTo brings the schema of an empty database to an earlier version.
-func (db *DB) MigrateTo(ctx context.Context, version int) error {
-	steps, err := schemasteps.Read(migrationFiles, "migrations")
+// MigrateWith brings the schema to that of other migrations.
+func (db *DB) MigrateWith(ctx context.Context, files fs.FS) error {
+	list, err := readMigrations(files)
 	if err != nil {
 		return err
 	}
-	files := fstest.MapFS{}
-	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
-	for i, step := range steps[:version] {
-		files[names[i]] = &fstest.MapFile{Data: []byte(step.Text)}
-	}
-	if err != nil {
+	return db.migrate(ctx, list)
+}
+
+// BuildWith is Build of a program with other migrations.
+func BuildWith(ctx context.Context, url string, clock func() time.Time, c Content, files fs.FS) (err error) {
+	if c.migrations, err = readMigrations(files); err != nil {
 		return err
 	}
-	return db.migrate(ctx, files)
+	return build(ctx, url, clock, c)
+}
+
+// WithMigration are the migrations of this program and a later one.
+func WithMigration(name, text string) (fs.FS, error) {
+	list, err := readMigrations(migrationFiles)
+	files := fstest.MapFS{"migrations/" + name + ".sql": {Data: []byte(text)}}
+	for _, m := range list {
+		files["migrations/"+m.name+".sql"] = &fstest.MapFile{Data: []byte(m.text)}
+	}
+	return files, err
 }
 
 // SetLog changes the bounds of SQLite's log. Call it before the first write.
@@ -48,14 +58,14 @@ func (db *DB) AwaitQueued(calls int) {
 // LongReads is how many long reads run or wait.
 func (db *DB) LongReads() int64 { return db.long.limiter.Taken() }
 
-// Writers is how many transactions of several writes can be open at once.
-func (db *DB) Writers() int { return db.engine.writers }
-
 // Queued is how many writes wait for their turn.
-func (db *DB) Queued() int { return len(db.queue.calls) }
+func (db *DB) Queued() int { return len(db.writer.(*groupCommit).calls) }
 
-// SetSlowWriter changes how long a writer takes before another one helps. Call it while nobody writes.
-func (db *DB) SetSlowWriter(d time.Duration) { db.queue.crew.Late = d }
+// Table adds a table of a test behind all others.
+func Table(name string) { tables = append(tables, name) }
+
+// Tables are those in whose order rows are written.
+func Tables() []string { return slices.Clone(tables) }
 
 // CloseReplica closes the copy. After that, the database has none.
 func (db *DB) CloseReplica() error {
@@ -63,6 +73,3 @@ func (db *DB) CloseReplica() error {
 	db.replica = nil
 	return standby.Close()
 }
-
-// DeferralOf is a deferral of one write, of no tables.
-func DeferralOf(flush func(tx *Tx) error) *Deferral { return &Deferral{flush: flush} }

@@ -85,7 +85,7 @@ func TestLostConnectionsAreReplaced(t *testing.T) {
 	}), "", "a read whose connection is lost on the way")
 	p.Refuse()
 	p.Cut()
-	wantOutage(t, db.Write(t.Context(), put("nowhere")), "", "a write without a server")
+	wantOutage(t, db.Write(t.Context(), store.Deployment, put("nowhere")), "", "a write without a server")
 	wantOutage(t, db.Read(t.Context(), store.Deployment, func(*store.Tx) error { return nil }), "", "a read without a server")
 }
 
@@ -97,7 +97,7 @@ func TestACommitThatNobodyAnswersIsSaidToBeUnknown(t *testing.T) {
 	for name, fate := range map[string]pgtest.Commit{"done": pgtest.Unanswered, "not done": pgtest.Lost} {
 		runs := 0
 		p.NextCommit(fate)
-		err := db.Write(t.Context(), func(tx *store.Tx) error {
+		err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			runs++
 			return put(name)(tx)
 		})
@@ -126,7 +126,7 @@ func TestAServerThatTakesNoWrites(t *testing.T) {
 	}
 	set("on")
 	p.Cut()
-	wantOutage(t, db.Write(t.Context(), put("refused")), "", "a write")
+	wantOutage(t, db.Write(t.Context(), store.Deployment, put("refused")), "", "a write")
 	wantOutage(t, db.Ready(t.Context(), put("tried")), "", "readiness")
 	if stored(t, db, "refused") {
 		t.Error("it is stored")
@@ -144,7 +144,7 @@ func TestAFrozenServerIsNotWaitedFor(t *testing.T) {
 	p.Freeze()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	wantOutage(t, db.Write(ctx, put("frozen")), "", "a write")
+	wantOutage(t, db.Write(ctx, store.Deployment, put("frozen")), "", "a write")
 	wantOutage(t, db.Read(ctx, store.Deployment, func(*store.Tx) error { return nil }), "", "a read")
 	wantOutage(t, db.Ready(ctx, put("tried")), "", "readiness")
 	p.Thaw()
@@ -168,7 +168,7 @@ func TestAnIdleTransactionEnds(t *testing.T) {
 	holds, done := make(chan struct{}), make(chan error)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		done <- gone.Write(ctx, func(tx *store.Tx) error {
+		done <- gone.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 			if err := put("one")(tx); err != nil {
 				return err
 			}
@@ -195,17 +195,13 @@ func TestBehindAPoolerWritesBringTheirBounds(t *testing.T) {
 		err = tx.Row("SHOW idle_in_transaction_session_timeout", nil, &timeout)
 		return timeout, err
 	}
-	for name, write := range map[string]func(context.Context, func(*store.Tx) error) error{"long": db.Write, "short": db.WriteShort} {
-		err := write(t.Context(), func(tx *store.Tx) error {
-			if timeout, err := bound(tx); err != nil || timeout != "5s" {
-				t.Errorf("an idle %s write lives %s, %v", name, timeout, err)
-			}
-			return put(name)(tx)
-		})
-		if err != nil {
-			t.Error(err)
+	dbtest.Write(t, db, func(tx *store.Tx) error {
+		timeout, err := bound(tx)
+		if timeout != "5s" {
+			t.Errorf("an idle write lives %s, %v", timeout, err)
 		}
-	}
+		return err
+	})
 	dbtest.Read(t, db, func(tx *store.Tx) error {
 		if timeout, err := bound(tx); err != nil || timeout != "0" {
 			t.Errorf("a setting of %s stays on the connection, %v", timeout, err)
@@ -240,7 +236,7 @@ func TestAFullDiskRefusesWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		wantOutage(t, db.Write(t.Context(), large), "", "a write")
+		wantOutage(t, db.Write(t.Context(), store.Deployment, large), "", "a write")
 	}
 	tiny := func(tx *store.Tx) error {
 		_, err := tx.Exec(`UPDATE jobs SET attempts = attempts`)
@@ -255,6 +251,45 @@ func TestAFullDiskRefusesWrites(t *testing.T) {
 	now = now.Add(5 * time.Second)
 	if err := db.Ready(t.Context(), tiny); err != nil {
 		t.Errorf("with room it says %v", err)
+	}
+}
+
+// TestAFailedCommitEndsWrites: what the disk did not store may be lost without another error, so nothing more is acknowledged until a
+// restart, however well the disk works again. Reads go on.
+func TestAFailedCommitEndsWrites(t *testing.T) {
+	url := dbtest.SQLite(t)
+	db := dbtest.Open(t, url, dbtest.AtStart)
+	dbtest.Write(t, db, put("before"))
+	dbtest.FailWrites(t, func() {
+		large := put(strings.Repeat("large", 40_000))
+		wantOutage(t, db.Write(t.Context(), store.Deployment, large), store.OutcomeUnknown, "the write that the disk did not store")
+	})
+	for what, write := range map[string]func(context.Context, func(*store.Tx) error) error{
+		"the next write": func(ctx context.Context, fn func(*store.Tx) error) error { return db.Write(ctx, store.Deployment, fn) },
+		"the next long write": func(ctx context.Context, fn func(*store.Tx) error) error {
+			return db.WriteLong(ctx, store.Deployment, fn)
+		},
+		"readiness": db.Ready,
+	} {
+		err := write(t.Context(), func(*store.Tx) error {
+			t.Errorf("%s runs", what)
+			return nil
+		})
+		wantOutage(t, err, "", what)
+		if err == nil || !strings.Contains(err.Error(), "until the service is restarted") {
+			t.Errorf("%s does not say that a restart is needed: %v", what, err)
+		}
+	}
+	if !stored(t, db, "before") {
+		t.Error("a read does not see what is there")
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db = dbtest.Open(t, url, dbtest.AtStart)
+	dbtest.Write(t, db, put("after"))
+	if !stored(t, db, "before") {
+		t.Error("a restart loses what was acknowledged")
 	}
 }
 
@@ -273,14 +308,14 @@ func TestNothingIsAcknowledgedIntoAFileThatHasGone(t *testing.T) {
 			path := strings.TrimPrefix(url, "sqlite:")
 			db := dbtest.Open(t, url, dbtest.AtStart)
 			dbtest.Write(t, db, put("kept"))
-			err := db.Write(t.Context(), func(tx *store.Tx) error {
+			err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 				if err := put("lost")(tx); err != nil {
 					return err
 				}
 				return lose(path)
 			})
 			wantOutage(t, err, store.OutcomeUnknown, "the write under way")
-			wantOutage(t, db.Write(t.Context(), put("late")), "", "the next write")
+			wantOutage(t, db.Write(t.Context(), store.Deployment, put("late")), "", "the next write")
 			wantOutage(t, db.Read(t.Context(), store.Deployment, func(*store.Tx) error { return nil }), "", "a read")
 			wantOutage(t, db.Ready(t.Context(), put("tried")), "", "readiness")
 		})
@@ -311,7 +346,7 @@ func TestReadsSoonNoticeThatTheFileHasGone(t *testing.T) {
 				}
 			}
 			if writes {
-				wantOutage(t, db.Write(t.Context(), put("late")), "", "a write")
+				wantOutage(t, db.Write(t.Context(), store.Deployment, put("late")), "", "a write")
 			} else {
 				now = now.Add(time.Microsecond)
 			}
@@ -339,7 +374,7 @@ func TestARefusalFallsWithTheCommit(t *testing.T) {
 	var all sync.WaitGroup
 	begun, handed := make(chan struct{}), make(chan struct{})
 	all.Go(func() {
-		err := db.Write(t.Context(), func(tx *store.Tx) error {
+		err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			close(begun)
 			<-handed
 			return errors.Join(put("one")(tx), os.Remove(strings.TrimPrefix(url, "sqlite:")))
@@ -348,7 +383,7 @@ func TestARefusalFallsWithTheCommit(t *testing.T) {
 	})
 	<-begun
 	all.Go(func() {
-		err := db.WriteShort(t.Context(), func(tx *store.Tx) error {
+		err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			var name string
 			if err := tx.Row(`SELECT name FROM jobs WHERE name = 'one'`, nil, &name); err != nil {
 				return err
@@ -379,7 +414,7 @@ func TestWhoGivesUpBeforeItsTurnIsAnsweredAtOnce(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	var ran atomic.Bool
-	wantOutage(t, db.Write(ctx, func(*store.Tx) error {
+	wantOutage(t, db.Write(ctx, store.Deployment, func(*store.Tx) error {
 		ran.Store(true)
 		return nil
 	}), "", "a write that waits")

@@ -12,17 +12,14 @@ import (
 // keysWithoutSite are the unique keys of tables of sites that do not begin with the site, each with its reason. A database that
 // is spread by site cannot hold them: docs/scale.md tells what is to be done then.
 var keysWithoutSite = map[string]string{
-	"bookings (uuid)":                drawn,
-	"channels (uuid)":                drawn,
-	"transactions (uuid)":            drawn,
-	"gateway_charges (reference)":    drawn, // it is the uuid of the transaction
-	"api_tokens (id)":                "a token begins with its id, of whatever site it is",
-	"certificates (key_hash)":        brought,
-	"gateway_charges (return_key)":   brought,
-	"modal_sessions (token_hash)":    brought,
-	"password_links (hash)":          "the link of a person: the site is only where it leads to",
-	"password_links (user_id, hash)": "the link of a person: the site is only where it leads to",
-	"fixings (id)":                   "rates are everybody's, and so on every node; the site is that of a manual quote",
+	"bookings (uuid)":              drawn,
+	"channels (uuid)":              drawn,
+	"transactions (uuid)":          drawn,
+	"gateway_charges (reference)":  drawn, // it is the uuid of the transaction
+	"api_tokens (id)":              "a token begins with its id, of whatever site it is",
+	"certificates (key_hash)":      brought,
+	"gateway_charges (return_key)": brought,
+	"modal_sessions (token_hash)":  brought,
 }
 
 // Why a key may go without its site.
@@ -31,18 +28,16 @@ const (
 	brought = "whoever brings the secret is found by it, before the site is known"
 )
 
-// uniqueKeys lists the unique indexes of tables that have a column site_id: the table, and the columns in their order.
+// uniqueKeys lists the unique indexes: the table, and the columns in their order.
 var uniqueKeys = map[string]string{
 	"postgres": `SELECT c.relname, string_agg(a.attname, ', ' ORDER BY array_position(i.indkey::int2[], a.attnum))
 		FROM pg_index i
 		JOIN pg_class c ON c.oid = i.indrelid
 		JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = current_schema()
 		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY (i.indkey::int2[])
-		WHERE i.indisunique AND EXISTS (SELECT 1 FROM pg_attribute s WHERE s.attrelid = c.oid AND s.attname = 'site_id')
-		GROUP BY c.relname, i.indexrelid`,
+		WHERE i.indisunique GROUP BY c.relname, i.indexrelid`,
 	"sqlite": `SELECT m.name, (SELECT group_concat(x.name, ', ') FROM (SELECT name FROM pragma_index_info(i.name) ORDER BY seqno) x)
-		FROM sqlite_master m JOIN pragma_index_list(m.name) i
-		WHERE m.type = 'table' AND i."unique" = 1 AND EXISTS (SELECT 1 FROM pragma_table_info(m.name) s WHERE s.name = 'site_id')`,
+		FROM sqlite_master m JOIN pragma_index_list(m.name) i WHERE m.type = 'table' AND i."unique" = 1`,
 }
 
 func TestUniqueKeysOfSitesBeginWithTheSite(t *testing.T) {
@@ -53,7 +48,9 @@ func TestUniqueKeysOfSitesBeginWithTheSite(t *testing.T) {
 			return tx.Each(uniqueKeys[db.Engine()], nil, func(scan func(dest ...any) error) error {
 				var table, columns string
 				err := scan(&table, &columns)
-				found = append(found, table+" ("+columns+")")
+				if slices.Contains(store.TablesOfSites, table) {
+					found = append(found, table+" ("+columns+")")
+				}
 				return err
 			})
 		})
@@ -71,4 +68,35 @@ func TestUniqueKeysOfSitesBeginWithTheSite(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestEachTableIsInOneList: of sites or of the deployment, as its key says.
+func TestEachTableIsInOneList(t *testing.T) {
+	t.Parallel()
+	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
+		dbtest.Read(t, db, func(tx *store.Tx) error {
+			tables, err := tx.Catalog().Tables()
+			if err != nil {
+				return err
+			}
+			var sites, deployment []string
+			for _, table := range tables {
+				if table.Key[0] == "site_id" {
+					sites = append(sites, table.Name)
+				} else {
+					deployment = append(deployment, table.Name)
+				}
+			}
+			same(t, "of sites", sites, store.TablesOfSites)
+			same(t, "of the deployment", deployment, store.TablesOfDeployment)
+			return nil
+		})
+	})
+}
+
+func same(t *testing.T, what string, made, listed []string) {
+	t.Helper()
+	if made, listed := slices.Sorted(slices.Values(made)), slices.Sorted(slices.Values(listed)); !slices.Equal(made, listed) {
+		t.Errorf("the tables %s are\n%v\nand the list has\n%v", what, made, listed)
+	}
 }

@@ -31,7 +31,7 @@ func TestListenersHearOfWrites(t *testing.T) {
 			}
 		}
 		refused := errors.New("refused")
-		err := db.Write(t.Context(), func(tx *store.Tx) error {
+		err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			tx.Tell(1)
 			return refused
 		})

@@ -2,171 +2,181 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"embed"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
+	"path"
+	"strings"
 	"time"
 
 	"holdfast/internal/errs"
-	"holdfast/internal/store/schemasteps"
-	"holdfast/internal/store/sqltext"
 )
 
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// Migrate brings the schema to the version of this program. It holds a lock, and each step is a transaction of its
-// own. Before it changes anything, it compares what has run here with its own steps. The error is ErrOtherSchema for a
-// database that another program or a newer one has migrated. A schema that is up to date is not written at all.
-func (db *DB) Migrate(ctx context.Context) error {
-	return db.migrate(ctx, migrationFiles)
-}
-
-// ErrOtherSchema: the schema of the database was not made by the steps that this program knows.
+// ErrOtherSchema: the schema of the database was not made by the migrations of this program.
 var ErrOtherSchema = errors.New("the database does not fit this program")
 
-func (db *DB) migrate(ctx context.Context, files fs.FS) error {
-	steps, err := schemasteps.Read(files, "migrations")
+// migration is one step of the schema. There are no steps back: a later one corrects an earlier one.
+type migration struct {
+	number int
+	name   string // of its file, without the ending, such as 0001_schema
+	text   string
+}
+
+// digest is the SHA-256 of the text, in hex.
+func (m migration) digest() string {
+	sum := sha256.Sum256([]byte(m.text))
+	return hex.EncodeToString(sum[:])
+}
+
+// readMigrations reads the folder migrations. It refuses a gap in the numbers: a gap is a merge that went wrong.
+func readMigrations(files fs.FS) (list []migration, err error) {
+	names, err := fs.Glob(files, "migrations/*.sql") // sorted
+	if err != nil {
+		return nil, err
+	}
+	for i, file := range names {
+		m := migration{number: i + 1, name: strings.TrimSuffix(path.Base(file), ".sql")}
+		if want := fmt.Sprintf("%04d_", m.number); !strings.HasPrefix(m.name, want) {
+			return nil, fmt.Errorf("the name of migration %s does not begin with %s", m.name, want)
+		}
+		text, err := fs.ReadFile(files, file)
+		if err != nil {
+			return nil, err
+		}
+		m.text = string(text)
+		list = append(list, m)
+	}
+	return list, nil
+}
+
+// applied is a migration that has run in a database.
+type applied struct {
+	name   string
+	digest string // "" if it is not known
+}
+
+// compare says what does not fit between the migrations of a database and those of this program.
+func compare(ran []applied, own []migration) error {
+	for i, was := range ran {
+		switch {
+		case i >= len(own):
+			return fmt.Errorf("its schema is at %s, and this program knows %d migrations: use a newer holdfast", ran[len(ran)-1].name, len(own))
+		case was.name != own[i].name:
+			return fmt.Errorf("its migration %d is %s, and this program's is %s: it is of another program", i+1, was.name, own[i].name)
+		case was.digest != "" && was.digest != own[i].digest():
+			return fmt.Errorf("its migration %s had another text than this program's: it is of another program", was.name)
+		}
+	}
+	return nil
+}
+
+// Migrate brings the schema to the version of this program, in one transaction and under a lock. The error is
+// ErrOtherSchema for a database that a newer or another program has migrated; nothing is changed then. A schema that is up
+// to date is not written.
+func (db *DB) Migrate(ctx context.Context) error {
+	list, err := readMigrations(migrationFiles)
 	if err != nil {
 		return err
 	}
-	for {
-		done, err := db.migrateOnce(ctx, steps)
-		if err != nil {
-			return err
-		}
-		if done {
-			return db.files.Mark(db.now())
-		}
-	}
+	return db.migrate(ctx, list)
 }
 
-// migrateOnce applies the next step that is missing. done: no step was missing.
-func (db *DB) migrateOnce(ctx context.Context, steps []schemasteps.Step) (done bool, err error) {
+func (db *DB) migrate(ctx context.Context, list []migration) error {
 	sqlTx, err := db.write.BeginTx(ctx, nil)
 	if err != nil {
-		return false, db.outward(err)
+		return db.outward(err)
 	}
-	defer func() { _ = sqlTx.Rollback() }() // after a commit it does nothing
+	defer func() { _ = sqlTx.Rollback() }() // does nothing after a commit
 	if _, err := sqlTx.ExecContext(ctx, db.engine.lockSchema); err != nil {
-		return false, db.outward(err)
+		return db.outward(err)
 	}
-	ran, err := db.ranSteps(ctx, sqlTx)
-	if err = db.outward(err); err != nil && !errs.Is(err, errs.Unavailable) && !mixedUp(err) {
-		return false, fmt.Errorf("%w: its table schema_migrations is not one of holdfast. Nothing was changed (%w)", ErrOtherSchema, err)
+	ran, err := db.migrationsOf(ctx, sqlTx)
+	if err = db.outward(err); err != nil {
+		if errs.Is(err, errs.Unavailable) || mixedUp(err) {
+			return err
+		}
+		return fmt.Errorf("%w: its table schema_migrations is not one of holdfast. Nothing was changed (%w)", ErrOtherSchema, err)
 	}
-	if err != nil {
-		return false, err
+	if err := compare(ran, list); err != nil {
+		return fmt.Errorf("%w: %w. Nothing was changed", ErrOtherSchema, err)
 	}
-	if err := schemasteps.Compare(ran, steps); err != nil {
-		return false, fmt.Errorf("%w: %w", ErrOtherSchema, err)
+	missing := list[len(ran):]
+	if err := db.apply(ctx, sqlTx, missing); err != nil {
+		return db.outward(err)
 	}
-	if len(ran) == len(steps) {
-		return true, db.tell(ctx, sqlTx)
+	changed := len(missing) > 0
+	if db.engine.tell != nil {
+		planned, err := db.engine.tell(ctx, sqlTx)
+		if err != nil {
+			return db.outward(err)
+		}
+		changed = changed || planned
 	}
-	if err := makeStepsTable(ctx, sqlTx); err != nil {
-		return false, db.outward(err)
-	}
-	if err := db.apply(ctx, sqlTx, steps[:len(ran)+1]); err != nil {
-		return false, db.outward(err)
-	}
-	return false, db.outward(db.commit(ctx, sqlTx))
-}
-
-// tell says to the database for how many rows it plans, if it wants to be told.
-func (db *DB) tell(ctx context.Context, sqlTx *sql.Tx) error {
-	if db.engine.tell == nil {
-		return nil
-	}
-	changed, err := db.engine.tell(ctx, sqlTx)
-	if err == nil && changed {
-		err = db.commit(ctx, sqlTx)
-	}
-	return db.outward(err)
-}
-
-func makeStepsTable(ctx context.Context, sqlTx *sql.Tx) error {
-	_, err := sqlTx.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS schema_migrations (
-		version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL)`)
-	return err
-}
-
-// apply carries the last of some steps out, and notes it. Those before have run.
-func (db *DB) apply(ctx context.Context, sqlTx *sql.Tx, steps []schemasteps.Step) error {
-	step := steps[len(steps)-1]
-	for _, statement := range sqltext.Statements(db.engine.ddl.Replace(step.Text)) {
-		if err := db.engine.alter(ctx, sqlTx, statement); err != nil {
-			return fmt.Errorf("migration %s: %w in: %s", step, err, statement)
+	if changed {
+		if err := db.commit(ctx, sqlTx); err != nil {
+			return db.outward(err)
 		}
 	}
-	_, err := sqlTx.ExecContext(ctx, `INSERT INTO schema_migrations (version, name, applied_at) VALUES ($1, $2, $3)`,
-		step.Number, step.Name, db.now().Format(time.RFC3339))
-	if err != nil {
-		return err
-	}
-	return writeDigests(ctx, sqlTx, steps)
+	return db.files.Mark(db.now())
 }
 
-func alter(ctx context.Context, tx *sql.Tx, statement string) error {
-	_, err := tx.ExecContext(ctx, statement)
-	return err
-}
-
-// digestStep is the step that gives schema_migrations a column for the digests of the steps.
-const digestStep = "step_digests"
-
-// ranSteps reads the steps that have run, in their order.
-func (db *DB) ranSteps(ctx context.Context, sqlTx *sql.Tx) (ran []schemasteps.Ran, err error) {
+// migrationsOf reads the migrations that have run, in their order.
+func (db *DB) migrationsOf(ctx context.Context, sqlTx *sql.Tx) (ran []applied, err error) {
 	var made bool
 	if err := sqlTx.QueryRowContext(ctx, db.engine.hasSchema).Scan(&made); err != nil || !made {
 		return nil, err
 	}
-	err = eachRow(ctx, sqlTx, `SELECT version, name FROM schema_migrations ORDER BY version`, func(rows *sql.Rows) error {
-		var step schemasteps.Ran
-		err := rows.Scan(&step.Number, &step.Name)
-		ran = append(ran, step)
-		return err
-	})
-	// Before that step there is no column for digests.
-	if err != nil || !slices.ContainsFunc(ran, func(s schemasteps.Ran) bool { return s.Name == digestStep }) {
-		return ran, err
-	}
-	next := 0
-	return ran, eachRow(ctx, sqlTx, `SELECT digest FROM schema_migrations ORDER BY version`, func(rows *sql.Rows) error {
-		next++
-		return rows.Scan(&ran[next-1].Digest)
-	})
-}
-
-func eachRow(ctx context.Context, sqlTx *sql.Tx, query string, each func(rows *sql.Rows) error) error {
-	rows, err := sqlTx.QueryContext(ctx, query)
+	rows, err := sqlTx.QueryContext(ctx, `SELECT name, digest FROM schema_migrations ORDER BY version`)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if err := each(rows); err != nil {
-			return err
+		var m applied
+		if err := rows.Scan(&m.name, &m.digest); err != nil {
+			return nil, err
 		}
+		ran = append(ran, m)
 	}
-	return rows.Err()
+	return ran, rows.Err()
 }
 
-// writeDigests notes the digests of the steps that have none. The first time these are those of all steps so far: they
-// ran before there were digests, and their names fit.
-func writeDigests(ctx context.Context, sqlTx *sql.Tx, steps []schemasteps.Step) error {
-	if !slices.ContainsFunc(steps, func(m schemasteps.Step) bool { return m.Name == digestStep }) {
-		return nil
-	}
-	for _, step := range steps {
-		_, err := sqlTx.ExecContext(ctx, `UPDATE schema_migrations SET digest = $2 WHERE version = $1 AND digest = ''`,
-			step.Number, step.Digest())
+// apply runs migrations and records them.
+func (db *DB) apply(ctx context.Context, sqlTx *sql.Tx, list []migration) error {
+	for _, m := range list {
+		for _, statement := range append(statements(db.engine.ddl.Replace(m.text)), migrationsTable) {
+			if _, err := sqlTx.ExecContext(ctx, statement); err != nil {
+				return fmt.Errorf("migration %s: %w in: %s", m.name, err, statement)
+			}
+		}
+		_, err := sqlTx.ExecContext(ctx, `INSERT INTO schema_migrations (version, name, digest, applied_at) VALUES ($1, $2, $3, $4)`,
+			m.number, m.name, m.digest(), db.now().Format(time.RFC3339))
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+const migrationsTable = `CREATE TABLE IF NOT EXISTS schema_migrations (
+	version BIGINT PRIMARY KEY, name TEXT NOT NULL, digest TEXT NOT NULL, applied_at TEXT NOT NULL)`
+
+// statements splits a migration at the semicolons that end a line. Comments stay with the statement that follows.
+func statements(text string) (list []string) {
+	for part := range strings.SplitSeq(text, ";\n") {
+		for line := range strings.Lines(part) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "--") {
+				list = append(list, strings.TrimSpace(part))
+				break
+			}
+		}
+	}
+	return list
 }

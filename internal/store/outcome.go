@@ -29,11 +29,12 @@ func (db *DB) commit(ctx context.Context, sqlTx transaction) error {
 	if err == nil {
 		db.work.commits.Add(1)
 	}
+	db.files.HaltAfter(err)
 	if err != nil && db.engine.notCommitted(err) {
 		return err
 	}
 	if err == nil {
-		err = db.files.InPlace()
+		err = db.files.Writable()
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", errOutcomeUnknown, err)
@@ -52,6 +53,11 @@ func (db *DB) outward(err error) error {
 			Kind: errs.Unavailable, Reason: OutcomeUnknown, RetryAfter: time.Second, Err: err,
 			Message: "The database did not say whether it has stored the change. " +
 				"Send the request again, with the same idempotency key or payment reference, to find out.",
+		}
+	case errors.Is(err, sqlite.ErrHalted):
+		return &errs.Error{
+			Kind: errs.Unavailable, RetryAfter: time.Minute, Err: err,
+			Message: "The disk failed to store a write, so no more writes are accepted until the service is restarted. Reads go on.",
 		}
 	case errs.KindOf(err) != errs.Internal, errors.Is(err, ErrNotFound), errors.Is(err, context.Canceled):
 		return err
@@ -105,7 +111,7 @@ func (t *trouble) at(now time.Time) error {
 // Ready returns an error if the database takes no writes. try is a small write that shows whether one succeeds. If it
 // does, but an ordinary write has found no room in the last five seconds, that counts.
 func (db *DB) Ready(ctx context.Context, try func(tx *Tx) error) error {
-	if err := db.attempt(ctx, false, try); err != nil {
+	if err := db.writer.write(ctx, false, try); err != nil {
 		return db.outward(err)
 	}
 	return db.outward(db.trouble.at(db.clock()))

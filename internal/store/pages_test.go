@@ -21,7 +21,7 @@ func TestLongWritesHaveRoom(t *testing.T) {
 			return
 		}
 		var size int
-		err := db.Write(t.Context(), func(tx *store.Tx) error { return tx.Row("PRAGMA cache_size", nil, &size) })
+		err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error { return tx.Row("PRAGMA cache_size", nil, &size) })
 		if err != nil || size != -16<<10 {
 			t.Errorf("%v: the writer keeps %d KiB of pages", err, -size)
 		}

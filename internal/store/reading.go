@@ -40,12 +40,6 @@ func (db *DB) readOn(ctx context.Context, pool *sql.DB, fn func(tx *Tx) error) e
 	return fn(db.tx(ctx, on))
 }
 
-// runner runs statements: a transaction, or a connection.
-type runner interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-}
-
 // beginRead begins a reading transaction, on which statements run until it is ended. If the connection turns out to be lost,
 // it takes another one. Nothing is written, so rolling back ends the transaction well, and its error says nothing new.
 func (db *DB) beginRead(ctx context.Context, pool *sql.DB) (on runner, end func(), err error) {

@@ -35,7 +35,7 @@ func TestAReadThatIsCutLeavesNothingOpen(t *testing.T) {
 				_, err := tx.Exec(`INSERT INTO site_versions (site_id, version) VALUES ($1, $1)`, 1_000_000+n)
 				return err
 			}
-			if err := db.Write(t.Context(), write); err != nil {
+			if err := db.Write(t.Context(), store.Deployment, write); err != nil {
 				t.Fatal(err)
 			}
 			for range 8 { // each connection has its turn

@@ -65,7 +65,7 @@ func TestReportsReadTheCopy(t *testing.T) {
 			for name, read := range map[string]func(fn func(tx *store.Tx) error) error{
 				"a short read":             func(fn func(tx *store.Tx) error) error { return f.Read(t.Context(), store.Deployment, fn) },
 				"a report for the program": func(fn func(tx *store.Tx) error) error { return f.Report(t.Context(), store.Deployment, "", fn) },
-				"a write":                  func(fn func(tx *store.Tx) error) error { return f.Write(t.Context(), fn) },
+				"a write":                  func(fn func(tx *store.Tx) error) error { return f.Write(t.Context(), store.Deployment, fn) },
 			} {
 				var from string
 				err := read(func(tx *store.Tx) error {

@@ -21,7 +21,7 @@ var errNotThisOne = errors.New("not this one")
 func TestSavepointFailsAlone(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
-		err := db.Write(t.Context(), func(tx *store.Tx) error {
+		err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			for i := range 10 {
 				path := fmt.Sprintf("site-%d", i)
 				err := tx.Savepoint(func() error {
@@ -58,7 +58,7 @@ func TestSavepointFailsAlone(t *testing.T) {
 func TestWhatASavepointKeptGoesWithItsTransaction(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
-		err := db.Write(t.Context(), func(tx *store.Tx) error {
+		err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			err := tx.Savepoint(func() error {
 				_, err := dbtest.InsertSite(tx, merchant.Site{Path: "kept", Name: "Kept", Policy: terms.DefaultPolicy("GBP")})
 				return err

@@ -6,14 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"holdfast/internal/store/sqlite"
-	"holdfast/internal/store/sqliteschema"
 	"holdfast/internal/store/sqltext"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -27,13 +24,8 @@ var sqliteEngine = &engine{
 		"{{serial}}", "INTEGER PRIMARY KEY AUTOINCREMENT",
 		"{{key}}", "UNIQUE",
 		"{{bytes}}", "BLOB",
+		"{{postgres}}", "-- ",
 	),
-	alter: func(ctx context.Context, tx *sql.Tx, statement string) error {
-		if ours, err := sqliteschema.DropConstraint(ctx, tx, statement); ours || err != nil {
-			return err
-		}
-		return alter(ctx, tx, statement)
-	},
 	hasSchema:  "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations')",
 	lockSchema: "SELECT 1", // BEGIN IMMEDIATE already holds the only write lock
 	conflict: func(err error) bool {
@@ -47,11 +39,8 @@ var sqliteEngine = &engine{
 		c := sqlite.Code(err)
 		return c == sqlite3.SQLITE_CANTOPEN || stuckSQLite(err)
 	},
-	locked:    func(error) bool { return false },
-	lost:      func(error) bool { return false },
-	stuck:     stuckSQLite,
-	writers:   1,
-	batchTime: 100 * time.Millisecond,
+	lost:  func(error) bool { return false },
+	stuck: stuckSQLite,
 	// It keeps each statement parsed, in twenty times the length of its text, and needs no journey for one more.
 	rowsAtOnce: sqltext.MostRows / 2,
 	// After an error of the disk, the end of the write-ahead log may hold the commit or not: who reads it next decides.
@@ -68,7 +57,7 @@ var sqliteEngine = &engine{
 	largeCache: fmt.Sprintf("PRAGMA cache_size(-%d)", longWritesCache),
 	scanOnly:   func(table string) []string { return []string{"SELECT COUNT(*) FROM " + table + " NOT INDEXED"} },
 	counted:    "SELECT seq FROM sqlite_sequence WHERE name = $1 AND $2 <> ''",
-	draw:       "SELECT {{at}}, COALESCE((SELECT seq FROM sqlite_sequence WHERE name = '{{table}}'), 0) WHERE {{n}} > 0",
+	nextIDs:    "SELECT COALESCE(MAX(seq), 0) FROM sqlite_sequence WHERE name = $1",
 	// SQLite's own table has no key that would find the row.
 	setCounter: []string{
 		"DELETE FROM sqlite_sequence WHERE name = $1 AND $2 <> '' AND $3 > 0",
@@ -103,9 +92,6 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 	if path == "" || strings.HasPrefix(path, ":memory:") {
 		return nil, errors.New("a SQLite database is a file: write sqlite:PATH")
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("the folder of the database cannot be made: %w", err)
-	}
 	if err := sqlite.MakeFile(path); err != nil {
 		return nil, err
 	}
@@ -130,8 +116,9 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 	if db.files, err = sqlite.WatchFile(path); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	db.log = sqlite.OpenLog(sql.OpenDB(checkpoints), sqlite.UsualBounds, func() error { return sqlite.Sync(path) })
-	db.queue = newWriteQueue(db, sqlite.OpenTurn(path))
+	db.log = sqlite.OpenLog(sql.OpenDB(checkpoints), sqlite.UsualBounds, db.files)
+	db.turn = sqlite.OpenTurn(path)
+	db.writer = newGroupCommit(db)
 	return db, nil
 }
 
@@ -149,7 +136,7 @@ func ForLongWrites(ctx context.Context, db *DB) error {
 }
 
 // sqliteName gives the data source name. It asks for a write-ahead log, so that readers never wait; a full sync at
-// each commit, so that a write is durable when it is answered; no checkpoint at a commit, because sqlitelog makes them; and the journals
+// each commit, so that a write is durable when it is answered; no checkpoint at a commit, because they are made beside the writer; and the journals
 // of savepoints in memory, because they need not outlive the process. cache is the size of the page cache in KiB.
 func sqliteName(path, more string, cache int) string {
 	return sqliteNameWith(path, "_journal_mode=WAL&"+more, cache, "busy_timeout(5000)", "synchronous(FULL)", "wal_autocheckpoint(0)")

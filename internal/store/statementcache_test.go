@@ -52,7 +52,7 @@ func TestAStatementAfterItFailed(t *testing.T) {
 	db := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
 	const insert = `INSERT INTO once (id) VALUES ($1)`
 	write := func(query string, args ...any) error {
-		return db.Write(t.Context(), func(tx *store.Tx) error {
+		return db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			_, err := tx.Exec(query, args...)
 			return err
 		})
@@ -121,7 +121,7 @@ func TestMoreStatementsThanAreKept(t *testing.T) {
 	}
 	count := func() (n int64) {
 		t.Helper()
-		err := db.Write(t.Context(), func(tx *store.Tx) error {
+		err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			return dbtest.Numbers(tx, `SELECT COUNT(*) FROM moved`, func(found int64) error { n = found; return nil })
 		})
 		if err != nil {
@@ -130,7 +130,7 @@ func TestMoreStatementsThanAreKept(t *testing.T) {
 		return n
 	}
 	for rows := range int64(3) {
-		err := db.Write(t.Context(), func(tx *store.Tx) error {
+		err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			for _, statement := range []string{`DROP TABLE IF EXISTS moved`, `CREATE TABLE moved (id BIGINT)`} {
 				if _, err := tx.Exec(statement); err != nil {
 					return err

@@ -17,7 +17,7 @@ func TestWorkIsCounted(t *testing.T) {
 		dbtest.Read(t, db, one)
 		dbtest.Write(t, db, one)
 		refused := errors.New("refused")
-		if err := db.Write(t.Context(), func(tx *store.Tx) error {
+		if err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			return errors.Join(one(tx), refused)
 		}); !errors.Is(err, refused) {
 			t.Fatal(err)

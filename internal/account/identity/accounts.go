@@ -33,7 +33,7 @@ func (a *Accounts) CreateUser(ctx context.Context, actor access.Actor, in UserFi
 	hash, err := a.Cost.HashPassword(in.Password)
 	noteFault(&problems, err)
 	var made User
-	err = a.Store.Write(ctx, func(tx *store.Tx) error {
+	err = a.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		problems := problems.Clone()
 		if _, err := UserNamed(tx, in.Username); err == nil {
 			problems.Wrong("username", "This user name is taken.")
@@ -121,7 +121,7 @@ func (a *Accounts) SetMembership(ctx context.Context, actor access.Actor, userID
 	if role == access.Operator {
 		return errs.WrongField("role", "An operator belongs to no site: the role is given when the user is created.")
 	}
-	return a.Store.Write(ctx, func(tx *store.Tx) error {
+	return a.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		user, err := UserByID(tx, userID)
 		if err != nil {
 			return unknownUser(err)
@@ -152,7 +152,7 @@ func (a *Accounts) RemoveMembership(ctx context.Context, actor access.Actor, use
 	if err := actor.Require(access.ManageMembers); err != nil {
 		return err
 	}
-	return a.Store.Write(ctx, func(tx *store.Tx) error {
+	return a.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		user, err := UserByID(tx, userID)
 		if err != nil {
 			return unknownUser(err)
@@ -242,7 +242,7 @@ func (a *Accounts) ConfirmTwoFactor(ctx context.Context, actor access.Actor, use
 	if err != nil {
 		return nil, err
 	}
-	err = a.Store.Write(ctx, func(tx *store.Tx) error {
+	err = a.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		user, err := UserByID(tx, userID)
 		if err != nil {
 			return unknownUser(err)
@@ -278,7 +278,7 @@ func (a *Accounts) RemoveTwoFactor(ctx context.Context, actor access.Actor, user
 func (a *Accounts) audited(
 	ctx context.Context, actor access.Actor, action string, userID int64, change func(tx *store.Tx) error,
 ) error {
-	return a.Store.Write(ctx, func(tx *store.Tx) error {
+	return a.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		user, err := UserByID(tx, userID)
 		if err != nil {
 			return unknownUser(err)

@@ -22,7 +22,7 @@ func TestNoThirdTokenWhateverTheInterleaving(t *testing.T) {
 		var group sync.WaitGroup
 		for i := range 20 {
 			group.Go(func() {
-				err := db.Write(t.Context(), func(tx *store.Tx) error {
+				err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 					if err := core.LockSite(tx, site.ID); err != nil {
 						return err
 					}
@@ -144,7 +144,7 @@ func TestOnlyOneLoginUsesASecondFactor(t *testing.T) {
 			used := 0
 			for range 10 {
 				group.Go(func() {
-					err := db.Write(t.Context(), c.use)
+					err := db.Write(t.Context(), store.Deployment, c.use)
 					mu.Lock()
 					defer mu.Unlock()
 					if err == nil {

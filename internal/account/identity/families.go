@@ -22,7 +22,7 @@ func (s *Sessions) beginFamily(ctx context.Context, user User) (family, error) {
 		return family{}, err
 	}
 	f := family{ID: secrets.HashSecret(secret), Secret: secret, Number: 1}
-	err = s.Store.Write(ctx, func(tx *store.Tx) error {
+	err = s.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		f.RotatedAt = tx.Now
 		if err := makeRoom(tx, user.ID, tx.Now.Add(-credentials.FamilyLifetime), maxFamilies-1); err != nil {
 			return err
@@ -40,7 +40,7 @@ func (s *Sessions) rotate(ctx context.Context, user User, claims credentials.Cla
 		return family{}, nil
 	}
 	var refused error
-	err = s.Store.Write(ctx, func(tx *store.Tx) (err error) {
+	err = s.Store.Write(ctx, store.Deployment, func(tx *store.Tx) (err error) {
 		refused = nil
 		// The lock comes first: of two requests with the same token, in whatever process, the second sees what the first did.
 		f, err = lockFamily(tx, user.ID, claims.FamilyID())

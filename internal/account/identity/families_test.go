@@ -328,7 +328,7 @@ func TestARefreshTokenFromTheFutureEndsItsFamily(t *testing.T) {
 	onBothWithAda(t, func(t *testing.T, h, second *apptest.House) {
 		session := rotating(t, h)
 		later := refresh(t, h, session.RefreshToken, errs.Internal, "a refresh")
-		apptest.WantKind(t, h.DB.Write(t.Context(), func(tx *store.Tx) error {
+		apptest.WantKind(t, h.DB.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			_, err := tx.Exec(`UPDATE refresh_families SET number = 1`)
 			return err
 		}), errs.Internal, "an earlier state")

@@ -36,7 +36,7 @@ func (l *Links) Invite(
 	if err := problems.Err(); err != nil {
 		return user, "", err
 	}
-	err = l.Store.Write(ctx, func(tx *store.Tx) (err error) {
+	err = l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) (err error) {
 		kind, by := Invitation, actor
 		if role == access.Operator {
 			by = core.OfDeployment(actor)
@@ -104,7 +104,7 @@ func (l *Links) InviteAgain(ctx context.Context, actor access.Actor, userID int6
 	if err := actor.Require(access.ManageMembers); err != nil {
 		return user, "", err
 	}
-	err = l.Store.Write(ctx, func(tx *store.Tx) error {
+	err = l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		user, err = UserByID(tx, userID)
 		if err != nil {
 			return unknownUser(err)

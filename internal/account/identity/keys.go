@@ -66,7 +66,7 @@ func (k *keys) stored(ctx context.Context) (list []StoredKey, err error) {
 	if err != nil {
 		return nil, err
 	}
-	err = k.Store.Write(ctx, func(tx *store.Tx) error {
+	err = k.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		if err := read(tx); err != nil || slices.ContainsFunc(list, signs) { // another process was quicker
 			return err
 		}
@@ -93,7 +93,7 @@ func (k *keys) rotate(ctx context.Context, actor access.Actor) error {
 	if err != nil {
 		return err
 	}
-	err = k.Store.Write(ctx, func(tx *store.Tx) error {
+	err = k.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		if err := errors.Join(RetireJWTKeys(tx), InsertJWTKey(tx, fresh)); err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (k *keys) revoke(ctx context.Context, actor access.Actor, id string) error 
 	if err != nil {
 		return err
 	}
-	err = k.Store.Write(ctx, func(tx *store.Tx) error {
+	err = k.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		if n, err := tx.Exec(`DELETE FROM jwt_keys WHERE id = $1`, id); err != nil || n == 0 {
 			return cmp.Or(err, errs.WrongField("id", "There is no key %q of logins. \"holdfast keys list\" shows them.", id))
 		}

@@ -161,7 +161,7 @@ func (l *Links) Choose(ctx context.Context, secret, password, address string) er
 		return err
 	}
 	by := access.Actor{UserID: user.ID, Username: user.Username, DisplayName: user.DisplayName, Address: address}
-	return l.Store.Write(ctx, func(tx *store.Tx) error {
+	return l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		if err := useLink(tx, found.hash); err != nil {
 			return noLink(err)
 		}
@@ -199,7 +199,7 @@ func (l *Links) hash(ctx context.Context, secret, password, address string) (str
 
 // Accept uses up a link of the kind Access. The errors are those of Look.
 func (l *Links) Accept(ctx context.Context, secret string) error {
-	return l.Store.Write(ctx, func(tx *store.Tx) error {
+	return l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		link, err := openLink(tx, secrets.HashSecret(secret))
 		if err == nil && link.Kind != Access {
 			err = store.ErrNotFound
@@ -223,7 +223,7 @@ func (l *Links) Ask(ctx context.Context, name, address string) error {
 		return errs.WrongField("name", "This is no user name and no e-mail address.")
 	}
 	ofName, ofAddress := "asked:"+name, "asks:"+addressGroup(address)
-	return l.Store.Write(ctx, func(tx *store.Tx) error {
+	return l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		wait, err := countAsk(tx, ofAddress, AsksOfAddress)
 		if err != nil {
 			return err
@@ -249,7 +249,7 @@ func (l *Links) Answer(ctx context.Context) (more bool, err error) {
 	})
 	for _, name := range names {
 		if err == nil {
-			err = l.Store.Write(ctx, func(tx *store.Tx) error { return l.answer(tx, name) })
+			err = l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error { return l.answer(tx, name) })
 		}
 	}
 	return len(names) == askBatch, err
@@ -290,7 +290,7 @@ func (l *Links) answer(tx *store.Tx, name string) error {
 
 // Forget removes a number of links that have ended. more: there may be some left.
 func (l *Links) Forget(ctx context.Context) (more bool, err error) {
-	err = l.Store.Write(ctx, func(tx *store.Tx) error {
+	err = l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		n, err := forgetLinks(tx, core.ForgetAtOnce)
 		more = n == core.ForgetAtOnce
 		return err

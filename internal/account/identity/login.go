@@ -114,7 +114,7 @@ func (s *Sessions) judge(ctx context.Context, in Login) (attempt, error) {
 		return a, err
 	}
 	var refused error
-	err = s.Store.Write(ctx, func(tx *store.Tx) (err error) {
+	err = s.Store.Write(ctx, store.Deployment, func(tx *store.Tx) (err error) {
 		refused = nil
 		if !right {
 			refused = errs.New(errs.LoginFailed, "The user name or the password is wrong.")
@@ -173,7 +173,7 @@ func (s *Sessions) begin(ctx context.Context, in Login) (a attempt, err error) {
 	if !proven {
 		return a, refused
 	}
-	err = s.Store.Write(ctx, func(tx *store.Tx) error { return UseStep(tx, a.user.ID, step) })
+	err = s.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error { return UseStep(tx, a.user.ID, step) })
 	if errors.Is(err, store.ErrNotFound) { // another login has just used it
 		return a, refused
 	}
@@ -368,7 +368,7 @@ func (s *Sessions) readSites(ctx context.Context, session *Session, path string)
 
 // ForgetFailures removes a number of failed logins that no longer count. more: there may be some left.
 func (s *Sessions) ForgetFailures(ctx context.Context) (more bool, err error) {
-	err = s.Store.Write(ctx, func(tx *store.Tx) error {
+	err = s.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		n, err := ForgetFailedLoginsBefore(tx, tx.Now.Add(-FailureLife), core.ForgetAtOnce)
 		more = n == core.ForgetAtOnce
 		return err

@@ -25,7 +25,7 @@ func (l *Links) ChangeProfile(ctx context.Context, v Visit, in Profile) (mailed 
 	if err := problems.Err(); err != nil {
 		return false, err
 	}
-	err = l.Store.Write(ctx, func(tx *store.Tx) error {
+	err = l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		mailed = false
 		user, err := UserByID(tx, v.User.ID)
 		if err != nil {
@@ -101,7 +101,7 @@ func (l *Links) SetAddress(ctx context.Context, actor access.Actor, userID int64
 	if actor.UserID != 0 {
 		return errs.New(errs.Forbidden, "Only the command line sets the address of somebody else.")
 	}
-	return l.Store.Write(ctx, func(tx *store.Tx) error {
+	return l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		user, err := UserByID(tx, userID)
 		if err != nil {
 			return unknownUser(err)
@@ -145,7 +145,7 @@ func (l *Links) move(tx *store.Tx, user User, address, by string) error {
 // Confirm uses up a link of the kind Address: its address is now that of the user, and proven. All other links of the user end, because
 // they went to the old one, which is told. The errors are those of Look.
 func (l *Links) Confirm(ctx context.Context, secret, client string) error {
-	return l.Store.Write(ctx, func(tx *store.Tx) error {
+	return l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		link, err := openLink(tx, secrets.HashSecret(secret))
 		if err == nil && link.Kind != Address {
 			err = store.ErrNotFound

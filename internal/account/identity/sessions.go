@@ -12,6 +12,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/errs"
+	"holdfast/internal/lib/cache"
 	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/store"
@@ -22,7 +23,7 @@ type Sessions struct {
 	*core.Core
 	keys    *keys
 	tokens  *Tokens
-	memory  memory
+	callers cache.Cache[tokenAt, Caller] // who was let in by an API token during the last minute
 	hashing hashing
 }
 
@@ -52,37 +53,71 @@ func (s *Sessions) byToken(ctx context.Context, path, bearer, address string) (a
 	if !ok {
 		return access.Actor{}, errTokenInvalid()
 	}
-	var caller Caller
-	var elsewhere bool
-	err := s.Store.Lookup(ctx, store.Deployment, func(tx *store.Tx) (err error) {
-		caller, err = CallerByToken(tx, path, id)
-		return err
-	})
-	if errors.Is(err, store.ErrNotFound) {
-		// A token of another site is judged there, by the clock of its own site. Most that come here are of none.
-		elsewhere = true
-		err = s.Store.Lookup(ctx, store.Deployment, func(tx *store.Tx) error {
-			own, err := siteOfToken(tx, id)
-			if err == nil {
-				caller, err = CallerByToken(tx, own, id)
-			}
-			if errors.Is(err, store.ErrNotFound) {
-				return nil
-			}
-			return err
-		})
+	at, now := tokenAt{path, id}, s.Clock()
+	caller, cached, err := s.cached(ctx, at, now)
+	elsewhere := false
+	if err == nil && !cached {
+		caller, elsewhere, err = s.lookUp(ctx, at)
 	}
 	if err != nil {
 		return access.Actor{}, err
 	}
-	now := s.Clock()
 	actor, err := caller.enter(secret, address, elsewhere, now)
-	if err != nil {
-		return access.Actor{}, err
+	if err != nil || cached {
+		return actor, err
 	}
 	s.tokens.used(caller.Token, now)
-	s.memory.keep(tokenAt{path, id}, caller, now)
+	if now.Sub(caller.Token.LastUsedAt) >= touchEvery {
+		caller.Token.LastUsedAt = now // it is being recorded
+	}
+	if caller.Version != 0 {
+		s.callers.Put(at, caller)
+	}
 	return actor, nil
+}
+
+// tokenAt is an API token, and the path of the site to which it was sent.
+type tokenAt struct {
+	path string
+	id   int64
+}
+
+// cached returns a caller that the process keeps, unless something of the site has changed since (see core.Changed), or the use
+// of the token is to be recorded again.
+func (s *Sessions) cached(ctx context.Context, at tokenAt, now time.Time) (caller Caller, ok bool, err error) {
+	caller, ok = s.callers.Get(at)
+	if !ok || now.Sub(caller.Token.LastUsedAt) >= touchEvery {
+		return Caller{}, false, nil
+	}
+	var version int64
+	err = s.Store.Lookup(ctx, caller.Token.SiteID, func(tx *store.Tx) (err error) {
+		version, err = core.Version(tx, caller.Token.SiteID)
+		return err
+	})
+	return caller, err == nil && version == caller.Version, err
+}
+
+// lookUp reads who sends an API token. elsewhere: the token is one of another site.
+func (s *Sessions) lookUp(ctx context.Context, at tokenAt) (caller Caller, elsewhere bool, err error) {
+	err = s.Store.Lookup(ctx, store.Deployment, func(tx *store.Tx) (err error) {
+		caller, err = CallerByToken(tx, at.path, at.id)
+		return err
+	})
+	if !errors.Is(err, store.ErrNotFound) {
+		return caller, false, err
+	}
+	// A token of another site is judged there, by the clock of its own site. Most that come here are of none.
+	err = s.Store.Lookup(ctx, store.Deployment, func(tx *store.Tx) error {
+		own, err := siteOfToken(tx, at.id)
+		if err == nil {
+			caller, err = CallerByToken(tx, own, at.id)
+		}
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+	return caller, true, err
 }
 
 // enter says who comes with an API token and its secret, and whether they may, by what was read of the caller. elsewhere: the token is one
@@ -165,7 +200,7 @@ func (s *Sessions) EndRefresh(ctx context.Context, path, bearer string) error {
 	if err != nil {
 		return err
 	}
-	err = s.Store.Write(ctx, func(tx *store.Tx) error {
+	err = s.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		if path != "" {
 			if _, _, err := entrance(tx, user, path); err != nil {
 				return err

@@ -79,7 +79,7 @@ func (s *SignIns) begin(ctx context.Context, user User, address, browser string)
 	if err != nil {
 		return "", err
 	}
-	err = s.Sessions.Store.Write(ctx, func(tx *store.Tx) error {
+	err = s.Sessions.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		if err := makeRoomForSignIn(tx, user.ID, tx.Now.Add(-SignInLife), maxSignIns-1); err != nil {
 			return err
 		}
@@ -121,7 +121,7 @@ func (s *SignIns) Visit(ctx context.Context, path, cookie, address string) (v Vi
 	}
 	v.Actor.Address = address
 	if late { // that it could not be noted ends no visit
-		_ = s.Sessions.Store.Write(ctx, func(tx *store.Tx) error { return seeSignIn(tx, userID, id) })
+		_ = s.Sessions.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error { return seeSignIn(tx, userID, id) })
 	}
 	return v, nil
 }
@@ -150,17 +150,17 @@ func (s *SignIns) Prove(ctx context.Context, v Visit, in Login) error {
 	if _, err := s.Sessions.judge(ctx, in); err != nil {
 		return err
 	}
-	return s.Sessions.Store.Write(ctx, func(tx *store.Tx) error { return proveSignIn(tx, v.User.ID, v.SignIn.ID) })
+	return s.Sessions.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error { return proveSignIn(tx, v.User.ID, v.SignIn.ID) })
 }
 
 // SignOut ends one sign-in of the user of a visit. It does nothing if it has ended already.
 func (s *SignIns) SignOut(ctx context.Context, v Visit, id string) error {
-	return s.Sessions.Store.Write(ctx, func(tx *store.Tx) error { return endSignIn(tx, v.User.ID, id) })
+	return s.Sessions.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error { return endSignIn(tx, v.User.ID, id) })
 }
 
 // SignOutEverywhere ends everything in which a user is signed in: all browsers, and all sessions of the API. API tokens stay.
 func (s *SignIns) SignOutEverywhere(ctx context.Context, v Visit) error {
-	return s.Sessions.Store.Write(ctx, func(tx *store.Tx) error {
+	return s.Sessions.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		user, err := UserByID(tx, v.User.ID)
 		if err != nil {
 			return unknownUser(err)
@@ -240,7 +240,7 @@ func (s *SignIns) Sites(ctx context.Context, v Visit) (list []merchant.Site, tot
 // Forget removes a number of sign-ins that do not count any more. One that is too old has no requests any more, so all go by
 // their last one. more: there may be some left.
 func (s *SignIns) Forget(ctx context.Context) (more bool, err error) {
-	err = s.Sessions.Store.Write(ctx, func(tx *store.Tx) error {
+	err = s.Sessions.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		n, err := forgetSignIns(tx, tx.Now.Add(-SignInIdle), core.ForgetAtOnce)
 		more = n == core.ForgetAtOnce
 		return err

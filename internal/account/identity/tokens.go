@@ -174,7 +174,7 @@ func (t *Tokens) record() {
 		for len(t.uses) > 0 && len(batch) < usesAhead { // nobody else receives, so this does not block
 			batch = append(batch, <-t.uses)
 		}
-		err := t.Store.Write(context.Background(), func(tx *store.Tx) (err error) {
+		err := t.Store.Write(context.Background(), store.Deployment, func(tx *store.Tx) (err error) {
 			for _, use := range batch {
 				if use.reached == nil {
 					err = errors.Join(err, TouchToken(tx, use.token.SiteID, use.token.ID, use.at, use.at.Add(-touchEvery)))

@@ -115,8 +115,12 @@ func deleteTokensEverywhere(tx *store.Tx, userID int64) (ended []APIToken, err e
 
 // deleteToken removes one API token of a site, or returns store.ErrNotFound.
 func deleteToken(tx *store.Tx, siteID, id int64) error {
-	if err := tx.Remove("api_tokens", siteID, id); err != nil {
+	n, err := tx.Exec(`DELETE FROM api_tokens WHERE site_id = $1 AND id = $2`, siteID, id)
+	if err != nil {
 		return err
+	}
+	if n == 0 {
+		return store.ErrNotFound
 	}
 	return core.Changed(tx, siteID)
 }
@@ -134,5 +138,22 @@ func TouchToken(tx *store.Tx, siteID, id int64, used, unlessAfter time.Time) err
 	_, err := tx.Exec(`UPDATE api_tokens SET last_used_at = $3
 		WHERE site_id = $1 AND id = $2 AND (last_used_at IS NULL OR last_used_at <= $4)`,
 		siteID, id, store.Micros(used), store.Micros(unlessAfter))
+	return err
+}
+
+// changedForTokensOf is core.Changed for all sites on which API tokens act as a user.
+func changedForTokensOf(tx *store.Tx, userID int64) error {
+	var sites []int64
+	err := tx.Each(`SELECT DISTINCT site_id FROM api_tokens WHERE user_id = $1 ORDER BY site_id`, []any{userID}, func(scan func(dest ...any) error) error {
+		var id int64
+		err := scan(&id)
+		sites = append(sites, id)
+		return err
+	})
+	for _, id := range sites {
+		if err == nil {
+			err = core.Changed(tx, id)
+		}
+	}
 	return err
 }

@@ -40,7 +40,7 @@ func (b *Bookings) Create(ctx context.Context, actor access.Actor, in booking.Bo
 		return booking.Booking{}, err
 	}
 	uuid := sync.OnceValue(b.NewUUID) // the write may run more than once, and must make the same booking
-	return core.OnceShort(ctx, b.Core, actor, func(tx *store.Tx) (booking.Booking, core.Outcome, error) {
+	return core.Once(ctx, b.Core, actor, func(tx *store.Tx) (booking.Booking, core.Outcome, error) {
 		made, err := b.Make(tx, actor, uuid(), in)
 		return made, core.Outcome{ID: made.ID}, err
 	}, func(ctx context.Context, made core.Outcome) (booking.Booking, error) {
@@ -190,7 +190,7 @@ func (b *Bookings) change(tx *store.Tx, actor access.Actor, id int64, in booking
 	if err := problems.Err(); err != nil {
 		return changed, err
 	}
-	changed.ModifiedAt = modified(tx, &changed)
+	changed.ModifiedAt = modified(tx, changed)
 	if err := b.redate(tx, stored, changed); err != nil {
 		return changed, err
 	}

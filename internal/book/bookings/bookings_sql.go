@@ -26,9 +26,6 @@ const BookingColumns = `b.site_id, b.id, b.uuid, b.channel_id, b.author_id, b.au
 	(SELECT c.locked FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id),
 	(SELECT c.other_protection FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id)`
 
-// returnedColumns are BookingColumns in a RETURNING clause, which allows no other name for the table.
-var returnedColumns = strings.ReplaceAll(BookingColumns, "b.", "bookings.")
-
 // ScanBooking reads one row of BookingColumns, and more columns behind them.
 func ScanBooking(scan func(dest ...any) error, more ...any) (booking.Booking, error) {
 	var b booking.Booking
@@ -92,23 +89,19 @@ func ByImportKey(tx *store.Tx, siteID, channelID int64, key string) (booking.Boo
 }
 
 // Lock locks a booking for the rest of the write, and reads it without its transactions. Another write that wants to lock
-// it waits. Its version counts up once, however much this write changes.
+// it waits. Its version is the one that it has after this write, which counts up once, however much the write changes.
 func Lock(tx *store.Tx, siteID, id int64) (booking.Booking, error) {
 	if b, ok := Held(tx, siteID, id); ok {
 		return b, nil
 	}
-	if tx.Left(leftSums{SiteID: siteID, ID: id}) {
-		if err := tx.WriteLeft(); err != nil {
-			return booking.Booking{}, err
-		}
-	}
 	var outstanding string
 	b, err := ScanBooking(func(dest ...any) error {
-		return tx.RowAsIs(`UPDATE bookings SET version = version + 1 WHERE site_id = $1 AND id = $2 AND NOT deleted
-			RETURNING `+returnedColumns+`, outstanding`, []any{siteID, id}, dest...)
+		return tx.Row(`SELECT `+BookingColumns+`, b.outstanding FROM bookings b
+			WHERE b.site_id = $1 AND b.id = $2 AND NOT b.deleted`+tx.ForUpdate(), []any{siteID, id}, dest...)
 	}, &outstanding)
 	if err == nil {
-		holdLocked(tx, b, outstanding)
+		b.Version++
+		hold(tx, b, outstanding)
 	}
 	return b, err
 }
@@ -124,11 +117,11 @@ func Update(tx *store.Tx, b booking.Booking) error {
 	n, err := tx.Exec(`UPDATE bookings SET channel_id = $3, content = $4, firstname = $5, surname = $6, email = $7,
 			start_day = $8, end_day = $9, pax = $10, reference = $11, total = $12, currencies = $13, country = $14,
 			language = $15, modal_draft = $16, status = $17, modified_at = $18, total_changed = total_changed OR total <> $12,
-			suppliers = $19, other_protection = $20, digest = $21, completed = completed AND $22
+			suppliers = $19, other_protection = $20, digest = $21, completed = completed AND $22, version = $23
 		WHERE site_id = $1 AND id = $2 AND NOT deleted`,
 		b.SiteID, b.ID, b.ChannelID, b.Content, b.Firstname, b.Surname, b.Email, store.MaybeDay(b.Start), int64(b.End), b.Pax,
 		b.Reference, b.Total, string(b.Currency), b.Country, b.Language, b.ModalDraft, string(b.StoredStatus()),
-		store.Micros(modified(tx, &b)), inRow(b.Suppliers), string(b.OwnProtection), sum, over)
+		store.Micros(modified(tx, b)), inRow(b.Suppliers), string(b.OwnProtection), sum, over, b.Version)
 	if err != nil {
 		return err
 	}
@@ -136,53 +129,24 @@ func Update(tx *store.Tx, b booking.Booking) error {
 		return store.ErrNotFound
 	}
 	events.Record(tx, b.SiteID, events.BookingUpdated, b.ID, events.Details{Status: statusNow(tx, b)})
-	if before, ok := Held(tx, b.SiteID, b.ID); ok {
-		b.TotalChanged = b.TotalChanged || before.Total != b.Total
-		recordStatus(tx, before, b)
+	b.ModifiedAt = modified(tx, b)
+	if held := heldIn(tx, b.SiteID, b.ID); held != nil {
+		b.TotalChanged = b.TotalChanged || held.Total != b.Total
+		recordStatus(tx, held.Booking, b)
+		held.Booking = b
 	}
-	b.ModifiedAt = modified(tx, &b)
-	store.Keep(&inBookings.Of(tx).held, store.Key{SiteID: b.SiteID, ID: b.ID}, &b)
 	if _, err := tx.Exec(`DELETE FROM booking_suppliers WHERE site_id = $1 AND booking_id = $2`, b.SiteID, b.ID); err != nil {
 		return err
 	}
-	addBookingSuppliers(tx, b.SiteID, b.ID, b.Suppliers)
-	return nil
-}
-
-// SaveSums stores the sums of a locked booking's transactions, whether it is still a draft of the payment modal, and the
-// status that follows from both. They are written later in the same write (see flushSums).
-func SaveSums(tx *store.Tx, b booking.Booking) error {
-	key := store.Key{SiteID: b.SiteID, ID: b.ID}
-	if held := inBookings.Of(tx).held[key]; held != nil {
-		before := *held
-		held.Sums, held.Payments, held.ModalDraft, held.ModifiedAt = b.Sums, b.Payments, b.ModalDraft, modified(tx, held)
-		recordStatus(tx, before, *held)
-	}
-	return storeLater(tx, key)
-}
-
-// storeLater lets flushSums write the row of a held booking.
-func storeLater(tx *store.Tx, key store.Key) error {
-	m := inBookings.Of(tx)
-	held := m.held[key]
-	if held == nil {
-		return fmt.Errorf("booking %d is to be stored, and this write does not hold it", key.ID)
-	}
-	if m.unwritten[key] { // its row has them
-		return nil
-	}
-	if !slices.Contains(m.changed, held) {
-		m.changed = append(m.changed, held)
-	}
-	tx.Defer(waitingSums)
+	insertSuppliers(tx, b)
 	return nil
 }
 
 // Trash puts a locked booking into the trash: nobody finds it any more. Its natural key is free again, so an import with
 // the same key makes a new booking.
 func Trash(tx *store.Tx, siteID, id int64) error {
-	delete(inBookings.Of(tx).held, store.Key{SiteID: siteID, ID: id})
-	n, err := tx.Exec(`UPDATE bookings SET deleted = TRUE, import_key = NULL, modified_at = $3
+	delete(inWrite.Of(tx).byKey, store.Key{SiteID: siteID, ID: id})
+	n, err := tx.Exec(`UPDATE bookings SET deleted = TRUE, import_key = NULL, modified_at = $3, version = version + 1
 		WHERE site_id = $1 AND id = $2 AND NOT deleted`, siteID, id, store.Micros(tx.Now))
 	if err == nil && n == 0 {
 		return store.ErrNotFound

@@ -92,7 +92,7 @@ func TestAChangedBookingIsReadAsItWasChanged(t *testing.T) {
 				return err
 			}
 			want.Sums = booking.BookingSums{Net: 5, Held: 6, OpenAuthorised: 7}
-			return bookings.SaveSums(tx, want)
+			return errors.Join(bookings.SetSums(tx, want), bookings.SaveChanges(tx))
 		})
 		want.ModifiedAt = clock()
 		if got, err := s.Read(t, id); err != nil || !reflect.DeepEqual(got, want) || got.Version != 3 {
@@ -117,7 +117,7 @@ func TestWhatIsNotThere(t *testing.T) {
 				"update": func(tx *store.Tx) error { return bookings.Update(tx, booking.Booking{SiteID: s.ID, ID: id}) },
 				"trash":  func(tx *store.Tx) error { return bookings.Trash(tx, s.ID, id) },
 			} {
-				if err := s.DB.Write(t.Context(), do); !errors.Is(err, store.ErrNotFound) {
+				if err := s.DB.Write(t.Context(), store.Deployment, do); !errors.Is(err, store.ErrNotFound) {
 					t.Errorf("%s: %s: %v", name, action, err)
 				}
 			}
@@ -144,7 +144,7 @@ func TestTheSchemaKeepsBookingsConsistent(t *testing.T) {
 			{"another site's supplier", func(b *booking.Booking) { b.Suppliers = other.Suppliers[:1] }},
 			{"the same natural key", func(b *booking.Booking) { b.ImportKey = "K" }},
 		} {
-			err := s.DB.Write(t.Context(), func(tx *store.Tx) error {
+			err := s.DB.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 				_, err := bookings.Insert(tx, s.Booking(c.change))
 				return err
 			})
@@ -466,17 +466,14 @@ func TestParallelUpdatesOfABookingLoseNothing(t *testing.T) {
 			wg.Go(func() {
 				for n := range each {
 					id := ids[n%2]
-					err := s.DB.Write(t.Context(), func(tx *store.Tx) error {
+					err := s.DB.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 						b, err := bookings.Lock(tx, s.ID, id)
 						if err != nil {
 							return err
 						}
 						b.Pax++
 						b.Sums.Held += 10
-						if err := bookings.SaveSums(tx, b); err != nil {
-							return err
-						}
-						return bookings.Update(tx, b)
+						return errors.Join(bookings.SetSums(tx, b), bookings.SaveChanges(tx), bookings.Update(tx, b))
 					})
 					if err != nil {
 						t.Error(err)

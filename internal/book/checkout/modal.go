@@ -237,7 +237,7 @@ func originOf(address string) string {
 
 // Forget removes a number of old sessions. more: there may be some left.
 func (m *Modals) Forget(ctx context.Context) (more bool, err error) {
-	err = m.Store.Write(ctx, func(tx *store.Tx) error {
+	err = m.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		n, err := forgetSessionsBefore(tx, core.RealNow(tx).Add(-modalMemory), core.ForgetAtOnce)
 		more = n == core.ForgetAtOnce
 		return err

@@ -252,7 +252,7 @@ func TestModalSessionEnds(t *testing.T) {
 // lock locks the channel, or unlocks it.
 func (s shop) lock(locked bool) {
 	s.t.Helper()
-	err := s.Core.Store.Write(s.t.Context(), func(tx *store.Tx) error {
+	err := s.Core.Store.Write(s.t.Context(), store.Deployment, func(tx *store.Tx) error {
 		c, err := merchants.LockChannel(tx, s.Site.ID, s.Channel.ID)
 		if err != nil {
 			return err

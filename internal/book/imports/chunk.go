@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"holdfast/internal/book/bookings"
+	"holdfast/internal/book/ledger"
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/book/payments"
 	"holdfast/internal/domain/access"
@@ -68,7 +69,12 @@ func (c *importChunk) apart(write func() error) error {
 		}
 		return err
 	}
-	err := c.tx.Savepoint(write)
+	err := c.tx.Savepoint(func() error {
+		if err := write(); err != nil {
+			return err
+		}
+		return ledger.SaveChanges(c.tx)
+	})
 	if errors.Is(err, store.ErrConflict) {
 		return &errs.Error{Kind: errs.ReferenceExists, Message: "The row conflicts with other stored data.", Err: err}
 	}
@@ -81,26 +87,14 @@ func isRefusal(err error) bool {
 	return err != nil && kind != errs.Internal && kind != errs.Unavailable
 }
 
-// besideRows is how many rows are checked and computed while the database writes those before them.
-const besideRows = 64
-
 // all takes over all rows of the chunk.
 func (c *importChunk) all() error {
-	waiting := 0
-	for i, row := range c.rows {
-		// The rows of a booking are written together, with the sums that it has after them.
-		if waiting >= besideRows && !c.careful && bookingOf(row) != bookingOf(c.rows[i-1]) {
-			if err := store.FlushBeside(c.tx); err != nil {
-				return err
-			}
-			waiting = 0
-		}
+	for _, row := range c.rows {
 		if err := c.row(row); err != nil {
 			return err
 		}
-		waiting++
 	}
-	return nil
+	return ledger.SaveChanges(c.tx)
 }
 
 // row takes one row over or refuses it. An error is not about the row, and ends the write.

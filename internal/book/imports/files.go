@@ -156,7 +156,7 @@ func (f *Files) Receive(
 // shed removes the pieces of a site's files that nobody needs any more, in short writes. If it fails, the housekeeping does it.
 func (f *Files) shed(ctx context.Context, siteID int64) error {
 	for more := true; more; {
-		err := f.Store.Write(ctx, func(tx *store.Tx) (err error) {
+		err := f.Store.Write(ctx, siteID, func(tx *store.Tx) (err error) {
 			more, err = forgetPiecesOf(tx, siteID)
 			return err
 		})
@@ -296,7 +296,7 @@ func (f *Files) Next(
 	if err != nil || !waits {
 		return false, err
 	}
-	err = f.Store.Write(ctx, func(tx *store.Tx) (err error) {
+	err = f.Store.Write(ctx, store.Deployment, func(tx *store.Tx) (err error) {
 		if err := settleWaiting(tx); err != nil {
 			return err
 		}
@@ -383,7 +383,7 @@ func (f *Files) authorIn(tx *store.Tx, file File) (access.Actor, error) {
 }
 
 func (f *Files) end(ctx context.Context, file File, state FileState, problem string) error {
-	err := f.Store.Write(ctx, func(tx *store.Tx) error { return endFile(tx, file, state, problem) })
+	err := f.Store.Write(ctx, file.SiteID, func(tx *store.Tx) error { return endFile(tx, file, state, problem) })
 	if err != nil || state == FileTried { // a dry run can still be confirmed
 		return err
 	}
@@ -393,7 +393,7 @@ func (f *Files) end(ctx context.Context, file File, state FileState, problem str
 // Forget removes, a bounded number of rows at a time, the pieces of files that nobody needs any more, files that never came
 // to their end, and imports that are older than FileLife. more reports that there may be more to remove.
 func (f *Files) Forget(ctx context.Context) (more bool, err error) {
-	err = f.Store.Write(ctx, func(tx *store.Tx) (err error) {
+	err = f.Store.Write(ctx, store.Deployment, func(tx *store.Tx) (err error) {
 		more, err = forgetFiles(tx)
 		return err
 	})

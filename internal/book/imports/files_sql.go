@@ -219,8 +219,8 @@ func keepPart(tx *store.Tx, f File, part Part) error {
 			f.SiteID, f.ID, part.Trial, r.Line, r.State, store.MaybeID(r.BookingID), store.MaybeID(r.TransactionID), r.Reason,
 		}
 	}
-	err = tx.InsertRows("import_rows", "site_id, import_id, trial, id, state, booking_id, transaction_id, reason", rows)
-	if err == nil && part.Trial {
+	tx.Insert("import_rows", "site_id, import_id, trial, id, state, booking_id, transaction_id, reason", rows...)
+	if part.Trial {
 		err = keepShares(tx, f, part)
 	}
 	if err != nil || part.Trial != f.DryRun {

@@ -22,7 +22,6 @@ import (
 	"holdfast/internal/errs"
 	"holdfast/internal/platform/core"
 	"holdfast/internal/store"
-	"holdfast/internal/store/beside"
 )
 
 // Imports takes over the books of other systems.
@@ -256,11 +255,9 @@ func newRun(i *Imports, actor access.Actor, opts ImportOptions) *importRun {
 	}
 }
 
-func (r *importRun) all(ctx context.Context, rows iter.Seq2[ImportedPayment, error]) (err error) {
+func (r *importRun) all(ctx context.Context, rows iter.Seq2[ImportedPayment, error]) error {
 	chunk := make([][]ImportedPayment, 0, mostRows)
 	nextRefresh := firstRefresh
-	var statistics beside.Line
-	defer func() { err = errors.Join(err, statistics.Wait()) }()
 	for list, err := range together(rows) {
 		if err != nil {
 			return err
@@ -275,9 +272,7 @@ func (r *importRun) all(ctx context.Context, rows iter.Seq2[ImportedPayment, err
 			chunk = chunk[:0]
 		}
 		if r.report.Payments.Created >= nextRefresh {
-			has := nextRefresh
-			statistics.Add(func() error { return r.Store.RefreshStatistics(ctx, "transactions", has) })
-			if err := statistics.Start(); err != nil {
+			if err := r.Store.RefreshStatistics(ctx, "transactions", nextRefresh); err != nil {
 				return err
 			}
 			nextRefresh *= 4
@@ -330,7 +325,7 @@ func (r *importRun) writeOnce(ctx context.Context, rows []ImportedPayment, caref
 		return nil, err
 	}
 	var began time.Time
-	err := r.WriteAs(ctx, r.actor, func(tx *store.Tx) error {
+	err := r.WriteLongBy(ctx, core.ClockFor(r.actor), func(tx *store.Tx) error {
 		began = r.Clock()
 		site, err := merchants.Site(tx, r.actor.SiteID)
 		if err != nil {
@@ -343,12 +338,11 @@ func (r *importRun) writeOnce(ctx context.Context, rows []ImportedPayment, caref
 		if err := c.lookUp(); err != nil {
 			return err
 		}
-		store.Expect(tx, len(rows))
-		if err := c.all(); err != nil {
+		if err := c.all(); err != nil { // on a dry run the rows go in, too: the database has its own rules
 			return err
 		}
-		if r.opts.DryRun { // the rows go in, too: the database has its own rules
-			return cmp.Or(tx.Flush(), errDryRun)
+		if r.opts.DryRun {
+			return errDryRun
 		}
 		return r.keep(tx, c)
 	})

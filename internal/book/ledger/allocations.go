@@ -179,7 +179,7 @@ func openIsEnough(tx *store.Tx, siteID int64, day civil.Day, known time.Time) (b
 	if errors.Is(err, store.ErrNotFound) { // there is no such site, and so nothing to read
 		return false, nil
 	}
-	return err == nil && clock.Ahead == core.ClockOfTx.Of(tx).Ahead, err
+	return err == nil && clock.Ahead == tx.Clock.Ahead, err
 }
 
 func positionsInPieces(

@@ -44,7 +44,7 @@ func (b *Buckets) FoldSite(ctx context.Context, siteID int64, limit int) (folded
 	for ; limit > 0; limit /= 8 {
 		var f *fold
 		if f, err = gatherFold(ctx, b.Store, siteID, limit); err == nil && len(f.ids) > 0 {
-			err = b.Store.Write(ctx, f.store)
+			err = b.Store.WriteLong(ctx, siteID, f.store)
 		}
 		if errors.Is(err, errFolded) {
 			return 0, nil

@@ -1,14 +1,10 @@
 package ledger_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -141,60 +137,6 @@ func TestATotalThatChangedBeforeTheFirstPayment(t *testing.T) {
 		}
 		if all.held["exposure"] == 0 {
 			t.Error("nothing was at risk")
-		}
-	})
-}
-
-// TestBucketsOfAnOlderBook: those of before the migration do not tell when their changes were recorded. What was known before
-// it is read from the rows, what was known since from the buckets.
-func TestBucketsOfAnOlderBook(t *testing.T) {
-	t.Parallel()
-	text, err := readOne("../../store/migrations/*_known.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	parts := strings.Split(string(text), ";")
-	since := parts[slices.IndexFunc(parts, func(part string) bool { return strings.Contains(part, "UPDATE exposure_folds") })]
-	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		h := apptest.NewHistory(w, 5)
-		c := &comparison{t: t, History: h, to: &compared{held: map[string]int64{}}}
-		h.NewBooking()
-		for range 40 {
-			h.Step()
-			c.passes()
-		}
-		h.FoldSome(t.Context(), 20)
-		for _, at := range c.moments {
-			c.SetClock(slices.MaxFunc([]time.Time{at, c.Now()}, time.Time.Compare))
-		}
-		asOf := civil.DayOf(c.Now())
-		ask := func(at time.Time) exposure.Report {
-			return c.Exposure(report.ExposureQuery{Moment: ledger.Moment{AsOf: &asOf, KnownAt: at}}).Report
-		}
-		want := map[time.Time]exposure.Report{}
-		for _, at := range c.moments {
-			want[at] = ask(at)
-		}
-		c.Advance(time.Second)
-		dbtest.Write(t, w.Core.Store, func(tx *store.Tx) error {
-			for _, older := range []string{`UPDATE exposure_deltas SET known_at = 0`, `UPDATE exposure_buckets SET known = '', final_known = 0`, since} {
-				if _, err := tx.Exec(older); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		for range 20 {
-			h.Step()
-			want[c.Now()] = ask(c.Now())
-			c.Advance(time.Second)
-		}
-		c.Advance(time.Second)
-		h.FoldSome(t.Context(), 30)
-		for at, report := range want {
-			if got := ask(at); !reflect.DeepEqual(got, report) {
-				t.Fatalf("known at %s:\nat first %+v\nnow      %+v", at, report, got)
-			}
 		}
 	})
 }
@@ -443,7 +385,7 @@ func (c *comparison) estimates(q report.EstimateQuery) {
 // forgetOutstanding makes the bookings as they were before they kept what is outstanding: the next change reads it.
 func forgetOutstanding(t *testing.T, h *apptest.History) {
 	t.Helper()
-	err := h.Core.Store.Write(t.Context(), func(tx *store.Tx) error {
+	err := h.Core.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 		_, err := tx.Exec(`UPDATE bookings SET outstanding = '' WHERE site_id = $1`, h.Site.ID)
 		return err
 	})
@@ -488,13 +430,4 @@ func fromRows(t *testing.T, w *apptest.World, fn func()) {
 	since(math.MaxInt64)
 	defer since(0)
 	fn()
-}
-
-// readOne reads the one file of a pattern.
-func readOne(pattern string) ([]byte, error) {
-	names, err := filepath.Glob(pattern)
-	if err != nil || len(names) != 1 {
-		return nil, errors.Join(err, fmt.Errorf("%s is %d files", pattern, len(names)))
-	}
-	return os.ReadFile(names[0])
 }

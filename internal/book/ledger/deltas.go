@@ -10,15 +10,15 @@ import (
 
 // InsertDeltas appends changes of buckets. Each is a row of its own, so that no write waits for another one. What does not
 // say when it was recorded is recorded now.
-func InsertDeltas(tx *store.Tx, siteID int64, deltas []exposure.Delta) error {
+func InsertDeltas(tx *store.Tx, siteID int64, deltas []exposure.Delta) {
 	rows := make([][]any, len(deltas))
 	for i, d := range deltas {
 		rows[i] = []any{siteID, d.Day, d.ChannelID, d.Currency, d.Scheme, d.Country, d.Suppliers, d.Standing,
 			d.ValuedIn, d.Start, d.End, d.LastDay, d.Count, d.Amount, d.Locked, store.Micros(core.RealNow(tx)),
 			cmp.Or(d.Known, store.Micros(tx.Now))}
 	}
-	return tx.InsertRows("exposure_deltas", `site_id, day, channel_id, currency, scheme, country, suppliers, standing,
-		valued_in, start_day, end_day, last_day, counted, amount, locked, noted_at, known_at`, rows)
+	tx.Insert("exposure_deltas", `site_id, day, channel_id, currency, scheme, country, suppliers, standing,
+		valued_in, start_day, end_day, last_day, counted, amount, locked, noted_at, known_at`, rows...)
 }
 
 const deltaColumns = `day, channel_id, currency, scheme, country, suppliers, standing, valued_in, start_day, end_day,

@@ -18,7 +18,7 @@ func TestAFoldRunsAgain(t *testing.T) {
 		broken := errors.New("the write begins again")
 		for range 2 { // the second fold adds to what the first one has stored
 			for _, site := range []int64{once, again} {
-				dbtest.Write(t, db, func(tx *store.Tx) error { return ledger.InsertDeltas(tx, site, someDeltas(700)) })
+				dbtest.Write(t, db, func(tx *store.Tx) error { ledger.InsertDeltas(tx, site, someDeltas(700)); return nil })
 				f, err := ledger.GatherFold(t.Context(), db, site, 1_000)
 				if err != nil {
 					t.Fatal(err)
@@ -46,7 +46,7 @@ func TestOfTwoFoldsOneCounts(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
 		site := foldingSite(t, db)
-		dbtest.Write(t, db, func(tx *store.Tx) error { return ledger.InsertDeltas(tx, site, someDeltas(20)) })
+		dbtest.Write(t, db, func(tx *store.Tx) error { ledger.InsertDeltas(tx, site, someDeltas(20)); return nil })
 		gather := func(limit int) *ledger.Fold {
 			f, err := ledger.GatherFold(t.Context(), db, site, limit)
 			if err != nil {
@@ -57,7 +57,7 @@ func TestOfTwoFoldsOneCounts(t *testing.T) {
 		whole, part := gather(20), gather(7)
 		dbtest.Write(t, db, part.Store)
 		before := blocksOf(t, db, site)
-		if err := db.Write(t.Context(), whole.Store); !errors.Is(err, ledger.ErrFolded) {
+		if err := db.Write(t.Context(), store.Deployment, whole.Store); !errors.Is(err, ledger.ErrFolded) {
 			t.Errorf("folding what was folded: %v", err)
 		}
 		if after := blocksOf(t, db, site); !slices.Equal(after, before) {

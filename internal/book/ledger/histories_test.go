@@ -44,16 +44,17 @@ func historySite(t *testing.T, s *dbtest.BookingSite, clock *atomic.Int64) {
 			if paid, err = payments.InsertTransaction(tx, paid); err != nil {
 				return err
 			}
-			return ledger.InsertAllocation(tx, protection.Allocation{
+			err = ledger.InsertAllocation(tx, protection.Allocation{
 				SiteID: s.ID, ID: paid.Payments[0].ID, ChannelID: channel, BookingID: booking, TransactionID: paid.ID,
 				Currency: "EUR", Amount: 1000, Scheme: card.Visa, EffectiveAt: tx.Now, RecordedAt: tx.Now, PolicyCurrency: "GBP",
 				Decision: protection.Decision{Protected: true, Simulated: i == 4, CoverFrom: tx.Now},
 			}, protection.Terms{Start: dbtest.StartDay, End: dbtest.StartDay + 100, LastDay: dbtest.StartDay + 220, Country: "PT"})
+			return errors.Join(err, ledger.SaveChanges(tx))
 		})
 		clock.Add(24 * time.Hour.Microseconds())
 	}
 	s.Write(t, func(tx *store.Tx) error {
-		return ledger.Histories(tx, s.ID, civil.LastDay, tx.Now, nil, func(h protection.History) error {
+		err := ledger.Histories(tx, s.ID, civil.LastDay, tx.Now, nil, func(h protection.History) error {
 			err := ledger.InsertTerms(tx, s.ID, h.ID, protection.Terms{Start: dbtest.StartDay, End: dbtest.StartDay + 50, LastDay: dbtest.StartDay + 170})
 			// The second of the two takes effect first.
 			for k, day := range []civil.Day{9, 8} {
@@ -65,6 +66,7 @@ func historySite(t *testing.T, s *dbtest.BookingSite, clock *atomic.Int64) {
 			}
 			return err
 		})
+		return errors.Join(err, ledger.SaveChanges(tx))
 	})
 }
 
@@ -136,15 +138,15 @@ func TestWritersOfOneAllocationTakeTurns(t *testing.T) {
 		var all sync.WaitGroup
 		for range writers {
 			all.Go(func() {
-				err := s.DB.Write(t.Context(), func(tx *store.Tx) error {
+				err := s.DB.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 					a, err := ledger.LockAllocation(tx, s.ID, id)
 					before, err2 := ledger.Events(tx, s.ID, id)
 					if err := errors.Join(err, err2); err != nil {
 						return err
 					}
-					return ledger.InsertEvent(tx, s.ID, id, protection.Event{
+					return errors.Join(ledger.InsertEvent(tx, s.ID, id, protection.Event{
 						TransactionID: a.TransactionID, Kind: payment.Chargeback, Amount: int64(len(before)), EffectiveAt: tx.Now,
-					})
+					}), ledger.SaveChanges(tx))
 				})
 				if err != nil {
 					t.Error(err)

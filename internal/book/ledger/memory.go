@@ -1,9 +1,11 @@
 package ledger
 
 import (
+	"maps"
 	"slices"
 	"time"
 
+	"holdfast/internal/book/bookings"
 	"holdfast/internal/domain/exposure"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/lib/digest"
@@ -14,24 +16,56 @@ import (
 type ledgerMemory struct {
 	risks       map[store.Key]*heldRisk       // of bookings that the write has locked
 	allocations map[store.Key]*heldAllocation // that the write has made or locked
-	rows        ledgerRows
-	changed     []*heldRisk                // whose changes are not in the buckets yet
-	deltas      map[int64][]exposure.Delta // by site: further changes that are not in the buckets yet
+	changed     []*heldRisk                   // whose changes are not in the buckets yet: see SaveChanges
+}
+
+// Unstored reports whether changes are not stored yet.
+func (m *ledgerMemory) Unstored() bool { return len(m.changed) > 0 }
+
+// hold notes that the write has made or locked an allocation.
+func (m *ledgerMemory) hold(a *heldAllocation) {
+	if m.allocations == nil {
+		m.allocations = map[store.Key]*heldAllocation{}
+	}
+	m.allocations[store.Key{SiteID: a.SiteID, ID: a.ID}] = a
+}
+
+// know notes the risk of a booking that the write has locked.
+func (m *ledgerMemory) know(bookingID int64, h *heldRisk) {
+	if m.risks == nil {
+		m.risks = map[store.Key]*heldRisk{}
+	}
+	h.bookingID, h.locked = bookingID, true
+	m.risks[store.Key{SiteID: h.siteID, ID: bookingID}] = h
+}
+
+// change notes that a risk has changed.
+func (m *ledgerMemory) change(h *heldRisk) {
+	if !slices.Contains(m.changed, h) {
+		m.changed = append(m.changed, h)
+	}
 }
 
 // heldRisk is the risk of a booking: all facts that its buckets are computed from. counted is its part in the buckets.
-// Only what is outstanding is known of a booking whose facts were not read.
+// Only what is outstanding is known of a booking whose facts were not read; then deltas are its changes.
 type heldRisk struct {
 	siteID      int64
+	bookingID   int64
+	locked      bool // the write has locked the booking
 	read        bool
 	risk        exposure.BookingRisk
 	before      exposure.BookingRisk // as it was when it was counted
 	counted     []exposure.Delta
 	outstanding []exposure.Outstanding // while the facts are not read
+	deltas      []exposure.Delta       // that are not in the buckets yet, and in no difference to counted
 }
 
 // changes returns what has changed of the buckets since they were counted.
 func (h *heldRisk) changes(now time.Time) (deltas []exposure.Delta, err error) {
+	own := h.deltas
+	if h.deltas = nil; !h.read {
+		return own, nil
+	}
 	counted, err := h.risk.Deltas()
 	if err != nil {
 		return nil, err
@@ -42,7 +76,7 @@ func (h *heldRisk) changes(now time.Time) (deltas []exposure.Delta, err error) {
 		deltas = exposure.Difference(h.counted, counted)
 	}
 	h.counted, h.before = counted, h.risk.Clone()
-	return deltas, err
+	return append(own, deltas...), err
 }
 
 // text is what is outstanding of the booking, as it is stored.
@@ -82,15 +116,6 @@ func also[T any](known *[]T, row T) {
 
 var inLedger = store.NewLocal[ledgerMemory]()
 
-// ledgerRows are rows that wait for the end of the write, so that many of them share an INSERT. The tables are in the
-// order in which they refer to each other.
-type ledgerRows struct{ allocations, terms, events, premium [][]any }
-
-var (
-	waitingRows   = store.NewDeferral(flushRows, "allocations", "allocation_terms", "allocation_events", "premium_lines")
-	waitingDeltas = store.NewSumDeferral(flushDeltas, "exposure_deltas")
-)
-
 // The columns of rows that never change, which their digests are made of.
 const (
 	AllocationFacts = `site_id, id, channel_id, booking_id, transaction_id, currency, amount, scheme,
@@ -110,59 +135,35 @@ const insertedAllocation = `site_id, id, channel_id, booking_id, transaction_id,
 	max_fixing_age, priced_at, value, from_provider, from_day, from_rate, to_provider, to_day, to_rate, ends_after, ended,
 	closed, policy_id`
 
-func flushRows(tx *store.Tx) error {
-	m := inLedger.Of(tx)
-	rows := m.rows
-	m.rows = ledgerRows{}
-	for _, table := range []struct {
-		name, columns string
-		rows          [][]any
-		facts         func(row []any) []any
-	}{
-		{"allocations", insertedAllocation, rows.allocations, factsOfAllocation},
-		{"allocation_terms", TermsFacts, rows.terms, allFacts},
-		{"allocation_events", EventFacts, rows.events, allFacts},
-		{"premium_lines", PremiumFacts, rows.premium, allFacts},
-	} {
-		for i, row := range table.rows {
-			sum, err := digest.Of(table.facts(row)...)
-			if err != nil {
-				return err
-			}
-			table.rows[i] = slices.Concat(row, []any{sum})
-		}
-		if err := tx.InsertRows(table.name, table.columns+", digest", table.rows); err != nil {
-			return err
-		}
+// insertFacts inserts a row that never changes, with the digest of its facts.
+func insertFacts(tx *store.Tx, table, columns string, row, facts []any) error {
+	sum, err := digest.Of(facts...)
+	if err == nil {
+		tx.Insert(table, columns+", digest", slices.Concat(row, []any{sum}))
 	}
-	return nil
+	return err
 }
 
-func allFacts(row []any) []any { return row }
-
-// factsOfAllocation are the values of AllocationFacts in a row of insertedAllocation: all but the price, which may arrive
-// late.
-func factsOfAllocation(row []any) []any { return slices.Concat(row[:18], row[len(row)-1:]) }
-
-// flushDeltas adds the changes of the write's bookings to the buckets.
-func flushDeltas(tx *store.Tx) error {
+// SaveChanges adds the changes of this write's bookings to the buckets, and stores the bookings. It is the last step of
+// what changes allocations. Of an import it adds up the changes of many bookings.
+func SaveChanges(tx *store.Tx) error {
 	m := inLedger.Of(tx)
-	changed, bySite := m.changed, m.deltas
-	m.changed, m.deltas = nil, nil
-	if bySite == nil {
-		bySite = map[int64][]exposure.Delta{}
-	}
-	for _, h := range changed {
+	bySite := map[int64][]exposure.Delta{}
+	for _, h := range m.changed {
 		deltas, err := h.changes(tx.Now)
 		if err != nil {
 			return err
 		}
 		bySite[h.siteID] = append(bySite[h.siteID], deltas...)
-	}
-	for site, deltas := range bySite {
-		if err := InsertDeltas(tx, site, exposure.Merge(deltas)); err != nil {
-			return err
+		if h.locked {
+			if err := bookings.SetOutstanding(tx, h.siteID, h.bookingID, h.text()); err != nil {
+				return err
+			}
 		}
 	}
-	return nil
+	m.changed = nil
+	for _, site := range slices.Sorted(maps.Keys(bySite)) {
+		InsertDeltas(tx, site, exposure.Merge(bySite[site]))
+	}
+	return bookings.SaveChanges(tx)
 }

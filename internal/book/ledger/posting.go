@@ -34,7 +34,7 @@ type Posting struct {
 
 // Post writes everything that follows from a payment for protection. For each part of the payment these are the
 // allocation (R3), its price if the rates are on file (R9), its first terms (R5), the change of the booking's exposure
-// (R7) and the premium (R10). If the value of a part does not fit into 64 bits, the error names the field bookings.
+// (R7) and the premium (R10). SaveChanges has to follow. If the value of a part does not fit into 64 bits, the error names the field bookings.
 func Post(tx *store.Tx, p Posting) error {
 	t := p.Transaction
 	for i, part := range t.Payments {
@@ -62,7 +62,7 @@ func Post(tx *store.Tx, p Posting) error {
 }
 
 // Adjust writes the event of a refund, chargeback or reversal to the allocations that it adjusts (R3). A refund changes
-// their premium, too (R10). The sign is +1; -1 takes the transaction back, because it did not happen after all.
+// their premium, too (R10). SaveChanges has to follow. The sign is +1; -1 takes the transaction back, because it did not happen after all.
 func Adjust(tx *store.Tx, t payment.Transaction, sign int64, at time.Time) error {
 	for _, part := range t.Payments {
 		a, err := LockAllocation(tx, t.SiteID, part.LinkedID)
@@ -97,6 +97,13 @@ func Adjust(tx *store.Tx, t payment.Transaction, sign int64, at time.Time) error
 // writes the new total (E4 of R7), the new terms: travel days, country, suppliers and last day of dispute (R5), and the
 // change of the premium (R10). The older values are kept. It returns the ids of the allocations with new terms.
 func Redate(tx *store.Tx, packs protection.Rulepacks, before, after booking.Booking) (changed []int64, err error) {
+	if changed, err = redate(tx, packs, before, after); err != nil {
+		return nil, err
+	}
+	return changed, SaveChanges(tx)
+}
+
+func redate(tx *store.Tx, packs protection.Rulepacks, before, after booking.Booking) (changed []int64, err error) {
 	if before.Total != after.Total {
 		if err := changeTotal(tx, after.SiteID, after.ID, before.Total, after.Total); err != nil {
 			return nil, err
@@ -132,7 +139,7 @@ func Redate(tx *store.Tx, packs protection.Rulepacks, before, after booking.Book
 }
 
 // PriceLate fixes the rate of an allocation that waited for one (R9), and books its premium on the amount that remains
-// now. It returns false if the fixings have no rate for it yet, or if another process has priced it first.
+// now. SaveChanges has to follow. It returns false if the fixings have no rate for it yet, or if another process has priced it first.
 func PriceLate(tx *store.Tx, a protection.Allocation, fixings *fx.Table) (priced bool, err error) {
 	if ok, err := a.Price(fixings, tx.Now); err != nil || !ok {
 		return false, err

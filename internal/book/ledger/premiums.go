@@ -179,8 +179,7 @@ func bookPremium(
 	if n := len(lines); n > 0 && lines[n-1].RecordedAt.After(tx.Now) {
 		line.RecordedAt = lines[n-1].RecordedAt
 	}
-	InsertPremium(tx, line)
-	return nil
+	return InsertPremium(tx, line)
 }
 
 // PolicyOf reads the policy of an allocation's price: the one that was in force on the day of the payment when the

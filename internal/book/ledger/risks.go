@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// changeRisk changes the risk of a booking, and counts the change of the buckets in the same write. The caller has locked
+// changeRisk changes the risk of a booking; SaveChanges counts the change of the buckets in the same write. The caller has locked
 // the booking, or the one allocation that apply changes. That is enough: what other writes change meanwhile is the same
 // before and after apply, so it is not in the difference.
 func changeRisk(tx *store.Tx, siteID, bookingID int64, apply func(*exposure.BookingRisk)) error {
@@ -28,8 +28,7 @@ func changeRisk(tx *store.Tx, siteID, bookingID int64, apply func(*exposure.Book
 		was := risk.Clone()
 		apply(&risk)
 		// The risk is not remembered: without the lock, the next change must read the booking again.
-		m.changed = append(m.changed, &heldRisk{siteID: siteID, risk: risk, before: was, counted: before})
-		tx.Defer(waitingDeltas)
+		m.change(&heldRisk{siteID: siteID, read: true, risk: risk, before: was, counted: before})
 		return nil
 	}
 	h, err := riskOf(tx, siteID, bookingID)
@@ -37,11 +36,8 @@ func changeRisk(tx *store.Tx, siteID, bookingID int64, apply func(*exposure.Book
 		return err
 	}
 	apply(&h.risk)
-	if !slices.Contains(m.changed, h) {
-		m.changed = append(m.changed, h)
-	}
-	tx.Defer(waitingDeltas)
-	return bookings.KeepOutstanding(tx, siteID, bookingID, h.text)
+	m.change(h)
+	return nil
 }
 
 // addRisk counts a new allocation. Of a booking that this write has locked, it needs what is outstanding and none of the
@@ -64,10 +60,9 @@ func addRisk(tx *store.Tx, a protection.History) error {
 	before := exposure.InstalmentDeltas(h.outstanding, a.ChannelID, a.Currency)
 	h.outstanding = exposure.PayMore(h.outstanding, a.Paid(), a.Amount, a.Terms[0].Terms)
 	after := exposure.InstalmentDeltas(h.outstanding, a.ChannelID, a.Currency)
-	m := inLedger.Of(tx)
-	store.Keep(&m.deltas, a.SiteID, slices.Concat(m.deltas[a.SiteID], own, exposure.Difference(before, after)))
-	tx.Defer(waitingDeltas)
-	return bookings.KeepOutstanding(tx, a.SiteID, a.BookingID, h.text)
+	h.deltas = slices.Concat(h.deltas, own, exposure.Difference(before, after))
+	inLedger.Of(tx).change(h)
+	return nil
 }
 
 // partOf returns what this write knows of the risk of a booking that it has locked: at least what is outstanding. It reads
@@ -96,7 +91,7 @@ func partOf(tx *store.Tx, siteID, bookingID int64) (*heldRisk, error) {
 			return nil, err
 		}
 	}
-	store.Keep(&m.risks, key, h)
+	m.know(bookingID, h)
 	return h, nil
 }
 
@@ -108,7 +103,7 @@ func riskOf(tx *store.Tx, siteID, bookingID int64) (*heldRisk, error) {
 	}
 	if h == nil {
 		h = &heldRisk{siteID: siteID}
-		store.Keep(&inLedger.Of(tx).risks, store.Key{SiteID: siteID, ID: bookingID}, h)
+		inLedger.Of(tx).know(bookingID, h)
 	}
 	if h.risk, err = bookingRisk(tx, siteID, bookingID); err != nil {
 		return nil, err

@@ -16,19 +16,21 @@ func InsertAllocation(tx *store.Tx, a protection.Allocation, t protection.Terms)
 		return err
 	}
 	from, to := columnsOf(a.Quote.FromLeg), columnsOf(a.Quote.ToLeg)
-	m := inLedger.Of(tx)
-	m.rows.allocations = append(m.rows.allocations, []any{
+	row := []any{
 		a.SiteID, a.ID, a.ChannelID, a.BookingID, a.TransactionID, a.Currency, a.Amount, a.Scheme, store.Micros(a.EffectiveAt),
 		store.Micros(a.RecordedAt), a.Decision.Protected, a.Decision.Reason, a.Decision.Simulated, a.Decision.LateLogged,
 		store.Micros(a.Decision.CoverFrom), a.Rulepack, a.PolicyCurrency, a.MaxFixingAge, store.MaybeMicros(a.PricedAt),
 		sql.NullInt64{Int64: a.Value, Valid: !a.PricedAt.IsZero()}, from.provider, from.day, from.rate, to.provider,
 		to.day, to.rate, t.LastDay, over(tx, t.LastDay), closed(tx, t), a.PolicyID,
-	})
-	deferTerms(tx, a.SiteID, a.ID, t)
-	store.Keep(&m.allocations, store.Key{SiteID: a.SiteID, ID: a.ID}, &heldAllocation{
+	}
+	facts := slices.Concat(row[:18], row[len(row)-1:]) // all but the price, which may arrive late
+	if err := insertFacts(tx, "allocations", insertedAllocation, row, facts); err != nil {
+		return err
+	}
+	inLedger.Of(tx).hold(&heldAllocation{
 		Allocation: a, terms: &terms, events: &[]protection.Event{}, lines: &[]protection.PremiumLine{},
 	})
-	return nil
+	return insertTermsRow(tx, a.SiteID, a.ID, t)
 }
 
 // changeAllocation changes one allocation in the risk of a locked booking. It locks the allocation, too: a rate that
@@ -57,16 +59,14 @@ func InsertTerms(tx *store.Tx, siteID, allocationID int64, t protection.Terms) e
 	if err != nil {
 		return err
 	}
-	deferTerms(tx, siteID, allocationID, t)
 	also(held.terms, dated)
-	return nil
+	return insertTermsRow(tx, siteID, allocationID, t)
 }
 
-func deferTerms(tx *store.Tx, siteID, allocationID int64, t protection.Terms) {
-	m, now := inLedger.Of(tx), store.Micros(tx.Now)
-	m.rows.terms = append(m.rows.terms,
-		[]any{siteID, allocationID, now, now, t.Start, t.End, t.LastDay, t.Country, t.Suppliers})
-	tx.Defer(waitingRows)
+func insertTermsRow(tx *store.Tx, siteID, allocationID int64, t protection.Terms) error {
+	now := store.Micros(tx.Now)
+	row := []any{siteID, allocationID, now, now, t.Start, t.End, t.LastDay, t.Country, t.Suppliers}
+	return insertFacts(tx, "allocation_terms", TermsFacts, row, row)
 }
 
 // InsertEvent adds a refund, chargeback or reversal to an allocation of a locked booking.
@@ -80,26 +80,23 @@ func InsertEvent(tx *store.Tx, siteID, allocationID int64, e protection.Event) e
 	if err != nil {
 		return err
 	}
-	m := inLedger.Of(tx)
-	m.rows.events = append(m.rows.events,
-		[]any{siteID, allocationID, e.TransactionID, e.Kind, e.Amount, store.Micros(e.EffectiveAt), store.Micros(e.RecordedAt)})
-	tx.Defer(waitingRows)
 	also(held.events, e)
-	return nil
+	row := []any{siteID, allocationID, e.TransactionID, e.Kind, e.Amount, store.Micros(e.EffectiveAt), store.Micros(e.RecordedAt)}
+	return insertFacts(tx, "allocation_events", EventFacts, row, row)
 }
 
 // InsertPremium adds a line to the premium ledger.
-func InsertPremium(tx *store.Tx, l protection.PremiumLine) {
-	s, m := l.State, inLedger.Of(tx)
-	m.rows.premium = append(m.rows.premium, []any{
+func InsertPremium(tx *store.Tx, l protection.PremiumLine) error {
+	s := l.State
+	row := []any{
 		l.SiteID, l.AllocationID, l.ChannelID, l.BookingID, l.TransactionID, l.Kind, l.Cause, store.Micros(l.RecordedAt),
 		store.Micros(l.EffectiveAt), l.Currency, l.Amount, l.Retained, s.Amount, s.Value, s.Lead, s.Line.PPM, s.Premium,
 		s.Minimum, l.PolicyID, store.MaybeID(s.Line.ID), l.Simulated,
-	})
-	tx.Defer(waitingRows)
-	if held := m.allocations[store.Key{SiteID: l.SiteID, ID: l.AllocationID}]; held != nil {
+	}
+	if held := inLedger.Of(tx).allocations[store.Key{SiteID: l.SiteID, ID: l.AllocationID}]; held != nil {
 		also(held.lines, l)
 	}
+	return insertFacts(tx, "premium_lines", PremiumFacts, row, row)
 }
 
 // priceAllocation stores the rate of an allocation that waited for one. It returns false if the allocation has a rate
@@ -136,7 +133,7 @@ func LockAllocation(tx *store.Tx, siteID, id int64) (protection.Allocation, erro
 			RETURNING `+returnedAllocationColumns, []any{siteID, id}, dest...)
 	})
 	if err == nil {
-		store.Keep(&m.allocations, store.Key{SiteID: siteID, ID: id}, &heldAllocation{Allocation: a})
+		m.hold(&heldAllocation{Allocation: a})
 	}
 	return a, err
 }

@@ -108,24 +108,10 @@ type LimitChange struct {
 	RecordedAt    time.Time
 }
 
-// The changes of a write wait for its end, so that many of them share an INSERT.
-var (
-	inLimits       = store.NewLocal[[][]any]()
-	waitingChanges = store.NewDeferral(flushChanges, "limit_changes")
-)
-
-func flushChanges(tx *store.Tx) error {
-	waiting := inLimits.Of(tx)
-	rows := *waiting
-	*waiting = nil
-	return tx.InsertRows("limit_changes", "site_id, kind, transaction_id, allocation_id, recorded_at", rows)
-}
-
 // NoteChange adds a change to those that wait for Recompute. Call it in the write that makes the change.
 func NoteChange(tx *store.Tx, siteID int64, kind string, transactionID, allocationID int64) {
-	waiting := inLimits.Of(tx)
-	*waiting = append(*waiting, []any{siteID, kind, transactionID, allocationID, store.Micros(tx.Now)})
-	tx.Defer(waitingChanges)
+	tx.Insert("limit_changes", "site_id, kind, transaction_id, allocation_id, recorded_at",
+		[]any{siteID, kind, transactionID, allocationID, store.Micros(tx.Now)})
 }
 
 // NoteRates notes new rates for the sites whose uses may depend on them: those with policies in several currencies. Call

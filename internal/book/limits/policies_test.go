@@ -2,8 +2,6 @@ package limits_test
 
 import (
 	"fmt"
-	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -17,7 +15,6 @@ import (
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/report"
-	"holdfast/internal/store"
 	"holdfast/internal/testkit/apptest"
 	"holdfast/internal/testkit/dbtest"
 )
@@ -197,14 +194,9 @@ func TestAUseWithoutARateIsNotKnown(t *testing.T) {
 	apptest.Same(t, "with one", []any{row.HasUse, row.Unknown, row.Use}, []any{true, "", 20_000})
 }
 
-// TestTheMigrationFindsLinesAgain: an older program removed the lines of 0.
-func TestTheMigrationFindsLinesAgain(t *testing.T) {
+// TestALineOfZeroIsKept: another recognition finds its amount undelivered.
+func TestALineOfZeroIsKept(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../store/migrations/0003_limit_lines.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	insert, _, _ := strings.Cut(string(text), ";")
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		by := terms.RecognitionStartDate
 		w.Policy(terms.PolicyFields{From: apptest.DayPtr(t, "2024-06-01"), Recognition: &by})
@@ -216,16 +208,6 @@ func TestTheMigrationFindsLinesAgain(t *testing.T) {
 		}
 		w.Must(apptest.Report(payment.Purchase, b, 100_000))
 		settle(t, w)
-		for _, statement := range []string{`DELETE FROM limit_lines WHERE amount = 0`, insert} {
-			err := w.Core.Store.Write(t.Context(), func(tx *store.Tx) error {
-				n, err := tx.Exec(statement)
-				apptest.Same(t, statement, n, 1)
-				return err
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
 		by = terms.RecognitionEndDate
 		w.Policy(terms.PolicyFields{From: apptest.DayPtr(t, "2024-06-04"), Recognition: &by})
 		settle(t, w)

@@ -89,7 +89,7 @@ func (l *Limits) look(ctx context.Context) error {
 		return err
 	}
 	// This needs a write of its own: its clock is read after the change was seen.
-	return l.Store.Write(ctx, func(tx *store.Tx) error {
+	return l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		done, err := changesSeenBy(tx, tx.Now.Add(-seenAfter))
 		if err != nil {
 			return err
@@ -114,6 +114,7 @@ type recomputing struct {
 	at     time.Time             // when the change was recorded that is judged now
 	facts  map[int64]*LimitFacts // of the allocations of this piece, by their ids
 	about  map[int64][]int64     // the ids of the allocations that each transaction changes
+	lines  map[int64]limitLine   // of allocations, changed and not stored yet: see saveLines
 }
 
 func recomputePiece(tx *store.Tx, siteID, upTo int64, today civil.Day, spot Spot) (more bool, err error) {
@@ -121,7 +122,7 @@ func recomputePiece(tx *store.Tx, siteID, upTo int64, today civil.Day, spot Spot
 	if err != nil {
 		return false, err
 	}
-	s := &recomputing{tx: tx, spot: spot, stored: map[useKey]runningUse{}, at: tx.Now}
+	s := &recomputing{tx: tx, spot: spot, stored: map[useKey]runningUse{}, at: tx.Now, lines: map[int64]limitLine{}}
 	// A new book begins on the day of its first change.
 	changes, err := WaitingChanges(tx, siteID, upTo, changesPerWrite)
 	if err != nil {
@@ -207,7 +208,7 @@ func (s *recomputing) apply(f *LimitFacts, day civil.Day) (grown int64, err erro
 	f.line = after
 	s.uses.of(protection.LimitChannel, a.ChannelID, a.PolicyCurrency).Amount += grown
 	s.uses.of(protection.LimitSite, 0, a.PolicyCurrency).Amount += grown
-	saveLine(s.tx, a.SiteID, after)
+	s.lines[a.ID] = after
 	return grown, nil
 }
 
@@ -342,10 +343,23 @@ func (s *recomputing) judgeObjects(h protection.History, grown int64, day civil.
 	if payment {
 		return l.judge(h)
 	}
+	if err := s.saveLines(); err != nil { // which it adds up
+		return err
+	}
 	return l.judgeGrowth(h, grown)
 }
 
+// saveLines stores the lines that were changed since the last time.
+func (s *recomputing) saveLines() error {
+	lines := s.lines
+	s.lines = map[int64]limitLine{}
+	return saveLines(s.tx, s.book.SiteID, lines)
+}
+
 func (s *recomputing) save() error {
+	if err := s.saveLines(); err != nil {
+		return err
+	}
 	for _, k := range s.uses.sorted() {
 		if *s.uses.by[k] == s.stored[k] {
 			continue

@@ -122,5 +122,5 @@ func (s *recomputing) renew(ids []int64, day civil.Day) (err error) {
 			return err
 		}
 	}
-	return nil
+	return s.saveLines()
 }

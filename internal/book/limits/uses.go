@@ -25,49 +25,24 @@ type limitLine struct {
 	protection.LimitUse
 }
 
-// The lines of a write wait for its end, so that many of them share a statement.
-var (
-	inLines      = store.NewLocal[map[int64]map[int64]limitLine]() // by site and allocation
-	waitingLines = store.NewSumDeferral(flushLines, "limit_lines")
-)
-
-// saveLine stores the line of an allocation. It removes a line that is 0 now and stays 0.
-func saveLine(tx *store.Tx, siteID int64, l limitLine) {
-	lines := inLines.Of(tx)
-	if (*lines)[siteID] == nil {
-		store.Keep(lines, siteID, map[int64]limitLine{})
-	}
-	(*lines)[siteID][l.AllocationID] = l
-	tx.Defer(waitingLines)
-}
-
-func flushLines(tx *store.Tx) error {
-	bySite := *inLines.Of(tx)
-	*inLines.Of(tx) = nil
-	for _, site := range slices.Sorted(maps.Keys(bySite)) {
-		ids := slices.Sorted(maps.Keys(bySite[site]))
-		err := sqltext.InPowers(ids, sqltext.MostRows, func(ids []int64) error {
-			var w sqltext.Where
-			w.And("site_id = ?", site)
-			sqltext.In(&w, "allocation_id", ids)
-			_, err := tx.Exec(`DELETE FROM limit_lines WHERE `+w.Text.String(), w.Args...)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		var rows [][]any
-		for _, id := range ids {
-			if l := bySite[site][id]; l.Amount != 0 || l.Due != civil.NoDay {
-				rows = append(rows, []any{site, id, l.ChannelID, l.Currency, l.Amount, store.MaybeDay(l.Due)})
-			}
-		}
-		err = tx.InsertRows("limit_lines", "site_id, allocation_id, channel_id, currency, amount, due_day", rows)
-		if err != nil {
-			return err
+// saveLines stores the lines of allocations of a site, by the ids of the allocations. It removes a line that is 0 now and
+// stays 0.
+func saveLines(tx *store.Tx, siteID int64, lines map[int64]limitLine) error {
+	ids := slices.Sorted(maps.Keys(lines))
+	err := sqltext.InPowers(ids, sqltext.MostRows, func(ids []int64) error {
+		var w sqltext.Where
+		w.And("site_id = ?", siteID)
+		sqltext.In(&w, "allocation_id", ids)
+		_, err := tx.Exec(`DELETE FROM limit_lines WHERE `+w.Text.String(), w.Args...)
+		return err
+	})
+	for _, id := range ids {
+		if l := lines[id]; l.Amount != 0 || l.Due != civil.NoDay {
+			tx.Insert("limit_lines", "site_id, allocation_id, channel_id, currency, amount, due_day",
+				[]any{siteID, id, l.ChannelID, l.Currency, l.Amount, store.MaybeDay(l.Due)})
 		}
 	}
-	return nil
+	return err
 }
 
 // linesDue lists allocations whose lines change with time alone up to a day, the longest overdue first.

@@ -31,8 +31,7 @@ func TestWhatWaitsIsThereForWhoAsks(t *testing.T) {
 			limits.NoteChange(tx, s.ID, limits.ChangePayment, 1, 0)
 			taken := tx.Savepoint(func() error {
 				limits.NoteChange(tx, s.ID, limits.ChangePayment, 2, 0)
-				ledger.InsertPremium(tx, protection.PremiumLine{SiteID: s.ID})
-				return errNotThisOne
+				return errors.Join(ledger.InsertPremium(tx, protection.PremiumLine{SiteID: s.ID}), errNotThisOne)
 			})
 			if !errors.Is(taken, errNotThisOne) {
 				t.Errorf("the savepoint answers %v", taken)

@@ -188,7 +188,7 @@ func TestWhatIsSealedForOneChannelIsWorthNothingInAnother(t *testing.T) {
 		one, other := processingChannel(t, w, "One", merchant.ModeTest), processingChannel(t, w, "Other", merchant.ModeTest)
 		fine(t, setGateway(t, w, one.ID, testKey))
 		fine(t, setGateway(t, w, other.ID, testKey))
-		fine(t, w.Core.Store.Write(t.Context(), func(tx *store.Tx) error {
+		fine(t, w.Core.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			g, err := merchants.ChannelGateway(tx, w.Site.ID, one.ID)
 			if err != nil {
 				return err
@@ -520,7 +520,7 @@ func setGateway(t *testing.T, w *apptest.World, id int64, key string) error {
 // realSite makes a site that is no sandbox.
 func realSite(t *testing.T, w *apptest.World) (site merchant.Site) {
 	t.Helper()
-	err := w.Core.Store.Write(t.Context(), func(tx *store.Tx) (err error) {
+	err := w.Core.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) (err error) {
 		site, err = dbtest.InsertSite(tx, merchant.Site{Path: "real", Name: "Real", Policy: terms.DefaultPolicy("GBP")})
 		return err
 	})

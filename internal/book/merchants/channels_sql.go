@@ -318,7 +318,11 @@ func DeleteChannel(tx *store.Tx, siteID, id int64) error {
 	if err := core.Changed(tx, siteID); err != nil {
 		return err
 	}
-	return tx.Remove("channels", siteID, id)
+	n, err := tx.Exec(`DELETE FROM channels WHERE site_id = $1 AND id = $2`, siteID, id)
+	if err == nil && n == 0 {
+		return store.ErrNotFound
+	}
+	return err
 }
 
 // setChannelSecret stores a new sealed secret of a channel that this write has made or locked.

@@ -64,7 +64,7 @@ func insertSupplier(t *testing.T, db *store.DB, s merchant.Supplier) merchant.Su
 
 func insertBooking(t *testing.T, db *store.DB, c merchant.Channel, currency money.Currency) error {
 	t.Helper()
-	return db.Write(t.Context(), func(tx *store.Tx) error {
+	return db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 		_, err := bookings.Insert(tx, booking.Booking{
 			SiteID: c.SiteID, UUID: fmt.Sprintf("booking in %d", c.ID), ChannelID: c.ID, Currency: currency, Total: 100,
 			Start: civil.NoDay, End: 20_000,
@@ -127,7 +127,7 @@ func TestAChannelOfAnotherSiteDoesNotExist(t *testing.T) {
 			"ChannelByName": func(tx *store.Tx) error { _, err := merchants.ChannelByName(tx, mine, c.Name); return err },
 			"DeleteChannel": func(tx *store.Tx) error { return merchants.DeleteChannel(tx, mine, c.ID) },
 		} {
-			if err := db.Write(t.Context(), fn); !errors.Is(err, store.ErrNotFound) {
+			if err := db.Write(t.Context(), store.Deployment, fn); !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("%s: %v, want ErrNotFound", name, err)
 			}
 		}
@@ -168,7 +168,7 @@ func TestSlugsAreUniqueWhateverRunsAtOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range writers {
 			wg.Go(func() {
-				err := db.Write(t.Context(), func(tx *store.Tx) error {
+				err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 					made, err := merchants.InsertChannel(tx, newChannel(site, fmt.Sprint("Same ", i), "same"))
 					slugs[i] = made.Slug
 					return err
@@ -236,7 +236,7 @@ func TestWritersOfOneChannelTakeTurns(t *testing.T) {
 		var wg sync.WaitGroup
 		for range writers {
 			wg.Go(func() {
-				err := db.Write(t.Context(), func(tx *store.Tx) error {
+				err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 					c, err := merchants.LockChannel(tx, site, made.ID)
 					if err != nil {
 						return err
@@ -274,11 +274,11 @@ func TestBookingsHoldTheirChannel(t *testing.T) {
 		if !has {
 			t.Error("the channel is said to have no bookings")
 		}
-		err := db.Write(t.Context(), func(tx *store.Tx) error { return merchants.DeleteChannel(tx, site, c.ID) })
+		err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error { return merchants.DeleteChannel(tx, site, c.ID) })
 		if !errors.Is(err, store.ErrConflict) {
 			t.Errorf("deleting it: %v, want ErrConflict", err)
 		}
-		err = db.Write(t.Context(), func(tx *store.Tx) error {
+		err = db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			c.Currency = "USD"
 			_, err := merchants.UpdateChannel(tx, c)
 			return err
@@ -301,7 +301,7 @@ func TestAChannelWithoutBookingsIsDeleted(t *testing.T) {
 		in.Suppliers = []int64{supplier.ID}
 		c := insertChannel(t, db, in)
 		dbtest.Write(t, db, func(tx *store.Tx) error { return merchants.DeleteChannel(tx, site, c.ID) })
-		err := db.Write(t.Context(), func(tx *store.Tx) error { return merchants.DeleteChannel(tx, site, c.ID) })
+		err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error { return merchants.DeleteChannel(tx, site, c.ID) })
 		if !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("deleting it again: %v, want ErrNotFound", err)
 		}

@@ -34,7 +34,7 @@ func (s *Sites) Create(ctx context.Context, actor access.Actor, in merchant.Site
 	}
 	uuid := s.NewUUID()
 	var made merchant.Site
-	err = s.Store.Write(ctx, func(tx *store.Tx) error {
+	err = s.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		problems := problems.Clone()
 		if _, err := SiteAt(tx, site.Path); err == nil {
 			problems.Wrong("path", "This path is taken.")

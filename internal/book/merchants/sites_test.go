@@ -36,7 +36,7 @@ func TestSitesArePaged(t *testing.T) {
 		if !slices.Equal(got, paths) {
 			t.Errorf("pages of three give %v, want %v", got, paths)
 		}
-		err := db.Write(t.Context(), func(tx *store.Tx) error {
+		err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			_, err := dbtest.InsertSite(tx, merchant.Site{Path: "a-one", Policy: terms.DefaultPolicy("GBP")})
 			return err
 		})

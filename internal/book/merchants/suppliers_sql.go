@@ -65,7 +65,11 @@ func DeleteSupplier(tx *store.Tx, siteID, id int64) error {
 	if err := core.Changed(tx, siteID); err != nil { // processes remember which suppliers there are
 		return err
 	}
-	return tx.Remove("suppliers", siteID, id)
+	n, err := tx.Exec(`DELETE FROM suppliers WHERE site_id = $1 AND id = $2`, siteID, id)
+	if err == nil && n == 0 {
+		return store.ErrNotFound
+	}
+	return err
 }
 
 // errSomeUnknown: some of the suppliers do not exist. core.Known does not remember errors, so a supplier made later is found.

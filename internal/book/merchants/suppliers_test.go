@@ -48,7 +48,7 @@ func TestASupplierIsReadAsItWasStored(t *testing.T) {
 			"UpdateSupplier": func(tx *store.Tx) error { return merchants.UpdateSupplier(tx, theirs) },
 			"DeleteSupplier": func(tx *store.Tx) error { return merchants.DeleteSupplier(tx, other, made.ID) },
 		} {
-			if err := db.Write(t.Context(), fn); !errors.Is(err, store.ErrNotFound) {
+			if err := db.Write(t.Context(), store.Deployment, fn); !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("%s of another site: %v, want ErrNotFound", name, err)
 			}
 		}
@@ -155,7 +155,7 @@ func TestASupplierInUseStays(t *testing.T) {
 		})
 		for _, s := range []merchant.Supplier{free, ofChannel, ofBooking} {
 			want := s != free
-			err := db.Write(t.Context(), func(tx *store.Tx) error { return merchants.DeleteSupplier(tx, site, s.ID) })
+			err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error { return merchants.DeleteSupplier(tx, site, s.ID) })
 			if errors.Is(err, store.ErrConflict) != want || !want && err != nil {
 				t.Errorf("deleting %s: %v", s.Name, err)
 			}

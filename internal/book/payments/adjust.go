@@ -314,7 +314,7 @@ func (r *intake) saveOriginal() error {
 		} else {
 			b.Sums.LockedPayments--
 		}
-		if err := bookings.SaveSums(r.tx, b); err != nil {
+		if err := bookings.SetSums(r.tx, b); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"holdfast/internal/book/ledger"
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
@@ -55,7 +56,12 @@ func (p *GatewayPayments) applyDisputes(ctx context.Context, a credentials, t pa
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), outcomeTime)
 	defer cancel()
 	for _, d := range list {
-		err := p.WriteBy(ctx, a.clock, func(tx *store.Tx) error { return p.applyDispute(tx, a, t, d) })
+		err := p.WriteBy(ctx, a.clock, func(tx *store.Tx) error {
+			if err := p.applyDispute(tx, a, t, d); err != nil {
+				return err
+			}
+			return ledger.SaveChanges(tx)
+		})
 		if err != nil {
 			return fmt.Errorf("dispute %s: %w", d.ProcessorID, err)
 		}

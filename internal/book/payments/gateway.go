@@ -7,11 +7,13 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/internal/book/ledger"
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/errs"
+	"holdfast/internal/lib/limiter"
 	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/psp"
@@ -33,7 +35,7 @@ const ReturnPath = "/3ds/return/"
 // between the two writes, the pending row is there, and the job Reconcile asks the processor about it.
 type GatewayPayments struct {
 	*core.Core
-	calls chan struct{} // one for each call under way
+	calls *limiter.Limiter // under way; nobody waits for a place
 	asked Asked
 }
 
@@ -43,7 +45,7 @@ type Asked func(tx *store.Tx, siteID, channelID int64, processor string) error
 
 // NewGatewayPayments makes the use cases. The setting InFlight bounds the calls at the same time.
 func NewGatewayPayments(c *core.Core, asked Asked) *GatewayPayments {
-	return &GatewayPayments{Core: c, calls: make(chan struct{}, core.GatewaySettingsOf(c).InFlight), asked: asked}
+	return &GatewayPayments{Core: c, calls: limiter.New(limiter.Bounds{Places: int64(core.GatewaySettingsOf(c).InFlight)}), asked: asked}
 }
 
 // Enabled reports whether there is any processor. There may be one in the protection-only profile, too: the payment modal
@@ -60,20 +62,15 @@ type semaphore struct {
 func (p *GatewayPayments) semaphore() *semaphore { return &semaphore{of: p} }
 
 func (s *semaphore) take() bool {
-	if s.taken {
-		return true
-	}
-	select {
-	case s.of.calls <- struct{}{}:
-		s.taken = true
-	default:
+	if !s.taken {
+		s.taken = s.of.calls.Acquire(context.Background(), "", 1) == nil
 	}
 	return s.taken
 }
 
 func (s *semaphore) release() {
 	if s.taken {
-		<-s.of.calls
+		s.of.calls.Release("", 1)
 		s.taken = false
 	}
 }
@@ -244,7 +241,7 @@ func (p *GatewayPayments) carryOut(
 			return err
 		}
 		final = s.t
-		return nil
+		return ledger.SaveChanges(tx)
 	})
 	if err != nil {
 		p.Log.Error("the outcome of a payment was not written; the processor will be asked for it", "site", t.SiteID, "transaction", t.ID, "error", err)

@@ -57,7 +57,8 @@ func newIntake(
 
 // run checks and stores one transaction, and everything that follows from it: the remaining amount of the transaction
 // that it adjusts, the sums of its bookings, and its allocations. If a processor shall carry it out, it is stored as
-// pending, and the rest waits for the outcome. If run returns an error, it has written nothing.
+// pending, and the rest waits for the outcome. ledger.SaveChanges has to follow. If run returns an error, it has written
+// nothing.
 func (r *intake) run() (t payment.Transaction, created bool, err error) {
 	if r.in.Type != nil && r.in.Type.Operators() {
 		if err := r.actor.Require(access.RecordChargebacks); err != nil {
@@ -320,7 +321,7 @@ func (r *intake) store() (payment.Transaction, error) {
 			r.completed(b, r.t.Payments[i])
 		}
 		b.ModalDraft = false
-		if err := bookings.SaveSums(r.tx, *b); err != nil {
+		if err := bookings.SetSums(r.tx, *b); err != nil {
 			return payment.Transaction{}, err
 		}
 		part := &r.t.Payments[i]

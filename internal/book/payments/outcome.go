@@ -165,7 +165,7 @@ func (s *gatewayOutcome) changeSums(change func(b *booking.Booking, part payment
 	for i := range s.bookings {
 		b := &s.bookings[i]
 		change(b, s.t.Payments[i])
-		if err := bookings.SaveSums(s.tx, *b); err != nil {
+		if err := bookings.SetSums(s.tx, *b); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"holdfast/internal/book/bookings"
+	"holdfast/internal/book/ledger"
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
@@ -69,16 +70,18 @@ type takenIn struct {
 func (p *Payments) takeIn(
 	ctx context.Context, actor access.Actor, sem *semaphore, in payment.NewTransaction,
 ) (takenIn, error) {
-	return core.OnceShort(ctx, p.Core, actor, func(tx *store.Tx) (made takenIn, _ core.Outcome, err error) {
+	return core.Once(ctx, p.Core, actor, func(tx *store.Tx) (made takenIn, _ core.Outcome, err error) {
 		site, err := merchants.SiteInForce(tx, actor.SiteID)
 		if err != nil {
 			return made, core.Outcome{}, err
 		}
 		r := newIntake(p.Core, tx, actor, site, in)
 		r.semaphore = sem
-		made.t, made.created, err = r.run()
+		if made.t, made.created, err = r.run(); err != nil {
+			return made, core.Outcome{}, err
+		}
 		made.request = r.request
-		return made, core.Outcome{ID: made.t.ID}, err
+		return made, core.Outcome{ID: made.t.ID}, ledger.SaveChanges(tx)
 	}, func(ctx context.Context, made core.Outcome) (takenIn, error) {
 		again := takenIn{created: true}
 		err := p.ReadBy(ctx, core.ClockFor(actor), func(tx *store.Tx) (err error) {
@@ -199,16 +202,20 @@ func (p *Payments) expire(tx *store.Tx, a openAuthorisation) (done bool, err err
 		}
 		b.Sums.Held -= part.Remaining
 		b.Sums.OpenAuthorised -= part.Remaining
-		if err := bookings.SaveSums(tx, b); err != nil {
+		if err := bookings.SetSums(tx, b); err != nil {
 			return false, err
 		}
 	}
 	// Remaining keeps its value: a capture that was made in time may be reported later.
 	t.Status = payment.StatusExpired
-	return true, saveTransaction(tx, t)
+	if err := saveTransaction(tx, t); err != nil {
+		return false, err
+	}
+	return true, bookings.SaveChanges(tx)
 }
 
-// Record stores one transaction inside a write, as reported. No processor is called. See intake.run.
+// Record stores one transaction inside a write, as reported. No processor is called. ledger.SaveChanges has to follow, once
+// for any number of them. See intake.run.
 func (p *Payments) Record(
 	tx *store.Tx, actor access.Actor, site merchant.Site, in payment.NewTransaction,
 ) (t payment.Transaction, created bool, err error) {

@@ -1,6 +1,7 @@
 package payments_test
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -237,7 +238,7 @@ func TestAPaymentWaitsForItsBooking(t *testing.T) {
 				return err
 			}
 			held.Sums.Held, held.Sums.Net = 900, 900
-			if err := bookings.SaveSums(tx, held); err != nil {
+			if err := errors.Join(bookings.SetSums(tx, held), bookings.SaveChanges(tx)); err != nil {
 				return err
 			}
 			once.Do(func() {

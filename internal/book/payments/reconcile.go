@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"holdfast/internal/book/ledger"
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/errs"
@@ -142,7 +143,7 @@ func (p *GatewayPayments) write(
 			return err
 		}
 		t = s.t
-		return nil
+		return ledger.SaveChanges(tx)
 	})
 	return t, err
 }

@@ -49,121 +49,67 @@ func flagsIn(text string) []string {
 type paymentsMemory struct {
 	transactions map[store.Key]payment.Transaction // that the write has made or locked
 	absent       map[Reference]bool                // payment references that no transaction has
-	rows, parts  [][]any                           // new ones of both tables, which wait for the end of the write
-	changed      []store.Key                       // transactions whose changes wait for it
 }
 
-var (
-	inPayments = store.NewLocal[paymentsMemory]()
-	waitingNew = store.NewParentDeferral(flushNew, "transactions", "payments")
-	// Behind waitingNew: a payment that an import refunds is mostly one that the same write has made.
-	waitingChanges = store.NewParentDeferral(flushChanges, "transactions", "payments")
-)
+// hold notes that the write has made or locked a transaction, or changed it.
+func (m *paymentsMemory) hold(t payment.Transaction) {
+	if m.transactions == nil {
+		m.transactions = map[store.Key]payment.Transaction{}
+	}
+	m.transactions[store.Key{SiteID: t.SiteID, ID: t.ID}] = copied(t)
+}
+
+var inPayments = store.NewLocal[paymentsMemory]()
 
 const (
-	insertedTransaction = `site_id, uuid, channel_id, author_id, author, author_name, type, status, currencies, total,
+	insertedTransaction = `id, site_id, uuid, channel_id, author_id, author, author_name, type, status, currencies, total,
 		remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname, payee_email, country,
 		reference, token, ip_address, bin_number, last_four, card_type, auth_code, attempt_3ds, redirect_url, linked_id, content,
 		content_hash, import_key, simulated, effective_at, version, created_at, modified_at, acquirer_reference, digest`
-	insertedPayment = `site_id, transaction_id, channel_id, booking_id, currencies, total, remaining, linked_id, created_at,
+	insertedPayment = `id, site_id, transaction_id, channel_id, booking_id, currencies, total, remaining, linked_id, created_at,
 		digest`
 )
 
-// flushNew inserts the new transactions of a write with their payments.
-func flushNew(tx *store.Tx) error {
-	m := inPayments.Of(tx)
-	rows, parts := m.rows, m.parts
-	m.rows, m.parts = nil, nil
-	if err := tx.InsertRows("transactions", "id, "+insertedTransaction, rows); err != nil {
-		return err
-	}
-	return tx.InsertRows("payments", "id, "+insertedPayment, parts)
-}
-
-// InsertTransaction stores a new transaction with its payments, and returns it with all ids. Most rows are written later in the
-// same write; those of a write that comes alone are written at once (see newRows).
+// InsertTransaction stores a new transaction with its payments, and returns it with all ids.
 func InsertTransaction(tx *store.Tx, t payment.Transaction) (payment.Transaction, error) {
-	t.CreatedAt, t.ModifiedAt = tx.Now, tx.Now
-	add, err := newRows(tx, len(t.Payments))
+	id, err := tx.NextIDs("transactions", 1)
 	if err != nil {
 		return payment.Transaction{}, err
 	}
+	parts, err := tx.NextIDs("payments", len(t.Payments))
+	if err != nil {
+		return payment.Transaction{}, err
+	}
+	t.ID, t.CreatedAt, t.ModifiedAt = id[0], tx.Now, tx.Now
 	sum, err := digest.Of(t.Facts()...)
 	if err != nil {
 		return payment.Transaction{}, err
 	}
 	now := store.Micros(tx.Now)
-	t.ID, err = add.transaction([]any{
-		t.SiteID, t.UUID, t.ChannelID, t.AuthorID, t.Author, t.AuthorName, t.Type, t.Status, t.Currency, t.Total,
+	tx.Insert("transactions", insertedTransaction, []any{
+		t.ID, t.SiteID, t.UUID, t.ChannelID, t.AuthorID, t.Author, t.AuthorName, t.Type, t.Status, t.Currency, t.Total,
 		t.Remaining, t.BaseCurrency, t.BaseTotal, t.ForexRate, strings.Join(t.Flags, ","), t.PSP, t.Method, t.PayeeName,
 		t.PayeeSurname, t.PayeeEmail, t.Country, maybeText(t.Reference), t.Token, t.IPAddress, t.BIN, t.LastFour,
 		t.CardType, t.AuthCode, t.Attempt3DS, t.RedirectURL, store.MaybeID(t.LinkedID), t.Content, t.ContentHash,
 		maybeText(t.ImportKey), t.Simulated, store.Micros(t.EffectiveAt), 1, now, now, t.AcquirerReference, sum,
 	})
-	if err != nil {
-		return payment.Transaction{}, err
-	}
 	delete(inPayments.Of(tx).absent, Reference{t.SiteID, t.ChannelID, t.PSP, t.Reference})
 	t.Payments = slices.Clone(t.Payments) // if the write runs again, it begins with the caller's list
 	for i := range t.Payments {
 		p := &t.Payments[i]
-		p.SiteID, p.TransactionID, p.ChannelID, p.CreatedAt = t.SiteID, t.ID, t.ChannelID, tx.Now
+		p.ID, p.SiteID, p.TransactionID, p.ChannelID, p.CreatedAt = parts[i], t.SiteID, t.ID, t.ChannelID, tx.Now
 		if sum, err = digest.Of(p.Facts()...); err != nil {
 			return payment.Transaction{}, err
 		}
-		p.ID, err = add.payment([]any{p.SiteID, p.TransactionID, p.ChannelID, p.BookingID, p.Currency, p.Total, p.Remaining,
-			store.MaybeID(p.LinkedID), now, sum})
-		if err != nil {
-			return payment.Transaction{}, err
-		}
+		tx.Insert("payments", insertedPayment, []any{p.ID, p.SiteID, p.TransactionID, p.ChannelID, p.BookingID, p.Currency,
+			p.Total, p.Remaining, store.MaybeID(p.LinkedID), now, sum})
 	}
-	store.Keep(&inPayments.Of(tx).transactions, store.Key{SiteID: t.SiteID, ID: t.ID}, copied(t))
+	inPayments.Of(tx).hold(t)
 	events.Record(tx, t.SiteID, events.TransactionCreated, t.ID, events.Details{Status: string(t.Status)})
 	if t.Status == payment.StatusComplete {
 		recordStatus(tx, t, "")
 	}
 	return t, nil
-}
-
-// adding adds the rows of one new transaction. Without drawn ids they are written at once.
-type adding struct {
-	tx       *store.Tx
-	id       int64   // drawn for the transaction; 0: none is drawn
-	payments []int64 // drawn for its payments
-}
-
-// newRows begins with the rows of a new transaction with so many payments.
-func newRows(tx *store.Tx, payments int) (*adding, error) {
-	if store.InsertsNow(tx, waitingNew) && payments == 1 {
-		return &adding{tx: tx}, nil
-	}
-	ids, err := tx.NewIDs(waitingNew, 1, payments)
-	if err != nil {
-		return nil, err
-	}
-	tx.Defer(waitingNew)
-	return &adding{tx: tx, id: ids[0][0], payments: ids[1]}, nil
-}
-
-// transaction adds a row of insertedTransaction.
-func (a *adding) transaction(row []any) (id int64, err error) {
-	if a.id == 0 {
-		return store.InsertNow(a.tx, "transactions", insertedTransaction, row)
-	}
-	m := inPayments.Of(a.tx)
-	m.rows = append(m.rows, slices.Concat([]any{a.id}, row))
-	return a.id, nil
-}
-
-// payment adds the next row of insertedPayment.
-func (a *adding) payment(row []any) (id int64, err error) {
-	if a.id == 0 {
-		return store.InsertNow(a.tx, "payments", insertedPayment, row)
-	}
-	id, a.payments = a.payments[0], a.payments[1:]
-	m := inPayments.Of(a.tx)
-	m.parts = append(m.parts, slices.Concat([]any{id}, row))
-	return id, nil
 }
 
 // statusEvents are the events of transactions that come to a status.
@@ -209,7 +155,7 @@ func lockTransaction(tx *store.Tx, siteID, id int64) (payment.Transaction, error
 	if err := readPaymentsOf(tx, siteID, []int64{id}, map[int64]*payment.Transaction{id: &t}); err != nil {
 		return payment.Transaction{}, err
 	}
-	store.Keep(&inPayments.Of(tx).transactions, store.Key{SiteID: siteID, ID: id}, copied(t))
+	inPayments.Of(tx).hold(t)
 	return t, nil
 }
 
@@ -230,6 +176,8 @@ const referencesAtOnce = 200
 // for each one. One without a text is none.
 func LookUpReferences(tx *store.Tx, siteID int64, asked []Reference) error {
 	asked = slices.DeleteFunc(slices.Clone(asked), func(r Reference) bool { return r.Text == "" })
+	absent := map[Reference]bool{}
+	inPayments.Of(tx).absent = absent
 	for some := range slices.Chunk(asked, referencesAtOnce) {
 		var w sqltext.Where
 		rows := make([]string, len(some))
@@ -251,9 +199,8 @@ func LookUpReferences(tx *store.Tx, siteID int64, asked []Reference) error {
 			return err
 		}
 		for _, r := range some {
-			if r.SiteID = siteID; !taken[r] {
-				store.Keep(&inPayments.Of(tx).absent, r, true)
-			}
+			r.SiteID = siteID
+			absent[r] = !taken[r]
 		}
 	}
 	return nil
@@ -268,42 +215,25 @@ func transactionByReference(tx *store.Tx, siteID, channelID int64, psp, referenc
 	return oneTransaction(tx, byReference, siteID, reference, psp, channelID)
 }
 
-// saveTransaction stores the fields of a locked transaction that can change: its status, remaining amounts and flags. The row is
-// changed later in the same write.
+// saveTransaction stores the fields of a locked transaction that can change: its status, remaining amounts and flags.
 func saveTransaction(tx *store.Tx, t payment.Transaction) error {
 	t.ModifiedAt = tx.Now
-	key := store.Key{SiteID: t.SiteID, ID: t.ID}
-	before, held := inPayments.Of(tx).transactions[key]
+	before, held := inPayments.Of(tx).transactions[store.Key{SiteID: t.SiteID, ID: t.ID}]
 	if !held {
 		return fmt.Errorf("transaction %d is to be stored, and this write does not hold it", t.ID)
 	}
 	if before.Status != t.Status {
 		recordStatus(tx, t, before.Status)
 	}
-	inPayments.Of(tx).transactions[key] = copied(t)
-	if m := inPayments.Of(tx); !slices.Contains(m.changed, key) {
-		m.changed = append(m.changed, key)
-	}
-	tx.Defer(waitingChanges)
-	return nil
-}
-
-// flushChanges stores what saveTransaction has left to the end of the write.
-func flushChanges(tx *store.Tx) error {
-	m := inPayments.Of(tx)
-	var rows, parts [][]any
-	for _, key := range m.changed {
-		t := m.transactions[key]
-		rows = append(rows, []any{t.SiteID, t.ID, t.Status, t.Remaining, strings.Join(t.Flags, ","), store.Micros(tx.Now)})
-		for _, p := range t.Payments {
-			parts = append(parts, []any{p.SiteID, p.ID, p.Remaining})
-		}
-	}
-	m.changed = nil
-	err := tx.UpdateRows("transactions", "BIGINT, BIGINT, TEXT, BIGINT, TEXT, BIGINT",
-		"status = v.column3, remaining = v.column4, flags = v.column5, modified_at = v.column6", rows)
+	inPayments.Of(tx).hold(t)
+	_, err := tx.Exec(`UPDATE transactions SET status = $3, remaining = $4, flags = $5, modified_at = $6
+		WHERE site_id = $1 AND id = $2`, t.SiteID, t.ID, t.Status, t.Remaining, strings.Join(t.Flags, ","), store.Micros(tx.Now))
 	if err != nil {
 		return err
+	}
+	parts := make([][]any, len(t.Payments))
+	for i, p := range t.Payments {
+		parts[i] = []any{p.SiteID, p.ID, p.Remaining}
 	}
 	return tx.UpdateRows("payments", "BIGINT, BIGINT, BIGINT", "remaining = v.column3", parts)
 }

@@ -142,7 +142,7 @@ func (n *Notices) Follow(ctx context.Context) (more bool, err error) {
 func (n *Notices) followNotice(ctx context.Context, h Notice) error {
 	asked := n.Payments.AskAbout(ctx, h.Charge)
 	// If it failed, it is tried again later. A charge that is not ours belongs to another user of the same account.
-	err := n.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+	err := n.Store.Write(context.WithoutCancel(ctx), h.Charge.SiteID, func(tx *store.Tx) error {
 		next := time.Time{}
 		if asked != nil {
 			next = core.RealNow(tx).Add(min(2*time.Second<<min(h.Asks, 10), 10*time.Minute))
@@ -156,7 +156,7 @@ func (n *Notices) followNotice(ctx context.Context, h Notice) error {
 // nothing is lost if a webhook was not delivered. It returns more if there may be some left.
 func (n *Notices) Poll(ctx context.Context) (more bool, err error) {
 	var due []poll
-	err = n.Store.Write(ctx, func(tx *store.Tx) (err error) {
+	err = n.Store.Write(ctx, store.Deployment, func(tx *store.Tx) (err error) {
 		due, err = claimPolls(tx, pollBatch, core.RealNow(tx).Add(pollPause))
 		return err
 	})
@@ -198,7 +198,7 @@ const noticesPerWrite = 1000
 // Forget removes notices that are done and too old to be delivered again. It returns more if there may be some
 // left.
 func (n *Notices) Forget(ctx context.Context) (more bool, err error) {
-	err = n.Store.Write(ctx, func(tx *store.Tx) error {
+	err = n.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		n, err := forgetNoticesBefore(tx, core.RealNow(tx).Add(-noticeMemory), noticesPerWrite)
 		more = n == noticesPerWrite
 		return err

@@ -17,7 +17,7 @@ func (c SandboxCharges) Change(
 	ctx context.Context, account, reference string,
 	fn func(entry []byte) (changed []byte, disputeAt, resolvedAt time.Time, err error),
 ) error {
-	return c.DB.Write(ctx, func(tx *store.Tx) error {
+	return c.DB.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		var entry string
 		err := tx.Row(`INSERT INTO sandbox_charges (account, reference, version, entry) VALUES ($1, $2, 1, '')
 			ON CONFLICT (account, reference) DO UPDATE SET version = sandbox_charges.version + 1

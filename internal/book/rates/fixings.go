@@ -92,7 +92,7 @@ func fixingsWithin(
 		what        string
 		first, last civil.Day
 	}
-	siteID := core.ClockOfTx.Of(tx).SiteID
+	siteID := tx.Clock.SiteID
 	list, err := core.KnownRates(tx, question{siteID, fmt.Sprint(providers, foreign), first, last}, func() ([]fx.Fixing, error) {
 		return readFixingsWithin(tx, siteID, providers, foreign, first, last)
 	})
@@ -176,7 +176,7 @@ func FixingsUpTo(
 			lookups[i] = fmt.Sprintf(`SELECT * FROM (SELECT `+fixingColumns+` FROM fixings
 				WHERE currency = %s AND provider = %s AND day <= %s AND recorded_at <= %s AND (site_id = 0 OR site_id = %s)
 				ORDER BY day DESC, id DESC LIMIT %s) AS last`, w.Arg(s.currency), w.Arg(s.provider), w.Arg(day),
-				w.Arg(store.Micros(known)), w.Arg(core.ClockOfTx.Of(tx).SiteID), w.Arg(candidatesPerProvider))
+				w.Arg(store.Micros(known)), w.Arg(tx.Clock.SiteID), w.Arg(candidatesPerProvider))
 		}
 		found, err := fixingsOf(tx, strings.Join(lookups, " UNION ALL "), w.Args)
 		if err != nil {

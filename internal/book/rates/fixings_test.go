@@ -36,7 +36,7 @@ func TestFixingsUpTo(t *testing.T) {
 		for day := range civil.Day(2 * perProvider) {
 			add(0, fx.Demo, "GBP", last-day)
 		}
-		if err := db.Write(t.Context(), func(tx *store.Tx) error { return rates.InsertFixings(tx, list) }); err != nil {
+		if err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error { return rates.InsertFixings(tx, list) }); err != nil {
 			t.Fatal(err)
 		}
 		err = core.ReadBy(t.Context(), db, core.SiteClock{SiteID: site}, func(tx *store.Tx) error {

@@ -137,7 +137,7 @@ func pricePage(tx *store.Tx, siteID, after int64) (done int, last int64, err err
 			done++
 		}
 	}
-	return done, last, nil
+	return done, last, ledger.SaveChanges(tx)
 }
 
 // priceLate prices an allocation that waited for its rate, if the rate is on file now.

@@ -50,7 +50,7 @@ func TestWhatWaitsIsLeftAlone(t *testing.T) {
 		looked(time.Minute, false, "nothing has come")
 
 		soon := w.Now().Add(10 * time.Minute) // by the clock of another machine
-		err := w.Core.Store.Write(t.Context(), func(tx *store.Tx) error {
+		err := w.Core.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			_, err := tx.Exec(`INSERT INTO fixings (site_id, provider, currency, day, rate, recorded_at, quote_id)
 				VALUES (0, 'ecb', 'GBP', 19874, '0.85', $1, '')`, store.Micros(soon))
 			return errors.Join(err, core.RatesChanged(tx))

@@ -104,7 +104,7 @@ func (r *Rates) Add(ctx context.Context, actor access.Actor, fixings []fx.Fixing
 	}
 	for batch := range slices.Chunk(fixings, fixingsPerWrite) {
 		var done RatesReport
-		err := r.Store.Write(ctx, func(tx *store.Tx) error {
+		err := r.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 			var err error
 			if done, err = addFixings(tx, batch); err != nil || done.Created == 0 {
 				return err

@@ -19,6 +19,6 @@ func SameUntil(tx *store.Tx) (time.Time, error) {
 			UNION ALL SELECT MIN(recorded_at) FROM fixings WHERE recorded_at > $1
 			UNION ALL SELECT MIN(recorded_at) + $4 FROM fixings WHERE recorded_at > $2) n`,
 		[]any{store.Micros(tx.Now), store.Micros(core.RealNow(tx)), int64(math.MaxInt64),
-			core.ClockOfTx.Of(tx).Ahead.Microseconds()}, &at)
+			tx.Clock.Ahead.Microseconds()}, &at)
 	return time.UnixMicro(at).UTC(), err
 }

@@ -340,7 +340,7 @@ func TestStatementsFollowTheSandboxClock(t *testing.T) {
 		c := w.Channel(merchant.ModeProtectionOnly, "GBP")
 		w.Must(apptest.Report(payment.Purchase, w.Booking(c, 1_000_000, "2024-12-31"), 100_000))
 		ahead := 40 * 24 * time.Hour
-		if err := w.Core.Store.Write(t.Context(), func(tx *store.Tx) error { return core.MoveClock(tx, w.Site.ID, ahead) }); err != nil {
+		if err := w.Core.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) error { return core.MoveClock(tx, w.Site.ID, ahead) }); err != nil {
 			t.Fatal(err)
 		}
 		w.Actor.Ahead = ahead

@@ -112,26 +112,6 @@ type Actor struct {
 	Key IdempotencyKey
 	// Ahead is how far the site's clock is ahead of the real one: the clock of a sandbox can be moved (R0).
 	Ahead time.Duration
-	// Remembered: the actor was not looked up for this request. nil: it was.
-	Remembered *Remembered
-}
-
-// Remembered says from which version of its site the process remembers an actor. The actor counts for nothing until the database says that
-// this is still the version. What core reads and writes for an actor asks first.
-type Remembered struct {
-	Version int64
-	holds   bool
-}
-
-// Holds reports whether the actor counts: nil, because it was looked up, or because the database was asked.
-func (r *Remembered) Holds() bool { return r == nil || r.holds }
-
-// Ask compares it with the version in the database, unless that was done before, and reports whether it holds.
-func (r *Remembered) Ask(version int64) bool {
-	if !r.Holds() {
-		r.holds = r.Version == version
-	}
-	return r.Holds()
 }
 
 // IdempotencyKey is the idempotency key of a request and a hash of its content. On a site, a request with the same key and

@@ -2,25 +2,39 @@
 // nobody has asked for longest goes first. A value that changes with a version has the version in its key, or beside it.
 package cache
 
-import lru "github.com/hashicorp/golang-lru/v2"
+import (
+	"cmp"
+	"sync"
 
-// Cache keeps values by key. Several goroutines may use it at once. They share the values, so nobody may change one.
-type Cache[K comparable, V any] struct{ entries *lru.Cache[K, V] }
+	lru "github.com/hashicorp/golang-lru/v2"
+)
 
-// New makes a cache of at most size values.
-func New[K comparable, V any](size int) *Cache[K, V] {
-	entries, err := lru.New[K, V](size)
-	if err != nil {
-		panic(err) // the size is not positive
-	}
-	return &Cache[K, V]{entries}
+// DefaultSize is how many values a cache keeps that was not made by New.
+const DefaultSize = 10_000
+
+// Cache keeps values by key. The zero value is ready. Several goroutines may use it at once: they share the values, so nobody
+// may change one.
+type Cache[K comparable, V any] struct {
+	size   int
+	once   sync.Once
+	values *lru.Cache[K, V]
 }
 
+// New makes a cache of at most size values.
+func New[K comparable, V any](size int) *Cache[K, V] { return &Cache[K, V]{size: size} }
+
 // Get returns the value of a key, if it is kept.
-func (c *Cache[K, V]) Get(key K) (V, bool) { return c.entries.Get(key) }
+func (c *Cache[K, V]) Get(key K) (V, bool) { return c.all().Get(key) }
 
 // Put keeps a value.
-func (c *Cache[K, V]) Put(key K, value V) { c.entries.Add(key, value) }
+func (c *Cache[K, V]) Put(key K, value V) { c.all().Add(key, value) }
 
 // Drop forgets the value of a key.
-func (c *Cache[K, V]) Drop(key K) { c.entries.Remove(key) }
+func (c *Cache[K, V]) Drop(key K) { c.all().Remove(key) }
+
+func (c *Cache[K, V]) all() *lru.Cache[K, V] {
+	c.once.Do(func() {
+		c.values, _ = lru.New[K, V](max(1, cmp.Or(c.size, DefaultSize))) // no error: the size is positive
+	})
+	return c.values
+}

@@ -113,7 +113,7 @@ func (m *Mails) followSite(ctx context.Context, clock core.SiteClock) (more bool
 	if err != nil || to == at.position {
 		return false, err
 	}
-	err = m.Store.Write(ctx, func(tx *store.Tx) error {
+	err = m.Store.Write(ctx, clock.SiteID, func(tx *store.Tx) error {
 		ok, err := moveMark(tx, clock.SiteID, at.position, to)
 		if err != nil || !ok { // another process was here
 			return err

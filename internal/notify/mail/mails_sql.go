@@ -70,7 +70,8 @@ func insertMails(tx *store.Tx, list []Mail) (err error) {
 			return err
 		}
 	}
-	return tx.InsertRows("mails", newColumns, rows)
+	tx.Insert("mails", newColumns, rows...)
+	return nil
 }
 
 func mailsPage(tx *store.Tx, siteID int64, f Filter, withoutPrivate bool, page store.Page) (store.List[Mail], error) {

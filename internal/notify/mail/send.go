@@ -38,7 +38,7 @@ type outcome struct {
 // first stores that an attempt begins, then speaks to the server, then stores what came of it: so a mail is never
 // sent twice by itself, and where a crash hides the outcome, the mail says so.
 func (m *Mails) Send(ctx context.Context) (more bool, err error) {
-	err = m.Store.Write(ctx, func(tx *store.Tx) error {
+	err = m.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		_, err := giveUpLost(tx)
 		return err
 	})
@@ -107,7 +107,7 @@ func (m *Mails) inTurns(tx *store.Tx, limit int) (picked []store.Key, err error)
 // sendOne makes one attempt to send a mail. The error says that no mail can be sent now.
 func (m *Mails) sendOne(ctx context.Context, key store.Key) error {
 	var mail Mail
-	err := m.Store.Write(ctx, func(tx *store.Tx) (err error) {
+	err := m.Store.Write(ctx, key.SiteID, func(tx *store.Tx) (err error) {
 		mail, err = claim(tx, key)
 		return err
 	})
@@ -133,7 +133,7 @@ func (m *Mails) sendOne(ctx context.Context, key store.Key) error {
 	} else {
 		result = m.Transport.send(calling, mail, text)
 	}
-	err = m.Store.Write(ctx, func(tx *store.Tx) error { return finish(tx, mail, result.of(mail, core.RealNow(tx))) })
+	err = m.Store.Write(ctx, key.SiteID, func(tx *store.Tx) error { return finish(tx, mail, result.of(mail, core.RealNow(tx))) })
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (m *Mails) sendOne(ctx context.Context, key store.Key) error {
 // Forget removes the addresses and texts of mails that have been over for 30 days; what is left says that there was a mail,
 // about what, and how it ended. It returns more if there may be some left.
 func (m *Mails) Forget(ctx context.Context) (more bool, err error) {
-	err = m.Store.Write(ctx, func(tx *store.Tx) error {
+	err = m.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		n, err := forget(tx, forgetBatch)
 		if err != nil {
 			return err

@@ -32,15 +32,15 @@ func countWaiting(tx *store.Tx, key endpointKey) (n int, err error) {
 	return n, err
 }
 
-func insertDeliveries(tx *store.Tx, e Endpoint, list []events.Event) error {
+func insertDeliveries(tx *store.Tx, e Endpoint, list []events.Event) {
 	now := store.Micros(core.RealNow(tx))
 	rows := make([][]any, len(list))
 	for i, event := range list {
 		rows[i] = []any{e.SiteID, e.ID, event.ID, string(event.Type), string(event.Type.Kind()), event.ObjectID,
 			string(Waiting), now, int64(0), now, int64(0)}
 	}
-	return tx.InsertRows("webhook_deliveries", `site_id, endpoint_id, event_id, type, kind, object_id, state, next_at,
-		attempts, made_at, done_at`, rows)
+	tx.Insert("webhook_deliveries", `site_id, endpoint_id, event_id, type, kind, object_id, state, next_at,
+		attempts, made_at, done_at`, rows...)
 }
 
 const deliveryColumns = `d.site_id, d.id, d.endpoint_id, d.event_id, d.type, d.kind, d.object_id, d.state, d.next_at,

@@ -51,7 +51,7 @@ func TestAddressesThatEndpointsCannotHave(t *testing.T) {
 
 func (w *world) setSandbox(sandbox bool) {
 	w.t.Helper()
-	if err := w.World.Core.Store.Write(w.t.Context(), func(tx *store.Tx) error {
+	if err := w.World.Core.Store.Write(w.t.Context(), store.Deployment, func(tx *store.Tx) error {
 		_, err := tx.Exec(`UPDATE sites SET sandbox = $1`, sandbox)
 		return err
 	}); err != nil {

@@ -118,9 +118,7 @@ func followOne(tx *store.Tx, key endpointKey, piece int64) (more bool, err error
 	if err != nil {
 		return false, err
 	}
-	if err := insertDeliveries(tx, e, e.wanted(found)); err != nil {
-		return false, err
-	}
+	insertDeliveries(tx, e, e.wanted(found))
 	_, err = tx.Exec(`UPDATE webhook_endpoints SET position = $3 WHERE site_id = $1 AND id = $2`, key.site, key.id, last)
 	return last < end, err
 }

@@ -138,7 +138,8 @@ func replay(tx *store.Tx, siteID, id int64, in ReplayFields) (int, error) {
 	if len(list) == 0 {
 		return 0, errs.NotPossibleBecause("nothing_to_replay", "The webhook gets none of these events: its types do not want them.")
 	}
-	return len(list), insertDeliveries(tx, e, list)
+	insertDeliveries(tx, e, list)
+	return len(list), nil
 }
 
 // replayed reads the events that a replay names.
@@ -163,7 +164,7 @@ const (
 // Forget removes deliveries that ended more than 30 days ago, and what is left of deleted endpoints. more reports that
 // there may be more to remove.
 func (w *Webhooks) Forget(ctx context.Context) (more bool, err error) {
-	err = w.Store.Write(ctx, func(tx *store.Tx) error {
+	err = w.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		n, err := forget(tx, tx.Now.Add(-keptFor), forgetAtOnce)
 		more = n == forgetAtOnce
 		return err

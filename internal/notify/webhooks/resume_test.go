@@ -98,7 +98,7 @@ func TestARestoredDatabaseSendsNothing(t *testing.T) {
 		r := newReceiver(t, status(200))
 		e := w.endpoint(r.URL)
 		w.happens(1, "a")
-		if err := w.World.Core.Store.Write(t.Context(), webhooks.Restored); err != nil {
+		if err := w.World.Core.Store.Write(t.Context(), store.Deployment, webhooks.Restored); err != nil {
 			t.Fatal(err)
 		}
 		w.send()
@@ -180,7 +180,7 @@ func TestARunSendsAllAlthoughALookIsShort(t *testing.T) {
 // exec changes rows as no use case does.
 func (w *world) exec(query string, args ...any) {
 	w.t.Helper()
-	err := w.World.Core.Store.Write(w.t.Context(), func(tx *store.Tx) error {
+	err := w.World.Core.Store.Write(w.t.Context(), store.Deployment, func(tx *store.Tx) error {
 		_, err := tx.Exec(query, args...)
 		return err
 	})

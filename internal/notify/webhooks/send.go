@@ -136,7 +136,7 @@ func (r *round) begin(ctx context.Context) error {
 		return err
 	}
 	var leased []job
-	err = r.Store.Write(ctx, func(tx *store.Tx) error {
+	err = r.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		leased = nil
 		for _, j := range taken {
 			ok, err := lease(tx, j.delivery, leaseTime)

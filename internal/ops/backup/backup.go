@@ -62,11 +62,11 @@ func Write(ctx context.Context, db *store.DB, program string, to io.Writer) (Bac
 	b := Backup{Head: Head{Format: format, Program: program, Engine: db.Engine()}}
 	err := db.Snapshot(ctx, func(tx *store.Tx) error {
 		var err error
-		if b.Schema, err = tx.Schema(); err != nil {
+		if b.Schema, err = tx.Catalog().Schema(); err != nil {
 			return err
 		}
 		b.TakenAt = tx.Now
-		if b.Tables, err = tx.Tables(); err != nil {
+		if b.Tables, err = tx.Catalog().Tables(); err != nil {
 			return err
 		}
 		out := newWriter(to)
@@ -96,7 +96,7 @@ func writeTable(tx *store.Tx, out *writer, t catalog.Table) (TableEnd, error) {
 	if err != nil {
 		return end, err
 	}
-	whole, err := tx.Whole(t).CountWithoutIndex()
+	whole, err := tx.Catalog().Whole(t).CountWithoutIndex()
 	if err != nil {
 		return end, err
 	}
@@ -111,7 +111,7 @@ func writeTable(tx *store.Tx, out *writer, t catalog.Table) (TableEnd, error) {
 func digestOf(tx *store.Tx, t catalog.Table, each func(line []byte) error) (TableEnd, error) {
 	end := tally{of: t.Name}
 	var line []byte
-	err := tx.Whole(t).Each(func(values []any) error {
+	err := tx.Catalog().Whole(t).Each(func(values []any) error {
 		var err error
 		if line, err = appendRow(line[:0], t.Columns, values); err != nil {
 			return fmt.Errorf("the row with the key %v: %w", values[:len(t.Key)], err)
@@ -124,7 +124,7 @@ func digestOf(tx *store.Tx, t catalog.Table, each func(line []byte) error) (Tabl
 	}
 	done := end.end()
 	if t.Counter != "" {
-		done.Last, err = tx.Whole(t).Counted()
+		done.Last, err = tx.Catalog().Whole(t).Counted()
 	}
 	return done, err
 }

@@ -178,7 +178,7 @@ func load(tx *store.Tx, from io.Reader, b Backup, skip int64) error {
 	}
 	var rows [][]any
 	put := func(t catalog.Table) error {
-		err := tx.Whole(t).Put(rows)
+		err := tx.Catalog().Whole(t).Put(rows)
 		rows = rows[:0]
 		return err
 	}
@@ -205,7 +205,7 @@ func load(tx *store.Tx, from io.Reader, b Backup, skip int64) error {
 
 // sameTables sees that the migrations have made just the tables of the backup.
 func sameTables(tx *store.Tx, b Backup) error {
-	tables, err := tx.Tables()
+	tables, err := tx.Catalog().Tables()
 	if err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func sameTables(tx *store.Tx, b Backup) error {
 	}
 	// What a migration has put into a new table is in the backup, too, or was taken out.
 	for i := len(b.Tables) - 1; i >= 0; i-- {
-		if err := tx.Whole(b.Tables[i]).Clear(); err != nil {
+		if err := tx.Catalog().Whole(b.Tables[i]).Clear(); err != nil {
 			return err
 		}
 	}
@@ -249,5 +249,5 @@ func compare(tx *store.Tx, t catalog.Table, want TableEnd, skip int64) error {
 	if t.Counter == "" || want.Last == 0 {
 		return nil
 	}
-	return tx.Whole(t).SetCounter(want.Last + skip)
+	return tx.Catalog().Whole(t).SetCounter(want.Last + skip)
 }

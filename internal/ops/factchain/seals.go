@@ -153,7 +153,7 @@ func (s *Seals) sealTable(ctx context.Context, m mark) (more bool, err error) {
 		return false, nil
 	case m.seen <= m.sealed:
 		// A write of its own: its clock is read after the id was seen.
-		return false, s.Store.Write(ctx, func(tx *store.Tx) error { return see(tx, m) })
+		return false, s.Store.Write(ctx, m.siteID, func(tx *store.Tx) error { return see(tx, m) })
 	}
 	var seal Seal
 	var ripe bool
@@ -167,7 +167,7 @@ func (s *Seals) sealTable(ctx context.Context, m mark) (more bool, err error) {
 	if err != nil || !ripe {
 		return false, err
 	}
-	err = s.Store.Write(ctx, func(tx *store.Tx) error { return appendSeal(tx, m, seal) })
+	err = s.Store.Write(ctx, m.siteID, func(tx *store.Tx) error { return appendSeal(tx, m, seal) })
 	return err == nil && seal.UpTo < m.seen, err
 }
 

@@ -67,7 +67,7 @@ func broken(t *testing.T, w *apptest.World, sites []merchant.Site, q verify.Quer
 	if w.Core.Store.Engine() == "postgres" {
 		off = "SET LOCAL session_replication_role = replica"
 	}
-	err := w.Core.Store.Write(t.Context(), func(tx *store.Tx) (err error) {
+	err := w.Core.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) (err error) {
 		if _, err = tx.Exec(off); err != nil {
 			return err
 		}

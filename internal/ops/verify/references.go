@@ -1,6 +1,11 @@
 package verify
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"holdfast/internal/store"
+)
 
 // reference says that a column names a row of another table. Both rows belong to the same site.
 type reference struct {
@@ -82,9 +87,6 @@ var foreign = []reference{
 	{table: "mails", column: "booking_id", parent: "bookings", zero: true},
 }
 
-// ownedByAll are the parents that belong to no site.
-var ownedByAll = map[string]bool{"sites": true, "users": true}
-
 // references: what a row names exists, and belongs to the site of the row. The step that belongs to no site looks for
 // rows of sites that do not exist.
 func references(l *look) error {
@@ -119,7 +121,7 @@ func references(l *look) error {
 // reference finds the rows of a table that name nothing.
 func (l *look) reference(r reference) error {
 	parent := `p.id = c.` + r.column
-	if !ownedByAll[r.parent] {
+	if slices.Contains(store.TablesOfSites, r.parent) {
 		parent += ` AND p.site_id = c.site_id`
 	}
 	query, args := `SELECT c.`+r.key+`, c.`+r.column+` FROM `+r.table+` c WHERE `, []any{}

@@ -61,9 +61,9 @@ func (v *Verify) Ask(ctx context.Context, actor access.Actor) (made AskedRun, er
 	if err := operators(actor); err != nil {
 		return made, err
 	}
-	err = v.Store.Write(ctx, func(tx *store.Tx) error {
-		alone, err := tx.Alone("verify_runs") // nobody else asks at the same moment
-		if err == nil && alone {
+	err = v.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
+		free, err := tx.Lock("verify_runs") // nobody else asks at the same moment
+		if err == nil && free {
 			_, err = openRun(tx)
 		}
 		if err == nil {
@@ -93,7 +93,7 @@ func (v *Verify) Stop(ctx context.Context, actor access.Actor, id int64) error {
 	if err := operators(actor); err != nil {
 		return err
 	}
-	return v.Store.Write(ctx, func(tx *store.Tx) error {
+	return v.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		ok, err := stopRun(tx, id)
 		if err == nil && !ok {
 			err = errs.NotPossibleBecause("verify_over", "This check is over.")
@@ -133,7 +133,7 @@ func (v *Verify) RunWith(ctx context.Context, actor access.Actor, id int64) (fou
 // the next one, which begins anew; one that stops gives it back. The check itself changes nothing.
 func (v *Verify) Work(ctx context.Context) (more bool, err error) {
 	var run AskedRun
-	err = v.Store.Write(ctx, func(tx *store.Tx) error {
+	err = v.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		run, err = claimRun(tx)
 		return err
 	})
@@ -208,7 +208,7 @@ func (v *Verify) beat(ctx context.Context, stop func(), run AskedRun, told *prog
 
 // alive notes a sign of life. It is false when the run was ended, or another process has it.
 func (v *Verify) alive(ctx context.Context, run AskedRun, text string) (alive bool, err error) {
-	err = v.Store.Write(ctx, func(tx *store.Tx) error {
+	err = v.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		alive, err = beatRun(tx, run, text)
 		return err
 	})
@@ -216,13 +216,13 @@ func (v *Verify) alive(ctx context.Context, run AskedRun, text string) (alive bo
 }
 
 func (v *Verify) end(ctx context.Context, run AskedRun) error {
-	return v.Store.Write(ctx, func(tx *store.Tx) error { return endRun(tx, run) })
+	return v.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error { return endRun(tx, run) })
 }
 
 func (v *Verify) giveBack(ctx context.Context, run AskedRun) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	return v.Store.Write(ctx, func(tx *store.Tx) error { return giveRunBack(tx, run) })
+	return v.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error { return giveRunBack(tx, run) })
 }
 
 // keptOf is what is kept of a report: each check added up over all sites, and the first findings.

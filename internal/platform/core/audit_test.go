@@ -17,7 +17,7 @@ import (
 func appendAudit(t *testing.T, db *store.DB, siteID int64, n int) {
 	t.Helper()
 	for i := range n {
-		err := db.Write(t.Context(), func(tx *store.Tx) error {
+		err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			return core.AppendAudit(tx, audit.AuditRecord{
 				SiteID: siteID, At: tx.Now, RealAt: tx.Now, UserID: 3, Username: "ada", Role: "operator", Address: "192.0.2.1",
 				RequestID: "r", Action: "channel.change", Object: fmt.Sprintf("channel %d", i+1), Before: "null", After: `{"a":"<ä>"}`,
@@ -77,7 +77,7 @@ func TestAnyChangeOfAPastRecordIsFound(t *testing.T) {
 				appendAudit(t, db, 1, 5)
 				appendAudit(t, db, 2, 2)
 				for statement := range strings.SplitSeq(c.sql, ";") {
-					if err := db.Write(t.Context(), func(tx *store.Tx) error { _, err := tx.Exec(statement); return err }); err != nil {
+					if err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error { _, err := tx.Exec(statement); return err }); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -123,7 +123,7 @@ func TestAMovedRecordIsFound(t *testing.T) {
 			t.Fatal(err)
 		}
 		second.ID = 2
-		err = db.Write(t.Context(), func(tx *store.Tx) error {
+		err = db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			if _, err := tx.Exec(`DELETE FROM audit_records WHERE site_id = 1 AND id = 2`); err != nil {
 				return err
 			}
@@ -145,7 +145,7 @@ func TestAChainHasOneOrderHoweverManyWrite(t *testing.T) {
 		errs := make(chan error, 40)
 		for range 40 {
 			wg.Go(func() {
-				errs <- db.Write(context.Background(), func(tx *store.Tx) error {
+				errs <- db.Write(context.Background(), store.Deployment, func(tx *store.Tx) error {
 					return core.AppendAudit(tx, audit.AuditRecord{SiteID: 1, At: tx.Now, RealAt: tx.Now, Before: "null", After: "null"})
 				})
 			})

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"time"
 
-	"holdfast/internal/domain/access"
 	"holdfast/internal/store"
 )
 
@@ -13,65 +12,43 @@ import (
 type SiteClock struct {
 	SiteID int64
 	Ahead  time.Duration
-	// remembered: it is that of a remembered actor. A write asks whether this one holds.
-	remembered *access.Remembered
 }
-
-// ClockOfTx is the clock by which a transaction runs.
-var ClockOfTx = store.NewPinned[SiteClock]()
 
 // goBy sets the clock by which a transaction runs.
 func goBy(tx *store.Tx, clock SiteClock) {
 	tx.Now = RealNow(tx).Add(clock.Ahead)
-	*ClockOfTx.Of(tx) = clock
+	tx.Clock = store.Clock{SiteID: clock.SiteID, Ahead: clock.Ahead}
 }
 
 // RealNow is the time of the real clock in this transaction. tx.Now is the time of the site's clock.
-func RealNow(tx *store.Tx) time.Time { return tx.Now.Add(-ClockOfTx.Of(tx).Ahead) }
+func RealNow(tx *store.Tx) time.Time { return tx.Now.Add(-tx.Clock.Ahead) }
 
 // onClockOf reports whether tx.Now is the time of that site's clock.
-func onClockOf(tx *store.Tx, siteID int64) bool { return ClockOfTx.Of(tx).SiteID == siteID }
+func onClockOf(tx *store.Tx, siteID int64) bool { return tx.Clock.SiteID == siteID }
 
-// begin sets the clock of a write to the clock of the site as it is now. The same statement reads the versions of what
-// the process remembers about the site (see known), and the answers of the riders. An actor who does not hold gets ErrOutdated.
-func begin(tx *store.Tx, k *known, clock SiteClock, riders []Rider) error {
+// begin sets the clock of a write to the clock of the site as it is now, and reads the versions of what the process
+// remembers about the site (see known).
+func begin(tx *store.Tx, k *known, clock SiteClock) error {
 	goBy(tx, clock)
 	if clock.SiteID == 0 {
 		return nil
 	}
-	now := states.Of(tx)
-	head, tail, args, dest := "SELECT", "", []any(nil), []any(nil)
-	if now.siteID != clock.SiteID {
-		*now = state{}
-		head, tail = `SELECT s.clock_ahead, COALESCE(v.version, 0), COALESCE(r.version, 0)`, ` FROM sites s
+	v := versions{known: k, siteID: clock.SiteID}
+	var ahead int64
+	err := tx.Row(`SELECT s.clock_ahead, COALESCE(v.version, 0), COALESCE(r.version, 0) FROM sites s
 		LEFT JOIN site_versions v ON v.site_id = s.id
-		LEFT JOIN site_versions r ON r.site_id = ?
-		WHERE s.id = ?`
-		args, dest = []any{int64(ratesSite), clock.SiteID}, []any{&now.ahead, &now.site, &now.rates}
+		LEFT JOIN site_versions r ON r.site_id = $1
+		WHERE s.id = $2`, []any{int64(ratesSite), clock.SiteID}, &ahead, &v.site, &v.rates)
+	if errors.Is(err, store.ErrNotFound) { // the site does not exist: the write says so itself
+		return nil
 	}
-	if len(dest)+len(riders) > 0 {
-		query, args, dest := Along(tx, head, tail, args, riders, dest...)
-		err := tx.RowAsIs(query, args, dest...)                            // what others have left to the end of a shared transaction is no part of the answer
-		if errors.Is(err, store.ErrNotFound) && clock.remembered.Holds() { // the site does not exist: the write says so itself
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
-	now.siteID = clock.SiteID
-	if !clock.remembered.Ask(now.site) {
-		return ErrOutdated
-	}
-	goBy(tx, SiteClock{SiteID: clock.SiteID, Ahead: Microseconds(now.ahead)})
-	*versionsOf.Of(tx) = versions{known: k, siteID: clock.SiteID, site: now.site, rates: now.rates}
+	goBy(tx, SiteClock{SiteID: clock.SiteID, Ahead: Microseconds(ahead)})
+	*versionsOf.Of(tx) = v
 	return nil
 }
-
-// state is what begin reads of a site. Of writes that share a transaction the first one reads it.
-type state struct{ siteID, ahead, site, rates int64 }
-
-var states = store.NewShared[state]()
 
 // Final is the last instant of the site's clock for which nothing more can be recorded (R0). A report with an earlier
 // known_at can no longer change, and a statement of a period that has ended by then is complete. It is the time that the
@@ -142,13 +119,13 @@ func AheadAt(tx *store.Tx, siteID int64, at time.Time) (time.Duration, error) {
 // the real clock. Without this conversion, a rate that arrives today would count as known on a day that a sandbox with a
 // clock ahead has already passed.
 func RealTime(tx *store.Tx, at time.Time) (time.Time, error) {
-	if ClockOfTx.Of(tx).Ahead == 0 || !at.Before(tx.Now) {
-		return at.Add(-ClockOfTx.Of(tx).Ahead), nil
+	if tx.Clock.Ahead == 0 || !at.Before(tx.Now) {
+		return at.Add(-tx.Clock.Ahead), nil
 	}
 	// The last move before the moment says how far the clock was ahead then. Before the first move the clocks were equal.
 	var ahead int64
 	err := tx.Row(`SELECT ahead FROM clock_moves WHERE site_id = $1 AND moved_at + ahead <= $2 ORDER BY id DESC LIMIT 1`,
-		[]any{ClockOfTx.Of(tx).SiteID, store.Micros(at)}, &ahead)
+		[]any{tx.Clock.SiteID, store.Micros(at)}, &ahead)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return at, err
 	}
@@ -156,7 +133,7 @@ func RealTime(tx *store.Tx, at time.Time) (time.Time, error) {
 	// The clock never showed a moment that it jumped over: such a moment becomes that of the jump.
 	var jump int64
 	err = tx.Row(`SELECT moved_at FROM clock_moves WHERE site_id = $1 AND moved_at + ahead > $2 ORDER BY id LIMIT 1`,
-		[]any{ClockOfTx.Of(tx).SiteID, store.Micros(at)}, &jump)
+		[]any{tx.Clock.SiteID, store.Micros(at)}, &jump)
 	if errors.Is(err, store.ErrNotFound) {
 		return found, nil
 	}

@@ -19,7 +19,10 @@ import (
 func TestOnlySandboxesMoveTheirClockAndForwardOnly(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
-		write := func(fn func(tx *store.Tx) error) error { t.Helper(); return db.Write(t.Context(), fn) }
+		write := func(fn func(tx *store.Tx) error) error {
+			t.Helper()
+			return db.Write(t.Context(), store.Deployment, fn)
+		}
 		var sandbox, real merchant.Site
 		err := write(func(tx *store.Tx) (err error) {
 			if sandbox, err = dbtest.InsertSite(tx, merchant.Site{Path: "a", Sandbox: true, Policy: terms.DefaultPolicy("GBP")}); err != nil {
@@ -65,7 +68,7 @@ func TestWhatIsOnFileLaterWasNotKnownBeforeOnAClockAhead(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
 		var site merchant.Site
-		err := db.Write(t.Context(), func(tx *store.Tx) (err error) {
+		err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) (err error) {
 			if site, err = dbtest.InsertSite(tx, merchant.Site{Path: "a", Sandbox: true, Policy: terms.DefaultPolicy("GBP")}); err != nil {
 				return err
 			}
@@ -79,7 +82,7 @@ func TestWhatIsOnFileLaterWasNotKnownBeforeOnAClockAhead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = db.Write(t.Context(), func(tx *store.Tx) error {
+		err = db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			if _, err := tx.Exec(`UPDATE clock_moves SET moved_at = moved_at - 1000000`); err != nil {
 				return err
 			}

@@ -54,7 +54,7 @@ type Core struct {
 	// ForexMargin is added to the fixings in the forex feeds of channels.
 	ForexMargin fx.Margin
 
-	known  known     // values that hardly change, remembered between writes
+	known  known     // values that hardly change
 	ready  readiness // whether the database takes writes
 	opened opened    // secrets that were opened
 }
@@ -79,15 +79,6 @@ func Lookup[T any](
 func ReadReport[T any](
 	ctx context.Context, c *Core, actor access.Actor, fn func(tx *store.Tx) (T, error),
 ) (found T, err error) {
-	if err := actor.Require(access.Read); err != nil {
-		return found, err
-	}
-	if !actor.Remembered.Holds() { // a standby may not know yet that the actor is outdated
-		err = c.Store.Lookup(ctx, actor.SiteID, func(tx *store.Tx) error { return hold(tx, actor) })
-		if err != nil {
-			return found, err
-		}
-	}
 	report := func(ctx context.Context, site int64, fn func(tx *store.Tx) error) error {
 		return c.Store.Report(ctx, site, actor.Caller(), fn)
 	}
@@ -114,9 +105,6 @@ func readBy[T any](
 	}
 	err = open(ctx, actor.SiteID, func(tx *store.Tx) error {
 		goBy(tx, ClockFor(actor))
-		if err := hold(tx, actor); err != nil {
-			return err
-		}
 		found, err = fn(tx)
 		return err
 	})
@@ -180,13 +168,18 @@ func (c *Core) WriteAs(ctx context.Context, actor access.Actor, fn func(tx *stor
 // one may be minutes old, for example in an import. If somebody has moved the clock since, the write would record
 // something in a past that is closed for reports and statements.
 func (c *Core) WriteBy(ctx context.Context, clock SiteClock, fn func(tx *store.Tx) error) error {
-	return c.Store.Write(ctx, c.begun(clock, fn, nil))
+	return c.Store.Write(ctx, clock.SiteID, c.begun(clock, fn))
+}
+
+// WriteLongBy is WriteBy for what changes hundreds of rows: see db.WriteLong.
+func (c *Core) WriteLongBy(ctx context.Context, clock SiteClock, fn func(tx *store.Tx) error) error {
+	return c.Store.WriteLong(ctx, clock.SiteID, c.begun(clock, fn))
 }
 
 // begun is fn in a transaction that goes by the clock.
-func (c *Core) begun(clock SiteClock, fn func(tx *store.Tx) error, riders []Rider) func(tx *store.Tx) error {
+func (c *Core) begun(clock SiteClock, fn func(tx *store.Tx) error) func(tx *store.Tx) error {
 	return func(tx *store.Tx) error {
-		if err := begin(tx, &c.known, clock, riders); err != nil {
+		if err := begin(tx, &c.known, clock); err != nil {
 			return err
 		}
 		return fn(tx)
@@ -217,7 +210,7 @@ func (c *Core) ReportBy(ctx context.Context, clock SiteClock, fn func(tx *store.
 // ClockFor returns the clock of the actor's site. What belongs to no site (people, logins, idempotency keys, leases of
 // jobs) is written by the real clock, through Store.Write.
 func ClockFor(actor access.Actor) SiteClock {
-	return SiteClock{SiteID: actor.SiteID, Ahead: actor.Ahead, remembered: actor.Remembered}
+	return SiteClock{SiteID: actor.SiteID, Ahead: actor.Ahead}
 }
 
 // Pieces limit how much one read or write of a longer job takes at once. A zero value stands for the default. Tests make

@@ -42,26 +42,8 @@ func Once[T any](
 	ctx context.Context, c *Core, actor access.Actor,
 	do func(tx *store.Tx) (T, Outcome, error), find func(ctx context.Context, made Outcome) (T, error),
 ) (made T, err error) {
-	return once(ctx, c.Store.Write, c, actor, do, find, nil)
-}
-
-// OnceShort is Once for what is asked for most often and takes a few milliseconds: it shares its transaction with others
-// (db.WriteShort).
-func OnceShort[T any](
-	ctx context.Context, c *Core, actor access.Actor,
-	do func(tx *store.Tx) (T, Outcome, error), find func(ctx context.Context, made Outcome) (T, error),
-	riders ...Rider,
-) (made T, err error) {
-	return once(ctx, c.Store.WriteShort, c, actor, do, find, riders)
-}
-
-func once[T any](
-	ctx context.Context, write func(context.Context, func(tx *store.Tx) error) error, c *Core, actor access.Actor,
-	do func(tx *store.Tx) (T, Outcome, error), find func(ctx context.Context, made Outcome) (T, error),
-	riders []Rider,
-) (made T, err error) {
 	var before Outcome
-	err = write(ctx, c.begun(ClockFor(actor), func(tx *store.Tx) (err error) {
+	err = c.WriteAs(ctx, actor, func(tx *store.Tx) (err error) {
 		if actor.Key.Key == "" {
 			made, _, err = do(tx)
 			return err
@@ -74,7 +56,7 @@ func once[T any](
 			return err
 		}
 		return finishKey(tx, actor, outcome)
-	}, riders))
+	})
 	if err == nil && before != (Outcome{}) {
 		if made, err = find(ctx, before); err == nil && actor.Key.Replayed != nil {
 			*actor.Key.Replayed = true
@@ -97,11 +79,11 @@ func OnceGone(ctx context.Context, c *Core, actor access.Actor, id int64, remove
 
 // heldBefore holds the actor's key to the end of the write, and returns what an earlier request made under it.
 func heldBefore(tx *store.Tx, actor access.Actor) (Outcome, error) {
-	alone, err := tx.Alone(fmt.Sprintf("idempotency key %d %s", actor.SiteID, actor.Key.Key))
+	free, err := tx.Lock(fmt.Sprintf("idempotency key %d %s", actor.SiteID, actor.Key.Key))
 	if err != nil {
 		return Outcome{}, err
 	}
-	if !alone {
+	if !free {
 		return Outcome{}, errInFlight(inFlightWait)
 	}
 	held, err := storedKey(tx, actor)
@@ -126,7 +108,7 @@ const ForgetAtOnce = 1000
 
 // Forget removes keys that are older than thirty days. more reports that there may be more to remove.
 func (o *Idempotency) Forget(ctx context.Context) (more bool, err error) {
-	err = o.Store.Write(ctx, func(tx *store.Tx) error {
+	err = o.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		n, err := forgetKeysBefore(tx, tx.Now.Add(-keyLife), ForgetAtOnce)
 		more = n == ForgetAtOnce
 		return err

@@ -31,7 +31,10 @@ type Kinds struct {
 func (k *Kinds) Register(of proposal.Kind, kind Kind) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	store.Keep(&k.kinds, of, kind)
+	if k.kinds == nil {
+		k.kinds = map[proposal.Kind]Kind{}
+	}
+	k.kinds[of] = kind
 }
 
 func (k *Kinds) of(kind proposal.Kind) (Kind, bool) {

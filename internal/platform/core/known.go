@@ -3,56 +3,21 @@ package core
 import (
 	"crypto/rand"
 	"encoding/binary"
-	"sync"
 
+	"holdfast/internal/lib/cache"
 	"holdfast/internal/store"
-)
-
-// Limits of what a process remembers.
-const (
-	knownSites  = 500
-	knownValues = 2000 // of each site
 )
 
 // ratesSite is the site id under which the version of the fixings is stored: they belong to no site.
 const ratesSite = 0
 
-// known holds values that hardly change and that the process remembers: channels, policies, limits, fixings. It is never
-// out of date: each value is kept with the version of its site, and every write reads that version (site_versions)
-// before it uses a value.
-type known struct {
-	mu    sync.Mutex
-	sites map[int64]*knownOf
-}
+// known are values that hardly change: channels, policies, limits, fixings. None is out of date: the version of its site is
+// part of its key, and every write reads that version (site_versions) before it uses a value.
+type known = cache.Cache[knownKey, any]
 
-type knownOf struct {
-	version int64
-	values  map[any]any
-}
-
-func (k *known) get(siteID, version int64, question any) (value any, ok bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	of := k.sites[siteID]
-	if of == nil || of.version != version {
-		return nil, false
-	}
-	value, ok = of.values[question]
-	return value, ok
-}
-
-func (k *known) put(siteID, version int64, question, value any) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	of := k.sites[siteID]
-	if of == nil || of.version != version || len(of.values) >= knownValues {
-		if k.sites == nil || len(k.sites) >= knownSites {
-			k.sites = map[int64]*knownOf{}
-		}
-		of = &knownOf{version: version, values: map[any]any{}}
-		k.sites[siteID] = of
-	}
-	of.values[question] = value
+type knownKey struct {
+	siteID, version int64
+	question        any
 }
 
 // versions are the versions that a write has read at its beginning.
@@ -65,7 +30,7 @@ type versions struct {
 	changed bool
 }
 
-var versionsOf = store.NewPinned[versions]()
+var versionsOf = store.NewLocal[versions]()
 
 // Known returns a value of a site that hardly changes (a channel, a policy, a limit). When the version in the database
 // says that nothing has changed, it is the value that the process remembers. Otherwise Known calls ask. The question is a
@@ -73,7 +38,7 @@ var versionsOf = store.NewPinned[versions]()
 func Known[T any](tx *store.Tx, siteID int64, question any, ask func() (T, error)) (T, error) {
 	v := versionsOf.Of(tx)
 	if v.siteID != siteID {
-		return store.Recall(tx, question, ask)
+		return recall(tx, question, ask)
 	}
 	return answer(tx, v, siteID, v.site, question, ask)
 }
@@ -88,14 +53,35 @@ func answer[T any](
 	tx *store.Tx, v *versions, siteID, version int64, question any, ask func() (T, error),
 ) (T, error) {
 	if v.known == nil || v.changed {
-		return store.Recall(tx, question, ask)
+		return recall(tx, question, ask)
 	}
-	if value, ok := v.known.get(siteID, version, question); ok {
+	key := knownKey{siteID, version, question}
+	if value, ok := v.known.Get(key); ok {
 		return value.(T), nil
 	}
 	value, err := ask()
 	if err == nil {
-		v.known.put(siteID, version, question, value)
+		v.known.Put(key, value)
+	}
+	return value, err
+}
+
+// answers are what a transaction has read of rows that it has not locked. Another transaction may change them
+// meanwhile. An old answer is right all the same: it is that of a transaction which ran a moment earlier.
+var answers = store.NewLocal[map[any]any]()
+
+// recall is Known for the length of one transaction.
+func recall[T any](tx *store.Tx, question any, ask func() (T, error)) (T, error) {
+	known := answers.Of(tx)
+	if value, ok := (*known)[question]; ok {
+		return value.(T), nil
+	}
+	value, err := ask()
+	if err == nil {
+		if *known == nil {
+			*known = map[any]any{}
+		}
+		(*known)[question] = value
 	}
 	return value, err
 }
@@ -104,8 +90,7 @@ func answer[T any](
 // gives the site a new version.
 func Changed(tx *store.Tx, siteID int64) error {
 	versionsOf.Of(tx).changed = true
-	*states.Of(tx) = state{}
-	tx.ForgetAnswers()
+	*answers.Of(tx) = nil
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
 	_, err := tx.Exec(`INSERT INTO site_versions (site_id, version) VALUES ($1, $2)
@@ -117,8 +102,11 @@ func Changed(tx *store.Tx, siteID int64) error {
 // RatesChanged is Changed for fixings.
 func RatesChanged(tx *store.Tx) error { return Changed(tx, ratesSite) }
 
-// RatesVersion is another number after each change of fixings; 0 where there was none yet.
-func RatesVersion(tx *store.Tx) (version int64, err error) {
-	err = tx.Row(`SELECT COALESCE(MAX(version), 0) FROM site_versions WHERE site_id = $1`, []any{ratesSite}, &version)
+// RatesVersion is Version for fixings.
+func RatesVersion(tx *store.Tx) (int64, error) { return Version(tx, ratesSite) }
+
+// Version is another number after each change of what processes keep of a site; 0 where there was none yet.
+func Version(tx *store.Tx, siteID int64) (version int64, err error) {
+	err = tx.Row(`SELECT COALESCE(MAX(version), 0) FROM site_versions WHERE site_id = $1`, []any{siteID}, &version)
 	return version, err
 }

@@ -22,7 +22,7 @@ func TestWhatIsKnownBehindAChange(t *testing.T) {
 		var all sync.WaitGroup
 		for n := range 120 {
 			all.Go(func() {
-				_, err := core.OnceShort(t.Context(), w.Core, w.Actor, func(tx *store.Tx) (string, core.Outcome, error) {
+				_, err := core.Once(t.Context(), w.Core, w.Actor, func(tx *store.Tx) (string, core.Outcome, error) {
 					stored, err := name(tx)
 					if err != nil {
 						return "", core.Outcome{}, err

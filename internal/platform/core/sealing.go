@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"holdfast/internal/errs"
+	"holdfast/internal/lib/cache"
 	"holdfast/internal/platform/secrets"
-	"holdfast/internal/store"
 )
 
 // SealedColumn is a column of secrets, which lie there sealed (see secrets.SealKeys). The room that owns the table registers
@@ -55,31 +55,11 @@ func (s *SealedColumns) All() []SealedColumn {
 	return append([]SealedColumn{}, s.columns...)
 }
 
-// openedAtMost is how many opened secrets a process remembers.
-const openedAtMost = 2000
+// opened are secrets that were opened. The same text always opens to the same secret, so nothing here goes out of date: a
+// payment opens the secret of its channel once in the life of the process.
+type opened = cache.Cache[sealedAt, string]
 
-// opened remembers secrets that were opened, by their sealed text and place. The same text always opens to the same
-// secret, so nothing here goes out of date: a payment opens the secret of its channel once in the life of the process.
-type opened struct {
-	mu      sync.Mutex
-	secrets map[[2]string]string
-}
-
-func (o *opened) get(sealed, place string) (secret string, ok bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	secret, ok = o.secrets[[2]string{sealed, place}]
-	return secret, ok
-}
-
-func (o *opened) put(sealed, place, secret string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.secrets) >= openedAtMost {
-		clear(o.secrets)
-	}
-	store.Keep(&o.secrets, [2]string{sealed, place}, secret)
-}
+type sealedAt struct{ text, place string }
 
 // errNoKeys is the error when the deployment has no key file. The operator has to make one.
 var errNoKeys = errors.New("there are no keys: set HOLDFAST_KEYS_FILE to a file made by `holdfast keys make`")
@@ -125,12 +105,12 @@ func (c *Core) Open(sealed, place string) (secret string, err error) {
 
 // OpenOften is Open for a secret that many requests need. The process remembers it.
 func (c *Core) OpenOften(sealed, place string) (secret string, err error) {
-	secret, ok := c.opened.get(sealed, place)
-	if ok || sealed == "" {
+	secret, ok := c.opened.Get(sealedAt{sealed, place})
+	if ok {
 		return secret, nil
 	}
 	if secret, err = c.Open(sealed, place); err == nil {
-		c.opened.put(sealed, place, secret)
+		c.opened.Put(sealedAt{sealed, place}, secret)
 	}
 	return secret, err
 }

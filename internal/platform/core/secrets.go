@@ -68,7 +68,7 @@ func (s *Secrets) SealAnew(ctx context.Context, actor access.Actor) (sealed int,
 			return sealed, err
 		}
 	}
-	return sealed, s.Store.Write(ctx, func(tx *store.Tx) error {
+	return sealed, s.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		return Record(tx, OfDeployment(actor), "keys.reseal", "key "+first, nil, struct{}{})
 	})
 }
@@ -92,7 +92,7 @@ func (s *Secrets) SealPlain(ctx context.Context) error {
 	if err != nil || len(fresh) == 0 {
 		return err
 	}
-	return s.Store.Write(ctx, func(tx *store.Tx) error { return markSealed(tx, fresh) })
+	return s.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error { return markSealed(tx, fresh) })
 }
 
 // sealColumn seals the texts of a column that are wanted, page by page, and returns how many it sealed.
@@ -117,7 +117,7 @@ func (s *Secrets) sealColumn(ctx context.Context, column SealedColumn, wanted fu
 			continue
 		}
 		done := 0
-		if err := s.Store.Write(ctx, func(tx *store.Tx) (err error) {
+		if err := s.Store.Write(ctx, store.Deployment, func(tx *store.Tx) (err error) {
 			done, err = s.sealAgain(tx, column, list)
 			return err
 		}); err != nil {

@@ -4,12 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"sync"
 	"time"
 
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"
 	"holdfast/internal/store"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Work hands out the due jobs of the program. Any number of processes may ask; only one at a time gets a job.
@@ -27,7 +28,7 @@ func (l Lease) Attempts() int { return l.attempts }
 
 // Claim leases a job for a time. ok is false when the job is not due, or another process has it.
 func (w *Work) Claim(ctx context.Context, name string, length time.Duration) (l Lease, ok bool, err error) {
-	err = w.Store.Write(ctx, func(tx *store.Tx) error {
+	err = w.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		l, err = claimJob(tx, name, length)
 		return err
 	})
@@ -44,7 +45,7 @@ func (w *Work) Finish(ctx context.Context, l Lease, after time.Duration, failure
 		text = failure.Error()
 		text = text[:min(len(text), 500)] // the row is for a person to read
 	}
-	return w.Store.Write(ctx, func(tx *store.Tx) error {
+	return w.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		return finishJob(tx, l, tx.Now.Add(after), text)
 	})
 }
@@ -89,16 +90,15 @@ func finishJob(tx *store.Tx, l Lease, due time.Time, failure string) error {
 
 // AtOnce calls do for every item, at most n of them at the same time, and returns when all are done.
 func AtOnce[T any](items []T, n int, do func(item T)) {
-	var running sync.WaitGroup
-	free := make(chan struct{}, n)
+	var running errgroup.Group
+	running.SetLimit(n)
 	for _, item := range items {
-		free <- struct{}{}
-		running.Go(func() {
-			defer func() { <-free }()
+		running.Go(func() error {
 			do(item)
+			return nil
 		})
 	}
-	running.Wait()
+	_ = running.Wait() // no function fails
 }
 
 // JobState is how a job stands. Times are of the real clock; zero means never.
@@ -148,7 +148,7 @@ func (w *Work) RunSoon(ctx context.Context, actor access.Actor, name string) err
 	if err := mayManage(actor); err != nil {
 		return err
 	}
-	return w.Store.Write(ctx, func(tx *store.Tx) error {
+	return w.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		var leased int64
 		err := tx.Row(`SELECT leased_until FROM jobs WHERE name = $1`, []any{name}, &leased)
 		if err != nil {

@@ -126,7 +126,7 @@ func (e *Events) Place(ctx context.Context, siteID int64) (placed int, err error
 	}
 	piece := e.Pieces.Events
 	for n := piece; n == piece; placed += n {
-		err = e.Store.Write(ctx, func(tx *store.Tx) (err error) {
+		err = e.Store.Write(ctx, siteID, func(tx *store.Tx) (err error) {
 			n, err = place(tx, siteID, piece)
 			return err
 		})
@@ -177,7 +177,7 @@ func (e *Events) Forget(ctx context.Context) (more bool, err error) {
 			break
 		}
 		removed := 0
-		failed := e.Store.Write(ctx, func(tx *store.Tx) (err error) {
+		failed := e.Store.Write(ctx, site, func(tx *store.Tx) (err error) {
 			removed, err = forget(tx, site, tx.Now.Add(-Kept), e.Pieces.Events)
 			return err
 		})

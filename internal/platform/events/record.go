@@ -2,8 +2,6 @@ package events
 
 import (
 	"encoding/json"
-	"fmt"
-	"slices"
 	"time"
 
 	"holdfast/internal/domain/proposal"
@@ -49,55 +47,31 @@ func YesOrNo(b bool) *bool {
 	return &no
 }
 
-// held is an event that waits for the end of its write.
-type held struct {
+// recorded is what a write has recorded already.
+type recorded struct {
 	siteID   int64
 	kind     Type
 	objectID int64
 	details  Details
 }
 
-// heldEvents are the events of a write, in order. Most have a few; a write of an import has some thousand.
-type heldEvents struct {
-	list    []held
-	written int           // how many of them are stored already
-	seen    map[held]bool // finds them, where there are more than fewEvents
-}
-
-const fewEvents = 8
-
-// add adds an event, unless it is there.
-func (h *heldEvents) add(event held) {
-	if h.seen[event] || h.seen == nil && slices.Contains(h.list, event) {
-		return
-	}
-	if h.list == nil {
-		h.list = make([]held, 0, fewEvents/2)
-	}
-	h.list = append(h.list, event)
-	switch {
-	case h.seen != nil:
-		h.seen[event] = true
-	case len(h.list) > fewEvents:
-		h.seen = map[held]bool{}
-		for _, e := range h.list {
-			h.seen[e] = true
-		}
-	}
-}
-
-var (
-	inEvents = store.NewLocal[heldEvents]()
-	// Other rooms record events while they write their own rows at the end of a write. So events go in last, and one
-	// statement takes all of them.
-	waitingEvents = store.NewLastDeferral(flush, "events")
-)
+var inWrite = store.NewLocal[map[recorded]bool]()
 
 // Record adds an event to the write that makes the change. It is stored with it or not at all. The same event twice in a
 // write is stored once.
 func Record(tx *store.Tx, siteID int64, kind Type, objectID int64, details Details) {
-	inEvents.Of(tx).add(held{siteID, kind, objectID, details})
-	tx.Defer(waitingEvents)
+	known, event := inWrite.Of(tx), recorded{siteID, kind, objectID, details}
+	if (*known)[event] {
+		return
+	}
+	if *known == nil {
+		*known = map[recorded]bool{}
+	}
+	(*known)[event] = true
+	text, _ := json.Marshal(details) // texts and numbers alone: it cannot fail
+	tx.Tell(siteID)
+	tx.Insert("events", "site_id, type, object_id, at, recorded_at, details",
+		[]any{siteID, string(kind), objectID, store.Micros(tx.Now), store.Micros(core.RealNow(tx)), string(text)})
 }
 
 // RecordProposal records a proposal that was opened in this write, or decided on. It is for core, which knows no events.
@@ -107,20 +81,4 @@ func RecordProposal(tx *store.Tx, p proposal.Proposal) {
 		kind = ProposalOpened
 	}
 	Record(tx, p.SiteID, kind, p.ID, Details{Kind: string(p.Kind), Status: string(p.State)})
-}
-
-func flush(tx *store.Tx) error {
-	waiting := inEvents.Of(tx)
-	list := waiting.list[waiting.written:]
-	waiting.written = len(waiting.list)
-	rows := make([][]any, len(list))
-	for i, e := range list {
-		details, err := json.Marshal(e.details)
-		if err != nil {
-			return fmt.Errorf("details of %s: %w", e.kind, err)
-		}
-		tx.Tell(e.siteID)
-		rows[i] = []any{e.siteID, string(e.kind), e.objectID, store.Micros(tx.Now), store.Micros(core.RealNow(tx)), string(details)}
-	}
-	return tx.InsertRows("events", "site_id, type, object_id, at, recorded_at, details", rows)
 }

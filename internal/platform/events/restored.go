@@ -9,11 +9,7 @@ func Restored(tx *store.Tx) error {
 	return err
 }
 
-// LastID is an id that no event exceeds, and every later one does. No index is by id alone, so it is that before the next id.
+// LastID is an id that no event exceeds, and every later one does: the last one that was given out. No index is by id alone.
 func LastID(tx *store.Tx) (int64, error) {
-	ids, err := tx.NewIDs(waitingEvents, 1)
-	if err != nil {
-		return 0, err
-	}
-	return ids[0][0] - 1, nil
+	return tx.Catalog().LastID("events")
 }

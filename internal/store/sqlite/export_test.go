@@ -24,3 +24,6 @@ func Gaps(ctx context.Context, tx *sql.Tx) (columns, indexes []string, err error
 	}
 	return columns, indexes, err
 }
+
+// Sync flushes the database file, as checkpoints do.
+func (f *Files) Sync() error { return f.sync() }

@@ -1,5 +1,3 @@
-// Package sqlitefile looks after the files of a SQLite database: whether they are in place, whether there was a database, and which
-// process writes. It owns the files that end in .made and .turn. Begin reading at Opened and Turn.
 package sqlite
 
 import (
@@ -12,48 +10,48 @@ import (
 	"time"
 )
 
-// ErrGone: there was a database, and its file has gone. Nobody wants an empty one in its place unasked.
+// ErrGone: there was a database, and its file is gone. An empty one is not made in its place unasked.
 var ErrGone = errors.New("the database has gone")
 
 // ErrMoved: the file at the path of the database is not the one that was opened.
 var ErrMoved = errors.New("the database file has been moved, replaced or deleted since it was opened")
 
-// Files are the files of a SQLite database as they were when it was opened. A file that is deleted or replaced lives
-// on for those who have it open. They would go on writing, and all of it would be gone when they end.
+// Files watches the files of a SQLite database. A file that is deleted or replaced lives on for processes that have it open.
+// They would go on writing, and everything would be lost when they end.
 //
-// Every write looks before it begins, and a read where nobody has looked within a millisecond. A write looks again between its
-// commit and its answer: what is acknowledged was in place after it was durable. A look before the commit alone would leave a gap.
-// It costs two calls of stat, some microseconds, beside a sync of the disk.
+// Every write checks before it begins, and again between its commit and its answer: what is acknowledged was in place after it
+// was durable. Reads share a check for a millisecond. It costs two calls of stat, some microseconds beside a sync of the disk.
 type Files struct {
 	path string
 	main os.FileInfo
 	log  atomic.Pointer[os.FileInfo] // the write-ahead log; nil before it is made, with the first transaction
 
-	looked atomic.Int64 // when InPlaceLately found the files in place, in nanoseconds of its caller's clock; 0: they may be gone
+	checked atomic.Int64          // when InPlaceLately found the files in place, in nanoseconds of its caller's clock; 0: they may be gone
+	halted  atomic.Pointer[error] // the first failed sync: see HaltAfter
 }
 
-// lookAgain is how long a look lasts for reads. Thousands of them in a second share one.
-const lookAgain = time.Millisecond
+// checkEvery is how long reads share a check. There are thousands of them in a second.
+const checkEvery = time.Millisecond
 
-// InPlaceLately is InPlace for a read, which acknowledges nothing: it does not look again within a millisecond, unless somebody has
-// found that a file has gone. now is the clock of the caller.
+// InPlaceLately returns ErrMoved where a file is not the one that was opened. It is for reads, which acknowledge nothing: it does
+// not check again within a millisecond, unless a file was found to be gone. now is the caller's clock.
 func (f *Files) InPlaceLately(now time.Time) error {
 	if f == nil { // PostgreSQL
 		return nil
 	}
-	if since := now.UnixNano() - f.looked.Load(); since > 0 && since < int64(lookAgain) {
+	if since := now.UnixNano() - f.checked.Load(); since > 0 && since < int64(checkEvery) {
 		return nil
 	}
-	err := f.InPlace()
+	err := f.inPlace()
 	if err == nil {
-		f.looked.Store(now.UnixNano())
+		f.checked.Store(now.UnixNano())
 	}
 	return err
 }
 
 const logSuffix = "-wal"
 
-// Opened notes the files of the database at a path.
+// WatchFile returns the files of the database at a path, as they are now.
 func WatchFile(path string) (*Files, error) {
 	main, err := os.Stat(path)
 	if err != nil {
@@ -62,19 +60,16 @@ func WatchFile(path string) (*Files, error) {
 	return &Files{path: path, main: main}, nil
 }
 
-// InPlace returns ErrMoved where a file is another one by inode and device, or is not there.
-func (f *Files) InPlace() error {
-	if f == nil { // PostgreSQL
-		return nil
-	}
-	err := f.look()
+// inPlace returns ErrMoved where a file is missing, or another one by inode and device.
+func (f *Files) inPlace() error {
+	err := f.compare()
 	if err != nil {
-		f.looked.Store(0)
+		f.checked.Store(0)
 	}
 	return err
 }
 
-func (f *Files) look() error {
+func (f *Files) compare() error {
 	if now, err := os.Stat(f.path); err != nil || !os.SameFile(now, f.main) {
 		return errors.Join(fmt.Errorf("%w: %s", ErrMoved, f.path), err)
 	}
@@ -90,12 +85,11 @@ func (f *Files) look() error {
 	return nil
 }
 
-// markerSuffix ends the name of a file that lies beside a SQLite database. It says that there is a database, also when
-// its file has gone.
+// markerSuffix ends the name of a file beside a SQLite database. It says that there is a database even when its file is gone.
 const markerSuffix = ".made"
 
-// Make makes the file of a SQLite database and its folder, for their owner alone to read, if they are missing. The
-// error is ErrGone where there was a database before.
+// MakeFile makes the file of a SQLite database and its folder, readable by their owner only, if they are missing. The error is
+// ErrGone where there was a database before.
 func MakeFile(path string) error {
 	if empty(path) && marked(path) {
 		return fmt.Errorf("%w: %s is missing or empty, and %s says that it was made", ErrGone, path, path+markerSuffix)
@@ -110,10 +104,10 @@ func MakeFile(path string) error {
 	return file.Close()
 }
 
-// Never reports whether there is no database at a path, and never was one.
+// NeverExisted reports whether there is no database at a path, and never was one.
 func NeverExisted(path string) bool { return empty(path) && !marked(path) }
 
-// empty reports whether there is no database in the file of a path.
+// empty reports whether the file of a path is missing or empty.
 func empty(path string) bool {
 	info, err := os.Stat(path)
 	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
@@ -138,7 +132,7 @@ func (f *Files) Mark(now time.Time) error {
 	return nil
 }
 
-// Forget lets Make make a database at a path where one has gone. It changes nothing where the database is there.
+// ForgetFile lets MakeFile make a database at a path where one is gone. It changes nothing where the database is there.
 func ForgetFile(path string) error {
 	if !empty(path) {
 		return nil

@@ -2,6 +2,8 @@ package sqlite_test
 
 import (
 	"database/sql"
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,21 +11,21 @@ import (
 	"strings"
 	"testing"
 
-	sqlitepkg "holdfast/internal/store/sqlite"
+	"holdfast/internal/store/sqlite"
 
-	"modernc.org/sqlite"
+	driver "modernc.org/sqlite"
 )
 
 // other is the variable that names the database to another process.
 const other = "HOLDFAST_TEST_SYNC"
 
-// TestSyncLeavesTheLocks: SQLite's locks outlast the file that Sync opens and closes, so another process does not write into a
+// TestSyncLeavesTheLocks: SQLite's locks outlast the file that a sync opens and closes, so another process does not write into a
 // transaction.
 func TestSyncLeavesTheLocks(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("this system has no locks of open files; there Sync does nothing")
+		t.Skip("this system has no locks of open files; there a sync does nothing")
 	}
-	if !sqlite.OFDLockingEnabled() {
+	if !driver.OFDLockingEnabled() {
 		t.Fatal("SQLite takes locks that belong to the process.")
 	}
 	path := filepath.Join(t.TempDir(), "a.db")
@@ -33,7 +35,11 @@ func TestSyncLeavesTheLocks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := sqlitepkg.Sync(path); err != nil {
+	files, err := sqlite.WatchFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := files.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAnotherProcessWrites$", "-test.v")
@@ -56,10 +62,27 @@ func TestAnotherProcessWrites(t *testing.T) {
 	t.Log(err)
 }
 
-// TestSyncOfNoFile: where the file is missing, Sync returns an error.
-func TestSyncOfNoFile(t *testing.T) {
-	if err := sqlitepkg.Sync(filepath.Join(t.TempDir(), "a.db")); sqlite.OFDLockingEnabled() && !os.IsNotExist(err) {
-		t.Errorf("Sync of a file that is not there: %v", err)
+// TestASyncThatDoesNotBegin: a file that cannot be opened is no failed sync.
+func TestASyncThatDoesNotBegin(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	if err := sqlite.MakeFile(path); err != nil {
+		t.Fatal(err)
+	}
+	files, err := sqlite.WatchFile(path)
+	if err == nil {
+		err = os.Rename(path, path+".old")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := files.Sync(); driver.OFDLockingEnabled() && !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a sync of a file that is not there: %v", err)
+	}
+	if err := os.Rename(path+".old", path); err != nil {
+		t.Fatal(err)
+	}
+	if err := files.Writable(); err != nil {
+		t.Errorf("afterwards: %v", err)
 	}
 }
 

@@ -2,7 +2,7 @@
 
 package sqlite
 
-// Turn does nothing where the system has no such locks: an import and a server then take SQLite's lock as it comes.
+// Turn does nothing where the system has no such locks: an import and a server then compete for SQLite's lock.
 type Turn struct{}
 
 // OpenTurn opens nothing.

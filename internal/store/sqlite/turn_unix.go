@@ -7,14 +7,14 @@ import (
 	"syscall"
 )
 
-// turnSuffix ends the name of the file by whose lock the processes over one SQLite database see who writes. It is empty.
+// turnSuffix ends the name of an empty file. Its lock shows the processes over one SQLite database whether another one writes.
 const turnSuffix = ".turn"
 
-// Turn is the file by whose lock processes see who writes. None waits for a lock of it, so a process that stops in the
-// middle holds nobody up.
-type Turn struct{ writes, looks *os.File }
+// Turn is that file, opened twice: to hold a shared lock while this process writes, and to check whether others do. No process
+// waits for a lock of it, so one that is stopped in the middle blocks nobody.
+type Turn struct{ writes, checks *os.File }
 
-// OpenTurn opens the file. Without it the processes do not see each other, and all works as well as SQLite lets it.
+// OpenTurn opens the file. Without it the processes do not see each other, and share the database as well as SQLite lets them.
 func OpenTurn(path string) Turn {
 	open := func() *os.File {
 		file, err := os.OpenFile(path+turnSuffix, os.O_CREATE|os.O_RDWR, 0o600)
@@ -26,18 +26,18 @@ func OpenTurn(path string) Turn {
 	return Turn{open(), open()}
 }
 
-// Begin says that this process writes, or waits to, until end.
+// Begin says that this process writes, or waits to, until End.
 func (t Turn) Begin() { t.lock(t.writes, syscall.LOCK_SH) }
 
 // End says that it does not any more.
 func (t Turn) End() { t.lock(t.writes, syscall.LOCK_UN) }
 
-// Alone reports whether no process is between begin and end.
+// Alone reports whether no process is between Begin and End.
 func (t Turn) Alone() bool {
-	if !t.lock(t.looks, syscall.LOCK_EX) {
+	if !t.lock(t.checks, syscall.LOCK_EX) {
 		return false
 	}
-	t.lock(t.looks, syscall.LOCK_UN)
+	t.lock(t.checks, syscall.LOCK_UN)
 	return true
 }
 
@@ -47,7 +47,7 @@ func (t Turn) lock(file *os.File, how int) bool {
 
 // Close closes the file.
 func (t Turn) Close() {
-	for _, file := range []*os.File{t.writes, t.looks} {
+	for _, file := range []*os.File{t.writes, t.checks} {
 		if file != nil {
 			_ = file.Close() // nothing was written to it
 		}

@@ -52,7 +52,7 @@ func NewWorld(t testing.TB, url string) *World {
 		Cost: secrets.PasswordCost{MemoryKiB: 8, Iterations: 1, Parallelism: 1}, Keys: Keys,
 	}
 	w.App = app.New(w.Core)
-	err := db.Write(t.Context(), func(tx *store.Tx) error {
+	err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 		var err error
 		w.Site, err = dbtest.InsertSite(tx, merchant.Site{Path: "demo", Name: "Demo", Sandbox: true, Policy: terms.DefaultPolicy("GBP")})
 		return err

@@ -83,9 +83,9 @@ func OnBothOpen(t *testing.T, test func(t *testing.T, store *store.DB)) {
 }
 
 // Write runs fn in a write that must succeed.
-func Write(t *testing.T, store *store.DB, fn func(tx *store.Tx) error) {
+func Write(t *testing.T, db *store.DB, fn func(tx *store.Tx) error) {
 	t.Helper()
-	if err := store.Write(t.Context(), fn); err != nil {
+	if err := db.Write(t.Context(), store.Deployment, fn); err != nil {
 		t.Fatal(err)
 	}
 }

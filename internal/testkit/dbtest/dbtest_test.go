@@ -20,7 +20,7 @@ func TestEachTestHasADatabaseOfItsOwn(t *testing.T) {
 				if db.Engine() != engine.Name {
 					t.Errorf("it is %s", db.Engine())
 				}
-				err := db.Write(t.Context(), func(tx *store.Tx) error {
+				err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 					if sites, err := core.SiteClocks(tx); err != nil || len(sites) > 0 {
 						t.Errorf("round %d finds %v, %v", round, sites, err)
 					}

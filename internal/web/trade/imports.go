@@ -223,20 +223,22 @@ func rowCells(v *kit.Visit, r imports.Row, in map[string]string) []kit.Cell {
 	}
 }
 
-// readings is how many files are read for their cells at the same time. The cells of the last rows take a pass over the whole file.
-const readings = 2
+// How many files are read for their cells at the same time, and how many wait for that, which is more than pages are shown at
+// once. The cells of the last rows take a pass over the whole file.
+const (
+	readings        = 2
+	readingsWaiting = 1024
+)
 
 // cellsOf are the cells of rows as they stand in the file, while it is kept.
 func (p *pages) cellsOf(v *kit.Visit, f imports.File, rows []imports.Row) (map[int]map[string]string, error) {
 	if len(rows) == 0 || f.State == imports.FileQueued { // while it runs, the page is asked for every two seconds
 		return nil, nil
 	}
-	select {
-	case p.readings <- struct{}{}:
-		defer func() { <-p.readings }()
-	case <-v.R.Context().Done():
-		return nil, v.R.Context().Err()
+	if err := p.readings.Acquire(v.R.Context(), "", 1); err != nil {
+		return nil, err
 	}
+	defer p.readings.Release("", 1)
 	_, file, err := p.app.ImportFiles.Original(v.R.Context(), v.Actor, f.ID)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/errs"
+	"holdfast/internal/lib/limiter"
 	"holdfast/internal/web/kit"
 )
 
@@ -20,7 +21,7 @@ type pages struct {
 	app   *app.App
 	frame *kit.Frame
 	kit.Pages
-	readings chan struct{} // see cellsOf
+	readings *limiter.Limiter // see cellsOf
 }
 
 // Add adds the pages to a frame.
@@ -29,7 +30,7 @@ func Add(f *kit.Frame, a *app.App) error {
 	if err != nil {
 		return err
 	}
-	p := &pages{a, f, templates, make(chan struct{}, readings)}
+	p := &pages{a, f, templates, limiter.New(limiter.Bounds{Places: readings, Queue: readingsWaiting})}
 	f.Site("GET /{$}", access.Read, p.overview)
 	f.Site("GET ", access.Read, p.overview)
 	f.Site("GET /bookings", access.Read, p.bookings)

@@ -1,0 +1,55 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// ErrNotEmpty: where a database is to be made, there is one already, or something else.
+var ErrNotEmpty = errors.New("the database is not empty")
+
+// fileSuffixes are the endings of the files of a SQLite database. Those that another one left behind would be taken for ours.
+var fileSuffixes = []string{"", "-wal", "-shm", "-journal"}
+
+// BuildFile makes a whole database or none: fill gets the name of an empty file in the same folder, which is moved into place when
+// it is complete and synced. The error is ErrNotEmpty if a file is there already, even the log of a database that is gone.
+func BuildFile(path string, fill func(name string) error) (err error) {
+	for _, ending := range fileSuffixes {
+		if _, err := os.Lstat(path + ending); err == nil {
+			return fmt.Errorf("%w: %s is there", ErrNotEmpty, path+ending)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("the folder of the database cannot be made: %w", err)
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.partial") // readable by its owner only
+	if err != nil {
+		return fmt.Errorf("the database cannot be made: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
+	if err := fill(file.Name()); err != nil {
+		return err
+	}
+	if err := file.Sync(); err != nil {
+		return err
+	}
+	// Unlike rename, link never replaces a file that was put there meanwhile.
+	if err := os.Link(file.Name(), path); err != nil {
+		return fmt.Errorf("the database cannot be put in its place: %w", err)
+	}
+	return SyncFolder(path)
+}
+
+// SyncFolder makes it durable that a file was put into its folder.
+func SyncFolder(path string) error {
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}

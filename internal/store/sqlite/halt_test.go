@@ -1,0 +1,29 @@
+package sqlite_test
+
+import (
+	"errors"
+	"runtime"
+	"testing"
+
+	"holdfast/internal/store/sqlite"
+)
+
+// TestAFailedSyncHalts: nothing is written after the disk failed to store what a checkpoint had copied.
+func TestAFailedSyncHalts(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("this system syncs /dev/zero, or a sync does nothing")
+	}
+	files, err := sqlite.WatchFile("/dev/zero") // takes all writes, and cannot sync
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := files.Writable(); err != nil {
+		t.Fatal(err)
+	}
+	if err := files.Sync(); err == nil {
+		t.Fatal("/dev/zero can be synced")
+	}
+	if err := files.Writable(); !errors.Is(err, sqlite.ErrHalted) {
+		t.Errorf("after a failed sync: %v", err)
+	}
+}

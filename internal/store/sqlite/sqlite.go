@@ -1,0 +1,35 @@
+// Package sqlite is what holdfast adds to SQLite's driver, through its public functions only:
+//
+//   - statements.go: connections that cache their parsed statements.
+//   - transaction.go: transactions that start no goroutines.
+//   - checkpoints.go: checkpoints of the write-ahead log, made beside the writer instead of inside a commit.
+//   - files.go, build.go: the database file is made, built whole, and watched for being moved or deleted.
+//   - halt.go: after a failed sync, nothing is written until a restart.
+//   - turn.go: a file lock by which processes over one database give way to each other.
+//   - plan.go: fixed statistics for the query planner.
+//
+// It owns the files that end in .made and .turn.
+package sqlite
+
+import (
+	"errors"
+	"strings"
+
+	"modernc.org/sqlite"
+)
+
+// Text is sorted by its bytes, whatever the locale of the database, so that lists are the same on both engines. PostgreSQL has
+// the collation "C" for that; SQLite gets one of the same name.
+func init() { sqlite.MustRegisterCollationUtf8("C", strings.Compare) }
+
+// On Linux, SQLite takes locks that belong to an open file. POSIX locks belong to the process, which loses them as soon as it
+// closes any handle of the database file, as Files.sync does. Where this fails, that does nothing.
+func init() { _, _ = sqlite.OFDLocking(true) }
+
+// Code returns SQLite's primary result code inside an error, or 0.
+func Code(err error) int {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code() & 0xff
+	}
+	return 0
+}

@@ -1,0 +1,38 @@
+package store
+
+import "slices"
+
+// tables are all tables in the order of the schema: one that refers to another comes after it. In this order, a
+// transaction writes the rows that it has inserted (see Tx.Insert).
+var tables = []string{
+	"sites", "site_versions", "policies", "users", "recovery_codes", "memberships", "api_tokens", "jwt_keys",
+	"login_attempts", "channels", "channel_gateways", "channel_names", "suppliers", "channel_suppliers", "bookings",
+	"booking_suppliers", "transactions", "payments", "fixings", "allocations", "allocation_terms", "allocation_events",
+	"jobs", "rate_card_lines", "premium_lines", "statement_numbers", "statement_progress", "statements",
+	"statement_payments", "limits", "limit_events", "over_limits", "limit_changes", "limit_horizons", "limit_books",
+	"limit_lines", "limit_uses", "collateral", "booking_totals", "exposure_deltas", "exposure_blocks", "exposure_folds",
+	"clock_moves", "audit_heads", "audit_records", "proposals", "exposure_buckets", "exposure_cells", "limit_reviews",
+	"gateway_charges", "processor_notices", "processor_events", "disputes", "sandbox_charges", "modal_sessions",
+	"modal_payments", "channel_protection", "fact_starts", "fact_marks", "fact_seals", "fact_heads", "write_tries",
+	"sealed_columns", "refresh_families", "idempotency_keys", "events", "event_heads", "webhook_endpoints",
+	"webhook_secrets", "webhook_deliveries", "webhook_attempts", "mails", "mail_marks", "imports", "import_pieces",
+	"import_rows", "certificates", "import_shares", "sign_ins", "password_links", "password_asks", "protection_requests",
+	"protection_documents", "protection_pieces", "standing_orders", "standing_recipients", "standing_runs", "mail_files",
+	"mail_pieces", "contracts", "verify_runs", "site_names",
+}
+
+// TablesOfDeployment are the tables of no site: people, rates, jobs, and the sites themselves.
+var TablesOfDeployment = []string{
+	"sites", "sealed_columns", "jobs", "write_tries",
+	"users", "recovery_codes", "jwt_keys", "login_attempts", "refresh_families", "sign_ins", "password_links", "password_asks",
+	"sandbox_charges",
+	"fixings",
+	"limit_horizons",
+	"fact_starts",
+}
+
+// TablesOfSites are the tables whose rows belong to a site, in the order of the schema. On PostgreSQL each of their keys begins
+// with the site, so that sites can be spread over nodes.
+var TablesOfSites = slices.DeleteFunc(slices.Clone(tables), func(name string) bool {
+	return slices.Contains(TablesOfDeployment, name)
+})

@@ -1,0 +1,168 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Tx is one transaction. It ends with the function that it is given to. That function may run more than once, so it
+// changes nothing but the Tx and its own variables.
+type Tx struct {
+	// Now is the one clock reading of the transaction, in GMT, cut to the microseconds that are stored, by Clock.
+	Now   time.Time
+	Clock Clock
+	// Site is the one whose rows the transaction reads or writes, or Deployment.
+	Site int64
+
+	ctx     context.Context // of the transaction: every statement in it ends when this ends
+	db      *DB
+	sql     runner
+	reading        // of a transaction that only reads
+	held    held   // rows that are not written yet
+	locals  locals // see Local
+	notify  []int64
+}
+
+// Clock is a clock that goes ahead of the real one: that of a sandbox (R0). The zero value is the real clock.
+type Clock struct {
+	SiteID int64
+	Ahead  time.Duration
+}
+
+// reading is what a transaction has that only reads.
+type reading struct {
+	copied bool          // it reads a copy: see Replica
+	late   time.Duration // how much earlier Now is on the copy
+}
+
+// runner runs statements: a transaction, or a connection.
+type runner interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// tx makes the transaction that a caller's function gets, and reads the clock for it.
+func (db *DB) tx(ctx context.Context, on runner) *Tx {
+	return &Tx{Now: db.now(), ctx: ctx, db: db, sql: on}
+}
+
+// Exec runs a statement and returns how many rows it changed.
+func (tx *Tx) Exec(query string, args ...any) (int64, error) {
+	if err := tx.flush(); err != nil {
+		return 0, err
+	}
+	return tx.exec(query, args)
+}
+
+// exec is Exec, but leaves held rows alone.
+func (tx *Tx) exec(query string, args []any) (int64, error) {
+	tx.db.show(query, args)
+	res, err := tx.sql.ExecContext(tx.ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// Row reads the first row of the answer into dest, or returns ErrNotFound.
+func (tx *Tx) Row(query string, args []any, dest ...any) error {
+	found := false
+	err := tx.Each(query, args, func(scan func(dest ...any) error) error {
+		if found { // the other rows are passed over
+			return nil
+		}
+		found = true
+		return scan(dest...)
+	})
+	if err == nil && !found {
+		return ErrNotFound
+	}
+	return err
+}
+
+// Each calls scan for every row of the answer. scan gets a function that reads the columns, like sql.Rows.Scan.
+func (tx *Tx) Each(query string, args []any, scan func(scan func(dest ...any) error) error) error {
+	if err := tx.flush(); err != nil {
+		return err
+	}
+	return tx.each(query, args, scan)
+}
+
+// each is Each, but leaves held rows alone.
+func (tx *Tx) each(query string, args []any, scan func(scan func(dest ...any) error) error) error {
+	tx.db.show(query, args)
+	rows, err := tx.sql.QueryContext(tx.ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Tell tells the listeners of a site that something has happened there, once this write is durable. If a savepoint is taken
+// back, they may be told of nothing.
+func (tx *Tx) Tell(siteID int64) {
+	if !slices.Contains(tx.notify, siteID) {
+		tx.notify = append(tx.notify, siteID)
+	}
+}
+
+// Lock takes the lock of a name until the end of the transaction. It never waits: free is false if another transaction has
+// it. SQLite has one writer, for whom every lock is free.
+func (tx *Tx) Lock(name string) (free bool, err error) {
+	if tx.db.engine.tryLock == "" {
+		return true, nil
+	}
+	err = tx.Row(tx.db.engine.tryLock, []any{name}, &free)
+	return free, err
+}
+
+// ForUpdate stands behind a SELECT whose rows the write locks.
+func (tx *Tx) ForUpdate() string { return tx.db.engine.rowLock }
+
+// Savepoint runs fn inside the transaction. If fn returns an error, its changes are rolled back, the error is returned,
+// and the transaction can go on. A broken rule of the schema is an ErrConflict.
+func (tx *Tx) Savepoint(fn func() error) error {
+	// What was written before must not be rolled back with fn, and what fn writes must.
+	if err := tx.finish(); err != nil {
+		return err
+	}
+	if _, err := tx.Exec("SAVEPOINT part"); err != nil {
+		return err
+	}
+	err := fn()
+	if err == nil {
+		err = tx.finish()
+	}
+	if err == nil {
+		_, err = tx.Exec("RELEASE SAVEPOINT part")
+		return err
+	}
+	tx.held.drop()
+	tx.locals = nil
+	if tx.db.engine.conflict(err) {
+		err = fmt.Errorf("%w: %w", ErrConflict, err)
+	}
+	for _, text := range []string{"ROLLBACK TO SAVEPOINT part", "RELEASE SAVEPOINT part"} {
+		if _, failed := tx.Exec(text); failed != nil {
+			return fmt.Errorf("%w, and rolling it back: %w", err, failed)
+		}
+	}
+	return err
+}
+
+// finish writes the held rows, and makes sure that no package forgot to store a change.
+func (tx *Tx) finish() error {
+	if err := tx.locals.allStored(); err != nil {
+		return err
+	}
+	return tx.flush()
+}
