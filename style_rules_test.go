@@ -201,9 +201,9 @@ var roomCases = []broken{
 	{"a table is read on its owner's floor or above", "internal/book/bookings/a.go", insertion("bookings", "allocations"), []string{
 		"internal/book/bookings/a.go:6: the table allocations of internal/book/ledger is read here",
 	}},
-	{"a table is written by its owner", "internal/platform/core/a.go", insertion("core", "limit_changes"), []string{
-		"internal/platform/core/a.go:4: the table limit_changes is written here, and it belongs to internal/book/limits",
-		"internal/platform/core/a.go:5: the table limit_changes is written here, and it belongs to internal/book/limits",
+	{"a table is written by its owner", "internal/platform/sites/a.go", insertion("sites", "limit_changes"), []string{
+		"internal/platform/sites/a.go:4: the table limit_changes is written here, and it belongs to internal/book/limits",
+		"internal/platform/sites/a.go:5: the table limit_changes is written here, and it belongs to internal/book/limits",
 	}},
 	{"a table is written by its owner", "internal/book/limits/a_test.go", insertion("limits", "allocations"), nil},
 	{"a package exports few names", "internal/app/a.go", "package app\n" + strings.Repeat("\nfunc A() {}\n\nfunc b() {}\n\nfunc (T) C() {}\n", 60), nil},

@@ -28,7 +28,7 @@ const (
 
 // acrossSites are the functions whose statements go over several sites, or find a row before its site is known.
 var acrossSites = map[string]string{
-	"internal/platform/core.siteClocks":            aJob,
+	"internal/platform/sites.siteClocks":           aJob,
 	"internal/platform/events.endsOf":              aJob,
 	"internal/platform/events.sitesToForget":       aJob,
 	"internal/platform/events.sitesUnplaced":       aJob,
@@ -44,7 +44,7 @@ var acrossSites = map[string]string{
 	"internal/notify/mail.triedSince":              aJob,
 	"internal/book/payments.gatewayChargesDue":     aJob,
 	"internal/book/payments.readAuthorisationsDue": aJob,
-	"internal/book/pspevents.claimPolls":           aJob,
+	"internal/book/payments.ClaimPolls":            aJob,
 	"internal/book/pspevents.noticesDue":           aJob,
 	"internal/ops/factchain.Seals.Seal":            aJob,
 	"internal/notify/schedules.dueOrder":           aJob,
@@ -53,13 +53,13 @@ var acrossSites = map[string]string{
 	"internal/book/imports.takeFile":               aJob,
 	"internal/notify/webhooks.dueEndpoints":        aJob,
 
-	"internal/book/checkout.forgetSessionsBefore": tidying,
-	"internal/platform/core.forgetKeysBefore":     tidying,
-	"internal/notify/mail.forget":                 tidying,
-	"internal/notify/mail.forgetFiles":            tidying,
-	"internal/book/pspevents.forgetNoticesBefore": tidying,
-	"internal/book/imports.forgetFiles":           tidying,
-	"internal/notify/webhooks.forget":             tidying,
+	"internal/book/checkout.forgetSessionsBefore":    tidying,
+	"internal/platform/idempotency.forgetKeysBefore": tidying,
+	"internal/notify/mail.forget":                    tidying,
+	"internal/notify/mail.forgetFiles":               tidying,
+	"internal/book/pspevents.forgetNoticesBefore":    tidying,
+	"internal/book/imports.forgetFiles":              tidying,
+	"internal/notify/webhooks.forget":                tidying,
 
 	"internal/book/certificates.withKey":      aKey,
 	"internal/book/checkout.sessionWithToken": aKey,
@@ -73,7 +73,7 @@ var acrossSites = map[string]string{
 	"internal/account/identity.membershipsOf":          aPerson,
 	"internal/account/identity.usersPage":              aPerson,
 
-	"internal/platform/core.inboxPage":        operators,
+	"internal/platform/approvals.inboxPage":   operators,
 	"internal/notify/mail.placeOf":            operators,
 	"internal/book/merchants.ModesOfChannels": operators,
 	"internal/book/merchants.sitesOn":         operators,
@@ -81,13 +81,14 @@ var acrossSites = map[string]string{
 	"internal/book/statements.receivables":    operators,
 	"internal/book/underwriting.inStates":     operators,
 
-	"internal/ops/backup.chains":         whole,
-	"internal/platform/core.Restored":    whole,
-	"internal/platform/events.Restored":  whole,
-	"internal/notify/mail.Restored":      whole,
-	"internal/notify/schedules.Restored": whole,
-	"internal/ops/verify.Verify.sites":   whole,
-	"internal/notify/webhooks.Restored":  whole,
+	"internal/ops/backup.chains":             whole,
+	"internal/platform/idempotency.Restored": whole,
+	"internal/platform/sites.Restored":       whole,
+	"internal/platform/events.Restored":      whole,
+	"internal/notify/mail.Restored":          whole,
+	"internal/notify/schedules.Restored":     whole,
+	"internal/ops/verify.Verify.sitesOf":     whole,
+	"internal/notify/webhooks.Restored":      whole,
 }
 
 // lacking are the parts of PostgreSQL that Citus, YugabyteDB or CockroachDB lack, or do badly, and that a pooler of transactions
@@ -330,7 +331,7 @@ func namesOf(decl *ast.FuncDecl) map[string]ast.Expr {
 // asked is a text of SQL in a function.
 type asked struct {
 	node     ast.Node
-	function string // such as internal/platform/core.Sites.Insert
+	function string // such as internal/book/merchants.Sites.Create
 	text     string
 	decl     *ast.FuncDecl
 }

@@ -19,7 +19,6 @@ import (
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/domain/protection"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/store"
 	"holdfast/internal/store/catalog"
@@ -60,7 +59,7 @@ func open(ctx context.Context, database, sealKey string, clock func() time.Time)
 	if err := store.Migrate(ctx); err != nil {
 		return nil, nil, errors.Join(err, store.Close())
 	}
-	return store, app.New(&core.Core{
+	return store, app.New(app.Config{
 		Store: store, Clock: clock, Random: rand.Reader, NewUUID: uuid.NewString, Log: slog.New(slog.DiscardHandler),
 		Rulepacks: protection.ShippedRulepacks(), Profile: merchant.ProtectionOnlyProfile, Cost: secrets.DefaultPasswordCost,
 		Keys: func() (secrets.SealKeys, error) { return secrets.ParseSealKeys(sealKey) },

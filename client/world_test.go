@@ -21,7 +21,6 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/store"
 
@@ -67,7 +66,7 @@ func within(m *testing.M) (status int, err error) {
 	if err := store.Migrate(ctx); err != nil {
 		return 0, err
 	}
-	c := &core.Core{
+	c := app.Config{
 		Store: store, Clock: now, Random: rand.Reader, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		NewUUID: uuid.NewString, ReservedPaths: []string{"auth"},
 		// As cheap as it gets: what is tested here is not the hash.
@@ -78,7 +77,7 @@ func within(m *testing.M) (status int, err error) {
 	}
 	a := app.New(c)
 	defer a.Close()
-	server := httptest.NewServer(api.New(a, c, api.Config{BaseURL: "https://behind.a.proxy.example"}))
+	server := httptest.NewServer(api.New(a, api.Config{BaseURL: "https://behind.a.proxy.example"}))
 	defer server.Close()
 	service = server.URL
 	if err := furnish(ctx, a); err != nil {

@@ -33,7 +33,6 @@ import (
 	"holdfast/internal/app"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/store"
 	"holdfast/internal/web/dashboard"
@@ -79,7 +78,7 @@ func run(ctx context.Context, out io.Writer, path, only, profile string) error {
 		return err
 	}
 	fresh := []byte(base64.StdEncoding.EncodeToString([]byte(rand.Text() + rand.Text())[:32]))
-	c := &core.Core{
+	c := app.Config{
 		Store: store, Clock: time.Now, Random: rand.Reader, NewUUID: uuid.NewString, Log: slog.New(slog.DiscardHandler),
 		Cost: secrets.PasswordCost{MemoryKiB: 8, Iterations: 1, Parallelism: 1},
 		Keys: func() (secrets.SealKeys, error) {

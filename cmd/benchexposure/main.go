@@ -28,7 +28,6 @@ import (
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/exposure"
 	"holdfast/internal/domain/protection"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/report"
 	"holdfast/internal/store"
@@ -184,7 +183,7 @@ func measure(ctx context.Context, out io.Writer, folder string, payments int64) 
 	if err := db.Migrate(ctx); err != nil {
 		return nil, err
 	}
-	service := app.New(&core.Core{
+	service := app.New(app.Config{
 		Store: db, Clock: time.Now, Random: rand.Reader, NewUUID: uuid.NewString,
 		Log: slog.New(slog.DiscardHandler), Rulepacks: protection.ShippedRulepacks(), Keys: sync.OnceValues(keys),
 	})

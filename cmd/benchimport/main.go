@@ -25,7 +25,6 @@ import (
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/protection"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/store"
 
@@ -81,7 +80,7 @@ func open(ctx context.Context, url string) (*app.App, access.Actor, error) {
 	if err != nil {
 		return nil, access.Actor{}, err
 	}
-	c := &core.Core{
+	c := app.Config{
 		Store: store, Clock: time.Now, Random: rand.Reader, NewUUID: uuid.NewString, Log: slog.New(slog.DiscardHandler),
 		Rulepacks: protection.ShippedRulepacks(), Keys: sync.OnceValues(keys), Profile: merchant.ProtectionOnlyProfile,
 	}

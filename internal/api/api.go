@@ -18,7 +18,6 @@ import (
 	"holdfast/internal/app"
 	"holdfast/internal/book/checkout"
 	"holdfast/internal/domain/access"
-	"holdfast/internal/platform/core"
 )
 
 // Config has the settings of the API. Clients have the segments of addresses hard-coded, so each segment can be set to
@@ -279,13 +278,13 @@ func (r Route) in(class Class) Route {
 }
 
 // New makes the handler of the whole API.
-func New(a *app.App, c *core.Core, cfg Config) Service {
+func New(a *app.App, cfg Config) Service {
 	cfg = cfg.withDefaults()
 	s := &server{
-		app: a, core: c, cfg: cfg, mux: http.NewServeMux(), ownPages: ownPages(cfg),
+		app: a, cfg: cfg, mux: http.NewServeMux(), ownPages: ownPages(cfg),
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
-	s.door = newDoor(cfg, core.GatewaySettingsOf(c).InFlight)
+	s.door = newDoor(cfg, a.Config.Processing.InFlight)
 	resources := map[string]resource{}
 	for _, r := range Routes(cfg) {
 		if resources[r.Pattern] == nil {

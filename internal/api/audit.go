@@ -7,8 +7,8 @@ import (
 
 func (s *server) listAudit(c *call) error {
 	q := c.query()
-	page := q.Page(audit.AuditOrders)
-	filter := audit.AuditFilter{Actions: q.List("action")}
+	page := q.Page(audit.Orders)
+	filter := audit.Filter{Actions: q.List("action")}
 	if at := q.Instant("after"); at != nil {
 		filter.After = *at
 	}

@@ -30,7 +30,7 @@ func (s *server) showBooking(c *call) func(b booking.Booking) view.Booking {
 }
 
 // today is the day of the caller's site.
-func (s *server) today(c *call) civil.Day { return civil.DayOf(s.core.Clock().Add(c.actor.Ahead)) }
+func (s *server) today(c *call) civil.Day { return civil.DayOf(s.app.DB.Clock().Add(c.actor.Ahead)) }
 
 // bookingOn gives the shape of a booking on a day, without its links.
 func bookingOn(b booking.Booking, today civil.Day) view.Booking {

@@ -58,9 +58,9 @@ func TestNoCardDataIsKept(t *testing.T) {
 		"bookings": [{"id": 1, "currencies": "GBP", "total": 6000}], %s,
 		"cvv": "` + securityCode + `", "security_code": "` + securityCode + `", "attempt_3ds": true, "3ds_redirect_url": "http://localhost:3000/done"}`
 	for _, card := range sandbox.Cards {
-		w.core.Processing.CallTimeout = 20 * time.Second
+		w.app.Payments.Settings.CallTimeout = 20 * time.Second
 		if card.Token == "tok_timeout" || card.Token == "tok_answer_lost" { // these wait for its end
-			w.core.Processing.CallTimeout = 10 * time.Millisecond
+			w.app.Payments.Settings.CallTimeout = 10 * time.Millisecond
 		}
 		if code := post("/demo/rest/svc/v2/transactions", fmt.Sprintf(payment, `"token": "`+card.Token+`"`)); code != http.StatusCreated {
 			t.Errorf("%s is answered %d", card.Token, code)
@@ -82,7 +82,7 @@ func TestNoCardDataIsKept(t *testing.T) {
 		left.Write(answered)
 	}
 	w.ask(t)
-	must(t, w.core.Store.Close())
+	must(t, w.app.DB.Store.Close())
 	files, err := filepath.Glob(filepath.Join(filepath.Dir(strings.TrimPrefix(address, "sqlite:")), "*"))
 	must(t, err)
 	found := false

@@ -15,7 +15,7 @@ import (
 func (s *server) channelView(c *call, channels ...merchant.Channel) (func(merchant.Channel) view.Channel, error) {
 	secrets := make(map[int64]string, len(channels))
 	for _, channel := range channels {
-		if !s.core.Profile.Processes() {
+		if !s.app.Config.Profile.Processes() {
 			break // it shows no secret
 		}
 		secret, err := s.app.Channels.Secret(channel)
@@ -31,7 +31,7 @@ func (s *server) channelView(c *call, channels ...merchant.Channel) (func(mercha
 func (s *server) channelViewWith(
 	ctx context.Context, actor access.Actor, secrets map[int64]string, channels []merchant.Channel,
 ) (func(merchant.Channel) view.Channel, error) {
-	if !s.core.Profile.Processes() {
+	if !s.app.Config.Profile.Processes() {
 		return view.ShowChannel, nil
 	}
 	bases := make([]money.Currency, len(channels))
@@ -56,7 +56,7 @@ func (s *server) channelViewWith(
 // processingFields reads the fields that a channel has in the server-to-server profile only. In the other profile they
 // are unknown fields, and ignored.
 func (s *server) processingFields(c *call, in *input.Input) merchant.ProcessorFields {
-	if !s.core.Profile.Processes() {
+	if !s.app.Config.Profile.Processes() {
 		return merchant.ProcessorFields{}
 	}
 	f := merchant.ProcessorFields{

@@ -27,7 +27,7 @@ func (k *talk) claim(t *testing.T, r *http.Request) {
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s\n%s", r.Method, r.URL.EscapedPath(), body))
 	key := access.IdempotencyKey{Key: k.keyOf(t, r), Hash: hex.EncodeToString(sum[:])}
-	must(t, k.world.core.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
+	must(t, k.world.app.DB.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 		_, err := tx.Exec(`INSERT INTO idempotency_keys (site_id, key, request_hash, claimed_until, created_at)
 			VALUES (1, $1, $2, $3, $4)`,
 			key.Key, key.Hash, store.Micros(tx.Now.Add(10*time.Second)), store.Micros(tx.Now))

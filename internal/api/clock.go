@@ -26,7 +26,7 @@ func (s *server) moveClock(c *call) error {
 	if err := in.Problems.Err(); err != nil {
 		return err
 	}
-	moved, err := s.app.Clocks.Move(c.ctx, c.actor, *to)
+	moved, err := s.app.Rates.MoveClock(c.ctx, c.actor, *to)
 	if err != nil {
 		return err
 	}

@@ -153,7 +153,7 @@ func (k *talk) run(t *testing.T, text string) string {
 		case len(words) == 1 && words[0] == "@import":
 			_, err := k.world.app.ImportFiles.Next(t.Context(), func(file io.Reader) iter.Seq2[imports.ImportedPayment, error] {
 				return paymentfile.Read(file, nil)
-			})
+			}, identity.Standing)
 			must(t, err)
 		case len(words) == 1 && words[0] == "@settle": // the job of the limits runs
 			for more := true; more; {

@@ -15,7 +15,9 @@ import (
 	"holdfast/internal/app"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/lib/limiter"
-	"holdfast/internal/platform/core"
+
+	"holdfast/internal/platform/health"
+	"holdfast/internal/platform/sites"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -30,12 +32,13 @@ func service(t *testing.T, cfg Config) (Service, *bytes.Buffer, *time.Time) {
 	t.Helper()
 	var log bytes.Buffer
 	now := time.Unix(0, 0)
-	c := &core.Core{
-		Clock:  func() time.Time { return now },
+	clock := func() time.Time { return now }
+	a := &app.App{DB: sites.NewDB(nil, clock), Config: app.Config{
 		Random: strings.NewReader(strings.Repeat("random bytes", 1000)),
 		Log:    slog.New(slog.NewTextHandler(&log, nil)),
-	}
-	return New(&app.App{}, c, cfg), &log, &now
+	}}
+	a.Health = &health.Health{DB: a.DB}
+	return New(a, cfg), &log, &now
 }
 
 // noPlace is a limiter that is always full.

@@ -79,8 +79,8 @@ func (s *server) fail(c *call, err error) {
 		if f.Kind == errs.Internal {
 			kind = answer.code + ": " + c.route + ": " + kindOfError(err)
 		}
-		if s.tellLeftOut(); s.failures.note(kind, s.core.Clock()) {
-			s.core.Log.Error("request failed", "request_id", c.requestID, "code", answer.code, "error", err)
+		if s.tellLeftOut(); s.failures.note(kind, s.app.DB.Clock()) {
+			s.app.Config.Log.Error("request failed", "request_id", c.requestID, "code", answer.code, "error", err)
 		}
 	}
 	if c.status != 0 { // a part of another answer is sent already

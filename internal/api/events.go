@@ -24,7 +24,7 @@ import (
 	"holdfast/internal/domain/proposal"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/notify/webhooks"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/approvals"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/store"
 )
@@ -165,7 +165,7 @@ func (v objectView) of(kind events.Kind, ids []int64) (map[int64]any, error) {
 	page := store.Page{Number: 1, Size: len(ids), Offset: -1, OrderBy: "id"}
 	switch kind {
 	case events.Booking:
-		today := civil.DayOf(v.core.Clock().Add(v.actor.Ahead))
+		today := civil.DayOf(v.app.DB.Clock().Add(v.actor.Ahead))
 		found, err := v.app.Bookings.List(v.ctx, v.actor, bookings.BookingFilter{Include: ids}, page)
 		return byID(found.Items, err, func(b booking.Booking) (int64, any, error) {
 			shape := bookingOn(b, today)
@@ -193,7 +193,7 @@ func (v objectView) of(kind events.Kind, ids []int64) (map[int64]any, error) {
 	case events.Channel:
 		return v.channels(ids, page)
 	case events.Proposal:
-		found, err := v.app.Approvals.List(v.ctx, v.actor, core.ProposalFilter{Include: ids}, page)
+		found, err := v.app.Approvals.List(v.ctx, v.actor, approvals.Filter{Include: ids}, page)
 		return byID(found.Items, err, func(p proposal.Proposal) (int64, any, error) { return p.ID, view.ShowProposal(p), nil })
 	default:
 		return nil, fmt.Errorf("objects of the kind %q cannot be shown", kind)

@@ -16,6 +16,7 @@ import (
 	"holdfast/internal/api"
 	"holdfast/internal/app"
 	"holdfast/internal/book/merchants"
+	"holdfast/internal/book/payments"
 	"holdfast/internal/book/pspevents"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/check"
@@ -24,7 +25,6 @@ import (
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/terms"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/psp"
 	"holdfast/internal/psp/sandbox"
@@ -63,7 +63,6 @@ var users = []struct {
 // world is one deployment with everything fixed that is not the same at each run.
 type world struct {
 	app     *app.App
-	core    *core.Core
 	handler http.Handler
 	clock   *clock
 	chance  *chance
@@ -120,7 +119,7 @@ func newWorldOf(t testing.TB, profile merchant.Profile, address string, log io.W
 	w := &world{clock: &clock{now: time.Date(2026, 3, 2, 10, 20, 30, 0, time.UTC)}, chance: &chance{}}
 	w.chance.restart(1)
 	db := dbtest.Open(t, address, w.clock.read)
-	w.core = &core.Core{
+	cfg := app.Config{
 		Store: db, Clock: w.clock.read, Random: w.chance, Log: slog.New(slog.NewTextHandler(log, nil)),
 		NewUUID: func() string {
 			w.uuids++
@@ -131,14 +130,14 @@ func newWorldOf(t testing.TB, profile merchant.Profile, address string, log io.W
 		ReservedPaths: []string{"auth"},
 		Profile:       profile,
 		Keys:          func() (secrets.SealKeys, error) { return secrets.ParseSealKeys(sealKey) },
-		Processing:    core.GatewaySettings{BaseURL: baseURL},
+		Processing:    payments.Settings{BaseURL: baseURL},
 	}
 	charges := pspevents.SandboxCharges{DB: db}
 	w.bank = sandbox.New(sandbox.Ledger{Change: charges.Change, Due: charges.Due}, baseURL)
-	w.core.Gateways = map[string]psp.Gateway{sandbox.Name: w.bank}
-	w.app = app.New(w.core)
+	cfg.Gateways = map[string]psp.Gateway{sandbox.Name: w.bank}
+	w.app = app.New(w.app.Config)
 	t.Cleanup(w.app.Close)
-	w.handler = api.New(w.app, w.core, api.Config{BaseURL: baseURL, FontDir: t.TempDir(), TestCards: testCards[:2]})
+	w.handler = api.New(w.app, api.Config{BaseURL: baseURL, FontDir: t.TempDir(), TestCards: testCards[:2]})
 	w.fill(t)
 	// What is drawn from here on does not depend on how much the fixture drew.
 	w.chance.restart(2)
@@ -167,7 +166,7 @@ func (w *world) fill(t testing.TB) {
 			must(t, w.app.Accounts.RemoveMembership(ctx, actor, made.ID))
 		}
 	}
-	must(t, w.core.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
+	must(t, w.app.DB.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		for _, fill := range []func(testing.TB, *store.Tx) error{fillTokens, w.fillTwoFactor, w.fillChannels, fillSuppliers} {
 			if err := fill(t, tx); err != nil {
 				return err
@@ -188,7 +187,7 @@ func fillTokens(_ testing.TB, tx *store.Tx) error {
 }
 
 func (w *world) fillTwoFactor(_ testing.TB, tx *store.Tx) error {
-	sealed, err := w.core.Seal(totpSecret, core.PlaceOf("two_factor", userID("careful")))
+	sealed, err := w.app.Vault.Seal(totpSecret, secrets.PlaceOf("two_factor", userID("careful")))
 	if err != nil {
 		return err
 	}
@@ -202,7 +201,7 @@ func (w *world) fillTwoFactor(_ testing.TB, tx *store.Tx) error {
 // for business are protected in both profiles.
 func (w *world) fillChannels(_ testing.TB, tx *store.Tx) error {
 	open := merchant.ModeProtectionOnly
-	if w.core.Profile.Processes() {
+	if w.app.Config.Profile.Processes() {
 		open = merchant.ModeLive
 	}
 	for i, c := range []merchant.Channel{
@@ -215,7 +214,7 @@ func (w *world) fillChannels(_ testing.TB, tx *store.Tx) error {
 		c.Slug, c.ReceiptLabel = fmt.Sprintf("channel-%d", i+3), c.Name
 		c.AccountType, c.ProtectionType = merchant.TypeProtected, merchant.ProtectionTypes[0]
 		c.Language, c.StatementPeriod = check.DefaultLanguage, terms.StatementPeriods[0]
-		if _, err := merchants.MakeChannel(w.core, tx, c, fmt.Sprintf("secretofchannel%d", i+3)); err != nil {
+		if _, err := merchants.MakeChannel(w.app.Vault, tx, c, fmt.Sprintf("secretofchannel%d", i+3)); err != nil {
 			return err
 		}
 	}

@@ -104,7 +104,7 @@ func (h *house) make(t *testing.T, as, site, kind string) int64 {
 	t.Helper()
 	if h.made++; kind == "token" { // a site has two at most, if the API makes them
 		made := identity.APIToken{}
-		must(t, h.core.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) (err error) {
+		must(t, h.app.DB.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) (err error) {
 			made, err = identity.InsertToken(tx, identity.APIToken{SiteID: 1, UserID: userID("admin"), SecretHash: secrets.HashSecret(tokenSecret)})
 			return err
 		}))
@@ -219,7 +219,7 @@ func (h *house) newCredential(t *testing.T, who string) string {
 		return "1|" + otherSecret
 	case "token-expired", "token-deleted", "token-away", "may-read", "may-book", "may-pay", "may-report", "token-near":
 		var made identity.APIToken
-		must(t, h.core.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) (err error) {
+		must(t, h.app.DB.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) (err error) {
 			token := identity.APIToken{SiteID: 1, UserID: userID("admin"), Name: who, SecretHash: secrets.HashSecret(tokenSecret)}
 			switch who {
 			case "token-expired":

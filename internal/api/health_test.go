@@ -14,7 +14,7 @@ import (
 
 func TestNotReadyWithoutItsDatabase(t *testing.T) {
 	w := newWorld(t, dbtest.SQLite(t), io.Discard)
-	must(t, w.core.Store.Close())
+	must(t, w.app.DB.Store.Close())
 	for path, want := range map[string]int{"/healthz": 200, "/readyz": 503} {
 		answer := httptest.NewRecorder()
 		w.handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), "GET", path, nil))
@@ -31,7 +31,7 @@ func TestNotReadyWithoutItsDatabase(t *testing.T) {
 func TestNotReadyAfterAFailedCommit(t *testing.T) {
 	w := newWorld(t, dbtest.SQLite(t), io.Discard)
 	dbtest.FailWrites(t, func() {
-		err := w.core.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
+		err := w.app.DB.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			_, err := tx.Exec(`INSERT INTO write_tries (name, tried_at, filler) VALUES ('large', 0, zeroblob(200000))`)
 			return err
 		})
@@ -48,7 +48,7 @@ func TestNotReadyAfterAFailedCommit(t *testing.T) {
 
 func TestARequestThatTakesTooLongIsEnded(t *testing.T) {
 	w := newWorld(t, dbtest.SQLite(t), io.Discard)
-	handler := api.New(w.app, w.core, api.Config{Timeout: time.Nanosecond})
+	handler := api.New(w.app, api.Config{Timeout: time.Nanosecond})
 	r := httptest.NewRequestWithContext(t.Context(), "GET", "/demo/api-tokens", nil)
 	r.Header.Set("Authorization", "Bearer 1|"+tokenSecret)
 	answer := httptest.NewRecorder()

@@ -169,8 +169,8 @@ func TestHostileInputs(t *testing.T) {
 			answers[h.attacked(t, a, []string{"operator", "admin"}[random.IntN(2)])]++
 		}
 		h.leavesNoCard(t, address, log.String())
-		t.Logf("figure: %s, hostile requests: %d of %d kinds", h.core.Store.Engine(), len(chosen), len(all))
-		t.Logf("figure: %s, answers by status: %v", h.core.Store.Engine(), answers)
+		t.Logf("figure: %s, hostile requests: %d of %d kinds", h.app.DB.Store.Engine(), len(chosen), len(all))
+		t.Logf("figure: %s, answers by status: %v", h.app.DB.Store.Engine(), answers)
 	})
 }
 
@@ -225,11 +225,11 @@ func (h *house) attacked(t *testing.T, a attack, who string) int {
 func (h *house) rows(t *testing.T) string {
 	t.Helper()
 	names := `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`
-	if h.core.Store.Engine() == "postgres" {
+	if h.app.DB.Store.Engine() == "postgres" {
 		names = `SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename`
 	}
 	var b strings.Builder
-	must(t, h.core.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
+	must(t, h.app.DB.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
 		if h.counting == "" {
 			var counts []string
 			err := tx.Each(names, nil, func(scan func(dest ...any) error) error {

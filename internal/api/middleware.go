@@ -16,9 +16,9 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/internal/app"
 	"holdfast/internal/domain/card"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
 )
 
 // saneID matches the request ids of clients that may appear in logs and answers.
@@ -29,12 +29,12 @@ func (s *server) requestID(r *http.Request) string {
 	if id := r.Header.Get("X-Request-Id"); saneID.MatchString(id) && !card.HoldsCardNumber(id) {
 		return id
 	}
-	return randomID(s.core)
+	return randomID(s.app)
 }
 
-func randomID(core *core.Core) string {
+func randomID(a *app.App) string {
 	raw := make([]byte, 12)
-	if _, err := io.ReadFull(core.Random, raw); err != nil {
+	if _, err := io.ReadFull(a.Config.Random, raw); err != nil {
 		return "none" // an answer without an id is better than no answer
 	}
 	return hex.EncodeToString(raw)
@@ -89,21 +89,21 @@ func (s *server) recover(c *call) {
 func (s *server) log(c *call, r *http.Request, took time.Duration) {
 	s.tellLeftOut()
 	if c.refused || c.status == http.StatusServiceUnavailable {
-		if !s.failures.note("requests with status "+strconv.Itoa(c.status), s.core.Clock()) {
+		if !s.failures.note("requests with status "+strconv.Itoa(c.status), s.app.DB.Clock()) {
 			return
 		}
 	}
-	if !s.core.Log.Enabled(c.ctx, slog.LevelInfo) {
+	if !s.app.Config.Log.Enabled(c.ctx, slog.LevelInfo) {
 		return
 	}
-	s.core.Log.Info("request", "site", c.site, "route", c.route, "method", knownMethod(r.Method), "status", c.status,
+	s.app.Config.Log.Info("request", "site", c.site, "route", c.route, "method", knownMethod(r.Method), "status", c.status,
 		"duration", took, "bytes", c.bytes, "request_id", c.requestID, "address", c.address)
 }
 
 // tellLeftOut writes a line for each kind of failure that had no lines of its own for a while.
 func (s *server) tellLeftOut() {
-	for _, of := range s.failures.over(s.core.Clock()) {
-		s.core.Log.Warn("not logged one by one", "what", of.kind, "times", of.times, "within", failurePause)
+	for _, of := range s.failures.over(s.app.DB.Clock()) {
+		s.app.Config.Log.Warn("not logged one by one", "what", of.kind, "times", of.times, "within", failurePause)
 	}
 }
 
@@ -143,7 +143,7 @@ func (s *server) warnOfProxy(r *http.Request) {
 		return
 	}
 	s.proxyWarning.Do(func() {
-		s.core.Log.Warn("requests come through a proxy that --trusted-proxies does not name: all clients look like one address",
+		s.app.Config.Log.Warn("requests come through a proxy that --trusted-proxies does not name: all clients look like one address",
 			"proxy", r.RemoteAddr)
 	})
 }
@@ -157,7 +157,7 @@ func (s *server) trusted(host string) bool {
 
 // alive answers that the program runs.
 func (s *server) alive(c *call) error {
-	c.json(http.StatusOK, health{Status: "ok"})
+	c.json(http.StatusOK, healthShape{Status: "ok"})
 	return nil
 }
 
@@ -168,18 +168,18 @@ const readyTime = time.Second
 func (s *server) ready(c *call) error {
 	ctx, cancel := context.WithTimeout(c.ctx, readyTime)
 	defer cancel()
-	err := s.core.Ready(ctx)
+	err := s.app.Health.Ready(ctx)
 	if err != nil && errs.KindOf(err) != errs.Unavailable {
 		err = &errs.Error{Kind: errs.Unavailable, Message: "The database cannot be reached.", RetryAfter: time.Second, Err: err}
 	}
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, health{Status: "ready", Replica: s.core.Replica()})
+	c.json(http.StatusOK, healthShape{Status: "ready", Replica: s.app.Health.Replica()})
 	return nil
 }
 
-type health struct {
+type healthShape struct {
 	Status  string `json:"status"`
 	Replica string `json:"replica,omitempty"`
 }

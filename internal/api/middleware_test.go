@@ -16,19 +16,21 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"
 	"holdfast/internal/lib/csvcell"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/health"
+	"holdfast/internal/platform/sites"
 )
 
 // bare is a server without a database and what it logs.
 func bare(t *testing.T, cfg Config) (http.Handler, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer
-	core := &core.Core{
-		Clock:  func() time.Time { return time.Unix(0, 0) },
+	clock := func() time.Time { return time.Unix(0, 0) }
+	a := &app.App{DB: sites.NewDB(nil, clock), Config: app.Config{
 		Random: strings.NewReader(strings.Repeat("random bytes", 10)),
 		Log:    slog.New(slog.NewTextHandler(&log, nil)),
-	}
-	return New(&app.App{}, core, cfg), &log
+	}}
+	a.Health = &health.Health{DB: a.DB}
+	return New(a, cfg), &log
 }
 
 func ask(t *testing.T, h http.Handler, method, target string, headers ...string) (*httptest.ResponseRecorder, errorBody) {

@@ -70,7 +70,7 @@ func (w *world) authString(t *testing.T, fields map[string]string) string {
 	channel, err := strconv.ParseInt(fields["channels"], 10, 64)
 	must(t, err)
 	var text string
-	must(t, w.core.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
+	must(t, w.app.DB.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
 		c, err := merchants.Channel(tx, 1, channel)
 		if err != nil {
 			return err
@@ -267,7 +267,7 @@ func TestNoCardNumberGetsIntoTheModal(t *testing.T) {
 			ask(http.MethodGet, "transactions/"+card.Number, "")
 		}
 	}
-	must(t, w.core.Store.Close())
+	must(t, w.app.DB.Store.Close())
 	files, err := filepath.Glob(filepath.Join(folder, "*"))
 	must(t, err)
 	found := false

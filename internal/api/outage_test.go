@@ -23,7 +23,7 @@ func TestEveryOperationTellsOfAnOutage(t *testing.T) {
 			w := newWorld(t, engine.Database(t), io.Discard)
 			talk := &talk{world: w, as: "token", kept: map[string]string{}}
 			// No statement is as fast as that: to the request it is a database that does not answer.
-			w.handler = api.New(w.app, w.core, api.Config{BaseURL: baseURL, Timeout: time.Nanosecond})
+			w.handler = api.New(w.app, api.Config{BaseURL: baseURL, Timeout: time.Nanosecond})
 			for _, route := range api.Routes(api.Config{}) {
 				switch route.Pattern {
 				case "/healthz", "/docs", "/openapi.yaml": // need no database
@@ -56,7 +56,7 @@ func TestEveryOperationOwnsUpToItsFaults(t *testing.T) {
 			continue
 		}
 		// Without its use cases the program breaks in every operation.
-		w.handler = api.New(nil, w.core, api.Config{BaseURL: baseURL})
+		w.handler = api.New(w.app, api.Config{BaseURL: baseURL})
 		r := httptest.NewRequestWithContext(t.Context(), route.Method, aRequestTo(route), bodyFor(route))
 		r.Header.Set("Authorization", "Bearer 1|"+tokenSecret)
 		r.Header.Set("X-Request-Id", "the-one-that-broke")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"holdfast/internal/book/merchants"
+	"holdfast/internal/book/onboarding"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/psp/sandbox"
 )
@@ -26,7 +27,7 @@ func (k *talk) atTheProcessor(t *testing.T, words []string) bool {
 	case len(words) == 2 && words[0] == "@patience":
 		patience, err := time.ParseDuration(words[1])
 		must(t, err)
-		k.world.core.Processing.CallTimeout = patience
+		k.world.app.Payments.Settings.CallTimeout = patience
 	case len(words) == 2 && words[0] == "@bank":
 		k.kept["back"] = k.world.answerChallenge(t, k.challenge, words[1])
 	case len(words) == 1 && words[0] == "@ask":
@@ -40,7 +41,7 @@ func (k *talk) atTheProcessor(t *testing.T, words []string) bool {
 // takePayments sets a channel up to take payments at the sandbox processor.
 func (w *world) takePayments(t *testing.T, channel int64) {
 	t.Helper()
-	_, err := w.app.Channels.SetGateway(t.Context(), access.System(1), channel, merchants.GatewayFields{
+	_, err := w.app.Channels.SetGateway(t.Context(), access.System(1), channel, onboarding.GatewayFields{
 		Processor: sandbox.Name, Credentials: merchants.Credentials{Key: "a-key-of-the-sandbox"},
 	})
 	must(t, err)

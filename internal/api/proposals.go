@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/api/view"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/proposal"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/approvals"
 )
 
 // waiting makes the answer to a request that became the proposal p. It returns o when p is nil.
@@ -29,8 +29,8 @@ func (s *server) accepted(c *call, o object) error {
 
 func (s *server) listProposals(c *call) error {
 	q := c.query()
-	page := q.Page(core.ProposalOrders)
-	filter := core.ProposalFilter{
+	page := q.Page(approvals.Orders)
+	filter := approvals.Filter{
 		Include: q.Ids("include"), Exclude: q.Ids("exclude"),
 		States: input.Words(q, "state", proposal.States), Kinds: input.Words(q, "kind", proposal.Kinds),
 	}

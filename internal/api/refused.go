@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"strings"
 
+	"holdfast/internal/app"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
 )
 
 // Limits of a request line and its headers. A list filter with a thousand ids fits into an address.
@@ -45,8 +45,8 @@ func errHeaders() *errs.Error {
 }
 
 // RefuseMethod answers a request whose address exists, but not for its method. The header Allow is set already.
-func RefuseMethod(core *core.Core, w http.ResponseWriter, r *http.Request) {
-	s := &server{core: core}
+func RefuseMethod(a *app.App, w http.ResponseWriter, r *http.Request) {
+	s := &server{app: a}
 	c := &call{ResponseWriter: w, r: r, ctx: r.Context(), requestID: s.requestID(r)}
 	s.writeCommonHeaders(c)
 	if r.Method == http.MethodOptions {
@@ -60,25 +60,25 @@ func RefuseMethod(core *core.Core, w http.ResponseWriter, r *http.Request) {
 // Listen wraps the listener of an http.Server. The server itself refuses what is no HTTP, or too large by far, before any
 // handler sees it, and answers in plain text. The connections of this listener replace these answers by errors in the shape
 // of the API.
-func Listen(l net.Listener, core *core.Core) net.Listener { return listener{l, core} }
+func Listen(l net.Listener, a *app.App) net.Listener { return listener{l, a} }
 
 type listener struct {
 	net.Listener
-	core *core.Core
+	app *app.App
 }
 
 // Accept implements net.Listener.
 func (l listener) Accept() (net.Conn, error) {
 	accepted, err := l.Listener.Accept()
 	if tcp, ok := accepted.(*net.TCPConn); ok && err == nil {
-		return connection{tcp, l.core}, nil
+		return connection{tcp, l.app}, nil
 	}
 	return accepted, err
 }
 
 type connection struct {
 	*net.TCPConn
-	core *core.Core
+	app *app.App
 }
 
 // Write implements net.Conn.
@@ -87,7 +87,7 @@ func (c connection) Write(p []byte) (int, error) {
 	if refusal == nil {
 		return c.TCPConn.Write(p)
 	}
-	if _, err := c.TCPConn.Write(refused(c.core, refusal)); err != nil {
+	if _, err := c.TCPConn.Write(refused(c.app, refusal)); err != nil {
 		return 0, err
 	}
 	return len(p), nil
@@ -112,12 +112,12 @@ func refusalOf(answer []byte) *errs.Error {
 }
 
 // refused is the whole answer to a request that no handler has seen.
-func refused(core *core.Core, f *errs.Error) []byte {
-	id := randomID(core)
+func refused(a *app.App, f *errs.Error) []byte {
+	id := randomID(a)
 	answer, body := errorOf(f, id)
 	text, _ := json.Marshal(body) // plain values can be encoded
 	text = append(text, '\n')
-	core.Log.Info("request", "status", answer.status, "code", answer.code, "request_id", id)
+	a.Config.Log.Info("request", "status", answer.status, "code", answer.code, "request_id", id)
 	var head strings.Builder
 	fmt.Fprintf(&head, "HTTP/1.1 %d %s\r\n", answer.status, http.StatusText(answer.status))
 	fmt.Fprintf(&head, "Content-Type: %s\r\nContent-Length: %d\r\nConnection: close\r\n", jsonType, len(text))

@@ -3,6 +3,7 @@ package api
 import (
 	"bufio"
 	"encoding/json"
+	"holdfast/internal/app"
 	"io"
 	"log/slog"
 	"net"
@@ -10,8 +11,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"holdfast/internal/platform/core"
 )
 
 // running is the address of a server of the API without a database, as the program runs it.
@@ -28,12 +27,12 @@ func serving(t *testing.T, h http.Handler) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &core.Core{Random: strings.NewReader(strings.Repeat("random bytes", 100)), Log: slog.New(slog.DiscardHandler)}
+	a := &app.App{Config: app.Config{Random: strings.NewReader(strings.Repeat("random bytes", 100)), Log: slog.New(slog.DiscardHandler)}}
 	server := &http.Server{
 		Handler: h, MaxHeaderBytes: MaxHeaderBytes, DisableGeneralOptionsHandler: true, ReadHeaderTimeout: time.Minute,
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
-	go func() { _ = server.Serve(Listen(l, c)) }()
+	go func() { _ = server.Serve(Listen(l, a)) }()
 	t.Cleanup(func() { _ = server.Close() })
 	return l.Addr().String()
 }

@@ -34,7 +34,7 @@ func TestAnswersSayHowFarBehindTheyAre(t *testing.T) {
 		t.Errorf("without a copy, a report is %s behind", lag)
 	}
 	// The same database once more plays its copy.
-	w.core.Store.Follow(store.Replica{Copy: dbtest.Open(t, url, w.core.Clock), Behind: func(context.Context) (time.Duration, error) {
+	w.app.DB.Store.Follow(store.Replica{Copy: dbtest.Open(t, url, w.app.DB.Clock), Behind: func(context.Context) (time.Duration, error) {
 		return 1500 * time.Millisecond, nil
 	}})
 	if lag, _ := ask(report); lag != "1.500" {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"holdfast/internal/lib/limiter"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/dbtest"
 )
@@ -22,7 +22,7 @@ func TestReportsThatScanWaitInALineOfTheirOwn(t *testing.T) {
 	for _, engine := range dbtest.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
 			w := newWorld(t, engine.Database(t), io.Discard)
-			w.core.Store.BoundReports(store.ReportBounds{Bounds: limiter.Bounds{Places: 1, Wait: 5 * time.Second}})
+			w.app.DB.Store.BoundReports(store.ReportBounds{Bounds: limiter.Bounds{Places: 1, Wait: 5 * time.Second}})
 			k := &talk{world: w, as: "reader", kept: map[string]string{}}
 			status := func(address string) (int, string) {
 				r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
@@ -40,7 +40,7 @@ func TestReportsThatScanWaitInALineOfTheirOwn(t *testing.T) {
 			held, end := make(chan error, 1), make(chan struct{})
 			holding := make(chan struct{})
 			go func() {
-				held <- w.core.Store.Report(context.WithoutCancel(t.Context()), store.Deployment, "somebody", func(*store.Tx) error {
+				held <- w.app.DB.Store.Report(context.WithoutCancel(t.Context()), store.Deployment, "somebody", func(*store.Tx) error {
 					close(holding)
 					<-end
 					return nil
@@ -70,10 +70,10 @@ func TestReportsThatScanWaitInALineOfTheirOwn(t *testing.T) {
 				}
 			}
 			// What is kept needs no place. A new version of the site ends it.
-			if err := w.core.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) error { return core.Changed(tx, 1) }); err != nil {
+			if err := w.app.DB.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) error { return sites.Changed(tx, 1) }); err != nil {
 				t.Fatal(err)
 			}
-			w.core.Store.BoundReports(store.ReportBounds{Bounds: limiter.Bounds{Places: 1, PerCaller: -1, Wait: 5 * time.Second}}) // the caller has as many as it may
+			w.app.DB.Store.BoundReports(store.ReportBounds{Bounds: limiter.Bounds{Places: 1, PerCaller: -1, Wait: 5 * time.Second}}) // the caller has as many as it may
 			for _, address := range scan {
 				if got, wait := status(v2 + address); got != http.StatusTooManyRequests || wait != "5" {
 					t.Errorf("%s, one too many of a caller: %d, Retry-After %q", address, got, wait)

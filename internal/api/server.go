@@ -18,14 +18,13 @@ import (
 	"holdfast/internal/domain/card"
 	"holdfast/internal/errs"
 	"holdfast/internal/lib/limiter"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/health"
 )
 
 type server struct {
-	app  *app.App
-	core *core.Core
-	cfg  Config
-	mux  *http.ServeMux
+	app *app.App
+	cfg Config
+	mux *http.ServeMux
 	// ownPages refuses requests that a page of another origin makes a browser send.
 	ownPages *http.CrossOriginProtection
 	door     *door
@@ -62,7 +61,7 @@ type call struct {
 	stranger  bool             // its token is looked up, and nobody knows it yet
 	refused   bool             // at the door, because there was no place
 	replayed  bool             // the answer is that of an earlier request with the same idempotency key
-	lag       core.Lag         // of the copy from which a report was read
+	lag       health.Lag       // of the copy from which a report was read
 	status    int              // sent to the client; 0 before
 	bytes     int              // of the body, sent so far
 }
@@ -93,12 +92,12 @@ func (c *call) Write(p []byte) (int, error) {
 
 // ServeHTTP answers one request. It is the outermost layer of the API.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	began := s.core.Clock()
+	began := s.app.DB.Clock()
 	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Timeout)
 	defer cancel()
 	c := &call{ResponseWriter: w, ctx: ctx, address: s.clientAddress(r), requestID: s.requestID(r)}
-	c.ctx = s.core.Noting(ctx, &c.lag)
-	defer func() { s.log(c, r, s.core.Clock().Sub(began)) }()
+	c.ctx = s.app.Health.Noting(ctx, &c.lag)
+	defer func() { s.log(c, r, s.app.DB.Clock().Sub(began)) }()
 	defer s.recover(c)
 	s.writeCommonHeaders(c)
 	if tooLarge := checkSize(r); tooLarge != nil {

@@ -54,7 +54,7 @@ func commonRequests(t *testing.T, w *world, bearer string) map[string]func() (in
 
 // lookedUp reports whether a request looked its sender up.
 func lookedUp(w *world, send func()) bool {
-	for _, s := range dbtest.Statements(w.core.Store, send) {
+	for _, s := range dbtest.Statements(w.app.DB.Store, send) {
 		if strings.Contains(s.Query, "api_tokens") && strings.Contains(s.Query, "secret_hash") {
 			return true
 		}
@@ -67,7 +67,7 @@ func TestACachedSenderEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBoth(t, func(t *testing.T, url string) {
 		w := newWorldOf(t, merchant.ProtectionOnlyProfile, url, io.Discard)
-		elsewhere := app.New(w.core)
+		elsewhere := app.New(w.app.Config)
 		t.Cleanup(elsewhere.Close)
 		system, admin := access.System(1), userID("admin")
 		ctx := t.Context()
@@ -118,7 +118,7 @@ func TestWhatIsCachedFollowsItsSite(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBoth(t, func(t *testing.T, url string) {
 		w := newWorldOf(t, merchant.ProtectionOnlyProfile, url, io.Discard)
-		elsewhere := app.New(w.core)
+		elsewhere := app.New(w.app.Config)
 		t.Cleanup(elsewhere.Close)
 		book := commonRequests(t, w, w.token(t, "admin", access.MemberAdmin, nil, nil))["createBooking"]
 		ctx := t.Context()

@@ -25,7 +25,7 @@ func uploading(t *testing.T, bounds api.Config) (w *world, send func(file io.Rea
 	t.Helper()
 	w = newWorld(t, dbtest.SQLite(t), io.Discard)
 	bounds.BaseURL = baseURL
-	server := httptest.NewServer(api.New(w.app, w.core, bounds))
+	server := httptest.NewServer(api.New(w.app, bounds))
 	t.Cleanup(server.Close)
 	ask := func(path, token, kind string, body io.Reader) (int, string) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+path, body)
@@ -63,7 +63,7 @@ func TestAFileThatDoesNotComeIsEnded(t *testing.T) {
 	if status, text := send(file); status != 400 || !strings.Contains(text, "did not come to its end") {
 		t.Errorf("%d %s", status, text)
 	}
-	dbtest.Read(t, w.core.Store, func(tx *store.Tx) error {
+	dbtest.Read(t, w.app.DB.Store, func(tx *store.Tx) error {
 		var pieces, open int
 		err := tx.Row(`SELECT (SELECT COUNT(*) FROM import_pieces), (SELECT COUNT(*) FROM imports WHERE state <> 'dropped')`, nil, &pieces, &open)
 		if err != nil || pieces != 0 || open != 0 {

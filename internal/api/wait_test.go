@@ -19,7 +19,7 @@ func TestWaitingForEvents(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	w := newWorld(t, dbtest.SQLite(t), &log)
-	service := api.New(w.app, w.core, api.Config{BaseURL: baseURL, RequestsAtOnce: 1})
+	service := api.New(w.app, api.Config{BaseURL: baseURL, RequestsAtOnce: 1})
 	askUntil := func(ctx context.Context, method, path, body string) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(ctx, method, "/demo/rest/svc/v2"+path, strings.NewReader(body))
 		r.Header.Set("Authorization", "Bearer 1|"+tokenSecret)
@@ -36,7 +36,7 @@ func TestWaitingForEvents(t *testing.T) {
 	// The token becomes known by a request that waits. Meanwhile a stranger's is looked up, for which there is one place.
 	ctx, leave := context.WithCancel(t.Context())
 	go func() { answers <- askUntil(ctx, "GET", waiting, "") }()
-	for len(w.core.Store.Listening()) == 0 {
+	for len(w.app.DB.Store.Listening()) == 0 {
 		runtime.Gosched()
 	}
 	r := httptest.NewRequestWithContext(t.Context(), "GET", "/demo/rest/svc/v2/bookings", http.NoBody)
@@ -78,7 +78,7 @@ func TestWaitingForEvents(t *testing.T) {
 	// A caller goes while it waits: the one place is free when it does.
 	ctx, leave = context.WithCancel(t.Context())
 	go func() { answers <- askUntil(ctx, "GET", waiting, "") }()
-	for len(w.core.Store.Listening()) == 0 {
+	for len(w.app.DB.Store.Listening()) == 0 {
 		runtime.Gosched()
 	}
 	ask("GET", "/bookings", "")

@@ -1,38 +1,48 @@
-// Package app builds all rooms over one core. It owns no tables and has no rules of its own: HTTP, pages, jobs and the
+// Package app builds all rooms of the service over one database. It owns no tables and has no rules of its own: HTTP, pages, jobs and the
 // command line take the use cases that they need from it. Begin reading at New.
 package app
 
 import (
 	"holdfast/internal/account/identity"
-	"holdfast/internal/book/bookings"
 	"holdfast/internal/book/certificates"
 	"holdfast/internal/book/checkout"
 	"holdfast/internal/book/imports"
+	"holdfast/internal/book/intake"
 	"holdfast/internal/book/ledger"
 	"holdfast/internal/book/limits"
 	"holdfast/internal/book/merchants"
+	"holdfast/internal/book/onboarding"
 	"holdfast/internal/book/payments"
 	"holdfast/internal/book/pspevents"
 	"holdfast/internal/book/rates"
 	"holdfast/internal/book/statements"
 	"holdfast/internal/book/underwriting"
-	"holdfast/internal/domain/merchant"
-	"holdfast/internal/domain/protection"
 	"holdfast/internal/notify/mail"
 	"holdfast/internal/notify/schedules"
 	"holdfast/internal/notify/webhooks"
 	"holdfast/internal/ops/factchain"
 	"holdfast/internal/ops/verify"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/approvals"
+	"holdfast/internal/platform/audit"
+	"holdfast/internal/platform/clock"
 	"holdfast/internal/platform/events"
+	"holdfast/internal/platform/health"
+	"holdfast/internal/platform/idempotency"
+	"holdfast/internal/platform/leases"
+	"holdfast/internal/platform/secrets"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/report"
 )
 
 // App holds the use cases of all rooms.
 type App struct {
-	Channels        *merchants.Channels
+	Config Config // with its defaults filled in
+	DB     *sites.DB
+	Vault  *secrets.Vault
+
+	Channels        *onboarding.Channels
 	Suppliers       *merchants.Suppliers
-	Bookings        *bookings.Bookings
+	Bookings        *intake.Bookings
 	Imports         *imports.Imports
 	ImportFiles     *imports.Files
 	Sites           *merchants.Sites
@@ -41,7 +51,7 @@ type App struct {
 	SignIns         *identity.SignIns
 	Links           *identity.Links
 	Tokens          *identity.Tokens
-	Idempotency     *core.Idempotency
+	Idempotency     *idempotency.Keys
 	Payments        *payments.Payments
 	GatewayPayments *payments.GatewayPayments
 	Notices         *pspevents.Notices
@@ -51,22 +61,23 @@ type App struct {
 	Rates           *rates.Rates
 	Exposure        *report.Exposure
 	Buckets         *ledger.Buckets
-	Secrets         *core.Secrets
+	Secrets         *secrets.Rotation
 	Protection      *report.Protection
 	Limits          *limits.Limits
 	Collaterals     *ledger.Collaterals
-	Policies        *merchants.Policies
+	Policies        *onboarding.Policies
 	Contracts       *merchants.Contracts
 	Premiums        *ledger.Premiums
 	Statements      *statements.Statements
 	Bordereaux      *report.Bordereaux
 	System          *report.System
-	Clocks          *core.Clocks
-	Audit           *core.Audit
-	Approvals       *core.Approvals
+	Clocks          *clock.Clocks
+	Audit           *audit.Trail
+	Approvals       *approvals.Approvals
 	Ends            *ledger.Ends
 	Events          *events.Events
-	Work            *core.Work
+	Work            *leases.Work
+	Health          *health.Health
 	Seals           *factchain.Seals
 	Verify          *verify.Verify
 	Webhooks        *webhooks.Webhooks
@@ -74,69 +85,90 @@ type App struct {
 	Orders          *schedules.Orders
 }
 
-// New makes the use cases over one core. It fills in what the core leaves empty: the shipped rulepacks, the
-// protection-only profile, and the sizes of Pieces.
-func New(c *core.Core) *App {
-	if c.Rulepacks == nil {
-		c.Rulepacks = protection.ShippedRulepacks()
+// New builds the service.
+func New(cfg Config) *App {
+	cfg = cfg.complete()
+	db := sites.NewDB(cfg.Store, cfg.Clock)
+	vault := &secrets.Vault{Keys: cfg.Keys, Random: cfg.Random}
+	proposals := &approvals.Approvals{DB: db}
+	feed := &events.Events{DB: db, Batch: cfg.Batches.Events}
+	processors := &merchants.Processors{Profile: cfg.Profile, Gateways: cfg.Gateways, Vault: vault}
+
+	room := &payments.Room{
+		DB: db, Processors: processors, Settings: cfg.Processing, Rulepacks: cfg.Rulepacks, Random: cfg.Random, NewUUID: cfg.NewUUID,
+		Log: cfg.Log,
 	}
-	if c.Profile == "" {
-		c.Profile = merchant.ProtectionOnlyProfile
-	}
-	c.Pieces.Complete()
-	c.ProposalTold = events.RecordProposal
-	tokens := identity.NewTokens(c)
-	sessions := identity.NewSessions(c, tokens)
-	gateway := payments.NewGatewayPayments(c, pspevents.BeginPolling)
-	taken := payments.NewPayments(c, gateway)
-	logged := bookings.NewBookings(c, limits.Redate(c), payments.TransactionsOfBookings, taken.Due())
-	allRates := rates.NewRates(c)
-	in := imports.NewImports(c)
-	mails := &mail.Mails{Core: c, Events: &events.Events{Core: c}}
-	return &App{
-		Channels:        merchants.NewChannels(c, bookings.ChannelHasAny, payments.ChannelHasOpen),
-		Suppliers:       &merchants.Suppliers{Core: c},
-		Bookings:        logged,
-		Imports:         in,
-		ImportFiles:     imports.NewFiles(in, identity.Standing),
-		Sites:           &merchants.Sites{Core: c},
-		Accounts:        &identity.Accounts{Core: c},
-		Sessions:        sessions,
-		SignIns:         &identity.SignIns{Sessions: sessions},
-		Links:           identity.NewLinks(sessions, mails.WriteTo, mails.Sends),
-		Tokens:          tokens,
-		Idempotency:     &core.Idempotency{Core: c},
+	gateway := payments.NewGatewayPayments(room)
+	taken := payments.NewPayments(room, gateway)
+	logged := intake.NewBookings(room, taken)
+	in := (&imports.Imports{Room: room, Approvals: proposals}).Register()
+
+	a := &App{
+		Config: cfg,
+		DB:     db,
+		Vault:  vault,
+
+		Channels: (&onboarding.Channels{
+			DB: db, Processors: processors, Approvals: proposals, Random: cfg.Random, NewUUID: cfg.NewUUID,
+		}).Register(),
+		Suppliers:   &merchants.Suppliers{DB: db},
+		Bookings:    logged,
+		Imports:     in,
+		ImportFiles: imports.NewFiles(in),
+		Sites: &merchants.Sites{
+			DB: db, Processors: processors, Random: cfg.Random, NewUUID: cfg.NewUUID, ReservedPaths: cfg.ReservedPaths,
+		},
+		Idempotency:     &idempotency.Keys{DB: db},
 		Payments:        taken,
 		GatewayPayments: gateway,
-		Notices:         &pspevents.Notices{Core: c, Payments: gateway},
-		Modals:          checkout.NewModals(c, logged, taken),
-		Certificates:    certificates.New(c),
-		Underwriting:    &underwriting.Requests{Core: c},
-		Rates:           allRates,
-		Exposure:        &report.Exposure{Core: c},
-		Buckets:         &ledger.Buckets{Core: c},
-		Secrets:         &core.Secrets{Core: c},
-		Protection:      &report.Protection{Core: c},
-		Limits:          limits.NewLimits(c, rates.SpotQuote),
-		Collaterals:     &ledger.Collaterals{Core: c},
-		Policies:        merchants.NewPolicies(c, limits.NotCounting, limits.PolicyChanged),
-		Contracts:       &merchants.Contracts{Core: c},
-		Premiums:        &ledger.Premiums{Core: c},
-		Statements:      &statements.Statements{Core: c},
-		Bordereaux:      &report.Bordereaux{Core: c},
-		System:          &report.System{Core: c},
-		Clocks:          &core.Clocks{Core: c, Moved: allRates.GoOnIn},
-		Audit:           &core.Audit{Core: c},
-		Approvals:       &core.Approvals{Core: c},
-		Ends:            &ledger.Ends{Core: c},
-		Events:          &events.Events{Core: c},
-		Work:            &core.Work{Core: c},
-		Seals:           &factchain.Seals{Core: c},
-		Verify:          &verify.Verify{Core: c},
-		Webhooks:        webhooks.New(c),
-		Mails:           mails,
-		Orders:          schedules.New(c, mails),
+		Notices:         &pspevents.Notices{Room: room, Payments: gateway},
+		Modals:          checkout.NewModals(room, logged, taken),
+		Certificates: (&certificates.Certificates{
+			DB: db, Vault: vault, Random: cfg.Random, Allocations: cfg.Batches.Allocations,
+		}).Register(),
+		Underwriting: &underwriting.Requests{DB: db},
+		Rates:        (&rates.Rates{DB: db, Approvals: proposals, ForexMargin: cfg.ForexMargin}).Register(),
+		Exposure:     &report.Exposure{DB: db},
+		Buckets:      &ledger.Buckets{DB: db},
+		Secrets:      &secrets.Rotation{DB: db, Vault: vault},
+		Protection:   &report.Protection{DB: db, Rulepacks: cfg.Rulepacks, Allocations: cfg.Batches.Allocations},
+		Limits:       (&limits.Limits{DB: db, Approvals: proposals, Reviewed: cfg.Batches.Reviewed}).Register(),
+		Collaterals:  &ledger.Collaterals{DB: db},
+		Policies:     (&onboarding.Policies{DB: db, Approvals: proposals}).Register(),
+		Contracts:    &merchants.Contracts{DB: db},
+		Premiums:     &ledger.Premiums{DB: db},
+		Statements:   &statements.Statements{DB: db, LinesAtOnce: cfg.Batches.Lines},
+		Bordereaux:   &report.Bordereaux{DB: db, LinesAtOnce: cfg.Batches.Lines},
+		System:       &report.System{DB: db},
+		Clocks:       &clock.Clocks{DB: db},
+		Audit:        &audit.Trail{DB: db},
+		Approvals:    proposals,
+		Ends:         &ledger.Ends{DB: db},
+		Events:       feed,
+		Work:         &leases.Work{DB: db},
+		Health:       &health.Health{DB: db},
+		Seals:        &factchain.Seals{DB: db},
+		Verify:       &verify.Verify{DB: db, Rulepacks: cfg.Rulepacks, Log: cfg.Log},
 	}
+	a.addPeople()
+	return a
+}
+
+// addPeople builds the use cases of people, and of what is sent to them.
+func (a *App) addPeople() {
+	cfg, db := a.Config, a.DB
+	room := &identity.Room{DB: db, Vault: a.Vault, Random: cfg.Random, Cost: cfg.Cost, Log: cfg.Log}
+	a.Tokens = identity.NewTokens(room)
+	a.Sessions = identity.NewSessions(room, a.Tokens)
+	a.Accounts = &identity.Accounts{Room: room}
+	a.SignIns = &identity.SignIns{Sessions: a.Sessions}
+	a.Mails = &mail.Mails{DB: db, Events: a.Events, Log: cfg.Log, Batch: cfg.Batches.Mails}
+	a.Links = identity.NewLinks(a.Sessions, a.Mails.WriteTo, a.Mails.Sends)
+	a.Orders = &schedules.Orders{DB: db, Mails: a.Mails, Log: cfg.Log}
+	a.Webhooks = (&webhooks.Webhooks{
+		DB: db, Vault: a.Vault, Events: a.Events, Random: cfg.Random, Log: cfg.Log, Followed: cfg.Batches.Followed,
+		Followers: cfg.Batches.Followers,
+	}).Register()
 }
 
 // Close waits for work that runs beside the requests, and ends it. The caller closes the database afterwards.

@@ -8,7 +8,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/proposal"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/approvals"
 	"holdfast/internal/store"
 )
 
@@ -26,7 +26,7 @@ type proposalListCmd struct {
 
 // Run prints them, the oldest first.
 func (c proposalListCmd) Run(ctx context.Context, p *program) error {
-	filter := core.ProposalFilter{States: []proposal.State{proposal.Open}}
+	filter := approvals.Filter{States: []proposal.State{proposal.Open}}
 	none := "No change waits for a second operator."
 	if c.All {
 		filter.States, none = nil, "There are no proposals."
@@ -57,7 +57,7 @@ type decisionFlags struct {
 // decide makes a decision on the proposal and prints the proposal's new state.
 func (c decisionFlags) decide(
 	ctx context.Context, p *program,
-	decide func(a *core.Approvals, ctx context.Context, actor access.Actor, id int64, reason string) (proposal.Proposal, error),
+	decide func(a *approvals.Approvals, ctx context.Context, actor access.Actor, id int64, reason string) (proposal.Proposal, error),
 ) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
@@ -76,7 +76,7 @@ type approveCmd struct{ decisionFlags }
 
 // Run approves the proposal, which makes the change.
 func (c approveCmd) Run(ctx context.Context, p *program) error {
-	return c.decide(ctx, p, (*core.Approvals).Approve)
+	return c.decide(ctx, p, (*approvals.Approvals).Approve)
 }
 
 // rejectCmd rejects a proposal.
@@ -84,7 +84,7 @@ type rejectCmd struct{ decisionFlags }
 
 // Run closes the proposal, and nothing changes.
 func (c rejectCmd) Run(ctx context.Context, p *program) error {
-	return c.decide(ctx, p, (*core.Approvals).Reject)
+	return c.decide(ctx, p, (*approvals.Approvals).Reject)
 }
 
 // withdrawCmd takes a proposal back.
@@ -92,7 +92,7 @@ type withdrawCmd struct{ decisionFlags }
 
 // Run closes the proposal, and nothing changes.
 func (c withdrawCmd) Run(ctx context.Context, p *program) error {
-	return c.decide(ctx, p, (*core.Approvals).Withdraw)
+	return c.decide(ctx, p, (*approvals.Approvals).Withdraw)
 }
 
 // waits says that a change has become a proposal, and how to approve it. It returns the error that ends the command

@@ -28,14 +28,14 @@ type auditListCmd struct {
 
 // Run prints them, the oldest first.
 func (c auditListCmd) Run(ctx context.Context, p *program) error {
-	filter := audit.AuditFilter{Actions: c.Action, After: c.After, Before: c.Before}
-	list := listing[audit.AuditRecord]{
-		read: func(actor access.Actor, page store.Page) (store.List[audit.AuditRecord], error) {
+	filter := audit.Filter{Actions: c.Action, After: c.After, Before: c.Before}
+	list := listing[audit.Entry]{
+		read: func(actor access.Actor, page store.Page) (store.List[audit.Entry], error) {
 			return p.app.Audit.List(ctx, actor, filter, page)
 		},
-		shape:   func(r audit.AuditRecord) any { return view.ShowAudit(r) },
+		shape:   func(r audit.Entry) any { return view.ShowAudit(r) },
 		columns: columnsOf("id at who role from action object"),
-		row: func(r audit.AuditRecord) []cell {
+		row: func(r audit.Entry) []cell {
 			return []cell{
 				ident(r.ID), instant(r.At), words(r.Username), words(r.Role), words(cmp.Or(r.Address, "command line")),
 				words(r.Action), words(r.Object),
@@ -52,5 +52,5 @@ func (c auditListCmd) Run(ctx context.Context, p *program) error {
 	if err := p.open(ctx); err != nil {
 		return err
 	}
-	return list.print(p, access.System(0), c.formFlags, c.orderFlags, p.core.Clock())
+	return list.print(p, access.System(0), c.formFlags, c.orderFlags, p.clock.Now())
 }

@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/clock"
 )
 
 // clockCmd groups the commands about the clock of a site.
@@ -61,7 +61,7 @@ func (c clockSetCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	moved, err := p.app.Clocks.Move(ctx, actor, to)
+	moved, err := p.app.Rates.MoveClock(ctx, actor, to)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (c clockSetCmd) target(ctx context.Context, p *program, actor access.Actor)
 	return now.Now.AddDate(0, 0, *c.Days), err
 }
 
-func (p *program) tellClock(t core.SiteTime, asJSON bool) error {
+func (p *program) tellClock(t clock.Time, asJSON bool) error {
 	if asJSON {
 		return p.printJSON(view.ShowClock(t))
 	}

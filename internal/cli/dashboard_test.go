@@ -80,13 +80,13 @@ func (w *walker) send() {
 // objects are the parts of addresses that name one of many.
 var objects = regexp.MustCompile(`/([0-9]+|[a-z]+_[0-9A-Za-z]{8,})(/|$)`)
 
-// sites are the parts of addresses that name a site.
-var sites = regexp.MustCompile(`/sites/[^/]+`)
+// siteParts are the parts of addresses that name a site.
+var siteParts = regexp.MustCompile(`/sites/[^/]+`)
 
 // kindOf is the page that an address shows: the same for each booking and site, and whatever a list is ordered by.
 func kindOf(address string) string {
 	path, _, _ := strings.Cut(strings.SplitN(address, "#", 2)[0], "?")
-	path = sites.ReplaceAllString(path, "/sites/#")
+	path = siteParts.ReplaceAllString(path, "/sites/#")
 	for range 2 {
 		path = objects.ReplaceAllString(path, "/#$2")
 	}

@@ -45,7 +45,7 @@ func (c eventsListCmd) Run(ctx context.Context, p *program) error {
 	if c.Limit < 0 {
 		return errs.WrongField("limit", "A number of events is expected, or 0 for all.")
 	}
-	show, left := api.New(p.app, p.core, api.Config{}), c.Limit
+	show, left := api.New(p.app, api.Config{}), c.Limit
 	list := listing[shownEvent]{
 		read: func(actor access.Actor, page store.Page) (list store.List[shownEvent], err error) {
 			for more := true; more && len(list.Items) < page.Size && (c.Limit == 0 || left > 0); {

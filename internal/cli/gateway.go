@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"holdfast/internal/book/merchants"
+	"holdfast/internal/book/onboarding"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/errs"
 
@@ -51,14 +52,14 @@ func (c channelGatewayCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	var view merchants.GatewayView
+	var view onboarding.GatewayView
 	switch {
 	case c.Processor != "":
 		in, err := p.readGateway()
 		if err != nil {
 			return err
 		}
-		view, err = p.app.Channels.SetGateway(ctx, actor, c.ID, merchants.GatewayFields{
+		view, err = p.app.Channels.SetGateway(ctx, actor, c.ID, onboarding.GatewayFields{
 			Processor: c.Processor, Credentials: merchants.Credentials{Key: in.Key, WebhookSecret: in.WebhookSecret, FieldsSecret: in.FieldsSecret},
 			Tokenizer: merchant.ProcessorFields{TokenizerID: in.TokenizerID, TokenizerKey: in.TokenizerKey},
 		})
@@ -66,7 +67,7 @@ func (c channelGatewayCmd) Run(ctx context.Context, p *program) error {
 			return err
 		}
 	case c.Remove:
-		if view, err = p.app.Channels.SetGateway(ctx, actor, c.ID, merchants.GatewayFields{}); err != nil {
+		if view, err = p.app.Channels.SetGateway(ctx, actor, c.ID, onboarding.GatewayFields{}); err != nil {
 			return err
 		}
 	default:
@@ -118,7 +119,7 @@ func wrongJSON(err error) string {
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-func (p *program) tellGateway(v merchants.GatewayView) {
+func (p *program) tellGateway(v onboarding.GatewayView) {
 	c := v.Channel
 	if c.Processor == "" {
 		p.printf("channel %d, %s, has no processor\n", c.ID, c.Name)

@@ -16,7 +16,6 @@ import (
 
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/store"
 )
@@ -40,7 +39,7 @@ func (c Config) keysBeside() string {
 	return strings.TrimSuffix(path, filepath.Ext(path)) + ".keys"
 }
 
-// findKeys gives the core its keys, and seals what an earlier version has left in plain text. Where no setting names the
+// findKeys gives the service its keys, and seals what an earlier version has left in plain text. Where no setting names the
 // file, it makes one for a database that has no sealed secrets yet. A database that has some needs the file that it had.
 func (p *program) findKeys(ctx context.Context) error {
 	if p.KeysFile == "" {
@@ -51,7 +50,7 @@ func (p *program) findKeys(ctx context.Context) error {
 		}
 	}
 	if p.KeysFile != "" {
-		p.core.Keys = p.readKeys
+		p.app.Vault.Keys = p.readKeys
 	}
 	if err := p.app.Secrets.SealPlain(ctx); err != nil {
 		return fmt.Errorf("the secrets in the database cannot be encrypted: %w", err)
@@ -248,7 +247,7 @@ func (c keysListCmd) Run(ctx context.Context, p *program) error {
 	list = append(list, secrets...)
 	return listing[listedKey]{
 		read: func(_ access.Actor, page store.Page) (store.List[listedKey], error) {
-			return core.PageOf(list, page), nil
+			return store.PageOf(list, page), nil
 		},
 		shape:   func(k listedKey) any { return k },
 		columns: columnsOf("key of use secrets"),
@@ -260,7 +259,7 @@ func (c keysListCmd) Run(ctx context.Context, p *program) error {
 			return []cell{words(k.ID), words(k.Of), words(k.Use), n}
 		},
 		none: "There are no keys.",
-	}.print(p, access.System(0), c.formFlags, c.orderFlags, p.core.Clock())
+	}.print(p, access.System(0), c.formFlags, c.orderFlags, p.clock.Now())
 }
 
 // keysOfSecrets lists the keys of the file, and those that the database needs and the file lacks. Without a file, as in a

@@ -55,7 +55,7 @@ func printList[T any](ctx context.Context, p *program, f listFlags, l listing[T]
 }
 
 // now is the time by the clock of the actor's site.
-func (p *program) now(actor access.Actor) time.Time { return p.core.Clock().Add(actor.Ahead) }
+func (p *program) now(actor access.Actor) time.Time { return p.clock.Now().Add(actor.Ahead) }
 
 // readTogether is how many rows are read, and printed, at once. A list may have more rows than there is memory.
 const readTogether = 1000

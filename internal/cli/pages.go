@@ -111,7 +111,7 @@ func (p *program) showPage(w http.ResponseWriter, r *http.Request, pages, servic
 	case !held.bare:
 		w.WriteHeader(held.status)
 	case held.status == http.StatusMethodNotAllowed:
-		api.RefuseMethod(p.core, w, r)
+		api.RefuseMethod(p.app, w, r)
 	default:
 		service.ServeHTTP(w, r)
 	}

@@ -12,7 +12,6 @@ import (
 	"holdfast/internal/api"
 	"holdfast/internal/app"
 	"holdfast/internal/notify/schedules"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/web/dashboard"
 	"holdfast/internal/web/kit"
 )
@@ -78,7 +77,7 @@ func TestPagesThatAreNotThereAreErrorsOfTheAPI(t *testing.T) {
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = io.WriteString(w, "the API says so")
 	})
-	p := &program{core: &core.Core{Random: strings.NewReader(strings.Repeat("random", 20)), Log: slog.New(slog.DiscardHandler)}}
+	p := &program{app: &app.App{Config: app.Config{Random: strings.NewReader(strings.Repeat("random", 20)), Log: slog.New(slog.DiscardHandler)}}}
 	for _, c := range []struct {
 		method, path string
 		status       int

@@ -12,7 +12,6 @@ import (
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/store"
 )
 
@@ -125,7 +124,7 @@ func (c userListCmd) Run(ctx context.Context, p *program) error {
 			return err
 		}
 	}
-	return list.print(p, access.System(0), c.formFlags, c.orderFlags, p.core.Clock())
+	return list.print(p, access.System(0), c.formFlags, c.orderFlags, p.clock.Now())
 }
 
 // userPasswordCmd changes a password.
@@ -314,7 +313,7 @@ func (c tokenListCmd) Run(ctx context.Context, p *program) error {
 	return printList(ctx, p, c.listFlags, listing[identity.APIToken]{
 		read: func(actor access.Actor, page store.Page) (list store.List[identity.APIToken], err error) {
 			all, err := p.app.Tokens.List(ctx, actor)
-			return core.PageOf(all, page), err
+			return store.PageOf(all, page), err
 		},
 		shape:   func(t identity.APIToken) any { return view.ShowToken(t) },
 		columns: columnsOf("id name user created expires last_used abilities addresses"),

@@ -17,10 +17,10 @@ import (
 
 	"holdfast/internal/app"
 	"holdfast/internal/book/merchants"
+	"holdfast/internal/book/payments"
 	"holdfast/internal/domain/fx"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/protection"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/store"
 	"holdfast/internal/web"
@@ -50,7 +50,6 @@ type program struct {
 
 	site merchant.Site // the site that the command works on; known after operatorAt
 	db   *store.DB
-	core *core.Core
 	app  *app.App
 }
 
@@ -106,14 +105,13 @@ func (p *program) openBy(ctx context.Context, open func(context.Context, string,
 	if err := opened.Migrate(ctx); err != nil {
 		return err
 	}
-	p.core = &core.Core{
+	p.app = app.New(app.Config{
 		Store: opened, Clock: p.clock.Now, Random: rand.Reader, NewUUID: newUUID, Log: p.log(), Cost: secrets.DefaultPasswordCost,
 		ReservedPaths: []string{p.AuthSegment}, Rulepacks: rulepacks, Profile: merchant.Profile(p.Profile), ForexMargin: margin,
-		Gateways: gateways, Processing: core.GatewaySettings{
+		Gateways: gateways, Processing: payments.Settings{
 			BaseURL: p.base, CallTimeout: p.PaymentTimeout, ChallengeLife: p.ChallengeLife, InFlight: p.PaymentsAtOnce,
 		},
-	}
-	p.app = app.New(p.core)
+	})
 	p.app.Webhooks.Private, p.app.Webhooks.Lookup = p.WebhookPrivate, lookup
 	if p.app.Mails.Transport, err = p.transport(); err != nil {
 		return err
@@ -123,7 +121,7 @@ func (p *program) openBy(ctx context.Context, open func(context.Context, string,
 	if err := p.findKeys(ctx); err != nil {
 		return err
 	}
-	return merchants.CheckProfile(ctx, p.core)
+	return merchants.CheckProfile(ctx, p.app.DB, p.app.Config.Profile)
 }
 
 // makeModal makes the payment modal for those who serve it. Commands do without: its texts take longer than most of them.

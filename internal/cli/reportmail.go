@@ -151,7 +151,7 @@ func (c reportMailOrderCmd) Run(ctx context.Context, p *program) error {
 // makePages makes the dashboard's pages, so that the one of a report is tried first, as the page of the form does.
 func (p *program) makePages() error {
 	_, err := dashboard.New(kit.Config{ // nothing leaves from here, so links in what is tried need no base
-		Log: p.log(), Profile: string(p.Profile), Clock: p.core.Clock, AddressOf: func(*http.Request) string { return "" },
+		Log: p.log(), Profile: string(p.Profile), Clock: p.clock.Now, AddressOf: func(*http.Request) string { return "" },
 	}, p.app)
 	return err
 }

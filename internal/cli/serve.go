@@ -74,7 +74,7 @@ func (p *program) listen(ctx context.Context) (net.Listener, error) {
 
 // serve answers requests until the context ends. Then it takes no new ones, and waits for the open ones.
 func (p *program) serve(ctx context.Context, listener net.Listener) error {
-	log := p.core.Log
+	log := p.app.Config.Log
 	slog.SetDefault(log) // of store/sqlite, which tells of a failed sync
 	cfg := p.api(p.baseURL(listener.Addr()))
 	cfg.Timeout, cfg.TestCards = requestTimeout, modalCards()
@@ -90,7 +90,7 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	}
 	tuneRuntime()
 	p.pages = web.New(pages)
-	service := api.New(p.app, p.core, cfg)
+	service := api.New(p.app, cfg)
 	p.app.Webhooks.Show = service.ShowEvents
 	err := p.makeModal()
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	}
 	p.dashboard, err = dashboard.New(kit.Config{
 		Log: log, Base: cfg.BaseURL, Profile: string(p.Profile), Version: moduleVersion(), API: "/" + p.RESTRoot + "/" + p.Namespace + "/v2",
-		FontDir: cfg.FontDir, Clock: p.core.Clock, AddressOf: service.AddressOf, Noting: p.core.NotingLag,
+		FontDir: cfg.FontDir, Clock: p.clock.Now, AddressOf: service.AddressOf, Noting: p.app.Health.NotingLag,
 		ImportBytes: cfg.ImportBytes, ImportRows: cfg.ImportRows,
 	}, p.app)
 	if err != nil {
@@ -123,7 +123,7 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	server.RegisterOnShutdown(service.Stop)
 	defer p.startJobs(ctx)()
 	stopped := make(chan error, 1)
-	go func() { stopped <- server.Serve(api.Listen(listener, p.core)) }()
+	go func() { stopped <- server.Serve(api.Listen(listener, p.app)) }()
 	log.Info("serving", "address", listener.Addr().String(), "engine", p.db.Engine())
 	select {
 	case err := <-stopped:
@@ -170,7 +170,7 @@ func (p *program) startJobs(ctx context.Context) (stop func()) {
 	if p.AnchorFile != "" {
 		more = append(more, jobs.Job{Name: "anchor-heads", Every: p.AnchorEvery, Run: p.anchor})
 	}
-	runner := jobs.New(p.app, p.core.Log, more...)
+	runner := jobs.New(p.app, p.app.Config.Log, more...)
 	var running sync.WaitGroup
 	running.Go(func() { runner.Run(ctx) })
 	return func() {

@@ -133,7 +133,7 @@ func (c siteListCmd) Run(ctx context.Context, p *program) error {
 	if err := p.open(ctx); err != nil {
 		return err
 	}
-	return list.print(p, access.System(0), c.formFlags, c.orderFlags, p.core.Clock())
+	return list.print(p, access.System(0), c.formFlags, c.orderFlags, p.clock.Now())
 }
 
 // siteVariable names the site of commands that are not told one.

@@ -276,7 +276,7 @@ func (c statementsIssueCmd) Run(ctx context.Context, p *program) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(left.From.Sub(p.core.Clock())):
+		case <-time.After(left.From.Sub(p.clock.Now())):
 		}
 		more, err := p.app.Statements.Issue(ctx, actor)
 		if err != nil {

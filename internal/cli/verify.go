@@ -72,7 +72,7 @@ func (c verifyCmd) Run(ctx context.Context, p *program) error {
 		}
 		return errors.Join(writeHeads(p.stdout, heads), c.mailHeads(ctx, p, heads))
 	}
-	began := p.core.Clock()
+	began := p.clock.Now()
 	report, err := p.app.Verify.Run(ctx, actor, q)
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ import (
 	"holdfast/internal/domain/proposal"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/approvals"
 	"holdfast/internal/report"
 	"holdfast/internal/store"
 )
@@ -297,7 +297,7 @@ func (m *maker) makeLiveSite(ctx context.Context) error {
 		return err
 	}
 	page := store.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id"}
-	open := core.ProposalFilter{States: []proposal.State{proposal.Open}}
+	open := approvals.Filter{States: []proposal.State{proposal.Open}}
 	waiting, err := m.app.Approvals.List(ctx, proposer, open, page)
 	if err == nil && len(waiting.Items) > 0 {
 		m.world.Proposal = waiting.Items[0].ID

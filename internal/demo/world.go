@@ -11,6 +11,7 @@ import (
 	"holdfast/internal/app"
 	"holdfast/internal/book/imports"
 	"holdfast/internal/book/merchants"
+	"holdfast/internal/book/onboarding"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/merchant"
@@ -116,7 +117,7 @@ func (m *maker) makeSite(ctx context.Context) error {
 	m.actor = merchants.SystemAt(site)
 	if m.isNew && m.Day != nil {
 		to := m.Day.Start().Add(officeHours).Add(-m.back)
-		if _, err := m.app.Clocks.Move(ctx, m.actor, to); err != nil {
+		if _, err := m.app.Rates.MoveClock(ctx, m.actor, to); err != nil {
 			return err
 		}
 		if site, err = m.app.Sites.At(ctx, system, SitePath); err != nil {
@@ -304,7 +305,7 @@ func (m *maker) letProcess(ctx context.Context, id int64) error {
 	if _, err := m.app.Channels.Change(ctx, m.actor, id, fields); err != nil {
 		return err
 	}
-	_, err := m.app.Channels.SetGateway(ctx, m.actor, id, merchants.GatewayFields{
+	_, err := m.app.Channels.SetGateway(ctx, m.actor, id, onboarding.GatewayFields{
 		Processor: processor, Credentials: merchants.Credentials{Key: processorKey},
 	})
 	return err

@@ -14,10 +14,11 @@ import (
 	"sync"
 	"time"
 
+	"holdfast/internal/account/identity"
 	"holdfast/internal/app"
 	"holdfast/internal/book/imports"
 	"holdfast/internal/book/paymentfile"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/leases"
 )
 
 // Bounds of a run. A run always ends before its lease, so that two processes never run the same job at the same time.
@@ -45,7 +46,7 @@ type Job struct {
 
 // Runner runs jobs as they come due.
 type Runner struct {
-	work     *core.Work
+	work     *leases.Work
 	log      *slog.Logger
 	jobs     []Job
 	failures *failures
@@ -87,7 +88,7 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 		{Name: "import-files", Every: quickTick, Talks: true, Run: func(ctx context.Context) (bool, error) {
 			return a.ImportFiles.Next(ctx, func(file io.Reader) iter.Seq2[imports.ImportedPayment, error] {
 				return paymentfile.Read(file, nil)
-			})
+			}, identity.Standing)
 		}},
 		{Name: "forget-imports", Every: time.Hour, Run: a.ImportFiles.Forget},
 		{Name: "forget-modal-sessions", Every: time.Hour, Run: a.Modals.Forget},
@@ -112,7 +113,7 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 }
 
 // NewRunner makes a runner of the given jobs.
-func NewRunner(work *core.Work, log *slog.Logger, list []Job) *Runner {
+func NewRunner(work *leases.Work, log *slog.Logger, list []Job) *Runner {
 	return &Runner{work: work, log: log, jobs: list, failures: newFailures(work.Clock)}
 }
 

@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"holdfast/internal/jobs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/leases"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/dbtest"
 )
@@ -28,11 +29,11 @@ func (c *clock) set(t time.Time) { c.micros.Store(t.UnixMicro()) }
 
 func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-func work(db *store.DB, c *clock) *core.Work {
-	return &core.Work{Core: &core.Core{Store: db, Clock: c.now, Log: discard()}}
+func work(db *store.DB, c *clock) *leases.Work {
+	return &leases.Work{DB: sites.NewDB(db, c.now)}
 }
 
-func onBoth(t *testing.T, test func(t *testing.T, w *core.Work, c *clock)) {
+func onBoth(t *testing.T, test func(t *testing.T, w *leases.Work, c *clock)) {
 	t.Helper()
 	dbtest.OnBoth(t, func(t *testing.T, url string) {
 		c := &clock{}
@@ -42,7 +43,7 @@ func onBoth(t *testing.T, test func(t *testing.T, w *core.Work, c *clock)) {
 }
 
 func TestOneOfManyRunsAJob(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *core.Work, c *clock) {
+	onBoth(t, func(t *testing.T, w *leases.Work, c *clock) {
 		var runs atomic.Int64
 		job := jobs.Job{Name: "count", Every: time.Minute, Run: func(context.Context) (bool, error) {
 			runs.Add(1)
@@ -63,7 +64,7 @@ func TestOneOfManyRunsAJob(t *testing.T) {
 }
 
 func TestAFailedJobBacksOffAndComesBack(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *core.Work, c *clock) {
+	onBoth(t, func(t *testing.T, w *leases.Work, c *clock) {
 		fail, runs := true, 0
 		r := jobs.NewRunner(w, discard(), []jobs.Job{{Name: "flaky", Every: time.Hour, Run: func(context.Context) (bool, error) {
 			runs++
@@ -94,7 +95,7 @@ func TestAFailedJobBacksOffAndComesBack(t *testing.T) {
 }
 
 func TestAJobWhoseProcessDiedIsTakenOver(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *core.Work, c *clock) {
+	onBoth(t, func(t *testing.T, w *leases.Work, c *clock) {
 		dead, ok, err := w.Claim(t.Context(), "orphan", time.Minute)
 		if err != nil || !ok {
 			t.Fatalf("claim: %v, %v", ok, err)
@@ -124,7 +125,7 @@ func TestAJobWhoseProcessDiedIsTakenOver(t *testing.T) {
 }
 
 func TestAPanicIsAFailedRun(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *core.Work, c *clock) {
+	onBoth(t, func(t *testing.T, w *leases.Work, c *clock) {
 		r := jobs.NewRunner(w, discard(), []jobs.Job{{Name: "panic", Every: time.Hour, Run: func(context.Context) (bool, error) {
 			panic("at the disco")
 		}}})
@@ -140,7 +141,7 @@ func TestAPanicIsAFailedRun(t *testing.T) {
 }
 
 func TestAJobThatWaitsForOthersHoldsUpNobody(t *testing.T) {
-	onBoth(t, func(t *testing.T, w *core.Work, c *clock) {
+	onBoth(t, func(t *testing.T, w *leases.Work, c *clock) {
 		ctx, stop := context.WithCancel(t.Context())
 		var ran atomic.Int64
 		all := make(chan struct{})

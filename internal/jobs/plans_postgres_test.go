@@ -30,7 +30,7 @@ func TestPostgreSQLLooksUpByKeys(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.Engines[1].Database(t))
 	c := w.Channel(merchant.ModeProtectionOnly, "GBP")
-	ran := dbtest.Statements(w.Core.Store, func() {
+	ran := dbtest.Statements(w.App.DB.Store, func() {
 		payment := apptest.Report(payment.Purchase, w.Booking(c, 1000, "2024-09-14"), 1000)
 		payment.Reference = "R-1"
 		w.Must(payment)
@@ -39,7 +39,7 @@ func TestPostgreSQLLooksUpByKeys(t *testing.T) {
 			jobs.New(w.App, discard()).RunDue(t.Context())
 		}
 	})
-	dbtest.Write(t, w.Core.Store, func(tx *store.Tx) error {
+	dbtest.Write(t, w.App.DB.Store, func(tx *store.Tx) error {
 		// A thousand blocks and cells for each that is there. Of the other tables it is told that they are large.
 		for _, statement := range []string{
 			`INSERT INTO exposure_blocks SELECT site_id, view, block, cell + 1000 * n, counted, amount, by_end, by_start, locked, locked_end,
@@ -54,7 +54,7 @@ func TestPostgreSQLLooksUpByKeys(t *testing.T) {
 		}
 		return nil
 	})
-	dbtest.Large(t, w.Core.Store, growing...)
+	dbtest.Large(t, w.App.DB.Store, growing...)
 	for part, index := range byIndex {
 		if plan := plan(t, w, theLastWith(t, ran, part)); !strings.Contains(plan, index) {
 			t.Errorf("%s … goes without %s:\n%s", part, index, plan)
@@ -89,5 +89,5 @@ func theLastWith(t *testing.T, ran []dbtest.Statement, part string) (found dbtes
 
 func plan(t *testing.T, w *apptest.World, s dbtest.Statement) string {
 	t.Helper()
-	return strings.Join(dbtest.Plan(t, w.Core.Store, s), "\n")
+	return strings.Join(dbtest.Plan(t, w.App.DB.Store, s), "\n")
 }

@@ -33,7 +33,7 @@ func TestJobsReadNoWholeBook(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
 	c := w.Channel(merchant.ModeProtectionOnly, "GBP")
-	ran := dbtest.Statements(w.Core.Store, func() {
+	ran := dbtest.Statements(w.App.DB.Store, func() {
 		for range 3 {
 			b := w.Booking(c, 1000, "2024-09-14")
 			w.Must(apptest.Linked(payment.Refund, w.Must(apptest.Report(payment.Purchase, b, 1000)), b, 400))
@@ -51,7 +51,7 @@ func TestJobsReadNoWholeBook(t *testing.T) {
 			continue
 		}
 		seen[query] = true
-		for _, step := range dbtest.Plan(t, w.Core.Store, s) {
+		for _, step := range dbtest.Plan(t, w.App.DB.Store, s) {
 			found := everyRow.FindStringSubmatch(step)
 			if found == nil {
 				found = everySite.FindStringSubmatch(step)

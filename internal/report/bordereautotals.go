@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/book/statements"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/money"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -41,7 +41,7 @@ func (b *Bordereaux) Totals(ctx context.Context, actor access.Actor, report Bord
 	if err := actor.Require(access.ReadStatements); err != nil {
 		return nil, err
 	}
-	totals, err := core.ReadReport(ctx, b.Core, actor, func(tx *store.Tx) (map[totalKey]*BordereauTotal, error) {
+	totals, err := sites.Report(ctx, b.DB, actor, func(tx *store.Tx) (map[totalKey]*BordereauTotal, error) {
 		totals := map[totalKey]*BordereauTotal{}
 		codes, err := merchants.TaxCodes(tx, actor.SiteID)
 		if err != nil {
@@ -60,7 +60,7 @@ func (b *Bordereaux) Totals(ctx context.Context, actor access.Actor, report Bord
 	})
 	for after := int64(0); err == nil; {
 		var rows []BordereauRow
-		if rows, after, err = b.minimums(ctx, actor, report, after, b.Pieces.Lines); after == 0 {
+		if rows, after, err = b.minimums(ctx, actor, report, after, b.LinesAtOnce); after == 0 {
 			break
 		}
 		for _, row := range rows {

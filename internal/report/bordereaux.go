@@ -15,12 +15,15 @@ import (
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
 // Bordereaux makes the lists that the underwriter gets.
-type Bordereaux struct{ *core.Core }
+type Bordereaux struct {
+	*sites.DB
+	LinesAtOnce int // premium lines in one read
+}
 
 // BordereauQuery asks for the bordereau of a month.
 type BordereauQuery struct {
@@ -67,7 +70,7 @@ func (b *Bordereaux) Premium(ctx context.Context, actor access.Actor, in Bordere
 		return Bordereau{}, err
 	}
 	var names map[int64]string
-	report, err := core.Read(ctx, b.Core, actor, func(tx *store.Tx) (report Bordereau, err error) {
+	report, err := sites.Read(ctx, b.DB, actor, func(tx *store.Tx) (report Bordereau, err error) {
 		problems := in.Problems.Clone()
 		_, report.KnownAt = ledger.Moment{KnownAt: in.KnownAt}.Complete(tx.Now, &problems)
 		report.Period, err = monthOf(in.Month)
@@ -88,7 +91,7 @@ func (b *Bordereaux) Premium(ctx context.Context, actor access.Actor, in Bordere
 		if err != nil {
 			return report, err
 		}
-		if report.Insured, err = core.SiteNameAt(tx, actor.SiteID, report.KnownAt, site.Name); err != nil {
+		if report.Insured, err = sites.NameAt(tx, actor.SiteID, report.KnownAt, site.Name); err != nil {
 			return report, err
 		}
 		if report.Contract, err = merchants.ContractKnown(tx, actor.SiteID, report.Period.Last, report.KnownAt); err != nil {
@@ -97,7 +100,7 @@ func (b *Bordereaux) Premium(ctx context.Context, actor access.Actor, in Bordere
 		names, err = ledger.ChannelNamesAt(tx, actor.SiteID, report.KnownAt)
 		return report, err
 	})
-	report.Rows = b.rows(ctx, actor, report, names, cmp.Or(in.Ahead, b.Pieces.Lines))
+	report.Rows = b.rows(ctx, actor, report, names, cmp.Or(in.Ahead, b.LinesAtOnce))
 	return report, err
 }
 
@@ -156,7 +159,7 @@ func (b *Bordereaux) rows(
 func (b *Bordereaux) minimums(
 	ctx context.Context, actor access.Actor, report Bordereau, after int64, size int,
 ) (rows []BordereauRow, last int64, err error) {
-	rows, err = core.Read(ctx, b.Core, actor, func(tx *store.Tx) ([]BordereauRow, error) {
+	rows, err = sites.Read(ctx, b.DB, actor, func(tx *store.Tx) ([]BordereauRow, error) {
 		var list []protection.BordereauMinimum
 		list, last, err = statements.MinimumsAfter(tx, actor.SiteID, report.Period.Last, report.KnownAt, after, size)
 		if err != nil {
@@ -195,7 +198,7 @@ func taxesOn(amount int64, codes []terms.TaxCode) (sum int64, err error) {
 func (b *Bordereaux) piece(
 	ctx context.Context, actor access.Actor, report Bordereau, after statements.LineMark, taxes map[int64][]terms.TaxCode, size int,
 ) ([]BordereauRow, error) {
-	return core.Read(ctx, b.Core, actor, func(tx *store.Tx) ([]BordereauRow, error) {
+	return sites.Read(ctx, b.DB, actor, func(tx *store.Tx) ([]BordereauRow, error) {
 		lines, err := statements.BordereauAfter(tx, actor.SiteID, report.Period.First.Start(), (report.Period.Last + 1).Start(),
 			report.KnownAt, after, size)
 		if err != nil {

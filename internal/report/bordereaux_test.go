@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"holdfast/internal/api"
+	"holdfast/internal/app"
 	"holdfast/internal/book/statements"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
@@ -78,7 +79,7 @@ func TestABordereauStays(t *testing.T) {
 func TestLinesAreReadInPieces(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		w.Core.Pieces.Lines = 3
+		w.With(func(cfg *app.Config) { cfg.Batches.Lines = 3 })
 		taxes := []terms.TaxCode{{Code: "IPT", RatePPM: 123_456}}
 		w.Policy(terms.PolicyFields{From: apptest.DayPtr(t, "2024-01-01"), TaxCodes: &taxes})
 		c := w.Channel(merchant.ModeProtectionOnly, "GBP")
@@ -122,7 +123,7 @@ func TestLinesAreReadInPieces(t *testing.T) {
 func TestBordereauAndStatementsReconcile(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		w.Core.Pieces.Lines = 1
+		w.With(func(cfg *app.Config) { cfg.Batches.Lines = 1 })
 		taxes := []terms.TaxCode{{Code: "IPT", RatePPM: 120_000}}
 		minimum := int64(5000)
 		w.Policy(terms.PolicyFields{From: apptest.DayPtr(t, "2024-01-01"), TaxCodes: &taxes, MinimumPerMonth: &minimum})

@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/domain/fx"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/protection"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -80,7 +80,7 @@ func (g *pager[R, T]) end(err error) (store.List[T], error) {
 // Details lists the allocations and bookings behind a report, a page of them, in order of bookings and payments. They add
 // up to the figures of the report of the same query.
 func (e *Exposure) Details(ctx context.Context, actor access.Actor, in DetailsQuery) (report DetailsReport, err error) {
-	return core.ReadReport(ctx, e.Core, actor, func(tx *store.Tx) (report DetailsReport, err error) {
+	return sites.Report(ctx, e.DB, actor, func(tx *store.Tx) (report DetailsReport, err error) {
 		pages := pager[DetailsReport, exposure.Detail]{page: in.Page}
 		if report, err = in.each(tx, actor.SiteID, pages.add); err == nil || errors.Is(err, errEnough) {
 			report.Items, err = pages.end(err)
@@ -93,7 +93,7 @@ func (e *Exposure) Details(ctx context.Context, actor access.Actor, in DetailsQu
 func (e *Exposure) EachDetail(
 	ctx context.Context, actor access.Actor, in DetailsQuery, each func(DetailsReport, exposure.Detail) error,
 ) (DetailsReport, error) {
-	return core.ReadReport(ctx, e.Core, actor, func(tx *store.Tx) (DetailsReport, error) {
+	return sites.Report(ctx, e.DB, actor, func(tx *store.Tx) (DetailsReport, error) {
 		report, err := in.each(tx, actor.SiteID, each)
 		return report, err
 	})
@@ -165,7 +165,7 @@ func (in DetailsQuery) each(
 func (e *Exposure) MovementDetails(
 	ctx context.Context, actor access.Actor, in MovementQuery, page store.Page,
 ) (report MovementDetailsReport, err error) {
-	return core.ReadReport(ctx, e.Core, actor, func(tx *store.Tx) (report MovementDetailsReport, err error) {
+	return sites.Report(ctx, e.DB, actor, func(tx *store.Tx) (report MovementDetailsReport, err error) {
 		pages := pager[MovementDetailsReport, exposure.MovementDetail]{page: page}
 		if report, err = in.each(tx, actor.SiteID, pages.add); err == nil || errors.Is(err, errEnough) {
 			report.Items, err = pages.end(err)
@@ -178,7 +178,7 @@ func (e *Exposure) MovementDetails(
 func (e *Exposure) EachMovementDetail(
 	ctx context.Context, actor access.Actor, in MovementQuery, each func(MovementDetailsReport, exposure.MovementDetail) error,
 ) (MovementDetailsReport, error) {
-	return core.ReadReport(ctx, e.Core, actor, func(tx *store.Tx) (MovementDetailsReport, error) {
+	return sites.Report(ctx, e.DB, actor, func(tx *store.Tx) (MovementDetailsReport, error) {
 		report, err := in.each(tx, actor.SiteID, each)
 		return report, err
 	})

@@ -53,7 +53,7 @@ func wantDetails(t *testing.T, w *apptest.World, when string, q report.ExposureQ
 // closedNow is how many allocations a list of today leaves unread.
 func closedNow(t *testing.T, w *apptest.World) (n int) {
 	t.Helper()
-	err := w.Core.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
+	err := w.App.DB.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
 		return tx.Row(`SELECT COUNT(*) FROM allocations WHERE closed`, nil, &n)
 	})
 	if err != nil {

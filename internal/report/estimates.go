@@ -14,7 +14,7 @@ import (
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -62,7 +62,7 @@ func (in EstimateQuery) exposure() ExposureQuery {
 
 // Model estimates exposure from card turnover alone, and compares that with the actual exposure of the same channels.
 func (e *Exposure) Model(ctx context.Context, actor access.Actor, in EstimateQuery) (ModelReport, error) {
-	return core.ReadReport(ctx, e.Core, actor, func(tx *store.Tx) (report ModelReport, err error) {
+	return sites.Report(ctx, e.DB, actor, func(tx *store.Tx) (report ModelReport, err error) {
 		site, err := merchants.Site(tx, actor.SiteID)
 		if err != nil {
 			return report, err
@@ -111,7 +111,7 @@ func (in EstimateQuery) bands() estimate.Bands {
 // WhatIf says what is lost if channels fail at the end of a day: those of the query, or all if it names none.
 func (e *Exposure) WhatIf(ctx context.Context, actor access.Actor, in EstimateQuery) (WhatIfReport, error) {
 	done := false
-	report, err := core.Read(ctx, e.Core, actor, func(tx *store.Tx) (report WhatIfReport, err error) {
+	report, err := sites.Read(ctx, e.DB, actor, func(tx *store.Tx) (report WhatIfReport, err error) {
 		site, q, err := in.exposure().on(tx, actor.SiteID)
 		if err == nil {
 			done, err = cubesKnow(tx, site.ID, q)
@@ -124,7 +124,7 @@ func (e *Exposure) WhatIf(ctx context.Context, actor access.Actor, in EstimateQu
 	if err != nil || done {
 		return report, err
 	}
-	return core.ReadReport(ctx, e.Core, actor, func(tx *store.Tx) (report WhatIfReport, err error) {
+	return sites.Report(ctx, e.DB, actor, func(tx *store.Tx) (report WhatIfReport, err error) {
 		site, q, err := in.exposure().on(tx, actor.SiteID)
 		if err != nil {
 			return report, err

@@ -16,7 +16,7 @@ import (
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -26,12 +26,12 @@ type explaining struct {
 	tx       *store.Tx
 	siteID   int64
 	moment   protection.Moment
-	core     *core.Core
+	room     *Protection
 	policies map[int64]terms.Policy // those read so far, by id
 }
 
-func newExplaining(core *core.Core, tx *store.Tx, siteID int64, m protection.Moment) *explaining {
-	return &explaining{tx: tx, siteID: siteID, moment: m, core: core, policies: map[int64]terms.Policy{}}
+func newExplaining(room *Protection, tx *store.Tx, siteID int64, m protection.Moment) *explaining {
+	return &explaining{tx: tx, siteID: siteID, moment: m, room: room, policies: map[int64]terms.Policy{}}
 }
 
 // all explains allocations and their premium, in the order of the ids.
@@ -56,7 +56,7 @@ func (e *explaining) all(ids []int64) ([]protection.Explained, error) {
 	list := make([]protection.Explained, len(ids))
 	for i, id := range ids {
 		f := facts[id]
-		list[i] = explainOver(protection.Explain(f.History, e.moment, e.core.Rulepacks), over)
+		list[i] = explainOver(protection.Explain(f.History, e.moment, e.room.Rulepacks), over)
 		policy, err := e.policyOf(f.Allocation)
 		if err != nil {
 			return nil, err
@@ -100,13 +100,13 @@ type BookingProtection struct {
 func (p *Protection) ExplainBooking(
 	ctx context.Context, actor access.Actor, id int64, in ProtectionQuery, page store.Page,
 ) (BookingProtection, error) {
-	read := core.Read[BookingProtection]
+	read := sites.Read[BookingProtection]
 	if many, err := p.manyPayments(ctx, actor, id); err != nil {
 		return BookingProtection{}, err
 	} else if many {
-		read = core.ReadReport[BookingProtection]
+		read = sites.Report[BookingProtection]
 	}
-	return read(ctx, p.Core, actor, func(tx *store.Tx) (report BookingProtection, err error) {
+	return read(ctx, p.DB, actor, func(tx *store.Tx) (report BookingProtection, err error) {
 		if report.Moment, err = in.complete(tx); err != nil {
 			return report, err
 		}
@@ -116,26 +116,26 @@ func (p *Protection) ExplainBooking(
 			err = store.ErrNotFound
 		}
 		if err != nil {
-			return report, core.NotFoundAs(errs.RecordNotFound, err, "There is no booking %d.", id)
+			return report, store.NotFoundAs(errs.RecordNotFound, err, "There is no booking %d.", id)
 		}
 		m := &report.Moment
 		if report.Policy, err = merchants.PolicyKnown(tx, actor.SiteID, m.AsOf, m.KnownAt); err != nil {
 			return report, err
 		}
 		m.Recognition = report.Policy.Recognition
-		return report, report.add(newExplaining(p.Core, tx, actor.SiteID, *m), page)
+		return report, report.add(newExplaining(p, tx, actor.SiteID, *m), page)
 	})
 }
 
 // manyPayments reports whether a booking has so many payments that explaining it takes long.
 func (p *Protection) manyPayments(ctx context.Context, actor access.Actor, id int64) (bool, error) {
-	booking, err := core.Read(ctx, p.Core, actor, func(tx *store.Tx) (booking.Booking, error) {
+	booking, err := sites.Read(ctx, p.DB, actor, func(tx *store.Tx) (booking.Booking, error) {
 		return bookings.Alone(tx, actor.SiteID, id)
 	})
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
-	return booking.Payments > int64(p.Pieces.Allocations), err
+	return booking.Payments > int64(p.Allocations), err
 }
 
 // add reads the allocations piece by piece, adds them up, and keeps those of the page.
@@ -155,7 +155,7 @@ func (b *BookingProtection) add(e *explaining, page store.Page) error {
 	}
 	sums := exposure.NewExplainedBooking(total, !unprotected[b.Booking.ChannelID], m)
 	for after := int64(0); ; {
-		ids, err := ledger.AllocationIDsOfBooking(e.tx, e.siteID, b.Booking.ID, after, m.KnownAt, e.core.Pieces.Allocations)
+		ids, err := ledger.AllocationIDsOfBooking(e.tx, e.siteID, b.Booking.ID, after, m.KnownAt, e.room.Allocations)
 		if err != nil {
 			return err
 		}
@@ -171,7 +171,7 @@ func (b *BookingProtection) add(e *explaining, page store.Page) error {
 			}
 			after = x.ID
 		}
-		if len(ids) < e.core.Pieces.Allocations {
+		if len(ids) < e.room.Allocations {
 			break
 		}
 	}

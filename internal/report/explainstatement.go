@@ -15,7 +15,7 @@ import (
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -46,11 +46,11 @@ type StatementLineProtection struct {
 func (p *Protection) ExplainStatementLine(
 	ctx context.Context, actor access.Actor, id int64, in StatementLineQuery,
 ) (StatementLineProtection, error) {
-	read := core.Read[StatementLineProtection]
+	read := sites.Read[StatementLineProtection]
 	if in.long() {
-		read = core.ReadReport[StatementLineProtection]
+		read = sites.Report[StatementLineProtection]
 	}
-	return read(ctx, p.Core, actor, func(tx *store.Tx) (report StatementLineProtection, err error) {
+	return read(ctx, p.DB, actor, func(tx *store.Tx) (report StatementLineProtection, err error) {
 		m, err := in.complete(tx)
 		if err != nil {
 			return report, err
@@ -60,7 +60,7 @@ func (p *Protection) ExplainStatementLine(
 			err = store.ErrNotFound
 		}
 		if err != nil {
-			return report, core.NotFoundAs(errs.RecordNotFound, err, "There is no statement %d.", id)
+			return report, store.NotFoundAs(errs.RecordNotFound, err, "There is no statement %d.", id)
 		}
 		policy, err := merchants.PolicyKnown(tx, actor.SiteID, m.AsOf, m.KnownAt)
 		if err != nil {
@@ -68,7 +68,7 @@ func (p *Protection) ExplainStatementLine(
 		}
 		m.Recognition = policy.Recognition
 		report.Moment = m
-		line := statementLine{newExplaining(p.Core, tx, actor.SiteID, m), report.Statement.Statement, in.Page}
+		line := statementLine{newExplaining(p, tx, actor.SiteID, m), report.Statement.Statement, in.Page}
 		found, err := line.premium(&report, in.Line)
 		if err != nil || found {
 			return report, err
@@ -95,7 +95,7 @@ func (l statementLine) premium(report *StatementLineProtection, name string) (fo
 	if id, err := strconv.ParseUint(name, 10, 63); err == nil {
 		line, err := statements.Line(l.tx, l.siteID, l.ID, int64(id))
 		if err != nil {
-			return false, core.NotFoundAs(errs.RecordNotFound, err, "Statement %d has no premium line %d.", l.ID, id)
+			return false, store.NotFoundAs(errs.RecordNotFound, err, "Statement %d has no premium line %d.", l.ID, id)
 		}
 		report.Part = line.Part()
 		if l.page.Skip() == 0 {

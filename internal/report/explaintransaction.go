@@ -12,12 +12,16 @@ import (
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
 // Protection explains how the protection of a transaction, a booking or a line of a statement is computed.
-type Protection struct{ *core.Core }
+type Protection struct {
+	*sites.DB
+	Rulepacks   protection.Rulepacks // the dispute windows (R5)
+	Allocations int                  // that an explanation holds, besides the ones that it shows
+}
 
 // ProtectionQuery is the moment of an explanation: now, if it is zero.
 type ProtectionQuery struct {
@@ -50,7 +54,7 @@ type ProtectionReport struct {
 func (p *Protection) Explain(
 	ctx context.Context, actor access.Actor, id int64, in ProtectionQuery,
 ) (ProtectionReport, error) {
-	return core.Read(ctx, p.Core, actor, func(tx *store.Tx) (ProtectionReport, error) {
+	return sites.Read(ctx, p.DB, actor, func(tx *store.Tx) (ProtectionReport, error) {
 		m, err := in.complete(tx)
 		if err != nil {
 			return ProtectionReport{}, err
@@ -68,7 +72,7 @@ func (p *Protection) explain(
 		err = store.ErrNotFound
 	}
 	if err != nil {
-		return report, core.NotFoundAs(errs.RecordNotFound, err, "There is no transaction %d.", id)
+		return report, store.NotFoundAs(errs.RecordNotFound, err, "There is no transaction %d.", id)
 	}
 	if report.Policy, err = merchants.PolicyKnown(tx, siteID, m.AsOf, m.KnownAt); err != nil {
 		return report, err
@@ -92,6 +96,6 @@ func (p *Protection) explain(
 	for i, a := range allocations {
 		ids[i] = a.ID
 	}
-	report.Allocations, err = newExplaining(p.Core, tx, siteID, m).all(ids)
+	report.Allocations, err = newExplaining(p, tx, siteID, m).all(ids)
 	return report, err
 }

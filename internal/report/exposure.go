@@ -18,13 +18,13 @@ import (
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
 // Exposure computes what is lost if merchants fail (R7), and reports that are made from it.
 type Exposure struct {
-	*core.Core
+	*sites.DB
 	kept kept
 }
 

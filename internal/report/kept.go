@@ -6,15 +6,15 @@ import (
 	"sync"
 	"time"
 
+	"holdfast/internal/book/fixings"
 	"holdfast/internal/book/ledger"
-	"holdfast/internal/book/rates"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/exposure"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/terms"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -138,7 +138,7 @@ func answer[T any, R interface {
 ) (report T, err error) {
 	var asked ledger.Version
 	done := false
-	report, err = core.Read(ctx, e.Core, actor, func(tx *store.Tx) (report T, err error) {
+	report, err = sites.Read(ctx, e.DB, actor, func(tx *store.Tx) (report T, err error) {
 		v, keeps := in.version(tx, actor.SiteID)
 		if keeps {
 			var found any
@@ -164,7 +164,7 @@ func answer[T any, R interface {
 	if err != nil || done {
 		return report, err
 	}
-	return core.ReadReport(ctx, e.Core, actor, func(tx *store.Tx) (report T, err error) {
+	return sites.Report(ctx, e.DB, actor, func(tx *store.Tx) (report T, err error) {
 		v, keeps := in.version(tx, actor.SiteID)
 		if keeps && v == asked {
 			tx.UpToDate() // a standby has what the database had
@@ -200,7 +200,7 @@ func (e *Exposure) keep(tx *store.Tx, v ledger.Version, kind string, in Exposure
 	if err != nil {
 		return err
 	}
-	ratesUntil, err := rates.SameUntil(tx)
+	ratesUntil, err := fixings.SameUntil(tx)
 	if err != nil {
 		return err
 	}

@@ -137,7 +137,7 @@ func TestKeptReportsAreRight(t *testing.T) {
 			}
 			other.Actor = w.Actor
 			other.SetClock(w.Now())
-			want, err := keptReports(&report.Exposure{Core: w.Core}, w, channels)
+			want, err := keptReports(&report.Exposure{DB: w.App.DB}, w, channels)
 			if err != nil {
 				t.Fatalf("%s: %v", step.what, err)
 			}
@@ -176,7 +176,7 @@ func TestAKeptReportAsksOnce(t *testing.T) {
 		} {
 			ask()
 			w.Advance(time.Minute)
-			ran := dbtest.Statements(w.Core.Store, func() {
+			ran := dbtest.Statements(w.App.DB.Store, func() {
 				if known := ask(); !known.Equal(w.Now()) {
 					t.Errorf("the report is about %s and not about %s", known, w.Now())
 				}

@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/estimate"
 	"holdfast/internal/domain/exposure"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -28,7 +28,7 @@ type ModelDetailsReport struct {
 func (e *Exposure) ModelDetails(
 	ctx context.Context, actor access.Actor, in EstimateQuery, page store.Page,
 ) (report ModelDetailsReport, err error) {
-	return core.ReadReport(ctx, e.Core, actor, func(tx *store.Tx) (report ModelDetailsReport, err error) {
+	return sites.Report(ctx, e.DB, actor, func(tx *store.Tx) (report ModelDetailsReport, err error) {
 		pages := pager[ModelDetailsReport, estimate.ModelDetail]{page: page}
 		if report, err = in.each(tx, actor.SiteID, pages.add); err == nil || errors.Is(err, errEnough) {
 			report.Items, err = pages.end(err)
@@ -41,7 +41,7 @@ func (e *Exposure) ModelDetails(
 func (e *Exposure) EachModelDetail(
 	ctx context.Context, actor access.Actor, in EstimateQuery, each func(ModelDetailsReport, estimate.ModelDetail) error,
 ) (ModelDetailsReport, error) {
-	return core.ReadReport(ctx, e.Core, actor, func(tx *store.Tx) (ModelDetailsReport, error) {
+	return sites.Report(ctx, e.DB, actor, func(tx *store.Tx) (ModelDetailsReport, error) {
 		report, err := in.each(tx, actor.SiteID, each)
 		return report, err
 	})

@@ -43,7 +43,7 @@ func TestACopyThatGoesOnTellsNoMoreThanItSays(t *testing.T) {
 		w.Must(apptest.Report(payment.Purchase, b, 20000))
 		w.Advance(time.Minute)
 		// The same database once more is a copy that has caught up since somebody looked.
-		w.Core.Store.Follow(store.Replica{Copy: dbtest.Open(t, w.URL, w.Now), Behind: func(context.Context) (time.Duration, error) {
+		w.App.DB.Store.Follow(store.Replica{Copy: dbtest.Open(t, w.URL, w.Now), Behind: func(context.Context) (time.Duration, error) {
 			return 5 * time.Second, nil
 		}})
 		w.Must(apptest.Report(payment.Purchase, b, 30000))
@@ -60,7 +60,7 @@ func TestACopyThatGoesOnTellsNoMoreThanItSays(t *testing.T) {
 		if r := w.Ageing(report.ExposureQuery{}); r.Total != 50000 || !r.Query.KnownAt.Equal(w.Now()) {
 			t.Errorf("of the same version: %d as known at %s", r.Total, r.Query.KnownAt)
 		}
-		if is, _ := w.Core.Store.Replica(); is.Reports != 3 {
+		if is, _ := w.App.DB.Store.Replica(); is.Reports != 3 {
 			t.Errorf("%d reports were read from the copy", is.Reports)
 		}
 	})
@@ -77,9 +77,9 @@ func TestReportsFromACopySayWhatTheyKnow(t *testing.T) {
 	w.Advance(time.Minute)
 	standby, copied := aCopy(t, w), w.Now()
 	behind := func(context.Context) (time.Duration, error) { return w.Now().Sub(copied), nil }
-	w.Core.Store.Follow(store.Replica{Copy: standby, Most: time.Minute, Behind: behind})
+	w.App.DB.Store.Follow(store.Replica{Copy: standby, Most: time.Minute, Behind: behind})
 	reads := func() int64 {
-		is, _ := w.Core.Store.Replica()
+		is, _ := w.App.DB.Store.Replica()
 		return is.Reports
 	}
 	ask := func(when string, q report.ExposureQuery, total int64, known time.Time, read int64) {
@@ -96,7 +96,7 @@ func TestReportsFromACopySayWhatTheyKnow(t *testing.T) {
 	// What is kept of now stays while reports come from the copy.
 	w.RunOff(report.ExposureQuery{})
 	ask("the copy is behind", report.ExposureQuery{}, 20000, copied, 2)
-	ran := dbtest.Statements(w.Core.Store, func() { w.RunOff(report.ExposureQuery{}) })
+	ran := dbtest.Statements(w.App.DB.Store, func() { w.RunOff(report.ExposureQuery{}) })
 	if len(ran) != 1 {
 		t.Errorf("after that, a report that was kept takes %d statements", len(ran))
 	}

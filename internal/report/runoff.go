@@ -6,16 +6,16 @@ import (
 	"slices"
 	"time"
 
+	"holdfast/internal/book/fixings"
 	"holdfast/internal/book/ledger"
 	"holdfast/internal/book/merchants"
-	"holdfast/internal/book/rates"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/exposure"
 	"holdfast/internal/domain/fx"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -137,7 +137,7 @@ func ageingOf(tx *store.Tx, site merchant.Site, q exposure.ReportQuery) (report 
 
 // Movement computes why the exposure on two days differs, line by line (R8).
 func (e *Exposure) Movement(ctx context.Context, actor access.Actor, in MovementQuery) (MovementReport, error) {
-	return core.ReadReport(ctx, e.Core, actor, func(tx *store.Tx) (report MovementReport, err error) {
+	return sites.Report(ctx, e.DB, actor, func(tx *store.Tx) (report MovementReport, err error) {
 		site, q, err := in.movement(tx, actor.SiteID)
 		if err != nil {
 			return report, err
@@ -217,12 +217,12 @@ func ratesOn(tx *store.Tx, site merchant.Site, q exposure.ReportQuery, day civil
 	if !slices.Contains(currencies, q.Currency) {
 		currencies = append(currencies, q.Currency)
 	}
-	fixings, err := rates.FixingsUpTo(tx, rates.ProvidersOf(site), currencies, day, q.KnownAt)
+	fixings, err := fixings.UpTo(tx, fixings.ProvidersOf(site), currencies, day, q.KnownAt)
 	return fx.NewTable(fixings), err
 }
 
 // isFinal says whether a report about what was known at an instant can no longer change (R0).
 func isFinal(tx *store.Tx, siteID int64, knownAt time.Time) (bool, error) {
-	final, err := core.Final(tx, siteID)
+	final, err := sites.Final(tx, siteID)
 	return err == nil && !knownAt.After(final), err
 }

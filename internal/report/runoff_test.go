@@ -281,7 +281,7 @@ func aLife(t *testing.T, w *apptest.World) {
 func fromRows(t *testing.T, w *apptest.World, fn func()) {
 	t.Helper()
 	since := func(instant int64) {
-		dbtest.Write(t, w.Core.Store, func(tx *store.Tx) error {
+		dbtest.Write(t, w.App.DB.Store, func(tx *store.Tx) error {
 			_, err := tx.Exec(`INSERT INTO exposure_folds (site_id, version, known_since) VALUES ($1, 1, $2)
 				ON CONFLICT (site_id) DO UPDATE SET known_since = excluded.known_since`, w.Site.ID, instant)
 			return err

@@ -9,12 +9,12 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
 // System says how the whole deployment stands.
-type System struct{ *core.Core }
+type System struct{ *sites.DB }
 
 // SystemReport is how the deployment stands at an instant of the real clock.
 type SystemReport struct {
@@ -102,7 +102,7 @@ func (s *System) Report(ctx context.Context, actor access.Actor) (report SystemR
 				var m MovedClock
 				var ahead int64
 				err := scan(&m.Path, &m.Name, &ahead)
-				m.Ahead = core.Microseconds(ahead)
+				m.Ahead = sites.Microseconds(ahead)
 				report.Moved = append(report.Moved, m)
 				return err
 			})

@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/estimate"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -34,7 +34,7 @@ type VintageReport struct {
 // Vintages tells for each month of payment of a channel how much was refunded and charged back, and how much of the premium is
 // earned (R10). It reads all payments of the channel.
 func (e *Exposure) Vintages(ctx context.Context, actor access.Actor, in VintageQuery) (VintageReport, error) {
-	return core.ReadReport(ctx, e.Core, actor, func(tx *store.Tx) (report VintageReport, err error) {
+	return sites.Report(ctx, e.DB, actor, func(tx *store.Tx) (report VintageReport, err error) {
 		p := in.Problems.Clone()
 		report.AsOf, report.KnownAt = in.Complete(tx.Now, &p)
 		if err := merchants.CheckChannels(tx, actor.SiteID, []int64{in.ChannelID}, &p); err != nil {

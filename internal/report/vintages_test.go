@@ -120,7 +120,7 @@ func TestVintagesOfAnyHistory(t *testing.T) {
 func amountsByMonth(t *testing.T, w *apptest.World, channel int64, day civil.Day) map[string]estimate.Vintage {
 	t.Helper()
 	sums := map[string]estimate.Vintage{}
-	err := w.Core.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
+	err := w.App.DB.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
 		return ledger.Histories(tx, w.Site.ID, day, w.Now(), []int64{channel}, func(h protection.History) error {
 			if h.Decision.Reason == protection.ReasonNotCardPayment {
 				return nil

@@ -22,7 +22,7 @@ func paidAtOnce(t *testing.T, w *apptest.World, list ...payment.NewTransaction) 
 			return err
 		}
 	}
-	errs, statements := callsAtOnce(t, w.Core.Store, calls...)
+	errs, statements := callsAtOnce(t, w.App.DB.Store, calls...)
 	return made, errs, len(statements)
 }
 

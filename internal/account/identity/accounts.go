@@ -9,7 +9,8 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/audit"
+	"holdfast/internal/platform/secrets"
 	"holdfast/internal/store"
 )
 
@@ -17,7 +18,7 @@ import (
 const issuer = "holdfast"
 
 // Accounts makes and changes users and their access to sites.
-type Accounts struct{ *core.Core }
+type Accounts struct{ *Room }
 
 // CreateUser makes a user. With the role operator the user is one of the provider's own people. With another role the
 // user becomes a member of the actor's site.
@@ -50,14 +51,14 @@ func (a *Accounts) CreateUser(ctx context.Context, actor access.Actor, in UserFi
 		})
 		by := actor
 		if made.Operator {
-			by = core.OfDeployment(actor)
+			by = audit.OfDeployment(actor)
 		} else if err == nil {
 			err = SetMembership(tx, Membership{SiteID: actor.SiteID, UserID: made.ID, Role: role, CanSignOffPayout: mayPayOut})
 		}
 		if err != nil {
 			return err
 		}
-		return core.Record(tx, by, "user.create", userObject(made.ID), nil, auditedUser{
+		return audit.Record(tx, by, "user.create", userObject(made.ID), nil, auditedUser{
 			Username: made.Username, Email: made.Email, DisplayName: made.DisplayName, Role: string(role), CanSignOffPayout: mayPayOut,
 		})
 	})
@@ -140,7 +141,7 @@ func (a *Accounts) SetMembership(ctx context.Context, actor access.Actor, userID
 		if err := leavesAdmin(tx, actor); err != nil {
 			return err
 		}
-		return core.Record(tx, actor, "user.access", userObject(userID), before,
+		return audit.Record(tx, actor, "user.access", userObject(userID), before,
 			auditedUser{Username: user.Username, Role: string(role), CanSignOffPayout: mayPayOut})
 	})
 }
@@ -177,7 +178,7 @@ func (a *Accounts) RemoveMembership(ctx context.Context, actor access.Actor, use
 				return err
 			}
 		}
-		err = core.Record(tx, actor, "user.access_removed", userObject(userID), before, nil)
+		err = audit.Record(tx, actor, "user.access_removed", userObject(userID), before, nil)
 		for _, id := range ended {
 			err = errors.Join(err, recordTokenEnd(tx, actor, id))
 		}
@@ -203,7 +204,7 @@ func (a *Accounts) BeginTwoFactor(ctx context.Context, actor access.Actor, userI
 		return "", "", err
 	}
 	err = a.audited(ctx, actor, "user.two_factor_begin", userID, func(tx *store.Tx) error {
-		sealed, err := a.Seal(secret, core.PlaceOf(sealedTOTP, userID))
+		sealed, err := a.Vault.Seal(secret, secrets.PlaceOf(sealedTOTP, userID))
 		if err != nil {
 			return err
 		}
@@ -225,7 +226,7 @@ func (a *Accounts) PendingTwoFactor(ctx context.Context, actor access.Actor, use
 	if err != nil || !user.TwoFactorConfirmedAt.IsZero() {
 		return "", "", err
 	}
-	if secret, err = secretOf(a.Core, user); err != nil || secret == "" {
+	if secret, err = secretOf(a.Room, user); err != nil || secret == "" {
 		return "", "", err
 	}
 	uri, err = credentials.TOTPAddress(issuer, user.Username, secret)
@@ -247,7 +248,7 @@ func (a *Accounts) ConfirmTwoFactor(ctx context.Context, actor access.Actor, use
 		if err != nil {
 			return unknownUser(err)
 		}
-		secret, err := secretOf(a.Core, user)
+		secret, err := secretOf(a.Room, user)
 		if err != nil {
 			return err
 		}
@@ -258,7 +259,7 @@ func (a *Accounts) ConfirmTwoFactor(ctx context.Context, actor access.Actor, use
 		if err := ConfirmTwoFactor(tx, userID, step, hashes); err != nil {
 			return confirmedAlready(err)
 		}
-		return core.Record(tx, actor, "user.two_factor_confirm", userObject(userID), nil, auditedUser{Username: user.Username})
+		return audit.Record(tx, actor, "user.two_factor_confirm", userObject(userID), nil, auditedUser{Username: user.Username})
 	})
 	if err != nil {
 		return nil, err
@@ -287,7 +288,7 @@ func (a *Accounts) audited(
 			return unknownUser(err)
 		}
 		shape := auditedUser{Username: user.Username}
-		return core.Record(tx, actor, action, userObject(userID), shape, shape)
+		return audit.Record(tx, actor, action, userObject(userID), shape, shape)
 	})
 }
 
@@ -322,7 +323,7 @@ func confirmedAlready(err error) error {
 }
 
 func unknownUser(err error) error {
-	return core.NotFoundAs(errs.SettingNotFound, err, "There is no such user.")
+	return store.NotFoundAs(errs.SettingNotFound, err, "There is no such user.")
 }
 
 type auditedUser struct {

@@ -58,7 +58,7 @@ func TestATokenEndsForGoodWithTheAccessOfItsCreator(t *testing.T) {
 		text, err = make(apptest.ActorOf(admin, access.MemberAdmin))
 		apptest.WantKind(t, err, errs.Internal, "a new token, in the place of the old one")
 		act(access.MemberAdmin, errs.Internal)
-		entries, err := h.Audit.List(ctx, access.System(1), audit.AuditFilter{}, store.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"})
+		entries, err := h.Audit.List(ctx, access.System(1), audit.Filter{}, store.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"})
 		apptest.WantKind(t, err, errs.Internal, "reading the audit")
 		ended := 0
 		for _, entry := range entries.Items {
@@ -104,7 +104,7 @@ func TestAPasswordEndsTokensIfWanted(t *testing.T) {
 			_, err = h.Sessions.Authenticate(ctx, "demo", texts[1], "")
 			apptest.WantKind(t, err, c.other, "a colleague's token")
 		}
-		entries, err := h.Audit.List(ctx, access.System(1), audit.AuditFilter{}, store.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"})
+		entries, err := h.Audit.List(ctx, access.System(1), audit.Filter{}, store.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"})
 		apptest.WantKind(t, err, errs.Internal, "reading the audit")
 		if last := entries.Items[len(entries.Items)-1]; last.Action != "token.delete" {
 			t.Errorf("the last record of the site is %s", last.Action)
@@ -421,14 +421,14 @@ func TestAnOldPasswordHashIsMadeAnew(t *testing.T) {
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		user := h.User(t, "admin", access.MemberAdmin)
 		dearer := apptest.Process(t, h.DB, h.Now)
-		dearer.Core.Cost.Iterations = 2
+		dearer.App.Config.Cost.Iterations = 2
 		before, err := h.Login(t, "admin", apptest.GoodPassword)
 		apptest.WantKind(t, err, errs.Internal, "login")
 		_, err = dearer.Login(t, "admin", apptest.GoodPassword)
 		apptest.WantKind(t, err, errs.Internal, "login at another cost")
 		found, err := h.Accounts.UserNamed(t.Context(), access.System(1), "admin")
 		apptest.WantKind(t, err, errs.Internal, "reading the user")
-		if found.PasswordHash == user.PasswordHash || dearer.Core.Cost.Outdated(found.PasswordHash) {
+		if found.PasswordHash == user.PasswordHash || dearer.App.Config.Cost.Outdated(found.PasswordHash) {
 			t.Error("the hash is still of the old cost")
 		}
 		_, err = h.Sessions.Authenticate(t.Context(), "demo", before.Token, "")

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"holdfast/internal/domain/access"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/secrets"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -42,7 +42,7 @@ func CallerByUser(tx *store.Tx, path string, userID int64, keyID, family string)
 		LEFT JOIN sites s ON s.path = $3
 		LEFT JOIN memberships m ON m.site_id = s.id AND m.user_id = u.id
 		WHERE u.id = $4`, []any{keyID, family, path, userID}, c.dest(&ahead, &c.Stands)...)
-	c.Ahead = core.Microseconds(ahead)
+	c.Ahead = sites.Microseconds(ahead)
 	return c, err
 }
 
@@ -64,7 +64,7 @@ func CallerByToken(tx *store.Tx, path string, tokenID int64) (c Caller, err erro
 	if err != nil {
 		return c, err
 	}
-	c.Ahead, c.Token.SiteID = core.Microseconds(ahead), c.Membership.SiteID
+	c.Ahead, c.Token.SiteID = sites.Microseconds(ahead), c.Membership.SiteID
 	c.Token.LastUsedAt, c.Token.ExpiresAt = store.MaybeInstant(used), store.MaybeInstant(expires)
 	return c, limits.read(&c.Token)
 }
@@ -73,7 +73,7 @@ func CallerByToken(tx *store.Tx, path string, tokenID int64) (c Caller, err erro
 // asked for. tokenID is the API token with which they asked, or 0; userID is 0 for the program itself. The error is
 // store.ErrNotFound when the user has no access any more, or when the token is gone or has expired.
 func Standing(tx *store.Tx, siteID, userID, tokenID int64) (access.Actor, error) {
-	site, err := core.SiteAlone(tx, siteID)
+	site, err := sites.Alone(tx, siteID)
 	if err != nil {
 		return access.Actor{}, err
 	}
@@ -91,7 +91,7 @@ func Standing(tx *store.Tx, siteID, userID, tokenID int64) (access.Actor, error)
 	if err != nil {
 		return access.Actor{}, err
 	}
-	now := core.RealNow(tx).Add(caller.Ahead)
+	now := sites.RealNow(tx).Add(caller.Ahead)
 	actor, ok := caller.User.ActorAt(caller.Membership)
 	if !ok || caller.User.ID != userID || secrets.TokenExpired(caller.Token.ExpiresAt, now) {
 		return access.Actor{}, store.ErrNotFound

@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/account/identity"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/dbtest"
 )
@@ -23,7 +23,7 @@ func TestNoThirdTokenWhateverTheInterleaving(t *testing.T) {
 		for i := range 20 {
 			group.Go(func() {
 				err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
-					if err := core.LockSite(tx, site.ID); err != nil {
+					if err := sites.Lock(tx, site.ID); err != nil {
 						return err
 					}
 					n, err := identity.CountTokens(tx, site.ID)

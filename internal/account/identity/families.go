@@ -6,7 +6,7 @@ import (
 
 	"holdfast/internal/account/credentials"
 	"holdfast/internal/domain/access"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/audit"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/store"
 )
@@ -68,7 +68,7 @@ func (s *Sessions) rotate(ctx context.Context, user User, claims credentials.Cla
 			return err
 		}
 		by := access.Actor{UserID: user.ID, Username: user.Username, DisplayName: user.DisplayName}
-		return core.Record(tx, by, "session.reused", "user "+user.Username, nil, struct{}{})
+		return audit.Record(tx, by, "session.reused", "user "+user.Username, nil, struct{}{})
 	})
 	f.Secret = claims.Secret
 	return f, errors.Join(err, refused)

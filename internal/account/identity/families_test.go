@@ -83,7 +83,7 @@ func TestAnOldRefreshTokenEndsItsFamilyInEveryProcess(t *testing.T) {
 					t.Error("a token that nobody asked to rotate has rotated")
 				}
 				all := store.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"}
-				records, err := h.Audit.List(t.Context(), access.System(0), audit.AuditFilter{}, all)
+				records, err := h.Audit.List(t.Context(), access.System(0), audit.Filter{}, all)
 				apptest.WantKind(t, err, errs.Internal, "reading the audit")
 				last := records.Items[len(records.Items)-1]
 				if last.Action != "session.reused" || last.Object != "user ada" {

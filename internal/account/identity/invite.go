@@ -7,7 +7,7 @@ import (
 
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/audit"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/store"
 )
@@ -39,7 +39,7 @@ func (l *Links) Invite(
 	err = l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) (err error) {
 		kind, by := Invitation, actor
 		if role == access.Operator {
-			by = core.OfDeployment(actor)
+			by = audit.OfDeployment(actor)
 		}
 		if user, kind, err = l.invitee(tx, by, in, role); err != nil {
 			return err
@@ -54,7 +54,7 @@ func (l *Links) Invite(
 		if err != nil {
 			return err
 		}
-		return core.Record(tx, by, "user.invite", userObject(user.ID), nil, auditedUser{
+		return audit.Record(tx, by, "user.invite", userObject(user.ID), nil, auditedUser{
 			Username: user.Username, Email: in.Email, Role: string(role), CanSignOffPayout: mayPayOut,
 		})
 	})
@@ -111,7 +111,7 @@ func (l *Links) InviteAgain(ctx context.Context, actor access.Actor, userID int6
 		}
 		kind, by := Invitation, actor
 		if user.Operator {
-			by = core.OfDeployment(actor)
+			by = audit.OfDeployment(actor)
 			if err := actor.Require(access.ManageUsers); err != nil {
 				return err
 			}
@@ -128,7 +128,7 @@ func (l *Links) InviteAgain(ctx context.Context, actor access.Actor, userID int6
 		if err != nil {
 			return err
 		}
-		return core.Record(tx, by, "user.invite", userObject(user.ID), nil, auditedUser{Username: user.Username, Email: user.Email})
+		return audit.Record(tx, by, "user.invite", userObject(user.ID), nil, auditedUser{Username: user.Username, Email: user.Email})
 	})
 	return user, secret, err
 }

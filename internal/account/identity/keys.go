@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/account/credentials"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/audit"
 	"holdfast/internal/store"
 )
 
@@ -22,7 +22,7 @@ const ringLife = time.Minute
 
 // keys is the ring of JWT keys. It is kept in the database, so that every process accepts the tokens of the others.
 type keys struct {
-	*core.Core
+	*Room
 	mu     sync.Mutex
 	known  credentials.Keyring
 	readAt time.Time // zero: never
@@ -41,7 +41,7 @@ func (k *keys) ring(ctx context.Context, anew bool) (credentials.Keyring, error)
 	if err != nil {
 		return credentials.Keyring{}, err
 	}
-	opened, err := openKeys(k.Core, stored)
+	opened, err := openKeys(k.Room, stored)
 	if err != nil {
 		return credentials.Keyring{}, err
 	}
@@ -82,7 +82,7 @@ func (k *keys) fresh() (StoredKey, error) {
 	if err != nil {
 		return StoredKey{}, err
 	}
-	return sealKey(k.Core, key)
+	return sealKey(k.Room, key)
 }
 
 func signs(k StoredKey) bool { return k.RetiredAt.IsZero() }
@@ -97,7 +97,7 @@ func (k *keys) rotate(ctx context.Context, actor access.Actor) error {
 		if err := errors.Join(RetireJWTKeys(tx), InsertJWTKey(tx, fresh)); err != nil {
 			return err
 		}
-		return core.Record(tx, core.OfDeployment(actor), "keys.rotate", "key "+fresh.ID, nil, struct{}{})
+		return audit.Record(tx, audit.OfDeployment(actor), "keys.rotate", "key "+fresh.ID, nil, struct{}{})
 	})
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func (k *keys) revoke(ctx context.Context, actor access.Actor, id string) error 
 				return err
 			}
 		}
-		return core.Record(tx, core.OfDeployment(actor), "keys.revoke", "key "+id, nil, struct{}{})
+		return audit.Record(tx, audit.OfDeployment(actor), "keys.revoke", "key "+id, nil, struct{}{})
 	})
 	if err != nil {
 		return err

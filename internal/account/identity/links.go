@@ -12,7 +12,8 @@ import (
 	"holdfast/internal/domain/check"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/audit"
+	"holdfast/internal/platform/leases"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/store"
 )
@@ -68,7 +69,7 @@ type LinkMail struct {
 
 // Links makes one-time links and lets people use them: invitations and forgotten passwords.
 type Links struct {
-	*core.Core
+	*Room
 	// mail queues a mail in the same write. The room of mails stands above this one.
 	mail func(tx *store.Tx, m LinkMail) error
 	// sends says whether mails go out. Where none do, whoever invites is shown the link.
@@ -78,7 +79,7 @@ type Links struct {
 
 // NewLinks makes the use cases.
 func NewLinks(s *Sessions, mail func(tx *store.Tx, m LinkMail) error, sends func() bool) *Links {
-	return &Links{s.Core, mail, sends, s}
+	return &Links{s.Room, mail, sends, s}
 }
 
 // make makes a link for a user, ends the older ones like it, and has it mailed if the user has an e-mail address.
@@ -91,7 +92,7 @@ func (l *Links) make(tx *store.Tx, user User, link Link, mail LinkMail) (secret 
 		life = ResetLife
 	}
 	link.UserID, link.hash, link.MadeAt, link.EndsAt = user.ID, secrets.HashSecret(secret), tx.Now, tx.Now.Add(life)
-	if link.sealed, err = l.Seal(secret, core.PlaceOf(sealedLink, link.hash)); err != nil {
+	if link.sealed, err = l.Vault.Seal(secret, secrets.PlaceOf(sealedLink, link.hash)); err != nil {
 		return "", err
 	}
 	if err = endLinksLike(tx, link); err == nil {
@@ -117,7 +118,7 @@ func (l *Links) Secret(ctx context.Context, hash string) (secret string, err err
 	} else if err != nil {
 		return "", err
 	}
-	return l.Open(link.sealed, core.PlaceOf(sealedLink, link.hash))
+	return l.Vault.Open(link.sealed, secrets.PlaceOf(sealedLink, link.hash))
 }
 
 // OpenLink is a link as its owner sees it.
@@ -177,7 +178,7 @@ func (l *Links) Choose(ctx context.Context, secret, password, address string) er
 			}
 		}
 		shape := auditedUser{Username: user.Username}
-		return core.Record(tx, by, "user.password_by_link", userObject(user.ID), shape, shape)
+		return audit.Record(tx, by, "user.password_by_link", userObject(user.ID), shape, shape)
 	})
 }
 
@@ -291,13 +292,13 @@ func (l *Links) answer(tx *store.Tx, name string) error {
 // Forget removes a number of links that have ended. more: there may be some left.
 func (l *Links) Forget(ctx context.Context) (more bool, err error) {
 	err = l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
-		n, err := forgetLinks(tx, core.ForgetAtOnce)
-		more = n == core.ForgetAtOnce
+		n, err := forgetLinks(tx, leases.ForgetAtOnce)
+		more = n == leases.ForgetAtOnce
 		return err
 	})
 	return more, err
 }
 
 func noLink(err error) error {
-	return core.NotFoundAs(errs.SettingNotFound, err, "This link was used already, or its time is over.")
+	return store.NotFoundAs(errs.SettingNotFound, err, "This link was used already, or its time is over.")
 }

@@ -15,7 +15,7 @@ import (
 	"holdfast/internal/domain/check"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/leases"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/store"
 )
@@ -119,7 +119,7 @@ func (s *Sessions) judge(ctx context.Context, in Login) (attempt, error) {
 		if !right {
 			refused = errs.New(errs.LoginFailed, "The user name or the password is wrong.")
 		} else if !a.codeUsed {
-			if refused, err = useSecondFactor(s.Core, tx, a.user, in.Code); err != nil {
+			if refused, err = useSecondFactor(s.Room, tx, a.user, in.Code); err != nil {
 				return err
 			}
 		}
@@ -162,7 +162,7 @@ func (s *Sessions) begin(ctx context.Context, in Login) (a attempt, err error) {
 		if err != nil || !a.known || user.TwoFactorConfirmedAt.IsZero() {
 			return err
 		}
-		secret, err := secretOf(s.Core, user)
+		secret, err := secretOf(s.Room, user)
 		step, proven = credentials.CheckTOTP(secret, in.Code, tx.Now, user.TwoFactorLastStep)
 		return err
 	})
@@ -222,7 +222,7 @@ func (s *Sessions) checkPassword(user User, known bool, password string) (right 
 }
 
 // useSecondFactor uses up a code, if the user has a second factor. refused is the answer to a missing or wrong code.
-func useSecondFactor(c *core.Core, tx *store.Tx, user User, code string) (refused, err error) {
+func useSecondFactor(c *Room, tx *store.Tx, user User, code string) (refused, err error) {
 	if user.TwoFactorConfirmedAt.IsZero() {
 		return nil, nil
 	}
@@ -369,8 +369,8 @@ func (s *Sessions) readSites(ctx context.Context, session *Session, path string)
 // ForgetFailures removes a number of failed logins that no longer count. more: there may be some left.
 func (s *Sessions) ForgetFailures(ctx context.Context) (more bool, err error) {
 	err = s.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
-		n, err := ForgetFailedLoginsBefore(tx, tx.Now.Add(-FailureLife), core.ForgetAtOnce)
-		more = n == core.ForgetAtOnce
+		n, err := ForgetFailedLoginsBefore(tx, tx.Now.Add(-FailureLife), leases.ForgetAtOnce)
+		more = n == leases.ForgetAtOnce
 		return err
 	})
 	return more, err

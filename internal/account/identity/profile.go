@@ -5,7 +5,7 @@ import (
 
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/audit"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/store"
 )
@@ -51,7 +51,7 @@ func (l *Links) ChangeProfile(ctx context.Context, v Visit, in Profile) (mailed 
 		if was.DisplayName == in.Name {
 			return nil
 		}
-		return core.Record(tx, core.OfDeployment(v.Actor), "user.change", userObject(user.ID), was,
+		return audit.Record(tx, audit.OfDeployment(v.Actor), "user.change", userObject(user.ID), was,
 			auditedUser{Username: user.Username, DisplayName: in.Name})
 	})
 	return mailed, err
@@ -120,7 +120,7 @@ func (l *Links) SetAddress(ctx context.Context, actor access.Actor, userID int64
 		if err := l.move(tx, user, address, "The operator"); err != nil {
 			return err
 		}
-		return core.Record(tx, core.OfDeployment(actor), "user.address", userObject(user.ID), auditedUser{Username: user.Username, Email: user.Email},
+		return audit.Record(tx, audit.OfDeployment(actor), "user.address", userObject(user.ID), auditedUser{Username: user.Username, Email: user.Email},
 			auditedUser{Username: user.Username, Email: address})
 	})
 }
@@ -164,7 +164,7 @@ func (l *Links) Confirm(ctx context.Context, secret, client string) error {
 			return err
 		}
 		by := access.Actor{UserID: user.ID, Username: user.Username, DisplayName: user.DisplayName, Address: client}
-		return core.Record(tx, by, "user.address_by_link", userObject(user.ID), auditedUser{Username: user.Username, Email: user.Email},
+		return audit.Record(tx, by, "user.address_by_link", userObject(user.ID), auditedUser{Username: user.Username, Email: user.Email},
 			auditedUser{Username: user.Username, Email: link.address})
 	})
 }

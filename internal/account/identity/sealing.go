@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"holdfast/internal/account/credentials"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/secrets"
 )
 
-// The fields of the sealed secrets of this room, for their places (see core.PlaceOf).
+// The fields of the sealed secrets of this room, for their places (see secrets.PlaceOf).
 const (
 	sealedTOTP   = "two_factor"
 	sealedSigner = "signs_logins"
@@ -16,22 +16,22 @@ const (
 )
 
 // sealedColumns are the columns of this room whose texts are sealed.
-var sealedColumns = []core.SealedColumn{
+var sealedColumns = []secrets.SealedColumn{
 	{Table: "users", Column: "two_factor_secret", Key: []string{"id"}, Field: sealedTOTP},
 	{Table: "jwt_keys", Column: "secret", Key: []string{"id"}, Field: sealedSigner},
 	{Table: "password_links", Column: "secret", Key: []string{"hash"}, Field: sealedLink},
 }
 
 // secretOf opens the secret of a user's second factor. It is "" without one.
-func secretOf(c *core.Core, u User) (string, error) {
-	return c.Open(u.SealedTOTP, core.PlaceOf(sealedTOTP, u.ID))
+func secretOf(c *Room, u User) (string, error) {
+	return c.Vault.Open(u.SealedTOTP, secrets.PlaceOf(sealedTOTP, u.ID))
 }
 
 // openKeys opens the secrets of keys.
-func openKeys(c *core.Core, stored []StoredKey) ([]credentials.Key, error) {
+func openKeys(c *Room, stored []StoredKey) ([]credentials.Key, error) {
 	var keys []credentials.Key
 	for _, s := range stored {
-		secret, err := c.Open(s.Sealed, core.PlaceOf(sealedSigner, s.ID))
+		secret, err := c.Vault.Open(s.Sealed, secrets.PlaceOf(sealedSigner, s.ID))
 		if err != nil {
 			return nil, err
 		}
@@ -45,8 +45,8 @@ func openKeys(c *core.Core, stored []StoredKey) ([]credentials.Key, error) {
 }
 
 // sealKey seals the secret of a key.
-func sealKey(c *core.Core, k credentials.Key) (StoredKey, error) {
-	sealed, err := c.Seal(hex.EncodeToString(k.Secret), core.PlaceOf(sealedSigner, k.ID))
+func sealKey(c *Room, k credentials.Key) (StoredKey, error) {
+	sealed, err := c.Vault.Seal(hex.EncodeToString(k.Secret), secrets.PlaceOf(sealedSigner, k.ID))
 	k.Secret = nil
 	return StoredKey{k, sealed}, err
 }

@@ -5,6 +5,8 @@ package identity
 import (
 	"context"
 	"errors"
+	"io"
+	"log/slog"
 	"time"
 
 	"holdfast/internal/account/credentials"
@@ -13,24 +15,33 @@ import (
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/errs"
 	"holdfast/internal/lib/cache"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/secrets"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
 // Sessions lets users log in, and finds out who sends a request.
 type Sessions struct {
-	*core.Core
+	*Room
 	keys    *keys
 	tokens  *Tokens
 	callers cache.Cache[tokenAt, Caller] // who was let in by an API token during the last minute
 	hashing hashing
 }
 
+// Room is what the use cases of people share.
+type Room struct {
+	*sites.DB
+	Vault  *secrets.Vault
+	Random io.Reader            // for tokens, keys and codes
+	Cost   secrets.PasswordCost // of hashing a password
+	Log    *slog.Logger
+}
+
 // NewSessions makes the use cases.
-func NewSessions(core *core.Core, tokens *Tokens) *Sessions {
-	core.Sealed.Register(sealedColumns...)
-	return &Sessions{Core: core, keys: &keys{Core: core}, tokens: tokens, hashing: newHashing()}
+func NewSessions(room *Room, tokens *Tokens) *Sessions {
+	room.Vault.Register(sealedColumns...)
+	return &Sessions{Room: room, keys: &keys{Room: room}, tokens: tokens, hashing: newHashing()}
 }
 
 // Authenticate finds out who sends a request to the site with a path, and which role this user has there now. bearer
@@ -82,7 +93,7 @@ type tokenAt struct {
 	id   int64
 }
 
-// cached returns a caller that the process keeps, unless something of the site has changed since (see core.Changed), or the use
+// cached returns a caller that the process keeps, unless something of the site has changed since (see sites.Changed), or the use
 // of the token is to be recorded again.
 func (s *Sessions) cached(ctx context.Context, at tokenAt, now time.Time) (caller Caller, ok bool, err error) {
 	caller, ok = s.callers.Get(at)
@@ -91,7 +102,7 @@ func (s *Sessions) cached(ctx context.Context, at tokenAt, now time.Time) (calle
 	}
 	var version int64
 	err = s.Store.Lookup(ctx, caller.Token.SiteID, func(tx *store.Tx) (err error) {
-		version, err = core.Version(tx, caller.Token.SiteID)
+		version, err = sites.Version(tx, caller.Token.SiteID)
 		return err
 	})
 	return caller, err == nil && version == caller.Version, err
@@ -151,7 +162,7 @@ func (s *Sessions) byAccess(ctx context.Context, path, bearer string) (access.Ac
 			return err
 		}
 		// A JWT gives its instants in whole seconds. A clock move in the second of its issue may have come before it.
-		aheadThen, err = core.AheadAt(tx, caller.Membership.SiteID, claims.IssuedAt.Add(time.Second))
+		aheadThen, err = sites.AheadAt(tx, caller.Membership.SiteID, claims.IssuedAt.Add(time.Second))
 		return err
 	})
 	switch {

@@ -10,7 +10,8 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/audit"
+	"holdfast/internal/platform/leases"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/store"
 )
@@ -168,7 +169,7 @@ func (s *SignIns) SignOutEverywhere(ctx context.Context, v Visit) error {
 		if err := endRefresh(tx, user.ID, user.RefreshGeneration); err != nil {
 			return err
 		}
-		return core.Record(tx, v.Actor, "user.sign_out_everywhere", userObject(user.ID), nil, auditedUser{Username: user.Username})
+		return audit.Record(tx, v.Actor, "user.sign_out_everywhere", userObject(user.ID), nil, auditedUser{Username: user.Username})
 	})
 }
 
@@ -185,8 +186,8 @@ func (s *SignIns) ChangePassword(
 	if _, err := s.Sessions.judge(ctx, in); err != nil {
 		return "", err
 	}
-	accounts := &Accounts{Core: s.Sessions.Core}
-	if err := accounts.SetPassword(ctx, core.OfDeployment(v.Actor), v.User.ID, password, endTokens); err != nil {
+	accounts := &Accounts{Room: s.Sessions.Room}
+	if err := accounts.SetPassword(ctx, audit.OfDeployment(v.Actor), v.User.ID, password, endTokens); err != nil {
 		return "", err
 	}
 	var user User
@@ -207,8 +208,8 @@ func (s *SignIns) RemoveSecondFactor(ctx context.Context, v Visit, in Login) err
 	if _, err := s.Sessions.judge(ctx, in); err != nil {
 		return err
 	}
-	accounts := &Accounts{Core: s.Sessions.Core}
-	return accounts.audited(ctx, core.OfDeployment(v.Actor), "user.two_factor_remove", v.User.ID, func(tx *store.Tx) error {
+	accounts := &Accounts{Room: s.Sessions.Room}
+	return accounts.audited(ctx, audit.OfDeployment(v.Actor), "user.two_factor_remove", v.User.ID, func(tx *store.Tx) error {
 		return RemoveTwoFactor(tx, v.User.ID)
 	})
 }
@@ -241,8 +242,8 @@ func (s *SignIns) Sites(ctx context.Context, v Visit) (list []merchant.Site, tot
 // their last one. more: there may be some left.
 func (s *SignIns) Forget(ctx context.Context) (more bool, err error) {
 	err = s.Sessions.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
-		n, err := forgetSignIns(tx, tx.Now.Add(-SignInIdle), core.ForgetAtOnce)
-		more = n == core.ForgetAtOnce
+		n, err := forgetSignIns(tx, tx.Now.Add(-SignInIdle), leases.ForgetAtOnce)
+		more = n == leases.ForgetAtOnce
 		return err
 	})
 	return more, err

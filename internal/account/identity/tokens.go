@@ -10,8 +10,10 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/audit"
+	"holdfast/internal/platform/idempotency"
 	"holdfast/internal/platform/secrets"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -24,7 +26,7 @@ const (
 // Tokens lists, makes and deletes API tokens. It also records when they were last used, in the background: requests do
 // not wait for that.
 type Tokens struct {
-	*core.Core
+	*Room
 	uses chan tokenUse
 	done chan struct{}
 
@@ -39,8 +41,8 @@ type tokenUse struct {
 }
 
 // NewTokens makes the use cases and starts the record of last uses, which ends with Close.
-func NewTokens(core *core.Core) *Tokens {
-	t := &Tokens{Core: core, uses: make(chan tokenUse, usesAhead), done: make(chan struct{})}
+func NewTokens(room *Room) *Tokens {
+	t := &Tokens{Room: room, uses: make(chan tokenUse, usesAhead), done: make(chan struct{})}
 	go t.record()
 	return t
 }
@@ -78,7 +80,7 @@ func (t *Tokens) Create(ctx context.Context, actor access.Actor, in TokenFields)
 			return err
 		}
 		// With the site locked, no other request makes a token between the count and the insert.
-		if err := core.LockSite(tx, actor.SiteID); err != nil {
+		if err := sites.Lock(tx, actor.SiteID); err != nil {
 			return err
 		}
 		if err := keepAccess(tx, actor.SiteID, actor.UserID); err != nil {
@@ -98,7 +100,7 @@ func (t *Tokens) Create(ctx context.Context, actor access.Actor, in TokenFields)
 		if made, err = InsertToken(tx, token); err != nil {
 			return err
 		}
-		return core.Record(tx, actor, "token.create", tokenObject(made.ID), nil, auditToken(made))
+		return audit.Record(tx, actor, "token.create", tokenObject(made.ID), nil, auditToken(made))
 	})
 	return made, secrets.FormatToken(made.ID, secret), err
 }
@@ -108,13 +110,13 @@ func (t *Tokens) Delete(ctx context.Context, actor access.Actor, id int64) error
 	if err := actor.Require(access.ManageTokens); err != nil {
 		return err
 	}
-	err := core.OnceGone(ctx, t.Core, actor, id, func(tx *store.Tx) error {
+	err := idempotency.OnceGone(ctx, t.DB, actor, id, func(tx *store.Tx) error {
 		if err := deleteToken(tx, actor.SiteID, id); err != nil {
 			return err
 		}
 		return recordTokenEnd(tx, actor, id)
 	})
-	return core.NotFoundAs(errs.TokenNotFound, err, "There is no API token %d.", id)
+	return store.NotFoundAs(errs.TokenNotFound, err, "There is no API token %d.", id)
 }
 
 // keepAccess refuses a user who has no access to a site: it may have ended after it was checked. Until the write ends,
@@ -132,7 +134,7 @@ func keepAccess(tx *store.Tx, siteID, userID int64) error {
 }
 
 func recordTokenEnd(tx *store.Tx, actor access.Actor, id int64) error {
-	return core.Record(tx, actor, "token.delete", tokenObject(id), struct{}{}, nil)
+	return audit.Record(tx, actor, "token.delete", tokenObject(id), struct{}{}, nil)
 }
 
 // DeleteAll deletes all API tokens of the actor's site.
@@ -140,11 +142,11 @@ func (t *Tokens) DeleteAll(ctx context.Context, actor access.Actor) error {
 	if err := actor.Require(access.ManageTokens); err != nil {
 		return err
 	}
-	return core.OnceGone(ctx, t.Core, actor, actor.SiteID, func(tx *store.Tx) error {
+	return idempotency.OnceGone(ctx, t.DB, actor, actor.SiteID, func(tx *store.Tx) error {
 		if err := deleteTokens(tx, actor.SiteID); err != nil {
 			return err
 		}
-		return core.Record(tx, actor, "token.delete_all", "tokens", struct{}{}, nil)
+		return audit.Record(tx, actor, "token.delete_all", "tokens", struct{}{}, nil)
 	})
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"holdfast/internal/domain/access"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -47,7 +47,7 @@ func (l tokenLimits) read(t *APIToken) error {
 }
 
 // InsertToken stores a new API token and returns it with its id. The schema does not limit how many tokens a site has,
-// so the caller has locked the site (core.LockSite) and counted them.
+// so the caller has locked the site (sites.Lock) and counted them.
 func InsertToken(tx *store.Tx, t APIToken) (APIToken, error) {
 	t.CreatedAt, t.UpdatedAt = tx.Now, tx.Now
 	err := tx.Row(`INSERT INTO api_tokens (site_id, user_id, name, secret_hash, expires_at, created_at, updated_at,
@@ -93,7 +93,7 @@ func deleteTokensOfUser(tx *store.Tx, siteID, userID int64) (ids []int64, err er
 		})
 	slices.Sort(ids)
 	if err == nil && len(ids) > 0 {
-		err = core.Changed(tx, siteID)
+		err = sites.Changed(tx, siteID)
 	}
 	return ids, err
 }
@@ -122,7 +122,7 @@ func deleteToken(tx *store.Tx, siteID, id int64) error {
 	if n == 0 {
 		return store.ErrNotFound
 	}
-	return core.Changed(tx, siteID)
+	return sites.Changed(tx, siteID)
 }
 
 // deleteTokens removes all API tokens of a site.
@@ -130,7 +130,7 @@ func deleteTokens(tx *store.Tx, siteID int64) error {
 	if _, err := tx.Exec(`DELETE FROM api_tokens WHERE site_id = $1`, siteID); err != nil {
 		return err
 	}
-	return core.Changed(tx, siteID)
+	return sites.Changed(tx, siteID)
 }
 
 // TouchToken records when a token was used, unless a use after unlessAfter is recorded already.
@@ -141,18 +141,18 @@ func TouchToken(tx *store.Tx, siteID, id int64, used, unlessAfter time.Time) err
 	return err
 }
 
-// changedForTokensOf is core.Changed for all sites on which API tokens act as a user.
+// changedForTokensOf is sites.Changed for all sites on which API tokens act as a user.
 func changedForTokensOf(tx *store.Tx, userID int64) error {
-	var sites []int64
+	var ids []int64
 	err := tx.Each(`SELECT DISTINCT site_id FROM api_tokens WHERE user_id = $1 ORDER BY site_id`, []any{userID}, func(scan func(dest ...any) error) error {
 		var id int64
 		err := scan(&id)
-		sites = append(sites, id)
+		ids = append(ids, id)
 		return err
 	})
-	for _, id := range sites {
+	for _, id := range ids {
 		if err == nil {
-			err = core.Changed(tx, id)
+			err = sites.Changed(tx, id)
 		}
 	}
 	return err

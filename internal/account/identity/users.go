@@ -4,7 +4,7 @@ import (
 	"database/sql"
 	"errors"
 
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -128,7 +128,7 @@ func SetMembership(tx *store.Tx, m Membership) error {
 	if err != nil {
 		return err
 	}
-	return core.Changed(tx, m.SiteID)
+	return sites.Changed(tx, m.SiteID)
 }
 
 // lockMembership keeps a user's access to a site until the write ends. Without access it returns store.ErrNotFound.
@@ -141,7 +141,7 @@ func RemoveMembership(tx *store.Tx, siteID, userID int64) error {
 	if err := changeUser(tx, `DELETE FROM memberships WHERE site_id = $1 AND user_id = $2`, siteID, userID); err != nil {
 		return err
 	}
-	return core.Changed(tx, siteID)
+	return sites.Changed(tx, siteID)
 }
 
 // membershipsOf reads the roles of a user on sites, in order of the sites' ids.

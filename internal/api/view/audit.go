@@ -27,7 +27,7 @@ type auditShape struct {
 }
 
 // ShowAudit gives an audit record in the shape of the wire, to be encoded as JSON. The command line prints it, too.
-func ShowAudit(r audit.AuditRecord) auditShape {
+func ShowAudit(r audit.Entry) auditShape {
 	return auditShape{
 		ID: r.ID, SiteID: r.SiteID, At: r.At.Format(ISOMicros), RealAt: r.RealAt.Format(ISOMicros), UserID: r.UserID,
 		Username: r.Username, Role: r.Role, TokenID: r.TokenID, Address: r.Address, RequestID: r.RequestID,

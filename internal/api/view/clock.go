@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"holdfast/internal/domain/civil"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/clock"
 )
 
 // clockShape is the time of a site on the wire.
@@ -16,7 +16,7 @@ type clockShape struct {
 }
 
 // ShowClock gives the time of a site in the shape of the wire, to be encoded as JSON. The command line prints it, too.
-func ShowClock(t core.SiteTime) clockShape {
+func ShowClock(t clock.Time) clockShape {
 	return clockShape{
 		Now: civil.FormatInstant(t.Now), RealNow: civil.FormatInstant(t.Real),
 		AheadSeconds: int64(t.Now.Sub(t.Real) / time.Second), Sandbox: t.Sandbox,

@@ -1,3 +1,5 @@
+// Package bookings keeps bookings, and lets a write lock one. It owns the tables bookings and booking_suppliers. Begin
+// reading at Lock.
 package bookings
 
 import (
@@ -121,7 +123,7 @@ func Update(tx *store.Tx, b booking.Booking) error {
 		WHERE site_id = $1 AND id = $2 AND NOT deleted`,
 		b.SiteID, b.ID, b.ChannelID, b.Content, b.Firstname, b.Surname, b.Email, store.MaybeDay(b.Start), int64(b.End), b.Pax,
 		b.Reference, b.Total, string(b.Currency), b.Country, b.Language, b.ModalDraft, string(b.StoredStatus()),
-		store.Micros(modified(tx, b)), inRow(b.Suppliers), string(b.OwnProtection), sum, over, b.Version)
+		store.Micros(Modified(tx, b)), inRow(b.Suppliers), string(b.OwnProtection), sum, over, b.Version)
 	if err != nil {
 		return err
 	}
@@ -129,7 +131,7 @@ func Update(tx *store.Tx, b booking.Booking) error {
 		return store.ErrNotFound
 	}
 	events.Record(tx, b.SiteID, events.BookingUpdated, b.ID, events.Details{Status: statusNow(tx, b)})
-	b.ModifiedAt = modified(tx, b)
+	b.ModifiedAt = Modified(tx, b)
 	if held := heldIn(tx, b.SiteID, b.ID); held != nil {
 		b.TotalChanged = b.TotalChanged || held.Total != b.Total
 		recordStatus(tx, held.Booking, b)
@@ -153,13 +155,6 @@ func Trash(tx *store.Tx, siteID, id int64) error {
 	}
 	events.Record(tx, siteID, events.BookingDeleted, id, events.Details{})
 	return err
-}
-
-// ChannelHasAny reports whether any booking refers to a channel, even a deleted one.
-func ChannelHasAny(tx *store.Tx, siteID, channelID int64) (bool, error) {
-	var has bool
-	err := tx.Row(`SELECT EXISTS (SELECT 1 FROM bookings WHERE site_id = $1 AND channel_id = $2)`, []any{siteID, channelID}, &has)
-	return has, err
 }
 
 // Page reads one page of a site's bookings. A filter by status goes by the status on the day of the transaction.
@@ -328,4 +323,10 @@ func andStatusOn(w *sqltext.Where, siteID int64, statuses []booking.BookingStatu
 		}
 	}
 	w.And("("+strings.Join(cases, ") OR (")+")", values...)
+}
+
+// ChannelHasAny reports whether any booking refers to a channel, even a deleted one.
+func ChannelHasAny(tx *store.Tx, siteID, channelID int64) (has bool, err error) {
+	err = tx.Row(`SELECT EXISTS (SELECT 1 FROM bookings WHERE site_id = $1 AND channel_id = $2)`, []any{siteID, channelID}, &has)
+	return has, err
 }

@@ -6,8 +6,8 @@ import (
 
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/civil"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/events"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -33,8 +33,8 @@ const completedAtOnce = 200
 
 // TellCompleted records the event of bookings that are completed: they are paid, and their end date is past by the clock of
 // their site. It is the job that notices this. more: there may be others.
-func (b *Bookings) TellCompleted(ctx context.Context) (more bool, err error) {
-	return core.EachSite(ctx, b.Core, sitesToComplete, completedAtOnce, tellCompleted)
+func TellCompleted(ctx context.Context, db *sites.DB) (more bool, err error) {
+	return sites.Each(ctx, db, sitesToComplete, completedAtOnce, tellCompleted)
 }
 
 // sitesToComplete selects the sites with bookings to tell, by the real time. The first day is the end of an index.

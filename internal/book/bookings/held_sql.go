@@ -96,7 +96,7 @@ func SetSums(tx *store.Tx, b booking.Booking) error {
 		return err
 	}
 	before := held.Booking
-	held.Sums, held.Payments, held.ModalDraft, held.ModifiedAt = b.Sums, b.Payments, b.ModalDraft, modified(tx, before)
+	held.Sums, held.Payments, held.ModalDraft, held.ModifiedAt = b.Sums, b.Payments, b.ModalDraft, Modified(tx, before)
 	recordStatus(tx, before, held.Booking)
 	return nil
 }
@@ -113,9 +113,9 @@ func toChange(tx *store.Tx, siteID, id int64) (*heldBooking, error) {
 	return held, nil
 }
 
-// modified is the instant of a change of a booking. It never goes back, though of two writes that wait for each other the one
+// Modified is the instant of a change of a booking. It never goes back, though of two writes that wait for each other the one
 // with the later clock may come first: see Overtaken.
-func modified(tx *store.Tx, b booking.Booking) time.Time {
+func Modified(tx *store.Tx, b booking.Booking) time.Time {
 	if b.ModifiedAt.After(tx.Now) {
 		return b.ModifiedAt
 	}
@@ -129,7 +129,7 @@ func SaveChanges(tx *store.Tx) error {
 	rows := make([][]any, len(h.changed))
 	for i, b := range h.changed {
 		rows[i] = []any{b.SiteID, b.ID, b.Sums.Net, b.Sums.Held, b.Sums.OpenAuthorised, b.Sums.LockedPayments, b.Payments,
-			b.ModalDraft, string(b.StoredStatus()), b.outstanding, store.Micros(modified(tx, b.Booking)), b.Version}
+			b.ModalDraft, string(b.StoredStatus()), b.outstanding, store.Micros(Modified(tx, b.Booking)), b.Version}
 	}
 	h.changed = nil
 	return tx.UpdateRows("bookings", "BIGINT, BIGINT, BIGINT, BIGINT, BIGINT, BIGINT, BIGINT, BOOLEAN, TEXT, TEXT, BIGINT, BIGINT",

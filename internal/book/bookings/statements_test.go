@@ -39,7 +39,7 @@ func TestABookingRunsFewStatements(t *testing.T) {
 			return err
 		}
 		for n := range 3 {
-			ran := len(dbtest.Statements(w.Core.Store, func() {
+			ran := len(dbtest.Statements(w.App.DB.Store, func() {
 				if err := book("ada@example.org", hotel, boat); err != nil {
 					t.Fatal(err)
 				}
@@ -72,7 +72,7 @@ func TestABookingIsReadByThreeStatements(t *testing.T) {
 			want = append(want, w.Must(apptest.Report(payment.Purchase, b, 100)).ID)
 		}
 		var got booking.Booking
-		ran := dbtest.Statements(w.Core.Store, func() {
+		ran := dbtest.Statements(w.App.DB.Store, func() {
 			var err error
 			if got, err = w.App.Bookings.Get(t.Context(), w.Actor, b.ID); err != nil {
 				t.Fatal(err)

@@ -22,8 +22,10 @@ import (
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/audit"
+	"holdfast/internal/platform/idempotency"
 	"holdfast/internal/platform/secrets"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -43,17 +45,22 @@ var keyForm = regexp.MustCompile(`^[A-Za-z0-9_-]{22}$`)
 const keptKeys = 20
 
 // Certificates are the use cases of certificates.
-type Certificates struct{ *core.Core }
+type Certificates struct {
+	*sites.DB
+	Vault       *secrets.Vault
+	Random      io.Reader // for the secrets of links
+	Allocations int       // read at once
+}
 
-// sealedKey is the field of a key, for its place (see core.PlaceOf).
+// sealedKey is the field of a key, for its place (see secrets.PlaceOf).
 const sealedKey = "certificate"
 
-// New makes the use cases.
-func New(c *core.Core) *Certificates {
-	c.Sealed.Register(core.SealedColumn{
+// Register registers what the use cases keep sealed.
+func (c *Certificates) Register() *Certificates {
+	c.Vault.Register(secrets.SealedColumn{
 		Table: "certificates", Column: "sealed_key", Key: []string{"site_id", "booking_id", "number"}, Field: sealedKey,
 	})
-	return &Certificates{c}
+	return c
 }
 
 // Certificate is what a certificate says, at one moment. It has nothing that the traveller does not know: above all no other
@@ -107,7 +114,7 @@ var errNoKey = &errs.Error{
 // with reads the certificate of a booking that has a key, or returns errNoKey.
 func (c *Certificates) with(ctx context.Context, actor access.Actor, bookingID int64) (Certificate, error) {
 	var row stored
-	shown, err := core.Read(ctx, c.Core, actor, func(tx *store.Tx) (Certificate, error) {
+	shown, err := sites.Read(ctx, c.DB, actor, func(tx *store.Tx) (Certificate, error) {
 		shown, err := c.certify(tx, actor.SiteID, bookingID)
 		if err != nil {
 			return shown, unknownBooking(err, bookingID)
@@ -121,7 +128,7 @@ func (c *Certificates) with(ctx context.Context, actor access.Actor, bookingID i
 		return Certificate{}, err
 	}
 	shown.CreatedAt = row.createdAt
-	shown.Key, err = c.Open(row.sealed, core.PlaceOf(sealedKey, actor.SiteID, bookingID, row.number))
+	shown.Key, err = c.Vault.Open(row.sealed, secrets.PlaceOf(sealedKey, actor.SiteID, bookingID, row.number))
 	return shown, err
 }
 
@@ -144,7 +151,7 @@ func (c *Certificates) add(tx *store.Tx, siteID, bookingID int64, key string) er
 		return err
 	}
 	row := stored{siteID: siteID, bookingID: bookingID, number: last.number + 1, hash: secrets.HashSecret(key), createdAt: tx.Now}
-	if row.sealed, err = c.Seal(key, core.PlaceOf(sealedKey, siteID, bookingID, row.number)); err != nil {
+	if row.sealed, err = c.Vault.Seal(key, secrets.PlaceOf(sealedKey, siteID, bookingID, row.number)); err != nil {
 		return err
 	}
 	if err := insertKey(tx, row); err != nil {
@@ -159,7 +166,7 @@ func (c *Certificates) Revoke(ctx context.Context, actor access.Actor, bookingID
 	if err := actor.Require(access.WriteBookings); err != nil {
 		return err
 	}
-	err := core.OnceGone(ctx, c.Core, actor, bookingID, func(tx *store.Tx) error {
+	err := idempotency.OnceGone(ctx, c.DB, actor, bookingID, func(tx *store.Tx) error {
 		if _, err := bookings.Alone(tx, actor.SiteID, bookingID); err != nil {
 			return err
 		}
@@ -167,13 +174,13 @@ func (c *Certificates) Revoke(ctx context.Context, actor access.Actor, bookingID
 		if err != nil || !revoked {
 			return err
 		}
-		return core.Record(tx, actor, "certificate.revoke", fmt.Sprintf("booking %d", bookingID), nil, struct{}{})
+		return audit.Record(tx, actor, "certificate.revoke", fmt.Sprintf("booking %d", bookingID), nil, struct{}{})
 	})
 	return unknownBooking(err, bookingID)
 }
 
 func unknownBooking(err error, id int64) error {
-	return core.NotFoundAs(errs.RecordNotFound, err, "There is no booking %d.", id)
+	return store.NotFoundAs(errs.RecordNotFound, err, "There is no booking %d.", id)
 }
 
 // Show reads the certificate with a key, for whoever has the key. A key that was revoked gives a Certificate that says so. For an
@@ -197,7 +204,7 @@ func (c *Certificates) Show(ctx context.Context, key string) (Certificate, error
 		return Certificate{Revoked: true}, nil
 	}
 	var shown Certificate
-	err = c.ReadBy(ctx, core.SiteClock{SiteID: row.siteID, Ahead: row.ahead}, func(tx *store.Tx) (err error) {
+	err = c.ReadBy(ctx, sites.Clock{SiteID: row.siteID, Ahead: row.ahead}, func(tx *store.Tx) (err error) {
 		shown, err = c.certify(tx, row.siteID, row.bookingID)
 		return err
 	})
@@ -224,7 +231,7 @@ func (c *Certificates) certify(tx *store.Tx, siteID, bookingID int64) (Certifica
 	}
 	sums := protection.NewCertified(civil.DayOf(tx.Now))
 	for after := int64(0); ; {
-		ids, err := ledger.AllocationIDsOfBooking(tx, siteID, bookingID, after, tx.Now, c.Pieces.Allocations)
+		ids, err := ledger.AllocationIDsOfBooking(tx, siteID, bookingID, after, tx.Now, c.Allocations)
 		if err != nil {
 			return Certificate{}, err
 		}
@@ -238,7 +245,7 @@ func (c *Certificates) certify(tx *store.Tx, siteID, bookingID int64) (Certifica
 		for _, h := range list {
 			sums.Add(h)
 		}
-		if after = ids[len(ids)-1]; len(ids) < c.Pieces.Allocations {
+		if after = ids[len(ids)-1]; len(ids) < c.Allocations {
 			break
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"database/sql"
 	"time"
 
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -37,7 +37,7 @@ func withKey(tx *store.Tx, hash string) (stored, error) {
 	err := tx.Row(`SELECT c.site_id, c.booking_id, c.number, c.created_at, c.revoked_at, s.clock_ahead
 		FROM certificates c JOIN sites s ON s.id = c.site_id WHERE c.key_hash = $1`, []any{hash},
 		&s.siteID, &s.bookingID, &s.number, &created, &revoked, &ahead)
-	s.createdAt, s.revoked, s.ahead = store.Instant(created), revoked.Valid, core.Microseconds(ahead)
+	s.createdAt, s.revoked, s.ahead = store.Instant(created), revoked.Valid, sites.Microseconds(ahead)
 	return s, err
 }
 

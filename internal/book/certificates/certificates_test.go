@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/internal/app"
 	"holdfast/internal/book/certificates"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
@@ -91,7 +92,7 @@ func TestTheOtherStates(t *testing.T) {
 func TestTheFirstDayCounts(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
-	w.Core.Pieces.Allocations = 2
+	w.With(func(cfg *app.Config) { cfg.Batches.Allocations = 2 })
 	b := w.Booking(w.Channel(merchant.ModeProtectionOnly, "EUR"), 90_000, "2026-08-10")
 	for _, card := range []string{"mastercard", "visa", "mastercard", "mastercard"} {
 		payment := apptest.Report(payment.Purchase, b, 10_000)
@@ -169,7 +170,7 @@ func TestALinkIsTheSameUntilItIsRevoked(t *testing.T) {
 // dump is all texts of the table.
 func dump(t *testing.T, w *apptest.World) (all string) {
 	t.Helper()
-	dbtest.Read(t, w.Core.Store, func(tx *store.Tx) error {
+	dbtest.Read(t, w.App.DB.Store, func(tx *store.Tx) error {
 		return tx.Each(`SELECT key_hash, sealed_key FROM certificates`, nil, func(scan func(dest ...any) error) error {
 			var hash, sealed string
 			err := scan(&hash, &sealed)
@@ -239,7 +240,9 @@ func TestACertificateNeedsItsKeys(t *testing.T) {
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
 	b := w.Booking(w.Channel(merchant.ModeProtectionOnly, "EUR"), 90_000, "2024-09-14")
 	key := keyOf(t, w, b.ID)
-	w.Core.Keys = func() (secrets.SealKeys, error) { return secrets.SealKeys{}, errors.New("gone") }
+	w.With(func(cfg *app.Config) {
+		cfg.Keys = func() (secrets.SealKeys, error) { return secrets.SealKeys{}, errors.New("gone") }
+	})
 	if _, err := w.App.Certificates.Of(t.Context(), w.Actor, b.ID); !errs.Is(err, errs.Unavailable) {
 		t.Errorf("without keys: %v", err)
 	}

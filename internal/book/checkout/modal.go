@@ -10,14 +10,15 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/book/bookings"
+	"holdfast/internal/book/intake"
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/book/payments"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/modal"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/leases"
 	"holdfast/internal/platform/secrets"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/psp"
 	"holdfast/internal/store"
 )
@@ -25,14 +26,14 @@ import (
 // Modals is what the payment modal can do: it opens a session with the auth string of an integrator, makes or reads
 // one booking in it, and pays this booking. It acts for an unknown shopper, with the role access.Modal.
 type Modals struct {
-	*core.Core
-	bookings *bookings.Bookings
+	*payments.Room
+	bookings *intake.Bookings
 	payments *payments.Payments
 }
 
 // NewModals makes the use cases.
-func NewModals(c *core.Core, logged *bookings.Bookings, taken *payments.Payments) *Modals {
-	return &Modals{Core: c, bookings: logged, payments: taken}
+func NewModals(room *payments.Room, logged *intake.Bookings, taken *payments.Payments) *Modals {
+	return &Modals{Room: room, bookings: logged, payments: taken}
 }
 
 // ModalLife is how long a session lives: longer than an auth string, because the shopper has to type.
@@ -113,10 +114,10 @@ func (m *Modals) Open(ctx context.Context, in ModalOpening) (ModalView, error) {
 		return ModalView{}, err
 	}
 	var view ModalView
-	clock := core.SiteClock{SiteID: site.ID, Ahead: site.ClockAhead}
+	clock := sites.Clock{SiteID: site.ID, Ahead: site.ClockAhead}
 	err = m.ReadBy(ctx, clock, func(tx *store.Tx) (err error) {
 		view = ModalView{Token: token, SiteName: site.Name}
-		if view.Channel, err = channelVouchedFor(m.Core, tx, site, in); err != nil {
+		if view.Channel, err = channelVouchedFor(m.Vault, tx, site, in); err != nil {
 			return err
 		}
 		return judgeOpening(site, view.Channel, in)
@@ -147,14 +148,14 @@ const decoySecret = "the secret of no channel"
 
 // channelVouchedFor returns the channel whose secret has signed the auth string. A locked or closed channel is refused
 // in the same way as a wrong string.
-func channelVouchedFor(c *core.Core, tx *store.Tx, site merchant.Site, in ModalOpening) (channel merchant.Channel, err error) {
+func channelVouchedFor(vault *secrets.Vault, tx *store.Tx, site merchant.Site, in ModalOpening) (channel merchant.Channel, err error) {
 	id, _ := payments.ParsePositive(in.Fields["channels"])
 	channel, err = merchants.Channel(tx, site.ID, id)
 	missing := errors.Is(err, store.ErrNotFound)
 	if err != nil && !missing {
 		return channel, err
 	}
-	secret, err := merchants.OpenSecret(c, site.ID, channel.ID, channel.SealedSecret)
+	secret, err := merchants.OpenSecret(vault, site.ID, channel.ID, channel.SealedSecret)
 	if err != nil {
 		return channel, err
 	}
@@ -204,7 +205,7 @@ func (m *Modals) open(tx *store.Tx, view *ModalView, site merchant.Site, in Moda
 	if view.Session, err = insertSession(tx, s); err != nil {
 		return err
 	}
-	processor, _, account, err := merchants.GatewayOf(m.Core, tx, view.Channel)
+	processor, _, account, err := m.GatewayOf(tx, view.Channel)
 	if errors.Is(err, store.ErrNotFound) {
 		view.Tokenizer = NoCards
 		return nil
@@ -219,7 +220,7 @@ func (m *Modals) open(tx *store.Tx, view *ModalView, site merchant.Site, in Moda
 	case account.Tokenizer.ID != "" && account.Tokenizer.FieldsSecret != "":
 		view.Tokenizer = HostedFields
 		// The origins from the inside out: the fields are in our frame, and our frame is in the page.
-		view.Fields = account.Tokenizer.Fields([]string{originOf(core.GatewaySettingsOf(m.Core).BaseURL), s.Origin}, core.RealNow(tx))
+		view.Fields = account.Tokenizer.Fields([]string{originOf(m.Settings.BaseURL), s.Origin}, sites.RealNow(tx))
 	default:
 		view.Tokenizer = NoCards
 	}
@@ -238,8 +239,8 @@ func originOf(address string) string {
 // Forget removes a number of old sessions. more: there may be some left.
 func (m *Modals) Forget(ctx context.Context) (more bool, err error) {
 	err = m.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
-		n, err := forgetSessionsBefore(tx, core.RealNow(tx).Add(-modalMemory), core.ForgetAtOnce)
-		more = n == core.ForgetAtOnce
+		n, err := forgetSessionsBefore(tx, sites.RealNow(tx).Add(-modalMemory), leases.ForgetAtOnce)
+		more = n == leases.ForgetAtOnce
 		return err
 	})
 	return more, err

@@ -9,9 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/internal/app"
 	"holdfast/internal/book/bookings"
 	"holdfast/internal/book/checkout"
 	"holdfast/internal/book/merchants"
+	"holdfast/internal/book/onboarding"
 	"holdfast/internal/book/payments"
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/civil"
@@ -252,7 +254,7 @@ func TestModalSessionEnds(t *testing.T) {
 // lock locks the channel, or unlocks it.
 func (s shop) lock(locked bool) {
 	s.t.Helper()
-	err := s.Core.Store.Write(s.t.Context(), store.Deployment, func(tx *store.Tx) error {
+	err := s.App.DB.Store.Write(s.t.Context(), store.Deployment, func(tx *store.Tx) error {
 		c, err := merchants.LockChannel(tx, s.Site.ID, s.Channel.ID)
 		if err != nil {
 			return err
@@ -357,7 +359,7 @@ func TestModalGuessersHoldNobodyUp(t *testing.T) {
 			s.t.Errorf("a right string after the guesses: %v", err)
 		}
 		var counted int64
-		if err := s.Core.Store.Read(s.t.Context(), store.Deployment, func(tx *store.Tx) error {
+		if err := s.App.DB.Store.Read(s.t.Context(), store.Deployment, func(tx *store.Tx) error {
 			return tx.Row(`SELECT COUNT(*) FROM login_attempts`, nil, &counted)
 		}); err != nil || counted != 0 {
 			s.t.Errorf("%d guesses are counted, %v", counted, err)
@@ -372,7 +374,7 @@ func TestModalTakesNumbersInHostedFields(t *testing.T) {
 			s.t.Errorf("without a tokenizer: %q", view.Tokenizer)
 		}
 		id, key := "123456789", "tokenizer-api-key-9f2c"
-		if _, err := s.App.Channels.SetGateway(s.t.Context(), s.Actor, s.Channel.ID, merchants.GatewayFields{
+		if _, err := s.App.Channels.SetGateway(s.t.Context(), s.Actor, s.Channel.ID, onboarding.GatewayFields{
 			Processor: "scripted", Credentials: merchants.Credentials{Key: "a-key", FieldsSecret: "a-secret-of-the-fields"},
 			Tokenizer: merchant.ProcessorFields{TokenizerID: &id, TokenizerKey: &key},
 		}); err != nil {
@@ -390,8 +392,8 @@ func TestModalOfAProtectionOnlyTestChannel(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		gateway := apptest.NewScripted()
-		w.Core.Gateways = map[string]psp.Gateway{"sandbox": gateway}
-		w.Core.Processing.BaseURL = "https://holdfast.example"
+		w.With(func(cfg *app.Config) { cfg.Gateways = map[string]psp.Gateway{"sandbox": gateway} })
+		w.With(func(cfg *app.Config) { cfg.Processing.BaseURL = "https://holdfast.example" })
 		s := shop{&apptest.Processing{World: w, Gateway: gateway, Channel: w.Channel(merchant.ModeTest, "GBP")}, t}
 		s.permit(shopOrigin)
 		view := s.open(s.vouched(9900, nil))

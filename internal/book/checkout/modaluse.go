@@ -18,8 +18,9 @@ import (
 	"holdfast/internal/domain/modal"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/idempotency"
 	"holdfast/internal/platform/secrets"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -65,7 +66,7 @@ func (m *Modals) Enter(ctx context.Context, token string, writes bool) (u ModalU
 		now := tx.Now.Add(site.ClockAhead)
 		over := now.After(s.ExpiresAt)
 		switch {
-		case over && writes, now.After(s.ExpiresAt.Add(core.GatewaySettingsOf(m.Core).ChallengeLife)):
+		case over && writes, now.After(s.ExpiresAt.Add(m.Settings.ChallengeLife)):
 			return errModalOver()
 		case writes && (channel.Locked || channel.Mode == merchant.ModeClosed || !slices.Contains(site.PermittedURLs, s.Origin)):
 			return wrong
@@ -101,13 +102,13 @@ func (m *Modals) Book(
 	}
 	if u.Session.BookingID == 0 {
 		uuid := sync.OnceValue(m.NewUUID)
-		b, err = core.Once(ctx, m.Core, u.Actor, func(tx *store.Tx) (booking.Booking, core.Outcome, error) {
+		b, err = idempotency.Once(ctx, m.DB, u.Actor, func(tx *store.Tx) (booking.Booking, idempotency.Outcome, error) {
 			made, err := m.bookings.Make(tx, u.Actor, uuid(), in)
 			if err != nil {
-				return made, core.Outcome{}, err
+				return made, idempotency.Outcome{}, err
 			}
-			return made, core.Outcome{ID: made.ID}, bindBooking(tx, u.Session, made.ID, true)
-		}, func(ctx context.Context, made core.Outcome) (booking.Booking, error) {
+			return made, idempotency.Outcome{ID: made.ID}, bindBooking(tx, u.Session, made.ID, true)
+		}, func(ctx context.Context, made idempotency.Outcome) (booking.Booking, error) {
 			return m.Booking(ctx, u, made.ID)
 		})
 		return b, err == nil, err
@@ -155,12 +156,12 @@ func (m *Modals) Booking(ctx context.Context, u ModalUse, id int64) (booking.Boo
 	}
 	visit := m.ReadBy
 	if s.BookingID == 0 {
-		visit = func(ctx context.Context, clock core.SiteClock, fn func(tx *store.Tx) error) error {
+		visit = func(ctx context.Context, clock sites.Clock, fn func(tx *store.Tx) error) error {
 			return m.WriteBy(ctx, clock, fn)
 		}
 	}
 	var found booking.Booking
-	err := visit(ctx, core.ClockFor(u.Actor), func(tx *store.Tx) (err error) {
+	err := visit(ctx, sites.ClockFor(u.Actor), func(tx *store.Tx) (err error) {
 		var problems errs.Problems
 		found, err = m.bookings.Find(tx, s.SiteID, id)
 		if errors.Is(err, store.ErrNotFound) {
@@ -217,7 +218,7 @@ func (m *Modals) Pay(ctx context.Context, u ModalUse, p ModalPayment) (t payment
 		}
 	}
 	in.Fill(s, b)
-	in.RedirectURL = core.GatewaySettingsOf(m.Core).BaseURL + ModalReturnPath + "?path=" + url.QueryEscape(s.SitePath)
+	in.RedirectURL = m.Settings.BaseURL + ModalReturnPath + "?path=" + url.QueryEscape(s.SitePath)
 	if _, err := netip.ParseAddr(p.Address); err == nil {
 		in.IPAddress = p.Address
 	}
@@ -226,24 +227,24 @@ func (m *Modals) Pay(ctx context.Context, u ModalUse, p ModalPayment) (t payment
 
 // Payment reads a payment of the session's booking that was made in the modal.
 func (m *Modals) Payment(ctx context.Context, u ModalUse, id int64) (t payment.Transaction, err error) {
-	err = m.ReadBy(ctx, core.ClockFor(u.Actor), func(tx *store.Tx) (err error) {
+	err = m.ReadBy(ctx, sites.ClockFor(u.Actor), func(tx *store.Tx) (err error) {
 		if err := payments.ModalPaymentOf(tx, u.Session.SiteID, id, u.Session.BookingID); err != nil {
 			return err
 		}
 		t, err = payments.Transaction(tx, u.Session.SiteID, id)
 		return err
 	})
-	return t, core.NotFoundAs(errs.RecordNotFound, err, "There is no such transaction.")
+	return t, store.NotFoundAs(errs.RecordNotFound, err, "There is no such transaction.")
 }
 
 // TakesTestCards reports whether the channel of the session accepts test cards.
 func (m *Modals) TakesTestCards(ctx context.Context, u ModalUse) (takes bool, err error) {
-	err = m.ReadBy(ctx, core.ClockFor(u.Actor), func(tx *store.Tx) error {
+	err = m.ReadBy(ctx, sites.ClockFor(u.Actor), func(tx *store.Tx) error {
 		channel, err := merchants.Channel(tx, u.Session.SiteID, u.Session.ChannelID)
 		if err != nil {
 			return err
 		}
-		processor, _, _, err := merchants.GatewayOf(m.Core, tx, channel)
+		processor, _, _, err := m.GatewayOf(tx, channel)
 		takes = err == nil && processor == merchants.SandboxProcessor
 		if errors.Is(err, store.ErrNotFound) {
 			return nil

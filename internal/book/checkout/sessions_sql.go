@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"holdfast/internal/domain/modal"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -17,7 +17,7 @@ func insertSession(tx *store.Tx, s modal.Session) (modal.Session, error) {
 	if err != nil {
 		return s, err
 	}
-	s.CreatedAt = core.RealNow(tx)
+	s.CreatedAt = sites.RealNow(tx)
 	err = tx.Row(`INSERT INTO modal_sessions (site_id, channel_id, token_hash, auth_hash, origin, verified, made, created_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id`,
 		[]any{s.SiteID, s.ChannelID, s.TokenHash, s.AuthHash, s.Origin, string(verified), false, store.Micros(s.CreatedAt),

@@ -8,7 +8,7 @@ import (
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/proposal"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/approvals"
 	"holdfast/internal/store"
 )
 
@@ -43,7 +43,7 @@ func (r *importRun) asked() (p proposal.Proposal, payload any) {
 
 // proposalOf reads the proposal that the same import has from before.
 func proposalOf(tx *store.Tx, siteID int64, p proposal.Proposal) (before proposal.Proposal, known bool, err error) {
-	before, err = core.ProposalAbout(tx, siteID, p.Kind, p.Subject)
+	before, err = approvals.About(tx, siteID, p.Kind, p.Subject)
 	if errors.Is(err, store.ErrNotFound) {
 		return before, false, nil
 	}
@@ -59,7 +59,7 @@ func (r *importRun) approval(tx *store.Tx, effect *proposal.Effect) (proposal.Pr
 	}
 	site, err := merchants.Site(tx, r.actor.SiteID)
 	if err != nil {
-		return p, core.NotFoundAs(errs.SettingNotFound, err, "There is no site %d.", r.actor.SiteID)
+		return p, store.NotFoundAs(errs.SettingNotFound, err, "There is no site %d.", r.actor.SiteID)
 	}
 	// Without a hash nobody can tell which import is the same.
 	if r.opts.SHA256 == "" && !site.Sandbox {
@@ -72,9 +72,9 @@ func (r *importRun) approval(tx *store.Tx, effect *proposal.Effect) (proposal.Pr
 		}
 	}
 	if effect != nil {
-		if p.Effect, err = core.EncodeEffect(*effect, ""); err != nil {
+		if p.Effect, err = approvals.EncodeEffect(*effect, ""); err != nil {
 			return p, err
 		}
 	}
-	return r.Request(tx, r.actor, p, payload, func() (any, error) { return nil, nil })
+	return r.Approvals.Request(tx, r.actor, p, payload, func() (any, error) { return nil, nil })
 }

@@ -49,7 +49,7 @@ func TestRowsWrittenBesideAnImportAreThoseOfAWriteEach(t *testing.T) {
 			t.Errorf("refused %v", refused)
 		}
 		// Those of 140 to 239 share a write.
-		dbtest.Read(t, w.Core.Store, func(tx *store.Tx) error {
+		dbtest.Read(t, w.App.DB.Store, func(tx *store.Tx) error {
 			return tx.Each(`SELECT type, object_id, details FROM events GROUP BY type, object_id, details HAVING COUNT(*) > 1`, nil,
 				func(scan func(dest ...any) error) error {
 					var kind, details string
@@ -87,7 +87,7 @@ func TestRowsWrittenBesideAnImportAreThoseOfAWriteEach(t *testing.T) {
 func written(t *testing.T, w *apptest.World, channel string) string {
 	t.Helper()
 	var text strings.Builder
-	dbtest.Read(t, w.Core.Store, func(tx *store.Tx) error {
+	dbtest.Read(t, w.App.DB.Store, func(tx *store.Tx) error {
 		for _, query := range []string{
 			`SELECT b.import_key, b.status, b.net, b.held, b.payments FROM bookings b JOIN channels c ON c.site_id = b.site_id
 				AND c.id = b.channel_id WHERE c.name = $1 ORDER BY b.id`,

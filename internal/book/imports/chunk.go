@@ -18,8 +18,8 @@ import (
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/secrets"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -244,7 +244,7 @@ func (c *importChunk) stored(id int64, name string) (merchant.Channel, error) {
 	if id != 0 {
 		name = ""
 	}
-	return core.Known(c.tx, c.site.ID, named{id, name}, func() (merchant.Channel, error) {
+	return sites.Known(c.tx, c.site.ID, named{id, name}, func() (merchant.Channel, error) {
 		if id != 0 {
 			return merchants.Channel(c.tx, c.site.ID, id)
 		}
@@ -270,7 +270,7 @@ func (c *importChunk) open(in ImportedPayment, booking booking.Booking, payment 
 	if f, ok := errors.AsType[*errs.Error](wrong.Err()); ok {
 		return refusedCell("channel", "No such channel can be created: %s", strings.Join(slices.Sorted(maps.Values(f.Params)), " "))
 	}
-	if channel, err = merchants.MakeChannel(c.run.Core, c.tx, channel, secret); err != nil {
+	if channel, err = merchants.MakeChannel(c.run.Vault, c.tx, channel, secret); err != nil {
 		return err
 	}
 	opened := newImportChannel(channel)
@@ -327,7 +327,7 @@ func (c *importChunk) place(
 			}
 			p.Items = &[]payment.Item{{BookingID: booking.ID, Currency: booking.Currency, Total: in.BaseTotal}}
 		}
-		payments := &payments.Payments{Core: c.run.Core}
+		payments := &payments.Payments{Room: c.run.Room}
 		made, _, err = payments.Record(c.tx, c.run.actor, c.site, p)
 		return cellsOf(nil, err, nil)
 	})

@@ -12,7 +12,6 @@ import (
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/domain/proposal"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/store"
 )
 
@@ -23,7 +22,7 @@ func (r *importRun) effect(ctx context.Context, rows iter.Seq2[ImportedPayment, 
 	err := r.Store.Read(ctx, r.actor.SiteID, func(tx *store.Tx) error {
 		site, err := merchants.Site(tx, r.actor.SiteID)
 		if err != nil {
-			return core.NotFoundAs(errs.SettingNotFound, err, "There is no site %d.", r.actor.SiteID)
+			return store.NotFoundAs(errs.SettingNotFound, err, "There is no site %d.", r.actor.SiteID)
 		}
 		p, _ := r.asked()
 		if asks = p.Subject != "" && !site.Sandbox && r.opts.SHA256 != ""; !asks {

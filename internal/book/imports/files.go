@@ -14,26 +14,24 @@ import (
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/proposal"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/idempotency"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
 // Files are imports whose files come over HTTP. A file is received piece by piece and stored, and a job imports it by
 // Imports.Payments, as the command line does. Nobody has to wait for that: Get says how far it is.
 type Files struct {
-	*core.Core
-	imports  *Imports
-	standing Standing
+	*sites.DB
+	imports *Imports
 }
 
 // Standing reads who a user is on a site now. tokenID is the API token with which they asked for something, or 0. The error is
 // store.ErrNotFound when their access or the token has ended.
 type Standing func(tx *store.Tx, siteID, userID, tokenID int64) (access.Actor, error)
 
-// NewFiles makes the use cases. An import is done later than it was asked for: standing says what its author may do then.
-func NewFiles(imports *Imports, standing Standing) *Files {
-	return &Files{imports.Core, imports, standing}
-}
+// NewFiles makes the use cases.
+func NewFiles(imports *Imports) *Files { return &Files{imports.DB, imports} }
 
 // Bounds of imports over HTTP.
 const (
@@ -113,11 +111,11 @@ func (f *Files) Receive(
 	if err := problems.Err(); err != nil {
 		return File{}, err
 	}
-	made, err := core.Write(ctx, f.Core, actor, func(tx *store.Tx) (File, error) {
-		if err := core.LockSite(tx, actor.SiteID); err != nil { // so that nobody opens another between count and insert
-			return File{}, core.NotFoundAs(errs.SettingNotFound, err, "There is no site %d.", actor.SiteID)
+	made, err := sites.Write(ctx, f.DB, actor, func(tx *store.Tx) (File, error) {
+		if err := sites.Lock(tx, actor.SiteID); err != nil { // so that nobody opens another between count and insert
+			return File{}, store.NotFoundAs(errs.SettingNotFound, err, "There is no site %d.", actor.SiteID)
 		}
-		again, err := core.KeyUsed(tx, actor)
+		again, err := idempotency.Used(tx, actor)
 		if err != nil {
 			return File{}, err
 		}
@@ -140,10 +138,12 @@ func (f *Files) Receive(
 		made.SHA256, made.Rows = hex.EncodeToString(hash.Sum(nil)), int64(rows)
 		// The file and what is to be done with it are the content of the request.
 		actor.Key.Hash = fmt.Sprintf("%s %s %t %s %t", actor.Key.Hash, made.SHA256, in.DryRun, in.Mode, in.CoverFromEffective)
-		stored, err = core.Once(ctx, f.Core, actor, func(tx *store.Tx) (File, core.Outcome, error) {
+		stored, err = idempotency.Once(ctx, f.DB, actor, func(tx *store.Tx) (File, idempotency.Outcome, error) {
 			err := queueFile(tx, made)
-			return made, core.Outcome{ID: made.ID}, err
-		}, func(ctx context.Context, before core.Outcome) (File, error) { return f.Get(ctx, actor, before.ID) })
+			return made, idempotency.Outcome{ID: made.ID}, err
+		}, func(ctx context.Context, before idempotency.Outcome) (File, error) {
+			return f.Get(ctx, actor, before.ID)
+		})
 	}
 	if err != nil || stored.ID != made.ID {
 		ctx := context.WithoutCancel(ctx) // the client may have gone
@@ -172,7 +172,7 @@ func (f *Files) Get(ctx context.Context, actor access.Actor, id int64) (File, er
 	return readFile(ctx, f, actor, id, func(_ *store.Tx, found File) (File, error) { return found, nil })
 }
 
-// readFile is core.Read for actors who may import, about an import that can be seen.
+// readFile is sites.Read for actors who may import, about an import that can be seen.
 func readFile[T any](
 	ctx context.Context, f *Files, actor access.Actor, id int64, read func(tx *store.Tx, found File) (T, error),
 ) (T, error) {
@@ -180,7 +180,7 @@ func readFile[T any](
 		var nothing T
 		return nothing, err
 	}
-	found, err := core.Read(ctx, f.Core, actor, func(tx *store.Tx) (found T, err error) {
+	found, err := sites.Read(ctx, f.DB, actor, func(tx *store.Tx) (found T, err error) {
 		file, err := fileByID(tx, actor.SiteID, id)
 		if err == nil {
 			found, err = read(tx, file)
@@ -191,7 +191,7 @@ func readFile[T any](
 }
 
 func unknownFile(err error, id int64) error {
-	return core.NotFoundAs(errs.RecordNotFound, err, "There is no import %d.", id)
+	return store.NotFoundAs(errs.RecordNotFound, err, "There is no import %d.", id)
 }
 
 // List reads one page of the imports of the actor's site.
@@ -199,7 +199,7 @@ func (f *Files) List(ctx context.Context, actor access.Actor, filter FileFilter,
 	if err := f.imports.may(actor); err != nil {
 		return store.List[File]{}, err
 	}
-	return core.ReadPage(ctx, f.Core, actor, page, func(tx *store.Tx) (store.List[File], error) {
+	return sites.ReadPage(ctx, f.DB, actor, page, func(tx *store.Tx) (store.List[File], error) {
 		return filesPage(tx, actor.SiteID, filter, page)
 	})
 }
@@ -226,7 +226,7 @@ func (f *Files) Refused(ctx context.Context, actor access.Actor, file File, afte
 	if err := f.imports.may(actor); err != nil {
 		return nil, err
 	}
-	return core.Read(ctx, f.Core, actor, func(tx *store.Tx) ([]Row, error) {
+	return sites.Read(ctx, f.DB, actor, func(tx *store.Tx) ([]Row, error) {
 		return refusedAfter(tx, actor.SiteID, file, after, limit)
 	})
 }
@@ -237,8 +237,8 @@ func (f *Files) Confirm(ctx context.Context, actor access.Actor, id int64) (File
 	if err := f.imports.may(actor); err != nil {
 		return File{}, err
 	}
-	confirmed, err := core.Once(ctx, f.Core, actor, func(tx *store.Tx) (File, core.Outcome, error) {
-		outcome := core.Outcome{ID: id}
+	confirmed, err := idempotency.Once(ctx, f.DB, actor, func(tx *store.Tx) (File, idempotency.Outcome, error) {
+		outcome := idempotency.Outcome{ID: id}
 		file, err := fileByID(tx, actor.SiteID, id)
 		if err != nil {
 			return file, outcome, err
@@ -254,7 +254,9 @@ func (f *Files) Confirm(ctx context.Context, actor access.Actor, id int64) (File
 			file, err = fileByID(tx, actor.SiteID, id)
 		}
 		return file, outcome, err
-	}, func(ctx context.Context, before core.Outcome) (File, error) { return f.Get(ctx, actor, before.ID) })
+	}, func(ctx context.Context, before idempotency.Outcome) (File, error) {
+		return f.Get(ctx, actor, before.ID)
+	})
 	return confirmed, unknownFile(err, id)
 }
 
@@ -264,7 +266,7 @@ func (f *Files) Discard(ctx context.Context, actor access.Actor, id int64) error
 	if err := f.imports.may(actor); err != nil {
 		return err
 	}
-	err := core.OnceGone(ctx, f.Core, actor, id, func(tx *store.Tx) error {
+	err := idempotency.OnceGone(ctx, f.DB, actor, id, func(tx *store.Tx) error {
 		file, err := fileByID(tx, actor.SiteID, id)
 		if err != nil {
 			return err
@@ -285,7 +287,7 @@ func (f *Files) Discard(ctx context.Context, actor access.Actor, id int64) error
 // turns, and of one site the oldest import is first. parse reads the rows of a file. more reports that there was something
 // to do. A row is written together with what is noted about it, so an import that dies goes on behind its last row.
 func (f *Files) Next(
-	ctx context.Context, parse func(file io.Reader) iter.Seq2[ImportedPayment, error],
+	ctx context.Context, parse func(file io.Reader) iter.Seq2[ImportedPayment, error], standing Standing,
 ) (more bool, err error) {
 	var file File
 	var waits bool
@@ -312,7 +314,7 @@ func (f *Files) Next(
 	if file.tries > fileTries {
 		return true, f.end(ctx, file, FileFailed, "The import was tried several times and did not get on. Import the file with the command line.")
 	}
-	actor, err := f.author(ctx, file)
+	actor, err := f.author(ctx, file, standing)
 	if isRefusal(err) {
 		return true, f.end(ctx, file, FileFailed, refusalOf(0, err).Reason)
 	}
@@ -327,7 +329,7 @@ func (f *Files) Next(
 		Mode: file.Mode, CoverFromEffective: file.CoverFromEffective, SHA256: file.SHA256, Reason: file.Reason, DryRun: file.DryRun,
 		Done: func(trial bool, line int) bool { return trial && tried[line] || !trial && done[line] },
 		Keep: func(tx *store.Tx, part Part) error {
-			if _, err := f.authorIn(tx, file); err != nil { // their access may end while it runs
+			if _, err := f.authorIn(tx, file, standing); err != nil { // their access may end while it runs
 				return err
 			}
 			return keepPart(tx, file, part)
@@ -362,16 +364,16 @@ func (f *Files) linesDone(ctx context.Context, file File) (done, tried map[int]b
 
 // author is the actor who asked for the import, with the rights that they have now. The error is Forbidden when they may not
 // import any more.
-func (f *Files) author(ctx context.Context, file File) (actor access.Actor, err error) {
+func (f *Files) author(ctx context.Context, file File, standing Standing) (actor access.Actor, err error) {
 	err = f.Store.Read(ctx, file.SiteID, func(tx *store.Tx) (err error) {
-		actor, err = f.authorIn(tx, file)
+		actor, err = f.authorIn(tx, file, standing)
 		return err
 	})
 	return actor, err
 }
 
-func (f *Files) authorIn(tx *store.Tx, file File) (access.Actor, error) {
-	actor, err := f.standing(tx, file.SiteID, file.AuthorID, file.tokenID)
+func (f *Files) authorIn(tx *store.Tx, file File, standing Standing) (access.Actor, error) {
+	actor, err := standing(tx, file.SiteID, file.AuthorID, file.tokenID)
 	if err == nil {
 		err = f.imports.may(actor)
 	}

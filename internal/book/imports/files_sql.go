@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/proposal"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
@@ -56,7 +56,7 @@ func openFile(tx *store.Tx, actor access.Actor, in NewFile, again bool) (File, e
 			tries, ran_at, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, '', 0, 0, 0, 0, 0, 0, 0, '[]', '', $7, $8, $9, $10, 0, 0, $11) RETURNING id`,
 		[]any{actor.SiteID, fileReceiving, in.DryRun, in.Mode, in.CoverFromEffective, in.Reason, actor.UserID, actor.Username,
-			actor.DisplayName, actor.TokenID, store.Micros(core.RealNow(tx))}, &f.ID)
+			actor.DisplayName, actor.TokenID, store.Micros(sites.RealNow(tx))}, &f.ID)
 	return f, err
 }
 
@@ -164,7 +164,7 @@ func settleWaiting(tx *store.Tx) error {
 	}
 	_, err = tx.Exec(`UPDATE imports SET state = 'failed', problem = 'The other operator did not approve the import.', finished_at = $1
 		WHERE state = 'waiting' AND EXISTS (SELECT 1 FROM proposals p WHERE p.site_id = imports.site_id
-			AND p.id = imports.proposal_id AND p.state IN ('rejected', 'withdrawn'))`, store.Micros(core.RealNow(tx)))
+			AND p.id = imports.proposal_id AND p.state IN ('rejected', 'withdrawn'))`, store.Micros(sites.RealNow(tx)))
 	return err
 }
 
@@ -175,7 +175,7 @@ func takeFile(tx *store.Tx) (File, error) {
 				SELECT i.id FROM imports i WHERE i.state = 'queued' AND NOT EXISTS (
 					SELECT 1 FROM imports e WHERE e.state = 'queued' AND e.site_id = i.site_id AND e.id < i.id)
 				ORDER BY (SELECT MAX(l.ran_at) FROM imports l WHERE l.site_id = i.site_id), i.id LIMIT 1)
-			RETURNING `+fileColumns, []any{store.Micros(core.RealNow(tx))}, dest...)
+			RETURNING `+fileColumns, []any{store.Micros(sites.RealNow(tx))}, dest...)
 	})
 }
 
@@ -315,7 +315,7 @@ func waitFor(tx *store.Tx, f File, proposalID int64) error {
 
 func endFile(tx *store.Tx, f File, state FileState, problem string) error {
 	_, err := tx.Exec(`UPDATE imports SET state = $3, problem = $4, finished_at = $5
-		WHERE site_id = $1 AND id = $2 AND state = 'queued'`, f.SiteID, f.ID, state, problem, store.Micros(core.RealNow(tx)))
+		WHERE site_id = $1 AND id = $2 AND state = 'queued'`, f.SiteID, f.ID, state, problem, store.Micros(sites.RealNow(tx)))
 	return err
 }
 
@@ -339,7 +339,7 @@ func forgetPiecesOf(tx *store.Tx, siteID int64) (more bool, err error) {
 
 // forgetFiles removes what is not needed any more, from the leaves on. more reports that a bound was reached.
 func forgetFiles(tx *store.Tx) (more bool, err error) {
-	now := core.RealNow(tx)
+	now := sites.RealNow(tx)
 	_, err = tx.Exec(`UPDATE imports SET state = 'dropped' WHERE state = 'receiving' AND created_at < $1`, store.Micros(now.Add(-uploadLife)))
 	if err != nil {
 		return false, err

@@ -61,7 +61,7 @@ func worked(t *testing.T, w *apptest.World, actor access.Actor, id int64) import
 	t.Helper()
 	for more := true; more; {
 		var err error
-		if more, err = w.App.ImportFiles.Next(t.Context(), parse); err != nil {
+		if more, err = w.App.ImportFiles.Next(t.Context(), parse, identity.Standing); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -164,7 +164,7 @@ func TestAnImportThatDiesGoesOn(t *testing.T) {
 						}
 					}
 				}
-			})
+			}, identity.Standing)
 			cancel()
 			if err != nil {
 				t.Errorf("a run whose time is over: %v", err)
@@ -264,7 +264,7 @@ func TestARefusedFileLeavesNothing(t *testing.T) {
 		}
 		_, err = received(t, w, w.Actor, imports.NewFile{}, sampleBook(t))
 		apptest.WantKind(t, err, errs.TooMany, "one more than ten")
-		dbtest.Read(t, w.Core.Store, func(tx *store.Tx) error {
+		dbtest.Read(t, w.App.DB.Store, func(tx *store.Tx) error {
 			var cards int
 			err := tx.Row(`SELECT COUNT(*) FROM import_pieces p JOIN imports i ON i.id = p.import_id WHERE i.state = 'dropped' AND p.number > 20`, nil, &cards)
 			if err != nil || cards > 0 {
@@ -306,7 +306,7 @@ func TestImportsAreForgotten(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			dbtest.Read(t, w.Core.Store, func(tx *store.Tx) error {
+			dbtest.Read(t, w.App.DB.Store, func(tx *store.Tx) error {
 				return tx.Row(`SELECT (SELECT COUNT(*) FROM import_pieces), (SELECT COUNT(*) FROM import_rows), (SELECT COUNT(*) FROM imports)`,
 					nil, &pieces, &rows, &imports)
 			})

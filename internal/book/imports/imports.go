@@ -20,19 +20,24 @@ import (
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/proposal"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/approvals"
+	"holdfast/internal/platform/audit"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
 // Imports takes over the books of other systems.
-type Imports struct{ *core.Core }
+type Imports struct {
+	*payments.Room
+	Approvals *approvals.Approvals
+}
 
-// NewImports makes the use cases.
-func NewImports(c *core.Core) *Imports {
+// Register registers how an approved import is carried out.
+func (i *Imports) Register() *Imports {
 	// An approval changes nothing by itself: the next import of the file finds it.
 	nothing := func(*store.Tx, access.Actor, proposal.Proposal) (any, error) { return nil, nil }
-	c.Kinds.Register(proposal.Takeover, core.Kind{Carry: nothing})
-	return &Imports{c}
+	i.Approvals.Register(proposal.Takeover, approvals.Kind{Carry: nothing})
+	return i
 }
 
 // Rows share a write: so few that the others who write hardly notice, and so many that commits cost little. An import
@@ -224,14 +229,14 @@ func (r *importRun) begin(ctx context.Context, effect *proposal.Effect) error {
 			r.report.Proposal = &p
 			return nil
 		}
-		return core.Record(tx, r.actor, "import.start", "payments", nil, auditImport(r.opts, r.report, false))
+		return audit.Record(tx, r.actor, "import.start", "payments", nil, auditImport(r.opts, r.report, false))
 	})
 }
 
 // end records in the audit what the import did, even if the caller has gone.
 func (r *importRun) end(ctx context.Context, failed bool) error {
 	return r.WriteAs(context.WithoutCancel(ctx), r.actor, func(tx *store.Tx) error {
-		return core.Record(tx, r.actor, "import.end", "payments", nil, auditImport(r.opts, r.report, failed))
+		return audit.Record(tx, r.actor, "import.end", "payments", nil, auditImport(r.opts, r.report, failed))
 	})
 }
 
@@ -318,18 +323,18 @@ func (r *importRun) write(ctx context.Context, rows []ImportedPayment) (*importC
 
 func (r *importRun) writeOnce(ctx context.Context, rows []ImportedPayment, careful bool) (*importChunk, error) {
 	var c *importChunk
-	if _, err := (&payments.Payments{Core: r.Core}).ExpireDue(ctx, r.actor.SiteID); err != nil {
+	if _, err := (&payments.Payments{Room: r.Room}).ExpireDue(ctx, r.actor.SiteID); err != nil {
 		return nil, err
 	}
 	if err := r.Store.GiveWay(ctx); err != nil {
 		return nil, err
 	}
 	var began time.Time
-	err := r.WriteLongBy(ctx, core.ClockFor(r.actor), func(tx *store.Tx) error {
+	err := r.WriteLongBy(ctx, sites.ClockFor(r.actor), func(tx *store.Tx) error {
 		began = r.Clock()
 		site, err := merchants.Site(tx, r.actor.SiteID)
 		if err != nil {
-			return core.NotFoundAs(errs.SettingNotFound, err, "There is no site %d.", r.actor.SiteID)
+			return store.NotFoundAs(errs.SettingNotFound, err, "There is no site %d.", r.actor.SiteID)
 		}
 		c = &importChunk{
 			run: r, tx: tx, site: site, rows: rows, careful: careful, channels: map[int64]*importChannel{}, named: map[string]int64{},

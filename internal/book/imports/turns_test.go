@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/internal/account/identity"
 	"holdfast/internal/book/imports"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
@@ -21,9 +22,9 @@ import (
 func TestARehearsalGoesOn(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		draw := w.Core.NewUUID
+		draw := w.App.Config.NewUUID
 		drawn, stop := 0, func() {}
-		w.Core.NewUUID = func() string {
+		w.App.Config.NewUUID = func() string {
 			if drawn++; drawn == 50 {
 				stop()
 			}
@@ -33,7 +34,7 @@ func TestARehearsalGoesOn(t *testing.T) {
 			for f.State = imports.FileQueued; f.State == imports.FileQueued && n < 15; n++ {
 				ctx, cancel := context.WithCancel(t.Context())
 				drawn, stop = 0, cancel
-				_, err := w.App.ImportFiles.Next(ctx, parse)
+				_, err := w.App.ImportFiles.Next(ctx, parse, identity.Standing)
 				cancel()
 				if err != nil {
 					t.Fatal(err)
@@ -101,7 +102,7 @@ func TestSitesTakeTurns(t *testing.T) {
 		last := mustReceive(t, w, other, in, sampleBook(t))
 		for range 2 {
 			w.Advance(time.Second)
-			if _, err := w.App.ImportFiles.Next(t.Context(), parse); err != nil {
+			if _, err := w.App.ImportFiles.Next(t.Context(), parse, identity.Standing); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -117,7 +118,7 @@ func TestSitesTakeTurns(t *testing.T) {
 
 func piecesLeft(t *testing.T, w *apptest.World) (n int) {
 	t.Helper()
-	dbtest.Read(t, w.Core.Store, func(tx *store.Tx) error { return tx.Row(`SELECT COUNT(*) FROM import_pieces`, nil, &n) })
+	dbtest.Read(t, w.App.DB.Store, func(tx *store.Tx) error { return tx.Row(`SELECT COUNT(*) FROM import_pieces`, nil, &n) })
 	return n
 }
 

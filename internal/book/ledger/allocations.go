@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/domain/fx"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/protection"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/store/sqltext"
 )
@@ -102,15 +102,15 @@ func PendingAllocations(tx *store.Tx, siteID, after int64, limit int) ([]protect
 }
 
 // SitesWithPendingRates lists the sites with allocations that wait for a rate, each with its clock, in order of ids.
-func SitesWithPendingRates(tx *store.Tx) ([]core.SiteClock, error) {
-	var list []core.SiteClock
+func SitesWithPendingRates(tx *store.Tx) ([]sites.Clock, error) {
+	var list []sites.Clock
 	err := tx.Each(`SELECT id, clock_ahead FROM sites
 		WHERE id IN (SELECT site_id FROM allocations WHERE priced_at IS NULL) ORDER BY id`, nil,
 		func(scan func(dest ...any) error) error {
-			var site core.SiteClock
+			var site sites.Clock
 			var ahead int64
 			err := scan(&site.SiteID, &ahead)
-			site.Ahead = core.Microseconds(ahead)
+			site.Ahead = sites.Microseconds(ahead)
 			list = append(list, site)
 			return err
 		})
@@ -175,7 +175,7 @@ func openIsEnough(tx *store.Tx, siteID int64, day civil.Day, known time.Time) (b
 	if day < civil.DayOf(tx.Now.Add(store.FinalAfter)) || known.Before(tx.Now) {
 		return false, nil
 	}
-	clock, err := core.ClockOf(tx, siteID)
+	clock, err := sites.ClockOf(tx, siteID)
 	if errors.Is(err, store.ErrNotFound) { // there is no such site, and so nothing to read
 		return false, nil
 	}

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
 // Buckets keeps the cubes up to date that the reports of exposure read (R7).
-type Buckets struct{ *core.Core }
+type Buckets struct{ *sites.DB }
 
 // deltasPerFold bounds one write of the folding. Other writes wait for it: some 20 ms, and up to 130 where deltas share no blocks.
 const deltasPerFold = 5_000

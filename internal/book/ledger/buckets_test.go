@@ -385,7 +385,7 @@ func (c *comparison) estimates(q report.EstimateQuery) {
 // forgetOutstanding makes the bookings as they were before they kept what is outstanding: the next change reads it.
 func forgetOutstanding(t *testing.T, h *apptest.History) {
 	t.Helper()
-	err := h.Core.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
+	err := h.App.DB.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 		_, err := tx.Exec(`UPDATE bookings SET outstanding = '' WHERE site_id = $1`, h.Site.ID)
 		return err
 	})
@@ -404,7 +404,7 @@ func foldAll(t *testing.T, h *apptest.History) {
 			t.Fatal(err)
 		}
 	}
-	err := h.Core.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
+	err := h.App.DB.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
 		sites, err := ledger.SitesToFold(tx)
 		if len(sites) > 0 {
 			t.Errorf("there is something left to fold of the sites %v", sites)
@@ -421,7 +421,7 @@ func foldAll(t *testing.T, h *apptest.History) {
 func fromRows(t *testing.T, w *apptest.World, fn func()) {
 	t.Helper()
 	since := func(instant int64) {
-		dbtest.Write(t, w.Core.Store, func(tx *store.Tx) error {
+		dbtest.Write(t, w.App.DB.Store, func(tx *store.Tx) error {
 			_, err := tx.Exec(`INSERT INTO exposure_folds (site_id, version, known_since) VALUES ($1, 1, $2)
 				ON CONFLICT (site_id) DO UPDATE SET known_since = excluded.known_since`, w.Site.ID, instant)
 			return err

@@ -12,12 +12,14 @@ import (
 	"holdfast/internal/domain/exposure"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/audit"
+	"holdfast/internal/platform/idempotency"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
 // Collaterals records the money and guarantees that are held against a loss (R7).
-type Collaterals struct{ *core.Core }
+type Collaterals struct{ *sites.DB }
 
 // CollateralFields are the fields of a request for a new record of collateral, or for the correction of a record.
 type CollateralFields struct {
@@ -39,7 +41,7 @@ func (c *Collaterals) Add(ctx context.Context, actor access.Actor, in Collateral
 	if err := actor.Require(access.WriteCollateral); err != nil {
 		return exposure.Collateral{}, err
 	}
-	add := func(tx *store.Tx) (made exposure.Collateral, outcome core.Outcome, err error) {
+	add := func(tx *store.Tx) (made exposure.Collateral, outcome idempotency.Outcome, err error) {
 		if made, err = in.collateral(tx, actor); err != nil {
 			return made, outcome, err
 		}
@@ -47,10 +49,10 @@ func (c *Collaterals) Add(ctx context.Context, actor access.Actor, in Collateral
 			return made, outcome, err
 		}
 		object := fmt.Sprintf("collateral %d", made.ID)
-		return made, core.Outcome{ID: made.ID}, core.Record(tx, actor, "collateral.add", object, nil, auditCollateral(made))
+		return made, idempotency.Outcome{ID: made.ID}, audit.Record(tx, actor, "collateral.add", object, nil, auditCollateral(made))
 	}
-	return core.Once(ctx, c.Core, actor, add,
-		func(ctx context.Context, made core.Outcome) (exposure.Collateral, error) {
+	return idempotency.Once(ctx, c.DB, actor, add,
+		func(ctx context.Context, made idempotency.Outcome) (exposure.Collateral, error) {
 			return c.Get(ctx, actor, made.ID)
 		})
 }
@@ -134,17 +136,17 @@ func (in CollateralFields) collateral(tx *store.Tx, actor access.Actor) (exposur
 
 // Get reads one row: a record or a correction. If there is none, the error has the kind SettingNotFound.
 func (c *Collaterals) Get(ctx context.Context, actor access.Actor, id int64) (exposure.Collateral, error) {
-	found, err := core.Read(ctx, c.Core, actor, func(tx *store.Tx) (exposure.Collateral, error) {
+	found, err := sites.Read(ctx, c.DB, actor, func(tx *store.Tx) (exposure.Collateral, error) {
 		return collateralRow(tx, actor.SiteID, id)
 	})
-	return found, core.NotFoundAs(errs.SettingNotFound, err, "There is no collateral %d.", id)
+	return found, store.NotFoundAs(errs.SettingNotFound, err, "There is no collateral %d.", id)
 }
 
 // List reads one page of all rows, corrections included. If channels are given, it reads theirs only.
 func (c *Collaterals) List(
 	ctx context.Context, actor access.Actor, channels []int64, page store.Page,
 ) (store.List[exposure.Collateral], error) {
-	return core.ReadPage(ctx, c.Core, actor, page, func(tx *store.Tx) (store.List[exposure.Collateral], error) {
+	return sites.ReadPage(ctx, c.DB, actor, page, func(tx *store.Tx) (store.List[exposure.Collateral], error) {
 		if err := merchants.KnownChannels(tx, actor.SiteID, channels); err != nil {
 			return store.List[exposure.Collateral]{}, err
 		}
@@ -156,7 +158,7 @@ func (c *Collaterals) List(
 func (c *Collaterals) Held(
 	ctx context.Context, actor access.Actor, in Moment, problems errs.Problems, channels []int64, page store.Page,
 ) (store.List[exposure.Collateral], error) {
-	return core.ReadPage(ctx, c.Core, actor, page, func(tx *store.Tx) (list store.List[exposure.Collateral], err error) {
+	return sites.ReadPage(ctx, c.DB, actor, page, func(tx *store.Tx) (list store.List[exposure.Collateral], err error) {
 		p := problems.Clone()
 		day, known := in.Complete(tx.Now, &p)
 		if err := merchants.CheckChannels(tx, actor.SiteID, channels, &p); err != nil {
@@ -166,6 +168,6 @@ func (c *Collaterals) Held(
 			return list, err
 		}
 		held, err := CollateralOn(tx, actor.SiteID, channels, day, known)
-		return core.PageOf(held, page), err
+		return store.PageOf(held, page), err
 	})
 }

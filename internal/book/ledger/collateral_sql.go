@@ -7,7 +7,7 @@ import (
 
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/exposure"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
@@ -32,7 +32,7 @@ func scanCollateral(scan func(dest ...any) error) (exposure.Collateral, error) {
 // insertCollateral adds a row: a correction if RecordID is set, else the first row of a new record.
 func insertCollateral(tx *store.Tx, c exposure.Collateral) (exposure.Collateral, error) {
 	c.RecordedAt = tx.Now
-	if err := core.Changed(tx, c.SiteID); err != nil { // reports that are kept have less or more of it
+	if err := sites.Changed(tx, c.SiteID); err != nil { // reports that are kept have less or more of it
 		return c, err
 	}
 	err := tx.Row(`INSERT INTO collateral (site_id, record_id, kind, channel_id, currency, amount, from_day, to_day,

@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"holdfast/internal/domain/exposure"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -14,7 +14,7 @@ func InsertDeltas(tx *store.Tx, siteID int64, deltas []exposure.Delta) {
 	rows := make([][]any, len(deltas))
 	for i, d := range deltas {
 		rows[i] = []any{siteID, d.Day, d.ChannelID, d.Currency, d.Scheme, d.Country, d.Suppliers, d.Standing,
-			d.ValuedIn, d.Start, d.End, d.LastDay, d.Count, d.Amount, d.Locked, store.Micros(core.RealNow(tx)),
+			d.ValuedIn, d.Start, d.End, d.LastDay, d.Count, d.Amount, d.Locked, store.Micros(sites.RealNow(tx)),
 			cmp.Or(d.Known, store.Micros(tx.Now))}
 	}
 	tx.Insert("exposure_deltas", `site_id, day, channel_id, currency, scheme, country, suppliers, standing,

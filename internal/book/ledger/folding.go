@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"holdfast/internal/domain/exposure"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/store/sqltext"
 )
@@ -28,7 +28,7 @@ func SitesToFold(tx *store.Tx) ([]int64, error) {
 	return store.Ids(tx, `SELECT s.id FROM sites s
 		WHERE EXISTS (SELECT 1 FROM exposure_deltas d WHERE d.site_id = s.id ORDER BY d.id LIMIT 1 OFFSET $1)
 			OR EXISTS (SELECT 1 FROM exposure_deltas d WHERE d.site_id = s.id AND d.noted_at <= $2) ORDER BY s.id`,
-		deltasToFold-1, store.Micros(core.RealNow(tx).Add(-foldAfter)))
+		deltasToFold-1, store.Micros(sites.RealNow(tx).Add(-foldAfter)))
 }
 
 // Bounds of one fold. The blocks take the time: deltas of one day and merchant share them, others change about forty

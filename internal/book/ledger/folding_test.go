@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/domain/exposure"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/terms"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/dbtest"
 )
@@ -42,16 +42,16 @@ func TestFoldsWait(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
 		site := foldingSite(t, db)
-		due := func(at core.SiteClock) (sites []int64) {
+		due := func(at sites.Clock) (list []int64) {
 			t.Helper()
-			err := core.ReadBy(t.Context(), db, at, func(tx *store.Tx) (err error) {
-				sites, err = ledger.SitesToFold(tx)
+			err := sites.ReadBy(t.Context(), db, at, func(tx *store.Tx) (err error) {
+				list, err = ledger.SitesToFold(tx)
 				return err
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			return sites
+			return list
 		}
 		add := func(n int, age time.Duration) {
 			t.Helper()
@@ -62,22 +62,22 @@ func TestFoldsWait(t *testing.T) {
 			})
 		}
 		add(4_999, 59*time.Second)
-		if sites := due(core.SiteClock{Ahead: time.Hour}); len(sites) > 0 {
+		if sites := due(sites.Clock{Ahead: time.Hour}); len(sites) > 0 {
 			t.Errorf("folded before a minute was over, with the clock of a site an hour ahead: %v", sites)
 		}
 		add(1, 0)
-		if sites := due(core.SiteClock{}); !slices.Equal(sites, []int64{site}) {
+		if sites := due(sites.Clock{}); !slices.Equal(sites, []int64{site}) {
 			t.Errorf("5000 deltas: %v", sites)
 		}
 		foldSome(t, db, site, 4_999)
-		if sites := due(core.SiteClock{}); len(sites) > 0 {
+		if sites := due(sites.Clock{}); len(sites) > 0 {
 			t.Errorf("one delta that is new: %v", sites)
 		}
 		dbtest.Write(t, db, func(tx *store.Tx) error {
 			_, err := tx.Exec(`UPDATE exposure_deltas SET noted_at = noted_at - $1`, time.Minute.Microseconds())
 			return err
 		})
-		if sites := due(core.SiteClock{}); !slices.Equal(sites, []int64{site}) {
+		if sites := due(sites.Clock{}); !slices.Equal(sites, []int64{site}) {
 			t.Errorf("one delta of a minute ago: %v", sites)
 		}
 	})
@@ -138,7 +138,7 @@ func otherSite(t *testing.T, db *store.DB) (id int64) {
 
 func foldSome(t *testing.T, store *store.DB, siteID int64, limit int) {
 	t.Helper()
-	if _, err := (&ledger.Buckets{Core: &core.Core{Store: store}}).FoldSite(t.Context(), siteID, limit); err != nil {
+	if _, err := (&ledger.Buckets{DB: sites.NewDB(store, time.Now)}).FoldSite(t.Context(), siteID, limit); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -6,8 +6,8 @@ import (
 
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/protection"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/events"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -66,7 +66,7 @@ func recordTerms(tx *store.Tx, a protection.Allocation, t protection.Terms) erro
 }
 
 // Ends are the use cases of protection that ends by the clock.
-type Ends struct{ *core.Core }
+type Ends struct{ *sites.DB }
 
 // endedAtOnce is how many events of ended protection one write records.
 const endedAtOnce = 200
@@ -74,7 +74,7 @@ const endedAtOnce = 200
 // Tell records the end of protected allocations whose last day of dispute is over by the clock of their site. It is the job
 // that notices this. more: there may be others.
 func (e *Ends) Tell(ctx context.Context) (more bool, err error) {
-	return core.EachSite(ctx, e.Core, sitesWithEnds, endedAtOnce, tellEnded)
+	return sites.Each(ctx, e.DB, sitesWithEnds, endedAtOnce, tellEnded)
 }
 
 // sitesWithEnds selects the sites with ends to tell, by the real time. The first end is that of an index.

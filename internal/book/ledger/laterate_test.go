@@ -25,11 +25,11 @@ func TestARateThatArrivesWhileABookingMoves(t *testing.T) {
 			w.Must(apptest.Report(payment.Purchase, b, 3_000))
 		}
 		arrive := func() { w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365"}) }
-		if w.Core.Store.Engine() == "sqlite" {
+		if w.App.DB.Store.Engine() == "sqlite" {
 			arrive()
 			arrive = func() {}
 		}
-		dbtest.Write(t, w.Core.Store, func(tx *store.Tx) error {
+		dbtest.Write(t, w.App.DB.Store, func(tx *store.Tx) error {
 			before, err := bookings.Lock(tx, w.Site.ID, b.ID)
 			if err != nil {
 				return err
@@ -40,7 +40,7 @@ func TestARateThatArrivesWhileABookingMoves(t *testing.T) {
 			arrive()
 			after := before
 			after.End += 20
-			if _, err := ledger.Redate(tx, w.Core.Rulepacks, before, after); err != nil {
+			if _, err := ledger.Redate(tx, w.App.Config.Rulepacks, before, after); err != nil {
 				return err
 			}
 			return bookings.Update(tx, after)

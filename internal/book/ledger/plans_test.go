@@ -59,8 +59,8 @@ func TestVintagesGoByTheBookingsOfTheChannel(t *testing.T) {
 		w.Must(apptest.Report(payment.Purchase, w.Booking(c, 1000, "2024-09-14"), 1000))
 	}
 	found := 0
-	ran := dbtest.Reading(dbtest.Statements(w.Core.Store, func() {
-		dbtest.Read(t, w.Core.Store, func(tx *store.Tx) error {
+	ran := dbtest.Reading(dbtest.Statements(w.App.DB.Store, func() {
+		dbtest.Read(t, w.App.DB.Store, func(tx *store.Tx) error {
 			return ledger.VintagesOf(tx, w.Site.ID, c.ID, civil.DayOf(w.Now()), w.Now(), func(estimate.VintagePart) error {
 				found++
 				return nil
@@ -71,7 +71,7 @@ func TestVintagesGoByTheBookingsOfTheChannel(t *testing.T) {
 		t.Fatalf("%d payments with %d statements that read allocations", found, len(ran))
 	}
 	byID, byBooking := 0, false
-	for _, step := range dbtest.Plan(t, w.Core.Store, ran[0]) {
+	for _, step := range dbtest.Plan(t, w.App.DB.Store, ran[0]) {
 		byBooking = byBooking || strings.Contains(step, "allocations_by_booking (site_id=? AND booking_id=?)")
 		if strings.Contains(step, "allocation_id=?)") {
 			byID++

@@ -9,18 +9,18 @@ import (
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
 // Premiums reads the premium ledger (R10) and checks it. Post, Adjust, Redate and PriceLate write it.
-type Premiums struct{ *core.Core }
+type Premiums struct{ *sites.DB }
 
 // List reads one page of the lines of the premium ledger.
 func (p *Premiums) List(
 	ctx context.Context, actor access.Actor, f protection.PremiumFilter, page store.Page,
 ) (store.List[protection.PremiumLine], error) {
-	return core.ReadPage(ctx, p.Core, actor, page, func(tx *store.Tx) (store.List[protection.PremiumLine], error) {
+	return sites.ReadPage(ctx, p.DB, actor, page, func(tx *store.Tx) (store.List[protection.PremiumLine], error) {
 		if err := merchants.KnownChannels(tx, actor.SiteID, f.Channels); err != nil {
 			return store.List[protection.PremiumLine]{}, err
 		}

@@ -203,7 +203,7 @@ func TestACorrectionBooksWhatTheLedgerLacks(t *testing.T) {
 		w.Must(apptest.Report(payment.Purchase, w.Booking(c, 100000, "2024-09-14"), 50000))
 		p := w.Must(apptest.Report(payment.Purchase, w.Booking(c, 100000, "2024-09-14"), 100000))
 		allocation := w.Lines(protection.PremiumFilter{Transactions: []int64{p.ID}})[0].AllocationID
-		err := w.Core.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
+		err := w.App.DB.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			lines, err := ledger.PremiumOf(tx, w.Site.ID, allocation)
 			if err != nil {
 				return err

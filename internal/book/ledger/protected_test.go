@@ -27,7 +27,7 @@ func TestProtectedAfterAnyHistory(t *testing.T) {
 					h.Step()
 				}
 				h.Accepted().WantAtLeast(t, apptest.Steps{Bookings: 2, Purchases: 5, Refunds: 1, Chargebacks: 1, Changes: 1})
-				err := w.Core.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
+				err := w.App.DB.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
 					all, err := ledger.HistoriesOfBookings(tx, w.Site.ID, 1, math.MaxInt64)
 					if err != nil {
 						return err

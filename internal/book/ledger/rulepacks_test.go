@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"holdfast/internal/app"
 	"holdfast/internal/domain/card"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/payment"
@@ -38,11 +39,11 @@ func packs(t *testing.T, versions ...string) protection.Rulepacks {
 func TestAnAllocationKeepsItsRulepack(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
-	w.Core.Rulepacks = packs(t, "1")
+	w.With(func(cfg *app.Config) { cfg.Rulepacks = packs(t, "1") })
 	b := w.Booking(w.Channel(merchant.ModeProtectionOnly, "GBP"), 100000, "2024-09-14")
 	before := w.Must(apptest.Report(payment.Purchase, b, 10000))
 	w.At("2024-06-11")
-	w.Core.Rulepacks = packs(t, "1", "2")
+	w.With(func(cfg *app.Config) { cfg.Rulepacks = packs(t, "1", "2") })
 	after := w.Must(apptest.Report(payment.Purchase, b, 10000))
 	w.Move(b, *apptest.DayPtr(t, "2024-10-01"))
 	for _, c := range []struct {
@@ -64,11 +65,11 @@ func TestAnAllocationKeepsItsRulepack(t *testing.T) {
 func TestAnEditedRulepackIsNotMadeUp(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
-	w.Core.Rulepacks = packs(t, "1")
+	w.With(func(cfg *app.Config) { cfg.Rulepacks = packs(t, "1") })
 	made := w.Must(apptest.Report(payment.Purchase, w.Booking(w.Channel(merchant.ModeProtectionOnly, "GBP"), 100000, "2024-09-14"), 10000))
 	edited := packs(t, "2")
 	edited[0].Version, edited[0].From = "1", packs(t, "1")[0].From
-	w.Core.Rulepacks = edited
+	w.With(func(cfg *app.Config) { cfg.Rulepacks = edited })
 	x, err := w.App.Protection.Explain(t.Context(), w.Actor, made.ID, report.ProtectionQuery{})
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,6 @@ import (
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/store"
 )
 
@@ -35,8 +34,8 @@ type limiting struct {
 	late bool
 }
 
-func newLimiting(tx *store.Tx, siteID int64, day civil.Day, at time.Time, spot Spot) (*limiting, error) {
-	l := &limiting{valuing: newValuing(tx, siteID, day, "", spot), at: at}
+func newLimiting(tx *store.Tx, siteID int64, day civil.Day, at time.Time) (*limiting, error) {
+	l := &limiting{valuing: newValuing(tx, siteID, day, ""), at: at}
 	var err error
 	l.limits, err = LimitsUpTo(tx, siteID, day, protection.LimitTransaction, protection.LimitBooking)
 	if err != nil || len(l.limits) == 0 { // most sites have no limits, and need nothing more
@@ -51,9 +50,9 @@ func newLimiting(tx *store.Tx, siteID int64, day civil.Day, at time.Time, spot S
 // the bookings of the payment. Judge also notes a change for the job that judges by the limits of channels and sites. over
 // is the part of the payment that lies above a limit, in minor units of the currency in; if it exceeds several limits, the
 // largest part.
-func Judge(tx *store.Tx, t payment.Transaction, spot Spot) (over int64, in money.Currency, err error) {
+func Judge(tx *store.Tx, t payment.Transaction) (over int64, in money.Currency, err error) {
 	NoteChange(tx, t.SiteID, ChangePayment, t.ID, 0)
-	l, err := newLimiting(tx, t.SiteID, civil.DayOf(tx.Now), tx.Now, spot)
+	l, err := newLimiting(tx, t.SiteID, civil.DayOf(tx.Now), tx.Now)
 	if err != nil || len(l.limits) == 0 {
 		return 0, "", err
 	}
@@ -79,15 +78,13 @@ func Judge(tx *store.Tx, t payment.Transaction, spot Spot) (over int64, in money
 // PolicyChanged notes a new policy for the job: it may find other parts of the trips undelivered.
 func PolicyChanged(tx *store.Tx, siteID int64) { NoteChange(tx, siteID, ChangePolicy, 0, 0) }
 
-// Redate returns a function that calls ledger.Redate and notes each allocation that it changed, for the job.
-func Redate(c *core.Core) func(tx *store.Tx, before, after booking.Booking) error {
-	return func(tx *store.Tx, before, after booking.Booking) error {
-		changed, err := ledger.Redate(tx, c.Rulepacks, before, after)
-		for _, id := range changed {
-			NoteChange(tx, after.SiteID, ChangeReDated, 0, id)
-		}
-		return err
+// Redate calls ledger.Redate for a booking that changes, and notes each allocation that it changed, for the job.
+func Redate(tx *store.Tx, packs protection.Rulepacks, before, after booking.Booking) error {
+	changed, err := ledger.Redate(tx, packs, before, after)
+	for _, id := range changed {
+		NoteChange(tx, after.SiteID, ChangeReDated, 0, id)
 	}
+	return err
 }
 
 // judge judges an allocation that just got its value.

@@ -16,21 +16,24 @@ import (
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/approvals"
+	"holdfast/internal/platform/audit"
+	"holdfast/internal/platform/idempotency"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
 // Limits holds the limits of transactions, bookings, channels and sites, and says what is above them (R12). A limit never
 // refuses a payment.
 type Limits struct {
-	*core.Core
-	spot Spot
+	*sites.DB
+	Approvals *approvals.Approvals
+	Reviewed  int // allocations in one write of the review of a limit
 }
 
-// NewLimits makes the use cases, and registers how an approved proposal of a limit is carried out.
-func NewLimits(c *core.Core, spot Spot) *Limits {
-	l := &Limits{c, spot}
-	c.Kinds.Register(proposal.Limits, core.Kind{Carry: carryOutLimit, Effect: l.effect})
+// Register registers how an approved proposal of a limit is carried out.
+func (l *Limits) Register() *Limits {
+	l.Approvals.Register(proposal.Limits, approvals.Kind{Carry: carryOutLimit, Effect: l.effect})
 	return l
 }
 
@@ -52,27 +55,27 @@ func (l *Limits) Set(ctx context.Context, actor access.Actor, in LimitFields) (p
 	if err := actor.Require(access.WriteLimits); err != nil {
 		return protection.Limit{}, err
 	}
-	set := func(tx *store.Tx) (made protection.Limit, outcome core.Outcome, err error) {
+	set := func(tx *store.Tx) (made protection.Limit, outcome idempotency.Outcome, err error) {
 		limit, err := in.limit(tx, actor) // check it now, so that a proposal is never wrong
 		if err != nil {
 			return made, outcome, err
 		}
-		p, err := l.Request(tx, actor, proposal.Proposal{
+		p, err := l.Approvals.Request(tx, actor, proposal.Proposal{
 			Kind: proposal.Limits, Subject: "limit of " + string(limit.Scope), Reason: in.Note,
 		}, in.terms(limit.Currency), func() (any, error) {
 			made, err = applyLimit(tx, actor, in)
-			return core.MadeID{ID: made.ID}, err
+			return approvals.MadeID{ID: made.ID}, err
 		})
 		if err == nil && p.State == proposal.Open {
-			return protection.Limit{Proposal: &p}, core.Outcome{ProposalID: p.ID}, nil
+			return protection.Limit{Proposal: &p}, idempotency.Outcome{ProposalID: p.ID}, nil
 		}
-		return made, core.Outcome{ID: made.ID}, err
+		return made, idempotency.Outcome{ID: made.ID}, err
 	}
-	return core.Once(ctx, l.Core, actor, set, func(ctx context.Context, made core.Outcome) (protection.Limit, error) {
+	return idempotency.Once(ctx, l.DB, actor, set, func(ctx context.Context, made idempotency.Outcome) (protection.Limit, error) {
 		if made.ProposalID == 0 {
 			return l.Get(ctx, actor, made.ID)
 		}
-		proposal, err := core.FindProposal(ctx, l.Core, actor, made.ProposalID)
+		proposal, err := l.Approvals.Find(ctx, actor, made.ProposalID)
 		return protection.Limit{Proposal: &proposal}, err
 	})
 }
@@ -92,7 +95,7 @@ func applyLimit(tx *store.Tx, actor access.Actor, in LimitFields) (protection.Li
 			return limit, err
 		}
 	}
-	return limit, core.Record(tx, actor, "limit.set", limitObject(limit), nil, auditLimit(limit))
+	return limit, audit.Record(tx, actor, "limit.set", limitObject(limit), nil, auditLimit(limit))
 }
 
 // limit checks the fields and makes a limit from them.
@@ -154,14 +157,14 @@ func (in LimitFields) checkAmount(limit *protection.Limit, p *errs.Problems) {
 
 // Get reads one limit. If there is none, the error has the kind SettingNotFound.
 func (l *Limits) Get(ctx context.Context, actor access.Actor, id int64) (protection.Limit, error) {
-	found, err := core.Read(ctx, l.Core, actor, func(tx *store.Tx) (protection.Limit, error) { return limitByID(tx, actor.SiteID, id) })
-	return found, core.NotFoundAs(errs.SettingNotFound, err, "There is no limit %d.", id)
+	found, err := sites.Read(ctx, l.DB, actor, func(tx *store.Tx) (protection.Limit, error) { return limitByID(tx, actor.SiteID, id) })
+	return found, store.NotFoundAs(errs.SettingNotFound, err, "There is no limit %d.", id)
 }
 
 // History reads one page of all limits that were ever set, also of those that are over or still to come. If channelID is not 0,
 // it reads those that count for this channel: its own, and those of every channel.
 func (l *Limits) History(ctx context.Context, actor access.Actor, channelID int64, page store.Page) (store.List[protection.Limit], error) {
-	return core.ReadPage(ctx, l.Core, actor, page, func(tx *store.Tx) (list store.List[protection.Limit], err error) {
+	return sites.ReadPage(ctx, l.DB, actor, page, func(tx *store.Tx) (list store.List[protection.Limit], err error) {
 		if err := checkChannels(tx, actor.SiteID, []int64{channelID}); err != nil {
 			return list, err
 		}
@@ -197,11 +200,11 @@ type LimitFilter struct {
 // List reads the limits in force today, with their running uses. There is a row for the site, one for each channel with a
 // limit, and one for each limit of transactions or bookings.
 func (l *Limits) List(ctx context.Context, actor access.Actor, f LimitFilter, page store.Page) (store.List[LimitRow], error) {
-	return core.ReadPage(ctx, l.Core, actor, page, func(tx *store.Tx) (list store.List[LimitRow], err error) {
+	return sites.ReadPage(ctx, l.DB, actor, page, func(tx *store.Tx) (list store.List[LimitRow], err error) {
 		if err := checkChannels(tx, actor.SiteID, f.Channels); err != nil {
 			return list, err
 		}
-		rows, err := limitRows(tx, actor.SiteID, l.spot)
+		rows, err := limitRows(tx, actor.SiteID)
 		if err != nil {
 			return list, err
 		}
@@ -209,7 +212,7 @@ func (l *Limits) List(ctx context.Context, actor access.Actor, f LimitFilter, pa
 			return len(f.Scopes) > 0 && !slices.Contains(f.Scopes, r.Scope) || f.Over && r.Over == 0 ||
 				len(f.Channels) > 0 && !slices.Contains(f.Channels, r.ChannelID)
 		})
-		return core.PageOf(rows, page), nil
+		return store.PageOf(rows, page), nil
 	})
 }
 
@@ -219,7 +222,7 @@ func checkChannels(tx *store.Tx, siteID int64, ids []int64) error {
 	return merchants.KnownChannels(tx, siteID, ids)
 }
 
-func limitRows(tx *store.Tx, siteID int64, spot Spot) ([]LimitRow, error) {
+func limitRows(tx *store.Tx, siteID int64) ([]LimitRow, error) {
 	today := civil.DayOf(tx.Now)
 	limits, err := LimitsUpTo(tx, siteID, today)
 	if err != nil {
@@ -237,7 +240,7 @@ func limitRows(tx *store.Tx, siteID int64, spot Spot) ([]LimitRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := newValuing(tx, siteID, today, policy.Currency, spot)
+	v := newValuing(tx, siteID, today, policy.Currency)
 	channels := []int64{0}
 	for id := range names {
 		channels = append(channels, id)
@@ -304,7 +307,7 @@ type LimitEvents struct {
 func (l *Limits) Events(
 	ctx context.Context, actor access.Actor, f LimitEvents, page store.Page,
 ) (store.List[protection.LimitEvent], error) {
-	return core.ReadPage(ctx, l.Core, actor, page, func(tx *store.Tx) (store.List[protection.LimitEvent], error) {
+	return sites.ReadPage(ctx, l.DB, actor, page, func(tx *store.Tx) (store.List[protection.LimitEvent], error) {
 		if err := checkChannels(tx, actor.SiteID, f.Channels); err != nil {
 			return store.List[protection.LimitEvent]{}, err
 		}

@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
@@ -30,7 +30,7 @@ func scanLimit(scan func(dest ...any) error) (protection.Limit, error) {
 // insertLimit adds a limit and returns it with its id.
 func insertLimit(tx *store.Tx, l protection.Limit) (protection.Limit, error) {
 	l.RecordedAt = tx.Now
-	if err := core.Changed(tx, l.SiteID); err != nil {
+	if err := sites.Changed(tx, l.SiteID); err != nil {
 		return l, err
 	}
 	err := tx.Row(`INSERT INTO limits (site_id, scope, channel_id, from_day, amount, currency, note, author_id, author,
@@ -66,7 +66,7 @@ func LimitsUpTo(tx *store.Tx, siteID int64, day civil.Day, scopes ...protection.
 		day    civil.Day
 		scopes string
 	}
-	list, err := core.Known(tx, siteID, limitsUpTo{siteID, day, fmt.Sprint(scopes)}, func() (protection.Limits, error) {
+	list, err := sites.Known(tx, siteID, limitsUpTo{siteID, day, fmt.Sprint(scopes)}, func() (protection.Limits, error) {
 		return readLimitsUpTo(tx, siteID, day, scopes)
 	})
 	return slices.Clone(list), err
@@ -137,7 +137,7 @@ func lastChange(tx *store.Tx) (last, seen int64, err error) {
 // sawChange notes that a change is visible now.
 func sawChange(tx *store.Tx, id int64) error {
 	_, err := tx.Exec(`INSERT INTO limit_horizons (up_to, seen_at) VALUES ($1, $2) ON CONFLICT (up_to) DO NOTHING`,
-		id, store.Micros(core.RealNow(tx)))
+		id, store.Micros(sites.RealNow(tx)))
 	return err
 }
 
@@ -155,7 +155,7 @@ func forgetSeen(tx *store.Tx, before int64) error {
 
 // bookDue is a site whose running use may have to be recomputed.
 type bookDue struct {
-	Clock   core.SiteClock
+	Clock   sites.Clock
 	Day     civil.Day // the day that the running use has come to; civil.NoDay for a new one
 	Waiting bool      // changes up to the given id wait
 	Walking bool      // a new recognition is being applied to all lines
@@ -172,7 +172,7 @@ func booksDue(tx *store.Tx, upTo int64) ([]bookDue, error) {
 			var day, walked sql.NullInt64
 			var ahead int64
 			err := scan(&b.Clock.SiteID, &ahead, &day, &walked, &b.Waiting)
-			b.Clock.Ahead, b.Day, b.Walking = core.Microseconds(ahead), store.DayOr(day), walked.Valid
+			b.Clock.Ahead, b.Day, b.Walking = sites.Microseconds(ahead), store.DayOr(day), walked.Valid
 			if day.Valid || b.Waiting {
 				list = append(list, b)
 			}

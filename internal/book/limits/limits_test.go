@@ -157,7 +157,7 @@ func TestUseFollowsEveryChange(t *testing.T) {
 func followsEveryChange(t *testing.T, w *apptest.World, by terms.Recognition) {
 	policy := w.Site.Policy
 	policy.FromDay, policy.Recognition = *apptest.DayPtr(t, "2024-07-15"), by
-	err := w.Core.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) (err error) {
+	err := w.App.DB.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) (err error) {
 		_, err = merchants.InsertPolicy(tx, w.Site.ID, policy)
 		return err
 	})

@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/protection"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -48,7 +48,7 @@ func (l *Limits) Recompute(ctx context.Context) (more bool, err error) {
 		}
 		days = make([]civil.Day, len(due))
 		for i, b := range due {
-			final, err := core.FinalBy(tx, b.Clock)
+			final, err := sites.FinalBy(tx, b.Clock)
 			if err != nil {
 				return err
 			}
@@ -66,8 +66,8 @@ func (l *Limits) Recompute(ctx context.Context) (more bool, err error) {
 		}
 		actor := access.System(b.Clock.SiteID)
 		actor.Ahead = b.Clock.Ahead
-		left, err := core.Write(ctx, l.Core, actor, func(tx *store.Tx) (bool, error) {
-			return recomputePiece(tx, b.Clock.SiteID, upTo, today, l.spot)
+		left, err := sites.Write(ctx, l.DB, actor, func(tx *store.Tx) (bool, error) {
+			return recomputePiece(tx, b.Clock.SiteID, upTo, today)
 		})
 		if err != nil {
 			return false, fmt.Errorf("site %d: %w", b.Clock.SiteID, err)
@@ -107,7 +107,6 @@ type recomputing struct {
 	tx     *store.Tx
 	book   limitBook
 	limits protection.Limits
-	spot   Spot
 	value  valuing // at the end of the book's day
 	uses   *uses
 	stored map[useKey]runningUse // the uses as they are in the database
@@ -117,12 +116,12 @@ type recomputing struct {
 	lines  map[int64]limitLine   // of allocations, changed and not stored yet: see saveLines
 }
 
-func recomputePiece(tx *store.Tx, siteID, upTo int64, today civil.Day, spot Spot) (more bool, err error) {
+func recomputePiece(tx *store.Tx, siteID, upTo int64, today civil.Day) (more bool, err error) {
 	policy, err := merchants.PolicyOn(tx, siteID, today)
 	if err != nil {
 		return false, err
 	}
-	s := &recomputing{tx: tx, spot: spot, stored: map[useKey]runningUse{}, at: tx.Now, lines: map[int64]limitLine{}}
+	s := &recomputing{tx: tx, stored: map[useKey]runningUse{}, at: tx.Now, lines: map[int64]limitLine{}}
 	// A new book begins on the day of its first change.
 	changes, err := WaitingChanges(tx, siteID, upTo, changesPerWrite)
 	if err != nil {
@@ -335,7 +334,7 @@ func (s *recomputing) judgeObjects(h protection.History, grown int64, day civil.
 	if grown <= 0 {
 		return nil
 	}
-	l, err := newLimiting(s.tx, h.SiteID, day, s.at, s.spot)
+	l, err := newLimiting(s.tx, h.SiteID, day, s.at)
 	if err != nil || len(l.limits) == 0 {
 		return err
 	}

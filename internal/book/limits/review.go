@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/protection"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -29,7 +29,7 @@ func (l *Limits) review(ctx context.Context) (more bool, err error) {
 			return err
 		}
 		for _, r := range open {
-			final, err := core.FinalBy(tx, r.Clock)
+			final, err := sites.FinalBy(tx, r.Clock)
 			if err != nil {
 				return err
 			}
@@ -42,8 +42,8 @@ func (l *Limits) review(ctx context.Context) (more bool, err error) {
 	for i, r := range due {
 		actor := access.System(r.Clock.SiteID)
 		actor.Ahead = r.Clock.Ahead
-		left, err := core.Write(ctx, l.Core, actor, func(tx *store.Tx) (bool, error) {
-			return reviewPiece(tx, l.Pieces.Reviewed, r, days[i], l.spot)
+		left, err := sites.Write(ctx, l.DB, actor, func(tx *store.Tx) (bool, error) {
+			return reviewPiece(tx, l.Reviewed, r, days[i])
 		})
 		if err != nil {
 			return false, fmt.Errorf("review of limit %d of site %d: %w", r.Limit.ID, r.Limit.SiteID, err)
@@ -60,7 +60,7 @@ type reviewing struct {
 	before protection.Limits // all limits but the reviewed one
 }
 
-func reviewPiece(tx *store.Tx, pieces int, r limitReview, day civil.Day, spot Spot) (more bool, err error) {
+func reviewPiece(tx *store.Tx, pieces int, r limitReview, day civil.Day) (more bool, err error) {
 	list, last, err := toJudge(tx, r, pieces)
 	if err != nil {
 		return false, err
@@ -70,7 +70,7 @@ func reviewPiece(tx *store.Tx, pieces int, r limitReview, day civil.Day, spot Sp
 		return false, err
 	}
 	l, err := newLimiting(tx, r.Limit.SiteID, day, slices.MaxFunc(
-		[]time.Time{r.Limit.RecordedAt, r.Limit.FromDay.Start()}, time.Time.Compare), spot)
+		[]time.Time{r.Limit.RecordedAt, r.Limit.FromDay.Start()}, time.Time.Compare))
 	if err != nil {
 		return false, err
 	}

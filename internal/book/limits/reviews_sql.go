@@ -4,14 +4,14 @@ import (
 	"slices"
 
 	"holdfast/internal/domain/protection"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/store/sqltext"
 )
 
 // limitReview is a new limit of transactions or bookings, and how far the existing ones are judged by it.
 type limitReview struct {
-	Clock    core.SiteClock
+	Clock    sites.Clock
 	Limit    protection.Limit
 	WalkedTo int64 // the id of the last allocation that is done
 }
@@ -38,7 +38,7 @@ func openReviews(tx *store.Tx) ([]limitReview, error) {
 			if channel != nil {
 				l.ChannelID = *channel
 			}
-			l.RecordedAt, r.Clock = store.Instant(recorded), core.SiteClock{SiteID: l.SiteID, Ahead: core.Microseconds(ahead)}
+			l.RecordedAt, r.Clock = store.Instant(recorded), sites.Clock{SiteID: l.SiteID, Ahead: sites.Microseconds(ahead)}
 			list = append(list, r)
 			return err
 		})

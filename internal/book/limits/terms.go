@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/domain/proposal"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/approvals"
 	"holdfast/internal/store"
 )
 
@@ -57,13 +57,13 @@ func carryOutLimit(tx *store.Tx, actor access.Actor, p proposal.Proposal) (any, 
 		return nil, err
 	}
 	made, err := applyLimit(tx, actor, in)
-	return core.MadeID{ID: made.ID}, err
+	return approvals.MadeID{ID: made.ID}, err
 }
 
 // fieldsOf reads the limit of a proposal. It begins on the day of the approval at the earliest: payments of earlier days are
 // judged already, and that stays as it is.
 func fieldsOf(tx *store.Tx, p proposal.Proposal) (LimitFields, error) {
-	terms, err := core.PayloadOf[termsOfLimit](p)
+	terms, err := approvals.PayloadOf[termsOfLimit](p)
 	if err != nil {
 		return LimitFields{}, err
 	}
@@ -101,14 +101,14 @@ func (l *Limits) effect(tx *store.Tx, p proposal.Proposal) (effect proposal.Effe
 	if now, ok := limits.InForce(limit.Scope, limit.ChannelID, limit.FromDay, everything); ok {
 		before = auditLimit(now)
 	}
-	if effect.Changes, err = core.Changes(before, auditLimit(limit)); err != nil || limit.Lifted {
+	if effect.Changes, err = approvals.Changes(before, auditLimit(limit)); err != nil || limit.Lifted {
 		return effect, err
 	}
 	uses, err := runningUses(tx, p.SiteID)
 	if err != nil {
 		return effect, err
 	}
-	effect.Figures, err = figuresOf(limit, uses, newValuing(tx, p.SiteID, civil.DayOf(tx.Now), limit.Currency, l.spot))
+	effect.Figures, err = figuresOf(limit, uses, newValuing(tx, p.SiteID, civil.DayOf(tx.Now), limit.Currency))
 	return effect, err
 }
 

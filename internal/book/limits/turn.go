@@ -84,7 +84,7 @@ func (s *recomputing) goBy() error {
 		return err
 	}
 	policy, err := merchants.PolicyKnown(s.tx, s.book.SiteID, s.book.Day, known)
-	s.value = newValuing(s.tx, s.book.SiteID, s.book.Day, policy.Currency, s.spot)
+	s.value = newValuing(s.tx, s.book.SiteID, s.book.Day, policy.Currency)
 	if err == nil && policy.Recognition != s.book.Recognition {
 		s.book.Recognition, s.book.Walking, s.book.WalkedTo = policy.Recognition, true, 0
 	}

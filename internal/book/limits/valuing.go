@@ -1,15 +1,12 @@
 package limits
 
 import (
+	"holdfast/internal/book/fixings"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/fx"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/store"
 )
-
-// Spot finds the quote that values an amount at the end of a day, as known now. ok is false when a rate is missing. The
-// rates belong to a room above this one.
-type Spot func(tx *store.Tx, siteID int64, from, to money.Currency, day civil.Day) (quote fx.Quote, ok bool, err error)
 
 // valuing values uses in the currency of a limit. What was priced under a policy in another currency stays priced in it
 // (R9). So a use is made of subtotals in several currencies. In the currency of the present policy it is E1 locked: each
@@ -19,12 +16,11 @@ type valuing struct {
 	siteID int64
 	day    civil.Day
 	policy money.Currency
-	spot   Spot
 	quotes map[money.Currency]*fx.Quote // to the policy currency; nil when a rate is missing
 }
 
-func newValuing(tx *store.Tx, siteID int64, day civil.Day, policy money.Currency, spot Spot) valuing {
-	return valuing{tx: tx, siteID: siteID, day: day, policy: policy, spot: spot, quotes: map[money.Currency]*fx.Quote{}}
+func newValuing(tx *store.Tx, siteID int64, day civil.Day, policy money.Currency) valuing {
+	return valuing{tx: tx, siteID: siteID, day: day, policy: policy, quotes: map[money.Currency]*fx.Quote{}}
 }
 
 // counts reports whether what is priced in a currency counts against a limit in another one.
@@ -43,7 +39,7 @@ func (v valuing) value(priced money.Currency, sum int64, limit money.Currency) (
 	}
 	quote, found := v.quotes[priced]
 	if !found {
-		q, ok, err := v.spot(v.tx, v.siteID, priced, limit, v.day)
+		q, ok, err := fixings.SpotQuote(v.tx, v.siteID, priced, limit, v.day)
 		if err != nil {
 			return 0, false, err
 		}

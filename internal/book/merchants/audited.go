@@ -1,6 +1,9 @@
 package merchants
 
-import "holdfast/internal/domain/merchant"
+import (
+	"fmt"
+	"holdfast/internal/domain/merchant"
+)
 
 // These are the shapes of the audit. They have the names of the wire, and never a secret or its hash. Each field is
 // written out here: so nobody adds a field to the audit without looking at it.
@@ -43,7 +46,11 @@ type auditedProcessing struct {
 	Descriptor         string `json:"descriptor"`
 }
 
-func auditChannel(c merchant.Channel) any {
+// ChannelObject names a channel in the audit.
+func ChannelObject(c merchant.Channel) string { return fmt.Sprintf("channel %d", c.ID) }
+
+// AuditedChannel is the shape of a channel in the audit.
+func AuditedChannel(c merchant.Channel) any {
 	shape := auditedChannel{
 		ID: c.ID, UUID: c.UUID, Name: c.Name, AccountType: c.AccountType, AccountMode: string(c.Mode),
 		ProtectionType: c.ProtectionType, Currency: string(c.Currency), Language: c.Language, PrimaryMail: c.PrimaryMail,

@@ -13,8 +13,8 @@ import (
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/events"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
@@ -30,7 +30,7 @@ func InsertChannel(tx *store.Tx, c merchant.Channel) (merchant.Channel, error) {
 	base := c.Slug
 	c.Version, c.CreatedAt, c.ModifiedAt = 1, tx.Now, tx.Now
 	c.OtherProtection = cmp.Or(c.OtherProtection, merchant.OtherProtections[0])
-	if err := core.Changed(tx, c.SiteID); err != nil { // reports that are kept have not its name
+	if err := sites.Changed(tx, c.SiteID); err != nil { // reports that are kept have not its name
 		return merchant.Channel{}, err
 	}
 	for range slugAttempts {
@@ -130,7 +130,7 @@ func Channel(tx *store.Tx, siteID, id int64) (merchant.Channel, error) {
 // ChannelAlone reads one channel of the site without its suppliers.
 func ChannelAlone(tx *store.Tx, siteID, id int64) (merchant.Channel, error) {
 	type channel struct{ siteID, id int64 }
-	return core.Known(tx, siteID, channel{siteID, id}, func() (merchant.Channel, error) {
+	return sites.Known(tx, siteID, channel{siteID, id}, func() (merchant.Channel, error) {
 		return scanChannel(func(dest ...any) error {
 			return tx.Row(`SELECT `+channelColumns+` FROM channels WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 		})
@@ -272,7 +272,7 @@ func UpdateChannel(tx *store.Tx, c merchant.Channel) (merchant.Channel, error) {
 		return merchant.Channel{}, err
 	}
 	c.ModifiedAt = tx.Now
-	if err := core.Changed(tx, c.SiteID); err != nil {
+	if err := sites.Changed(tx, c.SiteID); err != nil {
 		return merchant.Channel{}, err
 	}
 	names, values, marks := writtenColumns(&c, written)
@@ -315,7 +315,7 @@ func recordChannel(tx *store.Tx, before, after merchant.Channel) {
 // DeleteChannel removes a channel. The error is store.ErrConflict when something refers to it by a foreign key, such as a
 // booking, even a deleted one.
 func DeleteChannel(tx *store.Tx, siteID, id int64) error {
-	if err := core.Changed(tx, siteID); err != nil {
+	if err := sites.Changed(tx, siteID); err != nil {
 		return err
 	}
 	n, err := tx.Exec(`DELETE FROM channels WHERE site_id = $1 AND id = $2`, siteID, id)

@@ -7,12 +7,12 @@ import (
 
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
 // CheckProfile returns an error when the database has channels in a mode that the profile of the deployment does not have.
-func CheckProfile(ctx context.Context, c *core.Core) error {
+func CheckProfile(ctx context.Context, c *sites.DB, profile merchant.Profile) error {
 	var modes map[merchant.AccountMode]int64
 	err := c.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
 		modes, err = ModesOfChannels(tx)
@@ -22,9 +22,9 @@ func CheckProfile(ctx context.Context, c *core.Core) error {
 		return err
 	}
 	for _, mode := range slices.Sorted(maps.Keys(modes)) {
-		if !slices.Contains(c.Profile.Modes(), mode) {
+		if !slices.Contains(profile.Modes(), mode) {
 			return errs.New(errs.Invalid, "The database has %d channels in mode %s, which the profile %s does not have: start with the "+
-				"other --profile, or with another --database.", modes[mode], mode, c.Profile)
+				"other --profile, or with another --database.", modes[mode], mode, profile)
 		}
 	}
 	return nil

@@ -9,13 +9,15 @@ import (
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/audit"
+	"holdfast/internal/platform/idempotency"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
 // Contracts are the use cases of contracts with the underwriter: what bordereaux say of them. A contract is never changed; a new one is
 // added instead, so that a bordereau of the past stays as it was.
-type Contracts struct{ *core.Core }
+type Contracts struct{ *sites.DB }
 
 // maxContracts is how many a site has at most.
 const maxContracts = 200
@@ -25,7 +27,7 @@ func (c *Contracts) List(ctx context.Context, actor access.Actor) ([]terms.Contr
 	if err := actor.Require(access.ReadStatements); err != nil {
 		return nil, err
 	}
-	return core.Read(ctx, c.Core, actor, func(tx *store.Tx) ([]terms.Contract, error) { return contractsOf(tx, actor.SiteID) })
+	return sites.Read(ctx, c.DB, actor, func(tx *store.Tx) ([]terms.Contract, error) { return contractsOf(tx, actor.SiteID) })
 }
 
 // Get reads a contract. If there is none, the error has the kind SettingNotFound.
@@ -39,7 +41,7 @@ func (c *Contracts) Get(ctx context.Context, actor access.Actor, id int64) (term
 			return one, nil
 		}
 	}
-	return terms.Contract{}, core.NotFoundAs(errs.SettingNotFound, store.ErrNotFound, "There is no contract %d.", id)
+	return terms.Contract{}, store.NotFoundAs(errs.SettingNotFound, store.ErrNotFound, "There is no contract %d.", id)
 }
 
 // Set adds a contract that counts from a day on. Errors: Forbidden, Invalid, Missing, NotPossible with the reason contract_limit.
@@ -47,10 +49,10 @@ func (c *Contracts) Set(ctx context.Context, actor access.Actor, in terms.Contra
 	if err := actor.Require(access.WritePolicies); err != nil {
 		return terms.Contract{}, err
 	}
-	return core.Once(ctx, c.Core, actor, func(tx *store.Tx) (terms.Contract, core.Outcome, error) {
+	return idempotency.Once(ctx, c.DB, actor, func(tx *store.Tx) (terms.Contract, idempotency.Outcome, error) {
 		made, err := c.add(tx, actor, in)
-		return made, core.Outcome{ID: made.ID}, err
-	}, func(ctx context.Context, made core.Outcome) (terms.Contract, error) {
+		return made, idempotency.Outcome{ID: made.ID}, err
+	}, func(ctx context.Context, made idempotency.Outcome) (terms.Contract, error) {
 		return c.Get(ctx, actor, made.ID)
 	})
 }
@@ -60,8 +62,8 @@ func (c *Contracts) add(tx *store.Tx, actor access.Actor, in terms.ContractField
 	if err != nil {
 		return next, err
 	}
-	if err := core.LockSite(tx, actor.SiteID); err != nil { // so that nobody adds another between list and insert
-		return next, core.NotFoundAs(errs.SettingNotFound, err, "There is no site %d.", actor.SiteID)
+	if err := sites.Lock(tx, actor.SiteID); err != nil { // so that nobody adds another between list and insert
+		return next, store.NotFoundAs(errs.SettingNotFound, err, "There is no site %d.", actor.SiteID)
 	}
 	list, err := contractsOf(tx, actor.SiteID)
 	if err != nil {
@@ -82,7 +84,7 @@ func (c *Contracts) add(tx *store.Tx, actor access.Actor, in terms.ContractField
 	if before.ID != 0 {
 		was = auditContract(before)
 	}
-	return next, core.Record(tx, actor, "contract.set", fmt.Sprintf("contract %d", next.ID), was, auditContract(next))
+	return next, audit.Record(tx, actor, "contract.set", fmt.Sprintf("contract %d", next.ID), was, auditContract(next))
 }
 
 // auditContract is a contract in the audit.

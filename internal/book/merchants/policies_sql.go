@@ -10,7 +10,7 @@ import (
 
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/terms"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
@@ -46,7 +46,7 @@ func InsertPolicy(tx *store.Tx, siteID int64, p terms.Policy) (terms.Policy, err
 		return terms.Policy{}, err
 	}
 	p.RecordedAt = tx.Now
-	if err := core.Changed(tx, siteID); err != nil {
+	if err := sites.Changed(tx, siteID); err != nil {
 		return terms.Policy{}, err
 	}
 	err = tx.Row(`INSERT INTO policies (site_id, from_day, recorded_at, currency, recognition, late_log_days,
@@ -114,7 +114,7 @@ func NextPolicyDay(tx *store.Tx, siteID int64, after, upTo civil.Day) (civil.Day
 // allPolicies reads the policies of a site without their rate cards, the last day first. They are few.
 func allPolicies(tx *store.Tx, siteID int64) ([]terms.Policy, error) {
 	type policiesOf struct{ siteID int64 }
-	return core.Known(tx, siteID, policiesOf{siteID}, func() ([]terms.Policy, error) {
+	return sites.Known(tx, siteID, policiesOf{siteID}, func() ([]terms.Policy, error) {
 		return policies(tx, `site_id = $1 ORDER BY from_day DESC, id DESC`, siteID)
 	})
 }
@@ -122,7 +122,7 @@ func allPolicies(tx *store.Tx, siteID int64) ([]terms.Policy, error) {
 // Policy reads a policy by id.
 func Policy(tx *store.Tx, siteID, id int64) (terms.Policy, error) {
 	type policy struct{ siteID, id int64 }
-	return core.Known(tx, siteID, policy{siteID, id}, func() (terms.Policy, error) {
+	return sites.Known(tx, siteID, policy{siteID, id}, func() (terms.Policy, error) {
 		list, err := policies(tx, `site_id = $1 AND id = $2`, siteID, id)
 		if err != nil || len(list) == 0 {
 			return terms.Policy{}, cmp.Or(err, store.ErrNotFound)
@@ -175,7 +175,7 @@ func PoliciesPage(tx *store.Tx, siteID int64, on *civil.Day, page store.Page) (s
 // rateCard reads the lines of a policy's rate card, in the order in which they were sent.
 func rateCard(tx *store.Tx, siteID, policyID int64) (terms.RateCard, error) {
 	type rateCard struct{ siteID, policyID int64 }
-	return core.Known(tx, siteID, rateCard{siteID, policyID}, func() (terms.RateCard, error) {
+	return sites.Known(tx, siteID, rateCard{siteID, policyID}, func() (terms.RateCard, error) {
 		return readRateCard(tx, siteID, policyID)
 	})
 }

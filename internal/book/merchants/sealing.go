@@ -3,28 +3,43 @@ package merchants
 import (
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/events"
+	"holdfast/internal/platform/secrets"
 	"holdfast/internal/store"
 )
 
-// The fields of the sealed secrets of a channel, for their places (see core.PlaceOf).
+// The fields of the sealed secrets of a channel, for their places (see secrets.PlaceOf).
 const (
 	sealedCredentials  = "credentials"
 	sealedTokenizerKey = "tokenizer_api_key"
 	sealedSecret       = "channel_secret"
 )
 
-// sealedColumns are the columns of this room whose texts are sealed.
-var sealedColumns = []core.SealedColumn{
+// SealedColumns are the columns of this room whose texts are sealed.
+var SealedColumns = []secrets.SealedColumn{
 	{Table: "channel_gateways", Column: "credentials", Key: []string{"site_id", "channel_id"}, Field: sealedCredentials},
 	{Table: "channel_gateways", Column: "tokenizer_key", Key: []string{"site_id", "channel_id"}, Field: sealedTokenizerKey},
 	{Table: "channels", Column: "secret", Key: []string{"site_id", "id"}, Field: sealedSecret, Remembered: true},
 }
 
+// SealCredentials seals the credentials of a channel, as JSON, which came in a field of a request.
+func SealCredentials(vault *secrets.Vault, siteID, channelID int64, text string) (string, error) {
+	return sealField(vault, "credentials", text, secrets.PlaceOf(sealedCredentials, siteID, channelID))
+}
+
+// SealTokenizerKey seals the key of a channel's tokenizer, which came in a field of a request.
+func SealTokenizerKey(vault *secrets.Vault, siteID, channelID int64, key string) (string, error) {
+	return sealField(vault, "tokenizer_api_key", key, secrets.PlaceOf(sealedTokenizerKey, siteID, channelID))
+}
+
+// OpenTokenizerKey opens the key of a channel's tokenizer.
+func OpenTokenizerKey(vault *secrets.Vault, siteID, channelID int64, sealed string) (string, error) {
+	return vault.Open(sealed, secrets.PlaceOf(sealedTokenizerKey, siteID, channelID))
+}
+
 // sealField seals a secret that came in a field of a request. name is the name of the field, for the error.
-func sealField(c *core.Core, name, secret, place string) (string, error) {
-	sealed, err := c.Seal(secret, place)
+func sealField(vault *secrets.Vault, name, secret, place string) (string, error) {
+	sealed, err := vault.Seal(secret, place)
 	if err != nil {
 		return "", &errs.Error{
 			Kind: errs.Invalid, Message: "Invalid parameter(s): " + name, Err: err,
@@ -36,24 +51,24 @@ func sealField(c *core.Core, name, secret, place string) (string, error) {
 
 // OpenSecret opens the secret of a channel, as a channel or a transaction of it holds it. Of "", which a caller gets who
 // may not see it, it is "".
-func OpenSecret(c *core.Core, siteID, channelID int64, sealed string) (string, error) {
-	return c.OpenOften(sealed, core.PlaceOf(sealedSecret, siteID, channelID))
+func OpenSecret(vault *secrets.Vault, siteID, channelID int64, sealed string) (string, error) {
+	return vault.OpenOften(sealed, secrets.PlaceOf(sealedSecret, siteID, channelID))
 }
 
 // MakeChannel is InsertChannel for a channel with a secret.
-func MakeChannel(c *core.Core, tx *store.Tx, channel merchant.Channel, secret string) (merchant.Channel, error) {
+func MakeChannel(vault *secrets.Vault, tx *store.Tx, channel merchant.Channel, secret string) (merchant.Channel, error) {
 	made, err := InsertChannel(tx, channel)
 	if err != nil {
 		return made, err
 	}
 	events.Record(tx, made.SiteID, events.ChannelCreated, made.ID, events.Details{Mode: string(made.Mode)})
-	made.SealedSecret, err = giveSecret(c, tx, made, secret)
+	made.SealedSecret, err = GiveSecret(vault, tx, made, secret)
 	return made, err
 }
 
-// giveSecret seals a secret for a channel that this write has made or locked, and stores it.
-func giveSecret(c *core.Core, tx *store.Tx, channel merchant.Channel, secret string) (sealed string, err error) {
-	sealed, err = c.Seal(secret, core.PlaceOf(sealedSecret, channel.SiteID, channel.ID))
+// GiveSecret seals a secret for a channel that this write has made or locked, and stores it.
+func GiveSecret(vault *secrets.Vault, tx *store.Tx, channel merchant.Channel, secret string) (sealed string, err error) {
+	sealed, err = vault.Seal(secret, secrets.PlaceOf(sealedSecret, channel.SiteID, channel.ID))
 	if err != nil {
 		return "", err
 	}

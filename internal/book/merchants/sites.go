@@ -1,22 +1,34 @@
+// Package merchants keeps what an operator and a merchant agree on: channels with their credentials at processors,
+// suppliers, and policies with their rate cards. It owns the tables channels, channel_*, suppliers, policies and
+// rate_card_lines. Begin reading at Channels.
 package merchants
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/audit"
+	"holdfast/internal/platform/idempotency"
 	"holdfast/internal/platform/secrets"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
 // Sites are the use cases of sites.
-type Sites struct{ *core.Core }
+type Sites struct {
+	*sites.DB
+	*Processors
+	Random        io.Reader     // for the secret of the first channel
+	NewUUID       func() string // for the first channel
+	ReservedPaths []string      // first segments of addresses that the deployment needs itself, besides merchant.ReservedPaths
+}
 
 // firstChannel is the name of the test channel that every site has from the start (section 1).
 const firstChannel = "Test channel"
@@ -46,7 +58,7 @@ func (s *Sites) Create(ctx context.Context, actor access.Actor, in merchant.Site
 			return err
 		}
 		var err error
-		if made, err = core.InsertSite(tx, site); err != nil {
+		if made, err = sites.Insert(tx, site); err != nil {
 			return err
 		}
 		if made.Policy, err = InsertPolicy(tx, made.ID, made.Policy); err != nil {
@@ -57,17 +69,17 @@ func (s *Sites) Create(ctx context.Context, actor access.Actor, in merchant.Site
 			Profile: s.Profile, Name: &name, Currency: &made.Policy.Currency,
 		}.NewChannel(made, true, &problems)
 		channel.UUID = uuid
-		opened, err := MakeChannel(s.Core, tx, channel, secret)
+		opened, err := MakeChannel(s.Vault, tx, channel, secret)
 		if err := errors.Join(err, problems.Err()); err != nil {
 			return err
 		}
 		made.ChannelCount = 1
 		by := actor
 		by.SiteID = made.ID // these are the first records in the audit of the site
-		if err := core.Record(tx, by, "site.create", siteObject(made.ID), nil, auditSite(made)); err != nil {
+		if err := audit.Record(tx, by, "site.create", siteObject(made.ID), nil, auditSite(made)); err != nil {
 			return err
 		}
-		return core.Record(tx, by, "channel.create", channelObject(opened), nil, auditChannel(opened))
+		return audit.Record(tx, by, "channel.create", ChannelObject(opened), nil, AuditedChannel(opened))
 	})
 	return made, err
 }
@@ -88,7 +100,7 @@ func (s *Sites) At(ctx context.Context, actor access.Actor, path string) (site m
 	}
 	err = s.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
 		site, err = SiteAt(tx, path)
-		return core.NotFoundAs(errs.SettingNotFound, err, "There is no site %q.", path)
+		return store.NotFoundAs(errs.SettingNotFound, err, "There is no site %q.", path)
 	})
 	return site, err
 }
@@ -101,7 +113,7 @@ func (s *Sites) Get(ctx context.Context, actor access.Actor, id int64) (site mer
 	if id != actor.SiteID && !actor.Everywhere() {
 		return site, unknownSite(store.ErrNotFound, id)
 	}
-	err = s.ReadBy(ctx, core.ClockFor(actor), func(tx *store.Tx) (err error) {
+	err = s.ReadBy(ctx, sites.ClockFor(actor), func(tx *store.Tx) (err error) {
 		site, err = Site(tx, id)
 		return err
 	})
@@ -109,7 +121,7 @@ func (s *Sites) Get(ctx context.Context, actor access.Actor, id int64) (site mer
 }
 
 func unknownSite(err error, id int64) error {
-	return core.NotFoundAs(errs.SettingNotFound, err, "There is no site %d.", id)
+	return store.NotFoundAs(errs.SettingNotFound, err, "There is no site %d.", id)
 }
 
 // List reads one page of the sites that the actor can see. An operator sees all, everybody else and every
@@ -121,7 +133,7 @@ func (s *Sites) List(ctx context.Context, actor access.Actor, f SiteFilter, page
 	if !actor.Everywhere() {
 		f.Only = actor.SiteID
 	}
-	err = s.ReadBy(ctx, core.ClockFor(actor), func(tx *store.Tx) (err error) {
+	err = s.ReadBy(ctx, sites.ClockFor(actor), func(tx *store.Tx) (err error) {
 		list, err = SitesPage(tx, f, page)
 		return err
 	})
@@ -137,10 +149,10 @@ func (s *Sites) Change(ctx context.Context, actor access.Actor, id int64, in mer
 	if id != actor.SiteID && !actor.Everywhere() {
 		return merchant.Site{}, unknownSite(store.ErrNotFound, id)
 	}
-	changed, err := core.Once(ctx, s.Core, actor, func(tx *store.Tx) (merchant.Site, core.Outcome, error) {
+	changed, err := idempotency.Once(ctx, s.DB, actor, func(tx *store.Tx) (merchant.Site, idempotency.Outcome, error) {
 		changed, err := changeSite(tx, actor, id, in)
-		return changed, core.Outcome{ID: id}, err
-	}, func(ctx context.Context, made core.Outcome) (merchant.Site, error) {
+		return changed, idempotency.Outcome{ID: id}, err
+	}, func(ctx context.Context, made idempotency.Outcome) (merchant.Site, error) {
 		return s.Get(ctx, actor, made.ID)
 	})
 	return changed, unknownSite(err, id)
@@ -148,14 +160,14 @@ func (s *Sites) Change(ctx context.Context, actor access.Actor, id int64, in mer
 
 // changeSite is Sites.Change inside a write.
 func changeSite(tx *store.Tx, actor access.Actor, id int64, in merchant.SiteFields) (changed merchant.Site, err error) {
-	if err := core.LockSite(tx, id); err != nil {
+	if err := sites.Lock(tx, id); err != nil {
 		return changed, err
 	}
 	stored, err := Site(tx, id)
 	if err != nil {
 		return changed, err
 	}
-	if err := core.CheckVersion(in.IfVersion, stored.Version); err != nil {
+	if err := errs.CheckVersion(in.IfVersion, stored.Version); err != nil {
 		return changed, err
 	}
 	problems := in.Problems.Clone()
@@ -163,19 +175,19 @@ func changeSite(tx *store.Tx, actor access.Actor, id int64, in merchant.SiteFiel
 	if err := problems.Err(); err != nil {
 		return changed, err
 	}
-	changed.ModifiedAt = core.RealNow(tx).Add(stored.ClockAhead) // tx.Now may be the clock of another site
+	changed.ModifiedAt = sites.RealNow(tx).Add(stored.ClockAhead) // tx.Now may be the clock of another site
 	if changed.Name != stored.Name {
-		if err := core.NoteSiteName(tx, id, stored.Name, changed.ModifiedAt); err != nil {
+		if err := sites.NoteName(tx, id, stored.Name, changed.ModifiedAt); err != nil {
 			return changed, err
 		}
 	}
-	if err := core.UpdateSite(tx, changed); err != nil {
+	if err := sites.Update(tx, changed); err != nil {
 		return changed, err
 	}
 	changed.Version++
 	by := actor
 	by.SiteID, by.Ahead = id, changed.ClockAhead
-	return changed, core.Record(tx, by, "site.change", siteObject(id), auditSite(stored), auditSite(changed))
+	return changed, audit.Record(tx, by, "site.change", siteObject(id), auditSite(stored), auditSite(changed))
 }
 
 // auditedSite is the shape of a site in the audit.

@@ -7,7 +7,7 @@ import (
 
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/merchant"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
@@ -47,7 +47,7 @@ func scanSite(scan func(dest ...any) error) (merchant.Site, error) {
 	if err != nil {
 		return merchant.Site{}, err
 	}
-	s.ClockAhead = core.Microseconds(ahead)
+	s.ClockAhead = sites.Microseconds(ahead)
 	s.CreatedAt, s.ModifiedAt, p.RecordedAt = store.Instant(created), store.Instant(modified), store.Instant(recorded)
 	err = errors.Join(json.Unmarshal([]byte(urls), &s.PermittedURLs), json.Unmarshal([]byte(issuer), &s.Issuer),
 		json.Unmarshal([]byte(policyholder), &s.Policyholder))
@@ -68,14 +68,14 @@ func SiteAt(tx *store.Tx, path string) (merchant.Site, error) {
 func siteWhere(tx *store.Tx, condition string, value any) (merchant.Site, error) {
 	return scanSite(func(dest ...any) error {
 		return tx.Row(`SELECT `+siteColumns+` FROM `+sitesOn("$1")+` WHERE `+condition,
-			[]any{store.Micros(core.RealNow(tx)), value}, dest...)
+			[]any{store.Micros(sites.RealNow(tx)), value}, dest...)
 	})
 }
 
 // SitesPage reads one page of the sites, each with the policy of today.
 func SitesPage(tx *store.Tx, f SiteFilter, page store.Page) (store.List[merchant.Site], error) {
 	var w sqltext.Where
-	source := sitesOn(w.Arg(store.Micros(core.RealNow(tx))))
+	source := sitesOn(w.Arg(store.Micros(sites.RealNow(tx))))
 	w.And("id > ?", 0) // always true: lists.Page needs a condition
 	if f.Only != 0 {
 		w.And("id = ?", f.Only)
@@ -90,10 +90,10 @@ func SitesPage(tx *store.Tx, f SiteFilter, page store.Page) (store.List[merchant
 	return lists.Page(tx, source, siteColumns, &w, page, orders, f.Include, scanSite)
 }
 
-// SiteInForce reads a site as core.SiteAlone does, with its whole policy of today. It is faster than Site: most often the
-// process remembers both (see core.Known).
+// SiteInForce reads a site as sites.Alone does, with its whole policy of today. It is faster than Site: most often the
+// process remembers both (see sites.Known).
 func SiteInForce(tx *store.Tx, id int64) (merchant.Site, error) {
-	s, err := core.SiteAlone(tx, id)
+	s, err := sites.Alone(tx, id)
 	if err != nil {
 		return s, err
 	}

@@ -2,21 +2,24 @@ package merchants
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/audit"
+	"holdfast/internal/platform/idempotency"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
 // Suppliers are the use cases of suppliers. Customers read them, the operator changes them.
-type Suppliers struct{ *core.Core }
+type Suppliers struct{ *sites.DB }
 
 // Get reads one supplier of the actor's site.
 func (s *Suppliers) Get(ctx context.Context, actor access.Actor, id int64) (merchant.Supplier, error) {
-	found, err := core.Read(ctx, s.Core, actor, func(tx *store.Tx) (merchant.Supplier, error) {
+	found, err := sites.Read(ctx, s.DB, actor, func(tx *store.Tx) (merchant.Supplier, error) {
 		return Supplier(tx, actor.SiteID, id)
 	})
 	return found, unknownSupplier(err, id)
@@ -26,7 +29,7 @@ func (s *Suppliers) Get(ctx context.Context, actor access.Actor, id int64) (merc
 func (s *Suppliers) List(
 	ctx context.Context, actor access.Actor, filter SupplierFilter, page store.Page,
 ) (store.List[merchant.Supplier], error) {
-	return core.ReadPage(ctx, s.Core, actor, page, func(tx *store.Tx) (store.List[merchant.Supplier], error) {
+	return sites.ReadPage(ctx, s.DB, actor, page, func(tx *store.Tx) (store.List[merchant.Supplier], error) {
 		return SuppliersPage(tx, actor.SiteID, filter, page)
 	})
 }
@@ -41,14 +44,14 @@ func (s *Suppliers) Create(ctx context.Context, actor access.Actor, in merchant.
 	if err := problems.Err(); err != nil {
 		return merchant.Supplier{}, err
 	}
-	return core.Once(ctx, s.Core, actor, func(tx *store.Tx) (merchant.Supplier, core.Outcome, error) {
+	return idempotency.Once(ctx, s.DB, actor, func(tx *store.Tx) (merchant.Supplier, idempotency.Outcome, error) {
 		stored, err := InsertSupplier(tx, made)
 		if err != nil {
-			return stored, core.Outcome{}, err
+			return stored, idempotency.Outcome{}, err
 		}
-		return stored, core.Outcome{ID: stored.ID},
-			core.Record(tx, actor, "supplier.create", supplierObject(stored.ID), nil, auditSupplier(stored))
-	}, func(ctx context.Context, made core.Outcome) (merchant.Supplier, error) {
+		return stored, idempotency.Outcome{ID: stored.ID},
+			audit.Record(tx, actor, "supplier.create", supplierObject(stored.ID), nil, auditSupplier(stored))
+	}, func(ctx context.Context, made idempotency.Outcome) (merchant.Supplier, error) {
 		return s.Get(ctx, actor, made.ID)
 	})
 }
@@ -58,13 +61,13 @@ func (s *Suppliers) Change(ctx context.Context, actor access.Actor, id int64, in
 	if err := actor.Require(access.WriteSuppliers); err != nil {
 		return merchant.Supplier{}, err
 	}
-	changed, err := core.Once(ctx, s.Core, actor, func(tx *store.Tx) (changed merchant.Supplier, _ core.Outcome, err error) {
-		outcome := core.Outcome{ID: id}
+	changed, err := idempotency.Once(ctx, s.DB, actor, func(tx *store.Tx) (changed merchant.Supplier, _ idempotency.Outcome, err error) {
+		outcome := idempotency.Outcome{ID: id}
 		stored, err := LockSupplier(tx, actor.SiteID, id)
 		if err != nil {
 			return changed, outcome, err
 		}
-		if err := core.CheckVersion(in.IfVersion, stored.Version-1); err != nil {
+		if err := errs.CheckVersion(in.IfVersion, stored.Version-1); err != nil {
 			return changed, outcome, err
 		}
 		problems := in.Problems.Clone()
@@ -75,8 +78,8 @@ func (s *Suppliers) Change(ctx context.Context, actor access.Actor, id int64, in
 		if err := UpdateSupplier(tx, changed); err != nil {
 			return changed, outcome, err
 		}
-		return changed, outcome, core.Record(tx, actor, "supplier.change", supplierObject(id), auditSupplier(stored), auditSupplier(changed))
-	}, func(ctx context.Context, made core.Outcome) (merchant.Supplier, error) {
+		return changed, outcome, audit.Record(tx, actor, "supplier.change", supplierObject(id), auditSupplier(stored), auditSupplier(changed))
+	}, func(ctx context.Context, made idempotency.Outcome) (merchant.Supplier, error) {
 		return s.Get(ctx, actor, made.ID)
 	})
 	return changed, unknownSupplier(err, id)
@@ -89,19 +92,22 @@ func (s *Suppliers) Delete(ctx context.Context, actor access.Actor, id, ifVersio
 		return err
 	}
 	inUse := errs.New(errs.InUse, "Supplier %d is linked to a channel or a booking and cannot be deleted.", id)
-	err := removeUnused(ctx, s.Core, actor, id, inUse, func(tx *store.Tx) error {
+	err := idempotency.OnceGone(ctx, s.DB, actor, id, func(tx *store.Tx) error {
 		stored, err := LockSupplier(tx, actor.SiteID, id)
 		if err != nil {
 			return err
 		}
-		if err := core.CheckVersion(ifVersion, stored.Version-1); err != nil {
+		if err := errs.CheckVersion(ifVersion, stored.Version-1); err != nil {
 			return err
 		}
 		if err := DeleteSupplier(tx, actor.SiteID, id); err != nil {
 			return err
 		}
-		return core.Record(tx, actor, "supplier.delete", supplierObject(id), auditSupplier(stored), nil)
+		return audit.Record(tx, actor, "supplier.delete", supplierObject(id), auditSupplier(stored), nil)
 	})
+	if errors.Is(err, store.ErrConflict) { // a foreign key forbids it
+		return inUse
+	}
 	return unknownSupplier(err, id)
 }
 
@@ -120,5 +126,5 @@ func NoteUnknownSuppliers(tx *store.Tx, siteID int64, ids []int64, p *errs.Probl
 }
 
 func unknownSupplier(err error, id int64) error {
-	return core.NotFoundAs(errs.SettingNotFound, err, "There is no supplier %d.", id)
+	return store.NotFoundAs(errs.SettingNotFound, err, "There is no supplier %d.", id)
 }

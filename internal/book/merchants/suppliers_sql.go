@@ -9,7 +9,7 @@ import (
 
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
@@ -62,7 +62,7 @@ func UpdateSupplier(tx *store.Tx, s merchant.Supplier) error {
 // DeleteSupplier removes a supplier. The error is store.ErrConflict when a channel or a booking, even a deleted one, refers
 // to it by a foreign key.
 func DeleteSupplier(tx *store.Tx, siteID, id int64) error {
-	if err := core.Changed(tx, siteID); err != nil { // processes remember which suppliers there are
+	if err := sites.Changed(tx, siteID); err != nil { // processes remember which suppliers there are
 		return err
 	}
 	n, err := tx.Exec(`DELETE FROM suppliers WHERE site_id = $1 AND id = $2`, siteID, id)
@@ -72,7 +72,7 @@ func DeleteSupplier(tx *store.Tx, siteID, id int64) error {
 	return err
 }
 
-// errSomeUnknown: some of the suppliers do not exist. core.Known does not remember errors, so a supplier made later is found.
+// errSomeUnknown: some of the suppliers do not exist. sites.Known does not remember errors, so a supplier made later is found.
 var errSomeUnknown = errors.New("some suppliers are unknown")
 
 // UnknownSuppliers returns the ids that no supplier of the site has, sorted and without duplicates. Bookings name the same
@@ -85,7 +85,7 @@ func UnknownSuppliers(tx *store.Tx, siteID int64, ids []int64) (unknown []int64,
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	_, err = core.Known(tx, siteID, suppliers{siteID, fmt.Sprint(ids)}, func() (all struct{}, err error) {
+	_, err = sites.Known(tx, siteID, suppliers{siteID, fmt.Sprint(ids)}, func() (all struct{}, err error) {
 		unknown, err = unknownOf(tx, `SELECT id FROM suppliers WHERE `, siteID, ids)
 		if err == nil && len(unknown) > 0 {
 			err = errSomeUnknown

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"holdfast/internal/domain/payment"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/store/sqltext"
 )
@@ -96,7 +96,7 @@ func oneGatewayCharge(tx *store.Tx, condition string, args ...any) (payment.Gate
 func gatewayChargesDue(tx *store.Tx, limit int) ([]payment.GatewayCharge, error) {
 	var list []payment.GatewayCharge
 	err := tx.Each(`SELECT `+gatewayChargeColumns+` FROM gateway_charges WHERE ask_at <= $1 ORDER BY ask_at LIMIT $2`,
-		[]any{store.Micros(core.RealNow(tx)), limit}, func(scan func(dest ...any) error) error {
+		[]any{store.Micros(sites.RealNow(tx)), limit}, func(scan func(dest ...any) error) error {
 			p, err := scanGatewayCharge(scan)
 			list = append(list, p)
 			return err

@@ -197,7 +197,7 @@ func (p *GatewayPayments) recordDispute(
 	}
 	actor := access.System(original.SiteID)
 	actor.Ahead = a.clock.Ahead
-	made, _, err := newIntake(p.Core, tx, actor, site, in).run()
+	made, _, err := newIntake(p.Room, tx, actor, site, in).run()
 	if err != nil {
 		return none, err
 	}

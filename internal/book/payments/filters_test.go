@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/payment"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/dbtest"
 )
@@ -19,8 +19,8 @@ import (
 func TestEachFilterHasAnIndex(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
-	c := &core.Core{Store: db, Clock: dbtest.AtStart}
-	lists := payments.NewPayments(c, payments.NewGatewayPayments(c, nil))
+	room := &payments.Room{DB: sites.NewDB(db, dbtest.AtStart)}
+	lists := payments.NewPayments(room, payments.NewGatewayPayments(room))
 	page := store.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"}
 	some := civil.Span{After: dbtest.Start, Before: dbtest.Start.Add(time.Minute)}
 	for name, c := range map[string]struct {

@@ -1,10 +1,10 @@
 package payments
 
 import (
+	"holdfast/internal/book/fixings"
 	"holdfast/internal/book/ledger"
 	"holdfast/internal/book/limits"
 	"holdfast/internal/book/merchants"
-	"holdfast/internal/book/rates"
 	"holdfast/internal/domain/card"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/payment"
@@ -35,19 +35,19 @@ func (r *intake) decide() error {
 func (r *intake) follow() error {
 	switch r.t.Type {
 	case payment.Purchase, payment.Capture:
-		fixings, err := rates.FixingsFor(r.tx, r.site, civil.DayOf(r.t.EffectiveAt), r.policy.MaxFixingAgeDays,
+		table, err := fixings.For(r.tx, r.site, civil.DayOf(r.t.EffectiveAt), r.policy.MaxFixingAgeDays,
 			r.t.BaseCurrency, r.policy.Currency)
 		if err != nil {
 			return err
 		}
 		err = ledger.Post(r.tx, ledger.Posting{
 			Transaction: r.t, Bookings: r.bookings, Scheme: r.scheme(), Decision: r.decision, Policy: r.policy,
-			Fixings: fixings, Rulepacks: r.core.Rulepacks,
+			Fixings: table, Rulepacks: r.room.Rulepacks,
 		})
 		if err != nil {
 			return err
 		}
-		r.t.OverLimit, r.t.OverLimitCurrency, err = limits.Judge(r.tx, r.t, rates.SpotQuote)
+		r.t.OverLimit, r.t.OverLimitCurrency, err = limits.Judge(r.tx, r.t)
 		return err
 	case payment.Refund, payment.Chargeback, payment.ChargebackReversal:
 		if err := ledger.Adjust(r.tx, r.t, +1, r.t.EffectiveAt); err != nil {

@@ -8,14 +8,13 @@ import (
 	"time"
 
 	"holdfast/internal/book/ledger"
-	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/errs"
 	"holdfast/internal/lib/limiter"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/secrets"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/psp"
 	"holdfast/internal/store"
 )
@@ -34,18 +33,13 @@ const ReturnPath = "/3ds/return/"
 // it talks to a processor. It writes a payment as pending, then calls the processor, then writes the outcome. If it dies
 // between the two writes, the pending row is there, and the job Reconcile asks the processor about it.
 type GatewayPayments struct {
-	*core.Core
+	*Room
 	calls *limiter.Limiter // under way; nobody waits for a place
-	asked Asked
 }
 
-// Asked hears, in the write of a payment, that a processor is going to be asked for it. From then on somebody has to read
-// what that processor tells about the channel.
-type Asked func(tx *store.Tx, siteID, channelID int64, processor string) error
-
-// NewGatewayPayments makes the use cases. The setting InFlight bounds the calls at the same time.
-func NewGatewayPayments(c *core.Core, asked Asked) *GatewayPayments {
-	return &GatewayPayments{Core: c, calls: limiter.New(limiter.Bounds{Places: int64(core.GatewaySettingsOf(c).InFlight)}), asked: asked}
+// NewGatewayPayments makes the use cases. Settings.InFlight bounds the calls at the same time.
+func NewGatewayPayments(room *Room) *GatewayPayments {
+	return &GatewayPayments{Room: room, calls: limiter.New(limiter.Bounds{Places: int64(room.Settings.InFlight)})}
 }
 
 // Enabled reports whether there is any processor. There may be one in the protection-only profile, too: the payment modal
@@ -94,7 +88,7 @@ func (r *intake) newRequest() *gatewayRequest {
 // makeRequest makes a request if a processor shall carry the transaction out. It shall do so for a payment by card on a
 // channel with a processor, and for an adjustment of such a payment. Fields that do not fit are noted as problems.
 func (r *intake) makeRequest() error {
-	if r.semaphore == nil || !r.core.Profile.Processes() || r.channel.ID == 0 || r.in.Type == nil || r.in.Type.Operators() || r.isTest() {
+	if r.semaphore == nil || !r.room.Profile.Processes() || r.channel.ID == 0 || r.in.Type == nil || r.in.Type.Operators() || r.isTest() {
 		return nil
 	}
 	o := r.newRequest()
@@ -145,7 +139,7 @@ func (o *gatewayRequest) charge(r *intake) (err error) {
 	if cmp.Or(r.in.Method, payment.CreditCard) != payment.CreditCard {
 		return store.ErrNotFound
 	}
-	o.row.Processor, o.gateway, o.account, err = merchants.GatewayOf(r.core, r.tx, r.channel)
+	o.row.Processor, o.gateway, o.account, err = r.room.GatewayOf(r.tx, r.channel)
 	if err != nil {
 		return err
 	}
@@ -171,7 +165,7 @@ func (o *gatewayRequest) adjust(r *intake) error {
 	if err != nil || original.ChannelID != r.channel.ID {
 		return cmp.Or(err, store.ErrNotFound)
 	}
-	o.gateway, o.account, err = accountOf(r.core, r.tx, r.channel, original)
+	o.gateway, o.account, err = accountOf(r.room, r.tx, r.channel, original)
 	o.row.Processor, o.row.Live = original.Processor, original.Live
 	// A refund of a capture names the charge that was captured: the id of the capture itself is that of an adjustment.
 	o.row.Original = cmp.Or(original.Original, original.ProcessorID)
@@ -180,9 +174,9 @@ func (o *gatewayRequest) adjust(r *intake) error {
 
 // accountOf is merchants.AccountAt for an earlier charge. The account must be of the same environment, live or test.
 func accountOf(
-	c *core.Core, tx *store.Tx, channel merchant.Channel, p payment.GatewayCharge,
+	room *Room, tx *store.Tx, channel merchant.Channel, p payment.GatewayCharge,
 ) (psp.Gateway, psp.Account, error) {
-	g, account, err := merchants.AccountAt(c, tx, channel, p.Processor)
+	g, account, err := room.AccountAt(tx, channel, p.Processor)
 	if err == nil && account.Live != p.Live {
 		err = errs.New(errs.Unavailable, "Channel %d no longer has credentials for the environment of transaction %d.",
 			channel.ID, p.TransactionID)
@@ -201,10 +195,10 @@ func (r *intake) keepRequest() error {
 	}
 	p := &r.request.row
 	p.TransactionID, p.Reference = r.t.ID, r.t.UUID
-	p.AskedForAt = core.RealNow(r.tx)
-	p.AskAt = p.AskedForAt.Add(core.GatewaySettingsOf(r.core).CallTimeout + callMargin)
+	p.AskedForAt = sites.RealNow(r.tx)
+	p.AskAt = p.AskedForAt.Add(r.room.Settings.CallTimeout + callMargin)
 	if r.t.Attempt3DS && !r.in.Type.Linked() {
-		key, err := secrets.NewSecret(r.core.Random)
+		key, err := secrets.NewSecret(r.room.Random)
 		if err != nil {
 			return err
 		}
@@ -215,7 +209,7 @@ func (r *intake) keepRequest() error {
 	}
 	kept := *p
 	r.t.GatewayCharge = &kept
-	return r.semaphore.of.asked(r.tx, p.SiteID, p.ChannelID, p.Processor)
+	return beginPolling(r.tx, p.SiteID, p.ChannelID, p.Processor)
 }
 
 // carryOut asks the processor to carry out a pending transaction, and writes the outcome. It goes on if the caller
@@ -229,7 +223,7 @@ func (p *GatewayPayments) carryOut(
 	defer cancel()
 	final := t
 	err := p.WriteAs(ctx, actor, func(tx *store.Tx) error {
-		s, err := outcomeOf(p.Core, tx, o.row)
+		s, err := outcomeOf(p.Room, tx, o.row)
 		if err != nil {
 			return err
 		}
@@ -264,7 +258,7 @@ func (p *GatewayPayments) carryOut(
 func (p *GatewayPayments) call(
 	ctx context.Context, t payment.Transaction, o *gatewayRequest,
 ) (result psp.Result, refusal *psp.Error) {
-	left := core.GatewaySettingsOf(p.Core).CallTimeout - p.Clock().Sub(o.row.AskedForAt)
+	left := p.Settings.CallTimeout - p.Clock().Sub(o.row.AskedForAt)
 	if left <= 0 {
 		return result, &psp.Error{Source: psp.Network, Kind: psp.Unreachable, Message: "the time for the call is over"}
 	}
@@ -313,7 +307,7 @@ func (p *GatewayPayments) charge(t payment.Transaction, o *gatewayRequest) psp.C
 		Shopper: psp.Shopper{Email: t.PayeeEmail, IPAddress: t.IPAddress}, Merchant: o.merchant, Descriptor: o.descriptor,
 	}
 	if o.row.ReturnKey != "" {
-		c.ReturnURL = core.GatewaySettingsOf(p.Core).BaseURL + ReturnPath + o.row.ReturnKey
+		c.ReturnURL = p.Settings.BaseURL + ReturnPath + o.row.ReturnKey
 	}
 	return c
 }

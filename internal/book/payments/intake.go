@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"holdfast/internal/book/bookings"
+	"holdfast/internal/book/fixings"
 	"holdfast/internal/book/merchants"
-	"holdfast/internal/book/rates"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/check"
@@ -23,14 +23,13 @@ import (
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/store"
 )
 
 // intake is one transaction on its way from the caller's fields to the stored row. First everything is checked, in
 // readChannel, repeated and prepare. Then everything is written, in store. So a refused transaction leaves nothing behind.
 type intake struct {
-	core     *core.Core
+	room     *Room
 	tx       *store.Tx
 	actor    access.Actor
 	site     merchant.Site
@@ -50,9 +49,9 @@ type intake struct {
 }
 
 func newIntake(
-	core *core.Core, tx *store.Tx, actor access.Actor, site merchant.Site, in payment.NewTransaction,
+	room *Room, tx *store.Tx, actor access.Actor, site merchant.Site, in payment.NewTransaction,
 ) *intake {
-	return &intake{core: core, tx: tx, actor: actor, site: site, in: in, problems: in.Problems.Clone()}
+	return &intake{room: room, tx: tx, actor: actor, site: site, in: in, problems: in.Problems.Clone()}
 }
 
 // run checks and stores one transaction, and everything that follows from it: the remaining amount of the transaction
@@ -228,7 +227,7 @@ func (r *intake) checkSums(items []payment.Item) {
 func (r *intake) build(items []payment.Item) error {
 	in := r.in
 	r.t = payment.Transaction{
-		SiteID: r.site.ID, UUID: r.core.NewUUID(), ChannelID: r.channel.ID, SealedSecret: r.channel.SealedSecret,
+		SiteID: r.site.ID, UUID: r.room.NewUUID(), ChannelID: r.channel.ID, SealedSecret: r.channel.SealedSecret,
 		AuthorID: r.actor.UserID, Author: r.actor.Username, AuthorName: r.actor.DisplayName,
 		Type: *in.Type, Status: payment.StatusComplete, Currency: *in.Currency, Total: *in.Total,
 		BaseCurrency: r.channel.Currency, BaseTotal: payment.BaseTotal(items),
@@ -289,7 +288,7 @@ func (r *intake) flag() error {
 // than a tenth is flagged; a reported payment is never refused for it. known is false if there are no fixings to compare.
 func (r *intake) forexDeviates() (deviates, known bool, err error) {
 	paid := civil.DayOf(r.t.EffectiveAt)
-	fixings, err := rates.FixingsFor(r.tx, r.site, paid, r.site.Policy.MaxFixingAgeDays, r.t.BaseCurrency, r.t.Currency)
+	fixings, err := fixings.For(r.tx, r.site, paid, r.site.Policy.MaxFixingAgeDays, r.t.BaseCurrency, r.t.Currency)
 	if err != nil {
 		return false, false, err
 	}

@@ -19,7 +19,6 @@ import (
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/payment"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/testkit/apptest"
 	"holdfast/internal/testkit/dbtest"
 
@@ -154,7 +153,7 @@ func TestTheOneThatIsKilled(t *testing.T) {
 	}
 	w := &apptest.World{}
 	w.SetClock(apptest.Began)
-	service := app.New(&core.Core{
+	service := app.New(app.Config{
 		Store: dbtest.Open(t, told[0], w.Now), Clock: w.Now, Random: rand.Reader, NewUUID: uuid.NewString,
 		Log: slog.New(slog.DiscardHandler), Keys: apptest.Keys,
 	})

@@ -14,7 +14,8 @@ import (
 	"holdfast/internal/domain/card"
 	"holdfast/internal/domain/check"
 	"holdfast/internal/domain/payment"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/idempotency"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/psp"
 	"holdfast/internal/store"
 )
@@ -43,8 +44,8 @@ type gatewayOutcome struct {
 }
 
 // outcomeOf locks and reads the rows that an outcome depends on.
-func outcomeOf(c *core.Core, tx *store.Tx, p payment.GatewayCharge) (*gatewayOutcome, error) {
-	r := &intake{core: c, tx: tx}
+func outcomeOf(room *Room, tx *store.Tx, p payment.GatewayCharge) (*gatewayOutcome, error) {
+	r := &intake{room: room, tx: tx}
 	var err error
 	if p.Original != "" {
 		t, err := Transaction(tx, p.SiteID, p.TransactionID)
@@ -104,14 +105,14 @@ func (s *gatewayOutcome) apply(result psp.Result) error {
 		return s.fail(status, payment.ChargeConcluded, cmp.Or(result.Message, saysDeclined))
 	case psp.Pending:
 		// A shopper who comes back again and again does not get more time.
-		if again := core.RealNow(s.tx).Add(challengePause); s.p.State != payment.ChargeChallenged || again.Before(s.p.AskAt) {
+		if again := sites.RealNow(s.tx).Add(challengePause); s.p.State != payment.ChargeChallenged || again.Before(s.p.AskAt) {
 			s.p.AskAt = again
 		}
 		s.p.State = payment.ChargeChallenged
 		s.t.Status = payment.StatusPending
 		return s.save()
 	case psp.Absent:
-		if core.RealNow(s.tx).Before(s.p.AskedForAt.Add(core.GatewaySettingsOf(s.core).CallTimeout + callMargin)) {
+		if sites.RealNow(s.tx).Before(s.p.AskedForAt.Add(s.room.Settings.CallTimeout + callMargin)) {
 			return s.wait() // the request may still be on its way
 		}
 		return s.fail(payment.StatusFailed, payment.ChargeAbsent, saysAbsent)
@@ -185,7 +186,7 @@ func (s *gatewayOutcome) succeed(result psp.Result) error {
 		}
 	}
 	if result.Amount != s.t.Total {
-		s.core.Log.Error("a processor moved another amount than it was asked for", "site", s.t.SiteID, "transaction", s.t.ID,
+		s.room.Log.Error("a processor moved another amount than it was asked for", "site", s.t.SiteID, "transaction", s.t.ID,
 			"asked", s.t.Total, "moved", result.Amount)
 		s.t.Flags = append(s.t.Flags, payment.FlagAmountDiffers)
 	}
@@ -225,7 +226,7 @@ func (s *gatewayOutcome) fail(status payment.TransactionStatus, state payment.Ch
 	s.t.Status, s.t.Content = status, says
 	s.p.State, s.p.AskAt, s.p.Reserved = state, time.Time{}, 0
 	if state == payment.ChargeAbsent {
-		s.p.AskAt = core.RealNow(s.tx).Add(absentPause)
+		s.p.AskAt = sites.RealNow(s.tx).Add(absentPause)
 	}
 	if status == payment.StatusExpired && s.p.ThreeDS.Status == "" {
 		s.p.ThreeDS.Status = "abandoned"
@@ -236,7 +237,7 @@ func (s *gatewayOutcome) fail(status payment.TransactionStatus, state payment.Ch
 // undoRefund writes that a refund did not reach the card, though the processor had accepted it. The merchant has the money
 // again. Earlier reports stay as they are. From now on the refund counts as not made.
 func (s *gatewayOutcome) undoRefund(says string) error {
-	s.core.Log.Warn("a refund came back", "site", s.t.SiteID, "transaction", s.t.ID)
+	s.room.Log.Warn("a refund came back", "site", s.t.SiteID, "transaction", s.t.ID)
 	// If the customer has paid again meanwhile, a booking may be above its total. It is recorded all the same, because it
 	// happened.
 	err := s.changeSums(func(b *booking.Booking, part payment.Payment) {
@@ -282,7 +283,7 @@ func (s *gatewayOutcome) hold() error {
 // wait writes that the outcome is unknown, and when to ask again. If there is a challenge, the transaction goes on waiting
 // for the shopper.
 func (s *gatewayOutcome) wait() error {
-	s.p.AskAt = core.RealNow(s.tx).Add(askPause(s.p))
+	s.p.AskAt = sites.RealNow(s.tx).Add(askPause(s.p))
 	if s.p.State != payment.ChargeChallenged {
 		s.p.State, s.t.Status, s.t.Content = payment.ChargeUnknown, payment.StatusIncomplete, saysUnknown
 	}
@@ -302,7 +303,7 @@ func (s *gatewayOutcome) refuse(why *psp.Error, actor access.Actor) error {
 	if err := freeReference(s.tx, s.t.SiteID, s.t.ID); err != nil || actor.Key.Key == "" {
 		return err
 	}
-	return core.FreeKey(s.tx, actor, s.t.ID)
+	return idempotency.Free(s.tx, actor, s.t.ID)
 }
 
 func (s *gatewayOutcome) save() error {

@@ -4,8 +4,13 @@
 package payments
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
 
 	"holdfast/internal/book/bookings"
 	"holdfast/internal/book/ledger"
@@ -13,8 +18,10 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/payment"
+	"holdfast/internal/domain/protection"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/idempotency"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -22,13 +29,41 @@ import (
 // capture, it also decides whether the payment is protected (R2). If the channel has a processor, Payments asks the
 // processor to carry the transaction out.
 type Payments struct {
-	*core.Core
+	*Room
 	gateway *GatewayPayments
 }
 
 // NewPayments makes the use cases. gateway talks to the processors.
-func NewPayments(c *core.Core, gateway *GatewayPayments) *Payments {
-	return &Payments{Core: c, gateway: gateway}
+func NewPayments(room *Room, gateway *GatewayPayments) *Payments {
+	return &Payments{Room: room, gateway: gateway}
+}
+
+// Room is what the use cases of payments share.
+type Room struct {
+	*sites.DB
+	*merchants.Processors
+	Settings  Settings
+	Rulepacks protection.Rulepacks // the dispute windows (R5)
+	Random    io.Reader            // for the keys of returning shoppers
+	NewUUID   func() string        // for transactions
+	Log       *slog.Logger
+}
+
+// Settings are the settings of a deployment for payments at processors.
+type Settings struct {
+	BaseURL       string        // the public address of the program, under which shoppers come back; without a slash at its end
+	CallTimeout   time.Duration // how long a processor may take to answer; default 20 seconds
+	ChallengeLife time.Duration // how long a shopper may take to pass a challenge; default 30 minutes
+	InFlight      int           // how many payments may wait for processors at once; default 64
+}
+
+// Complete returns the settings with their defaults filled in.
+func (s Settings) Complete() Settings {
+	s.BaseURL = strings.TrimSuffix(s.BaseURL, "/")
+	s.CallTimeout = cmp.Or(s.CallTimeout, 20*time.Second)
+	s.ChallengeLife = cmp.Or(s.ChallengeLife, 30*time.Minute)
+	s.InFlight = cmp.Or(s.InFlight, 64)
+	return s
 }
 
 // Create records a transaction as reported, or has the channel's processor carry it out. If the caller has reported the
@@ -70,21 +105,21 @@ type takenIn struct {
 func (p *Payments) takeIn(
 	ctx context.Context, actor access.Actor, sem *semaphore, in payment.NewTransaction,
 ) (takenIn, error) {
-	return core.Once(ctx, p.Core, actor, func(tx *store.Tx) (made takenIn, _ core.Outcome, err error) {
+	return idempotency.Once(ctx, p.DB, actor, func(tx *store.Tx) (made takenIn, _ idempotency.Outcome, err error) {
 		site, err := merchants.SiteInForce(tx, actor.SiteID)
 		if err != nil {
-			return made, core.Outcome{}, err
+			return made, idempotency.Outcome{}, err
 		}
-		r := newIntake(p.Core, tx, actor, site, in)
+		r := newIntake(p.Room, tx, actor, site, in)
 		r.semaphore = sem
 		if made.t, made.created, err = r.run(); err != nil {
-			return made, core.Outcome{}, err
+			return made, idempotency.Outcome{}, err
 		}
 		made.request = r.request
-		return made, core.Outcome{ID: made.t.ID}, ledger.SaveChanges(tx)
-	}, func(ctx context.Context, made core.Outcome) (takenIn, error) {
+		return made, idempotency.Outcome{ID: made.t.ID}, ledger.SaveChanges(tx)
+	}, func(ctx context.Context, made idempotency.Outcome) (takenIn, error) {
 		again := takenIn{created: true}
-		err := p.ReadBy(ctx, core.ClockFor(actor), func(tx *store.Tx) (err error) {
+		err := p.ReadBy(ctx, sites.ClockFor(actor), func(tx *store.Tx) (err error) {
 			again.t, err = Transaction(tx, actor.SiteID, made.ID)
 			return err
 		})
@@ -94,37 +129,37 @@ func (p *Payments) takeIn(
 
 // Get reads one transaction. If there is none, the error has the kind RecordNotFound.
 func (p *Payments) Get(ctx context.Context, actor access.Actor, id int64) (payment.Transaction, error) {
-	found, err := core.LookupAfter(ctx, p.Core, actor, p.Due(), func(tx *store.Tx) (payment.Transaction, error) {
+	found, err := sites.LookupAfter(ctx, p.DB, actor, p.Due(), func(tx *store.Tx) (payment.Transaction, error) {
 		return Transaction(tx, actor.SiteID, id)
 	})
-	return found, core.NotFoundAs(errs.RecordNotFound, err, "There is no transaction %d.", id)
+	return found, store.NotFoundAs(errs.RecordNotFound, err, "There is no transaction %d.", id)
 }
 
 // List reads one page of transactions.
 func (p *Payments) List(
 	ctx context.Context, actor access.Actor, filter TransactionFilter, page store.Page,
 ) (store.List[payment.Transaction], error) {
-	if err := core.EndDue(ctx, p.Core, actor, p.Due()); err != nil {
+	if err := sites.EndDue(ctx, p.DB, actor, p.Due()); err != nil {
 		return store.List[payment.Transaction]{}, err
 	}
-	return core.ReadPage(ctx, p.Core, actor, page, func(tx *store.Tx) (store.List[payment.Transaction], error) {
+	return sites.ReadPage(ctx, p.DB, actor, page, func(tx *store.Tx) (store.List[payment.Transaction], error) {
 		return transactionsPage(tx, actor.SiteID, filter, page)
 	})
 }
 
 // Payment reads one payment record. If there is none, the error has the kind RecordNotFound.
 func (p *Payments) Payment(ctx context.Context, actor access.Actor, id int64) (payment.Payment, error) {
-	found, err := core.Read(ctx, p.Core, actor, func(tx *store.Tx) (payment.Payment, error) {
+	found, err := sites.Read(ctx, p.DB, actor, func(tx *store.Tx) (payment.Payment, error) {
 		return paymentByID(tx, actor.SiteID, id)
 	})
-	return found, core.NotFoundAs(errs.RecordNotFound, err, "There is no payment %d.", id)
+	return found, store.NotFoundAs(errs.RecordNotFound, err, "There is no payment %d.", id)
 }
 
 // ListPayments reads one page of payment records.
 func (p *Payments) ListPayments(
 	ctx context.Context, actor access.Actor, filter PaymentFilter, page store.Page,
 ) (store.List[payment.Payment], error) {
-	return core.ReadPage(ctx, p.Core, actor, page, func(tx *store.Tx) (store.List[payment.Payment], error) {
+	return sites.ReadPage(ctx, p.DB, actor, page, func(tx *store.Tx) (store.List[payment.Payment], error) {
 		return paymentsPage(tx, actor.SiteID, filter, page)
 	})
 }
@@ -140,8 +175,8 @@ func (p *Payments) ExpireAuthorisations(ctx context.Context) (expired int, err e
 
 // Due is the end of the authorisations of a site, for whoever reads its transactions and bookings. To see that none is due
 // is one look into an index.
-func (p *Payments) Due() core.Due {
-	return core.Due{
+func (p *Payments) Due() sites.Due {
+	return sites.Due{
 		Any: anyAuthorisationDue,
 		End: p.ExpireDue,
 	}
@@ -219,5 +254,5 @@ func (p *Payments) expire(tx *store.Tx, a openAuthorisation) (done bool, err err
 func (p *Payments) Record(
 	tx *store.Tx, actor access.Actor, site merchant.Site, in payment.NewTransaction,
 ) (t payment.Transaction, created bool, err error) {
-	return newIntake(p.Core, tx, actor, site, in).run()
+	return newIntake(p.Room, tx, actor, site, in).run()
 }

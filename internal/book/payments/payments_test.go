@@ -232,7 +232,7 @@ func TestAPaymentWaitsForItsBooking(t *testing.T) {
 		b := w.Booking(w.Channel(merchant.ModeProtectionOnly, "EUR"), 1000, "2024-09-14")
 		over := make(chan struct{})
 		var once sync.Once // the write may run more than once
-		dbtest.Write(t, w.Core.Store, func(tx *store.Tx) error {
+		dbtest.Write(t, w.App.DB.Store, func(tx *store.Tx) error {
 			held, err := bookings.Lock(tx, w.Site.ID, b.ID)
 			if err != nil {
 				return err
@@ -248,7 +248,7 @@ func TestAPaymentWaitsForItsBooking(t *testing.T) {
 					w.Must(apptest.Report(payment.Purchase, b, 100))
 				}()
 			})
-			dbtest.AwaitLock(t, w.Core.Store, over)
+			dbtest.AwaitLock(t, w.App.DB.Store, over)
 			return nil
 		})
 		<-over

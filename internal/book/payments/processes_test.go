@@ -11,7 +11,6 @@ import (
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/payment"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/report"
 	"holdfast/internal/testkit/apptest"
 	"holdfast/internal/testkit/dbtest"
@@ -22,7 +21,7 @@ import (
 // anotherProcess is a second program over the database of a world.
 func anotherProcess(t *testing.T, w *apptest.World) *app.App {
 	t.Helper()
-	other := app.New(&core.Core{
+	other := app.New(app.Config{
 		Store: dbtest.Open(t, w.URL, w.Now), Clock: w.Now, Random: rand.Reader, NewUUID: uuid.NewString,
 		Log: slog.New(slog.DiscardHandler), Keys: apptest.Keys,
 	})

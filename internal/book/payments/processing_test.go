@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"holdfast/internal/app"
-	"holdfast/internal/book/merchants"
+	"holdfast/internal/book/onboarding"
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
@@ -234,7 +234,7 @@ func TestACardIsNotReportedWhereItCannotBeCharged(t *testing.T) {
 				t.Errorf("%s: %v", when, err)
 			}
 		}
-		if _, err := w.App.Channels.SetGateway(t.Context(), w.Actor, w.Channel.ID, merchants.GatewayFields{}); err != nil {
+		if _, err := w.App.Channels.SetGateway(t.Context(), w.Actor, w.Channel.ID, onboarding.GatewayFields{}); err != nil {
 			t.Fatal(err)
 		}
 		refused("without a processor")
@@ -362,8 +362,7 @@ func TestTheOutcomeIsWrittenThoughNobodyWaits(t *testing.T) {
 func TestTooManyAtOnceAreRefused(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		w.Core.Processing.InFlight = 1
-		w.App = app.New(w.Core)
+		w.With(func(cfg *app.Config) { cfg.Processing.InFlight = 1 })
 		p := apptest.NewProcessing(t, w, merchant.ModeLive)
 		b := p.Booking(p.Channel, 10000, "2024-09-14")
 		var second error
@@ -404,8 +403,8 @@ func TestWhatTheProcessorDoesNotTakeCanBeTriedAgain(t *testing.T) {
 		w.Refused(apptest.Linked(payment.Refund, p, b, 1000), errs.NotPossible, "tokenizer_refused")
 		w.Must(apptest.Linked(payment.Refund, p, b, 1000))
 		// A call whose time is over before it begins is not made.
-		w.Core.Processing.CallTimeout = time.Nanosecond
-		w.Core.Clock = func() time.Time { return w.Now().Add(time.Second) }
+		w.With(func(cfg *app.Config) { cfg.Processing.CallTimeout = time.Nanosecond })
+		w.App.Config.Clock = func() time.Time { return w.Now().Add(time.Second) }
 		moved := w.Gateway.Moved()
 		w.Refused(apptest.Pay(payment.Purchase, b, 10), errs.Unavailable, "")
 		if w.Gateway.Moved() != moved {

@@ -13,7 +13,8 @@ import (
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/leases"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/psp"
 	"holdfast/internal/store"
 )
@@ -36,7 +37,7 @@ func (p *GatewayPayments) Reconcile(ctx context.Context) (more bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	core.AtOnce(due, askAtOnce, func(d payment.GatewayCharge) {
+	leases.AtOnce(due, askAtOnce, func(d payment.GatewayCharge) {
 		if err := p.askOne(ctx, d); err != nil {
 			p.Log.Warn("asking a processor failed", "site", d.SiteID, "transaction", d.TransactionID, "processor", d.Processor, "error", err)
 		}
@@ -49,13 +50,13 @@ type credentials struct {
 	row     payment.GatewayCharge
 	gateway psp.Gateway
 	account psp.Account
-	clock   core.SiteClock
+	clock   sites.Clock
 }
 
 // askOne asks about one gateway charge. It claims the charge first: if two processes read the same one, only one asks.
 func (p *GatewayPayments) askOne(ctx context.Context, d payment.GatewayCharge) error {
 	a, err := p.accessTo(ctx, d, func(tx *store.Tx) error {
-		return claimAsk(tx, d, core.RealNow(tx).Add(core.GatewaySettingsOf(p.Core).CallTimeout+askPause(d)))
+		return claimAsk(tx, d, sites.RealNow(tx).Add(p.Settings.CallTimeout+askPause(d)))
 	})
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -70,7 +71,7 @@ func (p *GatewayPayments) askOne(ctx context.Context, d payment.GatewayCharge) e
 	if err != nil {
 		return err
 	}
-	if t.GatewayCharge.State == payment.ChargeChallenged && a.account.Now.Sub(t.CreatedAt) >= core.GatewaySettingsOf(p.Core).ChallengeLife {
+	if t.GatewayCharge.State == payment.ChargeChallenged && a.account.Now.Sub(t.CreatedAt) >= p.Settings.ChallengeLife {
 		return p.abandon(ctx, a, t)
 	}
 	if d.State == payment.ChargeAbsent && t.GatewayCharge.State == payment.ChargeAbsent {
@@ -85,7 +86,7 @@ func (p *GatewayPayments) accessTo(
 ) (a credentials, err error) {
 	a.row = d
 	err = p.Store.Read(ctx, d.SiteID, func(tx *store.Tx) (err error) {
-		a.clock, err = core.ClockOf(tx, d.SiteID)
+		a.clock, err = sites.ClockOf(tx, d.SiteID)
 		return err
 	})
 	if err != nil {
@@ -101,7 +102,7 @@ func (p *GatewayPayments) accessTo(
 			return err
 		}
 		// Without access nobody can be asked now. But what also has written shall stay, so this does not fail the write.
-		a.gateway, a.account, unreadable = accountOf(p.Core, tx, channel, d)
+		a.gateway, a.account, unreadable = accountOf(p.Room, tx, channel, d)
 		return nil
 	})
 	return a, cmp.Or(err, unreadable)
@@ -110,7 +111,7 @@ func (p *GatewayPayments) accessTo(
 // find asks a processor for the outcome of a gateway charge and writes it. It returns the transaction as it is then.
 func (p *GatewayPayments) find(ctx context.Context, a credentials) (payment.Transaction, error) {
 	d := a.row
-	calling, cancel := context.WithTimeout(ctx, core.GatewaySettingsOf(p.Core).CallTimeout)
+	calling, cancel := context.WithTimeout(ctx, p.Settings.CallTimeout)
 	defer cancel()
 	result, err := a.gateway.Find(calling, psp.Query{
 		Account: a.account, Operation: psp.Operation(d.Operation), Reference: d.Reference, ProcessorID: d.ProcessorID,
@@ -135,7 +136,7 @@ func (p *GatewayPayments) write(
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), outcomeTime)
 	defer cancel()
 	err = p.WriteBy(ctx, a.clock, func(tx *store.Tx) error {
-		s, err := outcomeOf(p.Core, tx, a.row)
+		s, err := outcomeOf(p.Room, tx, a.row)
 		if err != nil {
 			return err
 		}
@@ -198,7 +199,7 @@ func (p *GatewayPayments) abandon(ctx context.Context, a credentials, t payment.
 func (p *GatewayPayments) void(
 	ctx context.Context, a credentials, t payment.Transaction, amount int64,
 ) (psp.Result, *psp.Error) {
-	ctx, cancel := context.WithTimeout(ctx, core.GatewaySettingsOf(p.Core).CallTimeout)
+	ctx, cancel := context.WithTimeout(ctx, p.Settings.CallTimeout)
 	defer cancel()
 	result, err := a.gateway.Void(ctx, psp.Adjustment{
 		Account: a.account, Reference: a.row.Reference + "-release", Original: t.GatewayCharge.ProcessorID, Amount: amount,
@@ -221,7 +222,7 @@ func beginRelease(tx *store.Tx, t payment.Transaction) (ready bool, err error) {
 	if open, err := openAdjustments(tx, t.SiteID, t.ID); err != nil || open > 0 {
 		return false, err
 	}
-	p.State, p.AskAt, p.Asks = payment.ChargeReleasing, core.RealNow(tx), 0
+	p.State, p.AskAt, p.Asks = payment.ChargeReleasing, sites.RealNow(tx), 0
 	return true, saveGatewayCharge(tx, p)
 }
 
@@ -274,7 +275,7 @@ func (p *GatewayPayments) Return(ctx context.Context, key string) (address strin
 		return err
 	})
 	if err != nil {
-		return "", core.NotFoundAs(errs.NoRoute, err, "No route was found matching the URL and request method.")
+		return "", store.NotFoundAs(errs.NoRoute, err, "No route was found matching the URL and request method.")
 	}
 	sem := p.semaphore()
 	defer sem.release()

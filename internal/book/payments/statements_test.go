@@ -32,7 +32,7 @@ func TestAPurchaseRunsFewStatements(t *testing.T) {
 			b := w.Booking(c, 60000, "2024-09-14")
 			in := apptest.Report(payment.Purchase, b, 60000)
 			in.PSP, in.Reference = "stripe", fmt.Sprintf("ch_%d", n)
-			return len(dbtest.Statements(w.Core.Store, func() {
+			return len(dbtest.Statements(w.App.DB.Store, func() {
 				if made := w.Must(in); made.Status != payment.StatusComplete {
 					t.Fatalf("the payment is %s", made.Status)
 				}
@@ -47,7 +47,7 @@ func TestAPurchaseRunsFewStatements(t *testing.T) {
 		deposit := w.Booking(c, 60000, "2024-09-14")
 		w.Must(apptest.Report(payment.Purchase, deposit, 10000))
 		for range 2 {
-			ran := len(dbtest.Statements(w.Core.Store, func() { w.Must(apptest.Report(payment.Purchase, deposit, 10000)) }))
+			ran := len(dbtest.Statements(w.App.DB.Store, func() { w.Must(apptest.Report(payment.Purchase, deposit, 10000)) }))
 			if ran > mostStatements {
 				t.Errorf("a later payment ran %d statements, at most %d are allowed", ran, mostStatements)
 			}

@@ -8,8 +8,8 @@ import (
 
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/lib/digest"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/events"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
@@ -272,7 +272,7 @@ func TransactionsWithIDs(tx *store.Tx, siteID int64, ids []int64) (map[int64]pay
 // openAuthorisation is an authorisation that can still be captured, with the clock of its site.
 type openAuthorisation struct {
 	SiteID, ID int64
-	Clock      core.SiteClock
+	Clock      sites.Clock
 }
 
 // openAuthorisations selects open authorisations whose life is over: those up to an instant, by the clock of their site. A condition
@@ -287,7 +287,7 @@ const authorisedOnly = `t.type = 'authorize' AND t.status = 'complete' AND t.rem
 
 // authorisationsDue lists the authorisations of all sites that were not captured in time, at most limit of them.
 func authorisationsDue(tx *store.Tx, limit int) ([]openAuthorisation, error) {
-	clocks, err := core.ClocksAhead(tx)
+	clocks, err := sites.ClocksAhead(tx)
 	if err != nil {
 		return nil, err
 	}
@@ -318,7 +318,7 @@ func anyAuthorisationDue(tx *store.Tx, siteID int64) (due bool, err error) {
 
 // authorisedBefore is up to when an authorisation was made whose life is over, by the real clock.
 func authorisedBefore(tx *store.Tx) int64 {
-	return store.Micros(core.RealNow(tx).Add(-payment.AuthorisationLife))
+	return store.Micros(sites.RealNow(tx).Add(-payment.AuthorisationLife))
 }
 
 func readAuthorisationsDue(tx *store.Tx, condition string, args ...any) (list []openAuthorisation, err error) {
@@ -328,7 +328,7 @@ func readAuthorisationsDue(tx *store.Tx, condition string, args ...any) (list []
 		var a openAuthorisation
 		var ahead int64
 		err := scan(&a.SiteID, &a.ID, &ahead)
-		a.Clock = core.SiteClock{SiteID: a.SiteID, Ahead: core.Microseconds(ahead)}
+		a.Clock = sites.Clock{SiteID: a.SiteID, Ahead: sites.Microseconds(ahead)}
 		list = append(list, a)
 		return err
 	})

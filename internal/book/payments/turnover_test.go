@@ -22,8 +22,8 @@ func TestTurnoverStandsInItsIndex(t *testing.T) {
 	w.Must(apptest.Report(payment.Purchase, w.Booking(c, 1000, "2024-09-14"), 1000))
 	var found []estimate.Turnover
 	today := civil.DayOf(w.Now())
-	ran := dbtest.Reading(dbtest.Statements(w.Core.Store, func() {
-		dbtest.Read(t, w.Core.Store, func(tx *store.Tx) error {
+	ran := dbtest.Reading(dbtest.Statements(w.App.DB.Store, func() {
+		dbtest.Read(t, w.App.DB.Store, func(tx *store.Tx) error {
 			return payments.Turnover(tx, w.Site.ID, civil.Date(2024, 5, 1), today, w.Now(), []int64{c.ID}, func(t estimate.Turnover) error {
 				found = append(found, t)
 				return nil
@@ -34,7 +34,7 @@ func TestTurnoverStandsInItsIndex(t *testing.T) {
 	if len(ran) != 2 { // May and June
 		t.Fatalf("%d statements read payments", len(ran))
 	}
-	plan := strings.Join(dbtest.Plan(t, w.Core.Store, ran[1]), "\n")
+	plan := strings.Join(dbtest.Plan(t, w.App.DB.Store, ran[1]), "\n")
 	if !strings.Contains(plan, "USING COVERING INDEX transactions_turnover (site_id=? AND channel_id=? AND effective_at>? AND effective_at<?)") ||
 		strings.Contains(plan, "TEMP B-TREE") {
 		t.Error(plan)

@@ -17,7 +17,8 @@ import (
 	"holdfast/internal/domain/check"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/leases"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/psp"
 	"holdfast/internal/store"
 )
@@ -33,7 +34,7 @@ const (
 
 // Notices keeps what processors tell about charges, and has the processor asked about each. A notice is never believed.
 type Notices struct {
-	*core.Core
+	*payments.Room
 	Payments *payments.GatewayPayments
 }
 
@@ -69,7 +70,7 @@ func (n *Notices) Take(ctx context.Context, e Event) error {
 type account struct {
 	gateway psp.Gateway
 	at      psp.Account
-	clock   core.SiteClock
+	clock   sites.Clock
 }
 
 // accessOfChannel reads a channel and its access to a processor.
@@ -77,17 +78,17 @@ func (n *Notices) accessOfChannel(
 	ctx context.Context, siteID, channelID int64, processor string,
 ) (a account, channel merchant.Channel, err error) {
 	err = n.Store.Read(ctx, siteID, func(tx *store.Tx) (err error) {
-		a.clock, err = core.ClockOf(tx, siteID)
+		a.clock, err = sites.ClockOf(tx, siteID)
 		return err
 	})
 	if err != nil {
 		return a, channel, err
 	}
 	err = n.ReadBy(ctx, a.clock, func(tx *store.Tx) (err error) {
-		if channel, err = merchants.Channel(tx, siteID, channelID); err != nil || !merchants.TakesAt(n.Core, channel, processor) {
+		if channel, err = merchants.Channel(tx, siteID, channelID); err != nil || !n.TakesAt(channel, processor) {
 			return err
 		}
-		a.gateway, a.at, err = merchants.AccountAt(n.Core, tx, channel, processor)
+		a.gateway, a.at, err = n.AccountAt(tx, channel, processor)
 		return err
 	})
 	return a, channel, err
@@ -131,7 +132,7 @@ func (n *Notices) Follow(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	core.AtOnce(due, askAtOnce, func(h Notice) {
+	leases.AtOnce(due, askAtOnce, func(h Notice) {
 		if err := n.followNotice(ctx, h); err != nil {
 			n.Log.Warn("following a notice of a processor failed", "site", h.SiteID, "channel", h.ChannelID, "processor", h.Processor, "error", err)
 		}
@@ -145,7 +146,7 @@ func (n *Notices) followNotice(ctx context.Context, h Notice) error {
 	err := n.Store.Write(context.WithoutCancel(ctx), h.Charge.SiteID, func(tx *store.Tx) error {
 		next := time.Time{}
 		if asked != nil {
-			next = core.RealNow(tx).Add(min(2*time.Second<<min(h.Asks, 10), 10*time.Minute))
+			next = sites.RealNow(tx).Add(min(2*time.Second<<min(h.Asks, 10), 10*time.Minute))
 		}
 		return putOffNotice(tx, h, next)
 	})
@@ -155,15 +156,15 @@ func (n *Notices) followNotice(ctx context.Context, h Notice) error {
 // Poll reads the newest events of processors, for the channels whose turn it is, and stores them as notices. So
 // nothing is lost if a webhook was not delivered. It returns more if there may be some left.
 func (n *Notices) Poll(ctx context.Context) (more bool, err error) {
-	var due []poll
+	var due []payments.Poll
 	err = n.Store.Write(ctx, store.Deployment, func(tx *store.Tx) (err error) {
-		due, err = claimPolls(tx, pollBatch, core.RealNow(tx).Add(pollPause))
+		due, err = payments.ClaimPolls(tx, pollBatch, sites.RealNow(tx).Add(pollPause))
 		return err
 	})
 	if err != nil {
 		return false, err
 	}
-	core.AtOnce(due, askAtOnce, func(f poll) {
+	leases.AtOnce(due, askAtOnce, func(f payments.Poll) {
 		if err := n.pollOne(ctx, f); err != nil {
 			n.Log.Warn("reading the events of a processor failed", "site", f.SiteID, "channel", f.ChannelID, "processor", f.Processor, "error", err)
 		}
@@ -171,24 +172,24 @@ func (n *Notices) Poll(ctx context.Context) (more bool, err error) {
 	return len(due) == pollBatch && ctx.Err() == nil, nil
 }
 
-func (n *Notices) pollOne(ctx context.Context, f poll) error {
+func (n *Notices) pollOne(ctx context.Context, f payments.Poll) error {
 	a, channel, err := n.accessOfChannel(ctx, f.SiteID, f.ChannelID, f.Processor)
-	if err != nil || !merchants.TakesAt(n.Core, channel, f.Processor) {
+	if err != nil || !n.TakesAt(channel, f.Processor) {
 		return err // the channel has left this processor: it is not asked any more, unless the channel comes back
 	}
-	calling, cancel := context.WithTimeout(ctx, core.GatewaySettingsOf(n.Core).CallTimeout)
+	calling, cancel := context.WithTimeout(ctx, n.Settings.CallTimeout)
 	defer cancel()
 	notices, next, err := a.gateway.Events(calling, a.at, f.Cursor)
 	if err != nil {
 		return err
 	}
 	return n.keepNotices(ctx, a, f.Processor, f.SiteID, f.ChannelID, notices, func(tx *store.Tx) error {
-		again := core.RealNow(tx).Add(pollPause)
+		again := sites.RealNow(tx).Add(pollPause)
 		if len(notices) > 0 && next != f.Cursor { // there may be more events than one answer holds
-			again = core.RealNow(tx)
+			again = sites.RealNow(tx)
 		}
 		f.Cursor = next
-		return savePoll(tx, f, again)
+		return payments.SavePoll(tx, f, again)
 	})
 }
 
@@ -199,7 +200,7 @@ const noticesPerWrite = 1000
 // left.
 func (n *Notices) Forget(ctx context.Context) (more bool, err error) {
 	err = n.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
-		n, err := forgetNoticesBefore(tx, core.RealNow(tx).Add(-noticeMemory), noticesPerWrite)
+		n, err := forgetNoticesBefore(tx, sites.RealNow(tx).Add(-noticeMemory), noticesPerWrite)
 		more = n == noticesPerWrite
 		return err
 	})

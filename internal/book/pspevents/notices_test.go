@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/psp"
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/apptest"
@@ -48,9 +48,9 @@ func TestAnEventIsNoProof(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if err := w.Core.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
+		if err := w.App.DB.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			var due []string
-			err := tx.Each(`SELECT reference FROM processor_notices WHERE ask_at <= $1`, []any{store.Micros(core.RealNow(tx))}, func(scan func(dest ...any) error) error {
+			err := tx.Each(`SELECT reference FROM processor_notices WHERE ask_at <= $1`, []any{store.Micros(sites.RealNow(tx))}, func(scan func(dest ...any) error) error {
 				due = append(due, "")
 				return scan(&due[len(due)-1])
 			})

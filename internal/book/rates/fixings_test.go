@@ -3,11 +3,11 @@ package rates_test
 import (
 	"testing"
 
-	"holdfast/internal/book/rates"
+	"holdfast/internal/book/fixings"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/fx"
 	"holdfast/internal/domain/money"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/dbtest"
 )
@@ -36,11 +36,11 @@ func TestFixingsUpTo(t *testing.T) {
 		for day := range civil.Day(2 * perProvider) {
 			add(0, fx.Demo, "GBP", last-day)
 		}
-		if err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error { return rates.InsertFixings(tx, list) }); err != nil {
+		if err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error { return fixings.Insert(tx, list) }); err != nil {
 			t.Fatal(err)
 		}
-		err = core.ReadBy(t.Context(), db, core.SiteClock{SiteID: site}, func(tx *store.Tx) error {
-			found, err := rates.FixingsUpTo(tx, []fx.Provider{fx.ECB, fx.Manual, fx.Demo}, all, last, tx.Now)
+		err = sites.ReadBy(t.Context(), db, sites.Clock{SiteID: site}, func(tx *store.Tx) error {
+			found, err := fixings.UpTo(tx, []fx.Provider{fx.ECB, fx.Manual, fx.Demo}, all, last, tx.Now)
 			count := map[fx.Provider]int{}
 			for _, f := range found {
 				count[f.Provider]++

@@ -3,12 +3,13 @@ package rates
 import (
 	"context"
 
+	"holdfast/internal/book/fixings"
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/fx"
 	"holdfast/internal/domain/money"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -17,7 +18,7 @@ import (
 func (r *Rates) Feeds(
 	ctx context.Context, actor access.Actor, bases []money.Currency,
 ) (map[money.Currency][]fx.FeedRate, error) {
-	return core.Read(ctx, r.Core, actor, func(tx *store.Tx) (map[money.Currency][]fx.FeedRate, error) {
+	return sites.Read(ctx, r.DB, actor, func(tx *store.Tx) (map[money.Currency][]fx.FeedRate, error) {
 		feeds := map[money.Currency][]fx.FeedRate{}
 		if len(bases) == 0 {
 			return feeds, nil
@@ -27,7 +28,7 @@ func (r *Rates) Feeds(
 			return nil, err
 		}
 		today, age := civil.DayOf(tx.Now), site.Policy.MaxFixingAgeDays
-		fixings, err := fixingsWithin(tx, ProvidersOf(site), money.Currencies(), today-civil.Day(age), today, tx.Now)
+		fixings, err := fixings.Within(tx, fixings.ProvidersOf(site), money.Currencies(), today-civil.Day(age), today, tx.Now)
 		if err != nil {
 			return nil, err
 		}

@@ -4,12 +4,15 @@ import (
 	"context"
 	"time"
 
+	"holdfast/internal/book/fixings"
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/fx"
 	"holdfast/internal/domain/money"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/audit"
+	"holdfast/internal/platform/clock"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -25,9 +28,9 @@ const (
 
 // GoOn makes up rates for every sandbox whose clock is ahead of its rates, so that its payments do not wait for ever.
 func (r *Rates) GoOn(ctx context.Context) error {
-	var sandboxes []core.SiteClock
+	var sandboxes []sites.Clock
 	err := r.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
-		sandboxes, err = core.SandboxClocks(tx)
+		sandboxes, err = sites.SandboxClocks(tx)
 		return err
 	})
 	for _, clock := range sandboxes {
@@ -38,10 +41,20 @@ func (r *Rates) GoOn(ctx context.Context) error {
 	return err
 }
 
+// MoveClock moves the clock of a sandbox forward to an instant, and brings its rates up to the new day. Errors: those of
+// clock.Clocks.Move.
+func (r *Rates) MoveClock(ctx context.Context, actor access.Actor, to time.Time) (clock.Time, error) {
+	moved, err := (&clock.Clocks{DB: r.DB}).Move(ctx, actor, to)
+	if err != nil {
+		return moved, err
+	}
+	return moved, r.GoOnIn(ctx, sites.Clock{SiteID: actor.SiteID, Ahead: moved.Now.Sub(moved.Real)})
+}
+
 // GoOnIn makes up rates for one sandbox, and prices what waited for them: the last rate of each currency goes on, on every
 // weekday up to today. The fixings are of the provider demo and count for this site alone. On any other site it does
 // nothing.
-func (r *Rates) GoOnIn(ctx context.Context, clock core.SiteClock) error {
+func (r *Rates) GoOnIn(ctx context.Context, clock sites.Clock) error {
 	made := 0
 	missing := func(tx *store.Tx) ([]fx.Fixing, error) {
 		site, err := merchants.Site(tx, clock.SiteID)
@@ -49,7 +62,7 @@ func (r *Rates) GoOnIn(ctx context.Context, clock core.SiteClock) error {
 			return nil, err
 		}
 		today := civil.DayOf(tx.Now)
-		onFile, err := FixingsUpTo(tx, ProvidersOf(site), money.Currencies(), today, tx.Now)
+		onFile, err := fixings.UpTo(tx, fixings.ProvidersOf(site), money.Currencies(), today, tx.Now)
 		return madeUp(onFile, clock.SiteID, today), err
 	}
 	err := r.ReadBy(ctx, clock, func(tx *store.Tx) error {
@@ -69,10 +82,10 @@ func (r *Rates) GoOnIn(ctx context.Context, clock core.SiteClock) error {
 		for _, f := range list {
 			done.created(f.Day)
 		}
-		if err := InsertFixings(tx, list); err != nil {
+		if err := putFixings(tx, list); err != nil {
 			return err
 		}
-		return core.Record(tx, access.System(clock.SiteID), "rates.add", "rates", nil, auditRates(fx.Demo, done))
+		return audit.Record(tx, access.System(clock.SiteID), "rates.add", "rates", nil, auditRates(fx.Demo, done))
 	})
 	if err == nil {
 		_, err = r.pricePendingOf(ctx, clock)

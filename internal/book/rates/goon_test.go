@@ -23,7 +23,7 @@ func TestRatesGoOnInASandbox(t *testing.T) {
 		w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365", "USD": "1.0852"})
 		b := w.Booking(w.Channel(merchant.ModeProtectionOnly, "EUR"), 100000, "2025-09-14")
 		to := time.Date(2025, 3, 4, 9, 0, 0, 0, time.UTC)
-		if _, err := w.App.Clocks.Move(t.Context(), w.Actor, to); err != nil {
+		if _, err := w.App.Rates.MoveClock(t.Context(), w.Actor, to); err != nil {
 			t.Fatal(err)
 		}
 		w.Actor.Ahead = to.Sub(apptest.Began)

@@ -6,12 +6,13 @@ import (
 	"sync"
 	"time"
 
+	"holdfast/internal/book/fixings"
 	"holdfast/internal/book/ledger"
 	"holdfast/internal/book/limits"
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/protection"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -21,12 +22,12 @@ const pricedPerWrite = 200
 // PricePending prices the allocations of all sites that wait for a rate which is on file now. It prices by the same rule
 // as at the time of the payment (R9), and returns how many it priced.
 func (r *Rates) PricePending(ctx context.Context) (priced int, err error) {
-	var sites []core.SiteClock
+	var clocks []sites.Clock
 	err = r.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
-		sites, err = ledger.SitesWithPendingRates(tx)
+		clocks, err = ledger.SitesWithPendingRates(tx)
 		return err
 	})
-	for _, site := range sites {
+	for _, site := range clocks {
 		n, err := r.priceIfNew(ctx, site)
 		priced += n
 		if err != nil {
@@ -63,15 +64,15 @@ const (
 
 // priceIfNew prices what waits in a site, unless nothing has come that could price it. Where no rate comes for long, many wait: looking at
 // all of them each minute would hold up everybody else.
-func (r *Rates) priceIfNew(ctx context.Context, site core.SiteClock) (priced int, err error) {
+func (r *Rates) priceIfNew(ctx context.Context, site sites.Clock) (priced int, err error) {
 	now, found := r.Clock(), onFile{ahead: site.Ahead}
 	err = r.ReadBy(ctx, site, func(tx *store.Tx) error {
-		until, err := SameUntil(tx)
+		until, err := fixings.SameUntil(tx)
 		if err != nil {
 			return err
 		}
 		found.until = store.Micros(until)
-		found.version, err = core.RatesVersion(tx)
+		found.version, err = sites.RatesVersion(tx)
 		return err
 	})
 	if err != nil {
@@ -99,7 +100,7 @@ func (r *Rates) priceIfNew(ctx context.Context, site core.SiteClock) (priced int
 	return priced, nil
 }
 
-func (r *Rates) pricePendingOf(ctx context.Context, site core.SiteClock) (priced int, err error) {
+func (r *Rates) pricePendingOf(ctx context.Context, site sites.Clock) (priced int, err error) {
 	for after, more := int64(0), true; more; {
 		var done int
 		var last int64
@@ -142,7 +143,7 @@ func pricePage(tx *store.Tx, siteID, after int64) (done int, last int64, err err
 
 // priceLate prices an allocation that waited for its rate, if the rate is on file now.
 func priceLate(tx *store.Tx, site merchant.Site, a protection.Allocation) (priced bool, err error) {
-	fixings, err := FixingsFor(tx, site, a.Paid(), a.MaxFixingAge, a.Currency, a.PolicyCurrency)
+	fixings, err := fixings.For(tx, site, a.Paid(), a.MaxFixingAge, a.Currency, a.PolicyCurrency)
 	if err != nil {
 		return false, err
 	}

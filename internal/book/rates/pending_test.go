@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/payment"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/apptest"
 )
@@ -22,7 +22,7 @@ func TestWhatWaitsIsLeftAlone(t *testing.T) {
 		b := w.Booking(w.Channel(merchant.ModeProtectionOnly, "EUR"), 100000, "2024-09-14")
 		w.Must(apptest.Report(payment.Purchase, b, 1000))
 		var looks atomic.Int64
-		w.Core.Store.Watch(func(query string, _ []any) {
+		w.App.DB.Store.Watch(func(query string, _ []any) {
 			if strings.Contains(query, "FROM allocations a WHERE a.site_id = $1 AND a.id > $2 AND a.priced_at IS NULL") {
 				looks.Add(1)
 			}
@@ -50,10 +50,10 @@ func TestWhatWaitsIsLeftAlone(t *testing.T) {
 		looked(time.Minute, false, "nothing has come")
 
 		soon := w.Now().Add(10 * time.Minute) // by the clock of another machine
-		err := w.Core.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
+		err := w.App.DB.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			_, err := tx.Exec(`INSERT INTO fixings (site_id, provider, currency, day, rate, recorded_at, quote_id)
 				VALUES (0, 'ecb', 'GBP', 19874, '0.85', $1, '')`, store.Micros(soon))
-			return errors.Join(err, core.RatesChanged(tx))
+			return errors.Join(err, sites.RatesChanged(tx))
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"holdfast/internal/book/fixings"
 	"holdfast/internal/book/ledger"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/check"
@@ -16,7 +17,10 @@ import (
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/proposal"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/approvals"
+	"holdfast/internal/platform/audit"
+	"holdfast/internal/platform/idempotency"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -108,24 +112,24 @@ func (r *Rates) Quote(ctx context.Context, actor access.Actor, in QuoteFields) (
 	if err := actor.Require(access.WriteRates); err != nil {
 		return proposal.Proposal{}, err
 	}
-	p, err := core.Once(ctx, r.Core, actor, func(tx *store.Tx) (made proposal.Proposal, _ core.Outcome, err error) {
+	p, err := idempotency.Once(ctx, r.DB, actor, func(tx *store.Tx) (made proposal.Proposal, _ idempotency.Outcome, err error) {
 		problems := in.Problems.Clone()
 		q := in.check(tx.Now, &problems)
 		if err := problems.Err(); err != nil {
-			return made, core.Outcome{}, err
+			return made, idempotency.Outcome{}, err
 		}
 		if err := quoteIsNew(tx, actor.SiteID, q); err != nil {
-			return made, core.Outcome{}, err
+			return made, idempotency.Outcome{}, err
 		}
-		made, err = r.Request(tx, actor, proposal.Proposal{
+		made, err = r.Approvals.Request(tx, actor, proposal.Proposal{
 			Kind: proposal.ManualRate, Subject: "rate " + string(q.Currency) + " " + q.Day, Reason: in.Reason,
 		}, q, func() (any, error) { return putOnFile(tx, actor, q) })
-		return made, core.Outcome{ProposalID: made.ID}, err
-	}, func(ctx context.Context, made core.Outcome) (proposal.Proposal, error) {
-		return core.FindProposal(ctx, r.Core, actor, made.ProposalID)
+		return made, idempotency.Outcome{ProposalID: made.ID}, err
+	}, func(ctx context.Context, made idempotency.Outcome) (proposal.Proposal, error) {
+		return r.Approvals.Find(ctx, actor, made.ProposalID)
 	})
 	if err == nil && p.State == proposal.Approved {
-		_, err = r.pricePendingOf(ctx, core.ClockFor(actor)) // allocations that waited for this rate
+		_, err = r.pricePendingOf(ctx, sites.ClockFor(actor)) // allocations that waited for this rate
 	}
 	return p, err
 }
@@ -136,7 +140,7 @@ func quoteIsNew(tx *store.Tx, siteID int64, q quote) error {
 	if err != nil {
 		return err
 	}
-	_, err = manualQuote(tx, siteID, q.Currency, day, q.QuoteID)
+	_, err = fixings.Quote(tx, siteID, q.Currency, day, q.QuoteID)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return nil
@@ -148,7 +152,7 @@ func quoteIsNew(tx *store.Tx, siteID int64, q quote) error {
 
 // carryOutQuote puts the quote of an approved proposal on file.
 func carryOutQuote(tx *store.Tx, actor access.Actor, p proposal.Proposal) (any, error) {
-	q, err := core.PayloadOf[quote](p)
+	q, err := approvals.PayloadOf[quote](p)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +167,7 @@ const maxCounted = 20_000
 
 // effectOfQuote compares the quote of a proposal with the last rate on file, and counts the allocations that it may price.
 func effectOfQuote(tx *store.Tx, p proposal.Proposal) (effect proposal.Effect, err error) {
-	q, err := core.PayloadOf[quote](p)
+	q, err := approvals.PayloadOf[quote](p)
 	if err != nil {
 		return effect, err
 	}
@@ -174,7 +178,7 @@ func effectOfQuote(tx *store.Tx, p proposal.Proposal) (effect proposal.Effect, e
 	if err != nil {
 		return effect, err
 	}
-	last, err := fixingsPage(tx, p.SiteID, fx.Filter{Currencies: []money.Currency{q.Currency}, Last: fixing.Day},
+	last, err := fixings.Page(tx, p.SiteID, fx.Filter{Currencies: []money.Currency{q.Currency}, Last: fixing.Day},
 		store.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "date", Descending: true})
 	if err != nil {
 		return effect, err
@@ -183,7 +187,7 @@ func effectOfQuote(tx *store.Tx, p proposal.Proposal) (effect proposal.Effect, e
 	if len(last.Items) > 0 {
 		before = rateOnFile(last.Items[0])
 	}
-	if effect.Changes, err = core.Changes(before, rateOnFile(fixing)); err != nil {
+	if effect.Changes, err = approvals.Changes(before, rateOnFile(fixing)); err != nil {
 		return effect, err
 	}
 	effect.Figures, err = waitingFor(tx, fixing)
@@ -230,17 +234,17 @@ func putOnFile(tx *store.Tx, actor access.Actor, q quote) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := InsertFixings(tx, []fx.Fixing{fixing}); err != nil {
+	if err := putFixings(tx, []fx.Fixing{fixing}); err != nil {
 		return nil, err
 	}
-	return q, core.Record(tx, actor, "rates.add", fmt.Sprintf("rate %s %s", q.Currency, q.Day), nil, q)
+	return q, audit.Record(tx, actor, "rates.add", fmt.Sprintf("rate %s %s", q.Currency, q.Day), nil, q)
 }
 
 // List reads one page of the fixings that count for the actor's site.
 func (r *Rates) List(
 	ctx context.Context, actor access.Actor, filter fx.Filter, page store.Page,
 ) (store.List[fx.Fixing], error) {
-	return core.ReadPage(ctx, r.Core, actor, page, func(tx *store.Tx) (store.List[fx.Fixing], error) {
-		return fixingsPage(tx, actor.SiteID, filter, page)
+	return sites.ReadPage(ctx, r.DB, actor, page, func(tx *store.Tx) (store.List[fx.Fixing], error) {
+		return fixings.Page(tx, actor.SiteID, filter, page)
 	})
 }

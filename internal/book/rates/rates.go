@@ -1,5 +1,5 @@
 // Package rates puts fixings on file: from history files, from providers, and quotes that two people agree on. It then
-// prices the allocations that waited for a rate (R9). It owns the table fixings. Begin reading at Rates.
+// prices the allocations that waited for a rate (R9). Begin reading at Rates.
 package rates
 
 import (
@@ -7,27 +7,32 @@ import (
 	"io"
 	"slices"
 
+	"holdfast/internal/book/fixings"
+	"holdfast/internal/book/limits"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/fx"
-	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/proposal"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/approvals"
+	"holdfast/internal/platform/audit"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
 // Rates are the use cases of fixings.
 type Rates struct {
-	*core.Core
+	*sites.DB
+	Approvals   *approvals.Approvals
+	ForexMargin fx.Margin // added to the fixings in the forex feeds of channels
+
 	tried tried
 }
 
-// NewRates makes the use cases.
-func NewRates(c *core.Core) *Rates {
-	r := &Rates{Core: c}
-	c.Kinds.Register(proposal.ManualRate, core.Kind{Carry: carryOutQuote, Effect: effectOfQuote, After: func(ctx context.Context, actor access.Actor) error {
-		_, err := r.pricePendingOf(ctx, core.ClockFor(actor)) // allocations that waited for this rate
+// Register registers how an approved quote is carried out. Allocations that waited for it are priced then.
+func (r *Rates) Register() *Rates {
+	r.Approvals.Register(proposal.ManualRate, approvals.Kind{Carry: carryOutQuote, Effect: effectOfQuote, After: func(ctx context.Context, actor access.Actor) error {
+		_, err := r.pricePendingOf(ctx, sites.ClockFor(actor))
 		return err
 	}})
 	return r
@@ -109,7 +114,7 @@ func (r *Rates) Add(ctx context.Context, actor access.Actor, fixings []fx.Fixing
 			if done, err = addFixings(tx, batch); err != nil || done.Created == 0 {
 				return err
 			}
-			return core.Record(tx, core.OfDeployment(actor), "rates.add", "rates", nil, auditRates(batch[0].Provider, done))
+			return audit.Record(tx, audit.OfDeployment(actor), "rates.add", "rates", nil, auditRates(batch[0].Provider, done))
 		})
 		if err != nil {
 			return report, err
@@ -141,7 +146,7 @@ func addFixings(tx *store.Tx, list []fx.Fixing) (done RatesReport, err error) {
 	}
 	onFile := map[fixingKey]string{}
 	for p := range providers {
-		stored, err := fixingsBetween(tx, p, first, last)
+		stored, err := fixings.Between(tx, p, first, last)
 		if err != nil {
 			return done, err
 		}
@@ -162,7 +167,17 @@ func addFixings(tx *store.Tx, list []fx.Fixing) (done RatesReport, err error) {
 			done.Conflicts = append(done.Conflicts, RateOnFile{Fixing: f, OnFile: rate})
 		}
 	}
-	return done, InsertFixings(tx, missing)
+	return done, putFixings(tx, missing)
+}
+
+// putFixings puts fixings on file, and notes them for the limits whose uses may depend on them.
+func putFixings(tx *store.Tx, list []fx.Fixing) error {
+	if len(list) > 0 {
+		if err := limits.NoteRates(tx); err != nil {
+			return err
+		}
+	}
+	return fixings.Insert(tx, list)
 }
 
 func (r *RatesReport) created(day civil.Day) {
@@ -181,26 +196,6 @@ func (r *RatesReport) merge(o RatesReport) {
 	}
 	r.Last = max(r.Last, o.Last)
 	r.Conflicts = append(r.Conflicts, o.Conflicts[:min(len(o.Conflicts), conflictsKept-len(r.Conflicts))]...)
-}
-
-// FixingsFor reads the fixings that can price a payment of a day from one currency into another, as known now: those of
-// the maxAge days before it. The table is empty when the two currencies are the same.
-func FixingsFor(
-	tx *store.Tx, site merchant.Site, paid civil.Day, maxAge int64, from, to money.Currency,
-) (*fx.Table, error) {
-	if from == to {
-		return fx.NewTable(nil), nil
-	}
-	fixings, err := fixingsWithin(tx, ProvidersOf(site), []money.Currency{from, to}, paid-civil.Day(maxAge), paid-1, tx.Now)
-	return fx.NewTable(fixings), err
-}
-
-// ProvidersOf lists the providers whose fixings count for a site. Invented rates for demos count in a sandbox only.
-func ProvidersOf(site merchant.Site) []fx.Provider {
-	if site.Sandbox {
-		return []fx.Provider{fx.ECB, fx.Manual, fx.Demo}
-	}
-	return []fx.Provider{fx.ECB, fx.Manual}
 }
 
 // auditedRates is the shape of an import of rates in the audit.

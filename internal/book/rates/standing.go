@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"holdfast/internal/book/fixings"
 	"holdfast/internal/book/ledger"
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/access"
@@ -12,7 +13,7 @@ import (
 	"holdfast/internal/domain/fx"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/protection"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -48,14 +49,14 @@ type Pending struct {
 
 // Standing reads how the actor's site stands with rates. It counts at most the first 2,000 allocations that wait.
 func (r *Rates) Standing(ctx context.Context, actor access.Actor) (Standing, error) {
-	return core.Read(ctx, r.Core, actor, func(tx *store.Tx) (s Standing, err error) {
+	return sites.Read(ctx, r.DB, actor, func(tx *store.Tx) (s Standing, err error) {
 		site, err := merchants.Site(tx, actor.SiteID)
 		if err != nil {
 			return s, err
 		}
 		s.MaxAge = site.Policy.MaxFixingAgeDays
 		today := civil.DayOf(tx.Now)
-		list, err := fixingsWithin(tx, ProvidersOf(site), money.Currencies(), today-standingDays, today, tx.Now)
+		list, err := fixings.Within(tx, fixings.ProvidersOf(site), money.Currencies(), today-standingDays, today, tx.Now)
 		if err != nil {
 			return s, err
 		}

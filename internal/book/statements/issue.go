@@ -16,7 +16,7 @@ import (
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -25,12 +25,12 @@ const channelsPerLook = 500
 
 // IssueDue issues, on all sites, the statements of periods that have ended. It returns how many it issued.
 func (s *Statements) IssueDue(ctx context.Context) (issued int, err error) {
-	var sites []core.SiteClock
+	var clocks []sites.Clock
 	err = s.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
-		sites, err = core.SiteClocks(tx)
+		clocks, err = sites.Clocks(tx)
 		return err
 	})
-	for _, clock := range sites {
+	for _, clock := range clocks {
 		actor := access.System(clock.SiteID)
 		actor.Ahead = clock.Ahead
 		n, err := s.Issue(ctx, actor)
@@ -52,11 +52,11 @@ func (s *Statements) Issue(ctx context.Context, actor access.Actor) (issued int,
 	for after := int64(0); ; {
 		var list []progress
 		var final time.Time
-		err := s.ReadBy(ctx, core.ClockFor(actor), func(tx *store.Tx) (err error) {
+		err := s.ReadBy(ctx, sites.ClockFor(actor), func(tx *store.Tx) (err error) {
 			if list, err = progressAfter(tx, actor.SiteID, after, channelsPerLook); err != nil {
 				return err
 			}
-			final, err = core.Final(tx, actor.SiteID)
+			final, err = sites.Final(tx, actor.SiteID)
 			return err
 		})
 		if err != nil || len(list) == 0 {
@@ -85,9 +85,9 @@ func (s *Statements) Waiting(ctx context.Context, actor access.Actor) (ended End
 	if err := actor.Require(access.IssueStatements); err != nil {
 		return ended, err
 	}
-	err = s.ReadBy(ctx, core.ClockFor(actor), func(tx *store.Tx) error {
+	err = s.ReadBy(ctx, sites.ClockFor(actor), func(tx *store.Tx) error {
 		ended = EndedPeriods{}
-		final, err := core.Final(tx, actor.SiteID)
+		final, err := sites.Final(tx, actor.SiteID)
 		if err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (s *Statements) Waiting(ctx context.Context, actor access.Actor) (ended End
 				}
 			}
 			if len(list) == 0 {
-				ended.From, err = core.FinalFrom(tx, last)
+				ended.From, err = sites.FinalFrom(tx, last)
 				return err
 			}
 		}
@@ -125,7 +125,7 @@ func (s *Statements) issueChannel(
 		if until.After(final) {
 			return issued, nil
 		}
-		made, err := core.Write(ctx, s.Core, actor, func(tx *store.Tx) (int, error) {
+		made, err := sites.Write(ctx, s.DB, actor, func(tx *store.Tx) (int, error) {
 			moved, err := moveOn(tx, actor.SiteID, p.Channel.ID, from, until)
 			if err != nil || !moved {
 				return -1, err

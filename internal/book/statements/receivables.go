@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/store/sqltext"
 )
@@ -74,7 +74,7 @@ func (s *Statements) Receivables(ctx context.Context, actor access.Actor, q Rece
 	if !actor.Everywhere() {
 		return Receivables{}, errs.New(errs.Forbidden, "An API token sees the statements of its own site only.")
 	}
-	return core.ReadReport(ctx, s.Core, actor, func(tx *store.Tx) (Receivables, error) {
+	return sites.Report(ctx, s.DB, actor, func(tx *store.Tx) (Receivables, error) {
 		return receivables(tx, q, page)
 	})
 }
@@ -89,7 +89,7 @@ type openAccount struct {
 // statements before it in it: so each counts with what it adds.
 func receivables(tx *store.Tx, q ReceivablesQuery, page store.Page) (Receivables, error) {
 	var w sqltext.Where
-	today := fmt.Sprintf("(%s + t.clock_ahead) / 86400000000", w.Arg(store.Micros(core.RealNow(tx))))
+	today := fmt.Sprintf("(%s + t.clock_ahead) / 86400000000", w.Arg(store.Micros(sites.RealNow(tx))))
 	w.And(openOfStatement + " > 0")
 	if w.And("t.sandbox = ?", q.Sandbox); q.Path != "" {
 		w.And("t.path = ?", q.Path)
@@ -121,7 +121,7 @@ func receivables(tx *store.Tx, q ReceivablesQuery, page store.Page) (Receivables
 	slices.SortFunc(list, func(a, b OpenStatement) int {
 		return cmp.Or(cmp.Compare(b.Overdue, a.Overdue), cmp.Compare(b.Open, a.Open), cmp.Compare(a.ID, b.ID))
 	})
-	return Receivables{Sums: sumsOf(list), Open: core.PageOf(list, page)}, nil
+	return Receivables{Sums: sumsOf(list), Open: store.PageOf(list, page)}, nil
 }
 
 func sumsOf(list []OpenStatement) (sums []Receivable) {

@@ -14,19 +14,24 @@ import (
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/audit"
+	"holdfast/internal/platform/idempotency"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
 // Statements issues the statements of channels (R11), reads them, and records the payments against them.
-type Statements struct{ *core.Core }
+type Statements struct {
+	*sites.DB
+	LinesAtOnce int // premium lines in one read of an export
+}
 
 // List reads one page of statements. The instant says when their open amounts were read.
 func (s *Statements) List(
 	ctx context.Context, actor access.Actor, filter StatementFilter, page store.Page,
 ) (store.List[protection.IssuedStatement], time.Time, error) {
 	var now time.Time
-	list, err := readPage(ctx, s.Core, actor, page, func(tx *store.Tx) (store.List[protection.IssuedStatement], error) {
+	list, err := readPage(ctx, s.DB, actor, page, func(tx *store.Tx) (store.List[protection.IssuedStatement], error) {
 		now = tx.Now
 		if err := merchants.KnownChannels(tx, actor.SiteID, filter.Channels); err != nil {
 			return store.List[protection.IssuedStatement]{}, err
@@ -39,7 +44,7 @@ func (s *Statements) List(
 // Get reads one statement. The instant says when its open amount was read.
 func (s *Statements) Get(ctx context.Context, actor access.Actor, id int64) (protection.IssuedStatement, time.Time, error) {
 	var now time.Time
-	found, err := readStatements(ctx, s.Core, actor, func(tx *store.Tx) (protection.IssuedStatement, error) {
+	found, err := readStatements(ctx, s.DB, actor, func(tx *store.Tx) (protection.IssuedStatement, error) {
 		now = tx.Now
 		return Statement(tx, actor.SiteID, id)
 	})
@@ -50,7 +55,7 @@ func (s *Statements) Get(ctx context.Context, actor access.Actor, id int64) (pro
 func (s *Statements) Lines(
 	ctx context.Context, actor access.Actor, id int64, page store.Page,
 ) (store.List[protection.StatementLine], error) {
-	return readPage(ctx, s.Core, actor, page, func(tx *store.Tx) (store.List[protection.StatementLine], error) {
+	return readPage(ctx, s.DB, actor, page, func(tx *store.Tx) (store.List[protection.StatementLine], error) {
 		list := store.List[protection.StatementLine]{Total: -1}
 		statement, err := Statement(tx, actor.SiteID, id)
 		if err != nil {
@@ -77,8 +82,8 @@ func (s *Statements) AllLines(
 ) iter.Seq2[protection.StatementLine, error] {
 	return func(yield func(protection.StatementLine, error) bool) {
 		for mark := (LineMark{}); ; {
-			list, err := readStatements(ctx, s.Core, actor, func(tx *store.Tx) ([]protection.StatementLine, error) {
-				return linesAfter(tx, actor.SiteID, id, mark, s.Pieces.Lines)
+			list, err := readStatements(ctx, s.DB, actor, func(tx *store.Tx) ([]protection.StatementLine, error) {
+				return linesAfter(tx, actor.SiteID, id, mark, s.LinesAtOnce)
 			})
 			if err != nil {
 				yield(protection.StatementLine{}, err)
@@ -90,7 +95,7 @@ func (s *Statements) AllLines(
 					return
 				}
 			}
-			if len(list) < s.Pieces.Lines {
+			if len(list) < s.LinesAtOnce {
 				return
 			}
 		}
@@ -101,7 +106,7 @@ func (s *Statements) AllLines(
 func (s *Statements) WithLines(
 	ctx context.Context, actor access.Actor, id int64, limit int,
 ) (statement protection.IssuedStatement, lines []protection.StatementLine, err error) {
-	lines, err = readStatements(ctx, s.Core, actor, func(tx *store.Tx) ([]protection.StatementLine, error) {
+	lines, err = readStatements(ctx, s.DB, actor, func(tx *store.Tx) ([]protection.StatementLine, error) {
 		if statement, err = Statement(tx, actor.SiteID, id); err != nil {
 			return nil, err
 		}
@@ -122,16 +127,16 @@ func (s *Statements) Pay(
 		payment StatementPayment
 		created bool
 	}
-	made, err := core.Once(ctx, s.Core, actor, func(tx *store.Tx) (recorded, core.Outcome, error) {
+	made, err := idempotency.Once(ctx, s.DB, actor, func(tx *store.Tx) (recorded, idempotency.Outcome, error) {
 		payment, created, err := pay(tx, actor, id, in)
-		return recorded{payment, created}, core.Outcome{ID: payment.ID}, err
-	}, func(ctx context.Context, made core.Outcome) (recorded, error) {
-		stored, err := readStatements(ctx, s.Core, actor, func(tx *store.Tx) (StatementPayment, error) {
+		return recorded{payment, created}, idempotency.Outcome{ID: payment.ID}, err
+	}, func(ctx context.Context, made idempotency.Outcome) (recorded, error) {
+		stored, err := readStatements(ctx, s.DB, actor, func(tx *store.Tx) (StatementPayment, error) {
 			return paymentByID(tx, actor.SiteID, made.ID)
 		})
 		return recorded{stored, true}, err
 	})
-	return made.payment, made.created, core.NotFoundAs(errs.RecordNotFound, err, "There is no statement %d.", id)
+	return made.payment, made.created, store.NotFoundAs(errs.RecordNotFound, err, "There is no statement %d.", id)
 }
 
 // pay is Statements.Pay inside a write.
@@ -165,7 +170,7 @@ func pay(
 		return stored, false, errs.NotPossibleBecause("overpaid", "%s %s is more than is open, which is %s %s.", payment.Currency,
 			money.Format(payment.Amount, payment.Currency), statement.Currency, money.Format(statement.Open, statement.Currency))
 	}
-	return stored, true, core.Record(tx, actor, "statement.pay", fmt.Sprintf("statement %d", id), nil, auditedStatementPayment{
+	return stored, true, audit.Record(tx, actor, "statement.pay", fmt.Sprintf("statement %d", id), nil, auditedStatementPayment{
 		stored.ID, stored.PaidOn, stored.Amount, stored.Currency, stored.Reference,
 	})
 }
@@ -182,7 +187,7 @@ type auditedStatementPayment struct {
 func (s *Statements) Payments(
 	ctx context.Context, actor access.Actor, id int64, page store.Page,
 ) (store.List[StatementPayment], error) {
-	return readPage(ctx, s.Core, actor, page, func(tx *store.Tx) (store.List[StatementPayment], error) {
+	return readPage(ctx, s.DB, actor, page, func(tx *store.Tx) (store.List[StatementPayment], error) {
 		if _, err := Statement(tx, actor.SiteID, id); err != nil {
 			return store.List[StatementPayment]{}, err
 		}
@@ -190,28 +195,28 @@ func (s *Statements) Payments(
 	})
 }
 
-// readStatements is core.Read for actors who may read statements.
+// readStatements is sites.Read for actors who may read statements.
 func readStatements[T any](
-	ctx context.Context, c *core.Core, actor access.Actor, fn func(tx *store.Tx) (T, error),
+	ctx context.Context, c *sites.DB, actor access.Actor, fn func(tx *store.Tx) (T, error),
 ) (found T, err error) {
 	if err := actor.Require(access.ReadStatements); err != nil {
 		return found, err
 	}
-	found, err = core.Read(ctx, c, actor, fn)
+	found, err = sites.Read(ctx, c, actor, fn)
 	return found, noStatement(err)
 }
 
-// readPage is core.ReadPage for actors who may read statements.
+// readPage is sites.ReadPage for actors who may read statements.
 func readPage[T any](
-	ctx context.Context, c *core.Core, actor access.Actor, page store.Page, fn func(tx *store.Tx) (T, error),
+	ctx context.Context, c *sites.DB, actor access.Actor, page store.Page, fn func(tx *store.Tx) (T, error),
 ) (found T, err error) {
 	if err := actor.Require(access.ReadStatements); err != nil {
 		return found, err
 	}
-	found, err = core.ReadPage(ctx, c, actor, page, fn)
+	found, err = sites.ReadPage(ctx, c, actor, page, fn)
 	return found, noStatement(err)
 }
 
 func noStatement(err error) error {
-	return core.NotFoundAs(errs.RecordNotFound, err, "There is no such statement.")
+	return store.NotFoundAs(errs.RecordNotFound, err, "There is no such statement.")
 }

@@ -20,7 +20,7 @@ import (
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/apptest"
 )
@@ -99,7 +99,7 @@ func TestStatementsOfTheWorkedLines(t *testing.T) {
 			t.Errorf("on statements %q (%s), %q", got.StatementBatches, got.StatementDate, refunded.StatementBatches)
 		}
 		line := w.Lines(protection.PremiumFilter{})[0]
-		err := w.Core.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
+		err := w.App.DB.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			return statements.FillIDs(tx, w.Site.ID, []*protection.PremiumLine{&line})
 		})
 		if err != nil || line.StatementID != list[0].ID {
@@ -282,7 +282,7 @@ func TestNumbersHaveNoGaps(t *testing.T) {
 		w.At("2024-12-02")
 		var running sync.WaitGroup
 		for range 8 {
-			process := app.New(w.Core) // here, because making one registers kinds of proposals in what they share
+			process := app.New(w.App.Config)
 			running.Go(func() {
 				if _, err := process.Statements.IssueDue(t.Context()); err != nil {
 					t.Error(err)
@@ -340,7 +340,7 @@ func TestStatementsFollowTheSandboxClock(t *testing.T) {
 		c := w.Channel(merchant.ModeProtectionOnly, "GBP")
 		w.Must(apptest.Report(payment.Purchase, w.Booking(c, 1_000_000, "2024-12-31"), 100_000))
 		ahead := 40 * 24 * time.Hour
-		if err := w.Core.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) error { return core.MoveClock(tx, w.Site.ID, ahead) }); err != nil {
+		if err := w.App.DB.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) error { return sites.MoveClock(tx, w.Site.ID, ahead) }); err != nil {
 			t.Fatal(err)
 		}
 		w.Actor.Ahead = ahead

@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/check"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -78,12 +78,12 @@ func (r *Requests) Attach(ctx context.Context, actor access.Actor, channelID int
 		if after.State == "" {
 			after.State = Writing
 			first := after
-			first.SiteID, first.ModifiedAt = actor.SiteID, core.RealNow(tx)
+			first.SiteID, first.ModifiedAt = actor.SiteID, sites.RealNow(tx)
 			if err := put(tx, first); err != nil { // the document refers to it
 				return before, "", err
 			}
 		}
-		d.AddedAt = core.RealNow(tx)
+		d.AddedAt = sites.RealNow(tx)
 		if d.ID, err = insertDocument(tx, d); err != nil {
 			return before, "", err
 		}
@@ -141,21 +141,21 @@ func (r *Requests) Document(ctx context.Context, actor access.Actor, siteID, cha
 	if err != nil {
 		return d, nil, err
 	}
-	d, err = core.Read(ctx, r.Core, by, func(tx *store.Tx) (d Document, err error) {
+	d, err = sites.Read(ctx, r.DB, by, func(tx *store.Tx) (d Document, err error) {
 		if d, err = documentByID(tx, siteID, channelID, id); err != nil {
 			return d, err
 		}
 		content, err = contentOf(tx, d)
 		return d, err
 	})
-	return d, content, core.NotFoundAs(errs.SettingNotFound, err, "There is no document %d.", id)
+	return d, content, store.NotFoundAs(errs.SettingNotFound, err, "There is no document %d.", id)
 }
 
 // Detach removes a document from a request that its author may change.
 func (r *Requests) Detach(ctx context.Context, actor access.Actor, channelID, id int64) error {
 	_, err := r.change(ctx, actor, channelID, func(tx *store.Tx, before Request) (Request, string, error) {
 		if _, err := documentByID(tx, actor.SiteID, channelID, id); err != nil {
-			return before, "", core.NotFoundAs(errs.SettingNotFound, err, "There is no document %d.", id)
+			return before, "", store.NotFoundAs(errs.SettingNotFound, err, "There is no document %d.", id)
 		}
 		return before, "protection.detach", removeDocument(tx, actor.SiteID, id)
 	})

@@ -13,14 +13,15 @@ import (
 	"holdfast/internal/domain/check"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/audit"
 	"holdfast/internal/platform/events"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
 // Requests are the use cases of asking for protection. A channel has one request at most. An operator's yes changes no
-// channel: its mode is changed by a proposal, as always (merchants.Channels.Change).
-type Requests struct{ *core.Core }
+// channel: its mode is changed by a proposal, as always (onboarding.Channels.Change).
+type Requests struct{ *sites.DB }
 
 // State says how far a request is.
 type State string
@@ -61,7 +62,7 @@ func (r *Requests) Get(ctx context.Context, actor access.Actor, siteID, channelI
 	if err != nil {
 		return Request{}, err
 	}
-	found, err := core.Read(ctx, r.Core, by, func(tx *store.Tx) (Request, error) { return read(tx, siteID, channelID) })
+	found, err := sites.Read(ctx, r.DB, by, func(tx *store.Tx) (Request, error) { return read(tx, siteID, channelID) })
 	return found, unknownChannel(err, channelID)
 }
 
@@ -103,7 +104,7 @@ func (r *Requests) In(ctx context.Context, actor access.Actor, states []State, p
 	if !actor.Everywhere() {
 		return list, errs.New(errs.Forbidden, "An API token sees the requests of its own site only.")
 	}
-	return core.ReadPage(ctx, r.Core, actor, page, func(tx *store.Tx) (store.List[Request], error) { return inStates(tx, states, page) })
+	return sites.ReadPage(ctx, r.DB, actor, page, func(tx *store.Tx) (store.List[Request], error) { return inStates(tx, states, page) })
 }
 
 // Unwritten stands for the version of a request that nobody has written yet.
@@ -116,7 +117,7 @@ const Unwritten = -1
 func (r *Requests) Save(ctx context.Context, actor access.Actor, channelID int64, facts Facts, ask bool, ifVersion int64) (Request, error) {
 	saved, err := r.change(ctx, actor, channelID, func(tx *store.Tx, before Request) (after Request, action string, err error) {
 		if ifVersion != Unwritten || before.Version != 0 {
-			if err := core.CheckVersion(ifVersion, before.Version); err != nil {
+			if err := errs.CheckVersion(ifVersion, before.Version); err != nil {
 				return after, "", err
 			}
 		}
@@ -129,7 +130,7 @@ func (r *Requests) Save(ctx context.Context, actor access.Actor, channelID int64
 			after.State = Writing
 		}
 		if ask {
-			after.State, after.AskedBy, after.AskedAt, action = Asked, actor.Username, core.RealNow(tx), askAction
+			after.State, after.AskedBy, after.AskedAt, action = Asked, actor.Username, sites.RealNow(tx), askAction
 		}
 		return after, action, nil
 	})
@@ -143,7 +144,7 @@ func (r *Requests) change(
 	if err := actor.Require(access.WriteChannels); err != nil {
 		return Request{}, err
 	}
-	changed, err := core.Write(ctx, r.Core, actor, func(tx *store.Tx) (Request, error) {
+	changed, err := sites.Write(ctx, r.DB, actor, func(tx *store.Tx) (Request, error) {
 		before, err := locked(tx, actor.SiteID, channelID)
 		if err != nil {
 			return before, err
@@ -202,7 +203,7 @@ func Stored(tx *store.Tx, siteID, channelID int64) (Request, error) {
 
 // store writes a request, what the audit says of it, and the event of it.
 func save(tx *store.Tx, actor access.Actor, before, after Request, action string) (Request, error) {
-	after.SiteID, after.ModifiedAt = actor.SiteID, core.RealNow(tx)
+	after.SiteID, after.ModifiedAt = actor.SiteID, sites.RealNow(tx)
 	after.Version++
 	if err := put(tx, after); err != nil {
 		return before, err
@@ -218,7 +219,7 @@ func save(tx *store.Tx, actor access.Actor, before, after Request, action string
 	if before.State != "" {
 		was = audited(before)
 	}
-	return after, core.Record(tx, actor, action, object(after.ChannelID), was, audited(after))
+	return after, audit.Record(tx, actor, action, object(after.ChannelID), was, audited(after))
 }
 
 // TakeBack gives a request that waits for the operator back to its author.
@@ -226,7 +227,7 @@ func (r *Requests) TakeBack(ctx context.Context, actor access.Actor, channelID i
 	if err := actor.Require(access.WriteChannels); err != nil {
 		return Request{}, err
 	}
-	changed, err := core.Write(ctx, r.Core, actor, func(tx *store.Tx) (Request, error) {
+	changed, err := sites.Write(ctx, r.DB, actor, func(tx *store.Tx) (Request, error) {
 		before, err := locked(tx, actor.SiteID, channelID)
 		if err == nil && before.State != Asked {
 			err = errs.NotPossibleBecause("protection_not_asked", "The request does not wait for the operator.")
@@ -259,7 +260,7 @@ func (r *Requests) Discard(ctx context.Context, actor access.Actor, channelID in
 		if err := remove(tx, actor.SiteID, channelID); err != nil {
 			return err
 		}
-		return core.Record(tx, actor, "protection.discard", object(channelID), audited(before), nil)
+		return audit.Record(tx, actor, "protection.discard", object(channelID), audited(before), nil)
 	})
 	return unknownChannel(err, channelID)
 }
@@ -287,14 +288,14 @@ func (r *Requests) Answer(ctx context.Context, actor access.Actor, siteID, chann
 	if err := in.check(); err != nil {
 		return Request{}, err
 	}
-	answered, err := core.Write(ctx, r.Core, by, func(tx *store.Tx) (Request, error) {
+	answered, err := sites.Write(ctx, r.DB, by, func(tx *store.Tx) (Request, error) {
 		channel, err := lockChannel(tx, siteID, channelID)
 		if err != nil {
 			return Request{}, err
 		}
 		before, err := read(tx, siteID, channelID)
 		if err == nil {
-			err = core.CheckVersion(in.IfVersion, before.Version)
+			err = errs.CheckVersion(in.IfVersion, before.Version)
 		}
 		if err == nil && before.State != Asked && before.State != Taken {
 			err = errs.NotPossibleBecause("protection_not_asked", "The request does not wait for an answer.")
@@ -306,7 +307,7 @@ func (r *Requests) Answer(ctx context.Context, actor access.Actor, siteID, chann
 			return before, err
 		}
 		after := before
-		after.State, after.Note, after.AnsweredBy, after.AnsweredAt = in.State, in.Note, actor.Username, core.RealNow(tx)
+		after.State, after.Note, after.AnsweredBy, after.AnsweredAt = in.State, in.Note, actor.Username, sites.RealNow(tx)
 		return save(tx, by, before, after, answerAction)
 	})
 	return answered, unknownChannel(err, channelID)
@@ -328,7 +329,7 @@ func (a Answer) check() error {
 }
 
 func unknownChannel(err error, id int64) error {
-	return core.NotFoundAs(errs.SettingNotFound, err, "There is no channel %d.", id)
+	return store.NotFoundAs(errs.SettingNotFound, err, "There is no channel %d.", id)
 }
 
 func object(channelID int64) string { return fmt.Sprintf("channel %d", channelID) }

@@ -10,8 +10,8 @@ import (
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/payment"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/events"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -71,7 +71,7 @@ func distinct(ids []int64) []int64 { return slices.Compact(slices.Sorted(slices.
 
 // happened is a transaction that came to its end. known is false where it is gone.
 func (f facts) happened(tx *store.Tx, e events.Event) (h happening, known bool) {
-	h = happening{facts: f, eventID: e.ID, at: e.At, failed: e.Type == events.TransactionFailed, realTime: core.RealNow(tx)}
+	h = happening{facts: f, eventID: e.ID, at: e.At, failed: e.Type == events.TransactionFailed, realTime: sites.RealNow(tx)}
 	h.payment, known = f.payments[e.ObjectID]
 	h.channel = f.channels[h.payment.ChannelID]
 	return h, known

@@ -15,8 +15,8 @@ import (
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/notify/webhooks"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/events"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -49,7 +49,7 @@ func (m *Mails) Follow(ctx context.Context) (more bool, err error) {
 
 // turn takes each site that is behind a piece further, without those that are broken, and adds to those.
 func (m *Mails) turn(ctx context.Context, broken map[int64]error) (more bool, err error) {
-	var behind []core.SiteClock
+	var behind []sites.Clock
 	err = m.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
 		behind, err = sitesBehind(tx)
 		return err
@@ -78,7 +78,7 @@ func (m *Mails) turn(ctx context.Context, broken map[int64]error) (more bool, er
 }
 
 // followSite goes on in the feed of one site.
-func (m *Mails) followSite(ctx context.Context, clock core.SiteClock) (more bool, err error) {
+func (m *Mails) followSite(ctx context.Context, clock sites.Clock) (more bool, err error) {
 	var at mark
 	var to int64
 	var list []Mail
@@ -101,9 +101,9 @@ func (m *Mails) followSite(ctx context.Context, clock core.SiteClock) (more bool
 				return fmt.Errorf("event %d: %w", e.ID, err)
 			}
 			if e.ID <= at.unsureTo {
-				doubt(made, core.RealNow(tx))
+				doubt(made, sites.RealNow(tx))
 			}
-			if list = append(list, made...); len(list) >= m.Pieces.Mails && e.Position < to {
+			if list = append(list, made...); len(list) >= m.Batch && e.Position < to {
 				to, more = e.Position, true
 				break
 			}
@@ -163,7 +163,7 @@ func (m *Mails) mailsAboutWebhook(tx *store.Tx, site merchant.Site, e events.Eve
 	if len(readers) == 0 {
 		readers = []string{""} // a mail that is dead is seen
 	}
-	h := happening{facts: facts{site: site}, eventID: e.ID, at: e.At, outbox: m.onlyKept(site.Sandbox), realTime: core.RealNow(tx)}
+	h := happening{facts: facts{site: site}, eventID: e.ID, at: e.At, outbox: m.onlyKept(site.Sandbox), realTime: sites.RealNow(tx)}
 	letter := Letter{
 		Language: check.DefaultLanguage, Sender: site.Name, Test: site.Sandbox, Address: shortened(endpoint.URL),
 		On: day(civil.NoDay), Start: day(civil.NoDay), End: day(civil.NoDay), Until: day(civil.NoDay),

@@ -6,6 +6,7 @@ package mail
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/mail"
 	"strings"
 	"sync/atomic"
@@ -14,8 +15,10 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/check"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/audit"
 	"holdfast/internal/platform/events"
+	"holdfast/internal/platform/idempotency"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -105,8 +108,10 @@ type Filter struct {
 
 // Mails are the use cases of mails.
 type Mails struct {
-	*core.Core
+	*sites.DB
 	Events *events.Events // the feeds that are followed
+	Log    *slog.Logger
+	Batch  int // mails in one write, which ends with the event that reaches them
 	// Transport sends mails. It is nil where no server is set.
 	Transport *SMTP
 	// Sandboxes says that the mails of sandboxes and of test channels are sent, too.
@@ -125,7 +130,7 @@ type Mails struct {
 // List reads one page of the mails of the actor's site, without their letters. Mails with one-time links are shown to operators
 // alone, here and in Get, and without the link.
 func (m *Mails) List(ctx context.Context, actor access.Actor, f Filter, page store.Page) (store.List[Mail], error) {
-	return core.ReadPage(ctx, m.Core, actor, page, func(tx *store.Tx) (store.List[Mail], error) {
+	return sites.ReadPage(ctx, m.DB, actor, page, func(tx *store.Tx) (store.List[Mail], error) {
 		return mailsPage(tx, actor.SiteID, f, !actor.Can(access.ManageUsers), page)
 	})
 }
@@ -133,11 +138,11 @@ func (m *Mails) List(ctx context.Context, actor access.Actor, f Filter, page sto
 // Get reads a mail and makes its text. The text of a mail that was forgotten is empty. The error is a fault of the kind
 // SettingNotFound where the site has no such mail.
 func (m *Mails) Get(ctx context.Context, actor access.Actor, id int64) (Mail, Message, error) {
-	found, err := core.Read(ctx, m.Core, actor, func(tx *store.Tx) (Mail, error) {
+	found, err := sites.Read(ctx, m.DB, actor, func(tx *store.Tx) (Mail, error) {
 		return visible(actor)(readMail(tx, actor.SiteID, id))
 	})
 	if err != nil || found.Forgotten {
-		return found, Message{}, core.NotFoundAs(errs.SettingNotFound, err, "There is no mail %d.", id)
+		return found, Message{}, store.NotFoundAs(errs.SettingNotFound, err, "There is no mail %d.", id)
 	}
 	text, err := m.text(ctx, found)
 	return found, text, err
@@ -150,17 +155,17 @@ func (m *Mails) Resend(ctx context.Context, actor access.Actor, id int64) (Mail,
 	if err := actor.Require(access.SendMails); err != nil {
 		return Mail{}, err
 	}
-	made, err := core.Once(ctx, m.Core, actor, func(tx *store.Tx) (Mail, core.Outcome, error) {
+	made, err := idempotency.Once(ctx, m.DB, actor, func(tx *store.Tx) (Mail, idempotency.Outcome, error) {
 		after, err := m.resend(tx, actor, id)
-		return after, core.Outcome{ID: id}, err
+		return after, idempotency.Outcome{ID: id}, err
 	}, m.found(actor))
-	return made, core.NotFoundAs(errs.SettingNotFound, err, "There is no mail %d.", id)
+	return made, store.NotFoundAs(errs.SettingNotFound, err, "There is no mail %d.", id)
 }
 
 // found reads what an earlier request with the same idempotency key was about.
-func (m *Mails) found(actor access.Actor) func(ctx context.Context, made core.Outcome) (Mail, error) {
-	return func(ctx context.Context, made core.Outcome) (Mail, error) {
-		return core.Read(ctx, m.Core, actor, func(tx *store.Tx) (Mail, error) { return readMail(tx, actor.SiteID, made.ID) })
+func (m *Mails) found(actor access.Actor) func(ctx context.Context, made idempotency.Outcome) (Mail, error) {
+	return func(ctx context.Context, made idempotency.Outcome) (Mail, error) {
+		return sites.Read(ctx, m.DB, actor, func(tx *store.Tx) (Mail, error) { return readMail(tx, actor.SiteID, made.ID) })
 	}
 }
 
@@ -177,7 +182,7 @@ func (m *Mails) resend(tx *store.Tx, actor access.Actor, id int64) (Mail, error)
 	if err := askAgain(tx, after); err != nil {
 		return after, err
 	}
-	return after, core.Record(tx, actor, "mail.resend", ObjectOf(id), audited(before), audited(after))
+	return after, audit.Record(tx, actor, "mail.resend", ObjectOf(id), audited(before), audited(after))
 }
 
 // again is a mail that somebody asks for again.
@@ -207,7 +212,7 @@ func (m *Mails) again(tx *store.Tx, was Mail) (Mail, error) {
 		return impossible("no_address", problem)
 	}
 	mail.State, mail.Answer, mail.Attempts, mail.Resends = Waiting, "", 0, was.Resends+1
-	mail.AskedAt, mail.NextAt, mail.ForgetAt = core.RealNow(tx), core.RealNow(tx), time.Time{}
+	mail.AskedAt, mail.NextAt, mail.ForgetAt = sites.RealNow(tx), sites.RealNow(tx), time.Time{}
 	return mail, nil
 }
 
@@ -242,19 +247,19 @@ func (m *Mails) toOperator(ctx context.Context, actor access.Actor, kind Kind, a
 	if problem := checkAddress(address); problem != "" {
 		return Mail{}, errs.WrongField("to", "%s", problem)
 	}
-	return core.Once(ctx, m.Core, actor, func(tx *store.Tx) (Mail, core.Outcome, error) {
+	return idempotency.Once(ctx, m.DB, actor, func(tx *store.Tx) (Mail, idempotency.Outcome, error) {
 		site, err := siteOf(tx, actor.SiteID)
 		if err != nil {
-			return Mail{}, core.Outcome{}, err
+			return Mail{}, idempotency.Outcome{}, err
 		}
 		made, err := insertMail(tx, Mail{
-			SiteID: site.ID, Number: 1, Kind: kind, Recipient: address, State: Waiting, NextAt: core.RealNow(tx),
+			SiteID: site.ID, Number: 1, Kind: kind, Recipient: address, State: Waiting, NextAt: sites.RealNow(tx),
 			Letter: Letter{Language: check.DefaultLanguage, Sender: site.Name, To: address, Lines: lines},
 		})
 		if err == nil {
-			err = core.Record(tx, actor, "mail."+string(kind), ObjectOf(made.ID), nil, audited(made))
+			err = audit.Record(tx, actor, "mail."+string(kind), ObjectOf(made.ID), nil, audited(made))
 		}
-		return made, core.Outcome{ID: made.ID}, err
+		return made, idempotency.Outcome{ID: made.ID}, err
 	}, m.found(actor))
 }
 

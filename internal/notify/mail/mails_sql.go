@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
@@ -44,7 +44,7 @@ const newColumns = `site_id, event_id, number, kind, transaction_id, booking_id,
 // newRow are the values of newColumns of a mail that is queued now.
 func (m Mail) newRow(tx *store.Tx) ([]any, error) {
 	letter, err := json.Marshal(m.Letter)
-	now := store.Micros(core.RealNow(tx))
+	now := store.Micros(sites.RealNow(tx))
 	return []any{m.SiteID, store.MaybeID(m.EventID), m.Number, m.Kind, m.TransactionID, m.BookingID, m.Copy, m.Recipient, string(letter),
 		m.State, m.Answer, 0, 0, now, now, store.MaybeMicros(m.NextAt), store.MaybeMicros(m.ForgetAt), m.FileID}, err
 }
@@ -55,7 +55,7 @@ func insertMail(tx *store.Tx, m Mail) (Mail, error) {
 	if err != nil {
 		return m, err
 	}
-	m.QueuedAt, m.AskedAt = core.RealNow(tx), core.RealNow(tx)
+	m.QueuedAt, m.AskedAt = sites.RealNow(tx), sites.RealNow(tx)
 	var w sqltext.Where
 	values := w.Values(row...)
 	err = tx.Row(`INSERT INTO mails (`+newColumns+`) VALUES `+values+` RETURNING id`, w.Args, &m.ID)
@@ -121,13 +121,13 @@ func askAgain(tx *store.Tx, m Mail) error {
 func sitesDue(tx *store.Tx) ([]int64, error) {
 	return store.Ids(tx, `SELECT s.id FROM sites s
 		WHERE EXISTS (SELECT 1 FROM mails m WHERE m.site_id = s.id AND m.state = $1 AND m.next_at <= $2) ORDER BY s.id`,
-		Waiting, store.Micros(core.RealNow(tx)))
+		Waiting, store.Micros(sites.RealNow(tx)))
 }
 
 // dueMails lists the ids of a site's mails that wait and are due, the longest overdue first.
 func dueMails(tx *store.Tx, siteID int64, limit int) ([]int64, error) {
 	return store.Ids(tx, `SELECT id FROM mails WHERE site_id = $1 AND state = $2 AND next_at <= $3 ORDER BY next_at, id LIMIT $4`,
-		siteID, Waiting, store.Micros(core.RealNow(tx)), limit)
+		siteID, Waiting, store.Micros(sites.RealNow(tx)), limit)
 }
 
 // triedSince counts the mails whose last attempt began after an instant.
@@ -139,7 +139,7 @@ func triedSince(tx *store.Tx, after time.Time) (n int, err error) {
 // claim notes that an attempt begins, before the server is spoken to. The error is store.ErrNotFound where the mail is not due
 // any more: another process has it.
 func claim(tx *store.Tx, key store.Key) (Mail, error) {
-	now := core.RealNow(tx)
+	now := sites.RealNow(tx)
 	return scanMail(func(dest ...any) error {
 		return tx.Row(`UPDATE mails SET state = $3, attempts = attempts + 1, tried_at = $4, next_at = $5
 			WHERE site_id = $1 AND id = $2 AND state = $6 AND next_at <= $4 RETURNING `+mailColumns,
@@ -160,7 +160,7 @@ func finish(tx *store.Tx, m Mail, o outcome) error {
 // giveUpLost says of attempts that nobody has finished that their outcome is unknown: the process has died, or was cut off
 // from its database.
 func giveUpLost(tx *store.Tx) (int64, error) {
-	now := core.RealNow(tx)
+	now := sites.RealNow(tx)
 	return tx.Exec(`UPDATE mails SET state = $2, answer = $3, next_at = NULL, forget_at = $4
 		WHERE next_at <= $1 AND state = $5`, store.Micros(now), Unknown, lostAnswer, store.Micros(now.Add(remember)), Sending)
 }
@@ -169,7 +169,7 @@ func giveUpLost(tx *store.Tx) (int64, error) {
 func forget(tx *store.Tx, limit int) (int64, error) {
 	return tx.Exec(`UPDATE mails SET recipient = '', letter = '', answer = substr(answer, 1, 3), forget_at = NULL, file_id = 0
 		WHERE (site_id, id) IN (SELECT site_id, id FROM mails WHERE forget_at <= $1 ORDER BY forget_at LIMIT $2)`,
-		store.Micros(core.RealNow(tx)), limit)
+		store.Micros(sites.RealNow(tx)), limit)
 }
 
 // mark says how far the mails follow the feed of a site.
@@ -180,7 +180,7 @@ type mark struct {
 
 // sitesBehind lists the sites with events that have not been followed yet, by their clocks. Most sites have none most of the
 // time, and cost nothing more than this look.
-func sitesBehind(tx *store.Tx) ([]core.SiteClock, error) {
+func sitesBehind(tx *store.Tx) ([]sites.Clock, error) {
 	behind, err := store.Ids(tx, `SELECT s.id FROM sites s
 		LEFT JOIN event_heads h ON h.site_id = s.id LEFT JOIN mail_marks m ON m.site_id = s.id
 		WHERE COALESCE(h.position, 0) > COALESCE(m.position, 0)
@@ -189,8 +189,8 @@ func sitesBehind(tx *store.Tx) ([]core.SiteClock, error) {
 	if err != nil || len(behind) == 0 {
 		return nil, err
 	}
-	clocks, err := core.SiteClocks(tx)
-	return slices.DeleteFunc(clocks, func(c core.SiteClock) bool {
+	clocks, err := sites.Clocks(tx)
+	return slices.DeleteFunc(clocks, func(c sites.Clock) bool {
 		_, found := slices.BinarySearch(behind, c.SiteID)
 		return !found
 	}), err

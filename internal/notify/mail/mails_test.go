@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/internal/app"
 	"holdfast/internal/book/imports"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/booking"
@@ -314,7 +315,7 @@ func TestResend(t *testing.T) {
 		if got := p.server.got(); len(got) != 1 || !strings.Contains(got[0].data, "<ada.byron@example.org>") {
 			t.Errorf("the server has %v", got)
 		}
-		records, err := p.App.Audit.List(t.Context(), p.Actor, audit.AuditFilter{Actions: []string{"mail.resend"}}, store.Page{Number: 1, Size: 10, Offset: -1})
+		records, err := p.App.Audit.List(t.Context(), p.Actor, audit.Filter{Actions: []string{"mail.resend"}}, store.Page{Number: 1, Size: 10, Offset: -1})
 		if err != nil || len(records.Items) != 1 {
 			t.Errorf("the audit has %v, %v", records.Items, err)
 		}
@@ -341,12 +342,12 @@ func TestResend(t *testing.T) {
 // beside is a second site in the same database, with a channel of its own.
 func (p *post) beside() *post {
 	p.t.Helper()
-	other := &post{World: apptest.Over(p.t, p.World, p.Core.Store), t: p.t, server: p.server}
-	dbtest.Write(p.t, p.Core.Store, func(tx *store.Tx) (err error) {
+	other := &post{World: apptest.Over(p.t, p.World, p.App.DB.Store), t: p.t, server: p.server}
+	dbtest.Write(p.t, p.App.DB.Store, func(tx *store.Tx) (err error) {
 		other.Site, err = dbtest.InsertSite(tx, merchant.Site{Path: "beside", Name: "Beside", Sandbox: true, Policy: terms.DefaultPolicy("GBP")})
 		return err
 	})
-	other.Core.Keys, other.Actor = p.Core.Keys, access.System(other.Site.ID)
+	other.App.Config.Keys, other.Actor = p.App.Config.Keys, access.System(other.Site.ID)
 	other.channel = other.Channel(merchant.ModeProtectionOnly, "GBP")
 	return other
 }
@@ -362,7 +363,7 @@ func TestOneSiteStopsNoOther(t *testing.T) {
 			other.pay(1000)
 		}
 		// The mails of the first site exist already: they cannot be made once more.
-		dbtest.Write(t, p.Core.Store, func(tx *store.Tx) error {
+		dbtest.Write(t, p.App.DB.Store, func(tx *store.Tx) error {
 			_, err := tx.Exec(`UPDATE mail_marks SET position = 0 WHERE site_id = $1`, p.Site.ID)
 			return err
 		})
@@ -419,7 +420,7 @@ func TestAWriteOfMailsIsBounded(t *testing.T) {
 	onBoth(t, func(t *testing.T, p *post) {
 		list, copies := "shop@example.org, desk@example.org", true
 		p.set(merchant.ChannelFields{PrimaryMail: &list, MailBCC: &copies})
-		p.Core.Pieces.Mails = 4
+		p.With(func(cfg *app.Config) { cfg.Batches.Mails = 4 })
 		for range 3 {
 			p.pay(1000)
 		}
@@ -640,7 +641,7 @@ func TestARestoredDatabase(t *testing.T) {
 		p.pay(1000)
 		p.follow()
 		p.pay(2000) // it has no mail yet
-		dbtest.Write(t, p.Core.Store, mail.Restored)
+		dbtest.Write(t, p.App.DB.Store, mail.Restored)
 		p.follow()
 		p.pay(3000)
 		p.follow()

@@ -11,8 +11,8 @@ import (
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/events"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -52,7 +52,7 @@ func (m *Mails) mailsAboutProtection(tx *store.Tx, site merchant.Site, e events.
 	if len(list) == 0 {
 		list = []string{""} // a mail that is dead is seen
 	}
-	h := happening{facts: facts{site: site}, eventID: e.ID, at: e.At, outbox: m.onlyKept(site.Sandbox), realTime: core.RealNow(tx)}
+	h := happening{facts: facts{site: site}, eventID: e.ID, at: e.At, outbox: m.onlyKept(site.Sandbox), realTime: sites.RealNow(tx)}
 	letter := Letter{
 		Language: check.DefaultLanguage, Sender: site.Name, Test: site.Sandbox, Channel: r.ChannelName, By: r.AskedBy,
 		On: day(civil.NoDay), Start: day(civil.NoDay), End: day(civil.NoDay), Until: day(civil.NoDay),

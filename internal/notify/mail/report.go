@@ -6,7 +6,7 @@ import (
 
 	"holdfast/internal/domain/check"
 	"holdfast/internal/domain/civil"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -72,7 +72,7 @@ func (m *Mails) SendReport(tx *store.Tx, r Report, by string) error {
 			return err
 		}
 	}
-	now := core.RealNow(tx)
+	now := sites.RealNow(tx)
 	for i, reader := range r.Readers {
 		letter.To, letter.Name = reader.Address, reader.Name
 		mail := Mail{SiteID: place, Number: int64(i) + 1, Kind: ReportKind, Recipient: reader.Address, Letter: letter, FileID: file, State: Waiting, NextAt: now}

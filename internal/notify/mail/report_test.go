@@ -18,7 +18,7 @@ func TestAReportLeavesWithItsFile(t *testing.T) {
 	onBoth(t, func(t *testing.T, p *post) {
 		content := bytes.Repeat([]byte("booking,\"12.00\"\r\n\x00\xff"), 30_000) // more than one piece
 		queue := func(to ...mail.Reader) {
-			dbtest.Write(t, p.Core.Store, func(tx *store.Tx) error {
+			dbtest.Write(t, p.App.DB.Store, func(tx *store.Tx) error {
 				return p.App.Mails.SendReport(tx, mail.Report{
 					SiteID: p.Site.ID, Readers: to, File: mail.File{Name: "exposure-2024-06-11.csv", Type: "text/csv; charset=utf-8", Content: content},
 					Facts: mail.ReportFacts{
@@ -52,7 +52,7 @@ func TestAReportLeavesWithItsFile(t *testing.T) {
 			}
 		}
 		count := func() (files, pieces int) {
-			dbtest.Read(t, p.Core.Store, func(tx *store.Tx) error {
+			dbtest.Read(t, p.App.DB.Store, func(tx *store.Tx) error {
 				if err := tx.Row(`SELECT COUNT(*) FROM mail_files`, nil, &files); err != nil {
 					return err
 				}

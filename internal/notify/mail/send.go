@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/leases"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -48,7 +49,7 @@ func (m *Mails) Send(ctx context.Context) (more bool, err error) {
 	var due []store.Key
 	var room int
 	err = m.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
-		tried, err := triedSince(tx, core.RealNow(tx).Add(-time.Minute))
+		tried, err := triedSince(tx, sites.RealNow(tx).Add(-time.Minute))
 		if room = min(m.Transport.PerMinute-tried, sendBatch); err != nil || room <= 0 {
 			return err
 		}
@@ -60,7 +61,7 @@ func (m *Mails) Send(ctx context.Context) (more bool, err error) {
 	}
 	var down atomic.Pointer[error] // the server itself is out of reach: no other mail is tried before a pause
 	m.last.Store(due[len(due)-1].SiteID)
-	core.AtOnce(due, m.Transport.AtOnce, func(key store.Key) {
+	leases.AtOnce(due, m.Transport.AtOnce, func(key store.Key) {
 		if ctx.Err() != nil || down.Load() != nil {
 			return
 		}
@@ -133,7 +134,7 @@ func (m *Mails) sendOne(ctx context.Context, key store.Key) error {
 	} else {
 		result = m.Transport.send(calling, mail, text)
 	}
-	err = m.Store.Write(ctx, key.SiteID, func(tx *store.Tx) error { return finish(tx, mail, result.of(mail, core.RealNow(tx))) })
+	err = m.Store.Write(ctx, key.SiteID, func(tx *store.Tx) error { return finish(tx, mail, result.of(mail, sites.RealNow(tx))) })
 	if err != nil {
 		return err
 	}

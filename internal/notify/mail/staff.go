@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/check"
 	"holdfast/internal/domain/civil"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -41,7 +41,7 @@ func (m *Mails) WriteTo(tx *store.Tx, in identity.LinkMail) error {
 		letter.Sender = site.Name
 	}
 	_, err = insertMail(tx, Mail{
-		SiteID: place, Number: 1, Kind: kindsOfLinks[in.Kind], Recipient: in.Address, State: Waiting, NextAt: core.RealNow(tx), Letter: letter,
+		SiteID: place, Number: 1, Kind: kindsOfLinks[in.Kind], Recipient: in.Address, State: Waiting, NextAt: sites.RealNow(tx), Letter: letter,
 	})
 	return err
 }

@@ -19,7 +19,7 @@ import (
 // user makes a user; without a role, one who is nothing on the site.
 func (p *post) user(name, email string, role access.Role) {
 	p.t.Helper()
-	dbtest.Write(p.t, p.Core.Store, func(tx *store.Tx) error {
+	dbtest.Write(p.t, p.App.DB.Store, func(tx *store.Tx) error {
 		made, err := identity.InsertUser(tx, identity.User{Username: name, Email: email, DisplayName: name, Operator: role == access.Operator})
 		if err != nil || role == "" || role == access.Operator {
 			return err

@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/domain/check"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -53,7 +53,7 @@ func (o *Orders) look(ctx context.Context, actor access.Actor, in Fields) error 
 	want.Since = want.On - 7
 	if actor.SiteID != 0 {
 		err := o.Store.Read(ctx, actor.SiteID, func(tx *store.Tx) error {
-			site, err := core.SiteAlone(tx, actor.SiteID)
+			site, err := sites.Alone(tx, actor.SiteID)
 			want.Site = site.Path
 			return err
 		})

@@ -12,7 +12,8 @@ import (
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/errs"
 	"holdfast/internal/notify/mail"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/audit"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -76,7 +77,7 @@ func (o *Orders) stop(ctx context.Context, d due, reason string) error {
 	return o.step(ctx, d, func(tx *store.Tx, now Order) (Order, error) {
 		after := now
 		after.State, after.Reason, after.AskedAt = Stopped, reason, time.Time{}
-		return after, core.Record(tx, access.System(d.SiteID), "report.stop", object(d.ID), audited(now), audited(after))
+		return after, audit.Record(tx, access.System(d.SiteID), "report.stop", object(d.ID), audited(now), audited(after))
 	})
 }
 
@@ -113,10 +114,10 @@ func (o *Orders) failed(ctx context.Context, d due, run Run, today civil.Day, fa
 	}
 	return o.step(ctx, d, func(tx *store.Tx, now Order) (Order, error) {
 		if passing && now.tries+1 < maxTries {
-			now.tries, now.retryAt = now.tries+1, core.RealNow(tx).Add(retryWait<<now.tries)
+			now.tries, now.retryAt = now.tries+1, sites.RealNow(tx).Add(retryWait<<now.tries)
 			return now, nil
 		}
-		run.Outcome, run.Note, run.MadeAt = Failed, short(note), core.RealNow(tx)
+		run.Outcome, run.Note, run.MadeAt = Failed, short(note), sites.RealNow(tx)
 		_, err := insertRun(tx, now, run)
 		return now.next(today), err
 	})
@@ -151,7 +152,7 @@ func (o *Orders) finish(ctx context.Context, d due, run Run, today civil.Day, ma
 			report.File = mail.File{}
 			report.Facts.Note = "The report is too large for a mail. It is on its page."
 		}
-		run.Note, run.Recipients, run.MadeAt = report.Facts.Note, int64(len(readers)), core.RealNow(tx)
+		run.Note, run.Recipients, run.MadeAt = report.Facts.Note, int64(len(readers)), sites.RealNow(tx)
 		run.File, run.Bytes = report.File.Name, int64(len(report.File.Content))
 		if left > 0 {
 			run.Note = short(fmt.Sprintf("%d may no longer see it, and got none. ", left) + run.Note)

@@ -5,6 +5,7 @@ package schedules
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"holdfast/internal/domain/access"
@@ -12,7 +13,9 @@ import (
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/errs"
 	"holdfast/internal/notify/mail"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/audit"
+	"holdfast/internal/platform/idempotency"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -27,15 +30,13 @@ const (
 
 // Orders are the use cases of reports by mail.
 type Orders struct {
-	*core.Core
+	*sites.DB
 	Mails *mail.Mails
+	Log   *slog.Logger
 	// Make makes the file of a page with somebody's rights. It is nil in programs that have no pages: they make no reports, and keep
 	// orders whose page nobody has looked at.
 	Make func(ctx context.Context, want Want) (File, error)
 }
-
-// New makes the use cases.
-func New(c *core.Core, mails *mail.Mails) *Orders { return &Orders{Core: c, Mails: mails} }
 
 // Want is a report to make.
 type Want struct {
@@ -189,7 +190,7 @@ func (o *Orders) List(ctx context.Context, actor access.Actor) ([]Order, error) 
 	if err := may(actor); err != nil {
 		return nil, err
 	}
-	return core.Read(ctx, o.Core, actor, func(tx *store.Tx) ([]Order, error) { return ordersOf(tx, actor.SiteID) })
+	return sites.Read(ctx, o.DB, actor, func(tx *store.Tx) ([]Order, error) { return ordersOf(tx, actor.SiteID) })
 }
 
 // Get reads an order with what became of its reports, the last one first. The error is SettingNotFound for one that is not there.
@@ -197,7 +198,7 @@ func (o *Orders) Get(ctx context.Context, actor access.Actor, id int64) (found O
 	if err := may(actor); err != nil {
 		return found, nil, err
 	}
-	found, err = core.Read(ctx, o.Core, actor, func(tx *store.Tx) (Order, error) {
+	found, err = sites.Read(ctx, o.DB, actor, func(tx *store.Tx) (Order, error) {
 		one, err := orderOf(tx, actor.SiteID, id)
 		if err == nil {
 			runs, err = runsOf(tx, actor.SiteID, id)
@@ -208,7 +209,7 @@ func (o *Orders) Get(ctx context.Context, actor access.Actor, id int64) (found O
 }
 
 func unknown(err error, id int64) error {
-	return core.NotFoundAs(errs.SettingNotFound, err, "There is no report by mail %d.", id)
+	return store.NotFoundAs(errs.SettingNotFound, err, "There is no report by mail %d.", id)
 }
 
 // Create orders a report. The first is made on the next day that fits, after today. Errors: Forbidden, Invalid, Missing, NotPossible with
@@ -220,10 +221,10 @@ func (o *Orders) Create(ctx context.Context, actor access.Actor, in Fields) (Ord
 	if err := o.look(ctx, actor, in); err != nil {
 		return Order{}, err
 	}
-	return core.Once(ctx, o.Core, actor, func(tx *store.Tx) (Order, core.Outcome, error) {
+	return idempotency.Once(ctx, o.DB, actor, func(tx *store.Tx) (Order, idempotency.Outcome, error) {
 		made, err := o.insert(tx, actor, in)
-		return made, core.Outcome{ID: made.ID}, err
-	}, func(ctx context.Context, made core.Outcome) (Order, error) {
+		return made, idempotency.Outcome{ID: made.ID}, err
+	}, func(ctx context.Context, made idempotency.Outcome) (Order, error) {
 		found, _, err := o.Get(ctx, actor, made.ID)
 		return found, err
 	})
@@ -231,7 +232,7 @@ func (o *Orders) Create(ctx context.Context, actor access.Actor, in Fields) (Ord
 
 func (o *Orders) insert(tx *store.Tx, actor access.Actor, in Fields) (Order, error) {
 	if actor.SiteID != 0 {
-		if err := core.LockSite(tx, actor.SiteID); err != nil { // so that nobody makes another between count and insert
+		if err := sites.Lock(tx, actor.SiteID); err != nil { // so that nobody makes another between count and insert
 			return Order{}, err
 		}
 	}
@@ -246,7 +247,7 @@ func (o *Orders) insert(tx *store.Tx, actor access.Actor, in Fields) (Order, err
 	if err != nil {
 		return made, err
 	}
-	made.CreatedAt, made.ModifiedAt = core.RealNow(tx), core.RealNow(tx)
+	made.CreatedAt, made.ModifiedAt = sites.RealNow(tx), sites.RealNow(tx)
 	made.Due = made.after(civil.DayOf(tx.Now))
 	if made, err = insertOrder(tx, made); err != nil {
 		return made, err
@@ -254,7 +255,7 @@ func (o *Orders) insert(tx *store.Tx, actor access.Actor, in Fields) (Order, err
 	if err := setRecipients(tx, made, in.users); err != nil {
 		return made, err
 	}
-	return made, core.Record(tx, actor, "report.order", object(made.ID), nil, audited(made))
+	return made, audit.Record(tx, actor, "report.order", object(made.ID), nil, audited(made))
 }
 
 // Change changes an order. Only who has ordered it may, because it is made with their rights. A new day counts from today. Errors: those
@@ -329,10 +330,10 @@ func (o *Orders) SendNow(ctx context.Context, actor access.Actor, id int64) (Ord
 		if err != nil {
 			return before, err
 		}
-		if !before.AskedAt.IsZero() || core.RealNow(tx).Sub(last) < askAgain {
+		if !before.AskedAt.IsZero() || sites.RealNow(tx).Sub(last) < askAgain {
 			return before, errs.NotPossibleBecause("asked_lately", "A report was requested a moment ago. Wait five minutes.")
 		}
-		before.AskedAt = core.RealNow(tx)
+		before.AskedAt = sites.RealNow(tx)
 		return before, nil
 	})
 }
@@ -342,7 +343,7 @@ func (o *Orders) End(ctx context.Context, actor access.Actor, id int64) error {
 	if err := may(actor); err != nil {
 		return err
 	}
-	return unknown(core.OnceGone(ctx, o.Core, actor, id, func(tx *store.Tx) error {
+	return unknown(idempotency.OnceGone(ctx, o.DB, actor, id, func(tx *store.Tx) error {
 		before, err := lockOrder(tx, actor.SiteID, id)
 		if err != nil {
 			return err
@@ -350,7 +351,7 @@ func (o *Orders) End(ctx context.Context, actor access.Actor, id int64) error {
 		if err := removeOrder(tx, before); err != nil {
 			return err
 		}
-		return core.Record(tx, actor, "report.end", object(id), audited(before), nil)
+		return audit.Record(tx, actor, "report.end", object(id), audited(before), nil)
 	}), id)
 }
 
@@ -358,27 +359,27 @@ func (o *Orders) End(ctx context.Context, actor access.Actor, id int64) error {
 func (o *Orders) change(
 	ctx context.Context, actor access.Actor, id, ifVersion int64, action string, fn func(tx *store.Tx, before Order) (Order, error),
 ) (Order, error) {
-	changed, err := core.Once(ctx, o.Core, actor, func(tx *store.Tx) (Order, core.Outcome, error) {
+	changed, err := idempotency.Once(ctx, o.DB, actor, func(tx *store.Tx) (Order, idempotency.Outcome, error) {
 		before, err := lockOrder(tx, actor.SiteID, id)
 		if err == nil {
-			err = core.CheckVersion(ifVersion, before.Version)
+			err = errs.CheckVersion(ifVersion, before.Version)
 		}
 		if err != nil {
-			return before, core.Outcome{}, err
+			return before, idempotency.Outcome{}, err
 		}
 		after, err := fn(tx, before)
 		if err != nil {
-			return before, core.Outcome{}, err
+			return before, idempotency.Outcome{}, err
 		}
-		after.Version, after.ModifiedAt = before.Version+1, core.RealNow(tx)
+		after.Version, after.ModifiedAt = before.Version+1, sites.RealNow(tx)
 		if err := updateOrder(tx, after); err != nil {
-			return before, core.Outcome{}, err
+			return before, idempotency.Outcome{}, err
 		}
 		if after, err = orderOf(tx, actor.SiteID, id); err != nil {
-			return before, core.Outcome{}, err
+			return before, idempotency.Outcome{}, err
 		}
-		return after, core.Outcome{ID: id}, core.Record(tx, actor, action, object(id), audited(before), audited(after))
-	}, func(ctx context.Context, made core.Outcome) (Order, error) {
+		return after, idempotency.Outcome{ID: id}, audit.Record(tx, actor, action, object(id), audited(before), audited(after))
+	}, func(ctx context.Context, made idempotency.Outcome) (Order, error) {
 		found, _, err := o.Get(ctx, actor, made.ID)
 		return found, err
 	})

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"holdfast/internal/domain/civil"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -128,7 +128,7 @@ func removeOrder(tx *store.Tx, o Order) error {
 // due is an order whose report is due, with the clock and the path of its site.
 type due struct {
 	Order
-	clock core.SiteClock
+	clock sites.Clock
 	path  string
 }
 
@@ -140,9 +140,9 @@ func dueOrder(tx *store.Tx) (d due, err error) {
 			LEFT JOIN sites s ON s.id = o.site_id
 			WHERE o.state = $1 AND (o.asked_at IS NOT NULL OR o.due_at <= $2 + COALESCE(s.clock_ahead, 0))
 				AND (o.retry_at IS NULL OR o.retry_at <= $2)
-			ORDER BY COALESCE(o.retry_at, o.asked_at, o.due_at), o.site_id, o.id LIMIT 1`, []any{Active, store.Micros(core.RealNow(tx))}, dest...)
+			ORDER BY COALESCE(o.retry_at, o.asked_at, o.due_at), o.site_id, o.id LIMIT 1`, []any{Active, store.Micros(sites.RealNow(tx))}, dest...)
 	}, &ahead, &d.path)
-	d.clock = core.SiteClock{SiteID: d.SiteID, Ahead: core.Microseconds(ahead)}
+	d.clock = sites.Clock{SiteID: d.SiteID, Ahead: sites.Microseconds(ahead)}
 	return d, err
 }
 
@@ -191,15 +191,15 @@ func Restored(tx *store.Tx) error {
 		func(scan func(dest ...any) error) error {
 			var ahead int64
 			o, err := scanOrder(scan, &ahead)
-			list = append(list, due{Order: o, clock: core.SiteClock{Ahead: core.Microseconds(ahead)}})
+			list = append(list, due{Order: o, clock: sites.Clock{Ahead: sites.Microseconds(ahead)}})
 			return err
 		})
 	for _, d := range list {
-		today := civil.DayOf(core.RealNow(tx).Add(d.clock.Ahead))
+		today := civil.DayOf(sites.RealNow(tx).Add(d.clock.Ahead))
 		if err != nil || d.Due > today && d.AskedAt.IsZero() {
 			continue
 		}
-		run := Run{Occasion: d.last(max(today, d.Due)).String(), Outcome: Skipped, Note: restoredNote, MadeAt: core.RealNow(tx)}
+		run := Run{Occasion: d.last(max(today, d.Due)).String(), Outcome: Skipped, Note: restoredNote, MadeAt: sites.RealNow(tx)}
 		if _, err = insertRun(tx, d.Order, run); err == nil {
 			d.Due, d.AskedAt, d.tries, d.retryAt, d.Version = d.after(max(today, d.Due-1)), time.Time{}, 0, time.Time{}, d.Version+1
 			err = updateOrder(tx, d.Order)

@@ -321,7 +321,7 @@ func TestSendNowPauseAndRestore(t *testing.T) {
 			t.Errorf("%+v %v %v", on, err, d.mails())
 		}
 		d.At("2024-06-18") // a backup of last week is restored: that of the 17th may have been sent
-		dbtest.Write(t, d.Core.Store, func(tx *store.Tx) error { return schedules.Restored(tx) })
+		dbtest.Write(t, d.App.DB.Store, func(tx *store.Tx) error { return schedules.Restored(tx) })
 		d.work()
 		now, runs = d.runs(o.ID)
 		apptest.Same(t, "the history", runs[0], "2024-06-17 skipped 0")

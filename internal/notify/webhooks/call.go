@@ -16,9 +16,10 @@ import (
 
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/card"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/store"
+
+	"holdfast/internal/platform/sites"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
@@ -41,7 +42,7 @@ func (w *Webhooks) attempt(ctx context.Context, e Endpoint, d Delivery) (a Attem
 	a.At = w.Clock()
 	var event events.Event
 	var sealed []sealedOne
-	err = w.ReadBy(ctx, core.SiteClock{SiteID: d.SiteID}, func(tx *store.Tx) (err error) {
+	err = w.ReadBy(ctx, sites.Clock{SiteID: d.SiteID}, func(tx *store.Tx) (err error) {
 		if sealed, err = validSecrets(tx, e.SiteID, e.ID); err != nil {
 			return err
 		}

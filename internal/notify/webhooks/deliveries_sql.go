@@ -3,8 +3,8 @@ package webhooks
 import (
 	"time"
 
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/events"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
@@ -33,7 +33,7 @@ func countWaiting(tx *store.Tx, key endpointKey) (n int, err error) {
 }
 
 func insertDeliveries(tx *store.Tx, e Endpoint, list []events.Event) {
-	now := store.Micros(core.RealNow(tx))
+	now := store.Micros(sites.RealNow(tx))
 	rows := make([][]any, len(list))
 	for i, event := range list {
 		rows[i] = []any{e.SiteID, e.ID, event.ID, string(event.Type), string(event.Type.Kind()), event.ObjectID,
@@ -58,7 +58,7 @@ func dueEndpoints(tx *store.Tx, limit int) (list []Endpoint, err error) {
 	err = tx.Each(`SELECT `+endpointColumns+` FROM webhook_endpoints e JOIN sites s ON s.id = e.site_id
 		WHERE e.state = 'enabled' AND e.retry_at <= $1 AND EXISTS (SELECT 1 FROM webhook_deliveries d
 			WHERE d.site_id = e.site_id AND d.endpoint_id = e.id AND d.state = 'waiting' AND d.next_at <= $1)
-		ORDER BY e.site_id, e.id LIMIT $2`, []any{store.Micros(core.RealNow(tx)), limit}, func(scan func(dest ...any) error) error {
+		ORDER BY e.site_id, e.id LIMIT $2`, []any{store.Micros(sites.RealNow(tx)), limit}, func(scan func(dest ...any) error) error {
 		e, err := scanEndpoint(scan)
 		list = append(list, e)
 		return err
@@ -72,7 +72,7 @@ func dueDeliveries(tx *store.Tx, key endpointKey, limit int) (list []Delivery, e
 		WHERE d.site_id = $1 AND d.endpoint_id = $2 AND d.state = 'waiting' AND d.next_at <= $3
 			AND NOT EXISTS (SELECT 1 FROM webhook_deliveries b WHERE b.site_id = d.site_id AND b.endpoint_id = d.endpoint_id
 				AND b.state = 'waiting' AND b.kind = d.kind AND b.object_id = d.object_id AND b.id < d.id)
-		ORDER BY d.next_at, d.id LIMIT $4`, []any{key.site, key.id, store.Micros(core.RealNow(tx)), limit},
+		ORDER BY d.next_at, d.id LIMIT $4`, []any{key.site, key.id, store.Micros(sites.RealNow(tx)), limit},
 		func(scan func(dest ...any) error) error {
 			d, err := scanDelivery(scan)
 			list = append(list, d)
@@ -83,7 +83,7 @@ func dueDeliveries(tx *store.Tx, key endpointKey, limit int) (list []Delivery, e
 
 // lease takes a delivery for a time. It reports false if another process has it, or it is done.
 func lease(tx *store.Tx, d Delivery, length time.Duration) (bool, error) {
-	now := core.RealNow(tx)
+	now := sites.RealNow(tx)
 	n, err := tx.Exec(`UPDATE webhook_deliveries SET next_at = $3
 		WHERE site_id = $1 AND id = $2 AND state = 'waiting' AND next_at <= $4`,
 		d.SiteID, d.ID, store.Micros(now.Add(length)), store.Micros(now))
@@ -94,7 +94,7 @@ func lease(tx *store.Tx, d Delivery, length time.Duration) (bool, error) {
 func finishAttempt(tx *store.Tx, d Delivery, state DeliveryState, next time.Time, a Attempt) (bool, error) {
 	done := int64(0)
 	if state != Waiting {
-		done, next = store.Micros(core.RealNow(tx)), time.Time{}
+		done, next = store.Micros(sites.RealNow(tx)), time.Time{}
 	}
 	n, err := tx.Exec(`UPDATE webhook_deliveries SET state = $3, next_at = $4, attempts = attempts + 1, done_at = $5
 		WHERE site_id = $1 AND id = $2 AND state = 'waiting'`, d.SiteID, d.ID, string(state), microsOr0(next), done)

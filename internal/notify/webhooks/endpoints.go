@@ -8,8 +8,10 @@ import (
 
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/audit"
 	"holdfast/internal/platform/events"
+	"holdfast/internal/platform/idempotency"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -68,12 +70,12 @@ func (e Endpoint) switched(on bool, reason string) Endpoint {
 
 // List reads all endpoints of the actor's site, in order of their ids.
 func (w *Webhooks) List(ctx context.Context, actor access.Actor) ([]Endpoint, error) {
-	return core.Read(ctx, w.Core, actor, func(tx *store.Tx) ([]Endpoint, error) { return endpointsOf(tx, actor.SiteID) })
+	return sites.Read(ctx, w.DB, actor, func(tx *store.Tx) ([]Endpoint, error) { return endpointsOf(tx, actor.SiteID) })
 }
 
 // Get reads one endpoint of the actor's site.
 func (w *Webhooks) Get(ctx context.Context, actor access.Actor, id int64) (Endpoint, error) {
-	found, err := core.Read(ctx, w.Core, actor, func(tx *store.Tx) (Endpoint, error) { return endpoint(tx, actor.SiteID, id) })
+	found, err := sites.Read(ctx, w.DB, actor, func(tx *store.Tx) (Endpoint, error) { return endpoint(tx, actor.SiteID, id) })
 	return found, unknownEndpoint(err, id)
 }
 
@@ -83,7 +85,7 @@ func (w *Webhooks) withSecret(ctx context.Context, actor access.Actor, id int64)
 		return found, err
 	}
 	var sealed []sealedOne
-	found, err = core.Read(ctx, w.Core, actor, func(tx *store.Tx) (found Endpoint, err error) {
+	found, err = sites.Read(ctx, w.DB, actor, func(tx *store.Tx) (found Endpoint, err error) {
 		if sealed, err = validSecrets(tx, actor.SiteID, id); err != nil {
 			return found, err
 		}
@@ -110,21 +112,21 @@ func (w *Webhooks) Create(ctx context.Context, actor access.Actor, in EndpointFi
 		return Endpoint{}, err
 	}
 	// What happened so far gets its position first: the new endpoint begins behind it.
-	at := &events.Events{Core: w.Core}
+	at := w.Events
 	if _, err := at.Place(ctx, actor.SiteID); err != nil {
 		return Endpoint{}, err
 	}
-	return core.Once(ctx, w.Core, actor, func(tx *store.Tx) (Endpoint, core.Outcome, error) {
+	return idempotency.Once(ctx, w.DB, actor, func(tx *store.Tx) (Endpoint, idempotency.Outcome, error) {
 		stored, err := w.insert(tx, actor, made)
-		return stored, core.Outcome{ID: stored.ID}, err
-	}, func(ctx context.Context, before core.Outcome) (Endpoint, error) {
+		return stored, idempotency.Outcome{ID: stored.ID}, err
+	}, func(ctx context.Context, before idempotency.Outcome) (Endpoint, error) {
 		return w.withSecret(ctx, actor, before.ID)
 	})
 }
 
 // insert stores a new endpoint with its first secret.
 func (w *Webhooks) insert(tx *store.Tx, actor access.Actor, made Endpoint) (Endpoint, error) {
-	if err := core.LockSite(tx, actor.SiteID); err != nil { // so that nobody makes another between count and insert
+	if err := sites.Lock(tx, actor.SiteID); err != nil { // so that nobody makes another between count and insert
 		return made, err
 	}
 	n, err := countEndpoints(tx, actor.SiteID)
@@ -144,7 +146,7 @@ func (w *Webhooks) insert(tx *store.Tx, actor access.Actor, made Endpoint) (Endp
 	if made.Secret, err = w.newSecret(tx, made.SiteID, made.ID); err != nil {
 		return made, err
 	}
-	return made, core.Record(tx, actor, "webhook.create", endpointObject(made.ID), nil, auditEndpoint(made))
+	return made, audit.Record(tx, actor, "webhook.create", endpointObject(made.ID), nil, auditEndpoint(made))
 }
 
 // checked sets the fields that a request gives, and looks at the address. It asks for the addresses of its host, so no
@@ -175,13 +177,13 @@ func (w *Webhooks) Change(ctx context.Context, actor access.Actor, id int64, in 
 	if _, err := w.checked(ctx, actor, in, Endpoint{ID: id}); err != nil {
 		return Endpoint{}, err
 	}
-	changed, err := core.Once(ctx, w.Core, actor, func(tx *store.Tx) (changed Endpoint, outcome core.Outcome, err error) {
+	changed, err := idempotency.Once(ctx, w.DB, actor, func(tx *store.Tx) (changed Endpoint, outcome idempotency.Outcome, err error) {
 		outcome.ID = id
 		stored, err := lockEndpoint(tx, actor.SiteID, id)
 		if err != nil {
 			return changed, outcome, err
 		}
-		if err := core.CheckVersion(in.IfVersion, stored.Version); err != nil {
+		if err := errs.CheckVersion(in.IfVersion, stored.Version); err != nil {
 			return changed, outcome, err
 		}
 		problems := in.Problems.Clone()
@@ -198,8 +200,10 @@ func (w *Webhooks) Change(ctx context.Context, actor access.Actor, id int64, in 
 			}
 		}
 		return changed, outcome,
-			core.Record(tx, actor, "webhook.change", endpointObject(id), auditEndpoint(stored), auditEndpoint(changed))
-	}, func(ctx context.Context, made core.Outcome) (Endpoint, error) { return w.Get(ctx, actor, made.ID) })
+			audit.Record(tx, actor, "webhook.change", endpointObject(id), auditEndpoint(stored), auditEndpoint(changed))
+	}, func(ctx context.Context, made idempotency.Outcome) (Endpoint, error) {
+		return w.Get(ctx, actor, made.ID)
+	})
 	return changed, unknownEndpoint(err, id)
 }
 
@@ -208,12 +212,12 @@ func (w *Webhooks) Delete(ctx context.Context, actor access.Actor, id, ifVersion
 	if err := actor.Require(access.WriteSite); err != nil {
 		return err
 	}
-	err := core.OnceGone(ctx, w.Core, actor, id, func(tx *store.Tx) error {
+	err := idempotency.OnceGone(ctx, w.DB, actor, id, func(tx *store.Tx) error {
 		stored, err := lockEndpoint(tx, actor.SiteID, id)
 		if err != nil {
 			return err
 		}
-		if err := core.CheckVersion(ifVersion, stored.Version); err != nil {
+		if err := errs.CheckVersion(ifVersion, stored.Version); err != nil {
 			return err
 		}
 		gone := stored
@@ -224,7 +228,7 @@ func (w *Webhooks) Delete(ctx context.Context, actor access.Actor, id, ifVersion
 		if err := removeSecrets(tx, actor.SiteID, id); err != nil {
 			return err
 		}
-		return core.Record(tx, actor, "webhook.delete", endpointObject(id), auditEndpoint(stored), nil)
+		return audit.Record(tx, actor, "webhook.delete", endpointObject(id), auditEndpoint(stored), nil)
 	})
 	return unknownEndpoint(err, id)
 }
@@ -235,18 +239,18 @@ func (w *Webhooks) Rotate(ctx context.Context, actor access.Actor, id, ifVersion
 	if err := actor.Require(access.WriteSite); err != nil {
 		return Endpoint{}, err
 	}
-	changed, err := core.Once(ctx, w.Core, actor, func(tx *store.Tx) (e Endpoint, outcome core.Outcome, err error) {
+	changed, err := idempotency.Once(ctx, w.DB, actor, func(tx *store.Tx) (e Endpoint, outcome idempotency.Outcome, err error) {
 		outcome.ID = id
 		if e, err = lockEndpoint(tx, actor.SiteID, id); err != nil {
 			return e, outcome, err
 		}
-		if err := core.CheckVersion(ifVersion, e.Version); err != nil {
+		if err := errs.CheckVersion(ifVersion, e.Version); err != nil {
 			return e, outcome, err
 		}
 		if e, err = updateEndpoint(tx, e); err != nil {
 			return e, outcome, err
 		}
-		ends := core.RealNow(tx)
+		ends := sites.RealNow(tx)
 		if !now {
 			ends = ends.Add(overlap)
 		}
@@ -256,10 +260,10 @@ func (w *Webhooks) Rotate(ctx context.Context, actor access.Actor, id, ifVersion
 		if e.Secret, err = w.newSecret(tx, actor.SiteID, id); err != nil {
 			return e, outcome, err
 		}
-		return e, outcome, core.Record(tx, actor, "webhook.rotate", endpointObject(id), struct{}{}, struct {
+		return e, outcome, audit.Record(tx, actor, "webhook.rotate", endpointObject(id), struct{}{}, struct {
 			Now bool `json:"now"`
 		}{now})
-	}, func(ctx context.Context, before core.Outcome) (Endpoint, error) {
+	}, func(ctx context.Context, before idempotency.Outcome) (Endpoint, error) {
 		return w.withSecret(ctx, actor, before.ID)
 	})
 	return changed, unknownEndpoint(err, id)
@@ -271,7 +275,7 @@ func (w *Webhooks) Test(ctx context.Context, actor access.Actor, id int64) (Endp
 	if err := actor.Require(access.WriteSite); err != nil {
 		return Endpoint{}, err
 	}
-	tested, err := core.Once(ctx, w.Core, actor, func(tx *store.Tx) (Endpoint, core.Outcome, error) {
+	tested, err := idempotency.Once(ctx, w.DB, actor, func(tx *store.Tx) (Endpoint, idempotency.Outcome, error) {
 		e, err := endpoint(tx, actor.SiteID, id)
 		if err == nil && e.State != Enabled {
 			err = errDisabled(id)
@@ -279,8 +283,10 @@ func (w *Webhooks) Test(ctx context.Context, actor access.Actor, id int64) (Endp
 		if err == nil {
 			events.Record(tx, actor.SiteID, events.WebhookTest, id, events.Details{})
 		}
-		return e, core.Outcome{ID: id}, err
-	}, func(ctx context.Context, made core.Outcome) (Endpoint, error) { return w.Get(ctx, actor, made.ID) })
+		return e, idempotency.Outcome{ID: id}, err
+	}, func(ctx context.Context, made idempotency.Outcome) (Endpoint, error) {
+		return w.Get(ctx, actor, made.ID)
+	})
 	return tested, unknownEndpoint(err, id)
 }
 
@@ -289,7 +295,7 @@ func errDisabled(id int64) error {
 }
 
 func unknownEndpoint(err error, id int64) error {
-	return core.NotFoundAs(errs.SettingNotFound, err, "There is no webhook %d.", id)
+	return store.NotFoundAs(errs.SettingNotFound, err, "There is no webhook %d.", id)
 }
 
 func endpointObject(id int64) string { return fmt.Sprintf("webhook %d", id) }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -67,7 +67,7 @@ func lockEndpoint(tx *store.Tx, siteID, id int64) (Endpoint, error) {
 }
 
 func insertEndpoint(tx *store.Tx, e Endpoint) (Endpoint, error) {
-	e.Version, e.CreatedAt = 1, core.RealNow(tx)
+	e.Version, e.CreatedAt = 1, sites.RealNow(tx)
 	e.ModifiedAt = e.CreatedAt
 	err := tx.Row(`INSERT INTO webhook_endpoints (site_id, version, url, types, state, reason, position, failures, failing_since,
 			retry_at, slow, created_by, created_at, modified_at)
@@ -79,7 +79,7 @@ func insertEndpoint(tx *store.Tx, e Endpoint) (Endpoint, error) {
 
 // updateEndpoint stores an endpoint that this write has locked, as its next version.
 func updateEndpoint(tx *store.Tx, e Endpoint) (Endpoint, error) {
-	e.Version, e.ModifiedAt = e.Version+1, core.RealNow(tx)
+	e.Version, e.ModifiedAt = e.Version+1, sites.RealNow(tx)
 	_, err := tx.Exec(`UPDATE webhook_endpoints SET url = $3, types = $4, state = $5, reason = $6, failures = $7,
 			failing_since = $8, retry_at = $9, slow = $10, modified_at = $11, version = $12
 		WHERE site_id = $1 AND id = $2`,
@@ -99,7 +99,7 @@ func noteFailures(tx *store.Tx, e Endpoint) error {
 // resume lets an endpoint that was enabled again go on at once: what waits for it is tried for three days from now on, and
 // none of it is left in a pause from before. What may be on its way at this moment keeps its lease, which ends within a minute.
 func resume(tx *store.Tx, e Endpoint) error {
-	now := core.RealNow(tx)
+	now := sites.RealNow(tx)
 	if _, err := tx.Exec(`UPDATE webhook_endpoints SET enabled_at = $3 WHERE site_id = $1 AND id = $2`,
 		e.SiteID, e.ID, store.Micros(now)); err != nil {
 		return err

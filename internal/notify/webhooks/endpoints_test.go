@@ -51,7 +51,7 @@ func TestAddressesThatEndpointsCannotHave(t *testing.T) {
 
 func (w *world) setSandbox(sandbox bool) {
 	w.t.Helper()
-	if err := w.World.Core.Store.Write(w.t.Context(), store.Deployment, func(tx *store.Tx) error {
+	if err := w.World.App.DB.Store.Write(w.t.Context(), store.Deployment, func(tx *store.Tx) error {
 		_, err := tx.Exec(`UPDATE sites SET sandbox = $1`, sandbox)
 		return err
 	}); err != nil {
@@ -121,7 +121,7 @@ func TestWhoMayManageEndpoints(t *testing.T) {
 func TestTheLogShowsWhatItsReaderMayRead(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		e := w.endpoint("https://8.8.8.8/")
-		if err := w.World.Core.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error {
+		if err := w.World.App.DB.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error {
 			events.Record(tx, w.Site.ID, events.ProposalOpened, 1, events.Details{})
 			events.Record(tx, w.Site.ID, events.BookingUpdated, 1, events.Details{})
 			_, err := tx.Exec(`UPDATE webhook_endpoints SET retry_at = $1`, store.Micros(w.Now().Add(time.Hour))) // nothing is sent

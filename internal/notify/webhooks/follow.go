@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/events"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -29,10 +29,9 @@ func (w *Webhooks) Follow(ctx context.Context) (more bool, err error) {
 	defer cancel()
 	var behind []endpointKey
 	err = w.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
-		behind, err = endpointsBehind(tx, w.followed.after(), w.Pieces.Followers)
+		behind, err = endpointsBehind(tx, w.followed.after(), w.Followers)
 		return err
 	})
-	feed := &events.Events{Core: w.Core}
 	placed := map[int64]error{}
 	for _, key := range behind {
 		if look.Err() != nil {
@@ -41,7 +40,7 @@ func (w *Webhooks) Follow(ctx context.Context) (more bool, err error) {
 		}
 		problem, done := placed[key.site]
 		if !done {
-			_, problem = feed.Place(look, key.site)
+			_, problem = w.Events.Place(look, key.site)
 			placed[key.site] = problem
 		}
 		left := false
@@ -68,8 +67,8 @@ func (w *Webhooks) Follow(ctx context.Context) (more bool, err error) {
 func (w *Webhooks) followFew(look context.Context, key endpointKey) (more bool, err error) {
 	more = true
 	for n := 0; more && err == nil && n < piecesALook && look.Err() == nil; n++ {
-		err = w.WriteBy(look, core.SiteClock{SiteID: key.site}, func(tx *store.Tx) (err error) {
-			more, err = followOne(tx, key, int64(w.Pieces.Followed))
+		err = w.WriteBy(look, sites.Clock{SiteID: key.site}, func(tx *store.Tx) (err error) {
+			more, err = followOne(tx, key, int64(w.Followed))
 			return err
 		})
 	}

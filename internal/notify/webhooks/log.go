@@ -7,8 +7,10 @@ import (
 
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/audit"
 	"holdfast/internal/platform/events"
+	"holdfast/internal/platform/idempotency"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -37,7 +39,7 @@ func (w *Webhooks) Deliveries(
 	ctx context.Context, actor access.Actor, id int64, f DeliveryFilter, page store.Page,
 ) (store.List[Delivery], error) {
 	f.types = readableTypes(actor)
-	found, err := core.ReadPage(ctx, w.Core, actor, page, func(tx *store.Tx) (list store.List[Delivery], err error) {
+	found, err := sites.ReadPage(ctx, w.DB, actor, page, func(tx *store.Tx) (list store.List[Delivery], err error) {
 		if _, err := endpoint(tx, actor.SiteID, id); err != nil {
 			return list, err
 		}
@@ -48,7 +50,7 @@ func (w *Webhooks) Deliveries(
 
 // Delivery reads one delivery of an endpoint, with its attempts. One of an event that the actor may not read is not there.
 func (w *Webhooks) Delivery(ctx context.Context, actor access.Actor, id, deliveryID int64) (d Delivery, tries []Attempt, err error) {
-	d, err = core.Read(ctx, w.Core, actor, func(tx *store.Tx) (d Delivery, err error) {
+	d, err = sites.Read(ctx, w.DB, actor, func(tx *store.Tx) (d Delivery, err error) {
 		if _, err := endpoint(tx, actor.SiteID, id); err != nil {
 			return d, unknownEndpoint(err, id)
 		}
@@ -57,7 +59,7 @@ func (w *Webhooks) Delivery(ctx context.Context, actor access.Actor, id, deliver
 			err = store.ErrNotFound
 		}
 		if err != nil {
-			return d, core.NotFoundAs(errs.SettingNotFound, err, "The webhook %d has no delivery %d.", id, deliveryID)
+			return d, store.NotFoundAs(errs.SettingNotFound, err, "The webhook %d has no delivery %d.", id, deliveryID)
 		}
 		tries, err = attemptsOf(tx, actor.SiteID, deliveryID)
 		return d, err
@@ -102,16 +104,16 @@ func (w *Webhooks) Replay(ctx context.Context, actor access.Actor, id int64, in 
 	if err := in.check(); err != nil {
 		return 0, err
 	}
-	sent, err = core.Once(ctx, w.Core, actor, func(tx *store.Tx) (int, core.Outcome, error) {
+	sent, err = idempotency.Once(ctx, w.DB, actor, func(tx *store.Tx) (int, idempotency.Outcome, error) {
 		n, err := replay(tx, actor.SiteID, id, in)
 		if err != nil {
-			return 0, core.Outcome{}, err
+			return 0, idempotency.Outcome{}, err
 		}
 		// What a replay makes is so many deliveries: a repeated request gets this number.
-		return n, core.Outcome{ID: int64(n)}, core.Record(tx, actor, "webhook.replay", endpointObject(id), nil, struct {
+		return n, idempotency.Outcome{ID: int64(n)}, audit.Record(tx, actor, "webhook.replay", endpointObject(id), nil, struct {
 			Events int `json:"events"`
 		}{n})
-	}, func(_ context.Context, made core.Outcome) (int, error) { return int(made.ID), nil })
+	}, func(_ context.Context, made idempotency.Outcome) (int, error) { return int(made.ID), nil })
 	return sent, unknownEndpoint(err, id)
 }
 
@@ -146,7 +148,7 @@ func replay(tx *store.Tx, siteID, id int64, in ReplayFields) (int, error) {
 func replayed(tx *store.Tx, siteID int64, in ReplayFields) ([]events.Event, error) {
 	if in.Event != nil {
 		event, err := events.WithID(tx, siteID, *in.Event)
-		return []events.Event{event}, core.NotFoundAs(errs.RecordNotFound, err, "There is no event %d.", *in.Event)
+		return []events.Event{event}, store.NotFoundAs(errs.RecordNotFound, err, "There is no event %d.", *in.Event)
 	}
 	list, err := events.During(tx, siteID, *in.From, *in.To, maxReplay+1)
 	if err == nil && len(list) > maxReplay {

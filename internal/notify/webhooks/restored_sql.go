@@ -1,7 +1,7 @@
 package webhooks
 
 import (
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -12,6 +12,6 @@ const restoredReason = "The database was restored from a backup."
 // database may be a copy to try something. Nothing is lost: who enables an endpoint has it go on where it stood.
 func Restored(tx *store.Tx) error {
 	_, err := tx.Exec(`UPDATE webhook_endpoints SET state = 'disabled', reason = $1, version = version + 1, modified_at = $2
-		WHERE state = 'enabled'`, restoredReason, store.Micros(core.RealNow(tx)))
+		WHERE state = 'enabled'`, restoredReason, store.Micros(sites.RealNow(tx)))
 	return err
 }

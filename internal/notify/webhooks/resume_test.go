@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/internal/app"
 	"holdfast/internal/notify/webhooks"
 	"holdfast/internal/store"
 )
@@ -98,7 +99,7 @@ func TestARestoredDatabaseSendsNothing(t *testing.T) {
 		r := newReceiver(t, status(200))
 		e := w.endpoint(r.URL)
 		w.happens(1, "a")
-		if err := w.World.Core.Store.Write(t.Context(), store.Deployment, webhooks.Restored); err != nil {
+		if err := w.World.App.DB.Store.Write(t.Context(), store.Deployment, webhooks.Restored); err != nil {
 			t.Fatal(err)
 		}
 		w.send()
@@ -126,7 +127,7 @@ func TestNothingGoesOutUnsigned(t *testing.T) {
 
 func TestOneEndpointFarBehindDelaysNobody(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
-		w.World.Core.Pieces.Followed = 1
+		w.World.With(func(cfg *app.Config) { cfg.Batches.Followed = 1 })
 		far, near := w.endpoint("https://8.8.8.8/"), w.endpoint("https://8.8.8.8/near")
 		for range 6 {
 			w.happens(1, "a")
@@ -146,7 +147,7 @@ func TestOneEndpointFarBehindDelaysNobody(t *testing.T) {
 		}
 		// A look that cannot take all begins behind the one where the last look ended.
 		w.happens(1, "a")
-		w.World.Core.Pieces.Followers = 1
+		w.World.With(func(cfg *app.Config) { cfg.Batches.Followers = 1 })
 		for range 3 {
 			_, _ = w.Follow(t.Context())
 		}
@@ -163,7 +164,7 @@ func TestOneEndpointFarBehindDelaysNobody(t *testing.T) {
 
 func TestARunSendsAllAlthoughALookIsShort(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
-		w.World.Core.Pieces.Followed = 1
+		w.World.With(func(cfg *app.Config) { cfg.Batches.Followed = 1 })
 		r := newReceiver(t, nil)
 		w.happens(1, "before")         // so that the feed of the site has begun
 		w.endpoint(r.URL, "webhook.*") // wants none of these, so nothing is under way while it catches up
@@ -180,7 +181,7 @@ func TestARunSendsAllAlthoughALookIsShort(t *testing.T) {
 // exec changes rows as no use case does.
 func (w *world) exec(query string, args ...any) {
 	w.t.Helper()
-	err := w.World.Core.Store.Write(w.t.Context(), store.Deployment, func(tx *store.Tx) error {
+	err := w.World.App.DB.Store.Write(w.t.Context(), store.Deployment, func(tx *store.Tx) error {
 		_, err := tx.Exec(query, args...)
 		return err
 	})

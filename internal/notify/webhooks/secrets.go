@@ -5,7 +5,8 @@ import (
 	"io"
 	"time"
 
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/secrets"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -18,7 +19,7 @@ const (
 
 const sealedSecret = "webhook_secret"
 
-var sealedColumns = []core.SealedColumn{
+var sealedColumns = []secrets.SealedColumn{
 	{Table: "webhook_secrets", Column: "secret", Key: []string{"site_id", "id"}, Field: sealedSecret},
 }
 
@@ -38,10 +39,10 @@ func (w *Webhooks) newSecret(tx *store.Tx, siteID, endpointID int64) (secret str
 	}
 	var id int64
 	if err := tx.Row(`INSERT INTO webhook_secrets (site_id, endpoint_id, secret, made_at, ends_at) VALUES ($1, $2, '', $3, 0)
-		RETURNING id`, []any{siteID, endpointID, store.Micros(core.RealNow(tx))}, &id); err != nil {
+		RETURNING id`, []any{siteID, endpointID, store.Micros(sites.RealNow(tx))}, &id); err != nil {
 		return "", err
 	}
-	sealed, err := w.Seal(secret, core.PlaceOf(sealedSecret, siteID, id))
+	sealed, err := w.Vault.Seal(secret, secrets.PlaceOf(sealedSecret, siteID, id))
 	if err != nil {
 		return "", err
 	}
@@ -71,7 +72,7 @@ type sealedOne struct {
 func validSecrets(tx *store.Tx, siteID, endpointID int64) (list []sealedOne, err error) {
 	err = tx.Each(`SELECT id, secret FROM webhook_secrets WHERE site_id = $1 AND endpoint_id = $2
 			AND (ends_at = 0 OR ends_at > $3) ORDER BY id DESC LIMIT 2`,
-		[]any{siteID, endpointID, store.Micros(core.RealNow(tx))}, func(scan func(dest ...any) error) error {
+		[]any{siteID, endpointID, store.Micros(sites.RealNow(tx))}, func(scan func(dest ...any) error) error {
 			var s sealedOne
 			err := scan(&s.id, &s.sealed)
 			list = append(list, s)
@@ -81,13 +82,13 @@ func validSecrets(tx *store.Tx, siteID, endpointID int64) (list []sealedOne, err
 }
 
 // open opens secrets.
-func (w *Webhooks) openSecrets(siteID int64, list []sealedOne) (secrets []string, err error) {
+func (w *Webhooks) openSecrets(siteID int64, list []sealedOne) (opened []string, err error) {
 	for _, s := range list {
-		secret, err := w.OpenOften(s.sealed, core.PlaceOf(sealedSecret, siteID, s.id))
+		secret, err := w.Vault.OpenOften(s.sealed, secrets.PlaceOf(sealedSecret, siteID, s.id))
 		if err != nil {
 			return nil, err
 		}
-		secrets = append(secrets, secret)
+		opened = append(opened, secret)
 	}
-	return secrets, nil
+	return opened, nil
 }

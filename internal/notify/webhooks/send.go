@@ -7,8 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/audit"
 	"holdfast/internal/platform/events"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -214,7 +215,7 @@ func (w *Webhooks) deliver(ctx context.Context, e Endpoint, d Delivery) {
 // note stores an attempt, what becomes of the delivery, and what is known of the endpoint since. gone says that the event
 // or the endpoint was removed, so that nothing can be sent any more.
 func (w *Webhooks) note(ctx context.Context, d Delivery, a Attempt, gone bool) error {
-	return w.WriteBy(ctx, core.SiteClock{SiteID: d.SiteID}, func(tx *store.Tx) error {
+	return w.WriteBy(ctx, sites.Clock{SiteID: d.SiteID}, func(tx *store.Tx) error {
 		switch {
 		case gone:
 			_, err := finishAttempt(tx, d, GivenUp, time.Time{}, a)
@@ -242,7 +243,7 @@ func (w *Webhooks) noteFailure(tx *store.Tx, d Delivery, a Attempt) error {
 	if err != nil {
 		return err
 	}
-	now := core.RealNow(tx)
+	now := sites.RealNow(tx)
 	state, next := w.afterFailure(e, d, tries, now)
 	first, err := finishAttempt(tx, d, state, next, a)
 	if err != nil || !first {
@@ -324,5 +325,5 @@ const (
 // tellDisabled records that an endpoint was disabled by the program, for the feed and for the audit.
 func tellDisabled(tx *store.Tx, before, after Endpoint, why string) error {
 	events.Record(tx, after.SiteID, events.WebhookDisabled, after.ID, events.Details{Status: string(after.State), Reason: why})
-	return core.Record(tx, system(after.SiteID), "webhook.disable", endpointObject(after.ID), auditEndpoint(before), auditEndpoint(after))
+	return audit.Record(tx, system(after.SiteID), "webhook.disable", endpointObject(after.ID), auditEndpoint(before), auditEndpoint(after))
 }

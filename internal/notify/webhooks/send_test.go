@@ -307,7 +307,7 @@ func TestTheLogIsForgotten(t *testing.T) {
 // rows counts the rows of each table of the room.
 func (w *world) rows() (counts []string) {
 	w.t.Helper()
-	err := w.World.Core.Store.Read(w.t.Context(), store.Deployment, func(tx *store.Tx) error {
+	err := w.World.App.DB.Store.Read(w.t.Context(), store.Deployment, func(tx *store.Tx) error {
 		counts = nil
 		for _, table := range []string{"webhook_endpoints", "webhook_secrets", "webhook_deliveries", "webhook_attempts"} {
 			var n string

@@ -5,18 +5,27 @@ package webhooks
 import (
 	"context"
 	"encoding/json"
+	"io"
+	"log/slog"
 	"net/http"
 	"net/netip"
 	"sync"
 	"time"
 
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/events"
+	"holdfast/internal/platform/secrets"
+	"holdfast/internal/platform/sites"
 )
 
 // Webhooks are the use cases of webhooks. Show, Private and Lookup are set before the first use.
 type Webhooks struct {
-	*core.Core
+	*sites.DB
+	Vault     *secrets.Vault
+	Events    *events.Events // the feeds that are followed
+	Random    io.Reader      // for secrets
+	Log       *slog.Logger
+	Followed  int // positions of the feed in one write for an endpoint
+	Followers int // endpoints that one look at the feed takes further
 	// Show gives events as the feed shows them. It is nil in a program that sends nothing.
 	Show func(ctx context.Context, siteID int64, list []events.Event) ([]json.RawMessage, error)
 	// Private says that sandboxes may have endpoints on private addresses.
@@ -31,10 +40,11 @@ type Webhooks struct {
 	followed turn // the endpoint that was last taken further in the feed
 }
 
-// New makes the use cases.
-func New(c *core.Core) *Webhooks {
-	c.Sealed.Register(sealedColumns...)
-	return &Webhooks{Core: c, clients: [2]*http.Client{newClient(false), newClient(true)}}
+// Register registers what the use cases keep sealed, and makes the clients that send.
+func (w *Webhooks) Register() *Webhooks {
+	w.Vault.Register(sealedColumns...)
+	w.clients = [2]*http.Client{newClient(false), newClient(true)}
+	return w
 }
 
 // State says whether an endpoint gets events.

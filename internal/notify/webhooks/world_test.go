@@ -44,7 +44,7 @@ func show(_ context.Context, _ int64, list []events.Event) (texts []json.RawMess
 // happens records an event about a booking.
 func (w *world) happens(booking int64, status string) {
 	w.t.Helper()
-	err := w.World.Core.WriteAs(w.t.Context(), w.Actor, func(tx *store.Tx) error {
+	err := w.World.App.DB.WriteAs(w.t.Context(), w.Actor, func(tx *store.Tx) error {
 		events.Record(tx, w.Site.ID, events.BookingUpdated, booking, events.Details{Status: status})
 		return nil
 	})

@@ -76,13 +76,13 @@ func TestABackupBecomesTheSameBookOnEitherEngine(t *testing.T) {
 		}
 		h.FoldSome(t.Context(), 50)
 		deleted := w.Booking(h.Channels[0], 100, "2024-12-01") // its id was given out, and there is no row any more
-		dbtest.Write(t, w.Core.Store, func(tx *store.Tx) error {
+		dbtest.Write(t, w.App.DB.Store, func(tx *store.Tx) error {
 			_, err := tx.Exec(`DELETE FROM bookings WHERE site_id = $1 AND id = $2`, w.Site.ID, deleted.ID)
 			return err
 		})
-		b, file := taken(t, w.Core.Store)
+		b, file := taken(t, w.App.DB.Store)
 		checked, err := backup.Check(bytes.NewReader(file))
-		if err != nil || b.Engine != w.Core.Store.Engine() || b.Rows < 500 || len(b.Chains) == 0 {
+		if err != nil || b.Engine != w.App.DB.Store.Engine() || b.Rows < 500 || len(b.Chains) == 0 {
 			t.Fatalf("%v, %d rows, %d chains", err, b.Rows, len(b.Chains))
 		}
 		apptest.Same(t, "what the file says of itself", checked, b)
@@ -142,7 +142,7 @@ func TestWhatWasAnsweredIsInTheBackup(t *testing.T) {
 		mu.Lock()
 		before := len(answered)
 		mu.Unlock()
-		_, file := taken(t, w.Core.Store)
+		_, file := taken(t, w.App.DB.Store)
 		stop()
 		writers.Wait()
 		url := nowhere(t)
@@ -170,7 +170,7 @@ func TestAChangedBackupIsRefused(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
 	w.Booking(w.Channel(merchant.ModeProtectionOnly, "GBP"), 500, "2024-12-01")
-	_, file := taken(t, w.Core.Store)
+	_, file := taken(t, w.App.DB.Store)
 	text := backup.Unpacked(t, file)
 	const header = 10 // of gzip: nothing of ours is in it
 	for at := header; at < len(file); at += len(file)/150 + 1 {
@@ -271,17 +271,17 @@ func TestAFailedRestoreLeavesNothing(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		b := w.Booking(w.Channel(merchant.ModeProtectionOnly, "GBP"), 500, "2024-12-01")
 		w.Must(apptest.Report(payment.Purchase, b, 500))
-		if w.Core.Store.Engine() == "sqlite" { // PostgreSQL would not let the row go
+		if w.App.DB.Store.Engine() == "sqlite" { // PostgreSQL would not let the row go
 			raw := backup.WithoutForeignKeys(t, strings.TrimPrefix(w.URL, "sqlite:"))
 			backup.Run(t, raw, "DELETE FROM payments")
 			backup.Run(t, raw, "DELETE FROM bookings")
 		}
-		_, file := taken(t, w.Core.Store)
+		_, file := taken(t, w.App.DB.Store)
 		url := nowhere(t)
 		path := strings.TrimPrefix(url, "sqlite:")
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		if w.Core.Store.Engine() == "postgres" {
+		if w.App.DB.Store.Engine() == "postgres" {
 			cancel() // as Ctrl-C does
 			url = pgtest.URL(t)
 		}
@@ -380,7 +380,7 @@ func TestLinksOfCertificatesOutliveARestoreAndWebhooksWait(t *testing.T) {
 		if err != nil || endpoint.State != webhooks.Enabled {
 			t.Fatalf("%+v: %v", endpoint, err)
 		}
-		_, file := taken(t, w.Core.Store)
+		_, file := taken(t, w.App.DB.Store)
 		url := nowhere(t)
 		restored(t, url, file)
 		house := apptest.Over(t, w, dbtest.Open(t, url, w.Now))
@@ -406,7 +406,7 @@ func TestWhatOnlyCountedForADeadProcessIsForgotten(t *testing.T) {
 		if err != nil || !ok {
 			t.Fatal(ok, err)
 		}
-		dbtest.Write(t, w.Core.Store, func(tx *store.Tx) error {
+		dbtest.Write(t, w.App.DB.Store, func(tx *store.Tx) error {
 			for i, object := range []string{"NULL", "17"} {
 				_, err := tx.Exec(fmt.Sprintf(`INSERT INTO idempotency_keys (site_id, key, request_hash, object_id, claimed_until, created_at)
 					VALUES (1, 'key %d', '', %s, %d, 0)`, i, object, store.Micros(w.Now())+1e9))
@@ -416,14 +416,14 @@ func TestWhatOnlyCountedForADeadProcessIsForgotten(t *testing.T) {
 			}
 			return nil
 		})
-		_, file := taken(t, w.Core.Store)
+		_, file := taken(t, w.App.DB.Store)
 		url := nowhere(t)
 		restored(t, url, file)
 		house := apptest.Over(t, w, dbtest.Open(t, url, w.Now))
 		if _, ok, err := house.App.Work.Claim(t.Context(), "fold", time.Hour); err != nil || !ok {
 			t.Errorf("the job is still leased: %v", err)
 		}
-		dbtest.Read(t, house.Core.Store, func(tx *store.Tx) error {
+		dbtest.Read(t, house.App.DB.Store, func(tx *store.Tx) error {
 			var keys string
 			err := tx.Row(`SELECT MIN(key) FROM idempotency_keys HAVING COUNT(*) = 1`, nil, &keys)
 			if err != nil || keys != "key 1" {

@@ -17,8 +17,10 @@ import (
 	"holdfast/internal/notify/mail"
 	"holdfast/internal/notify/schedules"
 	"holdfast/internal/notify/webhooks"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/events"
+	"holdfast/internal/platform/idempotency"
+	"holdfast/internal/platform/leases"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/store/catalog"
 )
@@ -166,7 +168,7 @@ func Restore(ctx context.Context, url string, clock func() time.Time, from io.Re
 		Schema: b.Schema,
 		Load:   func(tx *store.Tx) error { return load(tx, from, b, skip) },
 		Finish: func(tx *store.Tx) error {
-			return errors.Join(core.Restored(tx), events.Restored(tx), mail.Restored(tx), schedules.Restored(tx), webhooks.Restored(tx))
+			return errors.Join(sites.Restored(tx), leases.Restored(tx), idempotency.Restored(tx), events.Restored(tx), mail.Restored(tx), schedules.Restored(tx), webhooks.Restored(tx))
 		},
 	})
 }

@@ -4,7 +4,8 @@ import (
 	"errors"
 	"time"
 
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/audit"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -26,13 +27,13 @@ type Head struct {
 
 // Heads reads the heads of a site's chains, the facts first.
 func Heads(tx *store.Tx, siteID int64, path string) ([]Head, error) {
-	at := core.RealNow(tx)
+	at := sites.RealNow(tx)
 	facts := Head{Site: path, Chain: ChainFacts, At: at}
 	err := tx.Row(`SELECT number, hash FROM fact_heads WHERE site_id = $1`, []any{siteID}, &facts.Count, &facts.Hash)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
-	audit, err := core.AuditHead(tx, siteID)
+	audit, err := audit.HeadOf(tx, siteID)
 	return []Head{facts, {Site: path, Chain: ChainAudit, Count: audit.ID, Hash: audit.Hash, At: at}}, err
 }
 

@@ -14,7 +14,7 @@ import (
 	"holdfast/internal/book/statements"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/lib/digest"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -96,7 +96,7 @@ func (s Seal) Sum() (string, error) {
 }
 
 // Seals seals facts.
-type Seals struct{ *core.Core }
+type Seals struct{ *sites.DB }
 
 // mark is how far the rows of one table are sealed.
 type mark struct {

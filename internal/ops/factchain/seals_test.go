@@ -30,7 +30,7 @@ func seal(t *testing.T, w *apptest.World) {
 
 func sealsOf(t *testing.T, w *apptest.World, table string) (list []factchain.Seal) {
 	t.Helper()
-	dbtest.Read(t, w.Core.Store, func(tx *store.Tx) error {
+	dbtest.Read(t, w.App.DB.Store, func(tx *store.Tx) error {
 		all, err := factchain.After(tx, w.Site.ID, 0, 1000)
 		for _, s := range all {
 			if s.Table == table {

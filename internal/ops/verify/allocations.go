@@ -5,14 +5,14 @@ import (
 	"errors"
 	"time"
 
+	"holdfast/internal/book/fixings"
 	"holdfast/internal/book/merchants"
-	"holdfast/internal/book/rates"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/fx"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -99,7 +99,7 @@ func (l *look) fixings(a *allocated) (*fx.Table, error) {
 	if l.rates == nil || len(l.rates) >= mostRates {
 		l.rates = rateMemory{}
 	}
-	table, err := rates.FixingsFor(l.tx, l.site, k.paid, k.age, k.from, k.to)
+	table, err := fixings.For(l.tx, l.site, k.paid, k.age, k.from, k.to)
 	l.rates[k] = table
 	return table, err
 }
@@ -121,7 +121,7 @@ func lockedRates(l *look, at place, a *allocated) error {
 	if err != nil {
 		return err
 	}
-	known, err := core.RealTime(l.tx, a.PricedAt)
+	known, err := sites.RealTime(l.tx, a.PricedAt)
 	if err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func aLiveSite(t *testing.T, w *apptest.World) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = w.Core.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
+	err = w.App.DB.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 		for _, statement := range []string{
 			`INSERT INTO proposals (site_id, kind, subject, payload, reason, state, alone, proposed_by_id, proposed_by, proposed_at,
 				decided_by_id, decided_by, decision_reason, result, version)

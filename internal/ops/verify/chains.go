@@ -8,7 +8,6 @@ import (
 	"holdfast/internal/book/ledger"
 	"holdfast/internal/ops/factchain"
 	"holdfast/internal/platform/audit"
-	"holdfast/internal/platform/core"
 )
 
 // sealChain: no seal was changed, removed or moved, each still fits the rows that it seals, and every row still has the
@@ -111,12 +110,12 @@ func (l *look) afterSeals(upTo map[string]int64) error {
 func auditChain(l *look) error {
 	at := place{check: "audit", table: "audit_records"}
 	line := l.line(at.check)
-	head, err := core.AuditHead(l.tx, l.site.ID)
+	head, err := audit.HeadOf(l.tx, l.site.ID)
 	if err != nil {
 		return err
 	}
-	var c audit.AuditCheck
-	err = core.EachAuditRecord(l.tx, l.site.ID, func(r audit.AuditRecord) {
+	var c audit.Check
+	err = audit.Each(l.tx, l.site.ID, func(r audit.Entry) {
 		line.Rows++
 		c.Next(r)
 	})

@@ -64,10 +64,10 @@ func (c corruption) compare(t *testing.T, report verify.Report) {
 func broken(t *testing.T, w *apptest.World, sites []merchant.Site, q verify.Query, statements string) (report verify.Report) {
 	t.Helper()
 	off := "PRAGMA defer_foreign_keys = ON"
-	if w.Core.Store.Engine() == "postgres" {
+	if w.App.DB.Store.Engine() == "postgres" {
 		off = "SET LOCAL session_replication_role = replica"
 	}
-	err := w.Core.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) (err error) {
+	err := w.App.DB.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) (err error) {
 		if _, err = tx.Exec(off); err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func broken(t *testing.T, w *apptest.World, sites []merchant.Site, q verify.Quer
 				return errors.New("nothing to break: " + statement)
 			}
 		}
-		if report, err = verify.RunIn(tx, w.Core, sites, q); err != nil {
+		if report, err = verify.RunIn(tx, w.App.Config.Rulepacks, sites, q); err != nil {
 			return err
 		}
 		return errTakenBack
@@ -93,7 +93,7 @@ func broken(t *testing.T, w *apptest.World, sites []merchant.Site, q verify.Quer
 
 func siteOf(t *testing.T, w *apptest.World, path string) (site merchant.Site) {
 	t.Helper()
-	err := w.Core.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
+	err := w.App.DB.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
 		site.Path = path
 		return tx.Row(`SELECT id FROM sites WHERE path = $1`, []any{path}, &site.ID)
 	})

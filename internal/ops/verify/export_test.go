@@ -2,7 +2,7 @@ package verify
 
 import (
 	"holdfast/internal/domain/merchant"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/domain/protection"
 	"holdfast/internal/store"
 )
 
@@ -10,11 +10,11 @@ import (
 var WholeTables = []string{allLimitLines, allStatedLines}
 
 // RunIn checks sites inside a transaction that is open already. Tests break a book in it, and take that back.
-func RunIn(tx *store.Tx, c *core.Core, sites []merchant.Site, q Query) (Report, error) {
+func RunIn(tx *store.Tx, packs protection.Rulepacks, sites []merchant.Site, q Query) (Report, error) {
 	var report Report
 	kept := newKept(q)
 	for _, s := range sites {
-		if err := checkSite(tx, c, s, q.Limit, kept, &report, func(string) {}); err != nil {
+		if err := checkSite(tx, packs, s, q.Limit, kept, &report, func(string) {}); err != nil {
 			return report, err
 		}
 	}

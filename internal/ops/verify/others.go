@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/domain/proposal"
 	"holdfast/internal/domain/protection"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -42,7 +42,7 @@ const (
 func inTime(l *look) error {
 	at := place{check: "payments in time", table: "gateway_charges of transaction"}
 	line := l.line(at.check)
-	now := core.RealNow(l.tx)
+	now := sites.RealNow(l.tx)
 	return l.tx.Each(`SELECT p.transaction_id, p.state, p.asked_for_at, p.ask_at FROM gateway_charges p
 		WHERE p.site_id = $1 AND p.state IN ('called', 'challenged', 'unknown') ORDER BY p.transaction_id`, []any{l.site.ID},
 		func(scan func(dest ...any) error) error {

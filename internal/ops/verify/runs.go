@@ -9,7 +9,7 @@ import (
 
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/audit"
 	"holdfast/internal/store"
 )
 
@@ -75,7 +75,7 @@ func (v *Verify) Ask(ctx context.Context, actor access.Actor) (made AskedRun, er
 		if made.ID, err = insertRun(tx, made); err != nil {
 			return err
 		}
-		return core.Record(tx, core.OfDeployment(actor), "verify.ask", fmt.Sprintf("verify %d", made.ID), nil, nil)
+		return audit.Record(tx, audit.OfDeployment(actor), "verify.ask", fmt.Sprintf("verify %d", made.ID), nil, nil)
 	})
 	return made, err
 }
@@ -101,7 +101,7 @@ func (v *Verify) Stop(ctx context.Context, actor access.Actor, id int64) error {
 		if err != nil {
 			return err
 		}
-		return core.Record(tx, core.OfDeployment(actor), "verify.stop", fmt.Sprintf("verify %d", id), nil, nil)
+		return audit.Record(tx, audit.OfDeployment(actor), "verify.stop", fmt.Sprintf("verify %d", id), nil, nil)
 	})
 }
 
@@ -126,7 +126,7 @@ func (v *Verify) RunWith(ctx context.Context, actor access.Actor, id int64) (fou
 		found, err = runOf(tx, id)
 		return err
 	})
-	return found, core.NotFoundAs(errs.SettingNotFound, err, "There is no check %d.", id)
+	return found, store.NotFoundAs(errs.SettingNotFound, err, "There is no check %d.", id)
 }
 
 // Work makes the check that was asked for, if there is one: in reads of its own, beside all others. A process that dies leaves it to

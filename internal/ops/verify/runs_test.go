@@ -56,7 +56,7 @@ func TestACheckThatSomebodyAsksFor(t *testing.T) {
 		if r := is(first.ID); r.State != verify.RunDone || r.Total != 0 || len(r.Result.Lines) < 20 || r.EndedAt.IsZero() {
 			t.Errorf("%+v", r)
 		}
-		dbtest.Write(t, w.Core.Store, func(tx *store.Tx) error {
+		dbtest.Write(t, w.App.DB.Store, func(tx *store.Tx) error {
 			_, err := tx.Exec(`UPDATE bookings SET total = total + 1`)
 			return err
 		})
@@ -66,7 +66,7 @@ func TestACheckThatSomebodyAsksFor(t *testing.T) {
 		if _, err := v.Work(gone); err == nil && is(second.ID).State != verify.RunAsked {
 			t.Errorf("a program that stops keeps it: %+v", is(second.ID))
 		}
-		dbtest.Write(t, w.Core.Store, func(tx *store.Tx) error { // one that has died
+		dbtest.Write(t, w.App.DB.Store, func(tx *store.Tx) error { // one that has died
 			_, err := tx.Exec(`UPDATE verify_runs SET state = 'running', tries = 1, beat_at = $2 WHERE id = $1`, second.ID, store.Micros(tx.Now))
 			return err
 		})

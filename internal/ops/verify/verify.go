@@ -7,6 +7,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"time"
 
@@ -16,12 +17,16 @@ import (
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/errs"
 	"holdfast/internal/ops/factchain"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
 // Verify checks books.
-type Verify struct{ *core.Core }
+type Verify struct {
+	*sites.DB
+	Rulepacks protection.Rulepacks // the dispute windows (R5)
+	Log       *slog.Logger
+}
 
 // Finding is one thing that is not as it should be.
 type Finding struct {
@@ -68,14 +73,14 @@ func (v *Verify) Run(ctx context.Context, actor access.Actor, q Query) (Report, 
 	if err := actor.Require(access.ReadAudit); err != nil {
 		return report, err
 	}
-	sites, err := v.sites(ctx, actor, q)
+	list, err := v.sitesOf(ctx, actor, q)
 	if err != nil {
 		return report, err
 	}
 	kept := newKept(q)
-	for i, s := range sites {
-		err := v.ReportBy(ctx, core.SiteClock{SiteID: s.ID, Ahead: s.ClockAhead}, func(tx *store.Tx) error {
-			return checkSite(tx, v.Core, s, q.Limit, kept, &report, q.telling(i, len(sites), s))
+	for i, s := range list {
+		err := v.ReportBy(ctx, sites.Clock{SiteID: s.ID, Ahead: s.ClockAhead}, func(tx *store.Tx) error {
+			return checkSite(tx, v.Rulepacks, s, q.Limit, kept, &report, q.telling(i, len(list), s))
 		})
 		if err != nil {
 			return report, fmt.Errorf("site %q: %w", s.Path, err)
@@ -99,27 +104,27 @@ func (q Query) telling(at, all int, s merchant.Site) func(step string) {
 }
 
 // sites are those to check. A site with id 0 stands for what belongs to none.
-func (v *Verify) sites(ctx context.Context, actor access.Actor, q Query) ([]merchant.Site, error) {
+func (v *Verify) sitesOf(ctx context.Context, actor access.Actor, q Query) ([]merchant.Site, error) {
 	if actor.SiteID != 0 && (len(q.Sites) != 1 || q.Sites[0].ID != actor.SiteID) {
 		return nil, errs.New(errs.Forbidden, "Only the operator checks other sites.")
 	}
 	if len(q.Sites) > 0 {
 		return q.Sites, nil
 	}
-	sites := []merchant.Site{{}}
+	list := []merchant.Site{{}}
 	err := v.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
-		sites = sites[:1]
+		list = list[:1]
 		return tx.Each(`SELECT id, path, sandbox, clock_ahead FROM sites ORDER BY id`, nil,
 			func(scan func(dest ...any) error) error {
 				var s merchant.Site
 				var ahead int64
 				err := scan(&s.ID, &s.Path, &s.Sandbox, &ahead)
-				s.ClockAhead = core.Microseconds(ahead)
-				sites = append(sites, s)
+				s.ClockAhead = sites.Microseconds(ahead)
+				list = append(list, s)
 				return err
 			})
 	})
-	return sites, err
+	return list, err
 }
 
 // Heads reads the heads of the chains of some sites; without any, of all.
@@ -127,13 +132,13 @@ func (v *Verify) Heads(ctx context.Context, actor access.Actor, some []merchant.
 	if err := actor.Require(access.ReadAudit); err != nil {
 		return nil, err
 	}
-	sites, err := v.sites(ctx, actor, Query{Sites: some})
+	list, err := v.sitesOf(ctx, actor, Query{Sites: some})
 	if err != nil {
 		return nil, err
 	}
 	err = v.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
 		heads = nil
-		for _, s := range sites {
+		for _, s := range list {
 			of, err := factchain.Heads(tx, s.ID, s.Path)
 			if err != nil {
 				return err
@@ -164,9 +169,9 @@ type look struct {
 	starts   map[string]int64 // the last id of each table that may have no digest
 }
 
-func checkSite(tx *store.Tx, c *core.Core, site merchant.Site, limit int, kept *kept, report *Report, told func(step string)) error {
+func checkSite(tx *store.Tx, packs protection.Rulepacks, site merchant.Site, limit int, kept *kept, report *Report, told func(step string)) error {
 	l := &look{
-		tx: tx, site: site, packs: c.Rulepacks, limit: limit, kept: kept, policies: map[int64]terms.Policy{},
+		tx: tx, site: site, packs: packs, limit: limit, kept: kept, policies: map[int64]terms.Policy{},
 		exposure: newExposureSums(),
 	}
 	if err := l.begin(); err != nil {

@@ -1,4 +1,4 @@
-// Package audit has the records of who changed what, and the head of their chain. Start at AuditRecord.
+// Package audit has the records of who changed what, and the head of their chain. Start at Entry.
 package audit
 
 import (
@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// AuditRecord says who changed what, and from where. The records of a site form a chain: each holds the hash of the
+// Entry says who changed what, and from where. The records of a site form a chain: each holds the hash of the
 // record before it.
-type AuditRecord struct {
+type Entry struct {
 	SiteID       int64     // 0: the deployment itself
 	ID           int64     // from 1 on in its site, without gaps
 	At           time.Time // by the site's clock
@@ -36,7 +36,7 @@ const auditFormat = "holdfast-audit-1"
 // Canonical is the text that is hashed: a JSON array without spaces. It holds the name of the form and all fields but
 // the hash, in the order of the struct. Times are microseconds since 1970, and before and after are texts. Only what
 // JSON must escape is escaped.
-func (r AuditRecord) Canonical() string {
+func (r Entry) Canonical() string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -49,37 +49,37 @@ func (r AuditRecord) Canonical() string {
 }
 
 // Sum is the hash that the record must have: the SHA-256 of its canonical text, in hex.
-func (r AuditRecord) Sum() string {
+func (r Entry) Sum() string {
 	sum := sha256.Sum256([]byte(r.Canonical()))
 	return hex.EncodeToString(sum[:])
 }
 
-// AuditHead is the end of a chain: the id and hash of its last record.
-type AuditHead struct {
+// Head is the end of a chain: the id and hash of its last record.
+type Head struct {
 	ID   int64
 	Hash string
 }
 
-// AuditFilter picks audit records from a list. An empty field picks all.
-type AuditFilter struct {
+// Filter picks audit records from a list. An empty field picks all.
+type Filter struct {
 	Actions       []string
 	Usernames     []string
 	Objects       []string  // such as channel 7
 	After, Before time.Time // by the site's clock
 }
 
-// AuditOrders lists the values of orderby for audit records.
-var AuditOrders = []string{"id"}
+// Orders lists the values of orderby for audit records.
+var Orders = []string{"id"}
 
-// AuditCheck walks through a chain and finds the first record that was changed, removed or moved.
-type AuditCheck struct {
-	Last   AuditHead // of the records so far
-	Broken int64     // id of the first record that is not as it was written; 0: none
-	Why    string    // what is wrong with it
+// Check walks through a chain and finds the first record that was changed, removed or moved.
+type Check struct {
+	Last   Head   // of the records so far
+	Broken int64  // id of the first record that is not as it was written; 0: none
+	Why    string // what is wrong with it
 }
 
 // Next checks the next record. It returns false when the chain is broken.
-func (c *AuditCheck) Next(r AuditRecord) bool {
+func (c *Check) Next(r Entry) bool {
 	switch {
 	case c.Broken != 0:
 	case r.ID != c.Last.ID+1:
@@ -89,14 +89,14 @@ func (c *AuditCheck) Next(r AuditRecord) bool {
 	case r.PreviousHash != c.Last.Hash:
 		c.Broken, c.Why = r.ID, "it does not follow the record before it: one of the two was put in the other's place"
 	default:
-		c.Last = AuditHead{ID: r.ID, Hash: r.Hash}
+		c.Last = Head{ID: r.ID, Hash: r.Hash}
 	}
 	return c.Broken == 0
 }
 
 // End compares the end of the chain with head, the end that was stored. begun says that the chain must have a record:
 // the chain of a site has one, because the making of the site was recorded.
-func (c *AuditCheck) End(head AuditHead, begun bool) {
+func (c *Check) End(head Head, begun bool) {
 	switch {
 	case c.Broken != 0:
 	case begun && c.Last.ID == 0 && head.ID == 0:

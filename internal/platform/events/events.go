@@ -12,13 +12,14 @@ import (
 
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
 // Events are the use cases of events.
 type Events struct {
-	*core.Core
+	*sites.DB
+	Batch int // events that get a position in one write
 	looks looks
 }
 
@@ -89,7 +90,7 @@ func (e *Events) Latest(ctx context.Context, actor access.Actor, f Filter, befor
 		return nil, 0, err
 	}
 	q := query{siteID: actor.SiteID, types: Readable(actor, types), kind: f.Kind, object: f.Object, size: min(max(f.Size, 1), MaxPage)}
-	list, err = core.Read(ctx, e.Core, actor, func(tx *store.Tx) (list []Event, err error) {
+	list, err = sites.Read(ctx, e.DB, actor, func(tx *store.Tx) (list []Event, err error) {
 		h, _, err := headOf(tx, q.siteID)
 		if err == nil {
 			list, next, err = q.older(tx, h, before)
@@ -101,7 +102,7 @@ func (e *Events) Latest(ctx context.Context, actor access.Actor, f Filter, befor
 
 // read reads a page as it is. unplaced reports whether there are events without a position.
 func (e *Events) read(ctx context.Context, actor access.Actor, q query) (page Page, unplaced bool, err error) {
-	page, err = core.Read(ctx, e.Core, actor, func(tx *store.Tx) (page Page, err error) {
+	page, err = sites.Read(ctx, e.DB, actor, func(tx *store.Tx) (page Page, err error) {
 		var h head
 		if h, unplaced, err = headOf(tx, q.siteID); err != nil {
 			return page, err
@@ -124,7 +125,7 @@ func (e *Events) Place(ctx context.Context, siteID int64) (placed int, err error
 	if err != nil || !unplaced {
 		return 0, err
 	}
-	piece := e.Pieces.Events
+	piece := e.Batch
 	for n := piece; n == piece; placed += n {
 		err = e.Store.Write(ctx, siteID, func(tx *store.Tx) (err error) {
 			n, err = place(tx, siteID, piece)
@@ -178,14 +179,14 @@ func (e *Events) Forget(ctx context.Context) (more bool, err error) {
 		}
 		removed := 0
 		failed := e.Store.Write(ctx, site, func(tx *store.Tx) (err error) {
-			removed, err = forget(tx, site, tx.Now.Add(-Kept), e.Pieces.Events)
+			removed, err = forget(tx, site, tx.Now.Add(-Kept), e.Batch)
 			return err
 		})
 		if failed != nil {
 			err = errors.Join(err, fmt.Errorf("old events of site %d: %w", site, failed))
 			continue
 		}
-		more = more || removed == e.Pieces.Events
+		more = more || removed == e.Batch
 	}
 	return more, err
 }

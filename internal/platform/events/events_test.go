@@ -9,12 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/internal/app"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/events"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/apptest"
 	"holdfast/internal/testkit/dbtest"
@@ -31,13 +32,13 @@ const (
 func TestAReaderMissesNothing(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		w.Core.Pieces.Events = 3
+		w.With(func(cfg *app.Config) { cfg.Batches.Events = 3 })
 		var group sync.WaitGroup
 		written := make(chan struct{})
 		for n := range writers {
 			group.Go(func() {
 				for i := range writesOfEach {
-					err := w.Core.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error { return interleaved(tx, int64(n), i) })
+					err := w.App.DB.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error { return interleaved(tx, int64(n), i) })
 					if err != nil {
 						t.Error(err)
 					}
@@ -82,7 +83,7 @@ func TestAReaderMissesNothing(t *testing.T) {
 			t.Errorf("%d events were seen, %d were written", len(seen), writers*writesOfEach)
 		}
 		var rows, different, highest, head int
-		err := w.Core.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
+		err := w.App.DB.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			return tx.Row(`SELECT COUNT(*), COUNT(DISTINCT e.position), MAX(e.position), MAX(h.position)
 				FROM events e JOIN event_heads h ON h.site_id = e.site_id`, nil, &rows, &different, &highest, &head)
 		})
@@ -116,7 +117,7 @@ func TestAnEarlierIDThatIsSeenLater(t *testing.T) {
 	drawn, told := make(chan struct{}), make(chan struct{})
 	slow := make(chan error)
 	go func() {
-		slow <- w.Core.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error {
+		slow <- w.App.DB.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error {
 			events.Record(tx, w.Site.ID, events.BookingUpdated, 1, events.Details{})
 			err := tx.Row(`SELECT 1`, nil, new(int64))
 			close(drawn)
@@ -142,7 +143,7 @@ func TestAnEarlierIDThatIsSeenLater(t *testing.T) {
 
 func record(t *testing.T, w *apptest.World, objects ...int64) {
 	t.Helper()
-	err := w.Core.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error {
+	err := w.App.DB.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error {
 		for _, id := range objects {
 			events.Record(tx, w.Site.ID, events.BookingUpdated, id, events.Details{})
 		}
@@ -167,7 +168,7 @@ func TestEventsOfASavepointThatIsTakenBack(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		refused := errors.New("refused")
-		err := w.Core.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error {
+		err := w.App.DB.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error {
 			tell := func(id int64) { events.Record(tx, w.Site.ID, events.BookingUpdated, id, events.Details{}) }
 			tell(1)
 			tell(1)
@@ -192,7 +193,7 @@ func TestAnEventOfAWriteIsStoredOnce(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		const many = 20
-		err := w.Core.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error {
+		err := w.App.DB.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error {
 			for last := int64(1); last <= many; last++ {
 				for id := int64(1); id <= last; id++ {
 					events.Record(tx, w.Site.ID, events.BookingUpdated, id, events.Details{})
@@ -226,7 +227,7 @@ func TestAQuietSiteIsNotWritten(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		record(t, w, 1)
 		read(t, w, "")
-		dbtest.Write(t, w.Core.Store, func(tx *store.Tx) error {
+		dbtest.Write(t, w.App.DB.Store, func(tx *store.Tx) error {
 			if _, err := tx.Exec(`UPDATE event_heads SET position = position`); err != nil {
 				return err
 			}
@@ -246,7 +247,7 @@ func TestAQuietSiteIsNotWritten(t *testing.T) {
 func TestOldEventsAreRemoved(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		w.Core.Pieces.Events = 2
+		w.With(func(cfg *app.Config) { cfg.Batches.Events = 2 })
 		record(t, w, 1, 2, 3)
 		early := read(t, w, "")
 		if len(early.Items) != 3 {
@@ -290,8 +291,8 @@ func TestASiteWhoseEventsStayStopsNoOther(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		record(t, w, 1)
-		other := apptest.Over(t, w, w.Core.Store)
-		dbtest.Write(t, w.Core.Store, func(tx *store.Tx) (err error) {
+		other := apptest.Over(t, w, w.App.DB.Store)
+		dbtest.Write(t, w.App.DB.Store, func(tx *store.Tx) (err error) {
 			other.Site, err = dbtest.InsertSite(tx, merchant.Site{Path: "beside", Name: "Beside", Sandbox: true, Policy: terms.DefaultPolicy("GBP")})
 			return err
 		})
@@ -299,7 +300,7 @@ func TestASiteWhoseEventsStayStopsNoOther(t *testing.T) {
 		record(t, other, 1)
 		held := read(t, w, "").Items[0]
 		begin := read(t, other, "")
-		dbtest.Write(t, w.Core.Store, func(tx *store.Tx) error { // something refers to the event of the first site
+		dbtest.Write(t, w.App.DB.Store, func(tx *store.Tx) error { // something refers to the event of the first site
 			_, err := tx.Exec(`CREATE UNIQUE INDEX events_held ON events (site_id, id)`) // for SQLite, which has none
 			if err == nil {
 				_, err = tx.Exec(`CREATE TABLE held (site_id BIGINT, id BIGINT, FOREIGN KEY (site_id, id) REFERENCES events (site_id, id))`)
@@ -328,7 +329,7 @@ func TestLastID(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		record(t, w, 1)
 		var last int64
-		dbtest.Write(t, w.Core.Store, func(tx *store.Tx) (err error) {
+		dbtest.Write(t, w.App.DB.Store, func(tx *store.Tx) (err error) {
 			last, err = events.LastID(tx)
 			return err
 		})
@@ -350,7 +351,7 @@ func TestACursorFromBeforeARestore(t *testing.T) {
 			t.Fatalf("behind the cursor of an empty feed: %+v", page.Items)
 		}
 		w.Advance(time.Second)
-		if err := w.Core.Store.Write(t.Context(), store.Deployment, events.Restored); err != nil {
+		if err := w.App.DB.Store.Write(t.Context(), store.Deployment, events.Restored); err != nil {
 			t.Fatal(err)
 		}
 		_, err := w.App.Events.List(t.Context(), w.Actor, events.Filter{After: page.Next, Size: 1})
@@ -401,8 +402,8 @@ func TestEventsAreForThoseWhoMayReadTheirObjects(t *testing.T) {
 func TestAnotherSiteHasAFeedOfItsOwn(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		other := core.SiteClock{SiteID: w.Site.ID + 1}
-		err := w.Core.WriteBy(t.Context(), core.ClockFor(w.Actor), func(tx *store.Tx) error {
+		other := sites.Clock{SiteID: w.Site.ID + 1}
+		err := w.App.DB.WriteBy(t.Context(), sites.ClockFor(w.Actor), func(tx *store.Tx) error {
 			events.Record(tx, other.SiteID, events.BookingUpdated, 1, events.Details{})
 			return nil
 		})

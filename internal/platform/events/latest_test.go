@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"holdfast/internal/app"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/store"
@@ -15,8 +16,8 @@ import (
 func TestTheLatestAreTheFeedFromItsEnd(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		w.Core.Pieces.Events = 3
-		dbtest.Write(t, w.Core.Store, func(tx *store.Tx) error {
+		w.With(func(cfg *app.Config) { cfg.Batches.Events = 3 })
+		dbtest.Write(t, w.App.DB.Store, func(tx *store.Tx) error {
 			for i := range int64(11) {
 				of := []events.Type{events.BookingUpdated, events.StatementIssued, events.BookingPaid}[i%3]
 				events.Record(tx, w.Site.ID, of, i%2+1, events.Details{})

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"holdfast/internal/domain/proposal"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -71,10 +71,10 @@ func Record(tx *store.Tx, siteID int64, kind Type, objectID int64, details Detai
 	text, _ := json.Marshal(details) // texts and numbers alone: it cannot fail
 	tx.Tell(siteID)
 	tx.Insert("events", "site_id, type, object_id, at, recorded_at, details",
-		[]any{siteID, string(kind), objectID, store.Micros(tx.Now), store.Micros(core.RealNow(tx)), string(text)})
+		[]any{siteID, string(kind), objectID, store.Micros(tx.Now), store.Micros(sites.RealNow(tx)), string(text)})
 }
 
-// RecordProposal records a proposal that was opened in this write, or decided on. It is for core, which knows no events.
+// RecordProposal records a proposal that was opened in this write, or decided on.
 func RecordProposal(tx *store.Tx, p proposal.Proposal) {
 	kind := ProposalDecided
 	if p.State == proposal.Open {

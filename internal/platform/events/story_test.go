@@ -212,7 +212,7 @@ func TestTheStoryAtAProcessor(t *testing.T) {
 }
 
 func (s *story) tell(chapters []chapter) {
-	service := api.New(s.App, s.Core, api.Config{})
+	service := api.New(s.App, api.Config{})
 	for _, c := range chapters {
 		c.tell(s)
 		happened := s.news()

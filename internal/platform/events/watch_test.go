@@ -12,7 +12,7 @@ import (
 func TestAWatchHearsOfEvents(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		own, listener := w.App.Events.Watch(w.Site.ID), w.Core.Store.Listen(w.Site.ID)
+		own, listener := w.App.Events.Watch(w.Site.ID), w.App.DB.Store.Listen(w.Site.ID)
 		defer own.Close()
 		defer listener.Close()
 		heard := func() bool {

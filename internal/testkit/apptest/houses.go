@@ -16,7 +16,6 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/dbtest"
@@ -28,9 +27,8 @@ const GoodPassword = "correct horse battery"
 // House is one process over a database, with a clock that the test sets.
 type House struct {
 	*app.App
-	Core *core.Core
-	DB   *store.DB
-	Now  *clock
+	DB  *store.DB
+	Now *clock
 }
 
 type clock struct {
@@ -79,7 +77,7 @@ func Process(t *testing.T, db *store.DB, now *clock) *House {
 	t.Helper()
 	var mu sync.Mutex
 	n := 0
-	core := &core.Core{
+	service := app.New(app.Config{
 		Store: db, Clock: now.Read, Random: rand.Reader, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		NewUUID: func() string {
 			mu.Lock()
@@ -90,8 +88,8 @@ func Process(t *testing.T, db *store.DB, now *clock) *House {
 		Cost:          secrets.PasswordCost{MemoryKiB: 8, Iterations: 1, Parallelism: 1},
 		ReservedPaths: []string{"wp"},
 		Keys:          Keys,
-	}
-	h := &House{App: app.New(core), Core: core, DB: db, Now: now}
+	})
+	h := &House{App: service, DB: db, Now: now}
 	t.Cleanup(h.Close)
 	return h
 }
@@ -123,7 +121,7 @@ func (h *House) LoginKey(t *testing.T) (stolen credentials.Key) {
 		}
 		last := keys[len(keys)-1]
 		stolen = last.Key
-		secret, err := h.Core.Open(last.Sealed, core.PlaceOf("signs_logins", last.ID))
+		secret, err := h.Vault.Open(last.Sealed, secrets.PlaceOf("signs_logins", last.ID))
 		if err != nil {
 			return err
 		}

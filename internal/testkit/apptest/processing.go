@@ -7,11 +7,11 @@ import (
 
 	"holdfast/internal/app"
 	"holdfast/internal/book/merchants"
+	"holdfast/internal/book/onboarding"
 	"holdfast/internal/book/pspevents"
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/payment"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/psp"
 	"holdfast/internal/testkit/dbtest"
 )
@@ -34,9 +34,11 @@ func OnBothProcessing(t *testing.T, test func(t *testing.T, w *Processing)) {
 func NewProcessing(t *testing.T, w *World, mode merchant.AccountMode) *Processing {
 	t.Helper()
 	p := &Processing{World: w, Gateway: NewScripted()}
-	w.Core.Profile = merchant.ServerToServerProfile
-	w.Core.Gateways = map[string]psp.Gateway{"scripted": p.Gateway}
-	w.Core.Processing.BaseURL = "https://holdfast.example"
+	w.With(func(cfg *app.Config) {
+		cfg.Profile = merchant.ServerToServerProfile
+		cfg.Gateways = map[string]psp.Gateway{"scripted": p.Gateway}
+		cfg.Processing.BaseURL = "https://holdfast.example"
+	})
 	name, currency, account, yes := "Shop", w.Site.Policy.Currency, merchant.TypeProtected, true
 	var err error
 	p.Channel, err = w.App.Channels.Create(t.Context(), w.Actor, merchant.ChannelFields{
@@ -46,12 +48,12 @@ func NewProcessing(t *testing.T, w *World, mode merchant.AccountMode) *Processin
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.App.Channels.SetGateway(t.Context(), w.Actor, p.Channel.ID, merchants.GatewayFields{
+	if _, err := w.App.Channels.SetGateway(t.Context(), w.Actor, p.Channel.ID, onboarding.GatewayFields{
 		Processor: "scripted", Credentials: merchants.Credentials{Key: "a-key", WebhookSecret: "a-secret"},
 	}); err != nil {
 		t.Fatal(err)
 	}
-	p.Gateway.die = func() { p.Dead = true; _ = p.Core.Store.Close() }
+	p.Gateway.die = func() { p.Dead = true; _ = p.App.DB.Store.Close() }
 	return p
 }
 
@@ -59,12 +61,7 @@ func NewProcessing(t *testing.T, w *World, mode merchant.AccountMode) *Processin
 func (p *Processing) Reopen() {
 	p.t.Helper()
 	p.Dead = false
-	before := p.Core
-	p.Core = &core.Core{
-		Store: dbtest.Open(p.t, p.URL, p.Now), Clock: p.Now, Random: before.Random, NewUUID: before.NewUUID, Log: before.Log, Cost: before.Cost,
-		Profile: before.Profile, Gateways: before.Gateways, Processing: before.Processing, Keys: before.Keys,
-	}
-	p.App = app.New(p.Core)
+	p.With(func(cfg *app.Config) { cfg.Store = dbtest.Open(p.t, p.URL, p.Now) })
 }
 
 // Minute lets a minute pass in which the jobs run. A program that dies meanwhile is started again.

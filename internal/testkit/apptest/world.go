@@ -4,16 +4,18 @@ package apptest
 
 import (
 	"crypto/rand"
+	"errors"
 	"log/slog"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"holdfast/internal/app"
+	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/terms"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/errs"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/dbtest"
@@ -25,7 +27,6 @@ import (
 type World struct {
 	t      testing.TB
 	App    *app.App
-	Core   *core.Core
 	Site   merchant.Site
 	Actor  access.Actor // an operator on the site
 	micros atomic.Int64
@@ -47,11 +48,10 @@ func NewWorld(t testing.TB, url string) *World {
 	w := &World{t: t, URL: url}
 	w.SetClock(Began)
 	db := dbtest.Open(t, url, w.Now)
-	w.Core = &core.Core{
+	w.App = app.New(app.Config{
 		Store: db, Clock: w.Now, Random: rand.Reader, NewUUID: uuid.NewString, Log: slog.New(slog.DiscardHandler),
 		Cost: secrets.PasswordCost{MemoryKiB: 8, Iterations: 1, Parallelism: 1}, Keys: Keys,
-	}
-	w.App = app.New(w.Core)
+	})
 	err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 		var err error
 		w.Site, err = dbtest.InsertSite(tx, merchant.Site{Path: "demo", Name: "Demo", Sandbox: true, Policy: terms.DefaultPolicy("GBP")})
@@ -64,14 +64,40 @@ func NewWorld(t testing.TB, url string) *World {
 	return w
 }
 
+// With builds the service anew, over the same database, with other settings.
+func (w *World) With(change func(cfg *app.Config)) {
+	cfg := w.App.Config
+	change(&cfg)
+	w.App = app.New(cfg)
+}
+
 // Over is the same world as another process sees it: with a database that was opened anew, or one that was restored.
 func Over(t testing.TB, w *World, store *store.DB) *World {
 	again := &World{t: t, URL: w.URL, Site: w.Site, Actor: w.Actor}
 	again.SetClock(w.Now())
-	again.Core = &core.Core{
-		Store: store, Clock: again.Now, Random: w.Core.Random, NewUUID: w.Core.NewUUID, Log: w.Core.Log, Cost: w.Core.Cost,
-		Keys: w.Core.Keys,
-	}
-	again.App = app.New(again.Core)
+	was := w.App.Config
+	again.App = app.New(app.Config{
+		Store: store, Clock: again.Now, Random: was.Random, NewUUID: was.NewUUID, Log: was.Log, Cost: was.Cost, Keys: was.Keys,
+	})
 	return again
+}
+
+// OtherSandbox makes a second sandbox, whose clock nobody moves, and returns an operator on it.
+func (w *World) OtherSandbox() access.Actor {
+	w.t.Helper()
+	path, name, currency := "other", "Other", w.Site.Policy.Currency
+	made, err := w.App.Sites.Create(w.t.Context(), access.System(0),
+		merchant.SiteFields{Path: &path, Name: &name, Currency: &currency, Sandbox: true})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return merchants.SystemAt(made)
+}
+
+// WantReason checks that an error is NotPossible with a reason.
+func WantReason(t testing.TB, err error, reason, doing string) {
+	t.Helper()
+	if f, ok := errors.AsType[*errs.Error](err); !ok || f.Kind != errs.NotPossible || f.Reason != reason {
+		t.Errorf("%s: %v, want the reason %s", doing, err, reason)
+	}
 }

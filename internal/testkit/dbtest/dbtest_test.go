@@ -6,7 +6,7 @@ import (
 
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/terms"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/dbtest"
 )
@@ -21,7 +21,7 @@ func TestEachTestHasADatabaseOfItsOwn(t *testing.T) {
 					t.Errorf("it is %s", db.Engine())
 				}
 				err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
-					if sites, err := core.SiteClocks(tx); err != nil || len(sites) > 0 {
+					if sites, err := sites.Clocks(tx); err != nil || len(sites) > 0 {
 						t.Errorf("round %d finds %v, %v", round, sites, err)
 					}
 					_, err := dbtest.InsertSite(tx, merchant.Site{Path: "a", Name: "A", Policy: terms.DefaultPolicy("GBP")})

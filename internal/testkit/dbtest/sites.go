@@ -8,7 +8,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/terms"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -32,7 +32,7 @@ func ASite(t *testing.T, db *store.DB, path string) (merchant.Site, identity.Use
 
 // InsertSite makes a site with its first policy.
 func InsertSite(tx *store.Tx, s merchant.Site) (merchant.Site, error) {
-	made, err := core.InsertSite(tx, s)
+	made, err := sites.Insert(tx, s)
 	if err == nil {
 		made.Policy, err = merchants.InsertPolicy(tx, made.ID, s.Policy)
 	}

@@ -18,7 +18,7 @@ func TestAPageSaysThatItComesFromTheStandby(t *testing.T) {
 	if a := b.reader.Must(b.At("/exposure/ageing")); strings.Contains(a.Body, "standby") {
 		t.Error("without a standby, the page speaks of one")
 	}
-	b.Core.Store.Follow(store.Replica{Copy: dbtest.Open(t, b.URL, b.Now), Behind: func(context.Context) (time.Duration, error) {
+	b.App.DB.Store.Follow(store.Replica{Copy: dbtest.Open(t, b.URL, b.Now), Behind: func(context.Context) (time.Duration, error) {
 		return 2500 * time.Millisecond, nil
 	}})
 	b.reader.Must(b.At("/exposure/ageing")+"?countries=PT", behind) // nothing is kept of countries

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"holdfast/internal/book/merchants"
+	"holdfast/internal/book/onboarding"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/web/kit"
 )
@@ -29,7 +30,7 @@ func (p *pages) gateway(v *kit.Visit) error {
 		if form, err = v.Form(); err != nil {
 			return err
 		}
-		in := merchants.GatewayFields{Processor: form.Get("processor")}
+		in := onboarding.GatewayFields{Processor: form.Get("processor")}
 		if in.Processor != "" {
 			in.Credentials = merchants.Credentials{
 				Key: form.Get("key_password"), WebhookSecret: form.Get("webhook_secret_password"), FieldsSecret: form.Get("tokenizer_secret_password"),

@@ -17,8 +17,8 @@ import (
 func TestCredentialsGoInAndNeverComeOut(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	h.Core.Profile = merchant.ServerToServerProfile
-	h.Core.Gateways = map[string]psp.Gateway{"scripted": apptest.NewScripted()}
+	h.App.Channels.Profile = merchant.ServerToServerProfile
+	h.App.Channels.Gateways = map[string]psp.Gateway{"scripted": apptest.NewScripted()}
 	h.Channel(merchant.ModeTest, "EUR")
 	b := h.As(access.Operator)
 	b.Must(h.At("/channels/1/settings"), "Processor")

@@ -17,7 +17,7 @@ import (
 func TestTheLeastPayoutIsInTheCurrencyOfPayouts(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
-	h.Core.Profile = merchant.ServerToServerProfile
+	h.App.Channels.Profile = merchant.ServerToServerProfile
 	c := h.Channel(merchant.ModeDraft, "EUR")
 	b := h.As(access.Operator)
 	in := url.Values{"name": {c.Name}, "currencies": {"EUR"}, "language": {"enGB"}, "account_mode": {"draft"}, "account_type": {c.AccountType},

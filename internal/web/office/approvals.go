@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/proposal"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/approvals"
 	"holdfast/internal/store"
 	"holdfast/internal/web/kit"
 )
@@ -100,7 +100,7 @@ func (p *pages) proposals(v *kit.Visit) error {
 	if err != nil {
 		return err
 	}
-	var filter core.ProposalFilter
+	var filter approvals.Filter
 	if state := proposal.State(v.Query("state")); state != "" {
 		filter.States = []proposal.State{state}
 	}

@@ -1,7 +1,7 @@
 package office
 
 import (
-	"holdfast/internal/platform/core"
+	"holdfast/internal/platform/leases"
 	"holdfast/internal/web/kit"
 )
 
@@ -51,7 +51,7 @@ func (p *pages) jobs(v *kit.Visit) error {
 	}{failing, made}})
 }
 
-func jobState(j core.JobState, running bool) kit.Cell {
+func jobState(j leases.JobState, running bool) kit.Cell {
 	switch {
 	case j.Attempts > 0:
 		return kit.State("fails", "bad")

@@ -21,7 +21,7 @@ const newPassword = "a password of my own"
 func linksIn(t *testing.T, h *webtest.House) (secrets []string) {
 	t.Helper()
 	var letters []string
-	dbtest.Read(t, h.Core.Store, func(tx *store.Tx) error {
+	dbtest.Read(t, h.App.DB.Store, func(tx *store.Tx) error {
 		return tx.Each(`SELECT letter FROM mails ORDER BY id`, nil, func(scan func(dest ...any) error) error {
 			var letter string
 			err := scan(&letter)

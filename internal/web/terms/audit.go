@@ -7,8 +7,8 @@ import (
 
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/proposal"
+	"holdfast/internal/platform/approvals"
 	"holdfast/internal/platform/audit"
-	"holdfast/internal/platform/core"
 	"holdfast/internal/store"
 	"holdfast/internal/web/kit"
 )
@@ -23,7 +23,7 @@ func (p *pages) audit(v *kit.Visit) error {
 	}
 	form := kit.Filled("actor", v.Query("actor"), "action", v.Query("action"), "object", v.Query("object"), "from", v.Query("from"), "to", v.Query("to"))
 	r := form.Reading()
-	var filter audit.AuditFilter
+	var filter audit.Filter
 	filter.Usernames, filter.Actions, filter.Objects = given(form.Get("actor")), given(form.Get("action")), given(form.Get("object"))
 	if day := r.Day("from"); day != nil {
 		filter.After = (*day).Start().Add(-1)
@@ -80,7 +80,7 @@ func given(value string) []string {
 	return []string{value}
 }
 
-func auditRow(v *kit.Visit, a audit.AuditRecord) kit.Row {
+func auditRow(v *kit.Visit, a audit.Entry) kit.Row {
 	return kit.Row{Href: v.At(fmt.Sprintf("%s/%d", auditAt, a.ID)), Cells: []kit.Cell{
 		kit.AtInstant(a.At), kit.Words(a.Username), kit.Words(kit.Say(a.Role)), kit.Words(a.Action), kit.Words(a.Object),
 		kit.Words(a.Address), kit.Ident(a.TokenID), kit.Words(a.RequestID), kit.Ident(a.ID), kit.Words(a.Hash),
@@ -97,7 +97,7 @@ func (p *pages) auditRecord(v *kit.Visit) error {
 	if err != nil {
 		return err
 	}
-	changes, err := core.Changes(json.RawMessage(a.Before), json.RawMessage(a.After))
+	changes, err := approvals.Changes(json.RawMessage(a.Before), json.RawMessage(a.After))
 	if err != nil {
 		return err
 	}

@@ -109,7 +109,7 @@ func (p *pages) fillChannel(ctx context.Context, v *kit.Visit, c merchant.Channe
 	}
 	latest := shortList
 	latest.Size, latest.Descending = 20, true
-	changes, err := p.app.Audit.List(ctx, v.Actor, audit.AuditFilter{Objects: []string{"channel " + v.R.PathValue("id")}}, latest)
+	changes, err := p.app.Audit.List(ctx, v.Actor, audit.Filter{Objects: []string{"channel " + v.R.PathValue("id")}}, latest)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func heldTable(v *kit.Visit, list []exposure.Collateral) *kit.Table {
 	return v.Table(t)
 }
 
-func changesOf(v *kit.Visit, list []audit.AuditRecord) *kit.Table {
+func changesOf(v *kit.Visit, list []audit.Entry) *kit.Table {
 	t := kit.Table{
 		Name: "changes", Bare: true, Caption: "Latest changes of the channel",
 		Columns: []kit.Column{{Name: "at", Title: "When"}, {Name: "what", Title: "What"}, {Name: "who", Title: "Who"}},

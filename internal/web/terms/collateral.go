@@ -110,7 +110,7 @@ func (p *pages) newCollateral(v *kit.Visit) error {
 			form.Values.Set("to", c.ToDay.String())
 		}
 	}
-	form.Values.Set("key", p.app.Collaterals.NewUUID())
+	form.Values.Set("key", p.app.Config.NewUUID())
 	return p.collateralForm(v, form)
 }
 

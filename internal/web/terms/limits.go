@@ -165,7 +165,7 @@ func pastLimit(v *kit.Visit, l protection.Limit) kit.Row {
 // newLimit shows the form for a limit.
 func (p *pages) newLimit(v *kit.Visit) error {
 	return p.limitForm(v, kit.Filled("scope", "channel", "channels", v.Query("channel"), "from", civil.DayOf(v.Now()).String(),
-		"key", p.app.Limits.NewUUID()))
+		"key", p.app.Config.NewUUID()))
 }
 
 func (p *pages) limitForm(v *kit.Visit, form *kit.Form) error {

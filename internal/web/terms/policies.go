@@ -152,7 +152,7 @@ func (p *pages) newPolicy(v *kit.Visit) error {
 		"minimum_per_line", money.FormatPlain(like.MinimumPerLine, like.Currency),
 		"minimum_per_month", money.FormatPlain(like.MinimumPerMonth, like.Currency),
 		"statement_period", like.StatementPeriod, "payment_terms_days", strconv.FormatInt(like.PaymentTermsDays, 10),
-		"rate_card", cardText(like.RateCard), "tax_codes", taxText(like.TaxCodes), "key", p.app.Policies.NewUUID(),
+		"rate_card", cardText(like.RateCard), "tax_codes", taxText(like.TaxCodes), "key", p.app.Config.NewUUID(),
 	)
 	if like.PremiumRefundable {
 		form.Values.Set("premium_refundable", "1")

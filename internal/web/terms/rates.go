@@ -141,7 +141,7 @@ func (p *pages) rateHistory(v *kit.Visit) error {
 
 // newQuote shows the form for a quote.
 func (p *pages) newQuote(v *kit.Visit) error {
-	return p.quoteForm(v, kit.Filled("currency", v.Query("currency"), "day", civil.DayOf(v.Now()).String(), "key", p.app.Rates.NewUUID()))
+	return p.quoteForm(v, kit.Filled("currency", v.Query("currency"), "day", civil.DayOf(v.Now()).String(), "key", p.app.Config.NewUUID()))
 }
 
 func (p *pages) quoteForm(v *kit.Visit, form *kit.Form) error {

@@ -121,7 +121,7 @@ func (p *pages) clock(v *kit.Visit) error {
 		to := r.Day("to")
 		needed(r, "to")
 		if err = r.Problems.Err(); err == nil {
-			_, err = p.app.Clocks.Move(v.R.Context(), v.Actor, to.Start())
+			_, err = p.app.Rates.MoveClock(v.R.Context(), v.Actor, to.Start())
 		}
 		if ok, err := v.Took(form, err); err != nil {
 			return err

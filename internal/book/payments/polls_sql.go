@@ -1,0 +1,49 @@
+package payments
+
+import (
+	"time"
+
+	"holdfast/internal/platform/sites"
+	"holdfast/internal/store"
+)
+
+// Poll says how far the events of a channel's processor are read.
+type Poll struct {
+	SiteID    int64
+	ChannelID int64
+	Processor string
+	Cursor    string // the processor's mark of the last event that was read; empty before the first
+}
+
+// beginPolling begins to poll the events of a channel's processor, unless they are polled already.
+func beginPolling(tx *store.Tx, siteID, channelID int64, processor string) error {
+	_, err := tx.Exec(`INSERT INTO processor_events (site_id, channel_id, processor, cursor, read_at)
+		VALUES ($1, $2, $3, '', $4) ON CONFLICT (site_id, channel_id, processor) DO NOTHING`,
+		siteID, channelID, processor, store.Micros(sites.RealNow(tx)))
+	return err
+}
+
+// ClaimPolls reserves the polls of all sites that are due, at most limit, the longest overdue first. It puts off their
+// next time.
+func ClaimPolls(tx *store.Tx, limit int, next time.Time) ([]Poll, error) {
+	var list []Poll
+	err := tx.Each(`UPDATE processor_events SET read_at = $2 WHERE (site_id, channel_id, processor) IN (
+			SELECT site_id, channel_id, processor FROM processor_events WHERE read_at <= $1 ORDER BY read_at LIMIT $3)
+			AND read_at <= $1
+		RETURNING site_id, channel_id, processor, cursor`,
+		[]any{store.Micros(sites.RealNow(tx)), store.Micros(next), limit}, func(scan func(dest ...any) error) error {
+			var f Poll
+			err := scan(&f.SiteID, &f.ChannelID, &f.Processor, &f.Cursor)
+			list = append(list, f)
+			return err
+		})
+	return list, err
+}
+
+// SavePoll stores how far the events are read, and when to read on.
+func SavePoll(tx *store.Tx, f Poll, next time.Time) error {
+	_, err := tx.Exec(`UPDATE processor_events SET cursor = $4, read_at = $5
+		WHERE site_id = $1 AND channel_id = $2 AND processor = $3`,
+		f.SiteID, f.ChannelID, f.Processor, f.Cursor, store.Micros(next))
+	return err
+}

@@ -1,0 +1,97 @@
+package approvals
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"holdfast/internal/domain/proposal"
+	"holdfast/internal/errs"
+	"holdfast/internal/store"
+)
+
+// Changes compares two shapes of the audit, and lists the fields that differ. A shape of nil has no fields. What is new and
+// empty is left out.
+func Changes(before, after any) ([]proposal.Change, error) {
+	old, err := fieldsOf(before)
+	if err != nil {
+		return nil, err
+	}
+	next, err := fieldsOf(after)
+	if err != nil {
+		return nil, err
+	}
+	names := maps.Clone(old)
+	maps.Copy(names, next)
+	list := []proposal.Change{}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if isNew := old[name] == nil; isNew && slices.Contains(empty, string(next[name])) {
+			continue
+		}
+		if !bytes.Equal(old[name], next[name]) {
+			list = append(list, proposal.Change{Field: name, Before: old[name], After: next[name]})
+		}
+	}
+	return list, nil
+}
+
+// empty are the values of fields that say nothing.
+var empty = []string{`""`, "[]", "null", "0"}
+
+func fieldsOf(shape any) (fields map[string]json.RawMessage, err error) {
+	text, err := json.Marshal(shape)
+	if err != nil {
+		return nil, fmt.Errorf("comparing before and after: %w", err)
+	}
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return nil, fmt.Errorf("comparing before and after: %w", err)
+	}
+	if fields == nil { // the shape is null
+		fields = map[string]json.RawMessage{}
+	}
+	return fields, nil
+}
+
+// withEffect completes a proposal with what it would change now. A proposal that is decided keeps what it changed then,
+// and one whose room cannot say more keeps what was said when it was made.
+func (a *Approvals) withEffect(tx *store.Tx, p proposal.Proposal) (proposal.Proposal, error) {
+	kind, _ := a.kinds.of(p.Kind)
+	if p.State != proposal.Open || kind.Effect == nil {
+		return p, nil
+	}
+	effect, err := kind.Effect(tx, p)
+	switch f, isFault := errors.AsType[*errs.Error](err); {
+	case isFault && f.Kind != errs.Unavailable && f.Kind != errs.Internal:
+		effect = proposal.Effect{Problem: problemOf(f)}
+	case err != nil:
+		return p, err
+	}
+	p.Effect, err = EncodeEffect(effect, p.Effect)
+	return p, err
+}
+
+// EncodeEffect writes an effect as it is stored. An effect that says nothing leaves what is stored already.
+func EncodeEffect(e proposal.Effect, stored string) (string, error) {
+	if e.File == nil && e.Problem == "" && e.Changes == nil && e.Figures == nil {
+		return stored, nil
+	}
+	e.Changes, e.Figures = append([]proposal.Change{}, e.Changes...), append([]proposal.Figure{}, e.Figures...)
+	text, err := json.Marshal(e)
+	if err != nil {
+		return "", fmt.Errorf("effect of a proposal: %w", err)
+	}
+	return string(text), nil
+}
+
+// problemOf is an error in one line, with what is wrong with each field.
+func problemOf(f *errs.Error) string {
+	parts := []string{f.Message}
+	for _, field := range slices.Sorted(maps.Keys(f.Params)) {
+		parts = append(parts, field+": "+f.Params[field])
+	}
+	return strings.Join(parts, " ")
+}

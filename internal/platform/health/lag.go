@@ -1,0 +1,36 @@
+package health
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"holdfast/internal/store"
+)
+
+// Lag is how far behind the copy of the database was from which a request has read a report.
+type Lag struct{ most atomic.Int64 } // in nanoseconds, and one more; 0: no copy was read
+
+// Noting is a context under which reports note in lag how far behind the copy was, if the service has one.
+func (h *Health) Noting(ctx context.Context, lag *Lag) context.Context {
+	if !h.Store.Following() {
+		return ctx
+	}
+	return store.NotingLag(ctx, func(behind time.Duration) { lag.most.Store(max(lag.most.Load(), int64(behind)+1)) })
+}
+
+// NotingLag is Noting with a lag of its own, of which seconds tells.
+func (h *Health) NotingLag(ctx context.Context) (noting context.Context, seconds func() string) {
+	lag := new(Lag)
+	return h.Noting(ctx, lag), lag.Seconds
+}
+
+// Seconds is how far behind the copy was, such as 0.250; "" where none was read.
+func (l *Lag) Seconds() string {
+	behind := time.Duration(l.most.Load() - 1)
+	if behind < 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d.%03d", behind/time.Second, behind%time.Second/time.Millisecond)
+}

@@ -1,0 +1,72 @@
+package idempotency
+
+import (
+	"database/sql"
+	"errors"
+	"time"
+
+	"holdfast/internal/domain/access"
+	"holdfast/internal/platform/sites"
+	"holdfast/internal/store"
+)
+
+// keyRow is what is stored about an idempotency key.
+type keyRow struct {
+	Hash    string
+	Outcome Outcome // of the first request
+	// Until is for a row without an outcome. Only earlier versions of the program store such rows, before they make
+	// anything, and hold the key until then.
+	Until time.Time
+}
+
+func storedKey(tx *store.Tx, actor access.Actor) (row keyRow, err error) {
+	var object, proposal sql.NullInt64
+	var held int64
+	err = tx.Row(`SELECT request_hash, object_id, proposal_id, claimed_until FROM idempotency_keys
+		WHERE site_id = $1 AND key = $2`, []any{actor.SiteID, actor.Key.Key}, &row.Hash, &object, &proposal, &held)
+	row.Outcome, row.Until = Outcome{ID: object.Int64, ProposalID: proposal.Int64}, store.Instant(held)
+	return row, err
+}
+
+// KeyUsed reports whether a request of the actor's site was answered under the actor's key. Only Once knows whether it was
+// this request.
+func Used(tx *store.Tx, actor access.Actor) (bool, error) {
+	if actor.Key.Key == "" {
+		return false, nil
+	}
+	held, err := storedKey(tx, actor)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return held.Outcome != (Outcome{}), err
+}
+
+// finishKey stores what a request made under its idempotency key, in the transaction that makes it. If another request
+// has done so meanwhile, the error is IdempotencyInFlight, and the write is undone: one key makes one thing.
+func finishKey(tx *store.Tx, actor access.Actor, made Outcome) error {
+	n, err := tx.Exec(`INSERT INTO idempotency_keys
+			(site_id, key, request_hash, object_id, proposal_id, claimed_until, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $6)
+		ON CONFLICT (site_id, key) DO UPDATE SET object_id = excluded.object_id, proposal_id = excluded.proposal_id
+			WHERE idempotency_keys.object_id IS NULL AND idempotency_keys.proposal_id IS NULL
+				AND idempotency_keys.request_hash = excluded.request_hash`,
+		actor.SiteID, actor.Key.Key, actor.Key.Hash, store.MaybeID(made.ID), store.MaybeID(made.ProposalID), store.Micros(sites.RealNow(tx)))
+	if err == nil && n == 0 {
+		return errInFlight(inFlightWait)
+	}
+	return err
+}
+
+// FreeKey frees the key of an actor's request whose object was not made after all, so that the caller can try again.
+func Free(tx *store.Tx, actor access.Actor, objectID int64) error {
+	_, err := tx.Exec(`DELETE FROM idempotency_keys WHERE site_id = $1 AND key = $2 AND object_id = $3`,
+		actor.SiteID, actor.Key.Key, objectID)
+	return err
+}
+
+// forgetKeysBefore removes idempotency keys that were first used before the instant, up to limit keys, and returns how
+// many.
+func forgetKeysBefore(tx *store.Tx, before time.Time, limit int) (int64, error) {
+	return tx.Exec(`DELETE FROM idempotency_keys WHERE (site_id, key) IN (
+		SELECT site_id, key FROM idempotency_keys WHERE created_at < $1 LIMIT $2)`, store.Micros(before), limit)
+}

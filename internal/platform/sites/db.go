@@ -1,0 +1,178 @@
+// Package sites is the database as every room uses it: each transaction runs by the clock of a site, which in a sandbox may be
+// ahead of the real one. It also keeps the sites themselves, the moves of their clocks, and a cache of values that hardly
+// change. It owns the tables sites, site_versions, site_names and clock_moves. Begin reading at DB, then Write.
+package sites
+
+import (
+	"context"
+	"time"
+
+	"holdfast/internal/domain/access"
+	"holdfast/internal/store"
+)
+
+// DB opens transactions by the clocks of sites. Store and Clock go by the real clock: people, logins, idempotency keys and the
+// leases of jobs belong to no site.
+type DB struct {
+	Store *store.DB
+	Clock func() time.Time
+
+	known known // values that hardly change
+}
+
+// NewDB returns the database of the rooms over a store.
+func NewDB(base *store.DB, clock func() time.Time) *DB { return &DB{Store: base, Clock: clock} }
+
+// Read runs fn in a reading transaction by the clock of the actor's site, and returns what fn read. fn sees one
+// consistent state of the database. An actor without access.Read gets Forbidden.
+func Read[T any](
+	ctx context.Context, c *DB, actor access.Actor, fn func(tx *store.Tx) (T, error),
+) (found T, err error) {
+	return readBy(ctx, c.Store.Read, actor, fn)
+}
+
+// Lookup is Read for a few rows that fn finds by their keys (db.Lookup).
+func Lookup[T any](
+	ctx context.Context, c *DB, actor access.Actor, fn func(tx *store.Tx) (T, error),
+) (found T, err error) {
+	return readBy(ctx, c.Store.Lookup, actor, fn)
+}
+
+// Report is Read for what goes through many rows (db.Report). tx.Now may lie some seconds back. All that the report
+// shows is read in this one transaction.
+func Report[T any](
+	ctx context.Context, c *DB, actor access.Actor, fn func(tx *store.Tx) (T, error),
+) (found T, err error) {
+	report := func(ctx context.Context, site int64, fn func(tx *store.Tx) error) error {
+		return c.Store.Report(ctx, site, actor.Caller(), fn)
+	}
+	return readBy(ctx, report, actor, fn)
+}
+
+// ReadPage is Read for a page of a list, and Report for a deep one: the database goes through all rows before it.
+func ReadPage[T any](
+	ctx context.Context, c *DB, actor access.Actor, page store.Page, fn func(tx *store.Tx) (T, error),
+) (T, error) {
+	if page.Deep() {
+		return Report(ctx, c, actor, fn)
+	}
+	return Read(ctx, c, actor, fn)
+}
+
+// readBy runs fn in a transaction that open opens, and returns what fn read.
+func readBy[T any](
+	ctx context.Context, open func(ctx context.Context, site int64, fn func(tx *store.Tx) error) error, actor access.Actor,
+	fn func(tx *store.Tx) (T, error),
+) (found T, err error) {
+	if err := actor.Require(access.Read); err != nil {
+		return found, err
+	}
+	err = open(ctx, actor.SiteID, func(tx *store.Tx) error {
+		goBy(tx, ClockFor(actor))
+		found, err = fn(tx)
+		return err
+	})
+	return found, err
+}
+
+// Due is what the clock brings about on a site, such as the end of authorisations. It counts as done for whoever reads,
+// whether a job has done it or not.
+type Due struct {
+	Any func(tx *store.Tx, siteID int64) (bool, error)       // whether anything is due
+	End func(ctx context.Context, siteID int64) (int, error) // does it, and returns how much there was
+}
+
+// EndDue brings about what is due on the actor's site. Whoever must not see it calls this first; mostly there is nothing.
+func EndDue(ctx context.Context, c *DB, actor access.Actor, due Due) error {
+	waits, err := Lookup(ctx, c, actor, func(tx *store.Tx) (bool, error) { return due.Any(tx, actor.SiteID) })
+	if err == nil && waits {
+		_, err = due.End(ctx, actor.SiteID)
+	}
+	return err
+}
+
+// LookupAfter is Lookup and EndDue in one transaction, unless something is due: a read by key is too short for two.
+func LookupAfter[T any](
+	ctx context.Context, c *DB, actor access.Actor, due Due, fn func(tx *store.Tx) (T, error),
+) (found T, err error) {
+	waits := false
+	found, err = Lookup(ctx, c, actor, func(tx *store.Tx) (found T, err error) {
+		if waits, err = due.Any(tx, actor.SiteID); err != nil || waits {
+			return found, err
+		}
+		return fn(tx)
+	})
+	if err != nil || !waits {
+		return found, err
+	}
+	if _, err = due.End(ctx, actor.SiteID); err != nil {
+		return found, err
+	}
+	return Lookup(ctx, c, actor, fn)
+}
+
+// Write runs fn in a writing transaction by the clock of the actor's site. The change is durable when Write returns. fn
+// may run more than once. The caller checks first what the actor may do.
+func Write[T any](
+	ctx context.Context, c *DB, actor access.Actor, fn func(tx *store.Tx) (T, error),
+) (made T, err error) {
+	err = c.WriteAs(ctx, actor, func(tx *store.Tx) (err error) {
+		made, err = fn(tx)
+		return err
+	})
+	return made, err
+}
+
+// WriteAs is Write for a function that returns nothing but an error.
+func (c *DB) WriteAs(ctx context.Context, actor access.Actor, fn func(tx *store.Tx) error) error {
+	return c.WriteBy(ctx, ClockFor(actor), fn)
+}
+
+// WriteBy runs fn in a writing transaction by the clock of a site. It reads the clock again inside the write: the given
+// one may be minutes old, for example in an import. If somebody has moved the clock since, the write would record
+// something in a past that is closed for reports and statements.
+func (c *DB) WriteBy(ctx context.Context, clock Clock, fn func(tx *store.Tx) error) error {
+	return c.Store.Write(ctx, clock.SiteID, c.begun(clock, fn))
+}
+
+// WriteLongBy is WriteBy for what changes hundreds of rows: see db.WriteLong.
+func (c *DB) WriteLongBy(ctx context.Context, clock Clock, fn func(tx *store.Tx) error) error {
+	return c.Store.WriteLong(ctx, clock.SiteID, c.begun(clock, fn))
+}
+
+// begun is fn in a transaction that goes by the clock.
+func (c *DB) begun(clock Clock, fn func(tx *store.Tx) error) func(tx *store.Tx) error {
+	return func(tx *store.Tx) error {
+		if err := begin(tx, &c.known, clock); err != nil {
+			return err
+		}
+		return fn(tx)
+	}
+}
+
+// ReadBy runs fn in a reading transaction by the clock of a site.
+func (c *DB) ReadBy(ctx context.Context, clock Clock, fn func(tx *store.Tx) error) error {
+	return ReadBy(ctx, c.Store, clock, fn)
+}
+
+// ReadBy is DB.ReadBy for a caller that has only the database.
+func ReadBy(ctx context.Context, base *store.DB, clock Clock, fn func(tx *store.Tx) error) error {
+	return base.Read(ctx, clock.SiteID, func(tx *store.Tx) error {
+		goBy(tx, clock)
+		return fn(tx)
+	})
+}
+
+// ReportBy is ReadBy for the program's own work that goes through many rows (db.Report).
+func (c *DB) ReportBy(ctx context.Context, clock Clock, fn func(tx *store.Tx) error) error {
+	return c.Store.Report(ctx, clock.SiteID, "", func(tx *store.Tx) error {
+		goBy(tx, clock)
+		return fn(tx)
+	})
+}
+
+// ClockFor returns the clock of the actor's site. What belongs to no site (people, logins, idempotency keys, leases of
+// jobs) is written by the real clock, through Store.Write.
+func ClockFor(actor access.Actor) Clock {
+	return Clock{SiteID: actor.SiteID, Ahead: actor.Ahead}
+}
