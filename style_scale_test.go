@@ -63,15 +63,15 @@ var acrossSites = map[string]string{
 
 	"internal/book/certificates.withKey":      aKey,
 	"internal/book/checkout.sessionWithToken": aKey,
-	"internal/account/identity.CallerByToken": aKey,
-	"internal/account/identity.CallerByUser":  aKey,
-	"internal/account/identity.siteOfToken":   aKey,
+	"internal/account/sessions.CallerByToken": aKey,
+	"internal/account/sessions.CallerByUser":  aKey,
+	"internal/account/tokens.SiteOfToken":     aKey,
 	"internal/book/payments.oneGatewayCharge": aKey,
 
-	"internal/account/identity.deleteTokensEverywhere": aPerson,
-	"internal/account/identity.changedForTokensOf":     aPerson,
-	"internal/account/identity.membershipsOf":          aPerson,
-	"internal/account/identity.usersPage":              aPerson,
+	"internal/account/tokens.DeleteTokensEverywhere": aPerson,
+	"internal/account/tokens.ChangedForTokensOf":     aPerson,
+	"internal/account/people.MembershipsOf":          aPerson,
+	"internal/account/people.UsersPage":              aPerson,
 
 	"internal/platform/approvals.inboxPage":   operators,
 	"internal/notify/mail.placeOf":            operators,

@@ -18,7 +18,8 @@ import (
 	"time"
 
 	"holdfast/bench/book"
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
+	"holdfast/internal/account/tokens"
 	"holdfast/internal/app"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
@@ -171,18 +172,18 @@ func (h *house) keys() string { return filepath.Join(h.dir, "holdfast.keys") }
 func (h *house) people(ctx context.Context, service *app.App) error {
 	actor := access.System(h.Book.SiteID)
 	h.Password = rand.Text()
-	fields := identity.UserFields{Username: operator, Email: operator + "@example.org", Password: h.Password}
+	fields := people.UserFields{Username: operator, Email: operator + "@example.org", Password: h.Password}
 	if _, err := service.Accounts.CreateUser(ctx, actor, fields, access.Operator, false); err != nil {
 		return err
 	}
-	fields = identity.UserFields{Username: "bench-member", Email: "bench-member@example.org", Password: rand.Text()}
+	fields = people.UserFields{Username: "bench-member", Email: "bench-member@example.org", Password: rand.Text()}
 	member, err := service.Accounts.CreateUser(ctx, actor, fields, access.MemberAdmin, false)
 	if err != nil {
 		return err
 	}
 	actor.UserID = member.ID
 	name := "bench"
-	_, h.Token, err = service.Tokens.Create(ctx, actor, identity.TokenFields{Name: &name})
+	_, h.Token, err = service.Tokens.Create(ctx, actor, tokens.TokenFields{Name: &name})
 	return err
 }
 

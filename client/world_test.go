@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"holdfast/client"
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
 	"holdfast/internal/api"
 	"holdfast/internal/app"
 	"holdfast/internal/domain/access"
@@ -95,7 +95,7 @@ func furnish(ctx context.Context, a *app.App) error {
 		return err
 	}
 	for name, role := range map[string]access.Role{"admin": access.MemberAdmin, "operator": access.Operator} {
-		if _, err := a.Accounts.CreateUser(ctx, access.System(1), identity.UserFields{
+		if _, err := a.Accounts.CreateUser(ctx, access.System(1), people.UserFields{
 			Username: name, Email: name + "@demo.example", DisplayName: name, Password: password,
 		}, role, false); err != nil {
 			return err

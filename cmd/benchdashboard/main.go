@@ -29,7 +29,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
 	"holdfast/internal/app"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
@@ -102,7 +102,7 @@ func run(ctx context.Context, out io.Writer, path, only, profile string) error {
 		return err
 	}
 	password := rand.Text()
-	fields := identity.UserFields{Username: user, Email: user + "@example.com", Password: password}
+	fields := people.UserFields{Username: user, Email: user + "@example.com", Password: password}
 	if _, err := a.Accounts.CreateUser(ctx, access.System(0), fields, access.Operator, false); err != nil {
 		return err
 	}
@@ -172,8 +172,8 @@ func (v *visitor) ask(ctx context.Context, method, path, form string) *httptest.
 }
 
 var (
-	links   = regexp.MustCompile(`<a [^>]*?href="(/dashboard[^"#]*)"`)
-	objects = regexp.MustCompile(`/[0-9]+(/|$)`)
+	linksOfPage = regexp.MustCompile(`<a [^>]*?href="(/dashboard[^"#]*)"`)
+	objects     = regexp.MustCompile(`/[0-9]+(/|$)`)
 )
 
 // kindOf is the page that an address shows: the same for each booking.
@@ -234,7 +234,7 @@ func (v *visitor) walk(ctx context.Context, out io.Writer, only string) error {
 		if to := answer.Header().Get("Location"); to != "" {
 			queue = append(queue, to)
 		}
-		for _, found := range links.FindAllStringSubmatch(plain(answer), -1) {
+		for _, found := range linksOfPage.FindAllStringSubmatch(plain(answer), -1) {
 			if link := html.UnescapeString(found[1]); !strings.Contains(link, "format=") {
 				queue = append(queue, link)
 			}

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/sessions"
 	"holdfast/internal/api"
 	"holdfast/internal/book/imports"
 	"holdfast/internal/book/paymentfile"
@@ -153,7 +153,7 @@ func (k *talk) run(t *testing.T, text string) string {
 		case len(words) == 1 && words[0] == "@import":
 			_, err := k.world.app.ImportFiles.Next(t.Context(), func(file io.Reader) iter.Seq2[imports.ImportedPayment, error] {
 				return paymentfile.Read(file, nil)
-			}, identity.Standing)
+			}, sessions.Standing)
 			must(t, err)
 		case len(words) == 1 && words[0] == "@settle": // the job of the limits runs
 			for more := true; more; {
@@ -235,7 +235,7 @@ func (k *talk) credentials(t *testing.T) string {
 	case "token":
 		return "1|" + tokenSecret
 	}
-	session, err := k.world.app.Sessions.Login(t.Context(), identity.Login{Username: k.as, Password: password})
+	session, err := k.world.app.Sessions.Login(t.Context(), sessions.Login{Username: k.as, Password: password})
 	must(t, err)
 	return session.Token
 }

@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"holdfast/internal/account/credentials"
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
+	"holdfast/internal/account/tokens"
 	"holdfast/internal/api"
 	"holdfast/internal/app"
 	"holdfast/internal/book/merchants"
@@ -135,7 +136,7 @@ func newWorldOf(t testing.TB, profile merchant.Profile, address string, log io.W
 	charges := pspevents.SandboxCharges{DB: db}
 	w.bank = sandbox.New(sandbox.Ledger{Change: charges.Change, Due: charges.Due}, baseURL)
 	cfg.Gateways = map[string]psp.Gateway{sandbox.Name: w.bank}
-	w.app = app.New(w.app.Config)
+	w.app = app.New(cfg)
 	t.Cleanup(w.app.Close)
 	w.handler = api.New(w.app, api.Config{BaseURL: baseURL, FontDir: t.TempDir(), TestCards: testCards[:2]})
 	w.fill(t)
@@ -158,7 +159,7 @@ func (w *world) fill(t testing.TB) {
 	}
 	for _, u := range users {
 		actor := access.System(max(1, u.site))
-		made, err := w.app.Accounts.CreateUser(ctx, actor, identity.UserFields{
+		made, err := w.app.Accounts.CreateUser(ctx, actor, people.UserFields{
 			Username: u.name, Email: u.name + "@demo.example", DisplayName: "The " + u.name, Password: password,
 		}, u.role, false)
 		must(t, err)
@@ -178,11 +179,11 @@ func (w *world) fill(t testing.TB) {
 }
 
 func fillTokens(_ testing.TB, tx *store.Tx) error {
-	_, err := identity.InsertToken(tx, identity.APIToken{SiteID: 1, UserID: userID("admin"), Name: "Server", SecretHash: secrets.HashSecret(tokenSecret)})
+	_, err := tokens.InsertToken(tx, tokens.APIToken{SiteID: 1, UserID: userID("admin"), Name: "Server", SecretHash: secrets.HashSecret(tokenSecret)})
 	if err != nil {
 		return err
 	}
-	_, err = identity.InsertToken(tx, identity.APIToken{SiteID: 2, UserID: userID("stranger"), Name: "Server", SecretHash: secrets.HashSecret(otherSecret)})
+	_, err = tokens.InsertToken(tx, tokens.APIToken{SiteID: 2, UserID: userID("stranger"), Name: "Server", SecretHash: secrets.HashSecret(otherSecret)})
 	return err
 }
 
@@ -191,10 +192,10 @@ func (w *world) fillTwoFactor(_ testing.TB, tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	if err := identity.BeginTwoFactor(tx, userID("careful"), sealed); err != nil {
+	if err := people.BeginTwoFactor(tx, userID("careful"), sealed); err != nil {
 		return err
 	}
-	return identity.ConfirmTwoFactor(tx, userID("careful"), 1, []string{credentials.HashRecoveryCode(recovery)})
+	return people.ConfirmTwoFactor(tx, userID("careful"), 1, []string{credentials.HashRecoveryCode(recovery)})
 }
 
 // fillChannels makes channels beside the test channels 1 and 2 that the sites have from the start. Those that are open

@@ -13,7 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/sessions"
+	"holdfast/internal/account/tokens"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/store"
@@ -103,9 +104,9 @@ func (h *house) fill(text string, ids map[string]int64) string {
 func (h *house) make(t *testing.T, as, site, kind string) int64 {
 	t.Helper()
 	if h.made++; kind == "token" { // a site has two at most, if the API makes them
-		made := identity.APIToken{}
+		made := tokens.APIToken{}
 		must(t, h.app.DB.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) (err error) {
-			made, err = identity.InsertToken(tx, identity.APIToken{SiteID: 1, UserID: userID("admin"), SecretHash: secrets.HashSecret(tokenSecret)})
+			made, err = tokens.InsertToken(tx, tokens.APIToken{SiteID: 1, UserID: userID("admin"), SecretHash: secrets.HashSecret(tokenSecret)})
 			return err
 		}))
 		return made.ID
@@ -203,8 +204,8 @@ func (h *house) renew(t *testing.T, who string) {
 
 func (h *house) newCredential(t *testing.T, who string) string {
 	t.Helper()
-	login := func(name string) identity.Session {
-		session, err := h.app.Sessions.Login(t.Context(), identity.Login{Username: name, Password: password})
+	login := func(name string) sessions.Session {
+		session, err := h.app.Sessions.Login(t.Context(), sessions.Login{Username: name, Password: password})
 		must(t, err)
 		return session
 	}
@@ -218,9 +219,9 @@ func (h *house) newCredential(t *testing.T, who string) string {
 	case "token-wrong":
 		return "1|" + otherSecret
 	case "token-expired", "token-deleted", "token-away", "may-read", "may-book", "may-pay", "may-report", "token-near":
-		var made identity.APIToken
+		var made tokens.APIToken
 		must(t, h.app.DB.Store.Write(t.Context(), store.Deployment, func(tx *store.Tx) (err error) {
-			token := identity.APIToken{SiteID: 1, UserID: userID("admin"), Name: who, SecretHash: secrets.HashSecret(tokenSecret)}
+			token := tokens.APIToken{SiteID: 1, UserID: userID("admin"), Name: who, SecretHash: secrets.HashSecret(tokenSecret)}
 			switch who {
 			case "token-expired":
 				token.ExpiresAt = h.clock.read().Add(-time.Hour)
@@ -232,7 +233,7 @@ func (h *house) newCredential(t *testing.T, who string) string {
 			if ability := abilities[who]; ability != "" {
 				token.Abilities, _ = token.Abilities.With(string(ability))
 			}
-			made, err = identity.InsertToken(tx, token)
+			made, err = tokens.InsertToken(tx, token)
 			return err
 		}))
 		if who == "token-deleted" {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"holdfast/internal/account/credentials"
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/sessions"
 	"holdfast/internal/api/view"
 	"holdfast/internal/domain/access"
 )
@@ -45,7 +45,7 @@ type siteName struct {
 	Name string `json:"name"`
 }
 
-func showSession(s identity.Session) sessionShape {
+func showSession(s sessions.Session) sessionShape {
 	u, role := s.User, s.Actor.Role
 	shape := sessionShape{
 		ID: u.ID, Name: u.DisplayName, Username: u.Username, UserEmail: u.Email, UserNicename: nicename(u.Username),
@@ -146,7 +146,7 @@ func (s *server) login(c *call) error {
 	if err := in.Problems.Err(); err != nil {
 		return err
 	}
-	session, err := s.app.Sessions.Login(c.ctx, identity.Login{
+	session, err := s.app.Sessions.Login(c.ctx, sessions.Login{
 		Username: *name, Password: *password, Code: code, Path: c.r.PathValue("site"), Address: c.address,
 		Devices: devicesOf(c.r), Rotate: rotate != nil && *rotate,
 	})

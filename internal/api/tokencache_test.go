@@ -11,10 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/sessions"
 	"holdfast/internal/app"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
+	"holdfast/internal/notify/links"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/testkit/dbtest"
 )
@@ -124,7 +125,7 @@ func TestWhatIsCachedFollowsItsSite(t *testing.T) {
 		ctx := t.Context()
 		user, err := elsewhere.Accounts.UserNamed(ctx, access.System(0), "admin")
 		must(t, err)
-		_, err = elsewhere.Links.ChangeProfile(ctx, identity.Visit{User: user}, identity.Profile{Name: "Ada of Britain", Email: user.Email})
+		_, err = elsewhere.Links.ChangeProfile(ctx, sessions.Visit{User: user}, links.Profile{Name: "Ada of Britain", Email: user.Email})
 		must(t, err)
 		if status, _, body := book(); status != http.StatusCreated || !bytes.Contains(body, []byte("Ada of Britain")) {
 			t.Errorf("with another name: %d %s", status, body)

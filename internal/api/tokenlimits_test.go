@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/tokens"
 	"holdfast/internal/api"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
@@ -22,7 +22,7 @@ func (w *world) token(t *testing.T, user string, role access.Role, abilities, ad
 	actor := access.Actor{SiteID: 1, UserID: userID(user), Role: role}
 	must(t, w.app.Tokens.DeleteAll(t.Context(), actor))
 	name := "limited"
-	_, text, err := w.app.Tokens.Create(t.Context(), actor, identity.TokenFields{Name: &name, Abilities: &abilities, Addresses: &addresses})
+	_, text, err := w.app.Tokens.Create(t.Context(), actor, tokens.TokenFields{Name: &name, Abilities: &abilities, Addresses: &addresses})
 	must(t, err)
 	return text
 }

@@ -3,7 +3,7 @@ package api
 import (
 	"net/http"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/tokens"
 	"holdfast/internal/api/view"
 )
 
@@ -32,7 +32,7 @@ func (s *server) createToken(c *call) error {
 	if err != nil {
 		return err
 	}
-	fields := identity.TokenFields{Name: in.Text("name"), Expires: in.DayOrNone("expires_at"), Abilities: in.Texts("abilities"), Addresses: in.Texts("addresses")}
+	fields := tokens.TokenFields{Name: in.Text("name"), Expires: in.DayOrNone("expires_at"), Abilities: in.Texts("abilities"), Addresses: in.Texts("addresses")}
 	fields.Problems = in.Problems.Clone()
 	made, text, err := s.app.Tokens.Create(c.ctx, c.actor, fields)
 	if err != nil {

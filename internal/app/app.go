@@ -3,7 +3,9 @@
 package app
 
 import (
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
+	"holdfast/internal/account/sessions"
+	"holdfast/internal/account/tokens"
 	"holdfast/internal/book/certificates"
 	"holdfast/internal/book/checkout"
 	"holdfast/internal/book/imports"
@@ -17,6 +19,7 @@ import (
 	"holdfast/internal/book/rates"
 	"holdfast/internal/book/statements"
 	"holdfast/internal/book/underwriting"
+	"holdfast/internal/notify/links"
 	"holdfast/internal/notify/mail"
 	"holdfast/internal/notify/schedules"
 	"holdfast/internal/notify/webhooks"
@@ -46,11 +49,11 @@ type App struct {
 	Imports         *imports.Imports
 	ImportFiles     *imports.Files
 	Sites           *merchants.Sites
-	Accounts        *identity.Accounts
-	Sessions        *identity.Sessions
-	SignIns         *identity.SignIns
-	Links           *identity.Links
-	Tokens          *identity.Tokens
+	Accounts        *sessions.Accounts
+	Sessions        *sessions.Sessions
+	SignIns         *sessions.SignIns
+	Links           *links.Links
+	Tokens          *tokens.Tokens
 	Idempotency     *idempotency.Keys
 	Payments        *payments.Payments
 	GatewayPayments *payments.GatewayPayments
@@ -157,13 +160,13 @@ func New(cfg Config) *App {
 // addPeople builds the use cases of people, and of what is sent to them.
 func (a *App) addPeople() {
 	cfg, db := a.Config, a.DB
-	room := &identity.Room{DB: db, Vault: a.Vault, Random: cfg.Random, Cost: cfg.Cost, Log: cfg.Log}
-	a.Tokens = identity.NewTokens(room)
-	a.Sessions = identity.NewSessions(room, a.Tokens)
-	a.Accounts = &identity.Accounts{Room: room}
-	a.SignIns = &identity.SignIns{Sessions: a.Sessions}
+	room := &people.Room{DB: db, Vault: a.Vault, Random: cfg.Random, Cost: cfg.Cost, Log: cfg.Log}
+	a.Tokens = tokens.NewTokens(room)
+	a.Sessions = sessions.NewSessions(room, a.Tokens)
+	a.Accounts = &sessions.Accounts{Room: room}
+	a.SignIns = &sessions.SignIns{Sessions: a.Sessions}
 	a.Mails = &mail.Mails{DB: db, Events: a.Events, Log: cfg.Log, Batch: cfg.Batches.Mails}
-	a.Links = identity.NewLinks(a.Sessions, a.Mails.WriteTo, a.Mails.Sends)
+	a.Links = links.NewLinks(a.Sessions, a.Mails)
 	a.Orders = &schedules.Orders{DB: db, Mails: a.Mails, Log: cfg.Log}
 	a.Webhooks = (&webhooks.Webhooks{
 		DB: db, Vault: a.Vault, Events: a.Events, Random: cfg.Random, Log: cfg.Log, Followed: cfg.Batches.Followed,

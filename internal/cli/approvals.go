@@ -3,7 +3,8 @@ package cli
 import (
 	"context"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
+	"holdfast/internal/account/sessions"
 	"holdfast/internal/api/view"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/proposal"
@@ -112,7 +113,7 @@ func (p *program) asPerson(ctx context.Context, onSite access.Actor) (access.Act
 	if err != nil {
 		return access.Actor{}, err
 	}
-	login := identity.Login{Username: p.as, Password: password}
+	login := sessions.Login{Username: p.as, Password: password}
 	session, err := p.app.Sessions.Login(ctx, login)
 	if errs.Is(err, errs.TwoFactorRequired) {
 		if login.Code, err = p.readLine("Code of the second factor: "); err != nil {
@@ -126,7 +127,7 @@ func (p *program) asPerson(ctx context.Context, onSite access.Actor) (access.Act
 	if !session.User.Operator {
 		return access.Actor{}, errs.WrongField("as", "Only an operator can use the command line, and %s is not an operator.", session.User.Username)
 	}
-	actor, _ := session.User.ActorAt(identity.Membership{SiteID: onSite.SiteID}) // an operator may act everywhere
+	actor, _ := session.User.ActorAt(people.Membership{SiteID: onSite.SiteID}) // an operator may act everywhere
 	actor.Ahead = onSite.Ahead
 	return actor, nil
 }

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
+	"holdfast/internal/account/tokens"
 	"holdfast/internal/api/view"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
@@ -55,7 +56,7 @@ func (c userCreateCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	user, err := p.app.Accounts.CreateUser(ctx, actor, identity.UserFields{
+	user, err := p.app.Accounts.CreateUser(ctx, actor, people.UserFields{
 		Username: c.Username, Email: c.Email, DisplayName: c.DisplayName, Password: password,
 	}, c.Role, c.CanSignOffPayout)
 	if err != nil {
@@ -88,11 +89,11 @@ type userShape struct {
 // Run prints a row for each user and site. It shows no secret.
 func (c userListCmd) Run(ctx context.Context, p *program) error {
 	var site merchant.Site
-	list := listing[identity.UserRow]{
-		read: func(actor access.Actor, page store.Page) (store.List[identity.UserRow], error) {
-			return p.app.Accounts.List(ctx, actor, identity.UserFilter{SiteID: site.ID}, page)
+	list := listing[people.UserRow]{
+		read: func(actor access.Actor, page store.Page) (store.List[people.UserRow], error) {
+			return p.app.Accounts.List(ctx, actor, people.UserFilter{SiteID: site.ID}, page)
 		},
-		shape: func(u identity.UserRow) any {
+		shape: func(u people.UserRow) any {
 			shape := userShape{
 				ID: u.ID, Username: u.Username, Email: u.Email, DisplayName: u.DisplayName, Role: u.Role(),
 				CanSignOffPayout: u.Membership.CanSignOffPayout, TwoFactor: !u.TwoFactorConfirmedAt.IsZero(),
@@ -104,7 +105,7 @@ func (c userListCmd) Run(ctx context.Context, p *program) error {
 			return shape
 		},
 		columns: columnsOf("id username email display_name role site two_factor created"),
-		row: func(u identity.UserRow) []cell {
+		row: func(u people.UserRow) []cell {
 			return []cell{
 				ident(u.ID), words(u.Username), words(u.Email), words(u.DisplayName), words(string(u.Role())), words(u.SitePath),
 				yesNo(!u.TwoFactorConfirmedAt.IsZero()), instant(u.CreatedAt),
@@ -175,9 +176,9 @@ func (c userAddressCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-func (p *program) user(ctx context.Context, name string) (identity.User, error) {
+func (p *program) user(ctx context.Context, name string) (people.User, error) {
 	if err := p.open(ctx); err != nil {
-		return identity.User{}, err
+		return people.User{}, err
 	}
 	return p.app.Accounts.UserNamed(ctx, access.System(0), name)
 }
@@ -291,7 +292,7 @@ func (c tokenCreateCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	actor.UserID = user.ID
-	_, text, err := p.app.Tokens.Create(ctx, actor, identity.TokenFields{
+	_, text, err := p.app.Tokens.Create(ctx, actor, tokens.TokenFields{
 		Name: &c.Name, Expires: c.Expires.day, Abilities: &c.Abilities, Addresses: &c.Addresses,
 	})
 	if errs.Is(err, errs.Forbidden) { // the program may make tokens for every user with access
@@ -310,14 +311,14 @@ type tokenListCmd struct{ listFlags }
 
 // Run prints them without their secret part, which is not kept.
 func (c tokenListCmd) Run(ctx context.Context, p *program) error {
-	return printList(ctx, p, c.listFlags, listing[identity.APIToken]{
-		read: func(actor access.Actor, page store.Page) (list store.List[identity.APIToken], err error) {
+	return printList(ctx, p, c.listFlags, listing[tokens.APIToken]{
+		read: func(actor access.Actor, page store.Page) (list store.List[tokens.APIToken], err error) {
 			all, err := p.app.Tokens.List(ctx, actor)
 			return store.PageOf(all, page), err
 		},
-		shape:   func(t identity.APIToken) any { return view.ShowToken(t) },
+		shape:   func(t tokens.APIToken) any { return view.ShowToken(t) },
 		columns: columnsOf("id name user created expires last_used abilities addresses"),
-		row: func(t identity.APIToken) []cell {
+		row: func(t tokens.APIToken) []cell {
 			return []cell{
 				ident(t.ID), words(t.Name), ident(t.UserID), instant(t.CreatedAt), never(t.ExpiresAt), never(t.LastUsedAt),
 				words(strings.Join(t.Abilities.Names(), " ")), words(strings.Join(t.NetworkTexts(), " ")),

@@ -7,7 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
+	"holdfast/internal/account/tokens"
 	"holdfast/internal/app"
 	"holdfast/internal/book/imports"
 	"holdfast/internal/book/merchants"
@@ -69,14 +70,14 @@ type maker struct {
 	app   *app.App
 	world World
 	actor access.Actor // on the site
-	admin identity.User
+	admin people.User
 	isNew bool // this start made the site
 	// back is how far the program's clock is set back, loaded how many rows of the book are in, and rated the last day whose
 	// rates are.
 	back     time.Duration
 	loaded   int
 	rated    civil.Day
-	operator identity.User      // proposes on the live site
+	operator people.User        // proposes on the live site
 	supplied map[string][]int64 // ids of the suppliers by country
 }
 
@@ -160,25 +161,25 @@ func (m *maker) makePeople(ctx context.Context) error {
 }
 
 // person makes a user. If the user exists, person makes sure that the password in the file is the right one.
-func (m *maker) person(ctx context.Context, name string, role access.Role, password *string) (identity.User, error) {
+func (m *maker) person(ctx context.Context, name string, role access.Role, password *string) (people.User, error) {
 	if *password == "" {
 		secret, err := secrets.NewSecret(m.Random)
 		if err != nil {
-			return identity.User{}, err
+			return people.User{}, err
 		}
 		*password = secret[:20] // a hundred bits
 		// The password is saved before it is set, so that it is never lost.
 		if err := m.saveCredentials(); err != nil {
-			return identity.User{}, err
+			return people.User{}, err
 		}
 	}
 	user, err := m.app.Accounts.UserNamed(ctx, m.actor, name)
 	if errs.Is(err, errs.SettingNotFound) {
-		fields := identity.UserFields{Username: name, Email: name + "@example.org", DisplayName: name, Password: *password}
+		fields := people.UserFields{Username: name, Email: name + "@example.org", DisplayName: name, Password: *password}
 		return m.app.Accounts.CreateUser(ctx, m.actor, fields, role, false)
 	}
 	if err != nil {
-		return identity.User{}, err
+		return people.User{}, err
 	}
 	// The password is checked directly, because this check is no login that may be counted as failed.
 	if ok, err := secrets.CheckPassword(user.PasswordHash, *password); err == nil && !ok {
@@ -195,11 +196,11 @@ func (m *maker) makeToken(ctx context.Context) error {
 		}
 	}
 	// A token of an earlier start is useless when its credentials are lost, so it is deleted.
-	tokens, err := m.app.Tokens.List(ctx, m.actor)
+	made, err := m.app.Tokens.List(ctx, m.actor)
 	if err != nil {
 		return err
 	}
-	for _, t := range tokens {
+	for _, t := range made {
 		if t.Name == tokenName {
 			if err := m.app.Tokens.Delete(ctx, m.actor, t.ID); err != nil {
 				return err
@@ -208,7 +209,7 @@ func (m *maker) makeToken(ctx context.Context) error {
 	}
 	name, owner := tokenName, m.actor
 	owner.UserID = m.admin.ID
-	if _, m.world.Token, err = m.app.Tokens.Create(ctx, owner, identity.TokenFields{Name: &name}); err != nil {
+	if _, m.world.Token, err = m.app.Tokens.Create(ctx, owner, tokens.TokenFields{Name: &name}); err != nil {
 		return err
 	}
 	return m.saveCredentials()

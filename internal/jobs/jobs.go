@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/sessions"
 	"holdfast/internal/app"
 	"holdfast/internal/book/imports"
 	"holdfast/internal/book/paymentfile"
@@ -88,7 +88,7 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 		{Name: "import-files", Every: quickTick, Talks: true, Run: func(ctx context.Context) (bool, error) {
 			return a.ImportFiles.Next(ctx, func(file io.Reader) iter.Seq2[imports.ImportedPayment, error] {
 				return paymentfile.Read(file, nil)
-			}, identity.Standing)
+			}, sessions.Standing)
 		}},
 		{Name: "forget-imports", Every: time.Hour, Run: a.ImportFiles.Forget},
 		{Name: "forget-modal-sessions", Every: time.Hour, Run: a.Modals.Forget},

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"holdfast/internal/api"
-	"holdfast/internal/app"
 	"holdfast/internal/book/statements"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
@@ -79,7 +78,7 @@ func TestABordereauStays(t *testing.T) {
 func TestLinesAreReadInPieces(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		w.With(func(cfg *app.Config) { cfg.Batches.Lines = 3 })
+		w.App.Bordereaux.LinesAtOnce = 3
 		taxes := []terms.TaxCode{{Code: "IPT", RatePPM: 123_456}}
 		w.Policy(terms.PolicyFields{From: apptest.DayPtr(t, "2024-01-01"), TaxCodes: &taxes})
 		c := w.Channel(merchant.ModeProtectionOnly, "GBP")
@@ -123,7 +122,7 @@ func TestLinesAreReadInPieces(t *testing.T) {
 func TestBordereauAndStatementsReconcile(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		w.With(func(cfg *app.Config) { cfg.Batches.Lines = 1 })
+		w.App.Bordereaux.LinesAtOnce = 1
 		taxes := []terms.TaxCode{{Code: "IPT", RatePPM: 120_000}}
 		minimum := int64(5000)
 		w.Policy(terms.PolicyFields{From: apptest.DayPtr(t, "2024-01-01"), TaxCodes: &taxes, MinimumPerMonth: &minimum})

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/app"
 	"holdfast/internal/book/ledger"
 	"holdfast/internal/book/statements"
 	"holdfast/internal/domain/booking"
@@ -30,7 +29,7 @@ import (
 func TestBookingsComeToTheExposure(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		w.With(func(cfg *app.Config) { cfg.Batches.Allocations = 2 })
+		w.App.Protection.Allocations = 2
 		chance := rand.New(rand.NewPCG(3, 9))
 		w.At("2024-06-03")
 		w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365"})
@@ -78,7 +77,7 @@ func TestBookingsComeToTheExposure(t *testing.T) {
 func TestABookingIsTheSumOfItsParts(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		w.With(func(cfg *app.Config) { cfg.Batches.Allocations = 2 })
+		w.App.Protection.Allocations = 2
 		w.At("2024-06-03")
 		w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.85365"})
 		b := w.Booking(w.Channel(merchant.ModeProtectionOnly, "EUR"), 500_000, "2024-09-14")

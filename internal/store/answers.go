@@ -26,3 +26,12 @@ func PageOf[T any](all []T, page Page) List[T] {
 	list.PastEnd = len(list.Items) == 0 && page.Offset < 0 && page.Number > 1 && len(all) > 0
 	return list
 }
+
+// ExecOne runs a statement that has to change a row, and returns ErrNotFound where it changed none.
+func ExecOne(tx *Tx, query string, args ...any) error {
+	n, err := tx.Exec(query, args...)
+	if err == nil && n == 0 {
+		return ErrNotFound
+	}
+	return err
+}

@@ -1,6 +1,6 @@
 package view
 
-import "holdfast/internal/account/identity"
+import "holdfast/internal/account/tokens"
 
 // Token is an API token on the wire.
 type Token struct {
@@ -23,7 +23,7 @@ type CreatedToken struct {
 }
 
 // ShowToken gives the shape of an API token without its secret, to be encoded as JSON.
-func ShowToken(t identity.APIToken) Token {
+func ShowToken(t tokens.APIToken) Token {
 	return Token{
 		ID: t.ID, TokenableType: "site", TokenableID: t.SiteID, Name: t.Name, Abilities: t.Abilities.Names(), Addresses: t.NetworkTexts(),
 		LastUsedAt: MaybeISO(t.LastUsedAt), ExpiresAt: MaybeISO(t.ExpiresAt),

@@ -92,7 +92,7 @@ func TestTheOtherStates(t *testing.T) {
 func TestTheFirstDayCounts(t *testing.T) {
 	t.Parallel()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
-	w.With(func(cfg *app.Config) { cfg.Batches.Allocations = 2 })
+	w.App.Certificates.Allocations = 2
 	b := w.Booking(w.Channel(merchant.ModeProtectionOnly, "EUR"), 90_000, "2026-08-10")
 	for _, card := range []string{"mastercard", "visa", "mastercard", "mastercard"} {
 		payment := apptest.Report(payment.Purchase, b, 10_000)

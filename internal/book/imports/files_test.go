@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
+	"holdfast/internal/account/sessions"
 	"holdfast/internal/book/imports"
 	"holdfast/internal/book/paymentfile"
 	"holdfast/internal/domain/access"
@@ -61,7 +62,7 @@ func worked(t *testing.T, w *apptest.World, actor access.Actor, id int64) import
 	t.Helper()
 	for more := true; more; {
 		var err error
-		if more, err = w.App.ImportFiles.Next(t.Context(), parse, identity.Standing); err != nil {
+		if more, err = w.App.ImportFiles.Next(t.Context(), parse, sessions.Standing); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -164,7 +165,7 @@ func TestAnImportThatDiesGoesOn(t *testing.T) {
 						}
 					}
 				}
-			}, identity.Standing)
+			}, sessions.Standing)
 			cancel()
 			if err != nil {
 				t.Errorf("a run whose time is over: %v", err)
@@ -188,11 +189,11 @@ func TestAnImportThatDiesGoesOn(t *testing.T) {
 func person(t *testing.T, w *apptest.World, siteID int64, name string, role access.Role) access.Actor {
 	t.Helper()
 	made, err := w.App.Accounts.CreateUser(t.Context(), access.System(siteID),
-		identity.UserFields{Username: name, Email: name + "@example.com", Password: apptest.GoodPassword}, role, false)
+		people.UserFields{Username: name, Email: name + "@example.com", Password: apptest.GoodPassword}, role, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	actor, _ := made.ActorAt(identity.Membership{SiteID: siteID, UserID: made.ID, Role: role})
+	actor, _ := made.ActorAt(people.Membership{SiteID: siteID, UserID: made.ID, Role: role})
 	return actor
 }
 

@@ -331,9 +331,9 @@ func TestWhoWritesNothingImportsNothing(t *testing.T) {
 func TestWhatTheSchemaForbidsRefusesOneRow(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		draw, drawn := w.App.Config.NewUUID, 0
+		draw, drawn := w.App.Imports.NewUUID, 0
 		taken := draw()
-		w.App.Config.NewUUID = func() string {
+		w.App.Imports.NewUUID = func() string {
 			if drawn++; drawn%2 == 0 { // bookings and payments take turns; every booking gets the same one
 				return taken
 			}

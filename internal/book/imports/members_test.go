@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/sessions"
+	"holdfast/internal/account/tokens"
 	"holdfast/internal/book/imports"
 	"holdfast/internal/book/paymentfile"
 	"holdfast/internal/domain/access"
@@ -114,7 +115,7 @@ func TestAnImportEndsWithTheRightOfItsAuthor(t *testing.T) {
 		steps := person(t, w, w.Site.ID, "steps", access.MemberAdmin)
 		sends := person(t, w, w.Site.ID, "sends", access.MemberAdmin)
 		named := "till"
-		token, _, err := w.App.Tokens.Create(t.Context(), sends, identity.TokenFields{Name: &named})
+		token, _, err := w.App.Tokens.Create(t.Context(), sends, tokens.TokenFields{Name: &named})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +150,7 @@ func TestAnImportEndsWithTheRightOfItsAuthor(t *testing.T) {
 			return afterRows(40, paymentfile.Read(file, nil), func() error {
 				return w.App.Accounts.RemoveMembership(context.WithoutCancel(t.Context()), w.Actor, goes.UserID)
 			})
-		}, identity.Standing)
+		}, sessions.Standing)
 		if err != nil {
 			t.Fatal(err)
 		}

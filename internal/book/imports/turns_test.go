@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/sessions"
 	"holdfast/internal/book/imports"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
@@ -22,9 +22,9 @@ import (
 func TestARehearsalGoesOn(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		draw := w.App.Config.NewUUID
+		draw := w.App.Imports.NewUUID
 		drawn, stop := 0, func() {}
-		w.App.Config.NewUUID = func() string {
+		w.App.Imports.NewUUID = func() string {
 			if drawn++; drawn == 50 {
 				stop()
 			}
@@ -34,7 +34,7 @@ func TestARehearsalGoesOn(t *testing.T) {
 			for f.State = imports.FileQueued; f.State == imports.FileQueued && n < 15; n++ {
 				ctx, cancel := context.WithCancel(t.Context())
 				drawn, stop = 0, cancel
-				_, err := w.App.ImportFiles.Next(ctx, parse, identity.Standing)
+				_, err := w.App.ImportFiles.Next(ctx, parse, sessions.Standing)
 				cancel()
 				if err != nil {
 					t.Fatal(err)
@@ -102,7 +102,7 @@ func TestSitesTakeTurns(t *testing.T) {
 		last := mustReceive(t, w, other, in, sampleBook(t))
 		for range 2 {
 			w.Advance(time.Second)
-			if _, err := w.App.ImportFiles.Next(t.Context(), parse, identity.Standing); err != nil {
+			if _, err := w.App.ImportFiles.Next(t.Context(), parse, sessions.Standing); err != nil {
 				t.Fatal(err)
 			}
 		}

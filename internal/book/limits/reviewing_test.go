@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/app"
 	"holdfast/internal/book/limits"
 	"holdfast/internal/book/payments"
 	"holdfast/internal/domain/booking"
@@ -31,7 +30,7 @@ func crossed(id, use int64, percents ...int) []string {
 func TestANewLimitIsJudgedByWhatExists(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		w.With(func(cfg *app.Config) { cfg.Batches.Reviewed = 2 })
+		w.App.Limits.Reviewed = 2
 		c, other := w.Channel(merchant.ModeProtectionOnly, "GBP"), w.Channel(merchant.ModeProtectionOnly, "GBP")
 		b, small, foreign := w.Booking(c, 100_000, "2024-09-14"), w.Booking(c, 100_000, "2024-09-14"), w.Booking(other, 100_000, "2024-09-14")
 		first, little := w.Must(apptest.Report(payment.Purchase, b, 40_000)), w.Must(apptest.Report(payment.Purchase, small, 1000))
@@ -98,7 +97,7 @@ func TestALimitFromALaterDayIsJudgedOnIt(t *testing.T) {
 // TestReviewsAreTheSameHoweverTheyRun: many processes review at once, and some are stopped half-way.
 func TestReviewsAreTheSameHoweverTheyRun(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		w.With(func(cfg *app.Config) { cfg.Batches.Reviewed = 3 })
+		w.App.Limits.Reviewed = 3
 		c := w.Channel(merchant.ModeProtectionOnly, "GBP")
 		bookings := []booking.Booking{w.Booking(c, 100_000, "2024-09-14"), w.Booking(c, 100_000, "2024-09-14"), w.Booking(c, 100_000, "2024-09-14")}
 		for range 8 {

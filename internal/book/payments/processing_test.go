@@ -403,8 +403,8 @@ func TestWhatTheProcessorDoesNotTakeCanBeTriedAgain(t *testing.T) {
 		w.Refused(apptest.Linked(payment.Refund, p, b, 1000), errs.NotPossible, "tokenizer_refused")
 		w.Must(apptest.Linked(payment.Refund, p, b, 1000))
 		// A call whose time is over before it begins is not made.
-		w.With(func(cfg *app.Config) { cfg.Processing.CallTimeout = time.Nanosecond })
-		w.App.Config.Clock = func() time.Time { return w.Now().Add(time.Second) }
+		w.App.Payments.Settings.CallTimeout = time.Nanosecond
+		w.App.DB.Clock = func() time.Time { return w.Now().Add(time.Second) }
 		moved := w.Gateway.Moved()
 		w.Refused(apptest.Pay(payment.Purchase, b, 10), errs.Unavailable, "")
 		if w.Gateway.Moved() != moved {

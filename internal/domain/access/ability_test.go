@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/tokens"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"
 )
@@ -49,7 +49,7 @@ func TestNetworksOfATokenAreReadAsTheyAreMeant(t *testing.T) {
 	}
 	var p errs.Problems
 	_, networks := access.TokenLimits(&[]string{"*"}, &[]string{"203.0.113.0/24", "2001:db8::/32"}, &p)
-	token := identity.APIToken{Networks: networks}
+	token := tokens.APIToken{Networks: networks}
 	for address, want := range map[string]bool{
 		"203.0.113.9": true, "::ffff:203.0.113.9": true, "2001:db8::5": true, "203.0.114.1": false, "": false, "nonsense": false,
 	} {

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
 	"holdfast/internal/domain/check"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/merchant"
@@ -156,7 +156,7 @@ func (m *Mails) mailsAboutWebhook(tx *store.Tx, site merchant.Site, e events.Eve
 	if err != nil {
 		return nil, err
 	}
-	readers, err := identity.Managers(tx, site.ID, maxCopies)
+	readers, err := people.Managers(tx, site.ID, maxCopies)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/app"
 	"holdfast/internal/book/imports"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/booking"
@@ -420,7 +419,7 @@ func TestAWriteOfMailsIsBounded(t *testing.T) {
 	onBoth(t, func(t *testing.T, p *post) {
 		list, copies := "shop@example.org, desk@example.org", true
 		p.set(merchant.ChannelFields{PrimaryMail: &list, MailBCC: &copies})
-		p.With(func(cfg *app.Config) { cfg.Batches.Mails = 4 })
+		p.App.Mails.Batch = 4
 		for range 3 {
 			p.pay(1000)
 		}

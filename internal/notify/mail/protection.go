@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
 	"holdfast/internal/book/underwriting"
 	"holdfast/internal/domain/check"
 	"holdfast/internal/domain/civil"
@@ -38,9 +38,9 @@ func (m *Mails) mailsAboutProtection(tx *store.Tx, site merchant.Site, e events.
 	if errors.Is(err, store.ErrNotFound) || err == nil && string(r.State) != details.Status {
 		return nil, nil
 	}
-	kind, readers := ProtectionAnswered, identity.Managers
+	kind, readers := ProtectionAnswered, people.Managers
 	if e.Type == events.ChannelProtectionAsked {
-		kind, readers = ProtectionAsked, identity.Operators
+		kind, readers = ProtectionAsked, people.Operators
 	}
 	var list []string
 	if err == nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/check"
 	"holdfast/internal/domain/civil"
@@ -21,7 +21,7 @@ func (m *Mails) Sends() bool { return m.Transport != nil }
 
 // WriteTo queues a mail with a one-time link, in the write that makes the link. Without a server it does nothing: the link is then
 // shown to whoever invites. A mail to somebody who belongs to no site, such as an operator, lies with the first site.
-func (m *Mails) WriteTo(tx *store.Tx, in identity.LinkMail) error {
+func (m *Mails) WriteTo(tx *store.Tx, in people.LinkMail) error {
 	if !m.Sends() || checkAddress(in.Address) != "" {
 		return nil
 	}
@@ -46,8 +46,8 @@ func (m *Mails) WriteTo(tx *store.Tx, in identity.LinkMail) error {
 	return err
 }
 
-var kindsOfLinks = map[identity.LinkKind]Kind{identity.Invitation: Invitation, identity.Access: Access, identity.Reset: Password,
-	identity.Address: AddressKind, identity.Moved: AddressChanged}
+var kindsOfLinks = map[people.LinkKind]Kind{people.Invitation: Invitation, people.Access: Access, people.Reset: Password,
+	people.Address: AddressKind, people.Moved: AddressChanged}
 
 // private are the kinds of mails that the operator alone sees in lists: to whom they go is no business of others on the site.
 var private = []Kind{Invitation, Access, Password, AddressKind, AddressChanged, ReportKind, ProtectionAsked}

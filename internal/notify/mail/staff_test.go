@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"
 	"holdfast/internal/notify/mail"
@@ -28,7 +28,7 @@ func TestAOneTimeLinkIsInTheMailAlone(t *testing.T) {
 		}
 		boss := p.Actor
 		boss.Role, boss.UserID, boss.DisplayName = access.MemberAdmin, 9, "Ada <b>"
-		in := identity.UserFields{Username: "eve", Email: "eve@example.org", DisplayName: "Eve"}
+		in := people.UserFields{Username: "eve", Email: "eve@example.org", DisplayName: "Eve"}
 		user, first, err := p.App.Links.Invite(t.Context(), boss, in, access.Finance, false)
 		if err != nil {
 			t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/notify/mail"
 	"holdfast/internal/notify/webhooks"
@@ -20,11 +20,11 @@ import (
 func (p *post) user(name, email string, role access.Role) {
 	p.t.Helper()
 	dbtest.Write(p.t, p.App.DB.Store, func(tx *store.Tx) error {
-		made, err := identity.InsertUser(tx, identity.User{Username: name, Email: email, DisplayName: name, Operator: role == access.Operator})
+		made, err := people.InsertUser(tx, people.User{Username: name, Email: email, DisplayName: name, Operator: role == access.Operator})
 		if err != nil || role == "" || role == access.Operator {
 			return err
 		}
-		return identity.SetMembership(tx, identity.Membership{SiteID: p.Site.ID, UserID: made.ID, Role: role})
+		return people.SetMembership(tx, people.Membership{SiteID: p.Site.ID, UserID: made.ID, Role: role})
 	})
 }
 

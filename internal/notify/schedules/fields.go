@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
+	"holdfast/internal/account/sessions"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/card"
 	"holdfast/internal/domain/check"
@@ -89,7 +90,7 @@ func (o *Orders) lookAgain(ctx context.Context, actor access.Actor, id int64, in
 var momentary = []string{"as_of", "known_at", "from", "period", "page", "format"}
 
 // ownerNamed is the user with a name, if they may see reports here.
-func (o *Orders) ownerNamed(ctx context.Context, siteID int64, name string) (user identity.User, ok bool, err error) {
+func (o *Orders) ownerNamed(ctx context.Context, siteID int64, name string) (user people.User, ok bool, err error) {
 	err = o.Store.Read(ctx, siteID, func(tx *store.Tx) error {
 		user, ok, err = reader(tx, siteID, name)
 		return err
@@ -222,8 +223,8 @@ func (in *Fields) recipients(tx *store.Tx, actor access.Actor, o *Order, whole b
 }
 
 // reader finds a user by name who may see reports of a site, or for 0 of all sites.
-func reader(tx *store.Tx, siteID int64, name string) (user identity.User, ok bool, err error) {
-	user, err = identity.UserNamed(tx, strings.ToLower(strings.TrimSpace(name)))
+func reader(tx *store.Tx, siteID int64, name string) (user people.User, ok bool, err error) {
+	user, err = people.UserNamed(tx, strings.ToLower(strings.TrimSpace(name)))
 	if err == nil {
 		_, ok, err = standingOf(tx, siteID, user)
 	}
@@ -234,10 +235,10 @@ func reader(tx *store.Tx, siteID int64, name string) (user identity.User, ok boo
 }
 
 // standingOf is what a user may do on a site now. ok: they may see its reports.
-func standingOf(tx *store.Tx, siteID int64, user identity.User) (actor access.Actor, ok bool, err error) {
+func standingOf(tx *store.Tx, siteID int64, user people.User) (actor access.Actor, ok bool, err error) {
 	if siteID == 0 {
-		actor, _ = user.ActorAt(identity.Membership{})
-	} else if actor, err = identity.Standing(tx, siteID, user.ID, 0); errors.Is(err, store.ErrNotFound) {
+		actor, _ = user.ActorAt(people.Membership{})
+	} else if actor, err = sessions.Standing(tx, siteID, user.ID, 0); errors.Is(err, store.ErrNotFound) {
 		return actor, false, nil
 	} else if err == nil {
 		actor.SiteID = siteID
@@ -246,8 +247,8 @@ func standingOf(tx *store.Tx, siteID int64, user identity.User) (actor access.Ac
 }
 
 // ownerOf looks whether who has ordered a report may still see it. reason says why not.
-func ownerOf(tx *store.Tx, o Order) (user identity.User, reason string, err error) {
-	user, err = identity.UserByID(tx, o.OwnerID)
+func ownerOf(tx *store.Tx, o Order) (user people.User, reason string, err error) {
+	user, err = people.UserByID(tx, o.OwnerID)
 	if err == nil {
 		var ok bool
 		if _, ok, err = standingOf(tx, o.SiteID, user); err == nil && !ok {

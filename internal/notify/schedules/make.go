@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/errs"
@@ -34,7 +34,7 @@ func (o *Orders) MakeDue(ctx context.Context) (more bool, err error) {
 		return false, nil
 	}
 	var d due
-	var owner identity.User
+	var owner people.User
 	var reason string
 	err = o.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
 		if d, err = dueOrder(tx); err == nil {
@@ -133,7 +133,7 @@ func (o Order) next(today civil.Day) Order {
 }
 
 // finish queues the mails of a report, notes it, and moves the order on, in one write. Who may not see the report any more gets none.
-func (o *Orders) finish(ctx context.Context, d due, run Run, today civil.Day, made File, owner identity.User) error {
+func (o *Orders) finish(ctx context.Context, d due, run Run, today civil.Day, made File, owner people.User) error {
 	return o.step(ctx, d, func(tx *store.Tx, now Order) (Order, error) {
 		if _, reason, err := ownerOf(tx, now); err != nil || reason != "" { // it was lost while the report was made
 			return now, err
@@ -172,7 +172,7 @@ func (o *Orders) finish(ctx context.Context, d due, run Run, today civil.Day, ma
 func readersOf(tx *store.Tx, o Order) (list []mail.Reader, left int, err error) {
 	ids, err := recipientIDs(tx, o)
 	for _, id := range ids {
-		user, failed := identity.UserByID(tx, id)
+		user, failed := people.UserByID(tx, id)
 		ok := false
 		if failed == nil {
 			_, ok, failed = standingOf(tx, o.SiteID, user)
@@ -190,7 +190,7 @@ func readersOf(tx *store.Tx, o Order) (list []mail.Reader, left int, err error) 
 }
 
 // named is how people call a user.
-func named(u identity.User) string {
+func named(u people.User) string {
 	if u.DisplayName != "" {
 		return u.DisplayName
 	}

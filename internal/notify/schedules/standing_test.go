@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"
 	"holdfast/internal/notify/mail"
@@ -57,12 +57,12 @@ func (d *desk) make(_ context.Context, want schedules.Want) (schedules.File, err
 // user makes a user of the site with a role.
 func (d *desk) user(name string, role access.Role) access.Actor {
 	d.t.Helper()
-	in := identity.UserFields{Username: name, Email: name + "@example.com", Password: apptest.GoodPassword}
+	in := people.UserFields{Username: name, Email: name + "@example.com", Password: apptest.GoodPassword}
 	made, err := d.App.Accounts.CreateUser(d.t.Context(), d.Actor, in, role, false)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	actor, _ := made.ActorAt(identity.Membership{SiteID: d.Site.ID, UserID: made.ID, Role: role})
+	actor, _ := made.ActorAt(people.Membership{SiteID: d.Site.ID, UserID: made.ID, Role: role})
 	actor.SiteID = d.Site.ID
 	return actor
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/app"
 	"holdfast/internal/notify/webhooks"
 	"holdfast/internal/store"
 )
@@ -127,7 +126,7 @@ func TestNothingGoesOutUnsigned(t *testing.T) {
 
 func TestOneEndpointFarBehindDelaysNobody(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
-		w.World.With(func(cfg *app.Config) { cfg.Batches.Followed = 1 })
+		w.World.App.Webhooks.Followed = 1
 		far, near := w.endpoint("https://8.8.8.8/"), w.endpoint("https://8.8.8.8/near")
 		for range 6 {
 			w.happens(1, "a")
@@ -147,7 +146,7 @@ func TestOneEndpointFarBehindDelaysNobody(t *testing.T) {
 		}
 		// A look that cannot take all begins behind the one where the last look ended.
 		w.happens(1, "a")
-		w.World.With(func(cfg *app.Config) { cfg.Batches.Followers = 1 })
+		w.World.App.Webhooks.Followers = 1
 		for range 3 {
 			_, _ = w.Follow(t.Context())
 		}
@@ -164,7 +163,7 @@ func TestOneEndpointFarBehindDelaysNobody(t *testing.T) {
 
 func TestARunSendsAllAlthoughALookIsShort(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
-		w.World.With(func(cfg *app.Config) { cfg.Batches.Followed = 1 })
+		w.World.App.Webhooks.Followed = 1
 		r := newReceiver(t, nil)
 		w.happens(1, "before")         // so that the feed of the site has begun
 		w.endpoint(r.URL, "webhook.*") // wants none of these, so nothing is under way while it catches up

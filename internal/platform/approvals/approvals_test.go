@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/tokens"
 	"holdfast/internal/app"
 	"holdfast/internal/book/imports"
 	"holdfast/internal/book/rates"
@@ -356,7 +356,7 @@ func TestTheAuditKnowsNoSecrets(t *testing.T) {
 		actor := apptest.ActorOf(admin, access.MemberAdmin)
 		actor.RequestID, actor.Address = "req-1", "192.0.2.7"
 		name := "Server"
-		_, text, err := h.Tokens.Create(ctx, actor, identity.TokenFields{Name: &name})
+		_, text, err := h.Tokens.Create(ctx, actor, tokens.TokenFields{Name: &name})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
+	"holdfast/internal/account/sessions"
+	"holdfast/internal/account/tokens"
 	"holdfast/internal/book/ledger"
 	"holdfast/internal/book/statements"
 	"holdfast/internal/domain/access"
@@ -200,7 +202,7 @@ func TestTokensAndLoginsFollowTheClockOfTheSite(t *testing.T) {
 		ctx := t.Context()
 		other := w.OtherSandbox()
 		user, err := w.App.Accounts.CreateUser(ctx, w.Actor,
-			identity.UserFields{Username: "olga", Email: "o@example.com", Password: apptest.GoodPassword}, access.Operator, false)
+			people.UserFields{Username: "olga", Email: "o@example.com", Password: apptest.GoodPassword}, access.Operator, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,14 +210,14 @@ func TestTokensAndLoginsFollowTheClockOfTheSite(t *testing.T) {
 			name, last := "Server", civil.DayOf(apptest.Began)+9
 			actor := apptest.ActorOf(user, access.Operator)
 			actor.SiteID = site.SiteID
-			_, text, err := w.App.Tokens.Create(ctx, actor, identity.TokenFields{Name: &name, Expires: &last})
+			_, text, err := w.App.Tokens.Create(ctx, actor, tokens.TokenFields{Name: &name, Expires: &last})
 			if err != nil {
 				t.Fatal(err)
 			}
 			return text
 		}
 		here, there := token(w.Actor), token(other)
-		session, err := w.App.Sessions.Login(ctx, identity.Login{Username: "olga", Password: apptest.GoodPassword})
+		session, err := w.App.Sessions.Login(ctx, sessions.Login{Username: "olga", Password: apptest.GoodPassword})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,7 +236,7 @@ func TestTokensAndLoginsFollowTheClockOfTheSite(t *testing.T) {
 		w.Advance(2 * time.Second)
 		try("demo", here, errs.TokenInvalid, "a token past its last day")
 		try("other", there, errs.Internal, "a token of the other site")
-		again, err := w.App.Sessions.Login(ctx, identity.Login{Username: "olga", Password: apptest.GoodPassword, Path: "demo"})
+		again, err := w.App.Sessions.Login(ctx, sessions.Login{Username: "olga", Password: apptest.GoodPassword, Path: "demo"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/app"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/terms"
@@ -32,7 +31,7 @@ const (
 func TestAReaderMissesNothing(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		w.With(func(cfg *app.Config) { cfg.Batches.Events = 3 })
+		w.App.Events.Batch = 3
 		var group sync.WaitGroup
 		written := make(chan struct{})
 		for n := range writers {
@@ -247,7 +246,7 @@ func TestAQuietSiteIsNotWritten(t *testing.T) {
 func TestOldEventsAreRemoved(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		w.With(func(cfg *app.Config) { cfg.Batches.Events = 2 })
+		w.App.Events.Batch = 2
 		record(t, w, 1, 2, 3)
 		early := read(t, w, "")
 		if len(early.Items) != 3 {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"holdfast/internal/app"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/store"
@@ -16,7 +15,7 @@ import (
 func TestTheLatestAreTheFeedFromItsEnd(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
-		w.With(func(cfg *app.Config) { cfg.Batches.Events = 3 })
+		w.App.Events.Batch = 3
 		dbtest.Write(t, w.App.DB.Store, func(tx *store.Tx) error {
 			for i := range int64(11) {
 				of := []events.Type{events.BookingUpdated, events.StatementIssued, events.BookingPaid}[i%3]

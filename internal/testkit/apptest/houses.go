@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"holdfast/internal/account/credentials"
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
+	"holdfast/internal/account/sessions"
 	"holdfast/internal/app"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
@@ -95,10 +96,10 @@ func Process(t *testing.T, db *store.DB, now *clock) *House {
 }
 
 // User makes a user of the site demo.
-func (h *House) User(t *testing.T, name string, role access.Role) identity.User {
+func (h *House) User(t *testing.T, name string, role access.Role) people.User {
 	t.Helper()
 	made, err := h.Accounts.CreateUser(t.Context(), access.System(1),
-		identity.UserFields{Username: name, Email: name + "@example.com", Password: GoodPassword}, role, false)
+		people.UserFields{Username: name, Email: name + "@example.com", Password: GoodPassword}, role, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,16 +107,16 @@ func (h *House) User(t *testing.T, name string, role access.Role) identity.User 
 }
 
 // Login logs a user in by name and password.
-func (h *House) Login(t *testing.T, name, password string) (identity.Session, error) {
+func (h *House) Login(t *testing.T, name, password string) (sessions.Session, error) {
 	t.Helper()
-	return h.Sessions.Login(t.Context(), identity.Login{Username: name, Password: password})
+	return h.Sessions.Login(t.Context(), sessions.Login{Username: name, Password: password})
 }
 
 // LoginKey reads the key that signs logins, as somebody does who has stolen the database and the keys that seal it.
 func (h *House) LoginKey(t *testing.T) (stolen credentials.Key) {
 	t.Helper()
 	dbtest.Read(t, h.DB, func(tx *store.Tx) error {
-		keys, err := identity.JWTKeys(tx)
+		keys, err := sessions.JWTKeys(tx)
 		if err != nil {
 			return err
 		}
@@ -132,7 +133,7 @@ func (h *House) LoginKey(t *testing.T) (stolen credentials.Key) {
 }
 
 // ActorOf is that user with a role on the site demo.
-func ActorOf(u identity.User, role access.Role) access.Actor {
-	actor, _ := u.ActorAt(identity.Membership{SiteID: 1, UserID: u.ID, Role: role})
+func ActorOf(u people.User, role access.Role) access.Actor {
+	actor, _ := u.ActorAt(people.Membership{SiteID: 1, UserID: u.ID, Role: role})
 	return actor
 }

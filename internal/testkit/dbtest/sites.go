@@ -3,7 +3,7 @@ package dbtest
 import (
 	"testing"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
@@ -13,19 +13,19 @@ import (
 )
 
 // ASite makes a site with that path and a user who is a member of it.
-func ASite(t *testing.T, db *store.DB, path string) (merchant.Site, identity.User) {
+func ASite(t *testing.T, db *store.DB, path string) (merchant.Site, people.User) {
 	t.Helper()
 	var site merchant.Site
-	var user identity.User
+	var user people.User
 	Write(t, db, func(tx *store.Tx) (err error) {
 		site, err = InsertSite(tx, merchant.Site{Path: path, Name: "Site " + path, Policy: terms.DefaultPolicy("GBP")})
 		if err != nil {
 			return err
 		}
-		if user, err = identity.InsertUser(tx, identity.User{Username: "user-of-" + path, Email: "u@example.com"}); err != nil {
+		if user, err = people.InsertUser(tx, people.User{Username: "user-of-" + path, Email: "u@example.com"}); err != nil {
 			return err
 		}
-		return identity.SetMembership(tx, identity.Membership{SiteID: site.ID, UserID: user.ID, Role: access.MemberAdmin})
+		return people.SetMembership(tx, people.Membership{SiteID: site.ID, UserID: user.ID, Role: access.MemberAdmin})
 	})
 	return site, user
 }

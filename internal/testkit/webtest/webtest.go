@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/testkit/apptest"
@@ -61,7 +61,7 @@ func (h *House) Browser() *Browser { return &Browser{h, map[string]string{}} }
 // As makes a user with a role, named like it, and signs them in.
 func (h *House) As(role access.Role) *Browser {
 	h.t.Helper()
-	fields := identity.UserFields{Username: string(role), Email: string(role) + "@example.com", Password: Password}
+	fields := people.UserFields{Username: string(role), Email: string(role) + "@example.com", Password: Password}
 	if _, err := h.App.Accounts.CreateUser(h.t.Context(), access.System(h.Site.ID), fields, role, false); err != nil {
 		h.t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/sessions"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/testkit/webtest"
@@ -51,12 +51,12 @@ func TestASignInEnds(t *testing.T) {
 	}
 	h.Advance(time.Hour)
 	if a := b.Get(h.At("")); a.Status != http.StatusSeeOther {
-		t.Errorf("after %s it still counts", identity.SignInLife)
+		t.Errorf("after %s it still counts", sessions.SignInLife)
 	}
 	b.SignIn("member_admin", webtest.Password)
-	h.Advance(identity.SignInIdle)
+	h.Advance(sessions.SignInIdle)
 	if a := b.Get(h.At("")); a.Status != http.StatusSeeOther {
-		t.Errorf("after %s without a request it still counts", identity.SignInIdle)
+		t.Errorf("after %s without a request it still counts", sessions.SignInIdle)
 	}
 	other := h.Browser()
 	b.SignIn("member_admin", webtest.Password)

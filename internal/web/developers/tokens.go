@@ -3,7 +3,7 @@ package developers
 import (
 	"net/http"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/tokens"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"
 	"holdfast/internal/web/kit"
@@ -16,11 +16,11 @@ func (p *pages) tokens(v *kit.Visit) error {
 		return err
 	}
 	var acts []kit.Link
-	if v.Can(access.ManageTokens) && len(list) < identity.MaxTokens {
+	if v.Can(access.ManageTokens) && len(list) < tokens.MaxTokens {
 		acts = append(acts, kit.Link{Text: "New token", Href: v.At("/developers/tokens/new")})
 	}
 	type view struct {
-		identity.APIToken
+		tokens.APIToken
 		Ended bool
 		Facts []kit.Fact
 	}
@@ -34,7 +34,7 @@ func (p *pages) tokens(v *kit.Visit) error {
 		May    bool
 		Empty  kit.Empty
 		Below  string
-	}{views, len(list) >= identity.MaxTokens, v.Can(access.ManageTokens), kit.Empty{
+	}{views, len(list) >= tokens.MaxTokens, v.Can(access.ManageTokens), kit.Empty{
 		Title: "There are no API tokens yet",
 		Text:  "A program that calls the API shows a token. It is made here, and its value is shown only once. A site has two at most: one that is in use, and one to replace it with.",
 		Act:   first(acts),
@@ -49,7 +49,7 @@ func first(acts []kit.Link) kit.Link {
 }
 
 // tokenFacts say what a token may do, and how long.
-func tokenFacts(v *kit.Visit, t identity.APIToken) []kit.Fact {
+func tokenFacts(v *kit.Visit, t tokens.APIToken) []kit.Fact {
 	expires := kit.Fact{Text: "Expires", Value: "Never"}
 	switch now := v.Now(); {
 	case t.ExpiresAt.IsZero():
@@ -119,7 +119,7 @@ func (p *pages) makeToken(v *kit.Visit) error {
 		return err
 	}
 	r := form.Reading()
-	in := identity.TokenFields{Name: r.Text("name"), Addresses: r.Items("addresses")}
+	in := tokens.TokenFields{Name: r.Text("name"), Addresses: r.Items("addresses")}
 	if form.Get("expires") != "never" {
 		if in.Expires = r.Day("expires_at"); in.Expires == nil {
 			r.Problems.Wrong("expires_at", "Give the last day of the token, or choose that it does not expire.")

@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"strings"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/sessions"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"
 )
@@ -74,7 +74,7 @@ func Tell(v *Visit, about string, facts []Fact) {
 }
 
 // Make makes the file of a page for somebody, without a browser. It is the file that they would get there. So is the error.
-func (f *Frame) Make(ctx context.Context, who identity.Visit, address string) (Made, error) {
+func (f *Frame) Make(ctx context.Context, who sessions.Visit, address string) (Made, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, f.Base+address, http.NoBody)
 	if err != nil {
 		return Made{}, err
@@ -94,7 +94,7 @@ func errNoFile() error {
 
 // maker takes the answer to a request that the program makes itself, for somebody whose rights count.
 type maker struct {
-	who    identity.Visit
+	who    sessions.Visit
 	header http.Header
 	body   bytes.Buffer
 	made   Made

@@ -19,7 +19,7 @@ import (
 	"sync"
 	"time"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/sessions"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"
 	"holdfast/internal/web/chart"
@@ -40,7 +40,7 @@ const MaxForm = 256 << 10
 
 // Config is what the frame needs.
 type Config struct {
-	SignIns *identity.SignIns
+	SignIns *sessions.SignIns
 	Log     *slog.Logger
 	Base    string // the address under which people reach the service, without a slash at its end
 	Profile string // protection-only or server-to-server, as it is shown
@@ -333,14 +333,14 @@ func (f *Frame) setCookie(w http.ResponseWriter, name, value string, life time.D
 // deviceLife is how long a browser is known as one in which somebody has signed in before.
 const deviceLife = 365 * 24 * time.Hour
 
-// SignIn checks a login and remembers the browser. The errors are those of identity.Sessions.Login.
+// SignIn checks a login and remembers the browser. The errors are those of sessions.Sessions.Login.
 func (f *Frame) SignIn(v *Visit, username, password, code string) error {
 	in := f.login(v, username, password, code)
 	cookie, device, err := f.SignIns.SignIn(v.R.Context(), in, v.R.UserAgent())
 	if err != nil {
 		return err
 	}
-	f.setCookie(v.W, f.cookieName(), cookie, identity.SignInLife)
+	f.setCookie(v.W, f.cookieName(), cookie, sessions.SignInLife)
 	f.setCookie(v.W, f.deviceName(), device, deviceLife)
 	return nil
 }
@@ -350,8 +350,8 @@ func (f *Frame) Prove(v *Visit, password, code string) error {
 	return f.SignIns.Prove(v.R.Context(), v.Visit, f.login(v, v.User.Username, password, code))
 }
 
-func (f *Frame) login(v *Visit, username, password, code string) identity.Login {
-	in := identity.Login{Username: username, Password: password, Code: code, Address: v.Address}
+func (f *Frame) login(v *Visit, username, password, code string) sessions.Login {
+	in := sessions.Login{Username: username, Password: password, Code: code, Address: v.Address}
 	if device, err := v.R.Cookie(f.deviceName()); err == nil {
 		in.Devices = []string{device.Value}
 	}
@@ -362,7 +362,7 @@ func (f *Frame) login(v *Visit, username, password, code string) identity.Login 
 func (f *Frame) ChangePassword(v *Visit, old, code, password string, endTokens bool) error {
 	cookie, err := f.SignIns.ChangePassword(v.R.Context(), v.Visit, f.login(v, v.User.Username, old, code), password, endTokens, v.R.UserAgent())
 	if err == nil {
-		f.setCookie(v.W, f.cookieName(), cookie, identity.SignInLife)
+		f.setCookie(v.W, f.cookieName(), cookie, sessions.SignInLife)
 	}
 	return err
 }

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/sessions"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/card"
 	"holdfast/internal/errs"
@@ -23,7 +23,7 @@ import (
 
 // Visit is one request, and who sends it.
 type Visit struct {
-	identity.Visit
+	sessions.Visit
 	W       http.ResponseWriter
 	R       *http.Request
 	Address string // the client's IP address
@@ -62,7 +62,7 @@ func (v *Visit) At(below string) string { return Path + "/sites/" + v.Site.Path 
 // LinkPath is where one-time links lead, with their secret behind it.
 const LinkPath = Path + "/password/"
 
-// LinkTo is the whole address of a one-time link (see identity.Links), to be shown to whoever made it.
+// LinkTo is the whole address of a one-time link (see links.Links), to be shown to whoever made it.
 func (f *Frame) LinkTo(secret string) string { return f.Base + LinkPath + secret }
 
 // linkLife is how long a browser keeps the secret of a one-time link that it has opened.

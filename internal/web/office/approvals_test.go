@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
@@ -29,12 +29,12 @@ func elsewhere(t *testing.T, h *webtest.House) (site merchant.Site, ada, bob *we
 	browsers := []*webtest.Browser{h.Browser(), h.Browser()}
 	for i, user := range []string{"ada", "bob"} {
 		made, err := h.App.Accounts.CreateUser(t.Context(), access.System(0),
-			identity.UserFields{Username: user, Email: user + "@example.com", Password: webtest.Password}, access.Operator, false)
+			people.UserFields{Username: user, Email: user + "@example.com", Password: webtest.Password}, access.Operator, false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if browsers[i].SignIn(user, webtest.Password); user == "ada" {
-			adaActor, _ = made.ActorAt(identity.Membership{})
+			adaActor, _ = made.ActorAt(people.Membership{})
 			adaActor.SiteID = site.ID
 		}
 	}

@@ -1,7 +1,7 @@
 package office
 
 import (
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
@@ -109,11 +109,11 @@ func (p *pages) makeSite(v *kit.Visit) error {
 
 // firstAdmin reads who shall manage a new site; nil where the form names nobody. What is wrong with them is told together with
 // what is wrong with the site, before anything is made.
-func firstAdmin(r *kit.Reading) *identity.UserFields {
+func firstAdmin(r *kit.Reading) *people.UserFields {
 	if r.Get("username") == "" && r.Get("email") == "" {
 		return nil
 	}
-	in := identity.UserFields{Username: r.Get("username"), Email: r.Get("email"), DisplayName: r.Get("display_name")}
+	in := people.UserFields{Username: r.Get("username"), Email: r.Get("email"), DisplayName: r.Get("display_name")}
 	if in.Email == "" {
 		r.Problems.Missing("email")
 		return &in
@@ -123,7 +123,7 @@ func firstAdmin(r *kit.Reading) *identity.UserFields {
 }
 
 // inviteAdmin invites the first member_admin of a site that was just made, and shows the one-time link.
-func (p *pages) inviteAdmin(v *kit.Visit, site merchant.Site, form *kit.Form, in identity.UserFields) error {
+func (p *pages) inviteAdmin(v *kit.Visit, site merchant.Site, form *kit.Form, in people.UserFields) error {
 	actor := v.Actor
 	actor.SiteID, actor.Ahead = site.ID, site.ClockAhead
 	data := madeSite{Site: site, Home: kit.Path + "/sites/" + site.Path, Email: in.Email, Sends: p.app.Mails.Transport != nil, Form: form}

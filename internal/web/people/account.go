@@ -4,9 +4,10 @@ import (
 	"net/http"
 	"strings"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/sessions"
 	"holdfast/internal/errs"
 	"holdfast/internal/lib/qr"
+	"holdfast/internal/notify/links"
 	"holdfast/internal/web/kit"
 )
 
@@ -33,7 +34,7 @@ var aboveAccount = []kit.Link{{Text: "Your account", Href: accountPath}}
 
 // browser is one in which somebody is signed in, as the page shows it.
 type browser struct {
-	identity.SignIn
+	sessions.SignIn
 	Name string
 	This bool
 }
@@ -116,7 +117,7 @@ func (p *pages) profile(v *kit.Visit) error {
 		if form, err = v.Form(); err != nil {
 			return err
 		}
-		mailed, err := p.app.Links.ChangeProfile(v.R.Context(), v.Visit, identity.Profile{Name: form.Get("display_name"), Email: form.Get("email")})
+		mailed, err := p.app.Links.ChangeProfile(v.R.Context(), v.Visit, links.Profile{Name: form.Get("display_name"), Email: form.Get("email")})
 		if ok, err := v.Took(form, err); err != nil {
 			return err
 		} else if ok && mailed {

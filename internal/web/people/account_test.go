@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/testkit/webtest"
 
@@ -27,7 +27,7 @@ func codeAt(t *testing.T, h *webtest.House, secret string) string {
 }
 
 // withSecondFactor gives a user a second factor, and returns its secret.
-func withSecondFactor(t *testing.T, h *webtest.House, user identity.User) (secret string) {
+func withSecondFactor(t *testing.T, h *webtest.House, user people.User) (secret string) {
 	t.Helper()
 	by := access.System(0)
 	secret, _, err := h.App.Accounts.BeginTwoFactor(t.Context(), by, user.ID)

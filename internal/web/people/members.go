@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"net/http"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/store"
@@ -35,7 +35,7 @@ var userColumns = []kit.Column{
 	{Name: "created", Title: "Since", Hidden: true},
 }
 
-func userCells(u identity.UserRow) []kit.Cell {
+func userCells(u people.UserRow) []kit.Cell {
 	return []kit.Cell{
 		kit.Words(u.DisplayName), kit.Words(u.Username), kit.Words(u.Email), {Text: kit.Say(u.Role()), Plain: string(u.Role())}, stateOf(u),
 		kit.YesNo(!u.TwoFactorConfirmedAt.IsZero()), kit.YesNo(u.Membership.CanSignOffPayout), kit.AtInstant(u.CreatedAt),
@@ -43,7 +43,7 @@ func userCells(u identity.UserRow) []kit.Cell {
 }
 
 // stateOf says whether somebody has come already.
-func stateOf(u identity.UserRow) kit.Cell {
+func stateOf(u people.UserRow) kit.Cell {
 	switch {
 	case !u.InvitedUntil.IsZero():
 		return kit.State("invited", "warn")
@@ -67,7 +67,7 @@ func (p *pages) members(v *kit.Visit) error {
 			Act: kit.Link{Text: "Invite somebody", Href: v.At(membersBelow + "/invite")},
 		},
 	}
-	data, err := p.readUsers(v, identity.UserFilter{SiteID: v.Site.ID}, &t, func(u identity.UserRow) kit.Row {
+	data, err := p.readUsers(v, people.UserFilter{SiteID: v.Site.ID}, &t, func(u people.UserRow) kit.Row {
 		return kit.Row{Href: v.At(membersBelow+"/") + idText(u.ID), Cells: userCells(u)}
 	})
 	if err != nil || data == nil {
@@ -81,7 +81,7 @@ func (p *pages) members(v *kit.Visit) error {
 
 // readUsers fills a table with people. It returns nil if it has answered with a file.
 func (p *pages) readUsers(
-	v *kit.Visit, filter identity.UserFilter, t *kit.Table, row func(identity.UserRow) kit.Row,
+	v *kit.Visit, filter people.UserFilter, t *kit.Table, row func(people.UserRow) kit.Row,
 ) (*listing, error) {
 	page, err := v.PageOf(userOrders, false)
 	if err != nil {
@@ -121,7 +121,7 @@ func (p *pages) inviteMember(v *kit.Visit) error {
 		if form, err = v.Form(); err != nil {
 			return err
 		}
-		in := identity.UserFields{Username: form.Get("username"), Email: form.Get("email"), DisplayName: form.Get("display_name")}
+		in := people.UserFields{Username: form.Get("username"), Email: form.Get("email"), DisplayName: form.Get("display_name")}
 		user, secret, err := p.app.Links.Invite(v.R.Context(), v.Actor, in, access.Role(form.Get("role")), form.Get("can_sign_off_payout") != "")
 		if ok, err := v.Took(form, err); err != nil {
 			return err
@@ -148,14 +148,14 @@ const rolesExplained = "Read only sees bookings, payments and exposure, and no s
 
 // invited says that an invitation is on its way. Where no mail goes out, and to operators, it shows the link, which whoever
 // invites then passes on.
-func (p *pages) invited(v *kit.Visit, user identity.User, secret, back, menu string) error {
+func (p *pages) invited(v *kit.Visit, user people.User, secret, back, menu string) error {
 	mailed := p.app.Mails.Sends()
 	if mailed && !v.Operator() {
 		return v.Done(back, "An invitation is on its way to %s.", user.Email)
 	}
 	return v.Show(p.Pages, "invited.html", kit.Page{
 		Title: "Invitation", Menu: menu, Path: []kit.Link{{Text: "People", Href: back}}, Data: struct {
-			User   identity.User
+			User   people.User
 			Link   string
 			Mailed bool
 			Back   string
@@ -164,12 +164,12 @@ func (p *pages) invited(v *kit.Visit, user identity.User, secret, back, menu str
 }
 
 // readMember reads one of the people of the site. Who is none of them is no page.
-func (p *pages) readMember(v *kit.Visit) (row identity.UserRow, err error) {
+func (p *pages) readMember(v *kit.Visit) (row people.UserRow, err error) {
 	id, err := v.ID("id")
 	if err != nil {
 		return row, err
 	}
-	list, err := p.app.Accounts.List(v.R.Context(), v.Actor, identity.UserFilter{SiteID: v.Site.ID, UserID: id}, store.Page{Number: 1, Size: 1, Offset: -1})
+	list, err := p.app.Accounts.List(v.R.Context(), v.Actor, people.UserFilter{SiteID: v.Site.ID, UserID: id}, store.Page{Number: 1, Size: 1, Offset: -1})
 	if err != nil {
 		return row, err
 	} else if len(list.Items) == 0 {
@@ -214,7 +214,7 @@ func (p *pages) member(v *kit.Visit) error {
 	})
 }
 
-func userFacts(u identity.UserRow) []kit.Fact {
+func userFacts(u people.UserRow) []kit.Fact {
 	state := stateOf(u)
 	second := "None"
 	if !u.TwoFactorConfirmedAt.IsZero() {

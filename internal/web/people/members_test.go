@@ -11,7 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
+	"holdfast/internal/account/sessions"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/notify/mail"
 	"holdfast/internal/store"
@@ -21,7 +22,7 @@ import (
 )
 
 // userOf finds a user by name.
-func userOf(t *testing.T, h *webtest.House, name string) identity.User {
+func userOf(t *testing.T, h *webtest.House, name string) people.User {
 	t.Helper()
 	u, err := h.App.Accounts.UserNamed(t.Context(), access.System(0), name)
 	if err != nil {
@@ -75,7 +76,7 @@ func TestAMemberIsInvitedAndEnters(t *testing.T) {
 	if a := boss.Post(again+"/invite", nil); a.Status != http.StatusSeeOther || len(linksIn(t, h)) != 2 {
 		t.Errorf("again: %d", a.Status)
 	}
-	h.Advance(identity.ProofLife)
+	h.Advance(sessions.ProofLife)
 	if a := boss.Get(h.At("/settings/people/invite")); !strings.HasPrefix(a.To, "/dashboard/prove") {
 		t.Errorf("an open browser invites without a password: %d", a.Status)
 	}
@@ -126,7 +127,7 @@ func TestOnlyWhoManagesPeopleChangesThem(t *testing.T) {
 	id := userOf(t, h, "member_admin").ID
 	people := func() int {
 		t.Helper()
-		list, err := h.App.Accounts.List(t.Context(), access.System(0), identity.UserFilter{}, store.Page{Number: 1, Size: 50, Offset: -1})
+		list, err := h.App.Accounts.List(t.Context(), access.System(0), people.UserFilter{}, store.Page{Number: 1, Size: 50, Offset: -1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"
 	"holdfast/internal/platform/secrets"
@@ -36,7 +36,7 @@ func (p *pages) everybody(v *kit.Visit) error {
 		Columns: append([]kit.Column{userColumns[0], {Name: "site", Title: "Site"}}, userColumns[1:]...),
 		Empty:   kit.Empty{Title: "There is nobody", Text: "Invite an operator, or somebody who manages a site."},
 	}
-	data, err := p.readUsers(v, identity.UserFilter{}, &t, func(u identity.UserRow) kit.Row {
+	data, err := p.readUsers(v, people.UserFilter{}, &t, func(u people.UserRow) kit.Row {
 		site := kit.Words("")
 		if u.SitePath != "" {
 			site = kit.Linked(u.SitePath, kit.Path+"/sites/"+u.SitePath+membersBelow)
@@ -62,7 +62,7 @@ func (p *pages) inviteOperator(v *kit.Visit) error {
 		if form, err = v.Form(); err != nil {
 			return err
 		}
-		in := identity.UserFields{Username: form.Get("username"), Email: form.Get("email"), DisplayName: form.Get("display_name")}
+		in := people.UserFields{Username: form.Get("username"), Email: form.Get("email"), DisplayName: form.Get("display_name")}
 		user, secret, err := p.app.Links.Invite(v.R.Context(), v.Actor, in, access.Operator, false)
 		if ok, err := v.Took(form, err); err != nil {
 			return err
@@ -79,13 +79,13 @@ func (p *pages) inviteOperator(v *kit.Visit) error {
 const maxSitesOfPerson = 100
 
 // readPerson reads a user, with a row for each of their sites.
-func (p *pages) readPerson(v *kit.Visit) ([]identity.UserRow, error) {
+func (p *pages) readPerson(v *kit.Visit) ([]people.UserRow, error) {
 	id, err := v.ID("id")
 	if err != nil {
 		return nil, err
 	}
 	page := store.Page{Number: 1, Size: maxSitesOfPerson, Offset: -1}
-	list, err := p.app.Accounts.List(v.R.Context(), v.Actor, identity.UserFilter{UserID: id}, page)
+	list, err := p.app.Accounts.List(v.R.Context(), v.Actor, people.UserFilter{UserID: id}, page)
 	if err == nil && len(list.Items) == 0 {
 		err = noPerson()
 	}

@@ -4,8 +4,9 @@ import (
 	"net/http"
 	"net/url"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
 	"holdfast/internal/errs"
+	"holdfast/internal/notify/links"
 	"holdfast/internal/web/kit"
 )
 
@@ -54,30 +55,30 @@ func (p *pages) link(v *kit.Visit) error {
 		} else if ok {
 			v.ForgetLink()
 			switch found.Kind {
-			case identity.Access:
+			case people.Access:
 				return v.Go(kit.Path + "/sites/" + found.Site.Path)
-			case identity.Address:
-				return v.Done(accountPath, "%s is your address now.", found.NewAddress())
+			case people.Address:
+				return v.Done(accountPath, "%s is your address now.", found.NewAddress)
 			}
 			return v.Done(kit.Path+"/sign-in?username="+url.QueryEscape(found.User.Username), "The password of %s is set. Sign in with it.", found.User.Username)
 		}
 	}
 	return v.Show(p.Pages, "link.html", kit.Page{Title: linkTitles[found.Kind], Data: struct {
-		identity.OpenLink
+		links.OpenLink
 		Form *kit.Form
 	}{found, form}})
 }
 
-var linkTitles = map[identity.LinkKind]string{
-	identity.Invitation: "Choose a password", identity.Reset: "Choose a new password", identity.Access: "You have access",
-	identity.Address: "Your new e-mail address",
+var linkTitles = map[people.LinkKind]string{
+	people.Invitation: "Choose a password", people.Reset: "Choose a new password", people.Access: "You have access",
+	people.Address: "Your new e-mail address",
 }
 
-func (p *pages) useLink(v *kit.Visit, found identity.OpenLink, secret string, form *kit.Form) error {
+func (p *pages) useLink(v *kit.Visit, found links.OpenLink, secret string, form *kit.Form) error {
 	switch found.Kind {
-	case identity.Access:
+	case people.Access:
 		return p.app.Links.Accept(v.R.Context(), secret)
-	case identity.Address:
+	case people.Address:
 		return p.app.Links.Confirm(v.R.Context(), secret, v.Address)
 	}
 	if err := same(form); err != nil {

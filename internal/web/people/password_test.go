@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/people"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/notify/mail"
 	"holdfast/internal/store"
@@ -120,7 +120,7 @@ func TestAnotherSiteIsTakenUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := identity.UserFields{Username: "finance", Email: "finance@example.com"}
+	in := people.UserFields{Username: "finance", Email: "finance@example.com"}
 	_, secret, err := h.App.Links.Invite(t.Context(), access.System(site.ID), in, access.MemberAdmin, false)
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/sessions"
 	"holdfast/internal/book/bookings"
 	"holdfast/internal/book/imports"
 	"holdfast/internal/book/paymentfile"
@@ -36,7 +36,7 @@ func worked(t *testing.T, h *webtest.House) {
 		var err error
 		if more, err = h.App.ImportFiles.Next(t.Context(), func(file io.Reader) iter.Seq2[imports.ImportedPayment, error] {
 			return paymentfile.Read(file, nil)
-		}, identity.Standing); err != nil {
+		}, sessions.Standing); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/account/identity"
+	"holdfast/internal/account/tokens"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/merchant"
@@ -59,7 +59,7 @@ func TestTheOverviewSaysWhatIsProtectedAndWhatNeedsAttention(t *testing.T) {
 		t.Fatal(err)
 	}
 	actor := access.Actor{SiteID: h.Site.ID, UserID: admin.ID, Username: admin.Username, Role: access.MemberAdmin, Ahead: h.Actor.Ahead}
-	if _, _, err := h.App.Tokens.Create(t.Context(), actor, identity.TokenFields{Name: &name, Expires: &expires}); err != nil {
+	if _, _, err := h.App.Tokens.Create(t.Context(), actor, tokens.TokenFields{Name: &name, Expires: &expires}); err != nil {
 		t.Fatal(err)
 	}
 	address := "https://receiver.example/hook"

@@ -1,0 +1,34 @@
+package people
+
+import (
+	"regexp"
+	"strings"
+
+	"holdfast/internal/domain/check"
+	"holdfast/internal/errs"
+)
+
+var username = regexp.MustCompile(`^[a-z0-9][a-z0-9._@+-]{1,59}$`)
+
+// UserFields are the fields of a new user. Package auth checks password and role.
+type UserFields struct {
+	Problems    errs.Problems
+	Username    string
+	Email       string
+	DisplayName string // "" for the user name
+	Password    string
+}
+
+// Check adds to p what is wrong with the fields, and returns them as they are stored.
+func (f UserFields) Check(p *errs.Problems) UserFields {
+	f.Username = strings.ToLower(f.Username)
+	if !username.MatchString(f.Username) {
+		p.Wrong("username", "A user name has 2 to 60 letters, digits and . _ @ + -, and begins with a letter or a digit.")
+	}
+	check.Email(p, "email", f.Email)
+	if f.DisplayName == "" {
+		f.DisplayName = f.Username
+	}
+	check.Line(p, "display_name", f.DisplayName)
+	return f
+}

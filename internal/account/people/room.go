@@ -1,0 +1,17 @@
+package people
+
+import (
+	"holdfast/internal/platform/secrets"
+	"holdfast/internal/platform/sites"
+	"io"
+	"log/slog"
+)
+
+// Room is what the use cases of people share.
+type Room struct {
+	*sites.DB
+	Vault  *secrets.Vault
+	Random io.Reader            // for tokens, keys and codes
+	Cost   secrets.PasswordCost // of hashing a password
+	Log    *slog.Logger
+}

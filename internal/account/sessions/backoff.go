@@ -1,0 +1,39 @@
+package sessions
+
+import "time"
+
+// The numbers of Backoff: a user who mistypes does not have to wait, and an attacker gets about a hundred tries a
+// day.
+const (
+	freeFailures = 4
+	maxBackoff   = 15 * time.Minute
+)
+
+// AttackFailures is how many failures of one account from anywhere, or of one address for any account, look like an attack.
+const AttackFailures = 20
+
+// Backoff is how long the next login has to wait after a number of failed logins in a row: not at all up to four
+// failures, one second after the fifth, and then twice as long each time, up to 15 minutes. An earlier attempt is
+// refused without a look at the password.
+//
+// Callers count failures by the pair of account and address, so that nobody can hold up somebody else: a stranger who
+// guesses waits, and the owner of the account, at another address, does not. A device that has logged in before is counted
+// alone. Names that do not exist are counted in the same way: otherwise the wait would show which names exist. A wrong second
+// factor is a failure, too. A success clears the counts.
+func Backoff(failures int) time.Duration { return backoff(failures, freeFailures) }
+
+// BackoffUnderAttack is Backoff without free failures. It is for an account that is guessed at from many addresses, and for
+// an address that guesses at many accounts: each pair gets one try before it waits. So whoever has not failed yet is never
+// held up, not even at an address that all clients share.
+func BackoffUnderAttack(failures int) time.Duration { return backoff(failures, 0) }
+
+func backoff(failures, free int) time.Duration {
+	wait := time.Second
+	if failures <= free {
+		return 0
+	}
+	for n := free + 1; n < failures && wait < maxBackoff; n++ {
+		wait *= 2
+	}
+	return min(wait, maxBackoff)
+}

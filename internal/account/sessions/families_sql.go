@@ -1,0 +1,91 @@
+package sessions
+
+import (
+	"errors"
+	"time"
+
+	"holdfast/internal/account/credentials"
+	"holdfast/internal/account/people"
+	"holdfast/internal/store"
+)
+
+// family is the refresh tokens that came from one login which asked for rotation. The zero family stands for a login that
+// did not.
+type family struct {
+	ID        string // the hash of Secret
+	Secret    string // only its refresh tokens have it; the database does not
+	Number    int64  // of the present token
+	RotatedAt time.Time
+}
+
+// insertFamily stores a family whose first token is issued now.
+func insertFamily(tx *store.Tx, userID int64, f family) error {
+	_, err := tx.Exec(`INSERT INTO refresh_families (user_id, id, number, rotated_at) VALUES ($1, $2, $3, $4)`,
+		userID, f.ID, f.Number, store.Micros(f.RotatedAt))
+	return err
+}
+
+// lockFamily reads a family and keeps it from all other writes until this one ends. If it has ended, lockFamily returns
+// store.ErrNotFound.
+func lockFamily(tx *store.Tx, userID int64, id string) (family, error) {
+	f := family{ID: id}
+	var rotated int64
+	err := tx.Row(`UPDATE refresh_families SET number = number WHERE user_id = $1 AND id = $2 RETURNING number, rotated_at`,
+		[]any{userID, id}, &f.Number, &rotated)
+	f.RotatedAt = store.Instant(rotated)
+	return f, err
+}
+
+// setFamily stores the number of the present token of a family, and when it was issued.
+func setFamily(tx *store.Tx, userID int64, f family) error {
+	return store.ExecOne(tx, `UPDATE refresh_families SET number = $3, rotated_at = $4 WHERE user_id = $1 AND id = $2`,
+		userID, f.ID, f.Number, store.Micros(f.RotatedAt))
+}
+
+// familyStands reports whether the family of a JWT has not ended. It is true for a JWT without a family.
+func familyStands(tx *store.Tx, c credentials.Claims) (stands bool, err error) {
+	if c.FamilyID() == "" {
+		return true, nil
+	}
+	err = tx.Row(`SELECT EXISTS (SELECT 1 FROM refresh_families WHERE user_id = $1 AND id = $2)`,
+		[]any{c.UserID, c.FamilyID()}, &stands)
+	return stands, err
+}
+
+// endFamily ends a family with all its access tokens. It does nothing if the family has ended already.
+func endFamily(tx *store.Tx, userID int64, id string) error {
+	_, err := tx.Exec(`DELETE FROM refresh_families WHERE user_id = $1 AND id = $2`, userID, id)
+	return err
+}
+
+// endFamilies ends all families of a user.
+func endFamilies(tx *store.Tx, userID int64) error {
+	_, err := tx.Exec(`DELETE FROM refresh_families WHERE user_id = $1`, userID)
+	return err
+}
+
+// makeRoom ends the families of a user that were last rotated at an instant or before, and those beyond a number: of these
+// the ones that were not used for the longest time.
+func makeRoom(tx *store.Tx, userID int64, unused time.Time, keep int) error {
+	_, err := tx.Exec(`DELETE FROM refresh_families WHERE user_id = $1 AND (rotated_at <= $2 OR id IN (
+			SELECT f.id FROM refresh_families f WHERE f.user_id = $1 ORDER BY f.rotated_at DESC, f.id LIMIT 1000 OFFSET $3))`,
+		userID, store.Micros(unused), keep)
+	return err
+}
+
+// ChangePassword stores the hash of a new password, and ends all access tokens, refresh tokens, sign-ins and links of the user.
+func ChangePassword(tx *store.Tx, userID int64, hash string) error {
+	if err := people.SetPasswordHash(tx, userID, hash); err != nil {
+		return err
+	}
+	return errors.Join(endFamilies(tx, userID), endSignIns(tx, userID), people.EndPasswordLinks(tx, userID))
+}
+
+// endGeneration ends the refresh tokens of a generation with all that came from them. If they have ended already, it returns
+// store.ErrNotFound.
+func endGeneration(tx *store.Tx, userID, generation int64) error {
+	if err := people.EndRefresh(tx, userID, generation); err != nil {
+		return err
+	}
+	return errors.Join(endFamilies(tx, userID), endSignIns(tx, userID))
+}

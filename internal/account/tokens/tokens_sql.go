@@ -1,0 +1,160 @@
+package tokens
+
+import (
+	"cmp"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"holdfast/internal/domain/access"
+	"holdfast/internal/platform/sites"
+	"holdfast/internal/store"
+)
+
+const tokenColumns = `site_id, id, user_id, name, secret_hash, last_used_at, expires_at, created_at, updated_at,
+	abilities, addresses`
+
+func scanToken(scan func(dest ...any) error) (APIToken, error) {
+	var t APIToken
+	var used, expires sql.NullInt64
+	var created, updated int64
+	var limits Limits
+	err := scan(&t.SiteID, &t.ID, &t.UserID, &t.Name, &t.SecretHash, &used, &expires, &created, &updated,
+		&limits.Abilities, &limits.Addresses)
+	if err == nil {
+		err = limits.Read(&t)
+	}
+	t.LastUsedAt, t.ExpiresAt = store.MaybeInstant(used), store.MaybeInstant(expires)
+	t.CreatedAt, t.UpdatedAt = store.Instant(created), store.Instant(updated)
+	return t, err
+}
+
+// Limits are the columns of what a token is limited to.
+type Limits struct{ Abilities, Addresses string }
+
+// Read sets the limits of a token.
+func (l Limits) Read(t *APIToken) error {
+	t.Abilities = access.ParseAbilities(l.Abilities)
+	for _, text := range strings.Fields(l.Addresses) {
+		network, ok := access.ParseNetwork(text)
+		if !ok {
+			return fmt.Errorf("the addresses of the API token %d cannot be read", t.ID)
+		}
+		t.Networks = append(t.Networks, network)
+	}
+	return nil
+}
+
+// InsertToken stores a new API token and returns it with its id. The schema does not limit how many tokens a site has,
+// so the caller has locked the site (sites.Lock) and counted them.
+func InsertToken(tx *store.Tx, t APIToken) (APIToken, error) {
+	t.CreatedAt, t.UpdatedAt = tx.Now, tx.Now
+	err := tx.Row(`INSERT INTO api_tokens (site_id, user_id, name, secret_hash, expires_at, created_at, updated_at,
+			abilities, addresses)
+		VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8) RETURNING id`,
+		[]any{t.SiteID, t.UserID, t.Name, t.SecretHash, store.MaybeMicros(t.ExpiresAt), store.Micros(tx.Now),
+			t.Abilities.String(), strings.Join(t.NetworkTexts(), " ")}, &t.ID)
+	return t, err
+}
+
+// CountTokens counts the API tokens of a site, expired ones included.
+func CountTokens(tx *store.Tx, siteID int64) (n int, err error) {
+	err = tx.Row(`SELECT COUNT(*) FROM api_tokens WHERE site_id = $1`, []any{siteID}, &n)
+	return n, err
+}
+
+// TokensOf reads all API tokens of a site, in order of their ids.
+func TokensOf(tx *store.Tx, siteID int64) ([]APIToken, error) {
+	var tokens []APIToken
+	err := tx.Each(`SELECT `+tokenColumns+` FROM api_tokens WHERE site_id = $1 ORDER BY id`, []any{siteID},
+		func(scan func(dest ...any) error) error {
+			t, err := scanToken(scan)
+			tokens = append(tokens, t)
+			return err
+		})
+	return tokens, err
+}
+
+// SiteOfToken reads the path of the site that an API token is for, or returns store.ErrNotFound.
+func SiteOfToken(tx *store.Tx, id int64) (path string, err error) {
+	err = tx.Row(`SELECT s.path FROM api_tokens t JOIN sites s ON s.id = t.site_id WHERE t.id = $1`, []any{id}, &path)
+	return path, err
+}
+
+// DeleteTokensOfUser removes the API tokens of a site that act as a user, and returns their ids in order.
+func DeleteTokensOfUser(tx *store.Tx, siteID, userID int64) (ids []int64, err error) {
+	err = tx.Each(`DELETE FROM api_tokens WHERE site_id = $1 AND user_id = $2 RETURNING id`, []any{siteID, userID},
+		func(scan func(dest ...any) error) error {
+			var id int64
+			err := scan(&id)
+			ids = append(ids, id)
+			return err
+		})
+	slices.Sort(ids)
+	if err == nil && len(ids) > 0 {
+		err = sites.Changed(tx, siteID)
+	}
+	return ids, err
+}
+
+// DeleteTokensEverywhere removes the API tokens that act as a user on all sites, and returns them in order of their ids.
+func DeleteTokensEverywhere(tx *store.Tx, userID int64) (ended []APIToken, err error) {
+	if err := ChangedForTokensOf(tx, userID); err != nil {
+		return nil, err
+	}
+	err = tx.Each(`DELETE FROM api_tokens WHERE user_id = $1 RETURNING `+tokenColumns, []any{userID},
+		func(scan func(dest ...any) error) error {
+			t, err := scanToken(scan)
+			ended = append(ended, t)
+			return err
+		})
+	slices.SortFunc(ended, func(a, b APIToken) int { return cmp.Compare(a.ID, b.ID) })
+	return ended, err
+}
+
+// deleteToken removes one API token of a site, or returns store.ErrNotFound.
+func deleteToken(tx *store.Tx, siteID, id int64) error {
+	n, err := tx.Exec(`DELETE FROM api_tokens WHERE site_id = $1 AND id = $2`, siteID, id)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return store.ErrNotFound
+	}
+	return sites.Changed(tx, siteID)
+}
+
+// deleteTokens removes all API tokens of a site.
+func deleteTokens(tx *store.Tx, siteID int64) error {
+	if _, err := tx.Exec(`DELETE FROM api_tokens WHERE site_id = $1`, siteID); err != nil {
+		return err
+	}
+	return sites.Changed(tx, siteID)
+}
+
+// TouchToken records when a token was used, unless a use after unlessAfter is recorded already.
+func TouchToken(tx *store.Tx, siteID, id int64, used, unlessAfter time.Time) error {
+	_, err := tx.Exec(`UPDATE api_tokens SET last_used_at = $3
+		WHERE site_id = $1 AND id = $2 AND (last_used_at IS NULL OR last_used_at <= $4)`,
+		siteID, id, store.Micros(used), store.Micros(unlessAfter))
+	return err
+}
+
+// ChangedForTokensOf is sites.Changed for all sites on which API tokens act as a user.
+func ChangedForTokensOf(tx *store.Tx, userID int64) error {
+	var ids []int64
+	err := tx.Each(`SELECT DISTINCT site_id FROM api_tokens WHERE user_id = $1 ORDER BY site_id`, []any{userID}, func(scan func(dest ...any) error) error {
+		var id int64
+		err := scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	for _, id := range ids {
+		if err == nil {
+			err = sites.Changed(tx, id)
+		}
+	}
+	return err
+}

@@ -1,0 +1,164 @@
+package links
+
+import (
+	"context"
+	"errors"
+	"holdfast/internal/account/sessions"
+	"strings"
+
+	"holdfast/internal/account/people"
+	"holdfast/internal/account/tokens"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/audit"
+	"holdfast/internal/platform/secrets"
+	"holdfast/internal/store"
+)
+
+// Invite gives somebody access to the actor's site, or with the role operator to everything, and makes a one-time link for them.
+// The link is mailed in the same write; secret is what it ends with (see Links.Choose).
+//
+// A new user chooses a password with it. A user of another site is known by user name and e-mail address together, if the address is
+// proven: they get access at once, and a link that only leads to signing in. So whoever invites learns nothing about them, can set
+// nobody's password, and lets in nobody whom another site has made up. Of the fields, Password is ignored.
+func (l *Links) Invite(
+	ctx context.Context, actor access.Actor, in people.UserFields, role access.Role, mayPayOut bool,
+) (user people.User, secret string, err error) {
+	if err := actor.Require(access.ManageMembers); err != nil {
+		return user, "", err
+	}
+	problems := in.Problems.Clone()
+	if in.Email == "" {
+		problems.Wrong("email", "is needed")
+	}
+	in = in.Check(&problems)
+	sessions.NoteFault(&problems, sessions.MayGive(actor, role))
+	if role != access.Operator && actor.SiteID == 0 {
+		problems.Wrong("role", "On no site there are operators alone.")
+	}
+	if err := problems.Err(); err != nil {
+		return user, "", err
+	}
+	err = l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) (err error) {
+		kind, by := people.Invitation, actor
+		if role == access.Operator {
+			by = audit.OfDeployment(actor)
+		}
+		if user, kind, err = l.invitee(tx, by, in, role); err != nil {
+			return err
+		}
+		if role != access.Operator {
+			err = people.SetMembership(tx, people.Membership{SiteID: by.SiteID, UserID: user.ID, Role: role, CanSignOffPayout: mayPayOut})
+			if err != nil {
+				return err
+			}
+		}
+		secret, err = l.make(tx, user, people.Link{Kind: kind, SiteID: by.SiteID}, people.LinkMail{SiteID: by.SiteID, By: nameOf(actor)})
+		if err != nil {
+			return err
+		}
+		return audit.Record(tx, by, "user.invite", sessions.UserObject(user.ID), nil, sessions.AuditedUser{
+			Username: user.Username, Email: in.Email, Role: string(role), CanSignOffPayout: mayPayOut,
+		})
+	})
+	return user, secret, err
+}
+
+// invitee finds or makes the user of an invitation, and says which kind of link they need.
+func (l *Links) invitee(tx *store.Tx, by access.Actor, in people.UserFields, role access.Role) (people.User, people.LinkKind, error) {
+	fresh := people.User{
+		Username: in.Username, Email: in.Email, DisplayName: in.DisplayName, PasswordHash: l.Cost.Decoy(), Operator: role == access.Operator,
+		Proven: l.proves(by),
+	}
+	user, err := people.UserNamed(tx, in.Username)
+	if errors.Is(err, store.ErrNotFound) {
+		user, err = people.InsertUser(tx, fresh)
+		return user, people.Invitation, err
+	} else if err != nil {
+		return user, "", err
+	}
+	members, err := people.MembershipsOf(tx, user.ID)
+	if err != nil {
+		return user, "", err
+	}
+	if secrets.NoPassword(user.PasswordHash) && len(members) == 0 && !user.Operator { // they never came, and are expected nowhere
+		fresh.ID = user.ID
+		// What went to another address must not open the account of this one.
+		return fresh, people.Invitation, errors.Join(people.EndPasswordLinks(tx, user.ID), people.ReuseUser(tx, fresh), tokens.ChangedForTokensOf(tx, user.ID))
+	}
+	for _, m := range members {
+		if m.SiteID == by.SiteID && role != access.Operator {
+			return user, "", errs.WrongField("username", "This user has access already.")
+		}
+	}
+	if role == access.Operator || !strings.EqualFold(user.Email, in.Email) || !user.Proven {
+		return user, "", errs.WrongField("username", "This user name is taken.")
+	}
+	return user, people.Access, nil
+}
+
+// proves says whether the link of an invitation opens an account for the right person alone: it is mailed, and whoever invites does not
+// see it. The operator sees it, and answers for whom they give it to.
+func (l *Links) proves(by access.Actor) bool { return l.mails.Sends() || by.Can(access.ManageUsers) }
+
+// InviteAgain makes a new link for somebody who was invited to the actor's site and has no password yet. The links before it end.
+// The error is NotPossible for whoever has a password.
+func (l *Links) InviteAgain(ctx context.Context, actor access.Actor, userID int64) (user people.User, secret string, err error) {
+	if err := actor.Require(access.ManageMembers); err != nil {
+		return user, "", err
+	}
+	err = l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
+		user, err = people.UserByID(tx, userID)
+		if err != nil {
+			return people.UnknownUser(err)
+		}
+		kind, by := people.Invitation, actor
+		if user.Operator {
+			by = audit.OfDeployment(actor)
+			if err := actor.Require(access.ManageUsers); err != nil {
+				return err
+			}
+		} else if kind, err = l.kindAgain(tx, actor.SiteID, user); err != nil {
+			return err
+		}
+		if !secrets.NoPassword(user.PasswordHash) {
+			return errs.NotPossibleBecause("has_password", "This person already has a password. They can reset it on the sign-in page.")
+		}
+		secret, err = l.make(tx, user, people.Link{Kind: kind, SiteID: by.SiteID}, people.LinkMail{SiteID: by.SiteID, By: nameOf(actor)})
+		if err == nil && kind == people.Invitation { // the links before this one have ended: this one opens the account
+			err = people.UnknownUser(people.SetProven(tx, user, l.proves(actor)))
+		}
+		if err != nil {
+			return err
+		}
+		return audit.Record(tx, by, "user.invite", sessions.UserObject(user.ID), nil, sessions.AuditedUser{Username: user.Username, Email: user.Email})
+	})
+	return user, secret, err
+}
+
+// kindAgain says which link a user gets who was invited to a site. Who was invited to another site, too, chooses the password
+// with the link of that one: otherwise the people of one site could take over an account of another.
+func (l *Links) kindAgain(tx *store.Tx, siteID int64, user people.User) (people.LinkKind, error) {
+	members, err := people.MembershipsOf(tx, user.ID)
+	if err != nil {
+		return "", err
+	}
+	kind, here := people.Invitation, false
+	for _, m := range members {
+		if m.SiteID != siteID {
+			kind = people.Access
+		}
+		here = here || m.SiteID == siteID
+	}
+	if !here {
+		return "", people.UnknownUser(store.ErrNotFound)
+	}
+	return kind, nil
+}
+
+func nameOf(actor access.Actor) string {
+	if actor.DisplayName != "" {
+		return actor.DisplayName
+	}
+	return actor.Username
+}

@@ -1,0 +1,252 @@
+// Package links makes one-time links and lets people use them: invitations, forgotten passwords and new addresses. Where mails go
+// out, they go by mail; elsewhere whoever invites is shown the link. The tables belong to people. Begin reading at Links.
+package links
+
+import (
+	"context"
+	"errors"
+	"holdfast/internal/account/sessions"
+	"holdfast/internal/notify/mail"
+	"strings"
+	"unicode/utf8"
+
+	"holdfast/internal/account/people"
+	"holdfast/internal/book/merchants"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/check"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/errs"
+	"holdfast/internal/platform/audit"
+	"holdfast/internal/platform/leases"
+	"holdfast/internal/platform/secrets"
+	"holdfast/internal/store"
+)
+
+// Links makes one-time links and lets people use them: invitations and forgotten passwords.
+type Links struct {
+	*people.Room
+	mails    *mail.Mails
+	sessions *sessions.Sessions // passwords wait to be hashed with those of logins
+}
+
+// NewLinks makes the use cases.
+func NewLinks(s *sessions.Sessions, mails *mail.Mails) *Links {
+	return &Links{s.Room, mails, s}
+}
+
+// make makes a link for a user, ends the older ones like it, and has it mailed if the user has an e-mail address.
+func (l *Links) make(tx *store.Tx, user people.User, link people.Link, mail people.LinkMail) (secret string, err error) {
+	if secret, err = secrets.NewSecret(l.Random); err != nil {
+		return "", err
+	}
+	life := people.InvitationLife
+	if link.Kind == people.Reset || link.Kind == people.Address {
+		life = people.ResetLife
+	}
+	link.UserID, link.Hash, link.MadeAt, link.EndsAt = user.ID, secrets.HashSecret(secret), tx.Now, tx.Now.Add(life)
+	if link.Sealed, err = l.Vault.Seal(secret, secrets.PlaceOf(sessions.SealedLink, link.Hash)); err != nil {
+		return "", err
+	}
+	if err = people.EndLinksLike(tx, link); err == nil {
+		err = people.InsertLink(tx, link)
+	}
+	if err != nil || user.Email == "" {
+		return secret, err
+	}
+	mail.Kind, mail.Hash = link.Kind, link.Hash
+	mail.Address, mail.Name, mail.Username = user.Email, user.DisplayName, user.Username
+	return secret, l.mails.WriteTo(tx, mail)
+}
+
+// Secret is the secret of an open link with a hash, for the mail that has the link. It is "" where the link has ended.
+func (l *Links) Secret(ctx context.Context, hash string) (secret string, err error) {
+	var link people.Link
+	err = l.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
+		link, err = people.OpenLink(tx, hash)
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return "", nil
+	} else if err != nil {
+		return "", err
+	}
+	return l.Vault.Open(link.Sealed, secrets.PlaceOf(sessions.SealedLink, link.Hash))
+}
+
+// OpenLink is a link as its owner sees it.
+type OpenLink struct {
+	people.Link
+	User people.User
+	Site merchant.Site // of an invitation to one; else zero
+}
+
+// Look reads the open link with a secret. The error is a fault of the kind SettingNotFound if it was used or has ended.
+func (l *Links) Look(ctx context.Context, secret string) (found OpenLink, err error) {
+	err = l.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
+		if found.Link, err = people.OpenLink(tx, secrets.HashSecret(secret)); err != nil {
+			return noLink(err)
+		}
+		if found.User, err = people.UserByID(tx, found.UserID); err != nil || found.SiteID == 0 {
+			return err
+		}
+		found.Site, err = merchants.Site(tx, found.SiteID)
+		return err
+	})
+	return found, err
+}
+
+// Choose sets the password of the user of a link, and uses it up. It ends all sessions and all other links of the user; the
+// second factor stays. The errors are those of Look, Invalid about the field `password`, and those of a login where too many come at once.
+func (l *Links) Choose(ctx context.Context, secret, password, address string) error {
+	found, err := l.Look(ctx, secret)
+	if err != nil {
+		return err
+	}
+	if found.Kind == people.Access || found.Kind == people.Address {
+		return noLink(store.ErrNotFound)
+	}
+	user := found.User
+	hash, err := l.hash(ctx, secret, password, address)
+	if err != nil {
+		return err
+	}
+	by := access.Actor{UserID: user.ID, Username: user.Username, DisplayName: user.DisplayName, Address: address}
+	return l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
+		if err := people.UseLink(tx, found.Hash); err != nil {
+			return noLink(err)
+		}
+		// Who has mistyped the old password need not wait with the new one.
+		if err := errors.Join(sessions.ChangePassword(tx, user.ID, hash), sessions.ForgetFailures(tx, user.Username, address)); err != nil {
+			return people.UnknownUser(err)
+		}
+		if found.Kind == people.Reset { // it is in the mail alone
+			user.PasswordHash = hash
+			if err := people.SetProven(tx, user, true); err != nil {
+				return people.UnknownUser(err)
+			}
+		}
+		shape := sessions.AuditedUser{Username: user.Username}
+		return audit.Record(tx, by, "user.password_by_link", sessions.UserObject(user.ID), shape, shape)
+	})
+}
+
+// hash hashes a password when it is its turn: one link can be sent many times at once.
+func (l *Links) hash(ctx context.Context, secret, password, address string) (string, error) {
+	if err := secrets.CheckBounds(password); err != nil {
+		return "", err
+	}
+	release, err := l.sessions.AwaitStranger(ctx, address)
+	if err != nil {
+		return "", err
+	}
+	defer release()
+	if _, err := l.Look(ctx, secret); err != nil { // somebody may have used the link meanwhile
+		return "", err
+	}
+	return l.Cost.HashPassword(password)
+}
+
+// Accept uses up a link of the kind Access. The errors are those of Look.
+func (l *Links) Accept(ctx context.Context, secret string) error {
+	return l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
+		link, err := people.OpenLink(tx, secrets.HashSecret(secret))
+		if err == nil && link.Kind != people.Access {
+			err = store.ErrNotFound
+		}
+		if err != nil {
+			return noLink(err)
+		}
+		return noLink(people.UseLink(tx, link.Hash))
+	})
+}
+
+// Ask notes that somebody has forgotten the password of a user name or of an e-mail address. It does not look whether there is
+// such an account: a job does that (see Answer). So answer and work are the same for every name. An address that asks too
+// often gets errs.TooMany.
+func (l *Links) Ask(ctx context.Context, name, address string) error {
+	name = strings.ToLower(strings.TrimSpace(name))
+	if name == "" {
+		return errs.WrongField("name", "Give your user name or your e-mail address.")
+	}
+	if !utf8.ValidString(name) || utf8.RuneCountInString(name) > check.MaxText {
+		return errs.WrongField("name", "This is no user name and no e-mail address.")
+	}
+	ofName, ofAddress := "asked:"+name, "asks:"+sessions.AddressGroup(address)
+	return l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
+		wait, err := sessions.CountAsk(tx, ofAddress, people.AsksOfAddress)
+		if err != nil {
+			return err
+		} else if wait > 0 {
+			refused := errs.New(errs.TooMany, "There were too many requests from your network. Try again in an hour.")
+			refused.RetryAfter = wait
+			return refused
+		}
+		if wait, err = sessions.CountAsk(tx, ofName, people.AsksOfName); err != nil || wait > 0 {
+			return err
+		}
+		return people.NoteAsked(tx, name, address)
+	})
+}
+
+// Answer sends links to those who have forgotten their passwords, a bounded number in each call. A name without an account gets
+// nothing. It returns more if there may be some left.
+func (l *Links) Answer(ctx context.Context) (more bool, err error) {
+	var names []string
+	err = l.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
+		names, err = people.NamesAsked(tx, people.AskBatch)
+		return err
+	})
+	for _, name := range names {
+		if err == nil {
+			err = l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error { return l.answer(tx, name) })
+		}
+	}
+	return len(names) == people.AskBatch, err
+}
+
+func (l *Links) answer(tx *store.Tx, name string) error {
+	asked, err := people.TakeAsked(tx, name)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	} else if err != nil || tx.Now.Sub(asked) > people.AskLife { // the job has not run for long: nobody waits any more
+		return err
+	}
+	users, err := people.UsersAsked(tx, name, people.AskedUsers)
+	if err != nil {
+		return err
+	}
+	for _, user := range users {
+		mail := people.LinkMail{}
+		if !user.Operator {
+			memberships, err := people.MembershipsOf(tx, user.ID)
+			if err != nil {
+				return err
+			}
+			if len(memberships) == 0 { // there is nothing that the account could be used for
+				continue
+			}
+			mail.SiteID = memberships[0].SiteID
+		}
+		if user.Email == "" { // nobody knows where to write to
+			continue
+		}
+		if _, err := l.make(tx, user, people.Link{Kind: people.Reset}, mail); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Forget removes a number of links that have ended. more: there may be some left.
+func (l *Links) Forget(ctx context.Context) (more bool, err error) {
+	err = l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
+		n, err := people.ForgetLinks(tx, leases.ForgetAtOnce)
+		more = n == leases.ForgetAtOnce
+		return err
+	})
+	return more, err
+}
+
+func noLink(err error) error {
+	return store.NotFoundAs(errs.SettingNotFound, err, "This link was used already, or its time is over.")
+}

@@ -1,0 +1,27 @@
+package apptest
+
+import (
+	"testing"
+
+	"holdfast/internal/account/sessions"
+	"holdfast/internal/errs"
+)
+
+// Enters signs somebody in to the dashboard, and returns the cookie.
+func Enters(t *testing.T, h *House, name, browser string) string {
+	t.Helper()
+	in := sessions.Login{Username: name, Password: GoodPassword, Address: "192.0.2.7"}
+	cookie, device, err := h.SignIns.SignIn(t.Context(), in, browser)
+	if err != nil || device == "" {
+		t.Fatalf("signing %s in: %v", name, err)
+	}
+	return cookie
+}
+
+// Visits wants a kind of answer to a request with a cookie.
+func Visits(t *testing.T, h *House, cookie, path string, want errs.Kind, doing string) sessions.Visit {
+	t.Helper()
+	v, err := h.SignIns.Visit(t.Context(), path, cookie, "192.0.2.9")
+	WantKind(t, err, want, doing)
+	return v
+}
