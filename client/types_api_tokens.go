@@ -12,9 +12,9 @@ type Token struct {
 	TokenableID int64 `json:"tokenable_id"`
 	// The name of the token.
 	Name string `json:"name"`
-	// What the token may do at most. Empty means all that the person who made it may do.
+	// What the token may do at most. Empty means all permissions of its creator.
 	Abilities []string `json:"abilities"`
-	// Networks from which the token may be used. Empty means from anywhere.
+	// Networks from which the token can be used. Empty means anywhere.
 	Addresses []string `json:"addresses"`
 	// The last use, to the minute. Null before the first use.
 	LastUsedAt *string `json:"last_used_at"`
@@ -28,21 +28,21 @@ type Token struct {
 type TokenInput struct {
 	// The name of the token.
 	Name string `json:"name"`
-	// The last day of the token, YYYY-MM-DD. It expires on this day at 23:59:59 GMT. If absent or null, it never
+	// The token's last day, YYYY-MM-DD. It expires on this day at 23:59:59 GMT. If absent or null, it never
 	// expires.
 	ExpiresAt string `json:"expires_at,omitzero"`
-	// What the token may do at most: `read` the site, channels, suppliers, bookings and payments; `log_bookings`
-	// (make, change and delete them); `log_payments`; `reports` (exposure, explanations, premiums, statements,
-	// limits). If absent, empty or `*` alone, it may do all that its maker may do. Whatever no ability covers
-	// needs such a token.
+	// What the token may do at most: `read` the site, merchants, suppliers, bookings and payments; `log_bookings`
+	// (create, change and delete them); `log_payments`; `reports` (exposure, explanations, premiums, statements,
+	// limits). If absent, empty or just `*`, it has all permissions of its creator. Anything not covered by an
+	// ability needs such a token.
 	Abilities []string `json:"abilities,omitzero"`
-	// Addresses and networks from which the token may be used. If absent or empty, it may be used from anywhere.
+	// Addresses and networks from which the token can be used. If absent or empty, anywhere.
 	Addresses []string `json:"addresses,omitzero"`
 }
 
 // TokenCreated is an answer of the API, or a part of one.
 type TokenCreated struct {
-	// The token. Only this answer shows it.
+	// The token. It is shown only in this answer.
 	Token     string  `json:"token"`
 	ExpiresAt *string `json:"expires_at"`
 }

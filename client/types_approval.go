@@ -10,7 +10,7 @@ type AuditQuery struct {
 	Order string `query:"order"`
 	// Attribute to sort by.
 	Orderby string `query:"orderby"`
-	// Records of these actions.
+	// Records with these actions.
 	Action []string `query:"action"`
 	// Records after this time, by the site's clock, in ISO 8601.
 	After string `query:"after"`
@@ -36,9 +36,9 @@ type AuditRecord struct {
 	Role string `json:"role"`
 	// The id of the API token that was used. 0 if none was.
 	TokenID int64 `json:"token_id"`
-	// The address from which it came. Empty for the command line.
+	// The caller's address. Empty for the command line.
 	Address string `json:"address"`
-	// The id of the request in our log.
+	// The id of the request in the server log.
 	RequestID string `json:"request_id"`
 	// What was done.
 	Action string `json:"action"`
@@ -48,7 +48,7 @@ type AuditRecord struct {
 	Before json.RawMessage `json:"before"`
 	// The values after the change. Null if there are none.
 	After json.RawMessage `json:"after"`
-	// The hash of the record before. Empty in the first record.
+	// The previous record's hash. Empty in the first record.
 	PreviousHash string `json:"previous_hash"`
 	// The hash of this record.
 	Hash string `json:"hash"`

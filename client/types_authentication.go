@@ -4,16 +4,16 @@ package client
 
 // Credentials is an input of the API.
 type Credentials struct {
-	// The user name. Upper and lower case do not matter.
+	// The user name, case-insensitive.
 	Username string `json:"username"`
 	Password string `json:"password"`
 	// The code of the second factor, or a recovery code. Users with a confirmed second factor need it.
 	TwoFactorCode string `json:"two_factor_code,omitzero"`
-	// Whether each refresh gives the next refresh token. Without it the token stays the same.
+	// Whether each refresh returns the next refresh token. Otherwise the token stays the same.
 	RotateRefreshToken bool `json:"rotate_refresh_token,omitzero"`
 }
 
-// Role: The role of the user. It says what the user may do, see Authentication.
+// Role: The user's role, which determines permissions, see Authentication.
 type Role string
 
 // The values of Role.
@@ -24,14 +24,14 @@ const (
 	RoleOperator    Role = "operator"
 )
 
-// SessionDefaultSite: The site to begin with. Null if the user has no site.
+// SessionDefaultSite: The initial site. Null if the user has no site.
 type SessionDefaultSite struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
-	// The site_path in the addresses of the site.
+	// The site_path in the site's URLs.
 	Path string `json:"path"`
-	// What the user may do on this site. Nothing asks for `read_payouts` and `sign_off_payout` yet, and only the
-	// dashboard for `export`.
+	// The user's permissions on this site. `read_payouts` and `sign_off_payout` are not used yet, `export` only by
+	// the dashboard.
 	Permissions  []string `json:"permissions"`
 	ChannelCount int64    `json:"channel_count"`
 	Usertype     Role     `json:"usertype"`
@@ -54,21 +54,21 @@ type Session struct {
 	UserDisplayName string `json:"user_display_name"`
 	Usertype        Role   `json:"usertype"`
 	Type            Role   `json:"type"`
-	// Whether the user may only read.
+	// Whether the user has read access only.
 	ReadOnly bool `json:"read_only"`
 	// Whether the user may sign off payouts.
 	CanSignOffPayout bool `json:"can_sign_off_payout"`
-	// The site to begin with. Null if the user has no site.
+	// The initial site. Null if the user has no site.
 	DefaultSite *SessionDefaultSite `json:"default_site"`
-	// The number of sites on which the user may act.
+	// The number of sites the user has access to.
 	SiteCount int64 `json:"site_count"`
 	// When the user confirmed a second factor.
 	TwoFactorConfirmedAt *string       `json:"two_factor_confirmed_at"`
 	Sites                []SessionSite `json:"sites"`
 	// The access token, a JWT. It is valid for 15 minutes.
 	Token string `json:"token"`
-	// The refresh token, a JWT. It is valid until it is deleted or the password changes. If the login asked for
-	// rotation, it is valid until it is used, and for 30 days at most.
+	// The refresh token, a JWT. Valid until it is deleted or the password changes. With rotation, valid until it
+	// is used, for at most 30 days.
 	RefreshToken string `json:"refresh_token"`
 }
 

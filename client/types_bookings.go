@@ -3,9 +3,9 @@
 package client
 
 // BookingStatus: The state of the booking. It follows the payments. `locked`: a payment is charged back, or the
-// channel is locked. `draft`: the payment modal made the booking, and nothing was paid. `completed`: the
-// booking is paid, and the trip is over. `paid`: the booking is paid. `partial-payment`: a part is paid.
-// `authorized`: an authorisation is open, and nothing is paid. `unpaid`: everything else.
+// merchant is locked. `draft`: created by the payment modal, nothing paid. `completed`: paid, and the trip has
+// ended. `paid`: fully paid. `partial-payment`: partly paid. `authorized`: an authorisation is open, nothing
+// paid. `unpaid`: everything else.
 type BookingStatus string
 
 // The values of BookingStatus.
@@ -31,18 +31,17 @@ type BookingsQuery struct {
 	Orderby string `query:"orderby"`
 	// Only items created before this ISO 8601 date, in whole seconds. Without a time zone it is GMT.
 	Before string `query:"before"`
-	// Only items created after this ISO 8601 date, in whole seconds: no item of the second that it names. Without
-	// a time zone it is GMT.
+	// Only items created after this ISO 8601 date, in whole seconds, excluding that second. Without a time zone it
+	// is GMT.
 	After string `query:"after"`
-	// Only items last changed after this ISO 8601 date, in whole seconds: no item of the second that it names.
-	// Without a time zone it is GMT. To follow all changes, name a second that was over when you asked the last
-	// time.
+	// Only items last changed after this ISO 8601 date, in whole seconds, excluding that second. Without a time
+	// zone it is GMT. To follow all changes, use a second that had passed at your previous request.
 	ModifiedAfter string `query:"modified_after"`
 	// Only items last changed before this ISO 8601 date, in whole seconds. Without a time zone it is GMT.
 	ModifiedBefore string `query:"modified_before"`
 	// Bookings in one of these states.
 	Status []BookingStatus `query:"status"`
-	// Only items of the channels with these ids.
+	// Only items of the merchants with these ids.
 	Channels []int64 `query:"channels"`
 	// Only items of these countries.
 	Countries []string `query:"countries"`
@@ -50,9 +49,9 @@ type BookingsQuery struct {
 	Surname string `query:"surname"`
 	// Bookings whose lead traveller has exactly this e-mail address.
 	Email string `query:"email"`
-	// Bookings whose end date lies before this date.
+	// Bookings with an end date before this date.
 	DateBefore string `query:"date_before"`
-	// Bookings whose end date lies after this date.
+	// Bookings with an end date after this date.
 	DateAfter string `query:"date_after"`
 	// Only items with exactly this reference.
 	Reference string `query:"reference"`
@@ -80,7 +79,7 @@ type Booking struct {
 	UUID    string `json:"uuid"`
 	// The same as id.
 	InternalID int64 `json:"internal_id"`
-	// The user name of the user who made the booking.
+	// User name of the booking's creator.
 	Author string        `json:"author"`
 	Status BookingStatus `json:"status"`
 	// The identifier, the surname and the e-mail address.
@@ -103,26 +102,26 @@ type Booking struct {
 	Reference string `json:"reference"`
 	// The price of the trip, in minor units of `currencies`.
 	Total int64 `json:"total"`
-	// The part of the total that is not paid, in minor units of `currencies`.
+	// The unpaid part of the total, in minor units of `currencies`.
 	TotalUnpaid int64 `json:"total_unpaid"`
 	// An ISO 4217 currency code.
 	Currencies string `json:"currencies"`
 	// The same as countries.
 	Country string `json:"country"`
-	// The country to which the trip goes.
+	// The destination country.
 	Countries string `json:"countries"`
 	// The ids of the transactions of the booking. The most recent one is last.
 	TransactionIDs []int64 `json:"transaction_ids"`
-	// The id of the channel.
+	// The id of the merchant.
 	Channels int64    `json:"channels"`
 	Language Language `json:"language"`
-	// The id of the user who made the booking.
+	// Id of the booking's creator.
 	AuthorID int64 `json:"author_id"`
-	// The name of the user who made the booking.
+	// Name of the booking's creator.
 	Authorname string `json:"authorname"`
 	// The ids of the suppliers in the booking.
 	Suppliers []int64 `json:"suppliers"`
-	// What else protects the traveller. It is that of the channel, unless the booking has its own.
+	// Other protection of the traveller. Defaults to that of the merchant.
 	OtherProtection OtherProtection `json:"other_protection"`
 	Created         Instant         `json:"created"`
 	// The time of the last change. A booking that becomes `completed` has changed.
@@ -145,23 +144,23 @@ type BookingCreate struct {
 	Date Day `json:"date"`
 	// The start date of the trip, YYYY-MM-DD. It cannot be after the end date. Null or an empty text removes it.
 	DateStart string `json:"date_start,omitzero"`
-	// The number of travellers, at least 1. Leave it out if it is not known.
+	// The number of travellers, at least 1. Omit it if unknown.
 	Pax int64 `json:"pax,omitzero"`
 	// The caller's reference of the booking.
 	Reference string `json:"reference,omitzero"`
 	// The price of the trip, in minor units of the base currency. From 0 to 10^15.
 	Total int64 `json:"total"`
-	// The base currency of the channel.
+	// The base currency of the merchant.
 	Currencies string `json:"currencies"`
-	// The country to which the trip goes.
+	// The destination country.
 	Countries string `json:"countries"`
-	// The id of the channel.
+	// The id of the merchant.
 	Channels int64    `json:"channels"`
 	Language Language `json:"language,omitzero"`
 	// Ids of suppliers of the site.
 	Suppliers []int64 `json:"suppliers,omitzero"`
-	// What else protects the traveller, where it is not as the channel says. Without it, and with null or an empty
-	// text, the booking follows its channel.
+	// Other protection of the traveller, if different from the merchant's. If absent, null or empty, the booking
+	// follows its merchant.
 	OtherProtection string `json:"other_protection,omitzero"`
 }
 
@@ -180,23 +179,23 @@ type BookingChange struct {
 	Date *Day `json:"date,omitzero"`
 	// The start date of the trip, YYYY-MM-DD. It cannot be after the end date. Null or an empty text removes it.
 	DateStart *string `json:"date_start,omitzero"`
-	// The number of travellers, at least 1. Leave it out if it is not known.
+	// The number of travellers, at least 1. Omit it if unknown.
 	Pax Nullable[int64] `json:"pax,omitzero"`
 	// The caller's reference of the booking.
 	Reference *string `json:"reference,omitzero"`
 	// The price of the trip, in minor units of the base currency. From 0 to 10^15.
 	Total *int64 `json:"total,omitzero"`
-	// The base currency of the channel.
+	// The base currency of the merchant.
 	Currencies *string `json:"currencies,omitzero"`
-	// The country to which the trip goes.
+	// The destination country.
 	Countries *string `json:"countries,omitzero"`
-	// The id of the channel.
+	// The id of the merchant.
 	Channels *int64    `json:"channels,omitzero"`
 	Language *Language `json:"language,omitzero"`
 	// Ids of suppliers of the site.
 	Suppliers []int64 `json:"suppliers,omitzero"`
-	// What else protects the traveller, where it is not as the channel says. Without it, and with null or an empty
-	// text, the booking follows its channel.
+	// Other protection of the traveller, if different from the merchant's. If absent, null or empty, the booking
+	// follows its merchant.
 	OtherProtection *string `json:"other_protection,omitzero"`
 }
 

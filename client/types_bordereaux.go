@@ -10,7 +10,7 @@ type PremiumBordereauQuery struct {
 	Period string `query:"period"`
 	// An ISO 8601 time. Only facts recorded by this time count. It cannot be in the future. Default: now.
 	KnownAt string `query:"known_at"`
-	// The form of the answer. Where absent, `Accept` tells.
+	// The format of the answer. Defaults to the one in `Accept`.
 	Format string `query:"format"`
 }
 
@@ -26,9 +26,9 @@ type BordereauRow struct {
 	Inception string `json:"inception"`
 	// The last day of dispute when the row was booked. For a minimum, the last day of the month.
 	Expiry string `json:"expiry"`
-	// The country to which the trip goes. Empty for a minimum.
+	// The destination country. Empty for a minimum.
 	CountryOfRisk string `json:"country_of_risk"`
-	// What the row books.
+	// The type of the row.
 	TransactionType string `json:"transaction_type"`
 	Booked          string `json:"booked"`
 	Effective       string `json:"effective"`
@@ -92,7 +92,7 @@ type Contract struct {
 	YearOfAccount *int64 `json:"year_of_account"`
 	// Of the net premium, in parts per million.
 	CommissionPPM int64 `json:"commission_ppm"`
-	// Who has named it.
+	// Who added it.
 	Author     string `json:"author"`
 	RecordedAt string `json:"recorded_at"`
 }

@@ -4,9 +4,9 @@ package client
 
 import "encoding/json"
 
-// AccountMode: The purpose of the channel. `protection-only` exists only in the profile of that name, and
-// `live` only in the server-to-server profile. Payments are protected only in channels of mode
-// `protection-only`, and in channels of mode `live` with the account_type `protected-processing`.
+// AccountMode: The purpose of the merchant. `protection-only` exists only in the profile of that name, and
+// `live` only in the server-to-server profile. Payments are protected only for merchants in mode
+// `protection-only`, and in mode `live` with the account_type `protected-processing`.
 type AccountMode string
 
 // The values of AccountMode.
@@ -29,7 +29,7 @@ const (
 	AccountTypeTrust               AccountType = "trust"
 )
 
-// StatementPeriod: How often the channel gets a statement.
+// StatementPeriod: How often the merchant gets a statement.
 type StatementPeriod string
 
 // The values of StatementPeriod.
@@ -49,23 +49,22 @@ type ChannelsQuery struct {
 	Order string `query:"order"`
 	// Attribute to sort by; `include` keeps the order in which the ids were named.
 	Orderby string `query:"orderby"`
-	// Only items last changed after this ISO 8601 date, in whole seconds: no item of the second that it names.
-	// Without a time zone it is GMT. To follow all changes, name a second that was over when you asked the last
-	// time.
+	// Only items last changed after this ISO 8601 date, in whole seconds, excluding that second. Without a time
+	// zone it is GMT. To follow all changes, use a second that had passed at your previous request.
 	ModifiedAfter string `query:"modified_after"`
 	// Only items last changed before this ISO 8601 date, in whole seconds. Without a time zone it is GMT.
 	ModifiedBefore string `query:"modified_before"`
-	// Channels of these modes.
+	// Merchants in these modes.
 	AccountMode []AccountMode `query:"account_mode"`
-	// Channels of this type.
+	// Merchants of this type.
 	AccountType AccountType `query:"account_type"`
-	// Channels whose currency code contains this text.
+	// Merchants whose currency code contains this text.
 	Currencies string `query:"currencies"`
-	// Channels with exactly this external id.
+	// Merchants with exactly this external id.
 	ExternalID string `query:"external_id"`
-	// Channels whose name contains this text, in any letter case; a `*` inside it stands for anything.
+	// Merchants whose name contains this text, in any letter case; a `*` inside it stands for anything.
 	Name string `query:"name"`
-	// Channels that get their statements in this rhythm.
+	// Merchants with this statement period.
 	StatementPeriod StatementPeriod `query:"statement_period"`
 }
 
@@ -100,9 +99,8 @@ const (
 	LanguageZhZH Language = "zhZH"
 )
 
-// ChannelStatus: The state of the channel. If the operator has not set it, it follows the mode. It is `locked`
-// while the channel is locked. The values that begin with `full-processing` exist only in the server-to-server
-// profile.
+// ChannelStatus: The state of the merchant. If the operator has not set it, it follows the mode. `locked` while
+// the merchant is locked. Values starting with `full-processing` exist only in the server-to-server profile.
 type ChannelStatus string
 
 // The values of ChannelStatus.
@@ -123,9 +121,8 @@ const (
 	ChannelStatusFullProcessingBlendedDefault ChannelStatus = "full-processing-blended-default"
 )
 
-// OtherProtection: What else protects a traveller when the merchant fails, besides this service: `none`, a
-// `bond`, a `trust_account` that holds the traveller's money, an `insurance` against the failure, or a `scheme`
-// of the trade or the state.
+// OtherProtection: Other protection of the traveller if the merchant fails: `none`, a `bond`, a `trust_account`
+// holding the traveller's money, an `insurance` against failure, or an industry or state `scheme`.
 type OtherProtection string
 
 // The values of OtherProtection.
@@ -158,9 +155,9 @@ type ForexRate struct {
 	Rate json.Number `json:"rate"`
 	// The provider of the fixing.
 	Provider string `json:"provider"`
-	// When the rate expires, if no other rate comes before.
+	// When the rate expires, unless a newer one arrives first.
 	Expires Instant `json:"expires"`
-	// When the fixing arrived.
+	// When the fixing was recorded.
 	Modified Instant `json:"modified"`
 }
 
@@ -202,16 +199,16 @@ type Channel struct {
 	// The identifier.
 	ID   int64  `json:"id"`
 	UUID string `json:"uuid"`
-	// The name of the channel.
+	// The name of the merchant.
 	Name string `json:"name"`
-	// Made from the first name of the channel. Unique in the site.
+	// Derived from the merchant's first name. Unique per site.
 	Slug           string         `json:"slug"`
 	AccountType    AccountType    `json:"account_type"`
 	AccountMode    AccountMode    `json:"account_mode"`
 	ProtectionType ProtectionType `json:"protection_type"`
-	// The base currency. All bookings of the channel have it.
+	// The base currency, shared by all bookings of the merchant.
 	Currencies string `json:"currencies"`
-	// The language of the channel's statements as PDF.
+	// The language of the merchant's statements as PDF.
 	Language Language `json:"language"`
 	// Comma-separated e-mail addresses of the merchant.
 	PrimaryMail string `json:"primary_mail"`
@@ -219,14 +216,14 @@ type Channel struct {
 	MailBccTransactionalMails bool `json:"mail_bcc_transactional_mails"`
 	// The company name in receipts.
 	ReceiptLabel string `json:"receipt_label"`
-	// The id of the channel in the caller's system.
+	// The id of the merchant in the caller's system.
 	ExternalID    string        `json:"external_id"`
 	ChannelStatus ChannelStatus `json:"channel_status"`
-	// Other protection of travellers who booked here.
+	// Other protection of travellers who booked with this merchant.
 	OtherProtection OtherProtection `json:"other_protection"`
 	// The ids of the linked suppliers.
 	Suppliers []int64 `json:"suppliers"`
-	// Always empty. This field and all fields below exist only in the server-to-server profile.
+	// Always empty. This and all fields below exist only in the server-to-server profile.
 	QuoteCode       string          `json:"quote_code,omitzero"`
 	StatementPeriod StatementPeriod `json:"statement_period,omitzero"`
 	// Whether cardholder-present payments are allowed.
@@ -234,7 +231,7 @@ type Channel struct {
 	ForexFeed         *ForexFeed `json:"forex_feed,omitzero"`
 	// Whether primary_mail gets a mail about failed transactions.
 	MailFailures bool `json:"mail_failures,omitzero"`
-	// Whether the channel takes payments itself.
+	// Whether the merchant takes payments through holdfast.
 	ServerToServer bool `json:"server_to_server,omitzero"`
 	// The account at the tokenizer.
 	TokenizerID string `json:"tokenizer_id,omitzero"`
@@ -243,7 +240,7 @@ type Channel struct {
 	// The id of the beneficiary, who gets the payouts.
 	BeneficiaryID      string             `json:"beneficiary_id,omitzero"`
 	SettlementCurrency SettlementCurrency `json:"settlement_currency,omitzero"`
-	// Comma-separated e-mail addresses. They get a mail about each chargeback and each reversal.
+	// Comma-separated e-mail addresses. They get a mail about each chargeback and reversal.
 	ChargebackMail string `json:"chargeback_mail,omitzero"`
 	// The smallest payout, in minor units of the settlement currency.
 	PayoutMinimum *int64 `json:"payout_minimum,omitzero"`
@@ -255,60 +252,60 @@ type Channel struct {
 
 // ChannelCreate is an input of the API.
 type ChannelCreate struct {
-	// The name of the channel.
+	// The name of the merchant.
 	Name string `json:"name"`
 	// The base currency.
 	Currencies string `json:"currencies"`
-	// A new channel can have `test` or `draft`. Only the operator sets other modes and changes the mode later.
+	// A new merchant can have `test` or `draft`. Only the operator sets other modes and changes the mode later.
 	AccountMode AccountMode `json:"account_mode,omitzero"`
 	Language    Language    `json:"language,omitzero"`
 	// Comma-separated e-mail addresses.
 	PrimaryMail string `json:"primary_mail,omitzero"`
 	// Whether primary_mail gets a copy of mail receipts. Default: false.
 	MailBccTransactionalMails bool `json:"mail_bcc_transactional_mails,omitzero"`
-	// The company name in receipts. The default for a new channel is the company name of the site.
+	// The company name in receipts. The default for a new merchant is the company name of the site.
 	ReceiptLabel string `json:"receipt_label,omitzero"`
-	// The id of the channel in the caller's system.
+	// The id of the merchant in the caller's system.
 	ExternalID string `json:"external_id,omitzero"`
-	// Other protection of travellers who book here. A booking can override it.
+	// Other protection of travellers who book with this merchant. A booking can override it.
 	OtherProtection OtherProtection `json:"other_protection,omitzero"`
 	// The type of the account. Set by the operator.
 	AccountType AccountType `json:"account_type,omitzero"`
 	// The type of protection. Set by the operator.
 	ProtectionType ProtectionType `json:"protection_type,omitzero"`
-	// The state of the channel. Set by the operator. With an empty text it follows the mode again. `locked` is not
-	// set here: it follows the field locked.
+	// The state of the merchant. Set by the operator. An empty text makes it follow the mode again. `locked`
+	// follows the field locked and cannot be set here.
 	ChannelStatus string `json:"channel_status,omitzero"`
-	// How often the channel gets a statement. Set by the operator.
+	// How often the merchant gets a statement. Set by the operator.
 	StatementPeriod StatementPeriod `json:"statement_period,omitzero"`
-	// Whether the channel is locked. Set by the operator. Payments that are logged while the channel is locked are
-	// not protected. Unlocking a channel in mode `protection-only` opens cover. Outside a sandbox, this needs two
-	// people.
+	// Whether the merchant is locked. Set by the operator. Payments logged while the merchant is locked are not
+	// protected. Unlocking a merchant in mode `protection-only` enables cover, which needs two people outside a
+	// sandbox.
 	Locked bool `json:"locked,omitzero"`
 	// Ids of suppliers of the site. Set by the operator.
 	Suppliers []int64 `json:"suppliers,omitzero"`
-	// The reason, for the operator who approves the change. Outside a sandbox, opening cover needs two people. The
-	// reason is kept in the proposal and in the audit, not in the channel.
+	// The reason, for the operator who approves the change. Outside a sandbox, enabling cover needs two people. It
+	// is stored in the proposal and the audit, not in the merchant.
 	Reason string `json:"reason,omitzero"`
-	// Whether primary_mail gets a mail about failed transactions. Default: false. This field and all fields below
-	// count only in the server-to-server profile. The other profile ignores them.
+	// Whether primary_mail gets a mail about failed transactions. Default: false. This and all fields below apply
+	// only in the server-to-server profile and are ignored in the other.
 	MailFailures bool `json:"mail_failures,omitzero"`
-	// Comma-separated e-mail addresses. They get a mail about each chargeback and each reversal.
+	// Comma-separated e-mail addresses. They get a mail about each chargeback and reversal.
 	ChargebackMail string `json:"chargeback_mail,omitzero"`
 	// The account at the tokenizer. Only if server_to_server is true.
 	TokenizerID string `json:"tokenizer_id,omitzero"`
 	// The key at the tokenizer, with at least 12 characters. An empty text removes it. Only if server_to_server is
-	// true. The key is sealed before it is stored. Answers show only its last four characters. A client may send
-	// these back unchanged.
+	// true. The key is stored encrypted. Answers show only its last four characters, which a client can send back
+	// unchanged.
 	TokenizerAPIKey string `json:"tokenizer_api_key,omitzero"`
 	// Whether cardholder-present payments are allowed. Set by the operator.
 	CardholderPresent bool `json:"cardholder_present,omitzero"`
-	// Whether the channel takes payments itself. Set by the operator. When it becomes false, the access to the
-	// tokenizer is deleted.
+	// Whether the merchant takes payments through holdfast. Set by the operator. When it becomes false, the
+	// tokenizer credentials are deleted.
 	ServerToServer bool `json:"server_to_server,omitzero"`
 	// The id of the beneficiary, who gets the payouts. Set by the operator.
 	BeneficiaryID string `json:"beneficiary_id,omitzero"`
-	// The currency of payouts. Set by the operator. With an empty text it follows the base currency again.
+	// The currency of payouts. Set by the operator. An empty text makes it follow the base currency again.
 	SettlementCurrency string `json:"settlement_currency,omitzero"`
 	// The smallest payout, in minor units of the settlement currency. Set by the operator.
 	PayoutMinimum int64 `json:"payout_minimum,omitzero"`
@@ -340,7 +337,7 @@ type EffectChange struct {
 
 // EffectFigure: One number or amount.
 type EffectFigure struct {
-	// What it is.
+	// The name of the figure.
 	Name string `json:"name"`
 	// The number. Null for an amount.
 	Count *int64 `json:"count"`
@@ -350,15 +347,15 @@ type EffectFigure struct {
 	Currency string `json:"currency"`
 }
 
-// FileEffectChannel: One channel. Its sums are in minor units of its currency.
+// FileEffectChannel: One merchant. Its sums are in minor units of its currency.
 type FileEffectChannel struct {
-	// The name of the channel.
+	// The name of the merchant.
 	Channel string `json:"channel"`
-	// Whether the import would create the channel.
+	// Whether the import would create the merchant.
 	Created bool `json:"created"`
-	// The mode of the channel.
+	// The mode of the merchant.
 	AccountMode string `json:"account_mode"`
-	// The currency of the channel.
+	// The currency of the merchant.
 	Currencies string `json:"currencies"`
 	// The payments that would be created.
 	Payments int64 `json:"payments"`
@@ -372,11 +369,11 @@ type FileEffectChannel struct {
 	LastPaid string `json:"last_paid"`
 }
 
-// FileEffect: What the import of a file would bring in.
+// FileEffect: The effect of a file import.
 type FileEffect struct {
 	// The rows of the file.
 	Rows int64 `json:"rows"`
-	// The rows that would be refused.
+	// The rows that would be rejected.
 	Refused int64 `json:"refused"`
 	// The bookings that would be created.
 	BookingsCreated int64 `json:"bookings_created"`
@@ -386,22 +383,22 @@ type FileEffect struct {
 	PaymentsCreated int64 `json:"payments_created"`
 	// The payments that exist already.
 	PaymentsAlreadyThere int64 `json:"payments_already_there"`
-	// The channels to which the payments go, by name.
+	// The merchants of the payments, by name.
 	Channels []FileEffectChannel `json:"channels"`
 }
 
 // Effect: What a proposal would change. Amounts are in minor units.
 type Effect struct {
-	// The fields that differ before and after. A limit, rate or channel that does not exist yet has null before.
+	// The fields that differ before and after. A limit, rate or merchant that does not exist yet has null before.
 	Changes []EffectChange `json:"changes"`
 	// The currency of the amounts in `changes` after the change. Empty if there are none.
 	Currency string `json:"currency"`
-	// What the change means for the book today: the use of a limit and what is left of it, the allocations that
-	// wait for a rate, the limits that no longer count.
+	// The effect on the book today: the use and headroom of a limit, the allocations without a rate, the limits
+	// that no longer apply.
 	Figures []EffectFigure `json:"figures"`
-	// What the import of a file would bring in, counted by a dry run. Null for all other proposals.
+	// The effect of a file import, counted by a dry run. Null for other proposals.
 	File *FileEffect `json:"file"`
-	// Why the proposal cannot be carried out. Empty if it can.
+	// Why the proposal cannot be applied. Otherwise empty.
 	Problem string `json:"problem"`
 }
 
@@ -416,17 +413,17 @@ const (
 	ProposalStateWithdrawn ProposalState = "withdrawn"
 )
 
-// Proposal: A change that one operator asks for, and another operator decides on.
+// Proposal: A change proposed by one operator and decided by another.
 type Proposal struct {
 	// The id of the proposal.
 	ID   int64        `json:"id"`
 	Kind ProposalKind `json:"kind"`
 	// What the proposal is about.
 	Subject string `json:"subject"`
-	// The change that is made when the proposal is approved.
+	// The change applied on approval.
 	Payload json.RawMessage `json:"payload"`
-	// What the proposal would change as things are now. Once it is decided: what it changed, or would have
-	// changed, at that moment. Null for proposals of an older version of this program.
+	// What the proposal would change now or, once decided, what it changed or would have changed at that moment.
+	// Null for proposals from older versions.
 	Effect *Effect `json:"effect"`
 	// The reason of the user who proposed it.
 	Reason string        `json:"reason"`
@@ -447,6 +444,6 @@ type Proposal struct {
 	DecidedAt *string `json:"decided_at"`
 	// The reason of the user who decided.
 	DecisionReason string `json:"decision_reason"`
-	// What the change made when it was carried out. Null if it was not carried out.
+	// The result of the change. Null if it was not applied.
 	Result json.RawMessage `json:"result"`
 }

@@ -4,60 +4,60 @@ package client
 
 // ChannelChange is an input of the API.
 type ChannelChange struct {
-	// The name of the channel.
+	// The name of the merchant.
 	Name *string `json:"name,omitzero"`
 	// The base currency.
 	Currencies *string `json:"currencies,omitzero"`
-	// A new channel can have `test` or `draft`. Only the operator sets other modes and changes the mode later.
+	// A new merchant can have `test` or `draft`. Only the operator sets other modes and changes the mode later.
 	AccountMode *AccountMode `json:"account_mode,omitzero"`
 	Language    *Language    `json:"language,omitzero"`
 	// Comma-separated e-mail addresses.
 	PrimaryMail *string `json:"primary_mail,omitzero"`
 	// Whether primary_mail gets a copy of mail receipts. Default: false.
 	MailBccTransactionalMails *bool `json:"mail_bcc_transactional_mails,omitzero"`
-	// The company name in receipts. The default for a new channel is the company name of the site.
+	// The company name in receipts. The default for a new merchant is the company name of the site.
 	ReceiptLabel *string `json:"receipt_label,omitzero"`
-	// The id of the channel in the caller's system.
+	// The id of the merchant in the caller's system.
 	ExternalID *string `json:"external_id,omitzero"`
-	// Other protection of travellers who book here. A booking can override it.
+	// Other protection of travellers who book with this merchant. A booking can override it.
 	OtherProtection *OtherProtection `json:"other_protection,omitzero"`
 	// The type of the account. Set by the operator.
 	AccountType *AccountType `json:"account_type,omitzero"`
 	// The type of protection. Set by the operator.
 	ProtectionType *ProtectionType `json:"protection_type,omitzero"`
-	// The state of the channel. Set by the operator. With an empty text it follows the mode again. `locked` is not
-	// set here: it follows the field locked.
+	// The state of the merchant. Set by the operator. An empty text makes it follow the mode again. `locked`
+	// follows the field locked and cannot be set here.
 	ChannelStatus *string `json:"channel_status,omitzero"`
-	// How often the channel gets a statement. Set by the operator.
+	// How often the merchant gets a statement. Set by the operator.
 	StatementPeriod *StatementPeriod `json:"statement_period,omitzero"`
-	// Whether the channel is locked. Set by the operator. Payments that are logged while the channel is locked are
-	// not protected. Unlocking a channel in mode `protection-only` opens cover. Outside a sandbox, this needs two
-	// people.
+	// Whether the merchant is locked. Set by the operator. Payments logged while the merchant is locked are not
+	// protected. Unlocking a merchant in mode `protection-only` enables cover, which needs two people outside a
+	// sandbox.
 	Locked *bool `json:"locked,omitzero"`
 	// Ids of suppliers of the site. Set by the operator.
 	Suppliers []int64 `json:"suppliers,omitzero"`
-	// The reason, for the operator who approves the change. Outside a sandbox, opening cover needs two people. The
-	// reason is kept in the proposal and in the audit, not in the channel.
+	// The reason, for the operator who approves the change. Outside a sandbox, enabling cover needs two people. It
+	// is stored in the proposal and the audit, not in the merchant.
 	Reason *string `json:"reason,omitzero"`
-	// Whether primary_mail gets a mail about failed transactions. Default: false. This field and all fields below
-	// count only in the server-to-server profile. The other profile ignores them.
+	// Whether primary_mail gets a mail about failed transactions. Default: false. This and all fields below apply
+	// only in the server-to-server profile and are ignored in the other.
 	MailFailures *bool `json:"mail_failures,omitzero"`
-	// Comma-separated e-mail addresses. They get a mail about each chargeback and each reversal.
+	// Comma-separated e-mail addresses. They get a mail about each chargeback and reversal.
 	ChargebackMail *string `json:"chargeback_mail,omitzero"`
 	// The account at the tokenizer. Only if server_to_server is true.
 	TokenizerID *string `json:"tokenizer_id,omitzero"`
 	// The key at the tokenizer, with at least 12 characters. An empty text removes it. Only if server_to_server is
-	// true. The key is sealed before it is stored. Answers show only its last four characters. A client may send
-	// these back unchanged.
+	// true. The key is stored encrypted. Answers show only its last four characters, which a client can send back
+	// unchanged.
 	TokenizerAPIKey *string `json:"tokenizer_api_key,omitzero"`
 	// Whether cardholder-present payments are allowed. Set by the operator.
 	CardholderPresent *bool `json:"cardholder_present,omitzero"`
-	// Whether the channel takes payments itself. Set by the operator. When it becomes false, the access to the
-	// tokenizer is deleted.
+	// Whether the merchant takes payments through holdfast. Set by the operator. When it becomes false, the
+	// tokenizer credentials are deleted.
 	ServerToServer *bool `json:"server_to_server,omitzero"`
 	// The id of the beneficiary, who gets the payouts. Set by the operator.
 	BeneficiaryID *string `json:"beneficiary_id,omitzero"`
-	// The currency of payouts. Set by the operator. With an empty text it follows the base currency again.
+	// The currency of payouts. Set by the operator. An empty text makes it follow the base currency again.
 	SettlementCurrency *string `json:"settlement_currency,omitzero"`
 	// The smallest payout, in minor units of the settlement currency. Set by the operator.
 	PayoutMinimum *int64 `json:"payout_minimum,omitzero"`
@@ -72,6 +72,6 @@ type Deleted struct {
 
 // ChannelSecret is an answer of the API, or a part of one.
 type ChannelSecret struct {
-	// The new secret. It is valid from now on.
+	// The new secret, valid from now on.
 	ChannelSecret string `json:"channel_secret"`
 }

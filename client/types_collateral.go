@@ -6,13 +6,13 @@ package client
 type CollateralQuery struct {
 	// Ascending or descending order.
 	Order string `query:"order"`
-	// The answer shows the end of this day. Default: today.
+	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`
 	// An ISO 8601 time. Only facts recorded by this time count. It cannot be in the future. Default: now.
 	KnownAt string `query:"known_at"`
-	// Only items of the channels with these ids.
+	// Only items of the merchants with these ids.
 	Channels []int64 `query:"channels"`
-	// All rows instead of those that count.
+	// Include superseded rows.
 	History *bool `query:"history"`
 }
 
@@ -35,11 +35,11 @@ type Collateral struct {
 	// The id of the record. It is the id of its first row.
 	Record int64          `json:"record"`
 	Kind   CollateralKind `json:"kind"`
-	// For losses of this channel alone. Null means for losses of any channel of the site.
+	// For losses of this merchant only. Null means any merchant of the site.
 	Channels *int64 `json:"channels"`
 	// An ISO 4217 currency code.
 	Currency string `json:"currency"`
-	// The amount that is held.
+	// The amount held.
 	Amount int64 `json:"amount"`
 	// Held from this day on.
 	From Day `json:"from"`
@@ -59,7 +59,7 @@ type CollateralCreate struct {
 	// The id of the record to correct.
 	Corrects int64          `json:"corrects,omitzero"`
 	Kind     CollateralKind `json:"kind"`
-	// For losses of this channel alone.
+	// For losses of this merchant only.
 	Channels int64 `json:"channels,omitzero"`
 	// An ISO 4217 currency code.
 	Currency string `json:"currency"`

@@ -4,7 +4,7 @@ package client
 
 // TrackRecordQuery are the parameters of the operation getTrackRecord. What is empty is left out.
 type TrackRecordQuery struct {
-	// The answer shows the end of this day. Default: today.
+	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`
 	// An ISO 8601 time. Only facts recorded by this time count. It cannot be in the future. Default: now.
 	KnownAt string `query:"known_at"`
@@ -22,23 +22,23 @@ type TrackRecordMonth struct {
 	Month string `json:"month"`
 	// The base currency of the payments.
 	Currencies string `json:"currencies"`
-	// How many parts of card payments.
+	// The number of parts of card payments.
 	Payments int64 `json:"payments"`
-	// How many of these were charged back, also where that was reversed.
+	// How many of these were charged back, including reversed chargebacks.
 	Disputed int64 `json:"disputed"`
-	// What was paid.
+	// The amount paid.
 	Total int64 `json:"total"`
-	// What was refunded of it.
+	// The amount refunded.
 	Refunded int64 `json:"refunded"`
-	// What was charged back of it.
+	// The amount charged back.
 	ChargedBack int64 `json:"charged_back"`
-	// What came back of the chargebacks.
+	// The amount of reversed chargebacks.
 	Reversed int64 `json:"reversed"`
 	// The currency of the premium.
 	PolicyCurrency string `json:"policy_currency"`
-	// The premium that the ledger has for these payments, in minor units of `policy_currency`.
+	// The premium of these payments in the ledger, in minor units of `policy_currency`.
 	Premium int64 `json:"premium"`
-	// The part of the premium whose risk is over.
+	// The earned part of the premium.
 	Earned int64 `json:"earned"`
 }
 
@@ -46,23 +46,23 @@ type TrackRecordMonth struct {
 type TrackRecordTotal struct {
 	// The base currency of the payments.
 	Currencies string `json:"currencies"`
-	// How many parts of card payments.
+	// The number of parts of card payments.
 	Payments int64 `json:"payments"`
-	// How many of these were charged back, also where that was reversed.
+	// How many of these were charged back, including reversed chargebacks.
 	Disputed int64 `json:"disputed"`
-	// What was paid.
+	// The amount paid.
 	Total int64 `json:"total"`
-	// What was refunded of it.
+	// The amount refunded.
 	Refunded int64 `json:"refunded"`
-	// What was charged back of it.
+	// The amount charged back.
 	ChargedBack int64 `json:"charged_back"`
-	// What came back of the chargebacks.
+	// The amount of reversed chargebacks.
 	Reversed int64 `json:"reversed"`
 	// The currency of the premium.
 	PolicyCurrency string `json:"policy_currency"`
-	// The premium that the ledger has for these payments, in minor units of `policy_currency`.
+	// The premium of these payments in the ledger, in minor units of `policy_currency`.
 	Premium int64 `json:"premium"`
-	// The part of the premium whose risk is over.
+	// The earned part of the premium.
 	Earned int64 `json:"earned"`
 }
 
@@ -81,16 +81,16 @@ type TrackRecord struct {
 
 // ModelQuery are the parameters of the operation getModel. What is empty is left out.
 type ModelQuery struct {
-	// The answer shows the end of this day. Default: today.
+	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`
 	// An ISO 8601 time. Only facts recorded by this time count. It cannot be in the future. Default: now.
 	KnownAt string `query:"known_at"`
-	// The currency of the report; the policy currency of the site where absent.
+	// The report currency. Defaults to the site's policy currency.
 	Currency string `query:"currency"`
-	// The report is about these channels only, by id. An id that the site does not have is an error.
+	// Only these merchants, by id. An unknown id is an error.
 	Channels []int64 `query:"channels"`
-	// Days and millionths, such as `30:400000,90:600000`, days rising, at most 1000000 millionths together. Where
-	// absent, an example that ships with the program.
+	// Days and millionths, such as `30:400000,90:600000`, in ascending order of days, with at most 1000000
+	// millionths in total. Defaults to a built-in example.
 	Bands string `query:"bands"`
 }
 
@@ -112,7 +112,7 @@ type ModelRowChannel struct {
 type ModelTotal struct {
 	// The estimate of the model.
 	EstimateReport *int64 `json:"estimate_report"`
-	// E1 from our own data.
+	// The actual E1.
 	E1Report *int64 `json:"e1_report"`
 	// The estimate less e1.
 	DifferenceReport *int64 `json:"difference_report"`
@@ -125,7 +125,7 @@ type ModelRow struct {
 	Currencies string `json:"currencies"`
 	// The estimate of the model.
 	Estimate int64 `json:"estimate"`
-	// E1 from our own data.
+	// The actual E1.
 	E1 int64 `json:"e1"`
 	// The same in the currency of the report. Null if a fixing is missing.
 	Report *ModelTotal `json:"report"`
@@ -148,16 +148,16 @@ type Model struct {
 
 // ModelDetailsQuery are the parameters of the operation getModelDetails. What is empty is left out.
 type ModelDetailsQuery struct {
-	// The answer shows the end of this day. Default: today.
+	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`
 	// An ISO 8601 time. Only facts recorded by this time count. It cannot be in the future. Default: now.
 	KnownAt string `query:"known_at"`
-	// The currency of the report, which changes nothing here.
+	// The report currency, which has no effect here.
 	Currency string `query:"currency"`
-	// The report is about these channels only, by id. An id that the site does not have is an error.
+	// Only these merchants, by id. An unknown id is an error.
 	Channels []int64 `query:"channels"`
-	// Days and millionths, such as `30:400000,90:600000`, days rising, at most 1000000 millionths together. Where
-	// absent, an example that ships with the program.
+	// Days and millionths, such as `30:400000,90:600000`, in ascending order of days, with at most 1000000
+	// millionths in total. Defaults to a built-in example.
 	Bands string `query:"bands"`
 }
 
@@ -167,10 +167,10 @@ type ModelDetailChannel struct {
 	Name string `json:"name"`
 }
 
-// ModelDetail: A payment or refund behind an estimate, or an allocation behind E1. What belongs to the other
-// figure is null.
+// ModelDetail: A payment or refund behind an estimate, or an allocation behind E1. Fields of the other figure
+// are null.
 type ModelDetail struct {
-	// The figure of the model that it stands behind.
+	// The figure it belongs to.
 	Figure  string             `json:"figure"`
 	Channel ModelDetailChannel `json:"channel"`
 	// The base currency.
@@ -185,7 +185,7 @@ type ModelDetail struct {
 	TransactionType *string `json:"transaction_type"`
 	// The day of the payment or refund.
 	Date *string `json:"date"`
-	// What it adds to the card turnover, in the base currency. Negative for a refund.
+	// Its contribution to card turnover, in the base currency. Negative for a refund.
 	Turnover *int64 `json:"turnover"`
 	// The share of the turnover that the bands count.
 	Share *string `json:"share"`
@@ -208,13 +208,13 @@ type ModelDetails struct {
 
 // WhatIfQuery are the parameters of the operation getWhatIf. What is empty is left out.
 type WhatIfQuery struct {
-	// The answer shows the end of this day. Default: today.
+	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`
 	// An ISO 8601 time. Only facts recorded by this time count. It cannot be in the future. Default: now.
 	KnownAt string `query:"known_at"`
-	// The currency of the report; the policy currency of the site where absent.
+	// The report currency. Defaults to the site's policy currency.
 	Currency string `query:"currency"`
-	// The report is about these channels only, by id. An id that the site does not have is an error.
+	// Only these merchants, by id. An unknown id is an error.
 	Channels []int64 `query:"channels"`
 }
 
@@ -238,11 +238,11 @@ type WhatIfChannel struct {
 	// The part of the loss that is left.
 	Net *int64 `json:"net"`
 	// E1 at locked rates, in the policy currency. What was priced in another currency is converted at spot. Null
-	// while a part waits for its rate.
+	// while a part has no rate.
 	Use *int64 `json:"use"`
 	// The limit in force on the day, in the policy currency. Null if there is none.
 	Limit *int64 `json:"limit"`
-	// The part of the use above the limit. Null if the use is not known.
+	// The part of the use above the limit. Null if the use is unknown.
 	OverLimit *int64 `json:"over_limit"`
 }
 
@@ -251,9 +251,9 @@ type WhatIfRowsRow struct {
 	// The scheme, or the month of travel.
 	Key         string `json:"key"`
 	Allocations int64  `json:"allocations"`
-	// An amount in the currency of the report.
+	// An amount in the report currency.
 	Loss *int64 `json:"loss"`
-	// An amount in the currency of the report.
+	// An amount in the report currency.
 	Tail *int64 `json:"tail"`
 }
 
@@ -283,11 +283,11 @@ type WhatIfTotal struct {
 	// The part of the loss that is left.
 	Net *int64 `json:"net"`
 	// E1 at locked rates, in the policy currency. What was priced in another currency is converted at spot. Null
-	// while a part waits for its rate.
+	// while a part has no rate.
 	Use *int64 `json:"use"`
 	// The limit in force on the day, in the policy currency. Null if there is none.
 	Limit *int64 `json:"limit"`
-	// The part of the use above the limit. Null if the use is not known.
+	// The part of the use above the limit. Null if the use is unknown.
 	OverLimit *int64 `json:"over_limit"`
 }
 
@@ -326,8 +326,8 @@ type WhatIf struct {
 	Schemes        WhatIfRows      `json:"schemes"`
 	Months         WhatIfRows      `json:"months"`
 	Total          WhatIfTotal     `json:"total"`
-	// Amounts that have no value because a fixing is missing. The figures that they belong to are null.
+	// Amounts that have no value because a fixing is missing. Figures that include them are null.
 	PendingRate []WhatIfPendingRate `json:"pending_rate"`
-	// Collateral in a currency without a fixing. What it covers is not known.
+	// Collateral in a currency without a fixing, whose value is unknown.
 	CollateralPendingRate []WhatIfCollateralPendingRate `json:"collateral_pending_rate"`
 }

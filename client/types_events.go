@@ -13,37 +13,36 @@ type EventsQuery struct {
 	Types []string `query:"types"`
 	// Only events about this object, as its `object_type` and `object_id` with a colon between them.
 	Object string `query:"object"`
-	// How many seconds to wait for the next event if there is none. The answer comes as soon as something happens,
-	// and without events when the time is over. A token, or a user, may have four such requests open; others get
-	// 429.
+	// Seconds to wait for the next event if there is none. The request returns on the next event, or without
+	// events after this time. A token or user can have four such requests open; others get 429.
 	Wait int64 `query:"wait"`
 }
 
-// Event: One thing that happened. `type` says what, and of which kind the object is.
+// Event: An event. `type` determines what happened and the kind of object.
 type Event struct {
-	// The id of the event. No other event of the site ever has it.
+	// The id of the event, never reused on the site.
 	ID int64 `json:"id"`
 	// What happened.
 	Type string `json:"type"`
-	// The version of the API whose shapes the event has.
+	// The API version of the event's shape.
 	APIVersion string `json:"api_version"`
 	// When it happened, by the clock of the site.
 	Created Instant `json:"created"`
-	// Of which kind the object is.
+	// The kind of object.
 	ObjectType string `json:"object_type"`
 	// The id of the object.
 	ObjectID int64 `json:"object_id"`
-	// What the event itself says.
+	// Details of the event.
 	Details json.RawMessage `json:"details"`
-	// The object as it is now. Null if it is gone.
+	// The current object. Null if deleted.
 	Object json.RawMessage `json:"object"`
 }
 
 // Feed is an answer of the API, or a part of one.
 type Feed struct {
 	Events []Event `json:"events"`
-	// The cursor to go on with. Every page has one.
+	// The cursor for the next page. Always present.
 	Next string `json:"next"`
-	// There are events behind this page.
+	// Whether there are more events after this page.
 	HasMore bool `json:"has_more"`
 }

@@ -14,27 +14,27 @@ const (
 
 // ExposureQuery are the parameters of the operation getExposure. What is empty is left out.
 type ExposureQuery struct {
-	// The answer shows the end of this day. Default: today.
+	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`
 	// An ISO 8601 time. Only facts recorded by this time count. It cannot be in the future. Default: now.
 	KnownAt string `query:"known_at"`
-	// The currency of the report; the policy currency of the site where absent.
+	// The report currency. Defaults to the site's policy currency.
 	Currency string `query:"currency"`
 	// How amounts are converted into the currency of the report.
 	Valuation Valuation `query:"valuation"`
-	// What the rows are, or with a comma two of them crossed, as in `channel,month`. `month` is that of the end
-	// date. With `supplier`, each set of suppliers that bookings include together has a row of its own.
+	// How to split the report, by one or two of the values, such as `channel,month`. `month` is that of the end
+	// date. With `supplier`, each set of suppliers that occur together in bookings has a row of its own.
 	By string `query:"by"`
-	// The report is about these channels only, by id. An id that the site does not have is an error.
+	// Only these merchants, by id. An unknown id is an error.
 	Channels []int64 `query:"channels"`
 	// Only bookings with one of these suppliers, by id.
 	Suppliers []int64 `query:"suppliers"`
-	// Only payments by cards of these schemes, such as `visa`, or `unknown`. What is still to be paid has no
-	// scheme yet, so `e4` is left out.
+	// Only payments with cards of these schemes, such as `visa`, or `unknown`. Open instalments have no scheme
+	// yet, so `e4` is omitted.
 	Schemes []string `query:"schemes"`
 	// Only bookings of these countries, as ISO 3166-1 alpha-2 codes.
 	Countries []string `query:"countries"`
-	// Only bookings in these base currencies. The currency of the report is `currency`.
+	// Only bookings in these base currencies. The report currency is `currency`.
 	Currencies []string `query:"currencies"`
 	// Only trips that end in these months.
 	Months []string `query:"months"`
@@ -43,7 +43,7 @@ type ExposureQuery struct {
 // ExposureKeyChannel is an answer of the API, or a part of one.
 type ExposureKeyChannel struct {
 	ID int64 `json:"id"`
-	// The name of the channel at that time.
+	// The name of the merchant at that time.
 	Name string `json:"name"`
 }
 
@@ -55,7 +55,7 @@ type ExposureKey struct {
 	Currency string `json:"currency,omitzero"`
 	Scheme   string `json:"scheme,omitzero"`
 	Country  string `json:"country,omitzero"`
-	// The group of suppliers in the bookings. Bookings without suppliers have a row, too.
+	// The group of suppliers in the bookings. Bookings without suppliers have a row too.
 	Suppliers []int64 `json:"suppliers,omitzero"`
 }
 
@@ -72,7 +72,7 @@ type ExposureRow struct {
 	E2 int64 `json:"e2"`
 	// The sum of e1 and e2.
 	E3 int64 `json:"e3"`
-	// The amount still to be paid for the bookings. It is not split by scheme: there it is 0.
+	// The amount still to be paid for the bookings. 0 when split by scheme.
 	E4 int64 `json:"e4"`
 	// Paid, not yet delivered, and not covered.
 	E5 int64 `json:"e5"`
@@ -82,9 +82,9 @@ type ExposureRow struct {
 	E2Report *int64 `json:"e2_report"`
 	// The e3, in the currency of the report.
 	E3Report *int64 `json:"e3_report"`
-	// An amount in the currency of the report.
+	// An amount in the report currency.
 	E4Report *int64 `json:"e4_report"`
-	// An amount in the currency of the report.
+	// An amount in the report currency.
 	E5Report *int64 `json:"e5_report"`
 }
 
@@ -95,15 +95,15 @@ type ExposureSubtotal struct {
 	Rows int64 `json:"rows"`
 	// The number of allocations (parts of payments) that count.
 	Allocations int64 `json:"allocations"`
-	// An amount in the currency of the report.
+	// An amount in the report currency.
 	E1Report *int64 `json:"e1_report"`
-	// An amount in the currency of the report.
+	// An amount in the report currency.
 	E2Report *int64 `json:"e2_report"`
-	// An amount in the currency of the report.
+	// An amount in the report currency.
 	E3Report *int64 `json:"e3_report"`
-	// An amount in the currency of the report.
+	// An amount in the report currency.
 	E4Report *int64 `json:"e4_report"`
-	// An amount in the currency of the report.
+	// An amount in the report currency.
 	E5Report *int64 `json:"e5_report"`
 }
 
@@ -125,14 +125,14 @@ type ExposureTotal struct {
 	E2Report *int64 `json:"e2_report"`
 	// The e3, in the currency of the report.
 	E3Report *int64 `json:"e3_report"`
-	// An amount in the currency of the report.
+	// An amount in the report currency.
 	E4Report *int64 `json:"e4_report"`
-	// An amount in the currency of the report.
+	// An amount in the report currency.
 	E5Report *int64 `json:"e5_report"`
 }
 
 // ExposureRounding: The difference between the rows and the total. Each row is rounded separately. Null if the
-// total is not known.
+// total is unknown.
 type ExposureRounding struct {
 	E1Report *int64 `json:"e1_report"`
 	E2Report *int64 `json:"e2_report"`
@@ -147,9 +147,9 @@ type ExposureNetChannelChannel struct {
 // ExposureNetChannel is an answer of the API, or a part of one.
 type ExposureNetChannel struct {
 	Channel ExposureNetChannelChannel `json:"channel"`
-	// The e1 of the channel.
+	// The e1 of the merchant.
 	E1Report *int64 `json:"e1_report"`
-	// The collateral that is held for this channel alone.
+	// The collateral that is held for this merchant alone.
 	Held *int64 `json:"held"`
 	// The part of e1 that is left.
 	Net *int64 `json:"net"`
@@ -157,7 +157,7 @@ type ExposureNetChannel struct {
 
 // ExposureNetPendingRate is an answer of the API, or a part of one.
 type ExposureNetPendingRate struct {
-	// The id of the channel. Null means that the collateral is for the whole site.
+	// The id of the merchant. Null means that the collateral is for the whole site.
 	ChannelID *int64 `json:"channel_id"`
 	// An ISO 4217 currency code.
 	Currencies string `json:"currencies"`
@@ -166,18 +166,17 @@ type ExposureNetPendingRate struct {
 }
 
 // ExposureNet: The part of `e1` that is left after collateral, in the currency of the report and at spot rates.
-// Collateral that is held for one channel covers no other channel. Collateral that is held for the whole site
-// covers the rest.
+// Collateral held for one merchant covers no other. Collateral held for the whole site covers the rest.
 type ExposureNet struct {
 	// The e1 of the total.
 	E1Report *int64 `json:"e1_report"`
-	// The part of the collateral that counts against e1.
+	// The part of the collateral deducted from e1.
 	Held *int64 `json:"held"`
 	// The part of e1 that is left.
 	Net *int64 `json:"net"`
-	// The channels with any exposure.
+	// The merchants with any exposure.
 	Channels []ExposureNetChannel `json:"channels"`
-	// Collateral in a currency without a fixing. What it covers is not known.
+	// Collateral in a currency without a fixing, whose value is unknown.
 	PendingRate []ExposureNetPendingRate `json:"pending_rate"`
 }
 
@@ -243,57 +242,55 @@ type Exposure struct {
 	// How the rows are grouped: by one or two of the values.
 	By   string        `json:"by"`
 	Rows []ExposureRow `json:"rows"`
-	// The rows that agree in the first value of `by`, added up in the currency of the report.
+	// Subtotals by the first value of `by`, in the report currency.
 	Subtotals []ExposureSubtotal `json:"subtotals"`
 	// The total, in the currency of the report.
 	Total ExposureTotal `json:"total"`
-	// The difference between the rows and the total. Each row is rounded separately. Null if the total is not
-	// known.
+	// The difference between the rows and the total. Each row is rounded separately. Null if the total is unknown.
 	Rounding ExposureRounding `json:"rounding"`
 	// The part of `e1` that is left after collateral, in the currency of the report and at spot rates. Collateral
-	// that is held for one channel covers no other channel. Collateral that is held for the whole site covers the
-	// rest.
+	// held for one merchant covers no other. Collateral held for the whole site covers the rest.
 	Net ExposureNet `json:"net"`
-	// Amounts that have no value because a fixing is missing. With `spot`, the rows have them in the base
-	// currency, and the totals that they belong to are null. With `locked`, they are in no row and not in the
-	// total; if nothing is priced, the total is null.
+	// Amounts that have no value because a fixing is missing. With `spot`, rows show them in base currency, and
+	// the totals that include them are null. With `locked`, they are in no row and not in the total; if nothing is
+	// priced, the total is null.
 	PendingRate []ExposurePendingRate `json:"pending_rate"`
 	// With `locked`: payments that were priced under a policy in another currency. They stay priced in it, and are
 	// converted at spot. They are in the totals.
 	ConvertedAtSpot []ConvertedAtSpot `json:"converted_at_spot"`
 	// Payments that are not protected, or whose cover had not started. They are not in the total.
 	Uncovered []ExposureUncovered `json:"uncovered"`
-	// Amounts still to be paid for bookings with protected payments. They are not in the total.
+	// Amounts still to be paid for partly paid bookings of protected channels. They are not in the total.
 	Instalments []ExposureInstalment `json:"instalments"`
 }
 
 // RunOffQuery are the parameters of the operation getRunOff. What is empty is left out.
 type RunOffQuery struct {
-	// The answer shows the end of this day. Default: today.
+	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`
 	// An ISO 8601 time. Only facts recorded by this time count. It cannot be in the future. Default: now.
 	KnownAt string `query:"known_at"`
-	// The currency of the report; the policy currency of the site where absent.
+	// The report currency. Defaults to the site's policy currency.
 	Currency string `query:"currency"`
 	// How amounts are converted into the currency of the report.
 	Valuation Valuation `query:"valuation"`
-	// The report is about these channels only, by id. An id that the site does not have is an error.
+	// Only these merchants, by id. An unknown id is an error.
 	Channels []int64 `query:"channels"`
 	// Only bookings with one of these suppliers, by id.
 	Suppliers []int64 `query:"suppliers"`
-	// Only payments by cards of these schemes, such as `visa`, or `unknown`. What is still to be paid has no
-	// scheme yet, so `e4` is left out.
+	// Only payments with cards of these schemes, such as `visa`, or `unknown`. Open instalments have no scheme
+	// yet, so `e4` is omitted.
 	Schemes []string `query:"schemes"`
 	// Only bookings of these countries, as ISO 3166-1 alpha-2 codes.
 	Countries []string `query:"countries"`
-	// Only bookings in these base currencies. The currency of the report is `currency`.
+	// Only bookings in these base currencies. The report currency is `currency`.
 	Currencies []string `query:"currencies"`
 	// Only trips that end in these months.
 	Months []string `query:"months"`
 }
 
 // RunOffHalfLife: The first day on which e1 is at most half of the e1 of the first day. Null if the e1 of the
-// first day is 0 or not known.
+// first day is 0 or unknown.
 type RunOffHalfLife struct {
 	Date Day `json:"date"`
 	// The number of days from the first day.
@@ -301,10 +298,10 @@ type RunOffHalfLife struct {
 }
 
 // RunOffPeak: The highest e1 of all days up to the first day, at the fixings of the first day. The date is the
-// day that first reached it. Both are null if it is not known.
+// first day that reached it. Both are null if unknown.
 type RunOffPeak struct {
 	Date *string `json:"date"`
-	// An amount in the currency of the report.
+	// An amount in the report currency.
 	E1Report *int64 `json:"e1_report"`
 }
 
@@ -371,14 +368,14 @@ type RunOff struct {
 	// The last day on which any of the payments can be disputed. It is the first day if nothing is at risk.
 	LastDayOfDispute Day `json:"last_day_of_dispute"`
 	// The first day on which e1 is at most half of the e1 of the first day. Null if the e1 of the first day is 0
-	// or not known.
+	// or unknown.
 	HalfLife *RunOffHalfLife `json:"half_life"`
 	// The average number of days for which money stays in e1, weighted by amount. It is the sum of e1 over the
-	// days after the first day, divided by the e1 of the first day (R8). Money that is delivered tomorrow counts
-	// as one day. It is rounded once to two decimals.
+	// days after the first day, divided by the e1 of the first day (R8). Money delivered tomorrow counts as one
+	// day. Rounded once to two decimals.
 	MeanLifeDays *string `json:"mean_life_days"`
-	// The highest e1 of all days up to the first day, at the fixings of the first day. The date is the day that
-	// first reached it. Both are null if it is not known.
+	// The highest e1 of all days up to the first day, at the fixings of the first day. The date is the first day
+	// that reached it. Both are null if unknown.
 	Peak RunOffPeak `json:"peak"`
 	// The days of the run-off, in order.
 	Points []RunOffPoint `json:"points"`
@@ -394,24 +391,24 @@ type RunOff struct {
 
 // AgeingQuery are the parameters of the operation getAgeing. What is empty is left out.
 type AgeingQuery struct {
-	// The answer shows the end of this day. Default: today.
+	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`
 	// An ISO 8601 time. Only facts recorded by this time count. It cannot be in the future. Default: now.
 	KnownAt string `query:"known_at"`
-	// The currency of the report; the policy currency of the site where absent.
+	// The report currency. Defaults to the site's policy currency.
 	Currency string `query:"currency"`
 	// How amounts are converted into the currency of the report.
 	Valuation Valuation `query:"valuation"`
-	// The report is about these channels only, by id. An id that the site does not have is an error.
+	// Only these merchants, by id. An unknown id is an error.
 	Channels []int64 `query:"channels"`
 	// Only bookings with one of these suppliers, by id.
 	Suppliers []int64 `query:"suppliers"`
-	// Only payments by cards of these schemes, such as `visa`, or `unknown`. What is still to be paid has no
-	// scheme yet, so `e4` is left out.
+	// Only payments with cards of these schemes, such as `visa`, or `unknown`. Open instalments have no scheme
+	// yet, so `e4` is omitted.
 	Schemes []string `query:"schemes"`
 	// Only bookings of these countries, as ISO 3166-1 alpha-2 codes.
 	Countries []string `query:"countries"`
-	// Only bookings in these base currencies. The currency of the report is `currency`.
+	// Only bookings in these base currencies. The report currency is `currency`.
 	Currencies []string `query:"currencies"`
 	// Only trips that end in these months.
 	Months []string `query:"months"`
@@ -425,13 +422,13 @@ type AgeingRowCurrency struct {
 	Allocations int64 `json:"allocations"`
 	// An amount in minor units.
 	E1 int64 `json:"e1"`
-	// An amount in the currency of the report.
+	// An amount in the report currency.
 	E1Report *int64 `json:"e1_report"`
 }
 
 // AgeingRow is an answer of the API, or a part of one.
 type AgeingRow struct {
-	// The number of days to the end of the trip. `in_travel`: the trip has begun and is not over.
+	// The number of days to the end of the trip. `in_travel`: the trip has begun and not ended.
 	Band string `json:"band"`
 	// The lowest number of days of the band. Null for `in_travel`.
 	FromDays *int64 `json:"from_days"`
@@ -445,11 +442,11 @@ type AgeingRow struct {
 	Currencies []AgeingRowCurrency `json:"currencies"`
 }
 
-// AgeingTotal: The total. It is the e1 of the exposure report.
+// AgeingTotal: The total, equal to e1 in the exposure report.
 type AgeingTotal struct {
 	// The number of allocations (parts of payments).
 	Allocations int64 `json:"allocations"`
-	// An amount in the currency of the report.
+	// An amount in the report currency.
 	E1Report *int64 `json:"e1_report"`
 }
 

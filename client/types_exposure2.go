@@ -26,7 +26,7 @@ type Ageing struct {
 	Recognition Recognition `json:"recognition"`
 	// The bands, in order.
 	Rows []AgeingRow `json:"rows"`
-	// The total. It is the e1 of the exposure report.
+	// The total, equal to e1 in the exposure report.
 	Total AgeingTotal `json:"total"`
 	// The difference between the bands and the total. Each band is rounded separately.
 	Rounding AgeingRounding `json:"rounding"`
@@ -42,50 +42,50 @@ type Ageing struct {
 
 // MovementQuery are the parameters of the operation getMovement. What is empty is left out.
 type MovementQuery struct {
-	// The day at whose end the movement begins.
+	// The movement starts at the end of this day.
 	From Day `query:"from"`
-	// The day at whose end it ends, not before `from`; the day `as_of`, or else today, where absent.
+	// The movement ends at the end of this day, not before `from`. Defaults to `as_of`, or else today.
 	To Day `query:"to"`
-	// The answer shows the end of this day. Default: today.
+	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`
 	// An ISO 8601 time. Only facts recorded by this time count. It cannot be in the future. Default: now.
 	KnownAt string `query:"known_at"`
-	// The currency of the report; the policy currency of the site where absent.
+	// The report currency. Defaults to the site's policy currency.
 	Currency string `query:"currency"`
 	// How amounts are converted into the currency of the report.
 	Valuation Valuation `query:"valuation"`
-	// What the rows are.
+	// How to split the report.
 	By string `query:"by"`
-	// The report is about these channels only, by id. An id that the site does not have is an error.
+	// Only these merchants, by id. An unknown id is an error.
 	Channels []int64 `query:"channels"`
 	// Only bookings with one of these suppliers, by id.
 	Suppliers []int64 `query:"suppliers"`
-	// Only payments by cards of these schemes, such as `visa`, or `unknown`. What is still to be paid has no
-	// scheme yet, so `e4` is left out.
+	// Only payments with cards of these schemes, such as `visa`, or `unknown`. Open instalments have no scheme
+	// yet, so `e4` is omitted.
 	Schemes []string `query:"schemes"`
 	// Only bookings of these countries, as ISO 3166-1 alpha-2 codes.
 	Countries []string `query:"countries"`
-	// Only bookings in these base currencies. The currency of the report is `currency`.
+	// Only bookings in these base currencies. The report currency is `currency`.
 	Currencies []string `query:"currencies"`
 	// Only trips that end in these months.
 	Months []string `query:"months"`
 }
 
-// MovementRowChannel: The channel. Only with `by=channel`.
+// MovementRowChannel: The merchant. Only with `by=channel`.
 type MovementRowChannel struct {
 	ID int64 `json:"id"`
-	// The name of the channel at that time.
+	// The name of the merchant at that time.
 	Name string `json:"name"`
 }
 
-// Flow: The opening, all lines and the revaluation, each with its sign, add up to the closing. In the currency
-// of the report, a line is null if it is not known, because a fixing is missing for a part of it.
+// Flow: The opening, all lines and the revaluation, each with its sign, add up to the closing. In the report
+// currency, a line is null if a fixing is missing for part of it.
 type Flow struct {
 	// At risk at the end of the first day.
 	Opening *int64 `json:"opening"`
 	// Newly paid or newly covered.
 	New *int64 `json:"new"`
-	// Came back because chargebacks were reversed.
+	// Chargebacks reversed.
 	Reversed *int64 `json:"reversed"`
 	// Moved in or out by new travel dates.
 	ReDated *int64 `json:"re_dated"`
@@ -93,11 +93,11 @@ type Flow struct {
 	Refunded *int64 `json:"refunded"`
 	// Charged back.
 	ChargedBack *int64 `json:"charged_back"`
-	// Delivered. This moves from e1 to e2.
+	// Delivered: moves from e1 to e2.
 	Delivered *int64 `json:"delivered"`
 	// The dispute window has ended.
 	Expired *int64 `json:"expired"`
-	// The change because of other rates. Only in the currency of the report, if something is converted at spot.
+	// The change due to rates. Only in the report currency, if something is converted at spot.
 	Revaluation *int64 `json:"revaluation,omitzero"`
 	// At risk at the end of the last day.
 	Closing *int64 `json:"closing"`
@@ -105,7 +105,7 @@ type Flow struct {
 
 // MovementRow is an answer of the API, or a part of one.
 type MovementRow struct {
-	// The channel. Only with `by=channel`.
+	// The merchant. Only with `by=channel`.
 	Channel *MovementRowChannel `json:"channel,omitzero"`
 	// The currency of the amounts.
 	Currencies string `json:"currencies"`
@@ -153,9 +153,9 @@ type Movement struct {
 	Currency    string      `json:"currency"`
 	Valuation   Valuation   `json:"valuation"`
 	Recognition Recognition `json:"recognition"`
-	// What the rows are.
+	// How to split the report.
 	By string `json:"by"`
-	// One row for each base currency, or for each channel and base currency.
+	// One row for each base currency, or for each merchant and base currency.
 	Rows  []MovementRow `json:"rows"`
 	Total MovementTotal `json:"total"`
 	// The movement of amounts that have no value because a fixing is missing. With `spot`, the rows have it, too,
@@ -169,31 +169,31 @@ type Movement struct {
 
 // ExposureDetailsQuery are the parameters of the operation getExposureDetails. What is empty is left out.
 type ExposureDetailsQuery struct {
-	// The answer shows the end of this day. Default: today.
+	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`
 	// An ISO 8601 time. Only facts recorded by this time count. It cannot be in the future. Default: now.
 	KnownAt string `query:"known_at"`
-	// The currency of the report; the policy currency of the site where absent.
+	// The report currency. Defaults to the site's policy currency.
 	Currency string `query:"currency"`
 	// How amounts are converted into the currency of the report.
 	Valuation Valuation `query:"valuation"`
-	// The report is about these channels only, by id. An id that the site does not have is an error.
+	// Only these merchants, by id. An unknown id is an error.
 	Channels []int64 `query:"channels"`
 	// Only bookings with one of these suppliers, by id.
 	Suppliers []int64 `query:"suppliers"`
-	// Only payments by cards of these schemes, such as `visa`, or `unknown`. What is still to be paid has no
-	// scheme yet, so `e4` is left out.
+	// Only payments with cards of these schemes, such as `visa`, or `unknown`. Open instalments have no scheme
+	// yet, so `e4` is omitted.
 	Schemes []string `query:"schemes"`
 	// Only bookings of these countries, as ISO 3166-1 alpha-2 codes.
 	Countries []string `query:"countries"`
-	// Only bookings in these base currencies. The currency of the report is `currency`.
+	// Only bookings in these base currencies. The report currency is `currency`.
 	Currencies []string `query:"currencies"`
 	// Only trips that end in these months.
 	Months []string `query:"months"`
-	// A later day of the run-off, not before `as_of`: the amounts are those at the end of that day, if nothing new
-	// happens. Default: the day of the report.
+	// A later day of the run-off, not before `as_of`: the amounts at the end of that day with no new bookings.
+	// Default: the day of the report.
 	On Day `query:"on"`
-	// Only what is undelivered and in one of these bands of the ageing.
+	// Only undelivered items in one of these ageing bands.
 	Bands []string `query:"bands"`
 }
 
@@ -203,7 +203,7 @@ type ExposureDetailChannel struct {
 	Name string `json:"name"`
 }
 
-// ExposureDetail: An allocation, or what is still to be paid for a booking.
+// ExposureDetail: An allocation, or the open instalments of a booking.
 type ExposureDetail struct {
 	// The id of the booking.
 	Booking int64 `json:"booking"`
@@ -263,28 +263,28 @@ type ExposureDetails struct {
 
 // MovementDetailsQuery are the parameters of the operation getMovementDetails. What is empty is left out.
 type MovementDetailsQuery struct {
-	// The day at whose end the movement begins.
+	// The movement starts at the end of this day.
 	From Day `query:"from"`
-	// The day at whose end it ends, not before `from`; the day `as_of`, or else today, where absent.
+	// The movement ends at the end of this day, not before `from`. Defaults to `as_of`, or else today.
 	To Day `query:"to"`
-	// The answer shows the end of this day. Default: today.
+	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`
 	// An ISO 8601 time. Only facts recorded by this time count. It cannot be in the future. Default: now.
 	KnownAt string `query:"known_at"`
-	// The currency of the report; the policy currency of the site where absent.
+	// The report currency. Defaults to the site's policy currency.
 	Currency string `query:"currency"`
 	// How amounts are converted into the currency of the report.
 	Valuation Valuation `query:"valuation"`
-	// The report is about these channels only, by id. An id that the site does not have is an error.
+	// Only these merchants, by id. An unknown id is an error.
 	Channels []int64 `query:"channels"`
 	// Only bookings with one of these suppliers, by id.
 	Suppliers []int64 `query:"suppliers"`
-	// Only payments by cards of these schemes, such as `visa`, or `unknown`. What is still to be paid has no
-	// scheme yet, so `e4` is left out.
+	// Only payments with cards of these schemes, such as `visa`, or `unknown`. Open instalments have no scheme
+	// yet, so `e4` is omitted.
 	Schemes []string `query:"schemes"`
 	// Only bookings of these countries, as ISO 3166-1 alpha-2 codes.
 	Countries []string `query:"countries"`
-	// Only bookings in these base currencies. The currency of the report is `currency`.
+	// Only bookings in these base currencies. The report currency is `currency`.
 	Currencies []string `query:"currencies"`
 	// Only trips that end in these months.
 	Months []string `query:"months"`

@@ -2,8 +2,8 @@
 
 package client
 
-// ImportState: How far an import is. `queued` is waiting for its turn or running, `tried` is a dry run that is
-// over and can be confirmed, `waiting` needs the approval of another operator.
+// ImportState: The state of an import. `queued`: waiting or running. `tried`: a finished dry run that can be
+// confirmed. `waiting`: needs another operator's approval.
 type ImportState string
 
 // The values of ImportState.
@@ -25,16 +25,16 @@ type ImportsQuery struct {
 	State []ImportState `query:"state"`
 }
 
-// Import: The import of a file. While it runs, the counts are those of the rows that are done.
+// Import: The import of a file. While it runs, counts are of processed rows.
 type Import struct {
 	// The id of the import.
 	ID    int64       `json:"id"`
 	State ImportState `json:"state"`
-	// Whether nothing is imported.
+	// Whether this is a dry run.
 	DryRun bool `json:"dry_run"`
-	// The mode of the channels that it creates. Null if it creates none.
+	// The mode of the merchants that it creates. Null if it creates none.
 	Mode *string `json:"mode"`
-	// When payments are covered.
+	// From when payments are covered.
 	CoverStart string `json:"cover_start"`
 	// Why.
 	Reason string `json:"reason"`
@@ -44,7 +44,7 @@ type Import struct {
 	Bytes int64 `json:"bytes"`
 	// The number of rows of the file.
 	Rows int64 `json:"rows"`
-	// The number of rows that are done.
+	// The number of rows processed.
 	RowsDone int64 `json:"rows_done"`
 	// Bookings that it created.
 	BookingsCreated int64 `json:"bookings_created"`
@@ -52,19 +52,19 @@ type Import struct {
 	PaymentsCreated int64 `json:"payments_created"`
 	// Payments that existed before.
 	PaymentsAlreadyThere int64 `json:"payments_already_there"`
-	// Rows that were refused.
+	// Rows rejected.
 	Refused int64 `json:"refused"`
-	// The names of the channels that it created.
+	// The names of the merchants that it created.
 	ChannelsCreated []string `json:"channels_created"`
 	// The id of the proposal that another operator has to approve.
 	Proposal *int64 `json:"proposal"`
-	// Why it failed. Empty if it did not.
+	// Why it failed. Otherwise empty.
 	Problem string `json:"problem"`
 	// Who sent the file, or confirmed its dry run.
 	Author string `json:"author"`
 	// The id of that user.
 	AuthorID int64 `json:"author_id"`
-	// When the file came. This is real time on every site.
+	// When the file was received, in real time.
 	Created Instant `json:"created"`
 	// When it ended, YYYY-MM-DD HH:MM:SS in GMT.
 	Finished *string `json:"finished"`
@@ -72,20 +72,20 @@ type Import struct {
 
 // CreateImportQuery are the parameters of the operation createImport. What is empty is left out.
 type CreateImportQuery struct {
-	// Check every row and say what would happen, but import nothing until it is confirmed.
+	// Check every row and report the result, but import nothing until confirmed.
 	DryRun *bool `query:"dry_run"`
-	// Create missing channels in this mode. Without it, rows of missing channels are refused. Members give `test`
-	// or `draft`.
+	// Create missing merchants in this mode. Without it, their rows are rejected. Members can use `test` or
+	// `draft`.
 	Mode AccountMode `query:"mode"`
-	// `recorded` covers payments from now on. `effective` covers each from when it was taken, for payments that
-	// were covered before. Outside a sandbox, an operator has to approve that; an operator's own import needs
-	// another one.
+	// `recorded` covers payments from now on, `effective` from when they were taken, for payments that were
+	// covered before. Outside a sandbox, `effective` needs an operator's approval, or a second operator's for an
+	// operator's own import.
 	CoverStart string `query:"cover_start"`
-	// Why. Where another operator has to approve the import, they read this.
+	// The reason, shown to the operator who approves the import.
 	Reason string `query:"reason"`
 }
 
-// ImportRowStatus: What became of a row. In a dry run, `created` means that it would be created.
+// ImportRowStatus: The result of a row. In a dry run, `created` means that it would be created.
 type ImportRowStatus string
 
 // The values of ImportRowStatus.
@@ -105,7 +105,7 @@ type ImportRowsQuery struct {
 	Status []ImportRowStatus `query:"status"`
 }
 
-// ImportRow: What became of one row of a file.
+// ImportRow: The result of one row of a file.
 type ImportRow struct {
 	// The line in the file.
 	Line   int64           `json:"line"`
@@ -114,6 +114,6 @@ type ImportRow struct {
 	Booking *int64 `json:"booking"`
 	// The id of its payment as a transaction. Null if there is none.
 	Transaction *int64 `json:"transaction"`
-	// Why it was refused. Empty if it was not.
+	// Why it was rejected. Otherwise empty.
 	Reason string `json:"reason"`
 }

@@ -19,9 +19,9 @@ type LimitsQuery struct {
 	Order string `query:"order"`
 	// Only of these scopes.
 	Scope []LimitScope `query:"scope"`
-	// Only items of the channels with these ids.
+	// Only items of the merchants with these ids.
 	Channels []int64 `query:"channels"`
-	// Only what is over its limit.
+	// Only limits that are exceeded.
 	Over *bool `query:"over"`
 }
 
@@ -30,7 +30,7 @@ type Limit struct {
 	// The id of the limit.
 	ID    int64      `json:"id"`
 	Scope LimitScope `json:"scope"`
-	// The limit is for this channel alone. Null means that it is for every channel, or for the site.
+	// The limit is for this merchant only. Null means every merchant, or the site.
 	Channels *int64 `json:"channels"`
 	// In force from this day on.
 	From Day `json:"from"`
@@ -59,33 +59,33 @@ type LimitRow struct {
 	// An ISO 4217 currency code.
 	Currency string `json:"currency"`
 	// E1 at locked rates. A part that was priced under a policy in another currency is converted at the last rate.
-	// Null for bookings and transactions, because each of them has its own use, and if that rate is missing.
+	// Null if that rate is missing, and for bookings and transactions, which each have their own use.
 	Use *int64 `json:"use"`
 	// The amount that is left below the limit.
 	Headroom *int64 `json:"headroom"`
 	// The amount above the limit.
 	Over *int64 `json:"over"`
-	// The use in percent of the limit, cut to one decimal. So only a use of the whole limit is 100.0.
+	// The use in percent of the limit, truncated to one decimal, so that only full use is 100.0.
 	UsedPercent *string `json:"used_percent"`
 	// The highest of 80, 95 and 100 % that the use has reached. 0 if it has reached none.
 	Level *int64 `json:"level"`
-	// Whether payments that are logged now count against the limit. They do not if the policy in force has another
-	// currency. Then only payments under an older policy still count.
+	// Whether payments logged now count against the limit. They do not if the policy in force has another
+	// currency; then only payments under an older policy count.
 	InForce bool `json:"in_force"`
-	// Why the limit is not in force, or why its use is not known. Else empty.
+	// Why the limit is not in force or its use is unknown. Otherwise empty.
 	Reason string `json:"reason"`
 }
 
 // LimitCreate is an input of the API.
 type LimitCreate struct {
 	Scope LimitScope `json:"scope"`
-	// The limit is for this channel alone.
+	// The limit is for this merchant only.
 	Channels int64 `json:"channels,omitzero"`
-	// In force from this day on. It is today or later. Default: today.
+	// In force from this day on, today or later. Default: today.
 	From Day `json:"from,omitzero"`
 	// The limit, in minor units of the policy currency.
 	Amount *int64 `json:"amount,omitzero"`
-	// If true, there is no limit of its own from that day on. Give it instead of `amount`.
+	// If true, removes the limit from that day on. Use instead of `amount`.
 	Lift bool `json:"lift,omitzero"`
 	// The reason.
 	Note string `json:"note,omitzero"`
@@ -97,9 +97,9 @@ type LimitEventsQuery struct {
 	Order string `query:"order"`
 	// Only of these scopes.
 	Scope []LimitScope `query:"scope"`
-	// Only items of the channels with these ids.
+	// Only items of the merchants with these ids.
 	Channels []int64 `query:"channels"`
-	// Only this part of the limit.
+	// Only this percentage of the limit.
 	Percent string `query:"percent"`
 	// Events recorded after this time (ISO 8601).
 	After string `query:"after"`
@@ -110,9 +110,9 @@ type LimitEvent struct {
 	// The id of the event.
 	ID    int64      `json:"id"`
 	Scope LimitScope `json:"scope"`
-	// The id of the transaction, booking or channel. Null for the site.
+	// The id of the transaction, booking or merchant. Null for the site.
 	Object *int64 `json:"object"`
-	// The channel where it happened. Null for the site.
+	// The merchant. Null for the site.
 	Channels *int64 `json:"channels"`
 	// The part of the limit that was reached, in percent.
 	Percent int64 `json:"percent"`

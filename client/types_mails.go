@@ -2,10 +2,10 @@
 
 package client
 
-// MailState: `outbox`: it is only shown, because no mail server is set, or the site is a sandbox, or the
-// channel a test channel. `waiting`: it is tried at next_at. `sending`: the server is being spoken to. `sent`:
-// the server has taken it. `dead`: it was refused for good, or for three days, or there is no good address.
-// `unknown`: the server may have taken it, but its answer was lost; it is not resent automatically.
+// MailState: `outbox`: view only, because there is no mail server, the site is a sandbox or the merchant a test
+// merchant. `waiting`: sent at next_at. `sending`: being sent. `sent`: accepted by the server. `dead`: rejected
+// permanently or for three days, or there is no valid address. `unknown`: the server may have accepted it, but
+// its answer was lost; it is not resent automatically.
 type MailState string
 
 // The values of MailState.
@@ -18,7 +18,7 @@ const (
 	MailStateUnknown MailState = "unknown"
 )
 
-// MailKind: What a mail tells. Operators alone see mails of the last seven kinds.
+// MailKind: The kind of mail. Only operators see the last seven kinds.
 type MailKind string
 
 // The values of MailKind.
@@ -75,7 +75,7 @@ type Mail struct {
 	Transaction *int64 `json:"transaction"`
 	// The event it announces. Null if it was requested by a person.
 	Event *int64 `json:"event"`
-	// The last answer of the mail server, or what went wrong.
+	// The mail server's last answer, or the error.
 	Answer string `json:"answer"`
 	// Attempts since it was last requested.
 	Attempts int64 `json:"attempts"`
@@ -84,9 +84,9 @@ type Mail struct {
 	QueuedAt Instant `json:"queued_at"`
 	// When the last attempt began.
 	TriedAt *string `json:"tried_at"`
-	// When it is tried again.
+	// When it is retried.
 	NextAt *string `json:"next_at"`
-	// Whether its address and text are no longer kept.
+	// Whether its address and text have been removed.
 	Forgotten bool `json:"forgotten"`
 }
 
@@ -100,7 +100,7 @@ type MailText struct {
 	Subject string `json:"subject"`
 	// The text without markup.
 	Text string `json:"text"`
-	// The text as HTML. It loads nothing from elsewhere.
+	// The text as HTML, without remote content.
 	Html string `json:"html"`
 }
 

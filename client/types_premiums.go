@@ -8,7 +8,7 @@ type PoliciesQuery struct {
 	Order string `query:"order"`
 	// Attribute to sort by.
 	Orderby string `query:"orderby"`
-	// Only the policy that is in force on this day.
+	// Only the policy in force on this day.
 	On string `query:"on"`
 }
 
@@ -41,29 +41,29 @@ type Policy struct {
 	PremiumRefundable bool `json:"premium_refundable"`
 	// The lowest premium, if there is any premium, in minor units of the policy currency.
 	MinimumPerLine int64 `json:"minimum_per_line"`
-	// The lowest premium of a channel for a month, in minor units of the policy currency.
+	// The lowest premium of a merchant for a month, in minor units of the policy currency.
 	MinimumPerMonth int64 `json:"minimum_per_month"`
 	// The taxes on premium, in the order of the statement.
 	TaxCodes []TaxCode `json:"tax_codes"`
-	// The statement period of new channels, until they get their own.
+	// The statement period of new merchants, until they get their own.
 	StatementPeriod string `json:"statement_period"`
 	// The number of business days until a statement is due.
 	PaymentTermsDays int64 `json:"payment_terms_days"`
-	// The limits in another currency, on days of this policy from today on. Payments under this policy do not
-	// count against them. Set these limits again.
+	// Limits in another currency during this policy, from today on. Payments under this policy do not count
+	// against them. Set them again.
 	LimitsNotCounting []int64 `json:"limits_not_counting"`
 }
 
 // PolicyCreateRateCard is an input of the API.
 type PolicyCreateRateCard struct {
-	// The line is for this channel. If null or left out, it is for the site.
+	// The line is for this merchant. If null or left out, it is for the site.
 	Channel  *int64 `json:"channel,omitzero"`
 	LeadFrom int64  `json:"lead_from"`
 	LeadTo   *int64 `json:"lead_to,omitzero"`
 	PPM      int64  `json:"ppm"`
 }
 
-// PolicyCreate: A policy to add. A field that is left out keeps the value of the policy in force on `from`.
+// PolicyCreate: A policy to add. Omitted fields keep the value of the policy in force on `from`.
 type PolicyCreate struct {
 	// In force from this day on.
 	From Day `json:"from"`
@@ -72,8 +72,8 @@ type PolicyCreate struct {
 	Recognition      *Recognition `json:"recognition,omitzero"`
 	LateLogDays      *int64       `json:"late_log_days,omitzero"`
 	MaxFixingAgeDays *int64       `json:"max_fixing_age_days,omitzero"`
-	// Lines for the whole site. If a channel has its own rate card, it has its own lines, too. In each of them,
-	// the first band starts at 0, each band follows the one before, and the last band has no end.
+	// Lines for the whole site. A merchant with its own rate card has its own lines. In each card, the first band
+	// starts at 0, bands are contiguous, and the last has no end.
 	RateCard          []PolicyCreateRateCard `json:"rate_card,omitzero"`
 	PremiumRefundable *bool                  `json:"premium_refundable,omitzero"`
 	// An amount in minor units.
@@ -83,8 +83,7 @@ type PolicyCreate struct {
 	TaxCodes         []TaxCode `json:"tax_codes,omitzero"`
 	StatementPeriod  *string   `json:"statement_period,omitzero"`
 	PaymentTermsDays *int64    `json:"payment_terms_days,omitzero"`
-	// The reason, for the operator who approves it. It is kept in the proposal and in the audit, not in the
-	// policy.
+	// The reason, for the operator who approves it. Stored in the proposal and the audit, not in the policy.
 	Reason *string `json:"reason,omitzero"`
 }
 
@@ -102,16 +101,16 @@ type PremiumsQuery struct {
 	Before string `query:"before"`
 	// Lines recorded after this time (ISO 8601), in whole seconds.
 	After string `query:"after"`
-	// Only items of the channels with these ids.
+	// Only items of the merchants with these ids.
 	Channels []int64 `query:"channels"`
 	// Lines of these bookings.
 	Bookings []int64 `query:"bookings"`
 	// Lines of these payment records.
 	Payments []int64 `query:"payments"`
-	// Lines that these transactions caused.
+	// Lines caused by these transactions.
 	Transactions []int64 `query:"transactions"`
 	// Lines of these kinds.
 	Kind []PremiumKind `query:"kind"`
-	// Lines of these causes.
+	// Lines with these causes.
 	Cause []PremiumCause `query:"cause"`
 }

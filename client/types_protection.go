@@ -4,7 +4,7 @@ package client
 
 // BookingProtectionQuery are the parameters of the operation getBookingProtection. What is empty is left out.
 type BookingProtectionQuery struct {
-	// The answer shows the end of this day. Default: today.
+	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`
 	// An ISO 8601 time. Only facts recorded by this time count. It cannot be in the future. Default: now.
 	KnownAt string `query:"known_at"`
@@ -37,7 +37,7 @@ type BookingSumsValue struct {
 	Currencies string `json:"currencies"`
 	// The sum of the values of the paid amounts. Each value is rounded separately.
 	Value int64 `json:"value"`
-	// The number of allocations that wait for a rate. They are not in `value`.
+	// The number of allocations without a rate, excluded from `value`.
 	PendingRate int64 `json:"pending_rate"`
 	// The sum of the premiums, as known at the requested time.
 	Premium int64 `json:"premium"`
@@ -72,7 +72,7 @@ type BookingSums struct {
 	E1 int64 `json:"e1"`
 	// The delivered part that is protected, covered and disputable.
 	E2 int64 `json:"e2"`
-	// The amount still to be paid, as long as the trip is not over.
+	// The amount still to be paid, until the trip ends.
 	E4 int64 `json:"e4"`
 	// The part of `undelivered` that is not protected, or not covered yet.
 	E5 int64 `json:"e5"`
@@ -105,11 +105,11 @@ type AllocationValueLeg struct {
 
 // AllocationValue: The value of the amount in the policy currency.
 type AllocationValue struct {
-	// `pending_rate` as long as a fixing is missing, otherwise `locked`.
+	// `pending_rate` while a fixing is missing, otherwise `locked`.
 	Status string `json:"status"`
 	// The policy currency.
 	Currencies string `json:"currencies"`
-	// The value. Null as long as a fixing is missing.
+	// The value. Null while a fixing is missing.
 	Total *int64 `json:"total"`
 	// The two rates of the conversion: first the currency from which, then the currency to which. Empty if both
 	// currencies are the same.
@@ -139,7 +139,7 @@ type AllocationEvent struct {
 type RateLine struct {
 	// The id of the line.
 	ID int64 `json:"id"`
-	// The line is for this channel. Null means that it is for every channel without lines of its own.
+	// The line is for this merchant. Null means that it is for every merchant without lines of its own.
 	Channel *int64 `json:"channel"`
 	// The lowest lead of the band. The lead is the number of days from the payment to the end of the trip.
 	LeadFrom int64 `json:"lead_from"`
@@ -161,7 +161,7 @@ type PremiumState struct {
 	LeadDays int64 `json:"lead_days"`
 	// Whether the payment was made after the end of the trip. Such a payment has no premium.
 	NegativeLead bool `json:"negative_lead"`
-	// The line of the rate card that gave the price. Null if the lead is negative.
+	// The rate card line applied. Null if the lead is negative.
 	RateCard *RateLine `json:"rate_card"`
 	// The premium of the state.
 	Premium int64 `json:"premium"`
@@ -202,7 +202,7 @@ type PremiumLine struct {
 	RecordedAt Instant `json:"recorded_at"`
 	// When its cause took place.
 	EffectiveAt Instant `json:"effective_at"`
-	// The id of the channel.
+	// The id of the merchant.
 	Channel int64 `json:"channel"`
 	// The id of the booking.
 	Booking int64 `json:"booking"`
@@ -214,13 +214,13 @@ type PremiumLine struct {
 	Currencies string `json:"currencies"`
 	// The difference that was booked. 0 if it is retained.
 	Total int64 `json:"total"`
-	// Premium that would have been returned, but is kept for good.
+	// Premium that would have been returned but is kept permanently.
 	Retained int64 `json:"retained"`
 	// The state after the change.
 	State PremiumState `json:"state"`
-	// The policy that gave the price.
+	// The policy applied.
 	Policy int64 `json:"policy"`
-	// Whether the channel is a test channel. Then this is in no total.
+	// Whether the merchant is a test merchant, excluded from totals.
 	Simulated bool `json:"simulated"`
 }
 
@@ -256,7 +256,7 @@ type Allocation struct {
 	Protected bool `json:"protected"`
 	// Why it is protected, or why not.
 	Reason string `json:"reason"`
-	// Whether the channel is a test channel. Then this is in no total.
+	// Whether the merchant is a test merchant, excluded from totals.
 	Simulated bool `json:"simulated"`
 	// Whether it was logged later than the policy expects.
 	LateLogged bool `json:"late_logged"`
@@ -276,20 +276,20 @@ type Allocation struct {
 	LastDayOfDispute Day `json:"last_day_of_dispute"`
 	// The version of the dispute windows.
 	Rulepack string `json:"rulepack"`
-	// `settled`: nothing remains. `expired`: the last day of dispute is over. `undelivered`: a part is not
-	// delivered yet. `tail`: all is delivered, but still disputable.
+	// `settled`: nothing remains. `expired`: the last day of dispute has passed. `undelivered`: a part is not
+	// delivered yet. `tail`: delivered but still disputable.
 	State string `json:"state"`
 	// The amount less refunds and chargebacks.
 	Remaining int64 `json:"remaining"`
 	// The part of the remaining amount that is not delivered.
 	Undelivered int64 `json:"undelivered"`
-	// The amount that came back twice.
+	// The amount returned twice.
 	DoubleRecovery int64 `json:"double_recovery"`
 	// The value of the amount in the policy currency.
 	Value AllocationValue `json:"value"`
 	// The terms that follow from the booking. Each change adds an entry.
 	Terms []AllocationTerm `json:"terms"`
-	// What happened to the amount later.
+	// Later changes to the amount.
 	Events []AllocationEvent `json:"events"`
 	// The explanation, line by line.
 	Steps   []Step  `json:"steps"`
@@ -300,14 +300,14 @@ type Allocation struct {
 type BookingProtection struct {
 	// The id of the booking.
 	Booking int64 `json:"booking"`
-	// The day of the answer. It shows the states at the end of this day.
+	// The day of the answer, with states at its end.
 	AsOf Day `json:"as_of"`
 	// Only facts recorded by this time count.
 	KnownAt string        `json:"known_at"`
 	Policy  AppliedPolicy `json:"policy"`
 	// The base currency.
 	Currencies string `json:"currencies"`
-	// Whether the channel is a test channel. Then the booking is in no total of a report.
+	// Whether the merchant is a test merchant, excluded from report totals.
 	Simulated bool        `json:"simulated"`
 	Sums      BookingSums `json:"sums"`
 	// How the sums were computed.
@@ -322,7 +322,7 @@ type Certificate struct {
 	Booking int64 `json:"booking"`
 	// The page for the traveller. `?lang=` chooses another language, such as deDE.
 	Link string `json:"link"`
-	// What the page says now.
+	// The state shown on the page.
 	State string `json:"state"`
 	// The base currency of the amounts.
 	Currencies string `json:"currencies"`
@@ -330,11 +330,11 @@ type Certificate struct {
 	Protected int64 `json:"protected"`
 	// What was paid and is not protected.
 	NotProtected int64 `json:"not_protected"`
-	// The day up to which all of `protected` can be disputed. It is null if nothing is protected.
+	// The day until which all of `protected` can be disputed. Null if nothing is protected.
 	Until *Day `json:"until"`
-	// Whether the page is marked as a test. It is in a sandbox and for a test channel.
+	// Whether the page is marked as a test, as in sandboxes and for test channels.
 	Test bool `json:"test"`
-	// When the link was made.
+	// When the link was created.
 	Created string `json:"created"`
 }
 
@@ -348,7 +348,7 @@ type RevokedCertificate struct {
 
 // ProtectionQuery are the parameters of the operation getProtection. What is empty is left out.
 type ProtectionQuery struct {
-	// The answer shows the end of this day. Default: today.
+	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`
 	// An ISO 8601 time. Only facts recorded by this time count. It cannot be in the future. Default: now.
 	KnownAt string `query:"known_at"`
@@ -356,8 +356,8 @@ type ProtectionQuery struct {
 
 // Protection is an answer of the API, or a part of one.
 type Protection struct {
-	// The amount above a limit, in minor units of `over_limit_currency`. If several limits are exceeded, it is for
-	// the one that is exceeded most. Absent if none is.
+	// The amount above a limit, in minor units of `over_limit_currency`. If several limits are exceeded, the
+	// largest excess. Absent if none is.
 	OverLimitAmount *int64 `json:"over_limit_amount,omitzero"`
 	// The policy currency.
 	OverLimitCurrency string `json:"over_limit_currency,omitzero"`
@@ -366,11 +366,11 @@ type Protection struct {
 	TransactionTypes TransactionType `json:"transaction_types"`
 	// Present if the transaction adjusts a payment. It is the transaction to which the allocations belong.
 	Adjusts *int64 `json:"adjusts,omitzero"`
-	// The day of the answer. It shows the states at the end of this day.
+	// The day of the answer, with states at its end.
 	AsOf Day `json:"as_of"`
 	// Only facts recorded by this time count.
 	KnownAt string        `json:"known_at"`
 	Policy  AppliedPolicy `json:"policy"`
-	// One allocation for each booking that got a part of the payment.
+	// One allocation for each booking in the payment.
 	Allocations []Allocation `json:"allocations"`
 }

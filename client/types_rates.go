@@ -41,9 +41,9 @@ type Rate struct {
 	Rate string `json:"rate"`
 	// When the rate was recorded.
 	RecordedAt Instant `json:"recorded_at"`
-	// The id of a manual quote, as the giver of the rate uses it.
+	// The id of a manual quote, as used by its source.
 	QuoteID *string `json:"quote_id"`
-	// A manual quote does not count from this time on. Null means that it never expires.
+	// A manual quote is not used from this time on. Null means never.
 	Expires *string `json:"expires"`
 }
 
@@ -55,9 +55,9 @@ type RateCreate struct {
 	Day Day `json:"day"`
 	// Units of the currency per euro.
 	Rate string `json:"rate"`
-	// The id that the giver of the rate uses for it.
+	// The id of the quote, as used by its source.
 	QuoteID string `json:"quote_id"`
-	// The rate does not count from this time on. If left out, it never expires.
+	// The rate is not used from this time on. If omitted, it never expires.
 	Expires Instant `json:"expires,omitzero"`
 	// The reason, for the operator who approves it.
 	Reason string `json:"reason,omitzero"`

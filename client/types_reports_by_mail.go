@@ -7,11 +7,11 @@ type ReportMail struct {
 	ID int64 `json:"id"`
 	// The subject of the mail.
 	Name string `json:"name"`
-	// The address of the page below its site.
+	// The path of the page below its site.
 	View string `json:"view"`
-	// The form of the file.
+	// The format of the file.
 	Format string `json:"format"`
-	// How often it comes.
+	// How often it is sent.
 	Every string `json:"every"`
 	// The day of the week, 1 for Monday, or of the month; in shorter months the last day.
 	On int64 `json:"on"`
@@ -19,11 +19,11 @@ type ReportMail struct {
 	Owner string `json:"owner"`
 	// User names of recipients.
 	Recipients []string `json:"recipients"`
-	// Whether it comes. It is stopped where its owner may no longer see it.
+	// Whether it is active. It is stopped when its owner loses access.
 	State string `json:"state"`
 	// Why it was stopped.
 	Reason string `json:"reason"`
-	// The day of the next one.
+	// The day of the next run.
 	Due Day `json:"due"`
 }
 
@@ -31,11 +31,11 @@ type ReportMail struct {
 type ReportMailCreate struct {
 	// The subject of the mail.
 	Name string `json:"name"`
-	// The address of the page below its site. What it says of a day is left out.
+	// The path of the page below its site, without days.
 	View string `json:"view"`
-	// The form of the file.
+	// The format of the file.
 	Format string `json:"format"`
-	// How often it comes.
+	// How often it is sent.
 	Every string `json:"every"`
 	// The day of the week, 1 for Monday, or of the month.
 	On int64 `json:"on"`
@@ -47,11 +47,11 @@ type ReportMailCreate struct {
 type ReportMailChange struct {
 	// The subject of the mail.
 	Name *string `json:"name,omitzero"`
-	// The address of the page below its site. What it says of a day is left out.
+	// The path of the page below its site, without days.
 	View *string `json:"view,omitzero"`
-	// The form of the file.
+	// The format of the file.
 	Format *string `json:"format,omitzero"`
-	// How often it comes.
+	// How often it is sent.
 	Every *string `json:"every,omitzero"`
 	// The day of the week, 1 for Monday, or of the month.
 	On *int64 `json:"on,omitzero"`

@@ -12,9 +12,8 @@ type SitesQuery struct {
 	Order string `query:"order"`
 	// Attribute to sort by; `include` keeps the order in which the ids were named.
 	Orderby string `query:"orderby"`
-	// Only items last changed after this ISO 8601 date, in whole seconds: no item of the second that it names.
-	// Without a time zone it is GMT. To follow all changes, name a second that was over when you asked the last
-	// time.
+	// Only items last changed after this ISO 8601 date, in whole seconds, excluding that second. Without a time
+	// zone it is GMT. To follow all changes, use a second that had passed at your previous request.
 	ModifiedAfter string `query:"modified_after"`
 	// Only items last changed before this ISO 8601 date, in whole seconds. Without a time zone it is GMT.
 	ModifiedBefore string `query:"modified_before"`
@@ -26,32 +25,32 @@ type Site struct {
 	ID int64 `json:"id"`
 	// The name of the site.
 	Name string `json:"name"`
-	// The first segment of the site's addresses.
+	// The first segment of the site's URLs.
 	Path string `json:"path"`
-	// Whether the site is a sandbox, made for trying things out.
+	// Whether the site is a sandbox for testing.
 	Sandbox bool `json:"sandbox"`
 	// The policy currency of the site.
 	Currency string `json:"currency"`
 	// The origins on which the payment modal may open.
 	PermittedURLs []string `json:"permitted_urls"`
-	// The company that issues the statements of the site and is paid. Only the operator can change it and the
+	// The company that issues the site's statements and receives payment. Only the operator can change it and the
 	// fields below.
 	IssuerName string `json:"issuer_name"`
 	// Its address, up to 6 lines.
 	IssuerAddress string `json:"issuer_address"`
 	// Its tax number.
 	IssuerTaxNumber string `json:"issuer_tax_number"`
-	// Where it is paid, up to 6 lines.
+	// Its bank details, up to 6 lines.
 	IssuerBankDetails string `json:"issuer_bank_details"`
-	// The company that holds the policy. An empty name stands for the name of the site.
+	// The company that holds the policy. Defaults to the site's name.
 	PolicyholderName string `json:"policyholder_name"`
 	// Its address, up to 6 lines.
 	PolicyholderAddress string `json:"policyholder_address"`
 	// Its tax number.
 	PolicyholderTaxNumber string `json:"policyholder_tax_number"`
-	// Where merchants pay it, up to 6 lines. It stands on the merchants' copies of statements.
+	// Its bank details on merchants' copies of statements, up to 6 lines.
 	PolicyholderBankDetails string `json:"policyholder_bank_details"`
-	// The number of channels of the site.
+	// The number of merchants of the site.
 	ChannelCount int64   `json:"channel_count"`
 	Created      Instant `json:"created"`
 	Modified     Instant `json:"modified"`
@@ -61,24 +60,24 @@ type Site struct {
 type SiteChange struct {
 	// The origins on which the payment modal may open.
 	PermittedURLs []string `json:"permitted_urls,omitzero"`
-	// The name of the site. Only the operator can change it and the fields below. Statements that were issued keep
-	// the old one.
+	// The name of the site. Only the operator can change it and the fields below. Issued statements keep the old
+	// one.
 	Name *string `json:"name,omitzero"`
-	// The company that issues the statements of the site and is paid.
+	// The company that issues the site's statements and receives payment.
 	IssuerName *string `json:"issuer_name,omitzero"`
 	// Its address, up to 6 lines.
 	IssuerAddress *string `json:"issuer_address,omitzero"`
 	// Its tax number.
 	IssuerTaxNumber *string `json:"issuer_tax_number,omitzero"`
-	// Where it is paid, up to 6 lines.
+	// Its bank details, up to 6 lines.
 	IssuerBankDetails *string `json:"issuer_bank_details,omitzero"`
-	// The company that holds the policy. An empty name stands for the name of the site.
+	// The company that holds the policy. Defaults to the site's name.
 	PolicyholderName *string `json:"policyholder_name,omitzero"`
 	// Its address, up to 6 lines.
 	PolicyholderAddress *string `json:"policyholder_address,omitzero"`
 	// Its tax number.
 	PolicyholderTaxNumber *string `json:"policyholder_tax_number,omitzero"`
-	// Where merchants pay it, up to 6 lines. It stands on the merchants' copies of statements.
+	// Its bank details on merchants' copies of statements, up to 6 lines.
 	PolicyholderBankDetails *string `json:"policyholder_bank_details,omitzero"`
 }
 
@@ -88,9 +87,9 @@ type Clock struct {
 	Now Instant `json:"now"`
 	// The real time.
 	RealNow Instant `json:"real_now"`
-	// The number of seconds by which the site is ahead of the real time.
+	// Seconds by which the site is ahead of real time.
 	AheadSeconds int64 `json:"ahead_seconds"`
-	// Whether the clock of the site can be moved.
+	// Whether the site's clock can be moved.
 	Sandbox bool `json:"sandbox"`
 }
 

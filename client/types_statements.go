@@ -16,13 +16,13 @@ type StatementsQuery struct {
 	Before string `query:"before"`
 	// Statements issued after this time, in whole seconds.
 	After string `query:"after"`
-	// Only items of the channels with these ids.
+	// Only items of the merchants with these ids.
 	Channels []int64 `query:"channels"`
 	// Statements of these kinds of periods.
 	StatementPeriod []StatementPeriod `query:"statement_period"`
 	// Statements in these currencies.
 	Currencies []string `query:"currencies"`
-	// Only what is due before today and not paid in full, or with `false` everything else.
+	// Only statements due before today and not fully paid, or with `false` all others.
 	Overdue *bool `query:"overdue"`
 }
 
@@ -43,7 +43,7 @@ type StatementLine struct {
 	// The number of lines.
 	Lines  int64 `json:"lines"`
 	Amount int64 `json:"amount"`
-	// Premium that would have been returned, but was kept.
+	// Premium that would have been returned but was kept.
 	Retained int64 `json:"retained"`
 }
 
@@ -73,14 +73,14 @@ type StatementTaxe struct {
 // Statement: Amounts are in minor units of `currencies`. All fields except `open` and `overdue` are frozen.
 type Statement struct {
 	ID int64 `json:"id"`
-	// The number of the statement. The numbers of a site have no gaps.
+	// The number of the statement, without gaps per site.
 	Number   int64 `json:"number"`
 	Channels int64 `json:"channels"`
-	// The name of the issuer when the statement was issued. It is empty when the site had none.
+	// The issuer's name at the time of issue. Empty if the site had none.
 	Issuer string `json:"issuer"`
 	// The name of the policyholder when the statement was issued.
 	Policyholder string `json:"policyholder"`
-	// The name of the channel when the statement was issued.
+	// The name of the merchant when the statement was issued.
 	Merchant        string          `json:"merchant"`
 	StatementPeriod StatementPeriod `json:"statement_period"`
 	// The name of the period: a month, or weeks of ISO 8601.
@@ -88,24 +88,24 @@ type Statement struct {
 	DateStart string  `json:"date_start"`
 	Date      string  `json:"date"`
 	Issued    Instant `json:"issued"`
-	// The due date. It is counted in business days from the day of issue.
+	// The due date, in business days from the day of issue.
 	Due string `json:"due"`
 	// An ISO 4217 currency code.
 	Currencies string   `json:"currencies"`
 	Language   Language `json:"language"`
-	// The closing balance of the statement before.
+	// The closing balance of the previous statement.
 	Opening int64 `json:"opening"`
 	// The premium lines recorded in the period, by kind.
 	Lines []StatementLine `json:"lines"`
 	// The charge for a month that ended in the period with less than the minimum premium.
 	Minimum *StatementMinimum `json:"minimum"`
-	// The taxes. The amount of each code is rounded once.
+	// The taxes, rounded once per code.
 	Taxes []StatementTaxe `json:"taxes"`
 	// The sum of the payments in the period.
 	Payments int64 `json:"payments"`
 	// opening + lines + minimum + taxes − payments.
 	Closing int64 `json:"closing"`
-	// The part of the charges up to this statement that is not paid now.
+	// The part of the charges up to this statement that is still unpaid.
 	Open    int64 `json:"open"`
 	Overdue bool  `json:"overdue"`
 }
@@ -120,7 +120,7 @@ type StatementLinesQuery struct {
 
 // StatementLineProtectionQuery are the parameters of the operation getStatementLineProtection. What is empty is left out.
 type StatementLineProtectionQuery struct {
-	// The answer shows the end of this day. Default: today.
+	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`
 	// An ISO 8601 time. Only facts recorded by this time count. It cannot be in the future. Default: now.
 	KnownAt string `query:"known_at"`
@@ -128,7 +128,7 @@ type StatementLineProtectionQuery struct {
 
 // StatementLineProtectionInput is an answer of the API, or a part of one.
 type StatementLineProtectionInput struct {
-	// A line of this statement or of the one before. `minimum_per_month` comes from the policy.
+	// A line of this or the previous statement. `minimum_per_month` comes from the policy.
 	Name string `json:"name"`
 	// The statement with this amount. Null for this statement.
 	Statement *int64 `json:"statement"`
@@ -155,7 +155,7 @@ type ExplainedLine struct {
 	StatementLine
 	// The line before it for the same allocation. Null for the first line.
 	Before *ExplainedLineBefore `json:"before"`
-	// The policy that gave the price.
+	// The policy applied.
 	Policy int64 `json:"policy"`
 	// The line of the rate card. Null if the lead is negative.
 	RateCard *RateLine `json:"rate_card"`
@@ -186,7 +186,7 @@ type StatementLineProtection struct {
 	Number int64 `json:"number"`
 	// The name of the line.
 	Line string `json:"line"`
-	// The day of the answer. It shows the allocations at the end of this day.
+	// The day of the answer, with allocations at its end.
 	AsOf Day `json:"as_of"`
 	// Only facts recorded by this time count.
 	KnownAt string `json:"known_at"`
@@ -195,7 +195,7 @@ type StatementLineProtection struct {
 	// The number of premium lines or payments in the line.
 	Lines  int64 `json:"lines"`
 	Amount int64 `json:"amount"`
-	// Premium that would have been returned, but was kept.
+	// Premium that would have been returned but was kept.
 	Retained int64 `json:"retained"`
 	// The amounts from which the opening, the minimum, a tax or the closing is computed. Empty for other lines.
 	Inputs []StatementLineProtectionInput `json:"inputs"`
@@ -208,17 +208,17 @@ type StatementLineProtection struct {
 
 // StatementCSVQuery are the parameters of the operation getStatementCSV. What is empty is left out.
 type StatementCSVQuery struct {
-	// The reader of the statement. For `policyholder` the charge is called premium, for `merchant` it is called
-	// security charge.
+	// The recipient of the statement. The charge is called premium for `policyholder`, security charge for
+	// `merchant`.
 	For string `query:"for"`
 }
 
 // StatementPDFQuery are the parameters of the operation getStatementPDF. What is empty is left out.
 type StatementPDFQuery struct {
-	// The reader of the statement. For `policyholder` the charge is called premium, for `merchant` it is called
-	// security charge.
+	// The recipient of the statement. The charge is called premium for `policyholder`, security charge for
+	// `merchant`.
 	For string `query:"for"`
-	// The language of the paper; that of the channel when the statement was issued where absent.
+	// The language of the PDF. Defaults to the merchant's at the time of issue.
 	Language Language `query:"language"`
 }
 
@@ -238,6 +238,6 @@ type StatementPaymentCreate struct {
 	Total int64 `json:"total"`
 	// An ISO 4217 currency code.
 	Currencies string `json:"currencies,omitzero"`
-	// The reference of the bank.
+	// The bank's reference.
 	Reference string `json:"reference"`
 }

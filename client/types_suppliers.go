@@ -12,9 +12,8 @@ type SuppliersQuery struct {
 	Order string `query:"order"`
 	// Attribute to sort by; `include` keeps the order in which the ids were named.
 	Orderby string `query:"orderby"`
-	// Only items last changed after this ISO 8601 date, in whole seconds: no item of the second that it names.
-	// Without a time zone it is GMT. To follow all changes, name a second that was over when you asked the last
-	// time.
+	// Only items last changed after this ISO 8601 date, in whole seconds, excluding that second. Without a time
+	// zone it is GMT. To follow all changes, use a second that had passed at your previous request.
 	ModifiedAfter string `query:"modified_after"`
 	// Only items last changed before this ISO 8601 date, in whole seconds. Without a time zone it is GMT.
 	ModifiedBefore string `query:"modified_before"`

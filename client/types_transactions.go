@@ -4,8 +4,8 @@ package client
 
 import "encoding/json"
 
-// TransactionStatus: The state. `incomplete`: the outcome is not known. `locked`: the payment was charged back.
-// `expired`: an authorisation was not captured within 7 days, or nobody passed a challenge in time.
+// TransactionStatus: The state. `incomplete`: the outcome is unknown. `locked`: the payment was charged back.
+// `expired`: an authorisation was not captured within 7 days, or a challenge was not completed in time.
 type TransactionStatus string
 
 // The values of TransactionStatus.
@@ -18,7 +18,7 @@ const (
 	TransactionStatusExpired    TransactionStatus = "expired"
 )
 
-// TransactionType: What the transaction does. Only the operator records the last two.
+// TransactionType: The type of the transaction. Only the operator records the last two.
 type TransactionType string
 
 // The values of TransactionType.
@@ -53,18 +53,17 @@ type TransactionsQuery struct {
 	Orderby string `query:"orderby"`
 	// Only items created before this ISO 8601 date, in whole seconds. Without a time zone it is GMT.
 	Before string `query:"before"`
-	// Only items created after this ISO 8601 date, in whole seconds: no item of the second that it names. Without
-	// a time zone it is GMT.
+	// Only items created after this ISO 8601 date, in whole seconds, excluding that second. Without a time zone it
+	// is GMT.
 	After string `query:"after"`
-	// Only items last changed after this ISO 8601 date, in whole seconds: no item of the second that it names.
-	// Without a time zone it is GMT. To follow all changes, name a second that was over when you asked the last
-	// time.
+	// Only items last changed after this ISO 8601 date, in whole seconds, excluding that second. Without a time
+	// zone it is GMT. To follow all changes, use a second that had passed at your previous request.
 	ModifiedAfter string `query:"modified_after"`
 	// Only items last changed before this ISO 8601 date, in whole seconds. Without a time zone it is GMT.
 	ModifiedBefore string `query:"modified_before"`
 	// Transactions in one of these states.
 	Status []TransactionStatus `query:"status"`
-	// Only items of the channels with these ids.
+	// Only items of the merchants with these ids.
 	Channels []int64 `query:"channels"`
 	// Only items of these countries.
 	Countries []string `query:"countries"`
@@ -74,7 +73,7 @@ type TransactionsQuery struct {
 	Currencies []string `query:"currencies"`
 	// Transactions of these types.
 	TransactionTypes []TransactionType `query:"transaction_types"`
-	// Transactions paid in one of these ways.
+	// Transactions with one of these payment methods.
 	PaymentMethods []PaymentMethod `query:"payment_methods"`
 	// Transactions paid with cards of these schemes.
 	CardTypes []string `query:"card_types"`
@@ -96,7 +95,7 @@ type TransactionsQuery struct {
 	AuthCode string `query:"auth_code"`
 	// Transactions with exactly this acquirer reference number (ARN).
 	AcquirerReference string `query:"acquirer_reference"`
-	// Only transactions of which something, or of which nothing, lies above a limit.
+	// Only transactions with, or without, an amount above a limit.
 	OverLimit *bool `query:"over_limit"`
 }
 
@@ -110,9 +109,9 @@ type TransactionBooking struct {
 	Currencies string `json:"currencies"`
 	// The caller's reference of the booking.
 	Reference string `json:"reference"`
-	// The country to which the trip goes.
+	// The destination country.
 	Country string `json:"country"`
-	// The id of the channel.
+	// The id of the merchant.
 	Channels int64 `json:"channels"`
 }
 
@@ -136,8 +135,8 @@ type Transaction struct {
 	UUID string `json:"uuid"`
 	// The id of the site, a hyphen, and the identifier.
 	TrustID string `json:"trust_id"`
-	// Proves to an integrator that a result comes from us: hex sha256( hex sha256( `id&status&total` ) + channel
-	// secret ). It changes with the status.
+	// Proves that a result comes from holdfast: hex sha256( hex sha256( `id&status&total` ) + `channel_secret` ).
+	// It changes with the status.
 	Hash string `json:"hash"`
 	// The token of the processor.
 	Token  string            `json:"token"`
@@ -148,15 +147,15 @@ type Transaction struct {
 	Title string `json:"title"`
 	// The amount of the payment, in minor units of `currencies`.
 	Total int64 `json:"total"`
-	// Of a purchase or capture: what can still be refunded, that is the total less refunds and less chargebacks
-	// that stand. Of an authorisation: what can still be captured or voided.
+	// For a purchase or capture: what can still be refunded, the total less refunds and standing chargebacks. For
+	// an authorisation: what can still be captured or voided.
 	TotalRemaining int64 `json:"total_remaining"`
 	// The currency of the payment.
 	Currencies string `json:"currencies"`
 	// The country. Empty if not given.
 	Countries string   `json:"countries"`
 	Language  Language `json:"language"`
-	// The id of the channel.
+	// The id of the merchant.
 	Channels int64 `json:"channels"`
 	// The user name of the user who logged the transaction.
 	Author string `json:"author"`
@@ -182,28 +181,27 @@ type Transaction struct {
 	LastFourDigits *string `json:"last_four_digits"`
 	// The authorisation code of the card issuer.
 	AuthCode *string `json:"auth_code"`
-	// The acquirer reference number (ARN). A chargeback names it.
+	// The acquirer reference number (ARN), used to match chargebacks.
 	AcquirerReference *string `json:"acquirer_reference"`
 	// Present if 3DS applied.
 	AttemptThreeDS bool `json:"attempt_3ds,omitzero"`
-	// Present if 3DS applied. The shopper returns to this address after it.
+	// Present if 3DS applied. The shopper returns to this URL afterwards.
 	ThreeDSRedirectURL string `json:"3ds_redirect_url,omitzero"`
 	// The same as 3ds_redirect_url.
 	RedirectURL string `json:"redirect_url,omitzero"`
-	// Present if 3DS applied. As long as the shopper has to pass a challenge, this is the challenge. Then it is
-	// the result (`authenticated`, `attempted`, `failed`, `unavailable`, `abandoned`). Empty if nothing is known.
+	// Present if 3DS applied. While a challenge is pending, this is the challenge, then the result
+	// (`authenticated`, `attempted`, `failed`, `unavailable`, `abandoned`). Empty if nothing is known.
 	ThreeDSResponse json.RawMessage `json:"3ds_response,omitzero"`
 	// The result of the authentication, if there was one.
 	ThreeDSResult *TransactionThreeDSResult `json:"3ds_result,omitzero"`
-	// Why the payment was refused: `do_not_honour`, `insufficient_funds`, `expired_card`,
+	// Why the payment was declined: `do_not_honour`, `insufficient_funds`, `expired_card`,
 	// `incorrect_security_code`, `incorrect_number`, `lost_card`, `stolen_card`, `suspected_fraud`,
 	// `limit_exceeded`, `not_supported`, `authentication_required`, `authentication_failed`,
 	// `authentication_abandoned`, `processing_error` or `other`.
 	DeclineReason string `json:"decline_reason,omitzero"`
 	// The same reason, in the processor's own words.
 	DeclineCode string `json:"decline_code,omitzero"`
-	// Present if the payment was charged back. `closed`: its last chargeback is decided. `open`: it is not decided
-	// yet.
+	// Present if the payment was charged back. `closed`: its last chargeback is decided. `open`: not decided yet.
 	ChargebackStatus string `json:"chargeback_status,omitzero"`
 	// How the last chargeback ended. `won`: the money came back.
 	OutcomeStatus string `json:"outcome_status,omitzero"`
@@ -248,13 +246,13 @@ type Transaction struct {
 	Document *string `json:"document"`
 	// When the payment was taken.
 	EffectiveAt Instant `json:"effective_at"`
-	// The amount above a limit, in minor units of `over_limit_currency`. If several limits are exceeded, it is for
-	// the one that is exceeded most. Absent if none is. The amount is protected all the same. For limits of
-	// channels and the site, it appears within ten seconds.
+	// The amount above a limit, in minor units of `over_limit_currency`. If several limits are exceeded, the
+	// largest excess. Absent if none is. The amount is still protected. For limits of merchants and the site, it
+	// appears within ten seconds.
 	OverLimitAmount *int64 `json:"over_limit_amount,omitzero"`
 	// The policy currency.
 	OverLimitCurrency string `json:"over_limit_currency,omitzero"`
-	// Facts that a reader should know. They stop nothing.
+	// Informational flags without effect.
 	Flags []string `json:"flags"`
 	// When it was logged.
 	Created  Instant `json:"created"`
@@ -273,7 +271,7 @@ type TransactionCreateBooking struct {
 
 // TransactionCreate is an input of the API.
 type TransactionCreate struct {
-	// The id of the channel.
+	// The id of the merchant.
 	Channels int64 `json:"channels"`
 	// The currency of the payment.
 	Currencies string `json:"currencies"`
@@ -288,16 +286,15 @@ type TransactionCreate struct {
 	// The processor that took the payment.
 	PSP            string        `json:"psp,omitzero"`
 	PaymentMethods PaymentMethod `json:"payment_methods,omitzero"`
-	// The caller's reference of the payment. It must be unique for each channel and psp.
+	// The caller's reference of the payment, unique per merchant and psp.
 	Reference string `json:"reference,omitzero"`
 	// When the payment was taken. It cannot be in the future. Default: now. The day of a refund, capture or void
-	// cannot be before the day of the transaction that it adjusts. A refund of before a chargeback that is on file
-	// already is recorded, also if the chargeback took all of the payment.
+	// cannot be before the day of the transaction that it adjusts. A refund dated before a recorded chargeback is
+	// accepted, even if the chargeback took the whole payment.
 	EffectiveAt Instant `json:"effective_at,omitzero"`
-	// The month in which the card expires. Needed if the token does not include it. It is not kept.
+	// The month in which the card expires. Required if the token does not include it. Not stored.
 	ExpiryMonth int64 `json:"expiry_month,omitzero"`
-	// The year in which the card expires, with four digits. Needed if the token does not include it. It is not
-	// kept.
+	// The year in which the card expires, with four digits. Required if the token does not include it. Not stored.
 	ExpiryYear int64 `json:"expiry_year,omitzero"`
 	// The reason of a chargeback.
 	ReasonCode string `json:"reason_code,omitzero"`
@@ -319,18 +316,19 @@ type TransactionCreate struct {
 	LastFourDigits string `json:"last_four_digits,omitzero"`
 	// The authorisation code of the card issuer.
 	AuthCode string `json:"auth_code,omitzero"`
-	// The acquirer reference number (ARN), 23 digits. A chargeback names it.
+	// The acquirer reference number (ARN), 23 digits, used to match chargebacks.
 	AcquirerReference string `json:"acquirer_reference,omitzero"`
-	// The token of the processor. With `psp: test_psp`, the token FINALTOKEN123 completes on every test channel,
-	// also on one that takes payments itself.
+	// The token of the processor. With `psp: test_psp`, the token FINALTOKEN123 completes for every test merchant,
+	// also one that takes payments through holdfast.
 	Token string `json:"token,omitzero"`
 	// The IP address of the payer.
 	IPAddress string `json:"ip_address,omitzero"`
-	// Whether 3DS applied. If the channel takes the payment itself: whether the shopper is to be authenticated.
+	// Whether 3DS applied. If the merchant takes the payment through holdfast: whether to authenticate the
+	// shopper.
 	AttemptThreeDS bool `json:"attempt_3ds,omitzero"`
-	// Required with attempt_3ds, and an error without it. The shopper returns to this address, with
-	// `transaction_id`. If the channel takes the payment itself, it must lie on one of the site's
-	// `permitted_urls`. A sandbox and a test channel may also use `http://localhost`.
+	// Required with attempt_3ds, and an error without it. The shopper returns to this URL, with `transaction_id`.
+	// If the merchant takes the payment through holdfast, it must be on one of the site's `permitted_urls`.
+	// Sandboxes and test merchants can also use `http://localhost`.
 	ThreeDSRedirectURL string `json:"3ds_redirect_url,omitzero"`
 	// The result of the payment, in words.
 	Content string `json:"content,omitzero"`
@@ -348,14 +346,14 @@ type PaymentsQuery struct {
 	Orderby string `query:"orderby"`
 	// Only items created before this ISO 8601 date, in whole seconds. Without a time zone it is GMT.
 	Before string `query:"before"`
-	// Only items created after this ISO 8601 date, in whole seconds: no item of the second that it names. Without
-	// a time zone it is GMT.
+	// Only items created after this ISO 8601 date, in whole seconds, excluding that second. Without a time zone it
+	// is GMT.
 	After string `query:"after"`
 	// Records of these transactions.
 	Transactions []int64 `query:"transactions"`
 	// Records of these bookings.
 	Bookings []int64 `query:"bookings"`
-	// Only items of the channels with these ids.
+	// Only items of the merchants with these ids.
 	Channels []int64 `query:"channels"`
 }
 

@@ -2,7 +2,7 @@
 
 package client
 
-// WebhookState: Whether the webhook gets events.
+// WebhookState: Whether the webhook receives events.
 type WebhookState string
 
 // The values of WebhookState.
@@ -15,14 +15,14 @@ const (
 type Webhook struct {
 	// The id of the webhook.
 	ID int64 `json:"id"`
-	// The address that gets the events.
+	// The URL that receives the events.
 	URL string `json:"url"`
-	// The types of events that it gets. `booking.*` are all types about bookings. Empty means all.
+	// The event types it receives. `booking.*` means all types about bookings. Empty means all.
 	Types []string     `json:"types"`
 	State WebhookState `json:"state"`
 	// Why it was disabled. Empty while it is enabled.
 	Reason string `json:"reason"`
-	// The first failure since it last took an event, by the real clock. Null if there was none.
+	// The first failure since the last success, by the real clock. Null if there was none.
 	FailingSince *string `json:"failing_since"`
 	// Who made it.
 	CreatedBy string `json:"created_by"`
@@ -30,31 +30,31 @@ type Webhook struct {
 	Created Instant `json:"created"`
 	// By the real clock.
 	Modified Instant `json:"modified"`
-	// The secret that signs. Only the answers to its creation and to a rotation have it.
+	// The signing secret. Only in the answers to its creation and rotation.
 	Secret string `json:"secret,omitzero"`
 }
 
 // WebhookCreate is an input of the API.
 type WebhookCreate struct {
-	// The address that gets the events.
+	// The URL that receives the events.
 	URL string `json:"url"`
-	// The types of events that it gets, such as `booking.created`, or groups such as `booking.*`. Empty means all.
+	// The event types it receives, such as `booking.created`, or groups such as `booking.*`. Empty means all.
 	Types []string     `json:"types,omitzero"`
 	State WebhookState `json:"state,omitzero"`
 }
 
 // WebhookChange is an input of the API.
 type WebhookChange struct {
-	// The address that gets the events.
+	// The URL that receives the events.
 	URL *string `json:"url,omitzero"`
-	// The types of events that it gets, such as `booking.created`, or groups such as `booking.*`. Empty means all.
+	// The event types it receives, such as `booking.created`, or groups such as `booking.*`. Empty means all.
 	Types []string      `json:"types,omitzero"`
 	State *WebhookState `json:"state,omitzero"`
 }
 
 // WebhookRotation is an input of the API.
 type WebhookRotation struct {
-	// Whether the secret before ends at once, because it has leaked.
+	// Whether the previous secret ends immediately, such as after a leak.
 	Now bool `json:"now,omitzero"`
 }
 
@@ -62,21 +62,21 @@ type WebhookRotation struct {
 type WebhookReplay struct {
 	// The id of an event.
 	Event int64 `json:"event,omitzero"`
-	// The begin of the span by the clock of the site.
+	// The start of the period, by the site's clock.
 	From Instant `json:"from,omitzero"`
-	// The end of the span. Events at this time are not sent.
+	// The end of the period, exclusive.
 	To Instant `json:"to,omitzero"`
 }
 
 // WebhookReplayed is an answer of the API, or a part of one.
 type WebhookReplayed struct {
-	// How many events are sent again.
+	// The number of events replayed.
 	Events int64 `json:"events"`
 }
 
-// DeliveryState: `waiting`: it is sent at `next_attempt`, unless an earlier event about the same object waits.
-// `delivered`: the receiver answered with a status from 200 to 299. `given_up`: it failed for three days, or
-// its event was removed.
+// DeliveryState: `waiting`: sent at `next_attempt`, unless an earlier event about the same object is waiting.
+// `delivered`: the endpoint answered with a 2xx status. `given_up`: it failed for three days, or its event was
+// removed.
 type DeliveryState string
 
 // The values of DeliveryState.
@@ -96,7 +96,7 @@ type DeliveriesQuery struct {
 	Events []int64 `query:"events"`
 }
 
-// Delivery: An event that is to be sent to a webhook, or was. Its times are by the real clock.
+// Delivery: The delivery of an event to a webhook. Times are by the real clock.
 type Delivery struct {
 	// The id of the delivery.
 	ID int64 `json:"id"`
@@ -121,7 +121,7 @@ type Delivery struct {
 	Done *string `json:"done"`
 }
 
-// DeliveryAttempt: One try to send a delivery.
+// DeliveryAttempt: One delivery attempt.
 type DeliveryAttempt struct {
 	// When it began.
 	At Instant `json:"at"`

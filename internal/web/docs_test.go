@@ -255,15 +255,15 @@ func TestPagesAreCompressed(t *testing.T) {
 func TestSearch(t *testing.T) {
 	p := pages
 	for query, want := range map[string]string{
-		"total_unpaid":           "/docs/bookings#object-booking.total_unpaid",
-		"create a BOOKING":       "/docs/bookings#createbooking",
-		"POST channels":          "/docs/channels#createchannel",
-		"run-off":                "/docs/exposure#getrunoff",
-		"refund":                 "/docs/transactions#createtransaction",
-		"idempotency_mismatch":   "/docs/errors#error-idempotency-mismatch-422",
-		"idempotency 422":        "/docs/errors#error-idempotency-mismatch-422",
-		"repeating and changing": "/docs#about-repeating-and-changing-safely",
-		"bordereaux/premium":     "/docs/bordereaux#getpremiumbordereau",
+		"total_unpaid":                "/docs/bookings#object-booking.total_unpaid",
+		"create a BOOKING":            "/docs/bookings#createbooking",
+		"POST channels":               "/docs/channels#createchannel",
+		"run-off":                     "/docs/exposure#getrunoff",
+		"refund":                      "/docs/transactions#createtransaction",
+		"idempotency_mismatch":        "/docs/errors#error-idempotency-mismatch-422",
+		"idempotency 422":             "/docs/errors#error-idempotency-mismatch-422",
+		"idempotency and concurrency": "/docs#about-idempotency-and-concurrency",
+		"bordereaux/premium":          "/docs/bordereaux#getpremiumbordereau",
 	} {
 		page := get(t, p, "/docs/search?q="+url.QueryEscape(query)).Body.String()
 		_, results, _ := strings.Cut(page, `<div id="results">`)
