@@ -37,8 +37,7 @@ var within = map[string][]string{
 	"psp/stripe":    {"psp", "psp/tokenizer"},
 	"psp/tokenizer": {"psp"},
 
-	"store":       {"store/*"},
-	"store/lists": {"store", "store/sqltext"},
+	"store": {"store/*"},
 
 	"platform/audit":       {"platform/sites"},
 	"platform/leases":      {"platform/sites", "platform/audit"},

@@ -99,7 +99,7 @@ var importCases = []broken{
 	{"imports follow the arrows", "internal/domain/money/a.go", "package money\n\nimport \"holdfast/internal/lib/qr\"\n", []string{
 		"internal/domain/money/a.go:3: package internal/domain/money may not import holdfast/internal/lib/qr",
 	}},
-	{"imports follow the arrows", "internal/store/a.go", "package db\n\nimport _ \"holdfast/internal/platform/core\"\n", []string{
+	{"imports follow the arrows", "internal/store/a.go", "package db\n\nimport _ \"holdfast/internal/platform/sites\"\n", []string{
 		"internal/store/a.go:3: package internal/store may not",
 	}},
 	{"imports follow the arrows", "internal/book/ledger/a.go", "package ledger\n\nimport \"holdfast/internal/book/payments\"\n", []string{

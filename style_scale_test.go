@@ -368,10 +368,7 @@ func (f *folder) helper(pkg string, locals map[string]ast.Expr, call *ast.CallEx
 		return text
 	}
 	switch selector.Sel.Name {
-	case "Page", "PackedPage":
-		if x, ok := selector.X.(*ast.Ident); !ok || x.Name != "lists" {
-			return ""
-		}
+	case "ListPage":
 		return "SELECT " + hole + " FROM " + arg(1) + " WHERE " + hole
 	case "Insert":
 		return "INSERT INTO " + arg(0) + " (" + arg(1) + ")"
@@ -642,25 +639,25 @@ func asking(statements ...string) string {
 
 var scaleCases = []broken{
 	{"a statement keeps to one site", "internal/book/bookings/a.go", asking(
-		"tx.Row(`SELECT id FROM bookings WHERE site_id = $1 AND id = $2`)",
-		"tx.Row(`SELECT b.id FROM bookings b JOIN channels c ON c.site_id = b.site_id AND c.id = b.channel_id WHERE b.site_id = $1`)",
-		"tx.Row(`SELECT s.path FROM sites s WHERE s.id = $1 AND EXISTS (SELECT 1 FROM bookings b WHERE b.site_id = s.id)`)",
+		"tx.QueryRow(`SELECT id FROM bookings WHERE site_id = $1 AND id = $2`)",
+		"tx.QueryRow(`SELECT b.id FROM bookings b JOIN channels c ON c.site_id = b.site_id AND c.id = b.channel_id WHERE b.site_id = $1`)",
+		"tx.QueryRow(`SELECT s.path FROM sites s WHERE s.id = $1 AND EXISTS (SELECT 1 FROM bookings b WHERE b.site_id = s.id)`)",
 		"tx.Exec(`DELETE FROM bookings WHERE (site_id, id) IN (SELECT site_id, id FROM bookings WHERE site_id = $1 LIMIT 5)`)",
-		"var w sqltext.Where; w.And(`b.site_id = ?`, 1); lists.Page(tx, `bookings b`, `b.id`, &w)",
+		"var w sqltext.Where; w.And(`b.site_id = ?`, 1); store.ListPage(tx, `bookings b`, `b.id`, &w)",
 		"tx.Insert(`bookings`, `site_id, id`, nil)",
-		"tx.Row(`SELECT id FROM bookings WHERE ` + condition)",
+		"tx.QueryRow(`SELECT id FROM bookings WHERE ` + condition)",
 		"f6(tx, `site_id = $1`)",
-		"tx.Row(`SELECT username FROM users WHERE id = $1`)",
+		"tx.QueryRow(`SELECT username FROM users WHERE id = $1`)",
 	), nil},
 	{"a statement keeps to one site", "internal/book/bookings/a.go", asking(
-		"tx.Row(`SELECT id FROM bookings WHERE id = $1`)",
-		"tx.Row(`SELECT b.id FROM bookings b JOIN channels c ON c.id = b.channel_id WHERE b.site_id = $1`)",
-		"tx.Row(`SELECT b.id FROM bookings b JOIN channels c ON c.site_id = b.site_id WHERE b.uuid = $1`)",
-		"tx.Row(`SELECT id FROM bookings WHERE site_id = $1 UNION ALL SELECT id FROM bookings WHERE id = $2`)",
-		"tx.Row(`SELECT id FROM bookings WHERE id IN (SELECT c.id FROM channels c WHERE c.site_id = $1)`)",
-		"var w sqltext.Where; w.And(`b.id = ?`, 1); lists.Page(tx, `bookings b`, `b.id`, &w)",
+		"tx.QueryRow(`SELECT id FROM bookings WHERE id = $1`)",
+		"tx.QueryRow(`SELECT b.id FROM bookings b JOIN channels c ON c.id = b.channel_id WHERE b.site_id = $1`)",
+		"tx.QueryRow(`SELECT b.id FROM bookings b JOIN channels c ON c.site_id = b.site_id WHERE b.uuid = $1`)",
+		"tx.QueryRow(`SELECT id FROM bookings WHERE site_id = $1 UNION ALL SELECT id FROM bookings WHERE id = $2`)",
+		"tx.QueryRow(`SELECT id FROM bookings WHERE id IN (SELECT c.id FROM channels c WHERE c.site_id = $1)`)",
+		"var w sqltext.Where; w.And(`b.id = ?`, 1); store.ListPage(tx, `bookings b`, `b.id`, &w)",
 		"tx.Insert(`bookings`, `id, uuid`, nil)",
-		"tx.Row(`SELECT id FROM bookings WHERE ` + condition)",
+		"tx.QueryRow(`SELECT id FROM bookings WHERE ` + condition)",
 		"f7(tx, `id = $1`)",
 	), []string{
 		"internal/book/bookings/a.go:11: internal/book/bookings.f4: nothing says of which site the rows of bookings are",

@@ -62,5 +62,5 @@ func (s reading) run(tx *store.Tx, id int64) error {
 	for i := range values {
 		dest[i] = &values[i]
 	}
-	return tx.Row(s.query, args, dest...)
+	return tx.QueryRow(s.query, args, dest...)
 }

@@ -69,7 +69,7 @@ func count(ctx context.Context, t *testing.T, db *store.DB, query string) (n int
 	if !strings.Contains(query, "WHERE") {
 		query += " WHERE true"
 	}
-	if err := db.Read(ctx, store.Deployment, func(tx *store.Tx) error { return tx.Row(query+" AND id > $1", []any{int64(firstID)}, &n) }); err != nil {
+	if err := db.Read(ctx, store.Deployment, func(tx *store.Tx) error { return tx.QueryRow(query+" AND id > $1", []any{int64(firstID)}, &n) }); err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
 	return n

@@ -232,7 +232,7 @@ func (h *house) rows(t *testing.T) string {
 	must(t, h.app.DB.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
 		if h.counting == "" {
 			var counts []string
-			err := tx.Each(names, nil, func(scan func(dest ...any) error) error {
+			err := tx.Query(names, nil, func(scan func(dest ...any) error) error {
 				var name string
 				err := scan(&name)
 				if name != "login_attempts" {
@@ -245,7 +245,7 @@ func (h *house) rows(t *testing.T) string {
 			}
 			h.counting = strings.Join(counts, " UNION ALL ")
 		}
-		return tx.Each(h.counting, nil, func(scan func(dest ...any) error) error {
+		return tx.Query(h.counting, nil, func(scan func(dest ...any) error) error {
 			var name string
 			var n int64
 			err := scan(&name, &n)

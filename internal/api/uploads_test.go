@@ -65,7 +65,7 @@ func TestAFileThatDoesNotComeIsEnded(t *testing.T) {
 	}
 	dbtest.Read(t, w.app.DB.Store, func(tx *store.Tx) error {
 		var pieces, open int
-		err := tx.Row(`SELECT (SELECT COUNT(*) FROM import_pieces), (SELECT COUNT(*) FROM imports WHERE state <> 'dropped')`, nil, &pieces, &open)
+		err := tx.QueryRow(`SELECT (SELECT COUNT(*) FROM import_pieces), (SELECT COUNT(*) FROM imports WHERE state <> 'dropped')`, nil, &pieces, &open)
 		if err != nil || pieces != 0 || open != 0 {
 			t.Errorf("%d pieces and %d imports are left: %v", pieces, open, err)
 		}

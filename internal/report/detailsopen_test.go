@@ -54,7 +54,7 @@ func wantDetails(t *testing.T, w *apptest.World, when string, q report.ExposureQ
 func closedNow(t *testing.T, w *apptest.World) (n int) {
 	t.Helper()
 	err := w.App.DB.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
-		return tx.Row(`SELECT COUNT(*) FROM allocations WHERE closed`, nil, &n)
+		return tx.QueryRow(`SELECT COUNT(*) FROM allocations WHERE closed`, nil, &n)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -83,21 +83,21 @@ func (s *System) Report(ctx context.Context, actor access.Actor) (report SystemR
 		report.Schema = schema[len(schema)-1]
 		for _, q := range queues {
 			queue := Queue{Name: q.name}
-			err := tx.Row(`SELECT COUNT(*) FROM (SELECT 1 FROM `+q.rows+` LIMIT $1) AS waiting`, []any{MostCounted}, &queue.Rows)
+			err := tx.QueryRow(`SELECT COUNT(*) FROM (SELECT 1 FROM `+q.rows+` LIMIT $1) AS waiting`, []any{MostCounted}, &queue.Rows)
 			if err != nil {
 				return err
 			}
 			report.Queues = append(report.Queues, queue)
 		}
 		var last sql.NullInt64
-		err = tx.Row(`SELECT MAX(day) FROM fixings WHERE currency = 'USD' AND provider = 'ecb'`, nil, &last)
+		err = tx.QueryRow(`SELECT MAX(day) FROM fixings WHERE currency = 'USD' AND provider = 'ecb'`, nil, &last)
 		if last.Valid {
 			report.LastECB = civil.Day(last.Int64)
 		}
 		if err != nil {
 			return err
 		}
-		return tx.Each(`SELECT path, name, clock_ahead FROM sites WHERE clock_ahead > 0 ORDER BY id LIMIT $1`, []any{movedShown},
+		return tx.Query(`SELECT path, name, clock_ahead FROM sites WHERE clock_ahead > 0 ORDER BY id LIMIT $1`, []any{movedShown},
 			func(scan func(dest ...any) error) error {
 				var m MovedClock
 				var ahead int64

@@ -29,7 +29,7 @@ type Content struct {
 
 // Schema names the migrations that the database has seen, such as 0001_schema, in their order.
 func (c Catalog) Schema() (names []string, err error) {
-	err = c.tx.Each(`SELECT name FROM schema_migrations ORDER BY version`, nil, func(scan func(dest ...any) error) error {
+	err = c.tx.Query(`SELECT name FROM schema_migrations ORDER BY version`, nil, func(scan func(dest ...any) error) error {
 		var name string
 		err := scan(&name)
 		names = append(names, name)
@@ -104,7 +104,7 @@ func (db *DB) fill(ctx context.Context, c Content) error {
 			return db.outward(err)
 		}
 	}
-	err = tx.Each(db.engine.columns, nil, func(func(dest ...any) error) error { return ErrNotEmpty })
+	err = tx.Query(db.engine.columns, nil, func(func(dest ...any) error) error { return ErrNotEmpty })
 	if err != nil {
 		return db.outward(err)
 	}

@@ -39,7 +39,7 @@ func TestAnOlderBookIsBuiltAndMigrated(t *testing.T) {
 			}
 			content.Finish = func(tx *store.Tx) error {
 				var colour string
-				return tx.Row(`SELECT colour FROM sites WHERE id = 7`, nil, &colour)
+				return tx.QueryRow(`SELECT colour FROM sites WHERE id = 7`, nil, &colour)
 			}
 			later, err := store.WithMigration("0002_colours", "ALTER TABLE sites ADD COLUMN colour TEXT NOT NULL DEFAULT 'red';\n")
 			if err != nil {
@@ -118,7 +118,7 @@ func TestListsHaveFewTexts(t *testing.T) {
 					w := sqltext.Where{Args: []any{200}}
 					of.add(&w, "n - 1", wanted)
 					var got int64
-					err := tx.Row(`WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $1)
+					err := tx.QueryRow(`WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $1)
 						SELECT COUNT(*) FROM numbers WHERE `+w.Text.String(), w.Args, &got)
 					if err != nil {
 						return err

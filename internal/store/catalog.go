@@ -29,7 +29,7 @@ func (tx *Tx) Catalog() Catalog { return Catalog{tx} }
 
 // Size is how many bytes the database has.
 func (c Catalog) Size() (bytes int64, err error) {
-	err = c.tx.Row(c.tx.db.engine.size, nil, &bytes)
+	err = c.tx.QueryRow(c.tx.db.engine.size, nil, &bytes)
 	return bytes, err
 }
 
@@ -39,7 +39,7 @@ func (c Catalog) Tables() ([]catalog.Table, error) {
 	tx := c.tx
 	byName := map[string]*catalog.Table{}
 	var order []string
-	err := tx.Each(tx.db.engine.columns, nil, func(scan func(dest ...any) error) error {
+	err := tx.Query(tx.db.engine.columns, nil, func(scan func(dest ...any) error) error {
 		var table, column, kind string
 		var key int64
 		var counter bool
@@ -57,7 +57,7 @@ func (c Catalog) Tables() ([]catalog.Table, error) {
 		return nil, err
 	}
 	parents := map[string][]string{}
-	err = tx.Each(tx.db.engine.parents, nil, func(scan func(dest ...any) error) error {
+	err = tx.Query(tx.db.engine.parents, nil, func(scan func(dest ...any) error) error {
 		var child, parent string
 		err := scan(&child, &parent)
 		parents[child] = append(parents[child], parent)
@@ -83,7 +83,7 @@ type Whole struct {
 // Whole is all of a table.
 func (c Catalog) Whole(t catalog.Table) Whole { return Whole{t, c.tx} }
 
-// Each calls row for all rows of the table, ordered by its key, with the values in the order of its columns: int64, string,
+// Query calls row for all rows of the table, ordered by its key, with the values in the order of its columns: int64, string,
 // bool, []byte or nil. The slice is used again for the next row.
 func (t Whole) Each(row func(values []any) error) error {
 	var key []string
@@ -99,7 +99,7 @@ func (t Whole) Each(row func(values []any) error) error {
 		dest[i] = &values[i]
 	}
 	query := "SELECT " + strings.Join(t.Names(), ", ") + " FROM " + t.Name + " ORDER BY " + strings.Join(key, ", ")
-	return t.tx.Each(query, nil, func(scan func(dest ...any) error) error {
+	return t.tx.Query(query, nil, func(scan func(dest ...any) error) error {
 		if err := scan(dest...); err != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ func (t Whole) Each(row func(values []any) error) error {
 func (t Whole) CountWithoutIndex() (rows int64, err error) {
 	for _, text := range t.tx.db.engine.scanOnly(t.Name) {
 		if strings.HasPrefix(text, "SELECT") {
-			err = t.tx.Row(text, nil, &rows)
+			err = t.tx.QueryRow(text, nil, &rows)
 		} else {
 			_, err = t.tx.Exec(text)
 		}
@@ -151,7 +151,7 @@ func (t Whole) Clear() error {
 
 // Counted is the last id that the database has given out, where the table has a counter.
 func (t Whole) Counted() (last int64, err error) {
-	err = t.tx.Row(t.tx.db.engine.counted, []any{t.Name, t.Counter}, &last)
+	err = t.tx.QueryRow(t.tx.db.engine.counted, []any{t.Name, t.Counter}, &last)
 	if errors.Is(err, ErrNotFound) { // none yet
 		return 0, nil
 	}
@@ -162,7 +162,7 @@ func (t Whole) Counted() (last int64, err error) {
 func (t Whole) SetCounter(last int64) error {
 	for _, text := range t.tx.db.engine.setCounter {
 		args := []any{t.Name, t.Counter, last}
-		if err := t.tx.Each(text, args, func(func(dest ...any) error) error { return nil }); err != nil {
+		if err := t.tx.Query(text, args, func(func(dest ...any) error) error { return nil }); err != nil {
 			return err
 		}
 	}

@@ -58,7 +58,7 @@ type DB struct {
 	bounds  string                                         // a statement that each write begins with, where connections keep no settings
 	watcher atomic.Pointer[func(query string, args []any)] // see Watch
 
-	Listeners // hear of what this process stores: see Tx.Tell
+	Listeners // hear of what this process stores: see Tx.NotifySite
 
 	renewed atomic.Int64 // when the idle connections were closed last, in nanoseconds of the clock
 	trouble trouble      // what stands in the way of writes
@@ -211,7 +211,7 @@ func (db *DB) writeAs(ctx context.Context, site int64, long bool, fn func(tx *Tx
 		return fn(tx)
 	})
 	if err == nil {
-		db.Tell(last.notify...)
+		db.NotifySites(last.notify...)
 	}
 	db.trouble.note(db, err)
 	return db.outward(err)

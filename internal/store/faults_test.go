@@ -28,7 +28,7 @@ func put(name string) func(tx *store.Tx) error {
 func stored(t *testing.T, db *store.DB, name string) (there bool) {
 	t.Helper()
 	dbtest.Read(t, db, func(tx *store.Tx) error {
-		return tx.Row(`SELECT EXISTS (SELECT 1 FROM jobs WHERE name = $1)`, []any{name}, &there)
+		return tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM jobs WHERE name = $1)`, []any{name}, &there)
 	})
 	return there
 }
@@ -76,12 +76,12 @@ func TestLostConnectionsAreReplaced(t *testing.T) {
 		t.Errorf("it ran %d times", runs)
 	}
 	p.Cut()
-	if err := db.Read(t.Context(), store.Deployment, func(tx *store.Tx) error { return tx.Row("SELECT 1", nil, new(int64)) }); err != nil {
+	if err := db.Read(t.Context(), store.Deployment, func(tx *store.Tx) error { return tx.QueryRow("SELECT 1", nil, new(int64)) }); err != nil {
 		t.Errorf("a read on a lost connection: %v", err)
 	}
 	wantOutage(t, db.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
 		p.Cut()
-		return tx.Each(`SELECT 1`, nil, func(func(dest ...any) error) error { return nil })
+		return tx.Query(`SELECT 1`, nil, func(func(dest ...any) error) error { return nil })
 	}), "", "a read whose connection is lost on the way")
 	p.Refuse()
 	p.Cut()
@@ -158,7 +158,7 @@ func TestAnIdleTransactionEnds(t *testing.T) {
 	db := dbtest.Open(t, url, dbtest.AtStart)
 	var timeout string
 	dbtest.Read(t, db, func(tx *store.Tx) error {
-		return tx.Row("SHOW idle_in_transaction_session_timeout", nil, &timeout)
+		return tx.QueryRow("SHOW idle_in_transaction_session_timeout", nil, &timeout)
 	})
 	if timeout != "5s" {
 		t.Errorf("an idle transaction lives %s", timeout)
@@ -192,7 +192,7 @@ func TestBehindAPoolerWritesBringTheirBounds(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Open(t, with(dbtest.Engines[1].Database(t), "default_query_exec_mode=cache_describe"), dbtest.AtStart)
 	bound := func(tx *store.Tx) (timeout string, err error) {
-		err = tx.Row("SHOW idle_in_transaction_session_timeout", nil, &timeout)
+		err = tx.QueryRow("SHOW idle_in_transaction_session_timeout", nil, &timeout)
 		return timeout, err
 	}
 	dbtest.Write(t, db, func(tx *store.Tx) error {
@@ -385,7 +385,7 @@ func TestARefusalFallsWithTheCommit(t *testing.T) {
 	all.Go(func() {
 		err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			var name string
-			if err := tx.Row(`SELECT name FROM jobs WHERE name = 'one'`, nil, &name); err != nil {
+			if err := tx.QueryRow(`SELECT name FROM jobs WHERE name = 'one'`, nil, &name); err != nil {
 				return err
 			}
 			return errors.New("there is " + name)

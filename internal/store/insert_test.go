@@ -21,7 +21,7 @@ func TestTheListOfTables(t *testing.T) {
 				t.Errorf("%s is not in the list", table.Name)
 			}
 		}
-		return errors.Join(err, tx.Each(`SELECT m.name, f."table" FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f
+		return errors.Join(err, tx.Query(`SELECT m.name, f."table" FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f
 			WHERE m.type = 'table'`, nil, func(scan func(dest ...any) error) error {
 			var child, parent string
 			err := scan(&child, &parent)
@@ -147,7 +147,7 @@ func TestUpdateRows(t *testing.T) {
 				return err
 			}
 			var n int
-			err := tx.Row("SELECT COUNT(*) FROM parents WHERE name = 'changed'", nil, &n)
+			err := tx.QueryRow("SELECT COUNT(*) FROM parents WHERE name = 'changed'", nil, &n)
 			if n != 100 {
 				t.Errorf("%d of 100 rows were changed", n)
 			}

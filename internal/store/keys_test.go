@@ -45,7 +45,7 @@ func TestUniqueKeysOfSitesBeginWithTheSite(t *testing.T) {
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
 		var found []string
 		dbtest.Read(t, db, func(tx *store.Tx) error {
-			return tx.Each(uniqueKeys[db.Engine()], nil, func(scan func(dest ...any) error) error {
+			return tx.Query(uniqueKeys[db.Engine()], nil, func(scan func(dest ...any) error) error {
 				var table, columns string
 				err := scan(&table, &columns)
 				if slices.Contains(store.TablesOfSites, table) {

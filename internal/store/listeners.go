@@ -55,8 +55,8 @@ func (ls *Listeners) Listening() []int64 {
 	return slices.Sorted(maps.Keys(ls.by))
 }
 
-// Tell tells the listeners of sites that something has happened there.
-func (ls *Listeners) Tell(sites ...int64) {
+// NotifySite tells the listeners of sites that something has happened there.
+func (ls *Listeners) NotifySites(sites ...int64) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	for _, site := range sites {

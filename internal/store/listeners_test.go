@@ -25,14 +25,14 @@ func TestListenersHearOfWrites(t *testing.T) {
 		tell := func(sites ...int64) func(tx *store.Tx) error {
 			return func(tx *store.Tx) error {
 				for _, site := range sites {
-					tx.Tell(site)
+					tx.NotifySite(site)
 				}
 				return nil
 			}
 		}
 		refused := errors.New("refused")
 		err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
-			tx.Tell(1)
+			tx.NotifySite(1)
 			return refused
 		})
 		if !errors.Is(err, refused) || heard(own) {
@@ -44,7 +44,7 @@ func TestListenersHearOfWrites(t *testing.T) {
 			t.Error("two writes on the site 1 are not heard there once")
 		}
 		dbtest.Write(t, db, func(tx *store.Tx) error {
-			tx.Tell(2)
+			tx.NotifySite(2)
 			if heard(other) {
 				t.Error("it is heard before it is stored")
 			}

@@ -62,7 +62,7 @@ func TestALaterMigrationRunsOnce(t *testing.T) {
 		}
 		dbtest.Read(t, db, func(tx *store.Tx) error {
 			var colour string
-			if err := tx.Row(`SELECT colour FROM sites WHERE id = 7`, nil, &colour); err != nil || colour != "blue" {
+			if err := tx.QueryRow(`SELECT colour FROM sites WHERE id = 7`, nil, &colour); err != nil || colour != "blue" {
 				t.Errorf("the site is %q, %v", colour, err)
 			}
 			return nil

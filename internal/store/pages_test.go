@@ -21,7 +21,7 @@ func TestLongWritesHaveRoom(t *testing.T) {
 			return
 		}
 		var size int
-		err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error { return tx.Row("PRAGMA cache_size", nil, &size) })
+		err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error { return tx.QueryRow("PRAGMA cache_size", nil, &size) })
 		if err != nil || size != -16<<10 {
 			t.Errorf("%v: the writer keeps %d KiB of pages", err, -size)
 		}
@@ -57,7 +57,7 @@ func TestSizeOfAPage(t *testing.T) {
 			dbtest.Write(t, db, func(tx *store.Tx) error {
 				var size int
 				var journal string
-				err := errors.Join(tx.Row("PRAGMA page_size", nil, &size), tx.Row("PRAGMA journal_mode", nil, &journal))
+				err := errors.Join(tx.QueryRow("PRAGMA page_size", nil, &size), tx.QueryRow("PRAGMA journal_mode", nil, &journal))
 				if size != c.want || journal != "wal" {
 					t.Errorf("A page has %d bytes, want %d, and the journal is %s.", size, c.want, journal)
 				}

@@ -21,11 +21,11 @@ func TestAReadThatIsCutLeavesNothingOpen(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			err := db.Read(ctx, store.Deployment, func(tx *store.Tx) error {
 				var sum int64
-				if err := tx.Row(`SELECT COUNT(*) FROM site_versions`, nil, &sum); err != nil {
+				if err := tx.QueryRow(`SELECT COUNT(*) FROM site_versions`, nil, &sum); err != nil {
 					return err
 				}
 				time.AfterFunc(5*time.Millisecond, cancel)
-				return tx.Row(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000000) SELECT SUM(i) FROM n`, nil, &sum)
+				return tx.QueryRow(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000000) SELECT SUM(i) FROM n`, nil, &sum)
 			})
 			cancel()
 			if err == nil || ctx.Err() == nil {
@@ -41,7 +41,7 @@ func TestAReadThatIsCutLeavesNothingOpen(t *testing.T) {
 			for range 8 { // each connection has its turn
 				var rows int64
 				err := db.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
-					return tx.Row(`SELECT COUNT(*) FROM site_versions WHERE site_id > 1000000`, nil, &rows)
+					return tx.QueryRow(`SELECT COUNT(*) FROM site_versions WHERE site_id > 1000000`, nil, &rows)
 				})
 				if err != nil || rows != n {
 					t.Fatalf("after %d writes, a read sees %d: %v", n, rows, err)

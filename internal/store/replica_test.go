@@ -40,7 +40,7 @@ func (f *followed) report(t *testing.T) (read string, at time.Time, lag time.Dur
 	note := func(behind time.Duration) { lag, noted = behind, true }
 	err := f.Report(store.NotingLag(t.Context(), note), store.Deployment, "somebody", func(tx *store.Tx) error {
 		at = tx.Now
-		return tx.Row(`SELECT name FROM jobs WHERE name IN ('primary', 'copy')`, nil, &read)
+		return tx.QueryRow(`SELECT name FROM jobs WHERE name IN ('primary', 'copy')`, nil, &read)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestReportsReadTheCopy(t *testing.T) {
 					if tx.OfCopy() || tx.Now != f.now {
 						t.Errorf("%s is told that it reads a copy as of %s", name, tx.Now)
 					}
-					return tx.Row(`SELECT name FROM jobs WHERE name IN ('primary', 'copy')`, nil, &from)
+					return tx.QueryRow(`SELECT name FROM jobs WHERE name IN ('primary', 'copy')`, nil, &from)
 				})
 				if err != nil || from != "primary" {
 					t.Errorf("%s reads the %s: %v", name, from, err)

@@ -36,7 +36,7 @@ func TestStatisticsAreRefreshedWhenTheyAreOld(t *testing.T) {
 			}
 			var known int64
 			dbtest.Read(t, db, func(tx *store.Tx) error {
-				return tx.Row(`SELECT CAST(reltuples AS BIGINT) FROM pg_class WHERE oid = to_regclass('counted')`, nil, &known)
+				return tx.QueryRow(`SELECT CAST(reltuples AS BIGINT) FROM pg_class WHERE oid = to_regclass('counted')`, nil, &known)
 			})
 			if known != step.known {
 				t.Errorf("with %d rows for certain, PostgreSQL knows of %d rows, not of %d", step.has, known, step.known)

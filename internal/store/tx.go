@@ -67,10 +67,10 @@ func (tx *Tx) exec(query string, args []any) (int64, error) {
 	return res.RowsAffected()
 }
 
-// Row reads the first row of the answer into dest, or returns ErrNotFound.
-func (tx *Tx) Row(query string, args []any, dest ...any) error {
+// QueryRow reads the first row of the answer into dest, or returns ErrNotFound.
+func (tx *Tx) QueryRow(query string, args []any, dest ...any) error {
 	found := false
-	err := tx.Each(query, args, func(scan func(dest ...any) error) error {
+	err := tx.Query(query, args, func(scan func(dest ...any) error) error {
 		if found { // the other rows are passed over
 			return nil
 		}
@@ -83,8 +83,8 @@ func (tx *Tx) Row(query string, args []any, dest ...any) error {
 	return err
 }
 
-// Each calls scan for every row of the answer. scan gets a function that reads the columns, like sql.Rows.Scan.
-func (tx *Tx) Each(query string, args []any, scan func(scan func(dest ...any) error) error) error {
+// Query calls scan for every row of the answer. scan gets a function that reads the columns, like sql.Rows.Scan.
+func (tx *Tx) Query(query string, args []any, scan func(scan func(dest ...any) error) error) error {
 	if err := tx.flush(); err != nil {
 		return err
 	}
@@ -107,9 +107,9 @@ func (tx *Tx) each(query string, args []any, scan func(scan func(dest ...any) er
 	return rows.Err()
 }
 
-// Tell tells the listeners of a site that something has happened there, once this write is durable. If a savepoint is taken
+// NotifySite tells the listeners of a site that something has happened there, once this write is durable. If a savepoint is taken
 // back, they may be told of nothing.
-func (tx *Tx) Tell(siteID int64) {
+func (tx *Tx) NotifySite(siteID int64) {
 	if !slices.Contains(tx.notify, siteID) {
 		tx.notify = append(tx.notify, siteID)
 	}
@@ -121,7 +121,7 @@ func (tx *Tx) Lock(name string) (free bool, err error) {
 	if tx.db.engine.tryLock == "" {
 		return true, nil
 	}
-	err = tx.Row(tx.db.engine.tryLock, []any{name}, &free)
+	err = tx.QueryRow(tx.db.engine.tryLock, []any{name}, &free)
 	return free, err
 }
 

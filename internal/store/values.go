@@ -63,7 +63,7 @@ func MaybeID(id int64) sql.NullInt64 { return sql.NullInt64{Int64: id, Valid: id
 // Ids reads a column of whole numbers, in the order of the query.
 func Ids(tx *Tx, query string, args ...any) ([]int64, error) {
 	var list []int64
-	err := tx.Each(query, args, func(scan func(dest ...any) error) error {
+	err := tx.Query(query, args, func(scan func(dest ...any) error) error {
 		var id int64
 		err := scan(&id)
 		list = append(list, id)

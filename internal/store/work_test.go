@@ -12,7 +12,7 @@ import (
 func TestWorkIsCounted(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
-		one := func(tx *store.Tx) error { return tx.Row("SELECT 1", nil, new(int64)) }
+		one := func(tx *store.Tx) error { return tx.QueryRow("SELECT 1", nil, new(int64)) }
 		before := db.Work()
 		dbtest.Read(t, db, one)
 		dbtest.Write(t, db, one)

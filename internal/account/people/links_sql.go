@@ -19,7 +19,7 @@ func InsertLink(tx *store.Tx, l Link) error {
 // OpenLink reads a link that has not ended, or returns store.ErrNotFound.
 func OpenLink(tx *store.Tx, hash string) (l Link, err error) {
 	var made, ends int64
-	err = tx.Row(`SELECT `+linkColumns+` FROM password_links WHERE hash = $1 AND ends_at > $2`, []any{hash, store.Micros(tx.Now)},
+	err = tx.QueryRow(`SELECT `+linkColumns+` FROM password_links WHERE hash = $1 AND ends_at > $2`, []any{hash, store.Micros(tx.Now)},
 		&l.UserID, &l.Hash, &l.Sealed, &l.Kind, &l.SiteID, &made, &ends, &l.NewAddress)
 	l.MadeAt, l.EndsAt = store.Instant(made), store.Instant(ends)
 	return l, err
@@ -63,7 +63,7 @@ func NoteAsked(tx *store.Tx, name, address string) error {
 
 // NamesAsked lists names that wait for an answer, the first that was asked for first.
 func NamesAsked(tx *store.Tx, limit int) (names []string, err error) {
-	err = tx.Each(`SELECT name FROM password_asks ORDER BY asked_at, name LIMIT $1`, []any{limit}, func(scan func(dest ...any) error) error {
+	err = tx.Query(`SELECT name FROM password_asks ORDER BY asked_at, name LIMIT $1`, []any{limit}, func(scan func(dest ...any) error) error {
 		var name string
 		err := scan(&name)
 		names = append(names, name)
@@ -75,14 +75,14 @@ func NamesAsked(tx *store.Tx, limit int) (names []string, err error) {
 // TakeAsked takes a name out of the queue, or returns store.ErrNotFound: another process has it.
 func TakeAsked(tx *store.Tx, name string) (at time.Time, err error) {
 	var asked int64
-	err = tx.Row(`DELETE FROM password_asks WHERE name = $1 RETURNING asked_at`, []any{name}, &asked)
+	err = tx.QueryRow(`DELETE FROM password_asks WHERE name = $1 RETURNING asked_at`, []any{name}, &asked)
 	return store.Instant(asked), err
 }
 
 // UsersAsked are the users whom a name can mean: the one with this user name first, then those with this e-mail address. A user name can
 // look like the address of somebody else, and must not keep the mail from them.
 func UsersAsked(tx *store.Tx, name string, limit int) (list []User, err error) {
-	err = tx.Each(`SELECT `+userColumns+` FROM users WHERE username = $1 OR lower(email) = $1
+	err = tx.Query(`SELECT `+userColumns+` FROM users WHERE username = $1 OR lower(email) = $1
 			ORDER BY CASE WHEN username = $1 THEN 0 ELSE 1 END, id LIMIT $2`,
 		[]any{name, limit}, func(scan func(dest ...any) error) error {
 			u, err := scanUser(scan)
@@ -112,6 +112,6 @@ func LockAdmins(tx *store.Tx, siteID int64) error {
 
 // CountAdmins counts the people who manage a site.
 func CountAdmins(tx *store.Tx, siteID int64) (n int, err error) {
-	err = tx.Row(`SELECT COUNT(*) FROM memberships WHERE site_id = $1 AND role = $2`, []any{siteID, access.MemberAdmin}, &n)
+	err = tx.QueryRow(`SELECT COUNT(*) FROM memberships WHERE site_id = $1 AND role = $2`, []any{siteID, access.MemberAdmin}, &n)
 	return n, err
 }

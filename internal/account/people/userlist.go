@@ -40,7 +40,7 @@ func UsersPage(tx *store.Tx, f UserFilter, page store.Page) (rows []UserRow, err
 			FROM users u LEFT JOIN memberships m ON m.user_id = u.id LEFT JOIN sites s ON s.id = m.site_id) listed
 		WHERE ($1 = 0 OR member_site = $1) AND ($6 = 0 OR id = $6) AND ($5 = '' OR lower(username || ' ' || display_name || ' ' || email) LIKE $5 ESCAPE '\')
 		ORDER BY id ` + direction + `, member_site ` + direction + ` LIMIT $2 OFFSET $3`
-	err = tx.Each(query, []any{f.SiteID, page.Size + 1, page.Skip(), store.Micros(tx.Now), containing(f.Find), f.UserID}, func(scan func(dest ...any) error) error {
+	err = tx.Query(query, []any{f.SiteID, page.Size + 1, page.Skip(), store.Micros(tx.Now), containing(f.Find), f.UserID}, func(scan func(dest ...any) error) error {
 		var r UserRow
 		var until int64
 		user, err := scanUser(func(dest ...any) error {
@@ -81,7 +81,7 @@ func Operators(tx *store.Tx, _ int64, limit int) ([]string, error) {
 }
 
 func addressesOf(tx *store.Tx, query string, args ...any) (list []string, err error) {
-	err = tx.Each(query, args, func(scan func(dest ...any) error) error {
+	err = tx.Query(query, args, func(scan func(dest ...any) error) error {
 		var address string
 		err := scan(&address)
 		if !slices.Contains(list, address) {

@@ -25,7 +25,7 @@ func scanUser(scan func(dest ...any) error) (User, error) {
 // InsertUser stores a new user and returns it with its id. The first refresh token of the user begins now.
 func InsertUser(tx *store.Tx, u User) (User, error) {
 	u.RefreshGeneration, u.RefreshBeganAt, u.CreatedAt, u.ModifiedAt = 1, tx.Now, tx.Now, tx.Now
-	err := tx.Row(`INSERT INTO users (username, email, display_name, password_hash, operator, two_factor_secret,
+	err := tx.QueryRow(`INSERT INTO users (username, email, display_name, password_hash, operator, two_factor_secret,
 			two_factor_last_step, refresh_generation, refresh_began_at, created_at, modified_at, proven)
 		VALUES ($1, $2, $3, $4, $5, '', 0, $6, $7, $7, $7, $8) RETURNING id`,
 		[]any{u.Username, u.Email, u.DisplayName, u.PasswordHash, u.Operator, u.RefreshGeneration, store.Micros(tx.Now), u.Proven}, &u.ID)
@@ -35,14 +35,14 @@ func InsertUser(tx *store.Tx, u User) (User, error) {
 // User reads a user by id, or returns store.ErrNotFound.
 func UserByID(tx *store.Tx, id int64) (User, error) {
 	return scanUser(func(dest ...any) error {
-		return tx.Row(`SELECT `+userColumns+` FROM users WHERE id = $1`, []any{id}, dest...)
+		return tx.QueryRow(`SELECT `+userColumns+` FROM users WHERE id = $1`, []any{id}, dest...)
 	})
 }
 
 // UserNamed reads a user by name, which is in lower case, or returns store.ErrNotFound.
 func UserNamed(tx *store.Tx, Username string) (User, error) {
 	return scanUser(func(dest ...any) error {
-		return tx.Row(`SELECT `+userColumns+` FROM users WHERE username = $1`, []any{Username}, dest...)
+		return tx.QueryRow(`SELECT `+userColumns+` FROM users WHERE username = $1`, []any{Username}, dest...)
 	})
 }
 
@@ -149,7 +149,7 @@ func RemoveMembership(tx *store.Tx, siteID, userID int64) error {
 // MembershipsOf reads the roles of a user on sites, in order of the sites' ids.
 func MembershipsOf(tx *store.Tx, userID int64) ([]Membership, error) {
 	var list []Membership
-	err := tx.Each(`SELECT site_id, user_id, role, can_sign_off_payout FROM memberships WHERE user_id = $1 ORDER BY site_id`,
+	err := tx.Query(`SELECT site_id, user_id, role, can_sign_off_payout FROM memberships WHERE user_id = $1 ORDER BY site_id`,
 		[]any{userID}, func(scan func(dest ...any) error) error {
 			var m Membership
 			err := scan(&m.SiteID, &m.UserID, &m.Role, &m.CanSignOffPayout)

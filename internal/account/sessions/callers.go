@@ -38,7 +38,7 @@ func (c *Caller) dest(ahead *int64, more ...any) []any {
 // looks whether they stand.
 func CallerByUser(tx *store.Tx, path string, userID int64, keyID, family string) (c Caller, err error) {
 	var ahead int64
-	err = tx.Row(`SELECT `+callerColumns+`, EXISTS (SELECT 1 FROM jwt_keys k WHERE k.id = $1)
+	err = tx.QueryRow(`SELECT `+callerColumns+`, EXISTS (SELECT 1 FROM jwt_keys k WHERE k.id = $1)
 			AND ($2 = '' OR EXISTS (SELECT 1 FROM refresh_families f WHERE f.user_id = u.id AND f.id = $2))
 		FROM users u
 		LEFT JOIN sites s ON s.path = $3
@@ -54,7 +54,7 @@ func CallerByToken(tx *store.Tx, path string, tokenID int64) (c Caller, err erro
 	var ahead int64
 	var used, expires sql.NullInt64
 	var limits tokens.Limits
-	err = tx.Row(`SELECT `+callerColumns+`, t.id, t.secret_hash, t.abilities, t.addresses, t.last_used_at, t.expires_at,
+	err = tx.QueryRow(`SELECT `+callerColumns+`, t.id, t.secret_hash, t.abilities, t.addresses, t.last_used_at, t.expires_at,
 			COALESCE(v.version, 0)
 		FROM sites s
 		JOIN api_tokens t ON t.site_id = s.id AND t.id = $1

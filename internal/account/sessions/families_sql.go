@@ -30,7 +30,7 @@ func insertFamily(tx *store.Tx, userID int64, f family) error {
 func lockFamily(tx *store.Tx, userID int64, id string) (family, error) {
 	f := family{ID: id}
 	var rotated int64
-	err := tx.Row(`UPDATE refresh_families SET number = number WHERE user_id = $1 AND id = $2 RETURNING number, rotated_at`,
+	err := tx.QueryRow(`UPDATE refresh_families SET number = number WHERE user_id = $1 AND id = $2 RETURNING number, rotated_at`,
 		[]any{userID, id}, &f.Number, &rotated)
 	f.RotatedAt = store.Instant(rotated)
 	return f, err
@@ -47,7 +47,7 @@ func familyStands(tx *store.Tx, c credentials.Claims) (stands bool, err error) {
 	if c.FamilyID() == "" {
 		return true, nil
 	}
-	err = tx.Row(`SELECT EXISTS (SELECT 1 FROM refresh_families WHERE user_id = $1 AND id = $2)`,
+	err = tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM refresh_families WHERE user_id = $1 AND id = $2)`,
 		[]any{c.UserID, c.FamilyID()}, &stands)
 	return stands, err
 }

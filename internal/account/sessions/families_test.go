@@ -40,7 +40,7 @@ func act(t *testing.T, h *apptest.House, s sessions.Session, want errs.Kind, wha
 // families counts the families in the database.
 func families(t *testing.T, h *apptest.House) (n int64) {
 	t.Helper()
-	dbtest.Read(t, h.DB, func(tx *store.Tx) error { return tx.Row(`SELECT COUNT(*) FROM refresh_families`, nil, &n) })
+	dbtest.Read(t, h.DB, func(tx *store.Tx) error { return tx.QueryRow(`SELECT COUNT(*) FROM refresh_families`, nil, &n) })
 	return n
 }
 
@@ -196,7 +196,7 @@ func TestARefreshSeesWhatAnotherProcessDoesToItsFamily(t *testing.T) {
 				}
 				var number, rotated int64
 				dbtest.Read(t, h.DB, func(tx *store.Tx) error {
-					return tx.Row(`SELECT number, rotated_at FROM refresh_families`, nil, &number, &rotated)
+					return tx.QueryRow(`SELECT number, rotated_at FROM refresh_families`, nil, &number, &rotated)
 				})
 				if ago := h.Now.Read().Sub(store.Instant(rotated)); number != 2 || ago != time.Second {
 					t.Errorf("the present token is number %d, of %v ago: it was rotated twice", number, ago)

@@ -138,7 +138,7 @@ func (k *keys) revoke(ctx context.Context, actor access.Actor, id string) error 
 
 // jwtKeyStands reports whether a key is there still. A key that was revoked is not.
 func jwtKeyStands(tx *store.Tx, id string) (stands bool, err error) {
-	err = tx.Row(`SELECT EXISTS (SELECT 1 FROM jwt_keys WHERE id = $1)`, []any{id}, &stands)
+	err = tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM jwt_keys WHERE id = $1)`, []any{id}, &stands)
 	return stands, err
 }
 
@@ -168,7 +168,7 @@ type StoredKey struct {
 // JWTKeys reads all keys that sign or verify JWTs, the oldest first.
 func JWTKeys(tx *store.Tx) ([]StoredKey, error) {
 	var keys []StoredKey
-	err := tx.Each(`SELECT id, secret, created_at, retired_at FROM jwt_keys ORDER BY created_at, id`, nil,
+	err := tx.Query(`SELECT id, secret, created_at, retired_at FROM jwt_keys ORDER BY created_at, id`, nil,
 		func(scan func(dest ...any) error) error {
 			var k StoredKey
 			var created int64

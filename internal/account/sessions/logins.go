@@ -13,7 +13,7 @@ import (
 // failures are counted for, such as a pair of account and address.
 func BlockedUntil(tx *store.Tx, subject string) (time.Time, error) {
 	var until sql.NullInt64
-	err := tx.Row(`SELECT MAX(blocked_until) FROM login_attempts WHERE subject = $1`, []any{subject}, &until)
+	err := tx.QueryRow(`SELECT MAX(blocked_until) FROM login_attempts WHERE subject = $1`, []any{subject}, &until)
 	return store.MaybeInstant(until), err
 }
 
@@ -31,7 +31,7 @@ func CountFailedLogin(tx *store.Tx, subject string, forgetBefore time.Time, back
 
 // countFailed counts one more failed login of a subject, and returns how many there are.
 func countFailed(tx *store.Tx, subject string, forgetBefore time.Time) (failures int, err error) {
-	err = tx.Row(`INSERT INTO login_attempts (subject, failures, blocked_until, last_at) VALUES ($1, 1, 0, $2)
+	err = tx.QueryRow(`INSERT INTO login_attempts (subject, failures, blocked_until, last_at) VALUES ($1, 1, 0, $2)
 		ON CONFLICT (subject) DO UPDATE SET last_at = $2,
 			failures = CASE WHEN login_attempts.last_at < $3 THEN 1 ELSE login_attempts.failures + 1 END
 		RETURNING failures`, []any{subject, store.Micros(tx.Now), store.Micros(forgetBefore)}, &failures)

@@ -24,14 +24,14 @@ func insertSignIn(tx *store.Tx, s SignIn) error {
 // signIn reads one, or returns store.ErrNotFound.
 func signIn(tx *store.Tx, userID int64, id string) (s SignIn, err error) {
 	s, err = scanSignIn(func(dest ...any) error {
-		return tx.Row(`SELECT `+signInColumns+` FROM sign_ins WHERE user_id = $1 AND id = $2`, []any{userID, id}, dest...)
+		return tx.QueryRow(`SELECT `+signInColumns+` FROM sign_ins WHERE user_id = $1 AND id = $2`, []any{userID, id}, dest...)
 	})
 	return s, err
 }
 
 // signInsOf lists those of a user, the one that was used last first.
 func signInsOf(tx *store.Tx, userID int64) (list []SignIn, err error) {
-	err = tx.Each(`SELECT `+signInColumns+` FROM sign_ins WHERE user_id = $1 ORDER BY seen_at DESC, id LIMIT $2`,
+	err = tx.Query(`SELECT `+signInColumns+` FROM sign_ins WHERE user_id = $1 ORDER BY seen_at DESC, id LIMIT $2`,
 		[]any{userID, maxSignIns}, func(scan func(dest ...any) error) error {
 			s, err := scanSignIn(scan)
 			list = append(list, s)

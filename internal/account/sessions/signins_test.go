@@ -17,7 +17,7 @@ import (
 // signInsKept counts the rows.
 func signInsKept(t *testing.T, h *apptest.House) (n int) {
 	t.Helper()
-	dbtest.Read(t, h.DB, func(tx *store.Tx) error { return tx.Row(`SELECT COUNT(*) FROM sign_ins`, nil, &n) })
+	dbtest.Read(t, h.DB, func(tx *store.Tx) error { return tx.QueryRow(`SELECT COUNT(*) FROM sign_ins`, nil, &n) })
 	return n
 }
 

@@ -51,7 +51,7 @@ func (l Limits) Read(t *APIToken) error {
 // so the caller has locked the site (sites.Lock) and counted them.
 func InsertToken(tx *store.Tx, t APIToken) (APIToken, error) {
 	t.CreatedAt, t.UpdatedAt = tx.Now, tx.Now
-	err := tx.Row(`INSERT INTO api_tokens (site_id, user_id, name, secret_hash, expires_at, created_at, updated_at,
+	err := tx.QueryRow(`INSERT INTO api_tokens (site_id, user_id, name, secret_hash, expires_at, created_at, updated_at,
 			abilities, addresses)
 		VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8) RETURNING id`,
 		[]any{t.SiteID, t.UserID, t.Name, t.SecretHash, store.MaybeMicros(t.ExpiresAt), store.Micros(tx.Now),
@@ -61,14 +61,14 @@ func InsertToken(tx *store.Tx, t APIToken) (APIToken, error) {
 
 // CountTokens counts the API tokens of a site, expired ones included.
 func CountTokens(tx *store.Tx, siteID int64) (n int, err error) {
-	err = tx.Row(`SELECT COUNT(*) FROM api_tokens WHERE site_id = $1`, []any{siteID}, &n)
+	err = tx.QueryRow(`SELECT COUNT(*) FROM api_tokens WHERE site_id = $1`, []any{siteID}, &n)
 	return n, err
 }
 
 // TokensOf reads all API tokens of a site, in order of their ids.
 func TokensOf(tx *store.Tx, siteID int64) ([]APIToken, error) {
 	var tokens []APIToken
-	err := tx.Each(`SELECT `+tokenColumns+` FROM api_tokens WHERE site_id = $1 ORDER BY id`, []any{siteID},
+	err := tx.Query(`SELECT `+tokenColumns+` FROM api_tokens WHERE site_id = $1 ORDER BY id`, []any{siteID},
 		func(scan func(dest ...any) error) error {
 			t, err := scanToken(scan)
 			tokens = append(tokens, t)
@@ -79,13 +79,13 @@ func TokensOf(tx *store.Tx, siteID int64) ([]APIToken, error) {
 
 // SiteOfToken reads the path of the site that an API token is for, or returns store.ErrNotFound.
 func SiteOfToken(tx *store.Tx, id int64) (path string, err error) {
-	err = tx.Row(`SELECT s.path FROM api_tokens t JOIN sites s ON s.id = t.site_id WHERE t.id = $1`, []any{id}, &path)
+	err = tx.QueryRow(`SELECT s.path FROM api_tokens t JOIN sites s ON s.id = t.site_id WHERE t.id = $1`, []any{id}, &path)
 	return path, err
 }
 
 // DeleteTokensOfUser removes the API tokens of a site that act as a user, and returns their ids in order.
 func DeleteTokensOfUser(tx *store.Tx, siteID, userID int64) (ids []int64, err error) {
-	err = tx.Each(`DELETE FROM api_tokens WHERE site_id = $1 AND user_id = $2 RETURNING id`, []any{siteID, userID},
+	err = tx.Query(`DELETE FROM api_tokens WHERE site_id = $1 AND user_id = $2 RETURNING id`, []any{siteID, userID},
 		func(scan func(dest ...any) error) error {
 			var id int64
 			err := scan(&id)
@@ -104,7 +104,7 @@ func DeleteTokensEverywhere(tx *store.Tx, userID int64) (ended []APIToken, err e
 	if err := ChangedForTokensOf(tx, userID); err != nil {
 		return nil, err
 	}
-	err = tx.Each(`DELETE FROM api_tokens WHERE user_id = $1 RETURNING `+tokenColumns, []any{userID},
+	err = tx.Query(`DELETE FROM api_tokens WHERE user_id = $1 RETURNING `+tokenColumns, []any{userID},
 		func(scan func(dest ...any) error) error {
 			t, err := scanToken(scan)
 			ended = append(ended, t)
@@ -145,7 +145,7 @@ func TouchToken(tx *store.Tx, siteID, id int64, used, unlessAfter time.Time) err
 // ChangedForTokensOf is sites.Changed for all sites on which API tokens act as a user.
 func ChangedForTokensOf(tx *store.Tx, userID int64) error {
 	var ids []int64
-	err := tx.Each(`SELECT DISTINCT site_id FROM api_tokens WHERE user_id = $1 ORDER BY site_id`, []any{userID}, func(scan func(dest ...any) error) error {
+	err := tx.Query(`SELECT DISTINCT site_id FROM api_tokens WHERE user_id = $1 ORDER BY site_id`, []any{userID}, func(scan func(dest ...any) error) error {
 		var id int64
 		err := scan(&id)
 		ids = append(ids, id)

@@ -15,7 +15,6 @@ import (
 	"holdfast/internal/lib/digest"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/store"
-	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
 )
 
@@ -77,7 +76,7 @@ func readIDs(text string) (ids []int64, err error) {
 // Alone reads one booking without its transactions. It does not find a deleted booking.
 func Alone(tx *store.Tx, siteID, id int64) (booking.Booking, error) {
 	return ScanBooking(func(dest ...any) error {
-		return tx.Row(`SELECT `+BookingColumns+` FROM bookings b WHERE b.site_id = $1 AND b.id = $2 AND NOT b.deleted`,
+		return tx.QueryRow(`SELECT `+BookingColumns+` FROM bookings b WHERE b.site_id = $1 AND b.id = $2 AND NOT b.deleted`,
 			[]any{siteID, id}, dest...)
 	})
 }
@@ -85,7 +84,7 @@ func Alone(tx *store.Tx, siteID, id int64) (booking.Booking, error) {
 // ByImportKey reads the booking of a channel that an import made under a natural key.
 func ByImportKey(tx *store.Tx, siteID, channelID int64, key string) (booking.Booking, error) {
 	return ScanBooking(func(dest ...any) error {
-		return tx.Row(`SELECT `+BookingColumns+` FROM bookings b WHERE b.site_id = $1 AND b.channel_id = $2 AND b.import_key = $3`,
+		return tx.QueryRow(`SELECT `+BookingColumns+` FROM bookings b WHERE b.site_id = $1 AND b.channel_id = $2 AND b.import_key = $3`,
 			[]any{siteID, channelID, key}, dest...)
 	})
 }
@@ -98,7 +97,7 @@ func Lock(tx *store.Tx, siteID, id int64) (booking.Booking, error) {
 	}
 	var outstanding string
 	b, err := ScanBooking(func(dest ...any) error {
-		return tx.Row(`SELECT `+BookingColumns+`, b.outstanding FROM bookings b
+		return tx.QueryRow(`SELECT `+BookingColumns+`, b.outstanding FROM bookings b
 			WHERE b.site_id = $1 AND b.id = $2 AND NOT b.deleted`+tx.ForUpdate(), []any{siteID, id}, dest...)
 	}, &outstanding)
 	if err == nil {
@@ -170,7 +169,7 @@ func Page(tx *store.Tx, siteID int64, filter BookingFilter, page store.Page) (st
 	andBookings(&w, siteID, filter, today)
 	counts := page.Count
 	page.Count = counts && !all
-	list, err := lists.Page(tx, "bookings b", BookingColumns, &w, page, bookingSortKeys(page.OrderBy, today), filter.Include,
+	list, err := store.ListPage(tx, "bookings b", BookingColumns, &w, page, bookingSortKeys(page.OrderBy, today), filter.Include,
 		func(scan func(dest ...any) error) (booking.Booking, error) { return ScanBooking(scan) })
 	if err == nil && all && counts {
 		list.Total, err = count(tx, siteID)
@@ -180,7 +179,7 @@ func Page(tx *store.Tx, siteID int64, filter BookingFilter, page store.Page) (st
 
 // count counts all bookings of a site: both numbers stand in an index.
 func count(tx *store.Tx, siteID int64) (n int64, err error) {
-	err = tx.Row(`SELECT (SELECT COUNT(*) FROM bookings WHERE site_id = $1)
+	err = tx.QueryRow(`SELECT (SELECT COUNT(*) FROM bookings WHERE site_id = $1)
 		- (SELECT COUNT(*) FROM bookings WHERE site_id = $1 AND deleted)`, []any{siteID}, &n)
 	return n, err
 }
@@ -249,8 +248,8 @@ func modifiedOn(today civil.Day) string {
 // andModified adds the condition that booking.Booking.ModifiedOn lies in a span: the booking was written in it, or completed in
 // it. Each has an index, and the engines find both where each is a query of its own.
 func andModified(w *sqltext.Where, siteID int64, span civil.Span, today civil.Day) {
-	first, begins := lists.FirstIn(span)
-	end, ends := lists.EndOf(span)
+	first, begins := store.FirstIn(span)
+	end, ends := store.EndOf(span)
 	// Completed not before an instant, and by today: a booking is completed when the day after its end date begins.
 	const completed = "m.status = 'paid' AND m.end_day >= ? AND m.end_day < ? AND m.channel_id NOT IN " + lockedChannels
 	completedFrom := func(instant int64) int64 { return firstDayNotBefore(store.Instant(instant)) - 1 }
@@ -281,7 +280,7 @@ func andBookings(w *sqltext.Where, siteID int64, f BookingFilter, today civil.Da
 	exactly(w, "b.surname", f.Surname)
 	exactly(w, "b.email", f.Email)
 	exactly(w, "b.reference", f.Reference)
-	lists.Within(w, "b.created_at", f.Created)
+	store.Within(w, "b.created_at", f.Created)
 	if f.Created != (civil.Span{}) || f.DateBefore != nil || f.DateAfter != nil {
 		w.Narrow()
 	}
@@ -327,6 +326,6 @@ func andStatusOn(w *sqltext.Where, siteID int64, statuses []booking.BookingStatu
 
 // ChannelHasAny reports whether any booking refers to a channel, even a deleted one.
 func ChannelHasAny(tx *store.Tx, siteID, channelID int64) (has bool, err error) {
-	err = tx.Row(`SELECT EXISTS (SELECT 1 FROM bookings WHERE site_id = $1 AND channel_id = $2)`, []any{siteID, channelID}, &has)
+	err = tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM bookings WHERE site_id = $1 AND channel_id = $2)`, []any{siteID, channelID}, &has)
 	return has, err
 }

@@ -46,7 +46,7 @@ const sitesToComplete = `SELECT s.id, s.clock_ahead FROM sites s WHERE (SELECT M
 // may go through all bookings that wait for their completion, to find the few that were chosen. A booking that is not paid any more, or gets a later end date, can be completed again.
 func tellCompleted(tx *store.Tx, siteID int64, limit int) (told int, err error) {
 	today := int64(civil.DayOf(tx.Now))
-	err = tx.Each(`UPDATE bookings SET completed = TRUE
+	err = tx.Query(`UPDATE bookings SET completed = TRUE
 		WHERE CASE WHEN status = 'paid' AND end_day < $2 THEN NOT completed AND NOT deleted ELSE FALSE END AND (site_id, id) IN (
 			SELECT b.site_id, b.id FROM bookings b WHERE b.site_id = $1 AND b.status = 'paid' AND NOT b.completed AND NOT b.deleted
 				AND b.end_day < $2 AND b.channel_id NOT IN (SELECT c.id FROM channels c WHERE c.site_id = $1 AND c.locked)

@@ -22,7 +22,7 @@ func lastKey(tx *store.Tx, siteID, bookingID int64) (stored, error) {
 	s := stored{siteID: siteID, bookingID: bookingID}
 	var created int64
 	var revoked sql.NullInt64
-	err := tx.Row(`SELECT number, sealed_key, created_at, revoked_at FROM certificates
+	err := tx.QueryRow(`SELECT number, sealed_key, created_at, revoked_at FROM certificates
 		WHERE site_id = $1 AND booking_id = $2 ORDER BY number DESC LIMIT 1`, []any{siteID, bookingID},
 		&s.number, &s.sealed, &created, &revoked)
 	s.createdAt, s.revoked = store.Instant(created), revoked.Valid
@@ -34,7 +34,7 @@ func withKey(tx *store.Tx, hash string) (stored, error) {
 	s := stored{hash: hash}
 	var created, ahead int64
 	var revoked sql.NullInt64
-	err := tx.Row(`SELECT c.site_id, c.booking_id, c.number, c.created_at, c.revoked_at, s.clock_ahead
+	err := tx.QueryRow(`SELECT c.site_id, c.booking_id, c.number, c.created_at, c.revoked_at, s.clock_ahead
 		FROM certificates c JOIN sites s ON s.id = c.site_id WHERE c.key_hash = $1`, []any{hash},
 		&s.siteID, &s.bookingID, &s.number, &created, &revoked, &ahead)
 	s.createdAt, s.revoked, s.ahead = store.Instant(created), revoked.Valid, sites.Microseconds(ahead)

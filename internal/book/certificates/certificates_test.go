@@ -171,7 +171,7 @@ func TestALinkIsTheSameUntilItIsRevoked(t *testing.T) {
 func dump(t *testing.T, w *apptest.World) (all string) {
 	t.Helper()
 	dbtest.Read(t, w.App.DB.Store, func(tx *store.Tx) error {
-		return tx.Each(`SELECT key_hash, sealed_key FROM certificates`, nil, func(scan func(dest ...any) error) error {
+		return tx.Query(`SELECT key_hash, sealed_key FROM certificates`, nil, func(scan func(dest ...any) error) error {
 			var hash, sealed string
 			err := scan(&hash, &sealed)
 			all += hash + " " + sealed + "|"

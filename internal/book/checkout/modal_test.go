@@ -360,7 +360,7 @@ func TestModalGuessersHoldNobodyUp(t *testing.T) {
 		}
 		var counted int64
 		if err := s.App.DB.Store.Read(s.t.Context(), store.Deployment, func(tx *store.Tx) error {
-			return tx.Row(`SELECT COUNT(*) FROM login_attempts`, nil, &counted)
+			return tx.QueryRow(`SELECT COUNT(*) FROM login_attempts`, nil, &counted)
 		}); err != nil || counted != 0 {
 			s.t.Errorf("%d guesses are counted, %v", counted, err)
 		}

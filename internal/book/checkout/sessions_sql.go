@@ -18,7 +18,7 @@ func insertSession(tx *store.Tx, s modal.Session) (modal.Session, error) {
 		return s, err
 	}
 	s.CreatedAt = sites.RealNow(tx)
-	err = tx.Row(`INSERT INTO modal_sessions (site_id, channel_id, token_hash, auth_hash, origin, verified, made, created_at, expires_at)
+	err = tx.QueryRow(`INSERT INTO modal_sessions (site_id, channel_id, token_hash, auth_hash, origin, verified, made, created_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id`,
 		[]any{s.SiteID, s.ChannelID, s.TokenHash, s.AuthHash, s.Origin, string(verified), false, store.Micros(s.CreatedAt),
 			store.Micros(s.ExpiresAt)}, &s.ID)
@@ -31,7 +31,7 @@ func sessionWithToken(tx *store.Tx, tokenHash string) (modal.Session, error) {
 	var verified string
 	var booking sql.NullInt64
 	var created, expires int64
-	err := tx.Row(`SELECT m.site_id, m.id, m.channel_id, m.token_hash, m.auth_hash, m.origin, m.verified, m.booking_id, m.made,
+	err := tx.QueryRow(`SELECT m.site_id, m.id, m.channel_id, m.token_hash, m.auth_hash, m.origin, m.verified, m.booking_id, m.made,
 			m.created_at, m.expires_at, s.path, c.name
 		FROM modal_sessions m
 		JOIN sites s ON s.id = m.site_id
@@ -67,7 +67,7 @@ func bookingsOf(tx *store.Tx, siteID int64, authHash string) ([]int64, error) {
 
 // countSessions counts the sessions that an auth string has opened.
 func countSessions(tx *store.Tx, siteID int64, authHash string) (n int64, err error) {
-	err = tx.Row(`SELECT COUNT(*) FROM modal_sessions WHERE site_id = $1 AND auth_hash = $2`, []any{siteID, authHash}, &n)
+	err = tx.QueryRow(`SELECT COUNT(*) FROM modal_sessions WHERE site_id = $1 AND auth_hash = $2`, []any{siteID, authHash}, &n)
 	return n, err
 }
 

@@ -13,7 +13,6 @@ import (
 	"holdfast/internal/domain/money"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
-	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
 )
 
@@ -117,7 +116,7 @@ func fixings(tx *store.Tx, condition string, args ...any) ([]fx.Fixing, error) {
 
 func fixingsOf(tx *store.Tx, query string, args []any) ([]fx.Fixing, error) {
 	var list []fx.Fixing
-	err := tx.Each(query, args, func(scan func(dest ...any) error) error {
+	err := tx.Query(query, args, func(scan func(dest ...any) error) error {
 		f, err := scanFixing(scan)
 		list = append(list, f)
 		return err
@@ -208,6 +207,6 @@ func Page(tx *store.Tx, siteID int64, f fx.Filter, page store.Page) (store.List[
 	if f.Last != civil.NoDay {
 		w.And("day <= ?", f.Last)
 	}
-	return lists.Page(tx, "fixings", fixingColumns, &w, page, map[string]string{"date": "day", "currency": `currency COLLATE "C"`},
+	return store.ListPage(tx, "fixings", fixingColumns, &w, page, map[string]string{"date": "day", "currency": `currency COLLATE "C"`},
 		nil, scanFixing)
 }

@@ -13,7 +13,7 @@ import (
 // clock or by that of the site, whichever comes first.
 func SameUntil(tx *store.Tx) (time.Time, error) {
 	var at int64
-	err := tx.Row(`SELECT COALESCE(MIN(n.at), $3) FROM (
+	err := tx.QueryRow(`SELECT COALESCE(MIN(n.at), $3) FROM (
 			SELECT MIN(expires_at) AS at FROM fixings WHERE expires_at > $1
 			UNION ALL SELECT MIN(expires_at) + $4 FROM fixings WHERE expires_at > $2
 			UNION ALL SELECT MIN(recorded_at) FROM fixings WHERE recorded_at > $1

@@ -50,7 +50,7 @@ func TestRowsWrittenBesideAnImportAreThoseOfAWriteEach(t *testing.T) {
 		}
 		// Those of 140 to 239 share a write.
 		dbtest.Read(t, w.App.DB.Store, func(tx *store.Tx) error {
-			return tx.Each(`SELECT type, object_id, details FROM events GROUP BY type, object_id, details HAVING COUNT(*) > 1`, nil,
+			return tx.Query(`SELECT type, object_id, details FROM events GROUP BY type, object_id, details HAVING COUNT(*) > 1`, nil,
 				func(scan func(dest ...any) error) error {
 					var kind, details string
 					var id int64
@@ -98,7 +98,7 @@ func written(t *testing.T, w *apptest.World, channel string) string {
 				JOIN channels c ON c.site_id = b.site_id AND c.id = b.channel_id
 				WHERE c.name = $1 AND e.type LIKE 'booking.%' GROUP BY e.type ORDER BY e.type`,
 		} {
-			if err := tx.Each(query, []any{channel}, func(scan func(dest ...any) error) error {
+			if err := tx.Query(query, []any{channel}, func(scan func(dest ...any) error) error {
 				var key, state string
 				var a, b, c int64
 				err := scan(&key, &state, &a, &b, &c)

@@ -13,7 +13,6 @@ import (
 	"holdfast/internal/errs"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
-	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
 )
 
@@ -39,7 +38,7 @@ func scanFile(scan func(dest ...any) error) (f File, err error) {
 // caller has locked the site. A request that comes again is not refused: it makes no other import.
 func openFile(tx *store.Tx, actor access.Actor, in NewFile, again bool) (File, error) {
 	var open int
-	err := tx.Row(`SELECT COUNT(*) FROM imports WHERE site_id = $1 AND state IN ('receiving', 'queued', 'tried', 'waiting')`,
+	err := tx.QueryRow(`SELECT COUNT(*) FROM imports WHERE site_id = $1 AND state IN ('receiving', 'queued', 'tried', 'waiting')`,
 		[]any{actor.SiteID}, &open)
 	if err != nil {
 		return File{}, err
@@ -51,7 +50,7 @@ func openFile(tx *store.Tx, actor access.Actor, in NewFile, again bool) (File, e
 		}
 	}
 	f := File{SiteID: actor.SiteID}
-	err = tx.Row(`INSERT INTO imports (site_id, state, trial, mode, cover_from_effective, reason, sha256, size, rows_found, rows_done,
+	err = tx.QueryRow(`INSERT INTO imports (site_id, state, trial, mode, cover_from_effective, reason, sha256, size, rows_found, rows_done,
 			bookings_created, payments_created, payments_there, refused, channels, problem, author_id, author, author_name, token_id,
 			tries, ran_at, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, '', 0, 0, 0, 0, 0, 0, 0, '[]', '', $7, $8, $9, $10, 0, 0, $11) RETURNING id`,
@@ -66,7 +65,7 @@ func insertPiece(tx *store.Tx, siteID, id int64, number int, body []byte) error 
 }
 
 func pieceOf(tx *store.Tx, f File, number int) (body []byte, err error) {
-	err = tx.Row(`SELECT body FROM import_pieces WHERE site_id = $1 AND import_id = $2 AND number = $3`,
+	err = tx.QueryRow(`SELECT body FROM import_pieces WHERE site_id = $1 AND import_id = $2 AND number = $3`,
 		[]any{f.SiteID, f.ID, number}, &body)
 	return body, err
 }
@@ -89,7 +88,7 @@ func dropFile(tx *store.Tx, siteID, id int64) error {
 
 func fileByID(tx *store.Tx, siteID, id int64) (File, error) {
 	return scanFile(func(dest ...any) error {
-		return tx.Row(`SELECT `+fileColumns+` FROM imports WHERE site_id = $1 AND id = $2
+		return tx.QueryRow(`SELECT `+fileColumns+` FROM imports WHERE site_id = $1 AND id = $2
 			AND state NOT IN ('receiving', 'dropped')`, []any{siteID, id}, dest...)
 	})
 }
@@ -102,7 +101,7 @@ func filesPage(tx *store.Tx, siteID int64, filter FileFilter, page store.Page) (
 		states = FileStates
 	}
 	sqltext.In(&w, "state", states)
-	return lists.Page(tx, "imports", fileColumns, &w, page, nil, nil, scanFile)
+	return store.ListPage(tx, "imports", fileColumns, &w, page, nil, nil, scanFile)
 }
 
 func rowsPage(tx *store.Tx, f File, filter FileFilter, page store.Page) (store.List[Row], error) {
@@ -111,7 +110,7 @@ func rowsPage(tx *store.Tx, f File, filter FileFilter, page store.Page) (store.L
 	w.And("import_id = ?", f.ID)
 	w.And("trial = ?", f.DryRun)
 	sqltext.In(&w, "state", filter.RowStates)
-	return lists.Page(tx, "import_rows", "id, state, booking_id, transaction_id, reason", &w, page, nil, nil,
+	return store.ListPage(tx, "import_rows", "id, state, booking_id, transaction_id, reason", &w, page, nil, nil,
 		func(scan func(dest ...any) error) (r Row, err error) {
 			var booking, transaction sql.NullInt64
 			err = scan(&r.Line, &r.State, &booking, &transaction, &r.Reason)
@@ -121,7 +120,7 @@ func rowsPage(tx *store.Tx, f File, filter FileFilter, page store.Page) (store.L
 }
 
 func refusedAfter(tx *store.Tx, siteID int64, f File, after, limit int) (list []Row, err error) {
-	err = tx.Each(`SELECT id, state, reason FROM import_rows
+	err = tx.Query(`SELECT id, state, reason FROM import_rows
 		WHERE site_id = $1 AND import_id = $2 AND trial = $3 AND id > $4 AND state = $5 ORDER BY id LIMIT $6`,
 		[]any{siteID, f.ID, f.DryRun, after, RowRefused, limit}, func(scan func(dest ...any) error) error {
 			var r Row
@@ -151,7 +150,7 @@ func discardFile(tx *store.Tx, siteID, id int64) (gone bool, err error) {
 
 // filesWait reports whether there may be something to do.
 func filesWait(tx *store.Tx) (waits bool, err error) {
-	err = tx.Row(`SELECT EXISTS (SELECT 1 FROM imports WHERE state IN ('queued', 'waiting'))`, nil, &waits)
+	err = tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM imports WHERE state IN ('queued', 'waiting'))`, nil, &waits)
 	return waits, err
 }
 
@@ -171,7 +170,7 @@ func settleWaiting(tx *store.Tx) error {
 // takeFile takes the import whose turn it is: the oldest of a site, of the site that has waited longest.
 func takeFile(tx *store.Tx) (File, error) {
 	return scanFile(func(dest ...any) error {
-		return tx.Row(`UPDATE imports SET tries = tries + 1, ran_at = $1 WHERE state = 'queued' AND id = (
+		return tx.QueryRow(`UPDATE imports SET tries = tries + 1, ran_at = $1 WHERE state = 'queued' AND id = (
 				SELECT i.id FROM imports i WHERE i.state = 'queued' AND NOT EXISTS (
 					SELECT 1 FROM imports e WHERE e.state = 'queued' AND e.site_id = i.site_id AND e.id < i.id)
 				ORDER BY (SELECT MAX(l.ran_at) FROM imports l WHERE l.site_id = i.site_id), i.id LIMIT 1)
@@ -182,7 +181,7 @@ func takeFile(tx *store.Tx) (File, error) {
 // linesOf are the lines of an import, or of its dry run, of which is known what became of them.
 func linesOf(tx *store.Tx, f File, trial bool) (map[int]bool, error) {
 	done := map[int]bool{}
-	err := tx.Each(`SELECT id FROM import_rows WHERE site_id = $1 AND import_id = $2 AND trial = $3`, []any{f.SiteID, f.ID, trial},
+	err := tx.Query(`SELECT id FROM import_rows WHERE site_id = $1 AND import_id = $2 AND trial = $3`, []any{f.SiteID, f.ID, trial},
 		func(scan func(dest ...any) error) error {
 			var line int
 			err := scan(&line)
@@ -195,7 +194,7 @@ func linesOf(tx *store.Tx, f File, trial bool) (map[int]bool, error) {
 // keepPart stores what became of some rows, and counts them. What the dry run before a proposal did is not shown as done.
 func keepPart(tx *store.Tx, f File, part Part) error {
 	var text string
-	err := tx.Row(`UPDATE imports SET tries = 0 WHERE site_id = $1 AND id = $2 AND state = 'queued' AND trial = $3 RETURNING channels`,
+	err := tx.QueryRow(`UPDATE imports SET tries = 0 WHERE site_id = $1 AND id = $2 AND state = 'queued' AND trial = $3 RETURNING channels`,
 		[]any{f.SiteID, f.ID, f.DryRun}, &text)
 	if errors.Is(err, store.ErrNotFound) {
 		return errs.New(errs.Internal, "Import %d is over already.", f.ID)
@@ -258,12 +257,12 @@ func keepShares(tx *store.Tx, f File, part Part) error {
 // effectOf is what the dry run of an import has found, as far as it came.
 func effectOf(tx *store.Tx, f File) (proposal.FileEffect, error) {
 	e := proposal.FileEffect{Channels: []proposal.FileShares{}}
-	err := tx.Row(`SELECT tried_created, tried_there FROM imports WHERE site_id = $1 AND id = $2`, []any{f.SiteID, f.ID},
+	err := tx.QueryRow(`SELECT tried_created, tried_there FROM imports WHERE site_id = $1 AND id = $2`, []any{f.SiteID, f.ID},
 		&e.BookingsCreated, &e.BookingsThere)
 	if err != nil {
 		return e, err
 	}
-	err = tx.Each(`SELECT state, COUNT(*) FROM import_rows WHERE site_id = $1 AND import_id = $2 AND trial = $3 GROUP BY state`,
+	err = tx.Query(`SELECT state, COUNT(*) FROM import_rows WHERE site_id = $1 AND import_id = $2 AND trial = $3 GROUP BY state`,
 		[]any{f.SiteID, f.ID, true}, func(scan func(dest ...any) error) error {
 			var state RowState
 			var n int
@@ -282,7 +281,7 @@ func effectOf(tx *store.Tx, f File) (proposal.FileEffect, error) {
 	if err != nil {
 		return e, err
 	}
-	err = tx.Each(`SELECT channel, created, mode, currency, payments, added, taken, first_paid, last_paid FROM import_shares
+	err = tx.Query(`SELECT channel, created, mode, currency, payments, added, taken, first_paid, last_paid FROM import_shares
 		WHERE site_id = $1 AND import_id = $2`, []any{f.SiteID, f.ID}, func(scan func(dest ...any) error) error {
 		var s proposal.FileShares
 		err := scan(&s.Channel, &s.Created, &s.Mode, &s.Currency, &s.Payments, &s.Added, &s.Taken, &s.FirstPaid, &s.LastPaid)

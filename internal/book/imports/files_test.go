@@ -267,7 +267,7 @@ func TestARefusedFileLeavesNothing(t *testing.T) {
 		apptest.WantKind(t, err, errs.TooMany, "one more than ten")
 		dbtest.Read(t, w.App.DB.Store, func(tx *store.Tx) error {
 			var cards int
-			err := tx.Row(`SELECT COUNT(*) FROM import_pieces p JOIN imports i ON i.id = p.import_id WHERE i.state = 'dropped' AND p.number > 20`, nil, &cards)
+			err := tx.QueryRow(`SELECT COUNT(*) FROM import_pieces p JOIN imports i ON i.id = p.import_id WHERE i.state = 'dropped' AND p.number > 20`, nil, &cards)
 			if err != nil || cards > 0 {
 				t.Errorf("%d pieces behind the card number: %v", cards, err)
 			}
@@ -308,7 +308,7 @@ func TestImportsAreForgotten(t *testing.T) {
 				}
 			}
 			dbtest.Read(t, w.App.DB.Store, func(tx *store.Tx) error {
-				return tx.Row(`SELECT (SELECT COUNT(*) FROM import_pieces), (SELECT COUNT(*) FROM import_rows), (SELECT COUNT(*) FROM imports)`,
+				return tx.QueryRow(`SELECT (SELECT COUNT(*) FROM import_pieces), (SELECT COUNT(*) FROM import_rows), (SELECT COUNT(*) FROM imports)`,
 					nil, &pieces, &rows, &imports)
 			})
 			return pieces, rows, imports

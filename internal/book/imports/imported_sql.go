@@ -32,7 +32,7 @@ func importedBookings(tx *store.Tx, siteID int64, keys []importKey, found func(b
 		var w sqltext.Where
 		w.And("b.site_id = ?", siteID)
 		sqltext.In(&w, "b.id", ids)
-		return tx.Each(`SELECT `+bookings.BookingColumns+` FROM bookings b WHERE `+w.Text.String(), w.Args,
+		return tx.Query(`SELECT `+bookings.BookingColumns+` FROM bookings b WHERE `+w.Text.String(), w.Args,
 			func(scan func(dest ...any) error) error {
 				b, err := bookings.ScanBooking(scan)
 				found(b)
@@ -48,7 +48,7 @@ func importedTransactions(tx *store.Tx, siteID int64, keys []importKey, found fu
 		var w sqltext.Where
 		w.And("site_id = ?", siteID)
 		sqltext.In(&w, "id", ids)
-		return tx.Each(`SELECT channel_id, import_key, id, content_hash FROM transactions WHERE `+w.Text.String(), w.Args,
+		return tx.Query(`SELECT channel_id, import_key, id, content_hash FROM transactions WHERE `+w.Text.String(), w.Args,
 			func(scan func(dest ...any) error) error {
 				var key importKey
 				var t importedTransaction

@@ -118,7 +118,7 @@ func TestSitesTakeTurns(t *testing.T) {
 
 func piecesLeft(t *testing.T, w *apptest.World) (n int) {
 	t.Helper()
-	dbtest.Read(t, w.App.DB.Store, func(tx *store.Tx) error { return tx.Row(`SELECT COUNT(*) FROM import_pieces`, nil, &n) })
+	dbtest.Read(t, w.App.DB.Store, func(tx *store.Tx) error { return tx.QueryRow(`SELECT COUNT(*) FROM import_pieces`, nil, &n) })
 	return n
 }
 

@@ -104,7 +104,7 @@ func PendingAllocations(tx *store.Tx, siteID, after int64, limit int) ([]protect
 // SitesWithPendingRates lists the sites with allocations that wait for a rate, each with its clock, in order of ids.
 func SitesWithPendingRates(tx *store.Tx) ([]sites.Clock, error) {
 	var list []sites.Clock
-	err := tx.Each(`SELECT id, clock_ahead FROM sites
+	err := tx.Query(`SELECT id, clock_ahead FROM sites
 		WHERE id IN (SELECT site_id FROM allocations WHERE priced_at IS NULL) ORDER BY id`, nil,
 		func(scan func(dest ...any) error) error {
 			var site sites.Clock
@@ -119,7 +119,7 @@ func SitesWithPendingRates(tx *store.Tx) ([]sites.Clock, error) {
 
 func allocations(tx *store.Tx, condition string, args ...any) ([]protection.Allocation, error) {
 	var list []protection.Allocation
-	err := tx.Each(`SELECT `+allocationColumns+` FROM allocations a `+condition, args,
+	err := tx.Query(`SELECT `+allocationColumns+` FROM allocations a `+condition, args,
 		func(scan func(dest ...any) error) error {
 			a, err := scanAllocation(scan)
 			list = append(list, a)
@@ -195,7 +195,7 @@ func positionsInPieces(
 		}
 		sqltext.In(&w, "a.channel_id", channels)
 		read := 0
-		err := tx.Each(w.Text.String()+" ORDER BY a.booking_id, a.id LIMIT "+w.Arg(size), w.Args, func(scan func(dest ...any) error) error {
+		err := tx.Query(w.Text.String()+" ORDER BY a.booking_id, a.id LIMIT "+w.Arg(size), w.Args, func(scan func(dest ...any) error) error {
 			p, err := scanPosition(scan, known)
 			if err != nil {
 				return err
@@ -232,7 +232,7 @@ func scanPosition(scan func(dest ...any) error, known time.Time) (exposure.Posit
 // ChannelNamesAt reads the names that the channels of a site had at an instant, by the ids of the channels.
 func ChannelNamesAt(tx *store.Tx, siteID int64, known time.Time) (map[int64]string, error) {
 	names := map[int64]string{}
-	err := tx.Each(`SELECT channel_id, name FROM channel_names WHERE site_id = $1 AND recorded_at <= $2 ORDER BY id`,
+	err := tx.Query(`SELECT channel_id, name FROM channel_names WHERE site_id = $1 AND recorded_at <= $2 ORDER BY id`,
 		[]any{siteID, store.Micros(known)},
 		func(scan func(dest ...any) error) error {
 			var id int64

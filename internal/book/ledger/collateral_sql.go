@@ -9,7 +9,6 @@ import (
 	"holdfast/internal/domain/exposure"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
-	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
 )
 
@@ -35,7 +34,7 @@ func insertCollateral(tx *store.Tx, c exposure.Collateral) (exposure.Collateral,
 	if err := sites.Changed(tx, c.SiteID); err != nil { // reports that are kept have less or more of it
 		return c, err
 	}
-	err := tx.Row(`INSERT INTO collateral (site_id, record_id, kind, channel_id, currency, amount, from_day, to_day,
+	err := tx.QueryRow(`INSERT INTO collateral (site_id, record_id, kind, channel_id, currency, amount, from_day, to_day,
 			reference, note, author_id, author, recorded_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id`,
 		[]any{c.SiteID, c.RecordID, c.Kind, store.MaybeID(c.ChannelID), c.Currency, c.Amount, c.FromDay, store.MaybeDay(c.ToDay),
@@ -49,7 +48,7 @@ func insertCollateral(tx *store.Tx, c exposure.Collateral) (exposure.Collateral,
 // collateralRow reads one row of the site's collateral, or returns store.ErrNotFound.
 func collateralRow(tx *store.Tx, siteID, id int64) (exposure.Collateral, error) {
 	return scanCollateral(func(dest ...any) error {
-		return tx.Row(`SELECT `+collateralColumns+` FROM collateral WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+		return tx.QueryRow(`SELECT `+collateralColumns+` FROM collateral WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 	})
 }
 
@@ -58,14 +57,14 @@ func collateralsPage(tx *store.Tx, siteID int64, channels []int64, page store.Pa
 	var w sqltext.Where
 	w.And("site_id = ?", siteID)
 	sqltext.In(&w, "channel_id", channels)
-	return lists.Page(tx, "collateral", collateralColumns, &w, page, nil, nil, scanCollateral)
+	return store.ListPage(tx, "collateral", collateralColumns, &w, page, nil, nil, scanCollateral)
 }
 
 // CollateralOn reads the collateral that is held at the end of a day, as known at an instant: that of the whole site and
 // that of the given channels. If no channels are given, it reads that of all channels.
 func CollateralOn(tx *store.Tx, siteID int64, channels []int64, day civil.Day, known time.Time) ([]exposure.Collateral, error) {
 	var list []exposure.Collateral
-	err := tx.Each(`SELECT `+collateralColumns+` FROM collateral WHERE site_id = $1 AND recorded_at <= $2 ORDER BY id`,
+	err := tx.Query(`SELECT `+collateralColumns+` FROM collateral WHERE site_id = $1 AND recorded_at <= $2 ORDER BY id`,
 		[]any{siteID, store.Micros(known)}, func(scan func(dest ...any) error) error {
 			c, err := scanCollateral(scan)
 			list = append(list, c)

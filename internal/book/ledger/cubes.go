@@ -19,7 +19,7 @@ const cellColumns = `id, first_key, second_key, currency, standing, valued_in`
 
 // cells runs a query that returns cells, and calls each with every cell and its id.
 func cells(tx *store.Tx, query string, args []any, each func(exposure.Cell, int64)) error {
-	return tx.Each(query, args, func(scan func(dest ...any) error) error {
+	return tx.Query(query, args, func(scan func(dest ...any) error) error {
 		var c exposure.Cell
 		var id int64
 		err := scan(&id, &c.First, &c.Second, &c.Currency, &c.Standing, &c.ValuedIn)
@@ -60,7 +60,7 @@ func (r Reading) known(d exposure.Delta) bool {
 // the allocations. It is zero unless the site is older than what they tell.
 func KnownSince(tx *store.Tx, siteID int64) (time.Time, error) {
 	var since int64
-	err := tx.Row(`SELECT known_since FROM exposure_folds WHERE site_id = $1`, []any{siteID}, &since)
+	err := tx.QueryRow(`SELECT known_since FROM exposure_folds WHERE site_id = $1`, []any{siteID}, &since)
 	if errors.Is(err, store.ErrNotFound) || err == nil && since == 0 {
 		return time.Time{}, nil
 	}
@@ -72,7 +72,7 @@ func LaterPacks(tx *store.Tx, r Reading) (later, others int64, err error) {
 	if r.Known.IsZero() {
 		return 0, 0, nil
 	}
-	err = tx.Row(`SELECT COALESCE(SUM(CASE WHEN final_known > $2 THEN 1 ELSE 0 END), 0),
+	err = tx.QueryRow(`SELECT COALESCE(SUM(CASE WHEN final_known > $2 THEN 1 ELSE 0 END), 0),
 			COALESCE(SUM(CASE WHEN final_known > $2 THEN 0 ELSE 1 END), 0)
 		FROM exposure_buckets WHERE site_id = $1`, []any{r.SiteID, store.Micros(r.Known)}, &later, &others)
 	return later, others, err
@@ -119,7 +119,7 @@ func foldedOn(tx *store.Tx, r Reading, v exposure.View, each func(exposure.Cell,
 		return err
 	}
 	args := []any{r.SiteID, v.String(), exposure.BlockOf(r.Day)}
-	err = tx.Each(`SELECT cell, CAST(SUM(counted) AS BIGINT), CAST(SUM(amount) AS BIGINT), CAST(SUM(by_end) AS BIGINT),
+	err = tx.Query(`SELECT cell, CAST(SUM(counted) AS BIGINT), CAST(SUM(amount) AS BIGINT), CAST(SUM(by_end) AS BIGINT),
 			CAST(SUM(by_start) AS BIGINT), CAST(SUM(locked) AS BIGINT), CAST(SUM(locked_end) AS BIGINT),
 			CAST(SUM(locked_start) AS BIGINT)
 		FROM exposure_blocks WHERE site_id = $1 AND view = $2 AND block < $3 GROUP BY cell`, args,
@@ -223,7 +223,7 @@ func BucketsOn(tx *store.Tx, r Reading, each func(exposure.Delta)) error {
 
 // blocks reads the blocks of a view that meet a condition on $3.
 func blocks(tx *store.Tx, condition string, args []any, each func(cell int64, days []byte) error) error {
-	return tx.Each(`SELECT cell, days FROM exposure_blocks WHERE site_id = $1 AND view = $2 AND `+condition, args,
+	return tx.Query(`SELECT cell, days FROM exposure_blocks WHERE site_id = $1 AND view = $2 AND `+condition, args,
 		func(scan func(dest ...any) error) error {
 			var id int64
 			var days sql.RawBytes // valid until the next row is read
@@ -248,7 +248,7 @@ func eachKept(tx *store.Tx, r Reading, condition string, number int64, each func
 	if strings.Contains(condition, "$3") {
 		args = append(args, store.Micros(r.Known))
 	}
-	return tx.Each(`SELECT `+columns+` FROM exposure_buckets WHERE site_id = $1 AND `+condition, args,
+	return tx.Query(`SELECT `+columns+` FROM exposure_buckets WHERE site_id = $1 AND `+condition, args,
 		func(scan func(dest ...any) error) error {
 			var packed, known sql.RawBytes
 			if err := scan(&packed, &known); err != nil {
@@ -267,7 +267,7 @@ func eachUnfolded(tx *store.Tx, r Reading, each func(exposure.Delta)) error {
 	w := &sqltext.Where{}
 	w.And("site_id = ?", r.SiteID)
 	sqltext.In(w, "channel_id", r.Channels)
-	return tx.Each(`SELECT `+deltaColumns+` FROM exposure_deltas WHERE `+w.Text.String(), w.Args,
+	return tx.Query(`SELECT `+deltaColumns+` FROM exposure_deltas WHERE `+w.Text.String(), w.Args,
 		func(scan func(dest ...any) error) error {
 			d, err := scanDelta(scan)
 			if err == nil && r.known(d) {
@@ -279,7 +279,7 @@ func eachUnfolded(tx *store.Tx, r Reading, each func(exposure.Delta)) error {
 
 // CurrenciesOf lists the currencies of a site's amounts, in order: those of its channels, collateral and policies.
 func CurrenciesOf(tx *store.Tx, siteID int64) (list []money.Currency, err error) {
-	err = tx.Each(`SELECT currencies FROM channels WHERE site_id = $1
+	err = tx.Query(`SELECT currencies FROM channels WHERE site_id = $1
 		UNION SELECT currency FROM collateral WHERE site_id = $1
 		UNION SELECT currency FROM policies WHERE site_id = $1 ORDER BY 1`, []any{siteID},
 		func(scan func(dest ...any) error) error {

@@ -81,7 +81,7 @@ type block struct {
 func blocksOf(t *testing.T, db *store.DB, siteID int64) (list []block) {
 	t.Helper()
 	err := db.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
-		return tx.Each(`SELECT b.view, b.block, b.counted, b.amount, b.days FROM exposure_blocks b
+		return tx.Query(`SELECT b.view, b.block, b.counted, b.amount, b.days FROM exposure_blocks b
 				JOIN exposure_cells c ON c.site_id = b.site_id AND c.id = b.cell
 			WHERE b.site_id = $1 ORDER BY b.view, b.block, c.first_key, c.second_key, c.currency, c.standing, c.valued_in`,
 			[]any{siteID}, func(scan func(dest ...any) error) error {

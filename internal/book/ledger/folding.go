@@ -90,7 +90,7 @@ func (f *fold) read(ctx context.Context, db *store.DB, limit int) (deltas []expo
 	var ids []int64
 	err = db.Read(ctx, f.siteID, func(tx *store.Tx) error {
 		deltas, ids = nil, nil
-		return tx.Each(`SELECT id, `+deltaColumns+` FROM exposure_deltas WHERE site_id = $1 AND id > $2 ORDER BY id LIMIT $3`,
+		return tx.Query(`SELECT id, `+deltaColumns+` FROM exposure_deltas WHERE site_id = $1 AND id > $2 ORDER BY id LIMIT $3`,
 			[]any{f.siteID, last, limit}, func(scan func(dest ...any) error) error {
 				var id int64
 				d, err := scanDelta(func(dest ...any) error { return scan(append([]any{&id}, dest...)...) })
@@ -133,7 +133,7 @@ func (f *fold) store(tx *store.Tx) error {
 func keepDeltas(tx *store.Tx, siteID int64, deltas []exposure.Delta) error {
 	var id, counted int64
 	var packed, known []byte
-	err := tx.Row(`SELECT id, counted, deltas, known FROM exposure_buckets WHERE site_id = $1
+	err := tx.QueryRow(`SELECT id, counted, deltas, known FROM exposure_buckets WHERE site_id = $1
 		AND id = (SELECT MAX(id) FROM exposure_buckets WHERE site_id = $1)`, []any{siteID}, &id, &counted, &packed, &known)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
@@ -250,7 +250,7 @@ func readBlocks(tx *store.Tx, siteID int64, v exposure.View, places []place) (ma
 		rows[i] = "(CAST(" + w.Arg(p.block) + " AS BIGINT), CAST(" + w.Arg(p.cell) + " AS BIGINT))"
 		blocks[p] = &exposure.Block{}
 	}
-	err := tx.Each(`WITH wanted (block, cell) AS (VALUES `+strings.Join(rows, ", ")+`)
+	err := tx.Query(`WITH wanted (block, cell) AS (VALUES `+strings.Join(rows, ", ")+`)
 		SELECT w.block, w.cell, (SELECT b.days FROM exposure_blocks b
 			WHERE b.site_id = $1 AND b.view = $2 AND b.block = w.block AND b.cell = w.cell)
 		FROM wanted w`, w.Args, func(scan func(dest ...any) error) error {

@@ -53,7 +53,7 @@ func recordPriced(tx *store.Tx, a protection.Allocation) {
 func recordTerms(tx *store.Tx, a protection.Allocation, t protection.Terms) error {
 	events.Record(tx, a.SiteID, events.ProtectionChanged, a.ID, events.Details{Cause: "terms", LastDay: t.LastDay.String()})
 	var told bool
-	err := tx.Row(`SELECT ended FROM allocations WHERE site_id = $1 AND id = $2`, []any{a.SiteID, a.ID}, &told)
+	err := tx.QueryRow(`SELECT ended FROM allocations WHERE site_id = $1 AND id = $2`, []any{a.SiteID, a.ID}, &told)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ const sitesWithEnds = `SELECT s.id, s.clock_ahead FROM sites s WHERE (SELECT MIN
 // told once. Its conditions are looked at again, in a form that no index has: else PostgreSQL may go through all that wait for their
 // end. What was never protected ends as well, and nobody is told.
 func tellEnded(tx *store.Tx, siteID int64, limit int) (told int, err error) {
-	err = tx.Each(`UPDATE allocations SET ended = TRUE, closed = (SELECT b.end_day < $2 FROM bookings b
+	err = tx.Query(`UPDATE allocations SET ended = TRUE, closed = (SELECT b.end_day < $2 FROM bookings b
 			WHERE b.site_id = allocations.site_id AND b.id = allocations.booking_id)
 		WHERE CASE WHEN ended THEN FALSE ELSE ends_after < $2 END AND (site_id, id) IN (
 			SELECT a.site_id, a.id FROM allocations a WHERE a.site_id = $1 AND NOT a.ended AND a.ends_after < $2

@@ -192,7 +192,7 @@ func HistoriesOfBookings(tx *store.Tx, siteID, first, last int64) ([]protection.
 // Each list is in the order in which the lines were booked.
 func PremiumOfBookings(tx *store.Tx, siteID, first, last int64) (map[int64][]protection.PremiumLine, error) {
 	lines := map[int64][]protection.PremiumLine{}
-	err := tx.Each(`SELECT `+premiumColumns+` FROM premium_lines WHERE site_id = $1 AND booking_id BETWEEN $2 AND $3
+	err := tx.Query(`SELECT `+premiumColumns+` FROM premium_lines WHERE site_id = $1 AND booking_id BETWEEN $2 AND $3
 		ORDER BY id`, []any{siteID, first, last}, func(scan func(dest ...any) error) error {
 		l, err := scanPremium(scan)
 		lines[l.AllocationID] = append(lines[l.AllocationID], l)
@@ -236,7 +236,7 @@ type numbered[T any] struct {
 // with an ORDER BY, SQLite reads all terms of the site instead of sorting a few.
 func readTerms(tx *store.Tx, byID map[int64]*protection.History, source string, args []any) error {
 	found := map[int64][]numbered[protection.DatedTerms]{}
-	err := tx.Each(`SELECT t.allocation_id, t.id, t.start_day, t.end_day, t.last_day, t.country, t.suppliers,
+	err := tx.Query(`SELECT t.allocation_id, t.id, t.start_day, t.end_day, t.last_day, t.country, t.suppliers,
 		t.effective_at, t.recorded_at FROM `+source, args,
 		func(scan func(dest ...any) error) error {
 			var t protection.DatedTerms
@@ -260,7 +260,7 @@ func readTerms(tx *store.Tx, byID map[int64]*protection.History, source string, 
 // readEvents reads events from a source and adds them to their allocations, in order of effect.
 func readEvents(tx *store.Tx, byID map[int64]*protection.History, source string, args []any) error {
 	found := map[int64][]numbered[protection.Event]{}
-	err := tx.Each(`SELECT e.allocation_id, e.id, e.transaction_id, e.kind, e.amount, e.effective_at, e.recorded_at
+	err := tx.Query(`SELECT e.allocation_id, e.id, e.transaction_id, e.kind, e.amount, e.effective_at, e.recorded_at
 		FROM `+source, args,
 		func(scan func(dest ...any) error) error {
 			var e protection.Event

@@ -6,7 +6,6 @@ import (
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/store"
-	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
 )
 
@@ -40,7 +39,7 @@ func scanPremium(scan func(dest ...any) error) (protection.PremiumLine, error) {
 
 func premiumOf(tx *store.Tx, siteID, allocationID int64) ([]protection.PremiumLine, error) {
 	var list []protection.PremiumLine
-	err := tx.Each(`SELECT `+premiumColumns+` FROM premium_lines
+	err := tx.Query(`SELECT `+premiumColumns+` FROM premium_lines
 		WHERE site_id = $1 AND allocation_id = $2 ORDER BY id`, []any{siteID, allocationID},
 		func(scan func(dest ...any) error) error {
 			l, err := scanPremium(scan)
@@ -60,7 +59,7 @@ func PremiumOfEach(tx *store.Tx, siteID int64, allocations []int64) (map[int64][
 	var w sqltext.Where
 	w.And("site_id = ?", siteID)
 	sqltext.In(&w, "allocation_id", allocations)
-	err := tx.Each(`SELECT `+premiumColumns+` FROM premium_lines WHERE `+w.Text.String()+` ORDER BY allocation_id, id`, w.Args,
+	err := tx.Query(`SELECT `+premiumColumns+` FROM premium_lines WHERE `+w.Text.String()+` ORDER BY allocation_id, id`, w.Args,
 		func(scan func(dest ...any) error) error {
 			l, err := scanPremium(scan)
 			lines[l.AllocationID] = append(lines[l.AllocationID], l)
@@ -81,9 +80,9 @@ func premiumsPage(tx *store.Tx, siteID int64, f protection.PremiumFilter, page s
 	sqltext.In(&w, "allocation_id", f.Payments)
 	sqltext.In(&w, "kind", f.Kinds)
 	sqltext.In(&w, "cause", f.Causes)
-	lists.Within(&w, "recorded_at", f.Recorded)
+	store.Within(&w, "recorded_at", f.Recorded)
 	orders := map[string]string{"recorded_at": "recorded_at", "effective_at": "effective_at", "amount": "amount"}
-	return lists.Page(tx, "premium_lines", premiumColumns, &w, page, orders, f.Include, scanPremium)
+	return store.ListPage(tx, "premium_lines", premiumColumns, &w, page, orders, f.Include, scanPremium)
 }
 
 // allocationsWithPremium reads allocations of a site that have a premium: those with ids greater than after, in order of

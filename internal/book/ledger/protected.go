@@ -33,7 +33,7 @@ func ProtectedOfEach(tx *store.Tx, siteID int64, bookings []int64) (map[int64]Pr
 		var w sqltext.Where
 		w.And("a.site_id = ?", siteID)
 		sqltext.In(&w, "a.booking_id", some)
-		err := tx.Each(protectedQuery+` AND `+w.Text.String(), w.Args, func(scan func(dest ...any) error) error {
+		err := tx.Query(protectedQuery+` AND `+w.Text.String(), w.Args, func(scan func(dest ...any) error) error {
 			var booking, last int64
 			var sums protection.Amounts
 			if err := scan(&booking, &sums.Allocated, &sums.Refunded, &last); err != nil {

@@ -142,7 +142,7 @@ func bookingRisk(tx *store.Tx, siteID, bookingID int64) (b exposure.BookingRisk,
 	b.Total = held.Total
 	changed := held.TotalChanged
 	if !holds {
-		err = tx.Row(`SELECT total, total_changed FROM bookings WHERE site_id = $1 AND id = $2`, args, &b.Total, &changed)
+		err = tx.QueryRow(`SELECT total, total_changed FROM bookings WHERE site_id = $1 AND id = $2`, args, &b.Total, &changed)
 	}
 	if err == nil && changed { // read them before the first payment, too: it may take effect before the change
 		b.Totals, err = totalChanges(tx, args)
@@ -160,7 +160,7 @@ func bookingRisk(tx *store.Tx, siteID, bookingID int64) (b exposure.BookingRisk,
 
 // totalChanges reads the changes of a booking's total, each with the total before it. args are the site and the booking.
 func totalChanges(tx *store.Tx, args []any) (list []exposure.TotalChange, err error) {
-	err = tx.Each(`SELECT changed_at, total FROM booking_totals WHERE site_id = $1 AND booking_id = $2 ORDER BY id`, args,
+	err = tx.Query(`SELECT changed_at, total FROM booking_totals WHERE site_id = $1 AND booking_id = $2 ORDER BY id`, args,
 		func(scan func(dest ...any) error) error {
 			var changed int64
 			var c exposure.TotalChange
@@ -206,7 +206,7 @@ func changeTotal(tx *store.Tx, siteID, bookingID, before, after int64) error {
 
 // BookingTotalAt reads the total that a booking had at an instant, in minor units.
 func BookingTotalAt(tx *store.Tx, siteID, id int64, at time.Time) (total int64, err error) {
-	err = tx.Row(`SELECT COALESCE((SELECT c.total FROM booking_totals c WHERE c.site_id = b.site_id AND c.booking_id = b.id
+	err = tx.QueryRow(`SELECT COALESCE((SELECT c.total FROM booking_totals c WHERE c.site_id = b.site_id AND c.booking_id = b.id
 			AND c.changed_at > $3 ORDER BY c.id LIMIT 1), b.total)
 		FROM bookings b WHERE b.site_id = $1 AND b.id = $2`, []any{siteID, id, store.Micros(at)}, &total)
 	return total, err

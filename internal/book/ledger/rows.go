@@ -129,7 +129,7 @@ func LockAllocation(tx *store.Tx, siteID, id int64) (protection.Allocation, erro
 		return held.Allocation, nil
 	}
 	a, err := scanAllocation(func(dest ...any) error {
-		return tx.Row(`UPDATE allocations SET version = version + 1 WHERE site_id = $1 AND id = $2
+		return tx.QueryRow(`UPDATE allocations SET version = version + 1 WHERE site_id = $1 AND id = $2
 			RETURNING `+returnedAllocationColumns, []any{siteID, id}, dest...)
 	})
 	if err == nil {

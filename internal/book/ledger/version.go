@@ -19,7 +19,7 @@ type Version struct {
 // VersionOf reads the version of a site's exposure, in one statement. The deltas are counted: their ids do not become visible in
 // order. If there is no such site, the error is store.ErrNotFound.
 func VersionOf(tx *store.Tx, siteID int64) (v Version, err error) {
-	err = tx.Row(`SELECT COALESCE(v.version, 0), COALESCE(r.version, 0), COALESCE(f.version, 0), s.clock_ahead,
+	err = tx.QueryRow(`SELECT COALESCE(v.version, 0), COALESCE(r.version, 0), COALESCE(f.version, 0), s.clock_ahead,
 			(SELECT COUNT(*) FROM exposure_deltas d WHERE d.site_id = s.id)
 		FROM sites s LEFT JOIN site_versions v ON v.site_id = s.id LEFT JOIN site_versions r ON r.site_id = 0
 		LEFT JOIN exposure_folds f ON f.site_id = s.id WHERE s.id = $1`, []any{siteID},
@@ -31,7 +31,7 @@ func VersionOf(tx *store.Tx, siteID int64) (v Version, err error) {
 // of this one: a policy, collateral, a name or the protection of a channel.
 func SameUntil(tx *store.Tx, siteID int64) (time.Time, error) {
 	var at int64
-	err := tx.Row(`SELECT COALESCE(MIN(n.at), $3) FROM (
+	err := tx.QueryRow(`SELECT COALESCE(MIN(n.at), $3) FROM (
 			SELECT MIN(recorded_at) AS at FROM policies WHERE site_id = $1 AND recorded_at > $2
 			UNION ALL SELECT MIN(recorded_at) FROM collateral WHERE site_id = $1 AND recorded_at > $2
 			UNION ALL SELECT MIN(recorded_at) FROM channel_names WHERE site_id = $1 AND recorded_at > $2

@@ -31,7 +31,7 @@ func sumOfEvents(kind payment.TransactionType) string {
 func VintagesOf(
 	tx *store.Tx, siteID, channelID int64, day civil.Day, known time.Time, each func(estimate.VintagePart) error,
 ) error {
-	return tx.Each(`SELECT `+vintageColumns+` FROM bookings b CROSS JOIN allocations a
+	return tx.Query(`SELECT `+vintageColumns+` FROM bookings b CROSS JOIN allocations a
 		WHERE b.site_id = $1 AND b.channel_id = $2 AND a.site_id = b.site_id AND a.booking_id = b.id
 			AND +a.effective_at <= $3 AND a.recorded_at <= $4 AND NOT a.simulated AND a.reason <> $5`,
 		[]any{siteID, channelID, store.Micros(day.End()), store.Micros(known), protection.ReasonNotCardPayment},

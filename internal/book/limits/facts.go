@@ -37,7 +37,7 @@ func linesOf(tx *store.Tx, siteID int64, ids []int64, facts map[int64]*LimitFact
 	var w sqltext.Where
 	w.And("site_id = ?", siteID)
 	sqltext.In(&w, "allocation_id", ids)
-	return tx.Each(`SELECT allocation_id, channel_id, currency, amount, due_day FROM limit_lines WHERE `+w.Text.String(), w.Args,
+	return tx.Query(`SELECT allocation_id, channel_id, currency, amount, due_day FROM limit_lines WHERE `+w.Text.String(), w.Args,
 		func(scan func(dest ...any) error) error {
 			var l limitLine
 			var due sql.NullInt64
@@ -59,7 +59,7 @@ func adjustedBy(tx *store.Tx, siteID int64, transactions []int64) (map[int64][]i
 	var w sqltext.Where
 	w.And("site_id = ?", siteID)
 	sqltext.In(&w, "transaction_id", transactions)
-	err := tx.Each(`SELECT transaction_id, allocation_id FROM allocation_events WHERE `+w.Text.String()+`
+	err := tx.Query(`SELECT transaction_id, allocation_id FROM allocation_events WHERE `+w.Text.String()+`
 		ORDER BY transaction_id, allocation_id`, w.Args, func(scan func(dest ...any) error) error {
 		var transaction, allocation int64
 		err := scan(&transaction, &allocation)

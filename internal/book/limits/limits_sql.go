@@ -11,7 +11,6 @@ import (
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
-	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
 )
 
@@ -33,7 +32,7 @@ func insertLimit(tx *store.Tx, l protection.Limit) (protection.Limit, error) {
 	if err := sites.Changed(tx, l.SiteID); err != nil {
 		return l, err
 	}
-	err := tx.Row(`INSERT INTO limits (site_id, scope, channel_id, from_day, amount, currency, note, author_id, author,
+	err := tx.QueryRow(`INSERT INTO limits (site_id, scope, channel_id, from_day, amount, currency, note, author_id, author,
 			recorded_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id`,
 		[]any{l.SiteID, l.Scope, store.MaybeID(l.ChannelID), l.FromDay, sql.NullInt64{Int64: l.Amount, Valid: !l.Lifted},
@@ -44,7 +43,7 @@ func insertLimit(tx *store.Tx, l protection.Limit) (protection.Limit, error) {
 // limitByID reads one limit of the site, or returns store.ErrNotFound.
 func limitByID(tx *store.Tx, siteID, id int64) (protection.Limit, error) {
 	return scanLimit(func(dest ...any) error {
-		return tx.Row(`SELECT `+limitColumns+` FROM limits WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+		return tx.QueryRow(`SELECT `+limitColumns+` FROM limits WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 	})
 }
 
@@ -55,7 +54,7 @@ func limitsPage(tx *store.Tx, siteID, channelID int64, page store.Page) (store.L
 	if channelID != 0 {
 		w.And("channel_id = ? OR channel_id IS NULL AND scope <> 'site'", channelID)
 	}
-	return lists.Page(tx, "limits", limitColumns, &w, page, map[string]string{"from": "from_day"}, nil, scanLimit)
+	return store.ListPage(tx, "limits", limitColumns, &w, page, map[string]string{"from": "from_day"}, nil, scanLimit)
 }
 
 // LimitsUpTo reads the limits of a site that begin up to a day, in order of recording. If scopes are given, it reads
@@ -78,7 +77,7 @@ func readLimitsUpTo(tx *store.Tx, siteID int64, day civil.Day, scopes []protecti
 	w.And("from_day <= ?", day)
 	sqltext.In(&w, "scope", scopes)
 	var list protection.Limits
-	err := tx.Each(`SELECT `+limitColumns+` FROM limits WHERE `+w.Text.String()+` ORDER BY id`, w.Args,
+	err := tx.Query(`SELECT `+limitColumns+` FROM limits WHERE `+w.Text.String()+` ORDER BY id`, w.Args,
 		func(scan func(dest ...any) error) error {
 			l, err := scanLimit(scan)
 			list = append(list, l)
@@ -129,7 +128,7 @@ func NoteRates(tx *store.Tx) error {
 // lastChange reads the id of the last change that waits at any site, and the id of the last one that was seen before. An
 // id is 0 if there is none.
 func lastChange(tx *store.Tx) (last, seen int64, err error) {
-	err = tx.Row(`SELECT COALESCE((SELECT MAX(id) FROM limit_changes), 0), COALESCE((SELECT MAX(up_to) FROM limit_horizons), 0)`,
+	err = tx.QueryRow(`SELECT COALESCE((SELECT MAX(id) FROM limit_changes), 0), COALESCE((SELECT MAX(up_to) FROM limit_horizons), 0)`,
 		nil, &last, &seen)
 	return last, seen, err
 }
@@ -143,7 +142,7 @@ func sawChange(tx *store.Tx, id int64) error {
 
 // changesSeenBy reads the last id that was visible at an instant of the real clock, or 0 for none.
 func changesSeenBy(tx *store.Tx, at time.Time) (id int64, err error) {
-	err = tx.Row(`SELECT COALESCE(MAX(up_to), 0) FROM limit_horizons WHERE seen_at <= $1`, []any{store.Micros(at)}, &id)
+	err = tx.QueryRow(`SELECT COALESCE(MAX(up_to), 0) FROM limit_horizons WHERE seen_at <= $1`, []any{store.Micros(at)}, &id)
 	return id, err
 }
 
@@ -164,7 +163,7 @@ type bookDue struct {
 // booksDue lists the sites that have a running use, and those with changes up to an id, which begin one.
 func booksDue(tx *store.Tx, upTo int64) ([]bookDue, error) {
 	var list []bookDue
-	err := tx.Each(`SELECT s.id, s.clock_ahead, b.day, b.walked_to,
+	err := tx.Query(`SELECT s.id, s.clock_ahead, b.day, b.walked_to,
 			EXISTS (SELECT 1 FROM limit_changes c WHERE c.site_id = s.id AND c.id <= $1) AS waiting
 		FROM sites s LEFT JOIN limit_books b ON b.site_id = s.id ORDER BY s.id`, []any{upTo},
 		func(scan func(dest ...any) error) error {
@@ -203,7 +202,7 @@ func lockBook(tx *store.Tx, siteID int64, day civil.Day, by terms.Recognition) (
 	b := limitBook{SiteID: siteID}
 	var known int64
 	var walked sql.NullInt64
-	err = tx.Row(`UPDATE limit_books SET version = version + 1 WHERE site_id = $1
+	err = tx.QueryRow(`UPDATE limit_books SET version = version + 1 WHERE site_id = $1
 		RETURNING day, known_at, recognition, walked_to`, []any{siteID}, &b.Day, &known, &b.Recognition, &walked)
 	b.KnownAt, b.Walking, b.WalkedTo = store.Instant(known), walked.Valid, walked.Int64
 	return b, err
@@ -219,7 +218,7 @@ func saveBook(tx *store.Tx, b limitBook) error {
 // WaitingChanges reads the next changes of a site, with ids up to upTo, in order, at most limit of them.
 func WaitingChanges(tx *store.Tx, siteID, upTo int64, limit int) ([]LimitChange, error) {
 	var list []LimitChange
-	err := tx.Each(`SELECT id, kind, transaction_id, allocation_id, recorded_at FROM limit_changes
+	err := tx.Query(`SELECT id, kind, transaction_id, allocation_id, recorded_at FROM limit_changes
 		WHERE site_id = $1 AND id <= $2 ORDER BY id LIMIT $3`, []any{siteID, upTo, limit},
 		func(scan func(dest ...any) error) error {
 			var c LimitChange
@@ -236,7 +235,7 @@ func WaitingChanges(tx *store.Tx, siteID, upTo int64, limit int) ([]LimitChange,
 // its change is taken; all others do.
 func policiesTaken(tx *store.Tx, siteID int64) (time.Time, error) {
 	var waiting sql.NullInt64
-	err := tx.Row(`SELECT MIN(recorded_at) FROM limit_changes WHERE site_id = $1 AND kind = 'policy'`, []any{siteID}, &waiting)
+	err := tx.QueryRow(`SELECT MIN(recorded_at) FROM limit_changes WHERE site_id = $1 AND kind = 'policy'`, []any{siteID}, &waiting)
 	if err != nil || !waiting.Valid {
 		return tx.Now, err
 	}

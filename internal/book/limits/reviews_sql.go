@@ -25,7 +25,7 @@ func beginReview(tx *store.Tx, l protection.Limit) error {
 // openReviews lists the reviews of all sites that are not done, in order of sites and limits.
 func openReviews(tx *store.Tx) ([]limitReview, error) {
 	var list []limitReview
-	err := tx.Each(`SELECT r.site_id, r.limit_id, r.walked_to, l.scope, l.channel_id, l.from_day, l.currency, l.recorded_at, s.clock_ahead
+	err := tx.Query(`SELECT r.site_id, r.limit_id, r.walked_to, l.scope, l.channel_id, l.from_day, l.currency, l.recorded_at, s.clock_ahead
 		FROM limit_reviews r
 		JOIN limits l ON l.site_id = r.site_id AND l.id = r.limit_id
 		JOIN sites s ON s.id = r.site_id ORDER BY r.site_id, r.limit_id`, nil,
@@ -73,7 +73,7 @@ func toJudge(tx *store.Tx, r limitReview, limit int) (list []judged, last int64,
 		column = "booking_id"
 	}
 	objects := map[int64]bool{}
-	err = tx.Each(`SELECT id, channel_id, `+column+`, protected AND NOT simulated AND priced_at IS NOT NULL FROM allocations
+	err = tx.Query(`SELECT id, channel_id, `+column+`, protected AND NOT simulated AND priced_at IS NOT NULL FROM allocations
 		WHERE site_id = $1 AND id > $2 ORDER BY id LIMIT $3`, []any{r.Limit.SiteID, r.WalkedTo, limit},
 		func(scan func(dest ...any) error) error {
 			var channel, object int64
@@ -96,7 +96,7 @@ func toJudge(tx *store.Tx, r limitReview, limit int) (list []judged, last int64,
 	own := `policy_currency = ` + w.Arg(r.Limit.Currency)
 	w.And("site_id = ?", r.Limit.SiteID)
 	sqltext.In(&w, column, ids)
-	err = tx.Each(`SELECT `+column+`, CAST(SUM(CASE WHEN `+own+` THEN value ELSE 0 END) AS BIGINT),
+	err = tx.Query(`SELECT `+column+`, CAST(SUM(CASE WHEN `+own+` THEN value ELSE 0 END) AS BIGINT),
 			CAST(SUM(CASE WHEN `+own+` THEN 0 ELSE 1 END) AS BIGINT), MIN(id) FROM allocations
 		WHERE `+w.Text.String()+` AND protected AND NOT simulated AND priced_at IS NOT NULL
 		GROUP BY `+column+` ORDER BY `+column, w.Args,
@@ -111,7 +111,7 @@ func toJudge(tx *store.Tx, r limitReview, limit int) (list []judged, last int64,
 
 // levelsOf reads the highest level in the events of a transaction or booking: told under any limit, under for one limit.
 func levelsOf(tx *store.Tx, siteID int64, scope protection.LimitScope, object, limitID int64) (told, under int64, err error) {
-	err = tx.Row(`SELECT COALESCE(MAX(percent), 0), COALESCE(MAX(CASE WHEN limit_id = $4 THEN percent END), 0)
+	err = tx.QueryRow(`SELECT COALESCE(MAX(percent), 0), COALESCE(MAX(CASE WHEN limit_id = $4 THEN percent END), 0)
 		FROM limit_events WHERE site_id = $1 AND scope = $2 AND object_id = $3`,
 		[]any{siteID, scope, object, limitID}, &told, &under)
 	return told, under, err

@@ -12,7 +12,6 @@ import (
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/store"
-	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
 )
 
@@ -82,7 +81,7 @@ type uses struct {
 // runningUses reads the uses of a site and of its channels.
 func runningUses(tx *store.Tx, siteID int64) (*uses, error) {
 	all := &uses{by: map[useKey]*runningUse{}}
-	err := tx.Each(`SELECT scope, object_id, currency, amount, level FROM limit_uses
+	err := tx.Query(`SELECT scope, object_id, currency, amount, level FROM limit_uses
 		WHERE site_id = $1 AND scope IN ('channel', 'site')`, []any{siteID},
 		func(scan func(dest ...any) error) error {
 			var u runningUse
@@ -155,7 +154,7 @@ func saveUse(tx *store.Tx, siteID int64, u runningUse) error {
 // lockUse locks the use of a booking and reads it: no other write judges the booking before this one ends.
 func lockUse(tx *store.Tx, siteID, bookingID int64, c money.Currency) (runningUse, error) {
 	u := runningUse{Scope: protection.LimitBooking, ObjectID: bookingID, Currency: c}
-	err := tx.Row(`INSERT INTO limit_uses (site_id, scope, object_id, currency, amount, level) VALUES ($1, $2, $3, $4, 0, 0)
+	err := tx.QueryRow(`INSERT INTO limit_uses (site_id, scope, object_id, currency, amount, level) VALUES ($1, $2, $3, $4, 0, 0)
 		ON CONFLICT (site_id, scope, object_id, currency) DO UPDATE SET level = limit_uses.level
 		RETURNING amount, level`, []any{siteID, u.Scope, bookingID, c}, &u.Amount, &u.Level)
 	return u, err
@@ -168,7 +167,7 @@ func recomputedUses(tx *store.Tx, siteID int64, scope protection.LimitScope, obj
 		column = "a.booking_id"
 	}
 	sums := map[money.Currency]int64{}
-	err := tx.Each(`SELECT l.currency, CAST(SUM(l.amount) AS BIGINT) FROM allocations a
+	err := tx.Query(`SELECT l.currency, CAST(SUM(l.amount) AS BIGINT) FROM allocations a
 			JOIN limit_lines l ON l.site_id = a.site_id AND l.allocation_id = a.id
 		WHERE a.site_id = $1 AND `+column+` = $2 GROUP BY l.currency`, []any{siteID, object},
 		func(scan func(dest ...any) error) error {
@@ -197,7 +196,7 @@ func OverLimits(tx *store.Tx, siteID int64, transactions []int64) ([]protection.
 	w.And("site_id = ?", siteID)
 	sqltext.Around(&w, "transaction_id", transactions)
 	var list []protection.OverLimit
-	err := tx.Each(`SELECT allocation_id, scope, transaction_id, amount, currency, use_amount, limit_amount, limit_id,
+	err := tx.Query(`SELECT allocation_id, scope, transaction_id, amount, currency, use_amount, limit_amount, limit_id,
 			recorded_at
 		FROM over_limits WHERE `+w.Text.String()+` ORDER BY allocation_id, scope, limit_id`, w.Args,
 		func(scan func(dest ...any) error) error {
@@ -234,7 +233,7 @@ func ReadOverLimits(tx *store.Tx, siteID int64, ids []int64, at map[int64]*payme
 // insertLimitEvent adds an event.
 func insertLimitEvent(tx *store.Tx, e protection.LimitEvent) error {
 	var id int64
-	err := tx.Row(`INSERT INTO limit_events (site_id, scope, object_id, channel_id, percent, use_amount, limit_amount,
+	err := tx.QueryRow(`INSERT INTO limit_events (site_id, scope, object_id, channel_id, percent, use_amount, limit_amount,
 			currency, limit_id, transaction_id, crossed_at, recorded_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING id`,
 		[]any{e.SiteID, e.Scope, e.ObjectID, e.ChannelID, e.Percent, e.Use, e.Limit.Amount, e.Limit.Currency, e.Limit.ID,
@@ -260,7 +259,7 @@ func eventsPage(tx *store.Tx, siteID int64, f LimitEvents, page store.Page) (sto
 	}
 	columns := `site_id, id, scope, object_id, channel_id, percent, use_amount, limit_amount, currency, limit_id,
 		transaction_id, crossed_at, recorded_at`
-	return lists.Page(tx, "limit_events", columns, &w, page, nil, nil, func(scan func(dest ...any) error) (protection.LimitEvent, error) {
+	return store.ListPage(tx, "limit_events", columns, &w, page, nil, nil, func(scan func(dest ...any) error) (protection.LimitEvent, error) {
 		var e protection.LimitEvent
 		var transaction sql.NullInt64
 		var crossed, recorded int64

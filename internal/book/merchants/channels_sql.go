@@ -16,7 +16,6 @@ import (
 	"holdfast/internal/platform/events"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
-	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
 )
 
@@ -42,7 +41,7 @@ func InsertChannel(tx *store.Tx, c merchant.Channel) (merchant.Channel, error) {
 		// here, and the next look sees it.
 		var inserted bool
 		names, values, marks := writtenColumns(&c, writtenOnce, written)
-		err = tx.Each(`INSERT INTO channels (`+names+`) VALUES (`+marks+`) ON CONFLICT (site_id, slug) DO NOTHING RETURNING id`, values,
+		err = tx.Query(`INSERT INTO channels (`+names+`) VALUES (`+marks+`) ON CONFLICT (site_id, slug) DO NOTHING RETURNING id`, values,
 			func(scan func(dest ...any) error) error {
 				inserted = true
 				return scan(&c.ID)
@@ -68,7 +67,7 @@ func InsertChannel(tx *store.Tx, c merchant.Channel) (merchant.Channel, error) {
 // freeSlug returns base, or base with the lowest suffix that no channel of the site has.
 func freeSlug(tx *store.Tx, siteID int64, base string) (string, error) {
 	taken := map[string]bool{}
-	err := tx.Each(`SELECT slug FROM channels WHERE site_id = $1 AND (slug = $2 OR slug LIKE $3 ESCAPE '\')`,
+	err := tx.Query(`SELECT slug FROM channels WHERE site_id = $1 AND (slug = $2 OR slug LIKE $3 ESCAPE '\')`,
 		[]any{siteID, base, sqltext.EscapeLike(base) + "-%"},
 		func(scan func(dest ...any) error) error {
 			var slug string
@@ -106,7 +105,7 @@ func recordProtection(tx *store.Tx, c merchant.Channel) error {
 func UnprotectedChannels(tx *store.Tx, siteID int64, day civil.Day, known time.Time) (map[int64]bool, error) {
 	at, seen := min(store.Micros(day.End()), store.Micros(known)), map[int64]bool{}
 	unprotected := map[int64]bool{}
-	err := tx.Each(`SELECT channel_id, recorded_at, protected FROM channel_protection
+	err := tx.Query(`SELECT channel_id, recorded_at, protected FROM channel_protection
 		WHERE site_id = $1 AND recorded_at <= $2 ORDER BY id`, []any{siteID, store.Micros(known)},
 		func(scan func(dest ...any) error) error {
 			var channel, recorded int64
@@ -132,7 +131,7 @@ func ChannelAlone(tx *store.Tx, siteID, id int64) (merchant.Channel, error) {
 	type channel struct{ siteID, id int64 }
 	return sites.Known(tx, siteID, channel{siteID, id}, func() (merchant.Channel, error) {
 		return scanChannel(func(dest ...any) error {
-			return tx.Row(`SELECT `+channelColumns+` FROM channels WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+			return tx.QueryRow(`SELECT `+channelColumns+` FROM channels WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 		})
 	})
 }
@@ -175,7 +174,7 @@ func LeaveChannel(tx *store.Tx, c merchant.Channel) (merchant.Channel, error) {
 }
 
 func oneChannel(tx *store.Tx, query string, args ...any) (merchant.Channel, error) {
-	c, err := scanChannel(func(dest ...any) error { return tx.Row(query, args, dest...) })
+	c, err := scanChannel(func(dest ...any) error { return tx.QueryRow(query, args, dest...) })
 	if err != nil {
 		return merchant.Channel{}, err
 	}
@@ -190,7 +189,7 @@ func ChannelsPage(tx *store.Tx, siteID int64, f ChannelFilter, page store.Page) 
 	w.And("site_id = ?", siteID)
 	sqltext.In(&w, "id", f.Include)
 	sqltext.NotIn(&w, "id", f.Exclude)
-	lists.Within(&w, "modified_at", f.Modified)
+	store.Within(&w, "modified_at", f.Modified)
 	sqltext.In(&w, "account_mode", f.Modes)
 	if f.AccountType != "" {
 		w.And("account_type = ?", f.AccountType)
@@ -208,7 +207,7 @@ func ChannelsPage(tx *store.Tx, siteID int64, f ChannelFilter, page store.Page) 
 	if f.StatementPeriod != "" {
 		w.And("statement_period = ?", f.StatementPeriod)
 	}
-	list, err := lists.Page(tx, "channels", channelColumns, &w, page, map[string]string{
+	list, err := store.ListPage(tx, "channels", channelColumns, &w, page, map[string]string{
 		"id": "id", "name": `name_folded COLLATE "C"`, "slug": `slug COLLATE "C"`, "external_id": `external_id COLLATE "C"`,
 		"account_mode": `account_mode COLLATE "C"`, "currencies": `currencies COLLATE "C"`,
 	}, f.Include, scanChannel)
@@ -231,7 +230,7 @@ func readChannelSuppliers(tx *store.Tx, siteID int64, channels []merchant.Channe
 	var w sqltext.Where
 	w.And("site_id = ?", siteID)
 	sqltext.In(&w, "channel_id", ids)
-	return tx.Each(`SELECT channel_id, supplier_id FROM channel_suppliers WHERE `+w.Text.String()+`
+	return tx.Query(`SELECT channel_id, supplier_id FROM channel_suppliers WHERE `+w.Text.String()+`
 		ORDER BY channel_id, supplier_id`, w.Args,
 		func(scan func(dest ...any) error) error {
 			var channelID, supplierID int64
@@ -266,7 +265,7 @@ func replaceChannelSuppliers(tx *store.Tx, c merchant.Channel) ([]int64, error) 
 // changes and bookings refer to it by their foreign key.
 func UpdateChannel(tx *store.Tx, c merchant.Channel) (merchant.Channel, error) {
 	before, err := scanChannel(func(dest ...any) error {
-		return tx.Row(`SELECT `+channelColumns+` FROM channels WHERE site_id = $1 AND id = $2`, []any{c.SiteID, c.ID}, dest...)
+		return tx.QueryRow(`SELECT `+channelColumns+` FROM channels WHERE site_id = $1 AND id = $2`, []any{c.SiteID, c.ID}, dest...)
 	})
 	if err != nil {
 		return merchant.Channel{}, err
@@ -335,7 +334,7 @@ func setChannelSecret(tx *store.Tx, siteID, channelID int64, sealed string) erro
 // ModesOfChannels counts the channels of all sites by mode.
 func ModesOfChannels(tx *store.Tx) (map[merchant.AccountMode]int64, error) {
 	counts := map[merchant.AccountMode]int64{}
-	err := tx.Each(`SELECT account_mode, COUNT(*) FROM channels GROUP BY account_mode`, nil,
+	err := tx.Query(`SELECT account_mode, COUNT(*) FROM channels GROUP BY account_mode`, nil,
 		func(scan func(dest ...any) error) error {
 			var mode merchant.AccountMode
 			var n int64

@@ -12,7 +12,7 @@ type SealedGateway struct {
 // ChannelGateway reads the sealed secrets of a channel. Both are "" when none was ever set.
 func ChannelGateway(tx *store.Tx, siteID, channelID int64) (SealedGateway, error) {
 	g := SealedGateway{SiteID: siteID, ChannelID: channelID}
-	err := tx.Each(`SELECT credentials, tokenizer_key FROM channel_gateways WHERE site_id = $1 AND channel_id = $2`,
+	err := tx.Query(`SELECT credentials, tokenizer_key FROM channel_gateways WHERE site_id = $1 AND channel_id = $2`,
 		[]any{siteID, channelID}, func(scan func(dest ...any) error) error { return scan(&g.Credentials, &g.TokenizerKey) })
 	return g, err
 }

@@ -12,7 +12,6 @@ import (
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
-	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
 )
 
@@ -49,7 +48,7 @@ func InsertPolicy(tx *store.Tx, siteID int64, p terms.Policy) (terms.Policy, err
 	if err := sites.Changed(tx, siteID); err != nil {
 		return terms.Policy{}, err
 	}
-	err = tx.Row(`INSERT INTO policies (site_id, from_day, recorded_at, currency, recognition, late_log_days,
+	err = tx.QueryRow(`INSERT INTO policies (site_id, from_day, recorded_at, currency, recognition, late_log_days,
 			max_fixing_age_days, premium_refundable, minimum_per_line, minimum_per_month, tax_codes, statement_period,
 			payment_terms_days)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id`,
@@ -62,7 +61,7 @@ func InsertPolicy(tx *store.Tx, siteID int64, p terms.Policy) (terms.Policy, err
 	card := make(terms.RateCard, len(p.RateCard)) // a copy: the write may run again with the caller's own
 	for i, l := range p.RateCard {
 		end := sql.NullInt64{Int64: l.To, Valid: l.To != terms.NoEnd}
-		err := tx.Row(`INSERT INTO rate_card_lines (site_id, policy_id, channel_id, lead_from, lead_to, ppm)
+		err := tx.QueryRow(`INSERT INTO rate_card_lines (site_id, policy_id, channel_id, lead_from, lead_to, ppm)
 			VALUES ($1, $2, $3, $4, $5, $6) RETURNING id`,
 			[]any{siteID, p.ID, store.MaybeID(l.ChannelID), l.From, end, l.PPM}, &l.ID)
 		if err != nil {
@@ -144,7 +143,7 @@ func TaxCodes(tx *store.Tx, siteID int64) (map[int64][]terms.TaxCode, error) {
 
 // policies reads policies without their rate cards.
 func policies(tx *store.Tx, condition string, args ...any) (list []terms.Policy, err error) {
-	err = tx.Each(`SELECT `+policyColumns+` FROM policies WHERE `+condition, args,
+	err = tx.Query(`SELECT `+policyColumns+` FROM policies WHERE `+condition, args,
 		func(scan func(dest ...any) error) error {
 			p, err := scanPolicy(scan)
 			list = append(list, p)
@@ -163,7 +162,7 @@ func PoliciesPage(tx *store.Tx, siteID int64, on *civil.Day, page store.Page) (s
 			siteID, *on)
 	}
 	orders := map[string]string{"from": "from_day", "recorded_at": "recorded_at"}
-	list, err := lists.Page(tx, "policies", policyColumns, &w, page, orders, nil, scanPolicy)
+	list, err := store.ListPage(tx, "policies", policyColumns, &w, page, orders, nil, scanPolicy)
 	for i := range list.Items {
 		if err == nil {
 			list.Items[i].RateCard, err = rateCard(tx, siteID, list.Items[i].ID)
@@ -182,7 +181,7 @@ func rateCard(tx *store.Tx, siteID, policyID int64) (terms.RateCard, error) {
 
 func readRateCard(tx *store.Tx, siteID, policyID int64) (terms.RateCard, error) {
 	card := terms.RateCard{}
-	err := tx.Each(`SELECT id, channel_id, lead_from, lead_to, ppm FROM rate_card_lines
+	err := tx.Query(`SELECT id, channel_id, lead_from, lead_to, ppm FROM rate_card_lines
 		WHERE site_id = $1 AND policy_id = $2 ORDER BY id`, []any{siteID, policyID},
 		func(scan func(dest ...any) error) error {
 			l := terms.RateLine{To: terms.NoEnd}

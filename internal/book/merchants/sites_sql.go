@@ -9,7 +9,6 @@ import (
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
-	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
 )
 
@@ -67,7 +66,7 @@ func SiteAt(tx *store.Tx, path string) (merchant.Site, error) {
 
 func siteWhere(tx *store.Tx, condition string, value any) (merchant.Site, error) {
 	return scanSite(func(dest ...any) error {
-		return tx.Row(`SELECT `+siteColumns+` FROM `+sitesOn("$1")+` WHERE `+condition,
+		return tx.QueryRow(`SELECT `+siteColumns+` FROM `+sitesOn("$1")+` WHERE `+condition,
 			[]any{store.Micros(sites.RealNow(tx)), value}, dest...)
 	})
 }
@@ -85,9 +84,9 @@ func SitesPage(tx *store.Tx, f SiteFilter, page store.Page) (store.List[merchant
 	}
 	sqltext.In(&w, "id", f.Include)
 	sqltext.NotIn(&w, "id", f.Exclude)
-	lists.Within(&w, "modified_at", f.Modified)
+	store.Within(&w, "modified_at", f.Modified)
 	orders := map[string]string{"name": `name COLLATE "C"`, "path": `path COLLATE "C"`}
-	return lists.Page(tx, source, siteColumns, &w, page, orders, f.Include, scanSite)
+	return store.ListPage(tx, source, siteColumns, &w, page, orders, f.Include, scanSite)
 }
 
 // SiteInForce reads a site as sites.Alone does, with its whole policy of today. It is faster than Site: most often the

@@ -11,7 +11,6 @@ import (
 	"holdfast/internal/errs"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
-	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
 )
 
@@ -27,7 +26,7 @@ func scanSupplier(scan func(dest ...any) error) (merchant.Supplier, error) {
 // InsertSupplier stores a new supplier and returns it with its id and version.
 func InsertSupplier(tx *store.Tx, s merchant.Supplier) (merchant.Supplier, error) {
 	s.Version = 1
-	err := tx.Row(`INSERT INTO suppliers (site_id, name, name_folded, url, category, country, version, created_at, modified_at)
+	err := tx.QueryRow(`INSERT INTO suppliers (site_id, name, name_folded, url, category, country, version, created_at, modified_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8) RETURNING id`,
 		[]any{s.SiteID, s.Name, sqltext.Folded(s.Name), s.URL, s.Category, s.Country, s.Version, store.Micros(tx.Now)}, &s.ID)
 	return s, err
@@ -36,7 +35,7 @@ func InsertSupplier(tx *store.Tx, s merchant.Supplier) (merchant.Supplier, error
 // Supplier reads one supplier of the site.
 func Supplier(tx *store.Tx, siteID, id int64) (merchant.Supplier, error) {
 	return scanSupplier(func(dest ...any) error {
-		return tx.Row(`SELECT `+supplierColumns+` FROM suppliers WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+		return tx.QueryRow(`SELECT `+supplierColumns+` FROM suppliers WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 	})
 }
 
@@ -44,7 +43,7 @@ func Supplier(tx *store.Tx, siteID, id int64) (merchant.Supplier, error) {
 // is one less than the version that it returns.
 func LockSupplier(tx *store.Tx, siteID, id int64) (merchant.Supplier, error) {
 	return scanSupplier(func(dest ...any) error {
-		return tx.Row(`UPDATE suppliers SET version = version + 1 WHERE site_id = $1 AND id = $2
+		return tx.QueryRow(`UPDATE suppliers SET version = version + 1 WHERE site_id = $1 AND id = $2
 			RETURNING `+supplierColumns, []any{siteID, id}, dest...)
 	})
 }
@@ -154,7 +153,7 @@ func SuppliersPage(tx *store.Tx, siteID int64, f SupplierFilter, page store.Page
 	w.And("site_id = ?", siteID)
 	sqltext.In(&w, "id", f.Include)
 	sqltext.NotIn(&w, "id", f.Exclude)
-	lists.Within(&w, "modified_at", f.Modified)
+	store.Within(&w, "modified_at", f.Modified)
 	if f.Name != "" {
 		w.And(`name_folded LIKE ? ESCAPE '\'`, sqltext.Wildcard(f.Name))
 	}
@@ -164,7 +163,7 @@ func SuppliersPage(tx *store.Tx, siteID int64, f SupplierFilter, page store.Page
 	}
 	sqltext.In(&w, "country", f.Countries)
 	sqltext.In(&w, "category", f.Categories)
-	return lists.Page(tx, "suppliers", supplierColumns, &w, page, map[string]string{
+	return store.ListPage(tx, "suppliers", supplierColumns, &w, page, map[string]string{
 		"id": "id", "name": `name_folded COLLATE "C"`, "url": `url COLLATE "C"`, "category": `category COLLATE "C"`,
 		"country": `country COLLATE "C"`,
 	}, f.Include, scanSupplier)

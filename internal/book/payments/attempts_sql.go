@@ -20,7 +20,7 @@ func insertModalPayment(tx *store.Tx, t payment.Transaction, bookingID int64, au
 // that none is added meanwhile.
 func modalAttempts(tx *store.Tx, siteID, bookingID int64) ([]payment.ModalAttempt, error) {
 	var list []payment.ModalAttempt
-	err := tx.Each(`SELECT m.transaction_id, m.auth_hash, t.status, p.decline <> ''
+	err := tx.Query(`SELECT m.transaction_id, m.auth_hash, t.status, p.decline <> ''
 		FROM modal_payments m
 		JOIN transactions t ON t.site_id = m.site_id AND t.id = m.transaction_id
 		JOIN gateway_charges p ON p.site_id = m.site_id AND p.transaction_id = m.transaction_id
@@ -37,7 +37,7 @@ func modalAttempts(tx *store.Tx, siteID, bookingID int64) ([]payment.ModalAttemp
 // ModalPaymentOf returns nil if the transaction is a payment of the booking in the modal, else store.ErrNotFound.
 func ModalPaymentOf(tx *store.Tx, siteID, transactionID, bookingID int64) error {
 	var id int64
-	return tx.Row(`SELECT transaction_id FROM modal_payments WHERE site_id = $1 AND transaction_id = $2 AND booking_id = $3`,
+	return tx.QueryRow(`SELECT transaction_id FROM modal_payments WHERE site_id = $1 AND transaction_id = $2 AND booking_id = $3`,
 		[]any{siteID, transactionID, bookingID}, &id)
 }
 
@@ -57,7 +57,7 @@ func readModalPayments(tx *store.Tx, siteID int64, list []payment.Transaction) e
 	var w sqltext.Where
 	w.And("site_id = ?", siteID)
 	sqltext.In(&w, "transaction_id", ids)
-	return tx.Each(`SELECT transaction_id, allocations, charge_channel FROM modal_payments WHERE `+w.Text.String(), w.Args,
+	return tx.Query(`SELECT transaction_id, allocations, charge_channel FROM modal_payments WHERE `+w.Text.String(), w.Args,
 		func(scan func(dest ...any) error) error {
 			var id int64
 			var allocations string

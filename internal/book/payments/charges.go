@@ -88,14 +88,14 @@ func gatewayChargeByReturnKey(tx *store.Tx, key string) (payment.GatewayCharge, 
 
 func oneGatewayCharge(tx *store.Tx, condition string, args ...any) (payment.GatewayCharge, error) {
 	return scanGatewayCharge(func(dest ...any) error {
-		return tx.Row(`SELECT `+gatewayChargeColumns+` FROM gateway_charges WHERE `+condition, args, dest...)
+		return tx.QueryRow(`SELECT `+gatewayChargeColumns+` FROM gateway_charges WHERE `+condition, args, dest...)
 	})
 }
 
 // gatewayChargesDue lists the gateway charges of all sites whose outcome must be asked for now, the longest overdue first.
 func gatewayChargesDue(tx *store.Tx, limit int) ([]payment.GatewayCharge, error) {
 	var list []payment.GatewayCharge
-	err := tx.Each(`SELECT `+gatewayChargeColumns+` FROM gateway_charges WHERE ask_at <= $1 ORDER BY ask_at LIMIT $2`,
+	err := tx.Query(`SELECT `+gatewayChargeColumns+` FROM gateway_charges WHERE ask_at <= $1 ORDER BY ask_at LIMIT $2`,
 		[]any{store.Micros(sites.RealNow(tx)), limit}, func(scan func(dest ...any) error) error {
 			p, err := scanGatewayCharge(scan)
 			list = append(list, p)
@@ -118,7 +118,7 @@ func claimAsk(tx *store.Tx, p payment.GatewayCharge, next time.Time) error {
 
 // openAdjustments counts the adjustments of a transaction whose outcomes are not known yet.
 func openAdjustments(tx *store.Tx, siteID, transactionID int64) (n int64, err error) {
-	err = tx.Row(`SELECT COUNT(*) FROM transactions t
+	err = tx.QueryRow(`SELECT COUNT(*) FROM transactions t
 		JOIN gateway_charges p ON p.site_id = t.site_id AND p.transaction_id = t.id
 		WHERE t.site_id = $1 AND t.linked_id = $2 AND p.state IN ('called', 'challenged', 'unknown')`,
 		[]any{siteID, transactionID}, &n)
@@ -159,7 +159,7 @@ func readGatewayCharges(tx *store.Tx, siteID int64, list []payment.Transaction) 
 	var w sqltext.Where
 	w.And("site_id = ?", siteID)
 	sqltext.In(&w, "transaction_id", ids)
-	return tx.Each(`SELECT `+gatewayChargeColumns+` FROM gateway_charges WHERE `+w.Text.String(), w.Args,
+	return tx.Query(`SELECT `+gatewayChargeColumns+` FROM gateway_charges WHERE `+w.Text.String(), w.Args,
 		func(scan func(dest ...any) error) error {
 			p, err := scanGatewayCharge(scan)
 			if err == nil {

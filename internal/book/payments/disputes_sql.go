@@ -68,7 +68,7 @@ func eachDispute(tx *store.Tx, siteID int64, transactions []int64, take func(d p
 	var w sqltext.Where
 	w.And("d.site_id = ?", siteID)
 	sqltext.In(&w, "d.transaction_id", transactions)
-	return tx.Each(`SELECT d.site_id, d.transaction_id, d.chargeback_id, d.reversal_id, d.processor_id, d.outcome, d.reason_code,
+	return tx.Query(`SELECT d.site_id, d.transaction_id, d.chargeback_id, d.reversal_id, d.processor_id, d.outcome, d.reason_code,
 			d.challenge_day, t.total, t.currencies
 		FROM disputes d JOIN transactions t ON t.site_id = d.site_id AND t.id = d.chargeback_id
 		WHERE `+w.Text.String()+` ORDER BY d.chargeback_id`, w.Args,

@@ -6,7 +6,7 @@ import (
 
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/payment"
-	"holdfast/internal/store/lists"
+	"holdfast/internal/store"
 	"holdfast/internal/store/sqltext"
 )
 
@@ -18,8 +18,8 @@ import (
 func andTransactions(w *sqltext.Where, siteID int64, f TransactionFilter) {
 	sqltext.In(w, "id", f.Include)
 	sqltext.NotIn(w, "id", f.Exclude)
-	lists.Within(w, "created_at", f.Created)
-	lists.Within(w, "modified_at", f.Modified)
+	store.Within(w, "created_at", f.Created)
+	store.Within(w, "modified_at", f.Modified)
 	if f.Created != (civil.Span{}) || f.Modified != (civil.Span{}) {
 		w.Narrow()
 	}

@@ -11,7 +11,7 @@ import (
 // oneTransaction reads the transaction that fulfils a condition, with all its parts.
 func oneTransaction(tx *store.Tx, condition string, args ...any) (payment.Transaction, error) {
 	t, err := scanTransaction(func(dest ...any) error {
-		return tx.Row(`SELECT `+transactionColumns+` FROM transactions WHERE `+condition, args, dest...)
+		return tx.QueryRow(`SELECT `+transactionColumns+` FROM transactions WHERE `+condition, args, dest...)
 	})
 	if err != nil {
 		return t, err
@@ -43,7 +43,7 @@ func readTransactionParts(tx *store.Tx, siteID int64, list []payment.Transaction
 	var linked sqltext.Where
 	linked.And("site_id = ?", siteID)
 	sqltext.Around(&linked, "linked_id", ids)
-	err := tx.Each(`SELECT linked_id, id FROM transactions WHERE `+linked.Text.String()+` ORDER BY linked_id, id`,
+	err := tx.Query(`SELECT linked_id, id FROM transactions WHERE `+linked.Text.String()+` ORDER BY linked_id, id`,
 		linked.Args, func(scan func(dest ...any) error) error {
 			var original, id int64
 			err := scan(&original, &id)
@@ -83,7 +83,7 @@ func readPaymentsOf(tx *store.Tx, siteID int64, ids []int64, at map[int64]*payme
 	var w sqltext.Where
 	w.And("p.site_id = ?", siteID)
 	sqltext.Around(&w, "p.transaction_id", ids)
-	return tx.Each(`SELECT `+paymentColumns+` FROM payments p WHERE `+w.Text.String()+` ORDER BY p.transaction_id, p.id`,
+	return tx.Query(`SELECT `+paymentColumns+` FROM payments p WHERE `+w.Text.String()+` ORDER BY p.transaction_id, p.id`,
 		w.Args, func(scan func(dest ...any) error) error {
 			p, err := scanPayment(scan)
 			if t := at[p.TransactionID]; t != nil {

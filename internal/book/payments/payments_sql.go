@@ -9,7 +9,6 @@ import (
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/store"
-	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
 )
 
@@ -50,7 +49,7 @@ func readChargebacksBefore(tx *store.Tx, siteID int64, before time.Time, list []
 	w.And("a.site_id = ? AND a.effective_at < ? AND a.type IN ('chargeback', 'chargeback-reversal')", siteID, store.Micros(before))
 	sqltext.In(&w, "a.linked_id", ids)
 	last := int64(0)
-	return tx.Each(`SELECT a.linked_id, a.id, a.type, a.total, p.linked_id, p.total FROM transactions a
+	return tx.Query(`SELECT a.linked_id, a.id, a.type, a.total, p.linked_id, p.total FROM transactions a
 		JOIN payments p ON p.site_id = a.site_id AND p.transaction_id = a.id
 		WHERE `+w.Text.String()+` ORDER BY a.linked_id, a.id, p.id`,
 		w.Args, func(scan func(dest ...any) error) error {
@@ -75,7 +74,7 @@ func readChargebacksBefore(tx *store.Tx, siteID int64, before time.Time, list []
 // paymentByID reads one payment record of the site.
 func paymentByID(tx *store.Tx, siteID, id int64) (payment.Payment, error) {
 	return scanPayment(func(dest ...any) error {
-		return tx.Row(`SELECT `+paymentColumns+` FROM payments p WHERE p.site_id = $1 AND p.id = $2`,
+		return tx.QueryRow(`SELECT `+paymentColumns+` FROM payments p WHERE p.site_id = $1 AND p.id = $2`,
 			[]any{siteID, id}, dest...)
 	})
 }
@@ -86,11 +85,11 @@ func paymentsPage(tx *store.Tx, siteID int64, f PaymentFilter, page store.Page) 
 	w.And("site_id = ?", siteID)
 	sqltext.In(&w, "id", f.Include)
 	sqltext.NotIn(&w, "id", f.Exclude)
-	lists.Within(&w, "created_at", f.Created)
+	store.Within(&w, "created_at", f.Created)
 	sqltext.In(&w, "transaction_id", f.Transactions)
 	sqltext.In(&w, "booking_id", f.Bookings)
 	sqltext.In(&w, "channel_id", f.Channels)
-	return lists.Page(tx, "payments p", paymentColumns, &w, page,
+	return store.ListPage(tx, "payments p", paymentColumns, &w, page,
 		map[string]string{"date": "created_at", "created": "created_at", "total": "total"}, f.Include, scanPayment)
 }
 
@@ -105,7 +104,7 @@ func TransactionsOfBookings(tx *store.Tx, siteID int64, bookings []int64) (map[i
 	sqltext.Around(&w, "booking_id", bookings)
 	found := make(map[int64][]int64, len(bookings))
 	// A transaction can have two payments for a booking.
-	err := tx.Each(`SELECT DISTINCT booking_id, transaction_id FROM payments WHERE `+w.Text.String()+`
+	err := tx.Query(`SELECT DISTINCT booking_id, transaction_id FROM payments WHERE `+w.Text.String()+`
 		ORDER BY booking_id, transaction_id`, w.Args, func(scan func(dest ...any) error) error {
 		var booking, transaction int64
 		err := scan(&booking, &transaction)
@@ -127,7 +126,7 @@ func Turnover(
 		w.Text.WriteString("c.site_id = $1")
 		sqltext.In(&w, "c.id", channels)
 		// One look into the index for each channel: sorted by channel, a year of payments would take three times as long.
-		err := tx.Each(`SELECT c.id, c.currencies,
+		err := tx.Query(`SELECT c.id, c.currencies,
 				(SELECT CAST(SUM(CASE t.type WHEN 'refund' THEN -t.base_total ELSE t.base_total END) AS BIGINT) FROM transactions t
 					WHERE t.channel_id = c.id AND `+isTurnover+`)
 			FROM channels c WHERE `+w.Text.String(), w.Args, func(scan func(dest ...any) error) error {
@@ -160,7 +159,7 @@ func TurnoverParts(
 	w := sqltext.Where{Args: []any{siteID, store.Micros(first.Start()), store.Micros(last.End()), store.Micros(known)}}
 	w.Text.WriteString("t.site_id = $1")
 	sqltext.In(&w, "t.channel_id", channels)
-	return tx.Each(`SELECT t.id, p.id, p.booking_id, t.type, t.channel_id, t.base_currency, t.effective_at / 86400000000,
+	return tx.Query(`SELECT t.id, p.id, p.booking_id, t.type, t.channel_id, t.base_currency, t.effective_at / 86400000000,
 			CASE t.type WHEN 'refund' THEN -p.total ELSE p.total END
 		FROM transactions t JOIN payments p ON p.site_id = t.site_id AND p.transaction_id = t.id
 		WHERE `+isTurnover+` AND `+w.Text.String()+` ORDER BY t.id, p.id`, w.Args, func(scan func(dest ...any) error) error {

@@ -27,7 +27,7 @@ func beginPolling(tx *store.Tx, siteID, channelID int64, processor string) error
 // next time.
 func ClaimPolls(tx *store.Tx, limit int, next time.Time) ([]Poll, error) {
 	var list []Poll
-	err := tx.Each(`UPDATE processor_events SET read_at = $2 WHERE (site_id, channel_id, processor) IN (
+	err := tx.Query(`UPDATE processor_events SET read_at = $2 WHERE (site_id, channel_id, processor) IN (
 			SELECT site_id, channel_id, processor FROM processor_events WHERE read_at <= $1 ORDER BY read_at LIMIT $3)
 			AND read_at <= $1
 		RETURNING site_id, channel_id, processor, cursor`,

@@ -11,7 +11,6 @@ import (
 	"holdfast/internal/platform/events"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
-	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
 )
 
@@ -146,7 +145,7 @@ func lockTransaction(tx *store.Tx, siteID, id int64) (payment.Transaction, error
 		return copied(held), nil
 	}
 	t, err := scanTransaction(func(dest ...any) error {
-		return tx.Row(`UPDATE transactions SET version = version + 1 WHERE site_id = $1 AND id = $2
+		return tx.QueryRow(`UPDATE transactions SET version = version + 1 WHERE site_id = $1 AND id = $2
 			RETURNING `+transactionColumns, []any{siteID, id}, dest...)
 	})
 	if err != nil {
@@ -186,7 +185,7 @@ func LookUpReferences(tx *store.Tx, siteID int64, asked []Reference) error {
 		}
 		site := w.Arg(siteID) // last, because SQLite is quicker with values in the order of the text (sqlite.Positional)
 		taken := map[Reference]bool{}
-		err := tx.Each(`WITH wanted (channel_id, psp, reference) AS (VALUES `+strings.Join(rows, ", ")+`)
+		err := tx.Query(`WITH wanted (channel_id, psp, reference) AS (VALUES `+strings.Join(rows, ", ")+`)
 			SELECT w.channel_id, w.psp, w.reference FROM wanted w WHERE (SELECT t.id FROM transactions t WHERE t.site_id = `+site+`
 				AND t.reference = w.reference AND t.psp || '' = w.psp AND t.channel_id + 0 = w.channel_id) IS NOT NULL`, w.Args,
 			func(scan func(dest ...any) error) error {
@@ -245,7 +244,7 @@ func transactionsPage(
 	var w sqltext.Where
 	w.And("site_id = ?", siteID)
 	andTransactions(&w, siteID, f)
-	list, err := lists.Page(tx, "transactions", transactionColumns, &w, page, map[string]string{
+	list, err := store.ListPage(tx, "transactions", transactionColumns, &w, page, map[string]string{
 		"date": "created_at", "created": "created_at", "modified": "modified_at", "total": "total",
 	}, f.Include, scanTransaction)
 	if err != nil {
@@ -311,7 +310,7 @@ func authorisationsDueOf(tx *store.Tx, siteID int64, limit int) ([]openAuthorisa
 
 // anyAuthorisationDue reports whether a site has any, by its clock in this transaction.
 func anyAuthorisationDue(tx *store.Tx, siteID int64) (due bool, err error) {
-	err = tx.Row("SELECT EXISTS (SELECT 1 FROM transactions t WHERE t.site_id = $1 AND t.effective_at <= $2 AND "+authorisedOnly+")",
+	err = tx.QueryRow("SELECT EXISTS (SELECT 1 FROM transactions t WHERE t.site_id = $1 AND t.effective_at <= $2 AND "+authorisedOnly+")",
 		[]any{siteID, store.Micros(tx.Now.Add(-payment.AuthorisationLife))}, &due)
 	return due, err
 }
@@ -324,7 +323,7 @@ func authorisedBefore(tx *store.Tx) int64 {
 func readAuthorisationsDue(tx *store.Tx, condition string, args ...any) (list []openAuthorisation, err error) {
 	var w sqltext.Where
 	query := w.Fill(openAuthorisations+condition, append([]any{authorisedBefore(tx)}, args...)...)
-	err = tx.Each(query, w.Args, func(scan func(dest ...any) error) error {
+	err = tx.Query(query, w.Args, func(scan func(dest ...any) error) error {
 		var a openAuthorisation
 		var ahead int64
 		err := scan(&a.SiteID, &a.ID, &ahead)

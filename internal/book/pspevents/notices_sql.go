@@ -30,7 +30,7 @@ func insertNotice(tx *store.Tx, h Notice) error {
 // noticesDue lists notices of all sites that are due, the longest overdue first, at most limit of them.
 func noticesDue(tx *store.Tx, limit int) ([]Notice, error) {
 	var list []Notice
-	err := tx.Each(`SELECT site_id, channel_id, processor, event_id, reference, processor_id, ask_at, asks
+	err := tx.Query(`SELECT site_id, channel_id, processor, event_id, reference, processor_id, ask_at, asks
 		FROM processor_notices WHERE ask_at <= $1 ORDER BY ask_at LIMIT $2`,
 		[]any{store.Micros(sites.RealNow(tx)), limit}, func(scan func(dest ...any) error) error {
 			var h Notice

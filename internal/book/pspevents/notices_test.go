@@ -50,7 +50,7 @@ func TestAnEventIsNoProof(t *testing.T) {
 		}
 		if err := w.App.DB.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
 			var due []string
-			err := tx.Each(`SELECT reference FROM processor_notices WHERE ask_at <= $1`, []any{store.Micros(sites.RealNow(tx))}, func(scan func(dest ...any) error) error {
+			err := tx.Query(`SELECT reference FROM processor_notices WHERE ask_at <= $1`, []any{store.Micros(sites.RealNow(tx))}, func(scan func(dest ...any) error) error {
 				due = append(due, "")
 				return scan(&due[len(due)-1])
 			})

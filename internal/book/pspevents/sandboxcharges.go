@@ -19,7 +19,7 @@ func (c SandboxCharges) Change(
 ) error {
 	return c.DB.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		var entry string
-		err := tx.Row(`INSERT INTO sandbox_charges (account, reference, version, entry) VALUES ($1, $2, 1, '')
+		err := tx.QueryRow(`INSERT INTO sandbox_charges (account, reference, version, entry) VALUES ($1, $2, 1, '')
 			ON CONFLICT (account, reference) DO UPDATE SET version = sandbox_charges.version + 1
 			RETURNING entry`, []any{account, reference}, &entry)
 		if err != nil {
@@ -42,7 +42,7 @@ func (c SandboxCharges) Due(
 	ctx context.Context, account string, after, upTo time.Time, limit int, each func(reference string, at time.Time),
 ) error {
 	return c.DB.Read(ctx, store.Deployment, func(tx *store.Tx) error {
-		return tx.Each(`SELECT reference, dispute_at AS at FROM sandbox_charges
+		return tx.Query(`SELECT reference, dispute_at AS at FROM sandbox_charges
 				WHERE account = $1 AND dispute_at > $2 AND dispute_at <= $3
 			UNION ALL SELECT reference, resolved_at AS at FROM sandbox_charges
 				WHERE account = $1 AND resolved_at > $2 AND resolved_at <= $3

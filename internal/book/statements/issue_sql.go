@@ -20,7 +20,7 @@ type progress struct {
 // channels have no statements.
 func progressAfter(tx *store.Tx, siteID, after int64, limit int) ([]progress, error) {
 	var list []progress
-	err := tx.Each(`SELECT c.id, c.name, c.language, c.statement_period, c.created_at, p.covered_until FROM channels c
+	err := tx.Query(`SELECT c.id, c.name, c.language, c.statement_period, c.created_at, p.covered_until FROM channels c
 		LEFT JOIN statement_progress p ON p.site_id = c.site_id AND p.channel_id = c.id
 		WHERE c.site_id = $1 AND c.id > $2 AND NOT c.was_test ORDER BY c.id LIMIT $3`, []any{siteID, after, limit},
 		func(scan func(dest ...any) error) error {
@@ -60,7 +60,7 @@ type Booked struct {
 // each currency the newest policy comes first.
 func BookedBetween(tx *store.Tx, siteID, channelID int64, from, until time.Time) ([]Booked, error) {
 	var list []Booked
-	err := tx.Each(`SELECT currency, policy_id, kind, COUNT(*), CAST(SUM(amount) AS BIGINT), CAST(SUM(retained) AS BIGINT)
+	err := tx.Query(`SELECT currency, policy_id, kind, COUNT(*), CAST(SUM(amount) AS BIGINT), CAST(SUM(retained) AS BIGINT)
 		FROM premium_lines
 		WHERE site_id = $1 AND channel_id = $2 AND recorded_at >= $3 AND recorded_at < $4 AND NOT simulated
 		GROUP BY currency, policy_id, kind ORDER BY currency, policy_id DESC, kind`,
@@ -83,7 +83,7 @@ type account struct {
 // accountsOf reads the accounts of a channel, by currency.
 func accountsOf(tx *store.Tx, siteID, channelID int64) (map[money.Currency]account, error) {
 	accounts := map[money.Currency]account{}
-	err := tx.Each(`SELECT s.currency, s.closing, s.account FROM statements s WHERE s.site_id = $1 AND s.channel_id = $2
+	err := tx.Query(`SELECT s.currency, s.closing, s.account FROM statements s WHERE s.site_id = $1 AND s.channel_id = $2
 		AND s.until_at = (SELECT MAX(t.until_at) FROM statements t
 			WHERE t.site_id = s.site_id AND t.channel_id = s.channel_id AND t.currency = s.currency)`,
 		[]any{siteID, channelID},
@@ -100,7 +100,7 @@ func accountsOf(tx *store.Tx, siteID, channelID int64) (map[money.Currency]accou
 // paidBetween adds up the payments of a channel that were recorded from an instant on and before another, by currency.
 func paidBetween(tx *store.Tx, siteID, channelID int64, from, until time.Time) (map[money.Currency]int64, error) {
 	paid := map[money.Currency]int64{}
-	err := tx.Each(`SELECT currency, CAST(SUM(amount) AS BIGINT) FROM statement_payments
+	err := tx.Query(`SELECT currency, CAST(SUM(amount) AS BIGINT) FROM statement_payments
 		WHERE site_id = $1 AND channel_id = $2 AND recorded_at >= $3 AND recorded_at < $4 GROUP BY currency`,
 		[]any{siteID, channelID, store.Micros(from), store.Micros(until)},
 		func(scan func(dest ...any) error) error {

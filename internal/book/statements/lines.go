@@ -77,7 +77,7 @@ func linesPage(tx *store.Tx, siteID, statementID int64, page store.Page) ([]prot
 
 func readLines(tx *store.Tx, rest string, args ...any) ([]protection.StatementLine, error) {
 	var list []protection.StatementLine
-	err := tx.Each(`SELECT `+lineColumns+` FROM `+lineSource+` WHERE s.site_id = $1 AND s.id = $2 `+rest, args,
+	err := tx.Query(`SELECT `+lineColumns+` FROM `+lineSource+` WHERE s.site_id = $1 AND s.id = $2 `+rest, args,
 		func(scan func(dest ...any) error) error {
 			l, err := scanLine(scan)
 			list = append(list, l)
@@ -108,7 +108,7 @@ func FillIDs(tx *store.Tx, siteID int64, lines []*protection.PremiumLine) error 
 	w.And("site_id = ?", siteID)
 	sqltext.In(&w, "id", ids)
 	of := map[int64]int64{}
-	err := tx.Each(`SELECT id, COALESCE((SELECT s.id FROM statements s
+	err := tx.Query(`SELECT id, COALESCE((SELECT s.id FROM statements s
 			WHERE s.site_id = premium_lines.site_id AND s.channel_id = premium_lines.channel_id
 				AND s.currency = premium_lines.currency AND s.from_at <= recorded_at AND s.until_at > recorded_at
 				AND NOT simulated), 0)
@@ -141,7 +141,7 @@ func LinesOfKind(tx *store.Tx, s protection.Statement, kind string, page store.P
 	sqltext.In(&w, "l.id", ids)
 	var list []protection.StatementLine
 	// A CROSS JOIN tells SQLite to begin with these lines. Otherwise it reads all lines of the channel.
-	err = tx.Each(`SELECT `+lineColumns+` FROM premium_lines l CROSS JOIN statements s
+	err = tx.Query(`SELECT `+lineColumns+` FROM premium_lines l CROSS JOIN statements s
 			JOIN allocations a ON a.site_id = l.site_id AND a.id = l.allocation_id
 		WHERE `+w.Text.String()+` ORDER BY l.recorded_at, l.id`, w.Args,
 		func(scan func(dest ...any) error) error {
@@ -159,7 +159,7 @@ func BordereauAfter(
 	tx *store.Tx, siteID int64, from, until, known time.Time, after LineMark, limit int,
 ) ([]protection.BordereauLine, error) {
 	var list []protection.BordereauLine
-	err := tx.Each(`SELECT l.id, l.allocation_id, l.transaction_id, a.transaction_id, l.channel_id, l.kind, l.recorded_at,
+	err := tx.Query(`SELECT l.id, l.allocation_id, l.transaction_id, a.transaction_id, l.channel_id, l.kind, l.recorded_at,
 			l.effective_at, l.amount, l.policy_id, l.currency, a.currency, l.state_amount, l.state_value, a.cover_from,
 			a.from_rate, a.to_rate, t.last_day, t.country
 		FROM premium_lines l
@@ -192,7 +192,7 @@ type PremiumSum struct {
 // BordereauSums calls each for the lines that BordereauAfter reads from the beginning on, those that are alike at once. It goes
 // through all of them.
 func BordereauSums(tx *store.Tx, siteID int64, from, until, known time.Time, each func(PremiumSum) error) error {
-	return tx.Each(`SELECT kind, currency, policy_id, amount, COUNT(*) FROM premium_lines
+	return tx.Query(`SELECT kind, currency, policy_id, amount, COUNT(*) FROM premium_lines
 		WHERE site_id = $1 AND recorded_at >= $2 AND recorded_at < $3 AND recorded_at <= $4 AND NOT simulated
 		GROUP BY kind, currency, policy_id, amount ORDER BY kind, currency, policy_id, amount`,
 		[]any{siteID, store.Micros(from), store.Micros(until), store.Micros(known)},
@@ -238,7 +238,7 @@ func exchangeOf(fromRate, toRate string) (e protection.Exchange, err error) {
 func MinimumsAfter(
 	tx *store.Tx, siteID int64, lastDay civil.Day, known time.Time, after int64, limit int,
 ) (list []protection.BordereauMinimum, last int64, err error) {
-	err = tx.Each(`SELECT number, channel_id, issued_at, last_day, currency, content FROM statements
+	err = tx.Query(`SELECT number, channel_id, issued_at, last_day, currency, content FROM statements
 		WHERE site_id = $1 AND first_day <= $2 AND last_day >= $2 AND issued_at <= $3 AND number > $4
 		ORDER BY number LIMIT $5`, []any{siteID, lastDay, store.Micros(known), after, limit},
 		func(scan func(dest ...any) error) error {

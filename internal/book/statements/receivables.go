@@ -97,7 +97,7 @@ func receivables(tx *store.Tx, q ReceivablesQuery, page store.Page) (Receivables
 	var list []OpenStatement
 	var last openAccount
 	var before int64
-	err := tx.Each(`SELECT t.path, t.name, s.site_id, s.id, s.number, s.channel_id, c.name, s.due_day, s.currency, s.closing, `+
+	err := tx.Query(`SELECT t.path, t.name, s.site_id, s.id, s.number, s.channel_id, c.name, s.due_day, s.currency, s.closing, `+
 		openOfStatement+`, `+today+` FROM statements s JOIN sites t ON t.id = s.site_id
 		JOIN channels c ON c.site_id = s.site_id AND c.id = s.channel_id WHERE `+w.Text.String()+`
 		ORDER BY s.site_id, s.channel_id, s.currency, s.until_at`, w.Args,

@@ -15,7 +15,6 @@ import (
 	"holdfast/internal/lib/digest"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/store"
-	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
 )
 
@@ -77,7 +76,7 @@ func insert(tx *store.Tx, s protection.Statement) (protection.Statement, error) 
 	if err != nil {
 		return s, err
 	}
-	err = tx.Row(`UPDATE statement_numbers SET last = last + 1 WHERE site_id = $1 RETURNING last`, []any{s.SiteID}, &s.Number)
+	err = tx.QueryRow(`UPDATE statement_numbers SET last = last + 1 WHERE site_id = $1 RETURNING last`, []any{s.SiteID}, &s.Number)
 	if err != nil {
 		return s, err
 	}
@@ -96,7 +95,7 @@ func insert(tx *store.Tx, s protection.Statement) (protection.Statement, error) 
 	if err != nil {
 		return s, err
 	}
-	err = tx.Row(`INSERT INTO statements (`+StatementFacts+`, digest)
+	err = tx.QueryRow(`INSERT INTO statements (`+StatementFacts+`, digest)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) RETURNING id`,
 		append(row, sum), &s.ID)
 	events.Record(tx, s.SiteID, events.StatementIssued, s.ID, events.Details{Amount: s.Closing, Currency: string(s.Currency)})
@@ -106,13 +105,13 @@ func insert(tx *store.Tx, s protection.Statement) (protection.Statement, error) 
 // Statement reads a statement, or returns store.ErrNotFound.
 func Statement(tx *store.Tx, siteID, id int64) (protection.IssuedStatement, error) {
 	return scanStatement(func(dest ...any) error {
-		return tx.Row(`SELECT `+statementColumns+` FROM statements s WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+		return tx.QueryRow(`SELECT `+statementColumns+` FROM statements s WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 	})
 }
 
 // AfterNumber reads the statements of a site with numbers greater than after, in their order, at most limit of them.
 func AfterNumber(tx *store.Tx, siteID, after int64, limit int) (list []protection.IssuedStatement, err error) {
-	err = tx.Each(`SELECT `+statementColumns+` FROM statements s WHERE site_id = $1 AND number > $2 ORDER BY number LIMIT $3`,
+	err = tx.Query(`SELECT `+statementColumns+` FROM statements s WHERE site_id = $1 AND number > $2 ORDER BY number LIMIT $3`,
 		[]any{siteID, after, limit}, func(scan func(dest ...any) error) error {
 			s, err := scanStatement(scan)
 			list = append(list, s)
@@ -124,7 +123,7 @@ func AfterNumber(tx *store.Tx, siteID, after int64, limit int) (list []protectio
 // Before reads the previous statement of the same channel and currency. For the first one it returns store.ErrNotFound.
 func Before(tx *store.Tx, s protection.Statement) (protection.Statement, error) {
 	found, err := scanStatement(func(dest ...any) error {
-		return tx.Row(`SELECT `+statementColumns+` FROM statements s WHERE site_id = $1 AND channel_id = $2 AND currency = $3
+		return tx.QueryRow(`SELECT `+statementColumns+` FROM statements s WHERE site_id = $1 AND channel_id = $2 AND currency = $3
 			AND until_at <= $4 ORDER BY until_at DESC LIMIT 1`, []any{s.SiteID, s.ChannelID, s.Currency, store.Micros(s.From)}, dest...)
 	})
 	return found.Statement, err
@@ -141,7 +140,7 @@ func pageOf(
 	sqltext.In(&w, "channel_id", f.Channels)
 	sqltext.In(&w, "period", f.Periods)
 	sqltext.In(&w, "currency", f.Currencies)
-	lists.Within(&w, "issued_at", f.Issued)
+	store.Within(&w, "issued_at", f.Issued)
 	if f.Overdue != nil {
 		condition := "due_day < ? AND " + openOfStatement + " > 0"
 		if !*f.Overdue {
@@ -150,7 +149,7 @@ func pageOf(
 		w.And(condition, civil.DayOf(tx.Now))
 	}
 	orders := map[string]string{"number": "number", "issued": "issued_at", "due": "due_day"}
-	return lists.Page(tx, "statements s", statementColumns, &w, page, orders, f.Include, scanStatement)
+	return store.ListPage(tx, "statements s", statementColumns, &w, page, orders, f.Include, scanStatement)
 }
 
 // ReadStatementsOf fills in, for transactions, the numbers of the statements that hold their premium, and the date of
@@ -159,7 +158,7 @@ func ReadStatementsOf(tx *store.Tx, siteID int64, ids []int64, at map[int64]*pay
 	var w sqltext.Where
 	w.And("l.site_id = ?", siteID)
 	sqltext.Around(&w, "l.transaction_id", ids)
-	return tx.Each(`SELECT DISTINCT l.transaction_id, s.number, s.issued_at FROM `+statementsOfLines+`
+	return tx.Query(`SELECT DISTINCT l.transaction_id, s.number, s.issued_at FROM `+statementsOfLines+`
 		WHERE `+w.Text.String()+` AND NOT l.simulated ORDER BY l.transaction_id, s.number`, w.Args,
 		func(scan func(dest ...any) error) error {
 			var id, number, issued int64
@@ -203,7 +202,7 @@ func recordPayment(tx *store.Tx, p StatementPayment) (stored StatementPayment, c
 	if err != nil {
 		return p, false, err
 	}
-	err = tx.Row(`INSERT INTO statement_payments (`+PaymentFacts+`, digest)
+	err = tx.QueryRow(`INSERT INTO statement_payments (`+PaymentFacts+`, digest)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (site_id, statement_id, reference) DO NOTHING RETURNING id`,
 		append(row, sum), &p.ID)
 	if !errors.Is(err, store.ErrNotFound) {
@@ -211,7 +210,7 @@ func recordPayment(tx *store.Tx, p StatementPayment) (stored StatementPayment, c
 		return p, err == nil, err
 	}
 	stored, err = scanStatementPayment(func(dest ...any) error {
-		return tx.Row(`SELECT `+statementPaymentColumns+` FROM statement_payments
+		return tx.QueryRow(`SELECT `+statementPaymentColumns+` FROM statement_payments
 			WHERE site_id = $1 AND statement_id = $2 AND reference = $3`, []any{p.SiteID, p.StatementID, p.Reference}, dest...)
 	})
 	return stored, false, err
@@ -220,7 +219,7 @@ func recordPayment(tx *store.Tx, p StatementPayment) (stored StatementPayment, c
 // paymentByID reads a payment against a statement. The error is store.ErrNotFound when the site has no such payment.
 func paymentByID(tx *store.Tx, siteID, id int64) (StatementPayment, error) {
 	return scanStatementPayment(func(dest ...any) error {
-		return tx.Row(`SELECT `+statementPaymentColumns+` FROM statement_payments WHERE site_id = $1 AND id = $2`,
+		return tx.QueryRow(`SELECT `+statementPaymentColumns+` FROM statement_payments WHERE site_id = $1 AND id = $2`,
 			[]any{siteID, id}, dest...)
 	})
 }
@@ -231,7 +230,7 @@ func paymentsOf(tx *store.Tx, siteID, statementID int64, page store.Page) (store
 	w.And("site_id = ?", siteID)
 	w.And("statement_id = ?", statementID)
 	orders := map[string]string{"date": "paid_on"}
-	return lists.Page(tx, "statement_payments", statementPaymentColumns, &w, page, orders, nil, scanStatementPayment)
+	return store.ListPage(tx, "statement_payments", statementPaymentColumns, &w, page, orders, nil, scanStatementPayment)
 }
 
 // PaymentsOn reads one page of the payments that a statement takes off its balance: those of its channel and currency
@@ -243,5 +242,5 @@ func PaymentsOn(tx *store.Tx, s protection.Statement, page store.Page) (store.Li
 	w.And("currency = ?", s.Currency)
 	w.And("recorded_at >= ?", store.Micros(s.From))
 	w.And("recorded_at < ?", store.Micros(s.Until))
-	return lists.Page(tx, "statement_payments", statementPaymentColumns, &w, page, map[string]string{}, nil, scanStatementPayment)
+	return store.ListPage(tx, "statement_payments", statementPaymentColumns, &w, page, map[string]string{}, nil, scanStatementPayment)
 }

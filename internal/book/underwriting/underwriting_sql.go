@@ -28,7 +28,7 @@ func scanRequest(scan func(dest ...any) error, more ...any) (r Request, err erro
 // requestOf reads the request of a channel. Where there is none, its state is "".
 func requestOf(tx *store.Tx, siteID, channelID int64) (Request, error) {
 	r, err := scanRequest(func(dest ...any) error {
-		return tx.Row(`SELECT `+requestColumns+` FROM protection_requests r WHERE r.site_id = $1 AND r.channel_id = $2`,
+		return tx.QueryRow(`SELECT `+requestColumns+` FROM protection_requests r WHERE r.site_id = $1 AND r.channel_id = $2`,
 			[]any{siteID, channelID}, dest...)
 	})
 	if errors.Is(err, store.ErrNotFound) {
@@ -47,7 +47,7 @@ func inStates(tx *store.Tx, states []State, page store.Page) (store.List[Request
 	sqltext.In(&w, "r.state", states)
 	w.And("r.state <> ?", Writing)
 	most := page.Size + 1 // one more than the page has, to know whether there is a next one
-	err := tx.Each(`SELECT `+requestColumns+`, s.path, s.sandbox, c.name FROM protection_requests r
+	err := tx.Query(`SELECT `+requestColumns+`, s.path, s.sandbox, c.name FROM protection_requests r
 		JOIN sites s ON s.id = r.site_id JOIN channels c ON c.site_id = r.site_id AND c.id = r.channel_id
 		WHERE `+w.Text.String()+` ORDER BY r.asked_at, r.site_id, r.channel_id LIMIT `+w.Arg(most)+` OFFSET `+w.Arg(page.Skip()),
 		w.Args, func(scan func(dest ...any) error) error {
@@ -106,7 +106,7 @@ func scanDocument(scan func(dest ...any) error) (d Document, err error) {
 }
 
 func documentsOf(tx *store.Tx, siteID, channelID int64) (list []Document, err error) {
-	err = tx.Each(`SELECT `+documentColumns+` FROM protection_documents WHERE site_id = $1 AND channel_id = $2 ORDER BY id LIMIT $3`,
+	err = tx.Query(`SELECT `+documentColumns+` FROM protection_documents WHERE site_id = $1 AND channel_id = $2 ORDER BY id LIMIT $3`,
 		[]any{siteID, channelID, MaxDocuments}, func(scan func(dest ...any) error) error {
 			d, err := scanDocument(scan)
 			list = append(list, d)
@@ -117,13 +117,13 @@ func documentsOf(tx *store.Tx, siteID, channelID int64) (list []Document, err er
 
 func documentByID(tx *store.Tx, siteID, channelID, id int64) (Document, error) {
 	return scanDocument(func(dest ...any) error {
-		return tx.Row(`SELECT `+documentColumns+` FROM protection_documents WHERE site_id = $1 AND channel_id = $2 AND id = $3`,
+		return tx.QueryRow(`SELECT `+documentColumns+` FROM protection_documents WHERE site_id = $1 AND channel_id = $2 AND id = $3`,
 			[]any{siteID, channelID, id}, dest...)
 	})
 }
 
 func insertDocument(tx *store.Tx, d Document) (id int64, err error) {
-	err = tx.Row(`INSERT INTO protection_documents (site_id, channel_id, name, type, size, sha256, added_by, added_at)
+	err = tx.QueryRow(`INSERT INTO protection_documents (site_id, channel_id, name, type, size, sha256, added_by, added_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id`,
 		[]any{d.SiteID, d.ChannelID, d.Name, d.Type, d.Size, d.SHA256, d.AddedBy, store.Micros(d.AddedAt)}, &id)
 	return id, err
@@ -137,7 +137,7 @@ func insertPiece(tx *store.Tx, siteID, documentID int64, number int, body []byte
 
 // contentOf reads the content of a document from its pieces.
 func contentOf(tx *store.Tx, d Document) (content []byte, err error) {
-	err = tx.Each(`SELECT body FROM protection_pieces WHERE site_id = $1 AND document_id = $2 ORDER BY number`,
+	err = tx.Query(`SELECT body FROM protection_pieces WHERE site_id = $1 AND document_id = $2 ORDER BY number`,
 		[]any{d.SiteID, d.ID}, func(scan func(dest ...any) error) error {
 			var body []byte
 			err := scan(&body)

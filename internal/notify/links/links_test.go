@@ -41,7 +41,7 @@ func posted(t *testing.T, h *apptest.House) (kinds string, secrets []string) {
 	t.Helper()
 	var letters []mail.Letter
 	dbtest.Read(t, h.DB, func(tx *store.Tx) error {
-		return tx.Each(`SELECT kind, recipient, letter FROM mails ORDER BY id`, nil, func(scan func(dest ...any) error) error {
+		return tx.Query(`SELECT kind, recipient, letter FROM mails ORDER BY id`, nil, func(scan func(dest ...any) error) error {
 			var kind, to, text string
 			err := scan(&kind, &to, &text)
 			kinds += kind + " " + to + "\n"
@@ -151,7 +151,7 @@ func TestALinkEnds(t *testing.T) {
 			t.Fatal(more, err)
 		}
 		var left int
-		dbtest.Read(t, h.DB, func(tx *store.Tx) error { return tx.Row(`SELECT COUNT(*) FROM password_links`, nil, &left) })
+		dbtest.Read(t, h.DB, func(tx *store.Tx) error { return tx.QueryRow(`SELECT COUNT(*) FROM password_links`, nil, &left) })
 		if left != 0 {
 			t.Errorf("%d links are kept", left)
 		}

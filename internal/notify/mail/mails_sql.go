@@ -10,7 +10,6 @@ import (
 
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
-	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
 )
 
@@ -58,7 +57,7 @@ func insertMail(tx *store.Tx, m Mail) (Mail, error) {
 	m.QueuedAt, m.AskedAt = sites.RealNow(tx), sites.RealNow(tx)
 	var w sqltext.Where
 	values := w.Values(row...)
-	err = tx.Row(`INSERT INTO mails (`+newColumns+`) VALUES `+values+` RETURNING id`, w.Args, &m.ID)
+	err = tx.QueryRow(`INSERT INTO mails (`+newColumns+`) VALUES `+values+` RETURNING id`, w.Args, &m.ID)
 	return m, err
 }
 
@@ -86,20 +85,20 @@ func mailsPage(tx *store.Tx, siteID int64, f Filter, withoutPrivate bool, page s
 	}
 	sqltext.In(&w, "booking_id", f.Bookings)
 	sqltext.In(&w, "transaction_id", f.Transactions)
-	return lists.Page(tx, "mails", mailColumns, &w, page, nil, f.Include, scanMail)
+	return store.ListPage(tx, "mails", mailColumns, &w, page, nil, f.Include, scanMail)
 }
 
 // readMail reads one mail. The error is store.ErrNotFound where there is none.
 func readMail(tx *store.Tx, siteID, id int64) (Mail, error) {
 	return scanMail(func(dest ...any) error {
-		return tx.Row(`SELECT `+mailColumns+` FROM mails WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+		return tx.QueryRow(`SELECT `+mailColumns+` FROM mails WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 	})
 }
 
 // lockMail is readMail in a write: nobody else changes the mail before the write ends.
 func lockMail(tx *store.Tx, siteID, id int64) (Mail, error) {
 	return scanMail(func(dest ...any) error {
-		return tx.Row(`UPDATE mails SET number = number WHERE site_id = $1 AND id = $2 RETURNING `+mailColumns,
+		return tx.QueryRow(`UPDATE mails SET number = number WHERE site_id = $1 AND id = $2 RETURNING `+mailColumns,
 			[]any{siteID, id}, dest...)
 	})
 }
@@ -132,7 +131,7 @@ func dueMails(tx *store.Tx, siteID int64, limit int) ([]int64, error) {
 
 // triedSince counts the mails whose last attempt began after an instant.
 func triedSince(tx *store.Tx, after time.Time) (n int, err error) {
-	err = tx.Row(`SELECT COUNT(*) FROM mails WHERE tried_at > $1`, []any{store.Micros(after)}, &n)
+	err = tx.QueryRow(`SELECT COUNT(*) FROM mails WHERE tried_at > $1`, []any{store.Micros(after)}, &n)
 	return n, err
 }
 
@@ -141,7 +140,7 @@ func triedSince(tx *store.Tx, after time.Time) (n int, err error) {
 func claim(tx *store.Tx, key store.Key) (Mail, error) {
 	now := sites.RealNow(tx)
 	return scanMail(func(dest ...any) error {
-		return tx.Row(`UPDATE mails SET state = $3, attempts = attempts + 1, tried_at = $4, next_at = $5
+		return tx.QueryRow(`UPDATE mails SET state = $3, attempts = attempts + 1, tried_at = $4, next_at = $5
 			WHERE site_id = $1 AND id = $2 AND state = $6 AND next_at <= $4 RETURNING `+mailColumns,
 			[]any{key.SiteID, key.ID, Sending, store.Micros(now), store.Micros(now.Add(lostAfter)), Waiting}, dest...)
 	})
@@ -198,7 +197,7 @@ func sitesBehind(tx *store.Tx) ([]sites.Clock, error) {
 
 // markOf reads the mark of a site: the zero one where nobody has followed it yet.
 func markOf(tx *store.Tx, siteID int64) (m mark, err error) {
-	err = tx.Row(`SELECT position, unsure_to FROM mail_marks WHERE site_id = $1`, []any{siteID}, &m.position, &m.unsureTo)
+	err = tx.QueryRow(`SELECT position, unsure_to FROM mail_marks WHERE site_id = $1`, []any{siteID}, &m.position, &m.unsureTo)
 	if errors.Is(err, store.ErrNotFound) {
 		return mark{}, nil
 	}

@@ -129,7 +129,7 @@ func (w *writer) toReader(v *view) {
 }
 
 func insertFile(tx *store.Tx, siteID int64, f File) (id int64, err error) {
-	err = tx.Row(`INSERT INTO mail_files (site_id, name, type, bytes) VALUES ($1, $2, $3, $4) RETURNING id`,
+	err = tx.QueryRow(`INSERT INTO mail_files (site_id, name, type, bytes) VALUES ($1, $2, $3, $4) RETURNING id`,
 		[]any{siteID, f.Name, f.Type, len(f.Content)}, &id)
 	for number, rest := 0, f.Content; err == nil && len(rest) > 0; number++ {
 		n := min(len(rest), pieceBytes)
@@ -142,11 +142,11 @@ func insertFile(tx *store.Tx, siteID int64, f File) (id int64, err error) {
 // fileOf reads the file of a mail.
 func fileOf(tx *store.Tx, siteID, id int64) (*File, error) {
 	f := &File{}
-	err := tx.Row(`SELECT name, type FROM mail_files WHERE site_id = $1 AND id = $2`, []any{siteID, id}, &f.Name, &f.Type)
+	err := tx.QueryRow(`SELECT name, type FROM mail_files WHERE site_id = $1 AND id = $2`, []any{siteID, id}, &f.Name, &f.Type)
 	if err != nil {
 		return nil, err
 	}
-	err = tx.Each(`SELECT body FROM mail_pieces WHERE site_id = $1 AND file_id = $2 ORDER BY number`, []any{siteID, id},
+	err = tx.Query(`SELECT body FROM mail_pieces WHERE site_id = $1 AND file_id = $2 ORDER BY number`, []any{siteID, id},
 		func(scan func(dest ...any) error) error {
 			var body []byte
 			err := scan(&body)

@@ -53,10 +53,10 @@ func TestAReportLeavesWithItsFile(t *testing.T) {
 		}
 		count := func() (files, pieces int) {
 			dbtest.Read(t, p.App.DB.Store, func(tx *store.Tx) error {
-				if err := tx.Row(`SELECT COUNT(*) FROM mail_files`, nil, &files); err != nil {
+				if err := tx.QueryRow(`SELECT COUNT(*) FROM mail_files`, nil, &files); err != nil {
 					return err
 				}
-				return tx.Row(`SELECT COUNT(*) FROM mail_pieces`, nil, &pieces)
+				return tx.QueryRow(`SELECT COUNT(*) FROM mail_pieces`, nil, &pieces)
 			})
 			return files, pieces
 		}

@@ -27,7 +27,7 @@ func scanOrder(scan func(dest ...any) error, more ...any) (o Order, err error) {
 
 // ordersOf reads the orders of a site with their recipients.
 func ordersOf(tx *store.Tx, siteID int64) (list []Order, err error) {
-	err = tx.Each(`SELECT `+orderColumns+orderTables+`WHERE o.site_id = $1 ORDER BY o.id LIMIT $2`, []any{siteID, MaxOrders},
+	err = tx.Query(`SELECT `+orderColumns+orderTables+`WHERE o.site_id = $1 ORDER BY o.id LIMIT $2`, []any{siteID, MaxOrders},
 		func(scan func(dest ...any) error) error {
 			o, err := scanOrder(scan)
 			list = append(list, o)
@@ -44,7 +44,7 @@ func ordersOf(tx *store.Tx, siteID int64) (list []Order, err error) {
 // orderOf reads an order. The error is store.ErrNotFound for one that is not there.
 func orderOf(tx *store.Tx, siteID, id int64) (Order, error) {
 	o, err := scanOrder(func(dest ...any) error {
-		return tx.Row(`SELECT `+orderColumns+orderTables+`WHERE o.site_id = $1 AND o.id = $2`, []any{siteID, id}, dest...)
+		return tx.QueryRow(`SELECT `+orderColumns+orderTables+`WHERE o.site_id = $1 AND o.id = $2`, []any{siteID, id}, dest...)
 	})
 	if err == nil {
 		err = readRecipients(tx, &o)
@@ -62,7 +62,7 @@ func lockOrder(tx *store.Tx, siteID, id int64) (Order, error) {
 
 func readRecipients(tx *store.Tx, o *Order) error {
 	o.Recipients = nil
-	return tx.Each(`SELECT u.username FROM standing_recipients r JOIN users u ON u.id = r.user_id
+	return tx.Query(`SELECT u.username FROM standing_recipients r JOIN users u ON u.id = r.user_id
 		WHERE r.site_id = $1 AND r.order_id = $2 ORDER BY u.username`, []any{o.SiteID, o.ID}, func(scan func(dest ...any) error) error {
 		var name string
 		err := scan(&name)
@@ -89,12 +89,12 @@ func setRecipients(tx *store.Tx, o Order, users []int64) error {
 }
 
 func countOrders(tx *store.Tx, siteID int64) (n int, err error) {
-	err = tx.Row(`SELECT COUNT(*) FROM standing_orders WHERE site_id = $1`, []any{siteID}, &n)
+	err = tx.QueryRow(`SELECT COUNT(*) FROM standing_orders WHERE site_id = $1`, []any{siteID}, &n)
 	return n, err
 }
 
 func insertOrder(tx *store.Tx, o Order) (Order, error) {
-	err := tx.Row(`INSERT INTO standing_orders (site_id, name, view, format, every, on_day, owner_id, state, reason, due_at, asked_at, tries,
+	err := tx.QueryRow(`INSERT INTO standing_orders (site_id, name, view, format, every, on_day, owner_id, state, reason, due_at, asked_at, tries,
 			retry_at, version, created_at, modified_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '', $9, NULL, 0, NULL, $10, $11, $11) RETURNING id`,
 		[]any{o.SiteID, o.Name, o.View, o.Format, o.Every, o.On, o.OwnerID, o.State, store.Micros(o.Due.Start()), o.Version,
@@ -136,7 +136,7 @@ type due struct {
 func dueOrder(tx *store.Tx) (d due, err error) {
 	var ahead int64
 	d.Order, err = scanOrder(func(dest ...any) error {
-		return tx.Row(`SELECT `+orderColumns+`, COALESCE(s.clock_ahead, 0), COALESCE(s.path, '')`+orderTables+`
+		return tx.QueryRow(`SELECT `+orderColumns+`, COALESCE(s.clock_ahead, 0), COALESCE(s.path, '')`+orderTables+`
 			LEFT JOIN sites s ON s.id = o.site_id
 			WHERE o.state = $1 AND (o.asked_at IS NOT NULL OR o.due_at <= $2 + COALESCE(s.clock_ahead, 0))
 				AND (o.retry_at IS NULL OR o.retry_at <= $2)
@@ -161,7 +161,7 @@ func insertRun(tx *store.Tx, o Order, r Run) (ok bool, err error) {
 
 // runsOf reads what became of the reports of an order, the last one first.
 func runsOf(tx *store.Tx, siteID, id int64) (list []Run, err error) {
-	err = tx.Each(`SELECT id, occasion, outcome, note, recipients, file, bytes, made_at FROM standing_runs
+	err = tx.Query(`SELECT id, occasion, outcome, note, recipients, file, bytes, made_at FROM standing_runs
 		WHERE site_id = $1 AND order_id = $2 ORDER BY id DESC LIMIT $3`, []any{siteID, id, MaxRuns}, func(scan func(dest ...any) error) error {
 		var r Run
 		var made int64
@@ -176,7 +176,7 @@ func runsOf(tx *store.Tx, siteID, id int64) (list []Run, err error) {
 // lastRun is when a report of an order was made last; zero: never.
 func lastRun(tx *store.Tx, o Order) (time.Time, error) {
 	var made int64
-	err := tx.Row(`SELECT made_at FROM standing_runs WHERE site_id = $1 AND order_id = $2 ORDER BY id DESC LIMIT 1`, []any{o.SiteID, o.ID}, &made)
+	err := tx.QueryRow(`SELECT made_at FROM standing_runs WHERE site_id = $1 AND order_id = $2 ORDER BY id DESC LIMIT 1`, []any{o.SiteID, o.ID}, &made)
 	if errors.Is(err, store.ErrNotFound) {
 		return time.Time{}, nil
 	}
@@ -187,7 +187,7 @@ func lastRun(tx *store.Tx, o Order) (time.Time, error) {
 // of today comes on its next day, and the history says so.
 func Restored(tx *store.Tx) error {
 	var list []due
-	err := tx.Each(`SELECT `+orderColumns+`, COALESCE(s.clock_ahead, 0)`+orderTables+`LEFT JOIN sites s ON s.id = o.site_id`, nil,
+	err := tx.Query(`SELECT `+orderColumns+`, COALESCE(s.clock_ahead, 0)`+orderTables+`LEFT JOIN sites s ON s.id = o.site_id`, nil,
 		func(scan func(dest ...any) error) error {
 			var ahead int64
 			o, err := scanOrder(scan, &ahead)

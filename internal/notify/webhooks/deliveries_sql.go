@@ -6,13 +6,12 @@ import (
 	"holdfast/internal/platform/events"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
-	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
 )
 
 // endpointsBehind lists endpoints for which the feed has more, in order of their sites: those behind an endpoint first.
 func endpointsBehind(tx *store.Tx, last endpointKey, limit int) (list []endpointKey, err error) {
-	err = tx.Each(`SELECT e.site_id, e.id FROM webhook_endpoints e LEFT JOIN event_heads h ON h.site_id = e.site_id
+	err = tx.Query(`SELECT e.site_id, e.id FROM webhook_endpoints e LEFT JOIN event_heads h ON h.site_id = e.site_id
 		WHERE e.state = 'enabled' AND (e.position < COALESCE(h.position, 0)
 			OR EXISTS (SELECT 1 FROM events v WHERE v.site_id = e.site_id AND v.position IS NULL))
 		ORDER BY CASE WHEN e.site_id > $1 OR e.site_id = $1 AND e.id > $2 THEN 0 ELSE 1 END, e.site_id, e.id LIMIT $3`,
@@ -27,7 +26,7 @@ func endpointsBehind(tx *store.Tx, last endpointKey, limit int) (list []endpoint
 
 // countWaiting counts what waits for an endpoint, up to maxWaiting.
 func countWaiting(tx *store.Tx, key endpointKey) (n int, err error) {
-	err = tx.Row(`SELECT COUNT(*) FROM (SELECT 1 FROM webhook_deliveries WHERE site_id = $1 AND endpoint_id = $2
+	err = tx.QueryRow(`SELECT COUNT(*) FROM (SELECT 1 FROM webhook_deliveries WHERE site_id = $1 AND endpoint_id = $2
 		AND state = 'waiting' LIMIT $3) w`, []any{key.site, key.id, maxWaiting}, &n)
 	return n, err
 }
@@ -55,7 +54,7 @@ func scanDelivery(scan func(dest ...any) error) (d Delivery, err error) {
 
 // dueEndpoints lists the endpoints for which something is due.
 func dueEndpoints(tx *store.Tx, limit int) (list []Endpoint, err error) {
-	err = tx.Each(`SELECT `+endpointColumns+` FROM webhook_endpoints e JOIN sites s ON s.id = e.site_id
+	err = tx.Query(`SELECT `+endpointColumns+` FROM webhook_endpoints e JOIN sites s ON s.id = e.site_id
 		WHERE e.state = 'enabled' AND e.retry_at <= $1 AND EXISTS (SELECT 1 FROM webhook_deliveries d
 			WHERE d.site_id = e.site_id AND d.endpoint_id = e.id AND d.state = 'waiting' AND d.next_at <= $1)
 		ORDER BY e.site_id, e.id LIMIT $2`, []any{store.Micros(sites.RealNow(tx)), limit}, func(scan func(dest ...any) error) error {
@@ -68,7 +67,7 @@ func dueEndpoints(tx *store.Tx, limit int) (list []Endpoint, err error) {
 
 // dueDeliveries reads what may be sent to an endpoint now. An event waits while an earlier one about the same object does.
 func dueDeliveries(tx *store.Tx, key endpointKey, limit int) (list []Delivery, err error) {
-	err = tx.Each(`SELECT `+deliveryColumns+` FROM webhook_deliveries d
+	err = tx.Query(`SELECT `+deliveryColumns+` FROM webhook_deliveries d
 		WHERE d.site_id = $1 AND d.endpoint_id = $2 AND d.state = 'waiting' AND d.next_at <= $3
 			AND NOT EXISTS (SELECT 1 FROM webhook_deliveries b WHERE b.site_id = d.site_id AND b.endpoint_id = d.endpoint_id
 				AND b.state = 'waiting' AND b.kind = d.kind AND b.object_id = d.object_id AND b.id < d.id)
@@ -113,12 +112,12 @@ func deliveries(tx *store.Tx, siteID, endpointID int64, f DeliveryFilter, page s
 	sqltext.In(&w, "d.state", f.States)
 	sqltext.In(&w, "d.event_id", f.Events)
 	sqltext.In(&w, "d.type", f.types)
-	return lists.Page(tx, "webhook_deliveries d", deliveryColumns, &w, page, map[string]string{"id": "d.id"}, nil, scanDelivery)
+	return store.ListPage(tx, "webhook_deliveries d", deliveryColumns, &w, page, map[string]string{"id": "d.id"}, nil, scanDelivery)
 }
 
 func delivery(tx *store.Tx, siteID, endpointID, id int64) (Delivery, error) {
 	return scanDelivery(func(dest ...any) error {
-		return tx.Row(`SELECT `+deliveryColumns+` FROM webhook_deliveries d WHERE d.site_id = $1 AND d.endpoint_id = $2 AND d.id = $3`,
+		return tx.QueryRow(`SELECT `+deliveryColumns+` FROM webhook_deliveries d WHERE d.site_id = $1 AND d.endpoint_id = $2 AND d.id = $3`,
 			[]any{siteID, endpointID, id}, dest...)
 	})
 }
@@ -128,13 +127,13 @@ const maxAttempts = 100
 
 // countTries counts the attempts of a delivery from an instant on, up to as many as there are pauses.
 func countTries(tx *store.Tx, d Delivery, since time.Time) (n int, err error) {
-	err = tx.Row(`SELECT COUNT(*) FROM (SELECT 1 FROM webhook_attempts WHERE site_id = $1 AND delivery_id = $2 AND at >= $3
+	err = tx.QueryRow(`SELECT COUNT(*) FROM (SELECT 1 FROM webhook_attempts WHERE site_id = $1 AND delivery_id = $2 AND at >= $3
 		LIMIT $4) a`, []any{d.SiteID, d.ID, microsOr0(since), len(pauses)}, &n)
 	return n, err
 }
 
 func attemptsOf(tx *store.Tx, siteID, deliveryID int64) (list []Attempt, err error) {
-	err = tx.Each(`SELECT id, at, took, status, answer, error FROM webhook_attempts WHERE site_id = $1 AND delivery_id = $2
+	err = tx.Query(`SELECT id, at, took, status, answer, error FROM webhook_attempts WHERE site_id = $1 AND delivery_id = $2
 		ORDER BY id LIMIT $3`, []any{siteID, deliveryID, maxAttempts}, func(scan func(dest ...any) error) error {
 		var a Attempt
 		var at, took int64

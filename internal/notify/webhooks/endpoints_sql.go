@@ -28,13 +28,13 @@ func Stored(tx *store.Tx, siteID, id int64) (Endpoint, error) { return endpoint(
 // endpoint reads an endpoint, or returns store.ErrNotFound.
 func endpoint(tx *store.Tx, siteID, id int64) (Endpoint, error) {
 	return scanEndpoint(func(dest ...any) error {
-		return tx.Row(`SELECT `+endpointColumns+` FROM webhook_endpoints e JOIN sites s ON s.id = e.site_id
+		return tx.QueryRow(`SELECT `+endpointColumns+` FROM webhook_endpoints e JOIN sites s ON s.id = e.site_id
 			WHERE e.site_id = $1 AND e.id = $2 AND e.state <> 'deleted'`, []any{siteID, id}, dest...)
 	})
 }
 
 func endpointsOf(tx *store.Tx, siteID int64) (list []Endpoint, err error) {
-	err = tx.Each(`SELECT `+endpointColumns+` FROM webhook_endpoints e JOIN sites s ON s.id = e.site_id
+	err = tx.Query(`SELECT `+endpointColumns+` FROM webhook_endpoints e JOIN sites s ON s.id = e.site_id
 		WHERE e.site_id = $1 AND e.state <> 'deleted' ORDER BY e.id`, []any{siteID}, func(scan func(dest ...any) error) error {
 		e, err := scanEndpoint(scan)
 		list = append(list, e)
@@ -44,12 +44,12 @@ func endpointsOf(tx *store.Tx, siteID int64) (list []Endpoint, err error) {
 }
 
 func countEndpoints(tx *store.Tx, siteID int64) (n int, err error) {
-	err = tx.Row(`SELECT COUNT(*) FROM webhook_endpoints WHERE site_id = $1 AND state <> 'deleted'`, []any{siteID}, &n)
+	err = tx.QueryRow(`SELECT COUNT(*) FROM webhook_endpoints WHERE site_id = $1 AND state <> 'deleted'`, []any{siteID}, &n)
 	return n, err
 }
 
 func isSandbox(tx *store.Tx, siteID int64) (sandbox bool, err error) {
-	err = tx.Row(`SELECT sandbox FROM sites WHERE id = $1`, []any{siteID}, &sandbox)
+	err = tx.QueryRow(`SELECT sandbox FROM sites WHERE id = $1`, []any{siteID}, &sandbox)
 	return sandbox, err
 }
 
@@ -69,7 +69,7 @@ func lockEndpoint(tx *store.Tx, siteID, id int64) (Endpoint, error) {
 func insertEndpoint(tx *store.Tx, e Endpoint) (Endpoint, error) {
 	e.Version, e.CreatedAt = 1, sites.RealNow(tx)
 	e.ModifiedAt = e.CreatedAt
-	err := tx.Row(`INSERT INTO webhook_endpoints (site_id, version, url, types, state, reason, position, failures, failing_since,
+	err := tx.QueryRow(`INSERT INTO webhook_endpoints (site_id, version, url, types, state, reason, position, failures, failing_since,
 			retry_at, slow, created_by, created_at, modified_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, 0, 0, 0, 0, $8, $9, $9) RETURNING id`,
 		[]any{e.SiteID, e.Version, e.URL, strings.Join(e.Types, " "), string(e.State), e.Reason, e.position, e.CreatedBy,

@@ -38,7 +38,7 @@ func (w *Webhooks) newSecret(tx *store.Tx, siteID, endpointID int64) (secret str
 		return "", err
 	}
 	var id int64
-	if err := tx.Row(`INSERT INTO webhook_secrets (site_id, endpoint_id, secret, made_at, ends_at) VALUES ($1, $2, '', $3, 0)
+	if err := tx.QueryRow(`INSERT INTO webhook_secrets (site_id, endpoint_id, secret, made_at, ends_at) VALUES ($1, $2, '', $3, 0)
 		RETURNING id`, []any{siteID, endpointID, store.Micros(sites.RealNow(tx))}, &id); err != nil {
 		return "", err
 	}
@@ -70,7 +70,7 @@ type sealedOne struct {
 
 // validSecrets reads the secrets of an endpoint that sign now, the newest first.
 func validSecrets(tx *store.Tx, siteID, endpointID int64) (list []sealedOne, err error) {
-	err = tx.Each(`SELECT id, secret FROM webhook_secrets WHERE site_id = $1 AND endpoint_id = $2
+	err = tx.Query(`SELECT id, secret FROM webhook_secrets WHERE site_id = $1 AND endpoint_id = $2
 			AND (ends_at = 0 OR ends_at > $3) ORDER BY id DESC LIMIT 2`,
 		[]any{siteID, endpointID, store.Micros(sites.RealNow(tx))}, func(scan func(dest ...any) error) error {
 			var s sealedOne

@@ -311,7 +311,7 @@ func (w *world) rows() (counts []string) {
 		counts = nil
 		for _, table := range []string{"webhook_endpoints", "webhook_secrets", "webhook_deliveries", "webhook_attempts"} {
 			var n string
-			if err := tx.Row(`SELECT CAST(COUNT(*) AS TEXT) FROM `+table, nil, &n); err != nil {
+			if err := tx.QueryRow(`SELECT CAST(COUNT(*) AS TEXT) FROM `+table, nil, &n); err != nil {
 				return err
 			}
 			counts = append(counts, n)

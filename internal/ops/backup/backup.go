@@ -130,7 +130,7 @@ func digestOf(tx *store.Tx, t catalog.Table, each func(line []byte) error) (Tabl
 }
 
 func chains(tx *store.Tx) (list []Chain, err error) {
-	err = tx.Each(`SELECT site_id, id, hash FROM audit_heads ORDER BY site_id`, nil, func(scan func(dest ...any) error) error {
+	err = tx.Query(`SELECT site_id, id, hash FROM audit_heads ORDER BY site_id`, nil, func(scan func(dest ...any) error) error {
 		var h Chain
 		err := scan(&h.SiteID, &h.LastID, &h.Hash)
 		list = append(list, h)

@@ -151,12 +151,12 @@ func TestWhatWasAnsweredIsInTheBackup(t *testing.T) {
 		dbtest.Read(t, db, func(tx *store.Tx) error {
 			for _, id := range answered[:before] {
 				var net int64
-				if err := tx.Row(`SELECT net FROM bookings WHERE id = $1`, []any{id}, &net); err != nil || net != 500 {
+				if err := tx.QueryRow(`SELECT net FROM bookings WHERE id = $1`, []any{id}, &net); err != nil || net != 500 {
 					t.Errorf("booking %d was answered before the backup: paid %d, %v", id, net, err)
 				}
 			}
 			var bookings, sums int64
-			err := tx.Row(`SELECT (SELECT SUM(net) FROM bookings), (SELECT SUM(total) FROM payments)`, nil, &bookings, &sums)
+			err := tx.QueryRow(`SELECT (SELECT SUM(net) FROM bookings), (SELECT SUM(total) FROM payments)`, nil, &bookings, &sums)
 			if err != nil || bookings != sums {
 				t.Errorf("the bookings say %d, the payments %d: %v", bookings, sums, err)
 			}
@@ -425,7 +425,7 @@ func TestWhatOnlyCountedForADeadProcessIsForgotten(t *testing.T) {
 		}
 		dbtest.Read(t, house.App.DB.Store, func(tx *store.Tx) error {
 			var keys string
-			err := tx.Row(`SELECT MIN(key) FROM idempotency_keys HAVING COUNT(*) = 1`, nil, &keys)
+			err := tx.QueryRow(`SELECT MIN(key) FROM idempotency_keys HAVING COUNT(*) = 1`, nil, &keys)
 			if err != nil || keys != "key 1" {
 				t.Errorf("the keys are %q: %v", keys, err)
 			}

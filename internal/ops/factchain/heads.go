@@ -29,7 +29,7 @@ type Head struct {
 func Heads(tx *store.Tx, siteID int64, path string) ([]Head, error) {
 	at := sites.RealNow(tx)
 	facts := Head{Site: path, Chain: ChainFacts, At: at}
-	err := tx.Row(`SELECT number, hash FROM fact_heads WHERE site_id = $1`, []any{siteID}, &facts.Count, &facts.Hash)
+	err := tx.QueryRow(`SELECT number, hash FROM fact_heads WHERE site_id = $1`, []any{siteID}, &facts.Count, &facts.Hash)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func HashAt(tx *store.Tx, siteID int64, chain string, count int64) (hash string,
 	if chain == ChainAudit {
 		query = `SELECT hash FROM audit_records WHERE site_id = $1 AND id = $2`
 	}
-	err = tx.Row(query, []any{siteID, count}, &hash)
+	err = tx.QueryRow(query, []any{siteID, count}, &hash)
 	if errors.Is(err, store.ErrNotFound) {
 		return "", nil
 	}
@@ -56,7 +56,7 @@ func PlaceOf(tx *store.Tx, siteID int64, hash string) (chain string, count int64
 		ChainFacts: `SELECT number FROM fact_seals WHERE site_id = $1 AND hash = $2`,
 		ChainAudit: `SELECT id FROM audit_records WHERE site_id = $1 AND hash = $2`,
 	} {
-		err := tx.Row(query, []any{siteID, hash}, &count)
+		err := tx.QueryRow(query, []any{siteID, hash}, &count)
 		if err == nil || !errors.Is(err, store.ErrNotFound) {
 			return chain, count, err == nil, err
 		}

@@ -201,7 +201,7 @@ func DigestRows(
 ) (rows int64, sum string, err error) {
 	all := sha256.New()
 	query, own, joined := f.query()
-	err = tx.Each(query, []any{siteID, after, upTo}, func(scan func(dest ...any) error) error {
+	err = tx.Query(query, []any{siteID, after, upTo}, func(scan func(dest ...any) error) error {
 		var r Row
 		values := make([]any, own+joined)
 		dest := []any{&r.ID, &r.Stored}

@@ -42,7 +42,7 @@ func readMarks(tx *store.Tx, siteID int64) ([]mark, error) {
 		parts = append(parts, `SELECT '`+f.Table+`' AS name, MAX(id) AS last FROM `+f.Table+` WHERE site_id = $1`)
 	}
 	var list []mark
-	err := tx.Each(`SELECT t.name, COALESCE(t.last, 0), COALESCE(m.sealed_to, 0), COALESCE(m.seen_to, 0), COALESCE(m.seen_at, 0)
+	err := tx.Query(`SELECT t.name, COALESCE(t.last, 0), COALESCE(m.sealed_to, 0), COALESCE(m.seen_to, 0), COALESCE(m.seen_at, 0)
 		FROM (`+strings.Join(parts, " UNION ALL ")+`) AS t
 		LEFT JOIN fact_marks m ON m.site_id = $1 AND m.name = t.name`, []any{siteID},
 		func(scan func(dest ...any) error) error {
@@ -83,7 +83,7 @@ func appendSeal(tx *store.Tx, m mark, s Seal) error {
 	if err != nil {
 		return err
 	}
-	err = tx.Row(`UPDATE fact_heads SET number = number + 1, sealed_at = $2 WHERE site_id = $1 RETURNING number, hash`,
+	err = tx.QueryRow(`UPDATE fact_heads SET number = number + 1, sealed_at = $2 WHERE site_id = $1 RETURNING number, hash`,
 		[]any{m.siteID, store.Micros(tx.Now)}, &s.Number, &s.PreviousHash)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ const sealColumns = `site_id, number, name, after_id, up_to, counted, digest, se
 
 // After reads the seals of a site with numbers greater than after, in order, at most limit of them.
 func After(tx *store.Tx, siteID, after int64, limit int) (list []Seal, err error) {
-	err = tx.Each(`SELECT `+sealColumns+` FROM fact_seals WHERE site_id = $1 AND number > $2 ORDER BY number LIMIT $3`,
+	err = tx.Query(`SELECT `+sealColumns+` FROM fact_seals WHERE site_id = $1 AND number > $2 ORDER BY number LIMIT $3`,
 		[]any{siteID, after, limit}, func(scan func(dest ...any) error) error {
 			var s Seal
 			var at int64
@@ -119,7 +119,7 @@ func After(tx *store.Tx, siteID, after int64, limit int) (list []Seal, err error
 
 // SealedTo reads up to which id the rows of a table of a site are sealed.
 func SealedTo(tx *store.Tx, siteID int64, table string) (id int64, err error) {
-	err = tx.Row(`SELECT sealed_to FROM fact_marks WHERE site_id = $1 AND name = $2`, []any{siteID, table}, &id)
+	err = tx.QueryRow(`SELECT sealed_to FROM fact_marks WHERE site_id = $1 AND name = $2`, []any{siteID, table}, &id)
 	if errors.Is(err, store.ErrNotFound) {
 		return 0, nil
 	}

@@ -259,7 +259,7 @@ const mostWaiting = 100_000
 func (b *limitBook) read(l *look) error {
 	var known int64
 	var walked sql.NullInt64
-	err := l.tx.Row(`SELECT day, known_at, recognition, walked_to FROM limit_books WHERE site_id = $1`, []any{l.site.ID},
+	err := l.tx.QueryRow(`SELECT day, known_at, recognition, walked_to FROM limit_books WHERE site_id = $1`, []any{l.site.ID},
 		&b.day, &known, &b.by, &walked)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -268,7 +268,7 @@ func (b *limitBook) read(l *look) error {
 	if err != nil {
 		return err
 	}
-	err = l.tx.Each(`SELECT transaction_id, allocation_id FROM limit_changes WHERE site_id = $1 ORDER BY id LIMIT $2`,
+	err = l.tx.Query(`SELECT transaction_id, allocation_id FROM limit_changes WHERE site_id = $1 ORDER BY id LIMIT $2`,
 		[]any{l.site.ID, mostWaiting}, func(scan func(dest ...any) error) error {
 			var w waiting
 			err := scan(&w.transaction, &w.allocation)

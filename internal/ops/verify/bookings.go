@@ -191,7 +191,7 @@ func bookingOutstanding(l *look, at place, b *booked) error {
 func (l *look) readBookings(first, last int64) ([]*booked, error) {
 	var list []*booked
 	byID, args := map[int64]*booked{}, []any{l.site.ID, first, last}
-	err := l.tx.Each(`SELECT `+bookings.BookingColumns+`, b.status, b.outstanding, b.digest, b.suppliers FROM bookings b
+	err := l.tx.Query(`SELECT `+bookings.BookingColumns+`, b.status, b.outstanding, b.digest, b.suppliers FROM bookings b
 		WHERE b.site_id = $1 AND b.id BETWEEN $2 AND $3 ORDER BY b.id`, args, func(scan func(dest ...any) error) error {
 		b := &booked{premium: map[int64][]protection.PremiumLine{}, lines: map[int64]limitLine{}, ends: map[int64]storedEnd{}}
 		var err error
@@ -215,7 +215,7 @@ func (l *look) readBookings(first, last int64) ([]*booked, error) {
 }
 
 func (l *look) readPartsOfBookings(byID map[int64]*booked, args []any) error {
-	return l.tx.Each(`SELECT `+partColumns+` FROM `+partSource+`
+	return l.tx.Query(`SELECT `+partColumns+` FROM `+partSource+`
 		WHERE p.site_id = $1 AND p.booking_id BETWEEN $2 AND $3`, args, func(scan func(dest ...any) error) error {
 		p, err := scanPart(scan)
 		if b := byID[p.BookingID]; b != nil {
@@ -226,7 +226,7 @@ func (l *look) readPartsOfBookings(byID map[int64]*booked, args []any) error {
 }
 
 func (l *look) readTotals(byID map[int64]*booked, args []any) error {
-	return l.tx.Each(`SELECT booking_id, changed_at, total FROM booking_totals
+	return l.tx.Query(`SELECT booking_id, changed_at, total FROM booking_totals
 		WHERE site_id = $1 AND booking_id BETWEEN $2 AND $3 ORDER BY id`, args, func(scan func(dest ...any) error) error {
 		var id, changed int64
 		var c exposure.TotalChange
@@ -240,7 +240,7 @@ func (l *look) readTotals(byID map[int64]*booked, args []any) error {
 }
 
 func (l *look) readSuppliers(byID map[int64]*booked, args []any) error {
-	return l.tx.Each(`SELECT booking_id, supplier_id FROM booking_suppliers
+	return l.tx.Query(`SELECT booking_id, supplier_id FROM booking_suppliers
 		WHERE site_id = $1 AND booking_id BETWEEN $2 AND $3`, args, func(scan func(dest ...any) error) error {
 		var id, supplier int64
 		err := scan(&id, &supplier)
@@ -274,7 +274,7 @@ func (l *look) readHistories(byID map[int64]*booked, args []any) error {
 }
 
 func (l *look) readLimitLines(byID map[int64]*booked, args []any) error {
-	return l.tx.Each(`SELECT a.booking_id, l.allocation_id, l.channel_id, l.currency, l.amount, l.due_day
+	return l.tx.Query(`SELECT a.booking_id, l.allocation_id, l.channel_id, l.currency, l.amount, l.due_day
 		FROM allocations a JOIN limit_lines l ON l.site_id = a.site_id AND l.allocation_id = a.id
 		WHERE a.site_id = $1 AND a.booking_id BETWEEN $2 AND $3`, args, func(scan func(dest ...any) error) error {
 		var booking, id int64

@@ -55,7 +55,7 @@ func each[T any](l *look, list []check[T], table string, id int64, item T) error
 // begin reads what several checks need.
 func (l *look) begin() error {
 	l.starts = map[string]int64{}
-	err := l.tx.Each(`SELECT name, up_to FROM fact_starts`, nil, func(scan func(dest ...any) error) error {
+	err := l.tx.Query(`SELECT name, up_to FROM fact_starts`, nil, func(scan func(dest ...any) error) error {
 		var name string
 		var id int64
 		err := scan(&name, &id)
@@ -75,7 +75,7 @@ const perPage = 250
 func (l *look) pages(table string, each func(first, last int64) error) error {
 	for after := int64(0); ; {
 		var first, last, n int64
-		err := l.tx.Row(`SELECT COALESCE(MIN(id), 0), COALESCE(MAX(id), 0), COUNT(*) FROM (SELECT id FROM `+table+`
+		err := l.tx.QueryRow(`SELECT COALESCE(MIN(id), 0), COALESCE(MAX(id), 0), COUNT(*) FROM (SELECT id FROM `+table+`
 			WHERE site_id = $1 AND id > $2 ORDER BY id LIMIT $3) AS page`, []any{l.site.ID, after, perPage}, &first, &last, &n)
 		if err != nil || n == 0 {
 			return err

@@ -95,7 +95,7 @@ func siteOf(t *testing.T, w *apptest.World, path string) (site merchant.Site) {
 	t.Helper()
 	err := w.App.DB.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
 		site.Path = path
-		return tx.Row(`SELECT id FROM sites WHERE path = $1`, []any{path}, &site.ID)
+		return tx.QueryRow(`SELECT id FROM sites WHERE path = $1`, []any{path}, &site.ID)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ func allocationEnds(l *look, at place, a *allocated) error {
 }
 
 func (l *look) readEnds(byID map[int64]*booked, args []any) error {
-	return l.tx.Each(`SELECT booking_id, id, ends_after, ended, closed FROM allocations
+	return l.tx.Query(`SELECT booking_id, id, ends_after, ended, closed FROM allocations
 		WHERE site_id = $1 AND booking_id BETWEEN $2 AND $3`, args, func(scan func(dest ...any) error) error {
 		var booking, id int64
 		var end storedEnd

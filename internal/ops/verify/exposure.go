@@ -91,7 +91,7 @@ func storedExposure(l *look) error {
 	cubes := map[cubeCell]*sums{}
 	at := place{check: "exposure buckets", table: "exposure_buckets"}
 	line := l.line(at.check)
-	err := l.tx.Each(`SELECT id, first_day, final_day, last_day, counted, deltas, known, final_known FROM exposure_buckets WHERE site_id = $1`,
+	err := l.tx.Query(`SELECT id, first_day, final_day, last_day, counted, deltas, known, final_known FROM exposure_buckets WHERE site_id = $1`,
 		[]any{l.site.ID}, func(scan func(dest ...any) error) error {
 			var id, counted int64
 			var p ledger.Pack
@@ -108,7 +108,7 @@ func storedExposure(l *look) error {
 	if err != nil {
 		return err
 	}
-	err = l.tx.Each(`SELECT day, channel_id, currency, scheme, country, suppliers, standing, valued_in, start_day, end_day,
+	err = l.tx.Query(`SELECT day, channel_id, currency, scheme, country, suppliers, standing, valued_in, start_day, end_day,
 			last_day, counted, amount, locked FROM exposure_deltas WHERE site_id = $1`, []any{l.site.ID},
 		func(scan func(dest ...any) error) error {
 			var d exposure.Delta
@@ -199,7 +199,7 @@ func (l *look) cubes(should map[cubeCell]*sums) error {
 	at := place{check: "exposure cubes", table: "exposure_cells"}
 	line := l.line(at.check)
 	cells, ids := map[int64]cubeCell{}, map[cubeCell]int64{}
-	err := l.tx.Each(`SELECT id, view, first_key, second_key, currency, standing, valued_in FROM exposure_cells
+	err := l.tx.Query(`SELECT id, view, first_key, second_key, currency, standing, valued_in FROM exposure_cells
 		WHERE site_id = $1`, []any{l.site.ID}, func(scan func(dest ...any) error) error {
 		var id int64
 		var view string
@@ -217,7 +217,7 @@ func (l *look) cubes(should map[cubeCell]*sums) error {
 		return err
 	}
 	stored := map[cubeCell]*sums{}
-	err = l.tx.Each(`SELECT view, block, cell, counted, amount, by_end, by_start, locked, locked_end, locked_start, days
+	err = l.tx.Query(`SELECT view, block, cell, counted, amount, by_end, by_start, locked, locked_end, locked_start, days
 		FROM exposure_blocks WHERE site_id = $1`, []any{l.site.ID}, func(scan func(dest ...any) error) error {
 		var view string
 		var block, cell int64
@@ -278,7 +278,7 @@ func limitUses(l *look) error {
 	at := place{check: "limit uses", table: "limit_uses"}
 	line := l.line(at.check)
 	should, stored := map[use]int64{}, map[use]int64{}
-	err := l.tx.Each(allLimitLines, []any{l.site.ID}, func(scan func(dest ...any) error) error {
+	err := l.tx.Query(allLimitLines, []any{l.site.ID}, func(scan func(dest ...any) error) error {
 		u := use{scope: protection.LimitChannel}
 		var amount int64
 		err := scan(&u.object, &u.currency, &amount)
@@ -290,7 +290,7 @@ func limitUses(l *look) error {
 	if err != nil {
 		return err
 	}
-	err = l.tx.Each(`SELECT scope, object_id, currency, amount FROM limit_uses
+	err = l.tx.Query(`SELECT scope, object_id, currency, amount FROM limit_uses
 		WHERE site_id = $1 AND scope IN ('channel', 'site')`, []any{l.site.ID}, func(scan func(dest ...any) error) error {
 		var u use
 		var amount int64

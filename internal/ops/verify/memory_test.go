@@ -15,7 +15,7 @@ func TestWholeTablesAreStreamed(t *testing.T) {
 	db := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
 	err := db.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
 		for _, query := range verify.WholeTables {
-			err := tx.Each(`EXPLAIN QUERY PLAN `+query, []any{1}, func(scan func(dest ...any) error) error {
+			err := tx.Query(`EXPLAIN QUERY PLAN `+query, []any{1}, func(scan func(dest ...any) error) error {
 				var id, parent, unused int64
 				var detail string
 				err := scan(&id, &parent, &unused, &detail)

@@ -17,7 +17,7 @@ import (
 func channelProtection(l *look) error {
 	at := place{check: "channel protection", table: "channel_protection of channel"}
 	line := l.line(at.check)
-	return l.tx.Each(`SELECT c.id, c.account_mode, c.account_type, c.was_test, c.locked,
+	return l.tx.Query(`SELECT c.id, c.account_mode, c.account_type, c.was_test, c.locked,
 			(SELECT p.protected FROM channel_protection p WHERE p.site_id = c.site_id AND p.channel_id = c.id
 				ORDER BY p.id DESC LIMIT 1)
 		FROM channels c WHERE c.site_id = $1 ORDER BY c.id`, []any{l.site.ID}, func(scan func(dest ...any) error) error {
@@ -43,7 +43,7 @@ func inTime(l *look) error {
 	at := place{check: "payments in time", table: "gateway_charges of transaction"}
 	line := l.line(at.check)
 	now := sites.RealNow(l.tx)
-	return l.tx.Each(`SELECT p.transaction_id, p.state, p.asked_for_at, p.ask_at FROM gateway_charges p
+	return l.tx.Query(`SELECT p.transaction_id, p.state, p.asked_for_at, p.ask_at FROM gateway_charges p
 		WHERE p.site_id = $1 AND p.state IN ('called', 'challenged', 'unknown') ORDER BY p.transaction_id`, []any{l.site.ID},
 		func(scan func(dest ...any) error) error {
 			var state payment.ChargeState
@@ -67,7 +67,7 @@ func inTime(l *look) error {
 func proposals(l *look) error {
 	at := place{check: "proposals", table: "proposals"}
 	line := l.line(at.check)
-	return l.tx.Each(`SELECT id, state, alone, proposed_by_id, decided_by_id, decided_by, decided_at, result FROM proposals
+	return l.tx.Query(`SELECT id, state, alone, proposed_by_id, decided_by_id, decided_by, decided_at, result FROM proposals
 		WHERE site_id = $1 ORDER BY id`, []any{l.site.ID}, func(scan func(dest ...any) error) error {
 		var p proposal.Proposal
 		var decided sql.NullInt64
@@ -97,7 +97,7 @@ func proposals(l *look) error {
 func idempotencyKeys(l *look) error {
 	at := place{check: "idempotency keys", table: "idempotency_keys"}
 	line := l.line(at.check)
-	return l.tx.Each(`SELECT k.key, k.object_id, k.proposal_id, p.id FROM idempotency_keys k
+	return l.tx.Query(`SELECT k.key, k.object_id, k.proposal_id, p.id FROM idempotency_keys k
 			LEFT JOIN proposals p ON p.site_id = k.site_id AND p.id = k.proposal_id
 		WHERE k.site_id = $1`, []any{l.site.ID}, func(scan func(dest ...any) error) error {
 		var key string
@@ -118,7 +118,7 @@ func idempotencyKeys(l *look) error {
 func ratesOnFile(l *look) error {
 	at := place{check: "rates on file", table: "fixings"}
 	line := l.line(at.check)
-	return l.tx.Each(`SELECT id, currency, rate FROM fixings WHERE site_id = $1`, []any{l.site.ID},
+	return l.tx.Query(`SELECT id, currency, rate FROM fixings WHERE site_id = $1`, []any{l.site.ID},
 		func(scan func(dest ...any) error) error {
 			var currency, rate string
 			err := scan(&at.id, &currency, &rate)

@@ -99,7 +99,7 @@ func references(l *look) error {
 		if !counted[r.table] && l.site.ID != 0 {
 			counted[r.table] = true
 			var n int64
-			if err := l.tx.Row(`SELECT COUNT(*) FROM `+r.table+` WHERE site_id = $1`, []any{l.site.ID}, &n); err != nil {
+			if err := l.tx.QueryRow(`SELECT COUNT(*) FROM `+r.table+` WHERE site_id = $1`, []any{l.site.ID}, &n); err != nil {
 				return err
 			}
 			line.Rows += n
@@ -134,7 +134,7 @@ func (l *look) reference(r reference) error {
 	query += `c.` + r.column + ` IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ` + r.parent + ` p WHERE ` + parent + `)`
 	at := place{check: "references", table: r.table}
 	should := "the " + strings.TrimSuffix(r.column, "_id") + " of a row in " + r.parent + " of the same site"
-	return l.tx.Each(query, args, func(scan func(dest ...any) error) error {
+	return l.tx.Query(query, args, func(scan func(dest ...any) error) error {
 		var named int64
 		err := scan(&at.id, &named)
 		l.wrong(at, r.column, named, should)

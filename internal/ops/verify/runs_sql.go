@@ -20,13 +20,13 @@ func scanRun(scan func(dest ...any) error, more ...any) (r AskedRun, err error) 
 // openRun reads the run that is asked for or runs.
 func openRun(tx *store.Tx) (AskedRun, error) {
 	return scanRun(func(dest ...any) error {
-		return tx.Row(`SELECT `+runColumns+` FROM verify_runs WHERE site_id = 0 AND state IN ($1, $2) ORDER BY id LIMIT 1`,
+		return tx.QueryRow(`SELECT `+runColumns+` FROM verify_runs WHERE site_id = 0 AND state IN ($1, $2) ORDER BY id LIMIT 1`,
 			[]any{RunAsked, Running}, dest...)
 	})
 }
 
 func insertRun(tx *store.Tx, r AskedRun) (id int64, err error) {
-	err = tx.Row(`INSERT INTO verify_runs (site_id, state, asked_by, asked_at, tries, progress, findings, result, problem)
+	err = tx.QueryRow(`INSERT INTO verify_runs (site_id, state, asked_by, asked_at, tries, progress, findings, result, problem)
 		VALUES (0, $1, $2, $3, 0, '', 0, '', '') RETURNING id`, []any{r.State, r.AskedBy, store.Micros(r.AskedAt)}, &id)
 	if err != nil {
 		return 0, err
@@ -40,7 +40,7 @@ func insertRun(tx *store.Tx, r AskedRun) (id int64, err error) {
 func claimRun(tx *store.Tx) (AskedRun, error) {
 	now := store.Micros(tx.Now)
 	return scanRun(func(dest ...any) error {
-		return tx.Row(`UPDATE verify_runs SET state = $1, began_at = $2, beat_at = $2, tries = tries + 1, progress = ''
+		return tx.QueryRow(`UPDATE verify_runs SET state = $1, began_at = $2, beat_at = $2, tries = tries + 1, progress = ''
 			WHERE site_id = 0 AND (state = $3 OR state = $1 AND beat_at <= $4) RETURNING `+runColumns,
 			[]any{Running, now, RunAsked, store.Micros(tx.Now.Add(-lostAfter))}, dest...)
 	})
@@ -77,7 +77,7 @@ func stopRun(tx *store.Tx, id int64) (ok bool, err error) {
 }
 
 func runsOf(tx *store.Tx) (list []AskedRun, err error) {
-	err = tx.Each(`SELECT `+runColumns+` FROM verify_runs WHERE site_id = 0 ORDER BY id DESC LIMIT $1`, []any{keptRuns},
+	err = tx.Query(`SELECT `+runColumns+` FROM verify_runs WHERE site_id = 0 ORDER BY id DESC LIMIT $1`, []any{keptRuns},
 		func(scan func(dest ...any) error) error {
 			r, err := scanRun(scan)
 			list = append(list, r)
@@ -89,7 +89,7 @@ func runsOf(tx *store.Tx) (list []AskedRun, err error) {
 func runOf(tx *store.Tx, id int64) (r AskedRun, err error) {
 	var result string
 	r, err = scanRun(func(dest ...any) error {
-		return tx.Row(`SELECT `+runColumns+`, result FROM verify_runs WHERE site_id = 0 AND id = $1`, []any{id}, dest...)
+		return tx.QueryRow(`SELECT `+runColumns+`, result FROM verify_runs WHERE site_id = 0 AND id = $1`, []any{id}, dest...)
 	}, &result)
 	if err == nil && result != "" {
 		err = json.Unmarshal([]byte(result), &r.Result)

@@ -58,7 +58,7 @@ func statementsOf(l *look) error {
 		}
 	}
 	numbered := int64(0)
-	err := l.tx.Row(`SELECT COALESCE(MAX(last), 0) FROM statement_numbers WHERE site_id = $1`, []any{l.site.ID}, &numbered)
+	err := l.tx.QueryRow(`SELECT COALESCE(MAX(last), 0) FROM statement_numbers WHERE site_id = $1`, []any{l.site.ID}, &numbered)
 	if numbered != last {
 		l.wrong(place{at.check, "statement_numbers", l.site.ID}, "last", numbered, last)
 	}
@@ -92,7 +92,7 @@ func (l *look) statement(at place, s protection.Statement, before issued) error 
 	if charges.Minimum, err = l.minimum(s, policy); err != nil {
 		return err
 	}
-	err = l.tx.Row(`SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) FROM statement_payments WHERE site_id = $1
+	err = l.tx.QueryRow(`SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) FROM statement_payments WHERE site_id = $1
 		AND channel_id = $2 AND currency = $3 AND recorded_at >= $4 AND recorded_at < $5`,
 		[]any{l.site.ID, s.ChannelID, s.Currency, store.Micros(s.From), store.Micros(s.Until)}, &charges.Payments)
 	if err != nil {
@@ -148,7 +148,7 @@ func (l *look) onStatements(accounts map[account]*issued) error {
 	at := place{check: "premium on statements", table: "premium_lines of channel"}
 	line := l.line(at.check)
 	should := map[account]int64{}
-	err := l.tx.Each(allStatedLines, []any{l.site.ID}, func(scan func(dest ...any) error) error {
+	err := l.tx.Query(allStatedLines, []any{l.site.ID}, func(scan func(dest ...any) error) error {
 		var a account
 		err := scan(&a.channel, &a.currency)
 		should[a]++
@@ -173,7 +173,7 @@ func (l *look) onStatements(accounts map[account]*issued) error {
 func statementPayments(l *look) error {
 	at := place{check: "statement payments", table: "statement_payments"}
 	line := l.line(at.check)
-	return l.tx.Each(`SELECT p.id, p.channel_id, p.currency, s.channel_id, s.currency FROM statement_payments p
+	return l.tx.Query(`SELECT p.id, p.channel_id, p.currency, s.channel_id, s.currency FROM statement_payments p
 			JOIN statements s ON s.site_id = p.site_id AND s.id = p.statement_id
 		WHERE p.site_id = $1 ORDER BY p.id`, []any{l.site.ID}, func(scan func(dest ...any) error) error {
 		var has, should account

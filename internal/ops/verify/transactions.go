@@ -265,7 +265,7 @@ func eventsOf(l *look, at place, t *paid) error {
 func (l *look) readTransactions(first, last int64) ([]*paid, error) {
 	var list []*paid
 	byID, args := map[int64]*paid{}, []any{l.site.ID, first, last}
-	err := l.tx.Each(`SELECT t.id, t.channel_id, t.type, t.status, t.currencies, t.total, t.remaining, t.base_currency,
+	err := l.tx.Query(`SELECT t.id, t.channel_id, t.type, t.status, t.currencies, t.total, t.remaining, t.base_currency,
 			t.base_total, t.forex_rate, t.linked_id, t.simulated, t.effective_at, o.channel_id, o.type, o.currencies
 		FROM transactions t LEFT JOIN transactions o ON o.site_id = t.site_id AND o.id = t.linked_id
 		WHERE t.site_id = $1 AND t.id BETWEEN $2 AND $3 ORDER BY t.id`, args, func(scan func(dest ...any) error) error {
@@ -296,7 +296,7 @@ func (l *look) readTransactions(first, last int64) ([]*paid, error) {
 
 // readParts reads the payments of transactions, and what adjustments have taken of them.
 func (l *look) readParts(byID map[int64]*paid, args []any) error {
-	err := l.tx.Each(`SELECT `+partColumns+` FROM `+partSource+`
+	err := l.tx.Query(`SELECT `+partColumns+` FROM `+partSource+`
 		WHERE p.site_id = $1 AND p.transaction_id BETWEEN $2 AND $3 ORDER BY p.id`, args,
 		func(scan func(dest ...any) error) error {
 			p, err := scanPart(scan)
@@ -308,7 +308,7 @@ func (l *look) readParts(byID map[int64]*paid, args []any) error {
 	if err != nil {
 		return err
 	}
-	return l.tx.Each(`SELECT p.linked_id, o.transaction_id, t.type, t.status, p.total FROM payments o
+	return l.tx.Query(`SELECT p.linked_id, o.transaction_id, t.type, t.status, p.total FROM payments o
 			JOIN payments p ON p.site_id = o.site_id AND p.linked_id = o.id
 			JOIN transactions t ON t.site_id = p.site_id AND t.id = p.transaction_id
 		WHERE o.site_id = $1 AND o.transaction_id BETWEEN $2 AND $3`, args, func(scan func(dest ...any) error) error {
@@ -334,7 +334,7 @@ func (l *look) readParts(byID map[int64]*paid, args []any) error {
 
 // readAdjustments reads the transactions that adjust others, and what processors were asked.
 func (l *look) readAdjustments(byID map[int64]*paid, args []any) error {
-	err := l.tx.Each(`SELECT linked_id, type, status, total FROM transactions
+	err := l.tx.Query(`SELECT linked_id, type, status, total FROM transactions
 		WHERE site_id = $1 AND linked_id BETWEEN $2 AND $3`, args, func(scan func(dest ...any) error) error {
 		var id int64
 		var a adjustment
@@ -347,7 +347,7 @@ func (l *look) readAdjustments(byID map[int64]*paid, args []any) error {
 	if err != nil {
 		return err
 	}
-	return l.tx.Each(`SELECT transaction_id, state FROM gateway_charges WHERE site_id = $1 AND transaction_id BETWEEN $2 AND $3`,
+	return l.tx.Query(`SELECT transaction_id, state FROM gateway_charges WHERE site_id = $1 AND transaction_id BETWEEN $2 AND $3`,
 		args, func(scan func(dest ...any) error) error {
 			var c payment.GatewayCharge
 			err := scan(&c.TransactionID, &c.State)
@@ -360,7 +360,7 @@ func (l *look) readAdjustments(byID map[int64]*paid, args []any) error {
 
 // readFollowing reads the allocations and events that follow from transactions.
 func (l *look) readFollowing(byID map[int64]*paid, args []any) error {
-	err := l.tx.Each(`SELECT transaction_id, id, channel_id, booking_id, currency, amount, effective_at, simulated
+	err := l.tx.Query(`SELECT transaction_id, id, channel_id, booking_id, currency, amount, effective_at, simulated
 		FROM allocations WHERE site_id = $1 AND transaction_id BETWEEN $2 AND $3`, args,
 		func(scan func(dest ...any) error) error {
 			var id, effective int64
@@ -375,7 +375,7 @@ func (l *look) readFollowing(byID map[int64]*paid, args []any) error {
 	if err != nil {
 		return err
 	}
-	return l.tx.Each(`SELECT transaction_id, id, allocation_id, kind, amount FROM allocation_events
+	return l.tx.Query(`SELECT transaction_id, id, allocation_id, kind, amount FROM allocation_events
 		WHERE site_id = $1 AND transaction_id BETWEEN $2 AND $3`, args, func(scan func(dest ...any) error) error {
 		var id int64
 		var e event

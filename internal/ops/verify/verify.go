@@ -114,7 +114,7 @@ func (v *Verify) sitesOf(ctx context.Context, actor access.Actor, q Query) ([]me
 	list := []merchant.Site{{}}
 	err := v.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
 		list = list[:1]
-		return tx.Each(`SELECT id, path, sandbox, clock_ahead FROM sites ORDER BY id`, nil,
+		return tx.Query(`SELECT id, path, sandbox, clock_ahead FROM sites ORDER BY id`, nil,
 			func(scan func(dest ...any) error) error {
 				var s merchant.Site
 				var ahead int64
@@ -200,7 +200,7 @@ func (l *look) step(s step) error {
 		return nil
 	}
 	var one int64
-	if failed := l.tx.Row(`SELECT 1`, nil, &one); failed != nil {
+	if failed := l.tx.QueryRow(`SELECT 1`, nil, &one); failed != nil {
 		return err
 	}
 	l.wrong(place{check: s.name}, "read", err, "rows that can be read")

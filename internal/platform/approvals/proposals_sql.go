@@ -5,7 +5,6 @@ import (
 
 	"holdfast/internal/domain/proposal"
 	"holdfast/internal/store"
-	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
 )
 
@@ -25,7 +24,7 @@ func scanProposal(scan func(dest ...any) error) (proposal.Proposal, error) {
 // insertProposal stores a new, open proposal, and returns it with its id.
 func insertProposal(tx *store.Tx, p proposal.Proposal) (proposal.Proposal, error) {
 	p.State, p.ProposedAt = proposal.Open, tx.Now
-	err := tx.Row(`INSERT INTO proposals (site_id, kind, subject, payload, reason, state, alone, proposed_by_id, proposed_by,
+	err := tx.QueryRow(`INSERT INTO proposals (site_id, kind, subject, payload, reason, state, alone, proposed_by_id, proposed_by,
 			proposed_at, decided_by_id, decided_by, decision_reason, result, effect, version)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, '', '', '', $11, 1) RETURNING id`,
 		[]any{p.SiteID, p.Kind, p.Subject, p.Payload, p.Reason, p.State, p.Alone, p.ProposedByID, p.ProposedBy,
@@ -37,7 +36,7 @@ func insertProposal(tx *store.Tx, p proposal.Proposal) (proposal.Proposal, error
 // with that id.
 func lockProposal(tx *store.Tx, siteID, id int64) (proposal.Proposal, error) {
 	return scanProposal(func(dest ...any) error {
-		return tx.Row(`UPDATE proposals SET version = version + 1 WHERE site_id = $1 AND id = $2
+		return tx.QueryRow(`UPDATE proposals SET version = version + 1 WHERE site_id = $1 AND id = $2
 			RETURNING `+proposalColumns, []any{siteID, id}, dest...)
 	})
 }
@@ -54,7 +53,7 @@ func storeDecision(tx *store.Tx, p proposal.Proposal) error {
 // findProposal reads one proposal of the site.
 func findProposal(tx *store.Tx, siteID, id int64) (proposal.Proposal, error) {
 	return scanProposal(func(dest ...any) error {
-		return tx.Row(`SELECT `+proposalColumns+` FROM proposals WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+		return tx.QueryRow(`SELECT `+proposalColumns+` FROM proposals WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 	})
 }
 
@@ -62,7 +61,7 @@ func findProposal(tx *store.Tx, siteID, id int64) (proposal.Proposal, error) {
 // store.ErrNotFound when there is none.
 func About(tx *store.Tx, siteID int64, kind proposal.Kind, subject string) (proposal.Proposal, error) {
 	return scanProposal(func(dest ...any) error {
-		return tx.Row(`SELECT `+proposalColumns+` FROM proposals
+		return tx.QueryRow(`SELECT `+proposalColumns+` FROM proposals
 			WHERE site_id = $1 AND kind = $2 AND subject = $3 AND state IN ('open', 'approved')
 			ORDER BY id DESC LIMIT 1`, []any{siteID, kind, subject}, dest...)
 	})
@@ -76,13 +75,13 @@ func proposalsPage(tx *store.Tx, siteID int64, f Filter, page store.Page) (store
 	sqltext.NotIn(&w, "id", f.Exclude)
 	sqltext.In(&w, "state", f.States)
 	sqltext.In(&w, "kind", f.Kinds)
-	return lists.Page(tx, "proposals", proposalColumns, &w, page, nil, f.Include, scanProposal)
+	return store.ListPage(tx, "proposals", proposalColumns, &w, page, nil, f.Include, scanProposal)
 }
 
 // inboxPage reads one page of the open proposals of all sites, in order of their ids. The index proposals_open has no others.
 func inboxPage(tx *store.Tx, page store.Page) (store.List[Waiting], error) {
 	list := store.List[Waiting]{Total: -1}
-	err := tx.Each(`SELECT s.path, s.name, s.sandbox, p.*
+	err := tx.Query(`SELECT s.path, s.name, s.sandbox, p.*
 		FROM (SELECT `+proposalColumns+` FROM proposals WHERE state = 'open' ORDER BY id LIMIT $1 OFFSET $2) p
 		JOIN sites s ON s.id = p.site_id ORDER BY p.id`, []any{page.Size + 1, page.Skip()},
 		func(scan func(dest ...any) error) (err error) {

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"holdfast/internal/store"
-	"holdfast/internal/store/lists"
 	"holdfast/internal/store/sqltext"
 )
 
@@ -50,14 +49,14 @@ func Append(tx *store.Tx, r Entry) error {
 
 // takeAuditHead locks the end of a chain. It returns the id of the next record and the hash of the last one.
 func takeAuditHead(tx *store.Tx, siteID int64) (head Head, err error) {
-	err = tx.Row(`UPDATE audit_heads SET id = id + 1 WHERE site_id = $1 RETURNING id, hash`,
+	err = tx.QueryRow(`UPDATE audit_heads SET id = id + 1 WHERE site_id = $1 RETURNING id, hash`,
 		[]any{siteID}, &head.ID, &head.Hash)
 	return head, err
 }
 
 // AuditHead reads the end of a site's chain. It is the zero value when the chain has no records.
 func HeadOf(tx *store.Tx, siteID int64) (head Head, err error) {
-	err = tx.Row(`SELECT id, hash FROM audit_heads WHERE site_id = $1`, []any{siteID}, &head.ID, &head.Hash)
+	err = tx.QueryRow(`SELECT id, hash FROM audit_heads WHERE site_id = $1`, []any{siteID}, &head.ID, &head.Hash)
 	if errors.Is(err, store.ErrNotFound) {
 		return Head{}, nil
 	}
@@ -77,19 +76,19 @@ func Entries(tx *store.Tx, siteID int64, f Filter, page store.Page) (store.List[
 	if !f.Before.IsZero() {
 		w.And("at < ?", store.Micros(f.Before))
 	}
-	return lists.Page(tx, "audit_records", auditColumns, &w, page, nil, nil, scanAudit)
+	return store.ListPage(tx, "audit_records", auditColumns, &w, page, nil, nil, scanAudit)
 }
 
 // auditRecord reads one record. The error is store.ErrNotFound when the site has no such record.
 func auditRecord(tx *store.Tx, siteID, id int64) (Entry, error) {
 	return scanAudit(func(dest ...any) error {
-		return tx.Row(`SELECT `+auditColumns+` FROM audit_records WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
+		return tx.QueryRow(`SELECT `+auditColumns+` FROM audit_records WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
 	})
 }
 
 // EachAuditRecord calls visit for the records of a site in the order of their ids.
 func Each(tx *store.Tx, siteID int64, visit func(Entry)) error {
-	return tx.Each(`SELECT `+auditColumns+` FROM audit_records WHERE site_id = $1 ORDER BY id`, []any{siteID},
+	return tx.Query(`SELECT `+auditColumns+` FROM audit_records WHERE site_id = $1 ORDER BY id`, []any{siteID},
 		func(scan func(dest ...any) error) error {
 			r, err := scanAudit(scan)
 			if err == nil {

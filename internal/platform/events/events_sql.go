@@ -31,11 +31,11 @@ type head struct {
 // headOf reads the end of the feed of a site, and whether there are events without a position. A site whose feed was never
 // read has no row.
 func headOf(tx *store.Tx, siteID int64) (h head, unplaced bool, err error) {
-	err = tx.Row(`SELECT EXISTS (SELECT 1 FROM events WHERE site_id = $1 AND position IS NULL)`, []any{siteID}, &unplaced)
+	err = tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM events WHERE site_id = $1 AND position IS NULL)`, []any{siteID}, &unplaced)
 	if err != nil {
 		return h, false, err
 	}
-	err = tx.Row(`SELECT epoch, position, removed_to FROM event_heads WHERE site_id = $1`, []any{siteID},
+	err = tx.QueryRow(`SELECT epoch, position, removed_to FROM event_heads WHERE site_id = $1`, []any{siteID},
 		&h.epoch, &h.position, &h.removedTo)
 	if errors.Is(err, store.ErrNotFound) {
 		err = nil
@@ -48,7 +48,7 @@ func headOf(tx *store.Tx, siteID int64) (h head, unplaced bool, err error) {
 func place(tx *store.Tx, siteID int64, limit int) (placed int, err error) {
 	var position int64
 	take := func() error {
-		return tx.Row(`UPDATE event_heads SET position = position WHERE site_id = $1 RETURNING position`, []any{siteID}, &position)
+		return tx.QueryRow(`UPDATE event_heads SET position = position WHERE site_id = $1 RETURNING position`, []any{siteID}, &position)
 	}
 	if err = take(); errors.Is(err, store.ErrNotFound) {
 		if err = begin(tx, siteID); err == nil {
@@ -86,7 +86,7 @@ func endsOf(tx *store.Tx, sites []int64, ends map[int64]int64) error {
 	}
 	w := sqltext.Where{Args: []any{growing}}
 	sqltext.In(&w, "s.id", sites)
-	return tx.Each(`SELECT s.id, CASE WHEN EXISTS (SELECT 1 FROM events e WHERE e.site_id = s.id AND e.position IS NULL) THEN $1
+	return tx.Query(`SELECT s.id, CASE WHEN EXISTS (SELECT 1 FROM events e WHERE e.site_id = s.id AND e.position IS NULL) THEN $1
 			ELSE COALESCE(h.position, 0) END
 		FROM sites s LEFT JOIN event_heads h ON h.site_id = s.id WHERE `+w.Text.String(), w.Args,
 		func(scan func(dest ...any) error) error {
@@ -114,12 +114,12 @@ func sitesToForget(tx *store.Tx, before time.Time) ([]int64, error) {
 // first one that is younger, so that the feed has no gaps.
 func forget(tx *store.Tx, siteID int64, before time.Time, limit int) (removed int, err error) {
 	var from int64
-	err = tx.Row(`UPDATE event_heads SET removed_to = removed_to WHERE site_id = $1 RETURNING removed_to`, []any{siteID}, &from)
+	err = tx.QueryRow(`UPDATE event_heads SET removed_to = removed_to WHERE site_id = $1 RETURNING removed_to`, []any{siteID}, &from)
 	if err != nil {
 		return 0, err
 	}
 	young := false
-	err = tx.Each(`SELECT recorded_at FROM events WHERE site_id = $1 AND position > $2 AND position <= $3 ORDER BY position`,
+	err = tx.Query(`SELECT recorded_at FROM events WHERE site_id = $1 AND position > $2 AND position <= $3 ORDER BY position`,
 		[]any{siteID, from, from + int64(limit)}, func(scan func(dest ...any) error) error {
 			var recorded int64
 			err := scan(&recorded)
@@ -251,7 +251,7 @@ func (q *query) items(tx *store.Tx, last int64, order string) (list []Event, err
 		sqltext.In(&w, "type", types)
 	}
 	most := w.Arg(q.size + 1)
-	err = tx.Each(`SELECT `+eventColumns+` FROM events WHERE `+w.Text.String()+` ORDER BY position`+order+` LIMIT `+most,
+	err = tx.Query(`SELECT `+eventColumns+` FROM events WHERE `+w.Text.String()+` ORDER BY position`+order+` LIMIT `+most,
 		w.Args, func(scan func(dest ...any) error) error {
 			e, err := scanEvent(scan)
 			list = append(list, e)

@@ -83,7 +83,7 @@ func TestAReaderMissesNothing(t *testing.T) {
 		}
 		var rows, different, highest, head int
 		err := w.App.DB.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
-			return tx.Row(`SELECT COUNT(*), COUNT(DISTINCT e.position), MAX(e.position), MAX(h.position)
+			return tx.QueryRow(`SELECT COUNT(*), COUNT(DISTINCT e.position), MAX(e.position), MAX(h.position)
 				FROM events e JOIN event_heads h ON h.site_id = e.site_id`, nil, &rows, &different, &highest, &head)
 		})
 		if err != nil || rows != writers*writesOfEach || different != rows || highest != rows || head != rows {
@@ -96,12 +96,12 @@ func TestAReaderMissesNothing(t *testing.T) {
 // is often first.
 func interleaved(tx *store.Tx, object int64, i int) error {
 	events.Record(tx, 1, events.BookingUpdated, object+1, events.Details{Status: fmt.Sprintf("%03d", i)})
-	if err := tx.Row(`SELECT 1`, nil, new(int64)); err != nil {
+	if err := tx.QueryRow(`SELECT 1`, nil, new(int64)); err != nil {
 		return err
 	}
 	for range (object * 7) % 5 * 3 { // some commit sooner than others
 		var one int
-		if err := tx.Row(`SELECT 1`, nil, &one); err != nil {
+		if err := tx.QueryRow(`SELECT 1`, nil, &one); err != nil {
 			return err
 		}
 	}
@@ -118,7 +118,7 @@ func TestAnEarlierIDThatIsSeenLater(t *testing.T) {
 	go func() {
 		slow <- w.App.DB.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error {
 			events.Record(tx, w.Site.ID, events.BookingUpdated, 1, events.Details{})
-			err := tx.Row(`SELECT 1`, nil, new(int64))
+			err := tx.QueryRow(`SELECT 1`, nil, new(int64))
 			close(drawn)
 			<-told
 			return err
@@ -198,7 +198,7 @@ func TestAnEventOfAWriteIsStoredOnce(t *testing.T) {
 					events.Record(tx, w.Site.ID, events.BookingUpdated, id, events.Details{})
 				}
 				if last%3 == 0 {
-					if err := tx.Row(`SELECT 1`, nil, new(int64)); err != nil {
+					if err := tx.QueryRow(`SELECT 1`, nil, new(int64)); err != nil {
 						return err
 					}
 				}

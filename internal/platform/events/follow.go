@@ -16,7 +16,7 @@ func End(tx *store.Tx, siteID int64) (position int64, err error) {
 
 // Between reads the events of a site behind a position, up to and including another one, in their order.
 func Between(tx *store.Tx, siteID, after, last int64) (list []Event, err error) {
-	err = tx.Each(`SELECT `+eventColumns+` FROM events WHERE site_id = $1 AND position > $2 AND position <= $3 ORDER BY position`,
+	err = tx.Query(`SELECT `+eventColumns+` FROM events WHERE site_id = $1 AND position > $2 AND position <= $3 ORDER BY position`,
 		[]any{siteID, after, last}, func(scan func(dest ...any) error) error {
 			e, err := scanEvent(scan)
 			list = append(list, e)
@@ -28,7 +28,7 @@ func Between(tx *store.Tx, siteID, after, last int64) (list []Event, err error) 
 // WithID reads an event that has a position, or returns store.ErrNotFound.
 func WithID(tx *store.Tx, siteID, id int64) (e Event, err error) {
 	return scanEvent(func(dest ...any) error {
-		return tx.Row(`SELECT `+eventColumns+` FROM events WHERE site_id = $1 AND id = $2 AND position IS NOT NULL`,
+		return tx.QueryRow(`SELECT `+eventColumns+` FROM events WHERE site_id = $1 AND id = $2 AND position IS NOT NULL`,
 			[]any{siteID, id}, dest...)
 	})
 }
@@ -51,7 +51,7 @@ func During(tx *store.Tx, siteID int64, from, to time.Time, limit int) (list []E
 	if err != nil {
 		return nil, err
 	}
-	err = tx.Each(`SELECT `+eventColumns+` FROM events WHERE site_id = $1 AND position >= $2 AND position < $3
+	err = tx.Query(`SELECT `+eventColumns+` FROM events WHERE site_id = $1 AND position >= $2 AND position < $3
 			AND at >= $4 AND at < $5 ORDER BY position LIMIT $6`,
 		[]any{siteID, first, end, store.Micros(from), store.Micros(to), limit}, func(scan func(dest ...any) error) error {
 			e, err := scanEvent(scan)
@@ -68,7 +68,7 @@ func positionAt(tx *store.Tx, siteID int64, h head, at time.Time) (int64, error)
 	for low < high {
 		middle := low + (high-low)/2
 		var happened int64
-		if err := tx.Row(`SELECT at FROM events WHERE site_id = $1 AND position = $2`, []any{siteID, middle}, &happened); err != nil {
+		if err := tx.QueryRow(`SELECT at FROM events WHERE site_id = $1 AND position = $2`, []any{siteID, middle}, &happened); err != nil {
 			return 0, err
 		}
 		if happened < store.Micros(at) {

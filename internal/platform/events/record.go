@@ -69,7 +69,7 @@ func Record(tx *store.Tx, siteID int64, kind Type, objectID int64, details Detai
 	}
 	(*known)[event] = true
 	text, _ := json.Marshal(details) // texts and numbers alone: it cannot fail
-	tx.Tell(siteID)
+	tx.NotifySite(siteID)
 	tx.Insert("events", "site_id, type, object_id, at, recorded_at, details",
 		[]any{siteID, string(kind), objectID, store.Micros(tx.Now), store.Micros(sites.RealNow(tx)), string(text)})
 }

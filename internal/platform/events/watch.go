@@ -85,7 +85,7 @@ func (e *Events) Look(ctx context.Context) {
 	}
 	for site, end := range ends {
 		if before, known := e.looks.ends[site]; !known || end != before || end == growing {
-			e.Store.Tell(site)
+			e.Store.NotifySites(site)
 		}
 	}
 	e.looks.ends = ends

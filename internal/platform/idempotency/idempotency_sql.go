@@ -22,7 +22,7 @@ type keyRow struct {
 func storedKey(tx *store.Tx, actor access.Actor) (row keyRow, err error) {
 	var object, proposal sql.NullInt64
 	var held int64
-	err = tx.Row(`SELECT request_hash, object_id, proposal_id, claimed_until FROM idempotency_keys
+	err = tx.QueryRow(`SELECT request_hash, object_id, proposal_id, claimed_until FROM idempotency_keys
 		WHERE site_id = $1 AND key = $2`, []any{actor.SiteID, actor.Key.Key}, &row.Hash, &object, &proposal, &held)
 	row.Outcome, row.Until = Outcome{ID: object.Int64, ProposalID: proposal.Int64}, store.Instant(held)
 	return row, err

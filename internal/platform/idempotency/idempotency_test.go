@@ -176,7 +176,7 @@ func TestForgettingGoesInSteps(t *testing.T) {
 		}
 		dbtest.Read(t, h.App.DB.Store, func(tx *store.Tx) error {
 			var left int
-			if err := tx.Row(`SELECT COUNT(*) FROM idempotency_keys`, nil, &left); err != nil || left != 0 {
+			if err := tx.QueryRow(`SELECT COUNT(*) FROM idempotency_keys`, nil, &left); err != nil || left != 0 {
 				t.Errorf("%d keys are left, %v", left, err)
 			}
 			return nil

@@ -70,7 +70,7 @@ func claimJob(tx *store.Tx, name string, length time.Duration) (Lease, error) {
 	lease := Lease{job: name, until: tx.Now.Add(length)}
 	// Most often the job is not due: then this look is all, and nothing is written.
 	var due bool
-	err := tx.Row(`SELECT due_at <= $2 AND leased_until <= $2 FROM jobs WHERE name = $1`, []any{name, store.Micros(tx.Now)}, &due)
+	err := tx.QueryRow(`SELECT due_at <= $2 AND leased_until <= $2 FROM jobs WHERE name = $1`, []any{name, store.Micros(tx.Now)}, &due)
 	if errors.Is(err, store.ErrNotFound) {
 		_, err = tx.Exec(`INSERT INTO jobs (name, due_at, leased_until, attempts, last_error) VALUES ($1, 0, 0, 0, '')
 			ON CONFLICT (name) DO NOTHING`, name)
@@ -83,7 +83,7 @@ func claimJob(tx *store.Tx, name string, length time.Duration) (Lease, error) {
 		return Lease{}, store.ErrNotFound
 	}
 	// Several processes may come here at once. One changes the row. The others wait for it, and then find it leased.
-	err = tx.Row(`UPDATE jobs SET leased_until = $2 WHERE name = $1 AND due_at <= $3 AND leased_until <= $3
+	err = tx.QueryRow(`UPDATE jobs SET leased_until = $2 WHERE name = $1 AND due_at <= $3 AND leased_until <= $3
 		RETURNING attempts`, []any{name, store.Micros(lease.until), store.Micros(tx.Now)}, &lease.attempts)
 	return lease, err
 }
@@ -135,7 +135,7 @@ func (w *Work) States(ctx context.Context, actor access.Actor) (list []JobState,
 	}
 	err = w.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
 		list = nil
-		return tx.Each(`SELECT name, due_at, leased_until, attempts, last_error, last_run_at FROM jobs ORDER BY name`, nil,
+		return tx.Query(`SELECT name, due_at, leased_until, attempts, last_error, last_run_at FROM jobs ORDER BY name`, nil,
 			func(scan func(dest ...any) error) error {
 				var s JobState
 				var due, leased int64
@@ -164,7 +164,7 @@ func (w *Work) RunSoon(ctx context.Context, actor access.Actor, name string) err
 	}
 	return w.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		var leased int64
-		err := tx.Row(`SELECT leased_until FROM jobs WHERE name = $1`, []any{name}, &leased)
+		err := tx.QueryRow(`SELECT leased_until FROM jobs WHERE name = $1`, []any{name}, &leased)
 		if err != nil {
 			return store.NotFoundAs(errs.SettingNotFound, err, "There is no job %q.", name)
 		}

@@ -30,7 +30,7 @@ func sealedPage(tx *store.Tx, c SealedColumn, after []any, limit int) (page []se
 		where = fmt.Sprintf(" WHERE (%s) > (%s)", key, placeholders(1, len(after)))
 	}
 	query := fmt.Sprintf("SELECT %s, %s FROM %s%s ORDER BY %s LIMIT $%d", key, c.Column, c.Table, where, key, len(after)+1)
-	err = tx.Each(query, append(after[:len(after):len(after)], limit), func(scan func(dest ...any) error) error {
+	err = tx.Query(query, append(after[:len(after):len(after)], limit), func(scan func(dest ...any) error) error {
 		row := sealedText{key: make([]any, len(c.Key))}
 		var dest []any
 		for i := range row.key {
@@ -61,7 +61,7 @@ func sealingKeys(tx *store.Tx, columns []SealedColumn) (map[string]int, error) {
 	counts := map[string]int{}
 	for _, c := range columns {
 		query := fmt.Sprintf("SELECT substr(%s, 1, %d), COUNT(*) FROM %s WHERE %[1]s <> '' GROUP BY 1", c.Column, SealedHead, c.Table)
-		err := tx.Each(query, nil, func(scan func(dest ...any) error) error {
+		err := tx.Query(query, nil, func(scan func(dest ...any) error) error {
 			var head string
 			var n int
 			err := scan(&head, &n)
@@ -77,7 +77,7 @@ func sealingKeys(tx *store.Tx, columns []SealedColumn) (map[string]int, error) {
 
 // columnsSealed lists the columns that hold no plain text.
 func columnsSealed(tx *store.Tx) (names []string, err error) {
-	err = tx.Each(`SELECT name FROM sealed_columns`, nil, func(scan func(dest ...any) error) error {
+	err = tx.Query(`SELECT name FROM sealed_columns`, nil, func(scan func(dest ...any) error) error {
 		var name string
 		err := scan(&name)
 		names = append(names, name)

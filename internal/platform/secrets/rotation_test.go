@@ -47,7 +47,7 @@ func TestNoColumnOfSecretsIsForgotten(t *testing.T) {
 	}
 	sounds := regexp.MustCompile(`secret|seed|credential|password$|(^|_)keys?($|_)|private`)
 	dbtest.Read(t, w.App.DB.Store, func(tx *store.Tx) error {
-		return tx.Each(`SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'`, nil,
+		return tx.Query(`SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'`, nil,
 			func(scan func(dest ...any) error) error {
 				var table, column string
 				err := scan(&table, &column)
@@ -94,7 +94,7 @@ func textsOf(t *testing.T, h *apptest.House) (texts map[string][]string) {
 	texts = map[string][]string{}
 	dbtest.Read(t, h.DB, func(tx *store.Tx) (err error) {
 		for _, c := range h.Vault.Columns() {
-			err = errors.Join(err, tx.Each(fmt.Sprintf("SELECT %s FROM %s WHERE %[1]s <> ''", c.Column, c.Table), nil,
+			err = errors.Join(err, tx.Query(fmt.Sprintf("SELECT %s FROM %s WHERE %[1]s <> ''", c.Column, c.Table), nil,
 				func(scan func(dest ...any) error) error {
 					var text string
 					err := scan(&text)

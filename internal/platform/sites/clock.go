@@ -35,7 +35,7 @@ func begin(tx *store.Tx, k *known, clock Clock) error {
 	}
 	v := versions{known: k, siteID: clock.SiteID}
 	var ahead int64
-	err := tx.Row(`SELECT s.clock_ahead, COALESCE(v.version, 0), COALESCE(r.version, 0) FROM sites s
+	err := tx.QueryRow(`SELECT s.clock_ahead, COALESCE(v.version, 0), COALESCE(r.version, 0) FROM sites s
 		LEFT JOIN site_versions v ON v.site_id = s.id
 		LEFT JOIN site_versions r ON r.site_id = $1
 		WHERE s.id = $2`, []any{int64(ratesSite), clock.SiteID}, &ahead, &v.site, &v.rates)
@@ -79,7 +79,7 @@ func FinalFrom(tx *store.Tx, at time.Time) (time.Time, error) {
 func ClockOf(tx *store.Tx, siteID int64) (Clock, error) {
 	clock := Clock{SiteID: siteID}
 	var ahead int64
-	err := tx.Row(`SELECT clock_ahead FROM sites WHERE id = $1`, []any{siteID}, &ahead)
+	err := tx.QueryRow(`SELECT clock_ahead FROM sites WHERE id = $1`, []any{siteID}, &ahead)
 	clock.Ahead = Microseconds(ahead)
 	return clock, err
 }
@@ -107,7 +107,7 @@ func MoveClock(tx *store.Tx, siteID int64, ahead time.Duration) error {
 // AheadAt reads how far the clock of a site was ahead at a moment of the real clock; 0 when it had not been moved.
 func AheadAt(tx *store.Tx, siteID int64, at time.Time) (time.Duration, error) {
 	var ahead int64
-	err := tx.Row(`SELECT ahead FROM clock_moves WHERE site_id = $1 AND moved_at <= $2 ORDER BY id DESC LIMIT 1`,
+	err := tx.QueryRow(`SELECT ahead FROM clock_moves WHERE site_id = $1 AND moved_at <= $2 ORDER BY id DESC LIMIT 1`,
 		[]any{siteID, store.Micros(at)}, &ahead)
 	if errors.Is(err, store.ErrNotFound) {
 		return 0, nil
@@ -124,7 +124,7 @@ func RealTime(tx *store.Tx, at time.Time) (time.Time, error) {
 	}
 	// The last move before the moment says how far the clock was ahead then. Before the first move the clocks were equal.
 	var ahead int64
-	err := tx.Row(`SELECT ahead FROM clock_moves WHERE site_id = $1 AND moved_at + ahead <= $2 ORDER BY id DESC LIMIT 1`,
+	err := tx.QueryRow(`SELECT ahead FROM clock_moves WHERE site_id = $1 AND moved_at + ahead <= $2 ORDER BY id DESC LIMIT 1`,
 		[]any{tx.Clock.SiteID, store.Micros(at)}, &ahead)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return at, err
@@ -132,7 +132,7 @@ func RealTime(tx *store.Tx, at time.Time) (time.Time, error) {
 	found := at.Add(-Microseconds(ahead))
 	// The clock never showed a moment that it jumped over: such a moment becomes that of the jump.
 	var jump int64
-	err = tx.Row(`SELECT moved_at FROM clock_moves WHERE site_id = $1 AND moved_at + ahead > $2 ORDER BY id LIMIT 1`,
+	err = tx.QueryRow(`SELECT moved_at FROM clock_moves WHERE site_id = $1 AND moved_at + ahead > $2 ORDER BY id LIMIT 1`,
 		[]any{tx.Clock.SiteID, store.Micros(at)}, &jump)
 	if errors.Is(err, store.ErrNotFound) {
 		return found, nil
@@ -154,7 +154,7 @@ func SandboxClocks(tx *store.Tx) ([]Clock, error) { return siteClocks(tx, `WHERE
 
 func siteClocks(tx *store.Tx, condition string) ([]Clock, error) {
 	var list []Clock
-	err := tx.Each(`SELECT id, clock_ahead FROM sites `+condition+` ORDER BY id`, nil,
+	err := tx.Query(`SELECT id, clock_ahead FROM sites `+condition+` ORDER BY id`, nil,
 		func(scan func(dest ...any) error) error {
 			var clock Clock
 			var ahead int64

@@ -14,7 +14,7 @@ func Each(
 	var clocks []Clock
 	err = c.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
 		clocks = nil
-		return tx.Each(query, []any{store.Micros(tx.Now)}, func(scan func(dest ...any) error) error {
+		return tx.Query(query, []any{store.Micros(tx.Now)}, func(scan func(dest ...any) error) error {
 			var clock Clock
 			var ahead int64
 			err := scan(&clock.SiteID, &ahead)

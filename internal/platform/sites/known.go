@@ -107,6 +107,6 @@ func RatesVersion(tx *store.Tx) (int64, error) { return Version(tx, ratesSite) }
 
 // Version is another number after each change of what processes keep of a site; 0 where there was none yet.
 func Version(tx *store.Tx, siteID int64) (version int64, err error) {
-	err = tx.Row(`SELECT COALESCE(MAX(version), 0) FROM site_versions WHERE site_id = $1`, []any{siteID}, &version)
+	err = tx.QueryRow(`SELECT COALESCE(MAX(version), 0) FROM site_versions WHERE site_id = $1`, []any{siteID}, &version)
 	return version, err
 }

@@ -17,7 +17,7 @@ func TestWhatIsKnownBehindAChange(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		type named struct{ siteID int64 }
 		name := func(tx *store.Tx) (found string, err error) {
-			err = tx.Row(`SELECT name FROM sites WHERE id = $1`, []any{w.Site.ID}, &found)
+			err = tx.QueryRow(`SELECT name FROM sites WHERE id = $1`, []any{w.Site.ID}, &found)
 			return found, err
 		}
 		var all sync.WaitGroup

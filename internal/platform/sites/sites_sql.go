@@ -16,7 +16,7 @@ func Insert(tx *store.Tx, s merchant.Site) (merchant.Site, error) {
 		return merchant.Site{}, err
 	}
 	s.Version, s.CreatedAt, s.ModifiedAt = 1, tx.Now, tx.Now
-	err = tx.Row(`INSERT INTO sites (path, name, sandbox, version, created_at, modified_at, permitted_urls, issuer, policyholder)
+	err = tx.QueryRow(`INSERT INTO sites (path, name, sandbox, version, created_at, modified_at, permitted_urls, issuer, policyholder)
 		VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8) RETURNING id`,
 		append([]any{s.Path, s.Name, s.Sandbox, s.Version, store.Micros(tx.Now)}, texts...), &s.ID)
 	return s, err
@@ -30,7 +30,7 @@ func Alone(tx *store.Tx, id int64) (merchant.Site, error) {
 		s := merchant.Site{ID: id}
 		var ahead int64
 		var permitted string
-		err := tx.Row(`SELECT path, name, sandbox, clock_ahead, permitted_urls FROM sites WHERE id = $1`, []any{id},
+		err := tx.QueryRow(`SELECT path, name, sandbox, clock_ahead, permitted_urls FROM sites WHERE id = $1`, []any{id},
 			&s.Path, &s.Name, &s.Sandbox, &ahead, &permitted)
 		if err != nil {
 			return s, err
@@ -73,7 +73,7 @@ func NoteName(tx *store.Tx, id int64, name string, until time.Time) error {
 
 // SiteNameAt is the name that a site had at an instant of its clock; now is the name that it has now.
 func NameAt(tx *store.Tx, id int64, at time.Time, now string) (name string, err error) {
-	err = tx.Row(`SELECT name FROM site_names WHERE site_id = $1 AND until > $2 ORDER BY until LIMIT 1`, []any{id, store.Micros(at)}, &name)
+	err = tx.QueryRow(`SELECT name FROM site_names WHERE site_id = $1 AND until > $2 ORDER BY until LIMIT 1`, []any{id, store.Micros(at)}, &name)
 	if errors.Is(err, store.ErrNotFound) {
 		return now, nil
 	}

@@ -110,7 +110,7 @@ func AwaitLock(t *testing.T, db *store.DB, over <-chan struct{}) {
 		}
 		var n int64
 		err := db.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
-			return tx.Row(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+			return tx.QueryRow(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
 				nil, &n)
 		})
 		if err != nil || n > 0 {
@@ -158,7 +158,7 @@ var migrated = sync.OnceValues(func() (whole []byte, err error) {
 
 // Numbers calls each for the numbers that a query gives.
 func Numbers(tx *store.Tx, query string, each func(n int64) error, args ...any) error {
-	return tx.Each(query, args, func(scan func(dest ...any) error) error {
+	return tx.Query(query, args, func(scan func(dest ...any) error) error {
 		var n int64
 		if err := scan(&n); err != nil {
 			return err

@@ -41,7 +41,7 @@ func Plan(t *testing.T, db *store.DB, s Statement) (steps []string) {
 	}
 	Read(t, db, func(tx *store.Tx) error {
 		steps = nil
-		return tx.Each(explain+s.Query, s.Args, func(scan func(dest ...any) error) error {
+		return tx.Query(explain+s.Query, s.Args, func(scan func(dest ...any) error) error {
 			err := scan(dest...)
 			steps = append(steps, step)
 			return err

@@ -22,7 +22,7 @@ func linksIn(t *testing.T, h *webtest.House) (secrets []string) {
 	t.Helper()
 	var letters []string
 	dbtest.Read(t, h.App.DB.Store, func(tx *store.Tx) error {
-		return tx.Each(`SELECT letter FROM mails ORDER BY id`, nil, func(scan func(dest ...any) error) error {
+		return tx.Query(`SELECT letter FROM mails ORDER BY id`, nil, func(scan func(dest ...any) error) error {
 			var letter string
 			err := scan(&letter)
 			letters = append(letters, letter)

@@ -1,10 +1,9 @@
-package lists
+package store
 
 import (
 	"time"
 
 	"holdfast/internal/domain/civil"
-	"holdfast/internal/store"
 	"holdfast/internal/store/sqltext"
 )
 
@@ -20,10 +19,10 @@ func Within(w *sqltext.Where, column string, span civil.Span) {
 
 // FirstIn is the first microsecond of a span: the one after the second of After. ok is false when the span has no beginning.
 func FirstIn(span civil.Span) (first int64, ok bool) {
-	return store.Micros(span.After.Truncate(time.Second).Add(time.Second)), !span.After.IsZero()
+	return Micros(span.After.Truncate(time.Second).Add(time.Second)), !span.After.IsZero()
 }
 
 // EndOf is the first microsecond after a span: the second of Before. ok is false when the span has no end.
 func EndOf(span civil.Span) (end int64, ok bool) {
-	return store.Micros(span.Before.Truncate(time.Second)), !span.Before.IsZero()
+	return Micros(span.Before.Truncate(time.Second)), !span.Before.IsZero()
 }

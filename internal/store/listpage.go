@@ -1,47 +1,44 @@
-// Package lists reads the pages of lists: rows by a filter and in an order, with their total where it is asked for. It owns
-// no table. Begin reading at Page.
-package lists
+package store
 
 import (
 	"strconv"
 	"strings"
 
-	"holdfast/internal/store"
 	"holdfast/internal/store/sqltext"
 )
 
-// Page reads one page of the rows of a source (a table, or tables joined) that fulfil w. It counts all of them if
+// ListPage reads one page of the rows of a source (a table, or tables joined) that fulfil w. It counts all of them if
 // the page asks for it; else the total is -1. orders and include are as in orderBy. The database goes through all rows
-// before the page, so a deep one belongs into a report (core.ReadPage).
-func Page[T any](
-	tx *store.Tx, source, columns string, w *sqltext.Where, page store.Page, orders map[string]string, include []int64,
+// before the page, so a deep one belongs into a report (sites.ReadPage).
+func ListPage[T any](
+	tx *Tx, source, columns string, w *sqltext.Where, page Page, orders map[string]string, include []int64,
 	scan func(scan func(dest ...any) error) (T, error),
-) (store.List[T], error) {
+) (List[T], error) {
 	from, given, skip := " FROM "+source+" WHERE "+w.Text.String(), w.Args, page.Skip()
 	query := `SELECT ` + columns + from + orderBy(tx, w, page, orders, include) +
 		" LIMIT " + w.Arg(page.Size+1) + " OFFSET " + w.Arg(skip) // one row more, to know whether there is a next page
-	list := store.List[T]{Items: []T{}, Total: -1}
-	err := tx.Each(query, w.Args, func(row func(dest ...any) error) error {
+	list := List[T]{Items: []T{}, Total: -1}
+	err := tx.Query(query, w.Args, func(row func(dest ...any) error) error {
 		item, err := scan(row)
 		list.Items = append(list.Items, item)
 		return err
 	})
 	if err != nil {
-		return store.List[T]{}, err
+		return List[T]{}, err
 	}
 	n := len(list.Items)
 	switch {
 	case page.Count && n <= page.Size && (n > 0 || skip == 0): // the list ends with this page
 		list.Total = int64(skip + n)
 	case page.Count:
-		err = tx.Row(`SELECT COUNT(*)`+from, given, &list.Total)
+		err = tx.QueryRow(`SELECT COUNT(*)`+from, given, &list.Total)
 	}
 	if n > page.Size {
 		list.Items, list.More = list.Items[:page.Size], true
 	}
 	// A page that is given by an offset may be empty. Only a page that is given by its number can be past the end.
 	if err == nil && n == 0 && page.Offset < 0 && page.Number > 1 {
-		err = tx.Row(`SELECT EXISTS (SELECT 1`+from+`)`, given, &list.PastEnd)
+		err = tx.QueryRow(`SELECT EXISTS (SELECT 1`+from+`)`, given, &list.PastEnd)
 	}
 	return list, err
 }
@@ -49,7 +46,7 @@ func Page[T any](
 // orderBy writes the order of a page: by the attribute that the page names, then by id, so that rows with equal
 // attributes keep their places from page to page. columns maps attributes of the wire to SQL expressions. The
 // attribute "include" stands for the order in which the caller named the ids.
-func orderBy(tx *store.Tx, w *sqltext.Where, page store.Page, columns map[string]string, include []int64) string {
+func orderBy(tx *Tx, w *sqltext.Where, page Page, columns map[string]string, include []int64) string {
 	direction := " ASC"
 	if page.Descending {
 		direction = " DESC"
@@ -60,7 +57,7 @@ func orderBy(tx *store.Tx, w *sqltext.Where, page store.Page, columns map[string
 		column = placeIn(w, include)
 	case column == "", column == "id":
 		if w.IsNarrow() {
-			return " ORDER BY " + store.SortsFound(tx) + "id" + direction
+			return " ORDER BY " + SortsFound(tx) + "id" + direction
 		}
 		return " ORDER BY id" + direction
 	}

@@ -1,4 +1,4 @@
-package lists_test
+package store_test
 
 import (
 	"math/rand/v2"
