@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/payment"
 )
 
 // Gateway is a card processor. The context of each call has a deadline.
@@ -168,45 +169,14 @@ type Result struct {
 	BIN         string
 	LastFour    string
 	Challenge   *Challenge // when the outcome is Pending
-	ThreeDS     ThreeDS
-	Disputes    []Dispute // of a charge, only from Find
+	ThreeDS     payment.ThreeDS
+	Disputes    []payment.Dispute // of a charge, only from Find
 }
 
 // Challenge is the page of the bank on which the shopper confirms the payment (3DS).
 type Challenge struct {
 	Type  string // "redirect"
 	Value string // the address of the page
-}
-
-// ThreeDS is the result of an authentication. It is empty when there was none.
-type ThreeDS struct {
-	Status         string // authenticated, attempted, failed, unavailable, abandoned
-	Flow           string // frictionless or challenge
-	ECI            string
-	Version        string
-	DirectoryID    string // transaction id of the directory server
-	LiabilityShift bool   // whether the issuer is liable for fraud
-}
-
-// DisputeState is the state of a dispute.
-type DisputeState string
-
-// The states.
-const (
-	DisputeOpen DisputeState = "open"
-	DisputeWon  DisputeState = "won"  // the money came back
-	DisputeLost DisputeState = "lost" // the money did not come back
-)
-
-// Dispute is a chargeback of a charge, as the processor has it.
-type Dispute struct {
-	ProcessorID string
-	State       DisputeState
-	Amount      int64 // minor units of Currency
-	Currency    money.Currency
-	ReasonCode  string
-	OpenedAt    time.Time
-	AnswerBy    time.Time // until when it can be answered; zero when it is not known
 }
 
 // Event is a webhook notice of a processor, as it came.

@@ -136,8 +136,8 @@ func (s *gatewayOutcome) hear(result psp.Result) {
 		tell(&s.t.LastFour, result.LastFour)
 	}
 	s.p.Decline = cmp.Or(string(result.Decline), s.p.Decline)
-	if result.ThreeDS != (psp.ThreeDS{}) {
-		s.p.ThreeDS = payment.ThreeDS(result.ThreeDS)
+	if result.ThreeDS != (payment.ThreeDS{}) {
+		s.p.ThreeDS = result.ThreeDS
 	}
 	s.p.Challenge = payment.Challenge{}
 	if result.Challenge != nil {

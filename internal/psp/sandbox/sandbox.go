@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/internal/domain/payment"
 	"holdfast/internal/psp"
 )
 
@@ -152,7 +153,7 @@ func (e *entry) authenticated(status, flow string) {
 	if e.Result.Scheme == "mastercard" {
 		eci = indicators[status][1]
 	}
-	e.Result.ThreeDS = psp.ThreeDS{
+	e.Result.ThreeDS = payment.ThreeDS{
 		Status: status, Flow: flow, ECI: eci, Version: "2.2.0", DirectoryID: e.Reference,
 		LiabilityShift: status == "authenticated" || status == attempted,
 	}
