@@ -6,6 +6,7 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/errs"
 	feed "holdfast/internal/platform/events"
 	"holdfast/internal/store"
@@ -28,7 +29,7 @@ type eventsListCmd struct {
 
 // shownEvent is an event with its JSON of the API.
 type shownEvent struct {
-	feed.Event
+	event.Event
 	shape json.RawMessage
 }
 
@@ -39,7 +40,7 @@ func (c eventsListCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	f := feed.Filter{After: c.After, Types: c.Types}
-	if f.Kind, f.Object, err = feed.ParseObject(c.Object); err != nil {
+	if f.Kind, f.Object, err = event.ParseObject(c.Object); err != nil {
 		return err
 	}
 	if c.Limit < 0 {
@@ -71,7 +72,7 @@ func (c eventsListCmd) Run(ctx context.Context, p *program) error {
 		columns: columnsOf("id at type object details"),
 		row: func(e shownEvent) []cell {
 			return []cell{
-				ident(e.ID), instant(e.At), words(string(e.Type)), words(feed.ObjectText(e.Event)), words(string(e.Details)),
+				ident(e.ID), instant(e.At), words(string(e.Type)), words(event.ObjectText(e.Event)), words(string(e.Details)),
 			}
 		},
 		none: "There are no events.",

@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"holdfast/client"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/errs"
 	"holdfast/internal/notify/webhooks"
-	feed "holdfast/internal/platform/events"
 )
 
 // Bounds of listening.
@@ -97,7 +97,7 @@ func (c listenCmd) check() (token string, types []string, err error) {
 	if given := typesOf(c.Types); given != nil {
 		types = *given
 	}
-	if _, known := feed.TypesOf(types); !known {
+	if _, known := event.TypesOf(types); !known {
 		problems.Wrong("types", "Types of events such as booking.created are expected, or groups such as booking.*.")
 	}
 	token = c.Token

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/domain/protection"
@@ -238,7 +239,7 @@ func insertLimitEvent(tx *store.Tx, e protection.LimitEvent) error {
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING id`,
 		[]any{e.SiteID, e.Scope, e.ObjectID, e.ChannelID, e.Percent, e.Use, e.Limit.Amount, e.Limit.Currency, e.Limit.ID,
 			store.MaybeID(e.TransactionID), store.Micros(e.CrossedAt), store.Micros(tx.Now)}, &id)
-	events.Record(tx, e.SiteID, events.LimitCrossed, id, events.Details{
+	events.Record(tx, e.SiteID, event.LimitCrossed, id, event.Details{
 		Percent: e.Percent, Amount: e.Use, Currency: string(e.Limit.Currency), Transaction: e.TransactionID,
 	})
 	return err

@@ -11,6 +11,7 @@ import (
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/check"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/errs"
 	"holdfast/internal/platform/audit"
@@ -208,12 +209,12 @@ func save(tx *store.Tx, actor access.Actor, before, after Request, action string
 	if err := put(tx, after); err != nil {
 		return before, err
 	}
-	told := events.Details{Status: string(after.State), Before: string(before.State)}
+	told := event.Details{Status: string(after.State), Before: string(before.State)}
 	switch action {
 	case askAction:
-		events.Record(tx, after.SiteID, events.ChannelProtectionAsked, after.ChannelID, told)
+		events.Record(tx, after.SiteID, event.ChannelProtectionAsked, after.ChannelID, told)
 	case answerAction:
-		events.Record(tx, after.SiteID, events.ChannelProtectionAnswered, after.ChannelID, told)
+		events.Record(tx, after.SiteID, event.ChannelProtectionAnswered, after.ChannelID, told)
 	}
 	var was any
 	if before.State != "" {

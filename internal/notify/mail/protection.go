@@ -9,9 +9,9 @@ import (
 	"holdfast/internal/book/underwriting"
 	"holdfast/internal/domain/check"
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
-	"holdfast/internal/platform/events"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
@@ -29,8 +29,8 @@ type ProtectionFacts struct {
 
 // mailsAboutProtection makes the mails about a request for protection: to the operator's people when it is asked for, and to those who manage
 // the site when it is answered. What is no longer so is told by a later event.
-func (m *Mails) mailsAboutProtection(tx *store.Tx, site merchant.Site, e events.Event) ([]Mail, error) {
-	var details events.Details
+func (m *Mails) mailsAboutProtection(tx *store.Tx, site merchant.Site, e event.Event) ([]Mail, error) {
+	var details event.Details
 	if err := json.Unmarshal(e.Details, &details); err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (m *Mails) mailsAboutProtection(tx *store.Tx, site merchant.Site, e events.
 		return nil, nil
 	}
 	kind, readers := ProtectionAnswered, people.Managers
-	if e.Type == events.ChannelProtectionAsked {
+	if e.Type == event.ChannelProtectionAsked {
 		kind, readers = ProtectionAsked, people.Operators
 	}
 	var list []string

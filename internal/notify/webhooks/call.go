@@ -16,6 +16,7 @@ import (
 
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/card"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/store"
 
@@ -40,13 +41,13 @@ func notDeleted(err error) error {
 // attempt sends a delivery once. gone reports that its event was removed, or its endpoint. err is a problem of our own.
 func (w *Webhooks) attempt(ctx context.Context, e Endpoint, d Delivery) (a Attempt, gone bool, err error) {
 	a.At = w.Clock()
-	var event events.Event
+	var sent event.Event
 	var sealed []sealedOne
 	err = w.ReadBy(ctx, sites.Clock{SiteID: d.SiteID}, func(tx *store.Tx) (err error) {
 		if sealed, err = validSecrets(tx, e.SiteID, e.ID); err != nil {
 			return err
 		}
-		event, err = events.WithID(tx, d.SiteID, d.EventID)
+		sent, err = events.WithID(tx, d.SiteID, d.EventID)
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
@@ -64,11 +65,11 @@ func (w *Webhooks) attempt(ctx context.Context, e Endpoint, d Delivery) (a Attem
 	if err != nil {
 		return a, false, err
 	}
-	shown, err := w.Show(ctx, d.SiteID, []events.Event{event})
+	shown, err := w.Show(ctx, d.SiteID, []event.Event{sent})
 	if err != nil {
 		return a, false, err
 	}
-	headers, err := Sign(secrets, MessageID(event.ID, event.At), a.At, shown[0])
+	headers, err := Sign(secrets, MessageID(sent.ID, sent.At), a.At, shown[0])
 	if err != nil {
 		return a, false, err
 	}

@@ -3,7 +3,7 @@ package webhooks
 import (
 	"time"
 
-	"holdfast/internal/platform/events"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/store/sqltext"
@@ -31,7 +31,7 @@ func countWaiting(tx *store.Tx, key endpointKey) (n int, err error) {
 	return n, err
 }
 
-func insertDeliveries(tx *store.Tx, e Endpoint, list []events.Event) {
+func insertDeliveries(tx *store.Tx, e Endpoint, list []event.Event) {
 	now := store.Micros(sites.RealNow(tx))
 	rows := make([][]any, len(list))
 	for i, event := range list {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/errs"
 	"holdfast/internal/platform/audit"
 	"holdfast/internal/platform/events"
@@ -41,13 +42,13 @@ func (f EndpointFields) apply(e Endpoint, actor access.Actor, p *errs.Problems) 
 	}
 	if f.Types != nil {
 		e.Types = *f.Types
-		found, known := events.TypesOf(e.Types)
+		found, known := event.TypesOf(e.Types)
 		switch {
 		case len(e.Types) > maxTypes:
 			p.Wrong("types", "At most %d types are possible.", maxTypes)
 		case !known || strings.ContainsAny(strings.Join(e.Types, ""), " \t\n"):
 			p.Wrong("types", "Types of events such as booking.created are expected, or groups such as booking.*.")
-		case len(events.Readable(actor, found)) < len(found):
+		case len(event.Readable(actor, found)) < len(found):
 			p.Wrong("types", "You may not read the objects of all these events.")
 		}
 	}
@@ -281,7 +282,7 @@ func (w *Webhooks) Test(ctx context.Context, actor access.Actor, id int64) (Endp
 			err = errDisabled(id)
 		}
 		if err == nil {
-			events.Record(tx, actor.SiteID, events.WebhookTest, id, events.Details{})
+			events.Record(tx, actor.SiteID, event.WebhookTest, id, event.Details{})
 		}
 		return e, idempotency.Outcome{ID: id}, err
 	}, func(ctx context.Context, made idempotency.Outcome) (Endpoint, error) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/errs"
 	"holdfast/internal/platform/audit"
 	"holdfast/internal/platform/events"
@@ -22,12 +23,12 @@ type DeliveryFilter struct {
 	States []DeliveryState
 	Events []int64 // ids
 
-	types []events.Type // those that the caller may read; empty: all
+	types []event.Type // those that the caller may read; empty: all
 }
 
 // readableTypes are the types of events that an actor may read, or none if they are all.
-func readableTypes(actor access.Actor) []events.Type {
-	if found := events.Readable(actor, events.Types); len(found) < len(events.Types) {
+func readableTypes(actor access.Actor) []event.Type {
+	if found := event.Readable(actor, event.Types); len(found) < len(event.Types) {
 		return found
 	}
 	return nil
@@ -145,10 +146,10 @@ func replay(tx *store.Tx, siteID, id int64, in ReplayFields) (int, error) {
 }
 
 // replayed reads the events that a replay names.
-func replayed(tx *store.Tx, siteID int64, in ReplayFields) ([]events.Event, error) {
+func replayed(tx *store.Tx, siteID int64, in ReplayFields) ([]event.Event, error) {
 	if in.Event != nil {
-		event, err := events.WithID(tx, siteID, *in.Event)
-		return []events.Event{event}, store.NotFoundAs(errs.RecordNotFound, err, "There is no event %d.", *in.Event)
+		found, err := events.WithID(tx, siteID, *in.Event)
+		return []event.Event{found}, store.NotFoundAs(errs.RecordNotFound, err, "There is no event %d.", *in.Event)
 	}
 	list, err := events.During(tx, siteID, *in.From, *in.To, maxReplay+1)
 	if err == nil && len(list) > maxReplay {

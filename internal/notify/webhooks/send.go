@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"holdfast/internal/domain/event"
 	"holdfast/internal/platform/audit"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/platform/sites"
@@ -324,6 +325,6 @@ const (
 
 // tellDisabled records that an endpoint was disabled by the program, for the feed and for the audit.
 func tellDisabled(tx *store.Tx, before, after Endpoint, why string) error {
-	events.Record(tx, after.SiteID, events.WebhookDisabled, after.ID, events.Details{Status: string(after.State), Reason: why})
+	events.Record(tx, after.SiteID, event.WebhookDisabled, after.ID, event.Details{Status: string(after.State), Reason: why})
 	return audit.Record(tx, system(after.SiteID), "webhook.disable", endpointObject(after.ID), auditEndpoint(before), auditEndpoint(after))
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"holdfast/internal/domain/event"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/platform/sites"
@@ -27,7 +28,7 @@ type Webhooks struct {
 	Followed  int // positions of the feed in one write for an endpoint
 	Followers int // endpoints that one look at the feed takes further
 	// Show gives events as the feed shows them. It is nil in a program that sends nothing.
-	Show func(ctx context.Context, siteID int64, list []events.Event) ([]json.RawMessage, error)
+	Show func(ctx context.Context, siteID int64, list []event.Event) ([]json.RawMessage, error)
 	// Private says that sandboxes may have endpoints on private addresses.
 	Private bool
 	// Lookup finds the addresses of a host when an endpoint is saved; nil: only the dialler looks at them.
@@ -96,8 +97,8 @@ var DeliveryStates = []DeliveryState{Waiting, Delivered, GivenUp}
 // Delivery is an event that is to be sent to an endpoint, or was.
 type Delivery struct {
 	SiteID, ID, EndpointID, EventID int64
-	Type                            events.Type
-	Kind                            events.Kind // of the object of the event
+	Type                            event.Type
+	Kind                            event.Kind // of the object of the event
 	ObjectID                        int64
 	State                           DeliveryState
 	NextAt                          time.Time // of the next attempt, while it waits

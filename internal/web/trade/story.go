@@ -11,6 +11,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/notify/mail"
@@ -84,7 +85,7 @@ func (p *pages) booking(v *kit.Visit) error {
 	if err != nil {
 		return err
 	}
-	told, err := p.app.Events.List(ctx, v.Actor, events.Filter{Kind: events.Booking, Object: b.ID, Size: mostInStory})
+	told, err := p.app.Events.List(ctx, v.Actor, events.Filter{Kind: event.Booking, Object: b.ID, Size: mostInStory})
 	if err != nil {
 		return err
 	}
@@ -220,13 +221,13 @@ func mailState(s mail.State) kit.Cell {
 
 // history is what became of a booking, the latest first. Events are kept for ninety days; what the booking and its payments
 // say themselves is there for ever.
-func history(v *kit.Visit, b booking.Booking, paid []payment.Transaction, mails []mail.Mail, told []events.Event) (list []happening) {
+func history(v *kit.Visit, b booking.Booking, paid []payment.Transaction, mails []mail.Mail, told []event.Event) (list []happening) {
 	for _, e := range slices.Backward(told) { // the oldest is the first of them
-		if e.Type == events.BookingCreated {
+		if e.Type == event.BookingCreated {
 			continue
 		}
 		what := strings.TrimPrefix(string(e.Type), "booking.")
-		if e.Type == events.BookingUpdated {
+		if e.Type == event.BookingUpdated {
 			what = "changed"
 		}
 		list = append(list, happening{At: e.At, What: "Booking " + what})
