@@ -1,4 +1,4 @@
-package view
+package reports
 
 import (
 	"holdfast/internal/domain/civil"

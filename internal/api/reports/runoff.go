@@ -1,6 +1,7 @@
-package view
+package reports
 
 import (
+	"holdfast/internal/api/view"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/exposure"
 	"holdfast/internal/domain/money"
@@ -19,7 +20,7 @@ type reportShape struct {
 
 func showReport(q exposure.ReportQuery, final bool) reportShape {
 	return reportShape{
-		KnownAt: q.KnownAt.UTC().Format(ISOMicros), Final: final, Currency: q.Currency, Valuation: q.Valuation,
+		KnownAt: q.KnownAt.UTC().Format(view.ISOMicros), Final: final, Currency: q.Currency, Valuation: q.Valuation,
 		Recognition: q.Recognition,
 	}
 }
