@@ -54,11 +54,7 @@ func posted(t *testing.T, h *apptest.House) (kinds string, secrets []string) {
 		})
 	})
 	for _, letter := range letters {
-		secret, err := h.Links.Secret(t.Context(), letter.Link)
-		if err != nil {
-			t.Fatal(err)
-		}
-		secrets = append(secrets, secret)
+		secrets = append(secrets, apptest.SecretOfLink(t, h.App, letter.Link))
 	}
 	return kinds, secrets
 }

@@ -65,7 +65,7 @@ func (l *Links) proveAddress(tx *store.Tx, user people.User, address string) err
 	if !l.mails.Sends() {
 		return errs.NotPossibleBecause("no_server", "No mail server is set, so a new address cannot be proven. Ask the operator.")
 	}
-	wait, err := sessions.CountAsk(tx, "proves:"+user.Username, people.AsksOfName)
+	wait, err := sessions.CountAsk(tx, "proves:"+user.Username, asksOfName)
 	if err == nil && wait > 0 {
 		refused := errs.New(errs.TooMany, "Too many reset links requested. Try again in an hour.")
 		refused.RetryAfter, err = wait, refused

@@ -12,12 +12,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"holdfast/internal/book/certificates"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/check"
 	"holdfast/internal/errs"
 	"holdfast/internal/platform/audit"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/platform/idempotency"
+	"holdfast/internal/platform/secrets"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
@@ -116,15 +118,18 @@ type Mails struct {
 	Transport *SMTP
 	// Sandboxes says that the mails of sandboxes and of test channels are sent, too.
 	Sandboxes bool
-	// Certificate gives the address of a booking's certificate, and makes one where there is none. It is nil where the
-	// program serves no pages.
-	Certificate func(ctx context.Context, siteID, bookingID int64) (string, error)
-	// Dashboard is the address of the dashboard; nil, or it gives "", where there is none.
-	Dashboard func() string
-	// LinkTo gives the address of a one-time link with a hash, and "" for one that has ended. It is asked when a mail is sent, so
-	// that the secret lies in no mail that waits.
-	LinkTo func(ctx context.Context, hash string) (string, error)
-	last   atomic.Int64 // the site that had the last turn
+	// Certificates makes the certificate of a booking for a traveller who has none.
+	Certificates *certificates.Certificates
+	Vault        *secrets.Vault // of the secrets of one-time links
+	Addresses    Addresses
+	last         atomic.Int64 // the site that had the last turn
+}
+
+// Addresses are the addresses of pages under which people reach the service. They are empty in a program that serves no pages.
+type Addresses struct {
+	Base      string // of all pages
+	Dashboard string
+	Link      string // of the page of a one-time link, whose secret follows it
 }
 
 // List reads one page of the mails of the actor's site, without their letters. Mails with one-time links are shown to operators

@@ -17,7 +17,7 @@ func TestARequestForProtectionIsTold(t *testing.T) {
 	onBoth(t, func(t *testing.T, p *post) {
 		p.user("ops", "ops@example.org", access.Operator)
 		p.user("ada", "ada@example.org", access.MemberAdmin)
-		p.App.Mails.Dashboard = func() string { return "https://pay.example.org/dashboard" }
+		p.App.Mails.Addresses.Dashboard = "https://pay.example.org/dashboard"
 		c := p.Channel(merchant.ModeDraft, "GBP")
 		boss := access.Actor{SiteID: p.Site.ID, UserID: 7, Username: "ada", Role: access.MemberAdmin}
 		facts := underwriting.Facts{

@@ -77,14 +77,18 @@ func (m *Mails) secretText(ctx context.Context, mail Mail) (made Message, proble
 		}
 		return made, "", err
 	}
-	if m.LinkTo == nil { // a program without pages
+	if m.Addresses.Link == "" {
 		return made, linkGone, nil
 	}
-	link, err := m.LinkTo(ctx, mail.Letter.Link)
-	if err != nil || link == "" {
+	var secret string // it is asked for now, so that it lies in no mail that waits
+	err = m.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
+		secret, err = people.SecretOfLink(tx, m.Vault, mail.Letter.Link)
+		return err
+	})
+	if err != nil || secret == "" {
 		return made, linkGone, err
 	}
-	made, err = mail.Letter.write(mail.Kind, link)
+	made, err = mail.Letter.write(mail.Kind, m.Addresses.Link+secret)
 	return made, "", err
 }
 

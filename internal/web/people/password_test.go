@@ -11,6 +11,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/notify/mail"
 	"holdfast/internal/store"
+	"holdfast/internal/testkit/apptest"
 	"holdfast/internal/testkit/dbtest"
 	"holdfast/internal/testkit/webtest"
 )
@@ -31,11 +32,7 @@ func linksIn(t *testing.T, h *webtest.House) (secrets []string) {
 	})
 	for _, letter := range letters {
 		hash := regexp.MustCompile(`"link":"([0-9a-f]{64})"`).FindStringSubmatch(letter)
-		secret, err := h.App.Links.Secret(t.Context(), hash[1])
-		if err != nil {
-			t.Fatal(err)
-		}
-		secrets = append(secrets, secret)
+		secrets = append(secrets, apptest.SecretOfLink(t, h.App, hash[1]))
 	}
 	return secrets
 }
