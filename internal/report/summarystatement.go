@@ -38,6 +38,9 @@ func SummarizePremium(l protection.ExplainedLine) string {
 		text = fmt.Sprintf("No premium was returned and %s was retained", amount(l.Retained))
 	}
 	text += fmt.Sprintf(" for booking %d", l.BookingID)
+	if l.Before == nil && l.Line.State.NegativeLead() {
+		return fmt.Sprintf("%s, because payment %d was taken after the trip ended.", text, l.TransactionID)
+	}
 	if why := causeText(l); why != "" {
 		text += ", because " + why
 	}
@@ -45,9 +48,6 @@ func SummarizePremium(l protection.ExplainedLine) string {
 	if l.Before != nil {
 		before = l.Before.State.Premium
 		return fmt.Sprintf("%s. The premium changed from %s to %s.", text, amount(before), amount(after))
-	}
-	if l.Line.State.NegativeLead() {
-		return text + ". The payment was taken after the trip ended."
 	}
 	text += fmt.Sprintf(". The rate is %s of a value of %s, %s before the end of the trip", percent(l.Line.State.Line.PPM),
 		amount(l.Line.State.Value), counted(l.Line.State.Lead, "day"))
