@@ -11,10 +11,10 @@ import (
 	"holdfast/internal/report"
 )
 
-// asOf is the day of the summaries.
-var asOf = civil.Date(2026, time.November, 27)
+// today is the day of the summaries.
+var today = civil.Date(2026, time.November, 27)
 
-// paid is an allocation of €1,066.80 at the end of asOf: protected, with a trip in 2027. change makes another of it.
+// paid is an allocation of €1,066.80 at the end of today: protected, with a trip in 2027. change makes another of it.
 func paid(change ...func(*protection.Explained)) protection.Explained {
 	x := protection.Explained{
 		Allocation: protection.Allocation{
@@ -29,9 +29,9 @@ func paid(change ...func(*protection.Explained)) protection.Explained {
 		c(&x)
 	}
 	x.Amounts.Allocated = x.Amount
-	x.Remaining = x.Amounts.Remaining(x.Paid(), asOf)
-	x.Undelivered = x.Terms.Undelivered(x.Remaining, asOf, terms.RecognitionEndDate)
-	x.State = protection.StateOf(x.Remaining, x.Undelivered, asOf, x.Terms.LastDay)
+	x.Remaining = x.Amounts.Remaining(x.Paid(), today)
+	x.Undelivered = x.Terms.Undelivered(x.Remaining, today, terms.RecognitionEndDate)
+	x.State = protection.StateOf(x.Remaining, x.Undelivered, today, x.Terms.LastDay)
 	return x
 }
 
@@ -63,10 +63,10 @@ func premium(charged, retained int64) func(*protection.Explained) {
 	}
 }
 
-func takenLater(x *protection.Explained) { x.EffectiveAt = (asOf + 1).Start() }
+func takenLater(x *protection.Explained) { x.EffectiveAt = (today + 1).Start() }
 
 func uncovered(x *protection.Explained) {
-	x.Started, x.Decision.CoverFrom = false, (asOf + 2).Start()
+	x.Started, x.Decision.CoverFrom = false, (today + 2).Start()
 }
 
 func TestSummaries(t *testing.T) {
@@ -121,7 +121,7 @@ func TestSummaries(t *testing.T) {
 		"two payments": {list{paid(inPounds, premium(736, 0)), paid(of(3320, "EUR"), unpriced)},
 			"Of €1,100.00 paid, nothing was refunded; all of it is at risk until 28 June 2027. One payment is valued at £910.10; the premium is £7.36. " +
 				"The value of one payment in GBP is pending until an exchange rate is available."},
-		"two without a rate, two days": {list{paid(inPounds), paid(inPounds, departed(ended, asOf)), paid(unpriced), paid(unpriced)},
+		"two without a rate, two days": {list{paid(inPounds), paid(inPounds, departed(ended, today)), paid(unpriced), paid(unpriced)},
 			"Of €4,267.20 paid, nothing was refunded; all of it is at risk until 28 June 2027 at the latest. The payments are valued at £1,820.20. " +
 				"The values of 2 payments in GBP are pending until exchange rates are available."},
 		"all kinds": {list{
@@ -134,7 +134,7 @@ func TestSummaries(t *testing.T) {
 			"Of €1,066.80 paid, nothing was refunded; all of it is at risk until 28 June 2027. " +
 				"Of $5.00 paid, nothing was refunded; all of it is at risk until 28 June 2027."},
 	} {
-		if got := report.Summarize(tt.of, protection.Moment{AsOf: asOf}); got != tt.want {
+		if got := report.Summarize(tt.of, protection.Moment{AsOf: today}); got != tt.want {
 			t.Errorf("%s:\n%s\nwant:\n%s", name, got, tt.want)
 		}
 	}
