@@ -286,7 +286,7 @@ func (c *currencySum) unprotectedText(part string) string {
 	case protection.ReasonMode:
 		return text + " because the merchant was in a mode without protection"
 	case protection.ReasonType:
-		return text + " because the merchant's account type does not include protection"
+		return text + " because the merchant's account type did not include protection"
 	case protection.ReasonLocked:
 		return text + " because the merchant was locked"
 	case protection.ReasonNotCardPayment:

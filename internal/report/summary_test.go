@@ -105,7 +105,7 @@ func TestSummaries(t *testing.T) {
 		"mode without protection": {list{paid(unprotected(protection.ReasonMode), moved(20000, 0, 0))},
 			"Of €1,066.80 paid, €200.00 was refunded; €866.80 is not protected because the merchant was in a mode without protection."},
 		"account type": {list{paid(unprotected(protection.ReasonType))},
-			"Of €1,066.80 paid, nothing was refunded; none of it is protected because the merchant's account type does not include protection."},
+			"Of €1,066.80 paid, nothing was refunded; none of it is protected because the merchant's account type did not include protection."},
 		"locked": {list{paid(unprotected(protection.ReasonLocked))},
 			"Of €1,066.80 paid, nothing was refunded; none of it is protected because the merchant was locked."},
 		"other currency than the policy's": {list{paid(inPounds, premium(736, 0))},
