@@ -49,6 +49,7 @@ func TestExplain(t *testing.T) {
 	s := aShop(t)
 	s.follow([]step{
 		{[]string{"explain", "1", "--as-of", "2024-06-26"}, 0, "worth GBP 512.19"},
+		{[]string{"explain", "1", "--as-of", "2024-06-26"}, 0, "Of €600.00 paid, nothing was refunded; all of it is at risk until 12 January 2025."},
 		{[]string{"explain", "transaction", "1"}, 0, "L = min(max(D, P) + 120, P + 540) = 2025-01-12"},
 		{[]string{"explain", "2"}, 0, "It adjusts transaction 1"},
 		{[]string{"explain", "booking", "1", "--as-of", "2024-06-26"}, 0, "paid                     600.00\nremaining (N)            600.00"},
@@ -92,7 +93,9 @@ func TestExplain(t *testing.T) {
 	if shape := s.readsJSON("explain", "booking", "1"); shape["sums"].(map[string]any)["paid"] != 60000.0 || len(shape["allocations"].([]any)) != 1 {
 		t.Errorf("the JSON of the booking: %v", shape)
 	}
-	s.readsJSON("explain", "1")
+	if out := s.run("explain", "1", "--site", "demo", "--json"); !strings.HasPrefix(out, "{\n  \"summary\": \"Nothing is at risk any more: ") {
+		t.Errorf("the JSON of the payment does not begin with its summary: %s", out)
+	}
 	for want, args := range map[string][]string{
 		",payment,1,R5,L,": {"explain", "1"}, ",booking,1,R3,paid,": {"explain", "booking", "1"},
 	} {
@@ -110,6 +113,7 @@ func TestExplain(t *testing.T) {
 		{[]string{"explain", "statement", "1", "closing"}, 0, "opening 0 + original 435"},
 		{[]string{"explain", "statement", "1", "payments"}, 0, "the 0 payments"},
 		{[]string{"explain", "statement", "1", "minimum"}, 1, `Statement 1 has no line "minimum".`},
+		{[]string{"explain", "statement", "1", "1", "--page", "2"}, 0, "£4.35 of premium was charged for booking 1, because payment 1 was logged."},
 		{[]string{"explain", "statement", "1", "99"}, 1, "Statement 1 has no premium line 99."},
 	})
 	pay := func(amount, reference string, more ...string) []string {

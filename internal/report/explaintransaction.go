@@ -39,6 +39,7 @@ func (in ProtectionQuery) complete(tx *store.Tx) (m protection.Moment, err error
 // ProtectionReport explains one transaction at a moment. A transaction that adjusts another one has no allocations of
 // its own. Then the report has those of the other one.
 type ProtectionReport struct {
+	Summary     string // in words
 	Transaction payment.Transaction
 	Moment      protection.Moment
 	Policy      terms.Policy
@@ -97,5 +98,6 @@ func (p *Protection) explain(
 		ids[i] = a.ID
 	}
 	report.Allocations, err = newExplaining(p, tx, siteID, m).all(ids)
+	report.Summary = summarizeTransaction(report)
 	return report, err
 }

@@ -72,6 +72,9 @@ func (d Day) String() string {
 	return d.Start().Format(DayLayout)
 }
 
+// Long writes the day in words, for sentences: "28 June 2027".
+func (d Day) Long() string { return d.Start().Format("2 January 2006") }
+
 // Month writes the month of the day as YYYY-MM.
 func (d Day) Month() string { return d.Start().Format("2006-01") }
 

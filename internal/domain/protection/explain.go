@@ -33,8 +33,9 @@ type Explained struct {
 	Remaining   int64        // N
 	Undelivered int64        // U
 	State       State
-	Started     bool // whether cover has started
-	HasValue    bool // false while pending_rate
+	Started     bool   // whether cover has started
+	HasValue    bool   // false while pending_rate
+	Summary     string // in words; added by the report
 	Steps       []Step
 	Premium     ExplainedPremium // added by ExplainPremium
 }

@@ -54,8 +54,8 @@ func TestAPaymentIsLoggedAndGivenBack(t *testing.T) {
 	if again := b.Post(at+"/pay", form()); made.Status != http.StatusSeeOther || again.To != made.To {
 		t.Fatalf("%d to %q, and again to %q\n%s", made.Status, made.To, again.To, made.Text())
 	}
-	b.Must(made.To, "600.00 EUR", "Protected", "Visa", "P-1", "cover start")
-	b.Must(at, "Paid 600.00 EUR", "Purchase", "Protected now 600.00 EUR")
+	b.Must(made.To, "600.00 EUR", "Protected", "Visa", "P-1", "cover start", "Of €600.00 paid, nothing was refunded; all of it is at risk until")
+	b.Must(at, "Paid 600.00 EUR", "Purchase", "Protected now 600.00 EUR", "Another €400.00 is still to be paid.")
 	if a := b.Post(made.To+"/refund", url.Values{"total": {"600.01"}, "key": {"two"}}); a.Status != http.StatusConflict && a.Status != http.StatusBadRequest {
 		t.Errorf("more than all was given back: %d", a.Status)
 	}

@@ -47,6 +47,7 @@ type figure struct{ Text, Value, Href string }
 
 // explained is how the protection of some payments was computed.
 type explained struct {
+	Summary     string
 	Steps       []protection.Step
 	Allocations []explainedAllocation
 	More        bool
@@ -55,6 +56,7 @@ type explained struct {
 
 type explainedAllocation struct {
 	Title, Href, State, Tone string
+	Summary                  string // empty where it is that of the whole
 	Facts                    []kit.Fact
 	Steps                    []protection.Step
 }
@@ -169,7 +171,7 @@ func bookingFacts(v *kit.Visit, b booking.Booking, channel string, lastDay civil
 
 // explainedOf is the explanation of a booking, and of each of its payments.
 func explainedOf(v *kit.Visit, r report.BookingProtection) explained {
-	made := explained{Steps: r.Sums.Steps, More: r.Sums.Allocations > int64(len(r.Allocations.Items))}
+	made := explained{Summary: r.Summary, Steps: r.Sums.Steps, More: r.Sums.Allocations > int64(len(r.Allocations.Items))}
 	for _, x := range r.Allocations.Items {
 		made.Allocations = append(made.Allocations, explainAllocation(v, x, "Payment "+strconv.FormatInt(x.TransactionID, 10)))
 	}
@@ -197,7 +199,7 @@ func explainAllocation(v *kit.Visit, x protection.Explained, title string) expla
 		facts = append(facts, kit.Fact{Text: "Premium", Value: kit.Money(x.Premium.Booked, x.PolicyCurrency)})
 	}
 	return explainedAllocation{
-		Title: title, Href: paymentAt(v, x.TransactionID), State: state, Tone: tone, Facts: facts,
+		Title: title, Href: paymentAt(v, x.TransactionID), State: state, Tone: tone, Summary: x.Summary, Facts: facts,
 		Steps: append(slices.Clone(x.Steps), x.Premium.Steps...),
 	}
 }
