@@ -417,7 +417,7 @@ func TestWhatIsNoBookingIsRefused(t *testing.T) {
 		b.shows("invalid")
 		b.fired("booking_error")
 		said := fmt.Sprint(b.argument(0))
-		if said != "map[code:rest_invalid_param data:map[params:map[booking_id:This is not the id of a booking.] status:400] message:Invalid parameter(s): booking_id]" {
+		if said != "map[code:rest_invalid_param data:map[params:map[booking_id:Invalid booking ID.] status:400] message:Invalid parameter(s): booking_id]" {
 			t.Errorf("%v: %s", id, said)
 		}
 	}

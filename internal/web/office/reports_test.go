@@ -58,7 +58,7 @@ func TestAReportIsOrderedFromItsTable(t *testing.T) {
 	if again := b.Post(h.At("/reports"), in); made.Status != http.StatusSeeOther || again.To != made.To {
 		t.Fatalf("%d %s, sent twice it leads to %s and %s", made.Status, made.Text(), made.To, again.To)
 	}
-	b.Must(made.To, "each Tuesday", "4 Jun 2024", "Nothing was sent yet", "The mails are made, and only shown")
+	b.Must(made.To, "each Tuesday", "4 Jun 2024", "No deliveries yet", "The mails are made, and only shown")
 	maker := h.App.Orders.Make
 	h.World.At("2024-06-11")
 	work(t, h)
