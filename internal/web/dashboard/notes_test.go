@@ -34,5 +34,5 @@ func TestASearchHoldsNoCardNumber(t *testing.T) {
 	if a := h.Browser().Get("/sign-in?back=" + h.At("/search%3Fq=4111111111111111")); a.To != "/dashboard/sign-in" {
 		t.Errorf("signing in keeps it: %d to %q", a.Status, a.To)
 	}
-	b.Must(h.At("/search?q=4111+1111+1111+1112"), "Nothing was found") // no card number
+	b.Must(h.At("/search?q=4111+1111+1111+1112"), "No results") // no card number
 }

@@ -128,7 +128,7 @@ func (p *pages) delivery(v *kit.Visit) error {
 	}
 	t := kit.Table{
 		Name: "attempts", Caption: "Attempts", Columns: []kit.Column{
-			{Name: "at", Title: "At"}, {Name: "status", Title: "Status", Figure: true}, {Name: "milliseconds", Title: "Milliseconds", Figure: true},
+			{Name: "at", Title: "At"}, {Name: "status", Title: "HTTP status", Figure: true}, {Name: "milliseconds", Title: "Milliseconds", Figure: true},
 			{Name: "answer", Title: "Response"}, {Name: "error", Title: "Error"},
 		},
 		Empty: kit.Empty{Title: "No attempts yet", Text: "Each attempt appears here with your endpoint's response. The first follows the event within seconds."},
