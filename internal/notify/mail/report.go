@@ -43,7 +43,7 @@ type ReportFacts struct {
 	File    string      `json:"file,omitempty"`
 	Bytes   int64       `json:"bytes,omitempty"`
 	Note    string      `json:"note,omitempty"` // about the file, or why there is none
-	When    string      `json:"when"`           // how often it comes, such as "each Monday"
+	When    string      `json:"when"`           // how often it comes, such as "every Monday"
 	Address string      `json:"address"`        // of the page
 }
 

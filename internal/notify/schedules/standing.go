@@ -137,12 +137,12 @@ const (
 // When says in words how often a report is made.
 func (o Order) When() string {
 	if o.Every == Week {
-		return "each " + time.Weekday(o.On%7).String()
+		return "every " + time.Weekday(o.On%7).String()
 	}
 	if o.On >= 29 {
-		return fmt.Sprintf("each month on day %d, or its last", o.On)
+		return fmt.Sprintf("every month on day %d or the last day", o.On)
 	}
-	return fmt.Sprintf("each month on day %d", o.On)
+	return fmt.Sprintf("every month on day %d", o.On)
 }
 
 // after is the first day after another on which a report is due.

@@ -127,7 +127,7 @@ func (p *pages) adjust(v *kit.Visit, kind payment.TransactionType) error {
 		if ok, err := took(v, form, err, fields...); err != nil {
 			return err
 		} else if ok {
-			return v.Done(paymentAt(v, made.ID), "%s of %s logged.", wordFor(kind), kit.Money(made.Total, made.Currency))
+			return v.Done(paymentAt(v, made.ID), "%s of %s logged.", kit.Say(string(kind)), kit.Money(made.Total, made.Currency))
 		}
 	} else if !slices.Contains(p.adjustmentsOf(v, t), kind) {
 		return v.Done(paymentAt(v, t.ID), "This is not possible in the payment's current status.")
@@ -137,10 +137,6 @@ func (p *pages) adjust(v *kit.Visit, kind payment.TransactionType) error {
 		Path: []kit.Link{{Text: "Payments", Href: v.At("/payments")}, {Text: paymentName(t), Href: paymentAt(v, t.ID)}},
 		Data: payPage{Form: form, Payment: t, Kind: kind, Splits: splitsOf(t), Act: adjustmentText(kind), Back: paymentAt(v, t.ID)},
 	})
-}
-
-func wordFor(kind payment.TransactionType) string {
-	return strings.ToLower(kit.Say(string(kind)))
 }
 
 // splitsOf are the fields for the parts of the bookings, where there are several.
