@@ -127,10 +127,10 @@ func TestSettingsStandInTheAddress(t *testing.T) {
 	b.reader.Must(b.At("/exposure?as_of=2024-06-10"), "1,100.00 GBP")
 	b.reader.Must(b.At("/exposure"), "700.00 GBP") // the trip is over: it is the tail
 	for at, says := range map[string]string{
-		"?as_of=2024-6-1":                   "This is not a day such as 2026-09-14.",
+		"?as_of=2024-6-1":                   "Enter a date, such as 2026-09-14.",
 		"?known_at=yesterday":               "This is not a time in GMT",
 		"?known_at=2030-01-01T00:00":        "This time is in the future.",
-		"?currency=QQQ":                     "A currency such as EUR or GBP is expected.",
+		"?currency=QQQ":                     "Enter a currency, such as EUR or GBP.",
 		"?by=month&across=month":            "The two groupings are the same.",
 		"?by=month&across=channel&cells=e9": "This is not one of",
 		"?valuation=locked&currency=USD":    "Locked values exist in the policy currency only",

@@ -151,7 +151,7 @@ func TestCoverWaitsForASecondOperator(t *testing.T) {
 	if a.To != "/dashboard/sites/real/channels" {
 		t.Fatalf("%d to %q: %s", a.Status, a.To, a.Text())
 	}
-	said := b.Must(a.To, "Waiting for a second operator. The merchant is created once approved. Open the proposal")
+	said := b.Must(a.To, "Waiting for a second operator. The merchant is created once approved. View proposal")
 	link := regexp.MustCompile(`href="(/dashboard/sites/real/approvals/[0-9]+)"`).FindStringSubmatch(said.Body)
 	if link == nil {
 		t.Fatalf("no link to the proposal:\n%s", said.Body)

@@ -466,7 +466,7 @@ func TestTheTokenizersFieldsTakeTheCard(t *testing.T) {
 	b.frame("document.querySelector('#code-host input').focus()")
 	b.press(kb.End + "3" + kb.Tab)
 	b.click("#pay")
-	b.until(modalFrame, "document.getElementById('notice-title').textContent === 'This payment has taken too long'")
+	b.until(modalFrame, "document.getElementById('notice-title').textContent === 'This payment has timed out'")
 	b.page("window.modal.renew('4567')")
 	b.until(modalFrame, "document.getElementById('notice').hidden && document.querySelectorAll('#number-host input').length === 1")
 	// What was known of the card is gone, and nobody listens to the fields before.
