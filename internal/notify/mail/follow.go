@@ -199,4 +199,4 @@ func doubt(list []Mail, now time.Time) {
 }
 
 // restoredAnswer is said of mails that may have been sent after the backup was taken.
-const restoredAnswer = "The database was restored from a backup. The mail may have been sent after the backup was taken."
+const restoredAnswer = "The database was restored from a backup. This e-mail may have been sent after the backup was taken."

@@ -198,7 +198,7 @@ func (h *happening) add(kind Kind, booking int64, copied bool, address string, l
 	case h.outbox:
 		m.State = Outbox
 	case h.realTime.Sub(h.at) > giveUpAfter: // the job has not run for days; a sandbox's clock does not come here
-		m.State, m.Answer = Dead, "This happened more than three days before the mails were made."
+		m.State, m.Answer = Dead, "The event was more than three days old when the e-mail was created."
 	}
 	if m.State != Waiting {
 		m.NextAt, m.ForgetAt = time.Time{}, h.realTime.Add(remember)

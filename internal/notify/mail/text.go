@@ -322,9 +322,9 @@ func (w *writer) toOperator(v *view) {
 	v.Title = w.say("mail.trial.subject")
 	v.Paragraphs = []string{w.say("mail.trial.text")}
 	if w.kind == Heads {
-		v.Title = "The ends of the chains"
-		v.Paragraphs = []string{"Keep this mail outside the database. Save its lines to a file, one below the other, and give the file to " +
-			"\"holdfast verify --against\": so it shows whether anybody has cut or rewritten what was recorded."}
+		v.Title = "Chain heads"
+		v.Paragraphs = []string{"Keep this e-mail outside the database. Save its lines to a file and pass the file to " +
+			"\"holdfast verify --against\" to detect removed or rewritten records."}
 		for _, line := range w.Lines {
 			v.Paragraphs = append(v.Paragraphs, clean(line, maxAnswer))
 		}

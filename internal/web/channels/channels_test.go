@@ -101,7 +101,7 @@ func TestAChannelByItsPages(t *testing.T) {
 	if a := b.Post(one+"/settings", change); a.Status != http.StatusPreconditionFailed && a.Status != http.StatusConflict {
 		t.Errorf("saving over what somebody else has saved: %d", a.Status)
 	}
-	b.Must(one+"/delete", "Delete the channel Alpine Tours?")
+	b.Must(one+"/delete", "Delete the merchant Alpine Tours?")
 	b.Post(one+"/delete", nil)
 	if a := b.Get(one + "/settings"); a.Status != http.StatusNotFound {
 		t.Errorf("deleted, it answers %d", a.Status)
@@ -151,7 +151,7 @@ func TestCoverWaitsForASecondOperator(t *testing.T) {
 	if a.To != "/dashboard/sites/real/channels" {
 		t.Fatalf("%d to %q: %s", a.Status, a.To, a.Text())
 	}
-	said := b.Must(a.To, "The new channel waits for a second operator. Open the proposal")
+	said := b.Must(a.To, "Waiting for a second operator. The merchant is created once approved. View proposal")
 	link := regexp.MustCompile(`href="(/dashboard/sites/real/approvals/[0-9]+)"`).FindStringSubmatch(said.Body)
 	if link == nil {
 		t.Fatalf("no link to the proposal:\n%s", said.Body)

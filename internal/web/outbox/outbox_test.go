@@ -20,7 +20,7 @@ func TestPages(t *testing.T) {
 		Newest: func(context.Context, int) ([]mail.Mail, error) { return []mail.Mail{one}, nil },
 		Get: func(_ context.Context, id int64) (mail.Mail, mail.Message, error) {
 			if id != one.ID {
-				return mail.Mail{}, mail.Message{}, errs.New(errs.SettingNotFound, "There is no such mail.")
+				return mail.Mail{}, mail.Message{}, errs.New(errs.SettingNotFound, "E-mail not found.")
 			}
 			return one, text, nil
 		},

@@ -73,7 +73,7 @@ func TestTheSecondFactorOfOnesOwn(t *testing.T) {
 	if a := b.Get("/account/second-factor/confirm"); a.Status != http.StatusSeeOther {
 		t.Errorf("the key is still shown: %d", a.Status)
 	}
-	b.Must("/account", "Remove the second factor")
+	b.Must("/account", "Remove second factor")
 
 	other := h.Browser()
 	with := url.Values{"username": {"finance"}, "password": {webtest.Password}}

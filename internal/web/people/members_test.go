@@ -94,7 +94,7 @@ func TestARoleIsChangedAndTakenAway(t *testing.T) {
 		t.Fatalf("%d %s", a.Status, a.Text())
 	}
 	boss.Must(h.At("/settings/people"), "read_only now has the role Finance")
-	boss.Must(at, "Finance", "Take the access away")
+	boss.Must(at, "Finance", "Remove access")
 	if a := boss.Post(at, url.Values{"role": {"operator"}}); a.Status != http.StatusBadRequest {
 		t.Errorf("operator: %d", a.Status)
 	}
@@ -105,7 +105,7 @@ func TestARoleIsChangedAndTakenAway(t *testing.T) {
 			t.Errorf("%s for the last one: %d %s", name, a.Status, a.Text())
 		}
 	}
-	boss.Must(at+"/remove", "API tokens", "Take the access away")
+	boss.Must(at+"/remove", "API tokens", "Remove access")
 	if a := boss.Post(at+"/remove", nil); a.To != h.At("/settings/people") {
 		t.Errorf("%d %s", a.Status, a.Text())
 	}
@@ -225,7 +225,7 @@ func TestTheOperatorSeesEverybody(t *testing.T) {
 	user := userOf(t, h, "finance")
 	code := withSecondFactor(t, h, user)
 	page := fmt.Sprintf("/people/%d", user.ID)
-	op.Must(page, "Remove the second factor", "demo Finance")
+	op.Must(page, "Remove second factor", "demo Finance")
 	op.Must(page+"/second-factor", "lost it together with the recovery codes")
 	if a := op.Post(page+"/second-factor", nil); a.To != "/dashboard"+page {
 		t.Errorf("%d %s", a.Status, a.Text())

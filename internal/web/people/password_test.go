@@ -94,7 +94,7 @@ func TestAForgottenPasswordIsReplaced(t *testing.T) {
 		t.Error("who was signed in still is")
 	}
 	b.Get("/password/" + secrets[1])
-	if a := b.Get("/password"); a.Status != http.StatusNotFound || !strings.Contains(a.Text(), "This link has ended") {
+	if a := b.Get("/password"); a.Status != http.StatusNotFound || !strings.Contains(a.Text(), "This link has expired") {
 		t.Errorf("the link again: %d %s", a.Status, a.Text())
 	}
 	if a := h.Browser().Get("/password"); a.Status != http.StatusNotFound {

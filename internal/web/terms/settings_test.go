@@ -25,7 +25,7 @@ func TestTheSettingsOfASite(t *testing.T) {
 	in := url.Values{"issuer_name": {"Holdfast Ltd"}, "issuer_address": {"1 Road\r\nLondon"}, "policyholder_name": {"Demo AB"}}
 	for _, role := range others {
 		b := h.As(role)
-		text := b.Must(h.At("/settings"), "Sandbox", "Only shown, because no mail server is set").Text()
+		text := b.Must(h.At("/settings"), "Sandbox", "Only shown: no mail server is configured").Text()
 		if strings.Contains(text, "Change issuer") || strings.Contains(text, "Move the clock") {
 			t.Errorf("%s is shown what an operator does", role)
 		}
@@ -79,7 +79,7 @@ func TestRatesAreShownWithTheirGaps(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	b := h.As(access.Operator)
-	b.Must(h.At("/settings/rates"), "There are no rates of the last 60 days")
+	b.Must(h.At("/settings/rates"), "No rates in the last 60 days")
 	today := civil.DayOf(h.Now())
 	fixings(t, h, fx.Fixing{Currency: "GBP", Day: today - 1}, fx.Fixing{Currency: "GBP", Day: today - 2}, fx.Fixing{Currency: "SEK", Day: today - 20},
 		fx.Fixing{Currency: "USD", Day: today - 90})
@@ -138,7 +138,7 @@ func TestMailsAreShown(t *testing.T) {
 		t.Fatalf("%v", rows)
 	}
 	b.Must(h.At("/settings/mails"), "No mail server is set", "Receipt", "ada@example.org")
-	b.Must(h.At("/settings/mails?state=dead"), "There are no such mails")
+	b.Must(h.At("/settings/mails?state=dead"), "No e-mails found")
 	page := b.Must(h.At("/settings/mails/1"), "Outbox", "100.00")
 	if strings.Contains(page.Body, "/resend") {
 		t.Error("there is a button to send it again, and no server")

@@ -176,7 +176,7 @@ func TestCollateralIsRecorded(t *testing.T) {
 	h := webtest.New(t)
 	h.Channel(merchant.ModeProtectionOnly, "GBP")
 	b := h.As(access.Operator)
-	b.Must(h.At("/settings/collateral"), "No collateral is held")
+	b.Must(h.At("/settings/collateral"), "No collateral yet")
 	in := url.Values{"kind": {"guarantee"}, "channels": {"1"}, "currency": {"EUR"}, "amount": {"250,000.00"}, "from": {"2024-06-01"}, "reference": {"LG-7"}}
 	if a := b.Post(h.At("/settings/collateral/new"), in); a.Status != http.StatusSeeOther {
 		t.Fatalf("%d %s", a.Status, a.Text())
@@ -190,7 +190,7 @@ func TestCollateralIsRecorded(t *testing.T) {
 	if a := b.Post(h.At("/settings/collateral/new"), in); a.Status != http.StatusSeeOther {
 		t.Fatalf("%d %s", a.Status, a.Text())
 	}
-	b.Must(h.At("/settings/collateral"), "No collateral is held")
+	b.Must(h.At("/settings/collateral"), "No collateral yet")
 	b.Must(h.At("/settings/collateral?all=1"), "Taken back", "250,000.00 EUR")
 	if a := b.Post(h.At("/settings/collateral/new"), url.Values{"kind": {"cash"}, "currency": {"EUR"}, "amount": {"1.234"}}); a.Status != http.StatusBadRequest {
 		t.Errorf("an amount that is none: %d", a.Status)

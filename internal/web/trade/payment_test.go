@@ -113,8 +113,8 @@ func TestTheOnlyHitOpens(t *testing.T) {
 	h := webtest.New(t)
 	b := h.As(access.ReadOnly)
 	booking := h.Booking(h.Channel(merchant.ModeTest, "EUR"), 1000_00, "2030-03-01")
-	b.Must(h.At("/search"), "What are you looking for?")
-	b.Must(h.At("/search?q=nobody"), "Nothing was found")
+	b.Must(h.At("/search"), "Search")
+	b.Must(h.At("/search?q=nobody"), "No results")
 	if a := b.Get(h.At("/search?q=ada@")); a.To != h.At("/bookings/"+idOf(booking.ID)) {
 		t.Errorf("the only booking: %d to %q", a.Status, a.To)
 	}
