@@ -15,14 +15,14 @@ import (
 
 // proposalCmd groups the commands that show proposals.
 type proposalCmd struct {
-	List proposalListCmd `cmd:"" help:"List changes that wait for a second operator."`
-	Show proposalShowCmd `cmd:"" help:"Show what a change would do: before and after, rows, sums and channels."`
+	List proposalListCmd `cmd:"" help:"List changes that need a second operator's approval."`
+	Show proposalShowCmd `cmd:"" help:"Show a proposed change and its effect."`
 }
 
 // proposalListCmd lists proposals.
 type proposalListCmd struct {
 	listFlags
-	All bool `help:"Also list those that are decided."`
+	All bool `help:"Include decided proposals."`
 }
 
 // Run prints them, the oldest first.
@@ -51,8 +51,8 @@ func (c proposalListCmd) Run(ctx context.Context, p *program) error {
 // decisionFlags are the flags of every decision.
 type decisionFlags struct {
 	siteFlag
-	ID     int64  `arg:"" help:"Id of the proposal."`
-	Reason string `help:"Why."`
+	ID     int64  `arg:"" help:"Proposal id."`
+	Reason string `help:"Reason."`
 }
 
 // decide makes a decision on the proposal and prints the proposal's new state.

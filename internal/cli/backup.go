@@ -24,9 +24,9 @@ import (
 
 // backupCmd writes a backup.
 type backupCmd struct {
-	File    string        `arg:"" help:"The file to write, such as /backups/holdfast.backup."`
-	Replace bool          `help:"Replace the file if it exists. The old one stays until the new one is whole."`
-	Timeout time.Duration `default:"1h" placeholder:"DURATION" help:"Give up after this time (default: 1h)."`
+	File    string        `arg:"" help:"File to write, such as /backups/holdfast.backup."`
+	Replace bool          `help:"Replace an existing file. The old file is kept until the new one is complete."`
+	Timeout time.Duration `default:"1h" placeholder:"DURATION" help:"Abort after this time (default: 1h)."`
 	JSON    bool          `name:"json" help:"Print JSON."`
 }
 
@@ -109,9 +109,9 @@ func grouped(n int64) string {
 
 // restoreCmd makes a database from a backup.
 type restoreCmd struct {
-	File    string `arg:"" help:"The backup."`
-	Check   bool   `help:"Only check that the backup is whole and can be restored. No database is touched."`
-	SkipIDs int64  `name:"skip-ids" default:"1000000" placeholder:"N" help:"Let new ids begin this far behind the last one of the backup (default: 1000000)."`
+	File    string `arg:"" help:"Backup file."`
+	Check   bool   `help:"Only check that the backup is complete and can be restored. Does not touch any database."`
+	SkipIDs int64  `name:"skip-ids" default:"1000000" placeholder:"N" help:"Gap between the last id in the backup and the first new id (default: 1000000)."`
 	JSON    bool   `name:"json" help:"Print JSON."`
 }
 

@@ -20,8 +20,8 @@ import (
 type certificateCmd struct {
 	siteFlag
 	formFlags
-	Booking int64 `arg:"" help:"Id of the booking."`
-	Revoke  bool  `xor:"form" help:"Revoke the link. The next one who asks gets a new one."`
+	Booking int64 `arg:"" help:"Booking id."`
+	Revoke  bool  `xor:"form" help:"Revoke the link. The next request creates a new one."`
 }
 
 // Run prints the link and what the page says.

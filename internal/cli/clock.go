@@ -15,8 +15,8 @@ import (
 
 // clockCmd groups the commands about the clock of a site.
 type clockCmd struct {
-	Show clockShowCmd `cmd:"" help:"Show the time of a site."`
-	Set  clockSetCmd  `cmd:"" help:"Move the clock of a sandbox forward. Exposure, statements and everything that expires follow it."`
+	Show clockShowCmd `cmd:"" help:"Show a site's clock."`
+	Set  clockSetCmd  `cmd:"" help:"Move a sandbox's clock forward. Exposure, statements and expiry dates follow it."`
 }
 
 // clockShowCmd shows the clock.
@@ -46,8 +46,8 @@ func (c clockShowCmd) Run(ctx context.Context, p *program) error {
 // clockSetCmd moves the clock.
 type clockSetCmd struct {
 	siteFlag
-	To   time.Time `xor:"where" required:"" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"The new time, in GMT."`
-	Days *int      `xor:"where" required:"" placeholder:"N" help:"Move the clock forward by this many days."`
+	To   time.Time `xor:"where" required:"" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"New time, in GMT."`
+	Days *int      `xor:"where" required:"" placeholder:"N" help:"Number of days to move the clock forward."`
 	JSON bool      `name:"json" help:"Print JSON."`
 }
 

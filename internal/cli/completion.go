@@ -11,7 +11,7 @@ import (
 
 // completionCmd prints a script that teaches a shell to complete commands and flags.
 type completionCmd struct {
-	Shell string `arg:"" enum:"bash,zsh,fish" help:"The shell: bash, zsh or fish."`
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"Shell: bash, zsh or fish."`
 }
 
 // Help says where the script goes.

@@ -14,14 +14,14 @@ import (
 
 // bordereauContractCmd groups the commands about contracts with the underwriter.
 type bordereauContractCmd struct {
-	List bordereauContractListCmd `cmd:"" help:"List the contracts that bordereaux name."`
-	Set  bordereauContractSetCmd  `cmd:"" help:"Name another contract, from a day on."`
+	List bordereauContractListCmd `cmd:"" help:"List the contracts shown in bordereaux."`
+	Set  bordereauContractSetCmd  `cmd:"" help:"Set the contract from a given day."`
 }
 
 // bordereauContractListCmd lists contracts.
 type bordereauContractListCmd struct {
 	siteFlag
-	JSON bool `name:"json" xor:"form" help:"Print JSON, the same as the API."`
+	JSON bool `name:"json" xor:"form" help:"Print JSON, as returned by the API."`
 	CSV  bool `name:"csv" xor:"form" help:"Print CSV."`
 	orderFlags
 }
@@ -53,10 +53,10 @@ func (c bordereauContractListCmd) Run(ctx context.Context, p *program) error {
 // bordereauContractSetCmd adds a contract.
 type bordereauContractSetCmd struct {
 	siteFlag
-	Reference  string  `arg:"" help:"Reference of the contract, such as the UMR."`
+	Reference  string  `arg:"" help:"Contract reference, such as the UMR."`
 	Year       int64   `placeholder:"YYYY" field:"year_of_account" help:"Year of account (default: none)."`
 	Commission string  `default:"0" placeholder:"PERCENT" field:"commission_ppm" help:"Commission on the net premium in percent, such as 12.5 (default: 0)."`
-	From       dayFlag `placeholder:"YYYY-MM-DD" help:"From this day (default: today). A month has the contract of its last day."`
+	From       dayFlag `placeholder:"YYYY-MM-DD" help:"Effective from this day (default: today). A month's bordereau shows the contract in effect on the last day of the month."`
 }
 
 // Run adds it.

@@ -20,8 +20,8 @@ import (
 
 // demoCmd makes a sandbox and serves it.
 type demoCmd struct {
-	Empty bool    `help:"Leave out the book of 2,000 made-up bookings and their payments."`
-	Day   dayFlag `placeholder:"YYYY-MM-DD" help:"Set the clock of a new sandbox to this day, today or later. The same day always makes the same book."`
+	Empty bool    `help:"Skip the sample book of 2,000 bookings and their payments."`
+	Day   dayFlag `placeholder:"YYYY-MM-DD" help:"Set the clock of a new sandbox to this day, today or later. The same day always creates the same book."`
 }
 
 // Help says what the demo makes.

@@ -15,7 +15,7 @@ import (
 
 // detailFlags ask for what stands behind a report, in place of the report.
 type detailFlags struct {
-	Details bool `help:"List the bookings and payments behind the figures, in place of the report: a page of them, or all as CSV."`
+	Details bool `help:"List the bookings and payments behind the figures instead of the report: one page, or all as CSV."`
 	pageFlags
 }
 

@@ -16,7 +16,7 @@ import (
 type proposalShowCmd struct {
 	siteFlag
 	formFlags
-	ID int64 `arg:"" help:"Id of the proposal."`
+	ID int64 `arg:"" help:"Proposal id."`
 }
 
 // Run prints it with what it would change.

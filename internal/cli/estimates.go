@@ -20,9 +20,9 @@ import (
 // estimateFlags are the flags that exposure-model and what-if share.
 type estimateFlags struct {
 	siteFlag
-	AsOf dayFlag `name:"as-of" placeholder:"YYYY-MM-DD" help:"The end of this day (default: today)."`
+	AsOf dayFlag `name:"as-of" placeholder:"YYYY-MM-DD" help:"As of the end of this day (default: today)."`
 	momentFlags
-	Channels []int64 `placeholder:"ID" help:"Only these channels, by id."`
+	Channels []int64 `placeholder:"ID" help:"Only these merchants, by id."`
 	formFlags
 	orderFlags
 	detailFlags
@@ -45,7 +45,7 @@ func (f estimateFlags) detailsQuery() report.DetailsQuery {
 // modelCmd prints the estimate beside the exposure.
 type modelCmd struct {
 	estimateFlags
-	Bands string `placeholder:"DAYS:PPM,…" help:"How the estimate is made: days, and the share of their turnover in millionths. 30:400000,90:600000 means 40 % of the last 30 days plus 60 % of the last 90 (default: built in)."`
+	Bands string `placeholder:"DAYS:PPM,…" help:"Bands of the estimate: number of days and share of their turnover in parts per million. 30:400000,90:600000 means 40% of the last 30 days plus 60% of the last 90 (default: built in)."`
 }
 
 // Run computes the report and prints it.

@@ -14,17 +14,17 @@ import (
 
 // eventsCmd groups the commands about what happened.
 type eventsCmd struct {
-	List eventsListCmd `cmd:"" help:"List what happened, the oldest first."`
+	List eventsListCmd `cmd:"" help:"List events, oldest first."`
 }
 
 // eventsListCmd reads the feed of events.
 type eventsListCmd struct {
 	siteFlag
 	formFlags
-	After  string   `placeholder:"CURSOR" help:"Go on behind this cursor, or \"now\" for the end of the feed (default: from the oldest event)."`
+	After  string   `placeholder:"CURSOR" help:"Start after this cursor, or \"now\" for the end of the feed (default: the oldest event)."`
 	Types  []string `placeholder:"TYPE" help:"Only these types, such as booking.paid or transaction.*."`
-	Object string   `placeholder:"KIND:ID" help:"Only what happened to this object, such as booking:73."`
-	Limit  int      `default:"100" placeholder:"N" help:"Print the first N events only; 0 for all."`
+	Object string   `placeholder:"KIND:ID" help:"Only events of this object, such as booking:73."`
+	Limit  int      `default:"100" placeholder:"N" help:"Maximum number of events to print (default: 100; 0 for all)."`
 }
 
 // shownEvent is an event with its JSON of the API.

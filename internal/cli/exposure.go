@@ -11,8 +11,8 @@ import (
 // exposureCmd prints an exposure report.
 type exposureCmd struct {
 	reportFlags
-	AsOf dayFlag  `name:"as-of" placeholder:"YYYY-MM-DD" help:"The end of this day (default: today)."`
-	By   []string `default:"channel" placeholder:"WHAT" help:"One row for each channel (the default), month of the end date, currency, scheme, country or supplier; or for each pair of two, such as channel,month."`
+	AsOf dayFlag  `name:"as-of" placeholder:"YYYY-MM-DD" help:"As of the end of this day (default: today)."`
+	By   []string `default:"channel" placeholder:"WHAT" help:"Group by channel (the default), month (of the end date), currency, scheme, country or supplier, or by two of them, such as channel,month. A channel is a merchant."`
 }
 
 // Run computes the report and prints it.

@@ -20,8 +20,8 @@ import (
 // channelGatewayCmd sets the processor at which a channel takes payments.
 type channelGatewayCmd struct {
 	siteFlag
-	ID        int64  `arg:"" help:"Id of the channel."`
-	Processor string `xor:"what" placeholder:"NAME" help:"The processor: sandbox or stripe. The credentials are read from standard input."`
+	ID        int64  `arg:"" help:"Merchant id."`
+	Processor string `xor:"what" placeholder:"NAME" help:"Processor: sandbox or stripe. Credentials are read from standard input."`
 	Remove    bool   `xor:"what" help:"Remove the processor and its credentials."`
 }
 
@@ -159,8 +159,8 @@ func orNot(text string) string {
 // channelSecretCmd shows the secret of a channel, or makes a new one.
 type channelSecretCmd struct {
 	siteFlag
-	ID     int64 `arg:"" help:"Id of the channel."`
-	Rotate bool  `help:"Make a new secret. Nothing that was signed with the old one is accepted any more."`
+	ID     int64 `arg:"" help:"Merchant id."`
+	Rotate bool  `help:"Create a new secret. Auth strings signed with the old one are rejected immediately."`
 }
 
 // Run prints the secret alone, for scripts.

@@ -32,12 +32,12 @@ type importCmd struct {
 // importPaymentsCmd imports the payments of another system.
 type importPaymentsCmd struct {
 	siteFlag
-	File       string `arg:"" help:"CSV file with one payment in each row, or - for standard input."`
-	Mode       string `placeholder:"MODE" enum:",test,draft,protection-only,live,affiliate" default:"" help:"Create missing channels in this mode: test, draft, protection-only, live or affiliate (default: refuse rows of missing channels)."`
-	CoverStart string `placeholder:"WHEN" enum:"recorded,effective" default:"recorded" help:"Start of the cover: recorded (the default) covers payments from now on. effective covers each from when it was taken, for payments that were covered before."`
-	Reason     string `help:"Why; where a second operator must approve it, they read this."`
-	DryRun     bool   `help:"Check every row and say what would happen, but write nothing."`
-	Refused    string `placeholder:"FILE.csv" help:"Write the line and the reason of every refused row to this file. The terminal shows only the first 20."`
+	File       string `arg:"" help:"CSV file with one payment per row, or - for standard input."`
+	Mode       string `placeholder:"MODE" enum:",test,draft,protection-only,live,affiliate" default:"" help:"Create missing merchants in this mode: test, draft, protection-only, live or affiliate (default: reject rows of unknown merchants)."`
+	CoverStart string `placeholder:"WHEN" enum:"recorded,effective" default:"recorded" help:"When cover starts. recorded (default): when the payment is imported. effective: when the payment was taken, for payments that were already covered."`
+	Reason     string `help:"Reason, shown to the operator who approves the change if approval is needed."`
+	DryRun     bool   `help:"Check every row and show what would be imported, without writing anything."`
+	Refused    string `placeholder:"FILE.csv" help:"Write the line number and reason of every rejected row to this file. The terminal only shows the first 20."`
 }
 
 // Help describes the file.

@@ -23,10 +23,10 @@ import (
 // keysCmd groups the commands about keys. The keys that sign logins are in the database. The keys that seal (encrypt)
 // secrets, those keys included, are in a file.
 type keysCmd struct {
-	Make   keysMakeCmd   `cmd:"" help:"Make the file of keys that encrypt secrets, or add a key at its end."`
-	List   keysListCmd   `cmd:"" help:"List the keys of logins, and the keys that encrypt secrets."`
-	Rotate keysRotateCmd `cmd:"" help:"Sign logins with a new key, and encrypt all secrets again with a new key."`
-	Revoke keysRevokeCmd `cmd:"" help:"End a key of logins that has leaked, and all that it has signed."`
+	Make   keysMakeCmd   `cmd:"" help:"Create the file of encryption keys, or append a key to it."`
+	List   keysListCmd   `cmd:"" help:"List signing keys and encryption keys."`
+	Rotate keysRotateCmd `cmd:"" help:"Sign logins with a new key and re-encrypt all secrets with a new key."`
+	Revoke keysRevokeCmd `cmd:"" help:"Revoke a leaked signing key and everything signed with it."`
 }
 
 // keysBeside is the file of keys of a SQLite database for which --keys-file names none: it lies beside the database. For
@@ -294,7 +294,7 @@ func (p *program) keysOfSecrets(ctx context.Context) (list []listedKey, err erro
 
 // keysRevokeCmd revokes a key of logins.
 type keysRevokeCmd struct {
-	ID string `arg:"" placeholder:"KEY" help:"The key, as \"holdfast keys list\" shows it."`
+	ID string `arg:"" placeholder:"KEY" help:"Key id, as shown by \"holdfast keys list\"."`
 }
 
 // Help says what follows.
@@ -318,8 +318,8 @@ func (c keysRevokeCmd) Run(ctx context.Context, p *program) error {
 
 // keysRotateCmd rotates the keys.
 type keysRotateCmd struct {
-	Use  string `placeholder:"ID" help:"Encrypt with this key of the file, and make no new one."`
-	Only string `placeholder:"WHAT" enum:",logins,secrets" default:"" help:"Change only the key of logins, or only that of secrets (default: both)."`
+	Use  string `placeholder:"ID" help:"Encrypt with this key from the file instead of a new one."`
+	Only string `placeholder:"WHAT" enum:",logins,secrets" default:"" help:"Only rotate the signing key (logins) or the encryption key (secrets) (default: both)."`
 }
 
 // Run rotates the keys. Running servers use the new ones at once.

@@ -18,16 +18,16 @@ import (
 
 // limitsCmd groups the commands about limits.
 type limitsCmd struct {
-	List   limitsListCmd   `cmd:"" help:"List the limits in force, and how much of each is used."`
-	Set    limitsSetCmd    `cmd:"" help:"Set a limit. A limit never refuses a payment; it reports what is above it."`
-	Events limitsEventsCmd `cmd:"" help:"List when the use of a limit reached 80, 95 or 100 %."`
-	Over   limitsOverCmd   `cmd:"" help:"List the payments that are above a limit, in whole or in part."`
+	List   limitsListCmd   `cmd:"" help:"List the limits in force and their use."`
+	Set    limitsSetCmd    `cmd:"" help:"Set a limit. Limits never block payments; amounts over the limit are reported."`
+	Events limitsEventsCmd `cmd:"" help:"List when a limit's use reached 80%, 95% or 100%."`
+	Over   limitsOverCmd   `cmd:"" help:"List payments that are fully or partly over a limit."`
 }
 
 // limitsListCmd lists limits.
 type limitsListCmd struct {
 	listFlags
-	Over bool `help:"Only limits that are exceeded."`
+	Over bool `help:"Only exceeded limits."`
 }
 
 // Run prints them.
@@ -64,12 +64,12 @@ func limitColumns() []column {
 // limitsSetCmd sets a limit.
 type limitsSetCmd struct {
 	siteFlag
-	Scope   protection.LimitScope `arg:"" help:"transaction, booking, channel or site."`
+	Scope   protection.LimitScope `arg:"" help:"Scope: transaction, booking, channel (a merchant) or site."`
 	Amount  amountFlag            `arg:"" optional:"" help:"Amount in the policy's currency, such as \"50000.00 GBP\"."`
-	Channel *int64                `placeholder:"ID" field:"channels" help:"Limit of this channel only."`
-	From    dayFlag               `placeholder:"YYYY-MM-DD" help:"In force from this day on (default: today)."`
-	Lift    bool                  `help:"Remove the limit from that day on."`
-	Note    string                `help:"Why."`
+	Channel *int64                `placeholder:"ID" field:"channels" help:"Only for this merchant."`
+	From    dayFlag               `placeholder:"YYYY-MM-DD" help:"Effective from this day (default: today)."`
+	Lift    bool                  `help:"Remove the limit from that day."`
+	Note    string                `help:"Reason."`
 }
 
 // Run sets the limit, or says that another operator must approve it.

@@ -17,13 +17,13 @@ import (
 
 // siteFlag names the site that a command works on.
 type siteFlag struct {
-	Site string `placeholder:"PATH" help:"Path of the site (default: HOLDFAST_SITE, or the only site)."`
+	Site string `placeholder:"PATH" help:"Site path (default: HOLDFAST_SITE, or the only site)."`
 }
 
 // formFlags choose how a list is printed: as a table, JSON or CSV.
 type formFlags struct {
-	JSON bool `name:"json" xor:"form" help:"Print JSON, the same as the API. Amounts are in minor units."`
-	CSV  bool `name:"csv" xor:"form" help:"Print CSV. Amounts are in major units, such as 12.34."`
+	JSON bool `name:"json" xor:"form" help:"Print JSON, as returned by the API, with amounts in minor units."`
+	CSV  bool `name:"csv" xor:"form" help:"Print CSV, with amounts in major units, such as 12.34."`
 }
 
 // listFlags are the flags of every list.

@@ -32,12 +32,12 @@ const (
 
 // listenCmd forwards the events of a sandbox to a program on the developer's machine.
 type listenCmd struct {
-	URL       string  `name:"url" default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address of the service (default: http://127.0.0.1:8080)."`
-	Site      string  `placeholder:"PATH" env:"HOLDFAST_SITE" required:"" help:"Path of the site (default: HOLDFAST_SITE)."`
-	Token     string  `env:"HOLDFAST_TOKEN" placeholder:"TOKEN" help:"An API token of the site (default: HOLDFAST_TOKEN)."`
-	TokenFile string  `name:"token-file" field:"token_file" placeholder:"FILE" help:"File with the API token. It wins over --token."`
-	ForwardTo string  `name:"forward-to" field:"forward_to" required:"" placeholder:"URL" help:"Address of your program, such as http://127.0.0.1:3000/webhooks."`
-	Types     *string `placeholder:"TYPE,…" help:"Only events of these types, such as booking.*,transaction.completed (default: all)."`
+	URL       string  `name:"url" default:"http://127.0.0.1:8080" placeholder:"URL" help:"URL of the service (default: http://127.0.0.1:8080)."`
+	Site      string  `placeholder:"PATH" env:"HOLDFAST_SITE" required:"" help:"Site path (default: HOLDFAST_SITE)."`
+	Token     string  `env:"HOLDFAST_TOKEN" placeholder:"TOKEN" help:"API token of the site (default: HOLDFAST_TOKEN)."`
+	TokenFile string  `name:"token-file" field:"token_file" placeholder:"FILE" help:"File with the API token. Overrides --token."`
+	ForwardTo string  `name:"forward-to" field:"forward_to" required:"" placeholder:"URL" help:"URL of your program, such as http://127.0.0.1:3000/webhooks."`
+	Types     *string `placeholder:"TYPE,…" help:"Event types to send, such as booking.*,transaction.completed (default: all)."`
 }
 
 // listener is one run of the command.

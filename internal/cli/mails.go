@@ -18,19 +18,19 @@ import (
 
 // mailCmd groups the commands about mails.
 type mailCmd struct {
-	List   mailListCmd   `cmd:"" help:"List mails: sent, waiting, failed, or only shown."`
-	Show   mailShowCmd   `cmd:"" help:"Show a mail with its text."`
-	Resend mailResendCmd `cmd:"" help:"Send a mail again."`
-	Test   mailTestCmd   `cmd:"" help:"Send a test mail, to try the settings."`
+	List   mailListCmd   `cmd:"" help:"List e-mails and their delivery state."`
+	Show   mailShowCmd   `cmd:"" help:"Show an e-mail and its text."`
+	Resend mailResendCmd `cmd:"" help:"Resend an e-mail."`
+	Test   mailTestCmd   `cmd:"" help:"Send a test e-mail to check the settings."`
 }
 
 // mailListCmd lists mails.
 type mailListCmd struct {
 	listFlags
-	State        []string `placeholder:"STATE" help:"Only these: outbox, waiting, sending, sent, dead, unknown."`
-	Kind         []string `placeholder:"KIND" help:"Only these: receipt, refund, failure, chargeback, reversal, webhook, protection_answered, report and others."`
-	Bookings     []int64  `placeholder:"ID" help:"Only mails about these bookings, by id."`
-	Transactions []int64  `placeholder:"ID" help:"Only mails about these transactions, by id."`
+	State        []string `placeholder:"STATE" help:"Only these states: outbox, waiting, sending, sent, dead, unknown."`
+	Kind         []string `placeholder:"KIND" help:"Only these kinds: receipt, refund, failure, chargeback, reversal, webhook, protection_answered, report and others."`
+	Bookings     []int64  `placeholder:"ID" help:"Only e-mails about these bookings, by id."`
+	Transactions []int64  `placeholder:"ID" help:"Only e-mails about these transactions, by id."`
 }
 
 // Run prints a line for each mail.
@@ -70,9 +70,9 @@ func maybeIdent(id int64) cell {
 // mailShowCmd shows one mail.
 type mailShowCmd struct {
 	siteFlag
-	ID     int64  `arg:"" help:"Id of the mail."`
-	JSON   bool   `name:"json" help:"Print JSON, the same as the API."`
-	Output string `short:"o" placeholder:"FILE" help:"Write the HTML to this file, to look at in a browser."`
+	ID     int64  `arg:"" help:"E-mail id."`
+	JSON   bool   `name:"json" help:"Print JSON, as returned by the API."`
+	Output string `short:"o" placeholder:"FILE" help:"Write the HTML version to this file, to view in a browser."`
 }
 
 // Run prints it.
@@ -109,7 +109,7 @@ func (c mailShowCmd) Run(ctx context.Context, p *program) error {
 // mailResendCmd sends a mail again.
 type mailResendCmd struct {
 	siteFlag
-	ID int64 `arg:"" help:"Id of the mail."`
+	ID int64 `arg:"" help:"E-mail id."`
 }
 
 // Help says when that is needed.
@@ -136,7 +136,7 @@ func (c mailResendCmd) Run(ctx context.Context, p *program) error {
 // mailTestCmd sends a test mail.
 type mailTestCmd struct {
 	siteFlag
-	To string `arg:"" help:"Address to send it to."`
+	To string `arg:"" help:"Recipient's e-mail address."`
 }
 
 // errNotSent ends a test mail that was not taken. It has said why, so nothing more is printed.

@@ -16,16 +16,16 @@ import (
 
 // policyCmd groups the commands about policies.
 type policyCmd struct {
-	Show policyShowCmd `cmd:"" help:"Show the policy that is in force on a day."`
-	Set  policySetCmd  `cmd:"" help:"Add a policy from a JSON file. Figures computed under older policies stay as they are."`
+	Show policyShowCmd `cmd:"" help:"Show the policy in force on a day."`
+	Set  policySetCmd  `cmd:"" help:"Add a policy from a JSON file. Figures computed under earlier policies do not change."`
 }
 
 // policyShowCmd shows a policy.
 type policyShowCmd struct {
 	siteFlag
-	On   dayFlag `placeholder:"YYYY-MM-DD" help:"The policy of this day (default: today)."`
-	JSON bool    `name:"json" xor:"form" help:"Print JSON, in the form that \"policy set\" reads, with amounts in minor units."`
-	CSV  bool    `name:"csv" xor:"form" help:"Print CSV. Amounts are in major units, such as 12.34."`
+	On   dayFlag `placeholder:"YYYY-MM-DD" help:"Policy in force on this day (default: today)."`
+	JSON bool    `name:"json" xor:"form" help:"Print JSON in the format that \"policy set\" reads, with amounts in minor units."`
+	CSV  bool    `name:"csv" xor:"form" help:"Print CSV, with amounts in major units, such as 12.34."`
 }
 
 // Run prints it.
@@ -51,7 +51,7 @@ func (c policyShowCmd) Run(ctx context.Context, p *program) error {
 // policySetCmd adds a policy.
 type policySetCmd struct {
 	siteFlag
-	File string `arg:"" help:"JSON file in the form of \"policy show --json\", or - for standard input. It must have \"from\"; fields that it leaves out stay as they are."`
+	File string `arg:"" help:"JSON file in the format of \"policy show --json\", or - for standard input. \"from\" is required; omitted fields keep their values."`
 }
 
 // Run adds it.

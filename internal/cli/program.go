@@ -174,7 +174,7 @@ func (p *program) printf(format string, args ...any) { fmt.Fprintf(p.stdout, for
 
 // migrateCmd brings the schema up to date.
 type migrateCmd struct {
-	NewDatabase bool `name:"new-database" help:"Begin anew, with an empty database, where the file of the SQLite database has gone."`
+	NewDatabase bool `name:"new-database" help:"Create an empty database if the SQLite file has disappeared."`
 }
 
 // Run only opens the database, because opening migrates it. The word to begin anew is given here and nowhere else: on a

@@ -17,9 +17,9 @@ import (
 
 // ratesCmd groups the commands about exchange rates.
 type ratesCmd struct {
-	Import ratesImportCmd `cmd:"" help:"Load the ECB's file of past exchange rates (eurofxref-hist.csv)."`
-	Fetch  ratesFetchCmd  `cmd:"" help:"Get today's exchange rates from the ECB."`
-	Quote  ratesQuoteCmd  `cmd:"" help:"Record a rate by hand, for one site, where the ECB has none."`
+	Import ratesImportCmd `cmd:"" help:"Import the ECB's historical exchange rates (eurofxref-hist.csv)."`
+	Fetch  ratesFetchCmd  `cmd:"" help:"Fetch today's exchange rates from the ECB."`
+	Quote  ratesQuoteCmd  `cmd:"" help:"Record a manual rate for one site, for a currency the ECB does not publish."`
 }
 
 // ratesImportCmd loads a history.
@@ -67,11 +67,11 @@ func (ratesFetchCmd) Run(ctx context.Context, p *program) error {
 type ratesQuoteCmd struct {
 	siteFlag
 	Currency string    `arg:"" help:"Currency, such as AED."`
-	Rate     string    `arg:"" help:"How much of this currency one euro is, such as 4.2103."`
-	Day      dayFlag   `required:"" placeholder:"YYYY-MM-DD" help:"The day of the rate."`
-	QuoteID  string    `name:"quote-id" required:"" placeholder:"ID" help:"The reference that the bank or broker gave to this rate."`
-	Expires  time.Time `placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"The rate is not used from this time on, in GMT (default: it does not expire)."`
-	Reason   string    `help:"Why; the operator who approves it reads this."`
+	Rate     string    `arg:"" help:"Units of this currency per euro, such as 4.2103."`
+	Day      dayFlag   `required:"" placeholder:"YYYY-MM-DD" help:"Date of the rate."`
+	QuoteID  string    `name:"quote-id" required:"" placeholder:"ID" help:"The bank's or broker's reference for this rate."`
+	Expires  time.Time `placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Time at which the rate expires, in GMT (default: no expiry)."`
+	Reason   string    `help:"Reason, shown to the operator who approves the change."`
 }
 
 // Run records the quote, or says that another operator must approve it.

@@ -19,7 +19,7 @@ import (
 // momentFlags say what was known when a report is made, and in which currency it is.
 type momentFlags struct {
 	KnownAt  time.Time `name:"known-at" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Use only what was known at this time, in GMT (default: now)."`
-	Currency string    `placeholder:"CODE" help:"Currency of the report (default: the policy's)."`
+	Currency string    `placeholder:"CODE" help:"Report currency (default: the policy's)."`
 }
 
 // in reads the currency of a report.
@@ -38,11 +38,11 @@ func (f momentFlags) in(p *errs.Problems) money.Currency {
 type reportFlags struct {
 	siteFlag
 	momentFlags
-	Valuation  string   `enum:"spot,locked" default:"spot" placeholder:"KIND" help:"spot (the default): with the exchange rates of the day. locked: with the rates at which payments were priced."`
-	Channels   []int64  `placeholder:"ID" help:"Only these channels, by id."`
-	Suppliers  []int64  `placeholder:"ID" help:"Only bookings with one of these suppliers, by id."`
-	Schemes    []string `placeholder:"NAME" help:"Only payments by cards of these schemes, such as visa, or unknown."`
-	Countries  []string `placeholder:"CODE" help:"Only bookings of these countries, such as ES."`
+	Valuation  string   `enum:"spot,locked" default:"spot" placeholder:"KIND" help:"spot (default): use the day's exchange rates. locked: use the rates at which payments were priced."`
+	Channels   []int64  `placeholder:"ID" help:"Only these merchants, by id."`
+	Suppliers  []int64  `placeholder:"ID" help:"Only bookings with these suppliers, by id."`
+	Schemes    []string `placeholder:"NAME" help:"Only card payments of these schemes, such as visa or unknown."`
+	Countries  []string `placeholder:"CODE" help:"Only bookings for these countries, such as ES."`
 	Currencies []string `placeholder:"CODE" help:"Only bookings in these currencies."`
 	Months     []string `placeholder:"YYYY-MM" help:"Only trips that end in these months."`
 	formFlags

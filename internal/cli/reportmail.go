@@ -18,19 +18,19 @@ import (
 
 // reportMailCmd groups the commands about reports by mail.
 type reportMailCmd struct {
-	List   reportMailListCmd   `cmd:"" help:"List the reports that go to people by mail."`
-	Order  reportMailOrderCmd  `cmd:"" help:"Send a report to people each week or month."`
-	Change reportMailChangeCmd `cmd:"" help:"Change a report: its page, its day, its recipients."`
-	Pause  reportMailPauseCmd  `cmd:"" help:"Send it no more, for the time being."`
-	Resume reportMailResumeCmd `cmd:"" help:"Go on with a report that is paused or was stopped."`
-	Send   reportMailSendCmd   `cmd:"" help:"Send it at once, too. The service makes it within a minute."`
-	End    reportMailEndCmd    `cmd:"" help:"End it, and remove its history."`
+	List   reportMailListCmd   `cmd:"" help:"List scheduled reports."`
+	Order  reportMailOrderCmd  `cmd:"" help:"Schedule a weekly or monthly report."`
+	Change reportMailChangeCmd `cmd:"" help:"Change a scheduled report."`
+	Pause  reportMailPauseCmd  `cmd:"" help:"Pause a scheduled report."`
+	Resume reportMailResumeCmd `cmd:"" help:"Resume a paused or stopped report."`
+	Send   reportMailSendCmd   `cmd:"" help:"Send a report now, in addition to its schedule. The service generates it within a minute."`
+	End    reportMailEndCmd    `cmd:"" help:"Delete a scheduled report and its history."`
 }
 
 // reportsOf names a site, or all of them.
 type reportsOf struct {
 	siteFlag
-	AllSites bool `name:"all-sites" help:"The reports over all sites, such as receivables."`
+	AllSites bool `name:"all-sites" help:"Reports across all sites, such as receivables."`
 }
 
 func (f reportsOf) actor(ctx context.Context, p *program) (access.Actor, error) {
@@ -49,7 +49,7 @@ func (f reportsOf) actor(ctx context.Context, p *program) (access.Actor, error) 
 // oneReport names a report by mail.
 type oneReport struct {
 	reportsOf
-	ID int64 `arg:"" help:"Id of the report by mail."`
+	ID int64 `arg:"" help:"Id of the scheduled report."`
 }
 
 // change does something to a report by mail, and prints how it stands then.
@@ -70,7 +70,7 @@ func (c oneReport) change(
 // reportMailListCmd lists them.
 type reportMailListCmd struct {
 	reportsOf
-	JSON bool `name:"json" xor:"form" help:"Print JSON, the same as the API."`
+	JSON bool `name:"json" xor:"form" help:"Print JSON, as returned by the API."`
 	CSV  bool `name:"csv" xor:"form" help:"Print CSV."`
 	orderFlags
 }
@@ -105,13 +105,13 @@ func (c reportMailListCmd) Run(ctx context.Context, p *program) error {
 // reportMailOrderCmd orders a report.
 type reportMailOrderCmd struct {
 	reportsOf
-	View    string `arg:"" help:"The page: its address below the site, such as \"/exposure?by=channel\"."`
-	Name    string `placeholder:"TEXT" help:"The subject of the mail (default: the address of the page)."`
-	Owner   string `required:"" placeholder:"USERNAME" help:"With whose rights it is made. It stops when they lose them."`
-	To      string `placeholder:"USERNAME,…" field:"recipients" help:"Recipients (default: its owner)."`
-	Weekly  string `placeholder:"DAY" field:"weekly" xor:"day" help:"Each week on this day, such as monday."`
-	Monthly int64  `placeholder:"N" field:"on" xor:"day" help:"Each month on this day, 1 to 31 (default: 1)."`
-	Format  string `default:"xlsx" help:"csv or xlsx (default: xlsx)."`
+	View    string `arg:"" help:"Dashboard page: its path below the site, such as \"/exposure?by=channel\"."`
+	Name    string `placeholder:"TEXT" help:"Subject of the e-mail (default: the path of the page)."`
+	Owner   string `required:"" placeholder:"USERNAME" help:"User whose permissions the report runs with. It stops if they lose access."`
+	To      string `placeholder:"USERNAME,…" field:"recipients" help:"Recipients (default: the owner)."`
+	Weekly  string `placeholder:"DAY" field:"weekly" xor:"day" help:"Day of the week, such as monday."`
+	Monthly int64  `placeholder:"N" field:"on" xor:"day" help:"Day of the month, 1 to 31 (default: 1)."`
+	Format  string `default:"xlsx" help:"Format: csv or xlsx (default: xlsx)."`
 }
 
 // Run orders it.
@@ -169,13 +169,13 @@ func weekday(name string) (int64, error) {
 // reportMailChangeCmd changes a report. A field whose flag is not given stays as it is.
 type reportMailChangeCmd struct {
 	oneReport
-	View    *string `placeholder:"ADDRESS" help:"The page: its address below the site, such as \"/exposure?by=channel\"."`
-	Name    *string `placeholder:"TEXT" help:"The subject of the mail."`
-	Owner   *string `placeholder:"USERNAME" help:"With whose rights it is made."`
+	View    *string `placeholder:"ADDRESS" help:"Dashboard page: its path below the site, such as \"/exposure?by=channel\"."`
+	Name    *string `placeholder:"TEXT" help:"Subject of the e-mail."`
+	Owner   *string `placeholder:"USERNAME" help:"User whose permissions the report runs with."`
 	To      *string `placeholder:"USERNAME,…" field:"recipients" help:"Recipients."`
-	Weekly  *string `placeholder:"DAY" field:"weekly" xor:"day" help:"Each week on this day, such as monday."`
-	Monthly *int64  `placeholder:"N" field:"on" xor:"day" help:"Each month on this day, 1 to 31."`
-	Format  *string `placeholder:"FORMAT" help:"csv or xlsx."`
+	Weekly  *string `placeholder:"DAY" field:"weekly" xor:"day" help:"Day of the week, such as monday."`
+	Monthly *int64  `placeholder:"N" field:"on" xor:"day" help:"Day of the month, 1 to 31."`
+	Format  *string `placeholder:"FORMAT" help:"Format: csv or xlsx."`
 }
 
 // Run changes it.

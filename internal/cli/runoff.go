@@ -48,7 +48,7 @@ func (c runOffCmd) Run(ctx context.Context, p *program) error {
 // ageingCmd prints an ageing.
 type ageingCmd struct {
 	reportFlags `embed:""`
-	AsOf        dayFlag  `name:"as-of" placeholder:"YYYY-MM-DD" help:"The end of this day (default: today)."`
+	AsOf        dayFlag  `name:"as-of" placeholder:"YYYY-MM-DD" help:"As of the end of this day (default: today)."`
 	Bands       []string `placeholder:"BAND" help:"With --details: only these bands, such as 1-7,8-30, in_travel or over_365."`
 }
 
@@ -80,7 +80,7 @@ type movementCmd struct {
 	reportFlags `embed:""`
 	From        dayFlag `required:"" placeholder:"YYYY-MM-DD" help:"Start at the end of this day."`
 	To          dayFlag `field:"as_of" placeholder:"YYYY-MM-DD" help:"Stop at the end of this day (default: today)."`
-	By          string  `enum:"currency,channel" default:"currency" placeholder:"WHAT" help:"One movement for each base currency (the default), or for each channel, and the total."`
+	By          string  `enum:"currency,channel" default:"currency" placeholder:"WHAT" help:"Group by currency (the base currency, the default) or by channel (the merchant), with a total."`
 }
 
 // Help says in which line a change is counted.

@@ -126,8 +126,8 @@ func yesNo(is bool) cell {
 
 // orderFlags choose which rows are printed, and in which order.
 type orderFlags struct {
-	Sort  sortFlag `placeholder:"COLUMN" help:"Sort by this column of the CSV. With - before it, the largest comes first: --sort -id."`
-	Limit int      `default:"0" placeholder:"N" help:"Print the first N rows only (default: all)."`
+	Sort  sortFlag `placeholder:"COLUMN" help:"Sort by this CSV column. Prefix it with - for descending order: --sort -id."`
+	Limit int      `default:"0" placeholder:"N" help:"Maximum number of rows to print (default: all)."`
 }
 
 // sortFlag is the value of --sort; the zero value keeps the order.

@@ -19,17 +19,17 @@ import (
 
 // siteCmd groups the commands about sites.
 type siteCmd struct {
-	Create siteCreateCmd `cmd:"" help:"Create a site with a test channel."`
-	List   siteListCmd   `cmd:"" help:"List the sites."`
-	Set    siteSetCmd    `cmd:"" help:"Set the name of a site, and who stands on its statements: the issuer and the policyholder."`
+	Create siteCreateCmd `cmd:"" help:"Create a site with a test merchant."`
+	List   siteListCmd   `cmd:"" help:"List sites."`
+	Set    siteSetCmd    `cmd:"" help:"Set a site's name, and the issuer and policyholder on its statements."`
 }
 
 // partyFlags are the fields of a company on statements. A field whose flag is not given stays as it is.
 type partyFlags struct {
-	Name        *string `help:"Name of the company."`
-	Address     *string `help:"Its address, up to 6 lines."`
-	TaxNumber   *string `placeholder:"NUMBER" help:"Its tax number."`
-	BankDetails *string `placeholder:"TEXT" help:"Where it is paid, up to 6 lines."`
+	Name        *string `help:"Company name."`
+	Address     *string `help:"Company address, up to 6 lines."`
+	TaxNumber   *string `placeholder:"NUMBER" help:"Tax number."`
+	BankDetails *string `placeholder:"TEXT" help:"Bank details, up to 6 lines."`
 }
 
 func (f partyFlags) fields() merchant.PartyFields {
@@ -39,7 +39,7 @@ func (f partyFlags) fields() merchant.PartyFields {
 // siteSetCmd changes a site. Statements that are issued already keep what they say.
 type siteSetCmd struct {
 	siteFlag
-	Name         *string    `help:"Name of the site, as it stands in mails and on statements without a policyholder."`
+	Name         *string    `help:"Site name, shown in e-mails and on statements without a policyholder."`
 	Issuer       partyFlags `embed:"" prefix:"issuer-"`
 	Policyholder partyFlags `embed:"" prefix:"policyholder-"`
 }
@@ -76,10 +76,10 @@ func (c siteSetCmd) Run(ctx context.Context, p *program) error {
 
 // siteCreateCmd creates a site.
 type siteCreateCmd struct {
-	Path     string `arg:"" help:"Path of the site, which begins its addresses: 2 to 40 small letters, digits and dashes."`
-	Name     string `required:"" help:"Name of the site."`
-	Currency string `required:"" placeholder:"CODE" help:"Currency of its policy, such as GBP."`
-	Sandbox  bool   `help:"Make a sandbox, where one person may make every change alone. It stays a sandbox for ever."`
+	Path     string `arg:"" help:"Site path, the first segment of its URLs: 2 to 40 lowercase letters, digits and hyphens."`
+	Name     string `required:"" help:"Site name."`
+	Currency string `required:"" placeholder:"CODE" help:"Policy currency, such as GBP."`
+	Sandbox  bool   `help:"Create a sandbox, in which no change needs a second person. This cannot be changed later."`
 }
 
 // Run creates the site.

@@ -28,16 +28,16 @@ import (
 type statementsCmd struct {
 	List  statementsListCmd  `cmd:"" help:"List statements."`
 	Show  statementsShowCmd  `cmd:"" help:"Show a statement with its lines."`
-	PDF   statementsPDFCmd   `cmd:"" name:"pdf" help:"Write a statement as a PDF."`
+	PDF   statementsPDFCmd   `cmd:"" name:"pdf" help:"Save a statement as a PDF."`
 	Pay   statementsPayCmd   `cmd:"" help:"Record a payment against a statement."`
-	Issue statementsIssueCmd `cmd:"" help:"Issue the statements of periods that are over. The service does this by itself, too."`
+	Issue statementsIssueCmd `cmd:"" help:"Issue statements for periods that have ended. The service also does this automatically."`
 }
 
 // statementsListCmd lists statements.
 type statementsListCmd struct {
 	listFlags
-	Channels []int64 `placeholder:"ID" help:"Only statements of these channels, by id."`
-	Overdue  bool    `help:"Only statements that are due and not paid."`
+	Channels []int64 `placeholder:"ID" help:"Only statements of these merchants, by id."`
+	Overdue  bool    `help:"Only overdue statements."`
 }
 
 // Run prints a line for each statement.
@@ -68,10 +68,10 @@ func (c statementsListCmd) Run(ctx context.Context, p *program) error {
 // statementsShowCmd shows one statement.
 type statementsShowCmd struct {
 	siteFlag
-	ID   int64  `arg:"" help:"Id of the statement."`
-	For  string `enum:"policyholder,merchant" default:"policyholder" placeholder:"READER" help:"The reader: policyholder (the default), who pays premium, or merchant, who pays a security charge."`
-	JSON bool   `name:"json" xor:"form" help:"Print JSON, amounts in minor units."`
-	CSV  bool   `name:"csv" xor:"form" help:"Print CSV, with every line. Amounts are in major units, such as 12.34."`
+	ID   int64  `arg:"" help:"Statement id."`
+	For  string `enum:"policyholder,merchant" default:"policyholder" placeholder:"READER" help:"Recipient: policyholder (default), who pays premium, or merchant, who pays a security charge."`
+	JSON bool   `name:"json" xor:"form" help:"Print JSON, with amounts in minor units."`
+	CSV  bool   `name:"csv" xor:"form" help:"Print all lines as CSV, with amounts in major units, such as 12.34."`
 }
 
 // Run prints it.
@@ -151,10 +151,10 @@ func (p *program) statementHead(s protection.IssuedStatement) {
 // statementsPDFCmd writes a statement as a PDF.
 type statementsPDFCmd struct {
 	siteFlag
-	ID       int64  `arg:"" help:"Id of the statement."`
+	ID       int64  `arg:"" help:"Statement id."`
 	Output   string `short:"o" required:"" placeholder:"FILE" help:"File to write."`
-	For      string `enum:"policyholder,merchant" default:"policyholder" placeholder:"READER" help:"The reader: policyholder (the default), who pays premium, or merchant, who pays a security charge."`
-	Language string `placeholder:"CODE" help:"Language of the PDF, such as deDE (default: the channel's)."`
+	For      string `enum:"policyholder,merchant" default:"policyholder" placeholder:"READER" help:"Recipient: policyholder (default), who pays premium, or merchant, who pays a security charge."`
+	Language string `placeholder:"CODE" help:"Language of the PDF, such as deDE (default: the merchant's)."`
 }
 
 // Run writes the file.
@@ -190,11 +190,11 @@ func (c statementsPDFCmd) Run(ctx context.Context, p *program) error {
 // statementsPayCmd records a payment.
 type statementsPayCmd struct {
 	siteFlag
-	ID        int64      `arg:"" help:"Id of the statement."`
-	Amount    amountFlag `required:"" field:"total" placeholder:"AMOUNT" help:"Amount in the statement's currency, such as \"560.00 GBP\". A negative amount was paid back."`
-	Date      dayFlag    `required:"" placeholder:"YYYY-MM-DD" help:"Day of the payment."`
-	Reference string     `required:"" help:"The bank's reference. A payment with the same reference is recorded only once."`
-	Overpaid  bool       `help:"Record a payment above what is open, and ask no question."`
+	ID        int64      `arg:"" help:"Statement id."`
+	Amount    amountFlag `required:"" field:"total" placeholder:"AMOUNT" help:"Amount in the statement's currency, such as \"560.00 GBP\". A negative amount is a repayment."`
+	Date      dayFlag    `required:"" placeholder:"YYYY-MM-DD" help:"Date of the payment."`
+	Reference string     `required:"" help:"Bank reference. A payment with the same reference is recorded only once."`
+	Overpaid  bool       `help:"Record a payment above the outstanding amount without asking."`
 }
 
 // Run records it. A payment above what is open is mostly a slip, so the command asks first.
@@ -252,7 +252,7 @@ func (p *program) tellOpen(ctx context.Context, actor access.Actor, id int64) er
 // statementsIssueCmd issues statements.
 type statementsIssueCmd struct {
 	siteFlag
-	Wait bool `negatable:"" default:"true" help:"Wait, ten seconds at most, for payments that were still being recorded when a period ended (default: yes)."`
+	Wait bool `negatable:"" default:"true" help:"Wait up to ten seconds for payments that were still being recorded when a period ended (default: yes)."`
 }
 
 // Run issues it.

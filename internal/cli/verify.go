@@ -21,13 +21,13 @@ import (
 
 // verifyCmd checks the whole book.
 type verifyCmd struct {
-	Site    string `placeholder:"PATH" help:"Path of the site (default: every site, and what belongs to none)."`
-	JSON    bool   `name:"json" xor:"form" help:"Print JSON: the checks, the findings, and the heads of the chains."`
-	CSV     bool   `name:"csv" xor:"form" help:"Print CSV: a row for each check, and one for each finding."`
-	Limit   int    `default:"20" placeholder:"N" help:"Print the first N findings of each check (default: 20). All are counted."`
-	Head    bool   `xor:"head" help:"Check nothing. Print the head of each chain, as a line of JSON, to keep in another place."`
-	MailTo  string `name:"mail-to" field:"to" placeholder:"ADDRESS" help:"With --head: mail the heads to this address, too. The service sends it."`
-	Against string `xor:"head" placeholder:"FILE|HASH" help:"Check, too, that the chains still hold the heads in this file, or this one hash."`
+	Site    string `placeholder:"PATH" help:"Site path (default: all sites, and data that belongs to no site)."`
+	JSON    bool   `name:"json" xor:"form" help:"Print checks, findings and chain heads as JSON."`
+	CSV     bool   `name:"csv" xor:"form" help:"Print CSV, with a row per check and per finding."`
+	Limit   int    `default:"20" placeholder:"N" help:"Maximum number of findings to print per check (default: 20). All are counted."`
+	Head    bool   `xor:"head" help:"Print the head of each chain as a line of JSON, to store elsewhere. Runs no checks."`
+	MailTo  string `name:"mail-to" field:"to" placeholder:"ADDRESS" help:"With --head: also e-mail the heads to this address. The service sends it."`
+	Against string `xor:"head" placeholder:"FILE|HASH" help:"Also check that the chains still contain the heads in this file, or this hash."`
 }
 
 // Help says what is found, and what is not.
