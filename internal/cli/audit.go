@@ -41,13 +41,13 @@ func (c auditListCmd) Run(ctx context.Context, p *program) error {
 				words(r.Action), words(r.Object),
 			}
 		},
-		none: "There are no records.",
+		none: "No audit records.",
 	}
 	switch {
 	case !c.Deployment:
 		return printList(ctx, p, c.listFlags, list)
 	case c.Site != "":
-		return errs.WrongField("deployment", "The records of the deployment belong to no site. Leave out --site or --deployment.")
+		return errs.WrongField("deployment", "Deployment records belong to no site. Remove --site or --deployment.")
 	}
 	if err := p.open(ctx); err != nil {
 		return err

@@ -57,7 +57,7 @@ func (c bookingListCmd) Run(ctx context.Context, p *program) error {
 				dayCell(b.Start), dayCell(b.End), words(b.Country), instant(b.CreatedAt),
 			}
 		},
-		none: "There are no such bookings.",
+		none: "No bookings found.",
 	})
 }
 
@@ -101,7 +101,7 @@ func (c bookingShowCmd) Run(ctx context.Context, p *program) error {
 		return p.printJSON(api.ShowBooking(b, today))
 	}
 	list := p.transactions(ctx, payments.TransactionFilter{Bookings: []int64{b.ID}})
-	list.none = "It has no transactions."
+	list.none = "No transactions."
 	if c.CSV {
 		return list.print(p, actor, c.formFlags, orderFlags{}, now)
 	}
@@ -181,7 +181,7 @@ func (p *program) transactions(ctx context.Context, filter payments.TransactionF
 				ident(t.LinkedID), instant(t.EffectiveAt), instant(t.CreatedAt),
 			}
 		},
-		none: "There are no such transactions.",
+		none: "No transactions found.",
 	}
 }
 

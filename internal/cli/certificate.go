@@ -34,7 +34,7 @@ func (c certificateCmd) Run(ctx context.Context, p *program) error {
 		if err := p.app.Certificates.Revoke(ctx, actor, c.Booking); err != nil {
 			return err
 		}
-		p.printf("The link of the certificate of booking %d is no longer valid.\n", c.Booking)
+		p.printf("Revoked the certificate link of booking %d.\n", c.Booking)
 		return nil
 	}
 	base, err := p.clientsBase()
@@ -67,7 +67,7 @@ func (c certificateCmd) Run(ctx context.Context, p *program) error {
 		fields = append(fields, [2]string{"until", found.Until.String()})
 	}
 	if found.Test {
-		fields = append(fields, [2]string{"test", "the page says that nothing of it is real"})
+		fields = append(fields, [2]string{"test", "the page says that this is test data"})
 	}
 	p.printFields(append(fields, [2]string{"created", fmt.Sprintf("%s GMT", civil.FormatInstant(found.CreatedAt))}))
 	return nil
@@ -80,7 +80,7 @@ func (p *program) clientsBase() (string, error) {
 	}
 	listen, err := net.ResolveTCPAddr("tcp", p.Listen)
 	if err != nil {
-		return "", errs.WrongField("listen", "%q is not an address such as 127.0.0.1:8080.", p.Listen)
+		return "", errs.WrongField("listen", "%q is not an address. Use an address such as 127.0.0.1:8080.", p.Listen)
 	}
 	return p.baseURL(listen), nil
 }

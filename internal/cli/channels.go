@@ -45,7 +45,7 @@ func (c channelCreateCmd) Run(ctx context.Context, p *program) error {
 	if made.Proposal != nil {
 		return p.waits(*made.Proposal)
 	}
-	p.printf("channel %d, %s, is created: %s, %s\n", made.ID, made.Name, made.Currency, made.Mode)
+	p.printf("Created merchant %d, %s: %s, %s\n", made.ID, made.Name, made.Currency, made.Mode)
 	return nil
 }
 
@@ -75,7 +75,7 @@ func (c channelListCmd) Run(ctx context.Context, p *program) error {
 				words(ch.AccountType), words(string(ch.OtherProtection)), words(ch.ExternalID),
 			}
 		},
-		none: "There are no channels.",
+		none: "No merchants.",
 	})
 }
 
@@ -100,7 +100,7 @@ func (c channelModeCmd) Run(ctx context.Context, p *program) error {
 	if changed.Proposal != nil {
 		return p.waits(*changed.Proposal)
 	}
-	p.printf("channel %d, %s, is %s\n", changed.ID, changed.Name, changed.Mode)
+	p.printf("Merchant %d, %s, is now %s\n", changed.ID, changed.Name, changed.Mode)
 	return nil
 }
 
@@ -164,7 +164,7 @@ func (c channelSetCmd) Run(ctx context.Context, p *program) error {
 	if changed.Proposal != nil {
 		return p.waits(*changed.Proposal)
 	}
-	p.printf("channel %d, %s, is changed\n", changed.ID, changed.Name)
+	p.printf("Updated merchant %d, %s\n", changed.ID, changed.Name)
 	return nil
 }
 
@@ -180,7 +180,7 @@ func (c channelSetCmd) checkProfile(p *program, in *merchant.ChannelFields) {
 		"payout_minimum": c.PayoutMinimum.given(), "descriptor": c.Descriptor != nil,
 	} {
 		if given {
-			in.Problems.Wrong(field, "This needs --profile server-to-server.")
+			in.Problems.Wrong(field, "This requires --profile server-to-server.")
 		}
 	}
 }
@@ -201,7 +201,7 @@ func (c channelSetCmd) checkPayout(ctx context.Context, p *program, actor access
 		channel.SettlementCurrency = *c.SettlementCurrency
 	}
 	if currency := channel.Settlement(); currency != string(c.PayoutMinimum.currency) {
-		in.Problems.Wrong("payout_minimum", "A payout of this channel is in %s, and %s is not.", currency, c.PayoutMinimum)
+		in.Problems.Wrong("payout_minimum", "This merchant's payouts are in %s, but %s is not.", currency, c.PayoutMinimum)
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func (c clockSetCmd) target(ctx context.Context, p *program, actor access.Actor)
 	case c.Days == nil:
 		return c.To, nil
 	case *c.Days < 1:
-		return time.Time{}, errs.WrongField("days", "must be 1 or more: a clock is never moved back")
+		return time.Time{}, errs.WrongField("days", "must be 1 or more: clocks cannot be moved back")
 	}
 	now, err := p.app.Clocks.Show(ctx, actor)
 	return now.Now.AddDate(0, 0, *c.Days), err
@@ -84,11 +84,11 @@ func (p *program) tellClock(t clock.Time, asJSON bool) error {
 	if asJSON {
 		return p.printJSON(view.ShowClock(t))
 	}
-	ahead := "the real time"
+	ahead := "real time"
 	if d := t.Now.Sub(t.Real); d > 0 {
-		ahead = span(d) + " ahead of the real time"
+		ahead = span(d) + " ahead of real time"
 	}
-	p.printf("on %s it is %s, %s\n", p.site.Path, civil.FormatInstant(t.Now), ahead)
+	p.printf("Clock of %s: %s GMT, %s\n", p.site.Path, civil.FormatInstant(t.Now), ahead)
 	return nil
 }
 

@@ -42,7 +42,7 @@ func (c collateralListCmd) Run(ctx context.Context, p *program) error {
 				amount(r.Amount, r.Currency), dayCell(r.FromDay), dayCell(r.ToDay), words(r.Reference),
 			}
 		},
-		none: "There is no collateral.",
+		none: "No collateral.",
 	})
 }
 
@@ -73,6 +73,6 @@ func (c collateralAddCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("collateral %d is recorded: %s %s from %s on\n", made.ID, made.Currency, money.Format(made.Amount, made.Currency), made.FromDay)
+	p.printf("Recorded collateral %d: %s %s from %s\n", made.ID, made.Currency, money.Format(made.Amount, made.Currency), made.FromDay)
 	return nil
 }

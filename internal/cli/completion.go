@@ -16,9 +16,9 @@ type completionCmd struct {
 
 // Help says where the script goes.
 func (completionCmd) Help() string {
-	return "For bash, add this line to ~/.bashrc, and for zsh, behind compinit, the same with zsh to ~/.zshrc:\n\n" +
+	return "For bash, add this line to ~/.bashrc. For zsh, replace bash with zsh and add it to ~/.zshrc, after compinit:\n\n" +
 		"    source <(holdfast completion bash)\n\n" +
-		"For fish, write the script to a file:\n\n" +
+		"For fish, save the script to a file:\n\n" +
 		"    holdfast completion fish > ~/.config/fish/completions/holdfast.fish"
 }
 

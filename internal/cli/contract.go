@@ -38,7 +38,7 @@ func (c bordereauContractListCmd) Run(ctx context.Context, p *program) error {
 		row: func(o terms.Contract) []cell {
 			return []cell{ident(o.ID), dayCell(o.FromDay), words(o.Reference), maybeIdent(o.Year), count(o.CommissionPPM), words(o.RecordedBy)}
 		},
-		none: "No contract is named yet.",
+		none: "No contract set.",
 	}
 	if err := c.check(list.columns); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (c bordereauContractSetCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("contract %s counts from %s on\n", made.Reference, made.FromDay)
+	p.printf("Contract %s is in effect from %s\n", made.Reference, made.FromDay)
 	return nil
 }
 
@@ -82,7 +82,7 @@ func percentFlag(text string) (ppm int64, err error) {
 	whole, part, _ := strings.Cut(text, ".")
 	n, err := strconv.ParseUint(whole+(part + "0000")[:4], 10, 40)
 	if err != nil || len(part) > 4 || whole == "" {
-		return 0, errs.WrongField("commission_ppm", "A percentage such as 12.5 is expected.")
+		return 0, errs.WrongField("commission_ppm", "Enter a percentage, such as 12.5.")
 	}
 	return int64(n), nil
 }

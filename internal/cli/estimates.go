@@ -57,7 +57,7 @@ func (c modelCmd) Run(ctx context.Context, p *program) error {
 	in := c.query()
 	if c.Bands != "" {
 		if in.Bands, err = estimate.ParseBands(c.Bands); err != nil {
-			in.Problems.Wrong("bands", "The bands cannot be read: %v.", err)
+			in.Problems.Wrong("bands", "Invalid bands: %v.", err)
 		}
 	}
 	if c.Details {
@@ -108,7 +108,7 @@ func (p *program) modelTable(r report.ModelReport, s sheet) {
 		percent := strings.TrimRight(strings.TrimRight(new(big.Rat).SetFrac64(b.SharePPM, 10_000).FloatString(4), "0"), ".")
 		shares[i] = fmt.Sprintf("%s %% of the last %d days", percent, b.Days)
 	}
-	p.printf("The estimate adds up parts of the card turnover: %s.\n", strings.Join(shares, "; "))
+	p.printf("The estimate adds up shares of card turnover: %s.\n", strings.Join(shares, "; "))
 }
 
 // tellUnvalued names the currencies without a rate.
@@ -117,7 +117,7 @@ func (p *program) tellUnvalued(q exposure.ReportQuery, r report.ModelReport) {
 	for _, row := range r.Rows {
 		if !row.Valued && !told[row.Currency] {
 			told[row.Currency] = true
-			p.printf("No exchange rate from %s to %s, so the total is not known.\n", row.Currency, q.Currency)
+			p.printf("No exchange rate from %s to %s: the total is not known.\n", row.Currency, q.Currency)
 		}
 	}
 }
@@ -194,14 +194,14 @@ func (p *program) whatIfTable(r report.WhatIfReport, parts []sheet) {
 	code, policy := " "+string(q.Currency), " "+string(q.Policy)
 	p.printf("If these merchants fail at the end of %s,\nas known at %s GMT\n\n", q.AsOf, civil.FormatInstant(q.KnownAt))
 	loss := []column{{"loss", "LOSS" + code}, {"tail", "TAIL" + code}}
-	p.printTable(parts[0].only(slices.Concat([]column{{"key", "CHANNEL"}}, loss, []column{
+	p.printTable(parts[0].only(slices.Concat([]column{{"key", "MERCHANT"}}, loss, []column{
 		{"collateral", "COLLATERAL" + code}, {"net", "NET" + code}, {"use", "USE" + policy}, {"limit", "LIMIT" + policy},
 	})...), "")
 	for i, title := range []string{"SCHEME", "MONTH OF TRAVEL"} {
 		p.printf("\n")
 		p.printTable(parts[i+1].only(append([]column{{"key", title}}, loss...)...), "")
 	}
-	p.printf("\nLoss: what is not delivered (E1). Tail: what can still be charged back for trips that are over (E2).\n")
+	p.printf("\nLoss: payments for undelivered trips (E1). Tail: payments for completed trips that can still be disputed (E2).\n")
 	p.tellCollateral(q, r.Unvalued)
 	p.tellPending(q, r.Pending)
 }

@@ -44,7 +44,7 @@ func (c eventsListCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if c.Limit < 0 {
-		return errs.WrongField("limit", "A number of events is expected, or 0 for all.")
+		return errs.WrongField("limit", "Enter a number of events, or 0 for all.")
 	}
 	show, left := api.New(p.app, api.Config{}), c.Limit
 	list := listing[shownEvent]{
@@ -75,13 +75,13 @@ func (c eventsListCmd) Run(ctx context.Context, p *program) error {
 				ident(e.ID), instant(e.At), words(string(e.Type)), words(event.ObjectText(e.Event)), words(string(e.Details)),
 			}
 		},
-		none: "There are no events.",
+		none: "No events.",
 	}
 	if err := list.inOrder(actor, 0, false, list.printer(p, c.formFlags, p.now(actor))); err != nil {
 		return err
 	}
 	if !c.JSON && !c.CSV {
-		p.printf("Go on with --after %s\n", f.After)
+		p.printf("Continue with --after %s\n", f.After)
 	}
 	return nil
 }

@@ -59,10 +59,10 @@ type pageFlags struct {
 // page refuses the same values as the API.
 func (f pageFlags) page(p *errs.Problems) store.Page {
 	if f.Page < 1 {
-		p.Wrong("page", "A whole number is expected, 1 or more.")
+		p.Wrong("page", "Enter a whole number, 1 or more.")
 	}
 	if f.PerPage < 1 || f.PerPage > 100 {
-		p.Wrong("per_page", "A whole number between 1 and 100 is expected.")
+		p.Wrong("per_page", "Enter a whole number between 1 and 100.")
 	}
 	return store.Page{Number: f.Page, Size: f.PerPage, Offset: -1, Count: true}
 }
@@ -72,9 +72,9 @@ func (f pageFlags) pages(p *program, what string, shown int, total int64) {
 	first := (f.Page-1)*f.PerPage + 1
 	switch {
 	case shown == 0 && total > 0:
-		p.printf("\nThere is no page %d: the list has %d %s.\n", f.Page, total, what)
+		p.printf("\nPage %d does not exist: the list has %d %s.\n", f.Page, total, what)
 	case int64(shown) < total:
-		p.printf("\n%d to %d of %d %s; --page and --per-page show others.\n", first, first+shown-1, total, what)
+		p.printf("\n%d to %d of %d %s. Use --page and --per-page to see more.\n", first, first+shown-1, total, what)
 	}
 }
 

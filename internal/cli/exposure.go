@@ -29,7 +29,7 @@ func (c exposureCmd) Run(ctx context.Context, p *program) error {
 	case 1:
 		query.By = exposure.Dimension(c.By[0])
 	default:
-		query.Problems.Wrong("by", "Name one, or two with a comma, such as channel,month.")
+		query.Problems.Wrong("by", "Enter one dimension, or two separated by a comma, such as channel,month.")
 	}
 	if c.Details {
 		return p.exposureDetails(ctx, actor, report.DetailsQuery{ExposureQuery: query}, c.detailFlags, c.formFlags, c.orderFlags)

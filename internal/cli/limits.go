@@ -51,7 +51,7 @@ func (c limitsListCmd) Run(ctx context.Context, p *program) error {
 			row = append(row, use...)
 			return append(row, dayCell(r.FromDay), words(cmp.Or(r.NotInForce, r.Unknown)))
 		},
-		none: "There are no limits.",
+		none: "No limits.",
 	})
 }
 
@@ -79,7 +79,7 @@ func (c limitsSetCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if c.Amount.given() && c.Amount.minor <= 0 {
-		return errs.WrongField("amount", "A limit is more than 0. To remove one, use --lift.")
+		return errs.WrongField("amount", "The limit must be greater than 0. To remove a limit, use --lift.")
 	}
 	made, err := p.app.Limits.Set(ctx, actor, limits.LimitFields{
 		Scope: &c.Scope, ChannelID: c.Channel, From: c.From.day, Amount: c.Amount.pointer(), Currency: c.Amount.currency, Lift: c.Lift, Note: c.Note,
@@ -91,11 +91,11 @@ func (c limitsSetCmd) Run(ctx context.Context, p *program) error {
 		return p.waits(*made.Proposal)
 	}
 	if made.Lifted {
-		p.printf("limit %d: there is no limit from %s on\n", made.ID, made.FromDay)
+		p.printf("Removed the limit from %[2]s (limit %[1]d)\n", made.ID, made.FromDay)
 		return nil
 	}
-	p.printf("limit %d is set: %s %s from %s on\n", made.ID, made.Currency, money.Format(made.Amount, made.Currency), made.FromDay)
-	p.printf("the service compares existing payments with it in about ten seconds; see `holdfast limits events` and `holdfast limits over`\n")
+	p.printf("Set limit %d: %s %s from %s\n", made.ID, made.Currency, money.Format(made.Amount, made.Currency), made.FromDay)
+	p.printf("The service checks existing payments against it in about ten seconds. See `holdfast limits events` and `holdfast limits over`.\n")
 	return nil
 }
 
@@ -117,7 +117,7 @@ func (c limitsEventsCmd) Run(ctx context.Context, p *program) error {
 				amount(e.Use, e.Limit.Currency), amount(e.Limit.Amount, e.Limit.Currency), ident(e.TransactionID),
 			}
 		},
-		none: "There are no events.",
+		none: "No events.",
 	})
 }
 
@@ -135,6 +135,6 @@ func (c limitsOverCmd) Run(ctx context.Context, p *program) error {
 			words(string(t.OverLimitCurrency)), amount(t.OverLimit, t.OverLimitCurrency),
 		}
 	}
-	list.none = "No payment is above a limit."
+	list.none = "No payments over a limit."
 	return printList(ctx, p, c.listFlags, list)
 }

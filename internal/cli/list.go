@@ -76,7 +76,7 @@ func (l listing[T]) print(p *program, actor access.Actor, form formFlags, order 
 	var all []T
 	err := everyPage(func(page store.Page) (store.List[T], error) { return l.read(actor, page) }, false, func(items []T) (bool, error) {
 		if all = append(all, items...); len(all) > maxSorted {
-			return false, errs.WrongField("sort", "This list has more than %d rows. Choose fewer, or leave --sort out.", maxSorted)
+			return false, errs.WrongField("sort", "This list has more than %d rows. Filter it, or remove --sort.", maxSorted)
 		}
 		return true, nil
 	})

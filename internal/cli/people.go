@@ -41,7 +41,7 @@ func (c userCreateCmd) Run(ctx context.Context, p *program) error {
 	actor := access.System(0)
 	switch {
 	case c.Role == access.Operator && c.Site != "":
-		return errs.WrongField("site", "An operator belongs to no site. Leave out --site.")
+		return errs.WrongField("site", "Operators do not belong to a site. Remove --site.")
 	case c.Role == access.Operator:
 		if err := p.openOrMake(ctx); err != nil {
 			return err
@@ -62,7 +62,7 @@ func (c userCreateCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("user %s is created with the role %s\n", user.Username, c.Role)
+	p.printf("Created user %s with role %s\n", user.Username, c.Role)
 	return nil
 }
 
@@ -111,7 +111,7 @@ func (c userListCmd) Run(ctx context.Context, p *program) error {
 				yesNo(!u.TwoFactorConfirmedAt.IsZero()), instant(u.CreatedAt),
 			}
 		},
-		none: "There are no users.",
+		none: "No users.",
 	}
 	if err := c.check(list.columns); err != nil {
 		return err
@@ -147,9 +147,9 @@ func (c userPasswordCmd) Run(ctx context.Context, p *program) error {
 	if err := p.app.Accounts.SetPassword(ctx, access.System(0), user.ID, password, c.EndTokens); err != nil {
 		return err
 	}
-	p.printf("the password of %s is changed\n", user.Username)
+	p.printf("Changed the password of %s\n", user.Username)
 	if c.EndTokens {
-		p.printf("the API tokens of %s are deleted\n", user.Username)
+		p.printf("Deleted the API tokens of %s\n", user.Username)
 	}
 	return nil
 }
@@ -169,9 +169,9 @@ func (c userAddressCmd) Run(ctx context.Context, p *program) error {
 	if err := p.app.Links.SetAddress(ctx, access.System(0), user.ID, c.Email); err != nil {
 		return err
 	}
-	p.printf("the mails of %s go to %s\n", user.Username, c.Email)
+	p.printf("Changed the e-mail address of %s to %s\n", user.Username, c.Email)
 	if user.Email != c.Email && !p.app.Mails.Sends() {
-		p.printf("no mail server is set: %s is not notified\n", user.Email)
+		p.printf("No mail server is configured: %s was not notified\n", user.Email)
 	}
 	return nil
 }
@@ -286,7 +286,7 @@ func (c tokenCreateCmd) Run(ctx context.Context, p *program) error {
 	}
 	user, err := p.app.Accounts.UserNamed(ctx, actor, c.User)
 	if errs.Is(err, errs.SettingNotFound) {
-		err = errs.WrongField("user", "There is no user %q.", c.User)
+		err = errs.WrongField("user", "User %q does not exist.", c.User)
 	}
 	if err != nil {
 		return err
@@ -296,12 +296,12 @@ func (c tokenCreateCmd) Run(ctx context.Context, p *program) error {
 		Name: &c.Name, Expires: c.Expires.day, Abilities: &c.Abilities, Addresses: &c.Addresses,
 	})
 	if errs.Is(err, errs.Forbidden) { // the program may make tokens for every user with access
-		return errs.WrongField("user", "The user has no access to this site; see `holdfast user access --help`.")
+		return errs.WrongField("user", "The user has no access to this site. See `holdfast user access --help`.")
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(p.stderr, "This is the token. It is not shown again:")
+	fmt.Fprintln(p.stderr, "API token (shown only once):")
 	p.printf("%s\n", text)
 	return nil
 }
@@ -324,7 +324,7 @@ func (c tokenListCmd) Run(ctx context.Context, p *program) error {
 				words(strings.Join(t.Abilities.Names(), " ")), words(strings.Join(t.NetworkTexts(), " ")),
 			}
 		},
-		none: "There are no API tokens.",
+		none: "No API tokens.",
 	})
 }
 
@@ -351,6 +351,6 @@ func (c tokenDeleteCmd) Run(ctx context.Context, p *program) error {
 	if err := p.app.Tokens.Delete(ctx, actor, c.ID); err != nil {
 		return err
 	}
-	p.printf("token %d is deleted\n", c.ID)
+	p.printf("Deleted token %d\n", c.ID)
 	return nil
 }

@@ -39,7 +39,7 @@ func (c premiumListCmd) Run(ctx context.Context, p *program) error {
 				amount(l.State.Value, l.Currency), count(l.State.Lead), count(l.State.Line.PPM), amount(l.State.Premium, l.Currency),
 			}
 		},
-		none: "There are no premium lines.",
+		none: "No premium lines.",
 	})
 }
 

@@ -31,7 +31,7 @@ type ratesImportCmd struct {
 func (c ratesImportCmd) Run(ctx context.Context, p *program) error {
 	file, err := os.Open(c.File)
 	if err != nil {
-		return fmt.Errorf("the file of rates cannot be opened: %w", err)
+		return fmt.Errorf("cannot open the rates file: %w", err)
 	}
 	defer file.Close()
 	if err := p.openOrMake(ctx); err != nil {
@@ -96,24 +96,24 @@ func (c ratesQuoteCmd) Run(ctx context.Context, p *program) error {
 	if made.State == proposal.Open {
 		return p.waits(made)
 	}
-	p.printf("the quote %s is on file: one euro is %s %s on %s\n", c.QuoteID, c.Rate, strings.ToUpper(c.Currency), c.Day.day)
+	p.printf("Recorded quote %s: one euro is %s %s on %s\n", c.QuoteID, c.Rate, strings.ToUpper(c.Currency), c.Day.day)
 	return nil
 }
 
 func (p *program) tellRates(r rates.RatesReport) {
-	p.printf("%d days: %d rates put on file, %d already there", r.Days, r.Created, r.AlreadyThere)
+	p.printf("%d days: %d rates added, %d already on file", r.Days, r.Created, r.AlreadyThere)
 	if r.Skipped > 0 {
-		p.printf(", %d left out because their currencies are not known", r.Skipped)
+		p.printf(", %d skipped because their currencies are unknown", r.Skipped)
 	}
 	p.printf("\n")
 	if r.Created > 0 {
-		p.printf("the new rates are from %s to %s\n", r.First, r.Last)
+		p.printf("New rates from %s to %s\n", r.First, r.Last)
 	}
 	for _, c := range r.Conflicts {
-		p.printf("%s on %s stays %s, as it is on file; the new value %s is not used\n",
+		p.printf("%s on %s is already on file as %s; the new value %s is ignored\n",
 			c.Fixing.Currency, c.Fixing.Day, c.OnFile, c.Fixing.Rate)
 	}
 	if r.Priced > 0 {
-		p.printf("%d payments that waited for a rate now have a price\n", r.Priced)
+		p.printf("%d payments that were waiting for a rate are now priced\n", r.Priced)
 	}
 }

@@ -62,7 +62,7 @@ func (c oneReport) change(
 	}
 	o, err := do(ctx, actor, c.ID)
 	if err == nil {
-		p.printf("report %d %s\n", o.ID, done)
+		p.printf("Report %d %s\n", o.ID, done)
 	}
 	return err
 }
@@ -90,7 +90,7 @@ func (c reportMailListCmd) Run(ctx context.Context, p *program) error {
 				words(o.Owner), words(string(o.State)), dayCell(o.Due),
 			}
 		},
-		none: "No report goes by mail.",
+		none: "No scheduled reports.",
 	}
 	if err := c.check(list.columns); err != nil {
 		return err
@@ -144,7 +144,7 @@ func (c reportMailOrderCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("report %d goes by mail %s, the first time on %s\n", made.ID, made.When(), made.Due)
+	p.printf("Scheduled report %d: %s, first on %s\n", made.ID, made.When(), made.Due)
 	return nil
 }
 
@@ -163,7 +163,7 @@ func weekday(name string) (int64, error) {
 			return int64(day) + 1, nil
 		}
 	}
-	return 0, errs.WrongField("weekly", "A day such as monday is expected.")
+	return 0, errs.WrongField("weekly", "Enter a day, such as monday.")
 }
 
 // reportMailChangeCmd changes a report. A field whose flag is not given stays as it is.
@@ -206,7 +206,7 @@ func (c reportMailChangeCmd) Run(ctx context.Context, p *program) error {
 	}
 	changed, err := p.app.Orders.Change(ctx, actor, c.ID, in)
 	if err == nil {
-		p.printf("report %d goes by mail %s, next on %s\n", changed.ID, changed.When(), changed.Due)
+		p.printf("Updated report %d: %s, next on %s\n", changed.ID, changed.When(), changed.Due)
 	}
 	return err
 }
@@ -228,7 +228,7 @@ type reportMailResumeCmd struct{ oneReport }
 func (c reportMailResumeCmd) Run(ctx context.Context, p *program) error {
 	return c.change(ctx, p, func(ctx context.Context, actor access.Actor, id int64) (schedules.Order, error) {
 		return p.app.Orders.Resume(ctx, actor, id)
-	}, "goes on")
+	}, "is active again")
 }
 
 // reportMailSendCmd sends a report at once.
@@ -238,7 +238,7 @@ type reportMailSendCmd struct{ oneReport }
 func (c reportMailSendCmd) Run(ctx context.Context, p *program) error {
 	return c.change(ctx, p, func(ctx context.Context, actor access.Actor, id int64) (schedules.Order, error) {
 		return p.app.Orders.SendNow(ctx, actor, id)
-	}, "is sent within a minute, while the service runs")
+	}, "will be sent within a minute if the service is running")
 }
 
 // reportMailEndCmd ends a report.
@@ -253,6 +253,6 @@ func (c reportMailEndCmd) Run(ctx context.Context, p *program) error {
 	if err := p.app.Orders.End(ctx, actor, c.ID); err != nil {
 		return err
 	}
-	p.printf("report %d no longer goes by mail\n", c.ID)
+	p.printf("Deleted report %d\n", c.ID)
 	return nil
 }

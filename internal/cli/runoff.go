@@ -17,9 +17,9 @@ type runOffCmd struct {
 
 // Help says how to read the figures.
 func (runOffCmd) Help() string {
-	return "Shows how much is still at risk on later days if there are no new payments, refunds or changes. It shows each of " +
-		"the next 35 days, then one day a week up to 26 weeks, then the ends of months until the last dispute window has " +
-		"ended. All amounts are converted with the exchange rates of the first day."
+	return "Shows how the exposure runs off if there are no new payments, refunds or changes: each of the next 35 days, then " +
+		"one day a week up to 26 weeks, then each month end until the last dispute window has closed. All amounts are " +
+		"converted at the exchange rates of the first day."
 }
 
 // Run computes the run-off and prints it.
@@ -34,7 +34,7 @@ func (c runOffCmd) Run(ctx context.Context, p *program) error {
 	}
 	query := c.query(c.AsOf)
 	if c.On.day != nil {
-		query.Problems.Wrong("on", "Use it with --details.")
+		query.Problems.Wrong("on", "This requires --details.")
 	}
 	report, err := p.app.Exposure.RunOff(ctx, actor, query)
 	if err != nil {
@@ -64,7 +64,7 @@ func (c ageingCmd) Run(ctx context.Context, p *program) error {
 	}
 	query := c.query(c.AsOf)
 	if len(c.Bands) > 0 {
-		query.Problems.Wrong("bands", "Use them with --details.")
+		query.Problems.Wrong("bands", "This requires --details.")
 	}
 	report, err := p.app.Exposure.Ageing(ctx, actor, query)
 	if err != nil {
@@ -85,11 +85,10 @@ type movementCmd struct {
 
 // Help says in which line a change is counted.
 func (movementCmd) Help() string {
-	return "Every line has a sign, and the opening with all lines makes exactly the closing. Where several things happen on " +
-		"one day, they count in this order: first trips end and dispute windows close (delivered, expired), then travel " +
-		"dates change (re-dated), then new payments are covered (new), then come refunds, chargebacks and reversals. The " +
-		"opening is converted with the exchange rates of the first day, everything else with those of the last day. The " +
-		"difference between the two is the revaluation."
+	return "Lines are signed: the opening plus all lines equals the closing exactly. Events on the same day count in this " +
+		"order: trips end and dispute windows close (delivered, expired), travel dates change (re-dated), new payments are " +
+		"covered (new), then refunds, chargebacks and reversals. The opening is converted at the exchange rates of the first " +
+		"day, everything else at those of the last day. The difference is the revaluation."
 }
 
 // Run computes the movement and prints it.

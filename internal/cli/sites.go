@@ -89,8 +89,8 @@ func (c siteCreateCmd) Run(ctx context.Context, p *program) error {
 	}
 	// An operator may do everything on all sites, and the password of the demo's operator is in a file.
 	if _, err := p.app.Accounts.UserNamed(ctx, access.System(0), demo.OperatorName); err == nil && !c.Sandbox {
-		return errors.New("this database belongs to the demo, and the demo's operator could do everything on the new site; " +
-			"add --sandbox, or choose another database with --database")
+		return errors.New("this database belongs to the demo, whose operator would have full access to the new site. " +
+			"Add --sandbox, or choose another database with --database")
 	}
 	in := merchant.SiteFields{Path: &c.Path, Name: &c.Name, Sandbox: c.Sandbox}
 	if currency, err := money.ParseCurrency(strings.ToUpper(c.Currency)); err != nil {
@@ -102,7 +102,7 @@ func (c siteCreateCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("site %d, %s, is created at /%s\n", made.ID, made.Name, made.Path)
+	p.printf("Created site %d, %s, at /%s\n", made.ID, made.Name, made.Path)
 	return nil
 }
 
@@ -125,7 +125,7 @@ func (c siteListCmd) Run(ctx context.Context, p *program) error {
 				ident(s.ID), words(s.Path), words(s.Name), words(string(s.Policy.Currency)), count(s.ChannelCount), yesNo(s.Sandbox),
 			}
 		},
-		none: "There are no sites.",
+		none: "No sites.",
 	}
 	if err := c.check(list.columns); err != nil {
 		return err
@@ -161,7 +161,7 @@ func (p *program) siteAt(ctx context.Context, path string) (merchant.Site, error
 	if path != "" {
 		site, err := p.app.Sites.At(ctx, access.System(0), path)
 		if errs.Is(err, errs.SettingNotFound) {
-			err = errs.WrongField("site", "There is no site %q.", path)
+			err = errs.WrongField("site", "Site %q does not exist.", path)
 		}
 		return site, err
 	}
@@ -180,7 +180,7 @@ func (p *program) siteAt(ctx context.Context, path string) (merchant.Site, error
 	case len(list.Items) == 1:
 		return list.Items[0], nil
 	case len(list.Items) == 0:
-		return merchant.Site{}, errors.New("the database has no site yet. Make one with `holdfast site create`")
+		return merchant.Site{}, errors.New("the database has no sites yet. Create one with `holdfast site create`")
 	}
 	var paths []string
 	for _, s := range list.Items {
@@ -189,5 +189,5 @@ func (p *program) siteAt(ctx context.Context, path string) (merchant.Site, error
 	if list.More {
 		paths = append(paths, "…")
 	}
-	return merchant.Site{}, errs.WrongField("site", "Name one of the sites with --site or %s: %s.", siteVariable, strings.Join(paths, ", "))
+	return merchant.Site{}, errs.WrongField("site", "Choose a site with --site or %s: %s.", siteVariable, strings.Join(paths, ", "))
 }

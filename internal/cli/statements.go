@@ -61,7 +61,7 @@ func (c statementsListCmd) Run(ctx context.Context, p *program) error {
 				words(s.ChannelName),
 			}
 		},
-		none: "There are no statements.",
+		none: "No statements.",
 	})
 }
 
@@ -121,7 +121,7 @@ func (p *program) statementLines(q money.Currency, lines iter.Seq2[protection.St
 	if len(rows) > 0 {
 		out.print(p, rows, first)
 	} else if first {
-		p.printf("It has no premium lines.\n")
+		p.printf("No premium lines.\n")
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func (p *program) statementHead(s protection.IssuedStatement) {
 	}
 	row("payments", -s.Payments)
 	row("closing", s.Closing)
-	row("open now", s.Open)
+	row("outstanding", s.Open)
 	p.printf("\n")
 }
 
@@ -160,7 +160,7 @@ type statementsPDFCmd struct {
 // Run writes the file.
 func (c statementsPDFCmd) Run(ctx context.Context, p *program) error {
 	if c.Language != "" && !slices.Contains(check.Languages, c.Language) {
-		return errs.WrongField("language", "This is not one of %s.", strings.Join(check.Languages, ", "))
+		return errs.WrongField("language", "Choose one of %s.", strings.Join(check.Languages, ", "))
 	}
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
@@ -181,9 +181,9 @@ func (c statementsPDFCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if err := os.WriteFile(c.Output, out.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("the PDF cannot be written: %w", err)
+		return fmt.Errorf("cannot write the PDF: %w", err)
 	}
-	p.printf("statement no. %d is written to %s\n", found.Number, c.Output)
+	p.printf("Saved statement no. %d to %s\n", found.Number, c.Output)
 	return nil
 }
 
@@ -216,14 +216,14 @@ func (c statementsPayCmd) Run(ctx context.Context, p *program) error {
 	made, created, err := p.app.Statements.Pay(ctx, actor, c.ID, in)
 	if f, ok := errors.AsType[*errs.Error](err); ok && f.Reason == "overpaid" {
 		if !p.watched() {
-			return errs.WrongField("total", "%s If it is right, add --overpaid.", f.Message)
+			return errs.WrongField("total", "%s If this is correct, add --overpaid.", f.Message)
 		}
-		yes, err := p.confirm(f.Message + " Record it?")
+		yes, err := p.confirm(f.Message + " Record it anyway?")
 		if err != nil {
 			return err
 		}
 		if !yes {
-			p.printf("nothing is recorded\n")
+			p.printf("Nothing was recorded.\n")
 			return errNothingYet
 		}
 		in.WithinOpen = false
@@ -233,18 +233,18 @@ func (c statementsPayCmd) Run(ctx context.Context, p *program) error {
 	} else if err != nil {
 		return err
 	}
-	state := "is recorded"
+	state := "recorded"
 	if !created {
-		state = "was recorded before"
+		state = "already recorded"
 	}
-	p.printf("payment %d of %s %s %s\n", made.ID, made.Currency, money.Format(made.Amount, made.Currency), state)
+	p.printf("Payment %d of %s %s %s\n", made.ID, made.Currency, money.Format(made.Amount, made.Currency), state)
 	return p.tellOpen(ctx, actor, c.ID)
 }
 
 func (p *program) tellOpen(ctx context.Context, actor access.Actor, id int64) error {
 	now, _, err := p.app.Statements.Get(ctx, actor, id)
 	if err == nil {
-		p.printf("open of statement no. %d: %s %s\n", now.Number, now.Currency, money.Format(now.Open, now.Currency))
+		p.printf("Outstanding on statement no. %d: %s %s\n", now.Number, now.Currency, money.Format(now.Open, now.Currency))
 	}
 	return err
 }
@@ -269,10 +269,10 @@ func (c statementsIssueCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	told := fmt.Sprintf("%d more periods have ended; their last payments may still be being recorded until %s GMT", left.Count,
+	told := fmt.Sprintf("%d more periods have ended, but payments may still be recorded for them until %s GMT", left.Count,
 		civil.FormatInstant(left.From.Add(time.Second-time.Microsecond)))
 	if c.Wait && left.Count > 0 {
-		fmt.Fprintf(p.stderr, "%s: waiting for them\n", told)
+		fmt.Fprintf(p.stderr, "%s. Waiting.\n", told)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -284,9 +284,9 @@ func (c statementsIssueCmd) Run(ctx context.Context, p *program) error {
 		}
 		issued, left.Count = issued+more, 0
 	}
-	p.printf("%d statements are issued\n", issued)
+	p.printf("Issued %d statements\n", issued)
 	if left.Count > 0 {
-		p.printf("%s: run this command again after that\n", told)
+		p.printf("%s. Run this command again after that.\n", told)
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func (c supplierCreateCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("supplier %d, %s, is created\n", made.ID, made.Name)
+	p.printf("Created supplier %d, %s\n", made.ID, made.Name)
 	return nil
 }
 
@@ -66,7 +66,7 @@ func (c supplierSetCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("supplier %d, %s, is changed\n", changed.ID, changed.Name)
+	p.printf("Updated supplier %d, %s\n", changed.ID, changed.Name)
 	return nil
 }
 
@@ -84,7 +84,7 @@ func (c supplierListCmd) Run(ctx context.Context, p *program) error {
 		row: func(s merchant.Supplier) []cell {
 			return []cell{ident(s.ID), words(s.Name), words(s.Category), words(s.Country), words(s.URL)}
 		},
-		none: "There are no suppliers.",
+		none: "No suppliers.",
 	})
 }
 
@@ -103,6 +103,6 @@ func (c supplierDeleteCmd) Run(ctx context.Context, p *program) error {
 	if err := p.app.Suppliers.Delete(ctx, actor, c.ID, 0); err != nil {
 		return err
 	}
-	p.printf("supplier %d is deleted\n", c.ID)
+	p.printf("Deleted supplier %d\n", c.ID)
 	return nil
 }

@@ -57,13 +57,13 @@ func (c webhookCreateCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("webhook %d is created\n", made.ID)
+	p.printf("Created webhook %d\n", made.ID)
 	p.tellSecret(made)
 	return nil
 }
 
 func (p *program) tellSecret(e webhooks.Endpoint) {
-	p.printf("Its secret is shown once: %s\n", e.Secret)
+	p.printf("Signing secret (shown only once): %s\n", e.Secret)
 }
 
 // webhookSetCmd changes a webhook. A field whose flag is not given stays as it is.
@@ -85,7 +85,7 @@ func (c webhookSetCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("webhook %d is %s\n", changed.ID, changed.State)
+	p.printf("Webhook %d is %s\n", changed.ID, changed.State)
 	return nil
 }
 
@@ -104,7 +104,7 @@ func (c webhookListCmd) Run(ctx context.Context, p *program) error {
 		row: func(e webhooks.Endpoint) []cell {
 			return []cell{ident(e.ID), words(e.URL), words(strings.Join(e.Types, " ")), words(string(e.State)), words(e.Reason)}
 		},
-		none: "There are no webhooks.",
+		none: "No webhooks.",
 	})
 }
 
@@ -120,7 +120,7 @@ func (c webhookDeleteCmd) Run(ctx context.Context, p *program) error {
 	if err := p.app.Webhooks.Delete(ctx, actor, c.ID, 0); err != nil {
 		return err
 	}
-	p.printf("webhook %d is deleted\n", c.ID)
+	p.printf("Deleted webhook %d\n", c.ID)
 	return nil
 }
 
@@ -140,7 +140,7 @@ func (c webhookRotateCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("webhook %d has a new secret\n", changed.ID)
+	p.printf("Created a new signing secret for webhook %d\n", changed.ID)
 	p.tellSecret(changed)
 	return nil
 }
@@ -157,7 +157,7 @@ func (c webhookTestCmd) Run(ctx context.Context, p *program) error {
 	if _, err := p.app.Webhooks.Test(ctx, actor, c.ID); err != nil {
 		return err
 	}
-	p.printf("a test event is on its way to webhook %d; see `holdfast webhook log %d`\n", c.ID, c.ID)
+	p.printf("Queued a test event for webhook %d. See `holdfast webhook log %d`.\n", c.ID, c.ID)
 	return nil
 }
 
@@ -184,7 +184,7 @@ func (c webhookLogCmd) Run(ctx context.Context, p *program) error {
 			return []cell{ident(d.ID), ident(d.EventID), words(string(d.Type)), words(fmt.Sprintf("%s:%d", d.Kind, d.ObjectID)),
 				words(string(d.State)), count(d.Attempts), instant(d.MadeAt), never(d.DoneAt)}
 		},
-		none: "Nothing waits for this webhook, and nothing was sent.",
+		none: "No deliveries.",
 	})
 }
 
@@ -200,7 +200,7 @@ func (c webhookLogCmd) one(ctx context.Context, p *program) error {
 	if c.JSON {
 		return p.printJSON(view.ShowDeliveryWith(d, attempts))
 	}
-	p.printf("delivery %d of event %d, %s: %s\n", d.ID, d.EventID, d.Type, d.State)
+	p.printf("Delivery %d of event %d, %s: %s\n", d.ID, d.EventID, d.Type, d.State)
 	for _, a := range attempts {
 		said := fmt.Sprintf("status %d", a.Status)
 		if a.Status == 0 {
@@ -236,6 +236,6 @@ func (c webhookReplayCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("%s are sent to webhook %d again\n", counted(int64(n), "event"), c.ID)
+	p.printf("Resending %s to webhook %d\n", counted(int64(n), "event"), c.ID)
 	return nil
 }
