@@ -19,8 +19,8 @@ import (
 type certificateCmd struct {
 	siteFlag
 	formFlags
-	Booking int64 `arg:"" help:"Id of the booking."`
-	Revoke  bool  `xor:"form" help:"Revoke the link. The next one who asks gets a new one."`
+	Booking int64 `arg:"" help:"Booking id."`
+	Revoke  bool  `xor:"form" help:"Revoke the link. The next request creates a new one."`
 }
 
 // Run prints the link and what the page says.
@@ -33,7 +33,7 @@ func (c certificateCmd) Run(ctx context.Context, p *program) error {
 		if err := p.app.Certificates.Revoke(ctx, actor, c.Booking); err != nil {
 			return err
 		}
-		p.printf("The link of the certificate of booking %d is no longer valid.\n", c.Booking)
+		p.printf("Revoked the certificate link of booking %d.\n", c.Booking)
 		return nil
 	}
 	base, err := p.clientsBase()
@@ -66,7 +66,7 @@ func (c certificateCmd) Run(ctx context.Context, p *program) error {
 		fields = append(fields, [2]string{"until", found.Until.String()})
 	}
 	if found.Test {
-		fields = append(fields, [2]string{"test", "the page says that nothing of it is real"})
+		fields = append(fields, [2]string{"test", "the page says that this is test data"})
 	}
 	p.printFields(append(fields, [2]string{"created", fmt.Sprintf("%s GMT", civil.FormatInstant(found.CreatedAt))}))
 	return nil
@@ -79,7 +79,7 @@ func (p *program) clientsBase() (string, error) {
 	}
 	listen, err := net.ResolveTCPAddr("tcp", p.Listen)
 	if err != nil {
-		return "", errs.WrongField("listen", "%q is not an address such as 127.0.0.1:8080.", p.Listen)
+		return "", errs.WrongField("listen", "%q is not an address. Use an address such as 127.0.0.1:8080.", p.Listen)
 	}
 	return p.baseURL(listen), nil
 }

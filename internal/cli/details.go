@@ -15,14 +15,14 @@ import (
 
 // detailFlags ask for what stands behind a report, in place of the report.
 type detailFlags struct {
-	Details bool `help:"List the bookings and payments behind the figures, in place of the report: a page of them, or all as CSV."`
+	Details bool `help:"List the bookings and payments behind the figures instead of the report: one page, or all as CSV."`
 	pageFlags
 }
 
 // refuse notes the flags that go with a report only. Details have one order.
 func (f detailFlags) refuse(order orderFlags, p *errs.Problems) {
 	if order != (orderFlags{}) {
-		p.Wrong("sort", "Details are in order of bookings and payments. Use --page and --per-page, or sort their CSV.")
+		p.Wrong("sort", "Details are sorted by booking and payment. Use --page and --per-page, or sort the CSV.")
 	}
 }
 
@@ -46,9 +46,9 @@ func (p *program) exposureDetails(
 	if form.JSON {
 		return p.printJSON(reports.ShowDetails(r))
 	}
-	p.printf("Behind the exposure at the end of %s,\n%s\n", r.Query.AsOf, known(r.Query))
+	p.printf("Details of the exposure at the end of %s,\n%s\n", r.Query.AsOf, known(r.Query))
 	if r.On > r.Query.AsOf {
-		p.printf("What is left of it at the end of %s, if nothing new happens\n", r.On)
+		p.printf("Remaining at the end of %s with no new bookings\n", r.On)
 	}
 	s := sheet{columns: detailColumns()}
 	for _, d := range r.Items.Items {
@@ -61,7 +61,7 @@ func (p *program) exposureDetails(
 	}
 	code := string(r.Query.Currency)
 	columns = append(columns, column{"e1_report", "E1 " + code}, column{"e2_report", "E2 " + code})
-	f.print(p, s.only(columns...), r.Items.Total, "Nothing stands behind it.")
+	f.print(p, s.only(columns...), r.Items.Total, "No details.")
 	return nil
 }
 
@@ -150,7 +150,7 @@ func (p *program) movementDetails(
 	if form.JSON {
 		return p.printJSON(reports.ShowMovementDetails(r))
 	}
-	p.printf("Behind the movement from the end of %s to the end of %s,\n%s\n", r.Query.From, r.Query.AsOf, known(r.Query.ReportQuery))
+	p.printf("Details of the movement from the end of %s to the end of %s,\n%s\n", r.Query.From, r.Query.AsOf, known(r.Query.ReportQuery))
 	s := sheet{columns: movementDetailColumns()}
 	for _, d := range r.Items.Items {
 		s.rows = append(s.rows, movementDetailCells(r, d))
@@ -166,7 +166,7 @@ func (p *program) movementDetails(
 		}
 	}
 	p.printf("E1 in the currency of each booking; CSV and JSON have E2, too\n")
-	f.print(p, s.only(columns...), r.Items.Total, "Nothing stands behind it.")
+	f.print(p, s.only(columns...), r.Items.Total, "No details.")
 	return nil
 }
 
@@ -220,7 +220,7 @@ func (p *program) modelDetails(ctx context.Context, actor access.Actor, in repor
 	}
 	s = s.only(columnsOf("figure booking transaction channel type date currency turnover share e1")...)
 	s.columns[0].title = "BEHIND"
-	f.print(p, s, r.Items.Total, "Nothing stands behind it.")
+	f.print(p, s, r.Items.Total, "No details.")
 	return nil
 }
 

@@ -14,17 +14,17 @@ import (
 
 // eventsCmd groups the commands about what happened.
 type eventsCmd struct {
-	List eventsListCmd `cmd:"" help:"List what happened, the oldest first."`
+	List eventsListCmd `cmd:"" help:"List events, oldest first."`
 }
 
 // eventsListCmd reads the feed of events.
 type eventsListCmd struct {
 	siteFlag
 	formFlags
-	After  string   `placeholder:"CURSOR" help:"Go on behind this cursor, or \"now\" for the end of the feed (default: from the oldest event)."`
+	After  string   `placeholder:"CURSOR" help:"Start after this cursor, or \"now\" for the end of the feed (default: the oldest event)."`
 	Types  []string `placeholder:"TYPE" help:"Only these types, such as booking.paid or transaction.*."`
-	Object string   `placeholder:"KIND:ID" help:"Only what happened to this object, such as booking:73."`
-	Limit  int      `default:"100" placeholder:"N" help:"Print the first N events only; 0 for all."`
+	Object string   `placeholder:"KIND:ID" help:"Only events of this object, such as booking:73."`
+	Limit  int      `default:"100" placeholder:"N" help:"Maximum number of events to print (default: 100; 0 for all)."`
 }
 
 // shownEvent is an event with its JSON of the API.
@@ -44,7 +44,7 @@ func (c eventsListCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if c.Limit < 0 {
-		return errs.WrongField("limit", "A number of events is expected, or 0 for all.")
+		return errs.WrongField("limit", "Enter a number of events, or 0 for all.")
 	}
 	show, left := api.New(p.app, api.Config{}), c.Limit
 	list := listing[shownEvent]{
@@ -75,13 +75,13 @@ func (c eventsListCmd) Run(ctx context.Context, p *program) error {
 				ident(e.ID), instant(e.At), words(string(e.Type)), words(event.ObjectText(e.Event)), words(string(e.Details)),
 			}
 		},
-		none: "There are no events.",
+		none: "No events.",
 	}
 	if err := list.inOrder(actor, 0, false, list.printer(p, c.formFlags, p.now(actor))); err != nil {
 		return err
 	}
 	if !c.JSON && !c.CSV {
-		p.printf("Go on with --after %s\n", f.After)
+		p.printf("Continue with --after %s\n", f.After)
 	}
 	return nil
 }

@@ -17,9 +17,9 @@ import (
 
 // explainCmd explains how a figure is computed. A number alone is the id of a transaction.
 type explainCmd struct {
-	Transaction explainTransactionCmd `cmd:"" default:"withargs" help:"Explain a transaction. The word can be left out: explain 17."`
-	Booking     explainBookingCmd     `cmd:"" help:"Explain a booking: its sums and each of its payments."`
-	Statement   explainStatementCmd   `cmd:"" help:"Explain a line of a statement."`
+	Transaction explainTransactionCmd `cmd:"" default:"withargs" help:"Explain a transaction (the default): explain 17."`
+	Booking     explainBookingCmd     `cmd:"" help:"Explain a booking: its totals and each of its payments."`
+	Statement   explainStatementCmd   `cmd:"" help:"Explain a statement line."`
 }
 
 // explainFlags are the flags of every explanation.
@@ -27,8 +27,8 @@ type explainFlags struct {
 	siteFlag
 	AsOf    dayFlag   `name:"as-of" placeholder:"YYYY-MM-DD" help:"As of the end of this day (default: today)."`
 	KnownAt time.Time `name:"known-at" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Use only what was known at this time, in GMT (default: now)."`
-	JSON    bool      `name:"json" xor:"form" help:"Print JSON, amounts in minor units."`
-	CSV     bool      `name:"csv" xor:"form" help:"Print the steps as CSV. Their texts are in minor units."`
+	JSON    bool      `name:"json" xor:"form" help:"Print JSON, with amounts in minor units."`
+	CSV     bool      `name:"csv" xor:"form" help:"Print the steps as CSV, with amounts in minor units."`
 }
 
 // stepRows are the steps of an explanation as rows of CSV: what they are about, its id, and the parts of a step.
@@ -52,17 +52,17 @@ func (f explainFlags) query() report.ProtectionQuery {
 
 // pageFlags choose a part of a list that may be long.
 type pageFlags struct {
-	Page    int `default:"1" placeholder:"N" help:"Page of the list (default: 1)."`
-	PerPage int `name:"per-page" default:"20" placeholder:"N" help:"Items on a page, 100 at most (default: 20)."`
+	Page    int `default:"1" placeholder:"N" help:"Page number (default: 1)."`
+	PerPage int `name:"per-page" default:"20" placeholder:"N" help:"Items per page, at most 100 (default: 20)."`
 }
 
 // page refuses the same values as the API.
 func (f pageFlags) page(p *errs.Problems) store.Page {
 	if f.Page < 1 {
-		p.Wrong("page", "A whole number is expected, 1 or more.")
+		p.Wrong("page", "Enter a whole number, 1 or more.")
 	}
 	if f.PerPage < 1 || f.PerPage > 100 {
-		p.Wrong("per_page", "A whole number between 1 and 100 is expected.")
+		p.Wrong("per_page", "Enter a whole number between 1 and 100.")
 	}
 	return store.Page{Number: f.Page, Size: f.PerPage, Offset: -1, Count: true}
 }
@@ -72,16 +72,16 @@ func (f pageFlags) pages(p *program, what string, shown int, total int64) {
 	first := (f.Page-1)*f.PerPage + 1
 	switch {
 	case shown == 0 && total > 0:
-		p.printf("\nThere is no page %d: the list has %d %s.\n", f.Page, total, what)
+		p.printf("\nPage %d does not exist: the list has %d %s.\n", f.Page, total, what)
 	case int64(shown) < total:
-		p.printf("\n%d to %d of %d %s; --page and --per-page show others.\n", first, first+shown-1, total, what)
+		p.printf("\n%d to %d of %d %s. Use --page and --per-page to see more.\n", first, first+shown-1, total, what)
 	}
 }
 
 // explainTransactionCmd explains the protection and the premium of a transaction.
 type explainTransactionCmd struct {
 	explainFlags
-	Transaction int64 `arg:"" help:"Id of the transaction."`
+	Transaction int64 `arg:"" help:"Transaction id."`
 }
 
 // Run prints every input and step.
@@ -157,7 +157,7 @@ func (p *program) explainSteps(parts ...[]protection.Step) {
 type explainBookingCmd struct {
 	explainFlags
 	pageFlags
-	Booking int64 `arg:"" help:"Id of the booking."`
+	Booking int64 `arg:"" help:"Booking id."`
 }
 
 // Run prints the sums, and every input and step of a page of the booking's payments.
@@ -236,8 +236,8 @@ func (p *program) bookingTable(s exposure.ExplainedBooking, base money.Currency)
 type explainStatementCmd struct {
 	explainFlags
 	pageFlags
-	Statement int64  `arg:"" help:"Id of the statement."`
-	Line      string `arg:"" help:"The line: opening, original, additional, return, correction, minimum, tax-CODE, payments, closing, or the id of a premium line."`
+	Statement int64  `arg:"" help:"Statement id."`
+	Line      string `arg:"" help:"Line: opening, original, additional, return, correction, minimum, tax-CODE, payments, closing or the id of a premium line."`
 }
 
 // Run prints the parts of the line, with every input and step.

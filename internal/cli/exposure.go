@@ -11,8 +11,8 @@ import (
 // exposureCmd prints an exposure report.
 type exposureCmd struct {
 	reportFlags
-	AsOf dayFlag  `name:"as-of" placeholder:"YYYY-MM-DD" help:"The end of this day (default: today)."`
-	By   []string `default:"channel" placeholder:"WHAT" help:"One row for each channel (the default), month of the end date, currency, scheme, country or supplier; or for each pair of two, such as channel,month."`
+	AsOf dayFlag  `name:"as-of" placeholder:"YYYY-MM-DD" help:"As of the end of this day (default: today)."`
+	By   []string `default:"channel" placeholder:"WHAT" help:"Group by channel (the default), month (of the end date), currency, scheme, country or supplier, or by two of them, such as channel,month. A channel is a merchant."`
 }
 
 // Run computes the report and prints it.
@@ -29,7 +29,7 @@ func (c exposureCmd) Run(ctx context.Context, p *program) error {
 	case 1:
 		query.By = exposure.Dimension(c.By[0])
 	default:
-		query.Problems.Wrong("by", "Name one, or two with a comma, such as channel,month.")
+		query.Problems.Wrong("by", "Enter one dimension, or two separated by a comma, such as channel,month.")
 	}
 	if c.Details {
 		return p.exposureDetails(ctx, actor, report.DetailsQuery{ExposureQuery: query}, c.detailFlags, c.formFlags, c.orderFlags)

@@ -15,8 +15,8 @@ import (
 // recordCmd prints what has become of a merchant's payments.
 type recordCmd struct {
 	siteFlag
-	Channel int64     `arg:"" help:"Id of the channel."`
-	AsOf    dayFlag   `name:"as-of" placeholder:"YYYY-MM-DD" help:"The end of this day (default: today)."`
+	Channel int64     `arg:"" help:"Merchant id."`
+	AsOf    dayFlag   `name:"as-of" placeholder:"YYYY-MM-DD" help:"As of the end of this day (default: today)."`
 	KnownAt time.Time `name:"known-at" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Use only what was known at this time, in GMT (default: now)."`
 	formFlags
 	orderFlags
@@ -44,7 +44,7 @@ func (c recordCmd) Run(ctx context.Context, p *program) error {
 	}
 	page.table = func() {
 		p.printf("Card payments of %s at the end of %s,\nas known at %s GMT\n\n", channel.Name, r.AsOf, civil.FormatInstant(r.KnownAt))
-		p.printTable(page.parts[0], "There are no card payments.\n")
+		p.printTable(page.parts[0], "No card payments.\n")
 	}
 	return p.printReport(c.formFlags, c.orderFlags, page)
 }
