@@ -62,7 +62,7 @@ func ownPages(cfg Config) *http.CrossOriginProtection {
 
 func (s *server) checkOwnPage(c *call) error {
 	if err := s.ownPages.Check(c.r); err != nil {
-		return &errs.Error{Kind: errs.Forbidden, Message: "Only the frame of the payment modal may send this request.", Err: err}
+		return &errs.Error{Kind: errs.Forbidden, Message: "Only the frame of the payment modal can send this request.", Err: err}
 	}
 	return nil
 }

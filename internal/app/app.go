@@ -176,5 +176,5 @@ func (a *App) addPeople() {
 	}).Register()
 }
 
-// Close waits for work that runs beside the requests, and ends it. The caller closes the database afterwards.
+// Close ends background work and waits for it. The caller closes the database afterwards.
 func (a *App) Close() { a.Tokens.Close() }

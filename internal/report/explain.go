@@ -119,7 +119,7 @@ func (p *Protection) ExplainBooking(
 			err = store.ErrNotFound
 		}
 		if err != nil {
-			return report, store.NotFoundAs(errs.RecordNotFound, err, "There is no booking %d.", id)
+			return report, store.NotFoundAs(errs.RecordNotFound, err, "Booking %d not found.", id)
 		}
 		m := &report.Moment
 		if report.Policy, err = merchants.PolicyKnown(tx, actor.SiteID, m.AsOf, m.KnownAt); err != nil {

@@ -61,7 +61,7 @@ func (p *Protection) ExplainStatementLine(
 			err = store.ErrNotFound
 		}
 		if err != nil {
-			return report, store.NotFoundAs(errs.RecordNotFound, err, "There is no statement %d.", id)
+			return report, store.NotFoundAs(errs.RecordNotFound, err, "Statement %d not found.", id)
 		}
 		policy, err := merchants.PolicyKnown(tx, actor.SiteID, m.AsOf, m.KnownAt)
 		if err != nil {

@@ -73,7 +73,7 @@ func (p *Protection) explain(
 		err = store.ErrNotFound
 	}
 	if err != nil {
-		return report, store.NotFoundAs(errs.RecordNotFound, err, "There is no transaction %d.", id)
+		return report, store.NotFoundAs(errs.RecordNotFound, err, "Transaction %d not found.", id)
 	}
 	if report.Policy, err = merchants.PolicyKnown(tx, siteID, m.AsOf, m.KnownAt); err != nil {
 		return report, err

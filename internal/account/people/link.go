@@ -27,7 +27,7 @@ const (
 	AskLife        = time.Hour
 )
 
-// Link is an open one-time link. Its secret is random; whoever has it may use the link once.
+// Link is an open one-time link. Its secret is random and can be used once.
 type Link struct {
 	UserID     int64
 	Kind       LinkKind

@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/report"
 )
 
-// detailsShape is one page of what stands behind an exposure, on the wire.
+// detailsShape is one page of the items behind an exposure, on the wire.
 type detailsShape struct {
 	AsOf civil.Day `json:"as_of"`
 	On   civil.Day `json:"on"`
@@ -41,7 +41,7 @@ type detailShape struct {
 	E2Report    *int64            `json:"e2_report"`
 }
 
-// movementDetailsShape is one page of what stands behind a movement.
+// movementDetailsShape is one page of the items behind a movement.
 type movementDetailsShape struct {
 	From civil.Day `json:"from"`
 	To   civil.Day `json:"to"`
@@ -59,7 +59,7 @@ type movementDetailShape struct {
 	E2Locked *flowShape `json:"e2_report"`
 }
 
-// ShowDetails gives a page of details in the shape of the wire, to be encoded as JSON. The command line prints it, too.
+// ShowDetails gives a page of details in the shape of the wire, to be encoded as JSON. The command line prints it too.
 func ShowDetails(r report.DetailsReport) any {
 	return detailsShape{
 		AsOf: r.Query.AsOf, On: r.On, reportShape: showReport(r.Query, r.Final),

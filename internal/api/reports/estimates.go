@@ -41,7 +41,7 @@ func showModelTotal(estimate, e1 int64, estimateGap, e1Gap bool) modelTotalShape
 	return modelTotalShape{known(estimate, estimateGap), known(e1, e1Gap), known(estimate-e1, estimateGap || e1Gap)}
 }
 
-// ShowModel gives the report in the shape of the wire, to be encoded as JSON. The command line prints it, too.
+// ShowModel gives the report in the shape of the wire, to be encoded as JSON. The command line prints it too.
 func ShowModel(r report.ModelReport) any {
 	shape := modelShape{
 		AsOf: r.Query.AsOf, KnownAt: r.Query.KnownAt.UTC().Format(view.ISOMicros), Final: r.Final, Currency: r.Query.Currency,
@@ -129,7 +129,7 @@ func (t whatIfTotalShape) against(limit *protection.Limit) whatIfTotalShape {
 	return t
 }
 
-// ShowWhatIf gives the report in the shape of the wire, to be encoded as JSON. The command line prints it, too.
+// ShowWhatIf gives the report in the shape of the wire, to be encoded as JSON. The command line prints it too.
 func ShowWhatIf(r report.WhatIfReport) any {
 	shape := whatIfShape{
 		AsOf: r.Query.AsOf, KnownAt: r.Query.KnownAt.UTC().Format(view.ISOMicros), Final: r.Final, Currency: r.Query.Currency,

@@ -76,7 +76,7 @@ type subtotalShape struct {
 	memoShape
 }
 
-// memoShape has null if there is no value: in a locked valuation, and without a fixing.
+// memoShape has null without a value: in a locked valuation, and without a fixing.
 type memoShape struct {
 	E4Report *int64 `json:"e4_report"`
 	E5Report *int64 `json:"e5_report"`

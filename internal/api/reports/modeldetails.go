@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/report"
 )
 
-// modelDetailsShape is one page of what stands behind a model, on the wire.
+// modelDetailsShape is one page of the items behind a model, on the wire.
 type modelDetailsShape struct {
 	AsOf    civil.Day          `json:"as_of"`
 	KnownAt string             `json:"known_at"`

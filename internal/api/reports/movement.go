@@ -67,7 +67,7 @@ type flowLines struct {
 	Expired     *int64 `json:"expired"`
 }
 
-// ShowMovement gives a movement in the shape of the wire, to be encoded as JSON. The command line prints it, too.
+// ShowMovement gives a movement in the shape of the wire, to be encoded as JSON. The command line prints it too.
 func ShowMovement(r report.MovementReport) any {
 	revalued := r.Revalued()
 	shape := movementShape{

@@ -44,7 +44,7 @@ func showRecordSum(v estimate.Vintage) recordSumShape {
 	}
 }
 
-// ShowRecord gives a track record in the shape of the wire, to be encoded as JSON. The command line prints it, too.
+// ShowRecord gives a track record in the shape of the wire, to be encoded as JSON. The command line prints it too.
 func ShowRecord(r report.VintageReport, channel int64, name string) any {
 	return recordShape{
 		AsOf: r.AsOf, KnownAt: r.KnownAt.UTC().Format(view.ISOMicros), Final: r.Final, Channel: view.Named{ID: channel, Name: name},

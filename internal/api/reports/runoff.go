@@ -65,7 +65,7 @@ type pointCurrencyShape struct {
 	E2         int64          `json:"e2"`
 }
 
-// ShowRunOff gives a run-off in the shape of the wire, to be encoded as JSON. The command line prints it, too.
+// ShowRunOff gives a run-off in the shape of the wire, to be encoded as JSON. The command line prints it too.
 func ShowRunOff(r report.RunOffReport) any {
 	shape := runOffShape{
 		AsOf: r.Query.AsOf, reportShape: showReport(r.Query, r.Final), Allocations: r.Allocations, LastDay: r.LastDay,
@@ -152,7 +152,7 @@ type agePendingShape struct {
 	E1          int64          `json:"e1"`
 }
 
-// ShowAgeing gives an ageing in the shape of the wire, to be encoded as JSON. The command line prints it, too.
+// ShowAgeing gives an ageing in the shape of the wire, to be encoded as JSON. The command line prints it too.
 func ShowAgeing(r report.AgeingReport) any {
 	shape := ageingShape{
 		AsOf: r.Query.AsOf, reportShape: showReport(r.Query, r.Final), Rows: make([]ageBandShape, len(r.Bands)),

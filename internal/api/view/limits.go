@@ -62,7 +62,7 @@ func ShowLimitRow(r limits.LimitRow) any {
 	return shape
 }
 
-// limitEventShape says that a use has reached 80, 95 or 100 percent of its limit. Amounts are in minor units of Currency.
+// limitEventShape: a use has reached 80, 95 or 100 percent of its limit. Amounts are in minor units of Currency.
 type limitEventShape struct {
 	ID          int64                 `json:"id"`
 	Scope       protection.LimitScope `json:"scope"`

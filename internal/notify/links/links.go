@@ -110,7 +110,7 @@ func (l *Links) Choose(ctx context.Context, secret, password, address string) er
 		if err := people.UseLink(tx, found.Hash); err != nil {
 			return noLink(err)
 		}
-		// Who has mistyped the old password need not wait with the new one.
+		// Failed attempts with the old password must not delay the new one.
 		if err := errors.Join(sessions.ChangePassword(tx, user.ID, hash), sessions.ForgetFailures(tx, user.Username, address)); err != nil {
 			return people.UnknownUser(err)
 		}
@@ -161,10 +161,10 @@ func (l *Links) Accept(ctx context.Context, secret string) error {
 func (l *Links) Ask(ctx context.Context, name, address string) error {
 	name = strings.ToLower(strings.TrimSpace(name))
 	if name == "" {
-		return errs.WrongField("name", "Give your user name or your e-mail address.")
+		return errs.WrongField("name", "Enter your user name or e-mail address.")
 	}
 	if !utf8.ValidString(name) || utf8.RuneCountInString(name) > check.MaxText {
-		return errs.WrongField("name", "This is no user name and no e-mail address.")
+		return errs.WrongField("name", "Must be a user name or an e-mail address.")
 	}
 	ofName, ofAddress := "asked:"+name, "asks:"+sessions.AddressGroup(address)
 	return l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
@@ -172,7 +172,7 @@ func (l *Links) Ask(ctx context.Context, name, address string) error {
 		if err != nil {
 			return err
 		} else if wait > 0 {
-			refused := errs.New(errs.TooMany, "There were too many requests from your network. Try again in an hour.")
+			refused := errs.New(errs.TooMany, "Too many requests from your network. Try again in an hour.")
 			refused.RetryAfter = wait
 			return refused
 		}
@@ -243,5 +243,5 @@ func (l *Links) Forget(ctx context.Context) (more bool, err error) {
 }
 
 func noLink(err error) error {
-	return store.NotFoundAs(errs.SettingNotFound, err, "This link was used already, or its time is over.")
+	return store.NotFoundAs(errs.SettingNotFound, err, "This link has already been used or has expired.")
 }

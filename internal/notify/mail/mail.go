@@ -116,7 +116,7 @@ type Mails struct {
 	Batch  int // mails in one write, which ends with the event that reaches them
 	// Transport sends mails. It is nil where no server is set.
 	Transport *SMTP
-	// Sandboxes says that the mails of sandboxes and of test channels are sent, too.
+	// Sandboxes: mails of sandboxes and of test channels are sent too.
 	Sandboxes bool
 	// Certificates makes the certificate of a booking for a traveller who has none.
 	Certificates *certificates.Certificates

@@ -28,7 +28,7 @@ type ProtectionFacts struct {
 }
 
 // mailsAboutProtection makes the mails about a request for protection: to the operator's people when it is asked for, and to those who manage
-// the site when it is answered. What is no longer so is told by a later event.
+// the site when it is decided. Later events report later changes.
 func (m *Mails) mailsAboutProtection(tx *store.Tx, site merchant.Site, e event.Event) ([]Mail, error) {
 	var details event.Details
 	if err := json.Unmarshal(e.Details, &details); err != nil {
@@ -71,7 +71,7 @@ func (m *Mails) mailsAboutProtection(tx *store.Tx, site merchant.Site, e event.E
 	return h.packed, nil
 }
 
-// aboutProtection says that protection is asked for, or what the operator's answer is. These mails are in English, as the dashboard is.
+// aboutProtection reports a protection request or the operator's decision. These mails are in English, as the dashboard is.
 func (w *writer) aboutProtection(v *view, link string) {
 	p, channel := w.Letter.Protection, clean(w.Channel, maxName)
 	v.Greeting = w.say("mail.hello")

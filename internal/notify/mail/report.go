@@ -32,7 +32,7 @@ type Report struct {
 	Readers []Reader
 }
 
-// Reader is somebody who gets a report.
+// Reader is a recipient of a report.
 type Reader struct{ Name, Address string }
 
 // ReportFacts is what the text of a report is made of.

@@ -27,7 +27,7 @@ const (
 // lostAnswer is said of an attempt whose process did not live to tell its outcome.
 const lostAnswer = "The program stopped before the server responded. The e-mail may have been sent."
 
-// outcome is what an attempt came to.
+// outcome is the outcome of an attempt.
 type outcome struct {
 	state    State
 	answer   string

@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// operatorName is who writes to people who belong to no site.
+// operatorName is the sender of mails to people who belong to no site.
 const operatorName = "holdfast"
 
 // Sends says whether mails leave the service at all: a server is set.
@@ -122,7 +122,7 @@ func (w *writer) toPerson(v *view, link string) {
 		v.Preheader = "The link works once, for one hour."
 		v.Paragraphs = []string{
 			"Somebody signed in as " + w.Username + " wants to receive e-mails at this address.",
-			"If it was you, open this link. It works once, for one hour.",
+			"If this was you, open this link. It works once, for one hour.",
 		}
 		v.Act = &act{"Confirm address", link}
 		v.After = []string{"If it was not you, ignore this e-mail. Nothing will change."}
@@ -142,8 +142,8 @@ func (w *writer) toPerson(v *view, link string) {
 		v.Subject = "Reset the password of " + w.Username
 		v.Preheader = "The link works once, for one hour."
 		v.Paragraphs = []string{
-			"Somebody requested a new password for your account " + w.Username + ".",
-			"If it was you, choose one with this link. It works once, for one hour.",
+			"Someone requested a new password for your account " + w.Username + ".",
+			"If this was you, choose one with this link. It works once, for one hour.",
 		}
 		v.Act = &act{"Choose a new password", link}
 		v.After = []string{"If it was not you, ignore this e-mail. Your password does not change."}
@@ -153,7 +153,7 @@ func (w *writer) toPerson(v *view, link string) {
 
 func inviter(name string) string {
 	if name = clean(name, maxName); strings.TrimSpace(name) == "" {
-		return "Somebody"
+		return "Someone"
 	}
 	return name
 }

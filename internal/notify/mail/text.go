@@ -299,7 +299,7 @@ func (w *writer) toMerchant(v *view) {
 	v.Footer = w.say("mail.footer_merchant", "channel", clean(w.Channel, maxName))
 }
 
-// toManager says that a webhook of the site was disabled, and why.
+// toManager reports that a webhook of the site was disabled, and why.
 func (w *writer) toManager(v *view) {
 	host, address := w.Address, clean(w.Address, maxAnswer)
 	if u, err := url.Parse(w.Address); err == nil && u.Host != "" {
@@ -333,7 +333,7 @@ func (w *writer) toOperator(v *view) {
 	v.Footer = w.merchant()
 }
 
-// row adds a line to the table, unless there is nothing to say.
+// row adds a line to the table, unless it is empty.
 func (w *writer) row(v *view, label, value string) {
 	if value != "" {
 		v.Rows = append(v.Rows, row{w.say(label), value})

@@ -112,7 +112,7 @@ type Order struct {
 	retryAt time.Time
 }
 
-// Run is what became of one report.
+// Run is the outcome of one report.
 type Run struct {
 	ID         int64
 	Occasion   string // the day that it was due, or when somebody asked for it
@@ -193,7 +193,7 @@ func (o *Orders) List(ctx context.Context, actor access.Actor) ([]Order, error) 
 	return sites.Read(ctx, o.DB, actor, func(tx *store.Tx) ([]Order, error) { return ordersOf(tx, actor.SiteID) })
 }
 
-// Get reads an order with what became of its reports, the last one first. The error is SettingNotFound for one that is not there.
+// Get reads a schedule with the outcomes of its reports, the last one first. The error is SettingNotFound if it does not exist.
 func (o *Orders) Get(ctx context.Context, actor access.Actor, id int64) (found Order, runs []Run, err error) {
 	if err := may(actor); err != nil {
 		return found, nil, err
@@ -258,7 +258,7 @@ func (o *Orders) insert(tx *store.Tx, actor access.Actor, in Fields) (Order, err
 	return made, audit.Record(tx, actor, "report.order", object(made.ID), nil, audited(made))
 }
 
-// Change changes an order. Only who has ordered it may, because it is made with their rights. A new day counts from today. Errors: those
+// Change changes a schedule. Only its owner may, because reports are created with their permissions. A new day counts from today. Errors: those
 // of Create, SettingNotFound, Precondition, and NotPossible with the reason not_owner.
 func (o *Orders) Change(ctx context.Context, actor access.Actor, id int64, in Fields) (Order, error) {
 	if err := may(actor); err != nil {
@@ -285,7 +285,7 @@ func (o *Orders) Change(ctx context.Context, actor access.Actor, id int64, in Fi
 	})
 }
 
-// Pause ends the mails of an order for the time being. Whoever may order reports of the site may.
+// Pause stops a schedule's mails for now. Everybody who may schedule reports of the site may pause.
 func (o *Orders) Pause(ctx context.Context, actor access.Actor, id int64) (Order, error) {
 	if err := may(actor); err != nil {
 		return Order{}, err
@@ -296,7 +296,7 @@ func (o *Orders) Pause(ctx context.Context, actor access.Actor, id int64) (Order
 	})
 }
 
-// Resume goes on with an order that is paused or was stopped. The next report is made on the next day that fits, after today.
+// Resume continues a schedule that is paused or was stopped. The next report is created on the next matching day after today.
 func (o *Orders) Resume(ctx context.Context, actor access.Actor, id int64) (Order, error) {
 	if err := may(actor); err != nil {
 		return Order{}, err
@@ -316,7 +316,7 @@ func (o *Orders) Resume(ctx context.Context, actor access.Actor, id int64) (Orde
 	})
 }
 
-// SendNow has the report of an active order made at once, besides the next one that is due. It is made within seconds by the program
+// SendNow creates the report of an active schedule immediately, in addition to the next one due. It is made within seconds by the program
 // that serves. The error is NotPossible for an order that is not active, and while one was asked for in the last five minutes.
 func (o *Orders) SendNow(ctx context.Context, actor access.Actor, id int64) (Order, error) {
 	if err := may(actor); err != nil {
