@@ -38,7 +38,7 @@ func TestTheListOfChannels(t *testing.T) {
 	h.Channel("draft", "EUR")
 	h.Channel("protection-only", "GBP")
 	all := b.Must(h.At("/channels"), "draft EUR", "Protection only", "GBP")
-	if strings.Contains(all.Text(), "New channel") {
+	if strings.Contains(all.Text(), "New merchant") {
 		t.Error("a reader is offered a new channel")
 	}
 	if a := b.Must(h.At("/channels?account_mode=draft&name=DRA"), "draft EUR"); strings.Contains(a.Text(), "protection-only GBP") {
@@ -66,7 +66,7 @@ func TestAChannelByItsPages(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	b := h.As(access.MemberAdmin)
-	form := b.Must(h.At("/channels/new"), "What is it for?")
+	form := b.Must(h.At("/channels/new"), "Mode")
 	if strings.Contains(form.Text(), "Set by the operator") {
 		t.Error("the form has the operator's fields")
 	}

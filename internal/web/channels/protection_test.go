@@ -100,7 +100,7 @@ func TestAskingForProtection(t *testing.T) {
 	}
 	ask()
 	sent := merchant.Must(page, "waits for the operator", "2,500,000.50 GBP", "1,400", "0.45 %", "Take it back", "accounts.pdf")
-	if strings.Contains(sent.Text(), "Send it to the operator") {
+	if strings.Contains(sent.Text(), "Send request") {
 		t.Error("it can be sent twice")
 	}
 	file := regexp.MustCompile(`href="([^"]+/documents/[0-9]+)"`).FindStringSubmatch(operator.Must(page, "Your answer", "Alpine Escapes Ltd").Body)
@@ -120,12 +120,12 @@ func TestAskingForProtection(t *testing.T) {
 		send(operator, page+"/answer", url.Values{"state": {state}, "note": {note}, "version": {version}})
 	}
 	answer("questions", "Which bank?")
-	merchant.Must(page, "has a question", "Which bank?", "Send it to the operator")
+	merchant.Must(page, "has a question", "Which bank?", "Send request")
 	ask()
 	send(merchant, page+"/take-back", nil)
 	ask()
 	answer("taken", "")
-	operator.Must(page, "taken it on", "Set the mode")
+	operator.Must(page, "taken it on", "Set mode")
 	r, err := h.App.Underwriting.Get(t.Context(), h.Actor, h.Site.ID, c.ID)
 	if err != nil || r.State != underwriting.Taken || r.Facts.Turnover != 250_000_050 || r.Facts.ChargebackRate != 4500 || r.Facts.Lead != [5]int64{10, 90} || len(r.Documents) != 1 {
 		t.Errorf("it is %+v %v", r, err)
@@ -146,7 +146,7 @@ func TestWhoMayNotAsk(t *testing.T) {
 	for _, role := range []access.Role{access.ReadOnly, access.Finance} {
 		b := h.As(role)
 		a := b.Must(page, "not protected yet", "a.png")
-		for _, offer := range []string{"Attach", "Keep it", "Send it", "Remove"} {
+		for _, offer := range []string{"Upload", "Keep it", "Send it", "Remove"} {
 			if strings.Contains(a.Text(), offer) {
 				t.Errorf("%s is offered %q", role, offer)
 			}

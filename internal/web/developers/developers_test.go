@@ -35,7 +35,7 @@ func TestATokenIsMadeShownOnceAndDeleted(t *testing.T) {
 	if a.Status != http.StatusCreated || found == nil || a.Header.Get("Cache-Control") != "no-store" {
 		t.Fatalf("it was not made: %d\n%s", a.Status, a.Text())
 	}
-	shown := b.Must(h.At("/developers"), "booking system", "Read, Reports", "192.0.2.0/24", "30 Jun 2024 23:59 GMT", "Not yet")
+	shown := b.Must(h.At("/developers"), "booking system", "Read, Reports", "192.0.2.0/24", "30 Jun 2024 23:59 GMT", "Never")
 	if strings.Contains(shown.Body, found[1]) {
 		t.Error("the value is shown again")
 	}

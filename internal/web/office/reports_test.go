@@ -42,7 +42,7 @@ func TestAReportIsOrderedFromItsTable(t *testing.T) {
 	h.As(access.ReadOnly)
 	view := "/exposure?by=channel&currency=GBP"
 	order := h.At(kit.OrderPath + "?view=" + url.QueryEscape(view))
-	if page := b.Must(h.At(view), "By mail"); !strings.Contains(page.Body, strings.ReplaceAll(order, "&", "&amp;")) {
+	if page := b.Must(h.At(view), "Schedule"); !strings.Contains(page.Body, strings.ReplaceAll(order, "&", "&amp;")) {
 		t.Errorf("the table does not lead to %s", order)
 	}
 	form := b.Must(order, "Schedule report", "Only people of the service")
@@ -98,7 +98,7 @@ func TestAReportIsOrderedFromItsTable(t *testing.T) {
 		t.Errorf("%d %s", a.Status, a.Text())
 	}
 	b.Must(h.At("/reports"), "Exposure by merchant", "Paused")
-	b.Must(made.To+"/end", "End it")
+	b.Must(made.To+"/end", "Delete schedule")
 	if a := b.Post(made.To+"/end", nil); a.Status != http.StatusSeeOther {
 		t.Errorf("%d %s", a.Status, a.Text())
 	}

@@ -26,7 +26,7 @@ func TestTheSettingsOfASite(t *testing.T) {
 	for _, role := range others {
 		b := h.As(role)
 		text := b.Must(h.At("/settings"), "Sandbox", "Only shown: no mail server is configured").Text()
-		if strings.Contains(text, "Change issuer") || strings.Contains(text, "Move the clock") {
+		if strings.Contains(text, "Change issuer") || strings.Contains(text, "Move clock") {
 			t.Errorf("%s is shown what an operator does", role)
 		}
 		for path, form := range map[string]url.Values{"/settings/parties": in, "/settings/clock": {"to": {"2024-07-01"}}} {

@@ -75,9 +75,9 @@ func TestAPolicyIsSet(t *testing.T) {
 		t.Errorf("%+v, %v", y, err)
 	}
 	b.Must(a.To, "Policy from 1 Jul 2024", "31- 1.5 %", "Channel 1", "IPT", "12.5 %", "1.50 GBP", "14 business days")
-	b.Must(h.At("/settings/policies"), "1 Jul 2024", "To come", "The beginning", "In force")
+	b.Must(h.At("/settings/policies"), "1 Jul 2024", "To come", "Start", "In force")
 	rows := seen(t, b, h.At("/settings/policies?format=csv"))
-	if len(rows) != 3 || rows[1][0] != "2024-07-01" || rows[1][1] != "to come" {
+	if len(rows) != 3 || rows[1][0] != "2024-07-01" || rows[1][1] != "upcoming" {
 		t.Errorf("%v", rows)
 	}
 	again := b.Must(h.At("/settings/policy?like=2"), "channel 1: 0-: 2 %", "IPT 12.5 % Insurance premium tax")
@@ -128,7 +128,7 @@ func TestTermsWaitForASecondOperator(t *testing.T) {
 		}
 		b.Must(a.To, "Waiting for a second operator", "You requested this yourself")
 	}
-	b.Must(at+"/settings/limits", "No limit is set")
+	b.Must(at+"/settings/limits", "No limits yet")
 	if rows := seen(t, b, at+"/settings/policies?format=csv"); len(rows) != 2 {
 		t.Errorf("%v", rows)
 	}
@@ -191,7 +191,7 @@ func TestCollateralIsRecorded(t *testing.T) {
 		t.Fatalf("%d %s", a.Status, a.Text())
 	}
 	b.Must(h.At("/settings/collateral"), "No collateral yet")
-	b.Must(h.At("/settings/collateral?all=1"), "Taken back", "250,000.00 EUR")
+	b.Must(h.At("/settings/collateral?all=1"), "Voided", "250,000.00 EUR")
 	if a := b.Post(h.At("/settings/collateral/new"), url.Values{"kind": {"cash"}, "currency": {"EUR"}, "amount": {"1.234"}}); a.Status != http.StatusBadRequest {
 		t.Errorf("an amount that is none: %d", a.Status)
 	}

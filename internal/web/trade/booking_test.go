@@ -129,7 +129,7 @@ func TestACertificateHasALinkThatEnds(t *testing.T) {
 	if again := link(); again != first {
 		t.Errorf("%s, and then %s", first, again)
 	}
-	b.Must(at+"/revoke", "End the link")
+	b.Must(at+"/revoke", "Revoke link")
 	if a := b.Post(at+"/revoke", nil); a.Status != http.StatusSeeOther {
 		t.Errorf("%d", a.Status)
 	}

@@ -27,7 +27,7 @@ func TestAPaymentIsLoggedAndGivenBack(t *testing.T) {
 	b := h.As(access.MemberAdmin)
 	booking := h.Booking(h.Channel(merchant.ModeProtectionOnly, "EUR"), 1000_00, "2030-03-01")
 	at := h.At("/bookings/" + idOf(booking.ID))
-	if a := b.Must(at+"/pay", "Log the payment"); !strings.Contains(a.Body, `value="1000.00"`) {
+	if a := b.Must(at+"/pay", "Log payment"); !strings.Contains(a.Body, `value="1000.00"`) {
 		t.Error("the form does not offer all that is open")
 	}
 	form := func(more ...string) url.Values {
