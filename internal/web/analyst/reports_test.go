@@ -113,7 +113,7 @@ func TestLimitsShowTheirUse(t *testing.T) {
 		[]string{"Whole site", "1250.00", "1000.00", "80.0", "250.00", "0.00", "80% reached"},
 		[]string{"Each transaction of all merchants", "10000.00", "", "", "", "", "Individual"})
 	wants(t, "what is over", b.file(t, "/exposure/limits?over=1"), []string{b.pounds.Name, "500.00", "600.00", "120.0", "0.00", "100.00", "over"})
-	b.reader.Must(b.At("/channels/"+strconv.FormatInt(b.pounds.ID, 10)), "Limit headroom 0.00 GBP", "120.0 % of 500.00 GBP are used", "Whole site")
+	b.reader.Must(b.At("/channels/"+strconv.FormatInt(b.pounds.ID, 10)), "Limit headroom 0.00 GBP", "120.0% of 500.00 GBP used", "Whole site")
 	b.reader.Must(b.At("/exposure/what-if?channels="+strconv.FormatInt(b.pounds.ID, 10)), "If the chosen merchant fails.", "Loss (E1) 600.00 GBP", "100.00 GBP")
 }
 
@@ -132,7 +132,7 @@ func TestEstimates(t *testing.T) {
 	wants(t, "what-if", b.file(t, "/exposure/what-if?channels="+strconv.FormatInt(b.euros.ID, 10)),
 		[]string{b.euros.Name, "1", "400.00", "0.00", "400.00", "None", ""})
 	for at, says := range map[string]string{
-		"/exposure/model?bands=x": "The bands cannot be read", "/exposure/what-if?countries=PT": "This report is about whole merchants.",
+		"/exposure/model?bands=x": "Invalid bands", "/exposure/what-if?countries=PT": "This report covers whole merchants.",
 	} {
 		if a := b.reader.Get(b.At(at)); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), says) {
 			t.Errorf("%s: %d %s", at, a.Status, a.Text())
@@ -172,7 +172,7 @@ func TestATrackRecordSaysWhatCameBack(t *testing.T) {
 	at := "/channels/" + strconv.FormatInt(b.pounds.ID, 10) + "/record"
 	b.reader.Must(b.At(at), "Card payments 670.00 GBP", "2 payments", "Chargeback rate 50.00 %", "Chargeback losses 600.00 GBP", "Chargeback rate of GBP payments")
 	wants(t, "months", b.file(t, at), []string{"Jun 2024", "2", "670.00", "0.00", "600.00", "50.00", "5.28", "5.11"})
-	if a := b.reader.Get(b.At(at + "?as_of=x")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "This is not a day") {
+	if a := b.reader.Get(b.At(at + "?as_of=x")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Enter a date") {
 		t.Errorf("a wrong day: %d %s", a.Status, a.Text())
 	}
 	b.reader.Must(b.At("/channels/"+strconv.FormatInt(b.euros.ID, 10)+"/record?as_of=2024-01-01"), "No card payments yet")

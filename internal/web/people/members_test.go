@@ -226,7 +226,7 @@ func TestTheOperatorSeesEverybody(t *testing.T) {
 	code := withSecondFactor(t, h, user)
 	page := fmt.Sprintf("/people/%d", user.ID)
 	op.Must(page, "Remove second factor", "demo Finance")
-	op.Must(page+"/second-factor", "lost it together with the recovery codes")
+	op.Must(page+"/second-factor", "lost both the second factor and the recovery codes")
 	if a := op.Post(page+"/second-factor", nil); a.To != "/dashboard"+page {
 		t.Errorf("%d %s", a.Status, a.Text())
 	}

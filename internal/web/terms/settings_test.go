@@ -90,7 +90,7 @@ func TestRatesAreShownWithTheirGaps(t *testing.T) {
 		!slices.Equal(rows[2][3:7], []string{"20", "too old", "ECB", "2"}) {
 		t.Errorf("%v", rows)
 	}
-	b.Must(h.At("/settings/rates"), "Waiting for a rate", "100.00 PLN", "a fixing counts for 7 days")
+	b.Must(h.At("/settings/rates"), "Waiting for a rate", "100.00 PLN", "a fixing is valid for 7 days")
 	b.Must(h.At("/settings/rates/history"), "USD")
 	b.Must(h.At("/settings/rates/history?currency=usd"), "Fixings of USD", "1.25")
 	if a := b.Get(h.At("/settings/rates/history?currency=XXQ")); a.Status != http.StatusBadRequest {
@@ -137,16 +137,16 @@ func TestMailsAreShown(t *testing.T) {
 	if len(rows) != 2 || rows[1][1] != "ada@example.org" || rows[1][2] != string(mail.Outbox) {
 		t.Fatalf("%v", rows)
 	}
-	b.Must(h.At("/settings/mails"), "No mail server is set", "Receipt", "ada@example.org")
+	b.Must(h.At("/settings/mails"), "No mail server is configured", "Receipt", "ada@example.org")
 	b.Must(h.At("/settings/mails?state=dead"), "No e-mails found")
 	page := b.Must(h.At("/settings/mails/1"), "Outbox", "100.00")
 	if strings.Contains(page.Body, "/resend") {
 		t.Error("there is a button to send it again, and no server")
 	}
-	if a := b.Post(h.At("/settings/mails/1/resend"), nil); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "No mail server is set") {
+	if a := b.Post(h.At("/settings/mails/1/resend"), nil); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "No mail server is configured") {
 		t.Errorf("%d %s", a.Status, a.Text())
 	}
-	b.Must(h.At("/settings/mails/resend"), "oldest dead mails")
+	b.Must(h.At("/settings/mails/resend"), "oldest dead e-mails")
 	if a := b.Post(h.At("/settings/mails/resend"), nil); a.Status != http.StatusSeeOther {
 		t.Errorf("%d %s", a.Status, a.Text())
 	}
@@ -186,7 +186,7 @@ func TestTheAuditIsSearched(t *testing.T) {
 			t.Errorf("%s finds %v", query, rows)
 		}
 	}
-	if a := b.Get(h.At("/settings/audit?from=soon")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "This is not a day") {
+	if a := b.Get(h.At("/settings/audit?from=soon")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Enter a date") {
 		t.Errorf("%d", a.Status)
 	}
 	rows := seen(t, b, h.At("/settings/audit?format=csv&action=limit.set&col=id"))

@@ -41,9 +41,9 @@ func TestAPaymentIsLoggedAndGivenBack(t *testing.T) {
 		return values
 	}
 	for _, wrong := range []struct{ field, value, says string }{
-		{"total", "1000.01", "bookings"}, {"total", "", "This is needed"}, {"currencies", "XXX", "no currency"}, {"currencies", "USD", "How much is it in EUR"},
-		{"transaction_types", "refund", "Choose a purchase"}, {"effective_at", "2999-01-01T10:00", "in the future"},
-		{"effective_at", "noon", "not a time in GMT"}, {"bin_number", "12", "BIN"}, {"content", "4111 1111 1111 1111", "card number"},
+		{"total", "1000.01", "bookings"}, {"total", "", "This field is required"}, {"currencies", "XXX", "Unknown currency"}, {"currencies", "USD", "Enter the amount in EUR"},
+		{"transaction_types", "refund", "Choose purchase"}, {"effective_at", "2999-01-01T10:00", "in the future"},
+		{"effective_at", "noon", "Enter a time in GMT"}, {"bin_number", "12", "BIN"}, {"content", "4111 1111 1111 1111", "card number"},
 	} {
 		a := b.Post(at+"/pay", form(wrong.field, wrong.value))
 		if a.Status != http.StatusBadRequest || !strings.Contains(strings.ToLower(a.Text()), strings.ToLower(wrong.says)) {
