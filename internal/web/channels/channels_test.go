@@ -119,7 +119,7 @@ func TestTheOperatorsFields(t *testing.T) {
 	h := webtest.New(t)
 	c := h.Channel("draft", "EUR")
 	b := h.As(access.Operator)
-	b.Must(at(h, c, "/settings"), "Set by the operator", "Waiting for a second operator")
+	b.Must(at(h, c, "/settings"), "Set by the operator", "second operator must approve")
 	values := url.Values{"name": {c.Name}, "currencies": {"EUR"}, "language": {"enGB"}, "account_mode": {"draft"}, "account_type": {"trust"},
 		"protection_type": {"trust-travel"}, "statement_period": {"week"}, "channel_status": {""}, "suppliers": {"1, x"}, "other_protection": {"bond"}}
 	if a := b.Post(at(h, c, "/settings"), values); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Enter supplier IDs") {

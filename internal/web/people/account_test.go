@@ -108,7 +108,7 @@ func TestOnesOwnPassword(t *testing.T) {
 	other := h.Browser()
 	other.SignIn("finance", webtest.Password)
 	in := url.Values{"old": {"another password"}, "password": {newPassword}, "again": {newPassword}}
-	for field, wrong := range map[string]string{"old": "Wrong password", "password": "at least 12 characters", "again": "not the same"} {
+	for field, wrong := range map[string]string{"old": "Wrong password", "password": "at least 12 characters", "again": "do not match"} {
 		try := url.Values{"old": {webtest.Password}, "password": {newPassword}, "again": {newPassword}}
 		switch field {
 		case "old":
