@@ -139,7 +139,7 @@ func (p *program) policyTable(y terms.Policy) {
 	}
 	line("statements", "every %s for new merchants, due after %d business days", y.StatementPeriod, y.PaymentTermsDays)
 	p.printf("\n")
-	card := sheet{columns: []column{{name: "channel"}, {name: "lead_from", title: "LEAD FROM (DAYS)"}, {name: "lead_to", title: "LEAD TO (DAYS)"}, {name: "ppm"}}}
+	card := sheet{columns: []column{{name: "channel"}, {name: "lead_from", title: "LEAD FROM (DAYS)"}, {name: "lead_to", title: "TO (DAYS)"}, {name: "ppm"}}}
 	for _, l := range y.RateCard {
 		channel, to := words("all"), count(l.To)
 		if l.ChannelID != 0 {
