@@ -135,7 +135,7 @@ func (p *program) tellDemo(w demo.World, addr net.Addr) {
 		p.printf("  %s\n", line)
 	}
 	p.tellTour(w)
-	p.printf("\nServing on %s. Press Ctrl-C to stop.\n", base)
+	p.printf("\nServing on %s (press Ctrl-C to stop)\n", base)
 	// A program that started this one may wait for the last line.
 	if file, ok := p.stdout.(*os.File); ok {
 		_ = file.Sync() // best effort: not every output can be synced
