@@ -73,7 +73,7 @@ func (c certificateCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// clientsBase is the address that clients use, also for a command that does not serve.
+// clientsBase is the public URL of the service, also for commands that do not serve.
 func (p *program) clientsBase() (string, error) {
 	if p.base != "" {
 		return p.base, nil
@@ -85,7 +85,7 @@ func (p *program) clientsBase() (string, error) {
 	return p.baseURL(listen), nil
 }
 
-// certificateOf gives mails the address of a booking's certificate. It is "" for a booking that was deleted meanwhile.
+// certificateOf returns the URL of a booking's certificate, for mails, or "" if the booking has been deleted.
 func (p *program) certificateOf(ctx context.Context, siteID, bookingID int64) (string, error) {
 	base, err := p.clientsBase()
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *program) certificateOf(ctx context.Context, siteID, bookingID int64) (s
 	return certificates.Link(base, found.Key), err
 }
 
-// linkOf gives mails the address of a one-time link with a hash. It is "" for one that has ended.
+// linkOf returns the URL of the one-time link with a hash, for mails, or "" if it has expired.
 func (p *program) linkOf(ctx context.Context, hash string) (string, error) {
 	base, err := p.clientsBase()
 	if err != nil {
@@ -115,7 +115,7 @@ func (p *program) linkOf(ctx context.Context, hash string) (string, error) {
 	return base + kit.LinkPath + secret, nil
 }
 
-// dashboardBase is the address of the dashboard, for mails; "" where people cannot reach the service.
+// dashboardBase is the URL of the dashboard, for mails, or "" if it is unknown.
 func (p *program) dashboardBase() string {
 	base, err := p.clientsBase()
 	if err != nil {

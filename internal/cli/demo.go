@@ -53,7 +53,7 @@ func (c demoCmd) Run(ctx context.Context, p *program) error {
 	world, err := demo.Prepare(ctx, p.app, demo.Options{
 		Day: c.Day.day, Credentials: p.credentialsPath(), Random: rand.Reader, Empty: c.Empty,
 		Origins: p.shopOrigins(), SetBack: p.clock.setBack,
-		Progress: func(done, total int) { _ = bar.Set(100 * done / total) }, // a bar that cannot be drawn is no reason to stop
+		Progress: func(done, total int) { _ = bar.Set(100 * done / total) }, // drawing errors are not fatal
 	})
 	if world.Book.Rows > 0 {
 		_ = bar.Finish()
