@@ -67,7 +67,7 @@ func begin(ctx context.Context, log string, env []string, program string, args .
 		} else if err != nil {
 			_ = cmd.Wait() // it has ended, and the log says why
 			text, _ := os.ReadFile(log)
-			return nil, fmt.Errorf("%s does not serve: %s%s", filepath.Base(program), said, tail(text))
+			return nil, fmt.Errorf("%s failed to start: %s%s", filepath.Base(program), said, tail(text))
 		}
 	}
 	p.took = time.Since(began)
