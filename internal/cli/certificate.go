@@ -72,7 +72,7 @@ func (c certificateCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// clientsBase is the address that clients use, also for a command that does not serve.
+// clientsBase is the public URL of the service, also for commands that do not serve.
 func (p *program) clientsBase() (string, error) {
 	if p.base != "" {
 		return p.base, nil
@@ -84,11 +84,41 @@ func (p *program) clientsBase() (string, error) {
 	return p.baseURL(listen), nil
 }
 
-// mailAddresses are the addresses that mails have. They are empty where people cannot reach the service.
-func (p *program) mailAddresses() mail.Addresses {
+// certificateOf returns the URL of a booking's certificate, for mails, or "" if the booking has been deleted.
+func (p *program) certificateOf(ctx context.Context, siteID, bookingID int64) (string, error) {
 	base, err := p.clientsBase()
 	if err != nil {
 		return mail.Addresses{}
 	}
-	return mail.Addresses{Base: base, Dashboard: base + kit.Path, Link: base + kit.LinkPath}
+	site, err := p.app.Sites.Get(ctx, access.System(siteID), siteID)
+	if err != nil {
+		return "", err
+	}
+	found, err := p.app.Certificates.Of(ctx, merchants.SystemAt(site), bookingID)
+	if errs.Is(err, errs.RecordNotFound) {
+		return "", nil
+	}
+	return certificates.Link(base, found.Key), err
+}
+
+// linkOf returns the URL of the one-time link with a hash, for mails, or "" if it has expired.
+func (p *program) linkOf(ctx context.Context, hash string) (string, error) {
+	base, err := p.clientsBase()
+	if err != nil {
+		return "", err
+	}
+	secret, err := p.app.Links.Secret(ctx, hash)
+	if err != nil || secret == "" {
+		return "", err
+	}
+	return base + kit.LinkPath + secret, nil
+}
+
+// dashboardBase is the URL of the dashboard, for mails, or "" if it is unknown.
+func (p *program) dashboardBase() string {
+	base, err := p.clientsBase()
+	if err != nil {
+		return ""
+	}
+	return base + kit.Path
 }
