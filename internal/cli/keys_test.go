@@ -55,8 +55,8 @@ func TestKeysAndGateways(t *testing.T) {
 		if info, err := os.Stat(filepath.Join(s.dir, "keys")); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("the file of keys: %v, %v", info, err)
 		}
-		says("There is no channel 9", 1, `{"key": "sandbox-account-of-acme"}`, "channel", "gateway", "9", "--site", "acme", "--processor", "sandbox")
-		says("server_to_server is true", 1, sandboxCredentials, set...)
+		says("Channel 9 not found", 1, `{"key": "sandbox-account-of-acme"}`, "channel", "gateway", "9", "--site", "acme", "--processor", "sandbox")
+		says("server_to_server set to true", 1, sandboxCredentials, set...)
 		says("Updated merchant 1", 0, "", "channel", "set", "1", "--site", "acme", "--server-to-server", "--descriptor", "ACME", "--payout-minimum", "1.00 GBP")
 		says("--payout-minimum: This merchant's payouts are in GBP", 2, "", "channel", "set", "1", "--payout-minimum", "1 USD")
 		for _, wrong := range []string{"", `{"key": "sandbox-account-of-acme`, "sandbox-account-of-acme", `{"key": 7}`, `{"kex": ""}`, sandboxCredentials + "{}"} {

@@ -31,7 +31,7 @@ func TestASiteIsMade(t *testing.T) {
 	b := h.As(access.Operator)
 	b.Must("/new-site", "New site", "Policyholder")
 	wrong := b.Post("/new-site", url.Values{"name": {""}, "path": {"Demo Site"}, "currency": {"XXQ"}})
-	for _, want := range []string{"This field cannot be empty.", "A path has 2 to 40 small letters", "Enter a currency, such as EUR"} {
+	for _, want := range []string{"This field cannot be empty.", "Must be 2 to 40 lowercase letters", "Enter a currency, such as EUR"} {
 		if wrong.Status != http.StatusBadRequest || !strings.Contains(wrong.Text(), want) {
 			t.Errorf("%d, and it does not say %q: %s", wrong.Status, want, wrong.Text())
 		}

@@ -92,8 +92,8 @@ func TestWhatIsWrongWithAPolicyIsToldAtItsField(t *testing.T) {
 	h := webtest.New(t)
 	b := h.As(access.Operator)
 	for text, want := range map[string]string{
-		"0-30 0.25": "Line 1: enter a band such as 31-90", "0-30: 1 %": "must have no end", "0-30: 1 %\n\n40-: 2 %": "Line 2: The bands follow each other",
-		"0-: 200 %": "A whole number between 0 and 1000000", "channel 9: 0-: 1 %\n0-: 1 %": "There is no channel 9", "0-: 0.00001 %": "Line 1",
+		"0-30 0.25": "Line 1: enter a band such as 31-90", "0-30: 1 %": "must be open-ended", "0-30: 1 %\n\n40-: 2 %": "Line 2: Bands must follow each other",
+		"0-: 200 %": "Must be a whole number between 0 and 1000000", "channel 9: 0-: 1 %\n0-: 1 %": "Channel 9 not found", "0-: 0.00001 %": "Line 1",
 	} {
 		a := b.Post(h.At("/settings/policy"), url.Values{
 			"from": {"2024-07-01"}, "currency": {"GBP"}, "recognition": {"end_date"}, "late_log_days": {"3"}, "max_fixing_age_days": {"7"},

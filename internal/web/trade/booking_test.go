@@ -32,7 +32,7 @@ func TestABookingIsLoggedAndChanged(t *testing.T) {
 	b.Must(h.At("/bookings/new"), "Choose a merchant", "Latvian")
 	for _, wrong := range []struct{ field, value, says string }{
 		{"total", "12,50", "Enter an amount"}, {"total", "12.505", "Enter an amount"},
-		{"countries", "Portugal", "two letters, such as PT"}, {"date", "", "This field is required"}, {"date_start", "2030-06-01", "lies after the end date"},
+		{"countries", "Portugal", "two capital letters"}, {"date", "", "This field is required"}, {"date_start", "2030-06-01", "must not be after the end date"},
 		{"channels", "", "Choose a merchant."}, {"channels", "", "it sets the currency"}, {"suppliers", "x", "Enter supplier IDs"}, {"pax", "many", "Enter a whole number"},
 		{"surname", "", "cannot be empty"},
 	} {
