@@ -16,18 +16,34 @@ var OpenAPI []byte
 //go:embed rules.md glossary.md command-line.md settings.md
 var Pages embed.FS
 
-// Guides names the guides in reading order: guides/NAME.md.
-var Guides = []string{
-	"first-payment", "concepts", // start
-	"logging", "modal", "webhooks", "errors", "moving", // log
-	"exposure", // read
-	"go-live",  // operate
+// Group is a group of pages in the menu of the documentation.
+type Group struct {
+	Name     string
+	Guides   []string // guides/NAME.md
+	Handbook []string // NAME.md
 }
 
-// Handbook names the other pages that are shown, in the same order: NAME.md. Pages for contributors are left out.
-var Handbook = []string{
-	"import", "payments", "modal", "webhooks", "mail", "clients", // log
-	"dashboard", "protection", // read
-	"running", "reliability", "backup", "processors", "security", "card-data", "scale", "performance", // operate
-	"rules", "glossary", "command-line", "settings", // reference
+// Groups lists the pages in menu order. Pages for contributors are left out.
+var Groups = []Group{
+	{"Start", []string{"first-payment", "concepts"}, nil},
+	{"Log", []string{"logging", "modal", "webhooks", "errors", "moving"}, []string{"import", "payments", "modal", "webhooks", "mail", "clients"}},
+	{"Read", []string{"exposure"}, []string{"dashboard", "protection"}},
+	{"Operate", []string{"go-live"}, []string{"running", "reliability", "backup", "processors", "security", "card-data", "scale", "performance"}},
+	{Reference, nil, []string{"rules", "glossary", "command-line", "settings"}},
+}
+
+// Reference is the group that also has the reference of the API.
+const Reference = "Reference"
+
+// Guides and Handbook are the pages of all groups, in menu order.
+var (
+	Guides   = flatten(func(g Group) []string { return g.Guides })
+	Handbook = flatten(func(g Group) []string { return g.Handbook })
+)
+
+func flatten(pages func(Group) []string) (list []string) {
+	for _, g := range Groups {
+		list = append(list, pages(g)...)
+	}
+	return list
 }

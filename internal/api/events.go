@@ -45,13 +45,13 @@ func (s *server) listEvents(c *call) error {
 	}
 	var err error
 	if f.Kind, f.Object, err = event.ParseObject(q.Text("object")); err != nil {
-		q.Problems.Wrong("object", "An object such as booking:73 is expected.")
+		q.Problems.Wrong("object", "Must be an object such as booking:73.")
 	}
 	if _, ok := event.TypesOf(f.Types); !ok {
-		q.Problems.Wrong("types", "A type of event such as booking.created is expected, or a group such as booking.*.")
+		q.Problems.Wrong("types", "Must be event types such as booking.created, or groups such as booking.*.")
 	}
 	if !events.IsCursor(f.After) {
-		q.Problems.Wrong("after", "The next of an earlier answer is expected, or now.")
+		q.Problems.Wrong("after", "Must be the next of an earlier response, or now.")
 	}
 	if err := q.Err(); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (s *server) nextEvents(c *call, f events.Filter, wait time.Duration) (event
 	}
 }
 
-// Stop ends the waiting of requests for events: they are answered at once. The program calls it when it stops, and otherwise
+// Stop ends requests that wait for events: they are answered immediately. The program calls it when it stops, and otherwise
 // would wait for them.
 func (s Service) Stop() { s.stop() }
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 
-	"holdfast/internal/api/view"
+	"holdfast/internal/api/reports"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/estimate"
@@ -44,7 +44,7 @@ func (p *program) exposureDetails(
 		return err
 	}
 	if form.JSON {
-		return p.printJSON(view.ShowDetails(r))
+		return p.printJSON(reports.ShowDetails(r))
 	}
 	p.printf("Details of the exposure at the end of %s,\n%s\n", r.Query.AsOf, known(r.Query))
 	if r.On > r.Query.AsOf {
@@ -148,7 +148,7 @@ func (p *program) movementDetails(
 		return err
 	}
 	if form.JSON {
-		return p.printJSON(view.ShowMovementDetails(r))
+		return p.printJSON(reports.ShowMovementDetails(r))
 	}
 	p.printf("Details of the movement from the end of %s to the end of %s,\n%s\n", r.Query.From, r.Query.AsOf, known(r.Query.ReportQuery))
 	s := sheet{columns: movementDetailColumns()}
@@ -211,7 +211,7 @@ func (p *program) modelDetails(ctx context.Context, actor access.Actor, in repor
 		return err
 	}
 	if f.JSON {
-		return p.printJSON(view.ShowModelDetails(r))
+		return p.printJSON(reports.ShowModelDetails(r))
 	}
 	p.printf("Behind the estimate and the exposure at the end of %s,\nas known at %s GMT\n", r.Query.AsOf, civil.FormatInstant(r.Query.KnownAt))
 	s := sheet{columns: modelDetailColumns()}
@@ -237,7 +237,7 @@ func modelDetailCells(r report.ModelDetailsReport, d estimate.ModelDetail) []cel
 		cells[11] = amount(d.E1, d.Currency)
 		return cells
 	}
-	share := d.Share.FloatString(view.ShareDecimals)
+	share := d.Share.FloatString(reports.ShareDecimals)
 	cells[6], cells[7] = words(string(d.Type)), dayCell(d.Day)
 	cells[9], cells[10] = amount(d.Turnover, d.Currency), figures(share, share)
 	return cells

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"holdfast/internal/api/view"
+	"holdfast/internal/api/reports"
 	"holdfast/internal/book/ledger"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/estimate"
@@ -67,7 +67,7 @@ func (c modelCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	page := &reportPage{query: r.Query, shape: view.ShowModel(r), parts: []sheet{modelSheet(r)}}
+	page := &reportPage{query: r.Query, shape: reports.ShowModel(r), parts: []sheet{modelSheet(r)}}
 	page.table = func() { p.modelTable(r, page.parts[0]) }
 	return p.printReport(c.formFlags, c.orderFlags, page)
 }
@@ -138,7 +138,7 @@ func (c whatIfCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	page := &reportPage{query: r.Query, shape: view.ShowWhatIf(r), parts: whatIfSheets(r)}
+	page := &reportPage{query: r.Query, shape: reports.ShowWhatIf(r), parts: whatIfSheets(r)}
 	page.table = func() { p.whatIfTable(r, page.parts) }
 	return p.printReport(c.formFlags, c.orderFlags, page)
 }

@@ -105,17 +105,18 @@ func (c explainTransactionCmd) Run(ctx context.Context, p *program) error {
 		return rows.print(p, report.Moment)
 	}
 	t := report.Transaction
+	p.printf("%s\n\n", report.Summary)
 	p.printf("Transaction %d, %s of %s %s, taken %s, recorded %s GMT\n", t.ID, t.Type, t.Currency,
 		money.Format(t.Total, t.Currency), civil.FormatInstant(t.EffectiveAt), civil.FormatInstant(t.CreatedAt))
 	p.explainMoment(report.Moment)
 	if report.Adjusted {
 		p.printf("It adjusts transaction %d. The parts below are those of transaction %[1]d.\n", t.LinkedID)
 	}
-	if len(report.Allocations) == 0 {
-		p.printf("\nIt brings in no money, so there is nothing to protect.\n")
-	}
 	for _, x := range report.Allocations {
 		p.printf("\nBooking %d: ", x.BookingID)
+		if len(report.Allocations) > 1 { // else it is the summary above
+			p.printf("%s\n", x.Summary)
+		}
 		p.explainAllocation(x)
 	}
 	return nil
@@ -184,6 +185,7 @@ func (c explainBookingCmd) Run(ctx context.Context, p *program) error {
 		return rows.print(p, report.Moment)
 	}
 	amount := func(n int64) string { return money.Format(n, b.Currency) }
+	p.printf("%s\n\n", report.Summary)
 	p.printf("Booking %d of %s %s, %s", b.ID, b.Currency, amount(s.Total), s.State)
 	if s.End != civil.NoDay { // the dates of that time: the booking may have moved since
 		p.printf(", travel %s to %s", s.Start, s.End)
@@ -197,7 +199,7 @@ func (c explainBookingCmd) Run(ctx context.Context, p *program) error {
 	}
 	p.explainSteps(s.Steps)
 	for _, x := range report.Allocations.Items {
-		p.printf("\nTransaction %d: ", x.TransactionID)
+		p.printf("\nTransaction %d: %s\n", x.TransactionID, x.Summary)
 		p.explainAllocation(x)
 	}
 	c.pages(p, "payments", len(report.Allocations.Items), report.Allocations.Total)
@@ -262,6 +264,7 @@ func (c explainStatementCmd) Run(ctx context.Context, p *program) error {
 		}
 		return rows.print(p, report.Moment)
 	}
+	p.printf("%s\n\n", report.Summary)
 	p.printf("Statement no. %d of %s, %s to %s, line %s: %s %s\n", s.Number, s.ChannelName, s.Period.First, s.Period.Last,
 		part.Name, s.Currency, money.Format(part.Amount, s.Currency))
 	if part.Retained != 0 {

@@ -3,7 +3,7 @@ package cli
 import (
 	"context"
 
-	"holdfast/internal/api/view"
+	"holdfast/internal/api/reports"
 	"holdfast/internal/domain/exposure"
 	"holdfast/internal/report"
 )
@@ -38,7 +38,7 @@ func (c exposureCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	page := &reportPage{query: report.Query, shape: view.ShowExposure(report), parts: []sheet{exposureSheet(report)}}
+	page := &reportPage{query: report.Query, shape: reports.ShowExposure(report), parts: []sheet{exposureSheet(report)}}
 	page.table = func() { p.exposureTable(report, page.parts[0]) }
 	return p.printReport(c.formFlags, c.orderFlags, page)
 }

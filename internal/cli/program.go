@@ -115,8 +115,7 @@ func (p *program) openBy(ctx context.Context, open func(context.Context, string,
 	if p.app.Mails.Transport, err = p.transport(); err != nil {
 		return err
 	}
-	p.app.Mails.Sandboxes, p.app.Mails.Certificate = p.MailSandbox, p.certificateOf
-	p.app.Mails.LinkTo, p.app.Mails.Dashboard = p.linkOf, p.dashboardBase
+	p.app.Mails.Sandboxes, p.app.Mails.Addresses = p.MailSandbox, p.mailAddresses()
 	if err := p.findKeys(ctx); err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"holdfast/internal/api/view"
+	"holdfast/internal/api/reports"
 	"holdfast/internal/book/ledger"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/estimate"
@@ -39,7 +39,7 @@ func (c recordCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	page := &reportPage{
-		query: exposure.ReportQuery{AsOf: r.AsOf, KnownAt: r.KnownAt}, shape: view.ShowRecord(r, channel.ID, channel.Name),
+		query: exposure.ReportQuery{AsOf: r.AsOf, KnownAt: r.KnownAt}, shape: reports.ShowRecord(r, channel.ID, channel.Name),
 		parts: []sheet{recordSheet(r)},
 	}
 	page.table = func() {

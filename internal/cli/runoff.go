@@ -3,7 +3,7 @@ package cli
 import (
 	"context"
 
-	"holdfast/internal/api/view"
+	"holdfast/internal/api/reports"
 	"holdfast/internal/domain/exposure"
 	"holdfast/internal/report"
 )
@@ -40,7 +40,7 @@ func (c runOffCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	page := &reportPage{query: report.Query, shape: view.ShowRunOff(report), parts: []sheet{runOffSheet(report)}}
+	page := &reportPage{query: report.Query, shape: reports.ShowRunOff(report), parts: []sheet{runOffSheet(report)}}
 	page.table = func() { p.runOffTable(report, page.parts[0]) }
 	return p.printReport(c.formFlags, c.orderFlags, page)
 }
@@ -70,7 +70,7 @@ func (c ageingCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	page := &reportPage{query: report.Query, shape: view.ShowAgeing(report), parts: []sheet{ageingSheet(report)}}
+	page := &reportPage{query: report.Query, shape: reports.ShowAgeing(report), parts: []sheet{ageingSheet(report)}}
 	page.table = func() { p.ageingTable(report, page.parts[0]) }
 	return p.printReport(c.formFlags, c.orderFlags, page)
 }
@@ -107,7 +107,7 @@ func (c movementCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	page := &reportPage{query: report.Query.ReportQuery, shape: view.ShowMovement(report), parts: []sheet{movementSheet(report)}}
+	page := &reportPage{query: report.Query.ReportQuery, shape: reports.ShowMovement(report), parts: []sheet{movementSheet(report)}}
 	ordered := c.orderFlags != orderFlags{}
 	page.table = func() { p.movementTable(report, page.parts[0], ordered) }
 	return p.printReport(c.formFlags, c.orderFlags, page)

@@ -141,7 +141,7 @@ func (d *stories) protection(admin *walker) {
 	admin.fill("name", "Island Ferries")
 	admin.fill("currencies", "GBP")
 	admin.fill("account_mode", "draft")
-	admin.press("Make the channel")
+	admin.press("Create merchant")
 	var channel string
 	admin.read(mainFrame, `location.pathname.match(/channels\/(\d+)/)[1]`, &channel)
 	admin.goTo("/dashboard/sites/harbour/channels/" + channel + "/protection")

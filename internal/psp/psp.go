@@ -1,6 +1,6 @@
-// Package psp says what holdfast needs from a card processor: it takes money from a card, gives it back, and can be
-// asked later how a request ended. Each processor has an adapter in a package below. No type here holds a card
-// number: a token of the tokenizer stands for the card.
+// Package psp defines what holdfast needs from a card processor: charge a card, refund it, and report later how a
+// request ended. Each processor has an adapter in a subpackage. No type here holds a card number: a token of the
+// tokenizer stands in for the card.
 package psp
 
 import (
@@ -185,7 +185,7 @@ type Event struct {
 	Body      []byte
 }
 
-// Notice says which payment an event is about. It is no proof: whoever gets one asks Find.
+// Notice says which payment an event is about. It is not proof: the recipient calls Find.
 type Notice struct {
 	EventID     string // the same for repeated deliveries of an event
 	Reference   string // ours, of the charge or adjustment; "" when the event does not say
@@ -213,7 +213,7 @@ const (
 	Forged      ErrorKind = "forged"      // the event does not come from the processor
 )
 
-// Error says that nothing has happened at the processor, and why.
+// Error means that nothing happened at the processor, and why.
 type Error struct {
 	Source  Source
 	Kind    ErrorKind

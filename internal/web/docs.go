@@ -1,9 +1,9 @@
-// Package web serves the front page, the guides and the pages about the API. The pages of the payment modal and of the demo's shop are
+// Package web serves the home page, the guides and the API reference. The payment modal and the demo shop are
 // in the packages below it.
 //
-// The pages are made from the API's description and from the files in docs while the program runs. So they always fit this version
-// and this deployment. They need nothing from elsewhere, and all but the search while typing works without a script. Begin to read
-// at New.
+// The pages are generated at run time from the OpenAPI description and the files in docs, so they always match this version
+// and this deployment. They load nothing from other servers, and everything but search-as-you-type works without JavaScript. Start
+// reading at New.
 package web
 
 import (
@@ -29,23 +29,23 @@ const Path = "/docs"
 //go:embed pages assets
 var files embed.FS
 
-// Config is what the pages tell of a deployment.
+// Config is what the pages show of a deployment.
 type Config struct {
 	Description []byte // in OpenAPI 3.1, with the segments of this deployment
 	BaseURL     string // the public address, without a slash at its end
 	Checkout    string // the address of a checkout page; "" for none
 }
 
-// Pages serves the front page and the pages about the API. What they are made of is read when somebody asks for the first of
-// them: that takes a tenth of a second, which a start of the program need not wait for.
+// Pages serves the home page and the documentation. Their sources are parsed on the first request, because that takes a tenth
+// of a second, which startup need not wait for.
 type Pages struct{ made func() (*library, error) }
 
-// New gives the pages of a description.
+// New returns the pages of a description.
 func New(cfg Config) *Pages {
 	return &Pages{sync.OnceValues(func() (*library, error) { return newLibrary(cfg) })}
 }
 
-// library is all pages, made.
+// library is all pages, ready to serve.
 type library struct {
 	manual manual
 	config Config
@@ -91,7 +91,7 @@ func newLibrary(cfg Config) (*library, error) {
 	views := []view{
 		{Here: "/", Title: "holdfast"},
 		{Here: Path, Title: "Introduction"},
-		{Here: address("errors"), Title: "Catalogue of errors"},
+		{Here: address("errors"), Title: "Error codes"},
 	}
 	for i := range content.Sections {
 		s := &content.Sections[i]
@@ -125,7 +125,7 @@ type shelf struct {
 
 func listed(pages []guide, here string) shelf { return shelf{pages, here} }
 
-// long says whether a table is folded at first, so that a reader gets over it with one look.
+// long says whether a table starts collapsed, to keep the page short.
 func long(rows []field) bool { return len(rows) > 8 }
 
 // picture is the type of pictures.
@@ -204,12 +204,12 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		h.Set("Allow", "GET, HEAD")
-		http.Error(w, "This page can only be read.", http.StatusMethodNotAllowed)
+		http.Error(w, "Only GET and HEAD are allowed.", http.StatusMethodNotAllowed)
 		return
 	}
 	made, err := p.made()
 	if err != nil {
-		http.Error(w, "The pages cannot be made: "+err.Error()+".", http.StatusInternalServerError)
+		http.Error(w, "The pages could not be created: "+err.Error()+".", http.StatusInternalServerError)
 		return
 	}
 	made.serve(w, r)
@@ -225,7 +225,7 @@ func (p *library) serve(w http.ResponseWriter, r *http.Request) {
 	if page, ok := p.pages[asked]; ok {
 		found, err := page()
 		if err != nil {
-			http.Error(w, "This page cannot be shown.", http.StatusInternalServerError)
+			http.Error(w, "This page could not be loaded.", http.StatusInternalServerError)
 			return
 		}
 		if found.kind == picture {
@@ -236,12 +236,12 @@ func (p *library) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	status, v := http.StatusOK, view{Here: address("search"), Title: "Search", Query: cut(r.URL.Query().Get("q"))}
 	if asked != v.Here {
-		status, v.Title, v.Query = http.StatusNotFound, "There is no such page", ""
+		status, v.Title, v.Query = http.StatusNotFound, "Page not found", ""
 	}
 	v.Found, v.More = find(p.index, v.Query)
 	page, err := p.render(v)
 	if err != nil {
-		http.Error(w, "This page cannot be shown.", http.StatusInternalServerError)
+		http.Error(w, "This page could not be loaded.", http.StatusInternalServerError)
 		return
 	}
 	newDocument(page, "text/html; charset=utf-8", "no-store").serve(w, r, status)

@@ -20,7 +20,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// guide is a page that is written in Markdown: a guide, or a page of the handbook.
+// guide is a page written in Markdown: a guide or a handbook page.
 type guide struct {
 	Name     string // its title
 	Address  string
@@ -65,10 +65,28 @@ func (m *manual) readGuides(assets string) error {
 			}
 		}
 	}
+	m.groupPages()
 	return nil
 }
 
-// read turns the file of a guide into a page. Raw HTML in it is left out, as the library does unless it is told otherwise.
+// group is a group of pages in the menu.
+type group struct {
+	Name      string
+	Pages     []guide
+	Reference bool // the reference of the API belongs to it
+}
+
+func (m *manual) groupPages() {
+	guides, handbook := m.Guides, m.Handbook
+	for _, g := range docs.Groups {
+		made := group{Name: g.Name, Reference: g.Name == docs.Reference}
+		made.Pages = append(append(made.Pages, guides[:len(g.Guides)]...), handbook[:len(g.Handbook)]...)
+		guides, handbook = guides[len(g.Guides):], handbook[len(g.Handbook):]
+		m.Groups = append(m.Groups, made)
+	}
+}
+
+// read turns a guide's file into a page. The library removes raw HTML by default.
 func (g *guide) read(homes map[string]string, assets string) error {
 	source, err := docs.Pages.ReadFile(g.file)
 	if err != nil {
@@ -137,7 +155,7 @@ func wordsIn(part ast.Node, source []byte) string {
 	return b.String()
 }
 
-// mendLinks leads links between files to the pages that are made of them. A file that no page shows is named, but not linked.
+// mendLinks points links between files to their pages. Links to files without a page become plain text.
 func (g *guide) mendLinks(page ast.Node, homes map[string]string, assets string) {
 	var lost []*ast.Link
 	_ = ast.Walk(page, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function gives no error
@@ -172,7 +190,7 @@ func (g *guide) mendLinks(page ast.Node, homes map[string]string, assets string)
 	}
 }
 
-// blocks shows blocks of code like those of the reference.
+// blocks renders code blocks like those of the reference.
 type blocks struct{}
 
 // RegisterFuncs is called by the library.
@@ -180,13 +198,13 @@ func (b blocks) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindFencedCodeBlock, b.render)
 }
 
-// titles say what a block of a language is.
+// titles are the captions of code blocks by language.
 var titles = map[string]string{
 	"sh": "Shell", "json": "Response", "text": "Output", "console": "Terminal", "html": "HTML", "js": "JavaScript", "go": "Go",
 	"ts": "TypeScript", "php": "PHP", "python": "Python",
 }
 
-// render writes a block. The class "curl" gets a button that copies it.
+// render writes a block. Blocks with the class "curl" get a copy button.
 func (blocks) render(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	block, ok := n.(*ast.FencedCodeBlock)
 	if !entering || !ok {

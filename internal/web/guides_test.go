@@ -10,17 +10,18 @@ import (
 	"holdfast/docs"
 )
 
-// Guides come first, then the reference, then the handbook. Each page is shown in the same frame and is marked in it.
+// The menu has the groups of package docs in order, and the reference in the last one. Each page is marked in it.
 func TestTheGuidesAreBesideTheReference(t *testing.T) {
 	p := pages
 	for _, address := range []string{"/docs", "/docs/bookings", "/docs/guides/logging", "/docs/handbook/import"} {
 		page := get(t, p, address).Body.String()
 		places := []int{
-			strings.Index(page, `href="/docs/guides/`+docs.Guides[0]+`"`), strings.Index(page, `href="/docs/bookings"`),
-			strings.Index(page, `href="/docs/handbook/running"`),
+			strings.Index(page, `href="/docs/guides/`+docs.Guides[0]+`"`), strings.Index(page, `<p class="part">Operate</p>`),
+			strings.Index(page, `href="/docs/handbook/running"`), strings.Index(page, `href="/docs/bookings"`),
+			strings.Index(page, `href="/docs/handbook/rules"`),
 		}
 		if slices.Contains(places, -1) || !slices.IsSorted(places) {
-			t.Errorf("%s: guides, reference and handbook stand at %v", address, places)
+			t.Errorf("%s: menu entries are at %v", address, places)
 		}
 		if !strings.Contains(page, `<a href="`+address+`" aria-current="page">`) {
 			t.Errorf("%s is not marked as the present page", address)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// manual is the content of the pages about the API, in its order.
+// manual is the content of the documentation, in page order.
 type manual struct {
 	Title    string
 	Version  string
@@ -17,6 +17,7 @@ type manual struct {
 	Errors   []problem
 	Guides   []guide
 	Handbook []guide
+	Groups   []group // the menu
 
 	root part
 	base string            // the public address of the deployment, for the lines of curl

@@ -63,7 +63,7 @@ func (m manual) entries() (list []entry) {
 		}
 	}
 	for _, e := range m.Errors {
-		add("error", e.Code, "Catalogue of errors", address("errors")+"#"+e.Anchor, e.Condition, e.Status)
+		add("error", e.Code, "Error codes", address("errors")+"#"+e.Anchor, e.Condition, e.Status)
 	}
 	for _, g := range slices.Concat(m.Guides, m.Handbook) {
 		kind := "guide"

@@ -1,6 +1,6 @@
-// Package certificates is the room of the pages on which travellers see whether their booking is protected. It owns the
-// table certificates: the keys of these pages. A key is made when somebody first asks for the link of a booking, and it can be
-// revoked. Begin to read at Certificates.Of and Certificates.Show.
+// Package certificates manages the pages where travellers see whether their booking is protected. It owns the
+// table certificates: the keys of these pages. A key is created when a booking's link is first requested, and can be
+// revoked. Start reading at Certificates.Of and Certificates.Show.
 package certificates
 
 import (
@@ -108,7 +108,7 @@ func (c *Certificates) Of(ctx context.Context, actor access.Actor, bookingID int
 
 // errNoKey is the error for a booking without a valid key.
 var errNoKey = &errs.Error{
-	Kind: errs.Unavailable, RetryAfter: time.Second, Message: "The link of the certificate was revoked at the same time. Ask again.",
+	Kind: errs.Unavailable, RetryAfter: time.Second, Message: "The certificate's link was revoked at the same time. Try again.",
 }
 
 // with reads the certificate of a booking that has a key, or returns errNoKey.
@@ -180,13 +180,13 @@ func (c *Certificates) Revoke(ctx context.Context, actor access.Actor, bookingID
 }
 
 func unknownBooking(err error, id int64) error {
-	return store.NotFoundAs(errs.RecordNotFound, err, "There is no booking %d.", id)
+	return store.NotFoundAs(errs.RecordNotFound, err, "Booking %d not found.", id)
 }
 
 // Show reads the certificate with a key, for whoever has the key. A key that was revoked gives a Certificate that says so. For an
 // unknown key it costs one look into an index and returns RecordNotFound.
 func (c *Certificates) Show(ctx context.Context, key string) (Certificate, error) {
-	unknown := errs.New(errs.RecordNotFound, "There is no such certificate.")
+	unknown := errs.New(errs.RecordNotFound, "Certificate not found.")
 	if !keyForm.MatchString(key) {
 		return Certificate{}, unknown
 	}

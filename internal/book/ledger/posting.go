@@ -1,6 +1,6 @@
-// Package ledger keeps everything that follows from a payment for protection: allocations, their terms and events,
-// premium, collateral, and the buckets of exposure. It owns allocations, allocation_terms, allocation_events,
-// premium_lines, booking_totals, collateral and exposure_*. Begin reading at Post, Adjust and Redate.
+// Package ledger stores everything that a payment means for protection: allocations, their terms and events, premium,
+// collateral, and the exposure buckets. It owns allocations, allocation_terms, allocation_events, premium_lines,
+// booking_totals, collateral and exposure_*. Start at Post, Adjust and Redate.
 package ledger
 
 import (
@@ -46,7 +46,7 @@ func Post(tx *store.Tx, p Posting) error {
 		}
 		// If a fixing is missing, the payment is recorded without a price. PriceLate sets it when the rate arrives.
 		if _, err := a.Price(p.Fixings, tx.Now); err != nil {
-			return errs.WrongField("bookings", "The part of booking %d is too large: its value in %s cannot be computed.",
+			return errs.WrongField("bookings", "The amount for booking %d is too large to be converted to %s.",
 				part.BookingID, p.Policy.Currency)
 		}
 		terms := a.TermsOf(p.Bookings[i], p.Rulepacks)

@@ -181,7 +181,7 @@ func recomputedUses(tx *store.Tx, siteID int64, scope protection.LimitScope, obj
 	return sums, err
 }
 
-// insertOver stores the part of an allocation that lies above a limit. A second call for the same limit changes nothing.
+// insertOver stores the part of an allocation that exceeds a limit. A second call for the same limit changes nothing.
 func insertOver(tx *store.Tx, siteID int64, o protection.OverLimit) error {
 	_, err := tx.Exec(`INSERT INTO over_limits (site_id, allocation_id, scope, transaction_id, amount, currency, use_amount,
 			limit_amount, limit_id, recorded_at)

@@ -153,7 +153,7 @@ func ChannelByName(tx *store.Tx, siteID int64, name string) (merchant.Channel, e
 		for i, id := range ids {
 			texts[i] = strconv.FormatInt(id, 10)
 		}
-		return merchant.Channel{}, errs.WrongField("channel", "Several channels have this name: %s. Give the id of one of them.",
+		return merchant.Channel{}, errs.WrongField("channel", "Several channels have this name: %s. Use an id instead.",
 			strings.Join(texts, ", "))
 	}
 	return oneChannel(tx, `SELECT `+channelColumns+` FROM channels WHERE site_id = $1 AND id = $2`, siteID, ids[0])

@@ -120,11 +120,11 @@ func NoteUnknownSuppliers(tx *store.Tx, siteID int64, ids []int64, p *errs.Probl
 	}
 	unknown, err := unknownSuppliers(tx, siteID, ids)
 	if len(unknown) > 0 {
-		p.Wrong("suppliers", "There is no supplier %d.", unknown[0])
+		p.Wrong("suppliers", "Supplier %d not found.", unknown[0])
 	}
 	return err
 }
 
 func unknownSupplier(err error, id int64) error {
-	return store.NotFoundAs(errs.SettingNotFound, err, "There is no supplier %d.", id)
+	return store.NotFoundAs(errs.SettingNotFound, err, "Supplier %d not found.", id)
 }

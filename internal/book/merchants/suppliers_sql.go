@@ -143,7 +143,7 @@ func noteUnknown(p *errs.Problems, field, what string, ids []int64) {
 		texts[i] = strconv.FormatInt(id, 10)
 	}
 	if len(ids) > 0 {
-		p.Wrong(field, "There is no %s %s.", what, strings.Join(texts, ", "))
+		p.Wrong(field, "%s %s not found.", strings.ToUpper(what[:1])+what[1:], strings.Join(texts, ", "))
 	}
 }
 

@@ -9,13 +9,13 @@ import (
 	"holdfast/internal/lib/pdf"
 )
 
-// The box with what is due stands at the right of the heading.
+// The box with the amount due is to the right of the heading.
 const (
 	boxWidth  = 70.0
 	boxHeight = 32.0
 )
 
-// from is who issued the statement, as its reader sees it: the issuer to the policyholder, and the policyholder to the
+// from is the issuer of the statement, as its reader sees it: the issuer to the policyholder, and the policyholder to the
 // merchant.
 func (p *sheet) from() merchant.Party {
 	if p.s.Label == Merchant {

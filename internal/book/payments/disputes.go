@@ -192,7 +192,7 @@ func (p *GatewayPayments) recordDispute(
 		ChannelID: &original.ChannelID, Currency: &original.Currency, Total: &amount, Type: &kind, Items: &items,
 		PSP: a.row.Processor, Reference: told.ProcessorID + " " + string(kind), LinkedID: original.ID,
 		CardType: original.CardType, BIN: original.BIN, LastFour: original.LastFour, EffectiveAt: at,
-		ReasonCode: told.ReasonCode, Content: "Told by the processor.",
+		ReasonCode: told.ReasonCode, Content: "Reported by the processor.",
 	}
 	actor := access.System(original.SiteID)
 	actor.Ahead = a.clock.Ahead

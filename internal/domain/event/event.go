@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/errs"
 )
 
-// Event is one thing that happened on a site. It names its object; whoever shows it reads the object anew.
+// Event is one thing that happened on a site. It names its object, which is read when the event is shown.
 type Event struct {
 	SiteID   int64
 	ID       int64
@@ -102,7 +102,7 @@ var Types = []Type{
 	WebhookTest, WebhookDisabled,
 }
 
-// Kind says of which kind the object of an event is.
+// Kind is the kind of an event's object.
 type Kind string
 
 // The kinds of objects.
@@ -142,7 +142,7 @@ func ParseObject(text string) (kind Kind, id int64, err error) {
 	name, number, _ := strings.Cut(text, ":")
 	id, err = strconv.ParseInt(number, 10, 64)
 	if err != nil || id <= 0 || !slices.Contains(Kinds, Kind(name)) {
-		return "", 0, errs.WrongField("object", "An object such as booking:73 is expected.")
+		return "", 0, errs.WrongField("object", "Must be an object such as booking:73.")
 	}
 	return Kind(name), id, nil
 }
@@ -174,7 +174,7 @@ func TypesOf(patterns []string) (found []Type, ok bool) {
 	return found, true
 }
 
-// Readable returns those of some types that an actor may read: an event is for whoever may read what it is about.
+// Readable returns the types that an actor may read: an event is for those who may read its object.
 func Readable(actor access.Actor, types []Type) []Type {
 	return slices.DeleteFunc(slices.Clone(types), func(t Type) bool { return !t.Kind().readable(actor) })
 }

@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/domain/money"
 )
 
-// forms is what CLDR says of a language; scripts/cldr writes it.
+// forms is CLDR's data for a language; scripts/cldr writes it.
 type forms struct {
 	Tag          string            `json:"tag"`
 	Name         string            `json:"name"`

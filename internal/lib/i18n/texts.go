@@ -1,6 +1,6 @@
-// Package texts holds all words that travellers and merchants read, in the languages of the service (section 2.3): of
-// mails, papers, the certificate and the payment modal. Each language has one file of texts. Money, numbers, days and
-// countries are written by Unicode's CLDR. Begin to read at Of and Language.Say.
+// Package i18n has all texts that travellers and merchants read, in the languages of the service (section 2.3):
+// e-mails, statements, the certificate and the payment modal. Each language has one file of texts. Money, numbers, dates and
+// countries are formatted with Unicode's CLDR. Start reading at Of and Language.Say.
 package i18n
 
 import (
@@ -22,7 +22,7 @@ import (
 //go:embed languages cldr.json.gz
 var files embed.FS
 
-// fallback is the language of whoever has none of ours.
+// fallback is used for all other languages.
 const fallback = "enGB"
 
 // Text is one text of a language, with its {places}. A text that depends on a number has a form for each category of

@@ -69,7 +69,7 @@ func aboutPayment(t event.Type) bool {
 
 func distinct(ids []int64) []int64 { return slices.Compact(slices.Sorted(slices.Values(ids))) }
 
-// happened is a transaction that came to its end. known is false where it is gone.
+// happened is a completed transaction. known is false if it is gone.
 func (f facts) happened(tx *store.Tx, e event.Event) (h happening, known bool) {
 	h = happening{facts: f, eventID: e.ID, at: e.At, failed: e.Type == event.TransactionFailed, realTime: sites.RealNow(tx)}
 	h.payment, known = f.payments[e.ObjectID]

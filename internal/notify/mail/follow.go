@@ -78,7 +78,7 @@ func (m *Mails) turn(ctx context.Context, broken map[int64]error) (more bool, er
 	return more, nil
 }
 
-// followSite goes on in the feed of one site.
+// followSite continues in the feed of one site.
 func (m *Mails) followSite(ctx context.Context, clock sites.Clock) (more bool, err error) {
 	var at mark
 	var to int64
@@ -199,4 +199,4 @@ func doubt(list []Mail, now time.Time) {
 }
 
 // restoredAnswer is said of mails that may have been sent after the backup was taken.
-const restoredAnswer = "The database was restored from a backup. The mail may have been sent after the backup was taken."
+const restoredAnswer = "The database was restored from a backup. This e-mail may have been sent after the backup was taken."

@@ -69,7 +69,7 @@ const oldNews = 48 * time.Hour
 // maxCopies bounds how many addresses of a setting get a mail.
 const maxCopies = 20
 
-// happening is a transaction that came to its end, with what a letter about it needs.
+// happening is a completed transaction, with what a mail about it needs.
 type happening struct {
 	facts
 	eventID  int64
@@ -110,12 +110,12 @@ func (h *happening) mails(tx *store.Tx) ([]Mail, error) {
 	return h.packed, nil
 }
 
-// isNews reports whether anybody is told of a transaction.
+// isNews reports whether anybody is notified of a transaction.
 func isNews(t payment.Transaction) bool {
 	return t.ImportKey == "" && (t.Type.Operators() || t.CreatedAt.Sub(t.EffectiveAt) <= oldNews)
 }
 
-// tellsTravellers reports whether travellers are told of transactions of a type that are complete.
+// tellsTravellers reports whether travellers are notified of complete transactions of a type.
 func tellsTravellers(t payment.TransactionType) bool { return t.Takes() || t == payment.Refund }
 
 // toTravellers adds a mail to the lead traveller of each booking, and the copies of it.
@@ -198,7 +198,7 @@ func (h *happening) add(kind Kind, booking int64, copied bool, address string, l
 	case h.outbox:
 		m.State = Outbox
 	case h.realTime.Sub(h.at) > giveUpAfter: // the job has not run for days; a sandbox's clock does not come here
-		m.State, m.Answer = Dead, "This happened more than three days before the mails were made."
+		m.State, m.Answer = Dead, "The event was more than three days old when the e-mail was created."
 	}
 	if m.State != Waiting {
 		m.NextAt, m.ForgetAt = time.Time{}, h.realTime.Add(remember)

@@ -1,5 +1,5 @@
-// Package mail tells travellers and merchants by mail what happened: receipts, refunds, failures, chargebacks and webhooks that were disabled. It follows
-// the events of each site, keeps what is to be sent, and sends it over SMTP. It owns mails and mail_marks. Begin reading at
+// Package mail sends e-mails to travellers and merchants: receipts, refunds, failures, chargebacks and disabled webhooks. It follows
+// the events of each site, queues e-mails and sends them over SMTP. It owns the tables mails and mail_marks. Start reading at
 // Follow, then Mails.Send; docs/decisions/0009-mail.md says what a crash can do and what it cannot.
 package mail
 
@@ -12,12 +12,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"holdfast/internal/book/certificates"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/check"
 	"holdfast/internal/errs"
 	"holdfast/internal/platform/audit"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/platform/idempotency"
+	"holdfast/internal/platform/secrets"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
@@ -114,17 +116,20 @@ type Mails struct {
 	Batch  int // mails in one write, which ends with the event that reaches them
 	// Transport sends mails. It is nil where no server is set.
 	Transport *SMTP
-	// Sandboxes says that the mails of sandboxes and of test channels are sent, too.
+	// Sandboxes: mails of sandboxes and of test channels are sent too.
 	Sandboxes bool
-	// Certificate gives the address of a booking's certificate, and makes one where there is none. It is nil where the
-	// program serves no pages.
-	Certificate func(ctx context.Context, siteID, bookingID int64) (string, error)
-	// Dashboard is the address of the dashboard; nil, or it gives "", where there is none.
-	Dashboard func() string
-	// LinkTo gives the address of a one-time link with a hash, and "" for one that has ended. It is asked when a mail is sent, so
-	// that the secret lies in no mail that waits.
-	LinkTo func(ctx context.Context, hash string) (string, error)
-	last   atomic.Int64 // the site that had the last turn
+	// Certificates makes the certificate of a booking for a traveller who has none.
+	Certificates *certificates.Certificates
+	Vault        *secrets.Vault // of the secrets of one-time links
+	Addresses    Addresses
+	last         atomic.Int64 // the site that had the last turn
+}
+
+// Addresses are the addresses of pages under which people reach the service. They are empty in a program that serves no pages.
+type Addresses struct {
+	Base      string // of all pages
+	Dashboard string
+	Link      string // of the page of a one-time link, whose secret follows it
 }
 
 // List reads one page of the mails of the actor's site, without their letters. Mails with one-time links are shown to operators
@@ -142,7 +147,7 @@ func (m *Mails) Get(ctx context.Context, actor access.Actor, id int64) (Mail, Me
 		return visible(actor)(readMail(tx, actor.SiteID, id))
 	})
 	if err != nil || found.Forgotten {
-		return found, Message{}, store.NotFoundAs(errs.SettingNotFound, err, "There is no mail %d.", id)
+		return found, Message{}, store.NotFoundAs(errs.SettingNotFound, err, "E-mail %d not found.", id)
 	}
 	text, err := m.text(ctx, found)
 	return found, text, err
@@ -159,7 +164,7 @@ func (m *Mails) Resend(ctx context.Context, actor access.Actor, id int64) (Mail,
 		after, err := m.resend(tx, actor, id)
 		return after, idempotency.Outcome{ID: id}, err
 	}, m.found(actor))
-	return made, store.NotFoundAs(errs.SettingNotFound, err, "There is no mail %d.", id)
+	return made, store.NotFoundAs(errs.SettingNotFound, err, "E-mail %d not found.", id)
 }
 
 // found reads what an earlier request with the same idempotency key was about.
@@ -192,11 +197,11 @@ func (m *Mails) again(tx *store.Tx, was Mail) (Mail, error) {
 	}
 	switch {
 	case m.Transport == nil:
-		return impossible("no_server", "No mail server is set, so that nothing is sent. The text can be read in the outbox.")
+		return impossible("no_server", "No mail server is configured, so nothing is sent. The text is in the outbox.")
 	case was.Forgotten:
-		return impossible("forgotten", "This mail is too old: its address and its text are no longer kept.")
+		return impossible("forgotten", "This e-mail is too old: its address and text have been deleted.")
 	case was.State == Waiting || was.State == Sending:
-		return impossible("under_way", "This mail is being sent already.")
+		return impossible("under_way", "This e-mail is already being sent.")
 	case m.onlyShown(was):
 		return impossible("sandbox", sandboxAnswer)
 	}
@@ -217,7 +222,7 @@ func (m *Mails) again(tx *store.Tx, was Mail) (Mail, error) {
 }
 
 // sandboxAnswer is said of mails that must not leave. A sandbox may hold the addresses of real people.
-const sandboxAnswer = "Mails of sandboxes and of test channels are only shown. The setting --mail-sandbox sends them."
+const sandboxAnswer = "E-mails of sandboxes and test merchants are only shown. Set --mail-sandbox to send them."
 
 // onlyShown reports whether a mail may not be sent, because it is one of a sandbox or of a test channel.
 func (m *Mails) onlyShown(mail Mail) bool { return mail.Letter.Test && !m.Sandboxes }
@@ -242,7 +247,7 @@ func (m *Mails) toOperator(ctx context.Context, actor access.Actor, kind Kind, a
 		return Mail{}, err
 	}
 	if m.Transport == nil {
-		return Mail{}, errs.NotPossibleBecause("no_server", "No mail server is set. See --smtp-url.")
+		return Mail{}, errs.NotPossibleBecause("no_server", "No mail server is configured. See --smtp-url.")
 	}
 	if problem := checkAddress(address); problem != "" {
 		return Mail{}, errs.WrongField("to", "%s", problem)
@@ -280,12 +285,12 @@ const maxAddress = 254
 // checked again, because what was imported or restored may be older than the check.
 func checkAddress(address string) (problem string) {
 	if address == "" {
-		return "There is no e-mail address."
+		return "The e-mail address is missing."
 	}
 	parsed, err := mail.ParseAddress(address)
 	if err != nil || parsed.Address != address || parsed.Name != "" || len(address) > maxAddress ||
 		strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
-		return "This is not an e-mail address."
+		return "Invalid e-mail address."
 	}
 	return ""
 }

@@ -28,7 +28,7 @@ type ProtectionFacts struct {
 }
 
 // mailsAboutProtection makes the mails about a request for protection: to the operator's people when it is asked for, and to those who manage
-// the site when it is answered. What is no longer so is told by a later event.
+// the site when it is decided. Later events report later changes.
 func (m *Mails) mailsAboutProtection(tx *store.Tx, site merchant.Site, e event.Event) ([]Mail, error) {
 	var details event.Details
 	if err := json.Unmarshal(e.Details, &details); err != nil {
@@ -71,7 +71,7 @@ func (m *Mails) mailsAboutProtection(tx *store.Tx, site merchant.Site, e event.E
 	return h.packed, nil
 }
 
-// aboutProtection says that protection is asked for, or what the operator's answer is. These mails are in English, as the dashboard is.
+// aboutProtection reports a protection request or the operator's decision. These mails are in English, as the dashboard is.
 func (w *writer) aboutProtection(v *view, link string) {
 	p, channel := w.Letter.Protection, clean(w.Channel, maxName)
 	v.Greeting = w.say("mail.hello")
@@ -82,28 +82,28 @@ func (w *writer) aboutProtection(v *view, link string) {
 	}
 	switch {
 	case w.kind == ProtectionAsked:
-		v.Subject = w.merchant() + " asks for the protection of " + channel
-		v.Paragraphs = []string{inviter(w.By) + " of " + w.merchant() + " has sent a request for the protection of the channel " + channel + ". It waits for your answer."}
+		v.Subject = w.merchant() + " requests protection for " + channel
+		v.Paragraphs = []string{inviter(w.By) + " of " + w.merchant() + " has requested protection for the merchant " + channel + ". The request is waiting for your answer."}
 	case p.State == underwriting.Taken:
-		v.Subject = "Protection: " + channel + " is taken on"
-		v.Paragraphs = []string{"The operator has taken the channel " + channel + " on. Payments are protected as soon as it has its new mode."}
+		v.Subject = "Protection: " + channel + " accepted"
+		v.Paragraphs = []string{"The operator accepted the request for the merchant " + channel + ". Payments are protected once the merchant's mode changes."}
 	case p.State == underwriting.Refused:
-		v.Subject = "Protection: the request for " + channel + " is refused"
-		v.Paragraphs = []string{"The operator has said no. You can change the request for the channel " + channel + ", and send it again."}
+		v.Subject = "Protection: request for " + channel + " declined"
+		v.Paragraphs = []string{"The operator declined the request for the merchant " + channel + ". You can change it and send it again."}
 	default:
-		v.Subject = "Protection: a question about " + channel
-		v.Paragraphs = []string{"The operator wants to know more about the channel " + channel + ". Answer on its page, and send the request again."}
+		v.Subject = "Protection: question about " + channel
+		v.Paragraphs = []string{"The operator has a question about the merchant " + channel + ". Answer it on the merchant's page and send the request again."}
 	}
-	fact("The operator says", clean(p.Note, maxAnswer))
+	fact("Note from the operator", clean(p.Note, maxAnswer))
 	if w.kind == ProtectionAsked {
 		fact("Company", clean(p.Company, maxName))
 		fact("Website", clean(p.Website, maxName))
 		if p.Turnover > 0 && p.Currency != "" {
-			fact("Turnover of a year", w.money(p.Turnover, p.Currency))
+			fact("Annual turnover", w.money(p.Turnover, p.Currency))
 		}
 	}
 	v.Title, v.Preheader, v.Footer = v.Subject, v.Paragraphs[0], w.merchant()
 	if link != "" {
-		v.Act = &act{"Open the request", link + p.Page}
+		v.Act = &act{"View request", link + p.Page}
 	}
 }

@@ -32,7 +32,7 @@ type Report struct {
 	Readers []Reader
 }
 
-// Reader is somebody who gets a report.
+// Reader is a recipient of a report.
 type Reader struct{ Name, Address string }
 
 // ReportFacts is what the text of a report is made of.
@@ -43,7 +43,7 @@ type ReportFacts struct {
 	File    string      `json:"file,omitempty"`
 	Bytes   int64       `json:"bytes,omitempty"`
 	Note    string      `json:"note,omitempty"` // about the file, or why there is none
-	When    string      `json:"when"`           // how often it comes, such as "each Monday"
+	When    string      `json:"when"`           // how often it comes, such as "every Monday"
 	Address string      `json:"address"`        // of the page
 }
 
@@ -122,8 +122,8 @@ func (w *writer) toReader(v *view) {
 	for _, one := range r.Rows {
 		v.Rows = append(v.Rows, row{clean(one[0], maxName), clean(one[1], maxName)})
 	}
-	v.Act = &act{"Open it in the dashboard", r.Address}
-	v.After = []string{fmt.Sprintf("%s scheduled this report for you, %s. To stop it, ask %s, or open Reports by mail in the dashboard.",
+	v.Act = &act{"Open in dashboard", r.Address}
+	v.After = []string{fmt.Sprintf("%s scheduled this report for you, %s. To stop it, ask %s or open Schedules in the dashboard.",
 		inviter(w.By), r.When, inviter(w.By))}
 	v.Footer = w.merchant()
 }

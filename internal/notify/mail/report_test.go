@@ -23,7 +23,7 @@ func TestAReportLeavesWithItsFile(t *testing.T) {
 					SiteID: p.Site.ID, Readers: to, File: mail.File{Name: "exposure-2024-06-11.csv", Type: "text/csv; charset=utf-8", Content: content},
 					Facts: mail.ReportFacts{
 						Title: "Exposure\r\nBcc: eve@example.org", About: "At the end of 10 Jun 2024.", Rows: [][2]string{{"Undelivered", "1,200.00 GBP"}},
-						When: "each Tuesday", Address: "https://pay.example.org/dashboard/sites/demo/exposure?by=channel&currency=GBP",
+						When: "every Tuesday", Address: "https://pay.example.org/dashboard/sites/demo/exposure?by=channel&currency=GBP",
 					},
 				}, "Ann <b>")
 			})

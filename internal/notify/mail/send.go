@@ -25,9 +25,9 @@ const (
 )
 
 // lostAnswer is said of an attempt whose process did not live to tell its outcome.
-const lostAnswer = "The program stopped before it knew the answer of the server. The mail may have been sent."
+const lostAnswer = "The program stopped before the server responded. The e-mail may have been sent."
 
-// outcome is what an attempt came to.
+// outcome is the outcome of an attempt.
 type outcome struct {
 	state    State
 	answer   string
@@ -126,7 +126,7 @@ func (m *Mails) sendOne(ctx context.Context, key store.Key) error {
 	} else if text, gone, err := m.secretText(ctx, mail); errs.Is(err, errs.Unavailable) {
 		result = unusable(err)
 	} else if err != nil {
-		result = refused("The text of the mail cannot be made: " + err.Error())
+		result = refused("The e-mail's text could not be created: " + err.Error())
 	} else if gone != "" {
 		result = refused(gone)
 	} else if problem := checkAddress(mail.Recipient); problem != "" {

@@ -57,7 +57,7 @@ func ParseSMTP(address string, way TLS) (*SMTP, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" ||
 		u.RawQuery != "" || u.Fragment != "" {
-		return nil, errors.New("this is not an address such as smtp://user@mail.example:587 or smtps://mail.example")
+		return nil, errors.New("must be a URL such as smtp://user@mail.example:587 or smtps://mail.example")
 	}
 	s := &SMTP{Host: u.Hostname(), Port: 587, Username: u.User.Username(), TLS: way, AtOnce: 4, PerMinute: 120, Timeout: 10 * time.Second}
 	near := onThisMachine(s.Host)
@@ -67,7 +67,7 @@ func ParseSMTP(address string, way TLS) (*SMTP, error) {
 	case way == Implicit || u.Scheme == "smtps":
 		s.TLS, s.Port = Implicit, 465
 	case way == None && !near:
-		return nil, errors.New("without TLS, mails go to a server on this machine only")
+		return nil, errors.New("without TLS, e-mails can only go to a server on this machine")
 	case way == Automatic && near:
 		s.TLS = None
 	case way == Automatic:
@@ -75,7 +75,7 @@ func ParseSMTP(address string, way TLS) (*SMTP, error) {
 	}
 	if text := u.Port(); text != "" {
 		if s.Port, err = strconv.Atoi(text); err != nil || s.Port < 1 || s.Port > 65535 {
-			return nil, errors.New("the port lies between 1 and 65535")
+			return nil, errors.New("the port must be between 1 and 65535")
 		}
 	}
 	if password, ok := u.User.Password(); ok {
@@ -95,7 +95,7 @@ func onThisMachine(host string) bool {
 func (s *SMTP) send(ctx context.Context, m Mail, text Message) result {
 	data, err := s.encode(m, text)
 	if err != nil {
-		return refused("The mail cannot be made: " + err.Error())
+		return refused("The e-mail could not be created: " + err.Error())
 	}
 	conn, err := s.dial(ctx, data.utf8)
 	if err != nil { // nothing of this mail was said yet
@@ -137,7 +137,7 @@ func (s *SMTP) send(ctx context.Context, m Mail, text Message) result {
 	case ok && (said.Code/100 == 4 || said.Code/100 == 5):
 		return judge(err, false)
 	default:
-		return result{kind: lost, answer: "The server has the mail, and its answer was lost: " + err.Error()}
+		return result{kind: lost, answer: "The server received the e-mail, but its response was lost: " + err.Error()}
 	}
 }
 
@@ -168,7 +168,7 @@ func judge(err error, sender bool) result {
 
 // unusable is the result when the server takes no mails at all now.
 func unusable(err error) result {
-	err = fmt.Errorf("the mail server cannot be used: %w", err)
+	err = fmt.Errorf("invalid mail server: %w", err)
 	return result{kind: later, answer: err.Error(), down: err}
 }
 

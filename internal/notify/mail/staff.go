@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// operatorName is who writes to people who belong to no site.
+// operatorName is the sender of mails to people who belong to no site.
 const operatorName = "holdfast"
 
 // Sends says whether mails leave the service at all: a server is set.
@@ -63,7 +63,7 @@ func visible(actor access.Actor) func(m Mail, err error) (Mail, error) {
 }
 
 // linkGone is said of a mail whose link was used, or has ended, before the mail could be sent.
-const linkGone = "The link of this mail was used already, or its time is over."
+const linkGone = "The link in this e-mail has already been used or has expired."
 
 // secretText makes the text of a mail as it leaves: with the one-time link, which is shown nowhere else. problem says why there is no
 // such mail any more.
@@ -77,14 +77,18 @@ func (m *Mails) secretText(ctx context.Context, mail Mail) (made Message, proble
 		}
 		return made, "", err
 	}
-	if m.LinkTo == nil { // a program without pages
+	if m.Addresses.Link == "" {
 		return made, linkGone, nil
 	}
-	link, err := m.LinkTo(ctx, mail.Letter.Link)
-	if err != nil || link == "" {
+	var secret string // it is asked for now, so that it lies in no mail that waits
+	err = m.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
+		secret, err = people.SecretOfLink(tx, m.Vault, mail.Letter.Link)
+		return err
+	})
+	if err != nil || secret == "" {
 		return made, linkGone, err
 	}
-	made, err = mail.Letter.write(mail.Kind, link)
+	made, err = mail.Letter.write(mail.Kind, m.Addresses.Link+secret)
 	return made, "", err
 }
 
@@ -98,58 +102,58 @@ func (w *writer) toPerson(v *view, link string) {
 	switch w.kind {
 	case Invitation:
 		v.Subject = "You are invited to " + site
-		v.Preheader = "Choose a password, and sign in."
+		v.Preheader = "Choose a password and sign in."
 		v.Paragraphs = []string{
 			inviter(w.By) + " has given you access to the dashboard of " + site + ". Your user name is " + w.Username + ".",
 			"Choose a password with this link. It works once, for 7 days.",
 		}
 		v.Act = &act{"Choose a password", link}
-		v.After = []string{"If you do not expect this mail, do nothing. Without the link nobody can use the access."}
+		v.After = []string{"If you did not expect this e-mail, ignore it. Nobody can use the access without the link."}
 	case Access:
 		v.Subject = "You have access to " + site
-		v.Preheader = "Sign in with the account that you have."
+		v.Preheader = "Sign in with your existing account."
 		v.Paragraphs = []string{
 			inviter(w.By) + " has given you access to the dashboard of " + site + ".",
-			"You have an account already. Sign in with the user name " + w.Username + " and your password.",
+			"You already have an account. Sign in with the user name " + w.Username + " and your password.",
 		}
 		v.Act = &act{"Sign in", link}
 	case AddressKind:
-		v.Subject = "Is this the address of " + w.Username + "?"
+		v.Subject = "Confirm the e-mail address of " + w.Username
 		v.Preheader = "The link works once, for one hour."
 		v.Paragraphs = []string{
-			"Somebody who is signed in as " + w.Username + " wants to get their mails at this address.",
-			"If it was you, open this link. It works once, for one hour.",
+			"Somebody signed in as " + w.Username + " wants to receive e-mails at this address.",
+			"If this was you, open this link. It works once, for one hour.",
 		}
-		v.Act = &act{"This is my address", link}
-		v.After = []string{"If it was not you, do nothing. Nothing changes."}
+		v.Act = &act{"Confirm address", link}
+		v.After = []string{"If it was not you, ignore this e-mail. Nothing will change."}
 	case AddressChanged:
-		v.Subject = "The mails of " + w.Username + " go to another address now"
-		v.Preheader = "If it was not you, tell us at once."
+		v.Subject = "E-mail address changed for " + w.Username
+		v.Preheader = "If it was not you, contact us immediately."
 		v.Paragraphs = []string{
-			"The e-mail address of your account " + w.Username + " was changed. Mails of the account no longer come here.",
+			"The e-mail address of your account " + w.Username + " was changed. E-mails for the account no longer come here.",
 		}
-		v.After = []string{"If it was not you, tell the person who gave you access at once: somebody else is using your account."}
+		v.After = []string{"If it was not you, contact the person who gave you access immediately: somebody else is using your account."}
 		if w.By != "" {
-			v.Preheader = "If you did not ask for it, tell us at once."
-			v.Paragraphs[0] = clean(w.By, maxName) + " has changed the e-mail address of your account " + w.Username + ". Mails of the account no longer come here."
-			v.After = []string{"If you did not request it, tell the person who gave you access at once: somebody else may be trying to use your account."}
+			v.Preheader = "If you did not request this, contact us immediately."
+			v.Paragraphs[0] = clean(w.By, maxName) + " has changed the e-mail address of your account " + w.Username + ". E-mails for the account no longer come here."
+			v.After = []string{"If you did not request this, contact the person who gave you access immediately: somebody else may be trying to use your account."}
 		}
 	default:
-		v.Subject = "A new password for " + w.Username
+		v.Subject = "Reset the password of " + w.Username
 		v.Preheader = "The link works once, for one hour."
 		v.Paragraphs = []string{
-			"Somebody requested a new password for your account " + w.Username + ".",
-			"If it was you, choose one with this link. It works once, for one hour.",
+			"Someone requested a new password for your account " + w.Username + ".",
+			"If this was you, choose one with this link. It works once, for one hour.",
 		}
 		v.Act = &act{"Choose a new password", link}
-		v.After = []string{"If it was not you, do nothing. Your password stays as it is."}
+		v.After = []string{"If it was not you, ignore this e-mail. Your password does not change."}
 	}
 	v.Title, v.Footer = v.Subject, site
 }
 
 func inviter(name string) string {
 	if name = clean(name, maxName); strings.TrimSpace(name) == "" {
-		return "Somebody"
+		return "Someone"
 	}
 	return name
 }

@@ -26,7 +26,7 @@ func TestEveryMailInEveryLanguage(t *testing.T) {
 			letter.Language, letter.Test, letter.Descriptor, letter.Channel, letter.Reason = language, true, "HARBOUR*TRAVEL", "Harbour", "13.1"
 			letter.PaidCurrency, letter.Paid, letter.Unpaid, letter.Scheme, letter.Digits = "JPY", 80000, 100, "visa", "4242"
 			letter.Lines, letter.Address, letter.Days = []string{"a head"}, "https://shop.example/hooks", 3
-			letter.Report = &mail.ReportFacts{Title: "Exposure", About: "At the end of 10 Jun 2024.", File: "exposure.csv", Bytes: 10, When: "each Monday", Address: link}
+			letter.Report = &mail.ReportFacts{Title: "Exposure", About: "At the end of 10 Jun 2024.", File: "exposure.csv", Bytes: 10, When: "every Monday", Address: link}
 			letter.Protection = &mail.ProtectionFacts{State: underwriting.Refused, Company: "Alpine", Note: "No.", Page: "/x"}
 			made, err := mail.Write(letter, kind, link)
 			if err != nil {

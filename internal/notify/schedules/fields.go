@@ -18,7 +18,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// Fields are what somebody says of an order. nil: as it is.
+// Fields are the fields of a schedule. nil: unchanged.
 type Fields struct {
 	Problems   errs.Problems
 	Name       *string
@@ -105,7 +105,7 @@ func tidy(view string) (tidied, problem string) {
 	case len(view) > MaxView:
 		return "", "The address is too long."
 	case err != nil || u.Scheme != "" || u.Host != "" || u.Fragment != "" || !strings.HasPrefix(u.Path, "/") || strings.Contains(u.Path, ".."):
-		return "", "The address of a page such as /exposure?by=channel is expected."
+		return "", "Enter a page address, such as /exposure?by=channel."
 	}
 	values := u.Query()
 	for name, list := range values {
@@ -135,13 +135,13 @@ func (in *Fields) on(tx *store.Tx, actor access.Actor, o Order, whole bool) (Ord
 		}
 	}
 	if in.Format != nil && o.Format != CSV && o.Format != XLSX {
-		problems.Wrong("format", "This is not one of %s, %s.", CSV, XLSX)
+		problems.Wrong("format", "Must be one of %s, %s.", CSV, XLSX)
 	}
 	if in.Every != nil && o.Every != Week && o.Every != Month {
-		problems.Wrong("every", "This is not one of %s, %s.", Week, Month)
+		problems.Wrong("every", "Must be one of %s, %s.", Week, Month)
 	}
 	if most := map[Every]int64{Week: 7, Month: 31}[o.Every]; most > 0 && (o.On < 1 || o.On > most) && !problems.Has("on") {
-		problems.Wrong("on", "A number from 1 to %d is expected.", most)
+		problems.Wrong("on", "Enter a number from 1 to %d.", most)
 	}
 	if err := in.owner(tx, actor, &o, whole, &problems); err != nil {
 		return o, err
@@ -150,7 +150,7 @@ func (in *Fields) on(tx *store.Tx, actor access.Actor, o Order, whole bool) (Ord
 		return o, err
 	}
 	if card.HoldsCardNumber(o.Name) || card.HoldsCardNumber(o.View) {
-		problems.Wrong("name", "This holds a card number.")
+		problems.Wrong("name", "This contains a card number.")
 	}
 	return o, problems.Err()
 }
@@ -166,11 +166,11 @@ func take[T ~string | ~int64](p *errs.Problems, whole bool, name string, given *
 	}
 }
 
-// owner sets with whose rights a report is made: those of who orders it. The program itself names somebody.
+// owner sets whose permissions a report is created with: those of the person who schedules it. The program itself names a person.
 func (in *Fields) owner(tx *store.Tx, actor access.Actor, o *Order, whole bool, problems *errs.Problems) error {
 	if actor.UserID != 0 {
 		if in.Owner != nil && !strings.EqualFold(strings.TrimSpace(*in.Owner), actor.Username) {
-			problems.Wrong("owner", "The report is made with the rights of who orders it: %s.", actor.Username)
+			problems.Wrong("owner", "The report uses the permissions of the person who schedules it: %s.", actor.Username)
 		}
 		if whole {
 			o.OwnerID, o.Owner = actor.UserID, actor.Username
@@ -188,13 +188,13 @@ func (in *Fields) owner(tx *store.Tx, actor access.Actor, o *Order, whole bool, 
 		return err
 	}
 	if !ok {
-		problems.Wrong("owner", "%s may not see this report.", *in.Owner)
+		problems.Wrong("owner", "%s does not have access to this report.", *in.Owner)
 	}
 	o.OwnerID, o.Owner = user.ID, user.Username
 	return nil
 }
 
-// recipients finds the people who get a report: each must be able to see it. An address of anybody else is none: whether they may see
+// recipients resolves the people who receive a report: each must be able to see it. An address of anybody else is none: whether they may see
 // the book could never be checked.
 func (in *Fields) recipients(tx *store.Tx, actor access.Actor, o *Order, whole bool, problems *errs.Problems) error {
 	if in.Recipients == nil || len(*in.Recipients) == 0 {
@@ -204,7 +204,7 @@ func (in *Fields) recipients(tx *store.Tx, actor access.Actor, o *Order, whole b
 		return nil
 	}
 	if len(*in.Recipients) > MaxRecipients {
-		problems.Wrong("recipients", "At most %d people are possible.", MaxRecipients)
+		problems.Wrong("recipients", "Enter at most %d people.", MaxRecipients)
 		return nil
 	}
 	o.Recipients, in.users = nil, nil
@@ -214,7 +214,7 @@ func (in *Fields) recipients(tx *store.Tx, actor access.Actor, o *Order, whole b
 		case err != nil:
 			return err
 		case !ok: // the same for who does not exist: this is no way to find out user names
-			problems.Wrong("recipients", "%s is nobody who may see this report. Name people by their user names.", name)
+			problems.Wrong("recipients", "%s is not a user with access to this report. Enter user names.", name)
 		case !slices.Contains(in.users, user.ID):
 			in.users, o.Recipients = append(in.users, user.ID), append(o.Recipients, user.Username)
 		}
@@ -246,7 +246,7 @@ func standingOf(tx *store.Tx, siteID int64, user people.User) (actor access.Acto
 	return actor, err == nil && may(actor) == nil, err
 }
 
-// ownerOf looks whether who has ordered a report may still see it. reason says why not.
+// ownerOf checks whether the person who scheduled a report may still see it. reason says why not.
 func ownerOf(tx *store.Tx, o Order) (user people.User, reason string, err error) {
 	user, err = people.UserByID(tx, o.OwnerID)
 	if err == nil {

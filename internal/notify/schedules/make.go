@@ -104,13 +104,13 @@ func (o *Orders) step(ctx context.Context, d due, fn func(tx *store.Tx, now Orde
 func (o *Orders) failed(ctx context.Context, d due, run Run, today civil.Day, failure error) error {
 	kind := errs.KindOf(failure)
 	passing := kind == errs.Unavailable || kind == errs.TooMany || errors.Is(failure, context.DeadlineExceeded)
-	note := "The report could not be made."
+	note := "The report could not be created."
 	if f, ok := errors.AsType[*errs.Error](failure); ok {
 		note = f.Message
 	} else if passing {
-		note = fmt.Sprintf("The report took longer than %s. Order a smaller part of it.", makeTime)
+		note = fmt.Sprintf("The report took longer than %s. Schedule a smaller one.", makeTime)
 	} else {
-		o.Log.Error("scheduled report failed", "site", d.SiteID, "order", d.ID, "error", failure)
+		o.Log.Error("a scheduled report failed", "site", d.SiteID, "order", d.ID, "error", failure)
 	}
 	return o.step(ctx, d, func(tx *store.Tx, now Order) (Order, error) {
 		if passing && now.tries+1 < maxTries {
@@ -132,7 +132,7 @@ func (o Order) next(today civil.Day) Order {
 	return o
 }
 
-// finish queues the mails of a report, notes it, and moves the order on, in one write. Who may not see the report any more gets none.
+// finish queues the mails of a report, records it, and advances the schedule, in one write. People who may no longer see the report get none.
 func (o *Orders) finish(ctx context.Context, d due, run Run, today civil.Day, made File, owner people.User) error {
 	return o.step(ctx, d, func(tx *store.Tx, now Order) (Order, error) {
 		if _, reason, err := ownerOf(tx, now); err != nil || reason != "" { // it was lost while the report was made
@@ -146,16 +146,16 @@ func (o *Orders) finish(ctx context.Context, d due, run Run, today civil.Day, ma
 			Title: now.Name, About: made.About, Rows: made.Rows, When: now.When(), Address: made.Address,
 		}}
 		if made.Cut {
-			report.Facts.Note = fmt.Sprintf("The file has the first %d rows only.", made.Count)
+			report.Facts.Note = fmt.Sprintf("The file has only the first %d rows.", made.Count)
 		}
 		if len(made.Content) > mail.MaxFile {
 			report.File = mail.File{}
-			report.Facts.Note = "The report is too large for a mail. It is on its page."
+			report.Facts.Note = "The report is too large for an e-mail. View it in the dashboard."
 		}
 		run.Note, run.Recipients, run.MadeAt = report.Facts.Note, int64(len(readers)), sites.RealNow(tx)
 		run.File, run.Bytes = report.File.Name, int64(len(report.File.Content))
 		if left > 0 {
-			run.Note = short(fmt.Sprintf("%d may no longer see it, and got none. ", left) + run.Note)
+			run.Note = short(fmt.Sprintf("%d recipients no longer have access and were skipped. ", left) + run.Note)
 		}
 		if len(readers) == 0 {
 			run.Outcome = Failed

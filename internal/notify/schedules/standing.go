@@ -1,5 +1,5 @@
-// Package standing keeps the standing orders of reports: which report goes by mail to whom, each week or month. It makes each once on
-// its day. It owns the tables standing_*. Begin reading at Orders.Create, then Orders.MakeDue; docs/decisions/0013 says why it is so.
+// Package schedules keeps scheduled reports: which report goes to whom by e-mail, every week or month. It creates each report once, on
+// its day. It owns the tables standing_*. Start reading at Orders.Create, then Orders.MakeDue; docs/decisions/0013 has the reasons.
 package schedules
 
 import (
@@ -112,7 +112,7 @@ type Order struct {
 	retryAt time.Time
 }
 
-// Run is what became of one report.
+// Run is the outcome of one report.
 type Run struct {
 	ID         int64
 	Occasion   string // the day that it was due, or when somebody asked for it
@@ -137,12 +137,12 @@ const (
 // When says in words how often a report is made.
 func (o Order) When() string {
 	if o.Every == Week {
-		return "each " + time.Weekday(o.On%7).String()
+		return "every " + time.Weekday(o.On%7).String()
 	}
 	if o.On >= 29 {
-		return fmt.Sprintf("each month on day %d, or its last", o.On)
+		return fmt.Sprintf("every month on day %d or the last day", o.On)
 	}
-	return fmt.Sprintf("each month on day %d", o.On)
+	return fmt.Sprintf("every month on day %d", o.On)
 }
 
 // after is the first day after another on which a report is due.
@@ -193,7 +193,7 @@ func (o *Orders) List(ctx context.Context, actor access.Actor) ([]Order, error) 
 	return sites.Read(ctx, o.DB, actor, func(tx *store.Tx) ([]Order, error) { return ordersOf(tx, actor.SiteID) })
 }
 
-// Get reads an order with what became of its reports, the last one first. The error is SettingNotFound for one that is not there.
+// Get reads a schedule with the outcomes of its reports, the last one first. The error is SettingNotFound if it does not exist.
 func (o *Orders) Get(ctx context.Context, actor access.Actor, id int64) (found Order, runs []Run, err error) {
 	if err := may(actor); err != nil {
 		return found, nil, err
@@ -209,7 +209,7 @@ func (o *Orders) Get(ctx context.Context, actor access.Actor, id int64) (found O
 }
 
 func unknown(err error, id int64) error {
-	return store.NotFoundAs(errs.SettingNotFound, err, "There is no report by mail %d.", id)
+	return store.NotFoundAs(errs.SettingNotFound, err, "Scheduled report %d not found.", id)
 }
 
 // Create orders a report. The first is made on the next day that fits, after today. Errors: Forbidden, Invalid, Missing, NotPossible with
@@ -241,7 +241,7 @@ func (o *Orders) insert(tx *store.Tx, actor access.Actor, in Fields) (Order, err
 		return Order{}, err
 	}
 	if n >= MaxOrders {
-		return Order{}, errs.NotPossibleBecause("order_limit", "At most %d reports by mail are possible here: end one first.", MaxOrders)
+		return Order{}, errs.NotPossibleBecause("order_limit", "At most %d reports can be scheduled here. Delete one first.", MaxOrders)
 	}
 	made, err := in.on(tx, actor, Order{SiteID: actor.SiteID, State: Active, OwnerID: actor.UserID, Version: 1}, true)
 	if err != nil {
@@ -258,7 +258,7 @@ func (o *Orders) insert(tx *store.Tx, actor access.Actor, in Fields) (Order, err
 	return made, audit.Record(tx, actor, "report.order", object(made.ID), nil, audited(made))
 }
 
-// Change changes an order. Only who has ordered it may, because it is made with their rights. A new day counts from today. Errors: those
+// Change changes a schedule. Only its owner may, because reports are created with their permissions. A new day counts from today. Errors: those
 // of Create, SettingNotFound, Precondition, and NotPossible with the reason not_owner.
 func (o *Orders) Change(ctx context.Context, actor access.Actor, id int64, in Fields) (Order, error) {
 	if err := may(actor); err != nil {
@@ -269,7 +269,7 @@ func (o *Orders) Change(ctx context.Context, actor access.Actor, id int64, in Fi
 	}
 	return o.change(ctx, actor, id, in.IfVersion, "report.change", func(tx *store.Tx, before Order) (Order, error) {
 		if actor.UserID != 0 && before.OwnerID != actor.UserID {
-			return before, errs.NotPossibleBecause("not_owner", "The report is made with the rights of %s, who alone can change it. Order one of your own.", before.Owner)
+			return before, errs.NotPossibleBecause("not_owner", "Only %s can change this report, because it uses their permissions. Schedule your own instead.", before.Owner)
 		}
 		after, err := in.on(tx, actor, before, false)
 		if err != nil {
@@ -285,7 +285,7 @@ func (o *Orders) Change(ctx context.Context, actor access.Actor, id int64, in Fi
 	})
 }
 
-// Pause ends the mails of an order for the time being. Whoever may order reports of the site may.
+// Pause stops a schedule's mails for now. Everybody who may schedule reports of the site may pause.
 func (o *Orders) Pause(ctx context.Context, actor access.Actor, id int64) (Order, error) {
 	if err := may(actor); err != nil {
 		return Order{}, err
@@ -296,7 +296,7 @@ func (o *Orders) Pause(ctx context.Context, actor access.Actor, id int64) (Order
 	})
 }
 
-// Resume goes on with an order that is paused or was stopped. The next report is made on the next day that fits, after today.
+// Resume continues a schedule that is paused or was stopped. The next report is created on the next matching day after today.
 func (o *Orders) Resume(ctx context.Context, actor access.Actor, id int64) (Order, error) {
 	if err := may(actor); err != nil {
 		return Order{}, err
@@ -316,7 +316,7 @@ func (o *Orders) Resume(ctx context.Context, actor access.Actor, id int64) (Orde
 	})
 }
 
-// SendNow has the report of an active order made at once, besides the next one that is due. It is made within seconds by the program
+// SendNow creates the report of an active schedule immediately, in addition to the next one due. It is made within seconds by the program
 // that serves. The error is NotPossible for an order that is not active, and while one was asked for in the last five minutes.
 func (o *Orders) SendNow(ctx context.Context, actor access.Actor, id int64) (Order, error) {
 	if err := may(actor); err != nil {
@@ -324,7 +324,7 @@ func (o *Orders) SendNow(ctx context.Context, actor access.Actor, id int64) (Ord
 	}
 	return o.change(ctx, actor, id, 0, "report.send", func(tx *store.Tx, before Order) (Order, error) {
 		if before.State != Active {
-			return before, errs.NotPossibleBecause("not_active", "The report is not active. Let it go on first.")
+			return before, errs.NotPossibleBecause("not_active", "The report is not active. Resume it first.")
 		}
 		last, err := lastRun(tx, before)
 		if err != nil {

@@ -146,7 +146,7 @@ func dueOrder(tx *store.Tx) (d due, err error) {
 	return d, err
 }
 
-// insertRun notes what became of a report. ok is false where that is noted already.
+// insertRun records the outcome of a report. ok is false if it is already recorded.
 func insertRun(tx *store.Tx, o Order, r Run) (ok bool, err error) {
 	n, err := tx.Exec(`INSERT INTO standing_runs (site_id, order_id, occasion, outcome, note, recipients, file, bytes, made_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (site_id, order_id, occasion) DO NOTHING`,
@@ -159,7 +159,7 @@ func insertRun(tx *store.Tx, o Order, r Run) (ok bool, err error) {
 	return true, err
 }
 
-// runsOf reads what became of the reports of an order, the last one first.
+// runsOf reads the outcomes of a schedule's reports, the last one first.
 func runsOf(tx *store.Tx, siteID, id int64) (list []Run, err error) {
 	err = tx.Query(`SELECT id, occasion, outcome, note, recipients, file, bytes, made_at FROM standing_runs
 		WHERE site_id = $1 AND order_id = $2 ORDER BY id DESC LIMIT $3`, []any{siteID, id, MaxRuns}, func(scan func(dest ...any) error) error {

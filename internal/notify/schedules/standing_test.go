@@ -282,7 +282,7 @@ func TestWhatFailsIsToldAndHoldsUpNobody(t *testing.T) {
 			t.Fatalf("a file that no server takes is attached: %+v %v", list.Items, err)
 		}
 		_, text, err := d.App.Mails.Get(t.Context(), d.Actor, list.Items[0].ID)
-		for _, want := range []string{"too large for a mail", "Undelivered (E1): 12.00 GBP", "https://pay.example/x", "each Monday"} {
+		for _, want := range []string{"too large to send by mail", "Undelivered (E1): 12.00 GBP", "https://pay.example/x", "every Monday"} {
 			if err != nil || !strings.Contains(text.Text, want) {
 				t.Errorf("the mail does not say %q: %v\n%s", want, err, text.Text)
 			}
@@ -390,7 +390,7 @@ func TestTheProgramTriesThePageAsItsOwner(t *testing.T) {
 			asked = append(asked, want.UserID)
 			return d.make(ctx, want)
 		}
-		d.fail = errs.WrongField("view", "This page cannot go by mail.")
+		d.fail = errs.WrongField("view", "This page cannot be scheduled.")
 		_, err := d.App.Orders.Create(t.Context(), access.System(d.Site.ID), in)
 		apptest.WantKind(t, err, errs.Invalid, "a page that cannot be made")
 		d.fail = nil
@@ -423,7 +423,7 @@ func TestAChangeTriesThePageAsItsOwner(t *testing.T) {
 		change := func(actor access.Actor, in schedules.Fields) (schedules.Order, error) {
 			return d.App.Orders.Change(t.Context(), actor, o.ID, in)
 		}
-		d.fail = errs.WrongField("view", "This page cannot go by mail.")
+		d.fail = errs.WrongField("view", "This page cannot be scheduled.")
 		_, err := change(program, schedules.Fields{View: new("/limits")})
 		apptest.WantKind(t, err, errs.Invalid, "a page that cannot be made")
 		_, err = change(program, schedules.Fields{Owner: new("ben")})

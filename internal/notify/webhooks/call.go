@@ -105,7 +105,7 @@ func Sign(secrets []string, id string, at time.Time, body []byte) (http.Header, 
 	return h, nil
 }
 
-// call posts a body. What goes wrong stands in the attempt: it is for the owner of the receiver.
+// call posts a body. Errors are recorded in the attempt, for the owner of the receiver.
 func (w *Webhooks) call(ctx context.Context, e Endpoint, headers http.Header, body []byte, begun Attempt) (a Attempt) {
 	a = begun
 	ctx, cancel := context.WithTimeout(ctx, callTime)
@@ -138,17 +138,17 @@ func problemOf(err error) string {
 	var slow net.Error
 	switch {
 	case errors.Is(err, errPrivate):
-		return "The host leads to an address that is not a public one."
+		return "The host does not resolve to a public address."
 	case errors.As(err, &name):
 		return "The host was not found."
 	case errors.As(err, &certificate):
-		return "The certificate of the receiver is not valid for this address."
+		return "The receiver's certificate is not valid for this address."
 	case errors.As(err, &slow) && slow.Timeout():
-		return "There was no answer within " + callTime.String() + "."
+		return "No response within " + callTime.String() + "."
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "The connection was refused."
 	default:
-		return "The connection failed before there was an answer."
+		return "The connection failed before there was a response."
 	}
 }
 
@@ -162,7 +162,7 @@ func legible(answer []byte) string {
 		return ' '
 	}, strings.ToValidUTF8(string(answer), "?"))
 	if card.HoldsCardNumber(text) {
-		return "(left out: it holds what looks like a card number)"
+		return "(left out: it contains what looks like a card number)"
 	}
 	if len(text) > keptAnswer {
 		text = strings.ToValidUTF8(text[:keptAnswer], "")

@@ -89,7 +89,7 @@ func lease(tx *store.Tx, d Delivery, length time.Duration) (bool, error) {
 	return n == 1, err
 }
 
-// finishAttempt stores what became of a delivery after an attempt. It reports false if it was done already.
+// finishAttempt stores the outcome of a delivery after an attempt. It reports false if it was done already.
 func finishAttempt(tx *store.Tx, d Delivery, state DeliveryState, next time.Time, a Attempt) (bool, error) {
 	done := int64(0)
 	if state != Waiting {

@@ -77,7 +77,7 @@ func TestTheDiallerRefusesWhatWasSavedBefore(t *testing.T) {
 		}
 		for _, id := range []int64{e.ID, named.ID} {
 			tries := w.attempts(id)
-			if len(tries) != 2 || tries[0].Error != "The host leads to an address that is not a public one." {
+			if len(tries) != 2 || tries[0].Error != "The host does not resolve to a public address." {
 				t.Errorf("attempts: %+v", tries)
 			}
 		}

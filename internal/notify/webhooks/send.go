@@ -300,10 +300,10 @@ func failed(tx *store.Tx, e Endpoint, a Attempt, now time.Time) error {
 	switch {
 	case a.Status == statusGone:
 		why = WantsNoMore
-		e = e.switched(false, "The receiver answered with status 410: it wants no more.")
+		e = e.switched(false, "The receiver responded with status 410: it no longer accepts events.")
 	case now.Sub(e.FailingSince) >= TryFor:
 		why = Failing
-		e = e.switched(false, "It has taken nothing for three days.")
+		e = e.switched(false, "All deliveries have failed for three days.")
 	}
 	if e.State == before.State {
 		return noteFailures(tx, e)
@@ -314,7 +314,7 @@ func failed(tx *store.Tx, e Endpoint, a Attempt, now time.Time) error {
 	return tellDisabled(tx, before, e, why)
 }
 
-// statusGone is the status with which a receiver says that it wants no more.
+// statusGone is the status by which a receiver declines further events.
 const statusGone = 410
 
 // Why the program disables an endpoint, in the details of the event.

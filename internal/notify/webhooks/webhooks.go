@@ -1,5 +1,5 @@
-// Package webhooks sends the events of a site to addresses that the site names. It owns the tables webhook_*.
-// Begin reading at Webhooks.Send: it follows the feed of events, and sends what is due. Endpoints are made in endpoints.go.
+// Package webhooks sends a site's events to the URLs that the site has configured. It owns the tables webhook_*.
+// Start at Webhooks.Send, which follows the event feed and sends what is due. Endpoints are created in endpoints.go.
 package webhooks
 
 import (
@@ -29,7 +29,7 @@ type Webhooks struct {
 	Followers int // endpoints that one look at the feed takes further
 	// Show gives events as the feed shows them. It is nil in a program that sends nothing.
 	Show func(ctx context.Context, siteID int64, list []event.Event) ([]json.RawMessage, error)
-	// Private says that sandboxes may have endpoints on private addresses.
+	// Private: sandboxes may have endpoints on private addresses.
 	Private bool
 	// Lookup finds the addresses of a host when an endpoint is saved; nil: only the dialler looks at them.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
@@ -81,7 +81,7 @@ type endpointKey struct{ site, id int64 }
 
 func (e Endpoint) key() endpointKey { return endpointKey{e.SiteID, e.ID} }
 
-// DeliveryState says what became of a delivery.
+// DeliveryState is the state of a delivery.
 type DeliveryState string
 
 // The states of a delivery.

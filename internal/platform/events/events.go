@@ -1,5 +1,5 @@
-// Package events keeps what happened, for the feed of a site and for webhooks. It owns the tables events and event_heads.
-// Begin reading at Record, then Events.Place: it gives the events of a site their positions.
+// Package events stores what happened, for each site's event feed and for webhooks. It owns the tables events and
+// event_heads. Start at Record, then Events.Place, which assigns the events of a site their positions.
 package events
 
 import (
@@ -28,7 +28,7 @@ type Events struct {
 const (
 	// MaxPage is how many events a page has at most.
 	MaxPage = 100
-	// looked is how many positions one read looks through for the types that it is asked for.
+	// looked is how many positions one read scans for the requested types.
 	looked = 10_000
 )
 
@@ -57,7 +57,7 @@ func (e *Events) List(ctx context.Context, actor access.Actor, f Filter) (Page, 
 	}
 	types, known := event.TypesOf(f.Types)
 	if !known {
-		return Page{}, errs.WrongField("types", "There is no such type of event.")
+		return Page{}, errs.WrongField("types", "Unknown event type.")
 	}
 	q := query{siteID: actor.SiteID, types: event.Readable(actor, types), kind: f.Kind, object: f.Object, size: f.Size}
 	if err := q.begin(f.After); err != nil {
@@ -85,7 +85,7 @@ func (e *Events) Latest(ctx context.Context, actor access.Actor, f Filter, befor
 	}
 	types, known := event.TypesOf(f.Types)
 	if !known {
-		return nil, 0, errs.WrongField("types", "There is no such type of event.")
+		return nil, 0, errs.WrongField("types", "Unknown event type.")
 	}
 	if _, err := e.Place(ctx, actor.SiteID); err != nil { // it reads once where there is nothing to place
 		return nil, 0, err

@@ -161,7 +161,7 @@ func (q *query) begin(after string) error {
 	}
 	var ok bool
 	if q.after, ok = parseCursor(after); !ok {
-		return errs.WrongField("after", "A cursor of the feed is expected, or now.")
+		return errs.WrongField("after", "Must be a cursor of the feed, or now.")
 	}
 	q.from = "cursor"
 	return nil
@@ -181,7 +181,7 @@ func (q *query) start(h head) error {
 		if !known || q.position < h.removedTo || q.position > h.position {
 			oldest := cursor{h.epoch, h.removedTo}.String()
 			return &errs.Error{Kind: errs.CursorGone, Oldest: oldest,
-				Message: "Events behind this cursor were removed. Begin again at the oldest one: " + oldest + "."}
+				Message: "Events after this cursor were removed. Start again from the oldest cursor: " + oldest + "."}
 		}
 	}
 	return nil

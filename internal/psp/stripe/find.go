@@ -37,7 +37,7 @@ func (g *Gateway) Find(ctx context.Context, q psp.Query) (psp.Result, error) {
 	case psp.Capture, psp.Void:
 		return g.findOnIntent(ctx, client, q), nil
 	default:
-		return psp.Result{}, invalid("transaction_types", "stripe has no such operation")
+		return psp.Result{}, invalid("transaction_types", "stripe does not support this operation")
 	}
 }
 
@@ -63,7 +63,7 @@ func (g *Gateway) findCharge(ctx context.Context, client *stripe.Client, q psp.Q
 		case found == "" && complete:
 			return g.absent(q)
 		case found == "":
-			return psp.Result{Outcome: psp.Unknown, Message: "stripe has too many payments of that time to search"}
+			return psp.Result{Outcome: psp.Unknown, Message: "stripe has too many payments from that time to search"}
 		}
 		id = found
 	}
@@ -158,7 +158,7 @@ func (g *Gateway) findRefund(ctx context.Context, client *stripe.Client, q psp.Q
 	case complete:
 		return g.absent(q)
 	default:
-		return psp.Result{Outcome: psp.Unknown, Message: "the payment has too many refunds to search them all"}
+		return psp.Result{Outcome: psp.Unknown, Message: "the payment has too many refunds to search"}
 	}
 }
 
@@ -183,7 +183,7 @@ func refundOf(ctx context.Context, client *stripe.Client, original, reference st
 	return nil, true, nil
 }
 
-var errTooMany = errors.New("the payment has too many disputes to read them all")
+var errTooMany = errors.New("the payment has too many disputes to read")
 
 // disputesOf lists the chargebacks of a charge. It leaves out inquiries and prevented disputes: with these no money
 // has moved.

@@ -45,8 +45,8 @@ func bandTitle(band string) string {
 
 func ageingChart(s *settings, found report.AgeingReport) chart.Chart {
 	c := chart.Chart{
-		ID: "ageing", Kind: chart.Bars, Title: "When the trips end", Currency: found.Query.Currency, Names: "Trip ends",
-		Series: []string{"Undelivered (E1)"}, Caption: "Undelivered by the days that are left, in " + string(found.Query.Currency),
+		ID: "ageing", Kind: chart.Bars, Title: "Undelivered by trip end", Currency: found.Query.Currency, Names: "Trip ends",
+		Series: []string{"Undelivered (E1)"}, Caption: "Undelivered by days to trip end, in " + string(found.Query.Currency),
 	}
 	if found.Allocations == 0 {
 		return c
@@ -69,12 +69,12 @@ func (s *settings) band(b exposure.AgeBand) string {
 func (s *settings) ageingTable(found report.AgeingReport) *kit.Table {
 	c := found.Query.Currency
 	t := kit.Table{
-		Name: "ageing", Caption: "Undelivered by the days that are left",
+		Name: "ageing", Caption: "Undelivered by days to trip end",
 		Columns: []kit.Column{
 			{Name: "band", Title: "Trip ends"}, {Name: "allocations", Title: "Allocations", Figure: true},
-			{Name: "e1_report", Title: "E1 in " + string(c), Figure: true}, {Name: "share", Title: "Share in percent", Figure: true},
+			{Name: "e1_report", Title: "E1 in " + string(c), Figure: true}, {Name: "share", Title: "Share (%)", Figure: true},
 		},
-		Empty: kit.Empty{Title: "Nothing is undelivered here", Text: "This part of the book has no trip that is still to come. Take a filter away, or choose another day."},
+		Empty: kit.Empty{Title: "Nothing undelivered", Text: "No upcoming trips match these filters. Remove a filter or choose another day."},
 	}
 	if found.Allocations == 0 {
 		return s.v.Table(t)

@@ -68,14 +68,14 @@ func TestClicksLeadFromTheBookToOneAllocation(t *testing.T) {
 	a = b.reader.Must(link(t, a.Body, b.pounds.Name), "Country", "Portugal")
 	a = b.reader.Must(link(t, a.Body, "Portugal"), "Country: Portugal", "Month of travel", "Jun 2024", "Sep 2024")
 	a = b.reader.Must(link(t, a.Body, "Sep 2024"), "Month of travel: Sep 2024", "No supplier", "600.00 GBP")
-	a = b.reader.Must(link(t, a.Body, "Allocations behind it"), "Country: Portugal", "600.00 GBP", "Still to be paid")
+	a = b.reader.Must(link(t, a.Body, "View allocations"), "Country: Portugal", "600.00 GBP", "Unpaid")
 	for _, other := range []string{"EUR", "70.00 GBP"} {
 		if strings.Contains(a.Body[strings.Index(a.Body, "<tbody>"):], other) {
 			t.Errorf("the list has %s, which the filters leave out", other)
 		}
 	}
 	id := strconv.FormatInt(b.paid.ID, 10)
-	b.reader.Must(b.At("/exposure/payments/"+id), "Payment "+id, "R9", "600.00 GBP", "How it is computed", "20 Sep 2024")
+	b.reader.Must(b.At("/exposure/payments/"+id), "Payment "+id, "R9", "600.00 GBP", "Calculation", "20 Sep 2024")
 	if !strings.Contains(a.Body, b.At("/exposure/payments/"+id)+"#a") {
 		t.Error("the allocation does not lead to its explanation")
 	}
@@ -127,15 +127,15 @@ func TestSettingsStandInTheAddress(t *testing.T) {
 	b.reader.Must(b.At("/exposure?as_of=2024-06-10"), "1,100.00 GBP")
 	b.reader.Must(b.At("/exposure"), "700.00 GBP") // the trip is over: it is the tail
 	for at, says := range map[string]string{
-		"?as_of=2024-6-1":                   "This is not a day such as 2026-09-14.",
-		"?known_at=yesterday":               "This is not a time in GMT",
-		"?known_at=2030-01-01T00:00":        "This time is in the future.",
-		"?currency=QQQ":                     "A currency such as EUR or GBP is expected.",
-		"?by=month&across=month":            "The two groupings are the same.",
-		"?by=month&across=channel&cells=e9": "This is not one of",
-		"?valuation=locked&currency=USD":    "Locked values exist in the policy currency only",
+		"?as_of=2024-6-1":                   "Enter a date, such as 2026-09-14.",
+		"?known_at=yesterday":               "Must be a time in GMT",
+		"?known_at=2030-01-01T00:00":        "Must not be in the future.",
+		"?currency=QQQ":                     "Enter a currency, such as EUR or GBP.",
+		"?by=month&across=month":            "The two groupings must differ.",
+		"?by=month&across=channel&cells=e9": "Must be one of",
+		"?valuation=locked&currency=USD":    "Locked values are only available in the policy currency",
 		"?channels=999":                     "The report cannot be made",
-		"?channels=x":                       "A list of numbers is expected.",
+		"?channels=x":                       "Enter numbers separated by commas.",
 		"?months=2024-13":                   "is not a month such as",
 	} {
 		a := b.reader.Get(b.At("/exposure") + at)

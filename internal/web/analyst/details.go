@@ -43,11 +43,11 @@ func (p *pages) details(v *kit.Visit) error {
 	r := s.began(which)
 	r.at(s, found.Query, found.Final)
 	if found.On != found.Query.AsOf {
-		r.Notes = append(r.Notes, note{Text: "What is still at risk at the end of " + kit.Day(found.On) + ", if nothing else happens until then.",
+		r.Notes = append(r.Notes, note{Text: "Amounts still at risk at the end of " + kit.Day(found.On) + ", with no further activity.",
 			Href: s.below("/exposure/run-off", "on", "")})
 	}
 	for _, band := range in.Bands {
-		r.Notes = append(r.Notes, note{Text: "Only what is undelivered, " + bandName(band) + ".", Href: s.below("/exposure/ageing", "bands", "")})
+		r.Notes = append(r.Notes, note{Text: "Undelivered only, " + bandName(band) + ".", Href: s.below("/exposure/ageing", "bands", "")})
 	}
 	r.Parts = []part{{Table: s.detailsTable(found, items, list.Number, more)}}
 	return p.show(v, r, page)
@@ -82,18 +82,18 @@ func enough(err error) error {
 func (s *settings) detailsTable(found report.DetailsReport, items []exposure.Detail, number int, more bool) *kit.Table {
 	c := found.Query.Currency
 	t := kit.Table{
-		Name: "allocations", Caption: "Allocations and bookings behind the report", Number: number, More: more, Total: -1,
+		Name: "allocations", Caption: "Allocations in this report", Number: number, More: more, Total: -1,
 		Columns: []kit.Column{
 			{Name: "payment", Title: "Allocation"}, {Name: "booking", Title: "Booking"}, {Name: "transaction", Title: "Transaction", Hidden: true},
 			{Name: "merchant", Title: "Merchant"}, {Name: "country", Title: "Country", Hidden: true}, {Name: "scheme", Title: "Card scheme", Hidden: true},
-			{Name: "end", Title: "Ends on"}, {Name: "last_day", Title: "Last day of dispute", Hidden: true}, {Name: "standing", Title: "Standing"},
+			{Name: "end", Title: "Trip ends"}, {Name: "last_day", Title: "Dispute deadline", Hidden: true}, {Name: "standing", Title: "State"},
 			{Name: "remaining", Title: "Remaining", Figure: true, Hidden: true}, {Name: "e1", Title: "E1", Figure: true},
 			{Name: "e2", Title: "E2", Figure: true}, {Name: "e1_report", Title: "E1 in " + string(c), Figure: true},
-			{Name: "e2_report", Title: "E2 in " + string(c), Figure: true, Hidden: true}, {Name: "e4", Title: "Still to be paid (E4)", Figure: true},
+			{Name: "e2_report", Title: "E2 in " + string(c), Figure: true, Hidden: true}, {Name: "e4", Title: "Unpaid (E4)", Figure: true},
 			{Name: "e5", Title: "Not protected (E5)", Figure: true, Hidden: true},
 		},
-		Empty: kit.Empty{Title: "No allocation is at risk here", Text: "An allocation is the part of a payment that pays for one booking. " +
-			"Take a filter away, or choose another day."},
+		Empty: kit.Empty{Title: "No allocations at risk", Text: "An allocation is the part of a payment that pays for one booking. " +
+			"Remove a filter or choose another day."},
 	}
 	for _, d := range items {
 		t.Rows = append(t.Rows, s.detailRow(d, found.ChannelNames[d.ChannelID], c))
@@ -103,7 +103,7 @@ func (s *settings) detailsTable(found report.DetailsReport, items []exposure.Det
 
 func (s *settings) detailRow(d exposure.Detail, channel string, c money.Currency) kit.Row {
 	id := func(path string, n int64) string { return s.v.At(path + strconv.FormatInt(n, 10)) }
-	payment, href := kit.Words("Still to be paid"), ""
+	payment, href := kit.Words("Unpaid"), ""
 	if d.AllocationID != 0 {
 		payment = kit.Ident(d.AllocationID)
 		href = s.below("/exposure/payments/"+strconv.FormatInt(d.TransactionID, 10), momentOnly...) + "#a" + strconv.FormatInt(d.AllocationID, 10)
@@ -161,13 +161,13 @@ func (p *pages) payment(v *kit.Visit) error {
 	}
 	r.at(s, exposure.ReportQuery{AsOf: found.Moment.AsOf, KnownAt: found.Moment.KnownAt}, false)
 	if found.Adjusted {
-		r.Notes = append(r.Notes, note{Text: "This adjusts another payment. The allocations below are those of that payment."})
+		r.Notes = append(r.Notes, note{Text: "This transaction adjusts another payment. The allocations below belong to that payment."})
 	}
 	if found.OverLimit > 0 {
-		r.Warnings = append(r.Warnings, note{Text: "When it was recorded it went over a limit, by " + kit.Money(found.OverLimit, found.OverLimitCurrency) + "."})
+		r.Warnings = append(r.Warnings, note{Text: "This payment exceeded a limit when it was logged, by " + kit.Money(found.OverLimit, found.OverLimitCurrency) + "."})
 	}
 	if len(found.Allocations) == 0 {
-		r.Notes = append(r.Notes, note{Text: "This payment has no allocations: it took no money for a booking."})
+		r.Notes = append(r.Notes, note{Text: "This payment has no allocations because it took no money for a booking."})
 	}
 	for _, x := range found.Allocations {
 		r.Parts = append(r.Parts, s.explained(x)...)
@@ -187,26 +187,26 @@ func (s *settings) explained(x protection.Explained) []part {
 		{Text: "Remaining", Value: kit.Money(x.Remaining, c), Figure: true},
 		{Text: "Undelivered", Value: kit.Money(x.Undelivered, c), Figure: true},
 		{Text: "Trip", Value: kit.Day(x.Terms.Start) + " to " + kit.Day(x.Terms.End)},
-		{Text: "Last day of dispute", Value: kit.Day(x.Terms.LastDay)},
+		{Text: "Dispute deadline", Value: kit.Day(x.Terms.LastDay)},
 	}
 	stepped := kit.Table{
-		Name: "steps", Caption: "How allocation " + id + " is computed", Bare: true,
-		Columns: []kit.Column{{Name: "figure", Title: "Figure"}, {Name: "rule", Title: "Rule"}, {Name: "how", Title: "How it is computed"}},
+		Name: "steps", Caption: "How allocation " + id + " is calculated", Bare: true,
+		Columns: []kit.Column{{Name: "figure", Title: "Figure"}, {Name: "rule", Title: "Rule"}, {Name: "how", Title: "Calculation"}},
 	}
 	for _, step := range x.Steps {
 		stepped.Rows = append(stepped.Rows, kit.Row{Cells: []kit.Cell{kit.Words(step.Name), kit.Words(step.Rule), kit.Words(step.Text)}})
 	}
 	parts := []part{{Title: "Allocation " + id, ID: "a" + id, Facts: facts}, {Table: s.v.Table(stepped)}}
 	if len(x.Events) > 0 || len(x.History) > 1 {
-		parts = append(parts, part{Title: "What has happened", Table: s.v.Table(happened(x))})
+		parts = append(parts, part{Title: "History", Table: s.v.Table(happened(x))})
 	}
 	return parts
 }
 
 // happened lists refunds, chargebacks and changes of the trip, in the order in which they were recorded.
 func happened(x protection.Explained) kit.Table {
-	t := kit.Table{Name: "history", Caption: "What has happened to the allocation", Bare: true, Columns: []kit.Column{
-		{Name: "recorded", Title: "Recorded"}, {Name: "effective", Title: "In effect since"}, {Name: "what", Title: "What"},
+	t := kit.Table{Name: "history", Caption: "Allocation history", Bare: true, Columns: []kit.Column{
+		{Name: "recorded", Title: "Recorded"}, {Name: "effective", Title: "Effective"}, {Name: "what", Title: "What"},
 		{Name: "amount", Title: "Amount", Figure: true},
 	}}
 	type fact struct {
@@ -216,7 +216,7 @@ func happened(x protection.Explained) kit.Table {
 	}
 	var facts []fact
 	for i, h := range x.History {
-		what := "The trip is now from " + kit.Day(h.Start) + " to " + kit.Day(h.End)
+		what := "New trip dates: " + kit.Day(h.Start) + " to " + kit.Day(h.End)
 		if i == 0 {
 			what = "Paid, for a trip from " + kit.Day(h.Start) + " to " + kit.Day(h.End)
 		}

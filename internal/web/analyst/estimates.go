@@ -24,7 +24,7 @@ func today(v *kit.Visit) civil.Day { return civil.DayOf(v.Now()) }
 func (s *settings) estimate() report.EstimateQuery {
 	for _, name := range []string{"suppliers", "schemes", "countries", "currencies", "months"} {
 		if s.in.Get(name) != "" {
-			s.in.Problems.Wrong(name, "This report is about whole merchants. Take this away, and name merchants.")
+			s.in.Problems.Wrong(name, "This report covers whole merchants. Remove this filter and choose merchants instead.")
 		}
 	}
 	return report.EstimateQuery{Problems: s.in.Problems, Moment: s.Moment, Currency: s.Currency, Channels: s.Channels}
@@ -44,7 +44,7 @@ func (p *pages) model(v *kit.Visit) error {
 	in := s.estimate()
 	if text := s.in.Get("bands"); text != "" {
 		if in.Bands, err = estimate.ParseBands(text); err != nil {
-			in.Problems.Wrong("bands", "The bands cannot be read: %v.", err)
+			in.Problems.Wrong("bands", "Invalid bands: %v.", err)
 		}
 	}
 	found, err := p.app.Exposure.Model(v.R.Context(), v.Actor, in)
@@ -57,9 +57,9 @@ func (p *pages) model(v *kit.Visit) error {
 	r.Figures = []figure{
 		{Text: "Estimate from turnover", Value: said(found.Estimate, found.EstimateGap, c)},
 		{Text: "Actual (E1)", Value: said(found.E1, found.E1Gap, c)},
-		{Text: "Estimate less actual", Value: change(found.E1, found.Estimate, found.EstimateGap || found.E1Gap, c)},
+		{Text: "Difference", Value: change(found.E1, found.Estimate, found.EstimateGap || found.E1Gap, c)},
 	}
-	r.Notes = []note{{Text: "The estimate takes " + bandsSaid(found.Bands) + ". It knows nothing else of the bookings."}}
+	r.Notes = []note{{Text: "The estimate takes " + bandsSaid(found.Bands) + ". It uses no other booking data."}}
 	r.draw(modelChart(found))
 	t, err := s.modelTable(found)
 	if err != nil {
@@ -109,14 +109,14 @@ func (s *settings) modelTable(found report.ModelReport) (*kit.Table, error) {
 	})
 	c := found.Query.Currency
 	t := kit.Table{
-		Name: "model", Caption: "Estimate and actual exposure of each merchant", Sorted: page.OrderBy, Descending: page.Descending,
+		Name: "model", Caption: "Estimated and actual exposure by merchant", Sorted: page.OrderBy, Descending: page.Descending,
 		Number: page.Number, Total: -1, Columns: []kit.Column{
 			{Name: "merchant", Title: "Merchant", Sorts: true}, {Name: "currency", Title: "Currency"}, {Name: "estimate", Title: "Estimate", Figure: true},
 			{Name: "e1", Title: "Actual (E1)", Figure: true}, {Name: "estimate_report", Title: "Estimate in " + string(c), Figure: true},
 			{Name: "e1_report", Title: "Actual in " + string(c), Figure: true, Sorts: true},
-			{Name: "difference_report", Title: "Estimate less actual", Figure: true, Sorts: true},
+			{Name: "difference_report", Title: "Difference", Figure: true, Sorts: true},
 		},
-		Empty: kit.Empty{Title: "There is nothing to compare", Text: "No merchant has taken payments by card in these days, and nothing is at risk."},
+		Empty: kit.Empty{Title: "Nothing to compare", Text: "No merchant took card payments in this period, and nothing is at risk."},
 	}
 	rows, t.More = pick(s.v, rows, page.Number, page.Size)
 	for _, row := range rows {
@@ -143,7 +143,7 @@ func (p *pages) whatIf(v *kit.Visit) error {
 		return err
 	}
 	const which = withMoment | withChoice
-	page := kit.Page{Title: "What if merchants fail?", Parts: v.Parts("exposure", "/exposure/what-if"), Wide: true}
+	page := kit.Page{Title: "What if", Parts: v.Parts("exposure", "/exposure/what-if"), Wide: true}
 	found, err := p.app.Exposure.WhatIf(v.R.Context(), v.Actor, s.estimate())
 	if err != nil {
 		return p.fail(s, which, err, page)
@@ -164,7 +164,7 @@ func (p *pages) whatIf(v *kit.Visit) error {
 		r.Warnings = append(r.Warnings, note{Text: "There is no exchange rate yet for collateral of " + kit.Money(x.Amount, x.Currency) + "."})
 	}
 	c := found.Query.Currency
-	r.draw(lossChart("months", "By month of travel", chart.Bars, found.Months, c, func(key string, first bool) (string, string) {
+	r.draw(lossChart("months", "By travel month", chart.Bars, found.Months, c, func(key string, first bool) (string, string) {
 		return shortMonth(key, first), month(key)
 	}))
 	r.draw(lossChart("schemes", "By card scheme", chart.Ranked, found.Schemes, c, func(key string, _ bool) (string, string) {
@@ -184,8 +184,8 @@ func (r *reportPage) lossFigures(found report.WhatIfReport) {
 	r.Figures = []figure{
 		{Text: "Loss (E1)", Value: said(found.Total.E1, found.Gaps.E1, c), Hint: kit.Plural(found.Total.Allocations, "allocation", "allocations")},
 		{Text: "Collateral", Value: said(found.Net.Held, found.Net.HeldGap, c)},
-		{Text: "Loss less collateral", Value: said(found.Net.Net, found.Net.NetGap, c)},
-		{Text: "Tail (E2)", Value: said(found.Total.E2, found.Gaps.E2, c), Hint: "delivered: no loss, but not over"},
+		{Text: "Net loss", Value: said(found.Net.Net, found.Net.NetGap, c)},
+		{Text: "Tail (E2)", Value: said(found.Total.E2, found.Gaps.E2, c), Hint: "delivered, but can still be charged back"},
 	}
 	if l := found.SiteLimit; l != nil {
 		hint := "use " + said(found.Use, found.UseGap, found.Query.Policy)
@@ -231,14 +231,14 @@ func (s *settings) lossTable(found report.WhatIfReport) (*kit.Table, error) {
 		return order
 	})
 	t := kit.Table{
-		Name: "what-if", Caption: "The loss of each merchant", Sorted: page.OrderBy, Descending: page.Descending, Number: page.Number, Total: -1,
+		Name: "what-if", Caption: "Loss by merchant", Sorted: page.OrderBy, Descending: page.Descending, Number: page.Number, Total: -1,
 		Columns: []kit.Column{
 			{Name: "merchant", Title: "Merchant", Sorts: true}, {Name: "allocations", Title: "Allocations", Figure: true},
 			{Name: "loss", Title: "Loss (E1)", Figure: true, Sorts: true}, {Name: "tail", Title: "Tail (E2)", Figure: true, Hidden: true},
-			{Name: "collateral", Title: "Its collateral", Figure: true}, {Name: "net", Title: "Loss less collateral", Figure: true, Sorts: true},
-			{Name: "use", Title: "Use of its limit", Figure: true, Hidden: true}, {Name: "limit", Title: "Limit", Figure: true}, {Name: "over", Title: "Over the limit", Figure: true},
+			{Name: "collateral", Title: "Collateral", Figure: true}, {Name: "net", Title: "Net loss", Figure: true, Sorts: true},
+			{Name: "use", Title: "Limit used", Figure: true, Hidden: true}, {Name: "limit", Title: "Limit", Figure: true}, {Name: "over", Title: "Over the limit", Figure: true},
 		},
-		Empty: kit.Empty{Title: "Nothing would be lost", Text: "These merchants have nothing at risk at this moment."},
+		Empty: kit.Empty{Title: "No loss", Text: "These merchants have nothing at risk right now."},
 	}
 	rows, t.More = pick(s.v, rows, page.Number, page.Size)
 	for _, row := range rows {

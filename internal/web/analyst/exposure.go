@@ -31,10 +31,10 @@ func (p *pages) exposure(v *kit.Visit) error {
 	}
 	const which = withMoment | withValuation | withGrouping
 	page := kit.Page{Title: "Exposure", Parts: v.Parts("exposure", "/exposure"), Wide: true, Acts: []kit.Link{
-		{Text: "Allocations behind it", Href: s.below("/exposure/details"), Plain: true},
+		{Text: "View allocations", Href: s.below("/exposure/details"), Plain: true},
 	}}
 	if i := slices.Index(cellFigures, s.in.Get("cells")); i < 0 || i%2 != 0 {
-		s.in.Problems.Wrong("cells", "This is not one of e2, e3, rows.")
+		s.in.Problems.Wrong("cells", "Must be one of e2, e3, rows.")
 	}
 	found, err := p.app.Exposure.Report(v.R.Context(), v.Actor, s.query())
 	if err != nil {
@@ -52,7 +52,7 @@ func (p *pages) exposure(v *kit.Visit) error {
 	r.keyFigures(found)
 	r.apartNotes(found.PendingRate, found.Uncovered)
 	for _, i := range found.Instalments {
-		r.Notes = append(r.Notes, note{Text: fmt.Sprintf("%s are still to be paid for %s. They are not part of the totals.",
+		r.Notes = append(r.Notes, note{Text: fmt.Sprintf("%s are not paid yet for %s. They are not part of the totals.",
 			kit.Money(i.E1, i.Currency), kit.Plural(i.Allocations, "booking", "bookings"))})
 	}
 	if v.Format() == "" {
@@ -113,7 +113,7 @@ func (r *reportPage) keyFigures(found report.ExposureReport) {
 		{Text: "Undelivered (E1)", Value: said(found.Total.E1, found.Gaps.E1, c), Hint: kit.Plural(found.Total.Allocations, "allocation", "allocations")},
 		{Text: "Tail (E2)", Value: said(found.Total.E2, found.Gaps.E2, c), Hint: "delivered, and can still be charged back"},
 		{Text: "Total (E3)", Value: said(found.Total.E1+found.Total.E2, found.Gaps.E1 || found.Gaps.E2, c)},
-		{Text: "E1 less collateral", Value: said(net.Net, net.NetGap, c), Hint: "collateral " + said(net.Held, net.HeldGap, c)},
+		{Text: "E1 net of collateral", Value: said(net.Net, net.NetGap, c), Hint: "collateral " + said(net.Held, net.HeldGap, c)},
 	}
 }
 
@@ -149,7 +149,7 @@ func (s *settings) chartOf(r report.ExposureReport, id string) chart.Chart {
 	}
 	for i, sub := range r.Subtotals {
 		if sub.Gaps.E1 || sub.Gaps.E2 {
-			c.Caption += ". What has no exchange rate is left out"
+			c.Caption += ". Amounts without an exchange rate are not included"
 			continue
 		}
 		if sub.E1 == 0 && sub.E2 == 0 {
@@ -247,8 +247,8 @@ func (s *settings) exposureTable(found report.ExposureReport) (*kit.Table, error
 	q := found.Query
 	t := kit.Table{
 		Name: "exposure", Caption: "Exposure by " + string(q.By), Sorted: page.OrderBy, Descending: page.Descending, Number: page.Number, Total: -1,
-		Empty: kit.Empty{Title: "Nothing is at risk here", Text: "This part of the book has no payment that could be lost at this moment. " +
-			"Choose another day, or take a filter away."},
+		Empty: kit.Empty{Title: "Nothing at risk", Text: "No payments matching these filters are at risk right now. " +
+			"Choose another day or remove a filter."},
 	}
 	t.Columns = []kit.Column{{Name: "key", Title: titleOf(q.By), Sorts: true}}
 	if q.Across != "" {
@@ -260,7 +260,7 @@ func (s *settings) exposureTable(found report.ExposureReport) (*kit.Table, error
 		{Name: "e1", Title: "E1", Figure: true}, {Name: "e2", Title: "E2", Figure: true, Hidden: true},
 		{Name: "e1_report", Title: "E1" + unit, Figure: true, Sorts: true}, {Name: "e2_report", Title: "E2" + unit, Figure: true, Sorts: true},
 		{Name: "e3_report", Title: "E3" + unit, Figure: true, Sorts: true},
-		{Name: "e4", Title: "Still to be paid (E4)", Figure: true, Hidden: true}, {Name: "e5", Title: "Not protected (E5)", Figure: true, Hidden: true},
+		{Name: "e4", Title: "Unpaid (E4)", Figure: true, Hidden: true}, {Name: "e5", Title: "Not protected (E5)", Figure: true, Hidden: true},
 	}...)
 	rows := slices.Clone(found.Rows)
 	sortExposure(rows, page.OrderBy, page.Descending, func(r exposure.Row) string { return s.nameOf(q.By, r.Key, found.ChannelNames) }, byTime)

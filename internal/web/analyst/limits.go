@@ -26,9 +26,9 @@ func (p *pages) limits(v *kit.Visit) error {
 		return err
 	}
 	page := kit.Page{Title: "Limits", Parts: v.Parts("exposure", "/exposure/limits"), Wide: true, Acts: []kit.Link{
-		{Text: "Terms of the site", Href: v.At("/settings/limits"), Plain: true},
+		{Text: "Manage limits", Href: v.At("/settings/limits"), Plain: true},
 	}}
-	r := &reportPage{About: "As of now. Each payment counts against its limits when it is recorded."}
+	r := &reportPage{About: "Live usage. Payments count against limits when they are logged."}
 	near, over := 0, 0
 	for _, row := range found.Items {
 		if row.Over > 0 {
@@ -39,12 +39,12 @@ func (p *pages) limits(v *kit.Visit) error {
 	}
 	r.Figures = []figure{
 		{Text: "Limits in force", Value: kit.Count(int64(len(found.Items)))},
-		{Text: "Used to 80 % or more", Value: kit.Count(int64(near))},
+		{Text: "80% used or more", Value: kit.Count(int64(near))},
 		{Text: "Over the limit", Value: kit.Count(int64(over)), Href: v.With("over", "1", "page", "")},
 	}
 	if filter.Over {
 		r.Figures = nil
-		r.Notes = []note{{Text: "Only limits that are exceeded. Show all.", Href: v.With("over", "", "page", "")}}
+		r.Notes = []note{{Text: "Showing exceeded limits only. Show all.", Href: v.With("over", "", "page", "")}}
 	}
 	for _, row := range found.Items {
 		if why := cmp.Or(row.NotInForce, row.Unknown); why != "" {
@@ -61,10 +61,10 @@ func limitOf(row limits.LimitRow) string {
 	name := row.ChannelName
 	switch row.Scope {
 	case protection.LimitSite:
-		return "The whole site"
+		return "Whole site"
 	case protection.LimitBooking, protection.LimitTransaction:
 		if name == "" {
-			name = "every merchant"
+			name = "all merchants"
 		}
 		return "Each " + string(row.Scope) + " of " + name
 	}
@@ -90,8 +90,8 @@ func drawLimits(v *kit.Visit, r *reportPage, rows []limits.LimitRow) {
 	}
 	for _, c := range currencies {
 		r.draw(chart.Chart{
-			ID: "limits-" + string(c), Kind: chart.Limits, Title: "Use of limits", Currency: c, Names: "Limit of", Series: []string{"Used"},
-			Points: by[c], Caption: "What is used is E1 at locked rates, in " + string(c),
+			ID: "limits-" + string(c), Kind: chart.Limits, Title: "Limit usage", Currency: c, Names: "Limit of", Series: []string{"Used"},
+			Points: by[c], Caption: "Usage is E1 at locked rates, in " + string(c),
 		})
 	}
 }
@@ -129,15 +129,15 @@ func limitTable(v *kit.Visit, rows []limits.LimitRow, page store.Page) *kit.Tabl
 		slices.Reverse(rows)
 	}
 	t := kit.Table{
-		Name: "limits", Caption: "Limits and their use", Sorted: page.OrderBy, Descending: page.Descending, Number: page.Number, Total: -1,
+		Name: "limits", Caption: "Limit usage", Sorted: page.OrderBy, Descending: page.Descending, Number: page.Number, Total: -1,
 		Columns: []kit.Column{
 			{Name: "limit_of", Title: "Limit of", Sorts: true}, {Name: "scope", Title: "Scope", Hidden: true}, {Name: "limit", Title: "Limit", Figure: true},
-			{Name: "use", Title: "Used", Figure: true}, {Name: "used", Title: "Used in percent", Figure: true, Sorts: true},
-			{Name: "headroom", Title: "Headroom", Figure: true}, {Name: "over", Title: "Over", Figure: true}, {Name: "state", Title: "State"},
+			{Name: "use", Title: "Used", Figure: true}, {Name: "used", Title: "Used (%)", Figure: true, Sorts: true},
+			{Name: "headroom", Title: "Headroom", Figure: true}, {Name: "over", Title: "Over limit", Figure: true}, {Name: "state", Title: "State"},
 			{Name: "from", Title: "In force since", Hidden: true},
 		},
-		Empty: kit.Empty{Title: "There are no limits", Text: "A limit says how much a merchant, or the whole site, may have at risk. " +
-			"The operator sets it with the terms.", Act: kit.Link{Text: "See the limits of the site", Href: v.At("/settings/limits")}},
+		Empty: kit.Empty{Title: "No limits yet", Text: "A limit caps how much a merchant or the whole site may have at risk. " +
+			"Operators set limits in the site's settings.", Act: kit.Link{Text: "View site limits", Href: v.At("/settings/limits")}},
 	}
 	rows, t.More = pick(v, rows, page.Number, page.Size)
 	for _, row := range rows {
@@ -152,7 +152,7 @@ func limitRow(v *kit.Visit, row limits.LimitRow) kit.Row {
 		href = v.At(fmt.Sprintf("/channels/%d", row.ChannelID))
 	}
 	cells := []kit.Cell{kit.Words(limitOf(row)), kit.Words(string(row.Scope)), kit.Sum(row.Amount, c)}
-	state := kit.Words("Each by itself")
+	state := kit.Words("Individual")
 	if row.HasUse {
 		percent := kit.Percent(row.Percent)
 		state = kit.State("within the limit", "good")
@@ -160,7 +160,7 @@ func limitRow(v *kit.Visit, row limits.LimitRow) kit.Row {
 		case row.Over > 0:
 			state = kit.State("over", "bad")
 		case row.Level >= 80:
-			state = kit.State(fmt.Sprintf("%d %% reached", row.Level), "warn")
+			state = kit.State(fmt.Sprintf("%d%% reached", row.Level), "warn")
 		}
 		cells = append(cells, kit.Sum(row.Use, c), percent, kit.Sum(row.Headroom, c), dashed(kit.Sum(row.Over, c)))
 	} else {

@@ -120,8 +120,8 @@ func (s *settings) matrixTable(found report.ExposureReport) (*kit.Table, error) 
 		Columns: []kit.Column{
 			{Name: "key", Title: titleOf(q.By) + ", in " + string(q.Currency), Sorts: true}, {Name: "total", Title: "Total", Figure: true, Sorts: true},
 		},
-		Empty: kit.Empty{Title: "Nothing is at risk here", Text: "This part of the book has no payment that could be lost at this moment. " +
-			"Choose another day, or take a filter away."},
+		Empty: kit.Empty{Title: "Nothing at risk", Text: "No payments matching these filters are at risk right now. " +
+			"Choose another day or remove a filter."},
 	}
 	for _, value := range shown {
 		t.Columns = append(t.Columns, kit.Column{

@@ -39,8 +39,8 @@ func (p *pages) merchant(v *kit.Visit) error {
 	const which = withMoment | withValuation
 	page := kit.Page{
 		Title: channel.Name, Menu: "/channels", Parts: v.Parts("channel", "/channels/{id}", id), Wide: true,
-		Path: []kit.Link{{Text: "Channels", Href: v.At("/channels")}},
-		Acts: []kit.Link{{Text: "Explore its exposure", Href: s.below("/exposure", "channels", strconv.FormatInt(id, 10), "by", "month"), Plain: true}},
+		Path: []kit.Link{{Text: "Merchants", Href: v.At("/channels")}},
+		Acts: []kit.Link{{Text: "Explore exposure", Href: s.below("/exposure", "channels", strconv.FormatInt(id, 10), "by", "month"), Plain: true}},
 	}
 	q := s.query()
 	q.By, q.Across = exposure.ByMonth, ""
@@ -61,12 +61,12 @@ func (p *pages) merchant(v *kit.Visit) error {
 	}
 	switch channel.Mode {
 	case merchant.ModeTest:
-		t.Empty = kit.Empty{Title: "This is a test channel", Text: "Its payments are not real. They are in no report of exposure."}
+		t.Empty = kit.Empty{Title: "Test merchant", Text: "Its payments are not real, so exposure reports do not include them."}
 	case merchant.ModeDraft:
-		t.Empty = kit.Empty{Title: "This channel is not protected yet", Text: "Its exposure stands here from the first protected payment on.",
-			Act: kit.Link{Text: "See its protection", Href: v.At("/channels/" + strconv.FormatInt(id, 10) + "/protection")}}
+		t.Empty = kit.Empty{Title: "Not protected yet", Text: "Exposure appears here after the first protected payment.",
+			Act: kit.Link{Text: "View protection", Href: v.At("/channels/" + strconv.FormatInt(id, 10) + "/protection")}}
 	}
-	r.Parts = []part{{Title: "By month of travel", Table: t}}
+	r.Parts = []part{{Title: "By travel month", Table: t}}
 	if v.Format() == "" {
 		if err := p.merchantView(v.R.Context(), s, r, found, id); err != nil {
 			return err
@@ -131,8 +131,8 @@ func (p *pages) merchantLimits(ctx context.Context, v *kit.Visit, r *reportPage,
 	drawLimits(v, r, list.Items)
 	for _, row := range list.Items {
 		if row.ChannelID == id && row.Scope == protection.LimitChannel && row.HasUse {
-			hint := row.Percent + " % of " + kit.Money(row.Amount, row.Currency) + " are used"
-			r.Figures = append(r.Figures, figure{Text: "Headroom of its limit", Value: kit.Money(row.Headroom, row.Currency), Hint: hint})
+			hint := row.Percent + "% of " + kit.Money(row.Amount, row.Currency) + " used"
+			r.Figures = append(r.Figures, figure{Text: "Limit headroom", Value: kit.Money(row.Headroom, row.Currency), Hint: hint})
 		}
 	}
 	t := limitTable(v, list.Items, store.Page{Number: 1, Size: few, Descending: true, OrderBy: "used"})
@@ -154,13 +154,13 @@ func (p *pages) merchantCollateral(ctx context.Context, s *settings, r *reportPa
 	t := kit.Table{
 		Name: "collateral", Caption: "Collateral", Bare: true,
 		Columns: []kit.Column{
-			{Name: "kind", Title: "Kind"}, {Name: "for", Title: "For losses of"}, {Name: "amount", Title: "Amount", Figure: true},
-			{Name: "from", Title: "Held from"}, {Name: "to", Title: "Until"}, {Name: "reference", Title: "Reference"},
+			{Name: "kind", Title: "Kind"}, {Name: "for", Title: "Covers"}, {Name: "amount", Title: "Amount", Figure: true},
+			{Name: "from", Title: "From"}, {Name: "to", Title: "Until"}, {Name: "reference", Title: "Reference"},
 		},
-		Empty: kit.Empty{Title: "No collateral is held", Text: "A deposit or a guarantee of this merchant would stand here. It is taken off the loss."},
+		Empty: kit.Empty{Title: "No collateral yet", Text: "Deposits and guarantees from this merchant appear here. They are deducted from the loss."},
 	}
 	for _, x := range held.Items {
-		of := "any merchant"
+		of := "all merchants"
 		if x.ChannelID != 0 {
 			of = "this merchant"
 		}
@@ -184,12 +184,12 @@ func (p *pages) merchantStatements(ctx context.Context, v *kit.Visit, r *reportP
 		return err
 	}
 	t := kit.Table{
-		Name: "statements", Caption: "The latest statements", Bare: true,
+		Name: "statements", Caption: "Latest statements", Bare: true,
 		Columns: []kit.Column{
 			{Name: "number", Title: "Number"}, {Name: "issued", Title: "Issued"}, {Name: "due", Title: "Due"},
 			{Name: "closing", Title: "Closing balance", Figure: true}, {Name: "open", Title: "Open", Figure: true}, {Name: "state", Title: "State"},
 		},
-		Empty: kit.Empty{Title: "There are no statements yet", Text: "The premium of a period is charged on a statement when the period has ended."},
+		Empty: kit.Empty{Title: "No statements yet", Text: "Statements are issued at the end of each period, and charge its premium."},
 	}
 	for _, x := range list.Items {
 		state := kit.State("paid", "good")

@@ -37,7 +37,7 @@ func (p *pages) merchants(v *kit.Visit) error {
 		return err
 	}
 	const which = withMoment | withValuation
-	page := kit.Page{Title: "Merchants", Parts: v.Parts("exposure", "/exposure/merchants"), Wide: true}
+	page := kit.Page{Title: "Top merchants", Parts: v.Parts("exposure", "/exposure/merchants"), Wide: true}
 	q := s.query()
 	q.By, q.Across = exposure.ByChannel, ""
 	found, err := p.app.Exposure.Report(v.R.Context(), v.Actor, q)
@@ -51,12 +51,12 @@ func (p *pages) merchants(v *kit.Visit) error {
 	}
 	r := s.began(which)
 	r.at(s, found.Query, found.Final)
-	r.About += " The change is that since the end of " + kit.Day(before.Query.AsOf) + "."
+	r.About += " Changes are since the end of " + kit.Day(before.Query.AsOf) + "."
 	r.keyFigures(found)
 	r.Figures[0].Hint = change(before.Total.E1, found.Total.E1, before.Gaps.E1 || found.Gaps.E1, found.Query.Currency) + " since last week"
 	r.apartNotes(found.PendingRate, found.Uncovered)
 	biggest := s.chartOf(found, "merchants")
-	biggest.Title = "The biggest merchants"
+	biggest.Title = "Top merchants by exposure"
 	for i := range biggest.Points {
 		biggest.Points[i].Href = "" // the names in the table lead to the merchants
 	}
@@ -122,14 +122,14 @@ func (s *settings) merchantTable(rows []merchantRow, c money.Currency) (*kit.Tab
 		return order
 	})
 	t := kit.Table{
-		Name: "merchants", Caption: "Merchants with their exposure", Sorted: page.OrderBy, Descending: page.Descending, Number: page.Number, Total: -1,
+		Name: "merchants", Caption: "Exposure by merchant", Sorted: page.OrderBy, Descending: page.Descending, Number: page.Number, Total: -1,
 		Columns: []kit.Column{
 			{Name: "merchant", Title: "Merchant", Sorts: true}, {Name: "allocations", Title: "Allocations", Figure: true},
 			{Name: "e1", Title: "E1 in " + string(c), Figure: true, Sorts: true}, {Name: "change", Title: "Since last week", Figure: true, Sorts: true},
-			{Name: "change_percent", Title: "In percent", Figure: true}, {Name: "e2", Title: "E2 in " + string(c), Figure: true, Sorts: true},
-			{Name: "collateral", Title: "Its collateral", Figure: true}, {Name: "net", Title: "E1 less collateral", Figure: true, Sorts: true},
+			{Name: "change_percent", Title: "Change (%)", Figure: true}, {Name: "e2", Title: "E2 in " + string(c), Figure: true, Sorts: true},
+			{Name: "collateral", Title: "Collateral", Figure: true}, {Name: "net", Title: "E1 net of collateral", Figure: true, Sorts: true},
 		},
-		Empty: kit.Empty{Title: "No merchant has anything at risk", Text: "Merchants stand here as soon as they have payments that could be lost."},
+		Empty: kit.Empty{Title: "Nothing at risk", Text: "Merchants appear here once they have payments at risk."},
 	}
 	rows, t.More = pick(s.v, rows, page.Number, page.Size)
 	for _, row := range rows {

@@ -76,7 +76,7 @@ func (p *pages) movement(v *kit.Visit) error {
 		{Text: "Change", Value: change(opening, closing, opens || closes, c)},
 	}
 	for _, x := range found.PendingRate {
-		r.Warnings = append(r.Warnings, note{Text: fmt.Sprintf("There is no exchange rate yet for some payments in %s. Their movement has no value in %s.", x.Currency, c)})
+		r.Warnings = append(r.Warnings, note{Text: fmt.Sprintf("Some payments in %s have no exchange rate yet, so their movement is not valued in %s.", x.Currency, c)})
 	}
 	r.draw(movementChart(found, m))
 	t, err := s.movementTable(found, m)
@@ -104,7 +104,7 @@ func (s *settings) moving() report.MovementQuery {
 // change is the difference of two amounts, with its sign.
 func change(before, after int64, gap bool, c money.Currency) string {
 	if gap {
-		return "Not known"
+		return "Unknown"
 	}
 	if after > before {
 		return "+" + kit.Money(after-before, c)
@@ -131,7 +131,7 @@ func lines(f exposure.Flows, gaps exposure.FlowGaps, revalued bool, m moved, eac
 func movementChart(found report.MovementReport, m moved) chart.Chart {
 	q := found.Query
 	c := chart.Chart{
-		ID: "movement", Kind: chart.Waterfall, Title: "What has changed: " + strings.ToLower(m.name()[:1]) + m.name()[1:], Currency: q.Currency, Names: "Line",
+		ID: "movement", Kind: chart.Waterfall, Title: "Changes: " + strings.ToLower(m.name()[:1]) + m.name()[1:], Currency: q.Currency, Names: "Line",
 		Series: []string{m.name()}, LessIsBetter: true,
 		Caption: "From " + kit.Day(q.From) + " to " + kit.Day(q.AsOf) + ", in " + string(q.Currency),
 	}
@@ -168,8 +168,8 @@ func (s *settings) movementTable(found report.MovementReport, m moved) (*kit.Tab
 	q := found.Query
 	byChannel := q.By == exposure.ByChannel
 	t := kit.Table{
-		Name: "movement", Caption: "The movement in the currencies of the payments, and in total", Number: page.Number, Total: -1,
-		Empty: kit.Empty{Title: "No movements", Text: "Nothing was at risk on either day. Choose other days, or take a filter away."},
+		Name: "movement", Caption: "Movement by payment currency, and in total", Number: page.Number, Total: -1,
+		Empty: kit.Empty{Title: "No movements", Text: "Nothing was at risk on either day. Choose other days or remove a filter."},
 	}
 	if byChannel {
 		t.Columns = append(t.Columns, kit.Column{Name: "merchant", Title: "Merchant"})
@@ -232,9 +232,9 @@ func (p *pages) movedList(v *kit.Visit, s *settings, in report.MovementQuery, wh
 	r.since(found.Query.From)
 	m := moved{s.in.Get("figure") == "e2"}
 	t := kit.Table{
-		Name: "moved", Caption: "Allocations behind the movement", Number: list.Number, More: more, Total: -1,
+		Name: "moved", Caption: "Allocations that moved", Number: list.Number, More: more, Total: -1,
 		Columns: []kit.Column{{Name: "payment", Title: "Allocation"}, {Name: "booking", Title: "Booking"}, {Name: "merchant", Title: "Merchant"}},
-		Empty:   kit.Empty{Title: "No allocation has moved", Text: "Nothing was at risk on either day. Choose other days, or take a filter away."},
+		Empty:   kit.Empty{Title: "No movements", Text: "Nothing was at risk on either day. Choose other days or remove a filter."},
 	}
 	names := append([]string{"opening"}, each(protection.Causes, protection.Cause.String)...)
 	names = append(names, "closing")

@@ -118,7 +118,7 @@ func (n *naming) currencyOptions(chosen money.Currency) any {
 		list = append(list, chosen)
 	}
 	slices.Sort(list)
-	pairs := []string{"", string(n.policy) + ", as the policy"}
+	pairs := []string{"", string(n.policy) + ", policy currency"}
 	for _, c := range slices.Compact(list) {
 		if c != n.policy || c == chosen {
 			pairs = append(pairs, string(c), string(c))

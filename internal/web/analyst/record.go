@@ -30,7 +30,7 @@ func (p *pages) record(v *kit.Visit) error {
 	}
 	page := kit.Page{
 		Title: channel.Name, Menu: "/channels", Parts: v.Parts("channel", "/channels/{id}/record", id), Wide: true,
-		Path: []kit.Link{{Text: "Channels", Href: v.At("/channels")}},
+		Path: []kit.Link{{Text: "Merchants", Href: v.At("/channels")}},
 	}
 	in := report.VintageQuery{Problems: s.in.Problems, Moment: s.Moment, ChannelID: id}
 	found, err := p.app.Exposure.Vintages(v.R.Context(), v.Actor, in)
@@ -39,7 +39,7 @@ func (p *pages) record(v *kit.Visit) error {
 	}
 	r := s.began(withDays)
 	r.at(s, exposure.ReportQuery{AsOf: found.AsOf, KnownAt: found.KnownAt}, found.Final)
-	r.Notes = []note{{Text: "Card payments by the month in which they were made. Premium is earned day by day, from the payment to its last day of dispute."}}
+	r.Notes = []note{{Text: "Card payments by month of payment. Premium is earned daily, from the payment to its dispute deadline."}}
 	for _, total := range found.Totals {
 		r.Figures = append(r.Figures, totalFigures(total)...)
 		r.recordCharts(found, total)
@@ -55,11 +55,11 @@ func (p *pages) record(v *kit.Visit) error {
 // totalFigures are the key figures of one currency.
 func totalFigures(v estimate.Vintage) []figure {
 	return []figure{
-		{Text: "Taken by card", Value: kit.Money(v.Allocated, v.Currency), Hint: kit.Plural(v.Payments, "payment", "payments")},
-		{Text: "Chargeback rate", Value: rate(v) + "\u00a0%", Hint: kit.Count(v.Disputed) + " of them charged back"},
-		{Text: "Lost by chargebacks", Value: kit.Money(v.ChargedBack-v.Reversed, v.Currency), Hint: "chargebacks less reversals"},
+		{Text: "Card payments", Value: kit.Money(v.Allocated, v.Currency), Hint: kit.Plural(v.Payments, "payment", "payments")},
+		{Text: "Chargeback rate", Value: rate(v) + "\u00a0%", Hint: kit.Count(v.Disputed) + " charged back"},
+		{Text: "Chargeback losses", Value: kit.Money(v.ChargedBack-v.Reversed, v.Currency), Hint: "chargebacks minus reversals"},
 		{Text: "Premium", Value: kit.Money(v.Booked, v.Policy)},
-		{Text: "Earned of it", Value: kit.Money(v.Earned, v.Policy), Hint: kit.Money(v.Booked-v.Earned, v.Policy) + " not earned yet"},
+		{Text: "Earned premium", Value: kit.Money(v.Earned, v.Policy), Hint: kit.Money(v.Booked-v.Earned, v.Policy) + " not earned yet"},
 	}
 }
 
@@ -82,12 +82,12 @@ func hundredths(v estimate.Vintage) int64 {
 func (r *reportPage) recordCharts(found report.VintageReport, total estimate.Vintage) {
 	id := string(total.Currency) + string(total.Policy)
 	premium := chart.Chart{
-		ID: "premium-" + id, Kind: chart.Bars, Title: "Premium of " + string(total.Currency) + " payments", Currency: total.Policy, Names: "Month of payment",
-		Series: []string{"Earned", "Not earned yet"}, Caption: "By month of payment, in " + string(total.Policy),
+		ID: "premium-" + id, Kind: chart.Bars, Title: "Premium of " + string(total.Currency) + " payments", Currency: total.Policy, Names: "Payment month",
+		Series: []string{"Earned", "Not earned yet"}, Caption: "By payment month, in " + string(total.Policy),
 	}
 	disputes := chart.Chart{
-		ID: "rate-" + id, Kind: chart.Bars, Title: "Chargeback rate of " + string(total.Currency) + " payments", Unit: chart.Percent, Names: "Month of payment",
-		Series: []string{"Charged back"}, Caption: "Part of the payments of a month that were charged back",
+		ID: "rate-" + id, Kind: chart.Bars, Title: "Chargeback rate of " + string(total.Currency) + " payments", Unit: chart.Percent, Names: "Payment month",
+		Series: []string{"Charged back"}, Caption: "Share of each month's payments charged back",
 	}
 	for _, v := range found.Rows {
 		if v.Currency != total.Currency || v.Policy != total.Policy {
@@ -107,15 +107,15 @@ func (s *settings) recordTable(found report.VintageReport) (*kit.Table, error) {
 		return nil, err
 	}
 	t := kit.Table{
-		Name: "track-record", Caption: "Card payments by month, and what has become of them", Number: page.Number, Total: -1,
+		Name: "track-record", Caption: "Card payments by month", Number: page.Number, Total: -1,
 		Columns: []kit.Column{
-			{Name: "month", Title: "Paid in"}, {Name: "currency", Title: "Currency", Hidden: true}, {Name: "payments", Title: "Payments", Figure: true},
+			{Name: "month", Title: "Month"}, {Name: "currency", Title: "Currency", Hidden: true}, {Name: "payments", Title: "Payments", Figure: true},
 			{Name: "taken", Title: "Taken", Figure: true}, {Name: "refunded", Title: "Refunded", Figure: true},
 			{Name: "charged_back", Title: "Charged back", Figure: true}, {Name: "reversed", Title: "Reversed", Figure: true, Hidden: true},
 			{Name: "disputed", Title: "Payments charged back", Figure: true, Hidden: true}, {Name: "rate", Title: "Rate", Figure: true},
 			{Name: "premium", Title: "Premium", Figure: true}, {Name: "earned", Title: "Earned", Figure: true}, {Name: "unearned", Title: "Not earned", Figure: true, Hidden: true},
 		},
-		Empty: kit.Empty{Title: "There are no card payments yet", Text: "Each month in which travellers pay this merchant by card gets a line here."},
+		Empty: kit.Empty{Title: "No card payments yet", Text: "Each month with card payments to this merchant appears here."},
 	}
 	rows, more := pick(s.v, found.Rows, page.Number, page.Size)
 	t.More = more

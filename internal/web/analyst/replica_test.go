@@ -14,7 +14,7 @@ import (
 func TestAPageSaysThatItComesFromTheStandby(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
-	const behind = "It was read from the standby, 2.500 seconds behind."
+	const behind = "Read from the standby, 2.500 seconds behind."
 	if a := b.reader.Must(b.At("/exposure/ageing")); strings.Contains(a.Body, "standby") {
 		t.Error("without a standby, the page speaks of one")
 	}

@@ -45,9 +45,9 @@ func (s *settings) began(which int) *reportPage { return &reportPage{Settings: s
 
 // at says at which moment a report is, and gives the address that keeps it.
 func (r *reportPage) at(s *settings, q exposure.ReportQuery, final bool) {
-	rates := "at the rates of the day"
+	rates := "at spot rates"
 	if q.Valuation == exposure.Locked {
-		rates = "at the rate of each payment"
+		rates = "at locked rates"
 	}
 	r.About = "At the end of " + kit.Day(q.AsOf) + ", as known at " + kit.Instant(q.KnownAt)
 	if q.Currency != "" {
@@ -55,10 +55,10 @@ func (r *reportPage) at(s *settings, q exposure.ReportQuery, final bool) {
 	}
 	r.About += "."
 	if lag := s.v.Lag(); lag != "" {
-		r.About += " It was read from the standby, " + lag + " seconds behind."
+		r.About += " Read from the standby, " + lag + " seconds behind."
 	}
 	if final {
-		r.About += " This report can no longer change."
+		r.About += " This report is final."
 	}
 	if s.AsOf == nil || s.KnownAt.IsZero() {
 		// The field of a browser takes milliseconds, and the databases keep microseconds: the next whole one has all of it.
@@ -120,7 +120,7 @@ func (p *pages) fail(s *settings, which int, err error, page kit.Page) error {
 // sum is an amount, or says that it is not known because a rate is missing.
 func sum(amount int64, gap bool, c money.Currency) kit.Cell {
 	if gap {
-		return kit.Words("Not known")
+		return kit.Words("Unknown")
 	}
 	return kit.Sum(amount, c)
 }
@@ -136,7 +136,7 @@ func dashed(c kit.Cell) kit.Cell {
 // said is sum as a text.
 func said(amount int64, gap bool, c money.Currency) string {
 	if gap {
-		return "Not known"
+		return "Unknown"
 	}
 	return kit.Money(amount, c)
 }
@@ -163,12 +163,12 @@ const mostRows = 10_000
 // apartNotes tells what stands outside the totals.
 func (r *reportPage) apartNotes(pending, uncovered []exposure.Pending) {
 	for _, x := range pending {
-		text := fmt.Sprintf("There is no exchange rate yet for %s in %s. So %s undelivered and %s tail have no value in the currency of the report.",
+		text := fmt.Sprintf("There is no exchange rate yet for %s in %s, so %s undelivered and %s tail are not valued in the report currency.",
 			kit.Plural(x.Allocations, "payment", "payments"), x.Currency, kit.Money(x.E1, x.Currency), kit.Money(x.E2, x.Currency))
 		r.Warnings = append(r.Warnings, note{Text: text})
 	}
 	for _, x := range uncovered {
-		text := fmt.Sprintf("Outside the total: %s of %s without protection, or before the cover begins.",
+		text := fmt.Sprintf("Not included in the total: %s of %s unprotected or before cover begins.",
 			kit.Money(x.E1, x.Currency), kit.Plural(x.Allocations, "payment", "payments"))
 		r.Notes = append(r.Notes, note{Text: text})
 	}

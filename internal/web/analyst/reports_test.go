@@ -43,12 +43,12 @@ func TestARunOffIsShownDayByDay(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
 	a := b.reader.Must(b.At("/exposure/run-off"), "Undelivered today (E1) 1,000.00 GBP", "Tail today (E2) 70.00 GBP", "50% run off by 21 Sep 2024",
-		"What is left on each day")
+		"Remaining by day")
 	rows := b.file(t, "/exposure/run-off")
 	wants(t, "the first and the last day", [][]string{rows[0], rows[len(rows)-1]},
 		[]string{"2024-06-10", "0", "1000.00", "70.00", "1070.00"}, append(rows[len(rows)-1][:2:2], "0.00", "0.00", "0.00"))
-	a = b.reader.Must(b.At("/exposure/details?on=2024-10-01"), "What is still at risk at the end of 1 Oct 2024", "500.00 EUR")
-	if a = b.reader.Get(b.At("/exposure/details?on=2024-01-01")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "This day is before the day of the report") {
+	a = b.reader.Must(b.At("/exposure/details?on=2024-10-01"), "Amounts still at risk at the end of 1 Oct 2024", "500.00 EUR")
+	if a = b.reader.Get(b.At("/exposure/details?on=2024-01-01")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Must not be before the day of the report") {
 		t.Errorf("a day before the report: %d %s", a.Status, a.Text())
 	}
 }
@@ -71,7 +71,7 @@ func TestAMovementSaysWhy(t *testing.T) {
 	if len(rows) != 3 || rows[0][0] != "1" || rows[0][7] != "-100.00" {
 		t.Errorf("behind the movement stand %v", rows)
 	}
-	if a := b.reader.Get(b.At("/exposure/movement?from=2024-07-01")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "would begin after its end") {
+	if a := b.reader.Get(b.At("/exposure/movement?from=2024-07-01")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "must not start after its end") {
 		t.Errorf("a wrong first day: %d %s", a.Status, a.Text())
 	}
 }
@@ -80,7 +80,7 @@ func TestAMovementSaysWhy(t *testing.T) {
 func TestMerchantsHaveTheirChangeSinceLastWeek(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
-	b.reader.Must(b.At("/exposure/merchants"), "-70.00 GBP since last week", "The biggest merchants")
+	b.reader.Must(b.At("/exposure/merchants"), "-70.00 GBP since last week", "Top merchants by exposure")
 	wants(t, "merchants", b.file(t, "/exposure/merchants"),
 		[]string{b.pounds.Name, "2", "600.00", "-70.00", "-10.4", "70.00", "0.00", "600.00"},
 		[]string{b.euros.Name, "1", "400.00", "0.00", "0.0", "0.00", "0.00", "400.00"})
@@ -94,7 +94,7 @@ func TestMerchantsHaveTheirChangeSinceLastWeek(t *testing.T) {
 func TestLimitsShowTheirUse(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
-	b.reader.Must(b.At("/exposure/limits"), "There are no limits")
+	b.reader.Must(b.At("/exposure/limits"), "No limits yet")
 	b.Limit(protection.LimitSite, 0, 125000)
 	b.Limit(protection.LimitChannel, b.pounds.ID, 50000)
 	b.Limit(protection.LimitTransaction, 0, 1000000)
@@ -107,13 +107,13 @@ func TestLimitsShowTheirUse(t *testing.T) {
 		}
 		b.Advance(6 * time.Second)
 	}
-	b.reader.Must(b.At("/exposure/limits"), "Limits in force 3", "Used to 80 % or more 1", "Over the limit 1", "Use of limits", "Each transaction of every merchant")
+	b.reader.Must(b.At("/exposure/limits"), "Limits in force 3", "80% used or more 1", "Over the limit 1", "Use of limits", "Each transaction of every merchant")
 	wants(t, "limits", b.file(t, "/exposure/limits"),
 		[]string{b.pounds.Name, "500.00", "600.00", "120.0", "0.00", "100.00", "over"},
-		[]string{"The whole site", "1250.00", "1000.00", "80.0", "250.00", "0.00", "80 % reached"},
+		[]string{"The whole site", "1250.00", "1000.00", "80.0", "250.00", "0.00", "80% reached"},
 		[]string{"Each transaction of every merchant", "10000.00", "", "", "", "", "Each by itself"})
 	wants(t, "what is over", b.file(t, "/exposure/limits?over=1"), []string{b.pounds.Name, "500.00", "600.00", "120.0", "0.00", "100.00", "over"})
-	b.reader.Must(b.At("/channels/"+strconv.FormatInt(b.pounds.ID, 10)), "Headroom of its limit 0.00 GBP", "120.0 % of 500.00 GBP are used", "The whole site")
+	b.reader.Must(b.At("/channels/"+strconv.FormatInt(b.pounds.ID, 10)), "Limit headroom 0.00 GBP", "120.0 % of 500.00 GBP are used", "The whole site")
 	b.reader.Must(b.At("/exposure/what-if?channels="+strconv.FormatInt(b.pounds.ID, 10)), "If the chosen merchant fails.", "Loss (E1) 600.00 GBP", "100.00 GBP")
 }
 
@@ -121,10 +121,10 @@ func TestLimitsShowTheirUse(t *testing.T) {
 func TestEstimates(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
-	b.reader.Must(b.At("/exposure/ageing"), "When the trips end", "In 91 to 180 days")
+	b.reader.Must(b.At("/exposure/ageing"), "Undelivered by trip end", "In 91 to 180 days")
 	rows := b.file(t, "/exposure/ageing")
 	wants(t, "bands", [][]string{rows[0], rows[5]}, []string{"In travel", "0", "0.00", "0.0"}, []string{"In 91 to 180 days", "2", "1000.00", "100.0"})
-	b.reader.Must(b.At("/exposure/details?bands=91-180"), "Only what is undelivered, in 91 to 180 days.", "600.00 GBP", "500.00 EUR")
+	b.reader.Must(b.At("/exposure/details?bands=91-180"), "Undelivered only, in 91 to 180 days.", "600.00 GBP", "500.00 EUR")
 	b.reader.Must(b.At("/exposure/model?bands=30:1000000"), "100.0 % of the turnover of the last 30 days", "Actual (E1) 1,000.00 GBP")
 	b.reader.Must(b.At("/exposure/what-if"), "If all merchants fail.", "Loss (E1) 1,000.00 GBP", "Tail (E2) 70.00 GBP", "By card scheme")
 	ids := strconv.FormatInt(b.pounds.ID, 10) + "&channels=" + strconv.FormatInt(b.euros.ID, 10)
@@ -132,7 +132,7 @@ func TestEstimates(t *testing.T) {
 	wants(t, "what-if", b.file(t, "/exposure/what-if?channels="+strconv.FormatInt(b.euros.ID, 10)),
 		[]string{b.euros.Name, "1", "400.00", "0.00", "400.00", "None", ""})
 	for at, says := range map[string]string{
-		"/exposure/model?bands=x": "The bands cannot be read", "/exposure/what-if?countries=PT": "This report is about whole merchants.",
+		"/exposure/model?bands=x": "Invalid bands", "/exposure/what-if?countries=PT": "This report covers whole merchants.",
 	} {
 		if a := b.reader.Get(b.At(at)); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), says) {
 			t.Errorf("%s: %d %s", at, a.Status, a.Text())
@@ -147,15 +147,15 @@ func TestAMerchantHasAPage(t *testing.T) {
 	at := b.At("/channels/" + strconv.FormatInt(b.pounds.ID, 10))
 	says := []string{"Undelivered (E1) 600.00 GBP", "Run-off", "By country", "By supplier", "Collateral", "Protection only"}
 	a := b.reader.Must(at, says...)
-	if strings.Contains(a.Text(), "There are no statements yet") || strings.Contains(a.Text(), "EUR of") {
+	if strings.Contains(a.Text(), "No statements yet") || strings.Contains(a.Text(), "EUR of") {
 		t.Errorf("the page shows too much: %s", a.Text())
 	}
-	b.As(access.Finance).Must(at, append(says, "There are no statements yet")...)
+	b.As(access.Finance).Must(at, append(says, "No statements yet")...)
 	wants(t, "its months", b.file(t, "/channels/"+strconv.FormatInt(b.pounds.ID, 10)),
 		[]string{"Jun 2024", "GBP", "1", "0.00", "0.00", "70.00", "70.00"}, []string{"Sep 2024", "GBP", "1", "600.00", "600.00", "0.00", "600.00"})
 	b.reader.Must(link(t, a.Body, "Sep 2024"), "Month of travel: Sep 2024", "600.00 GBP")
 	draft := b.Channel(merchant.ModeDraft, "GBP")
-	a = b.reader.Must(b.At("/channels/"+strconv.FormatInt(draft.ID, 10)), "This channel is not protected yet")
+	a = b.reader.Must(b.At("/channels/"+strconv.FormatInt(draft.ID, 10)), "Not protected yet")
 	if strings.Contains(a.Text(), "Run-off") {
 		t.Error("a run-off of nothing is drawn")
 	}
@@ -170,10 +170,10 @@ func TestATrackRecordSaysWhatCameBack(t *testing.T) {
 	b := newBook(t)
 	b.Must(apptest.Linked(payment.Chargeback, b.paid, b.first, 60000))
 	at := "/channels/" + strconv.FormatInt(b.pounds.ID, 10) + "/record"
-	b.reader.Must(b.At(at), "Taken by card 670.00 GBP", "2 payments", "Chargeback rate 50.00 %", "Lost by chargebacks 600.00 GBP", "Chargeback rate of GBP payments")
+	b.reader.Must(b.At(at), "Taken by card 670.00 GBP", "2 payments", "Chargeback rate 50.00 %", "Chargeback losses 600.00 GBP", "Chargeback rate of GBP payments")
 	wants(t, "months", b.file(t, at), []string{"Jun 2024", "2", "670.00", "0.00", "600.00", "50.00", "5.28", "5.11"})
-	if a := b.reader.Get(b.At(at + "?as_of=x")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "This is not a day") {
+	if a := b.reader.Get(b.At(at + "?as_of=x")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Must be a date") {
 		t.Errorf("a wrong day: %d %s", a.Status, a.Text())
 	}
-	b.reader.Must(b.At("/channels/"+strconv.FormatInt(b.euros.ID, 10)+"/record?as_of=2024-01-01"), "There are no card payments yet")
+	b.reader.Must(b.At("/channels/"+strconv.FormatInt(b.euros.ID, 10)+"/record?as_of=2024-01-01"), "No card payments yet")
 }

@@ -39,11 +39,11 @@ func (p *pages) runOff(v *kit.Visit) error {
 		r.Figures = append(r.Figures, figure{Text: "50% run off by", Value: kit.Day(*found.HalfLife),
 			Hint: "mean life " + found.MeanLifeDays() + " days"})
 	}
-	r.Figures = append(r.Figures, figure{Text: "Last day of dispute", Value: kit.Day(found.LastDay)})
+	r.Figures = append(r.Figures, figure{Text: "Dispute deadline", Value: kit.Day(found.LastDay)})
 	if !found.Peak.Gap {
-		r.Figures = append(r.Figures, figure{Text: "Highest E1 so far", Value: kit.Money(found.Peak.E1, c), Hint: "on " + kit.Day(found.Peak.Day)})
+		r.Figures = append(r.Figures, figure{Text: "Peak E1", Value: kit.Money(found.Peak.E1, c), Hint: "on " + kit.Day(found.Peak.Day)})
 	}
-	r.draw(runOffChart(found, "What is left on each day"))
+	r.draw(runOffChart(found, "Remaining by day"))
 	t, err := s.runOffTable(found)
 	if err != nil {
 		return err
@@ -82,12 +82,12 @@ func (s *settings) runOffTable(found report.RunOffReport) (*kit.Table, error) {
 	}
 	unit := " in " + string(found.Query.Currency)
 	t := kit.Table{
-		Name: "run-off", Caption: "What is left on each day", Number: page.Number, Total: -1,
+		Name: "run-off", Caption: "Remaining by day", Number: page.Number, Total: -1,
 		Columns: []kit.Column{
 			{Name: "day", Title: "At the end of"}, {Name: "days", Title: "Days from now", Figure: true}, {Name: "e1", Title: "E1" + unit, Figure: true},
 			{Name: "e2", Title: "E2" + unit, Figure: true}, {Name: "e3", Title: "E3" + unit, Figure: true},
 		},
-		Empty: kit.Empty{Title: "Nothing is at risk here", Text: "There is nothing that could run off. Take a filter away, or choose another day."},
+		Empty: kit.Empty{Title: "Nothing at risk", Text: "There is nothing to run off. Remove a filter or choose another day."},
 	}
 	if found.Allocations > 0 {
 		for _, c := range found.Points[0].By {

@@ -92,7 +92,7 @@ func (s *settings) list(name string) (items []string) {
 		}
 	}
 	if len(items) > maxNamed {
-		s.in.Problems.Wrong(name, "At most %d values are allowed.", maxNamed)
+		s.in.Problems.Wrong(name, "Enter at most %d values.", maxNamed)
 		return nil
 	}
 	return items
@@ -102,7 +102,7 @@ func (s *settings) ids(name string) (ids []int64) {
 	for _, item := range s.list(name) {
 		id, err := strconv.ParseInt(item, 10, 64)
 		if err != nil || id <= 0 {
-			s.in.Problems.Wrong(name, "A list of numbers is expected.")
+			s.in.Problems.Wrong(name, "Enter numbers separated by commas.")
 			return nil
 		}
 		ids = append(ids, id)
@@ -122,7 +122,7 @@ func (s *settings) instant(name string) time.Time {
 			return t
 		}
 	}
-	s.in.Problems.Wrong(name, "This is not a time in GMT such as 2026-09-14T12:30.")
+	s.in.Problems.Wrong(name, "Enter a time in GMT, such as 2026-09-14T12:30.")
 	return time.Time{}
 }
 
@@ -197,7 +197,7 @@ func (f *setting) all() []field { return slices.Concat(f.Fields, f.More) }
 func (s *settings) moreFields(which int, add, rarely func(name, label, kind string, options any)) {
 	rarely("currency", "Currency", "select", s.names.currencyOptions(s.Currency))
 	if which&withValuation != 0 {
-		rarely("valuation", "Rates", "select", kit.Options("", "Of the day (spot)", "locked", "Of each payment (locked)"))
+		rarely("valuation", "Rates", "select", kit.Options("", "Spot", "locked", "Locked"))
 	}
 	if which&withChoice == 0 {
 		add("channels", "Merchant", "select", s.names.channelOptions(s.in.Get("channels"), s.Channels))
@@ -209,7 +209,7 @@ func (s *settings) moreFields(which int, add, rarely func(name, label, kind stri
 		add("by", "Rows by", "select", kit.Options(groupings(false)...))
 		add("across", "Split by", "select", kit.Options(groupings(true)...))
 		if s.Across != "" {
-			add("cells", "In the cells", "select", kit.Options(cellFigures...))
+			add("cells", "Values", "select", kit.Options(cellFigures...))
 		}
 	}
 	if which&withFigure != 0 {
@@ -221,10 +221,10 @@ func (s *settings) moreFields(which int, add, rarely func(name, label, kind stri
 // addChoice adds the field that takes several merchants.
 func (s *settings) addChoice(add func(name, label, kind string, options any)) {
 	if s.names.more { // too many for check boxes
-		add("channels", "Merchants, by their numbers", "text", nil)
+		add("channels", "Merchant IDs", "text", nil)
 		return
 	}
-	add("channels", "Merchants that fail", "choice", s.names.choices(s.Channels))
+	add("channels", "Failing merchants", "choice", s.names.choices(s.Channels))
 }
 
 func groupings(across bool) []string {
@@ -244,7 +244,7 @@ func titleOf(d exposure.Dimension) string {
 	case exposure.ByChannel:
 		return "Merchant"
 	case exposure.ByMonth:
-		return "Month of travel"
+		return "Travel month"
 	case exposure.ByScheme:
 		return "Card scheme"
 	}

@@ -1,17 +1,17 @@
-// What the pages about the API do besides being read: search while typing, mark the section in view, copy samples. Without
-// this script all of them still work: the search is a form.
+// Interactive parts of the documentation: search as you type, highlight the section in view, copy samples. Without
+// JavaScript the pages still work: the search is a form.
 
 const find = (selector, within = document) => within.querySelector(selector);
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 
-// The contents are open beside the text, and folded above it on a narrow screen.
+// The contents are open next to the text, or collapsed above it on a narrow screen.
 const contents = find(".contents");
 const wide = matchMedia("(min-width: 62rem)");
 const fold = () => { if (contents) contents.open = wide.matches; };
 fold();
 wide.addEventListener("change", fold);
 
-// A link to a row of a folded table opens the table.
+// A link to a row of a collapsed table opens the table.
 const unfold = () => {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!target) return;
@@ -21,7 +21,7 @@ const unfold = () => {
 addEventListener("hashchange", unfold);
 unfold();
 
-// The operation in view is marked in the contents.
+// Highlight the operation in view in the contents.
 const marks = new Map(all(".side ul ul a").map((a) => [a.hash.slice(1), a]));
 const parts = [...marks.keys()].map((id) => document.getElementById(id)).filter(Boolean);
 let marked;
@@ -42,7 +42,7 @@ if (parts.length) {
   mark();
 }
 
-// A button copies each request.
+// Each request gets a copy button.
 for (const pre of all(".curl")) {
   const button = Object.assign(document.createElement("button"), { type: "button", className: "copy", textContent: "Copy" });
   button.addEventListener("click", async () => {
@@ -58,7 +58,7 @@ for (const pre of all(".curl")) {
   pre.before(button);
 }
 
-// The search shows what its page would show.
+// The dropdown shows the results of the search page.
 const box = find("#q");
 const hits = find("#hits");
 let asked = 0;
@@ -74,7 +74,7 @@ const search = async () => {
     hits.replaceChildren(...results.childNodes);
     hits.hidden = false;
   } catch {
-    close(); // Return still asks the page.
+    close(); // Enter still opens the search page
   }
 };
 let waiting;
@@ -89,7 +89,7 @@ const step = (by) => {
 };
 box.form.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
-    if (!hits.hidden) event.preventDefault(); // the first one closes the list, the next one empties the field
+    if (!hits.hidden) event.preventDefault(); // the first press closes the list, the next clears the field
     close();
     box.focus();
   } else if (!hits.hidden && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
@@ -98,7 +98,7 @@ box.form.addEventListener("keydown", (event) => {
   }
 });
 box.form.addEventListener("focusout", (event) => { if (!box.form.contains(event.relatedTarget)) close(); });
-hits.addEventListener("mousedown", (event) => event.preventDefault()); // a click keeps the focus, and so the list
+hits.addEventListener("mousedown", (event) => event.preventDefault()); // keep the focus, so that the list stays open
 hits.addEventListener("click", (event) => { if (event.target.closest("a")) close(); });
 addEventListener("keydown", (event) => {
   const writing = event.target.closest("input, textarea, select, [contenteditable]");

@@ -1,6 +1,6 @@
-// Package certificate serves the page on which travellers see whether their booking is protected. Whoever has its address
-// may read it, so it says nothing that the traveller does not know. It has no script, no cookie and nothing of other servers.
-// Begin to read at New.
+// Package certificate serves the page where travellers see whether their booking is protected. Anyone with its address
+// can read it, so it shows nothing that the traveller does not know. It has no scripts, cookies or third-party content.
+// Start reading at New.
 package certificate
 
 import (
@@ -176,7 +176,7 @@ func (p *Pages) show(w http.ResponseWriter, key string, c certificates.Certifica
 	address := certificates.Link(p.Base, key)
 	code, err := qr.Of(address)
 	if err != nil {
-		http.Error(w, "The page cannot be made.", http.StatusInternalServerError)
+		http.Error(w, "The page could not be loaded.", http.StatusInternalServerError)
 		return
 	}
 	v := page{
@@ -237,7 +237,7 @@ func (p *Pages) write(w http.ResponseWriter, status int, s *sayer, v page) {
 		err = p.pages[s.Code()].Execute(&text, v)
 	}
 	if err != nil {
-		http.Error(w, "The page cannot be made.", http.StatusInternalServerError)
+		http.Error(w, "The page could not be loaded.", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

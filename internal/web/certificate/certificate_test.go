@@ -51,7 +51,7 @@ func pages(t *testing.T, known map[string]certificates.Certificate) *certificate
 		}
 		found, ok := known[key]
 		if !ok {
-			return found, errs.New(errs.RecordNotFound, "There is no such certificate.")
+			return found, errs.New(errs.RecordNotFound, "Certificate not found.")
 		}
 		return found, nil
 	}})
@@ -133,10 +133,10 @@ func TestWhatIsNoCertificate(t *testing.T) {
 	}{
 		{"nobody", "de-AT,en;q=0.5", http.StatusNotFound, "Diesen Nachweis gibt es nicht"},
 		{"nobody?lang=jaJA", "de", http.StatusNotFound, "証明書が見つかりません"},
-		{"nobody", "tlh", http.StatusNotFound, "There is no such certificate"},
+		{"nobody", "tlh", http.StatusNotFound, "Certificate not found"},
 		{"gone", "", http.StatusGone, "This certificate is no longer valid"},
 		{"down", "", http.StatusServiceUnavailable, "Please try again in a moment"},
-		{"a/b<script>", "", http.StatusNotFound, "There is no such certificate"},
+		{"a/b<script>", "", http.StatusNotFound, "Certificate not found"},
 	} {
 		w := get(p, c.path, c.accepts)
 		if w.Code != c.status || !strings.Contains(w.Body.String(), c.says) || strings.Contains(w.Body.String(), "pay.example") ||

@@ -1,5 +1,5 @@
-// Package channels serves the pages of the dashboard about channels and what belongs to one: asking for protection, its secret,
-// its integration and its settings; suppliers; and statements. Begin reading at Add.
+// Package channels serves the dashboard pages about merchants: protection requests, secrets,
+// integration and settings; also suppliers and statements. Start reading at Add.
 package channels
 
 import (
@@ -77,7 +77,7 @@ func Add(f *kit.Frame, a *app.App) error {
 
 // above leads from a page of a channel to the list and, with a name, to the channel.
 func above(v *kit.Visit, id int64, name string) []kit.Link {
-	path := []kit.Link{{Text: "Channels", Href: v.At("/channels")}}
+	path := []kit.Link{{Text: "Merchants", Href: v.At("/channels")}}
 	if name != "" {
 		path = append(path, kit.Link{Text: name, Href: at(v, id, "/settings")})
 	}

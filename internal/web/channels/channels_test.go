@@ -101,14 +101,14 @@ func TestAChannelByItsPages(t *testing.T) {
 	if a := b.Post(one+"/settings", change); a.Status != http.StatusPreconditionFailed && a.Status != http.StatusConflict {
 		t.Errorf("saving over what somebody else has saved: %d", a.Status)
 	}
-	b.Must(one+"/delete", "Delete the channel Alpine Tours?")
+	b.Must(one+"/delete", "Delete the merchant Alpine Tours?")
 	b.Post(one+"/delete", nil)
 	if a := b.Get(one + "/settings"); a.Status != http.StatusNotFound {
 		t.Errorf("deleted, it answers %d", a.Status)
 	}
 	used := h.Channel("test", "EUR")
 	h.Booking(used, 1000, "2024-09-14")
-	if a := b.Post(at(h, used, "/delete"), nil); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "has bookings") {
+	if a := b.Post(at(h, used, "/delete"), nil); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "has had bookings") {
 		t.Errorf("deleting what has bookings: %d %s", a.Status, a.Text())
 	}
 }
@@ -122,7 +122,7 @@ func TestTheOperatorsFields(t *testing.T) {
 	b.Must(at(h, c, "/settings"), "Set by the operator", "waits for a second operator")
 	values := url.Values{"name": {c.Name}, "currencies": {"EUR"}, "language": {"enGB"}, "account_mode": {"draft"}, "account_type": {"trust"},
 		"protection_type": {"trust-travel"}, "statement_period": {"week"}, "channel_status": {""}, "suppliers": {"1, x"}, "other_protection": {"bond"}}
-	if a := b.Post(at(h, c, "/settings"), values); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Numbers of suppliers") {
+	if a := b.Post(at(h, c, "/settings"), values); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Must be supplier ids") {
 		t.Errorf("wrong suppliers: %d", a.Status)
 	}
 	values.Set("suppliers", "")
@@ -151,7 +151,7 @@ func TestCoverWaitsForASecondOperator(t *testing.T) {
 	if a.To != "/dashboard/sites/real/channels" {
 		t.Fatalf("%d to %q: %s", a.Status, a.To, a.Text())
 	}
-	said := b.Must(a.To, "The new channel waits for a second operator. Open the proposal")
+	said := b.Must(a.To, "Waiting for a second operator. The merchant is created once approved. View proposal")
 	link := regexp.MustCompile(`href="(/dashboard/sites/real/approvals/[0-9]+)"`).FindStringSubmatch(said.Body)
 	if link == nil {
 		t.Fatalf("no link to the proposal:\n%s", said.Body)

@@ -51,7 +51,7 @@ func readPercent(text string, p *errs.Problems) int64 {
 	}
 	n, err := strconv.ParseUint(whole+rest+strings.Repeat("0", max(0, percentDecimals-len(rest))), 10, 31)
 	if err != nil || len(rest) > percentDecimals {
-		p.Wrong("chargeback_rate", "A percentage such as 0.45 is expected, with %d decimals at most.", percentDecimals)
+		p.Wrong("chargeback_rate", "Enter a percentage with at most %d decimals, such as 0.45.", percentDecimals)
 		return 0
 	}
 	return int64(n)
@@ -111,12 +111,12 @@ func factsOf(f underwriting.Facts) (list []kit.Fact) {
 	}
 	for _, fact := range []kit.Fact{
 		{Text: "Company", Value: f.Company}, {Text: "Registration number", Value: f.RegistrationNo}, {Text: "Website", Value: f.Website},
-		{Text: "Sells", Value: f.Sells}, {Text: "Contact", Value: f.Contact}, {Text: "E-mail", Value: f.ContactMail},
-		{Text: "Telephone", Value: f.ContactPhone}, {Text: "Licence or bond", Value: kit.Say(f.Licence)},
-		{Text: "Its number", Value: f.LicenceNumber}, {Text: "Given by", Value: f.LicenceBody}, {Text: "Its amount", Value: amount(f.LicenceAmount)},
-		{Text: "When a supplier fails", Value: f.SupplierCover}, {Text: "Turnover of a year", Value: amount(f.Turnover)},
-		{Text: "Bookings in a month", Value: bookings}, {Text: "Average booking", Value: amount(f.AverageBooking)},
-		{Text: "Chargebacks of the last year", Value: percentText(f.ChargebackRate) + "\u00a0%"},
+		{Text: "Products and customers", Value: f.Sells}, {Text: "Contact", Value: f.Contact}, {Text: "E-mail", Value: f.ContactMail},
+		{Text: "Phone", Value: f.ContactPhone}, {Text: "Licence or bond", Value: kit.Say(f.Licence)},
+		{Text: "Licence number", Value: f.LicenceNumber}, {Text: "Issued by", Value: f.LicenceBody}, {Text: "Bond amount", Value: amount(f.LicenceAmount)},
+		{Text: "Supplier failure", Value: f.SupplierCover}, {Text: "Annual turnover", Value: amount(f.Turnover)},
+		{Text: "Bookings per month", Value: bookings}, {Text: "Average booking value", Value: amount(f.AverageBooking)},
+		{Text: "Chargeback rate, last year", Value: percentText(f.ChargebackRate) + "\u00a0%"},
 	} {
 		if fact.Value != "" {
 			list = append(list, fact)

@@ -45,7 +45,7 @@ func (p *pages) gateway(v *kit.Visit) error {
 		if ok, err := v.Took(form, err); err != nil {
 			return err
 		} else if ok {
-			return v.Done(at(v, id, "/gateway"), "The processor of the channel is set.")
+			return v.Done(at(v, id, "/gateway"), "Processor saved.")
 		}
 		for _, name := range []string{"key", "webhook_secret", "tokenizer_secret", "tokenizer_api_key"} {
 			if problem := form.Problem(name); problem != "" {
@@ -72,7 +72,7 @@ func (p *pages) gateway(v *kit.Visit) error {
 			Live    bool
 		}{form, []kit.Fact{
 			{Text: "Processor", Value: kit.Say(view.Channel.Processor)}, {Text: "Secret key", Value: isSet(view.HasKey)},
-			{Text: "Webhook secret", Value: isSet(view.HasWebhookSecret)}, {Text: "Secret of the tokenizer", Value: isSet(view.HasFieldsSecret)},
+			{Text: "Webhook secret", Value: isSet(view.HasWebhookSecret)}, {Text: "Tokenizer secret", Value: isSet(view.HasFieldsSecret)},
 		}, kit.Options(choices...), at(v, id, "/gateway"), view.Live},
 	})
 }

@@ -27,7 +27,7 @@ func TestCredentialsGoInAndNeverComeOut(t *testing.T) {
 	if a := b.Post(h.At("/channels/1/gateway"), in); a.Status != http.StatusSeeOther {
 		t.Fatalf("%d %s", a.Status, a.Text())
 	}
-	page := b.Must(h.At("/channels/1/gateway"), "Secret key Set", "Webhook secret Set", "Secret of the tokenizer Not set")
+	page := b.Must(h.At("/channels/1/gateway"), "Secret key Set", "Webhook secret Set", "Tokenizer secret Not set")
 	wrong := url.Values{"processor": {"nobody"}, "key_password": {"sk-of-the-channel"}}
 	refused := b.Post(h.At("/channels/1/gateway"), wrong)
 	if refused.Status != http.StatusBadRequest || strings.Contains(page.Body+refused.Body, "sk-of-the-channel") {

@@ -50,7 +50,7 @@ func (p *pages) integration(v *kit.Visit) error {
 		return err
 	}
 	facts := []kit.Fact{
-		{Text: "Address of the API", Value: values["API"].(string)}, {Text: "Number of the channel", Value: kit.Ident(c.ID).Text},
+		{Text: "API URL", Value: values["API"].(string)}, {Text: "Merchant ID", Value: kit.Ident(c.ID).Text},
 		{Text: "Currency", Value: string(c.Currency)}, {Text: "Mode", Value: kit.Say(c.Mode), Tone: modeTones[c.Mode]},
 	}
 	secret := ""

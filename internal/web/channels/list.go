@@ -34,28 +34,28 @@ func (p *pages) channels(v *kit.Visit) error {
 	}
 	if mode := merchant.AccountMode(v.Query("account_mode")); mode != "" {
 		if !slices.Contains(profile.Modes(), mode) {
-			return errs.WrongField("account_mode", "There is no such mode.")
+			return errs.WrongField("account_mode", "Unknown mode.")
 		}
 		f.Modes = []merchant.AccountMode{mode}
 	}
 	var acts []kit.Link
 	if v.Can(access.WriteChannels) {
-		acts = append(acts, kit.Link{Text: "New channel", Href: v.At("/channels/new")})
+		acts = append(acts, kit.Link{Text: "New merchant", Href: v.At("/channels/new")})
 	}
 	t := kit.Table{
-		Name: "channels", Caption: "Channels of this site", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
+		Name: "channels", Caption: "Merchants", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
 		Columns: []kit.Column{
 			{Name: "name", Title: "Name", Sorts: true}, {Name: "account_mode", Title: "Mode", Sorts: true},
-			{Name: "currencies", Title: "Currency", Sorts: true}, {Name: "external_id", Title: "Your number", Sorts: true, Minor: true},
-			{Name: "statement_period", Title: "Statements", Minor: true}, {Name: "created", Title: "Made", Minor: true},
+			{Name: "currencies", Title: "Currency", Sorts: true}, {Name: "external_id", Title: "External ID", Sorts: true, Minor: true},
+			{Name: "statement_period", Title: "Statements", Minor: true}, {Name: "created", Title: "Created", Minor: true},
 			{Name: "account_type", Title: "Type", Hidden: true}, {Name: "protection_type", Title: "Protection", Hidden: true},
-			{Name: "language", Title: "Language", Hidden: true}, {Name: "primary_mail", Title: "Mail", Hidden: true},
+			{Name: "language", Title: "Language", Hidden: true}, {Name: "primary_mail", Title: "E-mail", Hidden: true},
 			{Name: "other_protection", Title: "Other protection", Hidden: true}, {Name: "uuid", Title: "UUID", Hidden: true},
 			{Name: "id", Title: "Number", Figure: true, Sorts: true, Minor: true},
 		},
 		Empty: kit.Empty{
-			Title: "No channels here",
-			Text:  "A channel is one merchant in one currency. Bookings and payments are logged in it. Make one in the mode test to try things, or a draft that asks for protection.",
+			Title: "No merchants found",
+			Text:  "A merchant sells in one currency and has its own bookings and payments. Create one in test mode to try things out, or as a draft to request protection.",
 		},
 	}
 	if len(acts) > 0 {

@@ -20,7 +20,7 @@ import (
 func label(v *kit.Visit) (paper.Label, error) {
 	reader := paper.Label(cmp.Or(v.Query("for"), string(paper.Labels[0])))
 	if !slices.Contains(paper.Labels, reader) {
-		return "", errs.WrongField("for", "This is not one of %s, %s.", paper.Policyholder, paper.Merchant)
+		return "", errs.WrongField("for", "Must be one of %s, %s.", paper.Policyholder, paper.Merchant)
 	}
 	return reader, nil
 }
@@ -97,12 +97,12 @@ func (p *pages) pay(v *kit.Visit) error {
 		case err != nil:
 			return err
 		case ok && !created:
-			return v.Done(statementAt(v, id, ""), "A payment with this reference was recorded before: there is one, and not two.")
+			return v.Done(statementAt(v, id, ""), "A payment with this reference is already recorded. It was not recorded twice.")
 		case ok:
-			return v.Done(statementAt(v, id, ""), "A payment of %s is recorded.", kit.Money(made.Amount, made.Currency))
+			return v.Done(statementAt(v, id, ""), "Payment of %s recorded.", kit.Money(made.Amount, made.Currency))
 		}
 	}
-	return v.Show(p.Pages, "pay.html", kit.Page{Title: "Record a payment", Menu: statementsMenu, Path: aboveStatement(v, id, s.Number), Data: struct {
+	return v.Show(p.Pages, "pay.html", kit.Page{Title: "Record payment", Menu: statementsMenu, Path: aboveStatement(v, id, s.Number), Data: struct {
 		Form           *kit.Form
 		Back, Currency string
 		Open           string

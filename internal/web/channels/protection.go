@@ -50,8 +50,8 @@ func (p *pages) showProtection(v *kit.Visit, form, answer, file *kit.Form) error
 	may := v.Can(access.WriteChannels)
 	possible := underwriting.CanAsk(c)
 	view := protectionView{
-		Request: r, Form: form, Answer: answer, File: file, Licences: wordChoices(underwriting.Licences, "Please choose"),
-		Answers: kit.Options("taken", "Yes: take it on", "questions", "Ask back", "refused", "No"), Write: may && possible && r.Open(),
+		Request: r, Form: form, Answer: answer, File: file, Licences: wordChoices(underwriting.Licences, "Choose"),
+		Answers: kit.Options("taken", "Accept", "questions", "Ask for more information", "refused", "Decline"), Write: may && possible && r.Open(),
 		Begun: r.State != "", At: at(v, id, "/protection"),
 		Decide: v.Can(access.SetChannelMode) && (r.State == underwriting.Asked || r.State == underwriting.Taken && !c.Covered()),
 	}
@@ -84,7 +84,7 @@ func (p *pages) showProtection(v *kit.Visit, form, answer, file *kit.Form) error
 	}
 	page := kit.Page{Title: c.Name, Menu: menu, Path: above(v, id, ""), Parts: v.Parts("channel", "/channels/{id}/protection", id), Data: view}
 	if r.State == underwriting.Taken && !c.Covered() && v.Can(access.SetChannelMode) {
-		page.Acts = []kit.Link{{Text: "Set the mode", Href: at(v, id, "/settings")}}
+		page.Acts = []kit.Link{{Text: "Set mode", Href: at(v, id, "/settings")}}
 	}
 	return v.Show(p.Pages, "protection.html", page)
 }
@@ -93,23 +93,23 @@ func (p *pages) showProtection(v *kit.Visit, form, answer, file *kit.Form) error
 func standing(c merchant.Channel, r underwriting.Request) (text, tone string) {
 	switch {
 	case c.Locked && c.Covered():
-		return "This channel is locked: new payments are not protected.", "wrong"
+		return "This merchant is locked: new payments are not protected.", "wrong"
 	case c.Covered():
-		return "This channel is protected. Payments by card that are logged in it count from then on.", "done"
+		return "This merchant is protected. Card payments are covered from the moment they are logged.", "done"
 	case !underwriting.CanAsk(c):
-		return "Nothing in this channel is protected, because it was made for tests. Make a channel in the mode draft to ask for protection.", ""
+		return "Test merchants are not protected. Create a merchant in draft mode to request protection.", ""
 	}
 	switch r.State {
 	case underwriting.Asked:
-		return "The request waits for the operator. " + r.AskedBy + " has sent it on " + kit.Instant(r.AskedAt) + ".", "warned"
+		return "The request is waiting for the operator. " + r.AskedBy + " sent it on " + kit.Instant(r.AskedAt) + ".", "warned"
 	case underwriting.Questions:
-		return "The operator has a question. Answer it below, and send the request again.", "warned"
+		return "The operator has a question. Answer it below and send the request again.", "warned"
 	case underwriting.Taken:
-		return "The operator has taken it on. Payments are protected as soon as the channel has its new mode.", "done"
+		return "The operator accepted the request. Payments are protected once the merchant's mode changes.", "done"
 	case underwriting.Refused:
-		return "The operator has said no. You can change the request and send it again.", "wrong"
+		return "The operator declined the request. You can change it and send it again.", "wrong"
 	}
-	return "Payments in this channel are not protected yet.", ""
+	return "Payments to this merchant are not protected yet.", ""
 }
 
 // ask keeps what the form says, and sends it to the operator if the button says so.
@@ -142,9 +142,9 @@ func (p *pages) ask(v *kit.Visit) error {
 		return p.showProtection(v, form, nil, nil)
 	}
 	if ask {
-		return v.Done(at(v, id, "/protection"), "The request is sent. The operator's answer appears here.")
+		return v.Done(at(v, id, "/protection"), "Request sent. The operator's answer appears here.")
 	}
-	return v.Done(at(v, id, "/protection"), "It is kept. The operator decides when you have sent it.")
+	return v.Done(at(v, id, "/protection"), "Draft saved. Send it when it is ready.")
 }
 
 func (p *pages) takeBack(v *kit.Visit) error {
@@ -155,7 +155,7 @@ func (p *pages) takeBack(v *kit.Visit) error {
 	if _, err := p.app.Underwriting.TakeBack(v.R.Context(), v.Actor, id); err != nil {
 		return err
 	}
-	return v.Done(at(v, id, "/protection"), "The request is yours again. Change it, and send it when it is ready.")
+	return v.Done(at(v, id, "/protection"), "Request withdrawn. Change it and send it when it is ready.")
 }
 
 // discard asks, and then removes a request that nobody has sent.
@@ -168,11 +168,11 @@ func (p *pages) discard(v *kit.Visit) error {
 		if err := p.app.Underwriting.Discard(v.R.Context(), v.Actor, id); err != nil {
 			return err
 		}
-		return v.Done(at(v, id, "/protection"), "The request is removed.")
+		return v.Done(at(v, id, "/protection"), "Request deleted.")
 	}
 	return v.Confirm(kit.Confirmation{
-		Title: "Remove the request?", Act: "Remove it", Harm: true, Back: at(v, id, "/protection"),
-		Text: []string{"All that was written and all documents go with it. This cannot be taken back."},
+		Title: "Delete the request?", Act: "Delete request", Harm: true, Back: at(v, id, "/protection"),
+		Text: []string{"This deletes the request and all its documents. It cannot be undone."},
 	}, kit.Page{Menu: menu, Path: above(v, id, "")})
 }
 
@@ -192,7 +192,7 @@ func (p *pages) attach(v *kit.Visit) error {
 	} else if !ok {
 		return p.showProtection(v, nil, nil, form)
 	}
-	return v.Done(at(v, id, "/protection"), "The document is attached.")
+	return v.Done(at(v, id, "/protection"), "Document uploaded.")
 }
 
 // document sends a document as a file. No browser shows it within the dashboard.
@@ -224,7 +224,7 @@ func (p *pages) detach(v *kit.Visit) error {
 	if err := p.app.Underwriting.Detach(v.R.Context(), v.Actor, id, which); err != nil {
 		return err
 	}
-	return v.Done(at(v, id, "/protection"), "The document is removed.")
+	return v.Done(at(v, id, "/protection"), "Document deleted.")
 }
 
 // answer is the operator's.
@@ -249,7 +249,7 @@ func (p *pages) answer(v *kit.Visit) error {
 		return p.showProtection(v, nil, form, nil)
 	}
 	if answered.State == underwriting.Taken {
-		return v.Done(at(v, id, "/settings"), "It is taken on. Now set the mode of the channel: outside a sandbox a second operator approves that.")
+		return v.Done(at(v, id, "/settings"), "Request accepted. Now set the merchant's mode: outside a sandbox a second operator must approve it.")
 	}
-	return v.Done(at(v, id, "/protection"), "The merchant reads your answer on this page.")
+	return v.Done(at(v, id, "/protection"), "Answer sent. The merchant sees it on this page.")
 }

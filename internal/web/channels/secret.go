@@ -31,10 +31,10 @@ func (p *pages) showSecret(v *kit.Visit, c merchant.Channel) error {
 	}
 	var acts []kit.Link
 	if v.Can(access.SetChannelTerms) {
-		acts = append(acts, kit.Link{Text: "Make another secret", Href: at(v, c.ID, "/secret/new"), Plain: true})
+		acts = append(acts, kit.Link{Text: "Rotate secret", Href: at(v, c.ID, "/secret/new"), Plain: true})
 	}
 	return v.Show(p.Pages, "secret.html", kit.Page{
-		Title: "The secret of " + c.Name, Menu: menu, Path: above(v, c.ID, c.Name), Acts: acts,
+		Title: "Secret of " + c.Name, Menu: menu, Path: above(v, c.ID, c.Name), Acts: acts,
 		Data: struct{ Secret, Back string }{secret, at(v, c.ID, "/integration")},
 	})
 }
@@ -60,10 +60,10 @@ func (p *pages) rotateSecret(v *kit.Visit) error {
 		return err
 	}
 	return v.Confirm(kit.Confirmation{
-		Title: "Another secret for " + c.Name + "?", Act: "Make another secret", Harm: true, Back: at(v, id, "/secret"),
+		Title: "Rotate the secret of " + c.Name + "?", Act: "Rotate secret", Harm: true, Back: at(v, id, "/secret"),
 		Text: []string{
-			"The secret that the channel has now ends at once. The payment modal opens no more until the merchant's server signs with the new one.",
-			"Hashes of transactions change, too.",
+			"The current secret stops working immediately. The payment modal does not open until the merchant's server signs with the new secret.",
+			"Transaction hashes change too.",
 		},
 	}, kit.Page{Menu: menu, Path: above(v, id, c.Name)})
 }

@@ -34,7 +34,7 @@ func (p *pages) settingsView(v *kit.Visit, form *kit.Form, c merchant.Channel) s
 		Processes: profile.Processes(), Tokenizer: c.ServerToServer, Send: v.At("/channels"), Back: v.At("/channels"),
 	}
 	if view.New && !view.Operator {
-		view.Modes = kit.Options("test", "Test: to try things; nothing in it is real", "draft", "Draft: a real merchant, not protected yet")
+		view.Modes = kit.Options("test", "Test: nothing is real", "draft", "Draft: a real merchant, not protected yet")
 	}
 	if c.ID != 0 {
 		view.Send, view.Back = at(v, c.ID, "/settings"), at(v, c.ID, "")
@@ -45,9 +45,9 @@ func (p *pages) settingsView(v *kit.Visit, form *kit.Form, c merchant.Channel) s
 			view.Secret = at(v, c.ID, "/secret")
 		}
 		view.Facts = []kit.Fact{
-			{Text: "Number", Value: kit.Ident(c.ID).Text}, {Text: "UUID", Value: c.UUID}, {Text: "Slug", Value: c.Slug},
+			{Text: "ID", Value: kit.Ident(c.ID).Text}, {Text: "UUID", Value: c.UUID}, {Text: "Slug", Value: c.Slug},
 			{Text: "Mode", Value: kit.Say(c.Mode), Tone: modeTones[c.Mode]}, {Text: "Status in the API", Value: c.Status()},
-			{Text: "Made", Value: kit.Instant(c.CreatedAt)},
+			{Text: "Created", Value: kit.Instant(c.CreatedAt)},
 		}
 	}
 	return view
@@ -68,7 +68,7 @@ func (p *pages) newChannel(v *kit.Visit) error {
 }
 
 func (p *pages) showSettings(v *kit.Visit, form *kit.Form, c merchant.Channel) error {
-	page := kit.Page{Title: "New channel", Menu: menu, Path: above(v, 0, ""), Data: p.settingsView(v, form, c)}
+	page := kit.Page{Title: "New merchant", Menu: menu, Path: above(v, 0, ""), Data: p.settingsView(v, form, c)}
 	if c.ID != 0 {
 		page.Title, page.Parts = c.Name, v.Parts("channel", "/channels/{id}/settings", c.ID)
 		if p.app.Channels.Profile.Processes() && v.Can(access.SetChannelTerms) {
@@ -93,12 +93,12 @@ func (p *pages) makeChannel(v *kit.Visit) error {
 		return p.showSettings(v, form, merchant.Channel{})
 	}
 	if made.Proposal != nil {
-		return v.Waits(v.At("/channels"), made.Proposal.ID, "The new channel waits for a second operator.")
+		return v.Waits(v.At("/channels"), made.Proposal.ID, "Waiting for a second operator. The merchant is created once approved.")
 	}
 	if made.Mode == merchant.ModeDraft {
-		return v.Done(at(v, made.ID, "/protection"), "The channel is made. Now ask for its protection.")
+		return v.Done(at(v, made.ID, "/protection"), "Merchant created. Now request protection.")
 	}
-	return v.Done(at(v, made.ID, "/integration"), "The channel is made.")
+	return v.Done(at(v, made.ID, "/integration"), "Merchant created.")
 }
 
 // fields reads the fields of a channel that the user may set.
@@ -161,7 +161,7 @@ func payoutMinimum(r *kit.Reading) *int64 {
 		}
 	}
 	r.Values.Set("payout_currency", string(becomes))
-	r.Problems.Wrong("payout_minimum", "Payouts become ones in %s. Type this amount in %s.", becomes, becomes)
+	r.Problems.Wrong("payout_minimum", "Payouts will be in %s. Enter this amount in %s.", becomes, becomes)
 	return nil
 }
 
@@ -175,7 +175,7 @@ func suppliersOf(r *kit.Reading) *[]int64 {
 	for _, item := range *items {
 		id, err := strconv.ParseInt(item, 10, 64)
 		if err != nil {
-			r.Problems.Wrong("suppliers", "Numbers of suppliers are expected, such as 3, 7.")
+			r.Problems.Wrong("suppliers", "Enter supplier IDs separated by commas, such as 3, 7.")
 			return nil
 		}
 		ids = append(ids, id)
@@ -245,9 +245,9 @@ func (p *pages) changeChannel(v *kit.Visit) error {
 	}
 	if changed.Proposal != nil {
 		return v.Waits(at(v, id, "/settings"), changed.Proposal.ID,
-			"This opens cover, so it needs a second operator. No changes made yet.")
+			"This opens cover, so a second operator must approve it. No changes made yet.")
 	}
-	return v.Done(at(v, id, "/settings"), "The channel is changed.")
+	return v.Done(at(v, id, "/settings"), "Merchant saved.")
 }
 
 // deleteChannel asks, and then deletes a channel that nothing refers to.
@@ -266,11 +266,11 @@ func (p *pages) deleteChannel(v *kit.Visit) error {
 		if err != nil {
 			return err
 		} else if ok {
-			return v.Done(v.At("/channels"), "The channel %s is deleted.", c.Name)
+			return v.Done(v.At("/channels"), "Merchant %s deleted.", c.Name)
 		}
 	}
 	return v.Confirm(kit.Confirmation{
-		Title: "Delete the channel " + c.Name + "?", Act: "Delete the channel", Harm: true, Back: at(v, id, "/settings"), Again: again,
-		Text: []string{"It goes with its settings and its secret, and this cannot be taken back. A channel that has had a booking stays: an operator can close it."},
+		Title: "Delete the merchant " + c.Name + "?", Act: "Delete merchant", Harm: true, Back: at(v, id, "/settings"), Again: again,
+		Text: []string{"This deletes the merchant with its settings and secret, and cannot be undone. A merchant that has ever had a booking cannot be deleted, but an operator can close it."},
 	}, kit.Page{Menu: menu, Path: above(v, id, c.Name)})
 }

@@ -34,14 +34,14 @@ func (p *pages) statements(v *kit.Visit) error {
 	t := kit.Table{
 		Name: "statements", Caption: "Statements", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
 		Columns: []kit.Column{
-			{Name: "number", Title: "Number", Sorts: true}, {Name: "merchant", Title: "Channel"}, {Name: "period", Title: "Period"},
+			{Name: "number", Title: "Number", Sorts: true}, {Name: "merchant", Title: "Merchant"}, {Name: "period", Title: "Period"},
 			{Name: "issued", Title: "Issued", Sorts: true, Minor: true}, {Name: "due", Title: "Due", Sorts: true}, {Name: "closing", Title: "Closing", Figure: true},
 			{Name: "open", Title: "Open", Figure: true}, {Name: "state", Title: "State"}, {Name: "opening", Title: "Opening", Figure: true, Hidden: true},
-			{Name: "payments", Title: "Payments", Figure: true, Hidden: true}, {Name: "channels", Title: "Number of the channel", Figure: true, Hidden: true},
+			{Name: "payments", Title: "Payments", Figure: true, Hidden: true}, {Name: "channels", Title: "Merchant ID", Figure: true, Hidden: true},
 		},
 		Empty: kit.Empty{
-			Title: "No statements here",
-			Text:  "The premium of a period is charged on a statement of each channel, when the period has ended. You do not need to do anything.",
+			Title: "No statements found",
+			Text:  "Each merchant gets a statement at the end of each period, with the premium charged for it. You do not need to do anything.",
 		},
 	}
 	err = v.Each(page, func(page store.Page) (bool, error) {
@@ -63,7 +63,7 @@ func (p *pages) statements(v *kit.Visit) error {
 	if sent, err := v.File(made); sent || err != nil {
 		return err
 	}
-	channels, err := choices.Channels(v, p.app, "All channels")
+	channels, err := choices.Channels(v, p.app, "All merchants")
 	if err != nil {
 		return err
 	}
@@ -81,13 +81,13 @@ func statementFilter(form *kit.Form) (f statements.StatementFilter, err error) {
 	if text := form.Get("channels"); text != "" {
 		id, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || id < 1 {
-			return f, errs.WrongField("channels", "The number of a channel is expected, such as 3.")
+			return f, errs.WrongField("channels", "Enter a merchant ID, such as 3.")
 		}
 		f.Channels = []int64{id}
 	}
 	if period := form.Get("statement_period"); period != "" {
 		if !slices.Contains(terms.StatementPeriods, period) {
-			return f, errs.WrongField("statement_period", "There is no such period.")
+			return f, errs.WrongField("statement_period", "Unknown period.")
 		}
 		f.Periods = []string{period}
 	}
@@ -147,12 +147,12 @@ func (p *pages) statement(v *kit.Visit) error {
 	}
 	var acts []kit.Link
 	if v.Can(access.RecordStatementPayments) {
-		acts = append(acts, kit.Link{Text: "Record a payment", Href: statementAt(v, id, "/pay")})
+		acts = append(acts, kit.Link{Text: "Record payment", Href: statementAt(v, id, "/pay")})
 	}
 	acts = append(acts, kit.Link{Text: "PDF", Href: statementAt(v, id, "/pdf"), Plain: true}, kit.Link{Text: "CSV", Href: statementAt(v, id, "/csv"), Plain: true})
 	state := stateOf(s, now)
 	facts := []kit.Fact{
-		{Text: "State", Value: state.Text, Tone: state.Tone}, {Text: "Channel", Value: s.ChannelName, Href: at(v, s.ChannelID, "")},
+		{Text: "State", Value: state.Text, Tone: state.Tone}, {Text: "Merchant", Value: s.ChannelName, Href: at(v, s.ChannelID, "")},
 		{Text: "Period", Value: s.Period.Name()}, {Text: "Issued", Value: kit.Instant(s.IssuedAt)}, {Text: "Due", Value: kit.Day(s.Due)},
 	}
 	for _, party := range []kit.Fact{{Text: "Issuer", Value: s.Issuer.Name}, {Text: "Policyholder", Value: s.Policyholder.Name}} {
@@ -173,8 +173,8 @@ func (p *pages) statement(v *kit.Visit) error {
 // sumsOf is how a statement adds up, from the opening to the closing.
 func sumsOf(v *kit.Visit, s protection.IssuedStatement) *kit.Table {
 	t := kit.Table{
-		Name: "sums", Caption: "How the statement adds up", Bare: true,
-		Columns: []kit.Column{{Name: "what", Title: "What"}, {Name: "lines", Title: "Lines", Figure: true}, {Name: "amount", Title: "Amount", Figure: true}},
+		Name: "sums", Caption: "Statement summary", Bare: true,
+		Columns: []kit.Column{{Name: "what", Title: "Item"}, {Name: "lines", Title: "Lines", Figure: true}, {Name: "amount", Title: "Amount", Figure: true}},
 	}
 	row := func(what string, lines, amount int64) kit.Row {
 		count := kit.Cell{}
@@ -188,12 +188,12 @@ func sumsOf(v *kit.Visit, s protection.IssuedStatement) *kit.Table {
 		t.Rows = append(t.Rows, row(kit.Say(l.Kind), l.Lines, l.Amount))
 	}
 	if s.Minimum != nil {
-		t.Rows = append(t.Rows, row("To the minimum of "+s.Minimum.Month, 0, s.Minimum.Amount))
+		t.Rows = append(t.Rows, row("Top-up to the minimum of "+s.Minimum.Month, 0, s.Minimum.Amount))
 	}
 	for _, tax := range s.Taxes {
 		t.Rows = append(t.Rows, row(tax.Label+" ("+tax.Code+")", 0, tax.Amount))
 	}
-	t.Rows = append(t.Rows, row("Payments in the period", 0, -s.Payments))
+	t.Rows = append(t.Rows, row("Payments in this period", 0, -s.Payments))
 	t.Foot = []kit.Row{row("Closing", 0, s.Closing)}
 	return v.Table(t)
 }
@@ -213,7 +213,7 @@ func (p *pages) lines(v *kit.Visit, s protection.IssuedStatement) (*kit.Table, e
 			{Name: "cause", Title: "Cause", Hidden: true}, {Name: "original", Title: "Original", Figure: true, Hidden: true},
 			{Name: "retained", Title: "Retained", Figure: true, Hidden: true}, {Name: "id", Title: "Line", Figure: true, Hidden: true},
 		},
-		Empty: kit.Empty{Title: "No premium lines", Text: "Nothing was charged or returned in this period. What is above comes from the period before, or is a minimum."},
+		Empty: kit.Empty{Title: "No premium lines", Text: "Nothing was charged or returned in this period. Amounts above are carried over from the previous period or are a minimum."},
 	}
 	err = v.Each(page, func(page store.Page) (bool, error) {
 		list, err := p.app.Statements.Lines(v.R.Context(), v.Actor, s.ID, page)
@@ -239,12 +239,12 @@ func (p *pages) paymentsOf(v *kit.Visit, s protection.IssuedStatement) (*kit.Tab
 		return nil, err
 	}
 	t := kit.Table{
-		Name: "payments", Caption: "Payments against this statement", Bare: true,
+		Name: "payments", Caption: "Payments for this statement", Bare: true,
 		Columns: []kit.Column{
 			{Name: "date", Title: "Day"}, {Name: "reference", Title: "Reference"}, {Name: "author", Title: "Recorded by"},
 			{Name: "total", Title: "Amount", Figure: true},
 		},
-		Empty: kit.Empty{Title: "No payments yet", Text: "What was transferred for this statement stands here, once somebody has recorded it."},
+		Empty: kit.Empty{Title: "No payments yet", Text: "Transfers for this statement appear here once they are recorded."},
 	}
 	for _, x := range list.Items {
 		t.Rows = append(t.Rows, kit.Row{Cells: []kit.Cell{

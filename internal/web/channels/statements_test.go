@@ -50,13 +50,13 @@ func TestAStatementByItsPages(t *testing.T) {
 	}
 	closing := strings.ReplaceAll(kit.Money(s.Closing, s.Currency), "\u00a0", " ")
 	b.Must(h.At("/statements"), s.ChannelName, closing, "Open")
-	if a := b.Must(h.At("/statements?overdue=1"), "No statements here"); strings.Contains(a.Text(), closing) {
+	if a := b.Must(h.At("/statements?overdue=1"), "No statements found"); strings.Contains(a.Text(), closing) {
 		t.Error("it is overdue before its day")
 	}
 	if a := b.Get(h.At("/statements?channels=x")); a.Status != http.StatusBadRequest {
 		t.Errorf("no channel: %d", a.Status)
 	}
-	b.Must(one, "How it adds up", "No payments yet", "Premium lines", closing, "Record a payment")
+	b.Must(one, "How it adds up", "No payments yet", "Premium lines", closing, "Record payment")
 	if a := b.Get(one + "/pdf"); !strings.HasPrefix(a.Body, "%PDF-") || a.Header.Get("Content-Type") != "application/pdf" {
 		t.Errorf("the PDF is %d %.20q", a.Status, a.Body)
 	}
@@ -77,11 +77,11 @@ func TestAStatementByItsPages(t *testing.T) {
 		t.Errorf("a wrong form: %d\n%s", a.Status, a.Text())
 	}
 	pay = url.Values{"total": {money.FormatPlain(s.Closing+1, s.Currency)}, "date": {"2024-06-02"}, "reference": {"bank 1"}}
-	if a := b.Post(one+"/pay", pay); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "more than is open") {
+	if a := b.Post(one+"/pay", pay); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "more than the open amount") {
 		t.Errorf("too much: %d %s", a.Status, a.Text())
 	}
 	pay.Set("total", money.FormatPlain(s.Closing, s.Currency))
-	for _, says := range []string{fmt.Sprintf("A payment of %s is recorded.", closing), "was recorded before"} {
+	for _, says := range []string{fmt.Sprintf("Payment of %s recorded.", closing), "was recorded before"} {
 		if a := b.Post(one+"/pay", pay); a.To != one {
 			t.Fatalf("paying: %d %s", a.Status, a.Text())
 		}
@@ -116,7 +116,7 @@ func TestSuppliersByTheirPages(t *testing.T) {
 	h := webtest.New(t)
 	b := h.As(access.Operator)
 	list := h.At("/settings/suppliers")
-	b.Must(list, "No suppliers here", "New supplier")
+	b.Must(list, "No suppliers found", "New supplier")
 	if a := b.Post(list, url.Values{"name": {""}, "url": {"x"}, "country": {"XX"}}); a.Status != http.StatusBadRequest || strings.Count(a.Body, `class="problem"`) != 3 {
 		t.Errorf("a wrong form: %d\n%s", a.Status, a.Text())
 	}
@@ -141,7 +141,7 @@ func TestSuppliersByTheirPages(t *testing.T) {
 			t.Errorf("%s answers a customer %d", path, a.Status)
 		}
 	}
-	b.Must(one+"/delete", "Delete the supplier Red Air?")
+	b.Must(one+"/delete", "Delete supplier Red Air?")
 	b.Post(one+"/delete", nil)
-	b.Must(list, "Red Air is deleted.", "No suppliers here")
+	b.Must(list, "Red Air is deleted.", "No suppliers found")
 }

@@ -36,8 +36,8 @@ func (p *pages) suppliers(v *kit.Visit) error {
 			{Name: "url", Title: "Website", Minor: true}, {Name: "id", Title: "Number", Figure: true, Sorts: true, Minor: true},
 		},
 		Empty: kit.Empty{
-			Title: "No suppliers here",
-			Text:  "A supplier is who delivers a part of a trip, such as an airline or a hotel. Bookings name theirs, so that you see how much hangs on each.",
+			Title: "No suppliers found",
+			Text:  "A supplier delivers part of a trip, such as an airline or a hotel. Bookings name their suppliers, so you can see how much depends on each.",
 		},
 	}
 	var acts []kit.Link
@@ -109,7 +109,7 @@ func (p *pages) makeSupplier(v *kit.Visit) error {
 	} else if !ok {
 		return p.showSupplier(v, form, merchant.Supplier{})
 	}
-	return v.Done(v.At("/settings/suppliers"), "%s is a supplier now.", made.Name)
+	return v.Done(v.At("/settings/suppliers"), "Supplier %s created.", made.Name)
 }
 
 func supplierFields(form *kit.Form) merchant.SupplierFields {
@@ -157,7 +157,7 @@ func (p *pages) changeSupplier(v *kit.Visit) error {
 	} else if !ok {
 		return p.showSupplier(v, form, merchant.Supplier{ID: id, Name: "Supplier " + kit.Ident(id).Text})
 	}
-	return v.Done(v.At("/settings/suppliers"), "%s is changed.", changed.Name)
+	return v.Done(v.At("/settings/suppliers"), "Supplier %s saved.", changed.Name)
 }
 
 // deleteSupplier asks, and then deletes a supplier that nothing refers to.
@@ -176,11 +176,11 @@ func (p *pages) deleteSupplier(v *kit.Visit) error {
 		if err != nil {
 			return err
 		} else if ok {
-			return v.Done(v.At("/settings/suppliers"), "%s is deleted.", s.Name)
+			return v.Done(v.At("/settings/suppliers"), "Supplier %s deleted.", s.Name)
 		}
 	}
 	return v.Confirm(kit.Confirmation{
-		Title: "Delete the supplier " + s.Name + "?", Act: "Delete the supplier", Harm: true, Back: supplierAt(v, id, ""), Again: again,
-		Text: []string{"It cannot be taken back. A supplier that a channel or a booking names stays."},
+		Title: "Delete the supplier " + s.Name + "?", Act: "Delete supplier", Harm: true, Back: supplierAt(v, id, ""), Again: again,
+		Text: []string{"This cannot be undone. A supplier used by a merchant or a booking cannot be deleted."},
 	}, kit.Page{Menu: settingsMenu, Path: []kit.Link{{Text: "Suppliers", Href: v.At("/settings/suppliers")}}})
 }

@@ -1,5 +1,5 @@
 // Package chart draws the charts of the dashboard as SVG, with a table of the same numbers. It has no input or output
-// and no state: the same chart is the same text. Begin with Chart; the layout is in upright.go and rows.go, the markup
+// and no state: the same chart gives the same text. Start with Chart; the layout is in upright.go and rows.go, the markup
 // in chart.html, the look in chart.css.
 package chart
 

@@ -131,7 +131,7 @@ func TestFewNumbers(t *testing.T) {
 		none := []int64{0}
 		zeros := Chart{Kind: kind, Currency: "EUR"}
 		zeros.Points = []Point{{Label: "May", Values: none}, {Label: "June", Values: none}}
-		if text := read(t, zeros).text(); !strings.Contains(text, "All numbers are zero.") {
+		if text := read(t, zeros).text(); !strings.Contains(text, "All values are zero.") {
 			t.Errorf("kind %d of zeros: %s", kind, text)
 		}
 	}

@@ -30,7 +30,7 @@ func prepare(c Chart) plot {
 	points := c.Points
 	if len(points) > Most {
 		points = points[:Most]
-		p.notes = append(p.notes, "Only the first "+digits(Most)+" of "+digits(len(c.Points))+" are here.")
+		p.notes = append(p.notes, "Only the first "+digits(Most)+" of "+digits(len(c.Points))+" are shown.")
 	}
 	p.Points = slices.Clone(points)
 	series := len(c.Series)
@@ -53,7 +53,7 @@ func prepare(c Chart) plot {
 	p.sort()
 	p.shrink()
 	if p.onlyZeros() {
-		p.notes = append(p.notes, "All numbers are zero.")
+		p.notes = append(p.notes, "All values are zero.")
 	}
 	return p
 }
@@ -87,7 +87,7 @@ func (p *plot) sort() {
 		slices.SortStableFunc(p.Points, moreUsed)
 	}
 	if p.Kind == Limits && len(p.Points) > mostRows {
-		p.notes = append(p.notes, "The drawing has the "+digits(mostRows)+" that are used most. The table has all "+
+		p.notes = append(p.notes, "The chart shows the "+digits(mostRows)+" most used. The table has all "+
 			digits(len(p.Points))+".")
 	}
 }

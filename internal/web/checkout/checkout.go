@@ -1,6 +1,6 @@
-// Package checkout is an example of a checkout page with the payment modal: a made-up travel shop with one trip, which the
-// demo serves. This Go code does what a merchant's server does, with the client for Go. Above all it makes the auth string, because the channel's
-// secret must never get into the browser. assets/page.js does what a merchant's page does. Begin to read at New.
+// Package checkout is an example checkout page with the payment modal: a fictional travel shop with one trip, which the
+// demo serves. This Go code does what a merchant's server does, using the Go client. Above all it creates the auth string, because the merchant's
+// secret must never reach the browser. assets/page.js does what a merchant's page does. Start reading at New.
 package checkout
 
 import (
@@ -136,7 +136,7 @@ func (s *Shop) show(w http.ResponseWriter, r *http.Request) {
 		Decks   []deck
 	}{s, options, allChoices, next, first, decksOf(s.Cards)})
 	if err != nil {
-		http.Error(w, "The page cannot be made.", http.StatusInternalServerError)
+		http.Error(w, "The page could not be loaded.", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -155,7 +155,7 @@ func (s *Shop) quote(w http.ResponseWriter, r *http.Request) {
 		err = json.Unmarshal(text, &in)
 	}
 	if err != nil || !in.valid() {
-		http.Error(w, "There is no such trip.", http.StatusBadRequest)
+		http.Error(w, "Trip not found.", http.StatusBadRequest)
 		return
 	}
 	now, err := s.now(r.Context())
@@ -175,12 +175,12 @@ func (s *Shop) quote(w http.ResponseWriter, r *http.Request) {
 func (s *Shop) outcome(w http.ResponseWriter, r *http.Request) {
 	id, err := strconv.ParseInt(r.URL.Query().Get("booking"), 10, 64)
 	if err != nil || id <= 0 {
-		http.Error(w, "There is no such booking.", http.StatusNotFound)
+		http.Error(w, "Booking not found.", http.StatusNotFound)
 		return
 	}
 	found, err := s.find(r.Context(), id)
 	if err != nil {
-		http.Error(w, "There is no such booking, or it cannot be looked up.", http.StatusNotFound)
+		http.Error(w, "The booking was not found or could not be loaded.", http.StatusNotFound)
 		return
 	}
 	answer(w, found)
@@ -189,7 +189,7 @@ func (s *Shop) outcome(w http.ResponseWriter, r *http.Request) {
 func answer(w http.ResponseWriter, with any) {
 	text, err := json.Marshal(with)
 	if err != nil {
-		http.Error(w, "The answer cannot be made.", http.StatusInternalServerError)
+		http.Error(w, "The response could not be created.", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -197,7 +197,7 @@ func answer(w http.ResponseWriter, with any) {
 }
 
 func unreachable(w http.ResponseWriter) {
-	http.Error(w, "The shop cannot be reached. Try again.", http.StatusServiceUnavailable)
+	http.Error(w, "The shop is unavailable. Try again.", http.StatusServiceUnavailable)
 }
 
 // asset serves a file of the page. With the digest as ETag, a browser does not load again what it has.

@@ -112,11 +112,11 @@ type choices struct {
 }
 
 var allChoices = choices{
-	Variants:   []choice{{"form", "a form’s inputs"}, {"data", "a data object"}},
+	Variants:   []choice{{"form", "Form inputs"}, {"data", "Data object"}},
 	SDKs:       []choice{{"tmtPaymentModalSdk", "tmtPaymentModalSdk"}, {"holdfastPaymentModalSdk", "holdfastPaymentModalSdk"}},
 	Types:      []choice{{"purchase", "purchase"}, {"authorize", "authorize"}},
 	Languages:  languages(),
-	Currencies: []choice{{"GBP", "GBP"}, {"EUR", "EUR, not the channel’s"}},
+	Currencies: []choice{{"GBP", "GBP"}, {"EUR", "EUR, not the merchant’s currency"}},
 }
 
 // languageNames are the names of the languages, each in its own language.

@@ -1,5 +1,5 @@
-// Package choices has what several pages of the dashboard offer to choose from: channels by name, languages, countries. It owns
-// nothing. Begin reading at Channels.
+// Package choices has the options that several dashboard pages share: merchants by name, languages, countries. It owns
+// no data. Start reading at Channels.
 package choices
 
 import (

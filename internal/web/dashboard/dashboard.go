@@ -1,4 +1,4 @@
-// Package dashboard puts the pages for people together: the frame of package shell, and the packages of pages. Begin reading
+// Package dashboard assembles the dashboard from the frame in package kit and the packages with its pages. Start reading
 // at New.
 package dashboard
 
@@ -36,12 +36,12 @@ func New(cfg kit.Config, a *app.App) (*kit.Frame, error) {
 	return f, nil
 }
 
-// menus are the entries of the side bar: eight at most for anybody. A page names the Below of the entry that it belongs to.
+// menus are the sidebar entries. Nobody sees more than eight. A page names the Below of its entry.
 var menus = []kit.Menu{
 	{Name: "Overview", Below: "", Letter: "o"},
 	{Name: "Bookings", Below: "/bookings", Letter: "b"},
 	{Name: "Payments", Below: "/payments", Letter: "p"},
-	{Name: "Channels", Below: "/channels", Letter: "c"},
+	{Name: "Merchants", Below: "/channels", Letter: "c"},
 	{Name: "Exposure", Below: "/exposure", Letter: "e"},
 	{Name: "Statements", Below: "/statements", Letter: "s", May: access.ReadStatements},
 	{Name: "Developers", Below: "/developers", Letter: "d"},
@@ -56,7 +56,7 @@ var menus = []kit.Menu{
 	{Name: "System", Below: "/system", Letter: "y", Office: true},
 }
 
-// parts are the pages that belong together.
+// parts are the pages shown as tabs of one group.
 var parts = []kit.Part{
 	{Group: "channel", Name: "Risk", Below: "/channels/{id}"},
 	{Group: "channel", Name: "Track record", Below: "/channels/{id}/record"},
@@ -71,9 +71,9 @@ var parts = []kit.Part{
 	{Group: "exposure", Name: "Ageing", Below: "/exposure/ageing"},
 	{Group: "exposure", Name: "Model", Below: "/exposure/model"},
 	{Group: "exposure", Name: "What if", Below: "/exposure/what-if"},
-	{Group: "exposure", Name: "Merchants", Below: "/exposure/merchants"},
+	{Group: "exposure", Name: "Top merchants", Below: "/exposure/merchants"},
 	{Group: "exposure", Name: "Limits", Below: "/exposure/limits"},
-	{Group: "exposure", Name: "By mail", Below: "/reports", May: access.Export},
+	{Group: "exposure", Name: "Schedules", Below: "/reports", May: access.Export},
 
 	{Group: "statements", Name: "Statements", Below: "/statements", May: access.ReadStatements},
 	{Group: "statements", Name: "Bordereaux", Below: "/statements/bordereaux", May: access.ReadStatements},
@@ -89,21 +89,21 @@ var parts = []kit.Part{
 	{Group: "settings", Name: "Policies", Below: "/settings/policies"},
 	{Group: "settings", Name: "Limits", Below: "/settings/limits"},
 	{Group: "settings", Name: "Rates", Below: "/settings/rates"},
-	{Group: "settings", Name: "Mails", Below: "/settings/mails"},
-	{Group: "settings", Name: "Audit", Below: "/settings/audit", May: access.ReadAudit},
+	{Group: "settings", Name: "E-mails", Below: "/settings/mails"},
+	{Group: "settings", Name: "Audit log", Below: "/settings/audit", May: access.ReadAudit},
 }
 
-// byMail are the reports that can go to people by mail.
+// byMail lists the reports that can be scheduled by e-mail.
 var byMail = []kit.Report{
 	{Name: "Exposure", Below: "/exposure", Days: true},
 	{Name: "Allocations", Below: "/exposure/details", Days: true},
 	{Name: "Run-off", Below: "/exposure/run-off", Days: true},
-	{Name: "Movement of the exposure", Below: "/exposure/movement", Days: true, Since: true},
+	{Name: "Exposure movement", Below: "/exposure/movement", Days: true, Since: true},
 	{Name: "Ageing", Below: "/exposure/ageing", Days: true},
 	{Name: "Model against actual", Below: "/exposure/model", Days: true},
 	{Name: "What if", Below: "/exposure/what-if", Days: true},
-	{Name: "Biggest merchants", Below: "/exposure/merchants", Days: true},
-	{Name: "Use of limits", Below: "/exposure/limits"},
+	{Name: "Top merchants", Below: "/exposure/merchants", Days: true},
+	{Name: "Limit usage", Below: "/exposure/limits"},
 	{Name: "Premium bordereau", Below: "/statements/bordereaux", Month: true},
 	{Name: "Statements", Below: "/statements"},
 	{Name: "Receivables", Below: "/receivables", Office: true},

@@ -24,7 +24,7 @@ func TestASearchHoldsNoCardNumber(t *testing.T) {
 		if a.Status != http.StatusSeeOther || a.To != want {
 			t.Errorf("%s: %d to %q, want %q", address, a.Status, a.To, want)
 		}
-		if !strings.Contains(b.Must(a.To, "This holds a card number. Nothing was looked for").Body, `class="note warned"`) {
+		if !strings.Contains(b.Must(a.To, "This contains a card number. Nothing was looked for").Body, `class="note warned"`) {
 			t.Errorf("%s: the note is no warning", address)
 		}
 		if again := b.Must(a.To); strings.Contains(again.Text(), "card number.") {
@@ -34,5 +34,5 @@ func TestASearchHoldsNoCardNumber(t *testing.T) {
 	if a := h.Browser().Get("/sign-in?back=" + h.At("/search%3Fq=4111111111111111")); a.To != "/dashboard/sign-in" {
 		t.Errorf("signing in keeps it: %d to %q", a.Status, a.To)
 	}
-	b.Must(h.At("/search?q=4111+1111+1111+1112"), "Nothing was found") // no card number
+	b.Must(h.At("/search?q=4111+1111+1111+1112"), "No results") // no card number
 }

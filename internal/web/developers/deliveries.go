@@ -33,11 +33,11 @@ func (p *pages) webhook(v *kit.Visit) error {
 	}
 	state := stateOf(e)
 	facts := []kit.Fact{
-		{Text: "State", Value: state.Text, Tone: state.Tone}, {Text: "Events", Value: typesText(e.Types)},
-		{Text: "Made", Value: kit.Instant(e.CreatedAt)}, {Text: "Made by", Value: e.CreatedBy},
+		{Text: "Status", Value: state.Text, Tone: state.Tone}, {Text: "Events", Value: typesText(e.Types)},
+		{Text: "Created", Value: kit.Instant(e.CreatedAt)}, {Text: "Created by", Value: e.CreatedBy},
 	}
 	if e.Reason != "" {
-		facts = append(facts, kit.Fact{Text: "Why it is disabled", Value: e.Reason})
+		facts = append(facts, kit.Fact{Text: "Reason disabled", Value: e.Reason})
 	}
 	if !e.FailingSince.IsZero() {
 		facts = append(facts, kit.Fact{Text: "Failing since", Value: kit.Instant(e.FailingSince), Tone: "warn"})
@@ -45,8 +45,8 @@ func (p *pages) webhook(v *kit.Visit) error {
 	var acts []kit.Link
 	if v.Can(access.WriteSite) {
 		acts = []kit.Link{
-			{Text: "Change", Href: at(v, id, "/edit")}, {Text: "Send again", Href: at(v, id, "/replay"), Plain: true},
-			{Text: "New secret", Href: at(v, id, "/secret"), Plain: true}, {Text: "Delete", Href: at(v, id, "/delete"), Plain: true},
+			{Text: "Edit", Href: at(v, id, "/edit")}, {Text: "Resend events", Href: at(v, id, "/replay"), Plain: true},
+			{Text: "Rotate secret", Href: at(v, id, "/secret"), Plain: true}, {Text: "Delete", Href: at(v, id, "/delete"), Plain: true},
 		}
 	}
 	return v.Show(p.Pages, "webhook.html", kit.Page{Title: e.URL, Menu: menu, Path: aboveWebhook(v, 0), Acts: acts, Data: struct {
@@ -67,20 +67,20 @@ func (p *pages) log(v *kit.Visit, id int64) (*kit.Table, error) {
 	var f webhooks.DeliveryFilter
 	if state := webhooks.DeliveryState(v.Query("state")); state != "" {
 		if !slices.Contains(webhooks.DeliveryStates, state) {
-			return nil, errs.WrongField("state", "There is no such state of a delivery.")
+			return nil, errs.WrongField("state", "Unknown delivery status.")
 		}
 		f.States = []webhooks.DeliveryState{state}
 	}
 	t := kit.Table{
-		Name: "deliveries", Caption: "What was sent to this webhook", Number: page.Number, Total: -1,
+		Name: "deliveries", Caption: "Deliveries", Number: page.Number, Total: -1,
 		Columns: []kit.Column{
-			{Name: "created", Title: "Event at"}, {Name: "type", Title: "Event"}, {Name: "object", Title: "About"},
-			{Name: "state", Title: "State"}, {Name: "attempts", Title: "Attempts", Figure: true}, {Name: "next_attempt", Title: "Next attempt"},
-			{Name: "done", Title: "Done"}, {Name: "id", Title: "Number", Figure: true, Hidden: true},
+			{Name: "created", Title: "Event time"}, {Name: "type", Title: "Event"}, {Name: "object", Title: "Object"},
+			{Name: "state", Title: "Status"}, {Name: "attempts", Title: "Attempts", Figure: true}, {Name: "next_attempt", Title: "Next attempt"},
+			{Name: "done", Title: "Completed"}, {Name: "id", Title: "ID", Figure: true, Hidden: true},
 		},
 		Empty: kit.Empty{
-			Title: "Nothing was sent yet",
-			Text:  "Each event that this webhook gets stands here for 30 days, with every attempt and its answer.",
+			Title: "No deliveries yet",
+			Text:  "Events sent to this webhook appear here for 30 days, with every attempt and response.",
 		},
 	}
 	err = v.Each(page, func(page store.Page) (bool, error) {
@@ -119,19 +119,19 @@ func (p *pages) delivery(v *kit.Visit) error {
 	}
 	state, about := deliveryState(d.State), objectCell(v, d.Kind, d.ObjectID)
 	facts := []kit.Fact{
-		{Text: "State", Value: state.Text, Tone: state.Tone}, {Text: "Event", Value: string(d.Type)},
-		{Text: "Number of the event", Value: kit.Ident(d.EventID).Text}, {Text: "About", Value: about.Text, Href: about.Href},
-		{Text: "Event at", Value: kit.Instant(d.MadeAt)},
+		{Text: "Status", Value: state.Text, Tone: state.Tone}, {Text: "Event", Value: string(d.Type)},
+		{Text: "Event ID", Value: kit.Ident(d.EventID).Text}, {Text: "Object", Value: about.Text, Href: about.Href},
+		{Text: "Event time", Value: kit.Instant(d.MadeAt)},
 	}
 	if d.State == webhooks.Waiting {
 		facts = append(facts, kit.Fact{Text: "Next attempt", Value: kit.Instant(d.NextAt)})
 	}
 	t := kit.Table{
 		Name: "attempts", Caption: "Attempts", Columns: []kit.Column{
-			{Name: "at", Title: "At"}, {Name: "status", Title: "Status", Figure: true}, {Name: "milliseconds", Title: "Milliseconds", Figure: true},
-			{Name: "answer", Title: "Answer"}, {Name: "error", Title: "Why there was no answer"},
+			{Name: "at", Title: "At"}, {Name: "status", Title: "HTTP status", Figure: true}, {Name: "milliseconds", Title: "Milliseconds", Figure: true},
+			{Name: "answer", Title: "Response"}, {Name: "error", Title: "Error"},
 		},
-		Empty: kit.Empty{Title: "It was not tried yet", Text: "Each attempt stands here with the answer of your program. The first comes within seconds of the event."},
+		Empty: kit.Empty{Title: "No attempts yet", Text: "Each attempt appears here with your endpoint's response. The first follows the event within seconds."},
 	}
 	for _, a := range tries {
 		status := kit.Cell{}
@@ -183,7 +183,7 @@ func (p *pages) replay(v *kit.Visit) error {
 		if ok, err := v.Took(form, err); err != nil {
 			return err
 		} else if ok {
-			return v.Done(at(v, id, ""), "%s sent again.", kit.Plural(int64(n), "event is", "events are"))
+			return v.Done(at(v, id, ""), "%s queued again.", kit.Plural(int64(n), "event is", "events are"))
 		}
 		for _, of := range []string{"from", "to"} {
 			if text := form.Problem(of); text != "" {
@@ -193,7 +193,7 @@ func (p *pages) replay(v *kit.Visit) error {
 	} else if _, err := p.app.Webhooks.Get(v.R.Context(), v.Actor, id); err != nil {
 		return err
 	}
-	return v.Show(p.Pages, "replay.html", kit.Page{Title: "Send events again", Menu: menu, Path: aboveWebhook(v, id), Data: struct {
+	return v.Show(p.Pages, "replay.html", kit.Page{Title: "Resend events", Menu: menu, Path: aboveWebhook(v, id), Data: struct {
 		Form *kit.Form
 		Back string
 	}{form, at(v, id, "")}})
@@ -207,7 +207,7 @@ func instantOf(r *kit.Reading, name string) *time.Time {
 	}
 	clock, err := time.Parse("15:04", r.Get(name+"_time"))
 	if err != nil {
-		r.Problems.Wrong(name+"_time", "This is not a time such as 14:30.")
+		r.Problems.Wrong(name+"_time", "Enter a time, such as 14:30.")
 		return nil
 	}
 	return new(civil.Day(*day).Start().Add(time.Duration(clock.Hour())*time.Hour + time.Duration(clock.Minute())*time.Minute))

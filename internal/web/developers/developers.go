@@ -1,5 +1,5 @@
-// Package developers serves the pages of the dashboard about what developers set up: API tokens, webhooks, events and permitted
-// origins. Begin reading at Add.
+// Package developers serves the dashboard pages for developers: API tokens, webhooks, events and permitted
+// origins. Start reading at Add.
 package developers
 
 import (

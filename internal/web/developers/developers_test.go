@@ -24,7 +24,7 @@ func TestATokenIsMadeShownOnceAndDeleted(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	b := h.As(access.MemberAdmin)
-	b.Must(h.At("/developers"), "There are no API tokens yet", "New token")
+	b.Must(h.At("/developers"), "No API tokens yet", "New token")
 	a := b.Post(h.At("/developers/tokens"), url.Values{"name": {""}, "expires": {"on"}, "may": {"some"}, "addresses": {"192.0.2.1\nnowhere"}})
 	if a.Status != http.StatusBadRequest || strings.Count(a.Body, `class="problem"`) != 4 || !strings.Contains(a.Text(), "Line 2:") {
 		t.Fatalf("an empty form: %d\n%s", a.Status, a.Text())
@@ -100,7 +100,7 @@ func TestWhoMayOnlyReadChangesNothing(t *testing.T) {
 	for _, role := range []access.Role{access.ReadOnly, access.Finance} {
 		b := h.As(role)
 		for path, says := range map[string]string{
-			"/developers": "There are no API tokens yet", "/developers/webhooks": "https://example.com/hooks", one: "Nothing was sent yet",
+			"/developers": "No API tokens yet", "/developers/webhooks": "https://example.com/hooks", one: "No deliveries yet",
 			"/developers/events": "webhook", "/developers/origins": "origins",
 		} {
 			a := b.Must(h.At(path), says)
@@ -146,9 +146,9 @@ func TestAWebhookByItsPages(t *testing.T) {
 		form  url.Values
 		says  []string
 	}{
-		{"", url.Values{"url": {"https://example.com/new"}, "which": {"all"}}, []string{"https://example.com/new", "The webhook is changed."}},
+		{"", url.Values{"url": {"https://example.com/new"}, "which": {"all"}}, []string{"https://example.com/new", "Webhook saved."}},
 		{"/test", nil, []string{"A test event is on its way."}},
-		{"/state", url.Values{"state": {"disabled"}}, []string{"Why it is disabled by member_admin", "Enable"}},
+		{"/state", url.Values{"state": {"disabled"}}, []string{"Reason disabled by member_admin", "Enable"}},
 		{"/state", url.Values{"state": {"enabled"}}, []string{"Disable", "Send a test event"}},
 	} {
 		if a := b.Post(one+step.below, step.form); a.To != one {
@@ -166,7 +166,7 @@ func TestAWebhookByItsPages(t *testing.T) {
 	}
 	b.Must(one+"/delete", "Delete this webhook?", "https://example.com/new")
 	b.Post(one+"/delete", nil)
-	b.Must(h.At("/developers/webhooks"), "The webhook is deleted.", "There are no webhooks yet")
+	b.Must(h.At("/developers/webhooks"), "Webhook deleted.", "No webhooks yet")
 }
 
 // TestEventsAndOrigins: the feed by type and object, older ones, its file, and the origins of the modal.
@@ -185,7 +185,7 @@ func TestEventsAndOrigins(t *testing.T) {
 	older := regexp.MustCompile(`href="([^"]+before=[0-9]+)"`).FindStringSubmatch(first.Body)
 	b.Must(strings.ReplaceAll(older[1], "&amp;", "&"), "channel.created", "mode: test", "Newest")
 	b.Must(h.At("/developers/events?kind=booking&object=7"), "Booking 7")
-	b.Must(h.At("/developers/events?kind=booking&object=x"), "A number is expected")
+	b.Must(h.At("/developers/events?kind=booking&object=x"), "Must be a number")
 	file := b.Get(h.At("/developers/events?type=booking.*&format=csv"))
 	rows, err := csv.NewReader(strings.NewReader(file.Body)).ReadAll()
 	if err != nil || len(rows) != 52 || rows[51][2] != "Booking 1" {

@@ -29,17 +29,17 @@ func (p *pages) events(v *kit.Visit) error {
 	}
 	before, err := strconv.ParseInt(v.Query("before"), 10, 64)
 	if v.Query("before") != "" && (err != nil || before < 1) {
-		return errs.WrongField("before", "This is no place in the feed.")
+		return errs.WrongField("before", "Invalid position in the event feed.")
 	}
 	t := kit.Table{
-		Name: "events", Caption: "What happened on this site, the newest first",
+		Name: "events", Caption: "Events, newest first",
 		Columns: []kit.Column{
-			{Name: "created", Title: "At"}, {Name: "type", Title: "Event"}, {Name: "object", Title: "About"},
-			{Name: "details", Title: "Details"}, {Name: "id", Title: "Number", Figure: true, Minor: true},
+			{Name: "created", Title: "At"}, {Name: "type", Title: "Event"}, {Name: "object", Title: "Object"},
+			{Name: "details", Title: "Details"}, {Name: "id", Title: "ID", Figure: true, Minor: true},
 		},
 		Empty: kit.Empty{
-			Title: "No events here",
-			Text:  "Each booking, payment, statement and change of a channel makes events. They stay for 90 days. With a filter, older pages may have some.",
+			Title: "No events found",
+			Text:  "Bookings, payments, statements and merchant changes create events, kept for 90 days. With a filter, older pages may have matches.",
 		},
 	}
 	var next int64
@@ -95,7 +95,7 @@ func objectOf(v *kit.Visit, f *events.Filter, form *kit.Form) error {
 	var err error
 	f.Kind, f.Object, err = event.ParseObject(v.Query("kind") + ":" + v.Query("object"))
 	if errs.Is(err, errs.Invalid) {
-		form.Problems = map[string]string{"object": "A number is expected, such as 73."}
+		form.Problems = map[string]string{"object": "Enter an ID, such as 73."}
 		f.Kind, f.Object = "", 0
 		return nil
 	}
@@ -114,7 +114,7 @@ func typeChoices(actor access.Actor) any {
 }
 
 func kindChoices() any {
-	pairs := []string{"", "Anything"}
+	pairs := []string{"", "All"}
 	for _, k := range event.Kinds {
 		pairs = append(pairs, string(k), kit.Say(k))
 	}

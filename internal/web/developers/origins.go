@@ -48,5 +48,5 @@ func (p *pages) changeOrigins(v *kit.Visit) error {
 	} else if !ok {
 		return p.originsForm(v, form)
 	}
-	return v.Done(v.At("/developers/origins"), "The permitted origins are changed.")
+	return v.Done(v.At("/developers/origins"), "Permitted origins saved.")
 }

@@ -35,8 +35,8 @@ func (p *pages) tokens(v *kit.Visit) error {
 		Empty  kit.Empty
 		Below  string
 	}{views, len(list) >= tokens.MaxTokens, v.Can(access.ManageTokens), kit.Empty{
-		Title: "There are no API tokens yet",
-		Text:  "A program that calls the API shows a token. It is made here, and its value is shown only once. A site has two at most: one that is in use, and one to replace it with.",
+		Title: "No API tokens yet",
+		Text:  "API requests need a token. Create one here; its value is shown only once. A site can have two: one in use, and one to replace it with.",
 		Act:   first(acts),
 	}, v.At("/developers/tokens")}, acts...))
 }
@@ -54,17 +54,17 @@ func tokenFacts(v *kit.Visit, t tokens.APIToken) []kit.Fact {
 	switch now := v.Now(); {
 	case t.ExpiresAt.IsZero():
 	case !now.Before(t.ExpiresAt):
-		expires.Value, expires.Tone = "It has expired: "+kit.Instant(t.ExpiresAt), "bad"
+		expires.Value, expires.Tone = "Expired: "+kit.Instant(t.ExpiresAt), "bad"
 	case t.ExpiresAt.Sub(now) < soon:
 		expires.Value, expires.Tone = kit.Instant(t.ExpiresAt), "warn"
 	default:
 		expires.Value = kit.Instant(t.ExpiresAt)
 	}
-	used := "Not yet"
+	used := "Never"
 	if !t.LastUsedAt.IsZero() {
 		used = kit.Instant(t.LastUsedAt)
 	}
-	may := "All that the person may do who made it"
+	may := "Everything its creator can do"
 	if names := t.Abilities.Names(); len(names) > 0 {
 		may = listed(names, kit.Say)
 	}
@@ -73,8 +73,8 @@ func tokenFacts(v *kit.Visit, t tokens.APIToken) []kit.Fact {
 		from = listed(networks, func(text any) string { return text.(string) })
 	}
 	return []kit.Fact{
-		{Text: "May do", Value: may}, {Text: "May be used from", Value: from}, expires, {Text: "Last used", Value: used},
-		{Text: "Made", Value: kit.Instant(t.CreatedAt)},
+		{Text: "Permissions", Value: may}, {Text: "Allowed addresses", Value: from}, expires, {Text: "Last used", Value: used},
+		{Text: "Created", Value: kit.Instant(t.CreatedAt)},
 	}
 }
 
@@ -88,8 +88,8 @@ func (p *pages) newToken(v *kit.Visit) error {
 
 // abilities are the choices of what a token may do, in words.
 var abilities = []kit.Fact{
-	{Text: string(access.AbilityRead), Value: "Read the site, channels, suppliers, bookings and payments"},
-	{Text: string(access.AbilityLogBookings), Value: "Make, change and delete bookings"},
+	{Text: string(access.AbilityRead), Value: "Read the site, merchants, suppliers, bookings and payments"},
+	{Text: string(access.AbilityLogBookings), Value: "Create, change and delete bookings"},
 	{Text: string(access.AbilityLogPayments), Value: "Log payments"},
 	{Text: string(access.AbilityReports), Value: "Read exposure, premiums, statements and limits"},
 }
@@ -122,7 +122,7 @@ func (p *pages) makeToken(v *kit.Visit) error {
 	in := tokens.TokenFields{Name: r.Text("name"), Addresses: r.Items("addresses")}
 	if form.Get("expires") != "never" {
 		if in.Expires = r.Day("expires_at"); in.Expires == nil {
-			r.Problems.Wrong("expires_at", "Give the last day of the token, or choose that it does not expire.")
+			r.Problems.Wrong("expires_at", "Enter the token's last day, or choose that it does not expire.")
 		}
 	}
 	if form.Get("may") == "some" {
@@ -145,7 +145,7 @@ func (p *pages) makeToken(v *kit.Visit) error {
 	v.Status(http.StatusCreated)
 	return v.Show(p.Pages, "secret.html", kit.Page{Title: "Your new API token", Menu: menu, Path: above(v), Data: secretView{
 		Name: made.Name, Secret: text, Back: v.At("/developers"),
-		Text: "Programs send it with each request, as Authorization: Bearer. Anyone who has the token can act as you on this site, within its limits.",
+		Text: "Send it with each request as Authorization: Bearer. Anyone with the token can act as you on this site, within its permissions.",
 	}})
 }
 
@@ -164,7 +164,7 @@ func (p *pages) deleteToken(v *kit.Visit) error {
 		if err := p.app.Tokens.Delete(v.R.Context(), v.Actor, id); err != nil {
 			return err
 		}
-		return v.Done(v.At("/developers"), "The API token is deleted. Requests with it are refused from now on.")
+		return v.Done(v.At("/developers"), "API token deleted. Requests with it are now rejected.")
 	}
 	list, err := p.app.Tokens.List(v.R.Context(), v.Actor)
 	if err != nil {
@@ -173,10 +173,10 @@ func (p *pages) deleteToken(v *kit.Visit) error {
 	for _, t := range list {
 		if t.ID == id {
 			return v.Confirm(kit.Confirmation{
-				Title: "Delete the API token " + t.Name + "?", Act: "Delete the token", Harm: true, Back: v.At("/developers"),
-				Text: []string{"Programs that use it are refused at once. This cannot be taken back: a new token has another value."},
+				Title: "Delete the API token " + t.Name + "?", Act: "Delete token", Harm: true, Back: v.At("/developers"),
+				Text: []string{"Programs that use it are rejected immediately. This cannot be undone: a new token has a different value."},
 			}, kit.Page{Menu: menu, Path: above(v)})
 		}
 	}
-	return errs.New(errs.TokenNotFound, "There is no API token %d.", id)
+	return errs.New(errs.TokenNotFound, "API token %d not found.", id)
 }

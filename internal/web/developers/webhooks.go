@@ -22,15 +22,15 @@ func (p *pages) webhooks(v *kit.Visit) error {
 		acts = append(acts, kit.Link{Text: "New webhook", Href: v.At("/developers/webhooks/new")})
 	}
 	t := kit.Table{
-		Name: "webhooks", Caption: "Webhooks of this site",
+		Name: "webhooks", Caption: "Webhooks",
 		Columns: []kit.Column{
-			{Name: "url", Title: "Address"}, {Name: "types", Title: "Events"}, {Name: "state", Title: "State"},
-			{Name: "failing_since", Title: "Failing since"}, {Name: "created", Title: "Made"},
-			{Name: "created_by", Title: "Made by", Hidden: true}, {Name: "id", Title: "Number", Figure: true, Hidden: true},
+			{Name: "url", Title: "URL"}, {Name: "types", Title: "Events"}, {Name: "state", Title: "Status"},
+			{Name: "failing_since", Title: "Failing since"}, {Name: "created", Title: "Created"},
+			{Name: "created_by", Title: "Created by", Hidden: true}, {Name: "id", Title: "ID", Figure: true, Hidden: true},
 		},
 		Empty: kit.Empty{
-			Title: "There are no webhooks yet", Act: first(acts),
-			Text: "A webhook is an address of yours. What happens on this site, such as a payment or a statement, is sent there within seconds.",
+			Title: "No webhooks yet", Act: first(acts),
+			Text: "A webhook sends events, such as new payments and statements, to your own URL within seconds.",
 		},
 	}
 	for _, e := range list {
@@ -103,9 +103,9 @@ func groupsFor(actor access.Actor) (list []group) {
 }
 
 func (p *pages) webhookForm(v *kit.Visit, form *kit.Form, id int64) error {
-	title, act, send, back := "New webhook", "Make the webhook", v.At("/developers/webhooks"), v.At("/developers/webhooks")
+	title, act, send, back := "New webhook", "Create webhook", v.At("/developers/webhooks"), v.At("/developers/webhooks")
 	if id != 0 {
-		title, act, send, back = "Change the webhook", "Save", at(v, id, ""), at(v, id, "")
+		title, act, send, back = "Edit webhook", "Save", at(v, id, ""), at(v, id, "")
 	}
 	return v.Show(p.Pages, "webhookform.html", kit.Page{Title: title, Menu: menu, Path: aboveWebhook(v, id), Data: struct {
 		Form            *kit.Form
@@ -186,7 +186,7 @@ func (p *pages) makeWebhook(v *kit.Visit) error {
 func (p *pages) webhookSecret(v *kit.Visit, e webhooks.Endpoint, title string) error {
 	return v.Show(p.Pages, "secret.html", kit.Page{Title: title, Menu: menu, Path: aboveWebhook(v, e.ID), Data: secretView{
 		Name: e.URL, Secret: e.Secret, Back: at(v, e.ID, ""),
-		Text: "It signs what is sent to this address. Your program checks the signature with it, so that it takes nothing from anybody else.",
+		Text: "This secret signs everything sent to your URL. Use it to verify signatures, and reject requests that fail.",
 	}})
 }
 
@@ -208,7 +208,7 @@ func (p *pages) changeWebhook(v *kit.Visit) error {
 	} else if !ok {
 		return p.webhookForm(v, form, id)
 	}
-	return v.Done(at(v, id, ""), "The webhook is changed.")
+	return v.Done(at(v, id, ""), "Webhook saved.")
 }
 
 // switchWebhook enables or disables an endpoint.
@@ -226,9 +226,9 @@ func (p *pages) switchWebhook(v *kit.Visit) error {
 		return err
 	}
 	if on {
-		return v.Done(at(v, id, ""), "The webhook is enabled. It goes on where it stopped.")
+		return v.Done(at(v, id, ""), "Webhook enabled. Delivery resumes where it stopped.")
 	}
-	return v.Done(at(v, id, ""), "The webhook is disabled. Nothing is sent until somebody enables it again.")
+	return v.Done(at(v, id, ""), "Webhook disabled. Nothing is sent until it is enabled again.")
 }
 
 func (p *pages) testWebhook(v *kit.Visit) error {
@@ -239,7 +239,7 @@ func (p *pages) testWebhook(v *kit.Visit) error {
 	if _, err := p.app.Webhooks.Test(v.R.Context(), v.Actor, id); err != nil {
 		return err
 	}
-	return v.Done(at(v, id, ""), "A test event is on its way. It appears in the log within seconds.")
+	return v.Done(at(v, id, ""), "Test event sent. It appears in the log within seconds.")
 }
 
 // rotateWebhook gives an endpoint another secret, and shows it once.
@@ -260,12 +260,12 @@ func (p *pages) rotateWebhook(v *kit.Visit) error {
 		if err != nil {
 			return err
 		}
-		return p.webhookSecret(v, changed, "The new secret of the webhook")
+		return p.webhookSecret(v, changed, "New webhook secret")
 	}
 	if _, err := p.app.Webhooks.Get(v.R.Context(), v.Actor, id); err != nil {
 		return err
 	}
-	return v.Show(p.Pages, "rotate.html", kit.Page{Title: "Another secret for the webhook?", Menu: menu, Path: aboveWebhook(v, id), Data: struct {
+	return v.Show(p.Pages, "rotate.html", kit.Page{Title: "Rotate the webhook's secret", Menu: menu, Path: aboveWebhook(v, id), Data: struct {
 		Form *kit.Form
 		Back string
 	}{kit.Filled(), at(v, id, "")}})
@@ -281,17 +281,17 @@ func (p *pages) deleteWebhook(v *kit.Visit) error {
 		if err := p.app.Webhooks.Delete(v.R.Context(), v.Actor, id, 0); err != nil {
 			return err
 		}
-		return v.Done(v.At("/developers/webhooks"), "The webhook is deleted.")
+		return v.Done(v.At("/developers/webhooks"), "Webhook deleted.")
 	}
 	e, err := p.app.Webhooks.Get(v.R.Context(), v.Actor, id)
 	if err != nil {
 		return err
 	}
 	return v.Confirm(kit.Confirmation{
-		Title: "Delete this webhook?", Act: "Delete the webhook", Harm: true, Back: at(v, id, ""),
+		Title: "Delete this webhook?", Act: "Delete webhook", Harm: true, Back: at(v, id, ""),
 		Text: []string{
-			"Nothing more is sent to " + e.URL + ".",
-			"What still waits to be sent there, the log and the secret go with it. This cannot be taken back.",
+			"No more events are sent to " + e.URL + ".",
+			"Pending events, the log and the secret are deleted with it. This cannot be undone.",
 		},
 	}, kit.Page{Menu: menu, Path: aboveWebhook(v, id)})
 }

@@ -77,8 +77,8 @@ func noCards(values url.Values) error {
 			continue
 		}
 		return &errs.Error{
-			Kind: errs.CardNumber, Message: "This holds a card number. Nothing was stored. Card numbers have no place here.",
-			Params: map[string]string{name: "This holds a card number."},
+			Kind: errs.CardNumber, Message: "This contains a card number. Nothing was stored. Never enter card numbers here.",
+			Params: map[string]string{name: "This contains a card number."},
 		}
 	}
 	return nil
@@ -89,7 +89,7 @@ func (v *Visit) Upload(name string) (form *Form, file io.Reader, fileName string
 	v.R.Body = http.MaxBytesReader(v.W, v.R.Body, int64(v.frame.ImportBytes)+MaxForm)
 	kind, params, err := mime.ParseMediaType(v.R.Header.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" {
-		return nil, nil, "", errs.New(errs.BadRequest, "No file was sent.")
+		return nil, nil, "", errs.New(errs.BadRequest, "Choose a file.")
 	}
 	parts := multipart.NewReader(v.R.Body, params["boundary"])
 	form = &Form{Values: url.Values{}}
@@ -137,7 +137,7 @@ func (v *Visit) TookOver(form *Form, err error, stored func() (*Form, error)) (o
 
 // renew takes the version of a form that is filled with what is stored now, and says what differs from what was sent.
 func (f *Form) renew(now *Form) {
-	f.Message = "Somebody else has changed this meanwhile. What differs from what you sent is said below. Send it again to save it as you have it."
+	f.Message = "Somebody else has changed this in the meantime. Differences from your version are shown below. Save again to keep your version."
 	f.Problems = map[string]string{}
 	f.Values.Set("version", now.Get("version"))
 	names := slices.Concat(slices.Collect(maps.Keys(f.Values)), slices.Collect(maps.Keys(now.Values)))
@@ -146,11 +146,11 @@ func (f *Form) renew(now *Form) {
 		switch {
 		case name == "version" || name == "key" || name == "act" || sent == stored:
 		case stored == "":
-			f.Problems[name] = "Now this is empty."
+			f.Problems[name] = "Saved value: empty."
 		case !f.Sent(name) && stored == "1": // browsers do not send an empty box
-			f.Problems[name] = "Now this is ticked."
+			f.Problems[name] = "Saved value: selected."
 		default:
-			f.Problems[name] = "Now this is: " + stored
+			f.Problems[name] = "Saved value: " + stored
 		}
 	}
 }
@@ -162,9 +162,9 @@ func plainly(values []string) string {
 
 func tooLarge(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return errs.New(errs.BodyTooLarge, "What was sent is too large.")
+		return errs.New(errs.BodyTooLarge, "The request is too large.")
 	}
-	return errs.New(errs.BadRequest, "What was sent cannot be read.")
+	return errs.New(errs.BadRequest, "The request could not be read.")
 }
 
 // Took says whether what was sent was taken: err is what the room answered. A mistake of the sender is kept in the form, which is

@@ -89,7 +89,7 @@ func (f *Frame) Make(ctx context.Context, who sessions.Visit, address string) (M
 }
 
 func errNoFile() error {
-	return errs.WrongField("view", "This page has no table that leaves as a file.")
+	return errs.WrongField("view", "This page has no table to export.")
 }
 
 // maker takes the answer to a request that the program makes itself, for somebody whose rights count.

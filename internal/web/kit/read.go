@@ -73,7 +73,7 @@ func (r *Reading) Day(name string) *civil.Day {
 	}
 	day, err := civil.ParseDay(r.Get(name))
 	if err != nil {
-		r.Problems.Wrong(name, "This is not a day such as 2026-09-14.")
+		r.Problems.Wrong(name, "Enter a date, such as 2026-09-14.")
 		return nil
 	}
 	return &day
@@ -86,7 +86,7 @@ func (r *Reading) Number(name string) *int64 {
 	}
 	n, err := strconv.ParseInt(strings.ReplaceAll(r.Get(name), ",", ""), 10, 64)
 	if err != nil {
-		r.Problems.Wrong(name, "A whole number is expected.")
+		r.Problems.Wrong(name, "Enter a whole number.")
 		return nil
 	}
 	return &n
@@ -107,7 +107,7 @@ func (r *Reading) Amount(name string, c money.Currency) *int64 {
 	}
 	n, err := money.ParsePlain(text, c)
 	if err != nil {
-		r.Problems.Wrong(name, "An amount such as %s is expected.", money.FormatPlain(123450, c))
+		r.Problems.Wrong(name, "Enter an amount, such as %s.", money.FormatPlain(123450, c))
 		return nil
 	}
 	return &n
@@ -124,7 +124,7 @@ func (r *Reading) Instant(name string) time.Time {
 			return at
 		}
 	}
-	r.Problems.Wrong(name, "This is not a time in GMT such as 2026-09-14 16:30.")
+	r.Problems.Wrong(name, "Enter a time in GMT, such as 2026-09-14 16:30.")
 	return time.Time{}
 }
 
@@ -135,7 +135,7 @@ func (r *Reading) Currency(name string) *money.Currency {
 	}
 	c, err := money.ParseCurrency(strings.ToUpper(r.Get(name)))
 	if err != nil {
-		r.Problems.Wrong(name, "A currency such as EUR or GBP is expected.")
+		r.Problems.Wrong(name, "Enter a currency, such as EUR or GBP.")
 		return nil
 	}
 	return &c
@@ -156,9 +156,9 @@ func (f *Form) tell(e *errs.Error) {
 		}
 	}
 	for _, name := range e.Absent {
-		f.Problems[name] = "This is needed."
+		f.Problems[name] = "This field is required."
 	}
 	if e.Kind == errs.Invalid || e.Kind == errs.Missing {
-		f.Message = "Please look at what is marked below. Nothing was changed."
+		f.Message = "Check the highlighted fields. Nothing was saved."
 	}
 }

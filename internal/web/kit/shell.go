@@ -1,5 +1,5 @@
-// Package shell is the frame of the dashboard: who is signed in, the layout of a page, forms, tables and what leaves them as a
-// file. It knows no business. The pages are in the packages beside it, and package dashboard puts all together. Begin reading
+// Package kit is the frame of the dashboard: sign-in state, page layout, forms, tables and file
+// exports. It has no business logic. The pages are in the neighbouring packages, and package dashboard assembles them. Start reading
 // at Frame.
 package kit
 
@@ -245,7 +245,7 @@ func (f *Frame) checkSender(r *http.Request) error {
 		return nil
 	}
 	if r.Header.Get("Sec-Fetch-Site") == "" && r.Header.Get("Origin") == "" || f.cross.Check(r) != nil {
-		return errs.New(errs.Forbidden, "This form was not sent from a page of the dashboard. Open the page again, and send it from there.")
+		return errs.New(errs.Forbidden, "This form was not sent from the dashboard. Open the page again and resubmit it from there.")
 	}
 	return nil
 }
@@ -288,7 +288,7 @@ func (f *Frame) enter(v *Visit, may access.Permission, office bool) error {
 	return nil
 }
 
-func errNoPage() error { return errs.New(errs.NoRoute, "There is no such page.") }
+func errNoPage() error { return errs.New(errs.NoRoute, "Page not found.") }
 
 // Cookies. The prefix __Host- binds a cookie to this host and to TLS; without TLS, on loopback, browsers refuse it.
 func (f *Frame) cookieName() string { return f.named("holdfast_signed_in") }

@@ -133,7 +133,7 @@ func (v *Visit) Done(address, format string, args ...any) error {
 
 // Waits is Done for what waits for a second operator: behind what is said, a link leads to the proposal.
 func (v *Visit) Waits(address string, proposal int64, said string) error {
-	v.leaveNote(noted{said, Link{Text: "Open the proposal", Href: v.At("/approvals/" + strconv.FormatInt(proposal, 10))}, "done"})
+	v.leaveNote(noted{said, Link{Text: "View proposal", Href: v.At("/approvals/" + strconv.FormatInt(proposal, 10))}, "done"})
 	return v.Go(address)
 }
 
@@ -186,7 +186,7 @@ func (v *Visit) withoutCards() (went bool) {
 	if len(clean) > 0 {
 		address += "?" + clean.Encode()
 	}
-	v.leaveNote(noted{Text: "This holds a card number. Nothing was looked for, and nothing was stored. Card numbers have no place here.", Tone: "warned"})
+	v.leaveNote(noted{Text: "This contains a card number. Nothing was searched or stored. Never enter card numbers here.", Tone: "warned"})
 	_ = v.Go(address)
 	return true
 }
@@ -255,7 +255,7 @@ func (v *Visit) fail(err error) {
 		return
 	}
 	v.status = statusOf(err)
-	text := "The dashboard made a mistake. It is noted in the log, with the number of this request."
+	text := "Something went wrong. The error is in the log, under this request ID."
 	f, known := errors.AsType[*errs.Error](err)
 	if known && v.status != http.StatusInternalServerError {
 		text = f.Message
@@ -266,11 +266,11 @@ func (v *Visit) fail(err error) {
 		v.frame.Log.Error("dashboard page failed", "route", v.frame.Route(v.R), "request", v.W.Header().Get("X-Request-Id"), "error", err)
 	}
 	title := map[int]string{
-		http.StatusNotFound: "There is nothing here", http.StatusForbidden: "You may not do this",
-		http.StatusServiceUnavailable: "One moment", http.StatusTooManyRequests: "One moment",
+		http.StatusNotFound: "Not found", http.StatusForbidden: "Permission denied",
+		http.StatusServiceUnavailable: "Try again shortly", http.StatusTooManyRequests: "Try again shortly",
 	}[v.status]
 	data := struct{ Text, RequestID string }{text, v.W.Header().Get("X-Request-Id")}
-	if err := v.render(v.frame.failed, Page{Title: cmp.Or(title, "This did not work"), Menu: "none", Data: data}, "failed"); err != nil {
+	if err := v.render(v.frame.failed, Page{Title: cmp.Or(title, "Something went wrong"), Menu: "none", Data: data}, "failed"); err != nil {
 		http.Error(v.W, text, v.status)
 	}
 }

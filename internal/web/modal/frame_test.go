@@ -417,7 +417,7 @@ func TestWhatIsNoBookingIsRefused(t *testing.T) {
 		b.shows("invalid")
 		b.fired("booking_error")
 		said := fmt.Sprint(b.argument(0))
-		if said != "map[code:rest_invalid_param data:map[params:map[booking_id:This is not the id of a booking.] status:400] message:Invalid parameter(s): booking_id]" {
+		if said != "map[code:rest_invalid_param data:map[params:map[booking_id:Invalid booking ID.] status:400] message:Invalid parameter(s): booking_id]" {
 			t.Errorf("%v: %s", id, said)
 		}
 	}
@@ -466,7 +466,7 @@ func TestTheTokenizersFieldsTakeTheCard(t *testing.T) {
 	b.frame("document.querySelector('#code-host input').focus()")
 	b.press(kb.End + "3" + kb.Tab)
 	b.click("#pay")
-	b.until(modalFrame, "document.getElementById('notice-title').textContent === 'This payment has taken too long'")
+	b.until(modalFrame, "document.getElementById('notice-title').textContent === 'This payment has timed out'")
 	b.page("window.modal.renew('4567')")
 	b.until(modalFrame, "document.getElementById('notice').hidden && document.querySelectorAll('#number-host input').length === 1")
 	// What was known of the card is gone, and nobody listens to the fields before.
@@ -551,7 +551,7 @@ func TestWhatKeepsTheFormFromOpening(t *testing.T) {
 	refusal := object{"code": "rest_invalid_param", "message": "Invalid parameter(s): date", "data": object{
 		"status": 400, "params": object{"date": "The end of travel lies before its start."},
 	}}
-	auth := object{"code": "jwt_auth_invalid_request", "message": "The auth string of the payment has expired.", "data": object{"status": 403}}
+	auth := object{"code": "jwt_auth_invalid_request", "message": "The auth string has expired.", "data": object{"status": 403}}
 	for _, c := range []struct {
 		name, state, callback, says string
 		prepare                     func(s *shop)

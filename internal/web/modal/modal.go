@@ -1,9 +1,9 @@
 // Package modal serves the payment modal: the script that a merchant's page loads, and the frame that this script opens
-// over the page. Only the frame has fields for a card, so that no card data is ever in the merchant's page.
+// over the page. Only the frame has card fields, so card data never reaches the merchant's page.
 //
-// Scripts and styles are embedded as they are written; the words come from package texts. The merchant's script has one fixed name, and one with its digest.
-// The address of the frame's files has a digest of all of them: so browsers may keep them for good, and they still find
-// each other by their own names. Begin to read at New.
+// Scripts and styles are embedded unchanged; the texts come from package i18n. The merchant's script has a fixed name and one with its digest.
+// The frame's files have a digest of all of them in their path, so browsers can cache them forever, and they still find
+// each other by name. Start reading at New.
 package modal
 
 import (

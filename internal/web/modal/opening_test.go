@@ -254,7 +254,7 @@ func TestTheFormLivesOn(t *testing.T) {
 	}
 	// It is too late, and all that was typed stays.
 	b.press(kb.Enter)
-	b.until(modalFrame, "document.getElementById('notice-title').textContent === 'This payment has taken too long'")
+	b.until(modalFrame, "document.getElementById('notice-title').textContent === 'This payment has timed out'")
 	b.fired("booking_logged", "token_expiring", "token_error")
 	if got := b.frame("[...document.querySelectorAll('form input')].map((field) => field.value).join('; ') + document.activeElement.id"); got != "4242 4242 4242 4242; 12 / 40; 123; Ada Lovelacepay" {
 		t.Errorf("of the form is left %v", got)

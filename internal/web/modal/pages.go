@@ -37,7 +37,7 @@ func (m *Modal) serveFrame(w http.ResponseWriter, r *http.Request) {
 	}
 	script := map[string]string{testTokenizer: m.cfg.TestScript, liveTokenizer: m.cfg.LiveScript}[query.Get("tokenizer")]
 	if query.Has("tokenizer") && script == "" {
-		http.Error(w, "This deployment has no such tokenizer.", http.StatusNotFound)
+		http.Error(w, "Unknown tokenizer.", http.StatusNotFound)
 		return
 	}
 	modules := m.modules
@@ -64,7 +64,7 @@ func (m *Modal) site(w http.ResponseWriter, r *http.Request, path string) (Site,
 	site, err := m.cfg.Site(r.Context(), path)
 	if err != nil {
 		w.Header().Set("Cache-Control", never)
-		http.Error(w, "The payment service cannot be reached. Try again.", http.StatusServiceUnavailable)
+		http.Error(w, "The payment service is unavailable. Try again.", http.StatusServiceUnavailable)
 		return Site{}, false
 	}
 	return site, true
@@ -75,7 +75,7 @@ func (m *Modal) assets() string { return Path + "assets/" + m.version }
 func (m *Modal) show(w http.ResponseWriter, status int, name string, p page, policy string) {
 	var text bytes.Buffer
 	if err := m.pages.ExecuteTemplate(&text, name, p); err != nil {
-		http.Error(w, "The page cannot be made.", http.StatusInternalServerError)
+		http.Error(w, "The page could not be loaded.", http.StatusInternalServerError)
 		return
 	}
 	h := w.Header()

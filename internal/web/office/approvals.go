@@ -23,16 +23,16 @@ func (p *pages) inbox(v *kit.Visit) error {
 		return err
 	}
 	t := kit.Table{
-		Name: "approvals", Caption: "Changes that wait for an operator", Number: page.Number, Total: -1,
+		Name: "approvals", Caption: "Changes pending approval", Number: page.Number, Total: -1,
 		Columns: []kit.Column{
-			{Name: "id", Title: "No.", Figure: true, Hidden: true}, {Name: "what", Title: "What"}, {Name: "kind", Title: "Kind"},
-			{Name: "site", Title: "Site"}, {Name: "by", Title: "Asked by"}, {Name: "at", Title: "Asked at"},
+			{Name: "id", Title: "No.", Figure: true, Hidden: true}, {Name: "what", Title: "Change"}, {Name: "kind", Title: "Type"},
+			{Name: "site", Title: "Site"}, {Name: "by", Title: "Requested by"}, {Name: "at", Title: "Requested"},
 			{Name: "reason", Title: "Reason"},
 		},
 		Empty: kit.Empty{
-			Title: "Nothing waits for you",
-			Text: "A new policy, a limit, a quote, a channel that gets protected and the takeover of a book need two people. " +
-				"Changes that need a second operator wait here.",
+			Title: "Nothing to approve",
+			Text: "New policies, limits, quotes, merchant protection and book takeovers need two people. " +
+				"Changes waiting for a second operator appear here.",
 		},
 	}
 	err = v.Each(page, func(page store.Page) (bool, error) {
@@ -81,7 +81,7 @@ func subject(p proposal.Proposal) string {
 	}
 	if sha, ok := strings.CutPrefix(p.Subject, "file "); ok { // its mode and its sum stand on the page of the proposal
 		sha, _, _ = strings.Cut(sha, ",")
-		return strings.TrimSpace("File of payments " + sha[:min(len(sha), 12)])
+		return strings.TrimSpace("Payment file " + sha[:min(len(sha), 12)])
 	}
 	if p.Kind == proposal.OpenCover {
 		return "Protection of " + p.Subject
@@ -105,14 +105,14 @@ func (p *pages) proposals(v *kit.Visit) error {
 		filter.States = []proposal.State{state}
 	}
 	t := kit.Table{
-		Name: "proposals", Caption: "Proposals of this site", Number: page.Number, Total: -1,
+		Name: "proposals", Caption: "Proposals", Number: page.Number, Total: -1,
 		Columns: []kit.Column{
-			{Name: "id", Title: "No.", Figure: true, Hidden: true}, {Name: "what", Title: "What"}, {Name: "kind", Title: "Kind"},
-			{Name: "state", Title: "State"}, {Name: "by", Title: "Asked by"}, {Name: "at", Title: "Asked at"},
-			{Name: "decided_by", Title: "Decided by", Minor: true}, {Name: "decided_at", Title: "Decided at", Minor: true},
+			{Name: "id", Title: "No.", Figure: true, Hidden: true}, {Name: "what", Title: "Change"}, {Name: "kind", Title: "Type"},
+			{Name: "state", Title: "Status"}, {Name: "by", Title: "Requested by"}, {Name: "at", Title: "Requested"},
+			{Name: "decided_by", Title: "Decided by", Minor: true}, {Name: "decided_at", Title: "Decided", Minor: true},
 		},
 		Empty: kit.Empty{
-			Title: "There are no proposals", Text: "Changes that need two people appear here: who requested them, who decided, and what changed.",
+			Title: "No proposals yet", Text: "Changes that need two people appear here, with who requested them, who decided, and what changed.",
 		},
 	}
 	err = v.Each(page, func(page store.Page) (bool, error) {
@@ -184,10 +184,10 @@ func (p *pages) showProposal(v *kit.Visit, form *kit.Form) error {
 		data.Known = true
 	}
 	data.Verb = map[proposal.State]string{
-		proposal.Open: "What it would change", proposal.Approved: "What it has changed",
+		proposal.Open: "Proposed changes", proposal.Approved: "Changes made",
 	}[q.State]
 	if data.Verb == "" {
-		data.Verb = "What it would have changed"
+		data.Verb = "Changes proposed"
 	}
 	data.Changes, data.Figures = changesTable(v, data.Effect), figureFacts(data.Effect.Figures)
 	if f := data.Effect.File; f != nil {
@@ -217,19 +217,19 @@ func (p *pages) channelFact(v *kit.Visit, q proposal.Proposal) ([]kit.Fact, erro
 	if errs.Is(err, errs.SettingNotFound) {
 		return nil, nil
 	}
-	return []kit.Fact{{Text: "Channel", Value: c.Name, Href: v.At("/channels/" + number + "/protection")}}, err
+	return []kit.Fact{{Text: "Merchant", Value: c.Name, Href: v.At("/channels/" + number + "/protection")}}, err
 }
 
 func proposalFacts(q proposal.Proposal) []kit.Fact {
 	facts := []kit.Fact{
-		{Text: "State", Value: kit.Say(q.State), Tone: stateTones[q.State]}, {Text: "Asked by", Value: q.ProposedBy},
-		{Text: "Asked at", Value: kit.Instant(q.ProposedAt)},
+		{Text: "Status", Value: kit.Say(q.State), Tone: stateTones[q.State]}, {Text: "Requested by", Value: q.ProposedBy},
+		{Text: "Requested", Value: kit.Instant(q.ProposedAt)},
 	}
 	if strings.HasPrefix(q.Subject, "file ") { // the title has only the beginning of its sum
 		facts = append(facts, kit.Fact{Text: "Request", Value: q.Subject})
 	}
 	if q.Reason != "" {
-		facts = append(facts, kit.Fact{Text: "Their reason", Value: q.Reason})
+		facts = append(facts, kit.Fact{Text: "Requester's reason", Value: q.Reason})
 	}
 	if q.DecidedAt.IsZero() {
 		return facts
@@ -238,9 +238,9 @@ func proposalFacts(q proposal.Proposal) []kit.Fact {
 	if q.Alone {
 		by += ", alone"
 	}
-	facts = append(facts, kit.Fact{Text: "Decided by", Value: by}, kit.Fact{Text: "Decided at", Value: kit.Instant(q.DecidedAt)})
+	facts = append(facts, kit.Fact{Text: "Decided by", Value: by}, kit.Fact{Text: "Decided", Value: kit.Instant(q.DecidedAt)})
 	if q.DecisionReason != "" {
-		facts = append(facts, kit.Fact{Text: "Reason of the decision", Value: q.DecisionReason})
+		facts = append(facts, kit.Fact{Text: "Decision reason", Value: q.DecisionReason})
 	}
 	return facts
 }
@@ -278,7 +278,7 @@ func fileFacts(f proposal.FileEffect) (facts []kit.Fact) {
 		name string
 		n    int
 	}{
-		{"Rows of the file", f.Rows}, {"Rows that are refused", f.Refused}, {"New bookings", f.BookingsCreated},
+		{"Rows in the file", f.Rows}, {"Rejected rows", f.Refused}, {"New bookings", f.BookingsCreated},
 		{"Bookings already imported", f.BookingsThere}, {"New payments", f.PaymentsCreated},
 		{"Payments already imported", f.PaymentsThere},
 	} {
@@ -290,11 +290,11 @@ func fileFacts(f proposal.FileEffect) (facts []kit.Fact) {
 // sharesTable has the channels of a file, with their sums.
 func sharesTable(v *kit.Visit, list []proposal.FileShares) *kit.Table {
 	t := kit.Table{
-		Name: "channels", Bare: true, Caption: "Channels of the file",
+		Name: "channels", Bare: true, Caption: "Merchants in the file",
 		Columns: []kit.Column{
-			{Name: "channel", Title: "Channel"}, {Name: "new", Title: "New"}, {Name: "mode", Title: "Mode"},
+			{Name: "channel", Title: "Merchant"}, {Name: "new", Title: "New"}, {Name: "mode", Title: "Mode"},
 			{Name: "payments", Title: "Payments", Figure: true}, {Name: "added", Title: "Paid", Figure: true},
-			{Name: "taken", Title: "Paid back", Figure: true}, {Name: "first", Title: "First"}, {Name: "last", Title: "Last"},
+			{Name: "taken", Title: "Refunded", Figure: true}, {Name: "first", Title: "First"}, {Name: "last", Title: "Last"},
 		},
 	}
 	for _, c := range list {

@@ -58,7 +58,7 @@ func TestTheInboxHasWhatWaits(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	site, ada, bob, actor := elsewhere(t, h)
-	bob.Must("/approvals", "Nothing waits for you")
+	bob.Must("/approvals", "Nothing to approve")
 	at := ask(t, h, actor, 5)
 	if body := bob.Must("/approvals", "Policy from", "Real Travel", "ada", "They asked for it").Body; !strings.Contains(body, at) {
 		t.Errorf("there is no link to %s", at)
@@ -68,7 +68,7 @@ func TestTheInboxHasWhatWaits(t *testing.T) {
 	if strings.Contains(own.Body, at+"/approve") {
 		t.Error("who asked sees a button to approve")
 	}
-	if a := ada.Post(at+"/approve", nil); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "another operator has to approve") {
+	if a := ada.Post(at+"/approve", nil); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "Another operator must approve") {
 		t.Errorf("who asked approves: %d %s", a.Status, a.Text())
 	}
 	if a := bob.Post(at+"/reject", nil); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Give a reason") {
@@ -80,14 +80,14 @@ func TestTheInboxHasWhatWaits(t *testing.T) {
 	if a := bob.Post(at+"/approve", url.Values{"reason": {"It is right"}}); a.Status != http.StatusSeeOther {
 		t.Fatalf("approving: %d %s", a.Status, a.Text())
 	}
-	if text := bob.Must(at, "Approved", "bob", "It is right", "What it has changed").Text(); strings.Contains(text, "Your decision") {
+	if text := bob.Must(at, "Approved", "bob", "It is right", "Changes made").Text(); strings.Contains(text, "Your decision") {
 		t.Error("what is decided can be decided again")
 	}
 	found, err := h.App.Policies.On(t.Context(), merchants.SystemAt(site), nil)
 	if err != nil || found.LateLogDays != 5 {
 		t.Errorf("%+v, %v", found, err)
 	}
-	bob.Must("/approvals", "Nothing waits for you")
+	bob.Must("/approvals", "Nothing to approve")
 	bob.Must("/sites/real/approvals?state=approved", "Policy from", "ada", "bob")
 }
 
@@ -101,7 +101,7 @@ func TestAProposalIsRejectedOrWithdrawn(t *testing.T) {
 		if a := b.Post(at+"/"+verb, url.Values{"reason": {"No"}}); a.Status != http.StatusSeeOther {
 			t.Errorf("%s: %d %s", verb, a.Status, a.Text())
 		}
-		bob.Must(at, "What it would have changed")
+		bob.Must(at, "Changes proposed")
 		if a := bob.Post(at+"/approve", nil); a.Status != http.StatusConflict {
 			t.Errorf("approved after %s: %d", verb, a.Status)
 		}

@@ -26,15 +26,15 @@ func (p *pages) asked(v *kit.Visit) error {
 		states = []underwriting.State{underwriting.Questions, underwriting.Taken, underwriting.Refused}
 	}
 	t := kit.Table{
-		Name: "asked", Caption: "Channels that ask for protection", Number: page.Number, Total: -1,
+		Name: "asked", Caption: "Protection requests", Number: page.Number, Total: -1,
 		Columns: []kit.Column{
-			{Name: "channel", Title: "Channel"}, {Name: "site", Title: "Site"}, {Name: "company", Title: "Company"},
-			{Name: "turnover", Title: "Turnover of a year", Figure: true}, {Name: "state", Title: "State"},
-			{Name: "by", Title: "Asked by"}, {Name: "at", Title: "Asked at"},
+			{Name: "channel", Title: "Merchant"}, {Name: "site", Title: "Site"}, {Name: "company", Title: "Company"},
+			{Name: "turnover", Title: "Annual turnover", Figure: true}, {Name: "state", Title: "Status"},
+			{Name: "by", Title: "Requested by"}, {Name: "at", Title: "Requested"},
 		},
 		Empty: kit.Empty{
-			Title: "Nobody waits for an answer",
-			Text:  "A merchant asks for the protection of a channel on its page, with what an underwriter wants to know. It stands here until you answer.",
+			Title: "No protection requests",
+			Text:  "Merchants request protection on their own page. Requests appear here until you answer them.",
 		},
 	}
 	err = v.Each(page, func(page store.Page) (bool, error) {

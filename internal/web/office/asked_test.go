@@ -33,7 +33,7 @@ func TestARequestForProtectionIsAnswered(t *testing.T) {
 	}
 	b := h.As(access.Operator)
 	send(false)
-	b.Must("/asked", "Nobody waits for an answer")
+	b.Must("/asked", "No protection requests")
 	send(true)
 	queue := b.Must("/asked", "draft GBP", "Alpine Escapes Ltd", "2,500,000.00 GBP", "ada")
 	page := h.At(fmt.Sprintf("/channels/%d/protection", c.ID))
@@ -55,7 +55,7 @@ func TestARequestForProtectionIsAnswered(t *testing.T) {
 	if a := b.Post(page+"/answer", url.Values{"state": {"taken"}, "version": {version}, "note": {"Welcome"}}); a.Status != http.StatusSeeOther {
 		t.Fatalf("%d %s", a.Status, a.Text())
 	}
-	b.Must("/asked", "Nobody waits for an answer")
+	b.Must("/asked", "No protection requests")
 	b.Must("/asked?answered=1", "Taken", "Alpine Escapes Ltd")
 	if made, err := h.App.Channels.Get(t.Context(), h.Actor, c.ID); err != nil || made.Mode != merchant.ModeDraft {
 		t.Errorf("the answer has changed the channel: %+v, %v", made.Mode, err)

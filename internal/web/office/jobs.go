@@ -19,13 +19,13 @@ func (p *pages) jobs(v *kit.Visit) error {
 		return err
 	}
 	t := kit.Table{
-		Name: "jobs", Caption: "Background work",
+		Name: "jobs", Caption: "Background jobs",
 		Columns: []kit.Column{
-			{Name: "job", Title: "Job"}, {Name: "state", Title: "State"}, {Name: "last", Title: "Last good run"},
-			{Name: "next", Title: "Next run", Minor: true}, {Name: "failures", Title: "Failures since", Figure: true},
+			{Name: "job", Title: "Job"}, {Name: "state", Title: "Status"}, {Name: "last", Title: "Last success"},
+			{Name: "next", Title: "Next run", Minor: true}, {Name: "failures", Title: "Failures since then", Figure: true},
 			{Name: "error", Title: "Error", Hidden: true},
 		},
-		Empty: kit.Empty{Title: "No job has run yet", Text: "Jobs run in the program that serves, each every few seconds to hours."},
+		Empty: kit.Empty{Title: "No jobs have run yet", Text: "Jobs run inside the server, at intervals from a few seconds to hours."},
 	}
 	var failing []jobView
 	now := p.frame.Clock()
@@ -36,8 +36,8 @@ func (p *pages) jobs(v *kit.Visit) error {
 		}})
 		if j.Attempts > 0 {
 			failing = append(failing, jobView{Name: j.Name, Error: j.LastError, Facts: []kit.Fact{
-				{Text: "Failures since the last good run", Value: kit.Count(j.Attempts), Figure: true},
-				{Text: "Last good run", Value: kit.Instant(j.LastRunAt)}, {Text: "Tried again", Value: kit.Instant(j.DueAt)},
+				{Text: "Failures since last success", Value: kit.Count(j.Attempts), Figure: true},
+				{Text: "Last success", Value: kit.Instant(j.LastRunAt)}, {Text: "Next retry", Value: kit.Instant(j.DueAt)},
 			}})
 		}
 	}
@@ -70,5 +70,5 @@ func (p *pages) runJob(v *kit.Visit) error {
 	if err := p.app.Work.RunSoon(v.R.Context(), v.Actor, name); err != nil {
 		return err
 	}
-	return v.Done(kit.Path+"/jobs", "The job %s runs within a few seconds.", name)
+	return v.Done(kit.Path+"/jobs", "Job %s will run within a few seconds.", name)
 }

@@ -56,5 +56,5 @@ func TestTheStateOfTheSystem(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	h.MoveClock(h.Now().Add(49 * time.Hour))
-	h.As(access.Operator).Must("/system", "SQLite", "MB", "Protection only", "None on file", "Mails to send 0", "Writes run again 0", "Demo 5 Jun 2024 10:00 2 days")
+	h.As(access.Operator).Must("/system", "SQLite", "MB", "Protection only", "None on file", "Mails to send 0", "Write retries 0", "Demo 5 Jun 2024 10:00 2 days")
 }

@@ -1,5 +1,5 @@
-// Package office serves the pages of the dashboard for the operator's people that belong to no site: approvals, all sites,
-// the queue of channels that ask for protection, receivables, jobs, the state of the system. Begin reading at Add.
+// Package office serves the dashboard pages for operators that belong to no single site: approvals, all sites,
+// protection requests, receivables, jobs and system status. Start reading at Add.
 package office
 
 import (

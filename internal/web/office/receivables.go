@@ -21,13 +21,13 @@ func (p *pages) receivables(v *kit.Visit) error {
 	}
 	q := statements.ReceivablesQuery{Path: v.Query("site"), Sandbox: v.Query("sandboxes") == "1"}
 	t := kit.Table{
-		Name: "receivables", Caption: "Statements that are not paid", Number: page.Number, Total: -1,
+		Name: "receivables", Caption: "Open statements", Number: page.Number, Total: -1,
 		Columns: []kit.Column{
-			{Name: "statement", Title: "Statement"}, {Name: "site", Title: "Site"}, {Name: "channel", Title: "Channel"},
+			{Name: "statement", Title: "Statement"}, {Name: "site", Title: "Site"}, {Name: "channel", Title: "Merchant"},
 			{Name: "due", Title: "Due"}, {Name: "overdue", Title: "Days overdue", Figure: true}, {Name: "open", Title: "Open", Figure: true},
-			{Name: "closing", Title: "Balance of the statement", Figure: true, Hidden: true},
+			{Name: "closing", Title: "Statement balance", Figure: true, Hidden: true},
 		},
-		Empty: kit.Empty{Title: "Everything is paid", Text: "Statements that are not paid in full stand here, the oldest first."},
+		Empty: kit.Empty{Title: "No open statements", Text: "Statements that are not fully paid appear here, oldest first."},
 	}
 	if !q.Sandbox {
 		t.Empty.Act = kit.Link{Text: "Show sandboxes", Href: kit.Path + "/receivables?sandboxes=1"}
@@ -59,7 +59,7 @@ func (p *pages) receivables(v *kit.Visit) error {
 	if q.Sandbox {
 		act = kit.Link{Text: "Live sites", Href: kit.Path + "/receivables", Plain: true}
 	}
-	return v.Show(p.Pages, "receivables.html", kit.Page{Title: "Receivables", Menu: "/receivables", Acts: []kit.Link{act, {Text: "By mail", Href: kit.Path + "/reports", Plain: true}}, Data: struct {
+	return v.Show(p.Pages, "receivables.html", kit.Page{Title: "Receivables", Menu: "/receivables", Acts: []kit.Link{act, {Text: "Schedule", Href: kit.Path + "/reports", Plain: true}}, Data: struct {
 		Sums, List *kit.Table
 	}{sumsTable(v, r.Sums, q.Sandbox), made}})
 }

@@ -25,7 +25,7 @@ func TestReceivablesAreShownByAge(t *testing.T) {
 	h.World.At("2024-06-03")
 	h.Issue(2)
 	b := h.As(access.Operator)
-	b.Must("/receivables", "Everything is paid", "Sandboxes")
+	b.Must("/receivables", "No open statements", "Sandboxes")
 	b.Must("/receivables?sandboxes=1", "By age", "12.00 GBP", "No. 1", c.Name)
 	rows, err := csv.NewReader(strings.NewReader(b.Must("/receivables?sandboxes=1&site=demo&format=csv").Body)).ReadAll()
 	if err != nil || len(rows) != 2 || rows[1][5] != "12.00" || rows[1][1] != "Demo" {

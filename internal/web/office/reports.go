@@ -21,9 +21,9 @@ func (p *pages) addReports(f *kit.Frame) {
 	for pattern, h := range map[string]kit.Handler{
 		"GET /reports": p.orders, "GET /reports/new": p.newOrder, "POST /reports": p.makeOrder, "GET /reports/{id}": p.order,
 		"POST /reports/{id}": p.changeOrder, "GET /reports/{id}/end": p.endOrder, "POST /reports/{id}/end": p.endOrder,
-		"POST /reports/{id}/pause":  p.turnOrder(p.app.Orders.Pause, "The report is paused. No mail goes out until somebody lets it go on."),
-		"POST /reports/{id}/resume": p.turnOrder(p.app.Orders.Resume, "The report goes on."),
-		"POST /reports/{id}/send":   p.turnOrder(p.app.Orders.SendNow, "The report is made within a minute, and then it goes out."),
+		"POST /reports/{id}/pause":  p.turnOrder(p.app.Orders.Pause, "Report paused. No e-mails are sent until it is resumed."),
+		"POST /reports/{id}/resume": p.turnOrder(p.app.Orders.Resume, "Report resumed."),
+		"POST /reports/{id}/send":   p.turnOrder(p.app.Orders.SendNow, "The report will be created and sent within a minute."),
 	} {
 		f.Site(pattern, access.Export, h)
 		f.Office(pattern, access.ManageSites, h)
@@ -35,7 +35,7 @@ func Maker(f *kit.Frame, a *app.App) func(ctx context.Context, want schedules.Wa
 	return func(ctx context.Context, want schedules.Want) (made schedules.File, err error) {
 		report, ok := f.ReportAt(want.View, want.SiteID == 0)
 		if !ok {
-			return made, errs.WrongField("view", "This page cannot go by mail.")
+			return made, errs.WrongField("view", "This page cannot be scheduled.")
 		}
 		who, err := a.SignIns.As(ctx, want.UserID, want.Site)
 		if err != nil {
@@ -105,19 +105,19 @@ func (p *pages) orders(v *kit.Visit) error {
 		return err
 	}
 	t := kit.Table{
-		Name: "reports-by-mail", Caption: "Reports by mail",
+		Name: "reports-by-mail", Caption: "Scheduled reports",
 		Columns: []kit.Column{
-			{Name: "report", Title: "Report"}, {Name: "when", Title: "When"}, {Name: "next", Title: "Next"}, {Name: "to", Title: "To"},
-			{Name: "by", Title: "Ordered by"}, {Name: "format", Title: "File"}, {Name: "state", Title: "State"},
+			{Name: "report", Title: "Report"}, {Name: "when", Title: "Schedule"}, {Name: "next", Title: "Next"}, {Name: "to", Title: "To"},
+			{Name: "by", Title: "Scheduled by"}, {Name: "format", Title: "File"}, {Name: "state", Title: "Status"},
 		},
 		Empty: kit.Empty{
-			Title: "No report goes by mail",
-			Text:  "The link \u201cBy mail\u201d below the table of any report sends what the table shows to people of the service, each week or month.",
-			Act:   kit.Link{Text: "Send the exposure", Href: reportsAt(v, 0) + "/new?view=%2Fexposure"},
+			Title: "No scheduled reports yet",
+			Text:  "Choose \u201cSchedule\u201d below any report to e-mail it to users every week or month.",
+			Act:   kit.Link{Text: "Schedule exposure", Href: reportsAt(v, 0) + "/new?view=%2Fexposure"},
 		},
 	}
 	if v.Site.ID == 0 {
-		t.Empty.Act = kit.Link{Text: "Send the receivables", Href: reportsAt(v, 0) + "/new?view=%2Freceivables"}
+		t.Empty.Act = kit.Link{Text: "Schedule receivables", Href: reportsAt(v, 0) + "/new?view=%2Freceivables"}
 	}
 	for _, o := range list {
 		next := kit.OnDay(o.Due)
@@ -133,7 +133,7 @@ func (p *pages) orders(v *kit.Visit) error {
 	if sent, err := v.File(made); sent || err != nil {
 		return err
 	}
-	page := inReports(v, "Reports by mail", made)
+	page := inReports(v, "Scheduled reports", made)
 	page.Parts = v.Parts("exposure", "/reports")
 	if v.Site.ID == 0 {
 		page.Parts = nil
@@ -158,12 +158,12 @@ type orderView struct {
 func whens() any {
 	var pairs []string
 	for day := int64(1); day <= 7; day++ {
-		pairs = append(pairs, "week-"+strconv.FormatInt(day, 10), "Each "+schedules.Order{Every: schedules.Week, On: day}.When()[len("each "):])
+		pairs = append(pairs, "week-"+strconv.FormatInt(day, 10), "Every "+schedules.Order{Every: schedules.Week, On: day}.When()[len("every "):])
 	}
 	for day := int64(1); day <= 30; day++ {
-		pairs = append(pairs, "month-"+strconv.FormatInt(day, 10), "Each "+schedules.Order{Every: schedules.Month, On: day}.When()[len("each "):])
+		pairs = append(pairs, "month-"+strconv.FormatInt(day, 10), "Every "+schedules.Order{Every: schedules.Month, On: day}.When()[len("every "):])
 	}
-	return kit.Options(append(pairs, "month-31", "Each month on its last day")...)
+	return kit.Options(append(pairs, "month-31", "Last day of each month")...)
 }
 
 // newOrder shows the form for a report by mail.
@@ -177,11 +177,11 @@ func (p *pages) newOrder(v *kit.Visit) error {
 }
 
 func (p *pages) orderForm(v *kit.Visit, form *kit.Form) error {
-	page := inReports(v, "Send a report by mail", orderView{
+	page := inReports(v, "Schedule report", orderView{
 		Form: form, Send: reportsAt(v, 0), View: p.viewAt(v, form.Get("view")), Choices: whens(), Outbox: p.onlyShown(v),
 		Mine: true,
 	})
-	page.Path = []kit.Link{{Text: "Reports by mail", Href: reportsAt(v, 0)}}
+	page.Path = []kit.Link{{Text: "Scheduled reports", Href: reportsAt(v, 0)}}
 	return v.Show(p.Pages, "order.html", page)
 }
 
@@ -189,9 +189,9 @@ func (p *pages) orderForm(v *kit.Visit, form *kit.Form) error {
 func (p *pages) onlyShown(v *kit.Visit) string {
 	switch {
 	case !p.app.Mails.Sends():
-		return "No mail server is set. The mails are made, and only shown."
+		return "No mail server is configured. E-mails are created but only shown, not sent."
 	case v.Site.Sandbox && !p.app.Mails.Sandboxes:
-		return "This is a sandbox. Its mails are made, and only shown."
+		return "This is a sandbox. E-mails are created but only shown, not sent."
 	}
 	return ""
 }
@@ -242,7 +242,7 @@ func (p *pages) makeOrder(v *kit.Visit) error {
 		tookOrder(form)
 		return p.orderForm(v, form)
 	}
-	return v.Done(reportsAt(v, made.ID), "The report comes %s, the first time on %s.", made.When(), kit.Day(made.Due))
+	return v.Done(reportsAt(v, made.ID), "Report scheduled %s, starting on %s.", made.When(), kit.Day(made.Due))
 }
 
 // order shows a standing order with what became of its reports.
@@ -269,12 +269,12 @@ func (p *pages) showOrder(v *kit.Visit, id int64, form *kit.Form) error {
 		form = filledOrder(o)
 	}
 	facts := []kit.Fact{
-		{Text: "State", Value: kit.Say(string(o.State)), Tone: orderTones[o.State]}, {Text: "Ordered by", Value: o.Owner},
-		{Text: "Page", Value: o.Name, Href: p.viewAt(v, o.View)}, {Text: "When", Value: o.When()},
+		{Text: "Status", Value: kit.Say(string(o.State)), Tone: orderTones[o.State]}, {Text: "Scheduled by", Value: o.Owner},
+		{Text: "Page", Value: o.Name, Href: p.viewAt(v, o.View)}, {Text: "Schedule", Value: o.When()},
 	}
 	switch {
 	case o.State == schedules.Active && !o.AskedAt.IsZero():
-		facts = append(facts, kit.Fact{Text: "Next", Value: "Now: it is being made"})
+		facts = append(facts, kit.Fact{Text: "Next", Value: "Now (in progress)"})
 	case o.State == schedules.Active:
 		facts = append(facts, kit.Fact{Text: "Next", Value: kit.Day(o.Due) + ", soon after midnight GMT"})
 	}
@@ -282,23 +282,23 @@ func (p *pages) showOrder(v *kit.Visit, id int64, form *kit.Form) error {
 		Form: form, Send: reportsAt(v, id), View: p.viewAt(v, o.View), Choices: whens(), Facts: facts, Runs: runsTable(v, runs), Order: o,
 		Mine: o.OwnerID == v.User.ID, Outbox: p.onlyShown(v),
 	})
-	page.Path = []kit.Link{{Text: "Reports by mail", Href: reportsAt(v, 0)}}
+	page.Path = []kit.Link{{Text: "Scheduled reports", Href: reportsAt(v, 0)}}
 	page.Refresh = !o.AskedAt.IsZero()
 	return v.Show(p.Pages, "order.html", page)
 }
 
 func runsTable(v *kit.Visit, runs []schedules.Run) *kit.Table {
 	t := kit.Table{
-		Name: "sent", Bare: true, Caption: "What was sent",
+		Name: "sent", Bare: true, Caption: "History",
 		Columns: []kit.Column{
-			{Name: "for", Title: "For"}, {Name: "made", Title: "Made"}, {Name: "outcome", Title: "Outcome"},
-			{Name: "people", Title: "People", Figure: true}, {Name: "file", Title: "File"}, {Name: "size", Title: "kB", Figure: true}, {Name: "note", Title: "Note"},
+			{Name: "for", Title: "For"}, {Name: "made", Title: "Created"}, {Name: "outcome", Title: "Outcome"},
+			{Name: "people", Title: "Recipients", Figure: true}, {Name: "file", Title: "File"}, {Name: "size", Title: "kB", Figure: true}, {Name: "note", Title: "Note"},
 		},
-		Empty: kit.Empty{Title: "Nothing was sent yet", Text: "Each report that was made stands here, with the people who got it."},
+		Empty: kit.Empty{Title: "Nothing sent yet", Text: "Every report appears here once it is created, with its recipients."},
 	}
 	tones := map[schedules.Outcome]string{schedules.Sent: "good", schedules.Failed: "bad", schedules.Skipped: "warn"}
 	for _, r := range runs {
-		occasion := kit.Words("Sent at once")
+		occasion := kit.Words("Sent manually")
 		if day, err := civil.ParseDay(r.Occasion); err == nil {
 			occasion = kit.OnDay(day)
 		}
@@ -337,7 +337,7 @@ func (p *pages) changeOrder(v *kit.Visit) error {
 		tookOrder(form)
 		return p.showOrder(v, id, form)
 	}
-	return v.Done(reportsAt(v, id), "Saved. The next one comes on %s.", kit.Day(changed.Due))
+	return v.Done(reportsAt(v, id), "Saved. The next report is due on %s.", kit.Day(changed.Due))
 }
 
 // turnOrder does what a button of an order says.
@@ -373,12 +373,12 @@ func (p *pages) endOrder(v *kit.Visit) error {
 		if err := p.app.Orders.End(v.R.Context(), v.Actor, id); err != nil {
 			return err
 		}
-		return v.Done(reportsAt(v, 0), "%s no longer goes by mail.", o.Name)
+		return v.Done(reportsAt(v, 0), "%s is no longer scheduled.", o.Name)
 	}
 	page := inReports(v, "", nil)
-	page.Path = []kit.Link{{Text: "Reports by mail", Href: reportsAt(v, 0)}, {Text: o.Name, Href: reportsAt(v, id)}}
+	page.Path = []kit.Link{{Text: "Scheduled reports", Href: reportsAt(v, 0)}, {Text: o.Name, Href: reportsAt(v, id)}}
 	return v.Confirm(kit.Confirmation{
-		Title: "End the report by mail?", Act: "End it", Harm: true, Back: reportsAt(v, id),
-		Text: []string{"It is no longer sent, and its history here is deleted. The audit log still shows that it was scheduled."},
+		Title: "Delete the schedule?", Act: "Delete schedule", Harm: true, Back: reportsAt(v, id),
+		Text: []string{"The report is no longer sent, and its history is deleted. The audit log keeps a record of the schedule."},
 	}, page)
 }

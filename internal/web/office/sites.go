@@ -21,18 +21,18 @@ func (p *pages) sites(v *kit.Visit) error {
 	t := kit.Table{
 		Name: "sites", Caption: "All sites", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
 		Columns: []kit.Column{
-			{Name: "name", Title: "Name", Sorts: true}, {Name: "path", Title: "Path", Sorts: true}, {Name: "kind", Title: "Kind"},
-			{Name: "currency", Title: "Currency", Minor: true}, {Name: "channels", Title: "Channels", Figure: true},
+			{Name: "name", Title: "Name", Sorts: true}, {Name: "path", Title: "Path", Sorts: true}, {Name: "kind", Title: "Type"},
+			{Name: "currency", Title: "Currency", Minor: true}, {Name: "channels", Title: "Merchants", Figure: true},
 			{Name: "issuer", Title: "Issuer", Hidden: true}, {Name: "policyholder", Title: "Policyholder", Hidden: true},
 			{Name: "since", Title: "Since", Minor: true},
 		},
 		Empty: kit.Empty{
-			Title: "There are no sites yet", Text: "A site is a platform or an acquirer, with its merchants as channels.",
+			Title: "No sites yet", Text: "A site is a platform or an acquirer, with its merchants. Create one to start.",
 			Act: kit.Link{Text: "New site", Href: kit.Path + "/new-site"},
 		},
 	}
 	if v.Query("q") != "" {
-		t.Empty = kit.Empty{Title: "No site has this in its name or path", Text: "Try a shorter part of the name."}
+		t.Empty = kit.Empty{Title: "No matching sites", Text: "Try a shorter search."}
 	}
 	err = v.Each(page, func(page store.Page) (bool, error) {
 		list, err := p.app.Sites.List(v.R.Context(), v.Actor, merchants.SiteFilter{Text: v.Query("q")}, page)
@@ -102,7 +102,7 @@ func (p *pages) makeSite(v *kit.Visit) error {
 		return p.siteForm(v, form)
 	}
 	if admin == nil {
-		return v.Done(kit.Path+"/sites/"+site.Path, "The site %s is there. It has a test channel.", site.Name)
+		return v.Done(kit.Path+"/sites/"+site.Path, "Site %s created, with a test merchant.", site.Name)
 	}
 	return p.inviteAdmin(v, site, form, *admin)
 }
@@ -137,7 +137,7 @@ func (p *pages) inviteAdmin(v *kit.Visit, site merchant.Site, form *kit.Form, in
 	}
 	return v.Show(p.Pages, "made-site.html", kit.Page{
 		Title: site.Name, Menu: "/sites", Path: []kit.Link{{Text: "Sites", Href: kit.Path + "/sites"}},
-		Acts: []kit.Link{{Text: "Open the site", Href: data.Home}}, Data: data,
+		Acts: []kit.Link{{Text: "Open site", Href: data.Home}}, Data: data,
 	})
 }
 

@@ -22,14 +22,14 @@ func (p *pages) system(v *kit.Visit) error {
 	if engine == "" {
 		engine = s.Engine
 	}
-	mails := kit.Fact{Text: "Mail server", Value: "Set", Tone: "good"}
+	mails := kit.Fact{Text: "Mail server", Value: "Configured", Tone: "good"}
 	if p.app.Mails.Transport == nil {
-		mails = kit.Fact{Text: "Mail server", Value: "None: mails are only shown", Tone: "warn"}
+		mails = kit.Fact{Text: "Mail server", Value: "None: e-mails are only shown", Tone: "warn"}
 	}
 	facts := []kit.Fact{
 		{Text: "Version", Value: p.frame.Version}, {Text: "Profile", Value: kit.Say(p.frame.Profile)}, {Text: "Address", Value: p.frame.Base},
 		{Text: "Database", Value: engine}, {Text: "Size", Value: size(s.Bytes), Figure: true}, {Text: "Last migration", Value: s.Schema},
-		lastRates(s.LastECB, civil.DayOf(s.At)), mails, standby(s), {Text: "Read at", Value: kit.Instant(s.At)},
+		lastRates(s.LastECB, civil.DayOf(s.At)), mails, standby(s), {Text: "As of", Value: kit.Instant(s.At)},
 	}
 	return v.Show(p.Pages, "system.html", kit.Page{
 		Title: "System", Menu: "/system", Acts: []kit.Link{{Text: "Check the book", Href: verifyAt, Plain: true}, {Text: "Jobs", Href: kit.Path + "/jobs", Plain: true}},
@@ -45,7 +45,7 @@ func processFacts(s report.SystemReport) []kit.Fact {
 	return []kit.Fact{
 		{Text: "SQL statements", Value: kit.Count(s.Work.Statements), Figure: true},
 		{Text: "Commits", Value: kit.Count(s.Work.Commits), Figure: true},
-		{Text: "Writes run again", Value: kit.Count(s.Work.Again), Figure: true},
+		{Text: "Write retries", Value: kit.Count(s.Work.Again), Figure: true},
 		{Text: "Goroutines", Value: kit.Count(int64(s.Goroutines)), Figure: true},
 	}
 }
@@ -56,7 +56,7 @@ func standby(s report.SystemReport) kit.Fact {
 	if !s.Following {
 		return f
 	}
-	read := fmt.Sprintf("; %s reports read there, %s here instead", kit.Count(s.Replica.Reports), kit.Count(s.Replica.Instead))
+	read := fmt.Sprintf("; %s reports read from it, %s from the primary instead", kit.Count(s.Replica.Reports), kit.Count(s.Replica.Instead))
 	switch state := s.Replica.String(); state {
 	case "following", "behind":
 		f.Value, f.Tone = fmt.Sprintf("%s, %s behind%s", kit.Say(state), s.Replica.Behind.Round(time.Millisecond), read), "good"
@@ -64,9 +64,9 @@ func standby(s report.SystemReport) kit.Fact {
 			f.Tone = "warn"
 		}
 	case "away":
-		f.Value, f.Tone = "Away"+read, "bad"
+		f.Value, f.Tone = "Unavailable"+read, "bad"
 	default:
-		f.Value, f.Tone = "Not asked yet", "warn"
+		f.Value, f.Tone = "Not checked yet", "warn"
 	}
 	return f
 }
@@ -75,7 +75,7 @@ func standby(s report.SystemReport) kit.Fact {
 func size(bytes int64) string { return fmt.Sprintf("%d.%d MB", bytes/1_000_000, bytes/100_000%10) }
 
 func lastRates(last, today civil.Day) kit.Fact {
-	f := kit.Fact{Text: "Rates of the ECB", Value: "None on file", Tone: "warn"}
+	f := kit.Fact{Text: "ECB rates", Value: "None on file", Tone: "warn"}
 	if last != civil.NoDay {
 		f.Value, f.Tone = "up to "+kit.Day(last), "good"
 		if today-last > quietRates {
@@ -98,9 +98,9 @@ func queueFacts(list []report.Queue) (facts []kit.Fact) {
 
 func movedTable(v *kit.Visit, list []report.MovedClock) *kit.Table {
 	t := kit.Table{
-		Name: "clocks", Bare: true, Caption: "Sites whose clock was moved",
-		Columns: []kit.Column{{Name: "site", Title: "Site"}, {Name: "shows", Title: "Its clock shows"}, {Name: "ahead", Title: "Ahead by", Figure: true}},
-		Empty:   kit.Empty{Title: "No clock was moved", Text: "The clock of a sandbox can be moved forward. All others show the real time."},
+		Name: "clocks", Bare: true, Caption: "Sites with a moved clock",
+		Columns: []kit.Column{{Name: "site", Title: "Site"}, {Name: "shows", Title: "Site time"}, {Name: "ahead", Title: "Ahead by", Figure: true}},
+		Empty:   kit.Empty{Title: "No moved clocks", Text: "Only sandbox clocks can be moved forward. All other sites show the real time."},
 	}
 	for _, m := range list {
 		t.Rows = append(t.Rows, kit.Row{Href: kit.Path + "/sites/" + m.Path + "/settings", Cells: []kit.Cell{

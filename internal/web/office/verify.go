@@ -26,7 +26,7 @@ func checkAt(id int64) string { return verifyAt + "/" + strconv.FormatInt(id, 10
 func runState(r verify.AskedRun) kit.Cell {
 	switch {
 	case r.State == verify.RunDone && r.Total == 0:
-		return kit.Cell{Text: "Nothing is wrong", Plain: "done", Tone: "good"}
+		return kit.Cell{Text: "No problems found", Plain: "done", Tone: "good"}
 	case r.State == verify.RunDone:
 		return kit.Cell{Text: kit.Plural(r.Total, "finding", "findings"), Plain: "done", Tone: "bad"}
 	}
@@ -54,11 +54,11 @@ func (p *pages) showChecks(v *kit.Visit, form *kit.Form) error {
 		return err
 	}
 	t := kit.Table{
-		Name: "checks", Caption: "Checks of the book", Bare: true,
+		Name: "checks", Caption: "Book checks", Bare: true,
 		Columns: []kit.Column{
 			{Name: "asked", Title: "Requested"}, {Name: "by", Title: "By"}, {Name: "state", Title: "Outcome"}, {Name: "took", Title: "Took", Figure: true},
 		},
-		Empty: kit.Empty{Title: "No check was made here yet", Text: "The command holdfast verify makes the same check, and can compare with heads that were kept elsewhere."},
+		Empty: kit.Empty{Title: "No checks yet", Text: "The command holdfast verify runs the same check, and can compare with chain heads stored elsewhere."},
 	}
 	open := false
 	for _, r := range list {
@@ -68,7 +68,7 @@ func (p *pages) showChecks(v *kit.Visit, form *kit.Form) error {
 		}})
 	}
 	return v.Show(p.Pages, "checks.html", kit.Page{
-		Title: "Is the book right?", Menu: "/system", Path: []kit.Link{{Text: "System", Href: kit.Path + "/system"}}, Data: struct {
+		Title: "Check the book", Menu: "/system", Path: []kit.Link{{Text: "System", Href: kit.Path + "/system"}}, Data: struct {
 			Form *kit.Form
 			List *kit.Table
 			Open bool
@@ -105,16 +105,16 @@ func (p *pages) check(v *kit.Visit) error {
 	state := runState(r)
 	open := r.State == verify.RunAsked || r.State == verify.Running
 	facts := present([]kit.Fact{
-		{Text: "State", Value: state.Text, Tone: state.Tone}, {Text: "Asked by", Value: r.AskedBy}, {Text: "Began", Value: kit.Instant(r.BeganAt)},
-		{Text: "Now at", Value: r.Progress}, {Text: "Ended", Value: kit.Instant(r.EndedAt)}, {Text: "Took", Value: took(r)},
+		{Text: "Status", Value: state.Text, Tone: state.Tone}, {Text: "Requested by", Value: r.AskedBy}, {Text: "Started", Value: kit.Instant(r.BeganAt)},
+		{Text: "Current step", Value: r.Progress}, {Text: "Ended", Value: kit.Instant(r.EndedAt)}, {Text: "Took", Value: took(r)},
 	})
 	found, lines := findingsTable(v, r), linesTable(v, r)
 	if sent, err := v.File(found); sent || err != nil {
 		return err
 	}
 	return v.Show(p.Pages, "check.html", kit.Page{
-		Title: "Check of the book", Menu: "/system", Refresh: open, Wide: len(r.Result.Findings) > 0,
-		Path: []kit.Link{{Text: "System", Href: kit.Path + "/system"}, {Text: "Is the book right?", Href: verifyAt}}, Data: struct {
+		Title: "Book check", Menu: "/system", Refresh: open, Wide: len(r.Result.Findings) > 0,
+		Path: []kit.Link{{Text: "System", Href: kit.Path + "/system"}, {Text: "Check the book", Href: verifyAt}}, Data: struct {
 			Facts        []kit.Fact
 			Problem      string
 			Open, Done   bool
@@ -128,12 +128,12 @@ func (p *pages) check(v *kit.Visit) error {
 // findingsTable says what is not as it should be, and where.
 func findingsTable(v *kit.Visit, r verify.AskedRun) *kit.Table {
 	t := kit.Table{
-		Name: "findings", Caption: "What was found",
+		Name: "findings", Caption: "Findings",
 		Columns: []kit.Column{
 			{Name: "site", Title: "Site"}, {Name: "check", Title: "Check"}, {Name: "table", Title: "Table"}, {Name: "id", Title: "Row", Figure: true},
-			{Name: "field", Title: "Field"}, {Name: "stored", Title: "Stored"}, {Name: "should_be", Title: "Should be"},
+			{Name: "field", Title: "Field"}, {Name: "stored", Title: "Stored"}, {Name: "should_be", Title: "Expected"},
 		},
-		Empty: kit.Empty{Title: "Nothing is wrong", Text: "All sums, states and chains are as they follow from the payments."},
+		Empty: kit.Empty{Title: "No problems found", Text: "All sums, states and chains match the payments."},
 	}
 	for _, f := range r.Result.Findings {
 		t.Rows = append(t.Rows, kit.Row{Cells: []kit.Cell{
@@ -146,9 +146,9 @@ func findingsTable(v *kit.Visit, r verify.AskedRun) *kit.Table {
 // linesTable has a row for each check.
 func linesTable(v *kit.Visit, r verify.AskedRun) *kit.Table {
 	t := kit.Table{
-		Name: "lines", Bare: true, Caption: "What was checked",
+		Name: "lines", Bare: true, Caption: "Checks",
 		Columns: []kit.Column{
-			{Name: "check", Title: "Check"}, {Name: "rows", Title: "Rows looked at", Figure: true}, {Name: "findings", Title: "Findings", Figure: true},
+			{Name: "check", Title: "Check"}, {Name: "rows", Title: "Rows checked", Figure: true}, {Name: "findings", Title: "Findings", Figure: true},
 		},
 	}
 	for _, line := range r.Result.Lines {
@@ -169,5 +169,5 @@ func (p *pages) stopCheck(v *kit.Visit) error {
 	if err := p.app.Verify.Stop(v.R.Context(), v.Actor, id); err != nil {
 		return err
 	}
-	return v.Done(checkAt(id), "The check ends within seconds.")
+	return v.Done(checkAt(id), "The check will stop within seconds.")
 }

@@ -1,5 +1,5 @@
-// Package outbox shows the mails of the demo, which are never sent: a page with the newest ones, and a page for each as its
-// reader would see it. Only the demo serves it: it asks nobody who they are. Begin to read at New.
+// Package outbox shows the demo's e-mails, which are never sent: a page with the latest ones, and a page for each as its
+// recipient would see it. Only the demo serves it, because it needs no sign-in. Start reading at New.
 package outbox
 
 import (
@@ -122,7 +122,7 @@ func (p *Pages) read(w http.ResponseWriter, r *http.Request) (one letter, ok boo
 	case errs.Is(err, errs.Unavailable):
 		unreachable(w)
 	case err != nil || one.Forgotten:
-		http.Error(w, "There is no such mail.", http.StatusNotFound)
+		http.Error(w, "E-mail not found.", http.StatusNotFound)
 	default:
 		return one, true
 	}
@@ -132,7 +132,7 @@ func (p *Pages) read(w http.ResponseWriter, r *http.Request) (one letter, ok boo
 func (p *Pages) write(w http.ResponseWriter, with any) {
 	var text bytes.Buffer
 	if err := p.page.Execute(&text, with); err != nil {
-		http.Error(w, "The page cannot be made.", http.StatusInternalServerError)
+		http.Error(w, "The page could not be loaded.", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -140,5 +140,5 @@ func (p *Pages) write(w http.ResponseWriter, with any) {
 }
 
 func unreachable(w http.ResponseWriter) {
-	http.Error(w, "The mails cannot be read. Try again.", http.StatusServiceUnavailable)
+	http.Error(w, "The e-mails could not be loaded. Try again.", http.StatusServiceUnavailable)
 }

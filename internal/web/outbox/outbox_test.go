@@ -20,7 +20,7 @@ func TestPages(t *testing.T) {
 		Newest: func(context.Context, int) ([]mail.Mail, error) { return []mail.Mail{one}, nil },
 		Get: func(_ context.Context, id int64) (mail.Mail, mail.Message, error) {
 			if id != one.ID {
-				return mail.Mail{}, mail.Message{}, errs.New(errs.SettingNotFound, "There is no such mail.")
+				return mail.Mail{}, mail.Message{}, errs.New(errs.SettingNotFound, "E-mail not found.")
 			}
 			return one, text, nil
 		},
@@ -35,8 +35,8 @@ func TestPages(t *testing.T) {
 		"/outbox":          {200, `<a href="/outbox/7">Your &lt;i&gt;payment</a>`},
 		"/outbox/7":        {200, "Dear &lt;u&gt;Ada"},
 		"/outbox/7/html":   {200, "<p>Dear Ada</p>"},
-		"/outbox/8":        {404, "no such mail"},
-		"/outbox/x":        {404, "no such mail"},
+		"/outbox/8":        {404, "Mail not found"},
+		"/outbox/x":        {404, "Mail not found"},
 		"/outbox/page.css": {200, "color-scheme"},
 	} {
 		w := httptest.NewRecorder()

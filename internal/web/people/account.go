@@ -47,10 +47,10 @@ func (p *pages) account(v *kit.Visit) error {
 	second, acts := "None", []kit.Link{{Text: "Set up a second factor", Href: accountPath + "/second-factor"}}
 	if !v.User.TwoFactorConfirmedAt.IsZero() {
 		second = "Since " + kit.Instant(v.User.TwoFactorConfirmedAt)
-		acts = []kit.Link{{Text: "Remove the second factor", Href: accountPath + "/second-factor/remove", Plain: true}}
+		acts = []kit.Link{{Text: "Remove second factor", Href: accountPath + "/second-factor/remove", Plain: true}}
 	}
-	acts = append(acts, kit.Link{Text: "Change name and e-mail", Href: accountPath + "/profile", Plain: true})
-	acts = append(acts, kit.Link{Text: "Change the password", Href: accountPath + "/password", Plain: true})
+	acts = append(acts, kit.Link{Text: "Edit name and e-mail", Href: accountPath + "/profile", Plain: true})
+	acts = append(acts, kit.Link{Text: "Change password", Href: accountPath + "/password", Plain: true})
 	data := struct {
 		Facts    []kit.Fact
 		Browsers []browser
@@ -79,7 +79,7 @@ func browserName(agent string) string {
 	system := first("iPhone", "iPhone", "iPad", "iPad", "Android", "Android", "Windows", "Windows", "Mac OS", "Mac", "CrOS", "ChromeOS", "Linux", "Linux")
 	switch {
 	case name == "":
-		return "A browser"
+		return "Unknown browser"
 	case system == "":
 		return name
 	}
@@ -100,10 +100,10 @@ func (p *pages) password(v *kit.Visit) error {
 		if ok, err := v.Took(form, err); err != nil {
 			return err
 		} else if ok {
-			return v.Done(accountPath, "Your password is changed. You are signed out everywhere else.")
+			return v.Done(accountPath, "Password changed. You are signed out everywhere else.")
 		}
 	}
-	return v.Show(p.Pages, "password.html", kit.Page{Title: "Change the password", Path: aboveAccount, Data: proving{form, !v.User.TwoFactorConfirmedAt.IsZero()}})
+	return v.Show(p.Pages, "password.html", kit.Page{Title: "Change password", Path: aboveAccount, Data: proving{form, !v.User.TwoFactorConfirmedAt.IsZero()}})
 }
 
 // profile changes one's own name and e-mail address, after the password was given. A new address is proven by a link.
@@ -121,7 +121,7 @@ func (p *pages) profile(v *kit.Visit) error {
 		if ok, err := v.Took(form, err); err != nil {
 			return err
 		} else if ok && mailed {
-			return v.Done(accountPath, "A link is on its way to %s. The address counts when you have opened it.", form.Get("email"))
+			return v.Done(accountPath, "We sent a link to %s. Open it to confirm the new address.", form.Get("email"))
 		} else if ok {
 			return v.Done(accountPath, "Saved.")
 		}
@@ -139,9 +139,9 @@ type proving struct {
 func oldIsWrong(err error) error {
 	switch {
 	case errs.Is(err, errs.LoginFailed):
-		return errs.WrongField("old", "This is not your password.")
+		return errs.WrongField("old", "Wrong password.")
 	case errs.Is(err, errs.TwoFactorRequired), errs.Is(err, errs.TwoFactorInvalid):
-		return errs.WrongField("code", "This code is wrong, or was used already.")
+		return errs.WrongField("code", "This code is wrong or has already been used.")
 	}
 	return err
 }
@@ -187,7 +187,7 @@ func (p *pages) confirmSecondFactor(v *kit.Visit) error {
 	if err != nil {
 		return err
 	}
-	return v.Show(p.Pages, "confirm.html", kit.Page{Title: "Set up the second factor", Path: aboveAccount, Data: struct {
+	return v.Show(p.Pages, "confirm.html", kit.Page{Title: "Set up a second factor", Path: aboveAccount, Data: struct {
 		Form *kit.Form
 		QR   qr.Code
 		Key  string
@@ -218,10 +218,10 @@ func (p *pages) removeSecondFactor(v *kit.Visit) error {
 		if ok, err := v.Took(form, err); err != nil {
 			return err
 		} else if ok {
-			return v.Done(accountPath, "You now sign in with your password alone.")
+			return v.Done(accountPath, "Second factor removed. You now sign in with your password alone.")
 		}
 	}
-	return v.Show(p.Pages, "removefactor.html", kit.Page{Title: "Remove the second factor", Path: aboveAccount, Data: proving{form, true}})
+	return v.Show(p.Pages, "removefactor.html", kit.Page{Title: "Remove second factor", Path: aboveAccount, Data: proving{form, true}})
 }
 
 // endBrowser signs one browser out.
@@ -233,7 +233,7 @@ func (p *pages) endBrowser(v *kit.Visit) error {
 	if err := p.app.SignIns.SignOut(v.R.Context(), v.Visit, form.Get("id")); err != nil {
 		return err
 	}
-	return v.Done(accountPath, "That browser is signed out.")
+	return v.Done(accountPath, "Browser signed out.")
 }
 
 // endSignIn signs out everywhere.

@@ -48,7 +48,7 @@ func stateOf(u people.UserRow) kit.Cell {
 	case !u.InvitedUntil.IsZero():
 		return kit.State("invited", "warn")
 	case secrets.NoPassword(u.PasswordHash):
-		return kit.State("invitation has ended", "bad")
+		return kit.State("invitation expired", "bad")
 	}
 	return kit.State("active", "good")
 }
@@ -61,10 +61,10 @@ type listing struct {
 
 func (p *pages) members(v *kit.Visit) error {
 	t := kit.Table{
-		Name: "people", Caption: "People of this site", Columns: userColumns,
+		Name: "people", Caption: "People with access to this site", Columns: userColumns,
 		Empty: kit.Empty{
-			Title: "Nobody has access yet", Text: "Invite the first person who manages this site. They can invite all others.",
-			Act: kit.Link{Text: "Invite somebody", Href: v.At(membersBelow + "/invite")},
+			Title: "No people yet", Text: "Invite the site's first admin, who can then invite others.",
+			Act: kit.Link{Text: "Invite a person", Href: v.At(membersBelow + "/invite")},
 		},
 	}
 	data, err := p.readUsers(v, people.UserFilter{SiteID: v.Site.ID}, &t, func(u people.UserRow) kit.Row {
@@ -75,7 +75,7 @@ func (p *pages) members(v *kit.Visit) error {
 	}
 	return v.Show(p.Pages, "members.html", kit.Page{
 		Title: "People", Menu: "/settings", Parts: v.Parts("settings", membersBelow), Data: data,
-		Acts: []kit.Link{{Text: "Invite somebody", Href: v.At(membersBelow + "/invite")}},
+		Acts: []kit.Link{{Text: "Invite a person", Href: v.At(membersBelow + "/invite")}},
 	})
 }
 
@@ -89,7 +89,7 @@ func (p *pages) readUsers(
 	}
 	filter.Find = v.Query("q")
 	if filter.Find != "" {
-		t.Empty = kit.Empty{Title: "Nobody is found", Text: "No name and no address has this in it."}
+		t.Empty = kit.Empty{Title: "No matching people", Text: "No name or e-mail address matches your search."}
 	}
 	t.Number, t.Total = page.Number, -1
 	err = v.Each(page, func(page store.Page) (bool, error) {
@@ -130,7 +130,7 @@ func (p *pages) inviteMember(v *kit.Visit) error {
 		}
 	}
 	return v.Show(p.Pages, "invite.html", kit.Page{
-		Title: "Invite somebody", Menu: "/settings", Path: []kit.Link{{Text: "People", Href: v.At(membersBelow)}}, Data: inviting{form, false, v.At(membersBelow), rolesExplained},
+		Title: "Invite a person", Menu: "/settings", Path: []kit.Link{{Text: "People", Href: v.At(membersBelow)}}, Data: inviting{form, false, v.At(membersBelow), rolesExplained},
 	})
 }
 
@@ -143,15 +143,15 @@ type inviting struct {
 }
 
 // rolesExplained says what the roles of a site may do.
-const rolesExplained = "Read only sees bookings, payments and exposure, and no secrets. Finance also sees statements and takes files out. " +
-	"Member admin does everything on this site, and gives others access."
+const rolesExplained = "Read only sees bookings, payments and exposure, but no secrets. Finance also sees statements and can export files. " +
+	"Member admin can do everything on this site, including giving others access."
 
 // invited says that an invitation is on its way. Where no mail goes out, and to operators, it shows the link, which whoever
 // invites then passes on.
 func (p *pages) invited(v *kit.Visit, user people.User, secret, back, menu string) error {
 	mailed := p.app.Mails.Sends()
 	if mailed && !v.Operator() {
-		return v.Done(back, "An invitation is on its way to %s.", user.Email)
+		return v.Done(back, "Invitation sent to %s.", user.Email)
 	}
 	return v.Show(p.Pages, "invited.html", kit.Page{
 		Title: "Invitation", Menu: menu, Path: []kit.Link{{Text: "People", Href: back}}, Data: struct {
@@ -259,17 +259,17 @@ func (p *pages) removeMember(v *kit.Visit) error {
 		if err != nil {
 			return err
 		} else if ok && u.ID == v.User.ID {
-			return v.Done(kit.Path, "You have no access to %s any more.", v.Site.Name)
+			return v.Done(kit.Path, "You no longer have access to %s.", v.Site.Name)
 		} else if ok {
-			return v.Done(v.At(membersBelow), "%s has no access any more.", name)
+			return v.Done(v.At(membersBelow), "%s no longer has access.", name)
 		}
 	}
 	text := []string{
-		name + " can no longer see or do anything on this site. API tokens that act as " + u.Username + " on this site are deleted, and do not come back.",
-		"What " + name + " has done stays in the audit.",
+		name + " loses all access to this site. API tokens that act as " + u.Username + " on this site are deleted permanently.",
+		"Actions by " + name + " stay in the audit log.",
 	}
 	return v.Confirm(kit.Confirmation{
-		Title: "Take the access of " + name + " away?", Text: text, Act: "Take the access away", Harm: true,
+		Title: "Remove access for " + name + "?", Text: text, Act: "Remove access", Harm: true,
 		Back: v.At(membersBelow + "/" + idText(u.ID)), Again: form,
 	}, kit.Page{Menu: "/settings", Path: []kit.Link{{Text: "People", Href: v.At(membersBelow)}}})
 }

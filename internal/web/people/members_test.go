@@ -41,7 +41,7 @@ func TestAMemberIsInvitedAndEnters(t *testing.T) {
 	boss.Must(h.At("/settings/people"), "member_admin@example.com", "Invite somebody")
 	in := url.Values{"email": {"no address"}, "username": {"Eve!"}, "role": {"operator"}}
 	wrong := boss.Post(h.At("/settings/people/invite"), in)
-	for _, want := range []string{"A user name has 2 to 60 letters", "must be one of read_only, finance, member_admin"} {
+	for _, want := range []string{"Must be 2 to 60 letters", "Must be one of: read_only, finance, member_admin."} {
 		if wrong.Status != http.StatusBadRequest || !strings.Contains(wrong.Text(), want) {
 			t.Errorf("%d, and it does not say %q: %s", wrong.Status, want, wrong.Text())
 		}
@@ -94,18 +94,18 @@ func TestARoleIsChangedAndTakenAway(t *testing.T) {
 		t.Fatalf("%d %s", a.Status, a.Text())
 	}
 	boss.Must(h.At("/settings/people"), "read_only now has the role Finance")
-	boss.Must(at, "Finance", "Take the access away")
+	boss.Must(at, "Finance", "Remove access")
 	if a := boss.Post(at, url.Values{"role": {"operator"}}); a.Status != http.StatusBadRequest {
 		t.Errorf("operator: %d", a.Status)
 	}
 	for name, a := range map[string]webtest.Answer{
 		"a lesser role": boss.Post(own, url.Values{"role": {"finance"}}), "no role": boss.Post(own+"/remove", nil),
 	} {
-		if a.Status != http.StatusConflict || !strings.Contains(a.Text(), "the last person who manages the site") {
+		if a.Status != http.StatusConflict || !strings.Contains(a.Text(), "the only person who can manage the site") {
 			t.Errorf("%s for the last one: %d %s", name, a.Status, a.Text())
 		}
 	}
-	boss.Must(at+"/remove", "API tokens", "Take the access away")
+	boss.Must(at+"/remove", "API tokens", "Remove access")
 	if a := boss.Post(at+"/remove", nil); a.To != h.At("/settings/people") {
 		t.Errorf("%d %s", a.Status, a.Text())
 	}
@@ -201,7 +201,7 @@ func TestTheOperatorSeesEverybody(t *testing.T) {
 		t.Error("the search finds others")
 	}
 	wrong := op.Post("/people/invite", url.Values{"username": {"finance"}, "email": {"finance@example.com"}})
-	if wrong.Status != http.StatusBadRequest || !strings.Contains(wrong.Text(), "This user name is taken") {
+	if wrong.Status != http.StatusBadRequest || !strings.Contains(wrong.Text(), "This user name is already taken") {
 		t.Errorf("%d %s", wrong.Status, wrong.Text())
 	}
 	shown := op.Post("/people/invite", url.Values{"username": {"second"}, "email": {"second@example.com"}})
@@ -225,7 +225,7 @@ func TestTheOperatorSeesEverybody(t *testing.T) {
 	user := userOf(t, h, "finance")
 	code := withSecondFactor(t, h, user)
 	page := fmt.Sprintf("/people/%d", user.ID)
-	op.Must(page, "Remove the second factor", "demo Finance")
+	op.Must(page, "Remove second factor", "demo Finance")
 	op.Must(page+"/second-factor", "lost it together with the recovery codes")
 	if a := op.Post(page+"/second-factor", nil); a.To != "/dashboard"+page {
 		t.Errorf("%d %s", a.Status, a.Text())

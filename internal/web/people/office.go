@@ -28,13 +28,13 @@ const everybodyPath = kit.Path + "/people"
 
 func idText(id int64) string { return strconv.FormatInt(id, 10) }
 
-func noPerson() error { return errs.New(errs.NoRoute, "There is no such person.") }
+func noPerson() error { return errs.New(errs.NoRoute, "Person not found.") }
 
 func (p *pages) everybody(v *kit.Visit) error {
 	t := kit.Table{
-		Name: "people", Caption: "Everybody who can sign in, once for each site",
+		Name: "people", Caption: "People who can sign in, one row per site",
 		Columns: append([]kit.Column{userColumns[0], {Name: "site", Title: "Site"}}, userColumns[1:]...),
-		Empty:   kit.Empty{Title: "There is nobody", Text: "Invite an operator, or somebody who manages a site."},
+		Empty:   kit.Empty{Title: "No people found", Text: "Invite an operator here, or a person on a site's People page."},
 	}
 	data, err := p.readUsers(v, people.UserFilter{}, &t, func(u people.UserRow) kit.Row {
 		site := kit.Words("")
@@ -99,13 +99,13 @@ func (p *pages) person(v *kit.Visit) error {
 	}
 	u := rows[0]
 	t := kit.Table{
-		Name: "sites", Caption: "Sites on which they may act", Columns: []kit.Column{
+		Name: "sites", Caption: "Sites", Columns: []kit.Column{
 			{Name: "site", Title: "Site"}, {Name: "role", Title: "Role"}, {Name: "can_sign_off_payout", Title: "Signs off payouts"},
 		},
-		Empty: kit.Empty{Title: "No site", Text: "A site's manager can invite this person to it, by user name and e-mail address."},
+		Empty: kit.Empty{Title: "No sites", Text: "A site admin can invite this person by user name and e-mail address."},
 	}
 	if u.Operator {
-		t.Empty = kit.Empty{Title: "All sites", Text: "An operator may act on every site."}
+		t.Empty = kit.Empty{Title: "All sites", Text: "Operators have access to every site."}
 	}
 	for _, r := range rows {
 		if r.SitePath != "" {
@@ -158,12 +158,12 @@ func (p *pages) liftSecondFactor(v *kit.Visit) error {
 		if err := p.app.Accounts.RemoveTwoFactor(v.R.Context(), v.Actor, u.ID); err != nil {
 			return err
 		}
-		return v.Done(back, "%s now signs in with the password alone.", name)
+		return v.Done(back, "Second factor removed. %s now signs in with a password alone.", name)
 	}
 	return v.Confirm(kit.Confirmation{
-		Title: "Remove the second factor of " + name + "?", Act: "Remove it", Harm: true, Back: back, Text: []string{
-			"Do this only if " + name + " has lost it together with the recovery codes, and you are certain who asks you.",
-			"They then sign in with the password alone, and can set up another second factor.",
+		Title: "Remove the second factor of " + name + "?", Act: "Remove second factor", Harm: true, Back: back, Text: []string{
+			"Only do this if " + name + " has lost both the second factor and the recovery codes, and you are certain who is asking.",
+			"They can then sign in with a password alone and set up a new second factor.",
 		},
 	}, kit.Page{Menu: "/people", Path: []kit.Link{{Text: "People", Href: everybodyPath}}})
 }

@@ -17,7 +17,7 @@ func (p *pages) forgotten(v *kit.Visit) error {
 		Mails, Asked bool
 	}
 	data := view{Form: kit.Filled(), Mails: p.app.Mails.Sends()}
-	page := kit.Page{Title: "A new password"}
+	page := kit.Page{Title: "Reset your password"}
 	if v.R.Method == http.MethodPost && data.Mails {
 		var err error
 		if data.Form, err = v.Form(); err != nil {
@@ -41,7 +41,7 @@ func (p *pages) link(v *kit.Visit) error {
 	if errs.Is(err, errs.SettingNotFound) {
 		v.ForgetLink()
 		v.Status(http.StatusNotFound)
-		return v.Show(p.Pages, "link.html", kit.Page{Title: "This link has ended"})
+		return v.Show(p.Pages, "link.html", kit.Page{Title: "This link has expired"})
 	} else if err != nil {
 		return err
 	}
@@ -58,9 +58,9 @@ func (p *pages) link(v *kit.Visit) error {
 			case people.Access:
 				return v.Go(kit.Path + "/sites/" + found.Site.Path)
 			case people.Address:
-				return v.Done(accountPath, "%s is your address now.", found.NewAddress)
+				return v.Done(accountPath, "Your e-mail address is now %s.", found.NewAddress)
 			}
-			return v.Done(kit.Path+"/sign-in?username="+url.QueryEscape(found.User.Username), "The password of %s is set. Sign in with it.", found.User.Username)
+			return v.Done(kit.Path+"/sign-in?username="+url.QueryEscape(found.User.Username), "Password set for %s. Sign in with it.", found.User.Username)
 		}
 	}
 	return v.Show(p.Pages, "link.html", kit.Page{Title: linkTitles[found.Kind], Data: struct {
@@ -90,7 +90,7 @@ func (p *pages) useLink(v *kit.Visit, found links.OpenLink, secret string, form 
 // same refuses a new password that was not written twice in the same way.
 func same(form *kit.Form) error {
 	if form.Values.Get("password") != form.Values.Get("again") {
-		return errs.WrongField("again", "This is not the same password.")
+		return errs.WrongField("again", "The passwords do not match.")
 	}
 	return nil
 }

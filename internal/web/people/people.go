@@ -1,4 +1,4 @@
-// Package people serves the pages of the dashboard on which people sign in, keep their account, and give others access. Begin
+// Package people serves the dashboard pages where people sign in, manage their account and give others access. Start
 // reading at Add.
 package people
 
@@ -109,7 +109,7 @@ func (p *pages) prove(v *kit.Visit) error {
 			return v.Go(p.frame.Local(form.Get("back")))
 		}
 	}
-	return v.Show(p.Pages, "prove.html", kit.Page{Title: "Your password again", Data: struct {
+	return v.Show(p.Pages, "prove.html", kit.Page{Title: "Confirm your password", Data: struct {
 		Form   *kit.Form
 		Second bool
 	}{form, !v.User.TwoFactorConfirmedAt.IsZero()}})

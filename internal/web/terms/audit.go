@@ -35,14 +35,14 @@ func (p *pages) audit(v *kit.Visit) error {
 		return err
 	}
 	t := kit.Table{
-		Name: "audit", Caption: "Who changed what", Number: page.Number, Total: -1,
+		Name: "audit", Caption: "Audit log", Number: page.Number, Total: -1,
 		Columns: []kit.Column{
-			{Name: "at", Title: "When"}, {Name: "actor", Title: "Who"}, {Name: "role", Title: "Role", Minor: true}, {Name: "action", Title: "What"},
-			{Name: "object", Title: "Of"}, {Name: "address", Title: "From", Minor: true}, {Name: "token", Title: "API token", Figure: true, Hidden: true},
+			{Name: "at", Title: "Time"}, {Name: "actor", Title: "User"}, {Name: "role", Title: "Role", Minor: true}, {Name: "action", Title: "Action"},
+			{Name: "object", Title: "Of"}, {Name: "address", Title: "IP address", Minor: true}, {Name: "token", Title: "API token", Figure: true, Hidden: true},
 			{Name: "request", Title: "Request", Hidden: true}, {Name: "id", Title: "No.", Figure: true, Hidden: true},
 			{Name: "hash", Title: "Hash", Hidden: true},
 		},
-		Empty: kit.Empty{Title: "Nothing like this was changed", Text: "Each change of settings, terms, people and bookings stays on record here, and nobody can take it out unseen."},
+		Empty: kit.Empty{Title: "No matching records", Text: "Every change to settings, terms, people and bookings is recorded here and cannot be removed unnoticed."},
 	}
 	if len(form.Problems) == 0 {
 		err = v.Each(page, func(page store.Page) (bool, error) {
@@ -64,7 +64,7 @@ func (p *pages) audit(v *kit.Visit) error {
 		}
 	}
 	return v.Show(p.Pages, "audit.html", p.settings(v, kit.Page{
-		Title: "Audit", Acts: []kit.Link{{Text: "Ends of the chains", Href: v.At("/settings/audit/heads"), Plain: true}},
+		Title: "Audit log", Acts: []kit.Link{{Text: "Chain heads", Href: v.At("/settings/audit/heads"), Plain: true}},
 		Data: struct {
 			Form *kit.Form
 			List *kit.Table
@@ -104,7 +104,7 @@ func (p *pages) auditRecord(v *kit.Visit) error {
 	t := kit.Table{
 		Name: "changes", Bare: true, Caption: "Fields before and after",
 		Columns: []kit.Column{{Name: "field", Title: "Field"}, {Name: "before", Title: "Before"}, {Name: "after", Title: "After"}},
-		Empty:   kit.Empty{Title: "No field differs", Text: "What was done has no fields that can be compared."},
+		Empty:   kit.Empty{Title: "No fields changed", Text: "This action has no fields to compare."},
 	}
 	var effect proposal.Effect
 	for _, c := range changes {
@@ -113,17 +113,17 @@ func (p *pages) auditRecord(v *kit.Visit) error {
 		}})
 	}
 	facts := []kit.Fact{
-		{Text: "When", Value: kit.Instant(a.At)}, {Text: "Who", Value: a.Username, Href: v.At(auditAt) + "?actor=" + a.Username},
-		{Text: "Role", Value: kit.Say(a.Role)}, {Text: "Of", Value: a.Object}, {Text: "From", Value: a.Address}, {Text: "Request", Value: a.RequestID},
+		{Text: "Time", Value: kit.Instant(a.At)}, {Text: "User", Value: a.Username, Href: v.At(auditAt) + "?actor=" + a.Username},
+		{Text: "Role", Value: kit.Say(a.Role)}, {Text: "Of", Value: a.Object}, {Text: "IP address", Value: a.Address}, {Text: "Request", Value: a.RequestID},
 	}
 	if a.TokenID != 0 {
 		facts = append(facts, kit.Fact{Text: "API token", Value: fmt.Sprint(a.TokenID)})
 	}
 	if !a.At.Equal(a.RealAt) {
-		facts = append(facts, kit.Fact{Text: "By the real clock", Value: kit.Instant(a.RealAt)})
+		facts = append(facts, kit.Fact{Text: "Real time", Value: kit.Instant(a.RealAt)})
 	}
 	return v.Show(p.Pages, "audit-record.html", kit.Page{
-		Title: a.Action, Menu: "/settings", Path: []kit.Link{{Text: "Audit", Href: v.At(auditAt)}},
+		Title: a.Action, Menu: "/settings", Path: []kit.Link{{Text: "Audit log", Href: v.At(auditAt)}},
 		Data: struct {
 			Facts         []kit.Fact
 			Changes       *kit.Table
@@ -149,10 +149,10 @@ func (p *pages) heads(v *kit.Visit) error {
 		return err
 	}
 	t := kit.Table{
-		Name: "heads", Caption: "Ends of the chains",
+		Name: "heads", Caption: "Chain heads",
 		Columns: []kit.Column{
-			{Name: "chain", Title: "Chain"}, {Name: "count", Title: "Links", Figure: true}, {Name: "hash", Title: "Hash of the last link"},
-			{Name: "at", Title: "Read at"},
+			{Name: "chain", Title: "Chain"}, {Name: "count", Title: "Records", Figure: true}, {Name: "hash", Title: "Hash of the last record"},
+			{Name: "at", Title: "As of"},
 		},
 	}
 	for _, h := range list {
@@ -163,6 +163,6 @@ func (p *pages) heads(v *kit.Visit) error {
 		return err
 	}
 	return v.Show(p.Pages, "heads.html", kit.Page{
-		Title: "Ends of the chains", Menu: "/settings", Path: []kit.Link{{Text: "Audit", Href: v.At(auditAt)}}, Data: made,
+		Title: "Chain heads", Menu: "/settings", Path: []kit.Link{{Text: "Audit log", Href: v.At(auditAt)}}, Data: made,
 	})
 }

@@ -27,8 +27,8 @@ func (p *pages) bordereau(v *kit.Visit) error {
 		Month: form.Get("period"), Ahead: min(most+1, bordereauAhead),
 	})
 	t := kit.Table{
-		Name: "bordereau-" + form.Get("period"), Caption: "Rows of the bordereau", Columns: bordereauColumns,
-		Empty: kit.Empty{Title: "No premium was booked in this month", Text: "Each premium, return of premium and minimum that is recorded in the month is a row."},
+		Name: "bordereau-" + form.Get("period"), Caption: "Bordereau rows", Columns: bordereauColumns,
+		Empty: kit.Empty{Title: "No premium in this month", Text: "Premiums, returned premiums and minimums recorded in the month appear here."},
 	}
 	var sums []report.BordereauTotal
 	if ok, err := v.Took(form, err); err != nil {

@@ -30,7 +30,7 @@ func TestABordereauHasItsTotals(t *testing.T) {
 	h.Must(apptest.Linked(payment.Refund, p, b, 30000))
 	reader, boss := h.As(access.Finance), h.As(access.Operator)
 	at := h.At("/statements/bordereaux?period=2024-06")
-	reader.Must(h.At("/statements/contracts"), "No contract is named yet")
+	reader.Must(h.At("/statements/contracts"), "No contracts yet")
 	in := url.Values{"reference": {"B0001"}, "year_of_account": {"2024"}, "commission": {"12.5"}, "from": {"2024-06-30"}, "key": {"one"}}
 	if a := reader.Post(h.At("/statements/contracts"), in); a.Status != http.StatusForbidden {
 		t.Errorf("finance names a contract: %d", a.Status)
@@ -60,7 +60,7 @@ func TestABordereauHasItsTotals(t *testing.T) {
 	if len(rows) != 3 || strings.Join(rows[1], " ") != "B0001 2024 original 4.35 4.87" && strings.Join(rows[1], " ") != "B0001 2024 Original 4.35 4.87" {
 		t.Errorf("%v", rows)
 	}
-	reader.Must(h.At("/statements/bordereaux?period=2023-01"), "No premium was booked in this month")
+	reader.Must(h.At("/statements/bordereaux?period=2023-01"), "No premium in this month")
 	for _, wrong := range []string{"?period=June", "?period=2024-13"} {
 		if a := reader.Get(h.At("/statements/bordereaux" + wrong)); a.Status != http.StatusBadRequest {
 			t.Errorf("%s: %d", wrong, a.Status)

@@ -61,7 +61,7 @@ func readCard(r *kit.Reading, field string) *terms.RateCard {
 	for i, text := range lines(r, field) {
 		m := cardLine.FindStringSubmatch(text)
 		if m == nil {
-			r.Problems.Wrong(field, "Line %d: A line such as 31-90: 0.5 %% is expected.", i+1)
+			r.Problems.Wrong(field, "Line %d: enter a band such as 31-90: 0.5 %%.", i+1)
 			return nil
 		}
 		l := terms.RateLine{To: terms.NoEnd, PPM: ppm(m[4])}
@@ -89,7 +89,7 @@ func readTaxes(r *kit.Reading, field string) *[]terms.TaxCode {
 	for i, text := range lines(r, field) {
 		m := taxLine.FindStringSubmatch(text)
 		if m == nil {
-			r.Problems.Wrong(field, "Line %d: A line such as IPT 12 %% Insurance premium tax is expected.", i+1)
+			r.Problems.Wrong(field, "Line %d: enter a tax such as IPT 12 %% Insurance premium tax.", i+1)
 			return nil
 		}
 		list = append(list, terms.TaxCode{Code: m[1], RatePPM: ppm(m[2]), Label: strings.TrimSpace(m[3])})

@@ -60,7 +60,7 @@ func (p *pages) channel(v *kit.Visit) error {
 		acts = append(acts, kit.Link{Text: "Add collateral", Href: v.At("/settings/collateral/new?channel=" + v.R.PathValue("id")), Plain: true})
 	}
 	return v.Show(p.Pages, "channel.html", kit.Page{
-		Title: c.Name, Menu: "/channels", Path: []kit.Link{{Text: "Channels", Href: v.At("/channels")}}, Acts: acts,
+		Title: c.Name, Menu: "/channels", Path: []kit.Link{{Text: "Merchants", Href: v.At("/channels")}}, Acts: acts,
 		Parts: v.Parts("channel", "/channels/{id}/terms", id), Data: data,
 	})
 }
@@ -73,7 +73,7 @@ func (p *pages) fillChannel(ctx context.Context, v *kit.Visit, c merchant.Channe
 	}
 	data.Facts = []kit.Fact{
 		{Text: "Mode", Value: kit.Say(c.Mode)}, {Text: "Currency", Value: string(c.Currency)},
-		{Text: "Statements", Value: kit.Say(c.StatementPeriod)}, {Text: "Currency of the policy", Value: string(policy.Currency)},
+		{Text: "Statements", Value: kit.Say(c.StatementPeriod)}, {Text: "Policy currency", Value: string(policy.Currency)},
 		{Text: "Policy", Value: "From " + strings.ToLower(firstDay(policy.FromDay).Text[:1]) + firstDay(policy.FromDay).Text[1:], Href: v.At(policiesAt)},
 	}
 	data.Card = channelCard(v, policy, c.ID)
@@ -82,11 +82,11 @@ func (p *pages) fillChannel(ctx context.Context, v *kit.Visit, c merchant.Channe
 		return err
 	}
 	t := kit.Table{
-		Name: "limits", Bare: true, Caption: "Limits in force today", Columns: []kit.Column{
+		Name: "limits", Bare: true, Caption: "Current limits", Columns: []kit.Column{
 			{Name: "scope", Title: "Of"}, {Name: "limit", Title: "Limit", Figure: true}, {Name: "use", Title: "Use", Figure: true},
-			{Name: "state", Title: "State"},
+			{Name: "state", Title: "Status"},
 		},
-		Empty: kit.Empty{Title: "No limit counts for this channel", Text: "Its payments count against the limit of the site alone, if there is one."},
+		Empty: kit.Empty{Title: "No merchant limits", Text: "Payments to this merchant only count against the site's limit, if there is one."},
 	}
 	for _, l := range in.Items {
 		if l.Scope == protection.LimitSite {
@@ -120,8 +120,8 @@ func (p *pages) fillChannel(ctx context.Context, v *kit.Visit, c merchant.Channe
 // channelCard has the bands that price the payments of a channel: its own, or those of the site.
 func channelCard(v *kit.Visit, policy terms.Policy, id int64) *kit.Table {
 	t := kit.Table{
-		Name: "rate-card", Bare: true, Caption: "Price of this channel",
-		Columns: []kit.Column{{Name: "lead", Title: "Days to the end of travel"}, {Name: "price", Title: "Price", Figure: true}},
+		Name: "rate-card", Bare: true, Caption: "Rate card",
+		Columns: []kit.Column{{Name: "lead", Title: "Days to end of travel"}, {Name: "price", Title: "Price", Figure: true}},
 	}
 	for _, of := range []int64{id, 0} {
 		for _, l := range policy.RateCard {
@@ -138,11 +138,11 @@ func channelCard(v *kit.Visit, policy terms.Policy, id int64) *kit.Table {
 
 func heldTable(v *kit.Visit, list []exposure.Collateral) *kit.Table {
 	t := kit.Table{
-		Name: "collateral", Bare: true, Caption: "Collateral held today", Columns: []kit.Column{
-			{Name: "kind", Title: "Kind"}, {Name: "amount", Title: "Amount", Figure: true}, {Name: "to", Title: "Until"},
+		Name: "collateral", Bare: true, Caption: "Current collateral", Columns: []kit.Column{
+			{Name: "kind", Title: "Type"}, {Name: "amount", Title: "Amount", Figure: true}, {Name: "to", Title: "Until"},
 			{Name: "reference", Title: "Reference"},
 		},
-		Empty: kit.Empty{Title: "Nothing is held for this channel", Text: "Collateral of a channel lowers the net exposure to it."},
+		Empty: kit.Empty{Title: "No collateral", Text: "Collateral from this merchant reduces its net exposure."},
 	}
 	for _, c := range list {
 		t.Rows = append(t.Rows, kit.Row{Cells: []kit.Cell{
@@ -154,9 +154,9 @@ func heldTable(v *kit.Visit, list []exposure.Collateral) *kit.Table {
 
 func changesOf(v *kit.Visit, list []audit.Entry) *kit.Table {
 	t := kit.Table{
-		Name: "changes", Bare: true, Caption: "Latest changes of the channel",
-		Columns: []kit.Column{{Name: "at", Title: "When"}, {Name: "what", Title: "What"}, {Name: "who", Title: "Who"}},
-		Empty:   kit.Empty{Title: "Nothing was changed yet", Text: "Each change of the channel stays on record."},
+		Name: "changes", Bare: true, Caption: "Latest changes",
+		Columns: []kit.Column{{Name: "at", Title: "Time"}, {Name: "what", Title: "Action"}, {Name: "who", Title: "User"}},
+		Empty:   kit.Empty{Title: "No changes yet", Text: "Changes to this merchant appear here."},
 	}
 	for _, a := range list {
 		row := auditRow(v, a)
@@ -170,9 +170,9 @@ func changesOf(v *kit.Visit, list []audit.Entry) *kit.Table {
 // channelHistory has all limits that were ever set for a channel, also those of every channel.
 func (p *pages) channelHistory(v *kit.Visit, id int64, page store.Page) (*kit.Table, error) {
 	t := kit.Table{
-		Name: "limit-history", Caption: "All limits that were set for this channel", Number: page.Number, Total: -1, Sorted: page.OrderBy,
+		Name: "limit-history", Caption: "Limit history", Number: page.Number, Total: -1, Sorted: page.OrderBy,
 		Descending: page.Descending, Columns: limitColumns,
-		Empty: kit.Empty{Title: "No limit was ever set", Text: "Each limit stays on record here, with who set it and why."},
+		Empty: kit.Empty{Title: "No limits yet", Text: "Every limit set appears here, with who set it and why."},
 	}
 	err := v.Each(page, func(page store.Page) (bool, error) {
 		list, err := p.app.Limits.History(v.R.Context(), v.Actor, id, page)

@@ -27,13 +27,13 @@ func (p *pages) collateral(v *kit.Visit) error {
 	t := kit.Table{
 		Name: "collateral", Caption: "Collateral", Number: page.Number, Total: -1,
 		Columns: []kit.Column{
-			{Name: "record", Title: "Record", Figure: true}, {Name: "kind", Title: "Kind"}, {Name: "channel", Title: "For losses of"},
+			{Name: "record", Title: "Record", Figure: true}, {Name: "kind", Title: "Type"}, {Name: "channel", Title: "Covers"},
 			{Name: "amount", Title: "Amount", Figure: true}, {Name: "from", Title: "From"}, {Name: "to", Title: "To"},
 			{Name: "reference", Title: "Reference"}, {Name: "note", Title: "Note", Hidden: true},
 			{Name: "author", Title: "Recorded by", Hidden: true}, {Name: "recorded_at", Title: "Recorded", Hidden: true},
 		},
 		Empty: kit.Empty{
-			Title: "No collateral is held", Text: "Cash, guarantees and reserves that a merchant has left with you lower the net exposure to it.",
+			Title: "No collateral yet", Text: "Cash, guarantees and reserves held for a merchant reduce its net exposure.",
 			Act: first(p.act(v, access.WriteCollateral, "Add collateral", "/settings/collateral/new")),
 		},
 	}
@@ -53,9 +53,9 @@ func (p *pages) collateral(v *kit.Visit) error {
 		return err
 	}
 	other := kit.Link{Text: "All records", Href: v.At(collateralAt) + "?all=1", Plain: true}
-	title := "Collateral held today"
+	title := "Current collateral"
 	if all {
-		other, title = kit.Link{Text: "Held today", Href: v.At(collateralAt), Plain: true}, "All records of collateral"
+		other, title = kit.Link{Text: "Current", Href: v.At(collateralAt), Plain: true}, "Collateral history"
 	}
 	return v.Show(p.Pages, "table.html", kit.Page{
 		Title: title, Menu: "/settings", Path: []kit.Link{{Text: "Limits", Href: v.At(limitsAt)}},
@@ -71,13 +71,13 @@ func (p *pages) collateralPage(v *kit.Visit, all bool, page store.Page) (store.L
 }
 
 func (p *pages) collateralRow(v *kit.Visit, c exposure.Collateral) kit.Row {
-	of := kit.Words("All channels")
+	of := kit.Words("All merchants")
 	if c.ChannelID != 0 {
-		of = kit.Linked(fmt.Sprintf("Channel %d", c.ChannelID), v.At(fmt.Sprintf("/channels/%d/terms", c.ChannelID)))
+		of = kit.Linked(fmt.Sprintf("Merchant %d", c.ChannelID), v.At(fmt.Sprintf("/channels/%d/terms", c.ChannelID)))
 	}
 	amount := kit.Sum(c.Amount, c.Currency)
 	if c.Amount == 0 {
-		amount = kit.Words("Taken back")
+		amount = kit.Words("Voided")
 	}
 	row := kit.Row{Cells: []kit.Cell{
 		kit.Ident(c.RecordID), kit.Words(kit.Say(c.Kind)), of, amount, kit.OnDay(c.FromDay), kit.OnDay(c.ToDay),
@@ -119,7 +119,7 @@ func (p *pages) collateralForm(v *kit.Visit, form *kit.Form) error {
 	if form.Get("corrects") != "" {
 		title = "Correct record " + form.Get("corrects")
 	}
-	channels, err := choices.Channels(v, p.app, "All channels")
+	channels, err := choices.Channels(v, p.app, "All merchants")
 	if err != nil {
 		return err
 	}
@@ -152,5 +152,5 @@ func (p *pages) addCollateral(v *kit.Visit) error {
 	} else if !ok {
 		return p.collateralForm(v, form)
 	}
-	return v.Done(v.At(collateralAt), "Record %d of %s is there.", made.RecordID, kit.Money(made.Amount, made.Currency))
+	return v.Done(v.At(collateralAt), "Collateral record %d of %s saved.", made.RecordID, kit.Money(made.Amount, made.Currency))
 }

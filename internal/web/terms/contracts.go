@@ -46,14 +46,14 @@ func (p *pages) contractsForm(v *kit.Visit, form *kit.Form) error {
 		}
 	}
 	t := kit.Table{
-		Name: "contracts", Caption: "Contracts with the underwriter",
+		Name: "contracts", Caption: "Underwriting contracts",
 		Columns: []kit.Column{
 			{Name: "from", Title: "From"}, {Name: "reference", Title: "Reference"}, {Name: "year", Title: "Year of account"},
-			{Name: "commission", Title: "Commission", Figure: true}, {Name: "by", Title: "Set by"}, {Name: "at", Title: "Set at"},
+			{Name: "commission", Title: "Commission", Figure: true}, {Name: "by", Title: "Set by"}, {Name: "at", Title: "Set on"},
 		},
 		Empty: kit.Empty{
-			Title: "No contract is named yet",
-			Text:  "Reference, year of account and commission of the contract stand on every bordereau from its first day on.",
+			Title: "No contracts yet",
+			Text:  "A contract's reference, year of account and commission appear on every bordereau from its first day on.",
 		},
 	}
 	for _, c := range list {
@@ -86,7 +86,7 @@ func (p *pages) setContract(v *kit.Visit) error {
 	in := terms.ContractFields{From: r.Day("from"), Reference: r.Text("reference"), Year: r.Number("year_of_account"), CommissionPPM: new(int64)}
 	if text := form.Get("commission"); text != "" {
 		if m := cardLine.FindStringSubmatch("0-: " + text + " %"); m == nil {
-			r.Problems.Wrong("commission", "A percentage such as 12.5 is expected.")
+			r.Problems.Wrong("commission", "Enter a percentage, such as 12.5.")
 		} else {
 			*in.CommissionPPM = ppm(m[4])
 		}
@@ -101,5 +101,5 @@ func (p *pages) setContract(v *kit.Visit) error {
 		}
 		return p.contractsForm(v, form)
 	}
-	return v.Done(v.At(contractsAt), "The contract counts from %s on.", kit.Day(made.FromDay))
+	return v.Done(v.At(contractsAt), "Contract added, effective from %s.", kit.Day(made.FromDay))
 }

@@ -22,16 +22,16 @@ func (p *pages) limits(v *kit.Visit) error {
 		return err
 	}
 	t := kit.Table{
-		Name: "limits", Caption: "Limits in force today", Number: page.Number, Total: -1,
+		Name: "limits", Caption: "Current limits", Number: page.Number, Total: -1,
 		Columns: []kit.Column{
-			{Name: "scope", Title: "Of"}, {Name: "channel", Title: "Channel"}, {Name: "limit", Title: "Limit", Figure: true},
+			{Name: "scope", Title: "Of"}, {Name: "channel", Title: "Merchant"}, {Name: "limit", Title: "Limit", Figure: true},
 			{Name: "use", Title: "Use", Figure: true}, {Name: "percent", Title: "Used", Figure: true},
-			{Name: "headroom", Title: "Headroom", Figure: true}, {Name: "state", Title: "State"},
+			{Name: "headroom", Title: "Headroom", Figure: true}, {Name: "state", Title: "Status"},
 			{Name: "from", Title: "From", Hidden: true}, {Name: "note", Title: "Note", Hidden: true},
 		},
 		Empty: kit.Empty{
-			Title: "No limit is set", Text: "A limit says how much may be at risk in a payment, a booking, a channel or the whole site. " +
-				"It refuses nothing: you are notified of amounts above it.",
+			Title: "No limits yet", Text: "A limit caps how much may be at risk in a payment, a booking, a merchant or the whole site. " +
+				"Limits block nothing: you are notified of amounts above them.",
 			Act: first(p.act(v, access.WriteLimits, "New limit", "/settings/limit")),
 		},
 	}
@@ -66,7 +66,7 @@ func first(list []kit.Link) (act kit.Link) {
 
 // scopes are what a limit is of, in the words of people.
 var scopes = map[protection.LimitScope]string{
-	protection.LimitTransaction: "Each payment", protection.LimitBooking: "Each booking", protection.LimitChannel: "The channel",
+	protection.LimitTransaction: "Each payment", protection.LimitBooking: "Each booking", protection.LimitChannel: "The merchant",
 	protection.LimitSite: "The site",
 }
 
@@ -93,9 +93,9 @@ func limitRow(v *kit.Visit, l limits.LimitRow) kit.Row {
 func levelOf(l limits.LimitRow) kit.Cell {
 	switch {
 	case l.NotInForce != "":
-		return kit.State("counts no new payments", "bad")
+		return kit.State("no new payments counted", "bad")
 	case l.Unknown != "":
-		return kit.State("use not known", "warn")
+		return kit.State("usage unknown", "warn")
 	case l.Over > 0:
 		return kit.Cell{Text: kit.Money(l.Over, l.Currency) + " over", Plain: "over", Tone: "bad"}
 	case l.Level > 0:
@@ -113,9 +113,9 @@ func (p *pages) limitHistory(v *kit.Visit) error {
 		return err
 	}
 	t := kit.Table{
-		Name: "limit-history", Caption: "All limits that were set", Number: page.Number, Total: -1, Sorted: page.OrderBy,
+		Name: "limit-history", Caption: "Limit history", Number: page.Number, Total: -1, Sorted: page.OrderBy,
 		Descending: page.Descending, Columns: limitColumns,
-		Empty: kit.Empty{Title: "No limit was ever set", Text: "Each limit stays on record here, with who set it and why."},
+		Empty: kit.Empty{Title: "No limits yet", Text: "Every limit set appears here, with who set it and why."},
 	}
 	err = v.Each(page, func(page store.Page) (bool, error) {
 		list, err := p.app.Limits.History(v.R.Context(), v.Actor, 0, page)
@@ -133,22 +133,22 @@ func (p *pages) limitHistory(v *kit.Visit) error {
 		return err
 	}
 	return v.Show(p.Pages, "table.html", kit.Page{
-		Title: "All limits that were set", Menu: "/settings", Path: []kit.Link{{Text: "Limits", Href: v.At(limitsAt)}}, Data: made,
+		Title: "Limit history", Menu: "/settings", Path: []kit.Link{{Text: "Limits", Href: v.At(limitsAt)}}, Data: made,
 	})
 }
 
 // limitColumns are those of the history of limits.
 var limitColumns = []kit.Column{
-	{Name: "from", Title: "From", Sorts: true}, {Name: "scope", Title: "Of"}, {Name: "channel", Title: "Channel"},
+	{Name: "from", Title: "From", Sorts: true}, {Name: "scope", Title: "Of"}, {Name: "channel", Title: "Merchant"},
 	{Name: "limit", Title: "Limit", Figure: true}, {Name: "note", Title: "Note"}, {Name: "author", Title: "Set by", Minor: true},
-	{Name: "recorded_at", Title: "Set at", Minor: true}, {Name: "id", Title: "No.", Figure: true, Hidden: true},
+	{Name: "recorded_at", Title: "Set on", Minor: true}, {Name: "id", Title: "No.", Figure: true, Hidden: true},
 }
 
 func pastLimit(v *kit.Visit, l protection.Limit) kit.Row {
 	channel := kit.Words("All")
 	switch {
 	case l.ChannelID != 0:
-		channel = kit.Linked(fmt.Sprintf("Channel %d", l.ChannelID), v.At(fmt.Sprintf("/channels/%d/terms", l.ChannelID)))
+		channel = kit.Linked(fmt.Sprintf("Merchant %d", l.ChannelID), v.At(fmt.Sprintf("/channels/%d/terms", l.ChannelID)))
 	case l.Scope == protection.LimitSite:
 		channel = kit.Cell{}
 	}
@@ -173,7 +173,7 @@ func (p *pages) limitForm(v *kit.Visit, form *kit.Form) error {
 	if err != nil {
 		return err
 	}
-	channels, err := choices.Channels(v, p.app, "Every channel")
+	channels, err := choices.Channels(v, p.app, "All merchants")
 	if err != nil {
 		return err
 	}
@@ -219,5 +219,5 @@ func (p *pages) setLimit(v *kit.Visit) error {
 	if made.Proposal != nil {
 		return waits(v, *made.Proposal)
 	}
-	return v.Done(v.At(limitsAt), "The limit is set.")
+	return v.Done(v.At(limitsAt), "Limit set.")
 }

@@ -34,14 +34,14 @@ func (p *pages) mails(v *kit.Visit) error {
 		filter.Kinds = []mail.Kind{mail.Kind(k)}
 	}
 	t := kit.Table{
-		Name: "mails", Caption: "Mails", Number: page.Number, Total: -1,
+		Name: "mails", Caption: "E-mails", Number: page.Number, Total: -1,
 		Columns: []kit.Column{
-			{Name: "kind", Title: "Mail"}, {Name: "to", Title: "To"}, {Name: "state", Title: "State"}, {Name: "queued_at", Title: "Made"},
-			{Name: "tried_at", Title: "Last tried", Minor: true}, {Name: "booking", Title: "Booking", Figure: true},
-			{Name: "attempts", Title: "Tries", Figure: true, Hidden: true}, {Name: "answer", Title: "Answer", Hidden: true},
+			{Name: "kind", Title: "E-mail"}, {Name: "to", Title: "To"}, {Name: "state", Title: "Status"}, {Name: "queued_at", Title: "Created"},
+			{Name: "tried_at", Title: "Last attempt", Minor: true}, {Name: "booking", Title: "Booking", Figure: true},
+			{Name: "attempts", Title: "Attempts", Figure: true, Hidden: true}, {Name: "answer", Title: "Response", Hidden: true},
 			{Name: "id", Title: "No.", Figure: true, Hidden: true},
 		},
-		Empty: kit.Empty{Title: "There are no such mails", Text: "Receipts, refunds and chargebacks are sent by mail. Each mail is listed here with its delivery status."},
+		Empty: kit.Empty{Title: "No e-mails found", Text: "E-mails about receipts, refunds and chargebacks appear here with their delivery status."},
 	}
 	err = v.Each(page, func(page store.Page) (bool, error) {
 		list, err := p.app.Mails.List(v.R.Context(), v.Actor, filter, page)
@@ -58,11 +58,11 @@ func (p *pages) mails(v *kit.Visit) error {
 	if sent, err := v.File(made); sent || err != nil {
 		return err
 	}
-	acts := p.act(v, access.ManageSites, "Try the mail server", "/settings/mails/try")
+	acts := p.act(v, access.ManageSites, "Send test e-mail", "/settings/mails/try")
 	if v.Can(access.SendMails) {
-		acts = append(acts, kit.Link{Text: "Send dead mails again", Href: v.At("/settings/mails/resend"), Plain: true})
+		acts = append(acts, kit.Link{Text: "Resend dead e-mails", Href: v.At("/settings/mails/resend"), Plain: true})
 	}
-	return v.Show(p.Pages, "mails.html", p.settings(v, kit.Page{Title: "Mails", Acts: acts, Data: struct {
+	return v.Show(p.Pages, "mails.html", p.settings(v, kit.Page{Title: "E-mails", Acts: acts, Data: struct {
 		Form   *kit.Form
 		Server bool
 		List   *kit.Table
@@ -97,17 +97,17 @@ func (p *pages) showMail(v *kit.Visit, refused *kit.Form) error {
 		return err
 	}
 	facts := []kit.Fact{
-		{Text: "State", Value: kit.Say(m.State), Tone: mailTones[m.State]}, {Text: "To", Value: m.Recipient},
-		{Text: "From", Value: m.Letter.Sender}, {Text: "Language", Value: text.Language}, {Text: "Made", Value: kit.Instant(m.QueuedAt)},
-		{Text: "Last tried", Value: kit.Instant(m.TriedAt)}, {Text: "Tried again", Value: kit.Instant(m.NextAt)},
-		{Text: "Answer of the server", Value: m.Answer},
+		{Text: "Status", Value: kit.Say(m.State), Tone: mailTones[m.State]}, {Text: "To", Value: m.Recipient},
+		{Text: "From", Value: m.Letter.Sender}, {Text: "Language", Value: text.Language}, {Text: "Created", Value: kit.Instant(m.QueuedAt)},
+		{Text: "Last attempt", Value: kit.Instant(m.TriedAt)}, {Text: "Next retry", Value: kit.Instant(m.NextAt)},
+		{Text: "Server response", Value: m.Answer},
 	}
 	if m.BookingID != 0 {
 		facts = append(facts, kit.Fact{Text: "Booking", Value: fmt.Sprint(m.BookingID), Href: v.At(fmt.Sprintf("/bookings/%d", m.BookingID))})
 	}
 	over := m.State != mail.Waiting && m.State != mail.Sending && !m.Forgotten
 	return v.Show(p.Pages, "mail.html", kit.Page{
-		Title: kit.Say(m.Kind), Menu: "/settings", Path: []kit.Link{{Text: "Mails", Href: v.At(mailsAt)}},
+		Title: kit.Say(m.Kind), Menu: "/settings", Path: []kit.Link{{Text: "E-mails", Href: v.At(mailsAt)}},
 		Data: struct {
 			ID        int64
 			Facts     []kit.Fact
@@ -146,19 +146,19 @@ func (p *pages) resendMail(v *kit.Visit) error {
 	} else if !ok {
 		return p.showMail(v, form)
 	}
-	return v.Done(v.At(fmt.Sprintf("%s/%d", mailsAt, id)), "The mail is sent again within a few seconds.")
+	return v.Done(v.At(fmt.Sprintf("%s/%d", mailsAt, id)), "The e-mail will be sent again within a few seconds.")
 }
 
 // askResend asks once before the dead mails are sent again.
 func (p *pages) askResend(v *kit.Visit) error {
 	return v.Confirm(kit.Confirmation{
-		Title: "Send dead mails again",
+		Title: "Resend dead e-mails",
 		Text: []string{
-			fmt.Sprintf("The %d oldest dead mails of this site are sent again, each to the address that its booking has now.", resentAtOnce),
-			"A mail is dead when the server has refused it for good, or for three days.",
+			fmt.Sprintf("This resends the site's %d oldest dead e-mails, each to its booking's current address.", resentAtOnce),
+			"An e-mail is dead when the server rejects it permanently, or for three days.",
 		},
-		Act: "Send them again", Back: v.At(mailsAt + "?state=dead"),
-	}, kit.Page{Menu: "/settings", Path: []kit.Link{{Text: "Mails", Href: v.At(mailsAt)}}})
+		Act: "Resend", Back: v.At(mailsAt + "?state=dead"),
+	}, kit.Page{Menu: "/settings", Path: []kit.Link{{Text: "E-mails", Href: v.At(mailsAt)}}})
 }
 
 // resendDead has dead mails sent again. One that cannot be sent again stays dead, and does not stop the others.
@@ -178,12 +178,12 @@ func (p *pages) resendDead(v *kit.Visit) error {
 		case err == nil:
 			sent++
 		case errs.Is(err, errs.NotPossible):
-			why = fmt.Sprintf(" Mail %d cannot be sent: %s", m.ID, err)
+			why = fmt.Sprintf(" E-mail %d cannot be sent: %s", m.ID, err)
 		default:
 			return err
 		}
 	}
-	return v.Done(v.At(mailsAt), "%s sent again.%s", kit.Plural(sent, "mail is", "mails are"), why)
+	return v.Done(v.At(mailsAt), "%s queued again.%s", kit.Plural(sent, "e-mail is", "e-mails are"), why)
 }
 
 // tryMail sends a mail to try the settings of the mail server.
@@ -198,10 +198,10 @@ func (p *pages) tryMail(v *kit.Visit) error {
 		if ok, err := v.Took(form, err); err != nil {
 			return err
 		} else if ok {
-			return v.Done(v.At(fmt.Sprintf("%s/%d", mailsAt, made.ID)), "The mail is made. This page says what the server answers.")
+			return v.Done(v.At(fmt.Sprintf("%s/%d", mailsAt, made.ID)), "E-mail queued. This page shows the server's response.")
 		}
 	}
 	return v.Show(p.Pages, "try-mail.html", kit.Page{
-		Title: "Try the mail server", Menu: "/settings", Path: []kit.Link{{Text: "Mails", Href: v.At(mailsAt)}}, Data: form,
+		Title: "Send test e-mail", Menu: "/settings", Path: []kit.Link{{Text: "E-mails", Href: v.At(mailsAt)}}, Data: form,
 	})
 }

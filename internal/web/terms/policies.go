@@ -28,9 +28,9 @@ func (p *pages) policies(v *kit.Visit) error {
 		return err
 	}
 	t := kit.Table{
-		Name: "policies", Caption: "Policies of this site", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
+		Name: "policies", Caption: "Policies", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
 		Columns: []kit.Column{
-			{Name: "from", Title: "From", Sorts: true}, {Name: "state", Title: "State"}, {Name: "currency", Title: "Currency"},
+			{Name: "from", Title: "From", Sorts: true}, {Name: "state", Title: "Status"}, {Name: "currency", Title: "Currency"},
 			{Name: "recognition", Title: "Delivery", Minor: true}, {Name: "rates", Title: "Bands", Figure: true, Minor: true},
 			{Name: "period", Title: "Statements", Minor: true}, {Name: "terms", Title: "Due after", Figure: true, Minor: true},
 			{Name: "recorded_at", Title: "Recorded", Sorts: true}, {Name: "id", Title: "No.", Figure: true, Hidden: true},
@@ -63,7 +63,7 @@ func (p *pages) policies(v *kit.Visit) error {
 // firstDay is the day from which something is in force; the first policy of a site is there from the beginning.
 func firstDay(d civil.Day) kit.Cell {
 	if d == civil.FirstDay {
-		return kit.Cell{Text: "The beginning", Plain: d.String()}
+		return kit.Cell{Text: "Start", Plain: d.String()}
 	}
 	return kit.OnDay(d)
 }
@@ -74,7 +74,7 @@ func standing(y, inForce terms.Policy, today civil.Day) kit.Cell {
 	case y.ID == inForce.ID:
 		return kit.State("in force", "good")
 	case y.FromDay > today:
-		return kit.State("to come", "warn")
+		return kit.State("upcoming", "warn")
 	}
 	return kit.State("over", "calm")
 }
@@ -92,14 +92,14 @@ func (p *pages) policy(v *kit.Visit) error {
 	card := kit.Table{
 		Name: "rate-card", Caption: "Rate card",
 		Columns: []kit.Column{
-			{Name: "channel", Title: "Channel"}, {Name: "lead", Title: "Days from payment to the end of travel"},
+			{Name: "channel", Title: "Merchant"}, {Name: "lead", Title: "Days from payment to end of travel"},
 			{Name: "price", Title: "Price", Figure: true},
 		},
 	}
 	for _, l := range y.RateCard {
 		channel := kit.Words("All others")
 		if l.ChannelID != 0 {
-			channel = kit.Linked(fmt.Sprintf("Channel %d", l.ChannelID), v.At(fmt.Sprintf("/channels/%d/terms", l.ChannelID)))
+			channel = kit.Linked(fmt.Sprintf("Merchant %d", l.ChannelID), v.At(fmt.Sprintf("/channels/%d/terms", l.ChannelID)))
 		}
 		card.Rows = append(card.Rows, kit.Row{Cells: []kit.Cell{channel, kit.Words(band(l)), kit.Words(percent(l.PPM))}})
 	}
@@ -110,7 +110,7 @@ func (p *pages) policy(v *kit.Visit) error {
 	return v.Show(p.Pages, "policy.html", kit.Page{
 		Title: "Policy from " + strings.Replace(firstDay(y.FromDay).Text, "The", "the", 1), Menu: "/settings",
 		Path: []kit.Link{{Text: "Policies", Href: v.At(policiesAt)}},
-		Acts: p.act(v, access.WritePolicies, "New policy like this one", fmt.Sprintf("/settings/policy?like=%d", y.ID)),
+		Acts: p.act(v, access.WritePolicies, "Copy policy", fmt.Sprintf("/settings/policy?like=%d", y.ID)),
 		Data: struct {
 			Facts []kit.Fact
 			Limit string
@@ -121,14 +121,14 @@ func (p *pages) policy(v *kit.Visit) error {
 
 func policyFacts(y terms.Policy) []kit.Fact {
 	facts := []kit.Fact{
-		{Text: "Currency", Value: string(y.Currency)}, {Text: "Delivery is counted by", Value: kit.Say(y.Recognition)},
-		{Text: "A payment counts as late after", Value: kit.Plural(y.LateLogDays, "day", "days")},
-		{Text: "A fixing counts for", Value: kit.Plural(y.MaxFixingAgeDays, "day", "days")},
-		{Text: "Premium is returned", Value: map[bool]string{true: "Yes", false: "No"}[y.PremiumRefundable]},
-		{Text: "Minimum of a line", Value: kit.Money(y.MinimumPerLine, y.Currency), Figure: true},
-		{Text: "Minimum of a month", Value: kit.Money(y.MinimumPerMonth, y.Currency), Figure: true},
-		{Text: "Statements of new channels", Value: kit.Say(y.StatementPeriod)},
-		{Text: "A statement is due after", Value: kit.Plural(y.PaymentTermsDays, "business day", "business days")},
+		{Text: "Currency", Value: string(y.Currency)}, {Text: "Delivery recognition", Value: kit.Say(y.Recognition)},
+		{Text: "Payment is late after", Value: kit.Plural(y.LateLogDays, "day", "days")},
+		{Text: "Fixing valid for", Value: kit.Plural(y.MaxFixingAgeDays, "day", "days")},
+		{Text: "Premium refundable", Value: map[bool]string{true: "Yes", false: "No"}[y.PremiumRefundable]},
+		{Text: "Minimum per line", Value: kit.Money(y.MinimumPerLine, y.Currency), Figure: true},
+		{Text: "Minimum per month", Value: kit.Money(y.MinimumPerMonth, y.Currency), Figure: true},
+		{Text: "Statements for new merchants", Value: kit.Say(y.StatementPeriod)},
+		{Text: "Statements due after", Value: kit.Plural(y.PaymentTermsDays, "business day", "business days")},
 		{Text: "Recorded", Value: kit.Instant(y.RecordedAt)},
 	}
 	for _, t := range y.TaxCodes {
@@ -199,7 +199,7 @@ func (p *pages) setPolicy(v *kit.Visit) error {
 	if made.Proposal != nil {
 		return waits(v, *made.Proposal)
 	}
-	return v.Done(v.At(fmt.Sprintf("%s/%d", policiesAt, made.ID)), "The policy is set.")
+	return v.Done(v.At(fmt.Sprintf("%s/%d", policiesAt, made.ID)), "Policy set.")
 }
 
 // needed tells of fields that the form always sends, and that somebody has emptied: to a room nothing means that all stays.

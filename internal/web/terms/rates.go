@@ -22,16 +22,16 @@ func (p *pages) rates(v *kit.Visit) error {
 		return err
 	}
 	t := kit.Table{
-		Name: "rates", Caption: "The last fixing of each currency",
+		Name: "rates", Caption: "Latest fixings",
 		Columns: []kit.Column{
-			{Name: "currency", Title: "Currency"}, {Name: "rate", Title: "For 1 EUR", Figure: true}, {Name: "day", Title: "Day"},
-			{Name: "age", Title: "Age in days", Figure: true}, {Name: "state", Title: "State"}, {Name: "provider", Title: "Provider", Minor: true},
+			{Name: "currency", Title: "Currency"}, {Name: "rate", Title: "Per 1 EUR", Figure: true}, {Name: "day", Title: "Day"},
+			{Name: "age", Title: "Age (days)", Figure: true}, {Name: "state", Title: "Status"}, {Name: "provider", Title: "Provider", Minor: true},
 			{Name: "missing", Title: "Gaps in 60 days", Figure: true, Minor: true}, {Name: "quote", Title: "Quote", Hidden: true},
-			{Name: "recorded_at", Title: "On file since", Hidden: true},
+			{Name: "recorded_at", Title: "Recorded", Hidden: true},
 		},
 		Empty: kit.Empty{
-			Title: "There are no rates of the last 60 days",
-			Text:  "Payments in another currency than the policy wait for a rate. The rates of the ECB come with: holdfast rates fetch. For other currencies two operators agree on a quote.",
+			Title: "No rates in the last 60 days",
+			Text:  "Payments in a currency other than the policy's wait for a rate. Fetch ECB rates with: holdfast rates fetch. For other currencies, add a quote, which needs two operators.",
 			Act:   first(p.act(v, access.WriteRates, "New quote", "/settings/rates/quote")),
 		},
 	}
@@ -68,16 +68,16 @@ func provider(p fx.Provider) string {
 	case fx.Manual:
 		return "Quote"
 	case fx.Demo:
-		return "Made up for the demo"
+		return "Demo rate"
 	}
 	return string(p)
 }
 
 func pendingTable(v *kit.Visit, s rates.Standing) *kit.Table {
 	t := kit.Table{
-		Name: "pending", Bare: true, Caption: "What waits for a rate",
+		Name: "pending", Bare: true, Caption: "Payments waiting for a rate",
 		Columns: []kit.Column{
-			{Name: "amount", Title: "Amount", Figure: true}, {Name: "count", Title: "Payments of bookings", Figure: true},
+			{Name: "amount", Title: "Amount", Figure: true}, {Name: "count", Title: "Allocations", Figure: true},
 			{Name: "into", Title: "Into"}, {Name: "oldest", Title: "Oldest"},
 		},
 	}
@@ -107,10 +107,10 @@ func (p *pages) rateHistory(v *kit.Visit) error {
 		Name: "fixings", Caption: "Fixings on file", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
 		Columns: []kit.Column{
 			{Name: "date", Title: "Day", Sorts: true}, {Name: "currency", Title: "Currency", Sorts: true},
-			{Name: "rate", Title: "For 1 EUR", Figure: true}, {Name: "provider", Title: "Provider", Minor: true}, {Name: "quote", Title: "Quote"},
-			{Name: "recorded_at", Title: "On file since", Minor: true}, {Name: "expires", Title: "Expires", Hidden: true},
+			{Name: "rate", Title: "Per 1 EUR", Figure: true}, {Name: "provider", Title: "Provider", Minor: true}, {Name: "quote", Title: "Quote"},
+			{Name: "recorded_at", Title: "Recorded", Minor: true}, {Name: "expires", Title: "Expires", Hidden: true},
 		},
-		Empty: kit.Empty{Title: "There are no fixings", Text: "A fixing says how many units of a currency one euro costs on a day."},
+		Empty: kit.Empty{Title: "No fixings yet", Text: "A fixing is the price of one euro in another currency on a given day."},
 	}
 	err = v.Each(page, func(page store.Page) (bool, error) {
 		list, err := p.app.Rates.List(v.R.Context(), v.Actor, filter, page)
@@ -178,5 +178,5 @@ func (p *pages) quote(v *kit.Visit) error {
 	if made.State == proposal.Open {
 		return waits(v, made)
 	}
-	return v.Done(v.At(ratesAt), "The quote is on file.")
+	return v.Done(v.At(ratesAt), "Quote added.")
 }

@@ -25,7 +25,7 @@ func TestTheSettingsOfASite(t *testing.T) {
 	in := url.Values{"issuer_name": {"Holdfast Ltd"}, "issuer_address": {"1 Road\r\nLondon"}, "policyholder_name": {"Demo AB"}}
 	for _, role := range others {
 		b := h.As(role)
-		text := b.Must(h.At("/settings"), "Sandbox", "Only shown, because no mail server is set").Text()
+		text := b.Must(h.At("/settings"), "Sandbox", "Only shown: no mail server is configured").Text()
 		if strings.Contains(text, "Change issuer") || strings.Contains(text, "Move the clock") {
 			t.Errorf("%s is shown what an operator does", role)
 		}
@@ -79,7 +79,7 @@ func TestRatesAreShownWithTheirGaps(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	b := h.As(access.Operator)
-	b.Must(h.At("/settings/rates"), "There are no rates of the last 60 days")
+	b.Must(h.At("/settings/rates"), "No rates in the last 60 days")
 	today := civil.DayOf(h.Now())
 	fixings(t, h, fx.Fixing{Currency: "GBP", Day: today - 1}, fx.Fixing{Currency: "GBP", Day: today - 2}, fx.Fixing{Currency: "SEK", Day: today - 20},
 		fx.Fixing{Currency: "USD", Day: today - 90})
@@ -97,7 +97,7 @@ func TestRatesAreShownWithTheirGaps(t *testing.T) {
 		t.Errorf("%d", a.Status)
 	}
 	wrong := b.Post(h.At("/settings/rates/quote"), url.Values{"currency": {"EUR"}, "rate": {"-1"}, "day": {"2030-01-01"}, "quote_id": {""}})
-	for _, want := range []string{"the euro itself has none", "A rate is a positive decimal number", "This day is in the future", "cannot be empty"} {
+	for _, want := range []string{"the euro itself has none", "Must be a positive decimal number", "Must not be in the future", "cannot be empty"} {
 		if wrong.Status != http.StatusBadRequest || !strings.Contains(wrong.Text(), want) {
 			t.Errorf("%d, and it does not say %q", wrong.Status, want)
 		}
@@ -137,13 +137,13 @@ func TestMailsAreShown(t *testing.T) {
 	if len(rows) != 2 || rows[1][1] != "ada@example.org" || rows[1][2] != string(mail.Outbox) {
 		t.Fatalf("%v", rows)
 	}
-	b.Must(h.At("/settings/mails"), "No mail server is set", "Receipt", "ada@example.org")
-	b.Must(h.At("/settings/mails?state=dead"), "There are no such mails")
+	b.Must(h.At("/settings/mails"), "No mail server is configured", "Receipt", "ada@example.org")
+	b.Must(h.At("/settings/mails?state=dead"), "No e-mails found")
 	page := b.Must(h.At("/settings/mails/1"), "Outbox", "100.00")
 	if strings.Contains(page.Body, "/resend") {
 		t.Error("there is a button to send it again, and no server")
 	}
-	if a := b.Post(h.At("/settings/mails/1/resend"), nil); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "No mail server is set") {
+	if a := b.Post(h.At("/settings/mails/1/resend"), nil); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "No mail server is configured") {
 		t.Errorf("%d %s", a.Status, a.Text())
 	}
 	b.Must(h.At("/settings/mails/resend"), "oldest dead mails")
@@ -186,7 +186,7 @@ func TestTheAuditIsSearched(t *testing.T) {
 			t.Errorf("%s finds %v", query, rows)
 		}
 	}
-	if a := b.Get(h.At("/settings/audit?from=soon")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "This is not a day") {
+	if a := b.Get(h.At("/settings/audit?from=soon")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Must be a date") {
 		t.Errorf("%d", a.Status)
 	}
 	rows := seen(t, b, h.At("/settings/audit?format=csv&action=limit.set&col=id"))

@@ -17,27 +17,27 @@ func (p *pages) site(v *kit.Visit) error {
 	if err != nil {
 		return err
 	}
-	kind := kit.Fact{Text: "Kind", Value: "Live", Tone: "good"}
+	kind := kit.Fact{Text: "Type", Value: "Live", Tone: "good"}
 	if s.Sandbox {
-		kind = kit.Fact{Text: "Kind", Value: "Sandbox: nothing in it is real", Tone: "warn"}
+		kind = kit.Fact{Text: "Type", Value: "Sandbox: nothing is real", Tone: "warn"}
 	}
-	mails := "Sent by the mail server"
+	mails := "Sent through the mail server"
 	if p.app.Mails.Transport == nil {
-		mails = "Only shown, because no mail server is set"
+		mails = "Only shown: no mail server is configured"
 	} else if s.Sandbox && !p.app.Mails.Sandboxes {
-		mails = "Only shown, because this is a sandbox"
+		mails = "Only shown: this is a sandbox"
 	}
 	facts := []kit.Fact{
-		{Text: "Name", Value: s.Name}, {Text: "Path", Value: s.Path}, kind, {Text: "Currency of the policy", Value: string(s.Policy.Currency)},
-		{Text: "Profile", Value: kit.Say(p.frame.Profile)}, {Text: "Mails", Value: mails, Href: v.At(mailsAt)},
-		{Text: "Channels", Value: kit.Count(s.ChannelCount), Figure: true}, {Text: "Since", Value: kit.Instant(s.CreatedAt)},
+		{Text: "Name", Value: s.Name}, {Text: "Path", Value: s.Path}, kind, {Text: "Policy currency", Value: string(s.Policy.Currency)},
+		{Text: "Profile", Value: kit.Say(p.frame.Profile)}, {Text: "E-mails", Value: mails, Href: v.At(mailsAt)},
+		{Text: "Merchants", Value: kit.Count(s.ChannelCount), Figure: true}, {Text: "Since", Value: kit.Instant(s.CreatedAt)},
 	}
-	acts := p.act(v, access.ManageSites, "Change name, issuer and policyholder", "/settings/parties")
+	acts := p.act(v, access.ManageSites, "Edit name, issuer and policyholder", "/settings/parties")
 	if v.Can(access.ReadAudit) {
 		acts = append(acts, kit.Link{Text: "Proposals", Href: v.At("/approvals"), Plain: true})
 	}
 	if s.Sandbox && v.Can(access.MoveClock) {
-		acts = append(acts, kit.Link{Text: "Move the clock", Href: v.At("/settings/clock"), Plain: true})
+		acts = append(acts, kit.Link{Text: "Move clock", Href: v.At("/settings/clock"), Plain: true})
 	}
 	return v.Show(p.Pages, "site.html", p.settings(v, kit.Page{Title: "Settings", Acts: acts, Data: struct {
 		Facts                []kit.Fact
@@ -98,7 +98,7 @@ func (p *pages) setParties(v *kit.Visit) error {
 	} else if !ok {
 		return p.partiesForm(v, form)
 	}
-	return v.Done(v.At(siteAt), "Saved. The next statements have it.")
+	return v.Done(v.At(siteAt), "Saved. Applies from the next statements.")
 }
 
 // party reads a company whose fields begin with a prefix.
@@ -126,10 +126,10 @@ func (p *pages) clock(v *kit.Visit) error {
 		if ok, err := v.Took(form, err); err != nil {
 			return err
 		} else if ok {
-			return v.Done(v.At(siteAt), "The clock of this site shows %s now.", kit.Day(*to))
+			return v.Done(v.At(siteAt), "The site's clock now shows %s.", kit.Day(*to))
 		}
 	}
 	return v.Show(p.Pages, "clock.html", kit.Page{
-		Title: "Move the clock", Menu: "/settings", Path: []kit.Link{{Text: "Settings", Href: v.At(siteAt)}}, Data: form,
+		Title: "Move clock", Menu: "/settings", Path: []kit.Link{{Text: "Settings", Href: v.At(siteAt)}}, Data: form,
 	})
 }

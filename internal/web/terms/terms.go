@@ -1,5 +1,5 @@
-// Package terms serves the pages of the dashboard about the terms of a site: policies, rate cards, limits, collateral,
-// exchange rates, mails and the audit. Begin reading at Add.
+// Package terms serves the dashboard pages about a site's terms: policies, rate cards, limits, collateral,
+// exchange rates, e-mails and the audit log. Start reading at Add.
 package terms
 
 import (

@@ -37,7 +37,7 @@ const (
 func (p *pages) attention(v *kit.Visit, pending []exposure.Pending) (list []todo, err error) {
 	for _, one := range pending {
 		list = append(list, todo{
-			kit.Plural(one.Allocations, "payment waits", "payments wait") + " for a rate of " + string(one.Currency),
+			kit.Plural(one.Allocations, "payment is waiting", "payments are waiting") + " for a rate of " + string(one.Currency),
 			kit.Money(one.E1+one.E2, one.Currency), v.At("/settings/rates"), "warn",
 		})
 	}
@@ -62,9 +62,9 @@ func (p *pages) usedLimits(v *kit.Visit) (list []todo, err error) {
 		}
 		switch {
 		case row.Over > 0:
-			list = append(list, todo{"The limit of " + whose + " is exceeded", row.Percent + " % used", v.At("/exposure/limits"), "bad"})
+			list = append(list, todo{"The limit of " + whose + " is exceeded", row.Percent + "% used", v.At("/exposure/limits"), "bad"})
 		case row.Level >= near:
-			list = append(list, todo{"The limit of " + whose + " is near", row.Percent + " % used", v.At("/exposure/limits"), "warn"})
+			list = append(list, todo{"The limit of " + whose + " is nearly reached", row.Percent + "% used", v.At("/exposure/limits"), "warn"})
 		}
 	}
 	return list, err
@@ -88,7 +88,7 @@ func (p *pages) openPayments(v *kit.Visit) ([]todo, error) {
 		return nil, err
 	}
 	return []todo{{
-		counted(len(found.Items), found.More, "payment", "payments") + " with an outcome that nobody knows", "The processor is asked again by itself",
+		counted(len(found.Items), found.More, "payment", "payments") + " with an unknown outcome", "The processor is checked again automatically",
 		v.At("/payments?status=incomplete"), "warn",
 	}}, nil
 }
@@ -120,7 +120,7 @@ func (p *pages) brokenWebhooks(v *kit.Visit) (list []todo, err error) {
 		case e.State == webhooks.Disabled && e.Reason != "":
 			list = append(list, todo{"A webhook is disabled", e.URL, v.At("/developers/webhooks"), "bad"})
 		case e.State == webhooks.Enabled && !e.FailingSince.IsZero():
-			list = append(list, todo{"A webhook fails since " + kit.Instant(e.FailingSince), e.URL, v.At("/developers/webhooks"), "warn"})
+			list = append(list, todo{"A webhook has been failing since " + kit.Instant(e.FailingSince), e.URL, v.At("/developers/webhooks"), "warn"})
 		}
 	}
 	return list, err

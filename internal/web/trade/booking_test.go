@@ -29,11 +29,11 @@ func TestABookingIsLoggedAndChanged(t *testing.T) {
 	h := webtest.New(t)
 	b := h.As(access.MemberAdmin)
 	c := h.Channel(merchant.ModeTest, "EUR")
-	b.Must(h.At("/bookings/new"), "Choose a channel", "Latvian")
+	b.Must(h.At("/bookings/new"), "Choose a merchant", "Latvian")
 	for _, wrong := range []struct{ field, value, says string }{
-		{"total", "12,50", "An amount such as"}, {"total", "12.505", "An amount such as"},
-		{"countries", "Portugal", "two letters, such as PT"}, {"date", "", "This is needed"}, {"date_start", "2030-06-01", "lies after the end date"},
-		{"channels", "", "Choose a channel."}, {"channels", "", "which has the currency"}, {"suppliers", "x", "Numbers of suppliers"}, {"pax", "many", "A whole number"},
+		{"total", "12,50", "Must be an amount such as"}, {"total", "12.505", "Must be an amount such as"},
+		{"countries", "Portugal", "two capital letters"}, {"date", "", "This is needed"}, {"date_start", "2030-06-01", "must not be after the end date"},
+		{"channels", "", "Choose a merchant."}, {"channels", "", "it sets the currency"}, {"suppliers", "x", "Must be supplier ids"}, {"pax", "many", "Must be a whole number"},
 		{"surname", "", "cannot be empty"},
 	} {
 		a := b.Post(h.At("/bookings/new"), filled(c.ID, wrong.field, wrong.value))
@@ -48,7 +48,7 @@ func TestABookingIsLoggedAndChanged(t *testing.T) {
 	if again := b.Post(h.At("/bookings/new"), filled(c.ID)); made.Status != http.StatusSeeOther || again.To != made.To {
 		t.Fatalf("%d to %q, and sent twice to %q\n%s", made.Status, made.To, again.To, made.Text())
 	}
-	b.Must(made.To, "Grace Hopper", "1,234.50 EUR", "German", "Nothing is paid yet", "Booking logged")
+	b.Must(made.To, "Grace Hopper", "1,234.50 EUR", "German", "No payments yet", "Booking logged")
 	edit := b.Must(made.To + "/edit")
 	for _, value := range []string{`value="1234.50"`, `value="grace@example.org"`, `value="2030-05-31"`} {
 		if !strings.Contains(edit.Body, value) {
@@ -63,7 +63,7 @@ func TestABookingIsLoggedAndChanged(t *testing.T) {
 	if a := b.Post(made.To+"/edit", filled(c.ID, "version", "1")); a.Status != http.StatusConflict {
 		t.Errorf("an old form: %d", a.Status)
 	}
-	b.Must(made.To+"/delete", "Delete the booking?")
+	b.Must(made.To+"/delete", "Delete booking?")
 	if a := b.Post(made.To+"/delete", nil); a.To != h.At("/bookings") || b.Get(made.To).Status != http.StatusNotFound {
 		t.Errorf("deleted: %d to %q", a.Status, a.To)
 	}

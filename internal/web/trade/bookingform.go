@@ -43,10 +43,10 @@ func (p *pages) newBooking(v *kit.Visit) error {
 		if ok, err := took(v, form, err, append(bookingFormFields, "currencies")...); err != nil {
 			return err
 		} else if ok {
-			return v.Done(bookingAt(v, made.ID), "Booking %d is logged.", made.ID)
+			return v.Done(bookingAt(v, made.ID), "Booking %d logged.", made.ID)
 		}
 	}
-	page := bookingFormPage{Form: form, Act: "Log the booking", Back: v.At("/bookings")}
+	page := bookingFormPage{Form: form, Act: "Log booking", Back: v.At("/bookings")}
 	return p.showBookingForm(v, page, "New booking")
 }
 
@@ -62,9 +62,9 @@ func (p *pages) makeBooking(v *kit.Visit, form *kit.Form) (booking.Booking, erro
 		}
 		currency = c.Currency
 	} else {
-		r.Problems.Wrong("channels", "Choose a channel.")
+		r.Problems.Wrong("channels", "Choose a merchant.")
 		if form.Get("total") != "" {
-			r.Problems.Wrong("total", "It can be read when the channel is chosen, which has the currency.")
+			r.Problems.Wrong("total", "Choose a merchant first: it sets the currency.")
 		}
 	}
 	in := bookingFields(r, currency)
@@ -72,7 +72,7 @@ func (p *pages) makeBooking(v *kit.Visit, form *kit.Form) (booking.Booking, erro
 	if currency != "" {
 		in.Currency = &currency
 	} else {
-		r.Problems.Wrong("currencies", "It is the merchant's.")
+		r.Problems.Wrong("currencies", "Must be the merchant's currency.")
 	}
 	in.Problems = r.Problems
 	return p.app.Bookings.Create(v.R.Context(), v.Once(form), in)
@@ -103,7 +103,7 @@ func bookingFields(r *kit.Reading, c money.Currency) booking.BookingFields {
 		f := &filter{form: r.Form}
 		ids := f.ids("suppliers")
 		if f.problems.Has("suppliers") {
-			r.Problems.Wrong("suppliers", "Numbers of suppliers are expected, such as 17 or 17, 18.")
+			r.Problems.Wrong("suppliers", "Enter supplier IDs separated by commas, such as 17, 18.")
 		}
 		in.Suppliers = &ids
 	}
@@ -136,13 +136,13 @@ func (p *pages) editBooking(v *kit.Visit) error {
 		if ok, err := v.TookOver(form, err, func() (*kit.Form, error) { return formOf(b), nil }); err != nil {
 			return err
 		} else if ok {
-			return v.Done(bookingAt(v, b.ID), "The booking is changed.")
+			return v.Done(bookingAt(v, b.ID), "Booking saved.")
 		}
 		unseen(form, bookingFormFields)
 	}
 	return p.showBookingForm(v, bookingFormPage{
 		Form: form, ID: b.ID, Currency: b.Currency, Act: "Save", Back: bookingAt(v, b.ID), HasTransactions: len(b.TransactionIDs) > 0,
-	}, "Change the booking", kit.Link{Text: bookingName(b), Href: bookingAt(v, b.ID)})
+	}, "Edit booking", kit.Link{Text: bookingName(b), Href: bookingAt(v, b.ID)})
 }
 
 // formOf fills the form with a booking.
@@ -170,13 +170,13 @@ func formOf(b booking.Booking) *kit.Form {
 }
 
 func (p *pages) showBookingForm(v *kit.Visit, page bookingFormPage, title string, above ...kit.Link) error {
-	channels, err := choices.Channels(v, p.app, "Choose a channel")
+	channels, err := choices.Channels(v, p.app, "Choose a merchant")
 	if err != nil {
 		return err
 	}
 	page.Channels = channels
 	page.Languages, page.Countries = choices.Languages(), choices.Countries()
-	page.Others = kit.Options(append([]string{"", "As the channel says"}, wordChoices("", merchant.OtherProtections)[2:]...)...)
+	page.Others = kit.Options(append([]string{"", "Same as merchant"}, wordChoices("", merchant.OtherProtections)[2:]...)...)
 	page.ContentNeed = !p.app.Bookings.Profile.Processes()
 	return v.Show(p.Pages, "booking-form.html", kit.Page{
 		Title: title, Menu: "/bookings", Path: append([]kit.Link{{Text: "Bookings", Href: v.At("/bookings")}}, above...), Data: page,
@@ -198,13 +198,13 @@ func (p *pages) deleteBooking(v *kit.Visit) error {
 		if ok, err := v.Took(again, p.app.Bookings.Delete(v.R.Context(), v.Actor, b.ID, version)); err != nil {
 			return err
 		} else if ok {
-			return v.Done(v.At("/bookings"), "Booking %d is deleted.", b.ID)
+			return v.Done(v.At("/bookings"), "Booking %d deleted.", b.ID)
 		}
 	}
 	return v.Confirm(kit.Confirmation{
-		Title: "Delete the booking?", Act: "Delete the booking", Harm: true, Back: bookingAt(v, b.ID), Again: again,
+		Title: "Delete the booking?", Act: "Delete booking", Harm: true, Back: bookingAt(v, b.ID), Again: again,
 		Fields: map[string][]string{"version": {strconv.FormatInt(b.Version, 10)}},
-		Text:   []string{bookingName(b) + " disappears from all lists. Nobody can bring it back. Only a booking without payments can be deleted."},
+		Text:   []string{bookingName(b) + " disappears from all lists. This cannot be undone. Only bookings without payments can be deleted."},
 	}, p.inBooking(v, b))
 }
 

@@ -76,7 +76,7 @@ func (p *pages) bookings(v *kit.Visit) error {
 	if sent || err != nil {
 		return err
 	}
-	channels, err := choices.Channels(v, p.app, "All channels")
+	channels, err := choices.Channels(v, p.app, "All merchants")
 	if err != nil {
 		return err
 	}
@@ -100,14 +100,14 @@ func (p *pages) bookingActs(v *kit.Visit) (acts []kit.Link) {
 func (p *pages) noBookings(v *kit.Visit) kit.Empty {
 	if q := v.R.URL.Query(); len(q) > 0 {
 		return kit.Empty{
-			Title: "No booking is like this", Text: "Parts of words are looked for in the latest 5,000 bookings, whole ones in all. " +
+			Title: "No matching bookings", Text: "Partial words are searched in the latest 5,000 bookings, whole words in all of them. " +
 				"Try the whole reference, surname or e-mail address, or fewer filters.",
-			Act: kit.Link{Text: "Show all bookings", Href: v.At("/bookings")},
+			Act: kit.Link{Text: "Clear filters", Href: v.At("/bookings")},
 		}
 	}
 	e := kit.Empty{
-		Title: "There are no bookings yet",
-		Text:  "A booking is a trip that one of your channels has sold. Your systems log bookings over the API, and you can log one here.",
+		Title: "No bookings yet",
+		Text:  "A booking is a trip sold by one of your merchants. Log bookings through the API, or log one here.",
 	}
 	if v.Can(access.WriteBookings) {
 		e.Act = kit.Link{Text: "New booking", Href: v.At("/bookings/new")}
@@ -119,9 +119,9 @@ func (p *pages) noBookings(v *kit.Visit) kit.Empty {
 func bookingColumns(v *kit.Visit) []kit.Column {
 	return []kit.Column{
 		{Name: "id", Title: "Booking", Sorts: true}, {Name: "reference", Title: "Reference"}, {Name: "traveller", Title: "Traveller"},
-		{Name: "email", Title: "E-mail", Hidden: true}, {Name: "channel", Title: "Channel", Minor: true}, {Name: "status", Title: "Status"},
+		{Name: "email", Title: "E-mail", Hidden: true}, {Name: "channel", Title: "Merchant", Minor: true}, {Name: "status", Title: "Status"},
 		{Name: "date_start", Title: "Start", Sorts: true, Hidden: true}, {Name: "date_end", Title: "End of travel", Sorts: true},
-		{Name: "total", Title: "Total", Figure: true, Sorts: true}, {Name: "unpaid", Title: "Not paid yet", Figure: true, Minor: true},
+		{Name: "total", Title: "Total", Figure: true, Sorts: true}, {Name: "unpaid", Title: "Unpaid", Figure: true, Minor: true},
 		{Name: "currency", Title: "Currency", Hidden: v.Format() == ""}, {Name: "country", Title: "Country", Hidden: true},
 		{Name: "pax", Title: "Travellers", Figure: true, Hidden: true}, {Name: "other_protection", Title: "Also protected by", Hidden: true},
 		{Name: "language", Title: "Language", Hidden: true}, {Name: "content", Title: "Description", Hidden: true},

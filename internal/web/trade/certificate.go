@@ -26,8 +26,8 @@ func (p *pages) certificate(v *kit.Visit) error {
 		return err
 	}
 	data := certificatePage{Link: certificates.Link(p.frame.Base, found.Key), Facts: []kit.Fact{
-		{Text: "It says", Value: kit.Say(string(found.State))}, {Text: "Protected", Value: kit.Money(found.Protected, found.Currency)},
-		{Text: "Not protected", Value: kit.Money(found.Unprotected, found.Currency)}, {Text: "Made", Value: kit.Instant(found.CreatedAt)},
+		{Text: "Status", Value: kit.Say(string(found.State))}, {Text: "Protected", Value: kit.Money(found.Protected, found.Currency)},
+		{Text: "Not protected", Value: kit.Money(found.Unprotected, found.Currency)}, {Text: "Created", Value: kit.Instant(found.CreatedAt)},
 	}}
 	if until := kit.Day(found.Until); until != "" {
 		data.Facts = append(data.Facts, kit.Fact{Text: "Protected until", Value: until})
@@ -50,11 +50,11 @@ func (p *pages) revokeCertificate(v *kit.Visit) error {
 		if err := p.app.Certificates.Revoke(v.R.Context(), v.Actor, b.ID); err != nil {
 			return err
 		}
-		return v.Done(bookingAt(v, b.ID), "The link of the certificate has ended.")
+		return v.Done(bookingAt(v, b.ID), "Certificate link revoked.")
 	}
 	page := p.inBooking(v, b)
 	return v.Confirm(kit.Confirmation{
-		Title: "End the link of the certificate?", Act: "End the link", Harm: true, Back: bookingAt(v, b.ID) + "/certificate",
-		Text: []string{"Anyone who opens the link from now on sees that it is not valid. This includes the link in mails already sent. You can create a new link afterwards."},
+		Title: "Revoke the certificate link?", Act: "Revoke link", Harm: true, Back: bookingAt(v, b.ID) + "/certificate",
+		Text: []string{"Anyone who opens the link will see that it is no longer valid. This includes links in e-mails already sent. You can create a new link afterwards."},
 	}, page)
 }

@@ -31,7 +31,7 @@ func (f *filter) list(name string) (list []string) {
 		list = append(list, strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })...)
 	}
 	if len(list) > check.MaxList {
-		f.problems.Wrong(name, "At most %d are possible.", check.MaxList)
+		f.problems.Wrong(name, "Enter at most %d values.", check.MaxList)
 		return nil
 	}
 	return list
@@ -42,7 +42,7 @@ func (f *filter) ids(name string) (ids []int64) {
 	for _, text := range f.list(name) {
 		id, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || id < 1 {
-			f.problems.Wrong(name, "Numbers are expected, such as 17 or 17, 18.")
+			f.problems.Wrong(name, "Enter IDs separated by commas, such as 17, 18.")
 			return nil
 		}
 		ids = append(ids, id)
@@ -62,7 +62,7 @@ func (f *filter) codes(name string) (codes []string) {
 func words[T ~string](f *filter, name string, known []T) (list []T) {
 	for _, text := range f.list(name) {
 		if !slices.Contains(known, T(text)) {
-			f.problems.Wrong(name, "%q is not possible here.", text)
+			f.problems.Wrong(name, "%q is not a valid value.", text)
 			return nil
 		}
 		list = append(list, T(text))
@@ -78,7 +78,7 @@ func (f *filter) day(name string) civil.Day {
 	}
 	day, err := civil.ParseDay(text)
 	if err != nil {
-		f.problems.Wrong(name, "A day is expected, such as 2030-05-31.")
+		f.problems.Wrong(name, "Enter a date, such as 2030-05-31.")
 		return civil.NoDay
 	}
 	return day

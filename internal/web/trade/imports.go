@@ -56,10 +56,10 @@ func (p *pages) imports(v *kit.Visit) error {
 	}
 	t := kit.Table{
 		Bare: true, Name: "imports", Caption: "Imports", Number: page.Number, Total: -1, More: found.More, Columns: []kit.Column{
-			{Name: "id", Title: "Import"}, {Name: "created", Title: "Sent"}, {Name: "author", Title: "By"}, {Name: "state", Title: "State"},
-			{Name: "rows", Title: "Rows", Figure: true}, {Name: "refused", Title: "Refused", Figure: true},
+			{Name: "id", Title: "Import"}, {Name: "created", Title: "Uploaded"}, {Name: "author", Title: "By"}, {Name: "state", Title: "Status"},
+			{Name: "rows", Title: "Rows", Figure: true}, {Name: "refused", Title: "Rejected", Figure: true},
 		},
-		Empty: kit.Empty{Title: "Nothing was imported lately", Text: "Imports of the last thirty days stand here, with what became of each row."},
+		Empty: kit.Empty{Title: "No recent imports", Text: "Imports from the last 30 days appear here, with the outcome of each row."},
 	}
 	for _, f := range found.Items {
 		t.Rows = append(t.Rows, kit.Row{Href: importAt(v, f.ID), Cells: []kit.Cell{
@@ -76,11 +76,11 @@ func importAt(v *kit.Visit, id int64) string { return v.At("/imports/" + strconv
 
 // importModes are the modes that the user may give to channels that a file names and that do not exist.
 func (p *pages) importModes(v *kit.Visit) any {
-	pairs := []string{"", "Refuse rows of unknown channels"}
+	pairs := []string{"", "Reject their rows"}
 	for _, mode := range p.app.Payments.Profile.Modes() {
 		own := mode == merchant.ModeTest || mode == merchant.ModeDraft
 		if mode != merchant.ModeClosed && (own || v.Can(access.SetChannelTerms)) {
-			pairs = append(pairs, string(mode), "Make them, in the mode "+string(mode))
+			pairs = append(pairs, string(mode), "Create them in mode "+string(mode))
 		}
 	}
 	return kit.Options(pairs...)
@@ -104,9 +104,9 @@ type sentFile struct{ from io.Reader }
 func (s sentFile) Read(b []byte) (int, error) {
 	n, err := s.from.Read(b)
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		err = errs.WrongField("file", "The file is too large. Import it with the command line.")
+		err = errs.WrongField("file", "The file is too large. Use the command line to import it.")
 	} else if err != nil && !errors.Is(err, io.EOF) {
-		err = errs.WrongField("file", "The file did not come to its end. Send it again.")
+		err = errs.WrongField("file", "The upload was interrupted. Upload the file again.")
 	}
 	return n, err
 }
@@ -184,12 +184,12 @@ func (p *pages) importRows(v *kit.Visit, f imports.File) (*kit.Table, error) {
 		return nil, err
 	}
 	t := kit.Table{
-		Bare: true, Name: "rows", Caption: "Rows of the file", Number: page.Number, Total: -1, More: found.More, Columns: []kit.Column{
-			{Name: "line", Title: "Line"}, {Name: "state", Title: "State"}, {Name: "booking", Title: "Booking"}, {Name: "traveller", Title: "Traveller"},
-			{Name: "payment", Title: "Payment"}, {Name: "type", Title: "Type"}, {Name: "paid", Title: "Paid at", Minor: true},
-			{Name: "amount", Title: "Amount", Figure: true}, {Name: "reason", Title: "Why"},
+		Bare: true, Name: "rows", Caption: "Rows in the file", Number: page.Number, Total: -1, More: found.More, Columns: []kit.Column{
+			{Name: "line", Title: "Line"}, {Name: "state", Title: "Status"}, {Name: "booking", Title: "Booking"}, {Name: "traveller", Title: "Traveller"},
+			{Name: "payment", Title: "Payment"}, {Name: "type", Title: "Type"}, {Name: "paid", Title: "Paid", Minor: true},
+			{Name: "amount", Title: "Amount", Figure: true}, {Name: "reason", Title: "Reason"},
 		},
-		Empty: kit.Empty{Title: "No row yet", Text: "What became of each row stands here as soon as it was tried."},
+		Empty: kit.Empty{Title: "No rows yet", Text: "Each row appears here with its outcome once it has been checked."},
 	}
 	cells, err := p.cellsOf(v, f, found.Items)
 	if err != nil {
@@ -256,7 +256,7 @@ func (p *pages) cellsOf(v *kit.Visit, f imports.File, rows []imports.Row) (map[i
 
 func rowWord(s imports.RowState) string {
 	return map[imports.RowState]string{
-		"": "All rows", imports.RowCreated: "New", imports.RowThere: "Already imported", imports.RowRefused: "Refused",
+		"": "All rows", imports.RowCreated: "New", imports.RowThere: "Already imported", imports.RowRefused: "Rejected",
 	}[s]
 }
 
@@ -265,8 +265,8 @@ func importState(f imports.File) kit.Cell {
 		imports.FileDone: "good", imports.FileFailed: "bad", imports.FileTried: "warn", imports.FileWaiting: "warn", imports.FileQueued: "calm",
 	}[f.State]
 	text := map[imports.FileState]string{
-		imports.FileDone: "Done", imports.FileFailed: "Failed", imports.FileTried: "Checked", imports.FileWaiting: "Waits for approval",
-		imports.FileQueued: "Runs",
+		imports.FileDone: "Done", imports.FileFailed: "Failed", imports.FileTried: "Checked", imports.FileWaiting: "Waiting for approval",
+		imports.FileQueued: "Running",
 	}[f.State]
 	return kit.Cell{Text: text, Plain: string(f.State), Tone: tone}
 }
@@ -275,25 +275,25 @@ func importState(f imports.File) kit.Cell {
 func importSays(f imports.File) string {
 	switch f.State {
 	case imports.FileTried:
-		return "The file was tried, and nothing of it is stored. Look at the rows, and then import it, or discard it and send a better file."
+		return "Dry run finished; nothing has been stored. Check the rows, then import the file, or discard it and upload a corrected one."
 	case imports.FileWaiting:
-		return "It waits for a second operator. Once it is approved, it goes on by itself."
+		return "Waiting for a second operator. The import continues automatically once approved."
 	case imports.FileQueued:
 		if f.DryRun {
-			return "The file is tried. You can leave this page and come back."
+			return "Checking the file. You can leave this page and come back."
 		}
-		return "The file is imported. You can leave this page and come back."
+		return "Importing the file. You can leave this page and come back."
 	case imports.FileFailed:
-		return "The import has ended early: " + f.Problem
+		return "The import stopped early: " + f.Problem
 	}
-	return "The import is over."
+	return "Import complete."
 }
 
 func importFigures(f imports.File) []figure {
 	return []figure{
 		{Text: "New bookings", Value: kit.Count(f.BookingsCreated)},
 		{Text: "New payments", Value: kit.Count(f.PaymentsCreated)}, {Text: "Already imported", Value: kit.Count(f.PaymentsThere)},
-		{Text: "Refused", Value: kit.Count(f.Refused)},
+		{Text: "Rejected", Value: kit.Count(f.Refused)},
 	}
 }
 
@@ -308,9 +308,9 @@ func (p *pages) confirmImport(v *kit.Visit) error {
 	case err != nil:
 		return err
 	case confirmed.State == imports.FileWaiting:
-		return v.Waits(importAt(v, f.ID), confirmed.ProposalID, "It waits for a second operator.")
+		return v.Waits(importAt(v, f.ID), confirmed.ProposalID, "Waiting for a second operator.")
 	}
-	return v.Done(importAt(v, f.ID), "The import has begun.")
+	return v.Done(importAt(v, f.ID), "Import started.")
 }
 
 // discardImport asks, and then ends an import of which nothing was stored.
@@ -323,11 +323,11 @@ func (p *pages) discardImport(v *kit.Visit) error {
 		if err := p.app.ImportFiles.Discard(v.R.Context(), v.Actor, f.ID); err != nil {
 			return err
 		}
-		return v.Done(v.At("/bookings/import"), "Import %d is discarded.", f.ID)
+		return v.Done(v.At("/bookings/import"), "Import %d discarded.", f.ID)
 	}
 	return v.Confirm(kit.Confirmation{
-		Title: "Discard the import?", Act: "Discard the import", Harm: true, Back: importAt(v, f.ID),
-		Text: []string{"The file and what was found in it are removed. Nothing of it was imported. You can send the file again."},
+		Title: "Discard the import?", Act: "Discard import", Harm: true, Back: importAt(v, f.ID),
+		Text: []string{"This deletes the file and the results of its dry run. Nothing has been imported. You can upload the file again."},
 	}, kit.Page{Menu: "/bookings", Path: []kit.Link{
 		{Text: "Bookings", Href: v.At("/bookings")}, {Text: "Import a file", Href: v.At("/bookings/import")},
 	}})

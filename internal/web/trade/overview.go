@@ -85,9 +85,9 @@ func (p *pages) firstSteps(v *kit.Visit) (list []step, err error) {
 	}
 	hasChannel := len(channels.Items) > 0
 	list = []step{
-		{"Make a channel", "A channel is a merchant, or one of its shops. Begin with one in the mode test.", "", hasChannel},
-		{"Make an API token", "Your systems need it to log bookings and payments.", "", len(tokens) > 0},
-		{"Log a booking", "From then on you see here what is protected.", "", false},
+		{"Create a merchant", "A merchant sells the trips you log. Start with one in test mode.", "", hasChannel},
+		{"Create an API token", "Your systems use it to log bookings and payments.", "", len(tokens) > 0},
+		{"Log a booking", "This page then shows what is protected.", "", false},
 	}
 	for i, link := range []struct {
 		may  access.Permission
@@ -119,12 +119,12 @@ func (p *pages) addExposure(v *kit.Visit, data *overviewPage) (pending []exposur
 	c := now.Query.Currency
 	data.Figures = []figure{
 		{"Protected now", kit.Money(now.Total.E1+now.Total.E2, c), v.At("/exposure")},
-		{"Not delivered yet (E1)", kit.Money(now.Total.E1, c), v.At("/exposure")},
-		{"Delivered, can be disputed (E2)", kit.Money(now.Total.E2, c), v.At("/exposure/ageing")},
+		{"Undelivered (E1)", kit.Money(now.Total.E1, c), v.At("/exposure")},
+		{"Delivered, disputable (E2)", kit.Money(now.Total.E2, c), v.At("/exposure/ageing")},
 		{"E1 since " + kit.Day(week), change(now.Total.E1-before.Total.E1, c), v.At("/exposure/movement?from=" + week.String())},
 	}
 	if now.Gaps.E1 || now.Gaps.E2 || before.Gaps.E1 {
-		data.Notes = append(data.Notes, "A rate is missing. What waits for it is not in these figures.")
+		data.Notes = append(data.Notes, "An exchange rate is missing. Payments waiting for it are not included in these figures.")
 	}
 	data.Months, data.RunOff = byMonth(v, now), runOffOf(runOff)
 	return now.PendingRate, nil
@@ -141,7 +141,7 @@ func change(amount int64, c money.Currency) string {
 // byMonth draws what is not delivered yet, by the month in which travel ends.
 func byMonth(v *kit.Visit, r report.ExposureReport) template.HTML {
 	c := chart.Chart{
-		ID: "months", Kind: chart.Bars, Title: "Not delivered yet, by month of travel", Currency: r.Query.Currency, Series: []string{"E1"}, Names: "Month",
+		ID: "months", Kind: chart.Bars, Title: "Undelivered by travel month", Currency: r.Query.Currency, Series: []string{"E1"}, Names: "Month",
 	}
 	for _, sub := range r.Subtotals { // in order of the months
 		if sub.E1 == 0 {
@@ -160,7 +160,7 @@ func byMonth(v *kit.Visit, r report.ExposureReport) template.HTML {
 func runOffOf(r report.RunOffReport) template.HTML {
 	c := chart.Chart{
 		ID: "run-off", Kind: chart.Area, Title: "Run-off with no new bookings", Currency: r.Query.Currency,
-		Series: []string{"Not delivered", "Can be disputed"}, Names: "Day",
+		Series: []string{"Undelivered", "Disputable"}, Names: "Day",
 	}
 	for _, point := range r.Points {
 		label := point.Day.Start().Format("Jan 06")

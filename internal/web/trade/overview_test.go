@@ -21,7 +21,7 @@ func TestANewSiteShowsTheFirstSteps(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	admin, reader := h.As(access.MemberAdmin), h.As(access.ReadOnly)
-	a := admin.Must(h.At(""), "Make a channel", "Make an API token", "Log a booking")
+	a := admin.Must(h.At(""), "Make a channel", "Create an API token", "Log a booking")
 	if !strings.Contains(a.Body, h.At("/channels/new")) || strings.Contains(a.Body, h.At("/bookings/new")) {
 		t.Error("a channel comes before a booking")
 	}
@@ -46,8 +46,8 @@ func TestTheOverviewSaysWhatIsProtectedAndWhatNeedsAttention(t *testing.T) {
 	h.Must(apptest.Report(payment.Purchase, booking, 600_00))
 	h.Advance(8 * 24 * time.Hour)
 	b.SignIn("member_admin", webtest.Password)
-	quiet := b.Must(h.At(""), "Protected now 600.00 GBP", "Not delivered yet (E1) 600.00 GBP", "0.00 GBP", "Ada Byron", "Purchase", "Run-off")
-	if strings.Contains(quiet.Text(), "What needs attention") {
+	quiet := b.Must(h.At(""), "Protected now 600.00 GBP", "Undelivered (E1) 600.00 GBP", "0.00 GBP", "Ada Byron", "Purchase", "Run-off")
+	if strings.Contains(quiet.Text(), "Needs attention") {
 		t.Errorf("nothing needs attention:\n%s", quiet.Text())
 	}
 	h.Must(apptest.Report(payment.Purchase, booking, 100_00))
@@ -74,7 +74,7 @@ func TestTheOverviewSaysWhatIsProtectedAndWhatNeedsAttention(t *testing.T) {
 		}
 		h.Advance(6 * time.Second)
 	}
-	a := b.Must(h.At(""), "+100.00 GBP", "What needs attention", "1 payment waits for a rate of EUR", "The limit of", "is near", "The API token till expires soon")
+	a := b.Must(h.At(""), "+100.00 GBP", "Needs attention", "1 payment waits for a rate of EUR", "The limit of", "is near", "The API token till expires soon")
 	for _, link := range []string{"/settings/rates", "/exposure/limits", "/developers"} {
 		if !strings.Contains(a.Body, `"`+h.At(link)+`"`) {
 			t.Errorf("nothing leads to %s", link)

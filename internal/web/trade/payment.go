@@ -58,12 +58,16 @@ func (p *pages) payment(v *kit.Visit) error {
 		data.Adjustments = paymentsOfStory(v, adjusting.Items)
 		data.Adjustments.Empty = kit.Empty{Title: "No adjustments", Text: "Refunds, captures and chargebacks appear here."}
 	}
+	data.Explained.Summary = report.Summary
 	data.Explained.Open = len(report.Allocations) == 1
 	for _, x := range report.Allocations {
 		data.Explained.Allocations = append(data.Explained.Allocations, explainAllocation(v, x, "Booking "+strconv.FormatInt(x.BookingID, 10)))
 	}
 	for i := range data.Explained.Allocations {
 		data.Explained.Allocations[i].Href = bookingAt(v, report.Allocations[i].BookingID)
+		if data.Explained.Open {
+			data.Explained.Allocations[i].Summary = "" // the lead says it
+		}
 	}
 	return v.Show(p.Pages, "payment.html", kit.Page{
 		Title: paymentName(t), Menu: "/payments", Path: []kit.Link{{Text: "Payments", Href: v.At("/payments")}},
@@ -123,10 +127,10 @@ func adjustmentText(kind payment.TransactionType) string {
 func paymentFigures(t payment.Transaction) []figure {
 	list := []figure{{Text: "Amount", Value: kit.Money(t.Total, t.Currency)}}
 	if t.BaseCurrency != t.Currency && t.BaseCurrency != "" {
-		list = append(list, figure{Text: "In the channel's currency", Value: kit.Money(t.BaseTotal, t.BaseCurrency)})
+		list = append(list, figure{Text: "In the merchant's currency", Value: kit.Money(t.BaseTotal, t.BaseCurrency)})
 	}
 	if text := left(t).Text; text != "" {
-		list = append(list, figure{Text: "Left", Value: text})
+		list = append(list, figure{Text: "Remaining", Value: text})
 	}
 	if t.ChargedBack > 0 {
 		list = append(list, figure{Text: "Charged back", Value: kit.Money(t.ChargedBack, t.Currency)})
@@ -139,7 +143,7 @@ func paymentFacts(v *kit.Visit, t payment.Transaction, channel string) []kit.Fac
 	card := strings.TrimSpace(kit.Say(t.CardType) + " " + t.LastFour)
 	list := []kit.Fact{
 		{Text: "Status", Value: status.Text, Tone: status.Tone},
-		{Text: "Channel", Value: channel, Href: v.At("/channels/" + strconv.FormatInt(t.ChannelID, 10))},
+		{Text: "Merchant", Value: channel, Href: v.At("/channels/" + strconv.FormatInt(t.ChannelID, 10))},
 		{Text: "Taken", Value: kit.Instant(t.EffectiveAt)}, {Text: "Logged", Value: kit.Instant(t.CreatedAt)}, {Text: "Logged by", Value: t.Author},
 		{Text: "Reference", Value: t.Reference}, {Text: "Processor", Value: t.PSP}, {Text: "Method", Value: kit.Say(t.Method)},
 		{Text: "Card", Value: card}, {Text: "BIN", Value: t.BIN}, {Text: "Authorisation code", Value: t.AuthCode},
@@ -151,7 +155,7 @@ func paymentFacts(v *kit.Visit, t payment.Transaction, channel string) []kit.Fac
 		list = append(list, kit.Fact{Text: "Adjusts", Value: "Payment " + strconv.FormatInt(t.LinkedID, 10), Href: paymentAt(v, t.LinkedID)})
 	}
 	if g := t.GatewayCharge; g != nil {
-		list = append(list, kit.Fact{Text: "Number at the processor", Value: g.ProcessorID}, kit.Fact{Text: "Refused because", Value: kit.Say(g.Decline)})
+		list = append(list, kit.Fact{Text: "Processor reference", Value: g.ProcessorID}, kit.Fact{Text: "Decline reason", Value: kit.Say(g.Decline)})
 	}
 	return slices.DeleteFunc(list, func(f kit.Fact) bool { return f.Value == "" })
 }
@@ -160,30 +164,30 @@ func paymentFacts(v *kit.Visit, t payment.Transaction, channel string) []kit.Fac
 func paymentNotes(t payment.Transaction) (list []string) {
 	for _, flag := range t.Flags {
 		text := map[string]string{
-			payment.FlagLateLogged:     "It was logged late. Cover begins when it was logged.",
-			payment.FlagForexDeviates:  "The rate of the caller is more than a tenth away from the rate of this service.",
-			payment.FlagDoubleRecovery: "Money came back twice, such as by a refund and a chargeback.",
+			payment.FlagLateLogged:     "This payment was logged late. Cover begins when it was logged.",
+			payment.FlagForexDeviates:  "The exchange rate sent with this payment differs by more than 10% from the rate on file.",
+			payment.FlagDoubleRecovery: "Money was returned twice, for example by a refund and a chargeback.",
 			payment.FlagAmountDiffers:  "The processor moved a different amount than requested.",
 		}[flag]
 		list = append(list, cmp.Or(text, kit.Say(flag)))
 	}
 	if t.OverLimit > 0 {
-		list = append(list, "It is "+kit.Money(t.OverLimit, t.OverLimitCurrency)+" above a limit.")
+		list = append(list, "This payment is "+kit.Money(t.OverLimit, t.OverLimitCurrency)+" over a limit.")
 	}
 	if t.Status == payment.StatusIncomplete {
-		list = append(list, "Nobody knows yet what became of it. The service asks the processor again by itself.")
+		list = append(list, "The outcome is not known yet. The processor is checked again automatically.")
 	}
 	if t.Simulated {
-		list = append(list, "It is a payment of a test channel. Nothing of it is real.")
+		list = append(list, "Test payment: no real money.")
 	}
 	return list
 }
 
 // partsOf are the parts of a payment for each of its bookings.
 func partsOf(v *kit.Visit, t payment.Transaction) *kit.Table {
-	made := kit.Table{Bare: true, Name: "parts", Caption: "Bookings of this payment", Columns: []kit.Column{
-		{Name: "booking", Title: "Booking"}, {Name: "record", Title: "Record"}, {Name: "country", Title: "Country"},
-		{Name: "total", Title: "Its part", Figure: true}, {Name: "left", Title: "Left", Figure: true},
+	made := kit.Table{Bare: true, Name: "parts", Caption: "Bookings paid by this payment", Columns: []kit.Column{
+		{Name: "booking", Title: "Booking"}, {Name: "record", Title: "Entry"}, {Name: "country", Title: "Country"},
+		{Name: "total", Title: "Allocated", Figure: true}, {Name: "left", Title: "Remaining", Figure: true},
 	}}
 	for _, part := range t.Payments {
 		name := cmp.Or(part.BookingReference, strconv.FormatInt(part.BookingID, 10))
@@ -199,9 +203,9 @@ func partsOf(v *kit.Visit, t payment.Transaction) *kit.Table {
 }
 
 func disputesOf(v *kit.Visit, list []payment.Dispute) *kit.Table {
-	t := kit.Table{Bare: true, Name: "disputes", Caption: "Disputes of this payment", Columns: []kit.Column{
+	t := kit.Table{Bare: true, Name: "disputes", Caption: "Disputes", Columns: []kit.Column{
 		{Name: "chargeback", Title: "Chargeback"}, {Name: "outcome", Title: "Outcome"}, {Name: "reason", Title: "Reason code"},
-		{Name: "until", Title: "Answer until"}, {Name: "total", Title: "Amount", Figure: true},
+		{Name: "until", Title: "Respond by"}, {Name: "total", Title: "Amount", Figure: true},
 	}}
 	for _, d := range list {
 		tone := map[payment.DisputeOutcome]string{payment.DisputeWon: "good", payment.DisputeLost: "bad"}[d.Outcome]

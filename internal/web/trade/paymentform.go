@@ -50,7 +50,7 @@ func (p *pages) pay(v *kit.Visit) error {
 		if ok, err := took(v, form, err, payFields...); err != nil {
 			return err
 		} else if ok {
-			return v.Done(paymentAt(v, made.ID), "The payment of %s is logged.", kit.Money(made.Total, made.Currency))
+			return v.Done(paymentAt(v, made.ID), "Payment of %s logged.", kit.Money(made.Total, made.Currency))
 		}
 	}
 	page := p.inBooking(v, b)
@@ -60,7 +60,7 @@ func (p *pages) pay(v *kit.Visit) error {
 		currencies = append(currencies, string(c), string(c))
 	}
 	page.Data = payPage{
-		Form: form, Booking: b, Currencies: kit.Options(currencies...), Act: "Log the payment", Back: bookingAt(v, b.ID),
+		Form: form, Booking: b, Currencies: kit.Options(currencies...), Act: "Log payment", Back: bookingAt(v, b.ID),
 		Methods: kit.Options(wordChoices("", payment.PaymentMethods)[2:]...),
 	}
 	return v.Show(p.Pages, "pay.html", page)
@@ -71,19 +71,19 @@ func paymentOf(form *kit.Form, b booking.Booking) payment.NewTransaction {
 	r := form.Reading()
 	kind := payment.TransactionType(form.Get("transaction_types"))
 	if kind != payment.Purchase && kind != payment.Authorize {
-		r.Problems.Wrong("transaction_types", "Choose a purchase or an authorisation.")
+		r.Problems.Wrong("transaction_types", "Choose purchase or authorisation.")
 	}
 	in := details(r)
 	in.ChannelID, in.Type, in.LinkedID = &b.ChannelID, &kind, 0
 	currency, err := money.ParseCurrency(strings.ToUpper(form.Get("currencies")))
 	if err != nil {
-		r.Problems.Wrong("currencies", "This is no currency.")
+		r.Problems.Wrong("currencies", "Unknown currency.")
 	}
 	in.Currency, in.Total = &currency, r.Amount("total", currency)
 	base := in.Total
 	if currency != b.Currency {
 		if base = r.Amount("base_total", b.Currency); base == nil {
-			r.Problems.Wrong("base_total", "How much is it in %s, the currency of the booking?", b.Currency)
+			r.Problems.Wrong("base_total", "Enter the amount in %s, the currency of the booking.", b.Currency)
 		}
 	}
 	if base != nil {
@@ -127,20 +127,16 @@ func (p *pages) adjust(v *kit.Visit, kind payment.TransactionType) error {
 		if ok, err := took(v, form, err, fields...); err != nil {
 			return err
 		} else if ok {
-			return v.Done(paymentAt(v, made.ID), "The %s of %s is logged.", wordFor(kind), kit.Money(made.Total, made.Currency))
+			return v.Done(paymentAt(v, made.ID), "%s of %s logged.", kit.Say(string(kind)), kit.Money(made.Total, made.Currency))
 		}
 	} else if !slices.Contains(p.adjustmentsOf(v, t), kind) {
-		return v.Done(paymentAt(v, t.ID), "This is not possible with the payment as it is now.")
+		return v.Done(paymentAt(v, t.ID), "This is not possible in the payment's current status.")
 	}
 	return v.Show(p.Pages, "adjust.html", kit.Page{
 		Title: adjustmentText(kind), Menu: "/payments",
 		Path: []kit.Link{{Text: "Payments", Href: v.At("/payments")}, {Text: paymentName(t), Href: paymentAt(v, t.ID)}},
 		Data: payPage{Form: form, Payment: t, Kind: kind, Splits: splitsOf(t), Act: adjustmentText(kind), Back: paymentAt(v, t.ID)},
 	})
-}
-
-func wordFor(kind payment.TransactionType) string {
-	return strings.ToLower(kit.Say(string(kind)))
 }
 
 // splitsOf are the fields for the parts of the bookings, where there are several.

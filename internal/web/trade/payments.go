@@ -36,7 +36,7 @@ func paymentFilter(f *filter) payments.TransactionFilter {
 	case len(linked) == 1:
 		found.LinkedID = linked[0]
 	case len(linked) > 1:
-		f.problems.Wrong("linked_id", "The number of one payment is expected.")
+		f.problems.Wrong("linked_id", "Enter a payment ID.")
 	}
 	if over := words(f, "over_limit", []string{"true", "false"}); len(over) == 1 {
 		yes := over[0] == "true"
@@ -67,7 +67,7 @@ func (p *pages) payments(v *kit.Visit) error {
 	if sent || err != nil {
 		return err
 	}
-	channels, err := choices.Channels(v, p.app, "All channels")
+	channels, err := choices.Channels(v, p.app, "All merchants")
 	if err != nil {
 		return err
 	}
@@ -81,15 +81,15 @@ func (p *pages) payments(v *kit.Visit) error {
 func noPayments(v *kit.Visit) kit.Empty {
 	if len(v.R.URL.Query()) > 0 {
 		return kit.Empty{
-			Title: "No payment is like this", Text: "Parts of words are looked for in the latest 5,000 payments, whole ones in all. " +
+			Title: "No matching payments", Text: "Partial words are searched in the latest 5,000 payments, whole words in all of them. " +
 				"Try the whole reference, surname or e-mail address, or fewer filters.",
-			Act: kit.Link{Text: "Show all payments", Href: v.At("/payments")},
+			Act: kit.Link{Text: "Clear filters", Href: v.At("/payments")},
 		}
 	}
 	return kit.Empty{
-		Title: "There are no payments yet",
-		Text:  "Payments, refunds and chargebacks of your bookings stand here. Log one over the API, or on the page of its booking.",
-		Act:   kit.Link{Text: "Go to the bookings", Href: v.At("/bookings")},
+		Title: "No payments yet",
+		Text:  "Payments, refunds and chargebacks for your bookings appear here. Log them through the API, or on the booking's page.",
+		Act:   kit.Link{Text: "Go to bookings", Href: v.At("/bookings")},
 	}
 }
 
@@ -97,10 +97,10 @@ func noPayments(v *kit.Visit) kit.Empty {
 func paymentColumns(v *kit.Visit) []kit.Column {
 	return []kit.Column{
 		{Name: "id", Title: "Payment", Sorts: true}, {Name: "created", Title: "Logged", Sorts: true}, {Name: "type", Title: "Type"},
-		{Name: "status", Title: "Status"}, {Name: "booking", Title: "Booking"}, {Name: "channel", Title: "Channel", Minor: true},
+		{Name: "status", Title: "Status"}, {Name: "booking", Title: "Booking"}, {Name: "channel", Title: "Merchant", Minor: true},
 		{Name: "reference", Title: "Reference", Minor: true}, {Name: "total", Title: "Amount", Figure: true, Sorts: true},
-		{Name: "remaining", Title: "Left", Figure: true, Hidden: true}, {Name: "currency", Title: "Currency", Hidden: v.Format() == ""},
-		{Name: "base_total", Title: "In the channel's currency", Figure: true, Hidden: true},
+		{Name: "remaining", Title: "Remaining", Figure: true, Hidden: true}, {Name: "currency", Title: "Currency", Hidden: v.Format() == ""},
+		{Name: "base_total", Title: "In the merchant's currency", Figure: true, Hidden: true},
 		{Name: "forex_rate", Title: "Rate", Figure: true, Hidden: true}, {Name: "taken", Title: "Taken", Hidden: true},
 		{Name: "payer", Title: "Payer", Hidden: true}, {Name: "email", Title: "E-mail", Hidden: true}, {Name: "country", Title: "Country", Hidden: true},
 		{Name: "method", Title: "Method", Hidden: true}, {Name: "card", Title: "Card", Hidden: true}, {Name: "last_four", Title: "Last four digits", Hidden: true},
@@ -186,9 +186,9 @@ func paymentsOfStory(v *kit.Visit, list []payment.Transaction) *kit.Table {
 	t := kit.Table{
 		Bare: true, Name: "payments", Caption: "Payments", Columns: []kit.Column{
 			{Name: "id", Title: "Payment"}, {Name: "type", Title: "Type"}, {Name: "status", Title: "Status"}, {Name: "taken", Title: "Taken"},
-			{Name: "reference", Title: "Reference", Minor: true}, {Name: "total", Title: "Amount", Figure: true}, {Name: "remaining", Title: "Left", Figure: true},
+			{Name: "reference", Title: "Reference", Minor: true}, {Name: "total", Title: "Amount", Figure: true}, {Name: "remaining", Title: "Remaining", Figure: true},
 		},
-		Empty: kit.Empty{Title: "Nothing is paid yet", Text: "Payments and refunds of this booking will stand here."},
+		Empty: kit.Empty{Title: "No payments yet", Text: "Payments and refunds for this booking will appear here."},
 	}
 	for _, one := range list {
 		t.Rows = append(t.Rows, kit.Row{Href: paymentAt(v, one.ID), Cells: []kit.Cell{

@@ -27,10 +27,10 @@ const mostFound = 10
 func (p *pages) search(v *kit.Visit) error {
 	q := v.Query("q")
 	data := searchPage{Query: q, Empty: kit.Empty{
-		Title: "Nothing was found", Text: "The search finds bookings and payments by their number, reference, surname or e-mail address.",
+		Title: "No results", Text: "Search for bookings and payments by number, reference, surname or e-mail address.",
 	}}
 	if q == "" {
-		data.Empty.Title = "What are you looking for?"
+		data.Empty.Title = "Search"
 		return p.showSearch(v, data)
 	}
 	page := store.Page{Number: 1, Size: mostFound, Offset: -1, OrderBy: "id", Descending: true}

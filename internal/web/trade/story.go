@@ -47,6 +47,7 @@ type figure struct{ Text, Value, Href string }
 
 // explained is how the protection of some payments was computed.
 type explained struct {
+	Summary     string
 	Steps       []protection.Step
 	Allocations []explainedAllocation
 	More        bool
@@ -55,6 +56,7 @@ type explained struct {
 
 type explainedAllocation struct {
 	Title, Href, State, Tone string
+	Summary                  string // empty where it is that of the whole
 	Facts                    []kit.Fact
 	Steps                    []protection.Step
 }
@@ -118,7 +120,7 @@ func (p *pages) actsOfBooking(v *kit.Visit, b booking.Booking) (acts []kit.Link)
 		acts = append(acts, kit.Link{Text: "Log a payment", Href: at + "/pay"})
 	}
 	if v.Can(access.WriteBookings) {
-		acts = append(acts, kit.Link{Text: "Change", Href: at + "/edit", Plain: true})
+		acts = append(acts, kit.Link{Text: "Edit", Href: at + "/edit", Plain: true})
 		if len(b.TransactionIDs) == 0 {
 			acts = append(acts, kit.Link{Text: "Delete", Href: at + "/delete", Plain: true})
 		}
@@ -130,11 +132,11 @@ func storyFigures(b booking.Booking, r report.BookingProtection) []figure {
 	sums := r.Sums
 	list := []figure{
 		{Text: "Total", Value: kit.Money(b.Total, b.Currency)}, {Text: "Paid", Value: kit.Money(b.Sums.Net, b.Currency)},
-		{Text: "Not paid yet", Value: kit.Money(b.Unpaid(), b.Currency)},
+		{Text: "Unpaid", Value: kit.Money(b.Unpaid(), b.Currency)},
 	}
 	protected := figure{Text: "Protected now", Value: kit.Money(sums.E1+sums.E2, b.Currency)}
 	if sums.Simulated {
-		protected.Text = "Protected, as a test"
+		protected.Text = "Protected (test)"
 	}
 	return append(list, protected)
 }
@@ -148,10 +150,10 @@ func bookingFacts(v *kit.Visit, b booking.Booking, channel string, lastDay civil
 	}
 	list := []kit.Fact{
 		{Text: "Status", Value: status.Text, Tone: status.Tone},
-		{Text: "Channel", Value: channel, Href: v.At("/channels/" + strconv.FormatInt(b.ChannelID, 10))},
-		{Text: "Travel", Value: travelled}, {Text: "Last day of dispute", Value: kit.Day(lastDay)}, {Text: "Lead traveller", Value: strings.TrimSpace(b.Firstname + " " + b.Surname)},
+		{Text: "Merchant", Value: channel, Href: v.At("/channels/" + strconv.FormatInt(b.ChannelID, 10))},
+		{Text: "Travel", Value: travelled}, {Text: "Dispute deadline", Value: kit.Day(lastDay)}, {Text: "Lead traveller", Value: strings.TrimSpace(b.Firstname + " " + b.Surname)},
 		{Text: "E-mail", Value: b.Email}, {Text: "Country", Value: choices.Country(b.Country)}, {Text: "Reference", Value: b.Reference},
-		{Text: "Number", Value: strconv.FormatInt(b.ID, 10)}, {Text: "Also protected by", Value: kit.Say(string(b.OtherProtection()))},
+		{Text: "ID", Value: strconv.FormatInt(b.ID, 10)}, {Text: "Also protected by", Value: kit.Say(string(b.OtherProtection()))},
 		{Text: "Language", Value: choices.Language(b.Language)}, {Text: "Logged", Value: kit.Instant(b.CreatedAt)}, {Text: "Logged by", Value: b.Author},
 	}
 	if b.Pax > 0 {
@@ -169,7 +171,7 @@ func bookingFacts(v *kit.Visit, b booking.Booking, channel string, lastDay civil
 
 // explainedOf is the explanation of a booking, and of each of its payments.
 func explainedOf(v *kit.Visit, r report.BookingProtection) explained {
-	made := explained{Steps: r.Sums.Steps, More: r.Sums.Allocations > int64(len(r.Allocations.Items))}
+	made := explained{Summary: r.Summary, Steps: r.Sums.Steps, More: r.Sums.Allocations > int64(len(r.Allocations.Items))}
 	for _, x := range r.Allocations.Items {
 		made.Allocations = append(made.Allocations, explainAllocation(v, x, "Payment "+strconv.FormatInt(x.TransactionID, 10)))
 	}
@@ -180,31 +182,31 @@ func explainAllocation(v *kit.Visit, x protection.Explained, title string) expla
 	state, tone := "Not protected", "warn"
 	switch {
 	case x.Decision.Protected && x.Decision.Simulated:
-		state, tone = "Protected, as a test", "calm"
+		state, tone = "Protected (test)", "calm"
 	case x.Decision.Protected:
 		state, tone = "Protected", "good"
 	}
 	facts := []kit.Fact{
-		{Text: "Paid", Value: kit.Money(x.Amount, x.Currency)}, {Text: "Left", Value: kit.Money(x.Remaining, x.Currency)},
-		{Text: "Not delivered", Value: kit.Money(x.Undelivered, x.Currency)}, {Text: "Last day of dispute", Value: kit.Day(x.Terms.LastDay)},
+		{Text: "Paid", Value: kit.Money(x.Amount, x.Currency)}, {Text: "Remaining", Value: kit.Money(x.Remaining, x.Currency)},
+		{Text: "Undelivered", Value: kit.Money(x.Undelivered, x.Currency)}, {Text: "Dispute deadline", Value: kit.Day(x.Terms.LastDay)},
 	}
 	if x.HasValue {
 		facts = append(facts, kit.Fact{Text: "Value", Value: kit.Money(x.Value, x.PolicyCurrency)})
 	} else {
-		facts = append(facts, kit.Fact{Text: "Value", Value: "Waits for a rate", Tone: "warn"})
+		facts = append(facts, kit.Fact{Text: "Value", Value: "Waiting for a rate", Tone: "warn"})
 	}
 	if x.Premium.Priced {
 		facts = append(facts, kit.Fact{Text: "Premium", Value: kit.Money(x.Premium.Booked, x.PolicyCurrency)})
 	}
 	return explainedAllocation{
-		Title: title, Href: paymentAt(v, x.TransactionID), State: state, Tone: tone, Facts: facts,
+		Title: title, Href: paymentAt(v, x.TransactionID), State: state, Tone: tone, Summary: x.Summary, Facts: facts,
 		Steps: append(slices.Clone(x.Steps), x.Premium.Steps...),
 	}
 }
 
 func mailsOf(v *kit.Visit, list []mail.Mail) *kit.Table {
-	t := kit.Table{Bare: true, Name: "mails", Caption: "Mails", Columns: []kit.Column{
-		{Name: "queued", Title: "Written"}, {Name: "kind", Title: "Kind"}, {Name: "to", Title: "To"}, {Name: "state", Title: "State"},
+	t := kit.Table{Bare: true, Name: "mails", Caption: "E-mails", Columns: []kit.Column{
+		{Name: "queued", Title: "Created"}, {Name: "kind", Title: "Type"}, {Name: "to", Title: "To"}, {Name: "state", Title: "Status"},
 	}}
 	for _, m := range list {
 		t.Rows = append(t.Rows, kit.Row{Cells: []kit.Cell{
@@ -240,7 +242,7 @@ func history(v *kit.Visit, b booking.Booking, paid []payment.Transaction, mails 
 	}
 	for _, m := range mails {
 		if m.State == mail.Sent {
-			list = append(list, happening{At: m.QueuedAt, What: "Mail sent", Text: kit.Say(string(m.Kind)) + " to " + m.Recipient})
+			list = append(list, happening{At: m.QueuedAt, What: "E-mail sent", Text: kit.Say(string(m.Kind)) + " to " + m.Recipient})
 		}
 	}
 	list = append(list, happening{At: b.CreatedAt, What: "Booking logged", Text: "by " + b.Author})

@@ -1,5 +1,5 @@
-// Package trade serves the pages of the dashboard about what a site sells: the overview, bookings, payments, the search and
-// imports. Begin reading at Add.
+// Package trade serves the dashboard pages about a site's sales: overview, bookings, payments, search and
+// imports. Start reading at Add.
 package trade
 
 import (
@@ -73,7 +73,7 @@ func Add(f *kit.Frame, a *app.App) error {
 func (p *pages) logged(h kit.Handler) kit.Handler {
 	return func(v *kit.Visit) error {
 		if p.app.Payments.Profile.Processes() {
-			return errs.New(errs.NoRoute, "Payments are taken over the API here, and not logged on this page.")
+			return errs.New(errs.NoRoute, "Here payments are taken through the API, not logged on this page.")
 		}
 		return h(v)
 	}

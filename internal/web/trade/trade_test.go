@@ -23,7 +23,7 @@ func TestBookingsAreFound(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	b := h.As(access.ReadOnly)
-	b.Must(h.At("/bookings"), "There are no bookings yet")
+	b.Must(h.At("/bookings"), "No bookings yet")
 	c := h.Channel(merchant.ModeTest, "EUR")
 	first, second := h.Booking(c, 1234_50, "2030-03-01"), h.Booking(c, 10_00, "2030-04-01")
 	surname := "=Lovelace" // a spreadsheet must not run it
@@ -42,13 +42,13 @@ func TestBookingsAreFound(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]string{
-		"?include=x": "Numbers are expected", "?end_from=tomorrow": "A day is expected", "?status=sold": `"sold" is not possible here`,
+		"?include=x": "Must be numbers", "?end_from=tomorrow": "Must be a date", "?status=sold": `"sold" is not allowed here`,
 	} {
 		if a := b.Get(h.At("/bookings" + query)); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), want) {
 			t.Errorf("%s: %d %s", query, a.Status, a.Text())
 		}
 	}
-	b.Must(h.At("/bookings?q=nobody"), "No booking is like this")
+	b.Must(h.At("/bookings?q=nobody"), "No matching bookings")
 }
 
 // TestBookingsLeaveAsAFile: with the columns that are seen, and nothing that a spreadsheet would run.

@@ -1,14 +1,14 @@
-// What the pages do beyond links and forms. Each page works without it.
+// Progressive enhancement. Every page works without JavaScript.
 document.documentElement.classList.add("js");
 
 const side = document.querySelector(".side");
 const burger = document.querySelector(".burger");
 burger?.addEventListener("click", () => burger.setAttribute("aria-expanded", side.classList.toggle("open")));
 
-// On a telephone the parts of a page stand in one line, which scrolls.
+// On a phone the tabs scroll horizontally.
 document.querySelector(".tabs [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
 
-// Keys: / searches, g and a letter go to a page, Escape closes or goes back.
+// Keyboard shortcuts: / searches, g and a letter go to a page, Escape closes or goes back.
 let went = 0;
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -33,7 +33,7 @@ addEventListener("keydown", (event) => {
   }
 });
 
-// A form with data-live asks while somebody types, and shows the answer in #results.
+// A form with data-live submits as you type, and shows the response in #results.
 for (const form of document.querySelectorAll("form[data-live]")) {
   const results = document.querySelector("#results");
   let wait, asking;
@@ -60,7 +60,7 @@ for (const form of document.querySelectorAll("form[data-live]")) {
   form.addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(wait); ask(); });
 }
 
-// While something runs, the page is asked for again. Whoever reads it with a screen reader is told of what has changed.
+// While something runs, the page refreshes itself. Screen readers announce the changes.
 const running = document.querySelector("main[data-refresh]");
 if (running) {
   const again = async () => {
@@ -71,14 +71,14 @@ if (running) {
       if (!answer.ok || !next) return;
       if (!next.hasAttribute("data-refresh")) { location.reload(); return; }
       running.innerHTML = next.innerHTML;
-    } catch { /* the next time */ }
+    } catch { /* retry next time */ }
     setTimeout(again, 2000);
   };
   running.setAttribute("aria-live", "polite");
   setTimeout(again, 2000);
 }
 
-// Copies the text of an element.
+// Copy buttons.
 addEventListener("click", async (event) => {
   const button = event.target.closest?.("[data-copy]");
   if (!button) return;
@@ -88,7 +88,7 @@ addEventListener("click", async (event) => {
   setTimeout(() => { button.textContent = said; }, 1500);
 });
 
-// A form is sent once.
+// Prevent double submission.
 addEventListener("submit", (event) => {
   if (event.defaultPrevented || event.target.method !== "post") return;
   const button = event.submitter ?? event.target.querySelector("button");

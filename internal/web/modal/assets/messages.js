@@ -1,5 +1,5 @@
 // Messages to the service and to the page: bodies of requests, and the texts of callbacks. These texts are for the people
-// who build the page, so they are in English in every language of the modal.
+// building the page, so they are always in English.
 
 import { Refused } from "./api.js";
 
@@ -28,7 +28,7 @@ export function booking(data, other) {
 
 // noBooking is the error for a booking id that cannot be one. It has the form of the service's own errors.
 export function noBooking() {
-  const params = { booking_id: "This is not the id of a booking." };
+  const params = { booking_id: "Invalid booking ID." };
   return new Refused(400, { code: "rest_invalid_param", message: "Invalid parameter(s): booking_id", data: { status: 400, params } });
 }
 
@@ -46,8 +46,8 @@ export function transaction(data, { transactionType }, booking, card, back) {
   });
 }
 
-// decline is the name of the text for a reason of the service. The shopper is not told that a card is lost, stolen or
-// suspected: that is between the cardholder and the bank.
+// decline is the name of the text for a reason of the service. The shopper does not learn that a card is lost, stolen or
+// suspected of fraud: that is between the cardholder and the bank.
 export function decline(reason) {
   const known = {
     insufficient_funds: "decline_funds", expired_card: "decline_expired", incorrect_security_code: "decline_code",
@@ -66,7 +66,7 @@ export function doubted(reason) {
 // problems lists what is wrong with a booking, field by field, in the words of the service.
 export function problems({ message, data }) {
   const params = data?.params;
-  if (Array.isArray(params)) return params.map((name) => [name, "This field is missing."]);
+  if (Array.isArray(params)) return params.map((name) => [name, "This field is required."]);
   return params && Object.keys(params).length ? Object.entries(params) : [["", message]];
 }
 
@@ -74,16 +74,16 @@ export function problems({ message, data }) {
 export function closed(state, booking, status) {
   const stages = {
     loading: "The modal was closed before it was ready.",
-    form: status ? "The modal was closed after a payment had failed." : "The modal was closed before a payment was made.",
-    paying: "The modal was closed while a payment was on its way.",
-    challenge: "The modal was closed before the bank had confirmed the payment.",
+    form: status ? "The modal was closed after a payment failed." : "The modal was closed before a payment was made.",
+    paying: "The modal was closed while a payment was in progress.",
+    challenge: "The modal was closed before the bank confirmed the payment.",
     checking: "The modal was closed before the outcome of the payment was known.",
     paid: "The modal was closed after the payment.",
-    declined: "The modal was closed after all attempts to pay had failed.",
-    unknown: "The modal was closed while the outcome of the payment was not known.",
+    declined: "The modal was closed after all payment attempts failed.",
+    unknown: "The modal was closed while the outcome of the payment was unknown.",
     failed: "The modal was closed after an error.",
-    refused: "The modal was closed after its authorisation had been refused.",
-    invalid: "The modal was closed after its booking had been refused.",
+    refused: "The modal was closed after its authorisation was rejected.",
+    invalid: "The modal was closed after its booking was rejected.",
   };
   const open = ["paying", "challenge", "checking", "unknown"].includes(state);
   return stages[state] + (open ? ` The last transaction of booking ${booking} tells it.` : "");

@@ -15,7 +15,7 @@
     "description", "pax", "reference", "language", "allocations", "charge_channel", "transactionType",
   ];
   const transactionTypes = ["purchase", "authorize"];
-  // If the frame may not open on this page, the browser blocks it and tells nobody. So a frame counts as blocked when it
+  // If the frame may not open on this page, the browser blocks it silently. So a frame counts as blocked when it
   // takes longer than "load" to load, or, once loaded, longer than "speak" to report. After that it gets its texts, for which
   // it has "load" again.
   const patience = { load: 20000, speak: 3000 };
@@ -297,7 +297,7 @@
     #leaves = (event) => {
       event.preventDefault();
       event.returnValue = true;
-      this.#call("close_window_attempted", { message: "A payment is on its way." });
+      this.#call("close_window_attempted", { message: "A payment is in progress." });
     };
 
     #heard(event, data) {
