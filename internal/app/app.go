@@ -176,5 +176,5 @@ func (a *App) addPeople() {
 	}).Register()
 }
 
-// Close stops background work and waits for it. The caller closes the database afterwards.
+// Close ends background work and waits for it. The caller closes the database afterwards.
 func (a *App) Close() { a.Tokens.Close() }

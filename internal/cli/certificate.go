@@ -84,41 +84,11 @@ func (p *program) clientsBase() (string, error) {
 	return p.baseURL(listen), nil
 }
 
-// certificateOf returns the URL of a booking's certificate, for mails, or "" if the booking has been deleted.
-func (p *program) certificateOf(ctx context.Context, siteID, bookingID int64) (string, error) {
+// mailAddresses are the base URLs for links in mails. They are empty if the public URL is unknown.
+func (p *program) mailAddresses() mail.Addresses {
 	base, err := p.clientsBase()
 	if err != nil {
 		return mail.Addresses{}
 	}
-	site, err := p.app.Sites.Get(ctx, access.System(siteID), siteID)
-	if err != nil {
-		return "", err
-	}
-	found, err := p.app.Certificates.Of(ctx, merchants.SystemAt(site), bookingID)
-	if errs.Is(err, errs.RecordNotFound) {
-		return "", nil
-	}
-	return certificates.Link(base, found.Key), err
-}
-
-// linkOf returns the URL of the one-time link with a hash, for mails, or "" if it has expired.
-func (p *program) linkOf(ctx context.Context, hash string) (string, error) {
-	base, err := p.clientsBase()
-	if err != nil {
-		return "", err
-	}
-	secret, err := p.app.Links.Secret(ctx, hash)
-	if err != nil || secret == "" {
-		return "", err
-	}
-	return base + kit.LinkPath + secret, nil
-}
-
-// dashboardBase is the URL of the dashboard, for mails, or "" if it is unknown.
-func (p *program) dashboardBase() string {
-	base, err := p.clientsBase()
-	if err != nil {
-		return ""
-	}
-	return base + kit.Path
+	return mail.Addresses{Base: base, Dashboard: base + kit.Path, Link: base + kit.LinkPath}
 }

@@ -221,7 +221,7 @@ func TestOperatorsCommands(t *testing.T) {
 		wrong("<path>: This path is reserved.", "site", "create", "wp", "--name", "Acme", "--currency", "GBP", "--auth-segment", "wp")
 		wrong("--currency:", "site", "create", "other", "--name", "Other", "--currency", "XXX")
 		says("acme", "site", "list")
-		wrong(`--site: Site "nowhere" does not exist`, "channel", "list", "--site", "nowhere")
+		wrong(`--site: Site "nowhere" not found`, "channel", "list", "--site", "nowhere")
 
 		says("Created merchant 2, Shop", "channel", "create", "Shop", "--currency", "eur", "--mode", "draft", "--site", "acme")
 		says("Test channel", "channel", "list")
@@ -247,7 +247,7 @@ func TestOperatorsCommands(t *testing.T) {
 		s.site = "acme"
 		says("agent", "channel", "list")
 		s.site = "nowhere"
-		refused(`HOLDFAST_SITE: Site "nowhere" does not exist.`, "channel", "list")
+		refused(`HOLDFAST_SITE: Site "nowhere" not found.`, "channel", "list")
 	})
 }
 

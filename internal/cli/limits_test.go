@@ -52,7 +52,7 @@ func TestLimitsAndCollateral(t *testing.T) {
 		"--channel: Channel 99 not found":            {"limits", "set", "channel", "5 EUR", "--channel", "99"},
 		"<amount>: This field is required":           {"limits", "set", "site"},
 		"<kind>: Must be one of":                     {"collateral", "add", "gold", "5 GBP"},
-		"--bands: Invalid bands: write":              {"exposure-model", "--bands", "30"},
+		"--bands: Invalid bands: use":                {"exposure-model", "--bands", "30"},
 		"--channels: Channel 99 not found":           {"what-if", "--channels", "99"},
 		"--currency: \"XXQ\" is not an ISO 4217":     {"what-if", "--currency", "XXQ"},
 		"invalid values:\n  --channels: Channel":     {"what-if", "--currency", "XXQ", "--channels", "99"},

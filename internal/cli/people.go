@@ -286,7 +286,7 @@ func (c tokenCreateCmd) Run(ctx context.Context, p *program) error {
 	}
 	user, err := p.app.Accounts.UserNamed(ctx, actor, c.User)
 	if errs.Is(err, errs.SettingNotFound) {
-		err = errs.WrongField("user", "User %q does not exist.", c.User)
+		err = errs.WrongField("user", "User %q not found.", c.User)
 	}
 	if err != nil {
 		return err

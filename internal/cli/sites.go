@@ -161,7 +161,7 @@ func (p *program) siteAt(ctx context.Context, path string) (merchant.Site, error
 	if path != "" {
 		site, err := p.app.Sites.At(ctx, access.System(0), path)
 		if errs.Is(err, errs.SettingNotFound) {
-			err = errs.WrongField("site", "Site %q does not exist.", path)
+			err = errs.WrongField("site", "Site %q not found.", path)
 		}
 		return site, err
 	}

@@ -1,6 +1,6 @@
-// Package demo creates the data of `holdfast demo`: a sandbox site with people, merchants and suppliers, sample exchange
-// rates, and a book of bookings and payments. None of it is real. Everything is derived from fixed seeds and the day, so that
-// everybody sees the same data. Start reading at Prepare.
+// Package demo creates the data of `holdfast demo`: a sandbox site with people, channels and suppliers, made-up
+// exchange rates, and a book of bookings with their payments. Nothing in it is real. Everything is derived from fixed
+// seeds and the day, so everybody sees the same. Start at Prepare.
 package demo
 
 import (

@@ -1,6 +1,6 @@
-// Package jobs runs background jobs. It leases a job, calls its use case, and backs off after failures. There is no queue: a
-// use case finds its work in its own tables, in bounded batches, so no work is lost. See
-// docs/decisions/0001-background-work.md. Start reading at New, which lists all jobs.
+// Package jobs runs background work. It leases a job, calls its use case, and backs off after failures. There is no
+// queue: a use case finds its work in its own tables, one bounded batch at a time, so nothing can be lost. See
+// docs/decisions/0001-background-work.md. Start at New, which lists all jobs.
 package jobs
 
 import (

@@ -186,7 +186,7 @@ func (s *gatewayOutcome) succeed(result psp.Result) error {
 		}
 	}
 	if result.Amount != s.t.Total {
-		s.room.Log.Error("processor moved a different amount than requested", "site", s.t.SiteID, "transaction", s.t.ID,
+		s.room.Log.Error("a processor moved a different amount than requested", "site", s.t.SiteID, "transaction", s.t.ID,
 			"asked", s.t.Total, "moved", result.Amount)
 		s.t.Flags = append(s.t.Flags, payment.FlagAmountDiffers)
 	}
@@ -237,7 +237,7 @@ func (s *gatewayOutcome) fail(status payment.TransactionStatus, state payment.Ch
 // undoRefund writes that a refund did not reach the card, though the processor had accepted it. The merchant has the money
 // again. Earlier reports stay as they are. From now on the refund counts as not made.
 func (s *gatewayOutcome) undoRefund(says string) error {
-	s.room.Log.Warn("refund returned", "site", s.t.SiteID, "transaction", s.t.ID)
+	s.room.Log.Warn("a refund was returned", "site", s.t.SiteID, "transaction", s.t.ID)
 	// If the customer has paid again meanwhile, a booking may be above its total. It is recorded all the same, because it
 	// happened.
 	err := s.changeSums(func(b *booking.Booking, part payment.Payment) {

@@ -110,7 +110,7 @@ func (o *Orders) failed(ctx context.Context, d due, run Run, today civil.Day, fa
 	} else if passing {
 		note = fmt.Sprintf("The report took longer than %s. Schedule a smaller one.", makeTime)
 	} else {
-		o.Log.Error("scheduled report failed", "site", d.SiteID, "order", d.ID, "error", failure)
+		o.Log.Error("a scheduled report failed", "site", d.SiteID, "order", d.ID, "error", failure)
 	}
 	return o.step(ctx, d, func(tx *store.Tx, now Order) (Order, error) {
 		if passing && now.tries+1 < maxTries {

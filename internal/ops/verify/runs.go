@@ -160,7 +160,7 @@ func (v *Verify) Work(ctx context.Context) (more bool, err error) {
 	case failure != nil && within.Err() != nil && errors.Is(failure, context.Canceled):
 		return false, nil // somebody has stopped it
 	case failure != nil:
-		v.Log.Error("verification of the book failed", "run", run.ID, "error", failure)
+		v.Log.Error("a check of the book failed", "run", run.ID, "error", failure)
 		run.State, run.Problem = RunFailed, "The check failed. See the log for the cause."
 		if f, ok := errors.AsType[*errs.Error](failure); ok {
 			run.Problem = f.Message

@@ -64,7 +64,7 @@ func (v *Visit) Attach(name, kind string, content []byte) error {
 func (v *Visit) Stream(name, kind string, write func(w io.Writer) error) error {
 	v.attach(name, kind)
 	if err := write(v.W); err != nil {
-		v.frame.Log.Warn("dashboard file truncated", "route", v.frame.Route(v.R), "error", err)
+		v.frame.Log.Warn("a dashboard export ended early", "route", v.frame.Route(v.R), "error", err)
 		panic(http.ErrAbortHandler) // so that nobody takes it for a whole one
 	}
 	return nil
