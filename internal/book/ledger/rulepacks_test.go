@@ -75,7 +75,7 @@ func TestAnEditedRulepackIsNotMadeUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range x.Allocations[0].Steps {
-		if s.Name == "L" && !strings.HasPrefix(s.Text, "L = 2025-01-12, by rulepack 1 as it was") {
+		if s.Name == "L" && !strings.HasPrefix(s.Text, "L = 2025-01-12, by rulepack 1 as on file when L was computed") {
 			t.Errorf("%s", s.Text)
 		}
 	}
