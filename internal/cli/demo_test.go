@@ -82,7 +82,7 @@ func TestDemo(t *testing.T) {
 				t.Errorf("the first start said %q, the second %q", was, is)
 			}
 		}
-		if !strings.Contains(second.said, "as an earlier start loaded it") {
+		if !strings.Contains(second.said, "loaded earlier") {
 			t.Errorf("the second start says\n%s", second.said)
 		}
 		if again, _ := paste(t, second); !strings.Contains(again, `"total_unpaid":0`) {
@@ -103,7 +103,7 @@ func TestDemo(t *testing.T) {
 func checkWhatTheDemoShows(t *testing.T, s *system, said string) {
 	t.Helper()
 	for command, shows := range map[string]string{
-		"exposure": `left after collateral`, "run-off": "", "limits list": `\b92\.\d %[^\n]*\n[^\n]*107\.\d %`,
+		"exposure": `E1 net of collateral`, "run-off": "", "limits list": `\b92\.\d %[^\n]*\n[^\n]*107\.\d %`,
 		"limits events": `channel +\d* *100 %|100 %`, "collateral list": "guarantee", "statements list": `2\d\d\d-\d\d +\S+ +yes `,
 	} {
 		if !strings.Contains(said, "holdfast "+command+" --site demo") {
@@ -185,7 +185,7 @@ func TestDemoMendsItself(t *testing.T) {
 	if err := os.WriteFile(credentials, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := s.run("", "demo", "--listen", "127.0.0.1:0"); r.code != 1 || !strings.Contains(r.stderr, "demo-credentials.json cannot be read") {
+	if r := s.run("", "demo", "--listen", "127.0.0.1:0"); r.code != 1 || !strings.Contains(r.stderr, "demo-credentials.json. Delete the file") {
 		t.Errorf("broken credentials: exit code %d, %s", r.code, r.stderr)
 	}
 }
