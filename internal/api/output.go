@@ -154,7 +154,7 @@ func paging[T any](s *server, c *call, page store.Page, l store.List[T]) error {
 	total := l.Total
 	pages := (total + int64(page.Size) - 1) / int64(page.Size)
 	if l.PastEnd {
-		return errs.New(errs.PageNumber, "The page number requested is larger than the number of pages available.")
+		return errs.New(errs.PageNumber, "The page number is larger than the number of pages available.")
 	}
 	if page.Count {
 		c.Header().Set("X-WP-Total", strconv.FormatInt(total, 10))

@@ -191,7 +191,7 @@ func (s *server) handle(c *call, route Route) (err error) {
 	}
 	err = route.handle(s, c)
 	if f, ok := errors.AsType[*errs.Error](err); ok && c.longID && notFound[f.Kind] {
-		return errs.New(f.Kind, "Nothing found with this id: the number is too long.") // the message names another number
+		return errs.New(f.Kind, "Not found: the id is too long.") // the message names another number
 	}
 	return err
 }

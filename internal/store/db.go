@@ -30,7 +30,7 @@ var (
 	// ErrGone: there was a database, and its file has gone.
 	ErrGone = sqlite.ErrGone
 	// ErrConflict: the write breaks a uniqueness or reference rule of the schema.
-	ErrConflict = errors.New("conflict with what is stored")
+	ErrConflict = errors.New("conflict with stored data")
 )
 
 // writeLifetime is how long a write may last before it is rolled back (R0). Because of it, a report about a moment ten

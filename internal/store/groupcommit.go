@@ -83,7 +83,7 @@ func (g *groupCommit) write(ctx context.Context, long bool, fn func(tx *Tx) erro
 	case err := <-call.answer:
 		return err
 	case <-ctx.Done():
-		return fmt.Errorf("%w: the disk does not answer", errOutcomeUnknown)
+		return fmt.Errorf("%w: the disk is not responding", errOutcomeUnknown)
 	}
 }
 
@@ -91,7 +91,7 @@ func (g *groupCommit) hand(call *writeCall) error {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	if g.closed {
-		return errs.New(errs.Unavailable, "The database is closing.")
+		return errs.New(errs.Unavailable, "The database is shutting down.")
 	}
 	select {
 	case g.calls <- call:

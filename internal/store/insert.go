@@ -38,7 +38,7 @@ func (tx *Tx) Insert(table, columns string, rows ...[]any) {
 	if i < 0 {
 		place := slices.Index(tables, table)
 		if place < 0 {
-			tx.held.failed = fmt.Errorf("the table %s is not in the list of tables", table)
+			tx.held.failed = fmt.Errorf("table %s is not in the list of tables", table)
 		}
 		if i = slices.IndexFunc(list, func(t heldRows) bool { return t.place > place }); i < 0 {
 			i = len(list)

@@ -156,7 +156,7 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time) (*DB,
 func postgresAt(url string, clock func() time.Time) (*DB, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
-		return nil, fmt.Errorf("the address of the database cannot be read: %w", err)
+		return nil, fmt.Errorf("invalid database URL: %w", err)
 	}
 	if config.ConnectTimeout == 0 || config.ConnectTimeout > connectTime && !strings.Contains(url, "connect_timeout") {
 		config.ConnectTimeout = connectTime

@@ -45,7 +45,7 @@ const (
 
 // ErrUnknownKey is the cause of the error when a JWT names a key that is not on the ring. Another process may have
 // made a new key since the ring was loaded: the caller loads the ring again and tries once more.
-var ErrUnknownKey = errors.New("signed with a key that is not on the ring")
+var ErrUnknownKey = errors.New("signed with an unknown key")
 
 // Key is a key for JWTs. It signs until it is retired. After that it verifies what it may have signed before: access
 // tokens while they live, and refresh tokens as long as the key is on the ring.
@@ -82,7 +82,7 @@ func NewKeyring(keys []Key) (Keyring, error) {
 	ring := Keyring{keys: make(map[string]Key, len(keys))}
 	for _, k := range keys {
 		if _, twice := ring.keys[k.ID]; twice || k.ID == "" {
-			return Keyring{}, errs.New(errs.Internal, "The id %q of a signing key is empty or is used twice.", k.ID)
+			return Keyring{}, errs.New(errs.Internal, "The signing key id %q is empty or used twice.", k.ID)
 		}
 		if len(k.Secret) < signingKeyBytes {
 			return Keyring{}, errs.New(errs.Internal, "The secret of the signing key %s is too short.", k.ID)
@@ -95,7 +95,7 @@ func NewKeyring(keys []Key) (Keyring, error) {
 		}
 	}
 	if ring.signing.ID == "" {
-		return Keyring{}, errs.New(errs.Internal, "All signing keys are retired.")
+		return Keyring{}, errs.New(errs.Internal, "All signing keys have been retired.")
 	}
 	return ring, nil
 }
@@ -181,7 +181,7 @@ func SignDevice(ring Keyring, userID int64, deviceID string, now time.Time) (str
 
 func sign(ring Keyring, c Claims, issued time.Time, expires *jwt.NumericDate) (string, error) {
 	if ring.signing.ID == "" { // the zero Keyring: HMAC would sign with an empty key
-		return "", errs.New(errs.Internal, "There is no signing key.")
+		return "", errs.New(errs.Internal, "No signing key is configured.")
 	}
 	t := jwt.NewWithClaims(jwt.SigningMethodHS256, payload{
 		Kind: c.Kind, Generation: c.Generation, SiteID: c.SiteID, Family: c.Family, Secret: c.Secret, Number: c.Number,
@@ -204,7 +204,7 @@ func sign(ring Keyring, c Claims, issued time.Time, expires *jwt.NumericDate) (s
 func Verify(ring Keyring, token string, want Kind, now time.Time) (Claims, error) {
 	c, err := verify(ring, token, want, now)
 	if err != nil {
-		return Claims{}, &errs.Error{Kind: errs.JWTInvalid, Message: "The token is not valid or has expired.", Err: err}
+		return Claims{}, &errs.Error{Kind: errs.JWTInvalid, Message: "The token is invalid or has expired.", Err: err}
 	}
 	return c, nil
 }
@@ -230,7 +230,7 @@ func verify(ring Keyring, token string, want Kind, now time.Time) (Claims, error
 		return Claims{}, err
 	}
 	if p.Kind != want {
-		return Claims{}, fmt.Errorf("the kind of the token is %q, not %q", p.Kind, want)
+		return Claims{}, fmt.Errorf("the token type is %q, not %q", p.Kind, want)
 	}
 	user, err := strconv.ParseInt(p.Subject, 10, 64)
 	if err != nil {
@@ -265,12 +265,12 @@ func (k Key) mayHaveSigned(c Claims) error {
 func (p payload) checkLife() error {
 	switch {
 	case p.IssuedAt == nil:
-		return errors.New("it does not say when it was issued")
+		return errors.New("it has no issue time")
 	case p.Kind == Refresh && p.ExpiresAt != nil:
 		return errors.New("a refresh token with an expiry")
 	case p.Kind == Access && p.ExpiresAt.Sub(p.IssuedAt.Time) > AccessLifetime,
 		p.Kind == Device && p.ExpiresAt.Sub(p.IssuedAt.Time) > DeviceLifetime:
-		return errors.New("it lives longer than the service gives out")
+		return errors.New("its lifetime is longer than the service allows")
 	}
 	return nil
 }

@@ -166,5 +166,5 @@ func UnknownUser(err error) error {
 
 // ErrOtherSite is the error of a caller whose credentials are for another site.
 func ErrOtherSite() error {
-	return errs.New(errs.Forbidden, "Your account has no access to this site.")
+	return errs.New(errs.Forbidden, "Your account does not have access to this site.")
 }

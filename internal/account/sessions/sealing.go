@@ -37,7 +37,7 @@ func openKeys(c *people.Room, stored []StoredKey) ([]credentials.Key, error) {
 		}
 		k := s.Key
 		if k.Secret, err = hex.DecodeString(secret); err != nil {
-			return nil, fmt.Errorf("the JWT key %s is not hexadecimal", k.ID) // err would show a part of the key
+			return nil, fmt.Errorf("JWT key %s is not hexadecimal", k.ID) // err would show a part of the key
 		}
 		keys = append(keys, k)
 	}

@@ -314,15 +314,15 @@ func (s *Sessions) RotateKeys(ctx context.Context, actor access.Actor) error {
 }
 
 func errNotLoggedIn() error {
-	return errs.New(errs.NotLoggedIn, "You are not currently logged in.")
+	return errs.New(errs.NotLoggedIn, "You are not signed in.")
 }
 
 func errTokenInvalid() error {
-	return errs.New(errs.TokenInvalid, "The API token is not valid.")
+	return errs.New(errs.TokenInvalid, "The API token is invalid.")
 }
 
 func errJWTInvalid() error {
-	return errs.New(errs.JWTInvalid, "The token is not valid or has expired.")
+	return errs.New(errs.JWTInvalid, "The token is invalid or has expired.")
 }
 
 // errNoSite is the answer to an operator alone.

@@ -40,7 +40,7 @@ func (l Limits) Read(t *APIToken) error {
 	for _, text := range strings.Fields(l.Addresses) {
 		network, ok := access.ParseNetwork(text)
 		if !ok {
-			return fmt.Errorf("the addresses of the API token %d cannot be read", t.ID)
+			return fmt.Errorf("the addresses of API token %d cannot be read", t.ID)
 		}
 		t.Networks = append(t.Networks, network)
 	}

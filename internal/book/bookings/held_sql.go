@@ -106,7 +106,7 @@ func SetSums(tx *store.Tx, b booking.Booking) error {
 func toChange(tx *store.Tx, siteID, id int64) (*heldBooking, error) {
 	h, held := inWrite.Of(tx), heldIn(tx, siteID, id)
 	if held == nil {
-		return nil, fmt.Errorf("booking %d is to be changed, and this write does not hold it", id)
+		return nil, fmt.Errorf("booking %d cannot be changed: this write does not hold its lock", id)
 	}
 	if !slices.Contains(h.changed, held) {
 		h.changed = append(h.changed, held)

@@ -172,7 +172,7 @@ func channelVouchedFor(vault *secrets.Vault, tx *store.Tx, site merchant.Site, i
 // judgeOpening refuses an opening with a right auth string, if the page or the environment is wrong.
 func judgeOpening(site merchant.Site, channel merchant.Channel, in ModalOpening) error {
 	if !slices.Contains(site.PermittedURLs, in.Origin) {
-		return modalRefusal("origin", "The origin of the page is not one of the site's permitted URLs.")
+		return modalRefusal("origin", "The page's origin is not one of the site's permitted URLs.")
 	}
 	environment, other := ModalLive, ModalTest
 	if channel.Mode == merchant.ModeTest {

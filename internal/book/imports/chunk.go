@@ -55,7 +55,7 @@ type importChunk struct {
 }
 
 // errTakeBack: a row was refused after it had written something, and there is no savepoint to roll back to.
-var errTakeBack = errors.New("the row has to be rolled back")
+var errTakeBack = errors.New("the row must be rolled back")
 
 // apart runs the function that writes a row: all of it or nothing. Savepoints are slow (SQLite copies every changed
 // page again for each of them), and a row that was checked before is hardly ever refused here. So the first run has
@@ -76,7 +76,7 @@ func (c *importChunk) apart(write func() error) error {
 		return ledger.SaveChanges(c.tx)
 	})
 	if errors.Is(err, store.ErrConflict) {
-		return &errs.Error{Kind: errs.ReferenceExists, Message: "The row conflicts with other stored data.", Err: err}
+		return &errs.Error{Kind: errs.ReferenceExists, Message: "The row conflicts with existing data.", Err: err}
 	}
 	return err
 }
@@ -257,7 +257,7 @@ func (c *importChunk) stored(id int64, name string) (merchant.Channel, error) {
 func (c *importChunk) open(in ImportedPayment, booking booking.Booking, payment payment.NewTransaction) error {
 	secret, err := secrets.NewChannelSecret(c.run.Random)
 	if err != nil {
-		return fmt.Errorf("drawing a channel secret: %w", err)
+		return fmt.Errorf("generating a channel secret: %w", err)
 	}
 	currency := booking.Currency
 	if before, ok := c.run.channels[in.Channel]; ok { // on a dry run, an earlier row has created it

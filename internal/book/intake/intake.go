@@ -209,7 +209,7 @@ func checkMove(tx *store.Tx, before booking.Booking, after *booking.Booking, p *
 	_, err := bookings.ByImportKey(tx, after.SiteID, after.ChannelID, after.ImportKey)
 	switch {
 	case err == nil:
-		p.Wrong("channels", "The channel already has a booking that was imported with the same reference.")
+		p.Wrong("channels", "The channel already has an imported booking with this reference.")
 	case !errors.Is(err, store.ErrNotFound):
 		return err
 	}

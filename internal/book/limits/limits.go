@@ -290,8 +290,8 @@ func notInForce(l protection.Limit, p terms.Policy) string {
 	if l.Currency == p.Currency {
 		return ""
 	}
-	return fmt.Sprintf("The policy in force since %s has the currency %s. Its payments do not count against a limit in %s. "+
-		"Only payments under an older policy do. Set a limit in %s.", p.FromDay, p.Currency, l.Currency, p.Currency)
+	return fmt.Sprintf("The policy in force since %s is in %s. Its payments do not count toward a limit in %s. "+
+		"Only payments under older policies do. Set a limit in %s.", p.FromDay, p.Currency, l.Currency, p.Currency)
 }
 
 // LimitEvents chooses events of the list; empty fields choose all.

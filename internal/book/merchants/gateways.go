@@ -37,7 +37,7 @@ func (p *Processors) GatewayOf(
 		return SandboxProcessor, g, account, err
 	}
 	if !p.Profile.Processes() || !channel.TakesPayments() {
-		return "", nil, account, fmt.Errorf("channel %d takes no payments at a processor: %w", channel.ID, store.ErrNotFound)
+		return "", nil, account, fmt.Errorf("channel %d does not take payments through a processor: %w", channel.ID, store.ErrNotFound)
 	}
 	g, account, err = p.AccountAt(tx, channel, channel.Processor)
 	return channel.Processor, g, account, err
@@ -57,7 +57,7 @@ func (p *Processors) AccountAt(
 	}
 	g, ok := p.Gateways[processor]
 	if !ok {
-		return nil, account, tryLater(nil, "This deployment has no processor %q.", processor)
+		return nil, account, tryLater(nil, "This deployment does not have processor %q.", processor)
 	}
 	site, err := Site(tx, channel.SiteID)
 	if err != nil {

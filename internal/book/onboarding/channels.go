@@ -106,7 +106,7 @@ func (c *Channels) Create(ctx context.Context, actor access.Actor, in merchant.C
 	draw := sync.OnceValues(func() (drawn drawnChannel, err error) {
 		drawn.uuid = c.NewUUID()
 		if drawn.secret, err = secrets.NewChannelSecret(c.Random); err != nil {
-			err = fmt.Errorf("drawing a channel secret: %w", err)
+			err = fmt.Errorf("generating a channel secret: %w", err)
 		}
 		return drawn, err
 	})
@@ -312,7 +312,7 @@ func (c *Channels) RotateSecret(ctx context.Context, actor access.Actor, id, ifV
 	}
 	secret, err := secrets.NewChannelSecret(c.Random)
 	if err != nil {
-		return merchant.Channel{}, fmt.Errorf("drawing a channel secret: %w", err)
+		return merchant.Channel{}, fmt.Errorf("generating a channel secret: %w", err)
 	}
 	changed, err := idempotency.Once(ctx, c.DB, actor, func(tx *store.Tx) (merchant.Channel, idempotency.Outcome, error) {
 		outcome := idempotency.Outcome{ID: id}

@@ -52,7 +52,7 @@ func (c *Channels) carryOut(tx *store.Tx, actor access.Actor, p proposal.Proposa
 func (c *Channels) openNew(tx *store.Tx, actor access.Actor, in merchant.ChannelFields) (any, error) {
 	secret, err := secrets.NewChannelSecret(c.Random)
 	if err != nil {
-		return nil, fmt.Errorf("drawing a channel secret: %w", err)
+		return nil, fmt.Errorf("generating a channel secret: %w", err)
 	}
 	channel, err := c.newChannel(tx, actor, in)
 	if err != nil {

@@ -62,7 +62,7 @@ func Check(r io.Reader, size, most int, keep func(piece []byte) error) (rows int
 func errCardIn(line int) error {
 	return &errs.Error{
 		Kind:    errs.CardNumber,
-		Message: "A card number was found in the file; it was neither stored nor logged.",
+		Message: "The file contains a card number. It was neither stored nor logged.",
 		Params:  map[string]string{"file": "Line " + strconv.Itoa(line) + " contains a card number."},
 	}
 }

@@ -51,7 +51,7 @@ func (r *intake) adjust(items []payment.Item) ([]payment.Item, error) {
 	}
 	for _, item := range items {
 		if r.originalOf(item.BookingID) == nil {
-			r.wrongItem(item.BookingID, "id", "Transaction %d does not pay for booking %d.", original.ID, item.BookingID)
+			r.wrongItem(item.BookingID, "id", "Transaction %d is not a payment for booking %d.", original.ID, item.BookingID)
 		}
 	}
 	if err := r.problems.Err(); err != nil {

@@ -253,7 +253,7 @@ func (p *GatewayPayments) carryOut(
 	return final, nil
 }
 
-// call makes the one call to the processor. It makes none if the time for the call is over before it begins: by then
+// call makes the one call to the processor. It makes none if the call timed out before it begins: by then
 // Reconcile may have asked, and the processor may have answered that there was no such request.
 func (p *GatewayPayments) call(
 	ctx context.Context, t payment.Transaction, o *gatewayRequest,

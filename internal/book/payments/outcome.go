@@ -24,7 +24,7 @@ import (
 const (
 	saysApproved  = "Approved"
 	saysDeclined  = "Declined"
-	saysUnknown   = "The outcome is not known yet."
+	saysUnknown   = "The outcome is not yet known."
 	saysAbsent    = "The processor never received the request."
 	saysAbandoned = "The shopper did not complete the authentication in time."
 )

@@ -220,7 +220,7 @@ func saveTransaction(tx *store.Tx, t payment.Transaction) error {
 	t.ModifiedAt = tx.Now
 	before, held := inPayments.Of(tx).transactions[store.Key{SiteID: t.SiteID, ID: t.ID}]
 	if !held {
-		return fmt.Errorf("transaction %d is to be stored, and this write does not hold it", t.ID)
+		return fmt.Errorf("transaction %d cannot be stored: this write does not hold its lock", t.ID)
 	}
 	if before.Status != t.Status {
 		recordStatus(tx, t, before.Status)

@@ -148,7 +148,7 @@ func separates(r rune) bool {
 	return unicode.IsSpace(r) || r >= 0x80 && unicode.In(r, unicode.Zs, unicode.Pd, unicode.Pc)
 }
 
-// HoldsCardNumber reports whether a text holds a card number. It looks at each run of groups of digits with separators
+// HoldsCardNumber reports whether a text contains a card number. It looks at each run of groups of digits with separators
 // between them. A stretch of whole groups is a card number if it has 13 to 19 digits, a length that its issuer uses, and
 // the right check digit. So a number is found, too, if an expiry or a date stands before or after it. A URL is checked as
 // it is written, and decoded. The time that it takes grows with the length of the text, and no faster.

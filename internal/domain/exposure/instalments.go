@@ -121,13 +121,13 @@ func ReadOutstanding(text string) ([]Outstanding, error) {
 	for entry := range strings.SplitSeq(text, ";") {
 		parts := strings.Split(entry, "|")
 		if len(parts) != 3 && len(parts) != 6 {
-			return nil, fmt.Errorf("what is outstanding has an entry %q", entry)
+			return nil, fmt.Errorf("invalid entry %q in the outstanding amounts", entry)
 		}
 		var numbers [4]int64
 		for i := range min(len(parts), len(numbers)) {
 			var err error
 			if numbers[i], err = strconv.ParseInt(parts[i], 10, 64); err != nil {
-				return nil, fmt.Errorf("what is outstanding: %w", err)
+				return nil, fmt.Errorf("outstanding amounts: %w", err)
 			}
 		}
 		o := Outstanding{Day: civil.Day(numbers[0]), Total: numbers[1], Paid: numbers[2]}

@@ -159,7 +159,7 @@ func (m *Movement) moves(h protection.History) (sum moved, valued, ok bool, err 
 	}
 	// The walk and the two levels are computed in different ways, so it is worth a check that they agree.
 	if native.open() != (protection.Level{}) || locked.open() != (protection.Level{}) {
-		return sum, false, false, fmt.Errorf("the movement of allocation %d does not close: %+v", h.ID, native)
+		return sum, false, false, fmt.Errorf("the movement of allocation %d does not balance: %+v", h.ID, native)
 	}
 	return moved{native, locked}, valued, true, nil
 }

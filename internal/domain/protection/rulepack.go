@@ -90,7 +90,7 @@ func ParseRulepacks(data []byte) (Rulepacks, error) {
 			return nil, fmt.Errorf("rulepack %d: from %s must be later than %s", i+1, from, packs[i-1].From)
 		}
 		if _, twice := packs.ByVersion(pack.Version); twice { // allocations keep only the version
-			return nil, fmt.Errorf("rulepack %d: another rulepack has version %s, too", i+1, pack.Version)
+			return nil, fmt.Errorf("rulepack %d: another rulepack also has version %s", i+1, pack.Version)
 		}
 		packs = append(packs, pack)
 	}

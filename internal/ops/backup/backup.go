@@ -101,7 +101,7 @@ func writeTable(tx *store.Tx, out *writer, t catalog.Table) (TableEnd, error) {
 		return end, err
 	}
 	if whole != end.Rows {
-		return end, fmt.Errorf("it has %d rows, and its index finds %d: the index is damaged; "+
+		return end, fmt.Errorf("it has %d rows, but its index finds %d: the index is damaged; "+
 			"rebuild all indexes (REINDEX) and try again", whole, end.Rows)
 	}
 	return end, out.line(end)

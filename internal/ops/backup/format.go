@@ -221,5 +221,5 @@ func parseValue(text []byte, kind catalog.Kind) (any, error) {
 		err := json.Unmarshal(text, &v)
 		return v, err
 	}
-	return nil, fmt.Errorf("the kind %q is not known", kind)
+	return nil, fmt.Errorf("unknown kind %q", kind)
 }

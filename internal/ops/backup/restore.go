@@ -91,7 +91,7 @@ func parseHead(line []byte) (Head, error) {
 		return h, fmt.Errorf("%w: it does not start like one", ErrDamaged)
 	}
 	if h.Format != format {
-		return h, fmt.Errorf("the backup has the format %d, and this program only knows %d: use a newer holdfast", h.Format, format)
+		return h, fmt.Errorf("the backup has format %d, but this version only supports format %d: use a newer holdfast", h.Format, format)
 	}
 	return h, store.Fits(h.Schema)
 }
@@ -121,7 +121,7 @@ func (r *reader) table(t catalog.Table, row func(t catalog.Table, line []byte) e
 	}
 	want.Last = says.Last
 	if says != want {
-		return says, fmt.Errorf("%w: it has %d rows (sha256 %s), and %d (sha256 %s) were written",
+		return says, fmt.Errorf("%w: it has %d rows (sha256 %s), but %d (sha256 %s) were written",
 			ErrDamaged, want.Rows, want.Digest, says.Rows, says.Digest)
 	}
 	return says, nil
@@ -200,7 +200,7 @@ func load(tx *store.Tx, from io.Reader, b Backup, skip int64) error {
 		return compare(tx, t, end, skip)
 	})
 	if err == nil && again.Digest != b.Digest {
-		err = errors.New("the backup has changed while it was read")
+		err = errors.New("the backup changed while it was being read")
 	}
 	return err
 }
@@ -222,12 +222,12 @@ func sameTables(tx *store.Tx, b Backup) error {
 	}
 	for name, t := range stored {
 		if made[name] != t {
-			return fmt.Errorf("the backup has a table %s, and this program's schema has %s", t, made[name])
+			return fmt.Errorf("the backup has table %s, but the schema has %s", t, made[name])
 		}
 		delete(made, name)
 	}
 	for name := range made {
-		return fmt.Errorf("the backup lacks the table %s", name)
+		return fmt.Errorf("the backup is missing table %s", name)
 	}
 	// What a migration has put into a new table is in the backup, too, or was taken out.
 	for i := len(b.Tables) - 1; i >= 0; i-- {

@@ -197,7 +197,7 @@ func transactionStatus(l *look, at place, t *paid) error {
 	case locked:
 		l.wrong(at, "status", t.Status, payment.StatusLocked)
 	case t.charge != nil && t.charge.State.Open() && !open(t.Status):
-		l.wrong(at, "status", t.Status, "pending or incomplete: the processor has not said what became of it")
+		l.wrong(at, "status", t.Status, "pending or incomplete: the processor has not reported the outcome")
 	case t.charge != nil && t.charge.State == payment.ChargeAbsent:
 		same(l, at, "status", t.Status, payment.StatusFailed)
 	case (t.charge == nil || !t.charge.State.Open()) && t.Status != payment.StatusComplete && !expired &&

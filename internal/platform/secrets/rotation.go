@@ -39,7 +39,7 @@ func (s *Rotation) SealingKeys(ctx context.Context, actor access.Actor) (counts 
 func (s *Rotation) Check(ctx context.Context) error {
 	keys, err := s.Vault.SealKeys()
 	if err != nil {
-		return fmt.Errorf("the secrets of this service need keys: %w", err)
+		return fmt.Errorf("the secrets of this service require keys: %w", err)
 	}
 	used, err := s.SealingKeys(ctx, access.System(0))
 	if err != nil {

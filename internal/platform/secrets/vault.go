@@ -67,7 +67,7 @@ type opened = cache.Cache[sealedAt, string]
 type sealedAt struct{ text, place string }
 
 // errNoKeys is the error when the deployment has no key file. The operator has to make one.
-var errNoKeys = errors.New("there are no keys: set HOLDFAST_KEYS_FILE to a file made by `holdfast keys make`")
+var errNoKeys = errors.New("no keys: set HOLDFAST_KEYS_FILE to a file created by `holdfast keys make`")
 
 // SealKeys reads the keys again at each use, so that new keys take effect immediately.
 func (v *Vault) SealKeys() (SealKeys, error) {

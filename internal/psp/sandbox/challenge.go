@@ -56,7 +56,7 @@ func (g *Gateway) Challenges() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+ChallengePath+"{account}/{reference}", g.show)
 	mux.HandleFunc("POST "+ChallengePath+"{account}/{reference}", g.answer)
-	return http.TimeoutHandler(mux, answerTimeout, "The bank's page took too long.")
+	return http.TimeoutHandler(mux, answerTimeout, "The bank's page timed out.")
 }
 
 func keyOf(r *http.Request) key { return key{r.PathValue("account"), r.PathValue("reference")} }

@@ -16,7 +16,7 @@ func (g *Gateway) adjusting(a psp.Adjustment) (client *stripe.Client, amount int
 		return nil, 0, err
 	}
 	if !strings.HasPrefix(a.Original, "pi_") {
-		return nil, 0, invalid("linked_id", "the original payment was not taken through stripe")
+		return nil, 0, invalid("linked_id", "the original payment was not made through stripe")
 	}
 	if amount, err = toProcessor(a.Amount, a.Currency); err != nil {
 		return nil, 0, err

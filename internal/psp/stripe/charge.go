@@ -76,7 +76,7 @@ func open(
 	p.SetIdempotencyKey(c.Reference)
 	intent, err := client.V1PaymentIntents.Create(ctx, p)
 	if err == nil && !strings.HasPrefix(intent.ID, "pi_") {
-		err = errors.New("the answer is not a payment intent")
+		err = errors.New("the response is not a payment intent")
 	}
 	return intent, err
 }

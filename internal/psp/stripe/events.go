@@ -34,7 +34,7 @@ func (g *Gateway) ReadEvent(a psp.Account, e psp.Event) (psp.Notice, error) {
 		// The library's error may quote the body.
 		return psp.Notice{}, forged("the event has no valid stripe signature, or the signature is too old")
 	case event.Livemode != a.Live:
-		return psp.Notice{}, forged("the event belongs to the other environment")
+		return psp.Notice{}, forged("the event is from the other environment")
 	}
 	return noticeOf(&event), nil
 }

@@ -110,7 +110,7 @@ func intentOf(ctx context.Context, client *stripe.Client, q psp.Query) (id strin
 // close cancels an intent that was never confirmed, so that it can never take money.
 func (g *Gateway) close(ctx context.Context, client *stripe.Client, q psp.Query, id string) psp.Result {
 	if !g.quietNow(q) {
-		return psp.Result{Outcome: psp.Unknown, ProcessorID: id, Message: "the payment is not confirmed at stripe yet"}
+		return psp.Result{Outcome: psp.Unknown, ProcessorID: id, Message: "the payment is not yet confirmed at stripe"}
 	}
 	p := &stripe.PaymentIntentCancelParams{CancellationReason: stripe.String(neverConfirmed)}
 	p.SetIdempotencyKey(q.Reference + "-close")

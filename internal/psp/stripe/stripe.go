@@ -48,7 +48,7 @@ var _ psp.Gateway = (*Gateway)(nil)
 // New makes a Gateway. It is an error when something required is missing, or when the address is wrong.
 func New(c Config) (*Gateway, error) {
 	if c.Next == nil || c.Clock == nil {
-		return nil, errors.New("stripe: a transport and a clock are needed")
+		return nil, errors.New("stripe: a transport and a clock are required")
 	}
 	g := &Gateway{tokens: c.Tokens, next: c.Next, clock: c.Clock, quiet: c.Quiet, address: stripe.APIURL}
 	if g.quiet == 0 {
@@ -57,7 +57,7 @@ func New(c Config) (*Gateway, error) {
 	if c.Address != "" {
 		u, err := psp.ParseAddress(c.Address)
 		if err != nil {
-			return nil, fmt.Errorf("the address of the API of stripe: %w", err)
+			return nil, fmt.Errorf("the URL of the stripe API: %w", err)
 		}
 		g.address = u.String()
 	}

@@ -45,10 +45,10 @@ func New(test, live string, next http.RoundTripper) (*Gateway, error) {
 	g := &Gateway{next: next}
 	var err error
 	if g.test, err = psp.ParseAddress(test); err != nil {
-		return nil, fmt.Errorf("the address of the tokenizer's gateway for test cards: %w", err)
+		return nil, fmt.Errorf("the URL of the tokenizer's gateway for test cards: %w", err)
 	}
 	if g.live, err = psp.ParseAddress(live); err != nil {
-		return nil, fmt.Errorf("the address of the tokenizer's gateway for live cards: %w", err)
+		return nil, fmt.Errorf("the URL of the tokenizer's gateway for live cards: %w", err)
 	}
 	return g, nil
 }
@@ -92,7 +92,7 @@ func SecurityCode(token string) (string, error) {
 // placeholders are the texts that Number and SecurityCode return.
 var placeholders = regexp.MustCompile(`^(\{\{\{[A-Za-z0-9*._~-]{1,512}\}\}\}|\{\{\{\{FUNCTION:CVV,TOKEN:[A-Za-z0-9*._~-]{1,512}\}\}\}\})$`)
 
-var errMisplaced = errors.New("a form field that is not for the card holds the braces of a placeholder")
+var errMisplaced = errors.New("a form field other than the card contains placeholder braces")
 
 // reveal decodes the placeholders of a form, because the gateway looks for plain braces and a form has them
 // percent-encoded. It changes nothing else. found says whether there was a placeholder.

@@ -33,12 +33,12 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, largest))
 	_ = r.Body.Close()
 	if err != nil {
-		return nil, fmt.Errorf("the request's body: %w", err)
+		return nil, fmt.Errorf("the request body: %w", err)
 	}
 	revealed, found, err := reveal(string(body), t.fields)
 	if err != nil {
 		return nil, &psp.Error{
-			Source: psp.AtTokenizer, Kind: psp.Invalid, Message: "the request cannot go through the tokenizer", Err: err,
+			Source: psp.AtTokenizer, Kind: psp.Invalid, Message: "the request cannot be sent through the tokenizer", Err: err,
 		}
 	}
 	if !found {
@@ -133,7 +133,7 @@ func meaning(status, code int) (psp.ErrorKind, string) {
 	case code >= 2000 && code < 5000:
 		return psp.Invalid, "the tokenizer rejected the request"
 	case code == 5001:
-		return psp.Invalid, "the tokenizer cannot do this with the token"
+		return psp.Invalid, "the tokenizer does not support this for the token"
 	case code >= 5002 && code <= 5004:
 		return psp.Unreachable, "the tokenizer could not reach the processor"
 	default:

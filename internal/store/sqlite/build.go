@@ -19,7 +19,7 @@ var fileSuffixes = []string{"", "-wal", "-shm", "-journal"}
 func BuildFile(path string, fill func(name string) error) (err error) {
 	for _, ending := range fileSuffixes {
 		if _, err := os.Lstat(path + ending); err == nil {
-			return fmt.Errorf("%w: %s is there", ErrNotEmpty, path+ending)
+			return fmt.Errorf("%w: %s exists", ErrNotEmpty, path+ending)
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

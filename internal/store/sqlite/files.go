@@ -92,7 +92,7 @@ const markerSuffix = ".made"
 // ErrGone where there was a database before.
 func MakeFile(path string) error {
 	if empty(path) && marked(path) {
-		return fmt.Errorf("%w: %s is missing or empty, and %s says that it was made", ErrGone, path, path+markerSuffix)
+		return fmt.Errorf("%w: %s is missing or empty, but %s shows that it was created", ErrGone, path, path+markerSuffix)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("the database folder cannot be created: %w", err)
@@ -127,7 +127,7 @@ func (f *Files) Mark(now time.Time) error {
 		"If that file is gone, this one keeps holdfast from creating an empty database in its place. See docs/reliability.md.\n",
 		filepath.Base(f.path), now.Format(time.DateOnly))
 	if err := os.WriteFile(f.path+markerSuffix, []byte(text), 0o600); err != nil {
-		return fmt.Errorf("the marker of the database: %w", err)
+		return fmt.Errorf("the database marker: %w", err)
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func ForgetFile(path string) error {
 		return nil
 	}
 	if err := os.Remove(path + markerSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the marker of the database: %w", err)
+		return fmt.Errorf("the database marker: %w", err)
 	}
 	return nil
 }
