@@ -119,7 +119,7 @@ type drawn struct {
 // mostDrawn is how many ids one statement draws ahead at most.
 const mostDrawn = 128
 
-// NextIDs draws the ids of n new rows of a table, in ascending order. Whoever inserts into such a table draws all its ids:
+// NextIDs allocates the ids of n new rows of a table, in ascending order. All inserts into such a table must allocate their ids here:
 // SQLite does not know those of held rows yet.
 func (tx *Tx) NextIDs(table string, n int) (ids []int64, err error) {
 	d, known := tx.held.ids[table]

@@ -12,10 +12,10 @@ import (
 )
 
 // OutcomeUnknown is the reason of a fault that came when the changes were about to be stored: they are stored, or they
-// are not. Whoever repeats the request under the same idempotency key or payment reference finds out.
+// are not. Repeating the request with the same idempotency key or payment reference shows the outcome.
 const OutcomeUnknown = "outcome_unknown"
 
-// errOutcomeUnknown: the database was told to commit, and has not answered.
+// errOutcomeUnknown: the commit was sent to the database, but it has not responded.
 var errOutcomeUnknown = errors.New("it is unknown whether the database has stored the changes")
 
 // commit ends a transaction. An error that is errOutcomeUnknown leaves open whether the changes are stored; after any

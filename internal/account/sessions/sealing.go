@@ -15,7 +15,7 @@ const (
 	sealedSigner = "signs_logins"
 )
 
-// sealedColumns are the columns of this room whose texts are sealed.
+// sealedColumns are the columns of this package whose texts are encrypted.
 var sealedColumns = []secrets.SealedColumn{
 	{Table: "users", Column: "two_factor_secret", Key: []string{"id"}, Field: sealedTOTP},
 	{Table: "jwt_keys", Column: "secret", Key: []string{"id"}, Field: sealedSigner},

@@ -31,7 +31,7 @@ func scanToken(scan func(dest ...any) error) (APIToken, error) {
 	return t, err
 }
 
-// Limits are the columns of what a token is limited to.
+// Limits are the columns with the limits of a token.
 type Limits struct{ Abilities, Addresses string }
 
 // Read sets the limits of a token.

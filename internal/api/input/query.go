@@ -24,7 +24,7 @@ const (
 	maxFilterItems = 1000          // ids or words in one filter; both engines accept so many in a statement
 )
 
-// Query reads the parameters of an address. Each method reads one parameter and notes what is wrong with it. Err
+// Query reads the query parameters of a request. Each method reads one parameter and notes its problems. Err
 // returns all problems together.
 type Query struct {
 	values   map[string][]string

@@ -1,4 +1,4 @@
-// Package fixings keeps the rates on file, and finds those that price a payment (R9). It owns the table fixings. Begin reading at
+// Package fixings keeps the rates on file, and finds those that price a payment (R9). It owns the table fixings. Start at
 // For.
 package fixings
 

@@ -1,5 +1,5 @@
 // Package intake takes in bookings: it checks, stores and changes them, with what follows for their payments. It stands above
-// payments and limits, because a changed booking re-dates its payments. The tables belong to bookings. Begin reading at
+// payments and limits, because a changed booking re-dates its payments. The tables belong to bookings. Start at
 // Bookings.
 package intake
 

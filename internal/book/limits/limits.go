@@ -216,7 +216,7 @@ func (l *Limits) List(ctx context.Context, actor access.Actor, f LimitFilter, pa
 	})
 }
 
-// checkChannels returns an error for channels that the site does not have. 0 stands for what has no channel.
+// checkChannels returns an error for channels that the site does not have. 0 means no channel.
 func checkChannels(tx *store.Tx, siteID int64, ids []int64) error {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return id == 0 })
 	return merchants.KnownChannels(tx, siteID, ids)

@@ -22,7 +22,7 @@ type Credentials struct {
 
 // Processors are the processors at which channels can take payments, and the accounts of channels there.
 type Processors struct {
-	Profile  merchant.Profile       // what the deployment is for
+	Profile  merchant.Profile       // the purpose of the deployment
 	Gateways map[string]psp.Gateway // by name
 	Vault    *secrets.Vault
 }

@@ -22,8 +22,8 @@ const utf8BOM = "\ufeff"
 
 // Read reads a whole file and then returns its rows one after the other: those of a booking together, in the order of the
 // file. The bookings of a small file are in the order of their first rows. A file may be larger than the memory: its rows
-// are then kept in temporary files. counted is told the number of rows before the first of them; it may be nil. A wrong row
-// has the reason in Refused, and reading goes on. An error ends the file: it cannot be read, or columns are missing.
+// are then kept in temporary files. counted receives the number of rows before the first of them; it may be nil. A wrong row
+// has the reason in Refused, and reading continues. An error ends the file: it cannot be read, or columns are missing.
 func Read(r io.Reader, counted func(rows int)) iter.Seq2[imports.ImportedPayment, error] {
 	return func(yield func(imports.ImportedPayment, error) bool) {
 		in := &records{in: bufio.NewReaderSize(r, 32<<10)}

@@ -140,7 +140,7 @@ func (a Actor) Caller() string {
 }
 
 // Everywhere reports whether the actor may act on other sites than the one of the call. Operators may, but an API token is
-// for one site, whoever made it.
+// for one site, regardless of who created it.
 func (a Actor) Everywhere() bool { return a.Role == Operator && a.TokenID == 0 }
 
 // ErrAbilities is the answer to a token that is limited to other abilities.
@@ -153,7 +153,7 @@ func (a Actor) Can(p Permission) bool {
 	if !a.Abilities.may(p) {
 		return false
 	}
-	// A payout is signed off by a person who has this right, whatever the role. Only the operator may do everything.
+	// A payout is signed off by a person with this right, regardless of role. Only the operator may do everything.
 	if p == SignOffPayout && !a.CanSignOffPayout && a.Role != Operator {
 		return false
 	}

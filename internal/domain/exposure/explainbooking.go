@@ -42,7 +42,7 @@ type ExplainedBooking struct {
 // it.
 type BookingValue struct {
 	Currency money.Currency
-	Value    int64 // PV of what was paid (R9)
+	Value    int64 // PV of the payments (R9)
 	Pending  int64 // number of allocations that are pending_rate, and not in Value
 	Premium  int64 // of the states as known, whatever the day is (R10)
 	Booked   int64

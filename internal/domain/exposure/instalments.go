@@ -81,8 +81,8 @@ func PayMore(list []Outstanding, day civil.Day, amount int64, t protection.Terms
 	return list
 }
 
-// InstalmentDeltas makes the deltas of what is outstanding of a booking: E4 if its channel is protected. An amount belongs
-// to the bucket of the first payment of which something remains.
+// InstalmentDeltas makes the deltas of the outstanding amount of a booking: E4 if its channel is protected. An amount belongs
+// to the bucket of the first payment with a remaining amount.
 func InstalmentDeltas(list []Outstanding, channelID int64, currency money.Currency) (deltas []Delta) {
 	var before Delta
 	for _, o := range list {
@@ -156,7 +156,7 @@ func (b *instalments) add(p Position, n int64, day civil.Day) {
 	}
 }
 
-// due is E4 of the booking (R7) if its channel is protected: what is still to be paid, while the trip is not over and
+// due is E4 of the booking (R7) if its channel is protected: the outstanding amount, while the trip is not over and
 // something remains of a payment.
 func (b instalments) due(day civil.Day) int64 {
 	if b.first == nil || day > b.first.Terms.End {

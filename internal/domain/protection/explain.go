@@ -41,7 +41,7 @@ type Explained struct {
 }
 
 // Explain computes an allocation at a moment, and says how (R2 to R9). h has the whole history of the allocation;
-// Explain leaves out what was recorded later.
+// Explain leaves out later records.
 func Explain(h History, m Moment, packs Rulepacks) Explained {
 	a, history, events := h.Allocation, h.Terms, h.Events
 	x := Explained{

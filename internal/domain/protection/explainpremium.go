@@ -16,7 +16,7 @@ type ExplainedPremium struct {
 	State    PremiumState  // when Priced
 	Lines    []PremiumLine // known at the time, in the order in which they were booked
 	Booked   int64         // sum of their amounts
-	Retained int64         // sum of what was retained
+	Retained int64         // sum of the retained amounts
 	Steps    []Step
 }
 

@@ -55,7 +55,7 @@ func (r *reader) next(buffer []byte) ([]byte, error) {
 	}
 }
 
-// read goes through a backup. row gets each line of a table's rows, and end what stands behind them, when it was found to be right.
+// read goes through a backup. row gets each line of a table's rows, and end the verified line after them.
 func read(from io.Reader, row func(t catalog.Table, line []byte) error, end func(t catalog.Table, e TableEnd) error) (Backup, error) {
 	var b Backup
 	zip, err := gzip.NewReader(bufio.NewReaderSize(from, 1<<16))
@@ -153,8 +153,8 @@ func (r *reader) end(tables []TableEnd) (End, error) {
 const rowsTogether = 4096
 
 // Restore makes a database at url from a backup, or leaves nothing behind. It first checks the whole backup, loads it, and then
-// compares every row of the new database with it. Ids go on skip behind the last one that the backup knows: so an id
-// that was given out after the backup never comes to mean something else. The error wraps store.ErrNotEmpty if there is a
+// compares every row of the new database with it. Ids continue skip after the last one in the backup, so that an id
+// that was used after the backup never refers to something else. The error wraps store.ErrNotEmpty if there is a
 // database already.
 func Restore(ctx context.Context, url string, clock func() time.Time, from io.ReadSeeker, skip int64) (Backup, error) {
 	b, err := Check(from)
@@ -229,7 +229,7 @@ func sameTables(tx *store.Tx, b Backup) error {
 	for name := range made {
 		return fmt.Errorf("the backup is missing table %s", name)
 	}
-	// What a migration has put into a new table is in the backup, too, or was taken out.
+	// Rows that a migration has inserted into a new table are also in the backup, or have been deleted.
 	for i := len(b.Tables) - 1; i >= 0; i-- {
 		if err := tx.Catalog().Whole(b.Tables[i]).Clear(); err != nil {
 			return err
@@ -238,7 +238,7 @@ func sameTables(tx *store.Tx, b Backup) error {
 	return nil
 }
 
-// compare reads a table that was filled, and sets what its ids go on from.
+// compare reads a filled table, and sets the start of its next ids.
 func compare(tx *store.Tx, t catalog.Table, want TableEnd, skip int64) error {
 	got, err := digestOf(tx, t, func([]byte) error { return nil })
 	if err != nil {

@@ -42,7 +42,7 @@ type paid struct {
 	allocations []allocation
 	events      []event
 	charge      *payment.GatewayCharge
-	original    *origin // what it adjusts
+	original    *origin // the transaction it adjusts
 }
 
 // adjustment is a transaction that adjusts another one.
@@ -178,7 +178,7 @@ func remainingAmounts(l *look, at place, t *paid) error {
 	return nil
 }
 
-// transactionStatus: the status follows from what a processor said, and from the chargebacks that stand.
+// transactionStatus: the status follows from the processor's outcome and from unreversed chargebacks.
 func transactionStatus(l *look, at place, t *paid) error {
 	locked := false
 	for _, p := range t.parts {

@@ -37,7 +37,7 @@ type sealKey struct {
 var ErrUnknownSealKey = errors.New("encrypted with a key that is not in the file")
 
 // ParseSealKeys reads a file of keys: one key of 32 bytes on each line, in base64, first the one that seals. The rest
-// of a line after # is a comment. It is an error when a line is no key, when a key stands there twice, and when there
+// of a line after # is a comment. It is an error when a line is not a key, when a key appears twice, and when there
 // is no key.
 func ParseSealKeys(text string) (SealKeys, error) {
 	var ring SealKeys

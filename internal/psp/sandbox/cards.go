@@ -13,7 +13,7 @@ type Card struct {
 	does     conduct
 }
 
-// conduct is what a card, or an amount, makes the processor do. The zero value approves the payment.
+// conduct is the processor's behaviour for a card or an amount. The zero value approves the payment.
 type conduct struct {
 	decline   psp.Decline
 	authentic string   // the result of an authentication: frictionless (""), challenge, attempted, unavailable, failed
@@ -104,7 +104,7 @@ func CardOf(token string) (card Card, ok bool) {
 	return Card{}, false
 }
 
-// conductOf is what the processor does with an amount on a card.
+// conductOf is the processor's behaviour for an amount on a card.
 func conductOf(c Card, amount int64) conduct {
 	if by, ok := amounts[amount]; ok {
 		return by

@@ -14,7 +14,7 @@ import (
 	stripe "github.com/stripe/stripe-go/v85"
 )
 
-// Limits of a search. What was not found within them may still exist.
+// Limits of a search. Objects beyond them may still exist.
 const (
 	pageSize = 100
 	pages    = 50
@@ -228,7 +228,7 @@ func disputeOf(d *stripe.Dispute, state payment.DisputeOutcome, amount int64, cu
 	return told
 }
 
-// stateOf reads the state of a dispute. A state that is not known counts as open: the money may be gone.
+// stateOf reads the state of a dispute. An unknown state counts as open: the money may be gone.
 func stateOf(status stripe.DisputeStatus) (state payment.DisputeOutcome, chargeback bool) {
 	switch {
 	case strings.HasPrefix(string(status), "warning_"), status == "prevented":

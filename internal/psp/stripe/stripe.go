@@ -23,7 +23,7 @@ import (
 // Name is the name of this processor: the value of psp (section 2.6).
 const Name = "stripe"
 
-// Config is what a Gateway is made of. Next and Clock are required.
+// Config configures a Gateway. Next and Clock are required.
 type Config struct {
 	Address string             // of the API; "" is Stripe's own
 	Tokens  *tokenizer.Gateway // nil when no channel has a tokenizer
@@ -103,8 +103,8 @@ const (
 	codeField   = "card[cvc]"
 )
 
-// client makes a client of the library for one account. It never tries again by itself: only callers know whether the
-// first request may have moved money. It logs nothing, because its errors repeat what was sent.
+// client makes a client of the library for one account. It never retries on its own: only callers know whether the
+// first request may have moved money. It logs nothing, because its errors repeat the request.
 func (g *Gateway) client(a psp.Account) *stripe.Client {
 	carrier := g.next
 	if a.Tokenizer.ID != "" {

@@ -70,7 +70,7 @@ type unsentError struct{ err *net.OpError }
 func (e *unsentError) Error() string { return e.err.Error() }
 
 // sender finds out whether a failed request was never sent. A failed dial alone does not prove that: the transport
-// tries again by itself when a connection breaks, and it may have sent the request before.
+// retries on its own when a connection breaks, and it may have sent the request before.
 type sender struct{ next http.RoundTripper }
 
 func (s sender) RoundTrip(r *http.Request) (*http.Response, error) {

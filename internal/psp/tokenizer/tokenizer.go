@@ -33,7 +33,7 @@ type Gateway struct {
 	next       http.RoundTripper
 }
 
-// New makes a Gateway from the addresses for test and live cards. "" stands for the address of the provider. next
+// New makes a Gateway from the URLs for test and live cards. "" means the URL of the provider. next
 // sends the requests. It is an error when an address is wrong (see psp.ParseAddress).
 func New(test, live string, next http.RoundTripper) (*Gateway, error) {
 	if test == "" {
@@ -55,7 +55,7 @@ func New(test, live string, next http.RoundTripper) (*Gateway, error) {
 
 // Transport sends the requests of a channel. A request with a placeholder in one of the named form fields goes
 // through the gateway, and every other request goes directly to the processor. A placeholder in another field is an
-// error: there somebody could read the card number back.
+// error: the card number could be read back there.
 //
 // It is for requests that move no money. So every error of the gateway, even a time-out behind it, is a *psp.Error.
 // An answer of the processor comes back unchanged, and an error of the gateway never looks like one.

@@ -72,7 +72,7 @@ func withBody(r *http.Request, body []byte) *http.Request {
 	return r
 }
 
-// told returns the answer of the processor, or the error of the gateway. Only an answer of the processor comes with
+// told returns the response of the processor, or the error of the gateway. Only a response of the processor comes with
 // the header that holds the processor's status.
 func told(response *http.Response) (*http.Response, error) {
 	status, err := strconv.Atoi(response.Header.Get("Tx-Thirdpartystatuscode"))
@@ -92,7 +92,7 @@ func told(response *http.Response) (*http.Response, error) {
 const NoSecurityCode = "2012"
 
 // failure reads an error of the gateway: {"success": false, "error": "3000:Token does not exist", "referenceNumber":
-// …}. Its text is left out, because it may repeat what was sent.
+// …}. Its text is left out, because it may repeat the request.
 func failure(status int, body []byte) *psp.Error {
 	var told struct {
 		Error           string
@@ -118,7 +118,7 @@ func failure(status int, body []byte) *psp.Error {
 	return e
 }
 
-// meaning says what a code of the gateway means, by the published list. An unknown code counts as a fault that may
+// meaning interprets a code of the gateway, from the published list. An unknown code counts as a fault that may
 // pass.
 func meaning(status, code int) (psp.ErrorKind, string) {
 	switch {

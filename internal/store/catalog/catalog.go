@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Kind is what the values of a column are, whatever the engine calls it.
+// Kind is the type of a column, independent of the engine.
 type Kind string
 
 // The kinds of columns in our schema.
