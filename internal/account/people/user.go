@@ -1,4 +1,4 @@
-// Package people keeps users, their access to sites, and the one-time links that were made for them. It owns the tables users,
+// Package people stores users, their access to sites, and their one-time links. It owns the tables users,
 // memberships, recovery_codes and password_*. Start at User.
 package people
 

@@ -1,5 +1,5 @@
-// Package sessions lets people sign in, finds out who sends a request, and changes what people may do. It owns the tables jwt_keys,
-// login_attempts, refresh_families and sign_ins. Start at Sessions.
+// Package sessions handles sign-in, authenticates requests, and changes what people may do. It owns the tables
+// jwt_keys, login_attempts, refresh_families and sign_ins. Start at Sessions.
 package sessions
 
 import (

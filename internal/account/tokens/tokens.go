@@ -1,4 +1,4 @@
-// Package tokens makes and ends API tokens, and records when they were last used. It owns the table api_tokens. Start at
+// Package tokens creates and deletes API tokens, and records their last use. It owns the table api_tokens. Start at
 // Tokens.
 package tokens
 

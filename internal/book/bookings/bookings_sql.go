@@ -1,5 +1,5 @@
-// Package bookings keeps bookings, and lets a write lock one. It owns the tables bookings and booking_suppliers. Begin
-// reading at Lock.
+// Package bookings stores bookings, and lets a write lock one. It owns the tables bookings and booking_suppliers.
+// Start at Lock.
 package bookings
 
 import (

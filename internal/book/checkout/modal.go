@@ -1,5 +1,5 @@
-// Package checkout serves the payment modal. An auth string opens a session, in which a shopper pays for one booking.
-// It owns modal_sessions. Start at Modals.Open.
+// Package checkout serves the payment modal. An auth string opens a session, in which a shopper pays for one
+// booking. It owns modal_sessions. Start at Modals.Open.
 package checkout
 
 import (

@@ -1,6 +1,6 @@
-// Package intake takes in bookings: it checks, stores and changes them, with what follows for their payments. It stands above
-// payments and limits, because a changed booking re-dates its payments. The tables belong to bookings. Start at
-// Bookings.
+// Package intake creates and changes bookings: it validates and stores them, and updates their payments. It is a
+// layer above payments and limits, because changing a booking re-dates its payments. The tables belong to package
+// bookings. Start at Bookings.
 package intake
 
 import (

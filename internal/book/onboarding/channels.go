@@ -1,6 +1,7 @@
-// Package onboarding changes what an operator and a merchant agree on: it opens, changes and closes channels, with their
-// processors, and adds policies. Some of it needs two people (R0). It stands above payments and limits, which say what a
-// change would touch; the tables belong to merchants. Start at Channels.
+// Package onboarding changes what an operator and a merchant have agreed on: it creates, changes and closes
+// channels, configures their processors, and adds policies. Some changes need two people (R0). It is a layer above
+// payments and limits, which report what a change would affect. The tables belong to package merchants. Start at
+// Channels.
 package onboarding
 
 import (

@@ -1,5 +1,5 @@
-// Package rates puts fixings on file: from history files, from providers, and quotes that two people agree on. It then
-// prices the allocations that waited for a rate (R9). Start at Rates.
+// Package rates records fixings: from history files, from providers, and as quotes that two people have approved. It
+// then prices the allocations that were waiting for a rate (R9). Start at Rates.
 package rates
 
 import (

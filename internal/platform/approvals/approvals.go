@@ -1,5 +1,5 @@
-// Package approvals has the use cases of four eyes (R0): one person proposes a change, another operator decides on it. It owns
-// the table proposals. Start at Approvals.Request.
+// Package approvals implements the four-eyes principle (R0): one person proposes a change, and another operator
+// approves or rejects it. It owns the table proposals. Start at Approvals.Request.
 package approvals
 
 import (

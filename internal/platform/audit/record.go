@@ -1,4 +1,4 @@
-// Package audit has the records of who changed what, and the head of their chain. Start at Entry.
+// Package audit stores the record of who changed what, and the head of its hash chain. Start at Entry.
 package audit
 
 import (

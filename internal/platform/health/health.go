@@ -1,5 +1,5 @@
-// Package health says whether the program can work, and how far behind the replica of the database is. It owns the table
-// write_tries. Start at Health.
+// Package health checks whether the program is working, and how far behind the database replica is. It owns the
+// table write_tries. Start at Health.
 package health
 
 import (

@@ -1,5 +1,5 @@
-// Package idempotency answers a repeated request with what the first one made. It owns the table idempotency_keys. Begin
-// reading at Once.
+// Package idempotency answers a repeated request with the result of the first one. It owns the table
+// idempotency_keys. Start at Once.
 package idempotency
 
 import (

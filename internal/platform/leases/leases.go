@@ -1,5 +1,5 @@
-// Package leases shares the jobs of the program among its processes: each job is leased to one at a time. It owns the table
-// jobs. Start at Work.
+// Package leases distributes the background jobs among the running processes: each job is leased to one process at a
+// time. It owns the table jobs. Start at Work.
 package leases
 
 import (

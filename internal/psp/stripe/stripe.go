@@ -1,10 +1,9 @@
-// Package stripe takes payments through Stripe, with Stripe's own library. A placeholder of the tokenizer stands for
+// Package stripe takes payments through Stripe, with Stripe's own library. A placeholder of the tokenizer replaces
 // the card number.
 //
-// A charge takes three requests, and only the last one can move money. The first opens a payment intent under our
-// reference, the second sends the card through the tokenizer, and the third confirms the intent. When one of the
-// first two fails, no money has moved. An intent that was not confirmed can be cancelled: then it can never take
-// money.
+// A charge takes three requests, and only the last one can move money. The first creates a payment intent with our
+// reference, the second sends the card through the tokenizer, and the third confirms the intent. If one of the first
+// two fails, no money has moved. An unconfirmed intent can be cancelled, and can then never take money.
 package stripe
 
 import (
