@@ -69,7 +69,9 @@ func (p *program) listen(ctx context.Context) (net.Listener, error) {
 			"such as 127.0.0.1:8080 (%w)", p.Listen, err)
 	}
 	p.base = p.baseURL(listener.Addr())
-	p.app.Mails.Addresses = p.mailAddresses()
+	if p.app != nil { // else open does so
+		p.app.Mails.Addresses = p.mailAddresses()
+	}
 	return listener, nil
 }
 

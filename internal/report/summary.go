@@ -160,7 +160,7 @@ func (c *currencySum) addValue(x protection.Explained) {
 		v.pending++
 	}
 	if x.Premium.Priced {
-		v.premium, v.priced = v.premium+x.Premium.State.Premium, v.priced+1
+		v.premium, v.priced = v.premium+x.Premium.Booked, v.priced+1
 		v.retained += x.Premium.Retained
 	}
 }
@@ -302,7 +302,7 @@ func (v valueSum) texts(c *currencySum) (texts []string) {
 	if v.priced > 0 {
 		premium = "the premium is " + money.FormatSigned(v.premium, v.currency)
 		if v.retained > 0 {
-			premium += ", and " + money.FormatSigned(v.retained, v.currency) + " was retained"
+			premium += ", of which " + money.FormatSigned(v.retained, v.currency) + " was retained"
 		}
 	}
 	switch {

@@ -59,7 +59,7 @@ func unpriced(x *protection.Explained) { x.PolicyCurrency, x.Value, x.HasValue =
 
 func premium(charged, retained int64) func(*protection.Explained) {
 	return func(x *protection.Explained) {
-		x.Premium = protection.ExplainedPremium{Priced: true, State: protection.PremiumState{Premium: charged}, Retained: retained}
+		x.Premium = protection.ExplainedPremium{Priced: true, Booked: charged + retained, State: protection.PremiumState{Premium: charged}, Retained: retained}
 	}
 }
 
@@ -111,7 +111,7 @@ func TestSummaries(t *testing.T) {
 		"other currency than the policy's": {list{paid(inPounds, premium(736, 0))},
 			"Of €1,066.80 paid, nothing was refunded; all of it is at risk until 28 June 2027. The payment is valued at £910.10; the premium is £7.36."},
 		"premium retained": {list{paid(moved(20000, 0, 0), premium(736, 20))},
-			"Of €1,066.80 paid, €200.00 was refunded; €866.80 is at risk until 28 June 2027. The premium is €7.36, and €0.20 was retained."},
+			"Of €1,066.80 paid, €200.00 was refunded; €866.80 is at risk until 28 June 2027. The premium is €7.56, of which €0.20 was retained."},
 		"unpriced": {list{paid(unpriced)},
 			"Of €1,066.80 paid, nothing was refunded; all of it is at risk until 28 June 2027. Its value in GBP is pending until an exchange rate is available."},
 		"zero decimals":  {list{paid(of(1066800, "JPY"))}, "Of ¥1,066,800 paid, nothing was refunded; all of it is at risk until 28 June 2027."},
