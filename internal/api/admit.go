@@ -12,7 +12,7 @@ import (
 )
 
 // Admit lets requests for pages in by the same door as those of the API. The body of a page has most bytes at most, and is read
-// before its turn, so that no slow sender holds a place of others. A file is read by its page, in Config.UploadTime. What finds no
+// before its turn, so that no slow sender holds a slot. A file is read by its page, within Config.UploadTime. A request without a
 // slot is rejected immediately, with status 429 or 503 and Retry-After.
 func (s Service) Admit(class Class, most int, pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

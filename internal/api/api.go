@@ -36,7 +36,7 @@ type Config struct {
 	// ImportBytes and ImportRows bound a file that is imported over HTTP; 32 MiB and 50,000 by default.
 	ImportBytes, ImportRows int
 	// UploadTime is how long such a file may take to come; five minutes by default. It is much longer than for other bodies,
-	// so few files are received at once.
+	// so few files are received concurrently.
 	UploadTime time.Duration
 
 	FontDir   string     // the folder with the fonts of documents that the program does not contain
@@ -261,7 +261,7 @@ func at(method, pattern string, who permission, h handler) Route {
 }
 
 // needs checks the permission before anything else in the request, so callers without it learn nothing more. The rooms judge
-// again, and by what is asked for.
+// again, based on the requested data.
 func (r Route) needs(right access.Permission) Route {
 	r.right = right
 	return r

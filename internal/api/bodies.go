@@ -38,8 +38,8 @@ func newBodies(each int64) bodies {
 	}
 }
 
-// read reads the body of a request into the call, as far as a body may go. release gives back what it takes. The error is that
-// the body is too large, or that nothing more may be held. That it is broken is told to the handler.
+// read reads the body of a request into the call, up to the limit. release returns the memory. The error is that
+// the body is too large, or that no more memory may be used. A broken body is reported to the handler.
 func (b *bodies) read(c *call, most int) (release func(), err error) {
 	held := 0
 	release = func() {
@@ -92,7 +92,7 @@ func (b *bodies) read(c *call, most int) (release func(), err error) {
 	}
 }
 
-// decode runs the decoding of a body when it is its turn.
+// decode decodes a body when it is its turn.
 func (b *bodies) decode(c *call, decoding func() error) error {
 	if len(c.body) > largeBody {
 		if err := b.large.Acquire(c.ctx, "", 1); err != nil {

@@ -140,7 +140,7 @@ func (s *server) deleteBooking(c *call) error {
 	return nil
 }
 
-// trashed is the answer to the DELETE of a booking. The booking is kept in the trash, where nobody sees it.
+// trashed is the answer to the DELETE of a booking. The booking is kept in the trash, where it is hidden.
 type trashed struct {
 	Deleted bool   `json:"deleted"`
 	Status  string `json:"status"`

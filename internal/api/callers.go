@@ -9,7 +9,7 @@ import (
 )
 
 // callerOf names the caller of a request: the token, if a request with it was admitted recently, or else the address. Tokens that
-// nobody has seen do not count, because a stranger can make up as many as he likes.
+// have not been seen do not count, because anyone can make up as many as they like.
 func (d *door) callerOf(c *call) string {
 	if caller := d.known.find(bearer(c.r)); caller != "" {
 		return caller
@@ -46,7 +46,7 @@ func (k *knownCallers) learn(token string, actor access.Actor) {
 	}
 }
 
-// meet ends what holds for a stranger: the token of the request was looked up, or nobody needs to know it any more.
+// meet ends the limits for strangers: the token of the request was looked up, or is no longer needed.
 func (c *call) meet() {
 	if c.stranger {
 		c.stranger = false

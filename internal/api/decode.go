@@ -42,7 +42,7 @@ func (c *call) idempotencyKey() (access.IdempotencyKey, error) {
 	case card.HoldsCardNumber(key):
 		return access.IdempotencyKey{}, input.ErrCardNumber("Idempotency-Key")
 	case utf8.RuneCountInString(key) > maxKey || !isPrintable(key):
-		return access.IdempotencyKey{}, errs.WrongField("Idempotency-Key", "At most %d printable ASCII characters are allowed.", maxKey)
+		return access.IdempotencyKey{}, errs.WrongField("Idempotency-Key", "Must be at most %d printable ASCII characters.", maxKey)
 	}
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%s %s\n", c.r.Method, c.r.URL.EscapedPath())

@@ -14,7 +14,7 @@ import (
 // Description is the description of the API (docs/openapi.yaml) with the segments of this deployment in its addresses.
 func Description(cfg Config) []byte {
 	cfg = cfg.withDefaults()
-	// The first text that matches is replaced: so the longer login address stands before the shorter one.
+	// The first text that matches is replaced, so the longer login path comes before the shorter one.
 	text := strings.NewReplacer(
 		"/auth/rest/jwt-auth/", "/"+cfg.AuthSegment+"/"+cfg.RESTRoot+"/jwt-auth/",
 		"/rest/jwt-auth/", "/"+cfg.RESTRoot+"/jwt-auth/",

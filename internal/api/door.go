@@ -75,7 +75,7 @@ func (d *door) later() time.Duration {
 	return time.Duration((d.refusals.Add(1)-1)%comebacks) * time.Second
 }
 
-// pass runs the handler of a route when it is its turn. It reads the body before, so that no slow sender holds a place of others.
+// pass runs the handler of a route when it is its turn. It reads the body first, so that no slow sender holds a slot.
 func (d *door) pass(c *call, route Route, handle func() error) error {
 	c.door, c.places = d, d.classes[route.class]
 	if c.places == nil {
@@ -140,7 +140,7 @@ func (c *call) leave() {
 	}
 }
 
-// aside gives the request's place to others while it waits for something that happens, and then waits for its turn again.
+// aside releases the request's slot while it waits for an event, and then waits for its turn again.
 func (c *call) aside(wait func()) error {
 	c.leave()
 	wait()
@@ -151,7 +151,7 @@ func (c *call) aside(wait func()) error {
 	return c.enter()
 }
 
-// network is the address, or for IPv6 the /64 around it: who has one address there has them all.
+// network is the address, or for IPv6 its /64: the owner of one address has all of them.
 func network(address string) string {
 	addr, err := netip.ParseAddr(address)
 	if err != nil {

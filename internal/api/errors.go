@@ -116,7 +116,7 @@ func errorOf(f *errs.Error, requestID string) (answerTo, errorBody) {
 }
 
 // faultOf returns the fault inside an error. An error without one is an error of the program. There are two
-// exceptions: the time of the request is over, or the client has gone.
+// exceptions: the request has timed out, or the client has disconnected.
 func (s *server) faultOf(c *call, err error) *errs.Error {
 	if f, ok := errors.AsType[*errs.Error](err); ok && f.Kind != errs.Internal {
 		return f

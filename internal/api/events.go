@@ -33,7 +33,7 @@ import (
 // apiVersion is the version of the API in addresses, and so that of the shapes in events.
 const apiVersion = "v2"
 
-// mostWait is how many seconds a request waits for the next event at most. It is less than what a proxy in front waits for an
+// mostWait is the maximum number of seconds that a request waits for the next event. It is less than what a proxy in front waits for an
 // answer, mostly.
 const mostWait = 20
 
@@ -69,7 +69,7 @@ func (s *server) listEvents(c *call) error {
 }
 
 // nextEvents reads a piece of the feed. If it would be empty, it waits for the next event, and gives its place to others
-// meanwhile.
+// in the meantime.
 func (s *server) nextEvents(c *call, f events.Filter, wait time.Duration) (events.Page, error) {
 	if wait == 0 {
 		return s.app.Events.List(c.ctx, c.actor, f)
@@ -93,7 +93,7 @@ func (s *server) nextEvents(c *call, f events.Filter, wait time.Duration) (event
 		if err := c.aside(func() { heard = watch.Wait(ctx) }); err != nil {
 			return events.Page{}, err
 		}
-		// The clock of a sandbox may have been moved meanwhile.
+		// The clock of a sandbox may have been moved in the meantime.
 		site, err := s.app.Sites.Get(c.ctx, access.System(c.actor.SiteID), c.actor.SiteID)
 		if err != nil {
 			return events.Page{}, err
@@ -153,7 +153,7 @@ func (s *server) showEvents(ctx context.Context, actor access.Actor, site string
 	return shown, nil
 }
 
-// objectView shows objects of one site to one actor, many at once.
+// objectView shows objects of one site to one actor, in batches.
 type objectView struct {
 	*server
 	ctx   context.Context
@@ -161,7 +161,7 @@ type objectView struct {
 	site  string // its path
 }
 
-// of gives the objects of a kind as the API shows them, by their ids. One that is gone is missing.
+// of gives the objects of a kind as the API shows them, by their ids. Deleted ones are missing.
 func (v objectView) of(kind event.Kind, ids []int64) (map[int64]any, error) {
 	page := store.Page{Number: 1, Size: len(ids), Offset: -1, OrderBy: "id"}
 	switch kind {

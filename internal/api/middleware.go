@@ -136,7 +136,7 @@ func (s *server) clientAddress(r *http.Request) string {
 var forwarded = []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip"}
 
 // warnOfProxy warns once that there seems to be a proxy in front that the settings do not name. All clients then have one
-// address, and share what is counted for an address.
+// address, and share its limits.
 func (s *server) warnOfProxy(r *http.Request) {
 	comes := func(name string) bool { return r.Header.Get(name) != "" }
 	if len(s.cfg.TrustedProxies) > 0 || !slices.ContainsFunc(forwarded, comes) {
@@ -161,7 +161,7 @@ func (s *server) alive(c *call) error {
 	return nil
 }
 
-// readyTime is how long the database may take before it counts as gone.
+// readyTime is how long the database may take before it counts as unavailable.
 const readyTime = time.Second
 
 // ready answers whether the program can work. Without its database it cannot.

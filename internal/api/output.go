@@ -34,7 +34,7 @@ const jsonType = "application/json; charset=utf-8"
 func (c *call) json(status int, body any) {
 	c.Header().Set("Content-Type", jsonType)
 	c.WriteHeader(status)
-	// The status has been sent: if the client has gone, nothing more can be done.
+	// The status has been sent: if the client has disconnected, nothing more can be done.
 	_ = view.Encode(c, body)
 }
 
@@ -154,7 +154,7 @@ func paging[T any](s *server, c *call, page store.Page, l store.List[T]) error {
 	total := l.Total
 	pages := (total + int64(page.Size) - 1) / int64(page.Size)
 	if l.PastEnd {
-		return errs.New(errs.PageNumber, "The page number requested is larger than the number of pages available.")
+		return errs.New(errs.PageNumber, "The page number is larger than the number of pages available.")
 	}
 	if page.Count {
 		c.Header().Set("X-WP-Total", strconv.FormatInt(total, 10))
@@ -195,7 +195,7 @@ var shownBodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 const tagBytes = 8
 
 // holdsTag reports whether a list of ETags, as in If-None-Match, names one of ours. A proxy that packs answers makes our
-// ETags weak, which counts as the same here. A star names every ETag. What is no list of ETags names none.
+// ETags weak, which counts as the same here. A star matches every ETag. Anything that is not a list of ETags matches none.
 func holdsTag(list, tag string) bool {
 	if strings.TrimSpace(list) == "*" {
 		return true

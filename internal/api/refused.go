@@ -57,7 +57,7 @@ func RefuseMethod(a *app.App, w http.ResponseWriter, r *http.Request) {
 	s.fail(c, errNoMethod(r.Method))
 }
 
-// Listen wraps the listener of an http.Server. The server itself refuses what is no HTTP, or too large by far, before any
+// Listen wraps the listener of an http.Server. The server itself refuses requests that are not HTTP, or are far too large, before any
 // handler sees it, and answers in plain text. The connections of this listener replace these answers by errors in the shape
 // of the API.
 func Listen(l net.Listener, a *app.App) net.Listener { return listener{l, a} }
@@ -93,7 +93,7 @@ func (c connection) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// plainText is how every answer of the server itself goes on after its status. An answer of a handler has a date before.
+// plainText is the start of every response of the server itself after its status. A response of a handler has a date before it.
 const plainText = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 
 // refusalOf returns the error for which the server itself is about to answer, or nil.

@@ -179,7 +179,7 @@ func (s *server) answer(c *call, route Route) error {
 }
 
 // handle runs the handler of a request whose sender is known, with the idempotency key that the sender gave it. An open route
-// finds out itself who sends it, and reads the key itself.
+// authenticates the request itself, and reads the key itself.
 func (s *server) handle(c *call, route Route) (err error) {
 	if err := input.CheckQuery(c.r.URL); err != nil {
 		return err
@@ -191,7 +191,7 @@ func (s *server) handle(c *call, route Route) (err error) {
 	}
 	err = route.handle(s, c)
 	if f, ok := errors.AsType[*errs.Error](err); ok && c.longID && notFound[f.Kind] {
-		return errs.New(f.Kind, "Nothing found with this id: the number is too long.") // the message names another number
+		return errs.New(f.Kind, "Not found: the id is too long.") // the message names another number
 	}
 	return err
 }

@@ -125,7 +125,7 @@ func (s *server) getDelivery(c *call) error {
 	}
 	id, ok := input.ParseID(text)
 	if card.HoldsCardNumber(text) || !ok { // which no answer may show
-		return errs.New(errs.SettingNotFound, "Nothing found with this id: the number is too long.")
+		return errs.New(errs.SettingNotFound, "Not found: the id is too long.")
 	}
 	found, attempts, err := s.app.Webhooks.Delivery(c.ctx, c.actor, c.id, id)
 	if err != nil {

@@ -62,8 +62,8 @@ func TestKeysAndGateways(t *testing.T) {
 		for _, wrong := range []string{"", `{"key": "sandbox-account-of-acme`, "sandbox-account-of-acme", `{"key": 7}`, `{"kex": ""}`, sandboxCredentials + "{}"} {
 			says("Standard input must be a JSON object", 1, wrong, set...)
 		}
-		says("credentials: The sandbox needs an account with a key", 1, "{}", set...)
-		says(`This deployment has no processor "paypal"`, 2, sandboxCredentials, append(gateway, "--processor", "paypal")...)
+		says("credentials: The sandbox account has no key", 1, "{}", set...)
+		says(`This deployment does not have processor "paypal"`, 2, sandboxCredentials, append(gateway, "--processor", "paypal")...)
 		says("sandbox, test mode", 0, sandboxCredentials, set...)
 		says("tokenizer_api_key  …9f2c", 0, "", gateway...)
 		says("tokenizer_secret   set", 0, "", gateway...)

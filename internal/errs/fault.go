@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Kind says what sort of error it is. Each kind is one row of the error catalogue (section 7). Only package api knows
+// Kind is the kind of an error. Each kind is one row of the error catalogue (section 7). Only package api knows
 // the code and the status of each.
 type Kind int
 
@@ -59,13 +59,13 @@ const (
 	PageNumber
 	// CursorGone: events after the feed cursor were removed. Oldest says where to start again.
 	CursorGone
-	// InUse: it cannot be deleted, because something refers to it.
+	// InUse: the object cannot be deleted because something refers to it.
 	InUse
 	// ReferenceExists: another payment, with other content, has this reference.
 	ReferenceExists
 	// Precondition: the object has changed since the version in If-Match.
 	Precondition
-	// NotPossible: this cannot be done in the present state. Reason says why, in one word.
+	// NotPossible: the operation is not possible in the current state. Reason says why, in one word.
 	NotPossible
 	// IdempotencyMismatch: the idempotency key was used before with another body.
 	IdempotencyMismatch
@@ -87,7 +87,7 @@ const (
 type Error struct {
 	Kind       Kind
 	Message    string            // one sentence for the caller, without secrets and without names of travellers
-	Params     map[string]string // by field, what is wrong with it (Invalid)
+	Params     map[string]string // the problem by field (Invalid)
 	Absent     []string          // names of the missing fields (Missing)
 	Reason     string            // one snake_case word (NotPossible)
 	Oldest     string            // the cursor of the oldest available event (CursorGone)

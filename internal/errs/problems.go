@@ -71,7 +71,7 @@ func (p *Problems) Clone() Problems {
 }
 
 // Err returns nil without problems, an error of the kind Missing when fields are absent and none is wrong, and else one of
-// the kind Invalid. That one names the absent fields, too, so that the caller learns of everything at once.
+// the kind Invalid. It also names the absent fields, so that the caller sees everything in one response.
 func (p *Problems) Err() error {
 	wrong := maps.Clone(p.wrong)
 	for _, field := range p.absent { // ignore problems with the value of an absent field

@@ -4,7 +4,7 @@ package errs
 // the caller named none.
 func CheckVersion(wanted, stored int64) error {
 	if wanted != 0 && wanted != stored {
-		return New(Precondition, "The object has changed since it was read.")
+		return New(Precondition, "The object has changed since you read it.")
 	}
 	return nil
 }

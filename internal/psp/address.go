@@ -9,7 +9,7 @@ import (
 
 // ParseAddress reads the address of a processor or of a tokenizer's gateway. It must begin with https://, because
 // card numbers and secrets go there. Plain http:// is for servers on this machine, such as in tests. The error says
-// what is wrong, without the address.
+// the problem, without the URL.
 func ParseAddress(text string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSuffix(text, "/"))
 	switch {

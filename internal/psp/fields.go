@@ -12,7 +12,7 @@ import (
 // six and its last four digits.
 const fieldsScheme = "PCI"
 
-// HostedFields is what a page needs to show the tokenizer's fields for card number and security code. It holds no
+// HostedFields is the data that a page needs to show the tokenizer's fields for card number and security code. It holds no
 // secret, and the tokenizer accepts it for twenty minutes.
 type HostedFields struct {
 	ID        string

@@ -21,7 +21,7 @@ import (
 // call.
 type Gateway interface {
 	// Check looks at an account before it is stored, without a request to the processor. An *Error of the kind
-	// Refused says what is wrong with it, such as a live key on a test channel. All other calls refuse such an
+	// Refused describes the problem, such as a live key on a test channel. All other calls refuse such an
 	// account, too.
 	Check(a Account) error
 	// Authorize holds an amount on a card.

@@ -21,7 +21,7 @@ import (
 type DetailsQuery struct {
 	ExposureQuery
 	On    *civil.Day // a later day of the run-off; nil: the day of the report
-	Bands []string   // of the ageing: only what is undelivered and in one of these bands
+	Bands []string   // of the ageing: only undelivered amounts in one of these bands
 	Page  store.Page
 }
 
@@ -42,7 +42,7 @@ type MovementDetailsReport struct {
 	Items        store.List[exposure.MovementDetail]
 }
 
-// errEnough ends a reading: the page is full, and nobody asked how many items there are.
+// errEnough ends a read: the page is full, and the total was not requested.
 var errEnough = errors.New("enough")
 
 // pager keeps the items of one page, and counts the others.

@@ -35,7 +35,7 @@ type ModelReport struct {
 	ChannelNames map[int64]string
 }
 
-// WhatIfReport says what the failure of channels would cost. It has the names that the channels had at its moment.
+// WhatIfReport is the cost of a failure of channels. It has the names of the channels at its moment.
 type WhatIfReport struct {
 	exposure.WhatIfReport
 	Final        bool
@@ -108,7 +108,7 @@ func (in EstimateQuery) bands() estimate.Bands {
 	return in.Bands
 }
 
-// WhatIf says what is lost if channels fail at the end of a day: those of the query, or all if it names none.
+// WhatIf computes the loss if channels fail at the end of a day: those of the query, or all if it names none.
 func (e *Exposure) WhatIf(ctx context.Context, actor access.Actor, in EstimateQuery) (WhatIfReport, error) {
 	done := false
 	report, err := sites.Read(ctx, e.DB, actor, func(tx *store.Tx) (report WhatIfReport, err error) {
@@ -172,7 +172,7 @@ func addFailing(tx *store.Tx, siteID int64, q exposure.ReportQuery, sums *exposu
 	switch {
 	case err != nil:
 		return err
-	case later > others: // cubes have what is known now
+	case later > others: // cubes have the current knowledge
 		return bucketsIn(tx, siteID, q, sums.AddBucket)
 	}
 	return ledger.ExposureOn(tx, r, exposure.WhatIfViews(len(r.Channels) > 0), sums.AddCell)

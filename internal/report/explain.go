@@ -21,7 +21,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// explaining explains allocations of a site at one moment. It takes many at once: one query reads a kind of fact for
+// explaining explains allocations of a site at one moment. It works in batches: one query reads a kind of fact for
 // all of them.
 type explaining struct {
 	tx       *store.Tx

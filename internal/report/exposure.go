@@ -22,7 +22,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// Exposure computes what is lost if merchants fail (R7), and reports that are made from it.
+// Exposure computes the loss if merchants fail (R7), and reports based on it.
 type Exposure struct {
 	*sites.DB
 	kept kept
@@ -48,7 +48,7 @@ type ExposureReport struct {
 	Net          exposure.NetExposure
 }
 
-// Report computes an exposure report. It may be shared with other callers: nobody may change it.
+// Report computes an exposure report. It may be shared with other callers and must not be changed.
 func (e *Exposure) Report(ctx context.Context, actor access.Actor, in ExposureQuery) (ExposureReport, error) {
 	return answer(ctx, e, actor, "exposure", in, exposureFromCubes, exposureOf)
 }
@@ -128,7 +128,7 @@ func exposureFromCubes(tx *store.Tx, siteID int64, q exposure.ReportQuery) (bool
 // fewPacks is how many packs a short read may take out of the cubes. A thousand deltas take less than a millisecond.
 const fewPacks = 20
 
-// cubesKnow says whether the cubes tell what a report about the moment needs: little was recorded since.
+// cubesKnow reports whether the cubes are sufficient for a report about the moment: little has been recorded since.
 func cubesKnow(tx *store.Tx, siteID int64, q exposure.ReportQuery) (bool, error) {
 	rows, err := needsRows(tx, siteID, q)
 	if err != nil || rows {
@@ -148,7 +148,7 @@ func needsRows(tx *store.Tx, siteID int64, q exposure.ReportQuery) (bool, error)
 	return earlier(tx, q) && q.KnownAt.Before(since), err
 }
 
-// earlier reports whether there may be something that was recorded after the moment of a report. A copy of the database goes on
+// earlier reports whether there may be something that was recorded after the moment of a report. A copy of the database continues
 // while it is read, so it may have more than it is known to have.
 func earlier(tx *store.Tx, q exposure.ReportQuery) bool {
 	return q.KnownAt.Before(tx.Now) || tx.OfCopy()
@@ -170,7 +170,7 @@ func sumUp(tx *store.Tx, siteID int64, q exposure.ReportQuery, sums *exposure.Ex
 	case err != nil:
 		return err
 	case rows:
-		// All positions of a booking decide what is still to be paid of it, also those that are out of the scope.
+		// The outstanding amount of a booking depends on all its positions, including those out of scope.
 		return ledger.Positions(tx, siteID, q.AsOf, q.KnownAt, q.Scope.Channels, sums.Add)
 	}
 	// No cube has the total of a narrow scope. Cubes have what is known now: if most of it was recorded later, they are no help.

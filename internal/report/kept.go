@@ -18,10 +18,10 @@ import (
 	"holdfast/internal/store"
 )
 
-// Bounds of what a process keeps.
+// Bounds of a process's cache.
 const (
 	keptBytes  = 8 << 20 // of all answers, roughly
-	keptAnswer = 1 << 20 // of one; what is larger is made anew
+	keptAnswer = 1 << 20 // of one; larger reports are computed again
 	keptSites  = 200
 	keptEach   = 200 // answers of a site
 )
@@ -119,7 +119,7 @@ func (in ExposureQuery) question(kind string, now time.Time) question {
 	return q
 }
 
-// keptReport is a report that can be kept: what it was asked for, and roughly how many bytes it takes.
+// keptReport is a cacheable report: its query, and roughly how many bytes it takes.
 type keptReport interface {
 	asked() *exposure.ReportQuery
 	weight() int
@@ -127,7 +127,7 @@ type keptReport interface {
 
 // answer gives the kept answer to a query if it is still right. Otherwise it computes the report: in the same short read if
 // the cubes are enough, else in a long one. The version is read in the same transaction as the book, so they belong
-// together. The report is shared: nobody may change what it points to.
+// together. The report is shared and must not be changed.
 func answer[T any, R interface {
 	*T
 	keptReport

@@ -45,7 +45,7 @@ type MovementReport struct {
 	ChannelNames map[int64]string
 }
 
-// addRunOff adds up what is held on the day of a run-off, and on the days before. The sums by channel hold the changes
+// addRunOff adds up the holdings on the day of a run-off, and on the days before. The sums by channel hold the changes
 // of all days. Only a report that needs rows reads every allocation.
 func addRunOff(tx *store.Tx, siteID int64, q exposure.ReportQuery, runOff *exposure.RunOff) error {
 	rows, err := needsRows(tx, siteID, q)
@@ -61,7 +61,7 @@ func addRunOff(tx *store.Tx, siteID int64, q exposure.ReportQuery, runOff *expos
 	return histories(tx, siteID, q, runOff.AddPast)
 }
 
-// addAgeing adds up what is held on the day of an ageing.
+// addAgeing adds up the holdings on the day of an ageing.
 func addAgeing(tx *store.Tx, siteID int64, q exposure.ReportQuery, ageing *exposure.Ageing) error {
 	rows, err := needsRows(tx, siteID, q)
 	switch {
@@ -81,7 +81,7 @@ func heldByRow(tx *store.Tx, siteID int64, q exposure.ReportQuery, each func(exp
 }
 
 // RunOff computes how much is still at risk on each later day, if nothing happens and time passes (R8). The report may be shared
-// with other callers: nobody may change it.
+// with other callers and must not be changed.
 func (e *Exposure) RunOff(ctx context.Context, actor access.Actor, in ExposureQuery) (RunOffReport, error) {
 	return answer(ctx, e, actor, "run-off", in, runOffFromCubes, runOffOf)
 }
@@ -221,7 +221,7 @@ func ratesOn(tx *store.Tx, site merchant.Site, q exposure.ReportQuery, day civil
 	return fx.NewTable(fixings), err
 }
 
-// isFinal says whether a report about what was known at an instant can no longer change (R0).
+// isFinal reports whether a report as known at an instant can no longer change (R0).
 func isFinal(tx *store.Tx, siteID int64, knownAt time.Time) (bool, error) {
 	final, err := sites.Final(tx, siteID)
 	return err == nil && !knownAt.After(final), err

@@ -55,7 +55,7 @@ var queues = []struct{ name, rows string }{
 	{"Mails to send", `mails WHERE next_at IS NOT NULL`},
 	{"Webhooks to deliver", `webhook_deliveries WHERE state = 'waiting'`},
 	{"Payments without a rate", `allocations WHERE priced_at IS NULL`},
-	{"Uses of limits to judge", `limit_changes`},
+	{"Pending limit checks", `limit_changes`},
 	{"Pending aggregations", `exposure_deltas`},
 	{"Pending processor checks", `gateway_charges WHERE ask_at IS NOT NULL`},
 	{"Changes to approve", `proposals WHERE state = 'open'`},

@@ -40,7 +40,7 @@ func TestHowTheDeploymentStands(t *testing.T) {
 			rows[q.Name] = q.Rows
 		}
 		apptest.Same(t, "waiting", []any{rows["Payments without a rate"], rows["Mails to send"], rows["Changes to approve"]}, []any{2, 0, 0})
-		if rows["Uses of limits to judge"] == 0 {
+		if rows["Pending limit checks"] == 0 {
 			t.Error("two payments are not judged yet, and nothing waits")
 		}
 		apptest.Same(t, "the rest", []any{report.LastECB, report.Bytes > 100_000, report.Schema >= "0001", report.Moved},

@@ -57,7 +57,7 @@ func fits(schema []string, list []migration) error {
 
 // Build makes a database at url with everything in it, or leaves nothing behind. A SQLite database is made beside its place and
 // moved there when it is whole and on the disk; in PostgreSQL all is one transaction. The error is ErrNotEmpty if
-// anything is there already: a file (also the log of a database that has gone), or a table.
+// anything already exists: a file (including the log of a missing database), or a table.
 func Build(ctx context.Context, url string, clock func() time.Time, c Content) (err error) {
 	if c.migrations, err = readMigrations(migrationFiles); err != nil {
 		return err

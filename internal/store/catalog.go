@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/store/sqltext"
 )
 
-// Snapshot runs fn on one consistent picture of the database, like Read, for as long as ctx lets it: for a backup, which
+// Snapshot runs fn on one consistent snapshot of the database, like Read, until ctx ends: for a backup, which
 // reads every row.
 func (db *DB) Snapshot(ctx context.Context, fn func(tx *Tx) error) error {
 	return db.outward(db.readOn(ctx, db.read, func(tx *Tx) error {
@@ -21,7 +21,7 @@ func (db *DB) Snapshot(ctx context.Context, fn func(tx *Tx) error) error {
 	}))
 }
 
-// Catalog is what a transaction sees of the database as such: for backups, restored databases and checks.
+// Catalog is a transaction's view of the database schema: for backups, restored databases and checks.
 type Catalog struct{ tx *Tx }
 
 // Catalog is the catalog of the database.
@@ -158,7 +158,7 @@ func (t Whole) Counted() (last int64, err error) {
 	return last, err
 }
 
-// SetCounter makes the counter of the table go on after an id, which is more than 0.
+// SetCounter makes the counter of the table continue after an id, which is more than 0.
 func (t Whole) SetCounter(last int64) error {
 	for _, text := range t.tx.db.engine.setCounter {
 		args := []any{t.Name, t.Counter, last}

@@ -27,10 +27,10 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrNoDatabase: at the address there is no database of this program.
 	ErrNoDatabase = errors.New("there is no database")
-	// ErrGone: there was a database, and its file has gone.
+	// ErrGone: there was a database, but its file is missing.
 	ErrGone = sqlite.ErrGone
 	// ErrConflict: the write breaks a uniqueness or reference rule of the schema.
-	ErrConflict = errors.New("conflict with what is stored")
+	ErrConflict = errors.New("conflict with stored data")
 )
 
 // writeLifetime is how long a write may last before it is rolled back (R0). Because of it, a report about a moment ten
@@ -68,7 +68,7 @@ type DB struct {
 // engine is what differs between the two databases.
 type engine struct {
 	name string
-	// serial: commits come one after the other, in the order of the ids. Whoever sees a row sees all with lower ids.
+	// serial: commits happen one after the other, in the order of the ids. If a row is visible, so are all rows with lower ids.
 	serial bool
 	// ddl replaces the tokens of the migrations, such as {{serial}}.
 	ddl *strings.Replacer
@@ -78,7 +78,7 @@ type engine struct {
 	lockSchema string
 	// rowsAtOnce: so many rows are in one statement at most.
 	rowsAtOnce int
-	// manyWrites: other writes go on meanwhile, in transactions of their own.
+	// manyWrites: other writes run concurrently, in their own transactions.
 	manyWrites bool
 	// tryLock takes the lock of the name $1 until the end of the transaction, or says that another one has it; "" where
 	// there is one writer.
@@ -88,7 +88,7 @@ type engine struct {
 	// conflict: a uniqueness or reference rule is broken. transient: the same transaction may succeed when it is run
 	// again. unreachable: the database does not answer, or cannot read or write its files.
 	conflict, transient, unreachable func(err error) bool
-	// lost: the connection is of no use any more. stuck: no write can succeed until somebody has mended the disk or the
+	// lost: the connection is no longer usable. stuck: no write can succeed until someone has fixed the disk or the
 	// server. notCommitted: this error of a COMMIT says for certain that nothing is stored.
 	lost, stuck, notCommitted func(err error) bool
 
@@ -110,7 +110,7 @@ type engine struct {
 	largeCache string
 	// scanOnly counts the rows of a table, with an optional statement before and after it, and reads no index.
 	scanOnly func(table string) []string
-	// counted gives the last id given out of table $1, column $2; setCounter goes on after $3.
+	// counted returns the last id used of table $1, column $2; setCounter continues after $3.
 	counted    string
 	setCounter []string
 	// nextIDs draws $2 ids of table $1; where there is one writer, it gives the last id that was given out.
@@ -154,7 +154,7 @@ func OpenExisting(ctx context.Context, url string, clock func() time.Time) (*DB,
 	return db, nil
 }
 
-// BeginAnew allows Open to make a new SQLite database at url where one has gone (ErrGone). It changes nothing where the
+// BeginAnew allows Open to create a new SQLite database at url if the old one is missing (ErrGone). It changes nothing if the
 // database is there.
 func BeginAnew(url string) error {
 	if path, ok := strings.CutPrefix(url, "sqlite:"); ok {
@@ -182,7 +182,7 @@ func (db *DB) Close() error {
 func (db *DB) Engine() string { return db.engine.name }
 
 // Watch shows each statement that runs from now on, before it runs, with its arguments; those of migrations are not shown.
-// see is called by several goroutines at once, and copies what it keeps of args. nil ends it.
+// see is called concurrently, and must copy any args that it keeps. nil ends it.
 func (db *DB) Watch(see func(query string, args []any)) {
 	if see == nil {
 		db.watcher.Store(nil)

@@ -28,7 +28,7 @@ const (
 	groupTime   = 100 * time.Millisecond // how long a group takes up writes
 )
 
-// groupCommit is SQLite's one writer. It runs the writes of all callers one after the other, and those that come at once in
+// groupCommit is SQLite's single writer. It runs the writes of all callers one after the other, and concurrent ones in
 // one transaction, each in a savepoint, so that it can be rolled back alone. So many writes share one sync of the disk.
 type groupCommit struct {
 	db    *DB
@@ -58,7 +58,7 @@ func newGroupCommit(db *DB) *groupCommit {
 	return g
 }
 
-// write hands fn to the writer and waits for its answer. If the caller gives up before its turn, or its turn does not come
+// write passes fn to the writer and waits for its result. If the caller gives up before its turn, or its turn does not come
 // within the life of a write, fn does not run. After that the caller gets the true answer even if it has given up,
 // because its changes may be durable. A disk that does not answer at all cannot be interrupted: then the outcome is
 // unknown.
@@ -83,7 +83,7 @@ func (g *groupCommit) write(ctx context.Context, long bool, fn func(tx *Tx) erro
 	case err := <-call.answer:
 		return err
 	case <-ctx.Done():
-		return fmt.Errorf("%w: the disk does not answer", errOutcomeUnknown)
+		return fmt.Errorf("%w: the disk is not responding", errOutcomeUnknown)
 	}
 }
 
@@ -91,7 +91,7 @@ func (g *groupCommit) hand(call *writeCall) error {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	if g.closed {
-		return errs.New(errs.Unavailable, "The database is closing.")
+		return errs.New(errs.Unavailable, "The database is shutting down.")
 	}
 	select {
 	case g.calls <- call:
@@ -285,7 +285,7 @@ func runGuarded(fn func(tx *Tx) error, tx *Tx) (err error) {
 }
 
 // GiveWay is called by a long job, such as an import, before each of its writes. It waits until no other process over the
-// same SQLite database writes or wants to, but not for long: a job that asks for the lock again at once would starve them.
+// same SQLite database writes or wants to, but not for long: a job that requests the lock again immediately would starve them.
 func (db *DB) GiveWay(ctx context.Context) error {
 	if db.engine.manyWrites {
 		return ctx.Err()

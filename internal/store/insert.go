@@ -38,7 +38,7 @@ func (tx *Tx) Insert(table, columns string, rows ...[]any) {
 	if i < 0 {
 		place := slices.Index(tables, table)
 		if place < 0 {
-			tx.held.failed = fmt.Errorf("the table %s is not in the list of tables", table)
+			tx.held.failed = fmt.Errorf("table %s is not in the list of tables", table)
 		}
 		if i = slices.IndexFunc(list, func(t heldRows) bool { return t.place > place }); i < 0 {
 			i = len(list)
@@ -119,7 +119,7 @@ type drawn struct {
 // mostDrawn is how many ids one statement draws ahead at most.
 const mostDrawn = 128
 
-// NextIDs draws the ids of n new rows of a table, in ascending order. Whoever inserts into such a table draws all its ids:
+// NextIDs allocates the ids of n new rows of a table, in ascending order. All inserts into such a table must allocate their ids here:
 // SQLite does not know those of held rows yet.
 func (tx *Tx) NextIDs(table string, n int) (ids []int64, err error) {
 	d, known := tx.held.ids[table]

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Listener is notified when something happens on a site. It carries no details, and many writes at once are one notification.
+// Listener is notified when something happens on a site. It carries no details, and many concurrent writes are one notification.
 type Listener struct {
 	C <-chan struct{}
 

@@ -45,7 +45,7 @@ func ListPage[T any](
 
 // orderBy writes the order of a page: by the attribute that the page names, then by id, so that rows with equal
 // attributes keep their places from page to page. columns maps attributes of the wire to SQL expressions. The
-// attribute "include" stands for the order in which the caller named the ids.
+// attribute "include" means the order in which the caller listed the ids.
 func orderBy(tx *Tx, w *sqltext.Where, page Page, columns map[string]string, include []int64) string {
 	direction := " ASC"
 	if page.Descending {

@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/lib/limiter"
 )
 
-// longReads are those that go through many rows. They have connections of their own, so that however many are asked for,
+// longReads are those that go through many rows. They have their own connections, so that no matter how many are requested,
 // short reads and writes find one.
 type longReads struct {
 	pool    *sql.DB
@@ -63,9 +63,9 @@ func (l *longReads) acquire(ctx context.Context, caller string) error {
 	return err
 }
 
-// Report runs fn on one snapshot, for as long as it takes: it is for what goes through many rows. A few run at once, some
+// Report runs fn on one snapshot, without a time limit of its own: it is for reads over many rows. A few run concurrently, some
 // wait, and the rest are refused; none of this holds up a Read or a Write. Where a standby follows closely enough, the
-// snapshot is the standby's, and Now the instant up to which it has everything. caller tells apart who asks: no caller alone
+// snapshot is the standby's, and Now the instant up to which it has everything. caller identifies the caller: no single caller
 // takes all places. "" is the program itself: it takes no place, reads the database itself, and is never cut short.
 func (db *DB) Report(ctx context.Context, site int64, caller string, fn func(tx *Tx) error) error {
 	l := db.long

@@ -20,7 +20,7 @@ import (
 var migrationFiles embed.FS
 
 // ErrOtherSchema: the schema of the database was not made by the migrations of this program.
-var ErrOtherSchema = errors.New("the database does not fit this program")
+var ErrOtherSchema = errors.New("the database does not match this version of holdfast")
 
 // migration is one step of the schema. There are no steps back: a later one corrects an earlier one.
 type migration struct {
@@ -44,7 +44,7 @@ func readMigrations(files fs.FS) (list []migration, err error) {
 	for i, file := range names {
 		m := migration{number: i + 1, name: strings.TrimSuffix(path.Base(file), ".sql")}
 		if want := fmt.Sprintf("%04d_", m.number); !strings.HasPrefix(m.name, want) {
-			return nil, fmt.Errorf("the name of migration %s does not begin with %s", m.name, want)
+			return nil, fmt.Errorf("the name of migration %s does not start with %s", m.name, want)
 		}
 		text, err := fs.ReadFile(files, file)
 		if err != nil {
@@ -67,7 +67,7 @@ func compare(ran []applied, own []migration) error {
 	for i, was := range ran {
 		switch {
 		case i >= len(own):
-			return fmt.Errorf("its schema is at %s, and this program knows %d migrations: use a newer holdfast", ran[len(ran)-1].name, len(own))
+			return fmt.Errorf("its schema is at %s, but this version only knows %d migrations: use a newer holdfast", ran[len(ran)-1].name, len(own))
 		case was.name != own[i].name:
 			return fmt.Errorf("its migration %d is %s, and this program's is %s: it belongs to another program", i+1, was.name, own[i].name)
 		case was.digest != "" && was.digest != own[i].digest():

@@ -12,11 +12,11 @@ import (
 )
 
 // OutcomeUnknown is the reason of a fault that came when the changes were about to be stored: they are stored, or they
-// are not. Whoever repeats the request under the same idempotency key or payment reference finds out.
+// are not. Repeating the request with the same idempotency key or payment reference shows the outcome.
 const OutcomeUnknown = "outcome_unknown"
 
-// errOutcomeUnknown: the database was told to commit, and has not answered.
-var errOutcomeUnknown = errors.New("the database may have stored the changes or not")
+// errOutcomeUnknown: the commit was sent to the database, but it has not responded.
+var errOutcomeUnknown = errors.New("it is unknown whether the database has stored the changes")
 
 // commit ends a transaction. An error that is errOutcomeUnknown leaves open whether the changes are stored; after any
 // other one nothing is.
@@ -71,8 +71,8 @@ func (db *DB) outward(err error) error {
 			Err:        err,
 		}
 	case mixedUp(err):
-		return fmt.Errorf("a pooler such as PgBouncer gives each transaction another connection: "+
-			"add default_query_exec_mode=cache_describe to the address of the database: %w", err)
+		return fmt.Errorf("a pooler such as PgBouncer gives each transaction a different connection: "+
+			"add default_query_exec_mode=cache_describe to the database URL: %w", err)
 	default:
 		return err
 	}

@@ -152,11 +152,11 @@ func openPostgres(ctx context.Context, url string, clock func() time.Time) (*DB,
 	return db, nil
 }
 
-// postgresAt is openPostgres, but it connects when somebody reads or writes.
+// postgresAt is openPostgres, but it connects on the first read or write.
 func postgresAt(url string, clock func() time.Time) (*DB, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
-		return nil, fmt.Errorf("the address of the database cannot be read: %w", err)
+		return nil, fmt.Errorf("invalid database URL: %w", err)
 	}
 	if config.ConnectTimeout == 0 || config.ConnectTimeout > connectTime && !strings.Contains(url, "connect_timeout") {
 		config.ConnectTimeout = connectTime
@@ -236,9 +236,9 @@ func (o oneByOne) write(ctx context.Context, _ bool, fn func(tx *Tx) error) erro
 }
 
 // renewAfter reports whether another connection may do better after an error. A server that restarts or changes its role
-// leaves all idle connections useless at once, so these are closed, and the next one is a new one. That happens once a
+// makes all idle connections unusable, so these are closed, and the next one is a new one. That happens once a
 // second at most: connecting is dear, and a server that takes no writes may stay so. Only there another try without new
-// connections is in vain. Closing takes seconds where the server is frozen, and nobody waits longer for it than ctx.
+// connections is in vain. Closing takes seconds if the server is frozen, and is abandoned when ctx ends.
 func (db *DB) renewAfter(ctx context.Context, err error) bool {
 	now := db.clock().UnixNano()
 	last := db.renewed.Load()

@@ -11,7 +11,7 @@ import (
 // Deployment is the site of everything that belongs to no site: people, jobs, rates.
 const Deployment int64 = 0
 
-// Read runs fn on one snapshot of the database. It is for what a request looks up: it ends after five seconds. site is the
+// Read runs fn on one snapshot of the database. It is for short look-ups: it times out after five seconds. site is the
 // one whose rows fn reads.
 func (db *DB) Read(ctx context.Context, site int64, fn func(tx *Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, readLifetime)
@@ -66,7 +66,7 @@ func (db *DB) beginRead(ctx context.Context, pool *sql.DB) (on runner, end func(
 	return nil, nil, err
 }
 
-// Computing is how many short reads run at once where this process computes them, 0 where a server does. Each takes a thread:
+// Computing is how many short reads run concurrently if this process computes them, 0 if a server does. Each takes a thread:
 // one is left for what arrives, and for the writer.
 func (db *DB) Computing() int {
 	if db.engine.manyWrites {

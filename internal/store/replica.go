@@ -17,13 +17,13 @@ type Replica struct {
 	Behind func(ctx context.Context) (time.Duration, error)
 }
 
-// How long a look at the copy may take, and how long one that failed counts, so that a copy that is away holds nobody up.
+// The timeout of a check of the replica, and how long a failed one is cached, so that an unreachable replica delays nobody.
 const (
 	lookTime = 2 * time.Second
 	awayTime = 5 * time.Second
 )
 
-// follower is a Replica with what is known of it.
+// follower is a Replica with its known state.
 type follower struct {
 	Replica
 	of *DB
@@ -32,7 +32,7 @@ type follower struct {
 	state ReplicaState
 }
 
-// ReplicaState is what the last look at the copy has found, and how many reports it has served.
+// ReplicaState is the result of the last check of the replica, and how many reports it has served.
 type ReplicaState struct {
 	At      time.Time // of the look; zero: nobody has looked yet
 	Behind  time.Duration

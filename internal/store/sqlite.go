@@ -20,7 +20,7 @@ var sqliteEngine = &engine{
 	name:   "sqlite",
 	serial: true,
 	ddl: strings.NewReplacer(
-		// AUTOINCREMENT: an id is never given twice, even after its row is gone.
+		// AUTOINCREMENT: an id is never reused, even after its row has been deleted.
 		"{{serial}}", "INTEGER PRIMARY KEY AUTOINCREMENT",
 		"{{key}}", "UNIQUE",
 		"{{bytes}}", "BLOB",
@@ -41,7 +41,7 @@ var sqliteEngine = &engine{
 	},
 	lost:  func(error) bool { return false },
 	stuck: stuckSQLite,
-	// It keeps each statement parsed, in twenty times the length of its text, and needs no journey for one more.
+	// It caches each parsed statement, in twenty times the length of its text, and needs no round trip for another one.
 	rowsAtOnce: sqltext.MostRows / 2,
 	// After an error of the disk, the end of the write-ahead log may hold the commit or not: who reads it next decides.
 	notCommitted: func(err error) bool { return sqlite.Code(err) != sqlite3.SQLITE_IOERR },
@@ -72,8 +72,8 @@ func stuckSQLite(err error) bool {
 }
 
 // The page caches of a connection, in KiB. The system keeps the file in memory, too, so a page that a connection lacks costs a copy. The
-// upper pages of all indexes, which everything goes through, have room in 2 MiB, and whenever somebody writes a reader begins anew. A
-// writer also holds what a transaction has changed, and makes most of its pages itself: larger ones took no time less.
+// upper pages of all indexes, which everything goes through, fit in 2 MiB, and after every write a reader starts with an empty cache. A
+// writer also holds the changes of a transaction, and creates most of its pages itself: larger caches were not faster.
 const (
 	readerCache     = 2 << 10
 	longCache       = 2 << 10

@@ -32,7 +32,7 @@ type Clock struct {
 	Ahead  time.Duration
 }
 
-// reading is what a transaction has that only reads.
+// reading is the state of a read-only transaction.
 type reading struct {
 	copied bool          // it reads a copy: see Replica
 	late   time.Duration // how much earlier Now is on the copy
@@ -108,7 +108,7 @@ func (tx *Tx) each(query string, args []any, scan func(scan func(dest ...any) er
 }
 
 // NotifySite tells the listeners of a site that something has happened there, once this write is durable. If a savepoint is taken
-// back, they may be told of nothing.
+// back, they may not be notified of anything.
 func (tx *Tx) NotifySite(siteID int64) {
 	if !slices.Contains(tx.notify, siteID) {
 		tx.notify = append(tx.notify, siteID)
@@ -129,9 +129,9 @@ func (tx *Tx) Lock(name string) (free bool, err error) {
 func (tx *Tx) ForUpdate() string { return tx.db.engine.rowLock }
 
 // Savepoint runs fn inside the transaction. If fn returns an error, its changes are rolled back, the error is returned,
-// and the transaction can go on. A broken rule of the schema is an ErrConflict.
+// and the transaction can continue. A violated constraint is an ErrConflict.
 func (tx *Tx) Savepoint(fn func() error) error {
-	// What was written before must not be rolled back with fn, and what fn writes must.
+	// Earlier writes must not be rolled back with fn, but the writes of fn must.
 	if err := tx.finish(); err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func (s Stored) Value() (driver.Value, error) { return Micros(*s.Instant), nil }
 func (s Stored) Scan(stored any) error {
 	us, ok := stored.(int64)
 	if !ok {
-		return fmt.Errorf("an instant is stored as a %T", stored)
+		return fmt.Errorf("a time is stored as a %T", stored)
 	}
 	*s.Instant = Instant(us)
 	return nil

@@ -9,10 +9,10 @@ type Work struct {
 	Again      int64 // runs of writes that came after a first one, because another transaction got in the way
 }
 
-// work counts it. Each number is right by itself, and they need not be of the same instant.
+// work counts it. Each number is correct, but they need not be from the same instant.
 type work struct{ statements, commits, again atomic.Int64 }
 
-// Work says what was done so far.
+// Work returns the counts so far.
 func (db *DB) Work() Work {
 	return Work{Statements: db.work.statements.Load(), Commits: db.work.commits.Load(), Again: db.work.again.Load()}
 }

@@ -45,10 +45,10 @@ const (
 
 // ErrUnknownKey is the cause of the error when a JWT names a key that is not on the ring. Another process may have
 // made a new key since the ring was loaded: the caller loads the ring again and tries once more.
-var ErrUnknownKey = errors.New("signed with a key that is not on the ring")
+var ErrUnknownKey = errors.New("signed with an unknown key")
 
-// Key is a key for JWTs. It signs until it is retired. After that it verifies what it may have signed before: access
-// tokens while they live, and refresh tokens as long as the key is on the ring.
+// Key is a key for JWTs. It signs until it is retired. After that it still verifies the tokens it has signed: access
+// tokens until they expire, and refresh tokens while the key is on the ring.
 type Key struct {
 	ID        string // the kid in the header of a JWT
 	Secret    []byte
@@ -70,19 +70,19 @@ func NewKey(random io.Reader, now time.Time) (Key, error) {
 }
 
 // Keyring holds the keys in use. Retired keys stay on it, because refresh tokens live for years and a new key must
-// not log anybody out. A key that leaked is taken off the ring: then its tokens are invalid at once.
+// not log anybody out. A leaked key is removed from the ring, which invalidates its tokens immediately.
 type Keyring struct {
 	signing Key
 	keys    map[string]Key
 }
 
 // NewKeyring makes a ring that signs with the newest key that is not retired. It is an error when an id is empty or
-// stands there twice, when a secret is too short, and when all keys are retired.
+// appears twice, when a secret is too short, and when all keys are retired.
 func NewKeyring(keys []Key) (Keyring, error) {
 	ring := Keyring{keys: make(map[string]Key, len(keys))}
 	for _, k := range keys {
 		if _, twice := ring.keys[k.ID]; twice || k.ID == "" {
-			return Keyring{}, errs.New(errs.Internal, "The id %q of a signing key is empty or is used twice.", k.ID)
+			return Keyring{}, errs.New(errs.Internal, "The signing key id %q is empty or used twice.", k.ID)
 		}
 		if len(k.Secret) < signingKeyBytes {
 			return Keyring{}, errs.New(errs.Internal, "The secret of the signing key %s is too short.", k.ID)
@@ -95,12 +95,12 @@ func NewKeyring(keys []Key) (Keyring, error) {
 		}
 	}
 	if ring.signing.ID == "" {
-		return Keyring{}, errs.New(errs.Internal, "All signing keys are retired.")
+		return Keyring{}, errs.New(errs.Internal, "All signing keys have been retired.")
 	}
 	return ring, nil
 }
 
-// Kind says what a JWT is for.
+// Kind is the purpose of a JWT.
 type Kind string
 
 // The kinds of JWT: an access token goes with each request, a refresh token gets new access tokens (section 5).
@@ -111,7 +111,7 @@ const (
 	Device Kind = "device"
 )
 
-// Claims is what a JWT says about its user.
+// Claims are the claims of a JWT about its user.
 type Claims struct {
 	UserID int64
 	SiteID int64 // 0 when the token is not for one site alone
@@ -121,7 +121,7 @@ type Claims struct {
 	Generation int64
 	DeviceID   string // of a device alone: random
 	// A login that asks for rotation begins a family. Its access tokens have Family, the id. Its refresh tokens have Secret,
-	// whose hash is the id, and Number, which counts them from 1. So nobody makes a refresh token of an access token and a key.
+	// whose hash is the id, and Number, which counts them from 1. So a refresh token cannot be forged from an access token and a key.
 	Family, Secret string
 	Number         int64
 	// IssuedAt and ExpiresAt are set by Verify, in whole seconds. A refresh token has no ExpiresAt.
@@ -181,7 +181,7 @@ func SignDevice(ring Keyring, userID int64, deviceID string, now time.Time) (str
 
 func sign(ring Keyring, c Claims, issued time.Time, expires *jwt.NumericDate) (string, error) {
 	if ring.signing.ID == "" { // the zero Keyring: HMAC would sign with an empty key
-		return "", errs.New(errs.Internal, "There is no signing key.")
+		return "", errs.New(errs.Internal, "No signing key is configured.")
 	}
 	t := jwt.NewWithClaims(jwt.SigningMethodHS256, payload{
 		Kind: c.Kind, Generation: c.Generation, SiteID: c.SiteID, Family: c.Family, Secret: c.Secret, Number: c.Number,
@@ -204,7 +204,7 @@ func sign(ring Keyring, c Claims, issued time.Time, expires *jwt.NumericDate) (s
 func Verify(ring Keyring, token string, want Kind, now time.Time) (Claims, error) {
 	c, err := verify(ring, token, want, now)
 	if err != nil {
-		return Claims{}, &errs.Error{Kind: errs.JWTInvalid, Message: "The token is not valid or has expired.", Err: err}
+		return Claims{}, &errs.Error{Kind: errs.JWTInvalid, Message: "The token is invalid or has expired.", Err: err}
 	}
 	return c, nil
 }
@@ -230,7 +230,7 @@ func verify(ring Keyring, token string, want Kind, now time.Time) (Claims, error
 		return Claims{}, err
 	}
 	if p.Kind != want {
-		return Claims{}, fmt.Errorf("the kind of the token is %q, not %q", p.Kind, want)
+		return Claims{}, fmt.Errorf("the token type is %q, not %q", p.Kind, want)
 	}
 	user, err := strconv.ParseInt(p.Subject, 10, 64)
 	if err != nil {
@@ -250,7 +250,7 @@ func verify(ring Keyring, token string, want Kind, now time.Time) (Claims, error
 	return c, ring.keys[c.KeyID].mayHaveSigned(c)
 }
 
-// mayHaveSigned returns an error for a JWT that says it was issued when its key no longer signed: somebody else has the
+// mayHaveSigned returns an error for a JWT that claims to have been issued after its key was retired: somebody else has the
 // key. No access token lives longer than AccessLifetime, so a retired key verifies none of them after that.
 func (k Key) mayHaveSigned(c Claims) error {
 	if !k.RetiredAt.IsZero() && c.IssuedAt.After(k.RetiredAt.Add(retiring)) {
@@ -259,18 +259,18 @@ func (k Key) mayHaveSigned(c Claims) error {
 	return nil
 }
 
-// checkLife refuses a token that says that it lives longer than any that the service gives out: whoever got hold of a key
+// checkLife refuses a token with a longer lifetime than the service issues: an attacker with a key
 // could otherwise sign a token for years. A refresh token says nothing of its life: the caller compares its issue with the
 // beginning of its generation.
 func (p payload) checkLife() error {
 	switch {
 	case p.IssuedAt == nil:
-		return errors.New("it does not say when it was issued")
+		return errors.New("it has no issue time")
 	case p.Kind == Refresh && p.ExpiresAt != nil:
 		return errors.New("a refresh token with an expiry")
 	case p.Kind == Access && p.ExpiresAt.Sub(p.IssuedAt.Time) > AccessLifetime,
 		p.Kind == Device && p.ExpiresAt.Sub(p.IssuedAt.Time) > DeviceLifetime:
-		return errors.New("it lives longer than the service gives out")
+		return errors.New("its lifetime is longer than the service allows")
 	}
 	return nil
 }

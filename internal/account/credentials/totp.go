@@ -46,7 +46,7 @@ func TOTPAddress(issuer, username, secret string) (uri string, err error) {
 }
 
 // CheckTOTP reports whether the code is right now, and to which step of 30 seconds it belongs. The caller keeps the
-// step as the lastUsedStep of the user: each code works only once, so that nobody can use a code that they have seen.
+// step as the lastUsedStep of the user: each code works only once, so that an observed code is useless.
 // The steps before and after are accepted, too, because people are slow and clocks are wrong.
 func CheckTOTP(secret, code string, now time.Time, lastUsedStep int64) (step int64, ok bool) {
 	code = withoutGaps(code)

@@ -19,7 +19,7 @@ type UserFields struct {
 	Password    string
 }
 
-// Check adds to p what is wrong with the fields, and returns them as they are stored.
+// Check adds the problems of the fields to p, and returns the fields as they are stored.
 func (f UserFields) Check(p *errs.Problems) UserFields {
 	f.Username = strings.ToLower(f.Username)
 	if !username.MatchString(f.Username) {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// LinkKind says what a one-time link is for.
+// LinkKind is the purpose of a one-time link.
 type LinkKind string
 
 // The kinds of links.
@@ -39,7 +39,7 @@ type Link struct {
 	NewAddress string // of the kind Address
 }
 
-// LinkMail is a mail that has to go out with a link. It names the link by its hash, so that no secret lies in a mail that waits.
+// LinkMail is a mail that has to go out with a link. It names the link by its hash, so that queued mails contain no secret.
 type LinkMail struct {
 	Kind     LinkKind
 	SiteID   int64 // 0: the user belongs to no site

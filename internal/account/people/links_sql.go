@@ -36,7 +36,7 @@ func EndLinksLike(tx *store.Tx, l Link) error {
 	return err
 }
 
-// EndPasswordLinks ends all links with which somebody can choose a password for a user.
+// EndPasswordLinks revokes all links for choosing a user's password.
 func EndPasswordLinks(tx *store.Tx, userID int64) error {
 	_, err := tx.Exec(`DELETE FROM password_links WHERE user_id = $1 AND kind <> $2`, userID, Access)
 	return err
@@ -54,14 +54,14 @@ func ForgetLinks(tx *store.Tx, limit int) (int64, error) {
 		SELECT user_id, hash FROM password_links WHERE ends_at <= $1 ORDER BY ends_at LIMIT $2)`, store.Micros(tx.Now), limit)
 }
 
-// NoteAsked notes that a new password was asked for a name.
+// NoteAsked records a password reset request for a name.
 func NoteAsked(tx *store.Tx, name, address string) error {
 	_, err := tx.Exec(`INSERT INTO password_asks (name, address, asked_at) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING`,
 		name, address, store.Micros(tx.Now))
 	return err
 }
 
-// NamesAsked lists names that wait for an answer, the first that was asked for first.
+// NamesAsked lists names with a pending reset request, oldest request first.
 func NamesAsked(tx *store.Tx, limit int) (names []string, err error) {
 	err = tx.Query(`SELECT name FROM password_asks ORDER BY asked_at, name LIMIT $1`, []any{limit}, func(scan func(dest ...any) error) error {
 		var name string
@@ -80,7 +80,7 @@ func TakeAsked(tx *store.Tx, name string) (at time.Time, err error) {
 }
 
 // UsersAsked are the users whom a name can mean: the one with this user name first, then those with this e-mail address. A user name can
-// look like the address of somebody else, and must not keep the mail from them.
+// look like someone else's address, and must not block their mail.
 func UsersAsked(tx *store.Tx, name string, limit int) (list []User, err error) {
 	err = tx.Query(`SELECT `+userColumns+` FROM users WHERE username = $1 OR lower(email) = $1
 			ORDER BY CASE WHEN username = $1 THEN 0 ELSE 1 END, id LIMIT $2`,
@@ -92,13 +92,13 @@ func UsersAsked(tx *store.Tx, name string, limit int) (list []User, err error) {
 	return list, err
 }
 
-// ReuseUser gives a user who was invited, and never came, other data.
+// ReuseUser overwrites the data of a user who was invited but never joined.
 func ReuseUser(tx *store.Tx, u User) error {
 	return store.ExecOne(tx, `UPDATE users SET email = $2, display_name = $3, operator = $4, modified_at = $5, proven = $6 WHERE id = $1`,
 		u.ID, u.Email, u.DisplayName, u.Operator, store.Micros(tx.Now), u.Proven)
 }
 
-// SetProven notes whether a user is known by the address, unless somebody has set another password meanwhile: then it returns
+// SetProven records whether a user's address is verified, unless the password has changed in the meantime: then it returns
 // store.ErrNotFound.
 func SetProven(tx *store.Tx, u User, proven bool) error {
 	return store.ExecOne(tx, `UPDATE users SET proven = $3 WHERE id = $1 AND password_hash = $2`, u.ID, u.PasswordHash, proven)

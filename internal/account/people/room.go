@@ -7,7 +7,7 @@ import (
 	"log/slog"
 )
 
-// Room is what the use cases of people share.
+// Room is shared by the use cases of people.
 type Room struct {
 	*sites.DB
 	Vault  *secrets.Vault

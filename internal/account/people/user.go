@@ -1,5 +1,5 @@
-// Package people keeps users, their access to sites, and the one-time links that were made for them. It owns the tables users,
-// memberships, recovery_codes and password_*. Begin reading at User.
+// Package people stores users, their access to sites, and their one-time links. It owns the tables users,
+// memberships, recovery_codes and password_*. Start at User.
 package people
 
 import (
@@ -27,7 +27,7 @@ type User struct {
 	ModifiedAt           time.Time
 }
 
-// Membership is what a user may do on one site. Operators need none.
+// Membership is a user's role on one site. Operators need none.
 type Membership struct {
 	SiteID           int64
 	UserID           int64

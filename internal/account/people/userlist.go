@@ -64,7 +64,7 @@ func containing(text string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(text) + "%"
 }
 
-// Managers are the e-mail addresses of those who can act on a site, each once: its users with the role member_admin or, where
+// Managers are the e-mail addresses of the people who can act on a site, without duplicates: its users with the role member_admin or, where
 // it has none with an address, the operators. There are at most limit.
 func Managers(tx *store.Tx, siteID int64, limit int) ([]string, error) {
 	found, err := addressesOf(tx, `SELECT u.email FROM users u JOIN memberships m ON m.user_id = u.id
@@ -92,7 +92,7 @@ func addressesOf(tx *store.Tx, query string, args ...any) (list []string, err er
 	return list, err
 }
 
-// Role is what the user may do: operator, or the role on the site; "" for nothing.
+// Role is operator, or the role on the site; "" for none.
 func (r UserRow) Role() access.Role {
 	if r.Operator {
 		return access.Operator

@@ -62,7 +62,7 @@ func SetAddress(tx *store.Tx, userID int64, address string) error {
 	return store.ExecOne(tx, `UPDATE users SET email = $2, proven = TRUE, modified_at = $3 WHERE id = $1`, userID, address, store.Micros(tx.Now))
 }
 
-// RehashPassword stores another hash of the same password, unless the stored hash was changed meanwhile.
+// RehashPassword stores another hash of the same password, unless the stored hash was changed in the meantime.
 func RehashPassword(tx *store.Tx, u User, hash string) error {
 	_, err := tx.Exec(`UPDATE users SET password_hash = $2 WHERE id = $1 AND password_hash = $3`, u.ID, hash, u.PasswordHash)
 	return err
@@ -166,5 +166,5 @@ func UnknownUser(err error) error {
 
 // ErrOtherSite is the error of a caller whose credentials are for another site.
 func ErrOtherSite() error {
-	return errs.New(errs.Forbidden, "Your account has no access to this site.")
+	return errs.New(errs.Forbidden, "Your account does not have access to this site.")
 }

@@ -172,7 +172,7 @@ func (a *Accounts) RemoveMembership(ctx context.Context, actor access.Actor, use
 		if err := errors.Join(people.EndLinksToSite(tx, actor.SiteID, userID), leavesAdmin(tx, actor)); err != nil {
 			return err
 		}
-		// With the membership gone, nobody makes another token for the user (see keepAccess).
+		// Without the membership, no further token can be created for the user (see keepAccess).
 		var ended []int64
 		if !user.Operator {
 			if ended, err = tokens.DeleteTokensOfUser(tx, actor.SiteID, userID); err != nil {
@@ -276,7 +276,7 @@ func (a *Accounts) RemoveTwoFactor(ctx context.Context, actor access.Actor, user
 	return a.audited(ctx, actor, "user.two_factor_remove", userID, func(tx *store.Tx) error { return people.RemoveTwoFactor(tx, userID) })
 }
 
-// audited runs a change of a user's secrets. The audit says that they were changed, and never what they are.
+// audited runs a change of a user's secrets. The audit log records that they were changed, but never their values.
 func (a *Accounts) audited(
 	ctx context.Context, actor access.Actor, action string, userID int64, change func(tx *store.Tx) error,
 ) error {
@@ -308,7 +308,7 @@ func accessOf(tx *store.Tx, siteID int64, user people.User) (any, error) {
 func UserObject(id int64) string { return fmt.Sprintf("user %d", id) }
 
 // mayChange lets users change their own account, and operators every account. An API token may not change the account
-// of its user: otherwise somebody with a leaked token could take the account over.
+// of its user: otherwise a leaked token would allow an account takeover.
 func (a *Accounts) mayChange(actor access.Actor, userID int64) error {
 	if actor.UserID == userID && actor.TokenID == 0 {
 		return nil
@@ -333,7 +333,7 @@ type AuditedUser struct {
 	CanSignOffPayout bool   `json:"can_sign_off_payout"`
 }
 
-// MayGive says whether an actor may give somebody a role. Operators are made by operators alone.
+// MayGive returns an error if the actor may not assign a role. Only operators can create operators.
 func MayGive(actor access.Actor, role access.Role) error {
 	if _, err := access.ParseRole(string(role)); err != nil {
 		return err
@@ -359,7 +359,7 @@ func mayManage(tx *store.Tx, actor access.Actor, user people.User, before any) e
 	return people.LockAdmins(tx, actor.SiteID)
 }
 
-// leavesAdmin refuses a change by a site's own people after which nobody could manage the site. mayManage comes before the change.
+// leavesAdmin refuses a change by a site's own users that would leave nobody to manage the site. mayManage comes before the change.
 func leavesAdmin(tx *store.Tx, actor access.Actor) error {
 	if actor.Can(access.ManageUsers) {
 		return nil

@@ -16,14 +16,14 @@ const AttackFailures = 20
 // failures, one second after the fifth, and then twice as long each time, up to 15 minutes. An earlier attempt is
 // refused without a look at the password.
 //
-// Callers count failures by the pair of account and address, so that nobody can hold up somebody else: a stranger who
+// Callers count failures by the pair of account and address, so that users cannot block each other: a stranger who
 // guesses waits, and the owner of the account, at another address, does not. A device that has logged in before is counted
 // alone. Names that do not exist are counted in the same way: otherwise the wait would show which names exist. A wrong second
 // factor is a failure, too. A success clears the counts.
 func Backoff(failures int) time.Duration { return backoff(failures, freeFailures) }
 
 // BackoffUnderAttack is Backoff without free failures. It is for an account that is guessed at from many addresses, and for
-// an address that guesses at many accounts: each pair gets one try before it waits. So whoever has not failed yet is never
+// an address that guesses at many accounts: each pair gets one try before it waits. So a caller without failures is never
 // held up, not even at an address that all clients share.
 func BackoffUnderAttack(failures int) time.Duration { return backoff(failures, 0) }
 

@@ -35,7 +35,7 @@ func (c *Caller) dest(ahead *int64, more ...any) []any {
 
 // CallerByUser reads a user at the site with a path. Without such a user it returns store.ErrNotFound. Without such a site
 // the user has no role. keyID is the key of the user's access token, and family its family or "": the same statement
-// looks whether they stand.
+// checks whether they are valid.
 func CallerByUser(tx *store.Tx, path string, userID int64, keyID, family string) (c Caller, err error) {
 	var ahead int64
 	err = tx.QueryRow(`SELECT `+callerColumns+`, EXISTS (SELECT 1 FROM jwt_keys k WHERE k.id = $1)
@@ -72,8 +72,8 @@ func CallerByToken(tx *store.Tx, path string, tokenID int64) (c Caller, err erro
 }
 
 // Standing reads who a user is on a site now, with the rights that they have now. It is for work that is done later than it was
-// asked for. tokenID is the API token with which they asked, or 0; userID is 0 for the program itself. The error is
-// store.ErrNotFound when the user has no access any more, or when the token is gone or has expired.
+// requested. tokenID is the API token of the request, or 0; userID is 0 for the program itself. The error is
+// store.ErrNotFound when the user no longer has access, or when the token has been deleted or has expired.
 func Standing(tx *store.Tx, siteID, userID, tokenID int64) (access.Actor, error) {
 	site, err := sites.Alone(tx, siteID)
 	if err != nil {

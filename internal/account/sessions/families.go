@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// maxFamilies is how many logins with rotation a user has at once. A further one ends the one that was not used for the
+// maxFamilies is the maximum number of concurrent logins with rotation per user. A further one ends the one unused for the
 // longest time.
 const maxFamilies = 100
 
@@ -34,7 +34,7 @@ func (s *Sessions) beginFamily(ctx context.Context, user people.User) (family, e
 }
 
 // rotate makes the next token of a family the present one. claims are those of the refresh token that was sent. The token
-// before the present one gets the present one again, for a short time: its answer was lost, or two requests sent it at once.
+// before the current one returns the current one again, for a short time: its response was lost, or two requests sent it concurrently.
 // Any other token shows that two parties have the family: it ends. The error has the kind errs.JWTInvalid then.
 func (s *Sessions) rotate(ctx context.Context, user people.User, claims credentials.Claims) (f family, err error) {
 	if claims.FamilyID() == "" {
@@ -43,7 +43,7 @@ func (s *Sessions) rotate(ctx context.Context, user people.User, claims credenti
 	var refused error
 	err = s.Store.Write(ctx, store.Deployment, func(tx *store.Tx) (err error) {
 		refused = nil
-		// The lock comes first: of two requests with the same token, in whatever process, the second sees what the first did.
+		// The lock comes first: of two requests with the same token, in any process, the second sees the result of the first.
 		f, err = lockFamily(tx, user.ID, claims.FamilyID())
 		if errors.Is(err, store.ErrNotFound) {
 			refused = errJWTInvalid()
@@ -63,7 +63,7 @@ func (s *Sessions) rotate(ctx context.Context, user people.User, claims credenti
 		case claims.Number == f.Number-1 && unused <= credentials.RotationGrace:
 			return nil
 		}
-		// A number that is too great is of a database that was restored since: what was used after the backup is forgotten.
+		// A number that is too high means that the database has been restored since: later uses are lost.
 		refused = errJWTInvalid()
 		if err := endFamily(tx, user.ID, f.ID); err != nil {
 			return err

@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// family is the refresh tokens that came from one login which asked for rotation. The zero family stands for a login that
+// family is the chain of refresh tokens from one login with rotation. The zero family is a login that
 // did not.
 type family struct {
 	ID        string // the hash of Secret

@@ -10,9 +10,9 @@ import (
 	"holdfast/internal/lib/limiter"
 )
 
-// hashing bounds how many passwords are hashed at once: a hash takes much memory and tens of milliseconds.
+// hashing limits how many passwords are hashed concurrently: a hash takes much memory and tens of milliseconds.
 type hashing struct {
-	// Strangers have three places at most, and leave one processor free for all others. One address holds nobody else up.
+	// Strangers have at most three slots, and leave one processor free for everyone else. One address cannot delay others.
 	strangers *limiter.Limiter
 	// Devices that have logged in before have a place of their own: whatever strangers send, they do not wait for it.
 	devices *limiter.Limiter

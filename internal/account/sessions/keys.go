@@ -17,8 +17,8 @@ import (
 	"holdfast/internal/store"
 )
 
-// ringLife is how long a process verifies with the keys that it has read. Whoever signs reads them anew, and whoever
-// verifies looks whether the key was revoked, so no process takes or uses a key for longer than another.
+// ringLife is how long a process verifies with cached keys. Signing reads them again, and so does a process that
+// verifies, if the key was revoked, so no process accepts or uses a key for longer than another.
 const ringLife = time.Minute
 
 // keys is the ring of JWT keys. It is kept in the database, so that every process accepts the tokens of the others.
@@ -29,7 +29,7 @@ type keys struct {
 	readAt time.Time // zero: never
 }
 
-// ring returns the keys. It reads them anew if they are old or the caller asks for it. The very first call makes a
+// ring returns the keys. It reads them again if the cache is stale or the caller requests it. The very first call makes a
 // key.
 func (k *keys) ring(ctx context.Context, anew bool) (credentials.Keyring, error) {
 	k.mu.Lock()
@@ -88,7 +88,7 @@ func (k *keys) fresh() (StoredKey, error) {
 
 func signs(k StoredKey) bool { return k.RetiredAt.IsZero() }
 
-// rotate retires all keys and makes a new one. Nobody is logged out: a retired key verifies what it has signed.
+// rotate retires all keys and makes a new one. Nobody is logged out: a retired key still verifies the tokens it has signed.
 func (k *keys) rotate(ctx context.Context, actor access.Actor) error {
 	fresh, err := k.fresh()
 	if err != nil {
@@ -107,7 +107,7 @@ func (k *keys) rotate(ctx context.Context, actor access.Actor) error {
 	return err
 }
 
-// revoke takes a key away, whether it is retired or not: what it has signed is invalid at once, in every process. If it was
+// revoke deletes a key, retired or not: the tokens it has signed become invalid immediately, in every process. If it was
 // the key that signs, a new one takes its place. The error names the field id when there is no such key.
 func (k *keys) revoke(ctx context.Context, actor access.Actor, id string) error {
 	fresh, err := k.fresh()
@@ -142,7 +142,7 @@ func jwtKeyStands(tx *store.Tx, id string) (stands bool, err error) {
 	return stands, err
 }
 
-// verify checks and reads a JWT. If it does not know the key, it reads the keys anew: another process may just have
+// verify checks and reads a JWT. If it does not know the key, it reads the keys again: another process may just have
 // rotated them.
 func (k *keys) verify(ctx context.Context, token string, kind credentials.Kind) (credentials.Claims, error) {
 	ring, err := k.ring(ctx, false)
@@ -159,7 +159,7 @@ func (k *keys) verify(ctx context.Context, token string, kind credentials.Kind) 
 	return credentials.Verify(ring, token, kind, k.Clock())
 }
 
-// StoredKey is a key as it lies in the database: its secret is sealed.
+// StoredKey is a key as stored in the database: its secret is encrypted.
 type StoredKey struct {
 	credentials.Key // without Secret
 	Sealed          string

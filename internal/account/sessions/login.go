@@ -38,8 +38,8 @@ type Login struct {
 	Code     string   // of the second factor: six digits, or a recovery code
 	Path     string   // of the site; "" for a login without a site
 	Address  string   // from which the request comes
-	Devices  []string // what the device got at earlier logins (see Session.Device)
-	// Rotate begins a family of refresh tokens (decision 0007): each refresh gives the next one, and whoever uses an older one
+	Devices  []string // the device token from earlier logins (see Session.Device)
+	// Rotate starts a family of refresh tokens (decision 0007): each refresh returns the next one, and using an older one
 	// ends all tokens that came from this login. Without it the refresh token stays the same.
 	Rotate bool
 }
@@ -58,7 +58,7 @@ type Session struct {
 }
 
 // Login checks a user name, a password and the second factor, if the account has one, and opens a session. A wrong
-// name and a wrong password get the same answer after the same work, so that nobody can find out which names exist.
+// name and a wrong password get the same response after the same work, so that existing names cannot be discovered.
 // After failures the next login has to wait (see Backoff). Too many logins at once are refused (see hashing).
 func (s *Sessions) Login(ctx context.Context, in Login) (Session, error) {
 	in.Username = strings.ToLower(in.Username)
@@ -81,7 +81,7 @@ func (s *Sessions) Login(ctx context.Context, in Login) (Session, error) {
 	return session, err
 }
 
-// attempt is one login, and what is known of it.
+// attempt is the state of one login.
 type attempt struct {
 	Login
 	user     people.User
@@ -139,7 +139,7 @@ func (s *Sessions) judge(ctx context.Context, in Login) (attempt, error) {
 }
 
 // begin reads the user with the name of the login, and whether the device is known. It refuses if such logins have to wait.
-// The right code of a second factor does not wait: whoever has it is no stranger. It is used up by that, so that no other
+// The correct code of a second factor does not wait: its sender is not a stranger. It is used up by that, so that no other
 // password can be tried with it.
 func (s *Sessions) begin(ctx context.Context, in Login) (a attempt, err error) {
 	a.Login = in
@@ -182,7 +182,7 @@ func (s *Sessions) begin(ctx context.Context, in Login) (a attempt, err error) {
 	return a, err
 }
 
-// readDevices returns the ids of devices by the users who have logged in on them. What is no device of ours is left out.
+// readDevices returns the ids of devices by the users who have logged in on them. Unknown devices are left out.
 func (s *Sessions) readDevices(ctx context.Context, tokens []string) (map[int64]string, error) {
 	devices := map[int64]string{}
 	for _, token := range tokens[:min(len(tokens), maxDevices)] {
@@ -197,7 +197,7 @@ func (s *Sessions) readDevices(ctx context.Context, tokens []string) (map[int64]
 	return devices, nil
 }
 
-// rememberDevice makes what the device shows at the next login. A device keeps its id.
+// rememberDevice creates the token that the device sends at the next login. A device keeps its id.
 func (s *Sessions) rememberDevice(ctx context.Context, a attempt) (string, error) {
 	ring, err := s.keys.ring(ctx, false)
 	if err == nil && a.deviceID == "" {
@@ -294,7 +294,7 @@ func (a attempt) subjects() []string {
 	return []string{a.account(), a.address(), a.own()}
 }
 
-// AddressGroup is the address, or of IPv6 its network: somebody who has one IPv6 address has the 2^64 around it. A login
+// AddressGroup is the address, or for IPv6 its /64 network: the owner of one IPv6 address has all of that network. A login
 // without an address comes from the command line.
 func AddressGroup(address string) string {
 	addr, err := netip.ParseAddr(address)

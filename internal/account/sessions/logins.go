@@ -56,7 +56,7 @@ func ForgetFailedLoginsBefore(tx *store.Tx, before time.Time, limit int) (int64,
 }
 
 // CountAsk counts one more question of a subject, up to a limit in an hour that begins with the first of them. Beyond the limit it counts
-// nothing, so that whoever goes on asking keeps nobody out, and returns how long the hour still lasts.
+// nothing, so that repeated requests lock nobody out, and returns the rest of the hour.
 func CountAsk(tx *store.Tx, subject string, limit int) (wait time.Duration, err error) {
 	err = store.ExecOne(tx, `INSERT INTO login_attempts (subject, failures, blocked_until, last_at) VALUES ($1, 1, $3, $2)
 		ON CONFLICT (subject) DO UPDATE SET

@@ -15,7 +15,7 @@ const (
 	sealedSigner = "signs_logins"
 )
 
-// sealedColumns are the columns of this room whose texts are sealed.
+// sealedColumns are the columns of this package whose texts are encrypted.
 var sealedColumns = []secrets.SealedColumn{
 	{Table: "users", Column: "two_factor_secret", Key: []string{"id"}, Field: sealedTOTP},
 	{Table: "jwt_keys", Column: "secret", Key: []string{"id"}, Field: sealedSigner},
@@ -37,7 +37,7 @@ func openKeys(c *people.Room, stored []StoredKey) ([]credentials.Key, error) {
 		}
 		k := s.Key
 		if k.Secret, err = hex.DecodeString(secret); err != nil {
-			return nil, fmt.Errorf("the JWT key %s is not hexadecimal", k.ID) // err would show a part of the key
+			return nil, fmt.Errorf("JWT key %s is not hexadecimal", k.ID) // err would show a part of the key
 		}
 		keys = append(keys, k)
 	}

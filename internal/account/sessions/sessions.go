@@ -1,5 +1,5 @@
-// Package sessions lets people sign in, finds out who sends a request, and changes what people may do. It owns the tables jwt_keys,
-// login_attempts, refresh_families and sign_ins. Begin reading at Sessions.
+// Package sessions handles sign-in, authenticates requests, and changes what people may do. It owns the tables
+// jwt_keys, login_attempts, refresh_families and sign_ins. Start at Sessions.
 package sessions
 
 import (
@@ -37,7 +37,7 @@ func NewSessions(room *people.Room, tokens *tokens.Tokens) *Sessions {
 
 // Authenticate identifies the caller of a request to the site with a path, and the role this user has there now. bearer
 // is an API token or an access token; address is where the request comes from. Errors come in this order: wrong credentials, no access to the site, no such site.
-// Only an operator, who has access to all sites, learns that a site does not exist. Everybody else gets the same answer as
+// Only operators, who have access to all sites, see that a site does not exist. Everyone else gets the same response as
 // for a site that is not theirs.
 func (s *Sessions) Authenticate(ctx context.Context, path, bearer, address string) (access.Actor, error) {
 	switch {
@@ -122,7 +122,7 @@ func (s *Sessions) lookUp(ctx context.Context, at tokenAt) (caller Caller, elsew
 	return caller, true, err
 }
 
-// enter says who comes with an API token and its secret, and whether they may, by what was read of the caller. elsewhere: the token is one
+// enter authenticates an API token with its secret, based on the stored data of the caller. elsewhere: the token is one
 // of another site.
 func (c *Caller) enter(secret, address string, elsewhere bool, now time.Time) (access.Actor, error) {
 	if !secrets.SecretMatches(c.Token.SecretHash, secret) || secrets.TokenExpired(c.Token.ExpiresAt, now.Add(c.Ahead)) {
@@ -237,7 +237,7 @@ func entrance(tx *store.Tx, user people.User, path string) (merchant.Site, acces
 	return site, actor, err
 }
 
-// userOf reads the user whose JWT this is, and what it says. It refuses a JWT of another kind.
+// userOf reads the user and the claims of a JWT. It refuses a JWT of another kind.
 func (s *Sessions) userOf(ctx context.Context, bearer string, kind credentials.Kind) (people.User, credentials.Claims, error) {
 	if bearer == "" {
 		return people.User{}, credentials.Claims{}, errNotLoggedIn()
@@ -266,7 +266,7 @@ func (s *Sessions) userOf(ctx context.Context, bearer string, kind credentials.K
 	if !stands || claims.Generation != user.RefreshGeneration {
 		return people.User{}, credentials.Claims{}, errJWTInvalid()
 	}
-	// Each generation has one refresh token that does not rotate. With a key alone nobody can make it, because its issue is in
+	// Each generation has one refresh token that does not rotate. It cannot be forged with a key alone, because its issue is in
 	// the database. Nor one that rotates, because of its secret.
 	if kind == credentials.Refresh && claims.Secret == "" && !claims.IssuedAt.Equal(user.RefreshBeganAt.Truncate(time.Second)) {
 		return people.User{}, credentials.Claims{}, errJWTInvalid()
@@ -297,7 +297,7 @@ func (s *Sessions) LoginKeys(ctx context.Context, actor access.Actor) (list []Lo
 	return list, err
 }
 
-// RevokeKey ends a key of logins and all that it has signed, at once and for every process.
+// RevokeKey revokes a signing key and all tokens it has signed, immediately and in every process.
 func (s *Sessions) RevokeKey(ctx context.Context, actor access.Actor, id string) error {
 	if err := actor.Require(access.ManageUsers); err != nil {
 		return err
@@ -314,15 +314,15 @@ func (s *Sessions) RotateKeys(ctx context.Context, actor access.Actor) error {
 }
 
 func errNotLoggedIn() error {
-	return errs.New(errs.NotLoggedIn, "You are not currently logged in.")
+	return errs.New(errs.NotLoggedIn, "You are not signed in.")
 }
 
 func errTokenInvalid() error {
-	return errs.New(errs.TokenInvalid, "The API token is not valid.")
+	return errs.New(errs.TokenInvalid, "The API token is invalid.")
 }
 
 func errJWTInvalid() error {
-	return errs.New(errs.JWTInvalid, "The token is not valid or has expired.")
+	return errs.New(errs.JWTInvalid, "The token is invalid or has expired.")
 }
 
 // errNoSite is the answer to an operator alone.

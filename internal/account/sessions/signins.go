@@ -17,7 +17,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// How long somebody stays signed in to the dashboard, by the real clock.
+// How long people stay signed in to the dashboard, by the real clock.
 const (
 	SignInIdle   = 2 * time.Hour    // without a request
 	SignInLife   = 12 * time.Hour   // in all
@@ -39,29 +39,29 @@ type SignIn struct {
 	Browser    string
 }
 
-// Proven says whether the password was given so lately that it need not be asked for again.
+// Proven reports whether the password was entered recently enough not to be requested again.
 func (s SignIn) Proven(now time.Time) bool { return now.Sub(s.ProvenAt) < ProofLife }
 
-// stands says whether a sign-in counts at an instant, for a user as they are now.
+// stands reports whether a sign-in is valid at an instant, for the current state of the user.
 func (s SignIn) stands(user people.User, now time.Time) bool {
 	return s.Generation == user.RefreshGeneration && now.Sub(s.SeenAt) < SignInIdle && now.Sub(s.BeganAt) < SignInLife
 }
 
-// Visit is a request of somebody who is signed in.
+// Visit is a request from a signed-in user.
 type Visit struct {
 	SignIn SignIn
 	User   people.User
 	// Actor is who they are on the site, with the rights that they have there now. On no site it is an operator of the whole
-	// deployment, or somebody who may do nothing but change their own account.
+	// deployment, or a user who may only change their own account.
 	Actor access.Actor
 	Site  merchant.Site // zero on no site
 }
 
-// SignIns lets people sign in to the dashboard, and finds out who sends a request with its cookie.
+// SignIns signs people in to the dashboard, and authenticates requests with its cookie.
 type SignIns struct{ Sessions *Sessions }
 
-// SignIn checks a login as Sessions.Login does, and remembers the browser. cookie is what the browser shows from now on, in the
-// form `<user>.<secret>`; device is what it shows at later logins. The errors are those of Sessions.Login.
+// SignIn checks a login like Sessions.Login, and remembers the browser. cookie is the value that the browser sends from now on, in the
+// form `<user>.<secret>`; device is the value that it sends at later logins. The errors are those of Sessions.Login.
 func (s *SignIns) SignIn(ctx context.Context, in Login, browser string) (cookie, device string, err error) {
 	in.Username = strings.ToLower(in.Username)
 	a, err := s.Sessions.judge(ctx, in)
@@ -75,7 +75,7 @@ func (s *SignIns) SignIn(ctx context.Context, in Login, browser string) (cookie,
 	return cookie, device, err
 }
 
-// begin makes a sign-in for a user who has proven who they are.
+// begin creates a sign-in for an authenticated user.
 func (s *SignIns) begin(ctx context.Context, user people.User, address, browser string) (cookie string, err error) {
 	secret, err := secrets.NewSecret(s.Sessions.Random)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *SignIns) begin(ctx context.Context, user people.User, address, browser 
 	return strconv.FormatInt(user.ID, 10) + "." + secret, err
 }
 
-// Visit finds out who shows a cookie, and what they may do on the site with a path, or on none. The error has the kind
+// Visit authenticates a cookie, and returns what its user may do on the site with a path, or on none. The error has the kind
 // errs.NotLoggedIn if the sign-in does not count any more, and else those of Sessions.Authenticate.
 func (s *SignIns) Visit(ctx context.Context, path, cookie, address string) (v Visit, err error) {
 	userID, id, ok := parseCookie(cookie)

@@ -16,7 +16,7 @@ type APIToken struct {
 	UserID     int64
 	Name       string
 	SecretHash string
-	Abilities  access.Abilities // what it may do at most
+	Abilities  access.Abilities // the maximum of what it may do
 	Networks   []netip.Prefix   // from which it may be used; empty: from anywhere
 	LastUsedAt time.Time        // zero: not used yet
 	ExpiresAt  time.Time        // zero: it does not expire
@@ -32,13 +32,13 @@ type TokenFields struct {
 	Problems errs.Problems
 	Name     *string
 	Expires  *civil.Day // nil or civil.NoDay: it does not expire
-	// Abilities are what the token may do at most. Nothing, or "*", is everything that its maker may do.
+	// Abilities limit what the token may do. Empty, or "*", means everything that its creator may do.
 	Abilities *[]string
 	// Addresses are addresses and networks, such as 203.0.113.0/24, from which it may be used. Nothing is anywhere.
 	Addresses *[]string
 }
 
-// Check adds to p what is wrong with the fields. The day of expiry cannot be in the past.
+// Check adds the problems of the fields to p. The day of expiry cannot be in the past.
 func (f TokenFields) Check(now time.Time, p *errs.Problems) {
 	check.Required(p, "name", f.Name)
 	if f.Name != nil {

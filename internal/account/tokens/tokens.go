@@ -1,4 +1,4 @@
-// Package tokens makes and ends API tokens, and records when they were last used. It owns the table api_tokens. Begin reading at
+// Package tokens creates and deletes API tokens, and records their last use. It owns the table api_tokens. Start at
 // Tokens.
 package tokens
 
@@ -122,8 +122,8 @@ func (t *Tokens) Delete(ctx context.Context, actor access.Actor, id int64) error
 	return store.NotFoundAs(errs.TokenNotFound, err, "API token %d not found.", id)
 }
 
-// keepAccess refuses a user who has no access to a site: it may have ended after it was checked. Until the write ends,
-// nobody can take it away.
+// keepAccess refuses a user without access to a site: it may have ended after it was checked. Until the write ends,
+// it cannot be revoked.
 func keepAccess(tx *store.Tx, siteID, userID int64) error {
 	user, err := people.UserByID(tx, userID)
 	if err != nil || user.Operator {

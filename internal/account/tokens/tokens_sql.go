@@ -31,7 +31,7 @@ func scanToken(scan func(dest ...any) error) (APIToken, error) {
 	return t, err
 }
 
-// Limits are the columns of what a token is limited to.
+// Limits are the columns with the limits of a token.
 type Limits struct{ Abilities, Addresses string }
 
 // Read sets the limits of a token.
@@ -40,7 +40,7 @@ func (l Limits) Read(t *APIToken) error {
 	for _, text := range strings.Fields(l.Addresses) {
 		network, ok := access.ParseNetwork(text)
 		if !ok {
-			return fmt.Errorf("the addresses of the API token %d cannot be read", t.ID)
+			return fmt.Errorf("the addresses of API token %d cannot be read", t.ID)
 		}
 		t.Networks = append(t.Networks, network)
 	}

@@ -18,8 +18,8 @@ const (
 )
 
 // decodeObject reads the fields of a JSON object, and nothing inside them: a list or an object stays a raw text until a
-// handler asks for it. So what nobody asks for costs one look at its bytes. Every text is looked at, because a card number is
-// refused wherever it stands. A field that is given twice is noted as a problem.
+// handler requests it. So unused fields cost one scan of their bytes. Every text is scanned, because a card number is
+// refused anywhere. A duplicate field is noted as a problem.
 func decodeObject(text []byte, p *errs.Problems) (map[string]any, error) {
 	text = bytes.Trim(text, " \t\r\n") // the only white space of JSON
 	if len(text) == 0 {
@@ -43,7 +43,7 @@ func decodeObject(text []byte, p *errs.Problems) (map[string]any, error) {
 // holdsLongNumbers are the fields in which card numbers are not looked for: a hash can look like one by chance.
 var holdsLongNumbers = map[string]bool{"booking_auth": true, "hash": true, "hashes": true, "uuid": true}
 
-// holdsCardNumber says whether a text holds a card number. A token does only when all of it is a card number. key is the name
+// holdsCardNumber says whether a text contains a card number. A token does only when all of it is a card number. key is the name
 // of the field.
 func holdsCardNumber(key, text string) bool {
 	switch {
@@ -56,11 +56,11 @@ func holdsCardNumber(key, text string) bool {
 	}
 }
 
-// ErrCardNumber is the error about a field that holds a card number. The number must not appear in the answer or in the log.
+// ErrCardNumber is the error about a field that contains a card number. The number must not appear in the answer or in the log.
 func ErrCardNumber(field string) error {
 	return &errs.Error{
 		Kind:    errs.CardNumber,
-		Message: "A card number was found in the input; it was neither stored nor logged.",
+		Message: "The request contains a card number. It was neither stored nor logged.",
 		Params:  map[string]string{field: "This field contains a card number."},
 	}
 }

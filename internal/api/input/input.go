@@ -33,7 +33,7 @@ func ReadInput(text []byte) (*Input, error) {
 	return in, nil
 }
 
-// Wrong notes what is wrong with a field.
+// Wrong notes a problem with a field.
 func (in *Input) Wrong(name, format string, args ...any) {
 	in.Problems.Wrong(in.item+name, format, args...)
 }
@@ -47,7 +47,7 @@ func (in *Input) need(names ...string) {
 	}
 }
 
-// read reads one field. parse returns its value, or a sentence that says what is expected.
+// read reads one field. parse returns its value, or a sentence that says what it must be.
 func read[T any](in *Input, name string, parse func(value any) (T, string)) *T {
 	value := in.Fields[name]
 	if value == nil {
@@ -135,7 +135,7 @@ func (in *Input) Texts(name string) *[]string {
 	return readItems(in, name, in.list(name, "Must be a list of strings."), parseText)
 }
 
-// list reads a list of anything. expected is what a caller reads who gives something else.
+// list reads a list of anything. expected is the message for other values.
 func (in *Input) list(name, expected string) *[]any {
 	return read(in, name, func(value any) ([]any, string) {
 		text, ok := value.(Raw)

@@ -82,7 +82,7 @@ func (in *Input) Party(prefix string) merchant.PartyFields {
 	}
 }
 
-// Parts reads how a payment is divided among bookings. It is nil when the field is absent or is no list of objects. What is
+// Parts reads how a payment is divided among bookings. It is nil when the field is absent or is not a list of objects. What is
 // absent or wrong in an item is zero.
 func (in *Input) Parts(name string) *[]payment.Item {
 	given := in.Items(name)

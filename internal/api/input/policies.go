@@ -3,7 +3,7 @@ package input
 import "holdfast/internal/domain/terms"
 
 // ReadPolicy reads the fields of a new policy from JSON, as in the body of a request. Problems of single fields are in
-// problems of the result. The error says that the text is not a JSON object, or holds a card number.
+// problems of the result. The error says that the text is not a JSON object, or contains a card number.
 func ReadPolicy(raw []byte) (terms.PolicyFields, error) {
 	in, err := ReadInput(raw)
 	if err != nil {

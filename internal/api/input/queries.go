@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/report"
 )
 
-// Moment reads as_of and known_at. One that is absent or wrong is left zero, which stands for its default.
+// Moment reads as_of and known_at. One that is absent or wrong is left zero, which means its default.
 func Moment(q *Query) (m ledger.Moment) {
 	if day := q.Day("as_of"); day != civil.NoDay {
 		m.AsOf = &day

@@ -24,7 +24,7 @@ const (
 	maxFilterItems = 1000          // ids or words in one filter; both engines accept so many in a statement
 )
 
-// Query reads the parameters of an address. Each method reads one parameter and notes what is wrong with it. Err
+// Query reads the query parameters of a request. Each method reads one parameter and notes its problems. Err
 // returns all problems together.
 type Query struct {
 	values   map[string][]string
@@ -124,7 +124,7 @@ func (q *Query) Ids(name string) []int64 {
 	for _, item := range q.List(name) {
 		id, ok := ParseID(item)
 		if !ok && IsDigits(item) {
-			q.Problems.Wrong(name, "This number is too long for an id.")
+			q.Problems.Wrong(name, "This number is too long to be an id.")
 			return nil
 		}
 		if !ok {
@@ -222,7 +222,7 @@ func (q *Query) Instant(name string) *time.Time {
 func CheckQuery(u *url.URL) error {
 	values, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return errs.WrongField("query", "The query string cannot be read.")
+		return errs.WrongField("query", "The query string is malformed.")
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if card.HoldsCardNumber(name) {
@@ -301,7 +301,7 @@ func (q *Query) ID(name string) int64 {
 	id, ok := ParseID(text)
 	switch {
 	case !ok && IsDigits(text):
-		q.Problems.Wrong(name, "This number is too long for an id.")
+		q.Problems.Wrong(name, "This number is too long to be an id.")
 	case !ok || id == 0:
 		q.Problems.Wrong(name, "Must be an id.")
 	}

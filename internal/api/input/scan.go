@@ -222,7 +222,7 @@ func valueOf(text []byte) any {
 	}
 }
 
-// fieldsOf reads the fields of a valid JSON object. A field that is given twice is noted as a problem. in is what stands before
+// fieldsOf reads the fields of a valid JSON object. A duplicate field is noted as a problem. in is the prefix of
 // the names of fields in messages.
 func fieldsOf(text []byte, in string, p *errs.Problems) (map[string]any, error) {
 	fields := map[string]any{}

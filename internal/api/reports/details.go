@@ -17,11 +17,11 @@ type detailsShape struct {
 	Rows []detailShape `json:"rows"`
 }
 
-// detailShape is an allocation, or what is still to be paid for a booking. Amounts are minor units: e1_report and e2_report
+// detailShape is an allocation, or the outstanding amount of a booking. Amounts are minor units: e1_report and e2_report
 // in the currency of the report, the others in the base currency.
 type detailShape struct {
 	Booking     int64             `json:"booking"`
-	Transaction *int64            `json:"transaction"` // null for what is still to be paid
+	Transaction *int64            `json:"transaction"` // null for outstanding amounts
 	Payment     *int64            `json:"payment"`     // id of the allocation
 	Channel     view.Named        `json:"channel"`
 	Currencies  money.Currency    `json:"currencies"`

@@ -30,7 +30,7 @@ type modelRowShape struct {
 	Report     *modelTotalShape `json:"report"` // null if an exchange rate is missing; then the total is not known
 }
 
-// modelTotalShape has null for what is not known.
+// modelTotalShape has null for unknown values.
 type modelTotalShape struct {
 	Estimate   *int64 `json:"estimate_report"`
 	E1         *int64 `json:"e1_report"`
@@ -61,7 +61,7 @@ func ShowModel(r report.ModelReport) any {
 	return shape
 }
 
-// whatIfShape says on the wire what the failure of channels would cost. Amounts are minor units: use and limit in the
+// whatIfShape is the cost of a failure of channels. Amounts are minor units: use and limit in the
 // policy currency, the others in the currency of the report.
 type whatIfShape struct {
 	AsOf           civil.Day            `json:"as_of"`

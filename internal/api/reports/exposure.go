@@ -136,7 +136,7 @@ type apartShape struct {
 	E2          int64          `json:"e2"`
 }
 
-// convertedShape is what a locked valuation converts at spot: E1 and E2 in the currency in which it was priced.
+// convertedShape is the amounts that a locked valuation converts at spot: E1 and E2 in the currency in which they were priced.
 type convertedShape struct {
 	apartShape
 	E1Report *int64 `json:"e1_report"`

@@ -66,7 +66,7 @@ func ShowForex(base money.Currency, rates []fx.FeedRate) Forex {
 	return shape
 }
 
-// ShowProcessing gives what a channel has in the server-to-server profile only. secret is "" where it is not to be shown.
+// ShowProcessing returns the fields of a channel that exist only in the server-to-server profile. secret is "" if it must not be shown.
 func ShowProcessing(c merchant.Channel, secret string, feed Forex) *Processing {
 	shape := &Processing{
 		StatementPeriod: c.StatementPeriod, CardholderPresent: c.CardholderPresent, ForexFeed: feed,

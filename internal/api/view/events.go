@@ -14,7 +14,7 @@ type Happening struct {
 	Created    string          `json:"created"`
 	ObjectType event.Kind      `json:"object_type"`
 	ObjectID   int64           `json:"object_id"`
-	Details    json.RawMessage `json:"details"` // what the event itself says
+	Details    json.RawMessage `json:"details"` // the data of the event itself
 	Object     any             `json:"object"`  // as it is now; null if it is gone
 }
 

@@ -61,7 +61,7 @@ type importRowShape struct {
 	Reason      string           `json:"reason"`
 }
 
-// ShowImportRow gives a row of a file that was refused, or what became of it.
+// ShowImportRow returns a refused row of a file, or the result of a row.
 func ShowImportRow(r imports.Row) importRowShape {
 	return importRowShape{Line: r.Line, Status: r.State, Booking: OrNull(r.BookingID), Transaction: OrNull(r.TransactionID), Reason: r.Reason}
 }

@@ -35,7 +35,7 @@ func ShowLimit(l protection.Limit) limitShape {
 }
 
 // limitRowShape is a limit in force and how much of it is used. Amounts are in minor units of Currency. Limits of bookings
-// and of transactions have no use of their own: each booking or transaction is judged by itself.
+// and of transactions have no use of their own: each booking or transaction is checked individually.
 type limitRowShape struct {
 	Limit    limitShape            `json:"limit"`
 	Scope    protection.LimitScope `json:"scope"`

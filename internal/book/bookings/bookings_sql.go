@@ -1,5 +1,5 @@
-// Package bookings keeps bookings, and lets a write lock one. It owns the tables bookings and booking_suppliers. Begin
-// reading at Lock.
+// Package bookings stores bookings, and lets a write lock one. It owns the tables bookings and booking_suppliers.
+// Start at Lock.
 package bookings
 
 import (
@@ -144,7 +144,7 @@ func Update(tx *store.Tx, b booking.Booking) error {
 	return nil
 }
 
-// Trash puts a locked booking into the trash: nobody finds it any more. Its natural key is free again, so an import with
+// Trash moves a locked booking to the trash, which hides it. Its natural key is free again, so an import with
 // the same key makes a new booking.
 func Trash(tx *store.Tx, siteID, id int64) error {
 	delete(inWrite.Of(tx).byKey, store.Key{SiteID: siteID, ID: id})
@@ -178,7 +178,7 @@ func Page(tx *store.Tx, siteID int64, filter BookingFilter, page store.Page) (st
 	return list, err
 }
 
-// count counts all bookings of a site: both numbers stand in an index.
+// count counts all bookings of a site: both numbers are in an index.
 func count(tx *store.Tx, siteID int64) (n int64, err error) {
 	err = tx.QueryRow(`SELECT (SELECT COUNT(*) FROM bookings WHERE site_id = $1)
 		- (SELECT COUNT(*) FROM bookings WHERE site_id = $1 AND deleted)`, []any{siteID}, &n)
@@ -246,7 +246,7 @@ func modifiedOn(today civil.Day) string {
 		THEN (b.end_day + 1) * %[2]d ELSE b.modified_at END`, today, microsPerDay)
 }
 
-// andModified adds the condition that booking.Booking.ModifiedOn lies in a span: the booking was written in it, or completed in
+// andModified adds the condition that booking.Booking.ModifiedOn is within a span: the booking was written in it, or completed in
 // it. Each has an index, and the engines find both where each is a query of its own.
 func andModified(w *sqltext.Where, siteID int64, span civil.Span, today civil.Day) {
 	first, begins := store.FirstIn(span)

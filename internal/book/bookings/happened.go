@@ -43,7 +43,7 @@ const sitesToComplete = `SELECT s.id, s.clock_ahead FROM sites s WHERE (SELECT M
 	WHERE b.site_id = s.id AND b.status = 'paid' AND NOT b.completed) < ($1 + s.clock_ahead) / 86400000000 ORDER BY s.id`
 
 // tellCompleted records up to limit completed bookings of a site, and returns how many. The row of the booking is the lock,
-// so each completion is told once. Its conditions are looked at again, in a form that no index has: else PostgreSQL
+// so each completion is published once. Its conditions are looked at again, in a form that no index has: else PostgreSQL
 // may go through all bookings that wait for their completion, to find the few that were chosen. A booking that is not paid any more, or gets a later end date, can be completed again.
 func tellCompleted(tx *store.Tx, siteID int64, limit int) (told int, err error) {
 	today := int64(civil.DayOf(tx.Now))

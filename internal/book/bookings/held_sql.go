@@ -13,13 +13,13 @@ import (
 	"holdfast/internal/store"
 )
 
-// heldBooking is a booking that a write has made or locked, as the write knows it: nobody else changes it before the write
+// heldBooking is a booking that a write has made or locked, as the write knows it: nothing else changes it before the write
 // ends.
 type heldBooking struct {
 	booking.Booking
 	found       time.Time // when it was last changed before this write
 	blank       bool      // see Blank
-	outstanding string    // what is outstanding of it, as stored
+	outstanding string    // its outstanding amount, as stored
 }
 
 // heldBookings are those of one write.
@@ -47,7 +47,7 @@ func Held(tx *store.Tx, siteID, id int64) (b booking.Booking, ok bool) {
 	return held.Booking, true
 }
 
-// hold notes that the write has made or locked a booking. outstanding is what is outstanding of it, as stored.
+// hold notes that the write has made or locked a booking. outstanding is its outstanding amount, as stored.
 func hold(tx *store.Tx, b booking.Booking, outstanding string) {
 	h := inWrite.Of(tx)
 	if h.byKey == nil {
@@ -106,7 +106,7 @@ func SetSums(tx *store.Tx, b booking.Booking) error {
 func toChange(tx *store.Tx, siteID, id int64) (*heldBooking, error) {
 	h, held := inWrite.Of(tx), heldIn(tx, siteID, id)
 	if held == nil {
-		return nil, fmt.Errorf("booking %d is to be changed, and this write does not hold it", id)
+		return nil, fmt.Errorf("booking %d cannot be changed: this write does not hold its lock", id)
 	}
 	if !slices.Contains(h.changed, held) {
 		h.changed = append(h.changed, held)
@@ -124,7 +124,7 @@ func Modified(tx *store.Tx, b booking.Booking) time.Time {
 }
 
 // SaveChanges stores the sums of the bookings that this write has changed, what is outstanding of them, and the status that
-// follows. It is the last step of what changes payments. Of an import it stores the sums of many bookings at once.
+// follows. It is the last step of what changes payments. For an import it stores the sums of many bookings together.
 func SaveChanges(tx *store.Tx) error {
 	h := inWrite.Of(tx)
 	rows := make([][]any, len(h.changed))

@@ -55,7 +55,7 @@ type Certificates struct {
 // sealedKey is the field of a key, for its place (see secrets.PlaceOf).
 const sealedKey = "certificate"
 
-// Register registers what the use cases keep sealed.
+// Register registers the encrypted columns of the use cases.
 func (c *Certificates) Register() *Certificates {
 	c.Vault.Register(secrets.SealedColumn{
 		Table: "certificates", Column: "sealed_key", Key: []string{"site_id", "booking_id", "number"}, Field: sealedKey,
@@ -63,7 +63,7 @@ func (c *Certificates) Register() *Certificates {
 	return c
 }
 
-// Certificate is what a certificate says, at one moment. It has nothing that the traveller does not know: above all no other
+// Certificate is the content of a certificate at one moment. It contains nothing that the traveller does not know: above all no other
 // person's data.
 type Certificate struct {
 	SiteID    int64
@@ -102,7 +102,7 @@ func (c *Certificates) Of(ctx context.Context, actor access.Actor, bookingID int
 	if err := c.WriteAs(ctx, actor, func(tx *store.Tx) error { return c.add(tx, actor.SiteID, bookingID, key) }); err != nil {
 		return Certificate{}, err
 	}
-	// Somebody else may have been first, and then theirs is the key. Who revokes it at the same time makes this fail.
+	// If another request stored a key first, that one is used. A concurrent revocation makes this fail.
 	return c.with(ctx, actor, bookingID)
 }
 
@@ -183,7 +183,7 @@ func unknownBooking(err error, id int64) error {
 	return store.NotFoundAs(errs.RecordNotFound, err, "Booking %d not found.", id)
 }
 
-// Show reads the certificate with a key, for whoever has the key. A key that was revoked gives a Certificate that says so. For an
+// Show reads the certificate with a key, for anyone with the key. A revoked key returns a Certificate that says so. For an
 // unknown key it costs one look into an index and returns RecordNotFound.
 func (c *Certificates) Show(ctx context.Context, key string) (Certificate, error) {
 	unknown := errs.New(errs.RecordNotFound, "Certificate not found.")
@@ -215,7 +215,7 @@ func (c *Certificates) Show(ctx context.Context, key string) (Certificate, error
 	return shown, err
 }
 
-// certify computes what a certificate says at the transaction's time.
+// certify computes the content of a certificate at the transaction's time.
 func (c *Certificates) certify(tx *store.Tx, siteID, bookingID int64) (Certificate, error) {
 	booking, err := bookings.Alone(tx, siteID, bookingID)
 	if err != nil {

@@ -41,7 +41,7 @@ func withKey(tx *store.Tx, hash string) (stored, error) {
 	return s, err
 }
 
-// insertKey stores a key, unless somebody else has stored one with its number meanwhile: then theirs counts.
+// insertKey stores a key, unless one with its number has been stored in the meantime: then that one is used.
 func insertKey(tx *store.Tx, s stored) error {
 	_, err := tx.Exec(`INSERT INTO certificates (site_id, booking_id, number, key_hash, sealed_key, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (site_id, booking_id, number) DO NOTHING`,

@@ -1,5 +1,5 @@
-// Package checkout serves the payment modal. An auth string opens a session, in which a shopper pays for one booking.
-// It owns modal_sessions. Start at Modals.Open.
+// Package checkout serves the payment modal. An auth string opens a session, in which a shopper pays for one
+// booking. It owns modal_sessions. Start at Modals.Open.
 package checkout
 
 import (
@@ -23,7 +23,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// Modals is what the payment modal can do: it opens a session with the auth string of an integrator, makes or reads
+// Modals are the use cases of the payment modal: it opens a session with the auth string of an integrator, creates or reads
 // one booking in it, and pays this booking. It acts for an unknown shopper, with the role access.Modal.
 type Modals struct {
 	*payments.Room
@@ -79,7 +79,7 @@ const (
 	NoCards      TokenizerKind = "none"    // the channel accepts no cards in the modal
 )
 
-// ModalView is what the frame gets to know about an open session.
+// ModalView is the data that the frame receives about an open session.
 type ModalView struct {
 	Session   modal.Session
 	Token     string
@@ -91,11 +91,11 @@ type ModalView struct {
 }
 
 // Open opens a session. A wrong auth string, an unknown site and an unknown channel all get the same answer, so that
-// nobody finds out by guessing what exists. Only an expired string gets an answer of its own. Other errors are only
-// told to callers with a right auth string.
+// guessing does not reveal what exists. Only an expired string gets a specific response. Other errors are only
+// returned to callers with a valid auth string.
 //
-// Wrong strings are not counted. Nobody guesses an HMAC, a check costs no more than any small read, and the door bounds how
-// many run at once. A count by address would hold up all shoppers behind a proxy for what one of them does.
+// Wrong strings are not counted. An HMAC cannot be guessed, a check costs no more than any small read, and the limiter bounds how
+// many run concurrently. Counting by address would block all shoppers behind a proxy because of one of them.
 func (m *Modals) Open(ctx context.Context, in ModalOpening) (ModalView, error) {
 	verified := map[string]string{}
 	for name, value := range in.Fields {
@@ -143,7 +143,7 @@ func (m *Modals) siteOf(ctx context.Context, path string) (site merchant.Site, e
 	return site, err
 }
 
-// decoySecret is used for an unknown channel, so that its answer takes as long as that of a known one.
+// decoySecret is used for an unknown channel, so that the response takes as long as for a known one.
 const decoySecret = "the secret of no channel"
 
 // channelVouchedFor returns the channel whose secret has signed the auth string. A locked or closed channel is refused
@@ -172,7 +172,7 @@ func channelVouchedFor(vault *secrets.Vault, tx *store.Tx, site merchant.Site, i
 // judgeOpening refuses an opening with a right auth string, if the page or the environment is wrong.
 func judgeOpening(site merchant.Site, channel merchant.Channel, in ModalOpening) error {
 	if !slices.Contains(site.PermittedURLs, in.Origin) {
-		return modalRefusal("origin", "The origin of the page is not one of the site's permitted URLs.")
+		return modalRefusal("origin", "The page's origin is not one of the site's permitted URLs.")
 	}
 	environment, other := ModalLive, ModalTest
 	if channel.Mode == merchant.ModeTest {

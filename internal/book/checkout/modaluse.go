@@ -125,7 +125,7 @@ func errOtherBooking() error {
 }
 
 // bindBooking binds a session to the booking that it pays. An auth string can be used for few bookings only, so that
-// nobody can look through the bookings of others with it.
+// it cannot be used to browse other bookings.
 func bindBooking(tx *store.Tx, s modal.Session, id int64, made bool) error {
 	used, err := bookingsOf(tx, s.SiteID, s.AuthHash)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package fixings keeps the rates on file, and finds those that price a payment (R9). It owns the table fixings. Begin reading at
-// For.
+// Package fixings stores exchange rates and finds those that price a payment (R9). It owns the table fixings. Start
+// at For.
 package fixings
 
 import (

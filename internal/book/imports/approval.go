@@ -51,7 +51,7 @@ func proposalOf(tx *store.Tx, siteID int64, p proposal.Proposal) (before proposa
 }
 
 // approval reads the proposal of the import, or makes it with its effect. The import may begin when it is approved. For an
-// import that needs nobody, an approved proposal comes back, which is not stored.
+// import that needs no approval, it returns an approved proposal, which is not stored.
 func (r *importRun) approval(tx *store.Tx, effect *proposal.Effect) (proposal.Proposal, error) {
 	p, payload := r.asked()
 	if p.Subject == "" {
@@ -61,7 +61,7 @@ func (r *importRun) approval(tx *store.Tx, effect *proposal.Effect) (proposal.Pr
 	if err != nil {
 		return p, store.NotFoundAs(errs.SettingNotFound, err, "Site %d not found.", r.actor.SiteID)
 	}
-	// Without a hash nobody can tell which import is the same.
+	// Without a hash, the same import cannot be recognised.
 	if r.opts.SHA256 == "" && !site.Sandbox {
 		return p, errs.WrongField("file", "Another operator must approve this file by its hash. It must be a file "+
 			"that can be read twice, not standard input.")

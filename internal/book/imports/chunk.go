@@ -55,7 +55,7 @@ type importChunk struct {
 }
 
 // errTakeBack: a row was refused after it had written something, and there is no savepoint to roll back to.
-var errTakeBack = errors.New("the row has to be rolled back")
+var errTakeBack = errors.New("the row must be rolled back")
 
 // apart runs the function that writes a row: all of it or nothing. Savepoints are slow (SQLite copies every changed
 // page again for each of them), and a row that was checked before is hardly ever refused here. So the first run has
@@ -76,7 +76,7 @@ func (c *importChunk) apart(write func() error) error {
 		return ledger.SaveChanges(c.tx)
 	})
 	if errors.Is(err, store.ErrConflict) {
-		return &errs.Error{Kind: errs.ReferenceExists, Message: "The row conflicts with other stored data.", Err: err}
+		return &errs.Error{Kind: errs.ReferenceExists, Message: "The row conflicts with existing data.", Err: err}
 	}
 	return err
 }
@@ -130,7 +130,7 @@ func (c *importChunk) takeRow(in ImportedPayment) error {
 	return c.place(in, channel, booking, payment)
 }
 
-// check checks the row by itself, its booking and its payment, so that the refusal names all mistakes of the row.
+// check checks the row on its own, its booking and its payment, so that the refusal names all problems of the row.
 func (c *importChunk) check(in ImportedPayment) (booking.Booking, payment.NewTransaction, error) {
 	someID := int64(1) // stands for ids that are not known yet
 	wrong, wrongPayment := in.Booking.Problems.Clone(), in.Payment.Problems.Clone()
@@ -170,7 +170,7 @@ func (c *importChunk) lookUp() error {
 	for _, row := range c.rows {
 		if name := channelText(row); row.Refused == nil && !tried[name] && checkKeys(row) == nil {
 			tried[name] = true
-			// Whatever is wrong with the row is said when its turn comes.
+			// Problems of the row are reported when it is processed.
 			if _, err := c.channelOf(row); err != nil && !errors.Is(err, store.ErrNotFound) && !isRefusal(err) {
 				return err
 			}
@@ -257,7 +257,7 @@ func (c *importChunk) stored(id int64, name string) (merchant.Channel, error) {
 func (c *importChunk) open(in ImportedPayment, booking booking.Booking, payment payment.NewTransaction) error {
 	secret, err := secrets.NewChannelSecret(c.run.Random)
 	if err != nil {
-		return fmt.Errorf("drawing a channel secret: %w", err)
+		return fmt.Errorf("generating a channel secret: %w", err)
 	}
 	currency := booking.Currency
 	if before, ok := c.run.channels[in.Channel]; ok { // on a dry run, an earlier row has created it
@@ -352,7 +352,7 @@ func (c *importChunk) place(
 }
 
 // taken refuses a payment by card that the channel's own processor takes, unless an operator imports it. The API would have asked
-// the processor. As an import it would look paid, and be covered, whether somebody has paid or not.
+// the processor. As an import it would look paid, and be covered, regardless of any payment.
 func (c *importChunk) taken(channel merchant.Channel, p payment.NewTransaction) error {
 	card := cmp.Or(p.Method, payment.CreditCard) == payment.CreditCard && !p.Type.Linked()
 	if !card || !c.run.Profile.Processes() || !channel.TakesPayments() || c.run.actor.Can(access.SetChannelTerms) {

@@ -16,7 +16,7 @@ import (
 )
 
 // effect says what importing a file would do, for the operator who approves it: a hash means nothing to them. It is nil
-// where nobody has to approve, or the proposal exists already. Otherwise the rows are read to their end.
+// if no approval is needed, or the proposal already exists. Otherwise the rows are read to their end.
 func (r *importRun) effect(ctx context.Context, rows iter.Seq2[ImportedPayment, error]) (*proposal.Effect, error) {
 	var asks bool
 	err := r.Store.Read(ctx, r.actor.SiteID, func(tx *store.Tx) error {

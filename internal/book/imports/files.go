@@ -20,13 +20,13 @@ import (
 )
 
 // Files are imports whose files come over HTTP. A file is received piece by piece and stored, and a job imports it by
-// Imports.Payments, as the command line does. Nobody has to wait for that: Get says how far it is.
+// Imports.Payments, as the command line does. Callers need not wait for that: Get returns the progress.
 type Files struct {
 	*sites.DB
 	imports *Imports
 }
 
-// Standing reads who a user is on a site now. tokenID is the API token with which they asked for something, or 0. The error is
+// Standing reads a user's current role on a site. tokenID is the API token of their request, or 0. The error is
 // store.ErrNotFound when their access or the token has ended.
 type Standing func(tx *store.Tx, siteID, userID, tokenID int64) (access.Actor, error)
 
@@ -40,14 +40,14 @@ const (
 	openFiles  = 10        // imports of a site that are not done, dry runs that wait for a confirmation included
 	fileTries  = 5         // runs of an import in which no row was done, before it has failed
 	uploadLife = time.Hour // after that, a file that never came to its end is forgotten
-	// FileLife is how long an import, and what became of its rows, can be read. The file of a dry run is kept as long.
+	// FileLife is how long an import and the results of its rows can be read. The file of a dry run is kept as long.
 	FileLife = 30 * 24 * time.Hour
 )
 
 // FileState says how far an import is.
 type FileState string
 
-// The states of an import. The first one and the last one nobody sees: its file is not there yet, or never came.
+// The states of an import. The first and the last are hidden: the file has not arrived yet, or never did.
 const (
 	fileReceiving FileState = "receiving"
 	FileQueued    FileState = "queued"  // it is its turn, or will be
@@ -153,7 +153,7 @@ func (f *Files) Receive(
 	return f.Get(ctx, actor, made.ID)
 }
 
-// shed removes the pieces of a site's files that nobody needs any more, in short writes. If it fails, the housekeeping does it.
+// shed removes the pieces of a site's files that are no longer needed, in short writes. If it fails, the housekeeping does it.
 func (f *Files) shed(ctx context.Context, siteID int64) error {
 	for more := true; more; {
 		err := f.Store.Write(ctx, siteID, func(tx *store.Tx) (err error) {
@@ -172,7 +172,7 @@ func (f *Files) Get(ctx context.Context, actor access.Actor, id int64) (File, er
 	return readFile(ctx, f, actor, id, func(_ *store.Tx, found File) (File, error) { return found, nil })
 }
 
-// readFile is sites.Read for actors who may import, about an import that can be seen.
+// readFile is sites.Read for actors who may import, for a visible import.
 func readFile[T any](
 	ctx context.Context, f *Files, actor access.Actor, id int64, read func(tx *store.Tx, found File) (T, error),
 ) (T, error) {
@@ -213,7 +213,7 @@ func (f *Files) Rows(
 	})
 }
 
-// Original reads the file of an import as it came. It is empty when the file is gone: it stays until the import is over, and where
+// Original reads the uploaded file of an import. It is empty if the file has been deleted: it is kept until the import is over, and where
 // rows were refused, as one of the last ten of its site, until the import is forgotten.
 func (f *Files) Original(ctx context.Context, actor access.Actor, id int64) (File, io.Reader, error) {
 	found, err := f.Get(ctx, actor, id)
@@ -221,7 +221,7 @@ func (f *Files) Original(ctx context.Context, actor access.Actor, id int64) (Fil
 }
 
 // Refused reads at most limit refused rows behind a line: those of the dry run, if file was one when it was read. So a list that
-// is read piece by piece does not end early when somebody confirms the import meanwhile.
+// is read piece by piece does not end early when the import is confirmed in the meantime.
 func (f *Files) Refused(ctx context.Context, actor access.Actor, file File, after, limit int) ([]Row, error) {
 	if err := f.imports.may(actor); err != nil {
 		return nil, err
@@ -231,7 +231,7 @@ func (f *Files) Refused(ctx context.Context, actor access.Actor, file File, afte
 	})
 }
 
-// Confirm carries out what a dry run has tried. Errors: RecordNotFound, Forbidden for what only an operator may import, and
+// Confirm executes a dry run for real. Errors: RecordNotFound, Forbidden for what only an operator may import, and
 // NotPossible with the reason not_tried.
 func (f *Files) Confirm(ctx context.Context, actor access.Actor, id int64) (File, error) {
 	if err := f.imports.may(actor); err != nil {
@@ -283,9 +283,9 @@ func (f *Files) Discard(ctx context.Context, actor access.Actor, id int64) error
 	return f.shed(ctx, actor.SiteID)
 }
 
-// Next works on the import whose turn it is, until it is over or the context ends; then the next call goes on. Sites take
+// Next processes the next import, until it is over or the context ends; then the next call continues. Sites take
 // turns, and of one site the oldest import is first. parse reads the rows of a file. more reports that there was something
-// to do. A row is written together with what is noted about it, so an import that dies goes on behind its last row.
+// to do. A row is written together with its result, so an interrupted import continues after its last row.
 func (f *Files) Next(
 	ctx context.Context, parse func(file io.Reader) iter.Seq2[ImportedPayment, error], standing Standing,
 ) (more bool, err error) {
@@ -303,7 +303,7 @@ func (f *Files) Next(
 			return err
 		}
 		file, err = takeFile(tx)
-		if errors.Is(err, store.ErrNotFound) { // what was settled stays
+		if errors.Is(err, store.ErrNotFound) { // settled results are kept
 			return nil
 		}
 		return err
@@ -362,7 +362,7 @@ func (f *Files) linesDone(ctx context.Context, file File) (done, tried map[int]b
 	return done, tried, err
 }
 
-// author is the actor who asked for the import, with the rights that they have now. The error is Forbidden when they may not
+// author is the actor who requested the import, with their current rights. The error is Forbidden when they may not
 // import any more.
 func (f *Files) author(ctx context.Context, file File, standing Standing) (actor access.Actor, err error) {
 	err = f.Store.Read(ctx, file.SiteID, func(tx *store.Tx) (err error) {
@@ -392,7 +392,7 @@ func (f *Files) end(ctx context.Context, file File, state FileState, problem str
 	return f.shed(ctx, file.SiteID)
 }
 
-// Forget removes, a bounded number of rows at a time, the pieces of files that nobody needs any more, files that never came
+// Forget removes, a bounded number of rows at a time, the pieces of files that are no longer needed, files that never arrived
 // to their end, and imports that are older than FileLife. more reports that there may be more to remove.
 func (f *Files) Forget(ctx context.Context) (more bool, err error) {
 	err = f.Store.Write(ctx, store.Deployment, func(tx *store.Tx) (err error) {

@@ -80,7 +80,7 @@ func queueFile(tx *store.Tx, f File) error {
 	return err
 }
 
-// dropFile ends an import that nobody has seen yet. The housekeeping removes its row.
+// dropFile ends an import that is not visible yet. The housekeeping removes its row.
 func dropFile(tx *store.Tx, siteID, id int64) error {
 	_, err := tx.Exec(`UPDATE imports SET state = 'dropped' WHERE site_id = $1 AND id = $2 AND state = 'receiving'`, siteID, id)
 	return err
@@ -232,7 +232,7 @@ func keepPart(tx *store.Tx, f File, part Part) error {
 	return err
 }
 
-// keepShares adds to what the dry run has found, for the operator who approves the import.
+// keepShares adds to the results of the dry run, for the operator who approves the import.
 func keepShares(tx *store.Tx, f File, part Part) error {
 	_, err := tx.Exec(`UPDATE imports SET tried_created = tried_created + $3, tried_there = tried_there + $4
 		WHERE site_id = $1 AND id = $2`, f.SiteID, f.ID, part.BookingsCreated, part.BookingsThere)
@@ -254,7 +254,7 @@ func keepShares(tx *store.Tx, f File, part Part) error {
 	return err
 }
 
-// effectOf is what the dry run of an import has found, as far as it came.
+// effectOf is the result of an import's dry run so far.
 func effectOf(tx *store.Tx, f File) (proposal.FileEffect, error) {
 	e := proposal.FileEffect{Channels: []proposal.FileShares{}}
 	err := tx.QueryRow(`SELECT tried_created, tried_there FROM imports WHERE site_id = $1 AND id = $2`, []any{f.SiteID, f.ID},
@@ -292,7 +292,7 @@ func effectOf(tx *store.Tx, f File) (proposal.FileEffect, error) {
 	return e, err
 }
 
-// newNames are the names that are not in a list yet: each write of a dry run creates a channel anew.
+// newNames are the names that are not in a list yet: each write of a dry run creates a channel again.
 func newNames(known, names []string) (list []string) {
 	for _, name := range names {
 		fresh := true
@@ -328,7 +328,7 @@ const (
 const needless = `(i.state = 'dropped' OR i.state IN ('done', 'failed') AND (i.refused = 0 OR (SELECT COUNT(*) FROM imports n
 	WHERE n.site_id = i.site_id AND n.id > i.id AND n.state IN ('done', 'failed') AND n.refused > 0) >= $1))`
 
-// forgetPiecesOf removes pieces of one site's files that nobody needs. more reports that a bound was reached.
+// forgetPiecesOf removes unneeded pieces of one site's files. more reports that a bound was reached.
 func forgetPiecesOf(tx *store.Tx, siteID int64) (more bool, err error) {
 	n, err := tx.Exec(`DELETE FROM import_pieces WHERE (site_id, import_id, number) IN (SELECT p.site_id, p.import_id, p.number
 		FROM imports i JOIN import_pieces p ON p.site_id = i.site_id AND p.import_id = i.id
@@ -336,7 +336,7 @@ func forgetPiecesOf(tx *store.Tx, siteID int64) (more bool, err error) {
 	return n == forgetPieces, err
 }
 
-// forgetFiles removes what is not needed any more, from the leaves on. more reports that a bound was reached.
+// forgetFiles removes rows that are no longer needed, starting at the leaves. more reports that a bound was reached.
 func forgetFiles(tx *store.Tx) (more bool, err error) {
 	now := sites.RealNow(tx)
 	_, err = tx.Exec(`UPDATE imports SET state = 'dropped' WHERE state = 'receiving' AND created_at < $1`, store.Micros(now.Add(-uploadLife)))

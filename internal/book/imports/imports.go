@@ -34,7 +34,7 @@ type Imports struct {
 
 // Register registers how an approved import is carried out.
 func (i *Imports) Register() *Imports {
-	// An approval changes nothing by itself: the next import of the file finds it.
+	// An approval alone changes nothing: the next import of the file finds it.
 	nothing := func(*store.Tx, access.Actor, proposal.Proposal) (any, error) { return nil, nil }
 	i.Approvals.Register(proposal.Takeover, approvals.Kind{Carry: nothing})
 	return i
@@ -42,7 +42,7 @@ func (i *Imports) Register() *Imports {
 
 // Rows share a write: few enough not to delay other writers, and many enough to keep commits cheap. An import
 // begins with firstRows, and from then on takes as many as the machine writes in about pieceTime, or in alonePieceTime
-// where nobody else has written for a while.
+// if nobody else has written for a while.
 const (
 	firstRows            = 20
 	fewestRows, mostRows = 10, 1000
@@ -111,7 +111,7 @@ const (
 // RowStates are all states of rows.
 var RowStates = []RowState{RowCreated, RowThere, RowRefused}
 
-// ImportReport says what an import did, or what it would have done if it was a dry run.
+// ImportReport is the result of an import, or of a dry run.
 type ImportReport struct {
 	Rows     int
 	Bookings Tally // distinct ones
@@ -131,7 +131,7 @@ type Tally struct {
 type Refusal struct {
 	Line   int
 	Reason string
-	Cells  map[string]string // what is wrong, by the name of the cell; empty if the reason is about the whole row
+	Cells  map[string]string // the problems, by the name of the cell; empty if the reason is about the whole row
 }
 
 // errDryRun rolls a write back at its end.
@@ -233,7 +233,7 @@ func (r *importRun) begin(ctx context.Context, effect *proposal.Effect) error {
 	})
 }
 
-// end records in the audit what the import did, even if the caller has gone.
+// end records the import in the audit log, even if the caller has disconnected.
 func (r *importRun) end(ctx context.Context, failed bool) error {
 	return r.WriteAs(context.WithoutCancel(ctx), r.actor, func(tx *store.Tx) error {
 		return audit.Record(tx, r.actor, "import.end", "payments", nil, auditImport(r.opts, r.report, failed))
@@ -389,7 +389,7 @@ func (r *importRun) keep(tx *store.Tx, c *importChunk) error {
 }
 
 // pace returns how many rows the next write takes, by how long the last one took and how many it had: next were wanted. others:
-// somebody else writes. Then it becomes short at once, and else it grows in steps.
+// somebody else writes. Then it becomes short immediately; otherwise it grows in steps.
 func pace(next, rows int, took time.Duration, others bool) int {
 	piece := alonePieceTime
 	if others {

@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/domain/payment"
 )
 
-// mostTogether is how many rows of one booking are put in order at once. It bounds the memory.
+// mostTogether is how many rows of one booking are sorted together. It bounds the memory.
 const mostTogether = 5000
 
 // channelText is the same text for all rows that name a channel in the same way.

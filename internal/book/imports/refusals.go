@@ -33,7 +33,7 @@ func cellsOf(booking, payment, row error) error {
 			continue
 		}
 		for _, field := range f.Absent {
-			cells.Wrong(noun.name(field), "This cell is empty.")
+			cells.Wrong(noun.name(field), "This cell cannot be empty.")
 		}
 		for _, field := range slices.Sorted(maps.Keys(f.Params)) {
 			cells.Wrong(noun.name(field), "%s", f.Params[field])

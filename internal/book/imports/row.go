@@ -7,13 +7,13 @@ import (
 )
 
 // ImportedPayment is one row of a file of payments from another system (docs/import.md): a payment, and the booking
-// that it is for. What cannot be read stands in the Problems of Booking and Payment, under the field names of section
+// that it is for. Unreadable cells are in the Problems of Booking and Payment, under the field names of section
 // 2.
 type ImportedPayment struct {
 	Line int // in the file; the header is line 1
 	// Refused says why the whole row is refused, such as a card number in it. Then the fields below are not set.
 	Refused error
-	// Channel is the name of the channel, and ChannelID its id. A row has one of them or both; 0 and "" stand for none.
+	// Channel is the name of the channel, and ChannelID its id. A row has one of them or both; 0 and "" mean none.
 	Channel   string
 	ChannelID int64
 	Booking   booking.BookingFields  // without its channel; its ImportKey is unique in the channel

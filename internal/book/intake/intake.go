@@ -1,6 +1,6 @@
-// Package intake takes in bookings: it checks, stores and changes them, with what follows for their payments. It stands above
-// payments and limits, because a changed booking re-dates its payments. The tables belong to bookings. Begin reading at
-// Bookings.
+// Package intake creates and changes bookings: it validates and stores them, and updates their payments. It is a
+// layer above payments and limits, because changing a booking re-dates its payments. The tables belong to package
+// bookings. Start at Bookings.
 package intake
 
 import (
@@ -209,7 +209,7 @@ func checkMove(tx *store.Tx, before booking.Booking, after *booking.Booking, p *
 	_, err := bookings.ByImportKey(tx, after.SiteID, after.ChannelID, after.ImportKey)
 	switch {
 	case err == nil:
-		p.Wrong("channels", "The channel already has a booking that was imported with the same reference.")
+		p.Wrong("channels", "The channel already has an imported booking with this reference.")
 	case !errors.Is(err, store.ErrNotFound):
 		return err
 	}

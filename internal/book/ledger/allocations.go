@@ -151,7 +151,7 @@ const positionsQuery = `SELECT a.id, a.channel_id, a.currency, a.scheme, a.effec
 
 // Positions calls each for every allocation of the site that can count at the end of a day, as known at an instant. If
 // channels are given, it reads theirs only. Simulated allocations are in no total and are left out. The positions of one
-// booking come one after the other. It reads a piece at a time, so whoever stops early has read little.
+// booking come one after the other. It reads a piece at a time, so stopping early reads little.
 func Positions(
 	tx *store.Tx, siteID int64, day civil.Day, known time.Time, channels []int64, each func(exposure.Position) error,
 ) error {

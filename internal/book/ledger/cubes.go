@@ -56,7 +56,7 @@ func (r Reading) known(d exposure.Delta) bool {
 	return r.Known.IsZero() || d.Known <= store.Micros(r.Known)
 }
 
-// KnownSince is the instant from which on the buckets of a site tell what was known: whoever asks for an earlier one reads
+// KnownSince is the earliest instant for which the buckets of a site can be used: reports as known earlier read
 // the allocations. It is zero unless the site is older than what they tell.
 func KnownSince(tx *store.Tx, siteID int64) (time.Time, error) {
 	var since int64

@@ -49,7 +49,7 @@ type fold struct {
 }
 
 // errFolded: another fold has taken some of the deltas.
-var errFolded = errors.New("the deltas were folded meanwhile")
+var errFolded = errors.New("the deltas have been folded in the meantime")
 
 // gatherFold reads deltas, and adds them up. Nothing depends on the order of their ids: a delta that becomes visible late is folded
 // late.

@@ -13,9 +13,9 @@ import (
 )
 
 // An allocation that is protected ends with its last day of dispute (R5), which moves with the booking. The row keeps the
-// day and whether the end was told, so that each end is told once: in the write that comes to it late, or by Ends.Tell.
+// day and whether the end was published, so that each end is published once: in the write that comes late, or by Ends.Tell.
 
-// recordAllocated records a new allocation. One that is logged after its last day has ended at once.
+// recordAllocated records a new allocation. One that is logged after its last day has ended immediately.
 func recordAllocated(tx *store.Tx, a protection.Allocation, t protection.Terms) {
 	events.Record(tx, a.SiteID, event.ProtectionAllocated, a.ID, event.Details{
 		Protected: event.YesOrNo(a.Decision.Protected), Reason: string(a.Decision.Reason), Amount: a.Amount,
@@ -84,7 +84,7 @@ const sitesWithEnds = `SELECT s.id, s.clock_ahead FROM sites s WHERE (SELECT MIN
 
 // tellEnded records up to limit ends of a site, and returns how many. The row of the allocation is the lock, so each end is
 // told once. Its conditions are looked at again, in a form that no index has: else PostgreSQL may go through all that wait for their
-// end. What was never protected ends as well, and nobody is told.
+// end. Unprotected allocations also end, without an event.
 func tellEnded(tx *store.Tx, siteID int64, limit int) (told int, err error) {
 	err = tx.Query(`UPDATE allocations SET ended = TRUE, closed = (SELECT b.end_day < $2 FROM bookings b
 			WHERE b.site_id = allocations.site_id AND b.id = allocations.booking_id)

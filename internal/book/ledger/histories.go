@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/store/sqltext"
 )
 
-// historiesPerPage is how many allocations are read at once, with their terms and events. It bounds the memory of a
+// historiesPerPage is how many allocations are read per batch, with their terms and events. It bounds the memory of a
 // report, however many allocations there are.
 const historiesPerPage = 1000
 

@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// ledgerMemory is what a write remembers of the ledger, so that it does not read the same rows twice.
+// ledgerMemory caches the ledger rows that a write has read, so that it does not read the same rows twice.
 type ledgerMemory struct {
 	risks       map[store.Key]*heldRisk       // of bookings that the write has locked
 	allocations map[store.Key]*heldAllocation // that the write has made or locked
@@ -79,7 +79,7 @@ func (h *heldRisk) changes(now time.Time) (deltas []exposure.Delta, err error) {
 	return append(own, deltas...), err
 }
 
-// text is what is outstanding of the booking, as it is stored.
+// text is the outstanding amount of the booking, as stored.
 func (h *heldRisk) text() string {
 	if h.read {
 		return exposure.OutstandingText(h.risk.Outstanding())

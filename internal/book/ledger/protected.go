@@ -17,7 +17,7 @@ type Protected struct {
 }
 
 // protectedQuery reads what ProtectedOfEach adds up. It reads sums and the last day of dispute that holds now, and not whole histories,
-// because travellers are told of it after each payment.
+// because travellers see it after each payment.
 const protectedQuery = `SELECT a.booking_id, a.amount,
 		CAST(COALESCE((SELECT SUM(CASE e.kind WHEN 'chargeback-reversal' THEN -e.amount ELSE e.amount END) FROM allocation_events e
 			WHERE e.site_id = a.site_id AND e.allocation_id = a.id), 0) AS BIGINT), a.ends_after

@@ -8,7 +8,7 @@ import (
 )
 
 // Version says in which state the exposure of a site is, and all that its reports depend on but the clock. Two readings of equal
-// versions see the same: whoever changes a channel, a policy, collateral or a rate draws a new number, and whatever changes the
+// versions see the same: changing a channel, a policy, collateral or a rate draws a new number, and anything that changes the
 // risk of a booking adds a delta. A fold takes deltas away, and counts itself.
 type Version struct {
 	Site, Rates   int64 // as in site_versions

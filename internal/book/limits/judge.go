@@ -29,7 +29,7 @@ type limiting struct {
 	limits protection.Limits
 	by     terms.Recognition
 	// late: the allocation got its value after it was recorded, perhaps together with others of its booking. Then only
-	// the allocations that had a value before it count. A payment that is valued at once has locked its booking, so all
+	// the allocations that had a value before it count. A payment that is valued immediately has locked its booking, so all
 	// allocations on file came before it, whatever the clocks say.
 	late bool
 }
@@ -131,7 +131,7 @@ func (l *limiting) grownBy(
 }
 
 // upTo keeps the allocations that got their value before a, those that got it at the same time and have smaller ids, and
-// a itself. So of several allocations that are priced at once, each has its own part above a limit.
+// a itself. So if several allocations are priced together, each has its own part above a limit.
 func upTo(a protection.Allocation, list []protection.History) []protection.History {
 	return slices.DeleteFunc(list, func(o protection.History) bool {
 		return o.PricedAt.After(a.PricedAt) || o.PricedAt.Equal(a.PricedAt) && o.ID > a.ID

@@ -216,7 +216,7 @@ func (l *Limits) List(ctx context.Context, actor access.Actor, f LimitFilter, pa
 	})
 }
 
-// checkChannels returns an error for channels that the site does not have. 0 stands for what has no channel.
+// checkChannels returns an error for channels that the site does not have. 0 means no channel.
 func checkChannels(tx *store.Tx, siteID int64, ids []int64) error {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return id == 0 })
 	return merchants.KnownChannels(tx, siteID, ids)
@@ -290,8 +290,8 @@ func notInForce(l protection.Limit, p terms.Policy) string {
 	if l.Currency == p.Currency {
 		return ""
 	}
-	return fmt.Sprintf("The policy in force since %s has the currency %s. Its payments do not count against a limit in %s. "+
-		"Only payments under an older policy do. Set a limit in %s.", p.FromDay, p.Currency, l.Currency, p.Currency)
+	return fmt.Sprintf("The policy in force since %s is in %s. Its payments do not count toward a limit in %s. "+
+		"Only payments under older policies do. Set a limit in %s.", p.FromDay, p.Currency, l.Currency, p.Currency)
 }
 
 // LimitEvents chooses events of the list; empty fields choose all.

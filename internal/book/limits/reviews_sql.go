@@ -46,7 +46,7 @@ func openReviews(tx *store.Tx) ([]limitReview, error) {
 }
 
 // moveReview locks a review and moves it on, or removes it when it is done. It returns false if another write has moved
-// it meanwhile.
+// it in the meantime.
 func moveReview(tx *store.Tx, r limitReview, to int64, done bool) (moved bool, err error) {
 	n, err := tx.Exec(`UPDATE limit_reviews SET walked_to = $4 WHERE site_id = $1 AND limit_id = $2 AND walked_to = $3`,
 		r.Limit.SiteID, r.Limit.ID, r.WalkedTo, to)
@@ -109,7 +109,7 @@ func toJudge(tx *store.Tx, r limitReview, limit int) (list []judged, last int64,
 	return list, last, err
 }
 
-// levelsOf reads the highest level in the events of a transaction or booking: told under any limit, under for one limit.
+// levelsOf reads the highest level in the events of a transaction or booking: told for any limit, under for one limit.
 func levelsOf(tx *store.Tx, siteID int64, scope protection.LimitScope, object, limitID int64) (told, under int64, err error) {
 	err = tx.QueryRow(`SELECT COALESCE(MAX(percent), 0), COALESCE(MAX(CASE WHEN limit_id = $4 THEN percent END), 0)
 		FROM limit_events WHERE site_id = $1 AND scope = $2 AND object_id = $3`,

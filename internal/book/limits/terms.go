@@ -112,7 +112,7 @@ func (l *Limits) effect(tx *store.Tx, p proposal.Proposal) (effect proposal.Effe
 	return effect, err
 }
 
-// figuresOf says what a limit would mean for the uses of today. A limit of every channel is compared with all of them.
+// figuresOf computes the effect of a limit on today's uses. A limit of every channel is compared with all of them.
 func figuresOf(limit protection.Limit, uses *uses, v valuing) (list []proposal.Figure, err error) {
 	everyChannel := limit.Scope == protection.LimitChannel && limit.ChannelID == 0
 	var exceeded int64

@@ -91,7 +91,7 @@ func (s *recomputing) goBy() error {
 	return err
 }
 
-// walk computes the next lines again, by the new recognition. Each allocation of which a recognition may find something
+// walk computes the next lines again, by the new recognition. Each allocation in which a recognition may find something
 // undelivered has a line, also if it is 0.
 func (s *recomputing) walk() error {
 	list, err := linesAfter(s.tx, s.book.SiteID, s.book.WalkedTo, linesPerWrite)

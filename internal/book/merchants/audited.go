@@ -6,7 +6,7 @@ import (
 )
 
 // These are the shapes of the audit. They have the names of the wire, and never a secret or its hash. Each field is
-// written out here: so nobody adds a field to the audit without looking at it.
+// written out here, so that no field is added to the audit log by accident.
 
 // auditedChannel is the shape of a channel in the audit.
 type auditedChannel struct {

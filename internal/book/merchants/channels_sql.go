@@ -21,7 +21,7 @@ import (
 )
 
 // slugAttempts is how often InsertChannel looks for a free slug at most. An attempt fails when another write has stored a
-// channel with that slug meanwhile.
+// channel with that slug in the meantime.
 const slugAttempts = 1000
 
 // InsertChannel stores a new channel and returns it with its id, its version and a slug that no other channel of the site
@@ -159,7 +159,7 @@ func ChannelByName(tx *store.Tx, siteID int64, name string) (merchant.Channel, e
 	return oneChannel(tx, `SELECT `+channelColumns+` FROM channels WHERE site_id = $1 AND id = $2`, siteID, ids[0])
 }
 
-// LockChannel locks the channel for this write by counting up its version, and reads it. Nobody else can change it before
+// LockChannel locks the channel for this write by counting up its version, and reads it. No other write can change it before
 // this transaction ends. The version that callers know is one less than the version that it returns.
 func LockChannel(tx *store.Tx, siteID, id int64) (merchant.Channel, error) {
 	return oneChannel(tx, `UPDATE channels SET version = version + 1 WHERE site_id = $1 AND id = $2

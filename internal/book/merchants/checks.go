@@ -23,8 +23,8 @@ func CheckProfile(ctx context.Context, c *sites.DB, profile merchant.Profile) er
 	}
 	for _, mode := range slices.Sorted(maps.Keys(modes)) {
 		if !slices.Contains(profile.Modes(), mode) {
-			return errs.New(errs.Invalid, "The database has %d channels in mode %s, which the profile %s does not have: start with the "+
-				"other --profile, or with another --database.", modes[mode], mode, profile)
+			return errs.New(errs.Invalid, "The database has %d channels in mode %s, which profile %s does not support. Start with the "+
+				"other --profile, or use another --database.", modes[mode], mode, profile)
 		}
 	}
 	return nil

@@ -22,7 +22,7 @@ type Credentials struct {
 
 // Processors are the processors at which channels can take payments, and the accounts of channels there.
 type Processors struct {
-	Profile  merchant.Profile       // what the deployment is for
+	Profile  merchant.Profile       // the purpose of the deployment
 	Gateways map[string]psp.Gateway // by name
 	Vault    *secrets.Vault
 }
@@ -37,7 +37,7 @@ func (p *Processors) GatewayOf(
 		return SandboxProcessor, g, account, err
 	}
 	if !p.Profile.Processes() || !channel.TakesPayments() {
-		return "", nil, account, fmt.Errorf("channel %d takes no payments at a processor: %w", channel.ID, store.ErrNotFound)
+		return "", nil, account, fmt.Errorf("channel %d does not take payments through a processor: %w", channel.ID, store.ErrNotFound)
 	}
 	g, account, err = p.AccountAt(tx, channel, channel.Processor)
 	return channel.Processor, g, account, err
@@ -57,7 +57,7 @@ func (p *Processors) AccountAt(
 	}
 	g, ok := p.Gateways[processor]
 	if !ok {
-		return nil, account, tryLater(nil, "This deployment has no processor %q.", processor)
+		return nil, account, tryLater(nil, "This deployment does not have processor %q.", processor)
 	}
 	site, err := Site(tx, channel.SiteID)
 	if err != nil {

@@ -16,7 +16,7 @@ const (
 	sealedSecret       = "channel_secret"
 )
 
-// SealedColumns are the columns of this room whose texts are sealed.
+// SealedColumns are the columns of this package whose texts are encrypted.
 var SealedColumns = []secrets.SealedColumn{
 	{Table: "channel_gateways", Column: "credentials", Key: []string{"site_id", "channel_id"}, Field: sealedCredentials},
 	{Table: "channel_gateways", Column: "tokenizer_key", Key: []string{"site_id", "channel_id"}, Field: sealedTokenizerKey},

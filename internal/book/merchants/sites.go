@@ -42,7 +42,7 @@ func (s *Sites) Create(ctx context.Context, actor access.Actor, in merchant.Site
 	site := in.NewSite(s.ReservedPaths, &problems)
 	secret, err := secrets.NewChannelSecret(s.Random)
 	if err != nil {
-		return merchant.Site{}, fmt.Errorf("draw a channel secret: %w", err)
+		return merchant.Site{}, fmt.Errorf("generating a channel secret: %w", err)
 	}
 	uuid := s.NewUUID()
 	var made merchant.Site

@@ -1,6 +1,7 @@
-// Package onboarding changes what an operator and a merchant agree on: it opens, changes and closes channels, with their
-// processors, and adds policies. Some of it needs two people (R0). It stands above payments and limits, which say what a
-// change would touch; the tables belong to merchants. Begin reading at Channels.
+// Package onboarding changes what an operator and a merchant have agreed on: it creates, changes and closes
+// channels, configures their processors, and adds policies. Some changes need two people (R0). It is a layer above
+// payments and limits, which report what a change would affect. The tables belong to package merchants. Start at
+// Channels.
 package onboarding
 
 import (
@@ -34,14 +35,14 @@ type Channels struct {
 	NewUUID   func() string // for channels
 }
 
-// Register registers what the use cases keep sealed, and what they carry out when a proposal is approved.
+// Register registers the encrypted columns of the use cases, and the kinds of proposals that they execute.
 func (c *Channels) Register() *Channels {
 	c.Vault.Register(merchants.SealedColumns...)
 	c.Approvals.Register(proposal.OpenCover, approvals.Kind{Carry: c.carryOut, Effect: c.effect})
 	return c
 }
 
-// Secret opens the secret of a channel that these use cases returned. It is "" for an actor who may not see it.
+// Secret decrypts the secret of a channel that these use cases returned. It is "" if the actor may not see it.
 func (c *Channels) Secret(channel merchant.Channel) (string, error) {
 	return merchants.OpenSecret(c.Vault, channel.SiteID, channel.ID, channel.SealedSecret)
 }
@@ -106,7 +107,7 @@ func (c *Channels) Create(ctx context.Context, actor access.Actor, in merchant.C
 	draw := sync.OnceValues(func() (drawn drawnChannel, err error) {
 		drawn.uuid = c.NewUUID()
 		if drawn.secret, err = secrets.NewChannelSecret(c.Random); err != nil {
-			err = fmt.Errorf("drawing a channel secret: %w", err)
+			err = fmt.Errorf("generating a channel secret: %w", err)
 		}
 		return drawn, err
 	})
@@ -184,7 +185,7 @@ func (c *Channels) insert(
 }
 
 // refuseKey refuses a tokenizer's key in a change that another operator may have to approve. Such a change is stored for
-// that operator to read, and nobody may read the key.
+// that operator to read, and the key must not be readable.
 func refuseKey(in merchant.ProcessorFields, before, after merchant.Channel) error {
 	if key, _ := in.NewTokenizerKey(before, after); key == "" {
 		return nil
@@ -312,7 +313,7 @@ func (c *Channels) RotateSecret(ctx context.Context, actor access.Actor, id, ifV
 	}
 	secret, err := secrets.NewChannelSecret(c.Random)
 	if err != nil {
-		return merchant.Channel{}, fmt.Errorf("drawing a channel secret: %w", err)
+		return merchant.Channel{}, fmt.Errorf("generating a channel secret: %w", err)
 	}
 	changed, err := idempotency.Once(ctx, c.DB, actor, func(tx *store.Tx) (merchant.Channel, idempotency.Outcome, error) {
 		outcome := idempotency.Outcome{ID: id}
@@ -336,7 +337,7 @@ func (c *Channels) RotateSecret(ctx context.Context, actor access.Actor, id, ifV
 	return changed, unknownChannel(err, id)
 }
 
-// shownTo removes the secret of a channel for an actor who may not see it.
+// shownTo removes the secret of a channel if the actor may not see it.
 func shownTo(actor access.Actor, c merchant.Channel) merchant.Channel {
 	if !actor.Can(access.SeeChannelSecret) {
 		c.SealedSecret = ""

@@ -139,7 +139,7 @@ func (c *Channels) checkAccount(
 ) error {
 	g, ok := c.Gateways[in.Processor]
 	if !ok {
-		p.Wrong("processor", "This deployment has no processor %q.", in.Processor)
+		p.Wrong("processor", "This deployment does not have processor %q.", in.Processor)
 		return nil
 	}
 	site, err := merchants.Site(tx, channel.SiteID)

@@ -52,7 +52,7 @@ func (c *Channels) carryOut(tx *store.Tx, actor access.Actor, p proposal.Proposa
 func (c *Channels) openNew(tx *store.Tx, actor access.Actor, in merchant.ChannelFields) (any, error) {
 	secret, err := secrets.NewChannelSecret(c.Random)
 	if err != nil {
-		return nil, fmt.Errorf("drawing a channel secret: %w", err)
+		return nil, fmt.Errorf("generating a channel secret: %w", err)
 	}
 	channel, err := c.newChannel(tx, actor, in)
 	if err != nil {
@@ -63,10 +63,10 @@ func (c *Channels) openNew(tx *store.Tx, actor access.Actor, in merchant.Channel
 	return channelResult{made.ID}, err
 }
 
-// effect compares the channel of a proposal with what it is now.
+// effect compares the channel of a proposal with its current state.
 func (c *Channels) effect(tx *store.Tx, p proposal.Proposal) (effect proposal.Effect, err error) {
 	asked, err := approvals.PayloadOf[openCover](p)
-	if err != nil || asked.File != nil { // what the file does is known from the beginning
+	if err != nil || asked.File != nil { // the effect of the file is known from the beginning
 		return effect, err
 	}
 	operator := access.System(p.SiteID)

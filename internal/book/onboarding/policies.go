@@ -79,7 +79,7 @@ func (p *Policies) On(ctx context.Context, actor access.Actor, day *civil.Day) (
 func aboutPolicy(p terms.Policy) string {
 	text := "policy from " + p.FromDay.String()
 	if len(p.LimitsNotCounting) > 0 {
-		text += fmt.Sprintf(" in %s, under which nothing counts against these limits in another currency: %s", p.Currency,
+		text += fmt.Sprintf(" in %s, under which payments do not count toward these limits in other currencies: %s", p.Currency,
 			p.NamesOfLimits())
 	}
 	return text

@@ -21,7 +21,7 @@ func Check(r io.Reader, size, most int, keep func(piece []byte) error) (rows int
 	in := &records{in: bufio.NewReaderSize(io.TeeReader(r, &pending), 32<<10)}
 	var kept int64 // bytes that were handed on
 	hand := func(all bool) error {
-		// What was read ahead of a broken row is not looked at yet.
+		// Rows read ahead of a broken row have not been checked yet.
 		for looked := int(in.read - kept); len(in.back) == 0 && (looked >= size || all && looked > 0); looked = int(in.read - kept) {
 			piece := pending.Next(min(size, looked))
 			if err := keep(piece); err != nil {
@@ -62,7 +62,7 @@ func Check(r io.Reader, size, most int, keep func(piece []byte) error) (rows int
 func errCardIn(line int) error {
 	return &errs.Error{
 		Kind:    errs.CardNumber,
-		Message: "A card number was found in the file; it was neither stored nor logged.",
+		Message: "The file contains a card number. It was neither stored nor logged.",
 		Params:  map[string]string{"file": "Line " + strconv.Itoa(line) + " contains a card number."},
 	}
 }

@@ -23,7 +23,7 @@ type Column struct {
 // Columns lists every column that is read, in an order that is natural for people: the booking, the trip, the traveller,
 // the payment, the card.
 var Columns = []Column{
-	{"booking_reference", true, "your own id of the booking, unique in its channel", booking, "reference", func(r *row, s string) {
+	{"booking_reference", true, "your own id for the booking, unique within its channel", booking, "reference", func(r *row, s string) {
 		r.out.Booking.ImportKey = s
 		r.out.Booking.Reference = &s
 	}},
@@ -33,7 +33,7 @@ var Columns = []Column{
 	{"channel_id", false, "id of an existing channel, instead of its name or together with it", booking, "channel_id", func(r *row, s string) {
 		r.channelID(s)
 	}},
-	{"countries", true, "country of the trip as two letters, such as PT", booking, "countries", func(r *row, s string) { r.out.Booking.Country = &s }},
+	{"countries", true, "country of the trip, two letters such as PT", booking, "countries", func(r *row, s string) { r.out.Booking.Country = &s }},
 	{"currencies", true, "currency of the booking, the same as its channel's, such as EUR", booking, "currencies", func(r *row, s string) {
 		r.out.Booking.Currency = r.currency(s)
 	}},
@@ -58,7 +58,7 @@ var Columns = []Column{
 		other := merchant.OtherProtection(s)
 		r.out.Booking.OtherProtection = &other
 	}},
-	{"payment_reference", true, "your own id of the payment, unique in its channel", ofPayment, "reference", func(r *row, s string) {
+	{"payment_reference", true, "your own id for the payment, unique within its channel", ofPayment, "reference", func(r *row, s string) {
 		r.out.Payment.ImportKey = s
 		r.out.Payment.Reference = s
 	}},

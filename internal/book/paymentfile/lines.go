@@ -62,7 +62,7 @@ func (r *records) next() (cells []string, number int, err error) {
 	}
 }
 
-// row reads the row that begins with first. A cell in quotes may have line breaks: the row goes on until the number of
+// row reads the row that starts with first. A cell in quotes may have line breaks: the row continues until the number of
 // quotation marks is even. If the row is broken, only its first line is refused, and the others are read again.
 func (r *records) row(first line) ([]string, error) {
 	text := first.text

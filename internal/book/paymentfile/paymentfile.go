@@ -22,8 +22,8 @@ const utf8BOM = "\ufeff"
 
 // Read reads a whole file and then returns its rows one after the other: those of a booking together, in the order of the
 // file. The bookings of a small file are in the order of their first rows. A file may be larger than the memory: its rows
-// are then kept in temporary files. counted is told the number of rows before the first of them; it may be nil. A wrong row
-// has the reason in Refused, and reading goes on. An error ends the file: it cannot be read, or columns are missing.
+// are then kept in temporary files. counted receives the number of rows before the first of them; it may be nil. A wrong row
+// has the reason in Refused, and reading continues. An error ends the file: it cannot be read, or columns are missing.
 func Read(r io.Reader, counted func(rows int)) iter.Seq2[imports.ImportedPayment, error] {
 	return func(yield func(imports.ImportedPayment, error) bool) {
 		in := &records{in: bufio.NewReaderSize(r, 32<<10)}
@@ -34,7 +34,7 @@ func Read(r io.Reader, counted func(rows int)) iter.Seq2[imports.ImportedPayment
 		}
 		_, err = header.together(in, counted, func(r record) bool { return yield(header.read(r), nil) })
 		if err != nil {
-			yield(imports.ImportedPayment{}, fmt.Errorf("the file of payments cannot be read: %w", err))
+			yield(imports.ImportedPayment{}, fmt.Errorf("the payments file cannot be read: %w", err))
 		}
 	}
 }
@@ -48,9 +48,9 @@ func readHeader(in *records) (header, error) {
 	case err == io.EOF:
 		return nil, errs.New(errs.Invalid, "The file is empty. Its first line must name the columns.")
 	case err != nil && line == 0:
-		return nil, fmt.Errorf("the file of payments cannot be read: %w", err)
+		return nil, fmt.Errorf("the payments file cannot be read: %w", err)
 	case err != nil:
-		return nil, errs.New(errs.Invalid, "The first line, which names the columns, cannot be read: %v.", err)
+		return nil, errs.New(errs.Invalid, "The header line cannot be read: %v.", err)
 	}
 	cells[0] = strings.TrimPrefix(cells[0], utf8BOM)
 	in.mended = slices.ContainsFunc(cells, ofRefused)
@@ -58,7 +58,7 @@ func readHeader(in *records) (header, error) {
 	for i, cell := range cells {
 		h[i] = known(strings.TrimSpace(cell))
 		if h[i] != nil && slices.Contains(h[:i], h[i]) {
-			return nil, errs.New(errs.Invalid, "The first line names the column %s twice.", h[i].Name)
+			return nil, errs.New(errs.Invalid, "The header line names column %s twice.", h[i].Name)
 		}
 	}
 	var missing []string
@@ -98,7 +98,7 @@ func (h header) read(in record) imports.ImportedPayment {
 			}
 		}
 		if r.out.Channel == "" && r.out.ChannelID == 0 && !r.out.Booking.Problems.Has("channel_id") {
-			r.out.Booking.Problems.Wrong("channels", "This cell is empty.")
+			r.out.Booking.Problems.Wrong("channels", "This cell cannot be empty.")
 		}
 	}
 	return r.out
@@ -134,7 +134,7 @@ func (r *row) cell(c *Column, text string) {
 		c.read(r, text)
 	case c.Required:
 		// "Wrong" and not "missing", so that empty cells and wrong ones are reported together.
-		r.wrong("This cell is empty.")
+		r.wrong("This cell cannot be empty.")
 	}
 }
 

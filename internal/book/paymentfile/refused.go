@@ -31,7 +31,7 @@ type Refused struct {
 	Reason string
 }
 
-// WriteRefused writes the refused rows of a file as CSV: the line and the reason of each, and then its cells as they stand in the
+// WriteRefused writes the refused rows of a file as CSV: the line and the reason of each, and then its cells as they are in the
 // file, under the names of the file. Once the cells are fixed, the output can be imported as it is. refused is in the order of the
 // lines. Where the file ends before a line, its cells are left out: an empty file gives lines and reasons alone. A row that cannot
 // be read is its first line, in one cell. It holds one row in memory. Errors are those of refused, of the file and of the writer.

@@ -138,7 +138,7 @@ func newSpilled() (*spilled, error) {
 		file, err := os.CreateTemp("", "holdfast-import-*")
 		if err != nil {
 			s.remove()
-			return nil, fmt.Errorf("a large file is sorted in temporary files: %w", err)
+			return nil, fmt.Errorf("sorting a large file in temporary files: %w", err)
 		}
 		_ = os.Remove(file.Name()) // where an open file cannot be removed, remove does it
 		s.files[i], s.to[i] = file, bufio.NewWriter(file)
@@ -152,7 +152,7 @@ func (s *spilled) add(h header, list []record) error {
 		sum := fnv.New32a()
 		_, _ = io.WriteString(sum, h.booking(r)) // a hash takes everything
 		if err := s.out[sum.Sum32()%parts].Encode(r); err != nil {
-			return fmt.Errorf("a large file is sorted in temporary files: %w", err)
+			return fmt.Errorf("sorting a large file in temporary files: %w", err)
 		}
 	}
 	return nil
@@ -172,7 +172,7 @@ func (s *spilled) read(i int) (list []record, err error) {
 		}
 	}
 	if !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("a large file is sorted in temporary files: %w", err)
+		return nil, fmt.Errorf("sorting a large file in temporary files: %w", err)
 	}
 	return list, nil
 }

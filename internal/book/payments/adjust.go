@@ -19,7 +19,7 @@ import (
 
 // adjust checks a refund, capture, void, chargeback or reversal against the original, which is the transaction that it
 // adjusts. It fills in the items if there is only one booking, and lowers the remaining amount of the original. It locks
-// the original first, so that two adjustments at once never take the same money.
+// the original first, so that two concurrent adjustments never use the same money.
 func (r *intake) adjust(items []payment.Item) ([]payment.Item, error) {
 	original, err := lockTransaction(r.tx, r.site.ID, r.in.LinkedID)
 	if errors.Is(err, store.ErrNotFound) || err == nil && original.ChannelID != r.channel.ID {
@@ -51,7 +51,7 @@ func (r *intake) adjust(items []payment.Item) ([]payment.Item, error) {
 	}
 	for _, item := range items {
 		if r.originalOf(item.BookingID) == nil {
-			r.wrongItem(item.BookingID, "id", "Transaction %d does not pay for booking %d.", original.ID, item.BookingID)
+			r.wrongItem(item.BookingID, "id", "Transaction %d is not a payment for booking %d.", original.ID, item.BookingID)
 		}
 	}
 	if err := r.problems.Err(); err != nil {
@@ -200,7 +200,7 @@ func (r *intake) onlyItem() ([]payment.Item, error) {
 
 // take lowers the remaining amounts of the original: that of the whole, in payment currency, and that of each part, in base
 // currency. If an adjustment empties one of the two, it takes the rest of the other. Else a rounding or another day's rate
-// could leave a small amount that nobody can take. What was charged back stays: a reversal gives it back.
+// could leave a small unusable amount. Chargebacks stay: a reversal returns them.
 func (r *intake) take(items []payment.Item) error {
 	for _, item := range items {
 		part := r.originalOf(item.BookingID)

@@ -26,7 +26,7 @@ func (r *intake) makeModalRequest() error {
 }
 
 // checkAttempt checks whether the modal may try to pay this booking, or try again. The booking is locked, so that of two
-// attempts at once the second one sees the first.
+// concurrent attempts, the second one sees the first.
 func (r *intake) checkAttempt() error {
 	if r.in.Modal == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 )
 
 // gatewayChargeColumns are the columns of a gateway charge, in the order in which scanGatewayCharge reads them. The table
-// is gateway_charges: what a processor was asked for a transaction, and the outcome.
+// is gateway_charges: the request to a processor for a transaction, and the outcome.
 const gatewayChargeColumns = `site_id, transaction_id, channel_id, operation, reference, processor, live, processor_id, original,
 	state, reserved, asked_for_at, ask_at, asks, return_key, challenge_type, challenge_value, decline, code, threeds_status,
 	threeds_flow, threeds_eci, threeds_version, threeds_directory, liability_shift`
@@ -92,7 +92,7 @@ func oneGatewayCharge(tx *store.Tx, condition string, args ...any) (payment.Gate
 	})
 }
 
-// gatewayChargesDue lists the gateway charges of all sites whose outcome must be asked for now, the longest overdue first.
+// gatewayChargesDue lists the gateway charges of all sites whose outcome must be queried now, the longest overdue first.
 func gatewayChargesDue(tx *store.Tx, limit int) ([]payment.GatewayCharge, error) {
 	var list []payment.GatewayCharge
 	err := tx.Query(`SELECT `+gatewayChargeColumns+` FROM gateway_charges WHERE ask_at <= $1 ORDER BY ask_at LIMIT $2`,

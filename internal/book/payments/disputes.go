@@ -102,7 +102,7 @@ func (p *GatewayPayments) applyDispute(tx *store.Tx, a credentials, charge payme
 }
 
 // errNothingDisputed is the error for a dispute of a charge that took no money, as far as we know.
-var errNothingDisputed = errors.New("no payment of the charge took money")
+var errNothingDisputed = errors.New("no payment of the charge was completed")
 
 // disputed finds the transaction that a dispute is about: the charge itself or, if it is an authorisation, a capture.
 func disputed(tx *store.Tx, charge payment.Transaction, told payment.Dispute) (id int64, err error) {

@@ -69,7 +69,7 @@ func (s *semaphore) release() {
 	}
 }
 
-// gatewayRequest is what a processor shall do for a transaction. row is the gateway charge that is stored for it.
+// gatewayRequest is the request to a processor for a transaction. row is the gateway charge that is stored for it.
 type gatewayRequest struct {
 	row        payment.GatewayCharge
 	gateway    psp.Gateway
@@ -123,7 +123,7 @@ func (r *intake) isTest() bool {
 }
 
 // reportable refuses a card payment with a token, if the channel is set up for its own processor but cannot use it now.
-// Recorded as reported, the payment would look paid, but nobody would have taken the money.
+// Recorded as reported, the payment would look paid although no money was taken.
 func (r *intake) reportable() error {
 	card := cmp.Or(r.in.Method, payment.CreditCard) == payment.CreditCard && r.in.Token != "" && r.in.Token != payment.TestToken
 	if !card || r.in.Type.Linked() || r.in.Modal != nil || !r.channel.ServerToServer {
@@ -212,7 +212,7 @@ func (r *intake) keepRequest() error {
 	return beginPolling(r.tx, p.SiteID, p.ChannelID, p.Processor)
 }
 
-// carryOut asks the processor to carry out a pending transaction, and writes the outcome. It goes on if the caller
+// carryOut sends a pending transaction to the processor, and writes the outcome. It continues if the caller
 // disconnects, because the money may have moved. If the outcome cannot be written, it is unknown until Reconcile asks.
 func (p *GatewayPayments) carryOut(
 	ctx context.Context, actor access.Actor, t payment.Transaction, o *gatewayRequest,
@@ -253,7 +253,7 @@ func (p *GatewayPayments) carryOut(
 	return final, nil
 }
 
-// call makes the one call to the processor. It makes none if the time for the call is over before it begins: by then
+// call makes the one call to the processor. It makes none if the call timed out before it begins: by then
 // Reconcile may have asked, and the processor may have answered that there was no such request.
 func (p *GatewayPayments) call(
 	ctx context.Context, t payment.Transaction, o *gatewayRequest,

@@ -45,7 +45,7 @@ type intake struct {
 	decision  protection.Decision // of a purchase or capture
 
 	semaphore *semaphore      // the right to call a processor; nil: no processor is called, whatever is reported
-	request   *gatewayRequest // what the processor shall do; nil: the payment is recorded as reported
+	request   *gatewayRequest // the request to the processor; nil: the payment is recorded as reported
 }
 
 func newIntake(
@@ -121,7 +121,7 @@ func (r *intake) repeated() (payment.Transaction, error) {
 }
 
 // allProblems returns all that is wrong with the fields, if anything is. It looks at the bookings of the items, too, so that
-// the caller learns everything at once.
+// the caller sees everything in one response.
 func (r *intake) allProblems() error {
 	err := r.problems.Err()
 	if err == nil || r.in.Items == nil || len(*r.in.Items) > check.MaxList || r.channel.ID == 0 {
@@ -136,7 +136,7 @@ func (r *intake) allProblems() error {
 	return r.problems.Err()
 }
 
-// wrongItem notes what is wrong with the item of a booking.
+// wrongItem notes a problem with the item of a booking.
 func (r *intake) wrongItem(bookingID int64, field, format string, args ...any) {
 	name := "bookings"
 	if r.in.Items != nil {

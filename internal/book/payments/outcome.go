@@ -24,7 +24,7 @@ import (
 const (
 	saysApproved  = "Approved"
 	saysDeclined  = "Declined"
-	saysUnknown   = "The outcome is not known yet."
+	saysUnknown   = "The outcome is not yet known."
 	saysAbsent    = "The processor never received the request."
 	saysAbandoned = "The shopper did not complete the authentication in time."
 )
@@ -121,7 +121,7 @@ func (s *gatewayOutcome) apply(result psp.Result) error {
 	}
 }
 
-// hear keeps the other facts in a processor's answer. A fact that the answer leaves out keeps its earlier value.
+// hear stores the other facts in a processor's response. A fact missing from the response keeps its earlier value.
 func (s *gatewayOutcome) hear(result psp.Result) {
 	tell := func(target *string, said string) { *target = cmp.Or(said, *target) }
 	tell(&s.p.ProcessorID, result.ProcessorID)
@@ -238,7 +238,7 @@ func (s *gatewayOutcome) fail(status payment.TransactionStatus, state payment.Ch
 // again. Earlier reports stay as they are. From now on the refund counts as not made.
 func (s *gatewayOutcome) undoRefund(says string) error {
 	s.room.Log.Warn("a refund was returned", "site", s.t.SiteID, "transaction", s.t.ID)
-	// If the customer has paid again meanwhile, a booking may be above its total. It is recorded all the same, because it
+	// If the customer has paid again in the meantime, a booking may be above its total. It is recorded all the same, because it
 	// happened.
 	err := s.changeSums(func(b *booking.Booking, part payment.Payment) {
 		b.Sums.Net += part.Total
@@ -280,7 +280,7 @@ func (s *gatewayOutcome) hold() error {
 	return saveTransaction(s.tx, s.original)
 }
 
-// wait writes that the outcome is unknown, and when to ask again. If there is a challenge, the transaction goes on waiting
+// wait writes that the outcome is unknown, and when to ask again. If there is a challenge, the transaction keeps waiting
 // for the shopper.
 func (s *gatewayOutcome) wait() error {
 	s.p.AskAt = sites.RealNow(s.tx).Add(askPause(s.p))

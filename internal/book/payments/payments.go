@@ -93,7 +93,7 @@ func (p *Payments) Create(
 	return t, err == nil, err
 }
 
-// takenIn is a transaction that was stored. request is what a processor shall do for it; nil if it was recorded as
+// takenIn is a stored transaction. request is the request to a processor for it; nil if it was recorded as
 // reported.
 type takenIn struct {
 	t       payment.Transaction
@@ -173,7 +173,7 @@ func (p *Payments) ExpireAuthorisations(ctx context.Context) (expired int, err e
 	return p.expireAll(ctx, store.Deployment, func(tx *store.Tx) ([]openAuthorisation, error) { return authorisationsDue(tx, expireBatch) })
 }
 
-// Due is the end of the authorisations of a site, for whoever reads its transactions and bookings. To see that none is due
+// Due is the end of the authorisations of a site, for readers of its transactions and bookings. To see that none is due
 // is one look into an index.
 func (p *Payments) Due() sites.Due {
 	return sites.Due{
@@ -182,7 +182,7 @@ func (p *Payments) Due() sites.Due {
 	}
 }
 
-// ExpireDue ends those of one site, and returns how many. Whoever is about to pay calls it first: what is due by the clock
+// ExpireDue ends those of one site, and returns how many. It is called before a payment: what is due by the clock
 // counts as done, whether the job has run or not.
 func (p *Payments) ExpireDue(ctx context.Context, siteID int64) (expired int, err error) {
 	list := func(tx *store.Tx) ([]openAuthorisation, error) { return authorisationsDueOf(tx, siteID, expireBatch) }

@@ -101,7 +101,7 @@ func (p *GatewayPayments) accessTo(
 		if err != nil {
 			return err
 		}
-		// Without access nobody can be asked now. But what also has written shall stay, so this does not fail the write.
+		// Without access, the processor cannot be queried now. But the changes by also must be kept, so this does not fail the write.
 		a.gateway, a.account, unreadable = accountOf(p.Room, tx, channel, d)
 		return nil
 	})
@@ -128,7 +128,7 @@ func (p *GatewayPayments) find(ctx context.Context, a credentials) (payment.Tran
 	return t, p.applyDisputes(ctx, a, t, result.Disputes)
 }
 
-// write changes one gateway charge and its transaction. It goes on if the caller disconnects, so that the processor's
+// write changes one gateway charge and its transaction. It continues if the caller disconnects, so that the processor's
 // answer is not lost.
 func (p *GatewayPayments) write(
 	ctx context.Context, a credentials, change func(s *gatewayOutcome) error,

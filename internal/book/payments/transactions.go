@@ -37,7 +37,7 @@ func scanTransaction(scan func(dest ...any) error) (payment.Transaction, error) 
 	return t, err
 }
 
-// flagsIn reads the flags of a transaction as they stand in its row.
+// flagsIn reads the flags of a transaction from its row.
 func flagsIn(text string) []string {
 	if text == "" {
 		return nil
@@ -45,7 +45,7 @@ func flagsIn(text string) []string {
 	return strings.Split(text, ",")
 }
 
-// paymentsMemory is what a write remembers of transactions, so that it does not read the same rows twice.
+// paymentsMemory caches the transactions that a write has read, so that it does not read the same rows twice.
 type paymentsMemory struct {
 	transactions map[store.Key]payment.Transaction // that the write has made or locked
 	absent       map[Reference]bool                // payment references that no transaction has
@@ -172,7 +172,7 @@ const byReference = `site_id = $1 AND reference = $2 AND psp || '' = $3 AND chan
 // referencesAtOnce is how many payment references share a statement.
 const referencesAtOnce = 200
 
-// LookUpReferences finds out for many payment references of a site at once which of them are free, so that this write need not look
+// LookUpReferences checks in one query which of many payment references of a site are free, so that this write need not look
 // for each one. One without a text is none.
 func LookUpReferences(tx *store.Tx, siteID int64, asked []Reference) error {
 	asked = slices.DeleteFunc(slices.Clone(asked), func(r Reference) bool { return r.Text == "" })
@@ -220,7 +220,7 @@ func saveTransaction(tx *store.Tx, t payment.Transaction) error {
 	t.ModifiedAt = tx.Now
 	before, held := inPayments.Of(tx).transactions[store.Key{SiteID: t.SiteID, ID: t.ID}]
 	if !held {
-		return fmt.Errorf("transaction %d is to be stored, and this write does not hold it", t.ID)
+		return fmt.Errorf("transaction %d cannot be stored: this write does not hold its lock", t.ID)
 	}
 	if before.Status != t.Status {
 		recordStatus(tx, t, before.Status)

@@ -9,7 +9,7 @@ import (
 )
 
 // Notice reports that something happened to a charge of a channel. It comes from a webhook of the processor or from its
-// polled events. It does not say what happened: the processor is asked for that.
+// polled events. It does not say what happened: the processor is queried for that.
 type Notice struct {
 	payments.Charge
 	EventID string

@@ -20,9 +20,9 @@ const (
 	// quietDays is how many days a sandbox waits for real rates before it makes up its own: a long weekend.
 	quietDays = 5
 	// activeDays is how far the last rate of a currency may lie before the newest of all. A currency with an older one was
-	// given up by its provider, and does not go on.
+	// discontinued by its provider, and does not continue.
 	activeDays = 30
-	// madeUpDays is for how many days, at most, rates are made up at once.
+	// madeUpDays is the maximum number of days for which rates are made up in one run.
 	madeUpDays = 500
 )
 
@@ -51,7 +51,7 @@ func (r *Rates) MoveClock(ctx context.Context, actor access.Actor, to time.Time)
 	return moved, r.GoOnIn(ctx, sites.Clock{SiteID: actor.SiteID, Ahead: moved.Now.Sub(moved.Real)})
 }
 
-// GoOnIn makes up rates for one sandbox, and prices what waited for them: the last rate of each currency goes on, on every
+// GoOnIn makes up rates for one sandbox, and prices what waited for them: the last rate of each currency continues, on every
 // weekday up to today. The fixings are of the provider demo and count for this site alone. On any other site it does
 // nothing.
 func (r *Rates) GoOnIn(ctx context.Context, clock sites.Clock) error {

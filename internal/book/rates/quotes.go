@@ -106,7 +106,7 @@ func (q quote) fixing(siteID int64, now time.Time) (fx.Fixing, error) {
 	return fixing, errors.Join(p.Err(), err, rateErr)
 }
 
-// Quote proposes a manual quote for the actor's site. In a sandbox it is on file at once, and the returned proposal is
+// Quote proposes a manual quote for the actor's site. In a sandbox it is on file immediately, and the returned proposal is
 // approved. Elsewhere the proposal is open. Errors: Invalid, and NotPossible with the reason quote_exists.
 func (r *Rates) Quote(ctx context.Context, actor access.Actor, in QuoteFields) (proposal.Proposal, error) {
 	if err := actor.Require(access.WriteRates); err != nil {
@@ -162,7 +162,7 @@ func carryOutQuote(tx *store.Tx, actor access.Actor, p proposal.Proposal) (any, 
 	return putOnFile(tx, actor, q)
 }
 
-// maxCounted is how many waiting allocations are looked at to say what a quote would price.
+// maxCounted is how many waiting allocations are read to report what a quote would price.
 const maxCounted = 20_000
 
 // effectOfQuote compares the quote of a proposal with the last rate on file, and counts the allocations that it may price.

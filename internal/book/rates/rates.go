@@ -1,5 +1,5 @@
-// Package rates puts fixings on file: from history files, from providers, and quotes that two people agree on. It then
-// prices the allocations that waited for a rate (R9). Begin reading at Rates.
+// Package rates records fixings: from history files, from providers, and as quotes that two people have approved. It
+// then prices the allocations that were waiting for a rate (R9). Start at Rates.
 package rates
 
 import (
@@ -41,7 +41,7 @@ func (r *Rates) Register() *Rates {
 // fixingsPerWrite is how many fixings one write of a longer job stores. A write lives at most five seconds, and other writes wait behind it.
 const fixingsPerWrite = 2000
 
-// RatesReport says what an import of rates did.
+// RatesReport is the result of an import of rates.
 type RatesReport struct {
 	Days         int          // days in the file
 	Created      int          // fixings that are new on file

@@ -44,7 +44,7 @@ func (s *Statements) IssueDue(ctx context.Context) (issued int, err error) {
 
 // Issue issues, on the actor's site, the statements of periods that have ended. It returns how many it issued. Each
 // write issues one period of one channel, and notes that in the progress of the channel. So it may be stopped at any
-// point, and several processes may run it at once: none issues a period twice.
+// point, and several processes may run it concurrently: none issues a period twice.
 func (s *Statements) Issue(ctx context.Context, actor access.Actor) (issued int, err error) {
 	if err := actor.Require(access.IssueStatements); err != nil {
 		return 0, err

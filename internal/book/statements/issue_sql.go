@@ -37,7 +37,7 @@ func progressAfter(tx *store.Tx, siteID, after int64, limit int) ([]progress, er
 }
 
 // moveOn moves the progress of a channel, and so locks it for this write. moved is false if another write has moved it
-// meanwhile: so no period is issued twice.
+// in the meantime: so no period is issued twice.
 func moveOn(tx *store.Tx, siteID, channelID int64, from, until time.Time) (moved bool, err error) {
 	_, err = tx.Exec(`INSERT INTO statement_progress (site_id, channel_id, covered_until) VALUES ($1, $2, $3)
 		ON CONFLICT (site_id, channel_id) DO NOTHING`, siteID, channelID, store.Micros(from))

@@ -36,7 +36,7 @@ type ReceivablesQuery struct {
 	Sandbox bool
 }
 
-// Receivables are what is still to be paid of statements, each at the day that the clock of its site shows.
+// Receivables are the open amounts of statements, each on the current day of its site.
 type Receivables struct {
 	Sums []Receivable // by currency and site, the largest amounts of a currency first
 	// Open are the statements of one page, those that are overdue longest first.
@@ -65,7 +65,7 @@ type OpenStatement struct {
 	siteID     int64
 }
 
-// Receivables reads what is still to be paid, over all sites or on one. It is for operators, and not for API tokens. It looks at
+// Receivables reads the open amounts, over all sites or on one. It is for operators, not for API tokens. It looks at
 // every statement of the sites, so it is a report.
 func (s *Statements) Receivables(ctx context.Context, actor access.Actor, q ReceivablesQuery, page store.Page) (Receivables, error) {
 	if err := actor.Require(access.ManageSites); err != nil {

@@ -32,10 +32,10 @@ type StatementPaymentFields struct {
 	Amount     *int64
 	Currency   *money.Currency // if given, it must be that of the statement
 	Reference  *string
-	WithinOpen bool // refuse a payment above what is open, with the reason overpaid
+	WithinOpen bool // refuse a payment above the open amount, with the reason overpaid
 }
 
-// Check adds to p what is wrong with the fields.
+// Check adds the problems of the fields to p.
 func (f StatementPaymentFields) Check(now time.Time, p *errs.Problems) {
 	check.Required(p, "reference", f.Reference)
 	if f.Reference != nil {

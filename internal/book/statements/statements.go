@@ -150,7 +150,7 @@ func pay(
 		return stored, false, err
 	}
 	if in.Currency != nil && *in.Currency != statement.Currency {
-		problems.Wrong("currencies", "The statement is in %s.", statement.Currency)
+		problems.Wrong("currencies", "Must be the currency of the statement, %s.", statement.Currency)
 	}
 	if err := problems.Err(); err != nil {
 		return stored, false, err

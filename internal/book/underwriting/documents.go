@@ -99,7 +99,7 @@ func (r *Requests) Attach(ctx context.Context, actor access.Actor, channelID int
 	return d, err
 }
 
-// typeOf finds the type of a document, and refuses what is none.
+// typeOf finds the type of a document, and refuses other files.
 func typeOf(content []byte) (string, error) {
 	switch {
 	case len(content) == 0:

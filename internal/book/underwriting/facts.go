@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/errs"
 )
 
-// Facts are what an underwriter wants to know of a merchant. Amounts are minor units of Currency. The names in JSON are those of
+// Facts are the information that an underwriter needs about a merchant. Amounts are minor units of Currency. The names in JSON are those of
 // the fields in problems, too.
 type Facts struct {
 	Company        string         `json:"company"`
@@ -47,7 +47,7 @@ const (
 	million     = 1_000_000
 )
 
-// check checks what is there. With whole nothing that an underwriter needs may be missing.
+// check checks the given facts. With whole, all required facts must be present.
 func (f *Facts) check(whole bool) error {
 	var p errs.Problems
 	for _, of := range []struct {

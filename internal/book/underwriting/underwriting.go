@@ -112,8 +112,8 @@ func (r *Requests) In(ctx context.Context, actor access.Actor, states []State, p
 // Unwritten is the version of a request that nobody has written yet.
 const Unwritten = -1
 
-// Save keeps what a merchant says. With ask it goes to the operator, and all that an underwriter needs must be there. Errors:
-// Forbidden, Invalid, Missing, SettingNotFound, Precondition when somebody has saved it since ifVersion (0 for any, Unwritten for
+// Save stores the merchant's facts. With ask, the request goes to the operator, and all required facts must be present. Errors:
+// Forbidden, Invalid, Missing, SettingNotFound, Precondition when it has been saved since ifVersion (0 for any, Unwritten for
 // a request that was not there), and NotPossible with the reason protection_asked while the operator has it, or channel_mode for
 // a channel that cannot be protected.
 func (r *Requests) Save(ctx context.Context, actor access.Actor, channelID int64, facts Facts, ask bool, ifVersion int64) (Request, error) {
@@ -128,7 +128,7 @@ func (r *Requests) Save(ctx context.Context, actor access.Actor, channelID int64
 		}
 		after, action = before, "protection.write"
 		after.Facts = facts
-		if after.State != Questions || ask { // what the operator has asked stays in sight until it is answered
+		if after.State != Questions || ask { // the operator's question stays visible until it is answered
 			after.State = Writing
 		}
 		if ask {
@@ -178,7 +178,7 @@ func lockChannel(tx *store.Tx, siteID, channelID int64) (merchant.Channel, error
 	return merchants.LeaveChannel(tx, channel)
 }
 
-// locked reads the request of a channel that can be protected, with the channel locked: so two people do not change it at once.
+// locked reads the request of a channel that can be protected, with the channel locked, so that two people do not change it concurrently.
 func locked(tx *store.Tx, siteID, channelID int64) (Request, error) {
 	channel, err := lockChannel(tx, siteID, channelID)
 	if err != nil {
@@ -197,7 +197,7 @@ const (
 	answerAction = "protection.answer"
 )
 
-// Stored reads the request of a channel, for rooms above. The error is store.ErrNotFound for a channel that is not there; where nobody has
+// Stored reads the request of a channel, for higher layers. The error is store.ErrNotFound if the channel does not exist; if nobody has
 // written a request yet, its state is "".
 func Stored(tx *store.Tx, siteID, channelID int64) (Request, error) {
 	return read(tx, siteID, channelID)
@@ -267,7 +267,7 @@ func (r *Requests) Discard(ctx context.Context, actor access.Actor, channelID in
 	return unknownChannel(err, channelID)
 }
 
-// Answer is what an operator says to a request: Questions, Taken or Refused, with a note that the merchant reads. A question and
+// Answer is the operator's answer to a request: Questions, Taken or Refused, with a note to the merchant. A question and
 // a refusal need one.
 type Answer struct {
 	State     State
@@ -336,7 +336,7 @@ func unknownChannel(err error, id int64) error {
 
 func object(channelID int64) string { return fmt.Sprintf("channel %d", channelID) }
 
-// audited is what the audit keeps of a request.
+// audited is the audited part of a request.
 func audited(r Request) any {
 	return struct {
 		State State  `json:"state"`

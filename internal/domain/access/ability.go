@@ -20,7 +20,7 @@ const (
 )
 
 // abilities lists them, with what each may do at most. The routes say which ability each of them needs; this here is the
-// second lock. All may read, because rooms answer a write with what they read.
+// second lock. Every token may read, because a write returns what it has read.
 var abilities = []struct {
 	name Ability
 	may  []Permission
@@ -107,7 +107,7 @@ func ParseNetwork(text string) (netip.Prefix, bool) {
 	return network.Masked(), err == nil && !network.Addr().Is4In6()
 }
 
-// TokenLimits reads what an API token shall be limited to, and adds to p what is wrong with that: its abilities, and the
+// TokenLimits reads the limits of an API token, and adds their problems to p: its abilities, and the
 // addresses and networks from which it may be used. Nothing is no limit; "*" alone is all abilities.
 func TokenLimits(names, addresses *[]string, p *errs.Problems) (may Abilities, networks []netip.Prefix) {
 	if names != nil && !slices.Equal(*names, []string{"*"}) {

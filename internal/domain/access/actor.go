@@ -32,24 +32,24 @@ const (
 	Read           Permission = "read"
 	ReadStatements Permission = "read statements"
 	// RecordStatementPayments is to record payments against statements (R11).
-	RecordStatementPayments Permission = "record payments of statements"
+	RecordStatementPayments Permission = "record statement payments"
 	ReadPayouts             Permission = "read payouts"
 	SignOffPayout           Permission = "sign off payouts"
 	Export                  Permission = "export"
 	WriteBookings           Permission = "write bookings"
 	WriteTransactions       Permission = "write transactions"
 	WriteChannels           Permission = "write channels"
-	WriteSite               Permission = "change the settings of the site"
+	WriteSite               Permission = "change site settings"
 	ManageTokens            Permission = "manage API tokens"
-	SeeChannelSecret        Permission = "see the channel secret"
+	SeeChannelSecret        Permission = "read the channel secret"
 	SetChannelMode          Permission = "set a channel to this mode"
-	SetChannelTerms         Permission = "set the channel fields that are the operator's"
+	SetChannelTerms         Permission = "set the channel fields reserved for operators"
 	WriteSuppliers          Permission = "write suppliers"
 	RecordChargebacks       Permission = "record chargebacks"
 	WriteRates              Permission = "write exchange rates"
 	WritePolicies           Permission = "write policies"
-	MoveClock               Permission = "move the clock of the site"
-	ReadAudit               Permission = "read the audit"
+	MoveClock               Permission = "move the site's clock"
+	ReadAudit               Permission = "read the audit log"
 	DecideProposals         Permission = "decide on proposals"
 	IssueStatements         Permission = "issue statements"
 	WriteLimits             Permission = "write limits"
@@ -57,8 +57,8 @@ const (
 	ManageSites             Permission = "manage sites"
 	ManageUsers             Permission = "manage users"
 	// ManageMembers is to invite people to the site, and to change and take their access to it: a part of ManageUsers.
-	ManageMembers Permission = "manage the people of the site"
-	SendMails     Permission = "send mails again"
+	ManageMembers Permission = "manage the people on this site"
+	SendMails     Permission = "resend e-mails"
 	ImportBooks   Permission = "import bookings and payments"
 )
 
@@ -140,7 +140,7 @@ func (a Actor) Caller() string {
 }
 
 // Everywhere reports whether the actor may act on other sites than the one of the call. Operators may, but an API token is
-// for one site, whoever made it.
+// for one site, regardless of who created it.
 func (a Actor) Everywhere() bool { return a.Role == Operator && a.TokenID == 0 }
 
 // ErrAbilities is the answer to a token that is limited to other abilities.
@@ -153,7 +153,7 @@ func (a Actor) Can(p Permission) bool {
 	if !a.Abilities.may(p) {
 		return false
 	}
-	// A payout is signed off by a person who has this right, whatever the role. Only the operator may do everything.
+	// A payout is signed off by a person with this right, regardless of role. Only the operator may do everything.
 	if p == SignOffPayout && !a.CanSignOffPayout && a.Role != Operator {
 		return false
 	}

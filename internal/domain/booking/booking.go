@@ -69,7 +69,7 @@ func (b Booking) ModifiedOn(today civil.Day) time.Time {
 	return b.ModifiedAt
 }
 
-// OtherProtection says what else protects the traveller: what the booking itself says, otherwise what its channel says.
+// OtherProtection returns the other protection of the traveller: the booking's own value, or else its channel's.
 func (b Booking) OtherProtection() merchant.OtherProtection {
 	return cmp.Or(b.OwnProtection, b.ChannelProtection)
 }
@@ -92,7 +92,7 @@ const NoPax = math.MinInt64
 type BookingFields struct {
 	Profile   merchant.Profile // of the deployment
 	IfVersion int64            // from If-Match; 0 without it
-	Problems  errs.Problems    // what is wrong so far
+	Problems  errs.Problems    // the problems found so far
 	ChannelID *int64
 	Content   *string
 	Firstname *string
@@ -162,7 +162,7 @@ func (f BookingFields) Change(b Booking, p *errs.Problems) Booking {
 			b.Currency, money.Format(b.Sums.Held, b.Currency))
 	}
 	if f.OtherProtection != nil && *f.OtherProtection == b.OtherProtection() {
-		f.OtherProtection = nil // a PUT may repeat what was shown: that does not part the booking from its channel
+		f.OtherProtection = nil // a PUT may repeat the value it has read: this does not detach the booking from its channel
 	}
 	return f.apply(b, p)
 }

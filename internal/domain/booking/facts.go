@@ -2,7 +2,7 @@ package booking
 
 import "holdfast/internal/domain/civil"
 
-// BookingFacts are the columns of Booking.Facts: what a caller can set, and who made the booking. The sums are not among
+// BookingFacts are the columns of Booking.Facts: the fields that a caller can set, and who created the booking. The sums are not among
 // them, because they follow from the payments.
 const BookingFacts = `site_id, uuid, channel_id, author_id, author, author_name, content, firstname, surname, email,
 	start_day, end_day, pax, reference, total, currencies, country, language, suppliers, other_protection`

@@ -30,7 +30,7 @@ type BookingSums struct {
 	LockedPayments int64 // number of payments that are charged back
 }
 
-// StoredStatus is the state that follows from the booking alone. StatusOn adds what follows from the channel and from
+// StoredStatus is the state that depends on the booking alone. StatusOn also considers the channel and
 // the day.
 func (b Booking) StoredStatus() BookingStatus {
 	switch {

@@ -2,7 +2,7 @@ package civil
 
 import "time"
 
-// Span picks what happened after one instant and before another. Both count in whole seconds, as times are shown: what
+// Span selects what happened after one instant and before another. Both are in whole seconds, as times are shown: what
 // happened in the second of After is not after it. A zero instant is no bound.
 type Span struct {
 	After, Before time.Time

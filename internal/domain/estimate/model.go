@@ -77,7 +77,7 @@ func ParseBands(text string) (Bands, error) {
 	return bands, bands.Check()
 }
 
-// Check returns an error that says what is wrong with the bands, or nil.
+// Check returns an error that describes the problem with the bands, or nil.
 func (bs Bands) Check() error {
 	if len(bs) == 0 || len(bs) > maxBands {
 		return fmt.Errorf("the number of bands must be from 1 to %d", maxBands)
@@ -100,13 +100,13 @@ func (bs Bands) Check() error {
 	return nil
 }
 
-// FirstDay is the first day of which the bands need the turnover, for an estimate at the end of a day. It is the
+// FirstDay is the first day whose turnover the bands need, for an estimate at the end of a day. It is the
 // first of a month.
 func (bs Bands) FirstDay(day civil.Day) civil.Day {
 	return firstOfMonth(day - civil.Day(bs[len(bs)-1].Days) + 1)
 }
 
-// Turnover is what a channel took by card less its refunds, in minor units of Currency.
+// Turnover is the card payments of a channel less its refunds, in minor units of Currency.
 type Turnover struct {
 	ChannelID int64
 	Currency  money.Currency

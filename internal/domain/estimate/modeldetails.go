@@ -29,12 +29,12 @@ type ModelDetail struct {
 	BookingID int64
 	// The payment and its transaction.
 	TransactionID, PaymentID int64
-	// Of an estimate: what the payment adds to the turnover of its day, and the share of it that counts.
+	// Of an estimate: the turnover that the payment adds to its day, and the share of it that counts.
 	Type     payment.TransactionType
 	Day      civil.Day
 	Turnover int64
 	Share    *big.Rat
-	// Of E1: what is paid and not delivered.
+	// Of E1: paid and not delivered.
 	E1 int64
 }
 

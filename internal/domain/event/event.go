@@ -1,4 +1,4 @@
-// Package event has the types of what happened on a site, and who may read it. Begin reading at Type.
+// Package event has the types of what happened on a site, and who may read it. Start at Type.
 package event
 
 import (
@@ -24,7 +24,7 @@ type Event struct {
 	Details  json.RawMessage
 }
 
-// Details is what an event itself says. Each type fills in its own fields.
+// Details is the data of the event itself. Each type fills in its own fields.
 type Details struct {
 	Status      string `json:"status,omitempty"`              // of the object after the change
 	Before      string `json:"before,omitempty"`              // what Status or Mode was before
@@ -51,7 +51,7 @@ func YesOrNo(b bool) *bool {
 	return &no
 }
 
-// Type says what happened, as object.verb.
+// Type is the type of an event, as object.verb.
 type Type string
 
 // The types of events.

@@ -104,7 +104,7 @@ func (a *Ageing) AddBucket(d Delta) {
 	}
 }
 
-// takeCovered adds what is covered. In a locked valuation, what has no locked rate stands apart.
+// takeCovered adds covered amounts. In a locked valuation, amounts without a locked rate are kept separate.
 func (a *Ageing) takeCovered(l line, t protection.Terms, add aged) {
 	spot := a.query.Valuation == Spot
 	if spot && a.spot.of(l.currency) == nil || l.valuedIn == "" {

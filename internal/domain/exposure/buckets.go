@@ -83,7 +83,7 @@ func (t Tally) Undelivered(by terms.Recognition) (native, locked int64) {
 	return t.End, t.LockedEnd
 }
 
-// On is what the delta adds at the end of a day.
+// On is the amount that the delta adds at the end of a day.
 func (d Delta) On(day civil.Day) Tally {
 	if day < d.Day || day > d.LastDay {
 		return Tally{}
@@ -151,7 +151,7 @@ func (b BookingRisk) TotalOn(day civil.Day) int64 {
 	return b.Total
 }
 
-// allKnown is a time after all records: buckets hold what is known now, about each day.
+// allKnown is a time after all records: buckets hold the current knowledge about each day.
 var allKnown = time.Unix(1<<40, 0)
 
 // bucketOn is the bucket of an allocation at the end of a day, with what remains of it. ok is false when nothing
@@ -195,7 +195,7 @@ func (b BookingRisk) days() []civil.Day {
 	return slices.Compact(days)
 }
 
-// Deltas makes the deltas of the booking. For each day, the sum of their On is what the booking adds to reports.
+// Deltas makes the deltas of the booking. For each day, the sum of their On is the booking's contribution to reports.
 // Allocations of test channels are left out, because they are in no total. The error is money.ErrRange.
 func (b BookingRisk) Deltas() ([]Delta, error) {
 	b = b.counted()

@@ -60,7 +60,7 @@ type Netting struct {
 	channels map[int64]int64
 	site     int64
 	// PendingRate is the collateral without a value in that currency, because a fixing is missing. It is taken off
-	// nothing: what is left is not known.
+	// nothing: the rest is unknown.
 	PendingRate []HeldAmount
 }
 
@@ -109,7 +109,7 @@ func NewNetting(held []Collateral, rates *fx.Table, currency money.Currency, day
 	return n, nil
 }
 
-// Channel returns what is held for a channel alone, and the net of its exposure.
+// Channel returns the collateral held for a channel alone, and its net exposure.
 func (n *Netting) Channel(id int64, of ChannelTotalE1) NetTotal {
 	held := n.channels[id]
 	gap := slices.ContainsFunc(n.PendingRate, func(h HeldAmount) bool { return h.ChannelID == id })
@@ -117,7 +117,7 @@ func (n *Netting) Channel(id int64, of ChannelTotalE1) NetTotal {
 }
 
 // Total returns how much collateral can be taken off the exposures of channels, and the net of their sum. Collateral of
-// a channel counts up to the exposure of that channel. Collateral of the site is taken off what is left.
+// a channel counts up to the exposure of that channel. Collateral of the site is subtracted from the rest.
 func (n *Netting) Total(of map[int64]ChannelTotalE1) (t NetTotal) {
 	var total int64
 	t.Held = n.site

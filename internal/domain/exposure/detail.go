@@ -14,8 +14,8 @@ type Detail struct {
 	Standing  Standing
 	Pending   bool   // it has no value in the report currency
 	Remaining int64  // N, in minor units of its currency
-	Figures          // E1 and E2 on the day of the figures, of what is covered
-	Memo             // E4 of a booking, or E5 of what is not covered
+	Figures          // E1 and E2 on the day of the figures, if covered
+	Memo             // E4 of a booking, or E5 if not covered
 	Band      string // of the ageing; "" unless something is undelivered
 	E1Report  int64  // in the report currency, each rounded separately
 	E2Report  int64
@@ -52,7 +52,7 @@ func (d *Details) Add(p Position) error {
 	level := p.Terms.Level(n, d.on, q.Recognition)
 	covered := p.Protected && !p.CoverFrom.After(q.AsOf.End())
 	if n == 0 || q.AsOf > p.Terms.LastDay || d.on > q.AsOf && (level == (protection.Level{}) || !covered) {
-		return nil // what is not covered on the first day of a run-off never counts in it
+		return nil // amounts not covered on the first day of a run-off never count in it
 	}
 	item := Detail{Position: p, Standing: Covered, Remaining: n, Figures: Figures{Allocations: 1, E1: level.E1, E2: level.E2}}
 	if level.E1 > 0 {

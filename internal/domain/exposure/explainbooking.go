@@ -42,7 +42,7 @@ type ExplainedBooking struct {
 // it.
 type BookingValue struct {
 	Currency money.Currency
-	Value    int64 // PV of what was paid (R9)
+	Value    int64 // PV of the payments (R9)
 	Pending  int64 // number of allocations that are pending_rate, and not in Value
 	Premium  int64 // of the states as known, whatever the day is (R10)
 	Booked   int64
@@ -137,10 +137,10 @@ func (b *ExplainedBooking) Close() {
 			b.Remaining, b.Paid, b.Refunded, b.ChargedBack, b.Reversed)},
 		{Rule: "R4", Name: "U", Text: fmt.Sprintf("ΣU = %d", b.Undelivered)},
 		b.lastDayStep(), b.stateStep(),
-		{Rule: "R7", Name: "E1", Text: fmt.Sprintf("ΣU of what is protected and covered, up to its L: %d", b.E1)},
-		{Rule: "R7", Name: "E2", Text: fmt.Sprintf("Σ(N − U) of the same: %d", b.E2)},
+		{Rule: "R7", Name: "E1", Text: fmt.Sprintf("ΣU of protected, covered payments, up to their L: %d", b.E1)},
+		{Rule: "R7", Name: "E2", Text: fmt.Sprintf("Σ(N − U) of the same payments: %d", b.E2)},
 		b.instalmentsStep(),
-		{Rule: "R7", Name: "E5", Text: fmt.Sprintf("ΣU of what is not protected, or whose cover has not started, up to its L: %d", b.E5)},
+		{Rule: "R7", Name: "E5", Text: fmt.Sprintf("ΣU of payments that are not protected or whose cover has not started, up to their L: %d", b.E5)},
 	}
 	for _, v := range b.Values {
 		b.Steps = append(b.Steps, v.steps()...)
@@ -149,9 +149,9 @@ func (b *ExplainedBooking) Close() {
 
 func (b *ExplainedBooking) lastDayStep() protection.Step {
 	if b.LastDay == civil.NoDay {
-		return protection.Step{Rule: "R5", Name: "L", Text: "nothing remains that could be disputed"}
+		return protection.Step{Rule: "R5", Name: "L", Text: "no disputable amount remains"}
 	}
-	return protection.Step{Rule: "R5", Name: "L", Text: fmt.Sprintf("the latest L of what remains: %s", b.LastDay)}
+	return protection.Step{Rule: "R5", Name: "L", Text: fmt.Sprintf("the latest L of the remaining payments: %s", b.LastDay)}
 }
 
 func (b *ExplainedBooking) stateStep() protection.Step {
@@ -164,7 +164,7 @@ func (b *ExplainedBooking) stateStep() protection.Step {
 	if len(counts) == 0 {
 		return protection.Step{Rule: "R6", Name: "state", Text: "no payment: settled"}
 	}
-	return protection.Step{Rule: "R6", Name: "state", Text: fmt.Sprintf("%s: the booking is %s, like the payment that stays open longest",
+	return protection.Step{Rule: "R6", Name: "state", Text: fmt.Sprintf("%s: the booking is %s, like the payment that remains open longest",
 		strings.Join(counts, ", "), b.State)}
 }
 
@@ -184,7 +184,7 @@ func (b *ExplainedBooking) instalmentsStep() protection.Step {
 func (v BookingValue) steps() []protection.Step {
 	value := fmt.Sprintf("Σ PV = %d, each rounded separately", v.Value)
 	if v.Pending > 0 {
-		value += fmt.Sprintf("; %d wait for a rate", v.Pending)
+		value += fmt.Sprintf("; %d pending a rate", v.Pending)
 	}
 	return []protection.Step{
 		{Rule: "R9", Name: "PV " + string(v.Currency), Text: value},

@@ -63,14 +63,14 @@ type Position struct {
 	Quote         fx.Quote // the locked rate
 }
 
-// ReportQuery says what an exposure report shows (R7).
+// ReportQuery is the query of an exposure report (R7).
 type ReportQuery struct {
 	AsOf        civil.Day
 	KnownAt     time.Time
 	Currency    money.Currency // of the report
 	Policy      money.Currency // Q: locked values are in it alone
 	Valuation   Valuation
-	By          Dimension // what the rows stand for
+	By          Dimension // what the rows represent
 	Across      Dimension // a second dimension of the rows; "" for none
 	Recognition terms.Recognition
 	Scope       Scope
@@ -92,7 +92,7 @@ func (f *Figures) add(o Figures) {
 // Memo holds the memo figures E4 and E5 (R7), which are in no total with E1 and E2. Minor units of one currency.
 type Memo struct {
 	E4 int64 // future instalments
-	E5 int64 // what is not protected, or whose cover has not started
+	E5 int64 // not protected, or cover not started
 }
 
 // Exposure adds up positions to a report (R7). It keeps sums only, so that its memory depends on the number of rows
@@ -146,7 +146,7 @@ type amount struct {
 }
 
 // Add adds a position. The positions of a booking must come one after the other, in order of their ids, also those that are
-// out of the scope: what is still to be paid of it depends on all. The error is money.ErrRange.
+// out of the scope: the outstanding amount depends on all of them. The error is money.ErrRange.
 func (e *Exposure) Add(p Position) error {
 	if p.BookingID != e.booking.id {
 		e.closeBooking()
@@ -342,7 +342,7 @@ func (e *Exposure) Report() (Report, error) {
 		if err != nil {
 			return Report{}, err
 		}
-		k.valuedIn = "" // what was priced under several policies is one row
+		k.valuedIn = "" // amounts priced under several policies are one row
 		at(rows, k).add(row)
 		r.RoundingE1 -= row.E1Report
 		r.RoundingE2 -= row.E2Report

@@ -77,8 +77,8 @@ type Report struct {
 	MemoGaps   MemoGaps
 	RoundingE1 int64 // total less rows, because each row is rounded by itself
 	RoundingE2 int64
-	// PendingRate is what has no value in the report currency. In a spot valuation the rows have it in base currency, and
-	// the totals that it belongs to are not known. In a locked valuation it is in no row and not in the total.
+	// PendingRate are the amounts without a value in the report currency. In a spot valuation the rows have them in base currency, and
+	// the totals that they belong to are unknown. In a locked valuation they are in no row and not in the total.
 	PendingRate []Pending
 	Converted   []Converted              // of a locked valuation; the rows and the total have it
 	Uncovered   []Pending                // E5, in the field E1: not protected, or not yet covered; not in the total
@@ -139,7 +139,7 @@ type NetExposure struct {
 	Pending  []HeldAmount           // collateral in a currency without a rate
 }
 
-// NetTotal is the collateral that can be taken off an exposure, and what is left. A gap says that a figure is not known,
+// NetTotal is the collateral that can be subtracted from an exposure, and the rest. A gap means that a figure is unknown,
 // because a rate is missing for the collateral or for the exposure.
 type NetTotal struct {
 	Held    int64

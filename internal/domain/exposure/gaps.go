@@ -31,8 +31,8 @@ func (g *MemoGaps) add(o MemoGaps) {
 	g.E5 = g.E5 || o.E5
 }
 
-// lockedGaps are the gaps of a locked valuation. What waits for its rate stands apart there (R9), and the total is the sum
-// of what is priced. When nothing is priced, there is no total.
+// lockedGaps are the gaps of a locked valuation. Amounts pending a rate are kept separate there (R9), and the total is the sum
+// of the priced amounts. If nothing is priced, the total is unknown.
 func lockedGaps(q ReportQuery, priced int64, pending map[money.Currency]*Figures) (g Gaps) {
 	if q.Valuation != Locked || priced > 0 {
 		return g

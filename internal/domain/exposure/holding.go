@@ -60,7 +60,7 @@ func (q ReportQuery) earlier(l line) bool {
 	return q.Valuation == Locked && l.valuedIn != "" && l.valuedIn != q.Currency
 }
 
-// Converted is what a locked valuation converts at spot: it was priced in the currency of another policy, and stays priced
+// Converted are the amounts that a locked valuation converts at spot: they were priced in the currency of another policy, and stay priced
 // in it (R9).
 type Converted struct {
 	Currency money.Currency   // in which it was priced
@@ -69,7 +69,7 @@ type Converted struct {
 	Gaps     Gaps             // of Report
 }
 
-// conversions collects what was converted, by currency.
+// conversions collects the converted amounts, by currency.
 type conversions map[money.Currency]*Converted
 
 func (m conversions) add(c money.Currency, f Figures, report protection.Level, gaps Gaps) {

@@ -81,8 +81,8 @@ func PayMore(list []Outstanding, day civil.Day, amount int64, t protection.Terms
 	return list
 }
 
-// InstalmentDeltas makes the deltas of what is outstanding of a booking: E4 if its channel is protected. An amount belongs
-// to the bucket of the first payment of which something remains.
+// InstalmentDeltas makes the deltas of the outstanding amount of a booking: E4 if its channel is protected. An amount belongs
+// to the bucket of the first payment with a remaining amount.
 func InstalmentDeltas(list []Outstanding, channelID int64, currency money.Currency) (deltas []Delta) {
 	var before Delta
 	for _, o := range list {
@@ -121,13 +121,13 @@ func ReadOutstanding(text string) ([]Outstanding, error) {
 	for entry := range strings.SplitSeq(text, ";") {
 		parts := strings.Split(entry, "|")
 		if len(parts) != 3 && len(parts) != 6 {
-			return nil, fmt.Errorf("what is outstanding has an entry %q", entry)
+			return nil, fmt.Errorf("invalid entry %q in the outstanding amounts", entry)
 		}
 		var numbers [4]int64
 		for i := range min(len(parts), len(numbers)) {
 			var err error
 			if numbers[i], err = strconv.ParseInt(parts[i], 10, 64); err != nil {
-				return nil, fmt.Errorf("what is outstanding: %w", err)
+				return nil, fmt.Errorf("outstanding amounts: %w", err)
 			}
 		}
 		o := Outstanding{Day: civil.Day(numbers[0]), Total: numbers[1], Paid: numbers[2]}
@@ -156,7 +156,7 @@ func (b *instalments) add(p Position, n int64, day civil.Day) {
 	}
 }
 
-// due is E4 of the booking (R7) if its channel is protected: what is still to be paid, while the trip is not over and
+// due is E4 of the booking (R7) if its channel is protected: the outstanding amount, while the trip is not over and
 // something remains of a payment.
 func (b instalments) due(day civil.Day) int64 {
 	if b.first == nil || day > b.first.Terms.End {

@@ -12,7 +12,7 @@ type lasting struct {
 	valuedIn money.Currency // in a locked valuation; "" while it waits for a rate
 }
 
-// AddHeld adds a delta of what is held on the first day, with what time alone makes of it. All such deltas, and AddChanged
+// AddHeld adds a delta held on the first day, and how it changes with time alone. All such deltas, and AddChanged
 // of what changed in another way, replace Add of all allocations. The recognition must not be linear.
 func (m *Movement) AddHeld(d Delta) error {
 	if d.Standing != Covered || d.Day > m.query.From {

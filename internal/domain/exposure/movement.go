@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/domain/protection"
 )
 
-// MovementQuery says what a movement shows: the changes between the ends of two days, as known at one time.
+// MovementQuery is the query of a movement: the changes between the ends of two days, as known at one time.
 // Recognition and policy currency of the last day count for both days.
 type MovementQuery struct {
 	ReportQuery // of the last day; its By is ByCurrency or ByChannel, which has a row for each channel and currency
@@ -80,11 +80,11 @@ func (f *Flows) open() protection.Level {
 // Movement adds up histories to a movement (R8). History.Walk says to which line a change belongs. The lines get
 // their values in this way:
 //
-//   - In base currency every change is exact, and each allocation closes by itself.
+//   - In base currency every change is exact, and each allocation balances on its own.
 //   - In a locked valuation, a change is the locked value of the level after it less that of the level before it. Each
-//     level is rounded once, and there is no revaluation. What is delivered may leave E1 and enter E2 with values that
-//     differ by one minor unit, because both levels are rounded. What was priced in the currency of another policy is then
-//     converted as in a spot valuation, and has a revaluation.
+//     level is rounded once, and there is no revaluation. Delivered amounts may leave E1 and enter E2 with values that
+//     differ by one minor unit, because both levels are rounded. Amounts priced in the currency of another policy are then
+//     converted as in a spot valuation, and have a revaluation.
 //   - In a spot valuation, the opening of each channel and currency is converted at the fixing of the first day, and the
 //     closing at that of the last day, as in the exposure reports of these days. The sum of each line is converted at the
 //     fixing of the last day and rounded once. The revaluation is the rest: the effect of the rates on the opening, and
@@ -159,7 +159,7 @@ func (m *Movement) moves(h protection.History) (sum moved, valued, ok bool, err 
 	}
 	// The walk and the two levels are computed in different ways, so it is worth a check that they agree.
 	if native.open() != (protection.Level{}) || locked.open() != (protection.Level{}) {
-		return sum, false, false, fmt.Errorf("the movement of allocation %d does not close: %+v", h.ID, native)
+		return sum, false, false, fmt.Errorf("the movement of allocation %d does not balance: %+v", h.ID, native)
 	}
 	return moved{native, locked}, valued, true, nil
 }
@@ -193,11 +193,11 @@ type MovementReport struct {
 	Rows  []MovementRow // in order of channel and currency
 	Total Flows         // in the report currency
 	Gaps  FlowGaps      // of the total
-	// PendingRate is what has no value, in base currency. In a spot valuation the rows have it, too, and the lines of the
-	// total are not known. In a locked valuation it is in no row and not in the total.
+	// PendingRate are the amounts without a value, in base currency. In a spot valuation the rows also have them, and the lines of the
+	// total are unknown. In a locked valuation they are in no row and not in the total.
 	PendingRate []Apart
-	// Converted is what a locked valuation converts at spot, in the currency in which it was priced (R9). The rows and the
-	// total have it.
+	// Converted are the amounts that a locked valuation converts at spot, in the currency in which they were priced (R9). The rows and the
+	// total include them.
 	Converted []Apart
 }
 

@@ -13,7 +13,7 @@ func (b BookingRisk) Clone() BookingRisk {
 	return b
 }
 
-// KnownAt is the risk as it was known at an instant: without what was recorded later.
+// KnownAt is the risk as known at an instant: without later records.
 func (b BookingRisk) KnownAt(at time.Time) BookingRisk {
 	b.known = at
 	later := func(recorded time.Time) bool { return recorded.After(at) }

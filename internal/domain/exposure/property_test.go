@@ -187,7 +187,7 @@ func TestSpotRoundsSubtotals(t *testing.T) {
 }
 
 // TestExposureShowsApart: what is not covered is E5 alone, and not in the total. Of what has no rate, the total is not known:
-// the rows have it in base currency at spot, and have it not at locked rates.
+// the rows have them in base currency at spot, and have it not at locked rates.
 func TestExposureShowsApart(t *testing.T) {
 	q := exposure.ReportQuery{AsOf: 20000, Currency: "GBP", Policy: "GBP", Valuation: exposure.Spot}
 	q.KnownAt = q.AsOf.End()

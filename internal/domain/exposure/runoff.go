@@ -19,14 +19,14 @@ const (
 	runOffWeekly = 26 * 7
 )
 
-// RunOff adds up holdings to a run-off (R8): what is at risk on each later day when nothing new happens. It keeps the
+// RunOff adds up holdings to a run-off (R8): the amounts at risk on each later day with no new bookings. It keeps the
 // changes of each day by channel and currency, so that its memory depends on the number of days.
 type RunOff struct {
 	query     ReportQuery
 	spot      *spot
 	ahead     map[line]*series
 	past      map[line]*series
-	waiting   map[line]*series // what has no locked rate, in base currency
+	waiting   map[line]*series // amounts without a locked rate, in base currency
 	pending   map[money.Currency]*Figures
 	uncovered map[money.Currency]*Figures
 }
@@ -125,7 +125,7 @@ func (r *RunOff) covered(c Cell, valued bool) func(civil.Day, Tally) {
 	}
 }
 
-// counted is where an amount belongs: among what the run-off shows, or apart from it if it has no locked rate.
+// counted is where an amount belongs: in the run-off, or separate if it has no locked rate.
 func (r *RunOff) counted(valued bool) map[line]*series {
 	if valued || r.query.Valuation == Spot {
 		return r.ahead
@@ -133,7 +133,7 @@ func (r *RunOff) counted(valued bool) map[line]*series {
 	return r.waiting
 }
 
-// apart returns a function that adds up what is outside the total on the day of the report. It stays outside later.
+// apart returns a function that adds up the amounts outside the total on the day of the report. It stays outside later.
 func (r *RunOff) apart(sum *Figures) func(civil.Day, Tally) {
 	return func(day civil.Day, t Tally) {
 		if day <= r.query.AsOf {
@@ -266,7 +266,7 @@ func (r *RunOff) into(total, unknown *curve, l line, s *series) error {
 	return nil
 }
 
-// convert notes what is converted of a series on the first day, if it was priced in the currency of another policy.
+// convert notes the converted amount of a series on the first day, if it was priced in the currency of another policy.
 func (r *RunOff) convert(converted conversions, l line, s *series) error {
 	if !r.query.earlier(l) {
 		return nil
@@ -291,7 +291,7 @@ func (r *RunOff) convert(converted conversions, l line, s *series) error {
 	return nil
 }
 
-// apartNow leaves out currencies of which nothing is left.
+// apartNow leaves out currencies with nothing left.
 func apartNow(by map[money.Currency]*Figures) []Pending {
 	return slices.DeleteFunc(apart(by), func(p Pending) bool { return p.Allocations == 0 })
 }

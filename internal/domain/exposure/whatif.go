@@ -37,7 +37,7 @@ type WhatIfReport struct {
 }
 
 // WhatIfRows is the loss by scheme or by month, in the report currency and in order of the keys. Each row is rounded
-// by itself: Rounding is the total less all rows. It is not known when the total is not.
+// by itself: Rounding is the total less all rows. It is unknown if the total is.
 type WhatIfRows struct {
 	Rows     []WhatIfRow
 	Rounding Figures

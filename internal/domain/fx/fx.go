@@ -32,7 +32,7 @@ type Fixing struct {
 	Day        civil.Day
 	Currency   money.Currency
 	Rate       money.Rate // units of Currency per euro
-	RecordedAt time.Time  // since when it is on file; what was priced before does not change
+	RecordedAt time.Time  // when it was recorded; earlier prices do not change
 	ExpiresAt  time.Time  // from then on it does not count; zero: it never expires
 	QuoteID    string     // the quote_id of a manual quote
 }

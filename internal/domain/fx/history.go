@@ -11,7 +11,7 @@ import (
 // maxHistory is the most bytes that are read: eight times the size of 25 years of fixings.
 const maxHistory = 16 << 20
 
-// Counts says what was in a history file.
+// Counts describes the contents of a history file.
 type Counts struct {
 	Days    int // lines
 	Fixings int // rates that emit got

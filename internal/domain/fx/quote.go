@@ -8,7 +8,7 @@ import (
 )
 
 // freshDays is the greatest age of a fixing for which Spot keeps to the order of the providers. It is a constant and
-// not the setting of R9: a final report stays the same bytes, even when somebody changes a setting (R0).
+// not the setting of R9: a final report stays the same bytes, even if a setting is changed (R0).
 const freshDays = 7
 
 // Leg is one of the two rates of a conversion, in units per euro, with its source (R9). Explanations show it.

@@ -15,7 +15,7 @@ import (
 	"holdfast/internal/errs"
 )
 
-// AccountMode says what a channel is for (section 2.3).
+// AccountMode is the purpose of a channel (section 2.3).
 type AccountMode string
 
 // The modes. Profile.Modes lists those of each profile.
@@ -114,7 +114,7 @@ type ChannelFields struct {
 	Profile         Profile          `json:"-"` // of the deployment
 	IfVersion       int64            `json:"-"` // from If-Match; 0 without it
 	Reason          string           `json:"-"` // for the operator who approves the change, if it needs one
-	Problems        errs.Problems    `json:"-"` // what is wrong so far
+	Problems        errs.Problems    `json:"-"` // the problems found so far
 	Name            *string          `json:"name,omitempty"`
 	Currency        *money.Currency  `json:"currencies,omitempty"`
 	Mode            *AccountMode     `json:"account_mode,omitempty"`

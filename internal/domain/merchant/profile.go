@@ -7,7 +7,7 @@ import (
 	"holdfast/internal/errs"
 )
 
-// Profile says what a deployment is for: one of the two profiles of the specification.
+// Profile is the purpose of a deployment: one of the two profiles of the specification.
 type Profile string
 
 // The profiles. The zero Profile counts as the first.

@@ -169,8 +169,8 @@ func originOf(text string) (string, bool) {
 	return u.Scheme + "://" + host + ":" + strconv.FormatUint(port, 10), err == nil && port > 0
 }
 
-// MayReturnTo reports whether a shopper may be sent to an address after a challenge: it lies on a permitted origin. Otherwise
-// whoever has a token could send shoppers of the merchant to a page of their own. What moves no real money may also return
+// MayReturnTo reports whether a shopper may be redirected to a URL after a challenge: it must be on a permitted origin. Otherwise
+// anyone with a token could redirect the merchant's shoppers to their own page. Test payments may also return
 // to the integrator's own machine.
 func (s Site) MayReturnTo(address string, test bool) bool {
 	u, err := url.Parse(address)

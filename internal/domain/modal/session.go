@@ -40,7 +40,7 @@ type Session struct {
 	ChannelName string
 }
 
-// Author is the author of what the modal logs. No user can have this name.
+// Author is the author of records that the modal creates. No user can have this name.
 func (s Session) Author() (username, display string) {
 	return "modal/" + strconv.FormatInt(s.ChannelID, 10), s.ChannelName + ": payment modal"
 }

@@ -26,7 +26,7 @@ type Rate struct {
 func UnitRate() Rate { return Rate{text: "1", mantissa: 1} }
 
 // ParseRate reads a rate such as "0.85365": digits, with or without a point, at most 18 of them and 12 behind the
-// point. The error says what is wrong with the text.
+// point. The error describes the problem with the text.
 func ParseRate(s string) (Rate, error) {
 	whole, fraction, point := strings.Cut(s, ".")
 	switch {

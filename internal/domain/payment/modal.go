@@ -33,7 +33,7 @@ func AnotherAttempt(before []ModalAttempt, authHash string) error {
 	for _, a := range before {
 		switch {
 		case a.Status == StatusPending || a.Status == StatusIncomplete:
-			return lookAt(a.TransactionID, "attempt_open", "The outcome of an earlier attempt is not known yet.")
+			return lookAt(a.TransactionID, "attempt_open", "The outcome of an earlier attempt is not yet known.")
 		case a.AuthHash != authHash:
 			continue
 		case a.Status == StatusComplete || a.Status == StatusLocked:

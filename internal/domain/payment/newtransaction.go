@@ -29,7 +29,7 @@ type Item struct {
 // NewTransaction are the fields of a request that makes a transaction (section 4.6). Absent required fields are nil,
 // and absent optional texts are empty. The names of its fields are part of Hash.
 type NewTransaction struct {
-	Problems     errs.Problems  `json:"-"` // what is wrong so far
+	Problems     errs.Problems  `json:"-"` // the problems found so far
 	Modal        *modal.Session `json:"-"` // the session that pays; nil outside the payment modal
 	ChannelID    *int64
 	Currency     *money.Currency
@@ -91,7 +91,7 @@ func (n NewTransaction) Hash() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Check adds to p what is wrong with the fields. EffectiveAt must not be later than now. The caller checks what needs
+// Check adds the problems of the fields to p. EffectiveAt must not be later than now. The caller checks what needs
 // the bookings, the channel or the linked transaction.
 func (n NewTransaction) Check(now time.Time, p *errs.Problems) {
 	n.checkRequired(p)
@@ -115,7 +115,7 @@ func (n NewTransaction) Check(now time.Time, p *errs.Problems) {
 	n.checkWithdrawn(now, p)
 }
 
-// checkWithdrawn refuses a payment in a currency that was not in use any more. What follows from an earlier payment is
+// checkWithdrawn refuses a payment in a currency that was no longer in use. Adjustments of an earlier payment are
 // taken: a capture, a refund, a chargeback.
 func (n NewTransaction) checkWithdrawn(now time.Time, p *errs.Problems) {
 	if n.Currency == nil || n.Type == nil || n.Type.Linked() {

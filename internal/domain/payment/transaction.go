@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/domain/money"
 )
 
-// TransactionType says what a transaction does with money (R1).
+// TransactionType is the kind of a transaction (R1).
 type TransactionType string
 
 // The types of transactions. Only the operator records the last two.
@@ -105,7 +105,7 @@ type Transaction struct {
 	Currency     money.Currency // of the payment
 	Total        int64          // minor units of Currency
 	Remaining    int64          // the part of Total that is not refunded, captured or voided yet
-	ChargedBack  int64          // the part of Total in chargebacks that stand, less what was reversed
+	ChargedBack  int64          // the part of Total that was charged back, less reversals
 	BaseCurrency money.Currency // of the channel
 	BaseTotal    int64          // sum of the items, minor units of BaseCurrency
 	Payments     []Payment      // one for each booking
@@ -197,7 +197,7 @@ type Payment struct {
 	Currency      money.Currency // base currency
 	Total         int64
 	Remaining     int64 // of a purchase, capture or authorisation: the part that is not refunded, captured or voided yet
-	ChargedBack   int64 // the part of Total in chargebacks that stand, less what was reversed
+	ChargedBack   int64 // the part of Total that was charged back, less reversals
 	LinkedID      int64 // the payment of the original transaction that this one adjusts; 0 for none
 	// Of the booking, for the transaction that shows it.
 	BookingReference string

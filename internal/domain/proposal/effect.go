@@ -17,7 +17,7 @@ type Effect struct {
 	// Currency is that of amounts in Changes after the change; empty where there are none. Before it, they may have another.
 	Currency money.Currency `json:"currency"`
 	Figures  []Figure       `json:"figures"` // what it means for the book
-	File     *FileEffect    `json:"file"`    // what a file would bring in; nil for all other proposals
+	File     *FileEffect    `json:"file"`    // what a file would import; nil for all other proposals
 	// Problem says why the proposal cannot be carried out any more; empty if it can.
 	Problem string `json:"problem"`
 }
@@ -45,7 +45,7 @@ func AmountOf(name string, minor int64, c money.Currency) Figure {
 	return Figure{Name: name, Amount: &minor, Currency: c}
 }
 
-// FileEffect is what the import of a file would do, counted by a dry run.
+// FileEffect is the effect of importing a file, counted by a dry run.
 type FileEffect struct {
 	Rows            int          `json:"rows"`
 	Refused         int          `json:"refused"` // rows

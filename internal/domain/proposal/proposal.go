@@ -41,7 +41,7 @@ type Proposal struct {
 	Kind           Kind
 	Subject        string // what it is about
 	Payload        string // JSON: the change
-	Effect         string // JSON: what it would change, see Effect; "" when nobody knows
+	Effect         string // JSON: what it would change, see Effect; "" if unknown
 	Reason         string
 	State          State
 	Alone          bool // whether the same person proposed and approved it
@@ -52,5 +52,5 @@ type Proposal struct {
 	DecidedBy      string
 	DecidedAt      time.Time // zero while open
 	DecisionReason string
-	Result         string // JSON: what the change has made; "" when nothing was changed
+	Result         string // JSON: the result of the change; "" if nothing was changed
 }

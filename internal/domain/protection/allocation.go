@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/domain/payment"
 )
 
-// Allocation is the part of a purchase or capture that one booking gets (R3), with what was decided when it was
+// Allocation is the part of a purchase or capture for one booking (R3), with the decisions made when it was
 // recorded (R2, R5, R9). Its ID is that of its payment record.
 type Allocation struct {
 	SiteID         int64

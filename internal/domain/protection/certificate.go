@@ -10,8 +10,8 @@ const (
 	CertifiedChargeback  CertificateState = "chargeback"      // a chargeback of a payment stands
 	CertifiedPartly      CertificateState = "partly_refunded" // some money is protected, and some was refunded
 	CertifiedProtected   CertificateState = "protected"       // some money is protected
-	CertifiedUnprotected CertificateState = "not_protected"   // what was paid and is left is not protected, or nothing was paid
-	CertifiedEnded       CertificateState = "ended"           // the last day of dispute of what was protected is over (R5)
+	CertifiedUnprotected CertificateState = "not_protected"   // the remaining payments are not protected, or nothing was paid
+	CertifiedEnded       CertificateState = "ended"           // the last day of dispute of the protected payments has passed (R5)
 	CertifiedRefunded    CertificateState = "refunded"        // there were payments, and nothing of them is left
 )
 
@@ -20,12 +20,12 @@ var CertificateStates = []CertificateState{
 	CertifiedChargeback, CertifiedPartly, CertifiedProtected, CertifiedUnprotected, CertifiedEnded, CertifiedRefunded,
 }
 
-// Certified is what is protected of a booking at the end of a day, as far as its traveller may know it. Amounts are minor
+// Certified is the protected part of a booking at the end of a day, as far as the traveller may see it. Amounts are minor
 // units of the booking's currency. Payments of test channels count like others: Simulated says that there is one.
 type Certified struct {
-	Protected   int64     // N of what is protected, has its cover started, and has not passed its last day of dispute (R3, R5)
-	Unprotected int64     // N of what is not protected and could still be disputed
-	Until       civil.Day // the first last day of dispute among what is protected; civil.NoDay if nothing is
+	Protected   int64     // N of protected payments whose cover has started and whose last day of dispute has not passed (R3, R5)
+	Unprotected int64     // N of unprotected payments that could still be disputed
+	Until       civil.Day // the earliest last day of dispute of the protected payments; civil.NoDay if none is protected
 	Simulated   bool
 
 	day                             civil.Day
@@ -61,7 +61,7 @@ func (c *Certified) Add(h History) {
 	}
 }
 
-// State is what the certificate says after all allocations were added.
+// State is the state of the certificate after all allocations have been added.
 func (c *Certified) State() CertificateState {
 	switch {
 	case c.standing > 0:

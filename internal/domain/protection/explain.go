@@ -41,7 +41,7 @@ type Explained struct {
 }
 
 // Explain computes an allocation at a moment, and says how (R2 to R9). h has the whole history of the allocation;
-// Explain leaves out what was recorded later.
+// Explain leaves out later records.
 func Explain(h History, m Moment, packs Rulepacks) Explained {
 	a, history, events := h.Allocation, h.Terms, h.Events
 	x := Explained{
@@ -73,12 +73,12 @@ func Explain(h History, m Moment, packs Rulepacks) Explained {
 
 // reasonTexts are the reasons of R2 in words.
 var reasonTexts = map[string]string{
-	ReasonProtected:      "protected: when it was recorded the channel was in mode protection-only and not locked, and the payment was made by card",
-	ReasonLive:           "protected: when it was recorded the channel was in mode live, of account type protected-processing and not locked, and the payment was made by card",
+	ReasonProtected:      "protected: when the payment was recorded, the channel was in mode protection-only and not locked, and the payment was made by card",
+	ReasonLive:           "protected: when the payment was recorded, the channel was in mode live, of account type protected-processing and not locked, and the payment was made by card",
 	ReasonTestChannel:    "simulated: a payment of a test channel is decided like a protected one but excluded from every total",
-	ReasonMode:           "not protected: when it was recorded the channel was in a mode without protection",
-	ReasonType:           "not protected: when it was recorded the channel was not of account type protected-processing",
-	ReasonLocked:         "not protected: the channel was locked when it was recorded",
+	ReasonMode:           "not protected: when the payment was recorded, the channel was in a mode without protection",
+	ReasonType:           "not protected: when the payment was recorded, the channel was not of account type protected-processing",
+	ReasonLocked:         "not protected: the channel was locked when the payment was recorded",
 	ReasonNotCardPayment: "not protected: the payment was not made by card",
 }
 
@@ -89,7 +89,7 @@ func (x Explained) decisionStep() Step {
 func (x Explained) coverStep() Step {
 	why := "when the payment was recorded: cover is never backdated"
 	if x.Decision.CoverFrom.Equal(x.EffectiveAt) && !x.EffectiveAt.Equal(x.RecordedAt) {
-		why = "when the payment was taken: the book was taken over"
+		why = "when the payment was taken: the payment was imported with cover from that time"
 	}
 	text := fmt.Sprintf("cover start = %s, %s", civil.FormatInstant(x.Decision.CoverFrom), why)
 	if x.Decision.LateLogged {
@@ -115,14 +115,14 @@ func (x Explained) undeliveredStep(m Moment) Step {
 	var text string
 	switch m.Recognition {
 	case terms.RecognitionStartDate:
-		text = fmt.Sprintf("U = N while the day lies before the start S = %s, then 0: U = %d", t.Start, x.Undelivered)
+		text = fmt.Sprintf("U = N before the start S = %s, then 0: U = %d", t.Start, x.Undelivered)
 	case terms.RecognitionLinear:
 		n := int64(t.End-t.Start) + 1
 		k := min(max(int64(m.AsOf-t.Start)+1, 0), n)
 		text = fmt.Sprintf("S = %s, D = %s, n = %d, k = %d: U = N − floor(N·k/n) = %d − floor(%d·%d/%d) = %d",
 			t.Start, t.End, n, k, x.Remaining, x.Remaining, k, n, x.Undelivered)
 	default:
-		text = fmt.Sprintf("U = N up to the end D = %s, then 0: U = %d", t.End, x.Undelivered)
+		text = fmt.Sprintf("U = N until the end D = %s, then 0: U = %d", t.End, x.Undelivered)
 	}
 	return Step{"R4", "U", text}
 }
@@ -156,7 +156,7 @@ func (x Explained) valueSteps() []Step {
 	switch {
 	case !x.HasValue:
 		return []Step{{"R9", "PV", fmt.Sprintf(
-			"pending_rate: a fixing of %s or %s is missing; it must be from the %d days before P = %s",
+			"pending_rate: no fixing of %s or %s in the %d days before P = %s",
 			x.Currency, x.PolicyCurrency, x.MaxFixingAge, x.Paid())}}
 	case q.From == q.To:
 		return []Step{{"R9", "PV", fmt.Sprintf("%s is the policy currency: PV = a = %d", x.Currency, x.Value)}}
@@ -170,7 +170,7 @@ func (x Explained) valueSteps() []Step {
 
 func (x Explained) legText(l fx.Leg) string {
 	if !l.HasFixing() {
-		return "rates are quoted per EUR: the leg is 1, without a fixing"
+		return "rates are quoted per EUR: the leg is 1 and needs no fixing"
 	}
 	return fmt.Sprintf("%s per EUR, fixing of %s by %s, the last one before P = %s (%d days)",
 		l.Rate, l.Day, l.Provider, x.Paid(), x.Paid()-l.Day)

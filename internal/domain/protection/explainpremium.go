@@ -16,7 +16,7 @@ type ExplainedPremium struct {
 	State    PremiumState  // when Priced
 	Lines    []PremiumLine // known at the time, in the order in which they were booked
 	Booked   int64         // sum of their amounts
-	Retained int64         // sum of what was retained
+	Retained int64         // sum of the retained amounts
 	Steps    []Step
 }
 
@@ -35,7 +35,7 @@ func (x *Explained) ExplainPremium(policy terms.Policy, lines []PremiumLine, m M
 	case !x.Decision.Protected:
 		p.Steps = []Step{{"R10", "premium", "no premium: the payment is not protected"}}
 	case !x.HasValue:
-		p.Steps = []Step{{"R10", "premium", "no premium yet: pending_rate; it is booked when the rate arrives"}}
+		p.Steps = []Step{{"R10", "premium", "no premium yet: pending_rate; the premium is booked when the rate arrives"}}
 	default:
 		p.Priced = true
 		refunded := x.Sum(x.Events).Refunded
@@ -89,7 +89,7 @@ func bandText(l terms.RateLine) string {
 // lineSteps explains each line, and that the lines add up to the premium.
 func (x Explained) lineSteps(p ExplainedPremium) []Step {
 	if len(p.Lines) == 0 {
-		return []Step{{"R10", "ledger", "the ledger has no line: the payment is older than the ledger"}}
+		return []Step{{"R10", "ledger", "no ledger line: the payment is older than the ledger"}}
 	}
 	var steps []Step
 	before := int64(0)

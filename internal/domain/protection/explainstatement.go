@@ -57,7 +57,7 @@ func (s Statement) LineNames() []string {
 	return append(names, PaymentsLine, ClosingLine)
 }
 
-// spanText says what a statement includes.
+// spanText describes the period of a statement.
 func (s Statement) spanText() string {
 	return fmt.Sprintf("recorded from %s on and before %s GMT", civil.FormatInstant(s.From), civil.FormatInstant(s.Until))
 }
@@ -119,7 +119,7 @@ func (b BookedBy) input() StatementInput {
 	return StatementInput{Name: b.Kind, PolicyID: b.PolicyID, Lines: b.Lines, Amount: b.Amount}
 }
 
-// ExplainTax explains a tax (R11): what it was charged on, and how it was rounded. booked are the premium lines of
+// ExplainTax explains a tax (R11): the amount it was charged on, and how it was rounded. booked are the premium lines of
 // the statement, and policy is the one whose taxes are charged on the minimum. ok is false when the statement has no
 // such code.
 func (s Statement) ExplainTax(code string, booked []BookedBy, policy terms.Policy) (part StatementPart, ok bool) {

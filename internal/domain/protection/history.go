@@ -72,7 +72,7 @@ func (h History) Begins() civil.Day { return max(h.Paid(), civil.DayOf(h.Decisio
 // Counts reports whether the allocation can be in E1 and E2: it is protected, and not of a test channel.
 func (h History) Counts() bool { return h.Decision.Protected && !h.Decision.Simulated }
 
-// LevelOn is what is at risk of the allocation at the end of a day: E1 and E2 (R7).
+// LevelOn is the amount at risk of the allocation at the end of a day: E1 and E2 (R7).
 func (h History) LevelOn(day civil.Day, by terms.Recognition) Level {
 	if !h.Counts() || day < h.Begins() {
 		return Level{}
@@ -85,15 +85,15 @@ func (h History) LevelOn(day civil.Day, by terms.Recognition) Level {
 // first. An error of each ends the walk and is returned. When several things happen on one day, they count in this
 // order:
 //
-//  1. Time passes, with the terms and amounts of the day before. What is delivered moves from E1 to E2: "delivered". What is
-//     past its last day of dispute leaves both: "expired".
+//  1. Time passes, with the terms and amounts of the day before. Delivered amounts move from E1 to E2: "delivered". Amounts
+//     past their last day of dispute leave both: "expired".
 //  2. New travel dates take effect, with the same amounts. The whole difference is "re-dated", whether it moves between E1
 //     and E2, comes back into them or leaves them.
 //  3. On the day that Begins returns, the allocation starts to count. What remains of it then is "new". Refunds,
 //     chargebacks and new dates of earlier days were not covered, and are in no line. An allocation that has expired by
 //     then is not new, but later travel dates may bring it in.
 //  4. Refunds, chargebacks and reversals of the day, in order of EffectiveAt. Each is the change that it makes to N within
-//     its bounds (R3). What the bounds cut off (double recovery) is in no line.
+//     its bounds (R3). The amount beyond the bounds (double recovery) is not in any line.
 func (h History) Walk(first, last civil.Day, by terms.Recognition, each func(Change) error) error {
 	if !h.Counts() || last < h.Begins() {
 		return nil
@@ -168,7 +168,7 @@ func (w *walk) pass(day civil.Day) error {
 	return w.terms.Fade(w.n, after, day, w.by, w.each)
 }
 
-// to goes on to a day and makes the changes of that day.
+// to advances to a day and makes the changes of that day.
 func (w *walk) to(day civil.Day) error {
 	counted := w.day >= w.h.Begins()
 	if err := w.pass(day); err != nil {

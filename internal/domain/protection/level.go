@@ -5,7 +5,7 @@ import (
 	"holdfast/internal/domain/terms"
 )
 
-// Level is what is at risk at the end of a day (R7): E1, not delivered, and E2, delivered and still disputable.
+// Level is the amount at risk at the end of a day (R7): E1, not delivered, and E2, delivered and still disputable.
 type Level struct {
 	E1 int64
 	E2 int64
@@ -17,7 +17,7 @@ func (l Level) Plus(o Level) Level { return Level{l.E1 + o.E1, l.E2 + o.E2} }
 // Minus subtracts a level from this one.
 func (l Level) Minus(o Level) Level { return Level{l.E1 - o.E1, l.E2 - o.E2} }
 
-// Level is what is at risk at the end of a day, for N = n. After the last day of dispute nothing is.
+// Level is the amount at risk at the end of a day, for N = n. After the last day of dispute it is zero.
 func (t Terms) Level(n int64, day civil.Day, by terms.Recognition) Level {
 	if day > t.LastDay {
 		return Level{}
@@ -27,7 +27,7 @@ func (t Terms) Level(n int64, day civil.Day, by terms.Recognition) Level {
 }
 
 // Fade calls each for every change that time alone makes, for N = n, on the days after one day and up to another: the
-// amount is delivered, at once or day by day, and in the end it expires.
+// amount is delivered, in full or day by day, and finally it expires.
 func (t Terms) Fade(n int64, after, until civil.Day, by terms.Recognition, each func(Change) error) error {
 	before := t.Level(n, after, by)
 	first, last := t.End+1, t.End+1

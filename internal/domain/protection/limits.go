@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/domain/terms"
 )
 
-// LimitScope says what a limit is for (R12).
+// LimitScope is the scope of a limit (R12).
 type LimitScope string
 
 // The scopes of limits.
@@ -110,10 +110,10 @@ func (l Limit) Over(added, use int64) int64 {
 	return min(max(0, added), max(0, use-l.Amount))
 }
 
-// Headroom is what is left of the limit.
+// Headroom is the unused part of the limit.
 func (l Limit) Headroom(use int64) int64 { return max(0, l.Amount-use) }
 
-// LimitUse is what an allocation adds to the use of a limit: its E1 at the locked rate (R12).
+// LimitUse is the amount that an allocation adds to the use of a limit: its E1 at the locked rate (R12).
 type LimitUse struct {
 	Amount int64 // minor units of the allocation's policy currency
 	// Due is the next day on which time alone changes the use. A use of 0 has one, too, as long as another recognition
@@ -121,7 +121,7 @@ type LimitUse struct {
 	Due civil.Day
 }
 
-// UseAt is what the allocation adds to a use at the end of a day, as known at a time. An allocation that is not
+// UseAt is the amount that the allocation adds to a use at the end of a day, as known at a time. An allocation that is not
 // protected, is simulated or has no rate adds nothing. The error is money.ErrRange.
 func (h History) UseAt(day civil.Day, known time.Time, by terms.Recognition) (LimitUse, error) {
 	none := LimitUse{Due: civil.NoDay}

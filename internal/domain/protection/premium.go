@@ -76,8 +76,8 @@ func (a Allocation) PremiumState(policy terms.Policy, end civil.Day, refunded in
 	return s, err
 }
 
-// PremiumLine is one line of the premium ledger: what a change adds to the premium, and the state after it (R10). For
-// each allocation, the sum of the amounts is always the premium of the last state plus the sum of what was retained.
+// PremiumLine is one line of the premium ledger: the amount that a change adds to the premium, and the state after it (R10). For
+// each allocation, the sum of the amounts is always the premium of the last state plus the sum of the retained amounts.
 type PremiumLine struct {
 	SiteID        int64
 	ID            int64

@@ -33,7 +33,7 @@ type Decision struct {
 	CoverFrom  time.Time // cover start; also set for a payment that is not protected
 }
 
-// Facts are what a Decision is made from.
+// Facts are the input of a Decision.
 type Facts struct {
 	Channel     merchant.Channel
 	Method      string
@@ -106,7 +106,7 @@ func (a Amounts) Remaining(paid, day civil.Day) int64 {
 	return min(a.Allocated, max(0, a.unbounded()))
 }
 
-// DoubleRecovery is what the bounds of N cut off (R3): money that came back twice.
+// DoubleRecovery is the amount beyond the bounds of N (R3): money that was returned twice.
 func (a Amounts) DoubleRecovery() int64 {
 	n := a.unbounded()
 	return max(-n, n-a.Allocated, 0)

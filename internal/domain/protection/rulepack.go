@@ -60,7 +60,7 @@ func ShippedRulepacks() Rulepacks {
 
 // ParseRulepacks reads the file of the setting --rulepacks (R5): a JSON list of {version, from, windows}. from is a
 // day such as 2026-03-31, and windows has an entry for each scheme and one for "unknown". It is an error when the
-// list is empty, when the days do not rise, when a version stands there twice, and when a window is missing or out of
+// list is empty, when the days do not rise, when a version appears twice, and when a window is missing or out of
 // bounds.
 func ParseRulepacks(data []byte) (Rulepacks, error) {
 	var file []struct {
@@ -90,7 +90,7 @@ func ParseRulepacks(data []byte) (Rulepacks, error) {
 			return nil, fmt.Errorf("rulepack %d: from %s must be later than %s", i+1, from, packs[i-1].From)
 		}
 		if _, twice := packs.ByVersion(pack.Version); twice { // allocations keep only the version
-			return nil, fmt.Errorf("rulepack %d: another rulepack has version %s, too", i+1, pack.Version)
+			return nil, fmt.Errorf("rulepack %d: another rulepack also has version %s", i+1, pack.Version)
 		}
 		packs = append(packs, pack)
 	}

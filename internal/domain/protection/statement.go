@@ -14,14 +14,14 @@ import (
 )
 
 // Statement is what one channel owes for one period, in one policy currency (R11). It never changes after it was
-// issued: what is recorded later stands on the next statement. Amounts are minor units of Currency.
+// issued: later records appear on the next statement. Amounts are minor units of Currency.
 type Statement struct {
 	SiteID      int64
 	ID          int64
 	Number      int64 // without gaps in a site
 	ChannelID   int64
 	Period      terms.Period
-	From, Until time.Time // it has what was recorded from From on and before Until
+	From, Until time.Time // it includes records from From up to, but not including, Until
 	IssuedAt    time.Time
 	Due         civil.Day
 	Currency    money.Currency
@@ -38,14 +38,14 @@ type Statement struct {
 	Payments int64 // payments in the period, against any statement
 	Closing  int64
 	// Account is all that the channel was ever charged in this currency, up to this statement. Payments count against
-	// the oldest charges first. So Account less all payments is what is still to be paid of this statement.
+	// the oldest charges first. So Account less all payments is the open amount of this statement.
 	Account int64
 }
 
 // IssuedStatement is a statement with its open amount, which is all that still changes.
 type IssuedStatement struct {
 	Statement
-	Open int64 // what is still to be paid of it; 0 when all is paid
+	Open int64 // its open amount; 0 when it is fully paid
 }
 
 // OverdueOn reports whether something is still to be paid on a day after the due day.
@@ -83,7 +83,7 @@ type StatementSum struct {
 	Retained int64  `json:"retained"`
 }
 
-// MonthlyMinimum is what the premium of a month lacks to the agreed minimum: a line of its own (R10).
+// MonthlyMinimum is the shortfall of a month's premium against the agreed minimum: a separate line (R10).
 type MonthlyMinimum struct {
 	Month   string `json:"month"` // YYYY-MM
 	Minimum int64  `json:"minimum"`
@@ -124,7 +124,7 @@ type Charges struct {
 // lineKinds is the order of the kinds of lines on a statement. Other kinds follow, in order of their names.
 var lineKinds = []string{"original", "additional", "return", "correction"}
 
-// Shortfall is what the premium of a month lacks to the minimum, or nil when it lacks nothing (R10). When the month
+// Shortfall is the difference between a month's premium and the minimum, or nil if the minimum is met (R10). When the month
 // returned more premium than it booked, it counts as zero: the returned premium belongs to earlier months.
 func Shortfall(month string, minimum, booked int64) *MonthlyMinimum {
 	missing := minimum - max(0, booked)
@@ -237,7 +237,7 @@ func (t taxBases) rounded() ([]StatementTax, error) {
 	return t, nil
 }
 
-// taxScale is the whole of which the rate of a tax is a part: rates are in parts per million.
+// taxScale is the scale of tax rates: they are in parts per million.
 const taxScale = 1_000_000
 
 // TaxOn is the tax of one code on an amount, rounded once. The error is money.ErrRange.

@@ -198,7 +198,7 @@ func TestRulepackFileRefusesWhatIsBroken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := protection.ParseRulepacks(text); err == nil || !strings.Contains(err.Error(), "another rulepack has version") {
+	if _, err := protection.ParseRulepacks(text); err == nil || !strings.Contains(err.Error(), "another rulepack also has version") {
 		t.Errorf("a version twice: %v", err)
 	}
 }

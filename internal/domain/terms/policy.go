@@ -29,8 +29,8 @@ const (
 // Recognitions lists them, the default first.
 var Recognitions = []Recognition{RecognitionEndDate, RecognitionStartDate, RecognitionLinear}
 
-// Policy is what a site and the operator have agreed, in force from a day on. Policies are added and never changed,
-// so that what was computed with an older policy stays.
+// Policy is the agreement between a site and the operator, in force from a given day. Policies are added and never changed,
+// so that results computed with an older policy stay the same.
 type Policy struct {
 	ID                int64
 	FromDay           civil.Day
@@ -158,7 +158,7 @@ func (f PolicyFields) needMinimums(before Policy, p *errs.Problems) {
 	}
 }
 
-// check adds to p what is wrong with the policy.
+// check adds the problems of the policy to p.
 func (y Policy) check(p *errs.Problems) {
 	check.OneOf(p, "recognition", y.Recognition, Recognitions)
 	check.OneOf(p, "statement_period", y.StatementPeriod, StatementPeriods)

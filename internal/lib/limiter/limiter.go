@@ -49,7 +49,7 @@ func New(b Bounds) *Limiter {
 }
 
 // Acquire waits for n places; n is at most what one caller may take. Unless it returns an error, Release must follow.
-// The caller "" stands for nobody in particular, and only the bounds of all count. A context that has ended ends only waiting.
+// The caller "" is anonymous: only the overall bounds apply. A cancelled context only ends waiting.
 func (l *Limiter) Acquire(ctx context.Context, name string, n int64) error {
 	c, err := l.admit(name, n)
 	if err != nil {
@@ -75,7 +75,7 @@ func (l *Limiter) Taken() int64 {
 	return l.queued
 }
 
-// admit counts what a caller asks for, or refuses it.
+// admit counts the slots that a caller requests, or refuses them.
 func (l *Limiter) admit(name string, n int64) (*caller, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

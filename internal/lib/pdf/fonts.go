@@ -38,7 +38,7 @@ func (f Fonts) dir() string {
 	return f.Dir
 }
 
-// mendTime is when a document may be asked for again after a font was missing: somebody has to install it first.
+// mendTime is when to retry a document after a font was missing: it has to be installed first.
 const mendTime = time.Hour
 
 // The weights of a document.

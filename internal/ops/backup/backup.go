@@ -24,7 +24,7 @@ type Backup struct {
 	End
 }
 
-// Head is the first line: what is known before the rows are read.
+// Head is the first line: the data known before the rows are read.
 type Head struct {
 	Format  int             `json:"holdfast_backup"` // of the file
 	Program string          `json:"program"`         // the version that wrote it
@@ -34,7 +34,7 @@ type Head struct {
 	Tables  []catalog.Table `json:"tables"`          // in an order in which they can be filled
 }
 
-// End is the last line: what is known when all rows are written.
+// End is the last line: the data known after all rows are written.
 type End struct {
 	Rows   int64   `json:"rows"`        // of all tables
 	Chains []Chain `json:"audit_heads"` // the ends of the chains of audit records
@@ -57,7 +57,7 @@ type Chain struct {
 }
 
 // Write writes a backup of one consistent snapshot of the database, and returns its description. Writers go on
-// meanwhile. Its memory does not grow with the database. It does not migrate, so that the schema may be an older one.
+// in the meantime. Its memory does not grow with the database. It does not migrate, so that the schema may be an older one.
 func Write(ctx context.Context, db *store.DB, program string, to io.Writer) (Backup, error) {
 	b := Backup{Head: Head{Format: format, Program: program, Engine: db.Engine()}}
 	err := db.Snapshot(ctx, func(tx *store.Tx) error {
@@ -90,7 +90,7 @@ func Write(ctx context.Context, db *store.DB, program string, to io.Writer) (Bac
 	return b, err
 }
 
-// writeTable writes the rows of a table, and then what they come to.
+// writeTable writes the rows of a table, and then their totals.
 func writeTable(tx *store.Tx, out *writer, t catalog.Table) (TableEnd, error) {
 	end, err := digestOf(tx, t, out.raw)
 	if err != nil {
@@ -101,7 +101,7 @@ func writeTable(tx *store.Tx, out *writer, t catalog.Table) (TableEnd, error) {
 		return end, err
 	}
 	if whole != end.Rows {
-		return end, fmt.Errorf("it has %d rows, and its index finds %d: the index is damaged; "+
+		return end, fmt.Errorf("it has %d rows, but its index finds %d: the index is damaged; "+
 			"rebuild all indexes (REINDEX) and try again", whole, end.Rows)
 	}
 	return end, out.line(end)
@@ -139,7 +139,7 @@ func chains(tx *store.Tx) (list []Chain, err error) {
 	return list, err
 }
 
-// ToFile makes a file by write. It stands at path when it is whole and on the disk, and never before. Where a file is there already,
+// ToFile creates a file with write. It appears at path once it is complete and synced to the disk, and never before. If a file already exists,
 // it is replaced only if replace says so. If anything fails, nothing new stays behind.
 func ToFile(path string, replace bool, write func(to io.Writer) error) (err error) {
 	if !replace {

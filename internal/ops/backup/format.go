@@ -179,7 +179,7 @@ func parseRow(line []byte, columns []catalog.Column) ([]any, error) {
 	return values, nil
 }
 
-// valueEnd finds where the first value of a text ends: before a comma or bracket that stands in no string.
+// valueEnd finds the end of the first value of a text: before a comma or bracket outside of strings.
 func valueEnd(text []byte) int {
 	inside := false
 	for i := 0; i < len(text); i++ {
@@ -221,5 +221,5 @@ func parseValue(text []byte, kind catalog.Kind) (any, error) {
 		err := json.Unmarshal(text, &v)
 		return v, err
 	}
-	return nil, fmt.Errorf("the kind %q is not known", kind)
+	return nil, fmt.Errorf("unknown kind %q", kind)
 }

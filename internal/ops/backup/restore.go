@@ -55,7 +55,7 @@ func (r *reader) next(buffer []byte) ([]byte, error) {
 	}
 }
 
-// read goes through a backup. row gets each line of a table's rows, and end what stands behind them, when it was found to be right.
+// read goes through a backup. row gets each line of a table's rows, and end the verified line after them.
 func read(from io.Reader, row func(t catalog.Table, line []byte) error, end func(t catalog.Table, e TableEnd) error) (Backup, error) {
 	var b Backup
 	zip, err := gzip.NewReader(bufio.NewReaderSize(from, 1<<16))
@@ -91,7 +91,7 @@ func parseHead(line []byte) (Head, error) {
 		return h, fmt.Errorf("%w: it does not start like one", ErrDamaged)
 	}
 	if h.Format != format {
-		return h, fmt.Errorf("the backup has the format %d, and this program only knows %d: use a newer holdfast", h.Format, format)
+		return h, fmt.Errorf("the backup has format %d, but this version only supports format %d: use a newer holdfast", h.Format, format)
 	}
 	return h, store.Fits(h.Schema)
 }
@@ -121,7 +121,7 @@ func (r *reader) table(t catalog.Table, row func(t catalog.Table, line []byte) e
 	}
 	want.Last = says.Last
 	if says != want {
-		return says, fmt.Errorf("%w: it has %d rows (sha256 %s), and %d (sha256 %s) were written",
+		return says, fmt.Errorf("%w: it has %d rows (sha256 %s), but %d (sha256 %s) were written",
 			ErrDamaged, want.Rows, want.Digest, says.Rows, says.Digest)
 	}
 	return says, nil
@@ -153,8 +153,8 @@ func (r *reader) end(tables []TableEnd) (End, error) {
 const rowsTogether = 4096
 
 // Restore makes a database at url from a backup, or leaves nothing behind. It first checks the whole backup, loads it, and then
-// compares every row of the new database with it. Ids go on skip behind the last one that the backup knows: so an id
-// that was given out after the backup never comes to mean something else. The error wraps store.ErrNotEmpty if there is a
+// compares every row of the new database with it. Ids continue skip after the last one in the backup, so that an id
+// that was used after the backup never refers to something else. The error wraps store.ErrNotEmpty if there is a
 // database already.
 func Restore(ctx context.Context, url string, clock func() time.Time, from io.ReadSeeker, skip int64) (Backup, error) {
 	b, err := Check(from)
@@ -200,7 +200,7 @@ func load(tx *store.Tx, from io.Reader, b Backup, skip int64) error {
 		return compare(tx, t, end, skip)
 	})
 	if err == nil && again.Digest != b.Digest {
-		err = errors.New("the backup has changed while it was read")
+		err = errors.New("the backup changed while it was being read")
 	}
 	return err
 }
@@ -222,14 +222,14 @@ func sameTables(tx *store.Tx, b Backup) error {
 	}
 	for name, t := range stored {
 		if made[name] != t {
-			return fmt.Errorf("the backup has a table %s, and this program's schema has %s", t, made[name])
+			return fmt.Errorf("the backup has table %s, but the schema has %s", t, made[name])
 		}
 		delete(made, name)
 	}
 	for name := range made {
-		return fmt.Errorf("the backup lacks the table %s", name)
+		return fmt.Errorf("the backup is missing table %s", name)
 	}
-	// What a migration has put into a new table is in the backup, too, or was taken out.
+	// Rows that a migration has inserted into a new table are also in the backup, or have been deleted.
 	for i := len(b.Tables) - 1; i >= 0; i-- {
 		if err := tx.Catalog().Whole(b.Tables[i]).Clear(); err != nil {
 			return err
@@ -238,7 +238,7 @@ func sameTables(tx *store.Tx, b Backup) error {
 	return nil
 }
 
-// compare reads a table that was filled, and sets what its ids go on from.
+// compare reads a filled table, and sets the start of its next ids.
 func compare(tx *store.Tx, t catalog.Table, want TableEnd, skip int64) error {
 	got, err := digestOf(tx, t, func([]byte) error { return nil })
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// Fact is a table of facts: rows of which some columns never change.
+// Fact is a table of facts: rows with columns that never change.
 type Fact struct {
 	Table   string
 	Columns string // that never change
@@ -107,7 +107,7 @@ type mark struct {
 }
 
 // Seal seals what is old enough, a bounded piece of each table of each site. It returns more if something is left that can
-// be sealed at once. It may be stopped at any point, and several processes may run it: each piece is one write, which
+// be sealed immediately. It may be stopped at any point, and several processes may run it: each piece is one write, which
 // moves the mark on from where it was.
 func (s *Seals) Seal(ctx context.Context) (more bool, err error) {
 	var sites []int64
@@ -128,7 +128,7 @@ func (s *Seals) Seal(ctx context.Context) (more bool, err error) {
 	return more, err
 }
 
-// SealSite is Seal for one site; 0 stands for the facts that belong to none.
+// SealSite is Seal for one site; 0 means the facts that belong to none.
 func (s *Seals) SealSite(ctx context.Context, siteID int64) (more bool, err error) {
 	var marks []mark
 	err = s.Store.Read(ctx, siteID, func(tx *store.Tx) (err error) {

@@ -208,7 +208,7 @@ func premiumLines(l *look, at place, a *allocated) error {
 	return nil
 }
 
-// premiumLine checks one line by itself.
+// premiumLine checks a single line.
 func (l *look) premiumLine(of place, a *allocated, policy terms.Policy, line protection.PremiumLine) {
 	same(l, of, "channel_id", line.ChannelID, a.ChannelID)
 	same(l, of, "currency", line.Currency, a.PolicyCurrency)
@@ -228,7 +228,7 @@ func (l *look) premiumLine(of place, a *allocated, policy terms.Policy, line pro
 	same(l, of, "minimum_applied", s.Minimum, should.Minimum)
 }
 
-// limitLine is what an allocation adds to the running use, as it is stored.
+// limitLine is the stored amount that an allocation adds to the running use.
 type limitLine struct {
 	has      bool
 	channel  int64

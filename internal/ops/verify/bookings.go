@@ -34,7 +34,7 @@ type booked struct {
 	ends        map[int64]storedEnd                // by allocation
 }
 
-// risk is what the exposure of the booking is computed from.
+// risk is the input for the exposure of the booking.
 func (b *booked) risk() exposure.BookingRisk {
 	return exposure.BookingRisk{Total: b.Total, Totals: b.totals, Allocations: b.histories}
 }

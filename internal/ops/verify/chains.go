@@ -106,7 +106,7 @@ func (l *look) afterSeals(upTo map[string]int64) error {
 	return err
 }
 
-// auditChain: no record of who changed what was changed, removed or moved.
+// auditChain: no audit record was changed, removed or moved.
 func auditChain(l *look) error {
 	at := place{check: "audit", table: "audit_records"}
 	line := l.line(at.check)

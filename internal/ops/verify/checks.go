@@ -68,7 +68,7 @@ func (l *look) begin() error {
 	return l.limits.read(l)
 }
 
-// perPage is how many bookings or transactions a walk reads at once. It bounds the memory.
+// perPage is how many bookings or transactions a walk reads per batch. It bounds the memory.
 const perPage = 250
 
 // pages calls each for the ids of a table of the site, a page at a time: the first and the last of the page.

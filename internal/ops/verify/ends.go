@@ -9,7 +9,7 @@ type storedEnd struct {
 }
 
 // allocationEnds: an allocation that the row calls closed is left out of every report from today on, so its last day of dispute and
-// its trip must be over. One that has ended, and is not told so yet, waits for a job.
+// its trip must be over. If it has ended without an event yet, a job will publish it.
 func allocationEnds(l *look, at place, a *allocated) error {
 	terms, ok := lastTerms(a.History)
 	if !ok {

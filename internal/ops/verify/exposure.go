@@ -75,7 +75,7 @@ func addTo[K comparable](all map[K]*sums, key K) *sums {
 	return all[key]
 }
 
-// should adds what follows from a booking.
+// should adds the expected values of a booking.
 func (e *exposureSums) should(b *booked) error {
 	deltas, err := b.risk().Deltas()
 	for _, d := range deltas {

@@ -32,7 +32,7 @@ func channelProtection(l *look) error {
 }
 
 // The longest that the outcome of a payment is not known: a question to the processor that is so long overdue was never
-// asked, and one that was asked for so long is for a person.
+// asked, and one that was queried for so long needs a person.
 const (
 	mostOverdue = time.Hour
 	mostUnknown = 24 * time.Hour
@@ -63,7 +63,7 @@ func inTime(l *look) error {
 		})
 }
 
-// proposals: what is decided was decided by somebody, by another person outside a sandbox, and what is open by nobody.
+// proposals: a decided proposal has a decider, outside a sandbox another person than the proposer, and an open one has none.
 func proposals(l *look) error {
 	at := place{check: "proposals", table: "proposals"}
 	line := l.line(at.check)

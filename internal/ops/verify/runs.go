@@ -49,14 +49,14 @@ type AskedRun struct {
 	tries                     int64
 }
 
-// RunResult is what is kept of a run.
+// RunResult is the stored result of a run.
 type RunResult struct {
 	Lines    []Line    `json:"lines"` // each check over all sites
 	Findings []Finding `json:"findings"`
 }
 
 // Ask has the whole book checked by the program that serves. One runs at a time: the error is NotPossible with the reason
-// verify_running while another one is asked for or runs.
+// verify_running while another one is requested or running.
 func (v *Verify) Ask(ctx context.Context, actor access.Actor) (made AskedRun, err error) {
 	if err := operators(actor); err != nil {
 		return made, err
@@ -80,7 +80,7 @@ func (v *Verify) Ask(ctx context.Context, actor access.Actor) (made AskedRun, er
 	return made, err
 }
 
-// operators checks that somebody may check all sites.
+// operators checks that the actor may check all sites.
 func operators(actor access.Actor) error {
 	if err := actor.Require(access.ManageSites); err != nil || actor.Everywhere() {
 		return err
@@ -129,8 +129,8 @@ func (v *Verify) RunWith(ctx context.Context, actor access.Actor, id int64) (fou
 	return found, store.NotFoundAs(errs.SettingNotFound, err, "Check %d not found.", id)
 }
 
-// Work makes the check that was asked for, if there is one: in reads of its own, beside all others. A process that dies leaves it to
-// the next one, which begins anew; one that stops gives it back. The check itself changes nothing.
+// Work runs the requested check, if there is one, with its own reads. A process that dies leaves it to
+// the next one, which starts again; one that stops returns it. The check itself changes nothing.
 func (v *Verify) Work(ctx context.Context) (more bool, err error) {
 	var run AskedRun
 	err = v.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
@@ -189,7 +189,7 @@ func (p *progress) said() string {
 	return p.text
 }
 
-// beat writes signs of life with the progress, until the run is over. It stops the run when somebody else has ended it.
+// beat writes heartbeats with the progress, until the run is over. It stops the run if it has been ended elsewhere.
 func (v *Verify) beat(ctx context.Context, stop func(), run AskedRun, told *progress) {
 	ticker := time.NewTicker(beatEvery)
 	defer ticker.Stop()

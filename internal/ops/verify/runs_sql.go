@@ -36,7 +36,7 @@ func insertRun(tx *store.Tx, r AskedRun) (id int64, err error) {
 	return id, err
 }
 
-// claimRun takes the run that was asked for, or one whose process has died. The error is store.ErrNotFound where there is none.
+// claimRun claims the requested run, or one whose process has died. The error is store.ErrNotFound if there is none.
 func claimRun(tx *store.Tx) (AskedRun, error) {
 	now := store.Micros(tx.Now)
 	return scanRun(func(dest ...any) error {

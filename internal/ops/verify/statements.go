@@ -19,7 +19,7 @@ type account struct {
 	currency money.Currency
 }
 
-// issued is what the statements of an account have come to.
+// issued is the total of the statements of an account.
 type issued struct {
 	closing, account int64
 	until            time.Time
@@ -114,7 +114,7 @@ func (l *look) statement(at place, s protection.Statement, before issued) error 
 	return nil
 }
 
-// minimum is what the premium of a month lacks to the minimum, if a month ends in the period of the statement.
+// minimum is the shortfall of a month's premium against the minimum, if a month ends in the period of the statement.
 func (l *look) minimum(s protection.Statement, policy terms.Policy) (*protection.MonthlyMinimum, error) {
 	month := terms.PeriodOf(terms.PeriodMonth, s.Period.First)
 	if policy.MinimumPerMonth <= 0 || month.Last > s.Period.Last || policy.Currency != s.Currency {

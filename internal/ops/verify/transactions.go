@@ -42,7 +42,7 @@ type paid struct {
 	allocations []allocation
 	events      []event
 	charge      *payment.GatewayCharge
-	original    *origin // what it adjusts
+	original    *origin // the transaction it adjusts
 }
 
 // adjustment is a transaction that adjusts another one.
@@ -178,7 +178,7 @@ func remainingAmounts(l *look, at place, t *paid) error {
 	return nil
 }
 
-// transactionStatus: the status follows from what a processor said, and from the chargebacks that stand.
+// transactionStatus: the status follows from the processor's outcome and from unreversed chargebacks.
 func transactionStatus(l *look, at place, t *paid) error {
 	locked := false
 	for _, p := range t.parts {
@@ -197,7 +197,7 @@ func transactionStatus(l *look, at place, t *paid) error {
 	case locked:
 		l.wrong(at, "status", t.Status, payment.StatusLocked)
 	case t.charge != nil && t.charge.State.Open() && !open(t.Status):
-		l.wrong(at, "status", t.Status, "pending or incomplete: the processor has not said what became of it")
+		l.wrong(at, "status", t.Status, "pending or incomplete: the processor has not reported the outcome")
 	case t.charge != nil && t.charge.State == payment.ChargeAbsent:
 		same(l, at, "status", t.Status, payment.StatusFailed)
 	case (t.charge == nil || !t.charge.State.Open()) && t.Status != payment.StatusComplete && !expired &&

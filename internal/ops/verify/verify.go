@@ -103,7 +103,7 @@ func (q Query) telling(at, all int, s merchant.Site) func(step string) {
 	}
 }
 
-// sites are those to check. A site with id 0 stands for what belongs to none.
+// sites are the sites to check. Id 0 means data that belongs to none.
 func (v *Verify) sitesOf(ctx context.Context, actor access.Actor, q Query) ([]merchant.Site, error) {
 	if actor.SiteID != 0 && (len(q.Sites) != 1 || q.Sites[0].ID != actor.SiteID) {
 		return nil, errs.New(errs.Forbidden, "Only the operator can check other sites.")
@@ -192,8 +192,8 @@ func checkSite(tx *store.Tx, packs protection.Rulepacks, site merchant.Site, lim
 	return err
 }
 
-// step makes one step. What cannot be read because somebody has written nonsense into it is a finding, and the other steps
-// go on. What cannot be read because the database fails ends the check.
+// step runs one step. Unreadable data due to corrupt values is a finding, and the other steps
+// continue. A database failure ends the check.
 func (l *look) step(s step) error {
 	err := s.run(l)
 	if err == nil {

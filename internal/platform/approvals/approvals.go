@@ -1,5 +1,5 @@
-// Package approvals has the use cases of four eyes (R0): one person proposes a change, another operator decides on it. It owns
-// the table proposals. Begin reading at Approvals.Request.
+// Package approvals implements the four-eyes principle (R0): one person proposes a change, and another operator
+// approves or rejects it. It owns the table proposals. Start at Approvals.Request.
 package approvals
 
 import (
@@ -25,7 +25,7 @@ type Approvals struct {
 
 // Request asks for a change that needs two people. It is called inside a write. Outside a sandbox it stores an open
 // proposal and changes nothing else. When another operator approves it, perhaps days later, Kind.Carry gets the payload.
-// In a sandbox one person is enough: Request runs now at once, and returns a proposal that is approved already. The result
+// In a sandbox one person is enough: Request runs now immediately, and returns an approved proposal. The result
 // of now becomes the result of the proposal. Elsewhere the program without a user proposes nothing: NotPossible with the
 // reason proposer_unnamed.
 func (a *Approvals) Request(
@@ -113,7 +113,7 @@ func (a *Approvals) Approve(ctx context.Context, actor access.Actor, id int64, r
 	return p, err
 }
 
-// carryOut does what an approved proposal asks for.
+// carryOut executes an approved proposal.
 func (a *Approvals) carryOut(tx *store.Tx, actor access.Actor, p proposal.Proposal) (result any, err error) {
 	kind, ok := a.kinds.of(p.Kind)
 	if !ok {

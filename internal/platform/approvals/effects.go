@@ -56,8 +56,8 @@ func fieldsOf(shape any) (fields map[string]json.RawMessage, err error) {
 	return fields, nil
 }
 
-// withEffect completes a proposal with what it would change now. A proposal that is decided keeps what it changed then,
-// and one whose room cannot say more keeps what was said when it was made.
+// withEffect adds to a proposal what it would change now. A decided proposal keeps what it changed then,
+// and one whose kind has no Effect keeps the effect computed when it was created.
 func (a *Approvals) withEffect(tx *store.Tx, p proposal.Proposal) (proposal.Proposal, error) {
 	kind, _ := a.kinds.of(p.Kind)
 	if p.State != proposal.Open || kind.Effect == nil {
@@ -74,7 +74,7 @@ func (a *Approvals) withEffect(tx *store.Tx, p proposal.Proposal) (proposal.Prop
 	return p, err
 }
 
-// EncodeEffect writes an effect as it is stored. An effect that says nothing leaves what is stored already.
+// EncodeEffect encodes an effect for storage. An empty effect keeps the stored one.
 func EncodeEffect(e proposal.Effect, stored string) (string, error) {
 	if e.File == nil && e.Problem == "" && e.Changes == nil && e.Figures == nil {
 		return stored, nil
@@ -87,7 +87,7 @@ func EncodeEffect(e proposal.Effect, stored string) (string, error) {
 	return string(text), nil
 }
 
-// problemOf is an error in one line, with what is wrong with each field.
+// problemOf is an error in one line, with the problem of each field.
 func problemOf(f *errs.Error) string {
 	parts := []string{f.Message}
 	for _, field := range slices.Sorted(maps.Keys(f.Params)) {

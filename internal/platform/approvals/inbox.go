@@ -18,7 +18,7 @@ type Waiting struct {
 }
 
 // Inbox reads one page of the open proposals of all sites, the oldest first. The effect of each is the one that it had when
-// somebody made it; Get computes it anew. It is for operators, and not for API tokens, which are for one site.
+// it was created; Get recomputes it. It is for operators, not for API tokens, which are limited to one site.
 func (a *Approvals) Inbox(ctx context.Context, actor access.Actor, page store.Page) (list store.List[Waiting], err error) {
 	if err := actor.Require(access.DecideProposals); err != nil {
 		return list, err

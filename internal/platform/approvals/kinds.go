@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// Kind says how proposals of one kind are carried out. Carry does what an approved proposal asks for, in the write that
+// Kind defines how proposals of one kind are executed. Carry executes an approved proposal, in the write that
 // approves it. It checks everything again, because things may have changed since the proposal was made. After runs when
 // that write is durable; it may be nil. Effect says what an open proposal would change now; it only reads, and may be nil
 // where the proposal has its effect from the beginning.
@@ -44,7 +44,7 @@ func (k *kinds) of(kind proposal.Kind) (Kind, bool) {
 	return found, ok
 }
 
-// PayloadOf decodes what a proposal asks for.
+// PayloadOf decodes the requested change of a proposal.
 func PayloadOf[T any](p proposal.Proposal) (payload T, err error) {
 	if err := json.Unmarshal([]byte(p.Payload), &payload); err != nil {
 		return payload, fmt.Errorf("payload of proposal %d: %w", p.ID, err)

@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// Trail is the use case of reading who changed what. The room verify checks that nobody altered the records.
+// Trail reads who changed what. Package verify checks that the records have not been altered.
 type Trail struct{ *sites.DB }
 
 // Record writes a change into the audit, inside the write that makes the change and as its last step (see AppendAudit).

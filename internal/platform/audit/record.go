@@ -1,4 +1,4 @@
-// Package audit has the records of who changed what, and the head of their chain. Start at Entry.
+// Package audit stores the record of who changed what, and the head of its hash chain. Start at Entry.
 package audit
 
 import (
@@ -87,7 +87,7 @@ func (c *Check) Next(r Entry) bool {
 	case r.Sum() != r.Hash:
 		c.Broken, c.Why = r.ID, "it was changed"
 	case r.PreviousHash != c.Last.Hash:
-		c.Broken, c.Why = r.ID, "it does not follow the record before it: one of the two was put in the other's place"
+		c.Broken, c.Why = r.ID, "it does not follow the record before it: one of the two has been replaced"
 	default:
 		c.Last = Head{ID: r.ID, Hash: r.Hash}
 	}
@@ -100,7 +100,7 @@ func (c *Check) End(head Head, begun bool) {
 	switch {
 	case c.Broken != 0:
 	case begun && c.Last.ID == 0 && head.ID == 0:
-		c.Broken, c.Why = 1, "it was removed, and the end of the chain with it"
+		c.Broken, c.Why = 1, "it was removed, along with the end of the chain"
 	case c.Last.ID > 0 && head.ID == 0:
 		c.Broken, c.Why = c.Last.ID, "the end of the chain, which names the last record, was removed"
 	case c.Last.ID < head.ID:

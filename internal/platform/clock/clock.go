@@ -1,4 +1,5 @@
-// Package clock moves the clock of a sandbox forward, and tells the time of a site. The tables belong to sites.
+// Package clock moves the clock of a sandbox forward and returns the current time of a site. The tables belong to
+// package sites.
 package clock
 
 import (

@@ -49,7 +49,7 @@ type Page struct {
 }
 
 // List reads a piece of the feed of the actor's site: events behind a cursor, each once and in the order of their
-// positions. Whoever goes on from Next misses none. A page may have no events and More, when none of those that it looked
+// positions. Reading on from Next misses none. A page may have no events and More, when none of those that it looked
 // at is wanted. The error has the kind CursorGone if events behind the cursor were removed.
 func (e *Events) List(ctx context.Context, actor access.Actor, f Filter) (Page, error) {
 	if err := actor.Require(access.Read); err != nil {
@@ -77,7 +77,7 @@ func (e *Events) List(ctx context.Context, actor access.Actor, f Filter) (Page, 
 }
 
 // Latest reads events of the actor's site for people, the newest first: those before a position, or from the end of the feed
-// where it is 0. f.After does not count. next is what to give as before to go on; 0 where there are no older ones. A page may
+// where it is 0. f.After does not count. next is the value of before for the next page; 0 if there are no older ones. A page may
 // have no events and a next, as with List.
 func (e *Events) Latest(ctx context.Context, actor access.Actor, f Filter, before int64) (list []event.Event, next int64, err error) {
 	if err := actor.Require(access.Read); err != nil {

@@ -77,7 +77,7 @@ func begin(tx *store.Tx, siteID int64) error {
 	return err
 }
 
-// growing stands for the end of a feed that has events without a position.
+// growing is the end of a feed that has events without a position.
 const growing = -1
 
 // endsOf reads the ends of the feeds of some sites into ends.
@@ -262,9 +262,9 @@ func (q *query) items(tx *store.Tx, last int64, order string) (list []event.Even
 }
 
 // Behind reads events of a site behind a position, for a job that follows the feed: those of some types, in order, at most
-// size of them. upTo is the position up to which they are all; the job goes on from there. more says that there are
+// size of them. upTo is the position up to which they are complete; the job continues from there. more says that there are
 // positions behind it. Events without a position are not seen: see Place. A job that has slept until its next events were
-// removed goes on with the oldest ones that are left.
+// removed continues with the oldest remaining ones.
 func Behind(tx *store.Tx, siteID, position int64, types []event.Type, size int) (list []event.Event, upTo int64, more bool, err error) {
 	h, _, err := headOf(tx, siteID)
 	if err != nil {

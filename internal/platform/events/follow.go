@@ -7,7 +7,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// The functions here are for rooms that follow the feed by themselves.
+// The functions here are for packages that follow the feed on their own.
 
 // End is the position of the last event of a site that has one.
 func End(tx *store.Tx, siteID int64) (position int64, err error) {

@@ -1,5 +1,5 @@
-// Package health says whether the program can work, and how far behind the replica of the database is. It owns the table
-// write_tries. Begin reading at Health.
+// Package health checks whether the program is working, and how far behind the database replica is. It owns the
+// table write_tries. Start at Health.
 package health
 
 import (
@@ -19,7 +19,7 @@ const (
 	readyFor    = time.Second
 )
 
-// Health says whether the program can work: it tries a small write for whoever asks. Reading is not enough: with a full disk,
+// Health checks whether the program can work: it tries a small write on request. Reading is not enough: with a full disk,
 // or on a server that takes no writes, every read succeeds. One try serves all who ask at the time and for a second after it,
 // so that asking costs a write per second at most. A try that hangs is not joined by a second one.
 type Health struct {
@@ -61,7 +61,7 @@ func (h *Health) tried() <-chan struct{} {
 	}
 	h.running = done
 	go func() {
-		// Whoever asked first may go: the others wait for the same try.
+		// The first caller tries; the others wait for its result.
 		ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
 		defer cancel()
 		err := h.Store.Ready(ctx, tryWrite)

@@ -1,5 +1,5 @@
-// Package idempotency answers a repeated request with what the first one made. It owns the table idempotency_keys. Begin
-// reading at Once.
+// Package idempotency answers a repeated request with the result of the first one. It owns the table
+// idempotency_keys. Start at Once.
 package idempotency
 
 import (
@@ -18,10 +18,10 @@ import (
 // keyLife is how long a key is remembered.
 const keyLife = 30 * 24 * time.Hour
 
-// inFlightWait is how long to wait for a request that holds the key: nobody knows how long it needs, but it is a write.
+// inFlightWait is how long to wait for a request that holds the key: its duration is unknown, but it is a write.
 const inFlightWait = time.Second
 
-// Outcome is what a request made, changed or removed: a thing, or a proposal when another person has to agree first. One
+// Outcome is what a request created, changed or removed: an object, or a proposal if another person has to approve first. One
 // of the two ids is 0. What belongs to the whole site has the id of the site.
 type Outcome struct {
 	ID         int64
@@ -34,7 +34,7 @@ type Outcome struct {
 // is now. Without a key, do just runs.
 //
 // A key belongs to the site: another user's request with it is a repetition, too. So the caller checks first what the
-// actor may do, and find reads by the actor's own rights. The order matters: who may not do it learns nothing of a key.
+// actor may do, and find reads by the actor's own rights. The order matters: callers without permission learn nothing about a key.
 //
 // The write itself holds the key, and nothing else does. So a key is free again the moment its write is over, however it
 // ends: when its program or its machine dies, the database rolls it back. On SQLite a second request with the key waits
@@ -81,7 +81,7 @@ func OnceGone(ctx context.Context, c *sites.DB, actor access.Actor, id int64, re
 	return err
 }
 
-// heldBefore holds the actor's key to the end of the write, and returns what an earlier request made under it.
+// heldBefore holds the actor's key until the end of the write, and returns the outcome of an earlier request with it.
 func heldBefore(tx *store.Tx, actor access.Actor) (Outcome, error) {
 	free, err := tx.Lock(fmt.Sprintf("idempotency key %d %s", actor.SiteID, actor.Key.Key))
 	if err != nil {

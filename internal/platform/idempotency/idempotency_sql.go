@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// keyRow is what is stored about an idempotency key.
+// keyRow is the stored row of an idempotency key.
 type keyRow struct {
 	Hash    string
 	Outcome Outcome // of the first request
@@ -41,8 +41,8 @@ func Used(tx *store.Tx, actor access.Actor) (bool, error) {
 	return held.Outcome != (Outcome{}), err
 }
 
-// finishKey stores what a request made under its idempotency key, in the transaction that makes it. If another request
-// has done so meanwhile, the error is IdempotencyInFlight, and the write is undone: one key makes one thing.
+// finishKey stores the outcome of a request under its idempotency key, in the same transaction. If another request
+// has done so in the meantime, the error is IdempotencyInFlight, and the write is undone: one key makes one thing.
 func finishKey(tx *store.Tx, actor access.Actor, made Outcome) error {
 	n, err := tx.Exec(`INSERT INTO idempotency_keys
 			(site_id, key, request_hash, object_id, proposal_id, claimed_until, created_at)

@@ -1,5 +1,5 @@
-// Package leases shares the jobs of the program among its processes: each job is leased to one at a time. It owns the table
-// jobs. Begin reading at Work.
+// Package leases distributes the background jobs among the running processes: each job is leased to one process at a
+// time. It owns the table jobs. Start at Work.
 package leases
 
 import (
@@ -65,7 +65,7 @@ func (w *Work) Finish(ctx context.Context, l Lease, after time.Duration, failure
 }
 
 // claimJob leases a job to the caller for a time. The error is store.ErrNotFound when the job is not due, or leased to
-// another process. A job without a row gets one, and is due at once.
+// another process. A job without a row gets one, and is due immediately.
 func claimJob(tx *store.Tx, name string, length time.Duration) (Lease, error) {
 	lease := Lease{job: name, until: tx.Now.Add(length)}
 	// Most often the job is not due: then this look is all, and nothing is written.
@@ -82,7 +82,7 @@ func claimJob(tx *store.Tx, name string, length time.Duration) (Lease, error) {
 	if !due {
 		return Lease{}, store.ErrNotFound
 	}
-	// Several processes may come here at once. One changes the row. The others wait for it, and then find it leased.
+	// Several processes may get here concurrently. One changes the row. The others wait for it, and then find it leased.
 	err = tx.QueryRow(`UPDATE jobs SET leased_until = $2 WHERE name = $1 AND due_at <= $3 AND leased_until <= $3
 		RETURNING attempts`, []any{name, store.Micros(lease.until), store.Micros(tx.Now)}, &lease.attempts)
 	return lease, err

@@ -22,7 +22,7 @@ const (
 func NewChannelSecret(random io.Reader) (string, error) { return RandomText(random, SecretBytes) }
 
 // ModalString makes the auth string with which an integrator's server vouches for the fields of one payment, signed
-// at stamp (section 5, docs/modal.md). The values stand in it in the order of the names, but without the names. So
+// at stamp (section 5, docs/modal.md). It contains the values in the order of the names, but without the names. So
 // both sides must agree on the fields that are verified.
 func ModalString(secret string, fields map[string]string, stamp time.Time) string {
 	var values []string

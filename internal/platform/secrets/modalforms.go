@@ -138,7 +138,7 @@ func (f jsonForm) text(w *strings.Builder, text string) {
 }
 
 // OneForm writes a field of an auth string that holds a JSON list in one form: without spaces, and with nothing escaped
-// that need not be. Other fields, and what is not JSON, stay as they are.
+// that need not be. Other fields, and anything that is not JSON, are unchanged.
 func OneForm(field, value string) string {
 	if slices.Contains(modalLists, field) {
 		if one, ok := (jsonForm{}).write(value); ok {

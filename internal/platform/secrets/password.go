@@ -33,7 +33,7 @@ type PasswordCost struct {
 }
 
 // DefaultPasswordCost is the least that OWASP recommends for argon2id. A hash takes tens of milliseconds, and so
-// little memory that many logins at once do not fill the machine.
+// little memory that many concurrent logins do not exhaust it.
 var DefaultPasswordCost = PasswordCost{MemoryKiB: 19 * 1024, Iterations: 2, Parallelism: 1}
 
 // HashPassword hashes a password. A password outside the bounds is an Invalid error about the field `password`. The

@@ -16,7 +16,7 @@ import (
 // sealedPerWrite is how many secrets one write seals.
 const sealedPerWrite = 100
 
-// Rotation counts the secrets that are sealed in the database, and seals them anew with other keys.
+// Rotation counts the encrypted secrets in the database, and re-encrypts them with other keys.
 type Rotation struct {
 	*sites.DB
 	Vault *Vault
@@ -39,7 +39,7 @@ func (s *Rotation) SealingKeys(ctx context.Context, actor access.Actor) (counts 
 func (s *Rotation) Check(ctx context.Context) error {
 	keys, err := s.Vault.SealKeys()
 	if err != nil {
-		return fmt.Errorf("the secrets of this service need keys: %w", err)
+		return fmt.Errorf("the secrets of this service require keys: %w", err)
 	}
 	used, err := s.SealingKeys(ctx, access.System(0))
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *Rotation) Check(ctx context.Context) error {
 }
 
 // SealAnew seals every secret in the database with the first key, and returns how many secrets it sealed. It passes over a
-// secret that somebody changes at the same time, because that one is sealed with the first key anyway.
+// secret that is changed at the same time, because that one is encrypted with the first key anyway.
 func (s *Rotation) SealAnew(ctx context.Context, actor access.Actor) (sealed int, err error) {
 	if err := actor.Require(access.ManageSites); err != nil {
 		return 0, err
@@ -78,7 +78,7 @@ func (s *Rotation) SealAnew(ctx context.Context, actor access.Actor) (sealed int
 }
 
 // SealPlain seals the plain texts of columns that the program has not sealed yet. It is called at every start; after the
-// first it is one short read. Where it is interrupted, the next start goes on.
+// first it is one short read. If it is interrupted, the next start continues.
 func (s *Rotation) SealPlain(ctx context.Context) error {
 	var done []string
 	err := s.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
@@ -131,7 +131,7 @@ func (s *Rotation) sealColumn(ctx context.Context, column SealedColumn, wanted f
 	}
 }
 
-// sealAgain seals texts with the first key, unless they were changed meanwhile. It returns how many it sealed.
+// sealAgain seals texts with the first key, unless they were changed in the meantime. It returns how many it sealed.
 func (s *Rotation) sealAgain(tx *store.Tx, column SealedColumn, list []sealedText) (done int, err error) {
 	keys, err := s.Vault.SealKeys()
 	if err != nil {

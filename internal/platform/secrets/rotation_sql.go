@@ -44,7 +44,7 @@ func sealedPage(tx *store.Tx, c SealedColumn, after []any, limit int) (page []se
 }
 
 // replaceSealed writes another text in a row, if it still has the one that was says. It locks nothing and counts no
-// version: whoever has read the row with the old text has read the same secret.
+// version: the old text of the row decrypts to the same secret.
 func replaceSealed(tx *store.Tx, c SealedColumn, was sealedText, text string) (bool, error) {
 	var where []string
 	for i, column := range c.Key {

@@ -37,7 +37,7 @@ type sealKey struct {
 var ErrUnknownSealKey = errors.New("encrypted with a key that is not in the file")
 
 // ParseSealKeys reads a file of keys: one key of 32 bytes on each line, in base64, first the one that seals. The rest
-// of a line after # is a comment. It is an error when a line is no key, when a key stands there twice, and when there
+// of a line after # is a comment. It is an error when a line is not a key, when a key appears twice, and when there
 // is no key.
 func ParseSealKeys(text string) (SealKeys, error) {
 	var ring SealKeys
@@ -54,7 +54,7 @@ func ParseSealKeys(text string) (SealKeys, error) {
 		// The id is computed from the key, so that two keys never have the same one.
 		id := sealKeyID(key)
 		if _, twice := ring.find(id); twice {
-			return SealKeys{}, fmt.Errorf("line %d repeats the key %s", n, id)
+			return SealKeys{}, fmt.Errorf("line %d repeats key %s", n, id)
 		}
 		ring.keys = append(ring.keys, sealKey{id, key})
 	}
@@ -71,7 +71,7 @@ func ParseSealKeys(text string) (SealKeys, error) {
 func NewSealKey(random io.Reader) (line string, err error) {
 	key := make([]byte, sealKeyBytes)
 	if _, err := io.ReadFull(random, key); err != nil {
-		return "", fmt.Errorf("draw a key: %w", err)
+		return "", fmt.Errorf("generating a key: %w", err)
 	}
 	return base64.StdEncoding.EncodeToString(key), nil
 }
@@ -103,7 +103,7 @@ func (r SealKeys) find(id string) (sealKey, bool) {
 // there are no keys.
 func (r SealKeys) Seal(random io.Reader, plain []byte, place string) (string, error) {
 	if len(r.keys) == 0 {
-		return "", errors.New("there is no key to encrypt secrets with")
+		return "", errors.New("no key to encrypt secrets with")
 	}
 	box, err := r.keys[0].box()
 	if err != nil {
@@ -111,7 +111,7 @@ func (r SealKeys) Seal(random io.Reader, plain []byte, place string) (string, er
 	}
 	nonce := make([]byte, box.NonceSize())
 	if _, err := io.ReadFull(random, nonce); err != nil {
-		return "", fmt.Errorf("draw a nonce: %w", err)
+		return "", fmt.Errorf("generating a nonce: %w", err)
 	}
 	sealed := box.Seal(nonce, nonce, plain, []byte(place))
 	return strings.Join([]string{sealVersion, r.keys[0].id, base64.RawStdEncoding.EncodeToString(sealed)}, "."), nil
@@ -124,7 +124,7 @@ func (r SealKeys) Open(sealed, place string) ([]byte, error) {
 	id, text, ok := strings.Cut(rest, ".")
 	raw, err := base64.RawStdEncoding.DecodeString(text)
 	if version != sealVersion || !ok || err != nil {
-		return nil, fmt.Errorf("the encrypted text of %s has an unknown form", place)
+		return nil, fmt.Errorf("the encrypted text of %s has an unknown format", place)
 	}
 	key, ok := r.find(id)
 	if !ok {

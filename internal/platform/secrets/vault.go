@@ -12,8 +12,8 @@ import (
 	"holdfast/internal/lib/cache"
 )
 
-// SealedColumn is a column of secrets, which lie there sealed (see SealKeys). The room that owns the table registers
-// it. So its plain texts are sealed at the first start, and `keys rotate` seals it anew.
+// SealedColumn is a column of encrypted secrets (see SealKeys). The package that owns the table registers
+// it. So its plain texts are encrypted at the first start, and `keys rotate` re-encrypts it.
 type SealedColumn struct {
 	Table, Column string
 	Key           []string // the columns of the table's key
@@ -26,7 +26,7 @@ type SealedColumn struct {
 func (c SealedColumn) Name() string { return c.Table + "." + c.Column }
 
 // PlaceOf names the place of a sealed secret: the key of its row, and the field. A secret opens only in the place for which
-// it was sealed, so a text that somebody copies into another row is worth nothing there.
+// it was encrypted, so a text copied into another row is worthless there.
 func PlaceOf(field string, key ...any) string {
 	var b strings.Builder
 	for _, part := range key {
@@ -67,7 +67,7 @@ type opened = cache.Cache[sealedAt, string]
 type sealedAt struct{ text, place string }
 
 // errNoKeys is the error when the deployment has no key file. The operator has to make one.
-var errNoKeys = errors.New("there are no keys: set HOLDFAST_KEYS_FILE to a file made by `holdfast keys make`")
+var errNoKeys = errors.New("no keys: set HOLDFAST_KEYS_FILE to a file created by `holdfast keys make`")
 
 // SealKeys reads the keys again at each use, so that new keys take effect immediately.
 func (v *Vault) SealKeys() (SealKeys, error) {

@@ -53,7 +53,7 @@ func begin(tx *store.Tx, k *known, clock Clock) error {
 // Final is the last instant of the site's clock for which nothing more can be recorded (R0). A report with an earlier
 // known_at can no longer change, and a statement of a period that has ended by then is complete. It is the time that the
 // clock showed ten real seconds ago. A write lives at most five seconds, so none that is under way can still record
-// anything before it, even when the clock is moved forward meanwhile.
+// anything before it, even when the clock is moved forward in the meantime.
 func Final(tx *store.Tx, siteID int64) (time.Time, error) {
 	at := RealNow(tx).Add(-store.FinalAfter)
 	ahead, err := AheadAt(tx, siteID, at)

@@ -1,6 +1,6 @@
-// Package sites is the database as every room uses it: each transaction runs by the clock of a site, which in a sandbox may be
-// ahead of the real one. It also keeps the sites themselves, the moves of their clocks, and a cache of values that hardly
-// change. It owns the tables sites, site_versions, site_names and clock_moves. Begin reading at DB, then Write.
+// Package sites runs every transaction with the clock of a site, which in a sandbox may be ahead of the real one. It
+// also stores the sites themselves and the moves of their clocks, and caches values that rarely change. It owns the
+// tables sites, site_versions, site_names and clock_moves. Start at DB, then Write.
 package sites
 
 import (
@@ -20,7 +20,7 @@ type DB struct {
 	known known // values that hardly change
 }
 
-// NewDB returns the database of the rooms over a store.
+// NewDB returns the database over a store.
 func NewDB(base *store.DB, clock func() time.Time) *DB { return &DB{Store: base, Clock: clock} }
 
 // Read runs fn in a reading transaction by the clock of the actor's site, and returns what fn read. fn sees one
@@ -75,7 +75,7 @@ func readBy[T any](
 	return found, err
 }
 
-// Due is what the clock brings about on a site, such as the end of authorisations. It counts as done for whoever reads,
+// Due is the time-dependent work of a site, such as the end of authorisations. It counts as done for readers,
 // whether a job has done it or not.
 type Due struct {
 	Any func(tx *store.Tx, siteID int64) (bool, error)       // whether anything is due
@@ -129,7 +129,7 @@ func (db *DB) WriteAs(ctx context.Context, actor access.Actor, fn func(tx *store
 }
 
 // WriteBy runs fn in a writing transaction by the clock of a site. It reads the clock again inside the write: the given
-// one may be minutes old, for example in an import. If somebody has moved the clock since, the write would record
+// one may be minutes old, for example in an import. If the clock has been moved since, the write would record
 // something in a past that is closed for reports and statements.
 func (db *DB) WriteBy(ctx context.Context, clock Clock, fn func(tx *store.Tx) error) error {
 	return db.Store.Write(ctx, clock.SiteID, db.begun(clock, fn))

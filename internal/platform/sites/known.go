@@ -34,7 +34,7 @@ var versionsOf = store.NewLocal[versions]()
 
 // Known returns a value of a site that hardly changes (a channel, a policy, a limit). When the version in the database
 // says that nothing has changed, it is the value that the process remembers. Otherwise Known calls ask. The question is a
-// comparable value whose type is used for this question only. The answer is shared: nobody may change it.
+// comparable value whose type is used for this query only. The result is shared and must not be changed.
 func Known[T any](tx *store.Tx, siteID int64, question any, ask func() (T, error)) (T, error) {
 	v := versionsOf.Of(tx)
 	if v.siteID != siteID {
@@ -66,8 +66,8 @@ func answer[T any](
 	return value, err
 }
 
-// answers are what a transaction has read of rows that it has not locked. Another transaction may change them
-// meanwhile. An old answer is right all the same: it is that of a transaction which ran a moment earlier.
+// answers are the values that a transaction has read from rows that it has not locked. Another transaction may change them
+// in the meantime. An old answer is right all the same: it is that of a transaction which ran a moment earlier.
 var answers = store.NewLocal[map[any]any]()
 
 // recall is Known for the length of one transaction.

@@ -40,7 +40,7 @@ func Alone(tx *store.Tx, id int64) (merchant.Site, error) {
 	})
 }
 
-// Lock locks the site for this write. Its version stays: what is only counted on a site, such as its tokens, changes nothing of
+// Lock locks the site for this write. Its version stays the same: objects that are only counted on a site, such as its tokens, change nothing of
 // the site itself, so a form of it that is open elsewhere can still be saved. The error is store.ErrNotFound when there is no such site.
 func Lock(tx *store.Tx, id int64) error {
 	n, err := tx.Exec(`UPDATE sites SET version = version WHERE id = $1`, id)
@@ -80,7 +80,7 @@ func NameAt(tx *store.Tx, id int64, at time.Time, now string) (name string, err 
 	return name, err
 }
 
-// textsOf writes what is stored as JSON: the permitted URLs, the issuer and the policyholder.
+// textsOf encodes the fields that are stored as JSON: the permitted URLs, the issuer and the policyholder.
 func textsOf(s merchant.Site) (texts []any, err error) {
 	for _, value := range []any{append([]string{}, s.PermittedURLs...), s.Issuer, s.Policyholder} {
 		text, err := json.Marshal(value)

@@ -13,7 +13,7 @@ type Card struct {
 	does     conduct
 }
 
-// conduct is what a card, or an amount, makes the processor do. The zero value approves the payment.
+// conduct is the processor's behaviour for a card or an amount. The zero value approves the payment.
 type conduct struct {
 	decline   psp.Decline
 	authentic string   // the result of an authentication: frictionless (""), challenge, attempted, unavailable, failed
@@ -52,7 +52,7 @@ var Cards = []Card{
 	card("4000000000000002", "tok_declined", "visa", "is declined without a reason", conduct{decline: psp.DeclineGeneric}),
 	card("4000000000009995", "tok_declined_funds", "visa", "has insufficient funds", conduct{decline: psp.DeclineFunds}),
 	card("4000000000000069", "tok_declined_expired", "visa", "has expired", conduct{decline: psp.DeclineExpired}),
-	card("4000000000000127", "tok_declined_code", "visa", "has a wrong security code", conduct{decline: psp.DeclineCode}),
+	card("4000000000000127", "tok_declined_code", "visa", "has an incorrect security code", conduct{decline: psp.DeclineCode}),
 	card("4000000000009987", "tok_declined_lost", "visa", "was lost", conduct{decline: psp.DeclineLost}),
 	card("4000000000009979", "tok_declined_stolen", "visa", "was stolen", conduct{decline: psp.DeclineStolen}),
 	card("4100000000000019", "tok_declined_fraud", "visa", "is declined as suspected fraud", conduct{decline: psp.DeclineFraud}),
@@ -62,8 +62,8 @@ var Cards = []Card{
 	card("4000002760003184", "tok_3ds_challenge", "visa", "is challenged", conduct{authentic: challenge, required: true}),
 	card("5200000000001096", "tok_3ds_challenge_mastercard", "mastercard", "is challenged",
 		conduct{authentic: challenge, required: true}),
-	card("4000008400001629", "tok_3ds_refused", "visa", "fails its authentication", conduct{authentic: failed, required: true}),
-	card("4000008400001280", "tok_3ds_declined", "visa", "is challenged, and declined after it",
+	card("4000008400001629", "tok_3ds_refused", "visa", "fails authentication", conduct{authentic: failed, required: true}),
+	card("4000008400001280", "tok_3ds_declined", "visa", "is challenged, then declined",
 		conduct{authentic: challenge, required: true, decline: psp.DeclineGeneric}),
 	card("4000000000003253", "tok_3ds_attempted", "visa", "belongs to a bank that does not support authentication",
 		conduct{authentic: attempted}),
@@ -71,7 +71,7 @@ var Cards = []Card{
 		conduct{authentic: unavailable}),
 	card("4000000000005126", "tok_timeout", "visa", "gets no response, and nothing happens", conduct{silent: true}),
 	card("4000000000007726", "tok_answer_lost", "visa", "is approved, but the response is lost", conduct{mute: true}),
-	card("4000000000000259", "tok_chargeback", "visa", "is approved, and charged back three days later",
+	card("4000000000000259", "tok_chargeback", "visa", "is approved, then charged back three days later",
 		conduct{dispute: charged}),
 	card("4000000000002685", "tok_chargeback_won", "visa",
 		"is approved, charged back three days later, and reversed seven days after that", conduct{dispute: chargedAndWon}),
@@ -104,7 +104,7 @@ func CardOf(token string) (card Card, ok bool) {
 	return Card{}, false
 }
 
-// conductOf is what the processor does with an amount on a card.
+// conductOf is the processor's behaviour for an amount on a card.
 func conductOf(c Card, amount int64) conduct {
 	if by, ok := amounts[amount]; ok {
 		return by

@@ -35,7 +35,7 @@ func digest(text string) string {
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// shown is what the page shows.
+// shown is the data that the page shows.
 type shown struct {
 	Style    template.CSS
 	Merchant string
@@ -56,7 +56,7 @@ func (g *Gateway) Challenges() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+ChallengePath+"{account}/{reference}", g.show)
 	mux.HandleFunc("POST "+ChallengePath+"{account}/{reference}", g.answer)
-	return http.TimeoutHandler(mux, answerTimeout, "The bank's page took too long.")
+	return http.TimeoutHandler(mux, answerTimeout, "The bank's page timed out.")
 }
 
 func keyOf(r *http.Request) key { return key{r.PathValue("account"), r.PathValue("reference")} }
@@ -82,7 +82,7 @@ func (g *Gateway) show(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Security-Policy", policy)
 	header.Set("Cache-Control", "no-store")
 	header.Set("Referrer-Policy", "no-referrer")
-	// An error here means that the reader has gone.
+	// An error here means that the reader has disconnected.
 	_ = page.Execute(w, shown{
 		Style: template.CSS(pageStyle), Merchant: cmp.Or(e.Merchant, "the merchant"), Amount: money.Format(e.Amount, e.Currency) + " " + string(e.Currency),
 		LastFour: e.Result.LastFour, Back: e.ReturnURL, Open: e.State == challenged,

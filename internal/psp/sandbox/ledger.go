@@ -73,7 +73,7 @@ func (g *Gateway) change(ctx context.Context, of key, fn func(e *entry) error) e
 		e := entry{Reference: of.reference}
 		if len(text) > 0 {
 			if err := json.Unmarshal(text, &e); err != nil {
-				return nil, disputeAt, resolvedAt, fmt.Errorf("the ledger of the sandbox cannot be read: %w", err)
+				return nil, disputeAt, resolvedAt, fmt.Errorf("the sandbox ledger cannot be read: %w", err)
 			}
 		}
 		if err := fn(&e); err != nil {

@@ -46,7 +46,7 @@ func (g *Gateway) Check(a psp.Account) error {
 	case a.Live:
 		return &psp.Error{Source: psp.AtProcessor, Kind: psp.Refused, Message: "The sandbox does not accept live cards."}
 	case a.Key == "":
-		return &psp.Error{Source: psp.AtProcessor, Kind: psp.Refused, Message: "The sandbox needs an account with a key."}
+		return &psp.Error{Source: psp.AtProcessor, Kind: psp.Refused, Message: "The sandbox account has no key."}
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ func (g *Gateway) adjusting(a psp.Adjustment) (client *stripe.Client, amount int
 		return nil, 0, err
 	}
 	if !strings.HasPrefix(a.Original, "pi_") {
-		return nil, 0, invalid("linked_id", "the original payment was not taken through stripe")
+		return nil, 0, invalid("linked_id", "the original payment was not made through stripe")
 	}
 	if amount, err = toProcessor(a.Amount, a.Currency); err != nil {
 		return nil, 0, err
@@ -24,7 +24,7 @@ func (g *Gateway) adjusting(a psp.Adjustment) (client *stripe.Client, amount int
 	return g.client(a.Account), amount, nil
 }
 
-// Capture implements psp.Gateway. Each authorisation has one capture: the processor releases the rest at once.
+// Capture implements psp.Gateway. Each authorisation has one capture: the processor releases the rest immediately.
 func (g *Gateway) Capture(ctx context.Context, a psp.Adjustment) (psp.Result, error) {
 	client, amount, err := g.adjusting(a)
 	if err != nil {
@@ -52,7 +52,7 @@ func (g *Gateway) Capture(ctx context.Context, a psp.Adjustment) (psp.Result, er
 	})
 }
 
-// adjusted says what a failed adjustment means. When the same adjustment was made before, again reads its result.
+// adjusted interprets a failed adjustment. When the same adjustment was made before, again reads its result.
 func adjusted(err error, original string, again func() (psp.Result, error)) (psp.Result, error) {
 	if told, ok := errors.AsType[*stripe.Error](err); ok && told.Type == stripe.ErrorTypeCard {
 		return declined(psp.Result{ProcessorID: original}, told), nil
@@ -164,7 +164,7 @@ func (g *Gateway) Refund(ctx context.Context, a psp.Adjustment) (psp.Result, err
 	})
 }
 
-// refunded reads the result of a refund. It is Unknown as long as the processor works on it, because it may still
+// refunded reads the result of a refund. It is Unknown while the processor is working on it, because it may still
 // fail.
 func refunded(refund *stripe.Refund) psp.Result {
 	r := psp.Result{Outcome: psp.Unknown, ProcessorID: refund.ID}

@@ -90,7 +90,7 @@ func fromProcessor(amount int64, code string) (int64, money.Currency, error) {
 	}
 	for range places - c.Exponent() {
 		if amount%10 != 0 {
-			return 0, "", fmt.Errorf("the amount has a fraction of %s, which has none", c)
+			return 0, "", fmt.Errorf("the amount has decimals, but %s has none", c)
 		}
 		amount /= 10
 	}

@@ -76,12 +76,12 @@ func open(
 	p.SetIdempotencyKey(c.Reference)
 	intent, err := client.V1PaymentIntents.Create(ctx, p)
 	if err == nil && !strings.HasPrefix(intent.ID, "pi_") {
-		err = errors.New("the answer is not a payment intent")
+		err = errors.New("the response is not a payment intent")
 	}
 	return intent, err
 }
 
-// descriptor cuts a descriptor to what the processor accepts: 22 characters, without those it forbids. It is "" when
+// descriptor trims a descriptor to what the processor accepts: 22 characters, without forbidden ones. It is "" when
 // no letter is left.
 func descriptor(text string) string {
 	text = strings.Map(func(r rune) rune {
@@ -184,7 +184,7 @@ func confirm(ctx context.Context, client *stripe.Client, c psp.Charge, intent, m
 	return client.V1PaymentIntents.Confirm(ctx, intent, p)
 }
 
-// failed says what a failed confirmation means.
+// failed interprets a failed confirmation.
 func failed(ctx context.Context, client *stripe.Client, intent string, err error) (psp.Result, error) {
 	told, ok := errors.AsType[*stripe.Error](err)
 	if ok && told.Type == stripe.ErrorTypeCard {

@@ -2,7 +2,7 @@ package stripe
 
 import "holdfast/internal/psp"
 
-// declines says what the decline codes of the processor mean, and the error codes that come without a decline code.
+// declines maps the decline codes of the processor, and the error codes without a decline code.
 // Every other code is a DeclineOther, with the processor's words.
 var declines = map[string]psp.Decline{
 	"authentication_required":               psp.DeclineAuthenticate,

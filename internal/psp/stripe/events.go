@@ -34,7 +34,7 @@ func (g *Gateway) ReadEvent(a psp.Account, e psp.Event) (psp.Notice, error) {
 		// The library's error may quote the body.
 		return psp.Notice{}, forged("the event has no valid stripe signature, or the signature is too old")
 	case event.Livemode != a.Live:
-		return psp.Notice{}, forged("the event belongs to the other environment")
+		return psp.Notice{}, forged("the event is from the other environment")
 	}
 	return noticeOf(&event), nil
 }
@@ -106,7 +106,7 @@ func listing() *stripe.EventListParams {
 // eventsAfter lists one page of the events after a cursor.
 func eventsAfter(ctx context.Context, client *stripe.Client, cursor string) ([]psp.Notice, string, error) {
 	p := listing()
-	// The processor lists the newest first, so newer ones stand before the cursor. The library turns the page round.
+	// The processor lists the newest first, so newer ones come before the cursor. The library reverses the page.
 	p.EndingBefore, p.Single = stripe.String(cursor), true
 	list := client.V1Events.List(ctx, p)
 	if list.Err() != nil {

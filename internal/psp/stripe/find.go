@@ -14,7 +14,7 @@ import (
 	stripe "github.com/stripe/stripe-go/v85"
 )
 
-// Limits of a search. What was not found within them may still exist.
+// Limits of a search. Objects beyond them may still exist.
 const (
 	pageSize = 100
 	pages    = 50
@@ -110,7 +110,7 @@ func intentOf(ctx context.Context, client *stripe.Client, q psp.Query) (id strin
 // close cancels an intent that was never confirmed, so that it can never take money.
 func (g *Gateway) close(ctx context.Context, client *stripe.Client, q psp.Query, id string) psp.Result {
 	if !g.quietNow(q) {
-		return psp.Result{Outcome: psp.Unknown, ProcessorID: id, Message: "the payment is not confirmed at stripe yet"}
+		return psp.Result{Outcome: psp.Unknown, ProcessorID: id, Message: "the payment is not yet confirmed at stripe"}
 	}
 	p := &stripe.PaymentIntentCancelParams{CancellationReason: stripe.String(neverConfirmed)}
 	p.SetIdempotencyKey(q.Reference + "-close")
@@ -228,7 +228,7 @@ func disputeOf(d *stripe.Dispute, state payment.DisputeOutcome, amount int64, cu
 	return told
 }
 
-// stateOf reads the state of a dispute. A state that is not known counts as open: the money may be gone.
+// stateOf reads the state of a dispute. An unknown state counts as open: the money may be gone.
 func stateOf(status stripe.DisputeStatus) (state payment.DisputeOutcome, chargeback bool) {
 	switch {
 	case strings.HasPrefix(string(status), "warning_"), status == "prevented":

@@ -1,10 +1,9 @@
-// Package stripe takes payments through Stripe, with Stripe's own library. A placeholder of the tokenizer stands for
+// Package stripe takes payments through Stripe, with Stripe's own library. A placeholder of the tokenizer replaces
 // the card number.
 //
-// A charge takes three requests, and only the last one can move money. The first opens a payment intent under our
-// reference, the second sends the card through the tokenizer, and the third confirms the intent. When one of the
-// first two fails, no money has moved. An intent that was not confirmed can be cancelled: then it can never take
-// money.
+// A charge takes three requests, and only the last one can move money. The first creates a payment intent with our
+// reference, the second sends the card through the tokenizer, and the third confirms the intent. If one of the first
+// two fails, no money has moved. An unconfirmed intent can be cancelled, and can then never take money.
 package stripe
 
 import (
@@ -23,7 +22,7 @@ import (
 // Name is the name of this processor: the value of psp (section 2.6).
 const Name = "stripe"
 
-// Config is what a Gateway is made of. Next and Clock are required.
+// Config configures a Gateway. Next and Clock are required.
 type Config struct {
 	Address string             // of the API; "" is Stripe's own
 	Tokens  *tokenizer.Gateway // nil when no channel has a tokenizer
@@ -48,7 +47,7 @@ var _ psp.Gateway = (*Gateway)(nil)
 // New makes a Gateway. It is an error when something required is missing, or when the address is wrong.
 func New(c Config) (*Gateway, error) {
 	if c.Next == nil || c.Clock == nil {
-		return nil, errors.New("stripe: a transport and a clock are needed")
+		return nil, errors.New("stripe: a transport and a clock are required")
 	}
 	g := &Gateway{tokens: c.Tokens, next: c.Next, clock: c.Clock, quiet: c.Quiet, address: stripe.APIURL}
 	if g.quiet == 0 {
@@ -57,7 +56,7 @@ func New(c Config) (*Gateway, error) {
 	if c.Address != "" {
 		u, err := psp.ParseAddress(c.Address)
 		if err != nil {
-			return nil, fmt.Errorf("the address of the API of stripe: %w", err)
+			return nil, fmt.Errorf("the URL of the stripe API: %w", err)
 		}
 		g.address = u.String()
 	}
@@ -103,8 +102,8 @@ const (
 	codeField   = "card[cvc]"
 )
 
-// client makes a client of the library for one account. It never tries again by itself: only callers know whether the
-// first request may have moved money. It logs nothing, because its errors repeat what was sent.
+// client makes a client of the library for one account. It never retries on its own: only callers know whether the
+// first request may have moved money. It logs nothing, because its errors repeat the request.
 func (g *Gateway) client(a psp.Account) *stripe.Client {
 	carrier := g.next
 	if a.Tokenizer.ID != "" {

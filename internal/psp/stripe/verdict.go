@@ -37,7 +37,7 @@ func verdict(err error) (e *psp.Error, certain bool) {
 	case status == http.StatusForbidden:
 		e.Kind, e.Message = psp.Refused, "the key lacks a permission at stripe"
 	case status == http.StatusPaymentRequired && told.Type != stripe.ErrorTypeCard:
-		e.Kind, e.Message = psp.Refused, "stripe does not allow this account to do it: "+clean(told.Msg)
+		e.Kind, e.Message = psp.Refused, "stripe does not allow this for the account: "+clean(told.Msg)
 	case told.Code == stripe.ErrorCodeIdempotencyKeyInUse, told.Code == stripe.ErrorCodeLockTimeout:
 		// Another request about the same payment is not finished.
 		e.Kind, e.Message = psp.Unreachable, "stripe is still processing the same payment"
@@ -70,7 +70,7 @@ type unsentError struct{ err *net.OpError }
 func (e *unsentError) Error() string { return e.err.Error() }
 
 // sender finds out whether a failed request was never sent. A failed dial alone does not prove that: the transport
-// tries again by itself when a connection breaks, and it may have sent the request before.
+// retries on its own when a connection breaks, and it may have sent the request before.
 type sender struct{ next http.RoundTripper }
 
 func (s sender) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -33,7 +33,7 @@ type Gateway struct {
 	next       http.RoundTripper
 }
 
-// New makes a Gateway from the addresses for test and live cards. "" stands for the address of the provider. next
+// New makes a Gateway from the URLs for test and live cards. "" means the URL of the provider. next
 // sends the requests. It is an error when an address is wrong (see psp.ParseAddress).
 func New(test, live string, next http.RoundTripper) (*Gateway, error) {
 	if test == "" {
@@ -45,17 +45,17 @@ func New(test, live string, next http.RoundTripper) (*Gateway, error) {
 	g := &Gateway{next: next}
 	var err error
 	if g.test, err = psp.ParseAddress(test); err != nil {
-		return nil, fmt.Errorf("the address of the tokenizer's gateway for test cards: %w", err)
+		return nil, fmt.Errorf("the URL of the tokenizer's gateway for test cards: %w", err)
 	}
 	if g.live, err = psp.ParseAddress(live); err != nil {
-		return nil, fmt.Errorf("the address of the tokenizer's gateway for live cards: %w", err)
+		return nil, fmt.Errorf("the URL of the tokenizer's gateway for live cards: %w", err)
 	}
 	return g, nil
 }
 
 // Transport sends the requests of a channel. A request with a placeholder in one of the named form fields goes
 // through the gateway, and every other request goes directly to the processor. A placeholder in another field is an
-// error: there somebody could read the card number back.
+// error: the card number could be read back there.
 //
 // It is for requests that move no money. So every error of the gateway, even a time-out behind it, is a *psp.Error.
 // An answer of the processor comes back unchanged, and an error of the gateway never looks like one.
@@ -92,7 +92,7 @@ func SecurityCode(token string) (string, error) {
 // placeholders are the texts that Number and SecurityCode return.
 var placeholders = regexp.MustCompile(`^(\{\{\{[A-Za-z0-9*._~-]{1,512}\}\}\}|\{\{\{\{FUNCTION:CVV,TOKEN:[A-Za-z0-9*._~-]{1,512}\}\}\}\})$`)
 
-var errMisplaced = errors.New("a form field that is not for the card holds the braces of a placeholder")
+var errMisplaced = errors.New("a form field other than the card contains placeholder braces")
 
 // reveal decodes the placeholders of a form, because the gateway looks for plain braces and a form has them
 // percent-encoded. It changes nothing else. found says whether there was a placeholder.

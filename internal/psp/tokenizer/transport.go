@@ -33,12 +33,12 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, largest))
 	_ = r.Body.Close()
 	if err != nil {
-		return nil, fmt.Errorf("the request's body: %w", err)
+		return nil, fmt.Errorf("the request body: %w", err)
 	}
 	revealed, found, err := reveal(string(body), t.fields)
 	if err != nil {
 		return nil, &psp.Error{
-			Source: psp.AtTokenizer, Kind: psp.Invalid, Message: "the request cannot go through the tokenizer", Err: err,
+			Source: psp.AtTokenizer, Kind: psp.Invalid, Message: "the request cannot be sent through the tokenizer", Err: err,
 		}
 	}
 	if !found {
@@ -72,7 +72,7 @@ func withBody(r *http.Request, body []byte) *http.Request {
 	return r
 }
 
-// told returns the answer of the processor, or the error of the gateway. Only an answer of the processor comes with
+// told returns the response of the processor, or the error of the gateway. Only a response of the processor comes with
 // the header that holds the processor's status.
 func told(response *http.Response) (*http.Response, error) {
 	status, err := strconv.Atoi(response.Header.Get("Tx-Thirdpartystatuscode"))
@@ -92,7 +92,7 @@ func told(response *http.Response) (*http.Response, error) {
 const NoSecurityCode = "2012"
 
 // failure reads an error of the gateway: {"success": false, "error": "3000:Token does not exist", "referenceNumber":
-// …}. Its text is left out, because it may repeat what was sent.
+// …}. Its text is left out, because it may repeat the request.
 func failure(status int, body []byte) *psp.Error {
 	var told struct {
 		Error           string
@@ -118,7 +118,7 @@ func failure(status int, body []byte) *psp.Error {
 	return e
 }
 
-// meaning says what a code of the gateway means, by the published list. An unknown code counts as a fault that may
+// meaning interprets a code of the gateway, from the published list. An unknown code counts as a fault that may
 // pass.
 func meaning(status, code int) (psp.ErrorKind, string) {
 	switch {
@@ -133,7 +133,7 @@ func meaning(status, code int) (psp.ErrorKind, string) {
 	case code >= 2000 && code < 5000:
 		return psp.Invalid, "the tokenizer rejected the request"
 	case code == 5001:
-		return psp.Invalid, "the tokenizer cannot do this with the token"
+		return psp.Invalid, "the tokenizer does not support this for the token"
 	case code >= 5002 && code <= 5004:
 		return psp.Unreachable, "the tokenizer could not reach the processor"
 	default:

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Kind is what the values of a column are, whatever the engine calls it.
+// Kind is the type of a column, independent of the engine.
 type Kind string
 
 // The kinds of columns in our schema.
@@ -51,7 +51,7 @@ func (t Table) Names() (list []string) {
 func (t *Table) Add(column, kind string, key int64, counter bool) error {
 	known, ok := kinds[kind]
 	if !ok {
-		return fmt.Errorf("the column %s of the table %s has the type %s, which this program does not know", column, t.Name, kind)
+		return fmt.Errorf("column %s of table %s has the unsupported type %s", column, t.Name, kind)
 	}
 	t.Columns = append(t.Columns, Column{Name: column, Kind: known})
 	if counter {
@@ -89,7 +89,7 @@ func InOrder(byName map[string]*Table, names []string, parents map[string][]stri
 			placed[name], list = true, append(list, *t)
 		}
 		if len(list) == before {
-			return nil, errors.New("tables refer to each other in a circle")
+			return nil, errors.New("tables reference each other in a cycle")
 		}
 	}
 	return list, nil

@@ -15,11 +15,11 @@ var ErrNotEmpty = errors.New("the database is not empty")
 var fileSuffixes = []string{"", "-wal", "-shm", "-journal"}
 
 // BuildFile makes a whole database or none: fill gets the name of an empty file in the same folder, which is moved into place when
-// it is complete and synced. The error is ErrNotEmpty if a file is there already, even the log of a database that is gone.
+// it is complete and synced. The error is ErrNotEmpty if a file already exists, even the log of a missing database.
 func BuildFile(path string, fill func(name string) error) (err error) {
 	for _, ending := range fileSuffixes {
 		if _, err := os.Lstat(path + ending); err == nil {
-			return fmt.Errorf("%w: %s is there", ErrNotEmpty, path+ending)
+			return fmt.Errorf("%w: %s exists", ErrNotEmpty, path+ending)
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -38,7 +38,7 @@ func BuildFile(path string, fill func(name string) error) (err error) {
 	if err := file.Sync(); err != nil {
 		return err
 	}
-	// Unlike rename, link never replaces a file that was put there meanwhile.
+	// Unlike rename, link never replaces a file that was put there in the meantime.
 	if err := os.Link(file.Name(), path); err != nil {
 		return fmt.Errorf("the database cannot be moved into place: %w", err)
 	}

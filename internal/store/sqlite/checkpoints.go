@@ -27,7 +27,7 @@ const (
 	rounds = 4
 )
 
-// Log makes the checkpoints of a write-ahead log: it copies what is in the log into the database file, beside the writer. SQLite
+// Log makes the checkpoints of a write-ahead log: it copies the log into the database file, concurrently with the writer. SQLite
 // itself would do so inside a commit, and writes would wait. All connections of the database have wal_autocheckpoint=0.
 type Log struct {
 	Bounds

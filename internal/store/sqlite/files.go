@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// ErrGone: there was a database, and its file is gone. An empty one is not made in its place unasked.
+// ErrGone: there was a database, but its file is missing. An empty one is not created in its place automatically.
 var ErrGone = errors.New("the database is gone")
 
 // ErrMoved: the file at the path of the database is not the one that was opened.
 var ErrMoved = errors.New("the database file has been moved, replaced or deleted since it was opened")
 
 // Files watches the files of a SQLite database. A file that is deleted or replaced lives on for processes that have it open.
-// They would go on writing, and everything would be lost when they end.
+// They would keep writing, and everything would be lost when they exit.
 //
-// Every write checks before it begins, and again between its commit and its answer: what is acknowledged was in place after it
+// Every write checks before it begins, and again between its commit and its response: an acknowledged write was in place after it
 // was durable. Reads share a check for a millisecond. It costs two calls of stat, some microseconds beside a sync of the disk.
 type Files struct {
 	path string
@@ -34,7 +34,7 @@ type Files struct {
 const checkEvery = time.Millisecond
 
 // InPlaceLately returns ErrMoved where a file is not the one that was opened. It is for reads, which acknowledge nothing: it does
-// not check again within a millisecond, unless a file was found to be gone. now is the caller's clock.
+// not check again within a millisecond, unless a file was found to be missing. now is the caller's clock.
 func (f *Files) InPlaceLately(now time.Time) error {
 	if f == nil { // PostgreSQL
 		return nil
@@ -85,14 +85,14 @@ func (f *Files) compare() error {
 	return nil
 }
 
-// markerSuffix ends the name of a file beside a SQLite database. It says that there is a database even when its file is gone.
+// markerSuffix is the suffix of a file next to a SQLite database. It shows that there is a database even if its file is missing.
 const markerSuffix = ".made"
 
 // MakeFile makes the file of a SQLite database and its folder, readable by their owner only, if they are missing. The error is
 // ErrGone where there was a database before.
 func MakeFile(path string) error {
 	if empty(path) && marked(path) {
-		return fmt.Errorf("%w: %s is missing or empty, and %s says that it was made", ErrGone, path, path+markerSuffix)
+		return fmt.Errorf("%w: %s is missing or empty, but %s shows that it was created", ErrGone, path, path+markerSuffix)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("the database folder cannot be created: %w", err)
@@ -127,18 +127,18 @@ func (f *Files) Mark(now time.Time) error {
 		"If that file is gone, this one keeps holdfast from creating an empty database in its place. See docs/reliability.md.\n",
 		filepath.Base(f.path), now.Format(time.DateOnly))
 	if err := os.WriteFile(f.path+markerSuffix, []byte(text), 0o600); err != nil {
-		return fmt.Errorf("the marker of the database: %w", err)
+		return fmt.Errorf("the database marker: %w", err)
 	}
 	return nil
 }
 
-// ForgetFile lets MakeFile make a database at a path where one is gone. It changes nothing where the database is there.
+// ForgetFile lets MakeFile create a database at a path where one is missing. It changes nothing if the database exists.
 func ForgetFile(path string) error {
 	if !empty(path) {
 		return nil
 	}
 	if err := os.Remove(path + markerSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the marker of the database: %w", err)
+		return fmt.Errorf("the database marker: %w", err)
 	}
 	return nil
 }

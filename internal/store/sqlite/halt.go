@@ -13,7 +13,7 @@ import (
 // ErrHalted: the disk has failed to store something, so nothing more is written until a restart.
 var ErrHalted = errors.New("no more writes until a restart, because a disk write failed")
 
-// errSync: the disk did not take what was written to the database file.
+// errSync: the disk did not store the writes to the database file.
 var errSync = errors.New("syncing the database file")
 
 // HaltAfter makes Writable fail from now on if err is that of a failed sync. When a sync fails, the system may drop the pages

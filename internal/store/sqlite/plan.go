@@ -26,7 +26,7 @@ var large = map[string]int{
 // go through all sites where it asks for one row.
 const sites = 1000
 
-// piece is the number of rows of a site that a statement wants from these indexes: what is due or unusual, and what is asked for by
+// piece is the number of rows of a site that a statement reads from these indexes: due or unusual rows, and rows looked up by
 // a range of times. SQLite takes each range for a quarter of all rows, and would go through the whole site instead of sorting
 // the few rows of an hour.
 const piece = 1000
@@ -72,7 +72,7 @@ type index struct {
 }
 
 // PlanForLargeBooks writes fixed statistics for the query planner, in an open transaction, if others are stored. changed: it did.
-// The connection of the transaction uses them at once, others when they are opened.
+// The connection of the transaction uses them immediately, others when they are opened.
 //
 // Without statistics, SQLite assumes that ten rows share the first column of an index. Here that is the site, which has millions of
 // rows, so SQLite would go through all rows of a site instead of a hundred index lookups. ANALYZE counts what is there, so plans
@@ -152,7 +152,7 @@ func indexesOf(ctx context.Context, tx *sql.Tx) (list []index, err error) {
 	return list, rows.Err()
 }
 
-// statistics reads what is stored.
+// statistics reads the stored statistics.
 func statistics(ctx context.Context, tx *sql.Tx) (map[string]string, error) {
 	var made bool
 	err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat1')").Scan(&made)

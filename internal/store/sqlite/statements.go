@@ -114,7 +114,7 @@ func (c *cachingConn) take(ctx context.Context, query string) (*cachedStatement,
 }
 
 // giveBack ends what take began. A statement that is not in the cache goes there, or is closed: after an error, if its text
-// is too long, or if the same one is there already. A full cache is emptied first.
+// is too long, or if the same one is already cached. A full cache is emptied first.
 func (c *cachingConn) giveBack(statement *cachedStatement, ended error) error {
 	statement.running = false
 	switch {
@@ -173,7 +173,7 @@ func (r *cachedRows) Close() error {
 	return errors.Join(err, r.giveBack(err))
 }
 
-// Positional replaces "$1", "$2" and so on by "?" if they stand in the order of their numbers. To SQLite "$7" is a name, and
+// Positional replaces "$1", "$2" and so on by "?" if they are in numerical order. To SQLite "$7" is a name, and
 // it searches a list of all names for each one: with the parameters of many rows that takes longer than the insert. A text
 // with another order is returned unchanged.
 func Positional(query string) string {

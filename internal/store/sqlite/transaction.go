@@ -43,7 +43,7 @@ func (t *Tx) Commit() error {
 	return nil
 }
 
-// noneOpen is in the error of a ROLLBACK after SQLite has rolled back by itself, for example because the disk was full.
+// noneOpen is in the error of a ROLLBACK after SQLite has rolled back on its own, for example because the disk was full.
 const noneOpen = "no transaction is active"
 
 // Rollback undoes the transaction.

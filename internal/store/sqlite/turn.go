@@ -6,7 +6,7 @@ import (
 )
 
 // A long job that gives way checks this often whether others still write, and waits at most this long. Under constant load it
-// still goes on, a small piece at a time.
+// still makes progress, a small piece at a time.
 const (
 	turnCheck = 2 * time.Millisecond
 	turnWait  = 80 * time.Millisecond

@@ -10,7 +10,7 @@ import (
 // findDeep is how many of the latest rows of a site Find looks through for parts of words.
 const findDeep = "5000"
 
-// Find makes the condition that a row is one that somebody looks for by a text, while they type it: the text is its number, or all
+// Find makes the condition that a row matches a search text while it is being typed: the text is its number, or all
 // of one of its columns, in capital or small letters. Of the latest rows a part of a column is enough. So a search costs the same
 // however many rows there are. Each column needs an index; id is the name of the number in the query. The condition has a ? for each
 // of the values. An empty text finds all: then ok is false.

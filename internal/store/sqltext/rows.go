@@ -10,7 +10,7 @@ import (
 const MostRows = 64
 
 // Rows is a statement that takes any number of rows: an INSERT with values for Columns, or where Set is not "", an UPDATE. Then
-// Columns are the types of v.column1, v.column2 and so on, of which the first two are the site and the id of a row.
+// Columns are the types of v.column1, v.column2 and so on. The first two are the site and the id of a row.
 type Rows struct {
 	Table, Columns, Set string
 }
