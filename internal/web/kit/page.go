@@ -99,7 +99,7 @@ type menuView struct {
 func (v *Visit) Show(p Pages, file string, page Page) error {
 	read, ok := p.read[file]
 	if !ok {
-		panic("there is no template " + file)
+		panic("unknown template " + file)
 	}
 	t, err := read()
 	if err != nil {

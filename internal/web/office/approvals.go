@@ -236,7 +236,7 @@ func proposalFacts(q proposal.Proposal) []kit.Fact {
 	}
 	by := q.DecidedBy
 	if q.Alone {
-		by += ", alone"
+		by += ", without a second operator"
 	}
 	facts = append(facts, kit.Fact{Text: "Decided by", Value: by}, kit.Fact{Text: "Decided", Value: kit.Instant(q.DecidedAt)})
 	if q.DecisionReason != "" {

@@ -73,7 +73,7 @@ func Add(f *kit.Frame, a *app.App) error {
 func (p *pages) logged(h kit.Handler) kit.Handler {
 	return func(v *kit.Visit) error {
 		if p.app.Payments.Profile.Processes() {
-			return errs.New(errs.NoRoute, "Here payments are taken through the API, not logged on this page.")
+			return errs.New(errs.NoRoute, "Payments are taken through the API here and cannot be logged in the dashboard.")
 		}
 		return h(v)
 	}

@@ -149,14 +149,14 @@ let finding = false;
 async function find() {
   if (finding) return;
   finding = true;
-  say("We are finding out what became of your payment …", "busy");
+  say("Checking your payment …", "busy");
   for (;;) {
     const answer = await fetch(`/checkout/outcome?booking=${order.booking}`).catch(() => null);
     const { status, content, transaction } = answer?.ok ? await answer.json() : {};
     if (status === "complete") done("Thank you. Your trip is booked.");
     else if (["failed", "expired"].includes(status)) {
       order.keep({ paying: false });
-      say(`The payment was not taken: ${content} You can try again.`, "bad");
+      say(`Payment failed: ${content} You can try again.`, "bad");
     } else if (answer?.ok && !transaction) state.hidden = true;
     else {
       await new Promise((resolve) => setTimeout(resolve, 1500));

@@ -58,7 +58,7 @@ export class Api {
       throw new Lost(error.message, error.name === "TimeoutError" || status === 504);
     }
     if (status < 400) return answer;
-    if (typeof answer?.code !== "string") throw new Lost(`The service answered with ${status}.`, status === 504);
+    if (typeof answer?.code !== "string") throw new Lost(`The service responded with status ${status}.`, status === 504);
     throw new Refused(status, answer);
   }
 }

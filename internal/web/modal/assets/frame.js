@@ -301,7 +301,7 @@ class Controller {
   // that gets the focus, and the fields that are marked.
   #ask(notice) {
     if (!this.#prepared) {
-      this.#fail(new Lost("Cards are not taken on this channel in this deployment."), { name: "NotSupportedError", text: "unsupported" });
+      this.#fail(new Lost("This merchant cannot accept cards in this deployment."), { name: "NotSupportedError", text: "unsupported" });
       return;
     }
     this.#go("form");
@@ -390,7 +390,7 @@ class Controller {
         else this.#check();
         break;
       case "incomplete":
-        this.#unknown("The processor did not answer in time.");
+        this.#unknown("The processor did not respond in time.");
         break;
       case "failed":
         this.#declined();
@@ -524,7 +524,7 @@ class Controller {
     const slow = () => this.#view.waiting("checking", "checking", "slow");
     const found = await poll(() => this.#api.transaction(id), known, { limit, slow });
     if (found) this.#handle(found);
-    else this.#unknown("The outcome was not known in time.");
+    else this.#unknown("The outcome of the payment was not known in time.");
   }
 
   // #find looks in the booking for the transaction of an attempt whose answer was lost. If there is none for some time, there
@@ -553,7 +553,7 @@ class Controller {
     this.#after({ title: () => this.#texts.say("error"), text: () => this.#texts.say("try_again"), focus: "pay" });
   }
 
-  #lost(error = new Lost("The service cannot be reached.")) {
+  #lost(error = new Lost("The service is unreachable.")) {
     this.#go("unknown");
     this.#fire("transaction_error", { name: error.name, message: error.message }, newKey());
     this.#puzzle();

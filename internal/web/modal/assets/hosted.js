@@ -63,7 +63,7 @@ export class HostedFields {
       this.#judged?.();
     });
     this.#fields.on("tokenize", (result) => this.#waiting?.resolve(result.token));
-    this.#fields.on("error", (result) => this.#waiting?.reject(new Error(result?.error ?? "the tokenizer made no token")));
+    this.#fields.on("error", (result) => this.#waiting?.reject(new Error(result?.error ?? "the tokenizer returned no token")));
     this.#fields.on("expired", () => {
       this.expired = true;
       this.#waiting?.reject(new Expired());
@@ -101,7 +101,7 @@ export class HostedFields {
   async tokenize() {
     if (this.expired) throw new Expired();
     const token = new Promise((resolve, reject) => (this.#waiting = { resolve, reject }));
-    const timer = setTimeout(() => this.#waiting.reject(new Error("the tokenizer did not answer")), patience);
+    const timer = setTimeout(() => this.#waiting.reject(new Error("the tokenizer did not respond")), patience);
     try {
       this.#fields.tokenize();
       return await token;

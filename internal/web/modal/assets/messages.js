@@ -86,5 +86,5 @@ export function closed(state, booking, status) {
     invalid: "The modal was closed after its booking was rejected.",
   };
   const open = ["paying", "challenge", "checking", "unknown"].includes(state);
-  return stages[state] + (open ? ` The last transaction of booking ${booking} tells it.` : "");
+  return stages[state] + (open ? ` Read the last transaction of booking ${booking} for the outcome.` : "");
 }

@@ -155,10 +155,10 @@
 
     constructor(options = {}) {
       const { path, formId, data } = options;
-      if (!/^[a-z0-9-]{2,40}$/.test(path ?? "")) throw new TypeError("path is the site's path, such as my-site");
-      if (!formId === !data) throw new TypeError("either formId or data is needed");
+      if (!/^[a-z0-9-]{2,40}$/.test(path ?? "")) throw new TypeError("path must be the site's path, such as my-site");
+      if (!formId === !data) throw new TypeError("pass either formId or data");
       const { verify = [], transactionType } = options;
-      if (!Array.isArray(verify)) throw new TypeError("verify is a list of field names");
+      if (!Array.isArray(verify)) throw new TypeError("verify must be an array of field names");
       // Any other environment is left out: then it is that of the channel.
       const environment = ["test", "live"].find((known) => known === options.environment);
       this.#options = { path, environment, verify, transactionType };
@@ -168,7 +168,7 @@
         return;
       }
       const form = document.getElementById(formId);
-      if (!(form instanceof HTMLFormElement)) throw new TypeError(`there is no form with the id ${formId}`);
+      if (!(form instanceof HTMLFormElement)) throw new TypeError(`no form with the ID ${formId}`);
       form.addEventListener("submit", (event) => {
         event.preventDefault();
         this.#opensWith(read(form));
@@ -177,8 +177,8 @@
 
     // on sets a function that is called, with one argument, whenever the callback of that name fires.
     on(name, listener) {
-      if (!callbacks.includes(name)) throw new TypeError(`there is no callback ${name}; there are ${callbacks.join(", ")}`);
-      if (typeof listener !== "function") throw new TypeError("a callback is a function");
+      if (!callbacks.includes(name)) throw new TypeError(`unknown callback ${name}: must be one of ${callbacks.join(", ")}`);
+      if (typeof listener !== "function") throw new TypeError("a callback must be a function");
       this.#listeners.set(name, [...(this.#listeners.get(name) ?? []), listener]);
       return this;
     }
@@ -197,7 +197,7 @@
     // #typeOf is the type of the transaction. The option comes before the data.
     #typeOf(data) {
       const type = this.#options.transactionType || data.transactionType || "purchase";
-      if (!transactionTypes.includes(type)) throw new TypeError(`transactionType is one of ${transactionTypes.join(", ")}`);
+      if (!transactionTypes.includes(type)) throw new TypeError(`transactionType must be one of ${transactionTypes.join(", ")}`);
       return type;
     }
 
@@ -343,7 +343,7 @@
     #blocked() {
       if (this.#ready) this.#call("transaction_error", { name: "NetworkError", message: "The payment modal did not load." });
       else this.#call("token_error", {
-        code: "jwt_auth_invalid_request", message: `The payment modal did not open. Is ${location.origin} one of the site's permitted URLs?`,
+        code: "jwt_auth_invalid_request", message: `The payment modal did not open. Is ${location.origin} one of the site's permitted origins?`,
         data: { status: 403 },
       });
       if (open === this) this.#close({ message: "The modal did not open." }); // a listener may have closed it

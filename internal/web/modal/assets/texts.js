@@ -38,7 +38,7 @@ export class Texts {
   say(key, values = {}) {
     let text = this.#words[key];
     if (typeof text === "object") text = text[this.#plural.select(values.count)] ?? text.other;
-    if (text === undefined) throw new Error(`there is no text ${key}`);
+    if (text === undefined) throw new Error(`unknown text ${key}`);
     const shown = "count" in values ? { ...values, count: this.#number({}).format(values.count) } : values;
     return text.replace(/\{(\w+)\}/g, (_, name) => shown[name] ?? "");
   }
