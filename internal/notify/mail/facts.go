@@ -15,12 +15,12 @@ import (
 	"holdfast/internal/store"
 )
 
-// facts are what the mails about some events of a site need. They are read with a few statements for all of them.
+// facts is the data for e-mails about a batch of a site's events, read with a few statements.
 type facts struct {
 	site      merchant.Site
 	payments  map[int64]payment.Transaction
 	channels  map[int64]merchant.Channel
-	bookings  map[int64]booking.Booking  // of the payments that travellers are told of
+	bookings  map[int64]booking.Booking  // of payments that travellers are notified of
 	protected map[int64]ledger.Protected // of these bookings
 }
 
@@ -69,7 +69,7 @@ func aboutPayment(t events.Type) bool {
 
 func distinct(ids []int64) []int64 { return slices.Compact(slices.Sorted(slices.Values(ids))) }
 
-// happened is a transaction that came to its end. known is false where it is gone.
+// happened returns a finished transaction. known is false if it no longer exists.
 func (f facts) happened(tx *store.Tx, e events.Event) (h happening, known bool) {
 	h = happening{facts: f, eventID: e.ID, at: e.At, failed: e.Type == events.TransactionFailed, realTime: sites.RealNow(tx)}
 	h.payment, known = f.payments[e.ObjectID]
