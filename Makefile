@@ -1,4 +1,4 @@
-# The commands of everyday work; `make` alone lists them. The longer ones are scripts, so that shellcheck reads them.
+# Everyday commands. Run `make` without arguments to list them. Longer ones are in scripts/, where shellcheck covers them.
 
 FUZZTIME ?= 20s
 BENCH ?= 1000000
@@ -7,61 +7,61 @@ HISTORIES ?= 40
 .DEFAULT_GOAL := help
 .PHONY: help build test test-long torture mutants lint fuzz cover conversations clients screenshots cldr bench bench-peer bench-exposure bench-dashboard clean
 
-help: ## list what can be made
+help: ## list all targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: ## the program as one static binary, bin/holdfast
+build: ## build the static binary bin/holdfast
 	CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o bin/ ./cmd/holdfast
 
-test: ## all tests on SQLite and PostgreSQL, under the race detector what runs at once; fetches what it needs
+test: ## run all tests on SQLite and PostgreSQL, concurrent code with the race detector; installs what is missing
 	@scripts/test
 
-test-long: ## the properties of ledger, limits and reports on HISTORIES (40) random histories each; the hotel file on both engines
+test-long: ## run the property tests of ledger, limits and reports on HISTORIES (40) random histories each; the hotel file on both engines
 	@HOLDFAST_TEST_HISTORIES=$(HISTORIES) scripts/test -run "HotelFile|BucketSums|AnyHistory|HistoriesThatDiffer|FromTheCube|BookingsComeTo" ./internal/book/ledger ./internal/book/limits ./internal/report ./internal/cli
 
-torture: ## kill the program, fill its disk, freeze its database, send it nonsense; ARGS="-only kills -seed 7" or ARGS=-list
+torture: ## kill the program, fill its disk, freeze its database, send garbage; ARGS="-only kills -seed 7" or ARGS=-list
 	@scripts/torture $(ARGS)
 
-mutants: ## put small faults in, one at a time, and see that each makes a test fail; ARGS=-check only looks whether they fit
+mutants: ## run mutation tests: each small fault must make a test fail; ARGS=-check only checks that the list matches the source
 	@scripts/with-postgres go run ./scripts/mutants $(ARGS)
 
-lint: ## gofmt, go vet, staticcheck, shellcheck, Redocly and Spectral on docs/openapi.yaml, tsc on clients/typescript
+lint: ## run gofmt, go vet, staticcheck, shellcheck, Redocly and Spectral on docs/openapi.yaml, tsc on clients/typescript
 	@scripts/lint
 
-fuzz: ## every fuzz target for FUZZTIME (20s) each
+fuzz: ## run every fuzz target for FUZZTIME (20s)
 	@scripts/fuzz $(FUZZTIME)
 
-cover: ## which lines the tests reach, to coverage.out and bin/coverage.html
+cover: ## measure test coverage; writes coverage.out and bin/coverage.html
 	@mkdir -p bin
 	@scripts/with-postgres go test -coverprofile=coverage.out -coverpkg=./cmd/...,./internal/... ./...
 	@go tool cover -html=coverage.out -o bin/coverage.html
 	@go tool cover -func=coverage.out | tail -n 1
 
-conversations: ## write the API's conversation files anew; read the difference before you commit it
+conversations: ## regenerate the API's conversation files; review the diff before you commit it
 	go test ./internal/api -run Conversations -rewrite
 
-clients: ## write the types of both clients from docs/openapi.yaml; build clients/typescript, which needs npm
+clients: ## generate the types of both clients from docs/openapi.yaml and build clients/typescript; needs npm
 	go run ./scripts/clients
 	@made=$$(scripts/clients/typescript) && cp "$$made/src/schema.ts" clients/typescript/src/ && \
 		rm -rf clients/typescript/dist && cp -r "$$made/dist" clients/typescript/
 
-screenshots: ## pictures of every state of the payment modal and page of the dashboard, to ./screenshots
+screenshots: ## take screenshots of every payment modal state and dashboard page, to ./screenshots
 	@scripts/screenshots
 
-cldr: ## fetch CLDR's forms of money, days and countries anew, to internal/lib/i18n
+cldr: ## update CLDR's formats of money, dates and countries in internal/lib/i18n
 	@scripts/cldr/fetch
 
-bench: ## the service under load, beside its limits and PocketBase; ARGS="-engine postgres -bookings 1000000 -json FILE"
+bench: ## load-test the service against hardware limits and PocketBase; ARGS="-engine postgres -bookings 1000000 -json FILE"
 	@scripts/bench $(ARGS)
 
-bench-peer: ## build and vet bench/pocketbase, a module of its own that nothing else needs
+bench-peer: ## build and vet bench/pocketbase, a separate module
 	go -C bench/pocketbase vet ./...
 
-bench-exposure: ## how long reports of exposure take over BENCH (1000000) payments; ARGS=-large also over ten times as many
+bench-exposure: ## time exposure reports over BENCH (1000000) payments; ARGS=-large also runs ten times as many
 	go run ./cmd/benchexposure -payments $(BENCH) $(ARGS)
 
-bench-dashboard: ## how long each page of the dashboard takes; ARGS="-database FILE" (default: the demo's database)
+bench-dashboard: ## time each dashboard page; ARGS="-database FILE" (default: the demo's database)
 	go run ./cmd/benchdashboard $(ARGS)
 
-clean: ## remove what make made
+clean: ## remove all build output
 	rm -rf bin coverage.out screenshots clients/typescript/dist clients/typescript/src/schema.ts

@@ -75,7 +75,7 @@ var acrossSites = map[string]string{
 
 	"internal/platform/approvals.inboxPage":   operators,
 	"internal/notify/mail.placeOf":            operators,
-	"internal/book/merchants.ModesOfChannels": operators,
+	"internal/book/merchants.modesOfChannels": operators,
 	"internal/book/merchants.sitesOn":         operators,
 	"internal/report.System.Report":           operators,
 	"internal/book/statements.receivables":    operators,

@@ -112,7 +112,7 @@ func ExampleError() {
 	}
 	// Output:
 	// 400 rest_invalid_param
-	// The currency of the booking, EUR, is not the base currency of the channel, GBP.
+	// The booking currency, EUR, does not match the channel's base currency, GBP.
 }
 
 // A person logs in with a password, and with the code of a second factor if they have one. The client stays logged in.

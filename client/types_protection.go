@@ -244,6 +244,8 @@ type Premium struct {
 
 // Allocation is an answer of the API, or a part of one.
 type Allocation struct {
+	// The explanation in words, with amounts in major units.
+	Summary string `json:"summary"`
 	// The id of the payment record.
 	ID int64 `json:"id"`
 	// The id of the booking.
@@ -298,6 +300,8 @@ type Allocation struct {
 
 // BookingProtection is an answer of the API, or a part of one.
 type BookingProtection struct {
+	// The explanation in words, with amounts in major units.
+	Summary string `json:"summary"`
 	// The id of the booking.
 	Booking int64 `json:"booking"`
 	// The day of the answer, with states at its end.
@@ -356,6 +360,8 @@ type ProtectionQuery struct {
 
 // Protection is an answer of the API, or a part of one.
 type Protection struct {
+	// The explanation in words, with amounts in major units.
+	Summary string `json:"summary"`
 	// The amount above a limit, in minor units of `over_limit_currency`. If several limits are exceeded, the
 	// largest excess. Absent if none is.
 	OverLimitAmount *int64 `json:"over_limit_amount,omitzero"`

@@ -153,6 +153,8 @@ type ExplainedLineBefore struct {
 // ExplainedLine: A premium line of a statement, and the line before it.
 type ExplainedLine struct {
 	StatementLine
+	// The explanation in words, with amounts in major units.
+	Summary string `json:"summary"`
 	// The line before it for the same allocation. Null for the first line.
 	Before *ExplainedLineBefore `json:"before"`
 	// The policy applied.
@@ -180,6 +182,8 @@ type StatementPayment struct {
 // StatementLineProtection: A line of a statement, with its explanation. Amounts are in minor units of
 // `currencies`.
 type StatementLineProtection struct {
+	// The explanation in words, with amounts in major units.
+	Summary string `json:"summary"`
 	// The id of the statement.
 	Statement int64 `json:"statement"`
 	// The number of the statement.

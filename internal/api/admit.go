@@ -13,7 +13,7 @@ import (
 
 // Admit lets requests for pages in by the same door as those of the API. The body of a page has most bytes at most, and is read
 // before its turn, so that no slow sender holds a place of others. A file is read by its page, in Config.UploadTime. What finds no
-// place is refused at once, by status 429 or 503 with Retry-After.
+// slot is rejected immediately, with status 429 or 503 and Retry-After.
 func (s Service) Admit(class Class, most int, pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Timeout)
@@ -34,7 +34,7 @@ func (s Service) Admit(class Class, most int, pages http.Handler) http.Handler {
 	})
 }
 
-// passPage shows a page when it is its turn. It returns an error when there is no place. A wrong body is
+// passPage shows a page when it is its turn. It returns an error if no slot is free. A wrong body is
 // an error of reading it, which the page gets: a person wants a page as the answer.
 func (d *door) passPage(c *call, class Class, most int, show func()) error {
 	c.places, c.caller = d.classes[class], byAddress+network(c.address)

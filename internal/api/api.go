@@ -1,6 +1,6 @@
-// Package api serves the HTTP API: it has the route table and the shapes of the wire. A handler reads its input, calls
-// one use case of a room, and writes the answer. It returns errors, and one place turns them into a status and a body
-// (errors.go). Begin reading at table.
+// Package api serves the HTTP API. It contains the route table and the handlers. A handler reads its input, calls one
+// use case of a room, and writes the response. Handlers return errors, and one place turns them into a status and a
+// body (errors.go). Start at table.
 package api
 
 import (
@@ -80,7 +80,7 @@ type Route struct {
 
 type handler func(s *server, c *call) error
 
-// access says who may call a handler: everybody, or users and API tokens that may act on the site of the path. A token that
+// access says who may call a handler: everybody, or users and API tokens with access to the site of the path. A token that
 // is limited needs the ability that the route names.
 type permission string
 
@@ -260,7 +260,7 @@ func at(method, pattern string, who permission, h handler) Route {
 	return Route{Method: method, Pattern: pattern, access: who, handle: h}
 }
 
-// needs has the right looked at before anything in the request is. So who may not do it learns nothing else. The rooms judge
+// needs checks the permission before anything else in the request, so callers without it learn nothing more. The rooms judge
 // again, and by what is asked for.
 func (r Route) needs(right access.Permission) Route {
 	r.right = right

@@ -86,7 +86,7 @@ func (b *bodies) read(c *call, most int) (release func(), err error) {
 			return release, errBodyTooLarge(most)
 		}
 		if err != nil {
-			c.bodyErr = &errs.Error{Kind: errs.BadJSON, Message: "The body could not be read to its end.", Err: err}
+			c.bodyErr = &errs.Error{Kind: errs.BadJSON, Message: "The request body could not be read completely.", Err: err}
 			return release, nil
 		}
 	}
@@ -104,7 +104,7 @@ func (b *bodies) decode(c *call, decoding func() error) error {
 }
 
 func errBodyTooLarge(most int) error {
-	return errs.New(errs.BodyTooLarge, "The body may have at most %d bytes.", most)
+	return errs.New(errs.BodyTooLarge, "The body can have at most %d bytes.", most)
 }
 
 // hurry ends the reading of a body that comes too slowly. The function that it returns stops that.

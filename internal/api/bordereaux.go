@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"holdfast/internal/api/input"
+	"holdfast/internal/api/reports"
 	"holdfast/internal/api/view"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/money"
@@ -19,8 +20,8 @@ import (
 	"holdfast/internal/report"
 )
 
-func showBordereauRow(b report.Bordereau, r report.BordereauRow) view.BordereauRow {
-	return view.BordereauRow{
+func showBordereauRow(b report.Bordereau, r report.BordereauRow) reports.BordereauRow {
+	return reports.BordereauRow{
 		Certificate: certificate(r), Insured: b.Insured, Merchant: r.Merchant, Inception: civil.DayOf(r.Inception), Expiry: r.Expiry,
 		CountryOfRisk: r.Country, TransactionType: r.Kind, Booked: civil.DayOf(r.RecordedAt),
 		Effective: civil.DayOf(r.EffectiveAt), OriginalCurrency: r.Original,
@@ -46,7 +47,7 @@ func certificate(r report.BordereauRow) string {
 func WriteBordereauCSV(w io.Writer, b report.Bordereau) error {
 	out := csv.NewWriter(w)
 	// The writer remembers its first error, which is returned at the end.
-	_ = out.Write(view.BordereauColumns)
+	_ = out.Write(reports.BordereauColumns)
 	moment := []string{b.AsOf.String(), civil.FormatInstant(b.KnownAt)}
 	contract := []string{csvcell.PlainCell(b.Contract.Reference), input.YearOf(b.Contract)}
 	for row, err := range b.Rows {
@@ -67,8 +68,8 @@ func WriteBordereauJSON(w io.Writer, b report.Bordereau) error {
 		KnownAt string    `json:"known_at"`
 		Final   bool      `json:"final"`
 
-		Contract *view.Contract `json:"contract"`
-	}{b.Period.Name(), b.AsOf, b.KnownAt.UTC().Format(view.ISOMicros), b.Final, view.ShowBordereauContract(b.Contract)})
+		Contract *reports.Contract `json:"contract"`
+	}{b.Period.Name(), b.AsOf, b.KnownAt.UTC().Format(view.ISOMicros), b.Final, reports.ShowBordereauContract(b.Contract)})
 	if err != nil {
 		return err
 	}
@@ -96,7 +97,7 @@ func WriteBordereauJSON(w io.Writer, b report.Bordereau) error {
 			sum.Add(sum, big.NewInt(amount))
 		}
 	}
-	totals := []view.BordereauTotal{}
+	totals := []reports.BordereauTotal{}
 	for _, c := range slices.Sorted(maps.Keys(rows)) {
 		one := big.NewInt(1)
 		tax, err := money.Round(&sums[c][0], one)
@@ -106,7 +107,7 @@ func WriteBordereauJSON(w io.Writer, b report.Bordereau) error {
 		if err := errors.Join(err, err2, err3, err4); err != nil {
 			return fmt.Errorf("the total in %s: %w", c, err)
 		}
-		totals = append(totals, view.BordereauTotal{
+		totals = append(totals, reports.BordereauTotal{
 			Currency: c, Rows: rows[c], Gross: money.FormatPlain(gross, c), Tax: money.FormatPlain(tax, c), Net: money.FormatPlain(net, c),
 			Commission: money.FormatPlain(commission, c), Due: money.FormatPlain(gross-commission, c),
 		})

@@ -8,7 +8,7 @@ import (
 	"holdfast/internal/lib/cache"
 )
 
-// callerOf names who sends a request: the token, if a request with it was let in lately, or else the address. Tokens that
+// callerOf names the caller of a request: the token, if a request with it was admitted recently, or else the address. Tokens that
 // nobody has seen do not count, because a stranger can make up as many as he likes.
 func (d *door) callerOf(c *call) string {
 	if caller := d.known.find(bearer(c.r)); caller != "" {
@@ -22,7 +22,7 @@ const byAddress = "address "
 
 func isStranger(caller string) bool { return strings.HasPrefix(caller, byAddress) }
 
-// knownCallers names who sends the tokens that were let in lately, by the digests of the tokens.
+// knownCallers names the owners of recently admitted tokens, by the digests of the tokens.
 type knownCallers struct {
 	names cache.Cache[[sha256.Size]byte, string]
 }

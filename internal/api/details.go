@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"holdfast/internal/api/input"
+	"holdfast/internal/api/reports"
 	"holdfast/internal/api/view"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/exposure"
@@ -22,7 +23,7 @@ func (s *server) getExposureDetails(c *call) error {
 	if err != nil {
 		return err
 	}
-	return answerDetails(s, c, in.Page, report.Items, report.Query, view.ShowDetails(report))
+	return answerDetails(s, c, in.Page, report.Items, report.Query, reports.ShowDetails(report))
 }
 
 func (s *server) getMovementDetails(c *call) error {
@@ -34,7 +35,7 @@ func (s *server) getMovementDetails(c *call) error {
 	if err != nil {
 		return err
 	}
-	return answerDetails(s, c, page, report.Items, report.Query.ReportQuery, view.ShowMovementDetails(report))
+	return answerDetails(s, c, page, report.Items, report.Query.ReportQuery, reports.ShowMovementDetails(report))
 }
 
 // answerDetails answers a page. The links to other pages name the moment of this one, so that all pages fit together.

@@ -69,7 +69,7 @@ func newDoor(cfg Config, atProcessors int) *door {
 	}
 }
 
-// later is how long one who is refused waits beyond the others. A crowd that was refused in one moment would otherwise come back
+// later is how much longer a rejected caller waits than the others. A crowd that was refused in one moment would otherwise come back
 // in one moment, and be the same crowd again.
 func (d *door) later() time.Duration {
 	return time.Duration((d.refusals.Add(1)-1)%comebacks) * time.Second
@@ -114,12 +114,12 @@ func (c *call) acquire(of *limiter.Limiter, caller string, n int) error {
 	case errors.Is(err, limiter.ErrCaller):
 		return &errs.Error{
 			Kind: errs.TooMany, RetryAfter: retryAfter,
-			Message: "You have too many requests open at the same time. Wait for some answers first.",
+			Message: "You have too many concurrent requests. Wait for some to finish.",
 		}
 	case errors.Is(err, limiter.ErrFull):
 		return &errs.Error{
 			Kind: errs.Unavailable, RetryAfter: retryAfter,
-			Message: "There are too many requests at the moment. Send this one again.",
+			Message: "There are too many requests at the moment. Try again.",
 		}
 	}
 	return err

@@ -124,7 +124,7 @@ func (s *server) faultOf(c *call, err error) *errs.Error {
 	if c.ctx.Err() != nil && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)) {
 		return &errs.Error{Kind: errs.Unavailable, Message: "The request took too long.", RetryAfter: time.Second}
 	}
-	return errs.New(errs.Internal, "Something went wrong on our side. The request id helps us to find the cause.")
+	return errs.New(errs.Internal, "Something went wrong on our side. The request id helps us find the cause.")
 }
 
 // seconds writes a duration for Retry-After: whole seconds, at least one.

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"holdfast/internal/api/input"
-	"holdfast/internal/api/view"
+	"holdfast/internal/api/reports"
 )
 
 func (s *server) getModel(c *call) error {
@@ -15,7 +15,7 @@ func (s *server) getModel(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, view.ShowModel(report))
+	c.json(http.StatusOK, reports.ShowModel(report))
 	return nil
 }
 
@@ -27,7 +27,7 @@ func (s *server) getModelDetails(c *call) error {
 	if err != nil {
 		return err
 	}
-	return answerDetails(s, c, page, report.Items, report.Query, view.ShowModelDetails(report))
+	return answerDetails(s, c, page, report.Items, report.Query, reports.ShowModelDetails(report))
 }
 
 func (s *server) getWhatIf(c *call) error {
@@ -38,6 +38,6 @@ func (s *server) getWhatIf(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, view.ShowWhatIf(report))
+	c.json(http.StatusOK, reports.ShowWhatIf(report))
 	return nil
 }

@@ -19,6 +19,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/domain/proposal"
@@ -43,14 +44,14 @@ func (s *server) listEvents(c *call) error {
 		After: q.Text("after"), Types: q.List("types"), Size: q.Number("per_page", input.DefaultPerPage, 1, events.MaxPage),
 	}
 	var err error
-	if f.Kind, f.Object, err = events.ParseObject(q.Text("object")); err != nil {
-		q.Problems.Wrong("object", "An object such as booking:73 is expected.")
+	if f.Kind, f.Object, err = event.ParseObject(q.Text("object")); err != nil {
+		q.Problems.Wrong("object", "Must be an object such as booking:73.")
 	}
-	if _, ok := events.TypesOf(f.Types); !ok {
-		q.Problems.Wrong("types", "A type of event such as booking.created is expected, or a group such as booking.*.")
+	if _, ok := event.TypesOf(f.Types); !ok {
+		q.Problems.Wrong("types", "Must be event types such as booking.created, or groups such as booking.*.")
 	}
 	if !events.IsCursor(f.After) {
-		q.Problems.Wrong("after", "The next of an earlier answer is expected, or now.")
+		q.Problems.Wrong("after", "Must be the next of an earlier response, or now.")
 	}
 	if err := q.Err(); err != nil {
 		return err
@@ -101,13 +102,13 @@ func (s *server) nextEvents(c *call, f events.Filter, wait time.Duration) (event
 	}
 }
 
-// Stop ends the waiting of requests for events: they are answered at once. The program calls it when it stops, and otherwise
+// Stop ends requests that wait for events: they are answered immediately. The program calls it when it stops, and otherwise
 // would wait for them.
 func (s Service) Stop() { s.stop() }
 
 // ShowEvents gives events of a site as the feed shows them, each with its object as it is now. It is for what is sent
 // without a request; the objects show no secrets.
-func (s Service) ShowEvents(ctx context.Context, siteID int64, list []events.Event) ([]json.RawMessage, error) {
+func (s Service) ShowEvents(ctx context.Context, siteID int64, list []event.Event) ([]json.RawMessage, error) {
 	site, err := s.app.Sites.Get(ctx, access.System(siteID), siteID)
 	if err != nil {
 		return nil, err
@@ -125,14 +126,14 @@ func (s Service) ShowEvents(ctx context.Context, siteID int64, list []events.Eve
 }
 
 // showEvents gives events with their objects. It reads the objects of each kind together.
-func (s *server) showEvents(ctx context.Context, actor access.Actor, site string, list []events.Event) ([]view.Happening, error) {
-	ids := map[events.Kind][]int64{}
+func (s *server) showEvents(ctx context.Context, actor access.Actor, site string, list []event.Event) ([]view.Happening, error) {
+	ids := map[event.Kind][]int64{}
 	for _, e := range list {
 		ids[e.Type.Kind()] = append(ids[e.Type.Kind()], e.ObjectID)
 	}
 	v := objectView{s, ctx, actor, site}
-	objects := map[events.Kind]map[int64]any{}
-	for _, kind := range events.Kinds {
+	objects := map[event.Kind]map[int64]any{}
+	for _, kind := range event.Kinds {
 		if len(ids[kind]) == 0 {
 			continue
 		}
@@ -161,10 +162,10 @@ type objectView struct {
 }
 
 // of gives the objects of a kind as the API shows them, by their ids. One that is gone is missing.
-func (v objectView) of(kind events.Kind, ids []int64) (map[int64]any, error) {
+func (v objectView) of(kind event.Kind, ids []int64) (map[int64]any, error) {
 	page := store.Page{Number: 1, Size: len(ids), Offset: -1, OrderBy: "id"}
 	switch kind {
-	case events.Booking:
+	case event.Booking:
 		today := civil.DayOf(v.app.DB.Clock().Add(v.actor.Ahead))
 		found, err := v.app.Bookings.List(v.ctx, v.actor, bookings.BookingFilter{Include: ids}, page)
 		return byID(found.Items, err, func(b booking.Booking) (int64, any, error) {
@@ -172,27 +173,27 @@ func (v objectView) of(kind events.Kind, ids []int64) (map[int64]any, error) {
 			shape.Links = v.linksAt(v.site, "bookings")(b.ID)
 			return b.ID, shape, nil
 		})
-	case events.Webhook:
+	case event.Webhook:
 		found, err := v.app.Webhooks.List(v.ctx, v.actor)
 		return byID(found, err, func(e webhooks.Endpoint) (int64, any, error) { return e.ID, view.ShowWebhook(e), nil })
-	case events.Transaction:
+	case event.Transaction:
 		found, err := v.app.Payments.List(v.ctx, v.actor, payments.TransactionFilter{Include: ids}, page)
 		return byID(found.Items, err, func(t payment.Transaction) (int64, any, error) {
 			shown, err := v.transactionObject(t, nil)
 			return t.ID, shown.body, err
 		})
-	case events.Payment:
+	case event.Payment:
 		found, err := v.app.Payments.ListPayments(v.ctx, v.actor, payments.PaymentFilter{Include: ids}, page)
 		return byID(found.Items, err, func(p payment.Payment) (int64, any, error) { return p.ID, view.ShowPayment(p), nil })
-	case events.LimitEvent:
+	case event.LimitEvent:
 		found, err := v.app.Limits.Events(v.ctx, v.actor, limits.LimitEvents{Include: ids}, page)
 		return byID(found.Items, err, func(e protection.LimitEvent) (int64, any, error) { return e.ID, view.ShowLimitEvent(e), nil })
-	case events.Statement:
+	case event.Statement:
 		found, now, err := v.app.Statements.List(v.ctx, v.actor, statements.StatementFilter{Include: ids}, page)
 		return byID(found.Items, err, func(s protection.IssuedStatement) (int64, any, error) { return s.ID, view.ShowStatement(s, now), nil })
-	case events.Channel:
+	case event.Channel:
 		return v.channels(ids, page)
-	case events.Proposal:
+	case event.Proposal:
 		found, err := v.app.Approvals.List(v.ctx, v.actor, approvals.Filter{Include: ids}, page)
 		return byID(found.Items, err, func(p proposal.Proposal) (int64, any, error) { return p.ID, view.ShowProposal(p), nil })
 	default:

@@ -4,17 +4,17 @@ import (
 	"net/http"
 
 	"holdfast/internal/api/input"
-	"holdfast/internal/api/view"
+	"holdfast/internal/api/reports"
 )
 
 func (s *server) getExposure(c *call) error {
 	q := c.query()
 	in := input.ExposureQuery(q)
-	in.By, in.Across = view.Dimensions(q.Text("by"))
+	in.By, in.Across = reports.Dimensions(q.Text("by"))
 	report, err := s.app.Exposure.Report(c.ctx, c.actor, in)
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, view.ShowExposure(report))
+	c.json(http.StatusOK, reports.ShowExposure(report))
 	return nil
 }

@@ -29,7 +29,7 @@ func (s *server) createImport(c *call) error {
 	}
 	check.Note(&q.Problems, "reason", in.Reason)
 	if kind, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type")); err != nil || kind != "text/csv" {
-		q.Problems.Wrong("Content-Type", "The body is the file itself, with the type text/csv.")
+		q.Problems.Wrong("Content-Type", "The body must be the file itself, with the content type text/csv.")
 	}
 	in.Problems = q.Problems
 	most := s.cfg.ImportBytes
@@ -72,7 +72,7 @@ func (u upload) Read(b []byte) (int, error) {
 }
 
 func errUnfinished() error {
-	return errs.WrongField("file", "The file did not come to its end. It took too long, or the connection broke.")
+	return errs.WrongField("file", "The upload was incomplete. It took too long, or the connection was lost.")
 }
 
 func importObject(f imports.File) object { return object{id: f.ID, body: view.ShowImport(f)} }

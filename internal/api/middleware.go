@@ -56,7 +56,7 @@ func (s *server) writeCommonHeaders(c *call) {
 	}
 }
 
-// StrictTransport tells browsers to come by TLS alone. It stands around everything that is served, pages and errors too. A
+// StrictTransport tells browsers to use TLS only. It wraps everything that is served, including pages and errors. A
 // request came by TLS when the public address says so, when it was TLS here, or when a proxy that the settings name says so.
 func StrictTransport(cfg Config, next http.Handler) http.Handler {
 	s := &server{cfg: cfg.withDefaults()}
@@ -135,7 +135,7 @@ func (s *server) clientAddress(r *http.Request) string {
 // forwarded are the headers by which a proxy says for whom it asks.
 var forwarded = []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip"}
 
-// warnOfProxy says once that a proxy seems to stand in front which the settings do not name. All clients then have one
+// warnOfProxy warns once that there seems to be a proxy in front that the settings do not name. All clients then have one
 // address, and share what is counted for an address.
 func (s *server) warnOfProxy(r *http.Request) {
 	comes := func(name string) bool { return r.Header.Get(name) != "" }

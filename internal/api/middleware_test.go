@@ -207,7 +207,7 @@ func TestTheSegmentsOfAddressesAreSettings(t *testing.T) {
 			t.Errorf("%s %s is named %q", r.Method, r.Pattern, r.Name)
 		}
 		if found[r.Method+" "+r.Pattern] {
-			t.Errorf("%s %s is there twice", r.Method, r.Pattern)
+			t.Errorf("%s %s appears twice", r.Method, r.Pattern)
 		}
 		found[r.Method+" "+r.Pattern] = true
 	}

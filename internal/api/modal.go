@@ -23,15 +23,15 @@ type TestCard struct {
 	What   string `json:"what"` // what happens with this card, in words
 }
 
-func (s *server) showModal(v checkout.ModalView) view.ModalSession {
+func (s *server) showModal(v checkout.ModalView) modalSession {
 	c := v.Channel
-	shape := view.ModalSession{
+	shape := modalSession{
 		Token: v.Token, ExpiresAt: view.MaybeISO(v.Session.ExpiresAt), ExpiresIn: int64(checkout.ModalLife.Seconds()), Site: v.SiteName,
-		Channel: view.ModalChannel{
+		Channel: modalChannel{
 			ID: c.ID, Name: c.Name, Currencies: string(c.Currency), Test: c.Mode == merchant.ModeTest, ServerToServer: c.ServerToServer,
 			Language: c.Language, ReceiptLabel: c.ReceiptLabel,
 		},
-		Tokenizer: view.ModalTokenizer{Kind: v.Tokenizer},
+		Tokenizer: modalTokenizer{Kind: v.Tokenizer},
 	}
 	t := &shape.Tokenizer
 	if v.Tokenizer != checkout.HostedFields {
@@ -41,7 +41,7 @@ func (s *server) showModal(v checkout.ModalView) view.ModalSession {
 		t.Environment, t.Script = checkout.ModalLive, s.cfg.FieldsLiveScript
 	}
 	if t.Script == "" { // the hosted fields do not work without their script
-		*t = view.ModalTokenizer{Kind: checkout.NoCards}
+		*t = modalTokenizer{Kind: checkout.NoCards}
 		return shape
 	}
 	t.ID, t.Origin, t.Timestamp, t.Scheme, t.AuthenticationKey =
@@ -62,7 +62,7 @@ func ownPages(cfg Config) *http.CrossOriginProtection {
 
 func (s *server) checkOwnPage(c *call) error {
 	if err := s.ownPages.Check(c.r); err != nil {
-		return &errs.Error{Kind: errs.Forbidden, Message: "Only the frame of the payment modal may send this request.", Err: err}
+		return &errs.Error{Kind: errs.Forbidden, Message: "Only the frame of the payment modal can send this request.", Err: err}
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (s *server) createModalBooking(c *call) error {
 	if err != nil {
 		return err
 	}
-	named := view.PageNames{}
+	named := pageNames{}
 	named.Take(in, "country", "countries")
 	named.Take(in, "description", "content")
 	if country := in.Text("countries"); country != nil && given["country"] == "" {
@@ -191,9 +191,9 @@ func (s *server) createModalTransaction(c *call) error {
 		return err
 	}
 	delete(given, "country") // it may be the country of the trip or of the payer; the booking has the right one
-	named := view.NamedBookings(in)
-	names := view.PageNames{}
-	payment := view.ModalTransaction(in, names)
+	named := namedBookings(in)
+	names := pageNames{}
+	payment := modalTransaction(in, names)
 	return s.create(c, func() (object, error) {
 		made, created, err := s.app.Modals.Pay(c.ctx, use, checkout.ModalPayment{
 			NewTransaction: payment, Given: given, Bookings: named, Address: c.address,

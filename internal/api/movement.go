@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"holdfast/internal/api/input"
-	"holdfast/internal/api/view"
+	"holdfast/internal/api/reports"
 )
 
 func (s *server) getMovement(c *call) error {
@@ -12,6 +12,6 @@ func (s *server) getMovement(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, view.ShowMovement(report))
+	c.json(http.StatusOK, reports.ShowMovement(report))
 	return nil
 }

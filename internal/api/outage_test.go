@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"holdfast/internal/api"
+	"holdfast/internal/app"
 	"holdfast/internal/testkit/dbtest"
 )
 
@@ -56,7 +57,7 @@ func TestEveryOperationOwnsUpToItsFaults(t *testing.T) {
 			continue
 		}
 		// Without its use cases the program breaks in every operation.
-		w.handler = api.New(w.app, api.Config{BaseURL: baseURL})
+		w.handler = api.New(&app.App{Config: w.app.Config, DB: w.app.DB, Health: w.app.Health}, api.Config{BaseURL: baseURL})
 		r := httptest.NewRequestWithContext(t.Context(), route.Method, aRequestTo(route), bodyFor(route))
 		r.Header.Set("Authorization", "Bearer 1|"+tokenSecret)
 		r.Header.Set("X-Request-Id", "the-one-that-broke")

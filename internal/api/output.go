@@ -149,7 +149,7 @@ func listText(c *call, n int, write func(i int, to []byte) []byte) {
 	c.text(http.StatusOK, *kept)
 }
 
-// paging writes the headers of a page. The error is PageNumber when there is no such page.
+// paging writes the headers of a page. The error is PageNumber if the page does not exist.
 func paging[T any](s *server, c *call, page store.Page, l store.List[T]) error {
 	total := l.Total
 	pages := (total + int64(page.Size) - 1) / int64(page.Size)

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"holdfast/internal/api/input"
-	"holdfast/internal/api/view"
+	"holdfast/internal/api/reports"
 	"holdfast/internal/report"
 )
 
@@ -20,6 +20,6 @@ func (s *server) getTrackRecord(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, view.ShowRecord(report, channel.ID, channel.Name))
+	c.json(http.StatusOK, reports.ShowRecord(report, channel.ID, channel.Name))
 	return nil
 }

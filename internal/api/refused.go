@@ -26,7 +26,7 @@ func Oversized(r *http.Request) bool { return checkSize(r) != nil }
 
 func checkSize(r *http.Request) *errs.Error {
 	if len(r.RequestURI) > maxAddress {
-		return errs.New(errs.AddressTooLong, "An address may have at most %d bytes.", maxAddress)
+		return errs.New(errs.AddressTooLong, "The URL can have at most %d bytes.", maxAddress)
 	}
 	size := len(r.Host)
 	for name, values := range r.Header {
@@ -41,7 +41,7 @@ func checkSize(r *http.Request) *errs.Error {
 }
 
 func errHeaders() *errs.Error {
-	return errs.New(errs.HeadersTooLarge, "The headers may have at most %d bytes together.", maxHeaders)
+	return errs.New(errs.HeadersTooLarge, "The headers can have at most %d bytes in total.", maxHeaders)
 }
 
 // RefuseMethod answers a request whose address exists, but not for its method. The header Allow is set already.
@@ -101,13 +101,13 @@ func refusalOf(answer []byte) *errs.Error {
 	line, _, _ := bytes.Cut(answer, []byte("\r\n"))
 	switch {
 	case bytes.HasPrefix(line, []byte("HTTP/1.1 417 ")):
-		return errs.New(errs.BadRequest, "The header Expect may only ask for 100-continue.")
+		return errs.New(errs.BadRequest, "The Expect header only supports 100-continue.")
 	case !bytes.HasPrefix(answer[len(line):], []byte(plainText)):
 		return nil
 	case bytes.HasPrefix(line, []byte("HTTP/1.1 431 ")):
 		return errHeaders()
 	default:
-		return errs.New(errs.BadRequest, "This is no valid HTTP request, or it uses a part of HTTP that is not served.")
+		return errs.New(errs.BadRequest, "This is not a valid HTTP request, or it uses an HTTP feature that is not supported.")
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // maxEvent is how many bytes the body of a processor's event may have.
 const maxEvent = 256 << 10
 
-// returnFromChallenge sends a shopper who comes back from a challenge to the page of the merchant. It ignores whatever
+// returnFromChallenge sends a shopper returning from a challenge to the merchant's page. It ignores whatever
 // was added to the address, because anybody can write that, and asks the processor instead.
 func (s *server) returnFromChallenge(c *call) error {
 	address, err := s.app.GatewayPayments.Return(c.ctx, c.r.PathValue("key"))
@@ -28,7 +28,7 @@ type taken struct {
 	Received bool `json:"received"`
 }
 
-// takeProcessorEvent stores an event that a processor sends. It answers at once, because processors wait for a few
+// takeProcessorEvent stores an event from a processor. It responds immediately, because processors wait for a few
 // seconds only.
 func (s *server) takeProcessorEvent(c *call) error {
 	processor := c.r.PathValue("processor")

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"holdfast/internal/api/input"
-	"holdfast/internal/api/view"
+	"holdfast/internal/api/reports"
 )
 
 func (s *server) getRunOff(c *call) error {
@@ -12,7 +12,7 @@ func (s *server) getRunOff(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, view.ShowRunOff(report))
+	c.json(http.StatusOK, reports.ShowRunOff(report))
 	return nil
 }
 
@@ -21,6 +21,6 @@ func (s *server) getAgeing(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, view.ShowAgeing(report))
+	c.json(http.StatusOK, reports.ShowAgeing(report))
 	return nil
 }

@@ -168,7 +168,7 @@ func (s *server) run(c *call, res resource) error {
 	return s.door.pass(c, route, func() error { return s.answer(c, route) })
 }
 
-// answer answers a request that was let in. Who sends it is found out before anything in it is looked at.
+// answer answers an admitted request. The caller is authenticated before anything in the request is read.
 func (s *server) answer(c *call, route Route) error {
 	if route.access != open {
 		if err := s.admit(c, route); err != nil {
@@ -205,7 +205,7 @@ func (c *call) options(allow string) {
 	c.WriteHeader(http.StatusNoContent)
 }
 
-// admit finds out who sends the request, and refuses it if they may not act on the site of the path,
+// admit authenticates the caller, and rejects the request if they may not act on the site of the path,
 // or if they lack the right for the route, or if the API token is not meant for such requests.
 func (s *server) admit(c *call, route Route) error {
 	site, token := c.r.PathValue("site"), bearer(c.r)
@@ -229,7 +229,7 @@ func (s *server) admit(c *call, route Route) error {
 	return nil
 }
 
-// bearer returns the token in the Authorization header, or "" if there is none.
+// bearer returns the token in the Authorization header, or "" without one.
 func bearer(r *http.Request) string {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -260,7 +260,7 @@ func knownMethod(method string) string {
 }
 
 func errNoMethod(method string) error {
-	return errs.New(errs.NoMethod, "The method %s is not possible here.", knownMethod(method))
+	return errs.New(errs.NoMethod, "The method %s is not allowed here.", knownMethod(method))
 }
 
 func errNoRoute() error {

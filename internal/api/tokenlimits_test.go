@@ -60,7 +60,7 @@ func TestATokenReachesNothingBeyondItsAbilities(t *testing.T) {
 				continue
 			}
 			status, _, body := w.send(t, r.Method, aRequestTo(r), bearer, `{}`)
-			let[r.Name] = status != http.StatusForbidden || !bytes.Contains(body, []byte("abilities of this API token"))
+			let[r.Name] = status != http.StatusForbidden || !bytes.Contains(body, []byte("lacks the required ability"))
 		}
 		for other, names := range reaches {
 			for _, name := range names {

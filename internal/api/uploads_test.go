@@ -60,7 +60,7 @@ func TestAFileThatDoesNotComeIsEnded(t *testing.T) {
 	file, stuck := io.Pipe()
 	defer stuck.Close()
 	go func() { _, _ = io.WriteString(stuck, uploadHeader+strings.Repeat(uploadRow, 3000)) }() // more than a piece, and no end
-	if status, text := send(file); status != 400 || !strings.Contains(text, "did not come to its end") {
+	if status, text := send(file); status != 400 || !strings.Contains(text, "upload was incomplete") {
 		t.Errorf("%d %s", status, text)
 	}
 	dbtest.Read(t, w.app.DB.Store, func(tx *store.Tx) error {

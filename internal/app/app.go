@@ -165,7 +165,9 @@ func (a *App) addPeople() {
 	a.Sessions = sessions.NewSessions(room, a.Tokens)
 	a.Accounts = &sessions.Accounts{Room: room}
 	a.SignIns = &sessions.SignIns{Sessions: a.Sessions}
-	a.Mails = &mail.Mails{DB: db, Events: a.Events, Log: cfg.Log, Batch: cfg.Batches.Mails}
+	a.Mails = &mail.Mails{
+		DB: db, Events: a.Events, Certificates: a.Certificates, Vault: a.Vault, Log: cfg.Log, Batch: cfg.Batches.Mails,
+	}
 	a.Links = links.NewLinks(a.Sessions, a.Mails)
 	a.Orders = &schedules.Orders{DB: db, Mails: a.Mails, Log: cfg.Log}
 	a.Webhooks = (&webhooks.Webhooks{
@@ -174,5 +176,5 @@ func (a *App) addPeople() {
 	}).Register()
 }
 
-// Close waits for work that runs beside the requests, and ends it. The caller closes the database afterwards.
+// Close ends background work and waits for it. The caller closes the database afterwards.
 func (a *App) Close() { a.Tokens.Close() }

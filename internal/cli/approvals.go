@@ -15,22 +15,22 @@ import (
 
 // proposalCmd groups the commands that show proposals.
 type proposalCmd struct {
-	List proposalListCmd `cmd:"" help:"List changes that wait for a second operator."`
-	Show proposalShowCmd `cmd:"" help:"Show what a change would do: before and after, rows, sums and channels."`
+	List proposalListCmd `cmd:"" help:"List changes that need a second operator's approval."`
+	Show proposalShowCmd `cmd:"" help:"Show a proposed change and its effect."`
 }
 
 // proposalListCmd lists proposals.
 type proposalListCmd struct {
 	listFlags
-	All bool `help:"Also list those that are decided."`
+	All bool `help:"Include decided proposals."`
 }
 
 // Run prints them, the oldest first.
 func (c proposalListCmd) Run(ctx context.Context, p *program) error {
 	filter := approvals.Filter{States: []proposal.State{proposal.Open}}
-	none := "No change waits for a second operator."
+	none := "No changes need approval."
 	if c.All {
-		filter.States, none = nil, "There are no proposals."
+		filter.States, none = nil, "No proposals."
 	}
 	return printList(ctx, p, c.listFlags, listing[proposal.Proposal]{
 		read: func(actor access.Actor, page store.Page) (store.List[proposal.Proposal], error) {
@@ -51,8 +51,8 @@ func (c proposalListCmd) Run(ctx context.Context, p *program) error {
 // decisionFlags are the flags of every decision.
 type decisionFlags struct {
 	siteFlag
-	ID     int64  `arg:"" help:"Id of the proposal."`
-	Reason string `help:"Why."`
+	ID     int64  `arg:"" help:"Proposal id."`
+	Reason string `help:"Reason."`
 }
 
 // decide makes a decision on the proposal and prints the proposal's new state.
@@ -68,7 +68,7 @@ func (c decisionFlags) decide(
 	if err != nil {
 		return err
 	}
-	p.printf("proposal %d, %s, %s, is %s\n", q.ID, q.Kind, q.Subject, q.State)
+	p.printf("Proposal %d (%s, %s): %s\n", q.ID, q.Kind, q.Subject, q.State)
 	return nil
 }
 
@@ -99,24 +99,24 @@ func (c withdrawCmd) Run(ctx context.Context, p *program) error {
 // waits says that a change has become a proposal, and how to approve it. It returns the error that ends the command
 // with its own exit code.
 func (p *program) waits(q proposal.Proposal) error {
-	p.printf("No changes made yet: a second operator must approve this. It is proposal %d (%s, %s).\n", q.ID, q.Kind, q.Subject)
+	p.printf("Nothing has changed yet: a second operator must approve proposal %d (%s, %s).\n", q.ID, q.Kind, q.Subject)
 	p.tellEffect(q)
 	p.printf("\n")
-	p.printf("An operator other than %s approves it with\n\n  holdfast approve %d --site %s --as USERNAME\n", q.ProposedBy, q.ID, p.site.Path)
+	p.printf("An operator other than %s can approve it with:\n\n  holdfast approve %d --site %s --as USERNAME\n", q.ProposedBy, q.ID, p.site.Path)
 	return errNothingYet
 }
 
 // asPerson logs in the operator that --as names. Without a password, one person could act as two, and approve what they
 // proposed themselves.
 func (p *program) asPerson(ctx context.Context, onSite access.Actor) (access.Actor, error) {
-	password, err := p.readSecret("Password of " + p.as + ": ")
+	password, err := p.readSecret("Password for " + p.as + ": ")
 	if err != nil {
 		return access.Actor{}, err
 	}
 	login := sessions.Login{Username: p.as, Password: password}
 	session, err := p.app.Sessions.Login(ctx, login)
 	if errs.Is(err, errs.TwoFactorRequired) {
-		if login.Code, err = p.readLine("Code of the second factor: "); err != nil {
+		if login.Code, err = p.readLine("Two-factor code: "); err != nil {
 			return access.Actor{}, err
 		}
 		session, err = p.app.Sessions.Login(ctx, login)
@@ -125,7 +125,7 @@ func (p *program) asPerson(ctx context.Context, onSite access.Actor) (access.Act
 		return access.Actor{}, err
 	}
 	if !session.User.Operator {
-		return access.Actor{}, errs.WrongField("as", "Only an operator can use the command line, and %s is not an operator.", session.User.Username)
+		return access.Actor{}, errs.WrongField("as", "%s is not an operator. Only operators can use the command line.", session.User.Username)
 	}
 	actor, _ := session.User.ActorAt(people.Membership{SiteID: onSite.SiteID}) // an operator may act everywhere
 	actor.Ahead = onSite.Ahead

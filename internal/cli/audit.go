@@ -14,16 +14,16 @@ import (
 
 // auditCmd groups the commands about the record of who changed what.
 type auditCmd struct {
-	List auditListCmd `cmd:"" help:"List all changes, with who made them."`
+	List auditListCmd `cmd:"" help:"List all changes and who made them."`
 }
 
 // auditListCmd lists records.
 type auditListCmd struct {
 	listFlags
-	Deployment bool      `help:"List the records that belong to no site: about keys, rates and operators."`
+	Deployment bool      `help:"List records that belong to no site: keys, rates and operators."`
 	Action     []string  `placeholder:"ACTION" help:"Only these actions, such as channel.change."`
-	After      time.Time `placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Only records after this time, in GMT, by the site's clock."`
-	Before     time.Time `placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Only records before this time, in GMT, by the site's clock."`
+	After      time.Time `placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Only records after this time (GMT, site clock)."`
+	Before     time.Time `placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Only records before this time (GMT, site clock)."`
 }
 
 // Run prints them, the oldest first.
@@ -41,13 +41,13 @@ func (c auditListCmd) Run(ctx context.Context, p *program) error {
 				words(r.Action), words(r.Object),
 			}
 		},
-		none: "There are no records.",
+		none: "No audit records.",
 	}
 	switch {
 	case !c.Deployment:
 		return printList(ctx, p, c.listFlags, list)
 	case c.Site != "":
-		return errs.WrongField("deployment", "The records of the deployment belong to no site. Leave out --site or --deployment.")
+		return errs.WrongField("deployment", "Deployment records belong to no site. Remove --site or --deployment.")
 	}
 	if err := p.open(ctx); err != nil {
 		return err

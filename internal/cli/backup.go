@@ -24,18 +24,18 @@ import (
 
 // backupCmd writes a backup.
 type backupCmd struct {
-	File    string        `arg:"" help:"The file to write, such as /backups/holdfast.backup."`
-	Replace bool          `help:"Replace the file if it exists. The old one stays until the new one is whole."`
-	Timeout time.Duration `default:"1h" placeholder:"DURATION" help:"Give up after this time (default: 1h)."`
+	File    string        `arg:"" help:"File to write, such as /backups/holdfast.backup."`
+	Replace bool          `help:"Replace an existing file. The old file is kept until the new one is complete."`
+	Timeout time.Duration `default:"1h" placeholder:"DURATION" help:"Abort after this time (default: 1h)."`
 	JSON    bool          `name:"json" help:"Print JSON."`
 }
 
 // Help says what is in a backup, and what is not.
 func (backupCmd) Help() string {
-	return "The service can go on while the backup is written. All that was answered before the command began is in it. The file " +
-		"stands there when it is whole and on the disk, or not at all. It holds the whole book: keep it as safe as the database. " +
-		"The keys that encrypt secrets (--keys-file) are not in it: keep a copy of them in another place. \"holdfast restore\" " +
-		"makes a database from it, on SQLite or on PostgreSQL."
+	return "The service keeps running during the backup. The backup includes everything committed before the command started. The " +
+		"file only appears once it is complete and on disk. It contains the whole book: protect it like the database. " +
+		"It does not include the encryption keys (--keys-file): keep a copy of them elsewhere. \"holdfast restore\" " +
+		"creates a database from it, on SQLite or PostgreSQL."
 }
 
 // writtenBackup is what the commands print about a backup.
@@ -49,7 +49,7 @@ type writtenBackup struct {
 // Run writes it. It does not migrate: a backup before an upgrade is one of the old schema.
 func (c backupCmd) Run(ctx context.Context, p *program) error {
 	if c.Timeout <= 0 {
-		return errs.WrongField("timeout", "The time must be more than 0.")
+		return errs.WrongField("timeout", "The timeout must be greater than 0.")
 	}
 	store, err := store.OpenExisting(ctx, p.Database, p.clock.Now)
 	if err != nil {
@@ -68,19 +68,19 @@ func (c backupCmd) Run(ctx context.Context, p *program) error {
 	})
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return fmt.Errorf("%s exists already; choose another name, or add --replace", c.File)
+		return fmt.Errorf("%s already exists. Choose another name, or add --replace", c.File)
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return fmt.Errorf("the backup was not ready after %s (--timeout), and nothing was written: %w", c.Timeout, err)
+		return fmt.Errorf("the backup timed out after %s (--timeout), and nothing was written: %w", c.Timeout, err)
 	case err != nil:
 		return fmt.Errorf("no backup was written: %w", err)
 	}
 	if c.JSON {
 		return p.printJSON(written)
 	}
-	p.printf("%s has the book as of %s: %s rows of %d tables, %s bytes.\n", c.File,
+	p.printf("Wrote %s: the book as of %s, %s rows in %d tables, %s bytes.\n", c.File,
 		written.TakenAt.Format(time.DateTime+" GMT"), grouped(written.Rows), len(written.Tables), grouped(written.Bytes))
 	p.printf("sha256: %s\n", written.SHA256)
-	p.printf("The keys that encrypt secrets are not in it. Keep a copy of the file of --keys-file in another place.\n")
+	p.printf("The backup does not include encryption keys. Keep a copy of the keys file (--keys-file) elsewhere.\n")
 	return nil
 }
 
@@ -109,25 +109,24 @@ func grouped(n int64) string {
 
 // restoreCmd makes a database from a backup.
 type restoreCmd struct {
-	File    string `arg:"" help:"The backup."`
-	Check   bool   `help:"Only check that the backup is whole and can be restored. No database is touched."`
-	SkipIDs int64  `name:"skip-ids" default:"1000000" placeholder:"N" help:"Let new ids begin this far behind the last one of the backup (default: 1000000)."`
+	File    string `arg:"" help:"Backup file."`
+	Check   bool   `help:"Only check that the backup is complete and can be restored. Does not touch any database."`
+	SkipIDs int64  `name:"skip-ids" default:"1000000" placeholder:"N" help:"Gap between the last id in the backup and the first new id (default: 1000000)."`
 	JSON    bool   `name:"json" help:"Print JSON."`
 }
 
 // Help says what it needs and what it does.
 func (restoreCmd) Help() string {
-	return "--database names the new database: a SQLite file that does not exist yet, or a PostgreSQL database without any table. " +
-		"It may be another engine than that of the backup. The command first checks the whole backup, and at the end compares " +
-		"every row. If anything fails, nothing is left behind. New bookings and payments get ids that lie far behind those of the " +
-		"backup: an id that was given out after the backup, and is lost, never comes to mean another booking. docs/backup.md says " +
-		"what to do after a loss."
+	return "--database is the new database: a SQLite file that does not exist yet, or a PostgreSQL database without tables. " +
+		"It can use a different engine from the backup. The command checks the whole backup first and compares every row at the " +
+		"end. If anything fails, nothing is left behind. Ids of new bookings and payments start well above those in the " +
+		"backup, so that an id issued after the backup and lost is never reused. See docs/backup.md for what to do after a loss."
 }
 
 // Run restores it.
 func (c restoreCmd) Run(ctx context.Context, p *program) error {
 	if c.SkipIDs < 0 || c.SkipIDs > 1_000_000_000 {
-		return errs.WrongField("skip_ids", "This can be 0 to 1000000000.")
+		return errs.WrongField("skip_ids", "The value must be between 0 and 1000000000.")
 	}
 	file, err := os.Open(c.File)
 	if err != nil {
@@ -139,15 +138,15 @@ func (c restoreCmd) Run(ctx context.Context, p *program) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.File, err)
 		}
-		return c.print(p, b, func() { p.printf("%s is whole, and this program can restore it.\n", c.File) })
+		return c.print(p, b, func() { p.printf("%s is complete and can be restored by this version.\n", c.File) })
 	}
 	b, err := backup.Restore(ctx, p.Database, p.clock.Now, file, c.SkipIDs)
 	if errors.Is(err, store.ErrNotEmpty) {
-		return fmt.Errorf("%s is not empty (%w). A backup is only restored into a new database: name another one with "+
-			"--database, or move the old one away, with its -wal and -shm files, when nothing uses it any more", masked(p.Database), err)
+		return fmt.Errorf("%s is not empty (%w). Backups can only be restored into a new database. Choose another one with "+
+			"--database, or stop everything that uses the old one and move it away, with its -wal and -shm files", masked(p.Database), err)
 	}
 	if err != nil {
-		return fmt.Errorf("%s was not restored, and nothing was changed: %w", c.File, err)
+		return fmt.Errorf("%s was not restored, and nothing has changed: %w", c.File, err)
 	}
 	if err := p.open(ctx); err != nil {
 		return err
@@ -158,22 +157,22 @@ func (c restoreCmd) Run(ctx context.Context, p *program) error {
 	}
 	report, err := p.app.Verify.Run(ctx, access.System(0), verify.Query{})
 	if err != nil {
-		return fmt.Errorf("%s is restored, and every row was compared with the backup; but `holdfast verify` does not run: %w",
+		return fmt.Errorf("%s is restored and every row matches the backup, but `holdfast verify` failed: %w",
 			masked(p.Database), err)
 	}
 	err = c.print(p, b, func() {
-		p.printf("%s is restored, and every row was compared with the backup.\n", masked(p.Database))
+		p.printf("Restored %s. Every row matches the backup.\n", masked(p.Database))
 		if report.Total > 0 {
-			p.printf("But the book was wrong when it was saved: `holdfast verify` finds %d things. Run it to see them.\n", report.Total)
+			p.printf("The book already had errors when it was backed up: `holdfast verify` reports %d findings. Run it to see them.\n", report.Total)
 		} else {
-			p.printf("`holdfast verify` finds nothing wrong.\n")
+			p.printf("`holdfast verify` found no errors.\n")
 		}
 		for _, id := range slices.Sorted(maps.Keys(sealed)) {
 			if id != "" { // what is not encrypted needs no key
-				p.printf("%d secrets are encrypted with the key %s. `holdfast serve` needs --keys-file with it.\n", sealed[id], id)
+				p.printf("%d secrets are encrypted with key %s. `holdfast serve` needs a --keys-file that contains it.\n", sealed[id], id)
 			}
 		}
-		p.printf("What happened after %s is not in it: see \"After a loss\" in docs/backup.md.\n", b.TakenAt.Format(time.DateTime+" GMT"))
+		p.printf("Changes after %s are lost: see \"After a loss\" in docs/backup.md.\n", b.TakenAt.Format(time.DateTime+" GMT"))
 	})
 	if err == nil && report.Total > 0 {
 		return errFindings
@@ -189,14 +188,14 @@ func (c restoreCmd) print(p *program, b backup.Backup, say func()) error {
 	if c.JSON {
 		return p.printJSON(b)
 	}
-	p.printf("The backup has the book as of %s, from %s by holdfast %s: %s rows of %d tables, schema %s.\n",
+	p.printf("Backup of the book as of %s, from %s by holdfast %s: %s rows in %d tables, schema %s.\n",
 		b.TakenAt.Format(time.DateTime+" GMT"), b.Engine, b.Program, grouped(b.Rows), len(b.Tables), b.Schema[len(b.Schema)-1])
 	for i, chain := range b.Chains {
 		if i == shownChains {
-			p.printf("Audit records of %d more sites: see --json.\n", len(b.Chains)-i)
+			p.printf("%d more sites: see --json.\n", len(b.Chains)-i)
 			break
 		}
-		p.printf("Audit records of site %d: %d, the last hash is %s.\n", chain.SiteID, chain.LastID, chain.Hash)
+		p.printf("Site %d: %d audit records, last hash %s.\n", chain.SiteID, chain.LastID, chain.Hash)
 	}
 	say()
 	return nil

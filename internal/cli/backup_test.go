@@ -70,7 +70,7 @@ func TestBackupsAreRefusedWithAReason(t *testing.T) {
 		{[]string{"backup", filepath.Join(s.folder, "late"), "--timeout", "1ns"}, 1, "not ready after 1ns"},
 		{[]string{"backup", filepath.Join(s.folder, "late"), "--timeout", "0s"}, 2, "--timeout: "},
 		{[]string{"restore", file}, 1, "is not empty"},
-		{[]string{"restore", half, "--check"}, 1, "this is no whole backup"},
+		{[]string{"restore", half, "--check"}, 1, "this is not a complete backup"},
 		{[]string{"restore", half}, 1, "nothing was changed"},
 		{[]string{"restore", file, "--skip-ids=-1"}, 2, "--skip-ids: "},
 		{[]string{"restore", file, "--check", "--json"}, 0, `"engine": "sqlite"`},

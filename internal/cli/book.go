@@ -29,10 +29,10 @@ type bookingCmd struct {
 // bookingListCmd lists bookings.
 type bookingListCmd struct {
 	listFlags
-	Channels  []int64  `placeholder:"ID" help:"Only bookings of these channels, by id."`
+	Channels  []int64  `placeholder:"ID" help:"Only bookings of these merchants, by id."`
 	Status    []string `placeholder:"STATUS" help:"Only these statuses, such as paid,unpaid."`
 	Reference string   `help:"Only bookings with this reference."`
-	Surname   string   `help:"Only travellers with this surname."`
+	Surname   string   `help:"Only bookings for travellers with this surname."`
 }
 
 // Run prints them.
@@ -57,7 +57,7 @@ func (c bookingListCmd) Run(ctx context.Context, p *program) error {
 				dayCell(b.Start), dayCell(b.End), words(b.Country), instant(b.CreatedAt),
 			}
 		},
-		none: "There are no such bookings.",
+		none: "No bookings found.",
 	})
 }
 
@@ -82,7 +82,7 @@ func oneOf[T ~string](flag string, given []string, all []T) (list []T, err error
 type bookingShowCmd struct {
 	siteFlag
 	formFlags
-	ID int64 `arg:"" help:"Id of the booking."`
+	ID int64 `arg:"" help:"Booking id."`
 }
 
 // Run prints it. CSV has a row for each of its transactions.
@@ -101,7 +101,7 @@ func (c bookingShowCmd) Run(ctx context.Context, p *program) error {
 		return p.printJSON(api.ShowBooking(b, today))
 	}
 	list := p.transactions(ctx, payments.TransactionFilter{Bookings: []int64{b.ID}})
-	list.none = "It has no transactions."
+	list.none = "No transactions."
 	if c.CSV {
 		return list.print(p, actor, c.formFlags, orderFlags{}, now)
 	}
@@ -139,13 +139,13 @@ type transactionCmd struct {
 // transactionListCmd lists transactions.
 type transactionListCmd struct {
 	listFlags
-	Channels  []int64  `placeholder:"ID" help:"Only transactions of these channels, by id."`
-	Bookings  []int64  `placeholder:"ID" help:"Only transactions of these bookings, by id."`
+	Channels  []int64  `placeholder:"ID" help:"Only transactions of these merchants, by id."`
+	Bookings  []int64  `placeholder:"ID" help:"Only transactions for these bookings, by id."`
 	Types     []string `placeholder:"TYPE" help:"Only these types, such as refund,chargeback."`
 	Status    []string `placeholder:"STATUS" help:"Only these statuses, such as complete,failed."`
 	Reference string   `help:"Only transactions with this reference."`
 
-	AcquirerReference string `placeholder:"ARN" help:"Only transactions with this acquirer reference, of 23 digits."`
+	AcquirerReference string `placeholder:"ARN" help:"Only transactions with this 23-digit acquirer reference number (ARN)."`
 }
 
 // Run prints them.
@@ -181,7 +181,7 @@ func (p *program) transactions(ctx context.Context, filter payments.TransactionF
 				ident(t.LinkedID), instant(t.EffectiveAt), instant(t.CreatedAt),
 			}
 		},
-		none: "There are no such transactions.",
+		none: "No transactions found.",
 	}
 }
 
@@ -189,7 +189,7 @@ func (p *program) transactions(ctx context.Context, filter payments.TransactionF
 type transactionShowCmd struct {
 	siteFlag
 	formFlags
-	ID int64 `arg:"" help:"Id of the transaction."`
+	ID int64 `arg:"" help:"Transaction id."`
 }
 
 // Run prints it. CSV has a row for each booking that the payment is for.

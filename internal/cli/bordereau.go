@@ -10,17 +10,17 @@ import (
 
 // bordereauCmd groups the reports to the underwriter.
 type bordereauCmd struct {
-	Premium  bordereauPremiumCmd  `cmd:"" help:"Print the premium bordereau of a month."`
-	Contract bordereauContractCmd `cmd:"" help:"The contract that bordereaux name: list, set."`
+	Premium  bordereauPremiumCmd  `cmd:"" help:"Print the premium bordereau for a month."`
+	Contract bordereauContractCmd `cmd:"" help:"Manage the contract shown in bordereaux: list, set."`
 }
 
 // bordereauPremiumCmd prints the premium bordereau.
 type bordereauPremiumCmd struct {
 	siteFlag
-	Period  string    `required:"" placeholder:"YYYY-MM" help:"The month, such as 2024-06."`
+	Period  string    `required:"" placeholder:"YYYY-MM" help:"Month, such as 2024-06."`
 	KnownAt time.Time `name:"known-at" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Use only what was known at this time, in GMT (default: now)."`
-	JSON    bool      `name:"json" xor:"form" help:"Print JSON, the same as the API."`
-	CSV     bool      `name:"csv" xor:"form" help:"Print CSV, which is the default. Amounts are in major units, such as 12.34."`
+	JSON    bool      `name:"json" xor:"form" help:"Print JSON, as returned by the API."`
+	CSV     bool      `name:"csv" xor:"form" help:"Print CSV (the default), with amounts in major units, such as 12.34."`
 }
 
 // Run prints each row as soon as it is read, because a month may have very many.

@@ -8,11 +8,10 @@ import (
 
 	"holdfast/internal/api/view"
 	"holdfast/internal/book/certificates"
-	"holdfast/internal/book/merchants"
-	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/errs"
+	"holdfast/internal/notify/mail"
 	"holdfast/internal/web/kit"
 )
 
@@ -20,8 +19,8 @@ import (
 type certificateCmd struct {
 	siteFlag
 	formFlags
-	Booking int64 `arg:"" help:"Id of the booking."`
-	Revoke  bool  `xor:"form" help:"Revoke the link. The next one who asks gets a new one."`
+	Booking int64 `arg:"" help:"Booking id."`
+	Revoke  bool  `xor:"form" help:"Revoke the link. The next request creates a new one."`
 }
 
 // Run prints the link and what the page says.
@@ -34,7 +33,7 @@ func (c certificateCmd) Run(ctx context.Context, p *program) error {
 		if err := p.app.Certificates.Revoke(ctx, actor, c.Booking); err != nil {
 			return err
 		}
-		p.printf("The link of the certificate of booking %d is no longer valid.\n", c.Booking)
+		p.printf("Revoked the certificate link of booking %d.\n", c.Booking)
 		return nil
 	}
 	base, err := p.clientsBase()
@@ -67,7 +66,7 @@ func (c certificateCmd) Run(ctx context.Context, p *program) error {
 		fields = append(fields, [2]string{"until", found.Until.String()})
 	}
 	if found.Test {
-		fields = append(fields, [2]string{"test", "the page says that nothing of it is real"})
+		fields = append(fields, [2]string{"test", "the page says that this is test data"})
 	}
 	p.printFields(append(fields, [2]string{"created", fmt.Sprintf("%s GMT", civil.FormatInstant(found.CreatedAt))}))
 	return nil
@@ -80,46 +79,16 @@ func (p *program) clientsBase() (string, error) {
 	}
 	listen, err := net.ResolveTCPAddr("tcp", p.Listen)
 	if err != nil {
-		return "", errs.WrongField("listen", "%q is not an address such as 127.0.0.1:8080.", p.Listen)
+		return "", errs.WrongField("listen", "%q is not an address. Use an address such as 127.0.0.1:8080.", p.Listen)
 	}
 	return p.baseURL(listen), nil
 }
 
-// certificateOf gives mails the address of a booking's certificate. It is "" for a booking that was deleted meanwhile.
-func (p *program) certificateOf(ctx context.Context, siteID, bookingID int64) (string, error) {
+// mailAddresses are the addresses that mails have. They are empty where people cannot reach the service.
+func (p *program) mailAddresses() mail.Addresses {
 	base, err := p.clientsBase()
 	if err != nil {
-		return "", err
+		return mail.Addresses{}
 	}
-	site, err := p.app.Sites.Get(ctx, access.System(siteID), siteID)
-	if err != nil {
-		return "", err
-	}
-	found, err := p.app.Certificates.Of(ctx, merchants.SystemAt(site), bookingID)
-	if errs.Is(err, errs.RecordNotFound) {
-		return "", nil
-	}
-	return certificates.Link(base, found.Key), err
-}
-
-// linkOf gives mails the address of a one-time link with a hash. It is "" for one that has ended.
-func (p *program) linkOf(ctx context.Context, hash string) (string, error) {
-	base, err := p.clientsBase()
-	if err != nil {
-		return "", err
-	}
-	secret, err := p.app.Links.Secret(ctx, hash)
-	if err != nil || secret == "" {
-		return "", err
-	}
-	return base + kit.LinkPath + secret, nil
-}
-
-// dashboardBase is the address of the dashboard, for mails; "" where people cannot reach the service.
-func (p *program) dashboardBase() string {
-	base, err := p.clientsBase()
-	if err != nil {
-		return ""
-	}
-	return base + kit.Path
+	return mail.Addresses{Base: base, Dashboard: base + kit.Path, Link: base + kit.LinkPath}
 }

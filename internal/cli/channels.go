@@ -14,20 +14,20 @@ import (
 
 // channelCmd groups the commands about channels.
 type channelCmd struct {
-	Create  channelCreateCmd  `cmd:"" help:"Create a channel, in any mode."`
-	List    channelListCmd    `cmd:"" help:"List the channels of a site."`
-	Mode    channelModeCmd    `cmd:"" help:"Change the mode of a channel."`
-	Set     channelSetCmd     `cmd:"" help:"Change fields of a channel, also those that only the operator may change."`
-	Gateway channelGatewayCmd `cmd:"" help:"Set or show the processor at which a channel takes payments."`
-	Secret  channelSecretCmd  `cmd:"" help:"Show the secret that signs a channel's auth strings, or make a new one."`
+	Create  channelCreateCmd  `cmd:"" help:"Create a merchant in any mode."`
+	List    channelListCmd    `cmd:"" help:"List a site's merchants."`
+	Mode    channelModeCmd    `cmd:"" help:"Change a merchant's mode."`
+	Set     channelSetCmd     `cmd:"" help:"Update a merchant, including fields that only operators can change."`
+	Gateway channelGatewayCmd `cmd:"" help:"Set, show or remove a merchant's processor."`
+	Secret  channelSecretCmd  `cmd:"" help:"Show or rotate the secret that signs a merchant's auth strings."`
 }
 
 // channelCreateCmd creates a channel.
 type channelCreateCmd struct {
 	siteFlag
-	Name     string               `arg:"" help:"Name of the channel."`
+	Name     string               `arg:"" help:"Merchant name."`
 	Currency string               `required:"" field:"currencies" placeholder:"CODE" help:"Base currency, such as EUR."`
-	Mode     merchant.AccountMode `default:"test" field:"account_mode" placeholder:"MODE" help:"test (the default), draft, protection-only (live with the profile server-to-server), affiliate or closed."`
+	Mode     merchant.AccountMode `default:"test" field:"account_mode" placeholder:"MODE" help:"Mode: test (default), draft, protection-only (live with the server-to-server profile), affiliate or closed."`
 }
 
 // Run creates it.
@@ -45,7 +45,7 @@ func (c channelCreateCmd) Run(ctx context.Context, p *program) error {
 	if made.Proposal != nil {
 		return p.waits(*made.Proposal)
 	}
-	p.printf("channel %d, %s, is created: %s, %s\n", made.ID, made.Name, made.Currency, made.Mode)
+	p.printf("Created merchant %d, %s: %s, %s\n", made.ID, made.Name, made.Currency, made.Mode)
 	return nil
 }
 
@@ -75,16 +75,16 @@ func (c channelListCmd) Run(ctx context.Context, p *program) error {
 				words(ch.AccountType), words(string(ch.OtherProtection)), words(ch.ExternalID),
 			}
 		},
-		none: "There are no channels.",
+		none: "No merchants.",
 	})
 }
 
 // channelModeCmd changes the mode of a channel. Not every mode can follow every other.
 type channelModeCmd struct {
 	siteFlag
-	ID     int64                `arg:"" help:"Id of the channel."`
-	Mode   merchant.AccountMode `arg:"" field:"account_mode" help:"New mode: protection-only (live with the profile server-to-server), affiliate or closed."`
-	Reason string               `help:"Why; the operator who approves it reads this."`
+	ID     int64                `arg:"" help:"Merchant id."`
+	Mode   merchant.AccountMode `arg:"" field:"account_mode" help:"New mode: protection-only (live with the server-to-server profile), affiliate or closed."`
+	Reason string               `help:"Reason, shown to the operator who approves the change."`
 }
 
 // Run sets the mode.
@@ -100,38 +100,38 @@ func (c channelModeCmd) Run(ctx context.Context, p *program) error {
 	if changed.Proposal != nil {
 		return p.waits(*changed.Proposal)
 	}
-	p.printf("channel %d, %s, is %s\n", changed.ID, changed.Name, changed.Mode)
+	p.printf("Merchant %d, %s, is now %s\n", changed.ID, changed.Name, changed.Mode)
 	return nil
 }
 
 // channelSetCmd changes a channel. A field whose flag is not given stays as it is.
 type channelSetCmd struct {
 	siteFlag
-	ID              int64                     `arg:"" help:"Id of the channel."`
-	Name            *string                   `help:"Name of the channel."`
-	Currency        *string                   `field:"currencies" placeholder:"CODE" help:"Base currency. It can be changed until the channel has had a booking."`
-	Language        *string                   `help:"Language of the channel's statements, such as enGB."`
-	PrimaryMail     *string                   `placeholder:"ADDRESSES" help:"Addresses that get copies of receipts, with commas.."`
-	MailBCC         *bool                     `name:"mail-bcc" field:"mail_bcc_transactional_mails" negatable:"" help:"Send copies of receipts to the addresses of --primary-mail.."`
+	ID              int64                     `arg:"" help:"Merchant id."`
+	Name            *string                   `help:"Merchant name."`
+	Currency        *string                   `field:"currencies" placeholder:"CODE" help:"Base currency. Cannot be changed after the first booking."`
+	Language        *string                   `help:"Language of the merchant's statements, such as enGB."`
+	PrimaryMail     *string                   `placeholder:"ADDRESSES" help:"E-mail addresses that get copies of receipts, separated by commas."`
+	MailBCC         *bool                     `name:"mail-bcc" field:"mail_bcc_transactional_mails" negatable:"" help:"Send copies of receipts to the --primary-mail addresses."`
 	ReceiptLabel    *string                   `placeholder:"NAME" help:"Company name on receipts."`
-	ExternalID      *string                   `name:"external-id" placeholder:"ID" help:"The id of the channel in your own systems."`
-	OtherProtection *merchant.OtherProtection `placeholder:"VALUE" help:"What else protects travellers: none, bond, trust_account, insurance or scheme."`
-	AccountType     *string                   `placeholder:"TYPE" help:"protected-processing or trust."`
-	ProtectionType  *string                   `placeholder:"TYPE" help:"trust-travel or svcu-management.."`
-	Status          *string                   `field:"channel_status" placeholder:"STATUS" help:"Value of channel_status. With an empty one it follows the mode again."`
-	StatementPeriod *string                   `placeholder:"PERIOD" help:"month, biweek or week."`
-	Locked          *bool                     `negatable:"" help:"Lock the channel: payments logged while it is locked are not protected. Unlocking a protected channel takes two people."`
-	Suppliers       *[]int64                  `placeholder:"IDS" help:"Ids of the channel's suppliers, such as 3,17."`
-	Reason          string                    `help:"Why; where a second operator must approve it, they read this."`
+	ExternalID      *string                   `name:"external-id" placeholder:"ID" help:"Merchant's id in your own systems."`
+	OtherProtection *merchant.OtherProtection `placeholder:"VALUE" help:"Other protection for travellers: none, bond, trust_account, insurance or scheme."`
+	AccountType     *string                   `placeholder:"TYPE" help:"Account type: protected-processing or trust."`
+	ProtectionType  *string                   `placeholder:"TYPE" help:"Protection type: trust-travel or svcu-management."`
+	Status          *string                   `field:"channel_status" placeholder:"STATUS" help:"Value of channel_status. An empty value makes it follow the mode again."`
+	StatementPeriod *string                   `placeholder:"PERIOD" help:"Statement period: month, biweek or week."`
+	Locked          *bool                     `negatable:"" help:"Lock the merchant: payments logged while it is locked are not protected. Unlocking a protected merchant takes two people."`
+	Suppliers       *[]int64                  `placeholder:"IDS" help:"Ids of the merchant's suppliers, such as 3,17."`
+	Reason          string                    `help:"Reason, shown to the operator who approves the change if approval is needed."`
 
-	ServerToServer     *bool      `negatable:"" help:"Take payments by card. This flag and those below need the profile server-to-server."`
-	CardholderPresent  *bool      `negatable:"" help:"Allow payments with the cardholder present.."`
-	MailFailures       *bool      `negatable:"" help:"Send mail about failed transactions to --primary-mail.."`
-	ChargebackMail     *string    `placeholder:"ADDRESSES" help:"Addresses that get mail about chargebacks, with commas.."`
-	BeneficiaryID      *string    `name:"beneficiary-id" placeholder:"ID" help:"Id of the account that gets payouts.."`
-	SettlementCurrency *string    `placeholder:"CODE" help:"Currency of payouts. With an empty one it is the base currency.."`
-	PayoutMinimum      amountFlag `placeholder:"AMOUNT" help:"Smallest payout, in the currency of payouts, such as \"50.00 EUR\".."`
-	Descriptor         *string    `placeholder:"TEXT" help:"Text on cardholders' bank statements. An empty one removes it."`
+	ServerToServer     *bool      `negatable:"" help:"Allow card payments. This flag and those below require the server-to-server profile."`
+	CardholderPresent  *bool      `negatable:"" help:"Allow payments with the cardholder present."`
+	MailFailures       *bool      `negatable:"" help:"E-mail the --primary-mail addresses about failed transactions."`
+	ChargebackMail     *string    `placeholder:"ADDRESSES" help:"E-mail addresses to notify about chargebacks, separated by commas."`
+	BeneficiaryID      *string    `name:"beneficiary-id" placeholder:"ID" help:"Id of the account that receives payouts."`
+	SettlementCurrency *string    `placeholder:"CODE" help:"Payout currency. An empty value means the base currency."`
+	PayoutMinimum      amountFlag `placeholder:"AMOUNT" help:"Minimum payout, in the payout currency, such as \"50.00 EUR\"."`
+	Descriptor         *string    `placeholder:"TEXT" help:"Text on cardholders' bank statements. An empty value removes it."`
 }
 
 // Run changes it.
@@ -164,7 +164,7 @@ func (c channelSetCmd) Run(ctx context.Context, p *program) error {
 	if changed.Proposal != nil {
 		return p.waits(*changed.Proposal)
 	}
-	p.printf("channel %d, %s, is changed\n", changed.ID, changed.Name)
+	p.printf("Updated merchant %d, %s\n", changed.ID, changed.Name)
 	return nil
 }
 
@@ -180,7 +180,7 @@ func (c channelSetCmd) checkProfile(p *program, in *merchant.ChannelFields) {
 		"payout_minimum": c.PayoutMinimum.given(), "descriptor": c.Descriptor != nil,
 	} {
 		if given {
-			in.Problems.Wrong(field, "This needs --profile server-to-server.")
+			in.Problems.Wrong(field, "This requires --profile server-to-server.")
 		}
 	}
 }
@@ -201,7 +201,7 @@ func (c channelSetCmd) checkPayout(ctx context.Context, p *program, actor access
 		channel.SettlementCurrency = *c.SettlementCurrency
 	}
 	if currency := channel.Settlement(); currency != string(c.PayoutMinimum.currency) {
-		in.Problems.Wrong("payout_minimum", "A payout of this channel is in %s, and %s is not.", currency, c.PayoutMinimum)
+		in.Problems.Wrong("payout_minimum", "This merchant's payouts are in %s, but %s is not.", currency, c.PayoutMinimum)
 	}
 	return nil
 }

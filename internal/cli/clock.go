@@ -15,8 +15,8 @@ import (
 
 // clockCmd groups the commands about the clock of a site.
 type clockCmd struct {
-	Show clockShowCmd `cmd:"" help:"Show the time of a site."`
-	Set  clockSetCmd  `cmd:"" help:"Move the clock of a sandbox forward. Exposure, statements and everything that expires follow it."`
+	Show clockShowCmd `cmd:"" help:"Show a site's clock."`
+	Set  clockSetCmd  `cmd:"" help:"Move a sandbox's clock forward. Exposure, statements and expiry dates follow it."`
 }
 
 // clockShowCmd shows the clock.
@@ -46,8 +46,8 @@ func (c clockShowCmd) Run(ctx context.Context, p *program) error {
 // clockSetCmd moves the clock.
 type clockSetCmd struct {
 	siteFlag
-	To   time.Time `xor:"where" required:"" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"The new time, in GMT."`
-	Days *int      `xor:"where" required:"" placeholder:"N" help:"Move the clock forward by this many days."`
+	To   time.Time `xor:"where" required:"" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"New time, in GMT."`
+	Days *int      `xor:"where" required:"" placeholder:"N" help:"Number of days to move the clock forward."`
 	JSON bool      `name:"json" help:"Print JSON."`
 }
 
@@ -74,7 +74,7 @@ func (c clockSetCmd) target(ctx context.Context, p *program, actor access.Actor)
 	case c.Days == nil:
 		return c.To, nil
 	case *c.Days < 1:
-		return time.Time{}, errs.WrongField("days", "must be 1 or more: a clock is never moved back")
+		return time.Time{}, errs.WrongField("days", "must be 1 or more: clocks cannot be moved back")
 	}
 	now, err := p.app.Clocks.Show(ctx, actor)
 	return now.Now.AddDate(0, 0, *c.Days), err
@@ -84,11 +84,11 @@ func (p *program) tellClock(t clock.Time, asJSON bool) error {
 	if asJSON {
 		return p.printJSON(view.ShowClock(t))
 	}
-	ahead := "the real time"
+	ahead := "real time"
 	if d := t.Now.Sub(t.Real); d > 0 {
-		ahead = span(d) + " ahead of the real time"
+		ahead = span(d) + " ahead of real time"
 	}
-	p.printf("on %s it is %s, %s\n", p.site.Path, civil.FormatInstant(t.Now), ahead)
+	p.printf("Clock of %s: %s GMT, %s\n", p.site.Path, civil.FormatInstant(t.Now), ahead)
 	return nil
 }
 

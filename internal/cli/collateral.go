@@ -14,15 +14,15 @@ import (
 
 // collateralCmd groups the commands about collateral.
 type collateralCmd struct {
-	List collateralListCmd `cmd:"" help:"List the collateral that is held."`
+	List collateralListCmd `cmd:"" help:"List the collateral held."`
 	Add  collateralAddCmd  `cmd:"" help:"Record collateral, or correct a record."`
 }
 
 // collateralListCmd lists collateral.
 type collateralListCmd struct {
 	listFlags
-	AsOf    dayFlag `name:"as-of" placeholder:"YYYY-MM-DD" help:"What is held at the end of this day (default: today)."`
-	History bool    `help:"List everything ever recorded, with corrections."`
+	AsOf    dayFlag `name:"as-of" placeholder:"YYYY-MM-DD" help:"As of the end of this day (default: today)."`
+	History bool    `help:"List all records, including corrections."`
 }
 
 // Run prints it.
@@ -42,21 +42,21 @@ func (c collateralListCmd) Run(ctx context.Context, p *program) error {
 				amount(r.Amount, r.Currency), dayCell(r.FromDay), dayCell(r.ToDay), words(r.Reference),
 			}
 		},
-		none: "There is no collateral.",
+		none: "No collateral.",
 	})
 }
 
 // collateralAddCmd records collateral.
 type collateralAddCmd struct {
 	siteFlag
-	Kind      exposure.CollateralKind `arg:"" help:"cash, guarantee, rolling-reserve, insurance or other."`
-	Amount    amountFlag              `arg:"" field:"currency" help:"Amount, such as \"5000.00 EUR\". In a correction, 0 takes the record back."`
-	Channel   *int64                  `placeholder:"ID" field:"channels" help:"For losses of this channel only (default: of all channels)."`
+	Kind      exposure.CollateralKind `arg:"" help:"Kind: cash, guarantee, rolling-reserve, insurance or other."`
+	Amount    amountFlag              `arg:"" field:"currency" help:"Amount, such as \"5000.00 EUR\". In a correction, 0 cancels the record."`
+	Channel   *int64                  `placeholder:"ID" field:"channels" help:"Only covers losses from this merchant (default: all merchants)."`
 	From      dayFlag                 `placeholder:"YYYY-MM-DD" help:"Held from this day (default: today)."`
-	To        dayFlag                 `placeholder:"YYYY-MM-DD" help:"Held to the end of this day (default: without an end)."`
-	Reference string                  `help:"Reference of the contract or account."`
-	Note      string                  `help:"Anything worth knowing."`
-	Corrects  *int64                  `placeholder:"ID" help:"Id of the record that this one corrects."`
+	To        dayFlag                 `placeholder:"YYYY-MM-DD" help:"Held until the end of this day (default: no end date)."`
+	Reference string                  `help:"Contract or account reference."`
+	Note      string                  `help:"Note."`
+	Corrects  *int64                  `placeholder:"ID" help:"Id of the record to correct."`
 }
 
 // Run records it.
@@ -73,6 +73,6 @@ func (c collateralAddCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("collateral %d is recorded: %s %s from %s on\n", made.ID, made.Currency, money.Format(made.Amount, made.Currency), made.FromDay)
+	p.printf("Recorded collateral %d: %s %s from %s\n", made.ID, made.Currency, money.Format(made.Amount, made.Currency), made.FromDay)
 	return nil
 }

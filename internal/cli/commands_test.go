@@ -154,9 +154,9 @@ func TestNoSecretOfAnAddressIsShown(t *testing.T) {
 		"postgres://db.example/holdfast?PassWord=s3cret&passfile=s3cret": "postgres://db.example/holdfast?PassWord=xxxxx&passfile=xxxxx",
 		"postgres://db.example/holdfast?p%61ssword=s3cret":               "postgres://db.example/holdfast?password=xxxxx",
 		"postgres://a:s3cret@one:5432,two:5432/holdfast":                 "postgres://a:xxxxx@one:5432,two:5432/holdfast",
-		"postgres://ada:s3cret%zz@db.example/holdfast":                   "(not an address)",
-		"host=db.example user=ada password=s3cret":                       "(not an address)",
-		"password=s3cret": "(not an address)",
+		"postgres://ada:s3cret%zz@db.example/holdfast":                   "(not a URL)",
+		"host=db.example user=ada password=s3cret":                       "(not a URL)",
+		"password=s3cret": "(not a URL)",
 		"sqlite:holdfast.db?_pragma=key('s3cret')&mode=ro":                 "sqlite:holdfast.db?_pragma=xxxxx&mode=ro",
 		"https://key:s3cret@gateway.example/v2?api_key=s3cret#tok=s3cret":  "https://key:xxxxx@gateway.example/v2?api_key=xxxxx#xxxxx",
 		"https://gateway.example/v2?a=s3cret;b=s3cret":                     "https://gateway.example/v2?xxxxx",
@@ -176,7 +176,7 @@ func TestDatabaseThatCannotBeUsed(t *testing.T) {
 	for database, want := range map[string]string{
 		"mysql://x":             "neither sqlite:PATH nor postgres://",
 		"sqlite:":               "write sqlite:PATH",
-		"sqlite:/dev/null/x.db": "cannot be made",
+		"sqlite:/dev/null/x.db": "cannot be created",
 		"postgres://nobody@127.0.0.1:1/nothing?sslmode=disable": "cannot be used",
 	} {
 		s := &system{t: t, dir: t.TempDir(), database: database}
@@ -217,17 +217,17 @@ func TestOperatorsCommands(t *testing.T) {
 		says("There are no sites.", "site", "list")
 		refused("the database has no site yet", "channel", "list")
 		says("/acme", "site", "create", "acme", "--name", "Acme", "--currency", "gbp", "--sandbox")
-		wrong("<path>: This path is taken.", "site", "create", "acme", "--name", "Acme", "--currency", "GBP")
+		wrong("<path>: This path is already taken.", "site", "create", "acme", "--name", "Acme", "--currency", "GBP")
 		wrong("<path>: This path is reserved.", "site", "create", "wp", "--name", "Acme", "--currency", "GBP", "--auth-segment", "wp")
 		wrong("--currency:", "site", "create", "other", "--name", "Other", "--currency", "XXX")
 		says("acme", "site", "list")
-		wrong(`--site: There is no site "nowhere"`, "channel", "list", "--site", "nowhere")
+		wrong(`--site: Site "nowhere" not found`, "channel", "list", "--site", "nowhere")
 
 		says("channel 2, Shop", "channel", "create", "Shop", "--currency", "eur", "--mode", "draft", "--site", "acme")
 		says("Test channel", "channel", "list")
 		says("protection-only", "channel", "mode", "2", "protection-only", "--site", "acme")
-		wrong("<mode>: A channel cannot move", "channel", "mode", "2", "draft", "--site", "acme")
-		refused("There is no channel 9", "channel", "mode", "9", "closed", "--site", "acme")
+		wrong("<mode>: The mode cannot change", "channel", "mode", "2", "draft", "--site", "acme")
+		refused("Channel 9 not found", "channel", "mode", "9", "closed", "--site", "acme")
 		says("supplier 1, Hotel", "supplier", "create", "Hotel", "--country", "PT", "--category", "HOT", "--site", "acme")
 		wrong("--country:", "supplier", "create", "Hotel", "--country", "XX", "--site", "acme")
 		says("changed", "supplier", "set", "1", "--name", "Hotel Mar", "--url", "https://mar.example", "--site", "acme")
@@ -247,7 +247,7 @@ func TestOperatorsCommands(t *testing.T) {
 		s.site = "acme"
 		says("agent", "channel", "list")
 		s.site = "nowhere"
-		refused(`HOLDFAST_SITE: There is no site "nowhere".`, "channel", "list")
+		refused(`HOLDFAST_SITE: Site "nowhere" not found.`, "channel", "list")
 	})
 }
 
@@ -311,7 +311,7 @@ func TestSecondFactor(t *testing.T) {
 	const password = "correct horse battery"
 	s.must("site", "create", "acme", "--name", "Acme", "--currency", "GBP")
 	s.mustWith(password, "user", "create", "ada", "--email", "ada@example.org", "--role", "finance", "--site", "acme")
-	if r := s.run("000000\n", "user", "two-factor", "ada"); r.code != 1 || !strings.Contains(r.stderr, "code of the second factor is wrong") {
+	if r := s.run("000000\n", "user", "two-factor", "ada"); r.code != 1 || !strings.Contains(r.stderr, "two-factor code is wrong") {
 		t.Errorf("a wrong code: exit code %d, %s", r.code, r.stderr)
 	}
 	p := s.start("serve")

@@ -11,14 +11,14 @@ import (
 
 // completionCmd prints a script that teaches a shell to complete commands and flags.
 type completionCmd struct {
-	Shell string `arg:"" enum:"bash,zsh,fish" help:"The shell: bash, zsh or fish."`
+	Shell string `arg:"" enum:"bash,zsh,fish" help:"Shell: bash, zsh or fish."`
 }
 
 // Help says where the script goes.
 func (completionCmd) Help() string {
-	return "For bash, add this line to ~/.bashrc, and for zsh, behind compinit, the same with zsh to ~/.zshrc:\n\n" +
+	return "For bash, add this line to ~/.bashrc. For zsh, replace bash with zsh and add it to ~/.zshrc, after compinit:\n\n" +
 		"    source <(holdfast completion bash)\n\n" +
-		"For fish, write the script to a file:\n\n" +
+		"For fish, save the script to a file:\n\n" +
 		"    holdfast completion fish > ~/.config/fish/completions/holdfast.fish"
 }
 

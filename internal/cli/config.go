@@ -26,106 +26,105 @@ import (
 // Config holds the settings: what differs from one deployment to another. Each flag has an environment variable of the
 // same name.
 type Config struct {
-	Database string `default:"sqlite:holdfast-data/holdfast.db" env:"HOLDFAST_DATABASE" placeholder:"URL" help:"The database: sqlite:PATH or postgres://… (default: sqlite:holdfast-data/holdfast.db)."`
+	Database string `default:"sqlite:holdfast-data/holdfast.db" env:"HOLDFAST_DATABASE" placeholder:"URL" help:"Database: sqlite:PATH or postgres://… (default: sqlite:holdfast-data/holdfast.db)."`
 
-	Replica       string        `env:"HOLDFAST_REPLICA" placeholder:"URL" help:"A standby of the PostgreSQL, postgres://…, from which long reports are read (default: none)."`
-	ReplicaMaxLag time.Duration `name:"replica-max-lag" default:"10s" env:"HOLDFAST_REPLICA_MAX_LAG" placeholder:"DURATION" help:"How far the standby may be behind, 10m at most (default: 10s). Further behind, the database itself is read."`
+	Replica       string        `env:"HOLDFAST_REPLICA" placeholder:"URL" help:"PostgreSQL standby for long reports: postgres://… (default: none)."`
+	ReplicaMaxLag time.Duration `name:"replica-max-lag" default:"10s" env:"HOLDFAST_REPLICA_MAX_LAG" placeholder:"DURATION" help:"Maximum lag of the standby, at most 10m (default: 10s). Beyond it, reports read the primary."`
 
-	Listen  string `default:"127.0.0.1:8080" env:"HOLDFAST_LISTEN" placeholder:"ADDRESS" help:"Address and port to serve on (default: 127.0.0.1:8080). Port 0 means any free port."`
-	BaseURL string `name:"base-url" env:"HOLDFAST_BASE_URL" placeholder:"URL" help:"Address that clients use to reach the service (default: made from --listen)."`
+	Listen  string `default:"127.0.0.1:8080" env:"HOLDFAST_LISTEN" placeholder:"ADDRESS" help:"Address and port to listen on (default: 127.0.0.1:8080). Port 0 means any free port."`
+	BaseURL string `name:"base-url" env:"HOLDFAST_BASE_URL" placeholder:"URL" help:"Public URL of the service (default: derived from --listen)."`
 
-	Profile     string `default:"protection-only" enum:"protection-only,server-to-server" env:"HOLDFAST_PROFILE" placeholder:"PROFILE" help:"protection-only (the default): channels only log payments. server-to-server: channels also take payments by card."`
-	KeysFile    string `name:"keys-file" env:"HOLDFAST_KEYS_FILE" placeholder:"FILE" help:"File of the keys that encrypt the secrets in the database (default for SQLite: beside the database). \"holdfast keys make\" makes it."`
-	ForexMargin string `name:"forex-margin" default:"0" env:"HOLDFAST_FOREX_MARGIN" placeholder:"PERCENT" help:"Percentage that the channels' forex feeds add to the fixings, such as 2.5 (default: 0)."`
+	Profile     string `default:"protection-only" enum:"protection-only,server-to-server" env:"HOLDFAST_PROFILE" placeholder:"PROFILE" help:"protection-only (default): merchants log payments taken elsewhere. server-to-server: they can also take card payments."`
+	KeysFile    string `name:"keys-file" env:"HOLDFAST_KEYS_FILE" placeholder:"FILE" help:"File of the keys that encrypt secrets in the database (default for SQLite: next to the database). Create it with \"holdfast keys make\"."`
+	ForexMargin string `name:"forex-margin" default:"0" env:"HOLDFAST_FOREX_MARGIN" placeholder:"PERCENT" help:"Percentage that merchants' forex feeds add to the fixings, such as 2.5 (default: 0)."`
 
-	PaymentTimeout   time.Duration `name:"payment-timeout" default:"20s" env:"HOLDFAST_PAYMENT_TIMEOUT" placeholder:"DURATION" help:"How long to wait for a processor's answer, 30s at most (default: 20s). A job asks later for an answer that did not come."`
-	ChallengeLife    time.Duration `name:"challenge-life" default:"30m" env:"HOLDFAST_CHALLENGE_LIFE" placeholder:"DURATION" help:"How long a shopper may take to pass a 3DS challenge (default: 30m)."`
-	PaymentsAtOnce   int           `name:"payments-at-once" default:"64" env:"HOLDFAST_PAYMENTS_AT_ONCE" placeholder:"N" help:"How many payments may wait for processors at the same time (default: 64). Others are answered with status 503."`
-	TokenizerTestURL string        `name:"tokenizer-test-url" default:"${tokenizer_test_url}" env:"HOLDFAST_TOKENIZER_TEST_URL" placeholder:"URL" help:"The tokenizer's gateway for test cards."`
-	TokenizerLiveURL string        `name:"tokenizer-live-url" default:"${tokenizer_live_url}" env:"HOLDFAST_TOKENIZER_LIVE_URL" placeholder:"URL" help:"The tokenizer's gateway for live cards."`
-	FieldsTestScript string        `name:"tokenizer-test-script" default:"${tokenizer_test_script}" env:"HOLDFAST_TOKENIZER_TEST_SCRIPT" placeholder:"URL" help:"The script of the tokenizer's hosted fields for test cards, in the payment modal."`
-	FieldsLiveScript string        `name:"tokenizer-live-script" default:"${tokenizer_live_script}" env:"HOLDFAST_TOKENIZER_LIVE_SCRIPT" placeholder:"URL" help:"The script of the tokenizer's hosted fields for live cards, in the payment modal."`
-	StripeURL        string        `name:"stripe-url" env:"HOLDFAST_STRIPE_URL" placeholder:"URL" help:"The address of Stripe's API (default: Stripe's own)."`
+	PaymentTimeout   time.Duration `name:"payment-timeout" default:"20s" env:"HOLDFAST_PAYMENT_TIMEOUT" placeholder:"DURATION" help:"Time to wait for a processor's response, at most 30s (default: 20s). After a timeout, a background job checks the outcome."`
+	ChallengeLife    time.Duration `name:"challenge-life" default:"30m" env:"HOLDFAST_CHALLENGE_LIFE" placeholder:"DURATION" help:"Time a shopper has to complete a 3DS challenge (default: 30m)."`
+	PaymentsAtOnce   int           `name:"payments-at-once" default:"64" env:"HOLDFAST_PAYMENTS_AT_ONCE" placeholder:"N" help:"Maximum number of payments waiting for processors at a time (default: 64). Others get status 503."`
+	TokenizerTestURL string        `name:"tokenizer-test-url" default:"${tokenizer_test_url}" env:"HOLDFAST_TOKENIZER_TEST_URL" placeholder:"URL" help:"URL of the tokenizer's gateway for test cards."`
+	TokenizerLiveURL string        `name:"tokenizer-live-url" default:"${tokenizer_live_url}" env:"HOLDFAST_TOKENIZER_LIVE_URL" placeholder:"URL" help:"URL of the tokenizer's gateway for live cards."`
+	FieldsTestScript string        `name:"tokenizer-test-script" default:"${tokenizer_test_script}" env:"HOLDFAST_TOKENIZER_TEST_SCRIPT" placeholder:"URL" help:"URL of the script of the tokenizer's hosted fields for test cards, used in the payment modal."`
+	FieldsLiveScript string        `name:"tokenizer-live-script" default:"${tokenizer_live_script}" env:"HOLDFAST_TOKENIZER_LIVE_SCRIPT" placeholder:"URL" help:"URL of the script of the tokenizer's hosted fields for live cards, used in the payment modal."`
+	StripeURL        string        `name:"stripe-url" env:"HOLDFAST_STRIPE_URL" placeholder:"URL" help:"URL of Stripe's API (default: Stripe's own)."`
 
-	WebhookPrivate bool `name:"webhook-private" env:"HOLDFAST_WEBHOOK_PRIVATE" help:"Let the webhooks of sandboxes go to private addresses, too, such as 127.0.0.1 (default: to public ones only)."`
+	WebhookPrivate bool `name:"webhook-private" env:"HOLDFAST_WEBHOOK_PRIVATE" help:"Allow webhooks of sandboxes to private addresses, such as 127.0.0.1 (default: public addresses only)."`
 
-	RESTRoot    string `name:"rest-root" default:"rest" env:"HOLDFAST_REST_ROOT" placeholder:"SEGMENT" help:"Segment that follows the site in the API's addresses (default: rest)."`
-	Namespace   string `default:"svc" env:"HOLDFAST_NAMESPACE" placeholder:"SEGMENT" help:"Segment before v2 in the API's addresses (default: svc)."`
-	AuthSegment string `name:"auth-segment" default:"auth" env:"HOLDFAST_AUTH_SEGMENT" placeholder:"SEGMENT" help:"First segment of the login's addresses that name no site (default: auth)."`
+	RESTRoot    string `name:"rest-root" default:"rest" env:"HOLDFAST_REST_ROOT" placeholder:"SEGMENT" help:"Path segment after the site in API URLs (default: rest)."`
+	Namespace   string `default:"svc" env:"HOLDFAST_NAMESPACE" placeholder:"SEGMENT" help:"Path segment before v2 in API URLs (default: svc)."`
+	AuthSegment string `name:"auth-segment" default:"auth" env:"HOLDFAST_AUTH_SEGMENT" placeholder:"SEGMENT" help:"First path segment of login URLs without a site (default: auth)."`
 
-	ECBURL         string         `name:"ecb-url" default:"${ecb_url}" env:"HOLDFAST_ECB_URL" placeholder:"URL" help:"Where the ECB publishes the daily exchange rates."`
-	Rulepacks      string         `env:"HOLDFAST_RULEPACKS" placeholder:"FILE" help:"JSON file of the card schemes' dispute windows (default: those built in)."`
-	TrustedProxies []netip.Prefix `env:"HOLDFAST_TRUSTED_PROXIES" placeholder:"NETWORK" help:"Networks of the proxies whose X-Forwarded-For is trusted, such as 10.0.0.0/8,192.168.0.0/16 (default: none)."`
+	ECBURL         string         `name:"ecb-url" default:"${ecb_url}" env:"HOLDFAST_ECB_URL" placeholder:"URL" help:"URL of the ECB's daily exchange rates."`
+	Rulepacks      string         `env:"HOLDFAST_RULEPACKS" placeholder:"FILE" help:"JSON file with the card schemes' dispute windows (default: built in)."`
+	TrustedProxies []netip.Prefix `env:"HOLDFAST_TRUSTED_PROXIES" placeholder:"NETWORK" help:"Networks of proxies whose X-Forwarded-For header is trusted, such as 10.0.0.0/8,192.168.0.0/16 (default: none)."`
 
-	FontDir string `name:"font-dir" default:"${font_dir}" env:"HOLDFAST_FONT_DIR" placeholder:"DIRECTORY" help:"Folder of the fonts for PDFs in Chinese, Japanese and Korean (default: that of the Debian package fonts-noto-cjk)."`
+	FontDir string `name:"font-dir" default:"${font_dir}" env:"HOLDFAST_FONT_DIR" placeholder:"DIRECTORY" help:"Folder with fonts for PDFs in Chinese, Japanese and Korean (default: where the Debian package fonts-noto-cjk installs them)."`
 
-	RequestsAtOnce    int `name:"requests-at-once" default:"64" env:"HOLDFAST_REQUESTS_AT_ONCE" placeholder:"N" help:"How many requests are worked on at the same time (default: 64)."`
-	RequestsWaiting   int `name:"requests-waiting" default:"128" env:"HOLDFAST_REQUESTS_WAITING" placeholder:"N" help:"How many requests may wait for that (default: 128). Others are answered with status 503."`
-	RequestsPerCaller int `name:"requests-per-caller" default:"48" env:"HOLDFAST_REQUESTS_PER_CALLER" placeholder:"N" help:"How many requests one caller may have open at the same time (default: 48). Others are answered with status 429."`
+	RequestsAtOnce    int `name:"requests-at-once" default:"64" env:"HOLDFAST_REQUESTS_AT_ONCE" placeholder:"N" help:"Maximum number of requests processed at a time (default: 64)."`
+	RequestsWaiting   int `name:"requests-waiting" default:"128" env:"HOLDFAST_REQUESTS_WAITING" placeholder:"N" help:"Maximum number of requests waiting to be processed (default: 128). Others get status 503."`
+	RequestsPerCaller int `name:"requests-per-caller" default:"48" env:"HOLDFAST_REQUESTS_PER_CALLER" placeholder:"N" help:"Maximum number of open requests per caller (default: 48). Others get status 429."`
 
-	ImportMegabytes int           `name:"import-megabytes" default:"32" env:"HOLDFAST_IMPORT_MEGABYTES" placeholder:"N" help:"How many MiB a file may have that is imported over HTTP, 128 at most (default: 32)."`
-	ImportRows      int           `name:"import-rows" default:"50000" env:"HOLDFAST_IMPORT_ROWS" placeholder:"N" help:"How many rows such a file may have, 200,000 at most (default: 50000)."`
-	UploadTimeout   time.Duration `name:"upload-timeout" default:"5m" env:"HOLDFAST_UPLOAD_TIMEOUT" placeholder:"DURATION" help:"How long such a file may take to come, 30m at most (default: 5m)."`
+	ImportMegabytes int           `name:"import-megabytes" default:"32" env:"HOLDFAST_IMPORT_MEGABYTES" placeholder:"N" help:"Maximum size in MiB of a file imported over HTTP, at most 128 (default: 32)."`
+	ImportRows      int           `name:"import-rows" default:"50000" env:"HOLDFAST_IMPORT_ROWS" placeholder:"N" help:"Maximum number of rows in such a file, at most 200,000 (default: 50000)."`
+	UploadTimeout   time.Duration `name:"upload-timeout" default:"5m" env:"HOLDFAST_UPLOAD_TIMEOUT" placeholder:"DURATION" help:"Maximum time to upload such a file, at most 30m (default: 5m)."`
 
-	SMTPURL          string        `name:"smtp-url" env:"HOLDFAST_SMTP_URL" placeholder:"URL" help:"The mail server, such as smtp://user@mail.example:587 or smtps://mail.example (default: none; mails are only shown)."`
-	SMTPPasswordFile string        `name:"smtp-password-file" env:"HOLDFAST_SMTP_PASSWORD_FILE" placeholder:"FILE" help:"File with the password for the mail server. Without it, the password of --smtp-url counts."`
-	SMTPTLS          string        `name:"smtp-tls" default:"auto" enum:"auto,starttls,implicit,none" env:"HOLDFAST_SMTP_TLS" placeholder:"WAY" help:"How mails are protected on their way to the server: starttls, implicit, none (on this machine only), or auto (the default)."`
-	SMTPTimeout      time.Duration `name:"smtp-timeout" default:"10s" env:"HOLDFAST_SMTP_TIMEOUT" placeholder:"DURATION" help:"How long to wait for an answer of the mail server, 20s at most (default: 10s)."`
-	MailFrom         string        `name:"mail-from" env:"HOLDFAST_MAIL_FROM" placeholder:"ADDRESS" help:"The sender's e-mail address. --smtp-url needs it."`
-	MailSandbox      bool          `name:"mail-sandbox" env:"HOLDFAST_MAIL_SANDBOX" help:"Send the mails of sandboxes and test channels, too. Without it they are only shown."`
-	MailsAtOnce      int           `name:"mails-at-once" default:"4" env:"HOLDFAST_MAILS_AT_ONCE" placeholder:"N" help:"How many mails are sent at the same time (default: 4)."`
-	MailsPerMinute   int           `name:"mails-per-minute" default:"120" env:"HOLDFAST_MAILS_PER_MINUTE" placeholder:"N" help:"How many mails are sent in a minute (default: 120). The others wait."`
+	SMTPURL          string        `name:"smtp-url" env:"HOLDFAST_SMTP_URL" placeholder:"URL" help:"Mail server, such as smtp://user@mail.example:587 or smtps://mail.example (default: none; mail stays in the outbox)."`
+	SMTPPasswordFile string        `name:"smtp-password-file" env:"HOLDFAST_SMTP_PASSWORD_FILE" placeholder:"FILE" help:"File with the mail server's password. Overrides a password in --smtp-url."`
+	SMTPTLS          string        `name:"smtp-tls" default:"auto" enum:"auto,starttls,implicit,none" env:"HOLDFAST_SMTP_TLS" placeholder:"WAY" help:"Encryption to the mail server: starttls, implicit, none (same machine only) or auto (default)."`
+	SMTPTimeout      time.Duration `name:"smtp-timeout" default:"10s" env:"HOLDFAST_SMTP_TIMEOUT" placeholder:"DURATION" help:"Time to wait for a response from the mail server, at most 20s (default: 10s)."`
+	MailFrom         string        `name:"mail-from" env:"HOLDFAST_MAIL_FROM" placeholder:"ADDRESS" help:"Sender's e-mail address. Required with --smtp-url."`
+	MailSandbox      bool          `name:"mail-sandbox" env:"HOLDFAST_MAIL_SANDBOX" help:"Also send mail from sandboxes and test merchants. By default it stays in the outbox."`
+	MailsAtOnce      int           `name:"mails-at-once" default:"4" env:"HOLDFAST_MAILS_AT_ONCE" placeholder:"N" help:"Maximum number of mails sent at a time (default: 4)."`
+	MailsPerMinute   int           `name:"mails-per-minute" default:"120" env:"HOLDFAST_MAILS_PER_MINUTE" placeholder:"N" help:"Maximum number of mails sent per minute (default: 120). Others wait."`
 
-	LogLevel    string        `default:"info" enum:"debug,info,warn,error" env:"HOLDFAST_LOG_LEVEL" placeholder:"LEVEL" help:"Log lines of this level and above: debug, info, warn or error (default: info)."`
-	LogFormat   string        `default:"text" enum:"text,json" env:"HOLDFAST_LOG_FORMAT" placeholder:"FORMAT" help:"Form of the log, which goes to standard error: text or json (default: text)."`
-	AnchorFile  string        `name:"anchor-file" env:"HOLDFAST_ANCHOR_FILE" placeholder:"FILE" help:"Append the heads of the chains to this file, for \"holdfast verify --against\" (default: none). It belongs on another disk."`
-	AnchorEvery time.Duration `name:"anchor-every" default:"1h" env:"HOLDFAST_ANCHOR_EVERY" placeholder:"DURATION" help:"How often the heads are appended to --anchor-file (default: 1h)."`
+	LogLevel    string        `default:"info" enum:"debug,info,warn,error" env:"HOLDFAST_LOG_LEVEL" placeholder:"LEVEL" help:"Minimum log level: debug, info, warn or error (default: info)."`
+	LogFormat   string        `default:"text" enum:"text,json" env:"HOLDFAST_LOG_FORMAT" placeholder:"FORMAT" help:"Format of the log on standard error: text or json (default: text)."`
+	AnchorFile  string        `name:"anchor-file" env:"HOLDFAST_ANCHOR_FILE" placeholder:"FILE" help:"File to append audit chain heads to, for \"holdfast verify --against\" (default: none). Keep it on another disk."`
+	AnchorEvery time.Duration `name:"anchor-every" default:"1h" env:"HOLDFAST_ANCHOR_EVERY" placeholder:"DURATION" help:"How often chain heads are appended to --anchor-file (default: 1h)."`
 
-	ShutdownTimeout time.Duration `default:"10s" env:"HOLDFAST_SHUTDOWN_TIMEOUT" placeholder:"DURATION" help:"How long the service waits for open requests when it stops (default: 10s)."`
+	ShutdownTimeout time.Duration `default:"10s" env:"HOLDFAST_SHUTDOWN_TIMEOUT" placeholder:"DURATION" help:"Time to wait for open requests at shutdown (default: 10s)."`
 }
 
-// segment matches what may stand between two slashes of an address.
+// segment matches one segment of a URL path.
 var segment = regexp.MustCompile(`^[A-Za-z0-9._~-]+$`)
 
-// Validate refuses at the start what would otherwise fail in the middle of the work. The parser of the command line
-// calls it.
+// Validate rejects settings at startup that would otherwise fail later. The command-line parser calls it.
 func (c Config) Validate() error {
 	for flag, text := range map[string]string{
 		"rest-root": c.RESTRoot, "namespace": c.Namespace, "auth-segment": c.AuthSegment,
 	} {
 		if !segment.MatchString(text) {
-			return fmt.Errorf("--%s must be one segment of an address, such as wp-json", flag)
+			return fmt.Errorf("--%s must be a single path segment, such as wp-json", flag)
 		}
 	}
 	if u, err := url.Parse(c.BaseURL); c.BaseURL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
-		return errors.New("--base-url must be an http or https address, such as https://protection.example")
+		return errors.New("--base-url must be an http or https URL, such as https://protection.example")
 	}
 	if _, err := fx.ParseMargin(c.ForexMargin); err != nil {
 		return fmt.Errorf("--forex-margin: %w", err)
 	}
 	if c.PaymentTimeout <= 0 || c.ChallengeLife <= 0 || c.PaymentsAtOnce <= 0 {
-		return errors.New("--payment-timeout, --challenge-life and --payments-at-once must be more than 0")
+		return errors.New("--payment-timeout, --challenge-life and --payments-at-once must be greater than 0")
 	}
 	if c.PaymentTimeout > 30*time.Second {
-		return errors.New("--payment-timeout can be 30s at most: clients wait no longer for an answer")
+		return errors.New("--payment-timeout must be at most 30s: clients do not wait longer for a response")
 	}
 	if c.AnchorEvery <= 0 {
-		return errors.New("--anchor-every must be more than 0")
+		return errors.New("--anchor-every must be greater than 0")
 	}
 	if c.RequestsAtOnce <= 0 || c.RequestsWaiting <= 0 || c.RequestsPerCaller <= 0 {
-		return errors.New("--requests-at-once, --requests-waiting and --requests-per-caller must be more than 0")
+		return errors.New("--requests-at-once, --requests-waiting and --requests-per-caller must be greater than 0")
 	}
 	if c.ImportMegabytes < 1 || c.ImportMegabytes > 128 {
-		return errors.New("--import-megabytes must be between 1 and 128: a larger file is imported by the command line")
+		return errors.New("--import-megabytes must be between 1 and 128. Import larger files on the command line")
 	}
 	if c.ImportRows < 1 || c.ImportRows > 200_000 {
-		return errors.New("--import-rows must be between 1 and 200000: a larger file is imported by the command line")
+		return errors.New("--import-rows must be between 1 and 200000. Import larger files on the command line")
 	}
 	if c.UploadTimeout <= 0 || c.UploadTimeout > 30*time.Minute {
-		return errors.New("--upload-timeout must be more than 0, and 30m at most")
+		return errors.New("--upload-timeout must be greater than 0 and at most 30m")
 	}
 	if c.ReplicaMaxLag <= 0 || c.ReplicaMaxLag > 10*time.Minute {
-		return errors.New("--replica-max-lag must be more than 0, and 10m at most")
+		return errors.New("--replica-max-lag must be greater than 0 and at most 10m")
 	}
 	if _, err := c.transport(); err != nil {
 		return err
@@ -136,7 +135,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// logger makes the log that the configuration asks for.
+// logger builds the configured logger.
 func (c Config) logger(to io.Writer) *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
@@ -149,7 +148,7 @@ func (c Config) logger(to io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(to, options))
 }
 
-// api is the part of the configuration that the API needs. base is the address that clients use.
+// api returns the API's part of the configuration. base is the public URL of the service.
 func (c Config) api(base string) api.Config {
 	return api.Config{
 		BaseURL: base, FontDir: c.FontDir, RESTRoot: c.RESTRoot, Namespace: c.Namespace, AuthSegment: c.AuthSegment, TrustedProxies: c.TrustedProxies,
@@ -159,7 +158,7 @@ func (c Config) api(base string) api.Config {
 	}
 }
 
-// baseURL is the address that clients use when the service listens on addr.
+// baseURL is the public URL when the service listens on addr.
 func (c Config) baseURL(addr net.Addr) string {
 	if c.BaseURL != "" {
 		return strings.TrimSuffix(c.BaseURL, "/")
@@ -171,23 +170,22 @@ func (c Config) baseURL(addr net.Addr) string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-// shownParameters are the parameters of an address that hold no secret. The values of all others are hidden: nobody can list
-// the names under which drivers and services take secrets.
+// shownParameters are the URL parameters that never hold a secret. The values of all others are hidden, because there is no
+// complete list of the parameters in which drivers and services accept secrets.
 var shownParameters = []string{
 	"sslmode", "application_name", "connect_timeout", "target_session_attrs", "search_path", "timezone", "client_encoding",
 	"dbname", "host", "port", "sslnegotiation", "sslrootcert", "channel_binding", "mode", "cache", "default_query_exec_mode",
 }
 
-// masked hides the secrets inside an address: the password, what stands behind it, and each parameter that is not known to
-// be harmless.
+// masked hides the secrets in a URL: the password, the fragment, and every parameter that is not known to be harmless.
 func masked(address string) string {
 	if path, ok := strings.CutPrefix(address, "sqlite:"); ok && !strings.ContainsAny(path, "?#") {
 		return address
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme == "" || u.Opaque != "" && u.Scheme != "sqlite" || u.Opaque == "" && u.Host == "" && u.Scheme != "sqlite" {
-		// Nobody knows where in such a text a password stands, so none of it is shown.
-		return "(not an address)"
+		// A password could be anywhere in such a text, so none of it is shown.
+		return "(not a URL)"
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
@@ -208,10 +206,10 @@ func masked(address string) string {
 	return u.Redacted()
 }
 
-// hidden stands for a secret.
+// hidden replaces a secret.
 const hidden = "xxxxx"
 
-// configCmd shows the settings.
+// configCmd shows all settings.
 type configCmd struct{ formFlags }
 
 // shownSetting is a setting as JSON.
@@ -221,7 +219,7 @@ type shownSetting struct {
 	From    string `json:"from"`
 }
 
-// Run prints each setting, its value, and where the value comes from.
+// Run prints each setting with its value and source.
 func (c configCmd) Run(p *program, parsed *kong.Context) error {
 	given := map[string]bool{}
 	for _, step := range parsed.Path {
@@ -250,7 +248,7 @@ func (c configCmd) Run(p *program, parsed *kong.Context) error {
 	}.printer(p, c.formFlags, time.Now())(list, true)
 }
 
-// show writes the value of a setting without its secrets.
+// show formats the value of a setting without its secrets.
 func (p *program) show(flag *kong.Flag) string {
 	switch flag.Name {
 	case "database":
@@ -277,7 +275,7 @@ func (p *program) show(flag *kong.Flag) string {
 		return masked(p.StripeURL)
 	case "base-url":
 		if p.BaseURL == "" {
-			return "(follows listen)"
+			return "(derived from listen)"
 		}
 		return masked(p.BaseURL)
 	case "smtp-url":
@@ -303,7 +301,7 @@ func (p *program) show(flag *kong.Flag) string {
 		}
 	case "rulepacks":
 		if p.Rulepacks == "" {
-			return "(shipped)"
+			return "(built in)"
 		}
 	case "trusted-proxies":
 		if len(p.TrustedProxies) == 0 {
@@ -314,7 +312,7 @@ func (p *program) show(flag *kong.Flag) string {
 	return strings.Trim(text, "[]")
 }
 
-// vars are the values behind ${…} in the defaults of the flags.
+// vars are the values of ${…} in flag defaults.
 var vars = kong.Vars{
 	"ecb_url": fx.DailyURL, "font_dir": pdf.DefaultFontDir,
 	"tokenizer_test_url": tokenizer.TestAddress, "tokenizer_live_url": tokenizer.LiveAddress,

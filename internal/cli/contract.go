@@ -14,14 +14,14 @@ import (
 
 // bordereauContractCmd groups the commands about contracts with the underwriter.
 type bordereauContractCmd struct {
-	List bordereauContractListCmd `cmd:"" help:"List the contracts that bordereaux name."`
-	Set  bordereauContractSetCmd  `cmd:"" help:"Name another contract, from a day on."`
+	List bordereauContractListCmd `cmd:"" help:"List the contracts shown in bordereaux."`
+	Set  bordereauContractSetCmd  `cmd:"" help:"Set the contract from a given day."`
 }
 
 // bordereauContractListCmd lists contracts.
 type bordereauContractListCmd struct {
 	siteFlag
-	JSON bool `name:"json" xor:"form" help:"Print JSON, the same as the API."`
+	JSON bool `name:"json" xor:"form" help:"Print JSON, as returned by the API."`
 	CSV  bool `name:"csv" xor:"form" help:"Print CSV."`
 	orderFlags
 }
@@ -38,7 +38,7 @@ func (c bordereauContractListCmd) Run(ctx context.Context, p *program) error {
 		row: func(o terms.Contract) []cell {
 			return []cell{ident(o.ID), dayCell(o.FromDay), words(o.Reference), maybeIdent(o.Year), count(o.CommissionPPM), words(o.RecordedBy)}
 		},
-		none: "No contract is named yet.",
+		none: "No contract set.",
 	}
 	if err := c.check(list.columns); err != nil {
 		return err
@@ -53,10 +53,10 @@ func (c bordereauContractListCmd) Run(ctx context.Context, p *program) error {
 // bordereauContractSetCmd adds a contract.
 type bordereauContractSetCmd struct {
 	siteFlag
-	Reference  string  `arg:"" help:"Reference of the contract, such as the UMR."`
+	Reference  string  `arg:"" help:"Contract reference, such as the UMR."`
 	Year       int64   `placeholder:"YYYY" field:"year_of_account" help:"Year of account (default: none)."`
 	Commission string  `default:"0" placeholder:"PERCENT" field:"commission_ppm" help:"Commission on the net premium in percent, such as 12.5 (default: 0)."`
-	From       dayFlag `placeholder:"YYYY-MM-DD" help:"From this day (default: today). A month has the contract of its last day."`
+	From       dayFlag `placeholder:"YYYY-MM-DD" help:"Effective from this day (default: today). A month's bordereau shows the contract in effect on the last day of the month."`
 }
 
 // Run adds it.
@@ -73,7 +73,7 @@ func (c bordereauContractSetCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("contract %s counts from %s on\n", made.Reference, made.FromDay)
+	p.printf("Contract %s is in effect from %s\n", made.Reference, made.FromDay)
 	return nil
 }
 
@@ -82,7 +82,7 @@ func percentFlag(text string) (ppm int64, err error) {
 	whole, part, _ := strings.Cut(text, ".")
 	n, err := strconv.ParseUint(whole+(part + "0000")[:4], 10, 40)
 	if err != nil || len(part) > 4 || whole == "" {
-		return 0, errs.WrongField("commission_ppm", "A percentage such as 12.5 is expected.")
+		return 0, errs.WrongField("commission_ppm", "Enter a percentage, such as 12.5.")
 	}
 	return int64(n), nil
 }

@@ -18,22 +18,22 @@ import (
 	"holdfast/internal/web/outbox"
 )
 
-// demoCmd makes a sandbox and serves it.
+// demoCmd creates a sandbox and serves it.
 type demoCmd struct {
-	Empty bool    `help:"Leave out the book of 2,000 made-up bookings and their payments."`
-	Day   dayFlag `placeholder:"YYYY-MM-DD" help:"Set the clock of a new sandbox to this day, today or later. The same day always makes the same book."`
+	Empty bool    `help:"Skip the sample book of 2,000 bookings and their payments."`
+	Day   dayFlag `placeholder:"YYYY-MM-DD" help:"Set the clock of a new sandbox to this day, today or later. The same day always creates the same book."`
 }
 
-// Help says what the demo makes.
+// Help says what the demo creates.
 func (demoCmd) Help() string {
-	return "Makes the folder ./holdfast-data with a database, or uses the database that --database names. Makes a sandbox " +
-		"in it: the site \"demo\" with an admin user, an API token, channels, suppliers, made-up exchange rates and a made-up " +
-		"book of payments, with statements, limits, collateral and chargebacks. Also makes two operators, and a site that is " +
-		"no sandbox, where both are needed. Prints the addresses, the credentials and some lines to try. A second start uses " +
-		"what the first one made. To begin again, remove the folder."
+	return "Creates a database in ./holdfast-data, or uses the one set with --database. In it, creates the sandbox site " +
+		"\"demo\" with an admin user, an API token, merchants, suppliers, sample exchange rates and a sample book of payments " +
+		"with statements, limits, collateral and chargebacks. Also creates two operators, and a site that is not a sandbox, " +
+		"where changes need both of them. Prints URLs, credentials and commands to try. Running it again reuses the same " +
+		"data. To start over, delete the folder."
 }
 
-// Run makes what is missing, prints how to reach it, and serves until the context ends.
+// Run creates what is missing, prints how to reach it, and serves until the context ends.
 func (c demoCmd) Run(ctx context.Context, p *program) error {
 	listener, err := p.listen(ctx)
 	if err != nil {
@@ -71,7 +71,7 @@ func (c demoCmd) Run(ctx context.Context, p *program) error {
 	return p.serve(ctx, listener)
 }
 
-// demoFolder is the folder of the database. For a database on another machine it is the default folder.
+// demoFolder is the folder of the SQLite database, or the default folder for PostgreSQL.
 func (p *program) demoFolder() string {
 	if path, ok := strings.CutPrefix(p.Database, "sqlite:"); ok {
 		return filepath.Dir(path)
@@ -83,7 +83,7 @@ func (p *program) credentialsPath() string {
 	return filepath.Join(p.demoFolder(), "demo-credentials.json")
 }
 
-// demoKeys makes a file of keys for a demo over PostgreSQL. With SQLite it lies beside the database as always.
+// demoKeys creates a keys file for a demo on PostgreSQL. With SQLite, the file is next to the database as usual.
 func (p *program) demoKeys() error {
 	if p.KeysFile != "" || p.keysBeside() != "" {
 		return nil
@@ -100,59 +100,59 @@ func (p *program) demoKeys() error {
 
 func (p *program) tellDemo(w demo.World, addr net.Addr) {
 	base := p.baseURL(addr)
-	p.printf("holdfast demo: a sandbox with made-up data. Nothing in it is real.\n\n")
-	p.printf("  Begin here      %s/\n", base)
+	p.printf("holdfast demo: a sandbox with sample data. Nothing in it is real.\n\n")
+	p.printf("  Start here      %s/\n", base)
 	p.printf("  Dashboard       %s%s\n", base, kit.Path)
 	p.printf("  API             %s\n", p.apiBase(base, w.Site.Path))
 	p.printf("  Documentation   %s/docs\n", base)
-	p.printf("  A checkout      %s%s\n", base, checkout.Path)
-	p.printf("  Its mails       %s%s\n", base, outbox.Path)
+	p.printf("  Demo shop       %s%s\n", base, checkout.Path)
+	p.printf("  E-mails         %s%s\n", base, outbox.Path)
 	p.printf("  Database        %s\n\n", masked(p.Database))
 	p.printf("  API token       %s\n", w.Token)
 	p.printf("  Admin           %s   password %s\n", demo.AdminName, w.AdminPassword)
 	p.printf("  Operator        %s   password %s\n", demo.OperatorName, w.OperatorPassword)
 	p.printf("  Operator 2      %s   password %s\n", demo.ApproverName, w.ApproverPassword)
-	p.printf("  They are kept in %s, which only you can read.\n\n", p.credentialsPath())
-	p.printf("  Keys            %s, which decrypts the secrets in the database\n\n", p.KeysFile)
-	p.printf("  Channels        ")
+	p.printf("  Saved in %s, which only you can read.\n\n", p.credentialsPath())
+	p.printf("  Keys            %s, encrypts the secrets in the database\n\n", p.KeysFile)
+	p.printf("  Merchants       ")
 	for i, c := range w.Channels {
 		if i > 0 {
 			p.printf("                  ")
 		}
 		p.printf("%d  %s, %s, %s\n", c.ID, c.Name, c.Currency, c.Mode)
 	}
-	p.printf("  Exchange rates  made up (provider \"demo\"); `holdfast rates fetch` gets today's real ones, which are used first\n")
+	p.printf("  Exchange rates  sample data (provider \"demo\"); `holdfast rates fetch` gets today's real rates, which take precedence\n")
 	switch {
 	case w.Book.Rows > 0:
-		p.printf("  Book            %d bookings with %d payments, loaded just now\n", w.Book.Bookings.Created, w.Book.Payments.Created)
+		p.printf("  Book            %d bookings with %d payments, just loaded\n", w.Book.Bookings.Created, w.Book.Payments.Created)
 	case w.BookLoaded:
-		p.printf("  Book            as an earlier start loaded it\n")
+		p.printf("  Book            loaded earlier\n")
 	default:
 		p.printf("  Book            empty\n")
 	}
-	p.printf("\nFour lines to try in another terminal:\n\n")
+	p.printf("\nTry these in another terminal:\n\n")
 	for _, line := range p.tryLines(base, w) {
 		p.printf("  %s\n", line)
 	}
 	p.tellTour(w)
-	p.printf("\nServing on %s until Ctrl-C.\n", base)
-	// A program that started this one reads these lines, and waits for the last one.
+	p.printf("\nServing on %s. Press Ctrl-C to stop.\n", base)
+	// A program that started this one may wait for the last line.
 	if file, ok := p.stdout.(*os.File); ok {
-		_ = file.Sync() // not every output can be synced, and none needs it
+		_ = file.Sync() // best effort: not every output can be synced
 	}
 }
 
-// tellTour prints commands that show what is in the demo.
+// tellTour prints commands that explore the demo.
 func (p *program) tellTour(w demo.World) {
 	flags := p.ownFlags()
 	if w.BookLoaded {
-		p.printf("\nWhat to look at, in the folder of the demo:\n\n")
+		p.printf("\nTo explore the data, run these in the demo's folder:\n\n")
 		for _, c := range []struct{ command, shows string }{
-			{"exposure", "what would be lost now (E1), and what can still be charged back (E2)"},
-			{"run-off", "how much is left on each later day"},
-			{"limits list", "one merchant is near the limit, one is over"},
-			{"limits events", "when 80, 95 and 100 % were reached"},
-			{"collateral list", "what the merchants have given"},
+			{"exposure", "the loss if merchants fail now (E1), and what can still be disputed (E2)"},
+			{"run-off", "what is left on each later day"},
+			{"limits list", "one merchant is close to its limit, one is over"},
+			{"limits events", "when use reached 80, 95 and 100 %"},
+			{"collateral list", "collateral provided by the merchants"},
 			{"statements list", "one is paid, one is overdue"},
 		} {
 			p.printf("  %-46s %s\n", "holdfast "+c.command+" --site "+w.Site.Path+flags, c.shows)
@@ -161,8 +161,8 @@ func (p *program) tellTour(w demo.World) {
 	if w.Proposal == 0 {
 		return
 	}
-	p.printf("\nThe site %q is no sandbox: there, opening cover needs two people. %s has proposed it for the channel %q.\n"+
-		"%s approves it (with the password above):\n\n", w.Live.Path, demo.OperatorName, demo.LiveChannel, demo.ApproverName)
+	p.printf("\nThe site %q is not a sandbox, so opening cover there needs two people. %s has proposed it for the merchant %q.\n"+
+		"To approve it as %s (password above):\n\n", w.Live.Path, demo.OperatorName, demo.LiveChannel, demo.ApproverName)
 	p.printf("  holdfast proposal list --site %s%s\n", w.Live.Path, flags)
 	p.printf("  holdfast approve %d --site %s --as %s%s\n", w.Proposal, w.Live.Path, demo.ApproverName, flags)
 }
@@ -181,13 +181,13 @@ func (p *program) ownFlags() (flags string) {
 	return flags
 }
 
-// apiBase is the address of a site's API, {api_base} in docs/openapi.yaml.
+// apiBase is the base URL of a site's API, {api_base} in docs/openapi.yaml.
 func (p *program) apiBase(base, site string) string {
 	return fmt.Sprintf("%s/%s/%s/%s/v2", base, site, p.RESTRoot, p.Namespace)
 }
 
-// tryLines are four lines to paste into a shell. The first keeps the id of the booking in a variable for the others. It
-// takes the id out with sed, because not everybody has a tool for JSON.
+// tryLines are four lines to paste into a shell. The first stores the booking id in a variable for the others. It extracts
+// the id with sed, because not everybody has a JSON tool.
 func (p *program) tryLines(base string, w demo.World) []string {
 	api := p.apiBase(base, w.Site.Path)
 	channel := channelNamed(w.Channels, demo.EURChannel)

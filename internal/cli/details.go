@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 
-	"holdfast/internal/api/view"
+	"holdfast/internal/api/reports"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/estimate"
@@ -15,14 +15,14 @@ import (
 
 // detailFlags ask for what stands behind a report, in place of the report.
 type detailFlags struct {
-	Details bool `help:"List the bookings and payments behind the figures, in place of the report: a page of them, or all as CSV."`
+	Details bool `help:"List the bookings and payments behind the figures instead of the report: one page, or all as CSV."`
 	pageFlags
 }
 
 // refuse notes the flags that go with a report only. Details have one order.
 func (f detailFlags) refuse(order orderFlags, p *errs.Problems) {
 	if order != (orderFlags{}) {
-		p.Wrong("sort", "Details are in order of bookings and payments. Use --page and --per-page, or sort their CSV.")
+		p.Wrong("sort", "Details are sorted by booking and payment. Use --page and --per-page, or sort the CSV.")
 	}
 }
 
@@ -44,11 +44,11 @@ func (p *program) exposureDetails(
 		return err
 	}
 	if form.JSON {
-		return p.printJSON(view.ShowDetails(r))
+		return p.printJSON(reports.ShowDetails(r))
 	}
-	p.printf("Behind the exposure at the end of %s,\n%s\n", r.Query.AsOf, known(r.Query))
+	p.printf("Details of the exposure at the end of %s,\n%s\n", r.Query.AsOf, known(r.Query))
 	if r.On > r.Query.AsOf {
-		p.printf("What is left of it at the end of %s, if nothing new happens\n", r.On)
+		p.printf("Remaining at the end of %s with no new bookings\n", r.On)
 	}
 	s := sheet{columns: detailColumns()}
 	for _, d := range r.Items.Items {
@@ -61,7 +61,7 @@ func (p *program) exposureDetails(
 	}
 	code := string(r.Query.Currency)
 	columns = append(columns, column{"e1_report", "E1 " + code}, column{"e2_report", "E2 " + code})
-	f.print(p, s.only(columns...), r.Items.Total, "Nothing stands behind it.")
+	f.print(p, s.only(columns...), r.Items.Total, "No details.")
 	return nil
 }
 
@@ -148,9 +148,9 @@ func (p *program) movementDetails(
 		return err
 	}
 	if form.JSON {
-		return p.printJSON(view.ShowMovementDetails(r))
+		return p.printJSON(reports.ShowMovementDetails(r))
 	}
-	p.printf("Behind the movement from the end of %s to the end of %s,\n%s\n", r.Query.From, r.Query.AsOf, known(r.Query.ReportQuery))
+	p.printf("Details of the movement from the end of %s to the end of %s,\n%s\n", r.Query.From, r.Query.AsOf, known(r.Query.ReportQuery))
 	s := sheet{columns: movementDetailColumns()}
 	for _, d := range r.Items.Items {
 		s.rows = append(s.rows, movementDetailCells(r, d))
@@ -166,7 +166,7 @@ func (p *program) movementDetails(
 		}
 	}
 	p.printf("E1 in the currency of each booking; CSV and JSON have E2, too\n")
-	f.print(p, s.only(columns...), r.Items.Total, "Nothing stands behind it.")
+	f.print(p, s.only(columns...), r.Items.Total, "No details.")
 	return nil
 }
 
@@ -211,7 +211,7 @@ func (p *program) modelDetails(ctx context.Context, actor access.Actor, in repor
 		return err
 	}
 	if f.JSON {
-		return p.printJSON(view.ShowModelDetails(r))
+		return p.printJSON(reports.ShowModelDetails(r))
 	}
 	p.printf("Behind the estimate and the exposure at the end of %s,\nas known at %s GMT\n", r.Query.AsOf, civil.FormatInstant(r.Query.KnownAt))
 	s := sheet{columns: modelDetailColumns()}
@@ -220,7 +220,7 @@ func (p *program) modelDetails(ctx context.Context, actor access.Actor, in repor
 	}
 	s = s.only(columnsOf("figure booking transaction channel type date currency turnover share e1")...)
 	s.columns[0].title = "BEHIND"
-	f.print(p, s, r.Items.Total, "Nothing stands behind it.")
+	f.print(p, s, r.Items.Total, "No details.")
 	return nil
 }
 
@@ -237,7 +237,7 @@ func modelDetailCells(r report.ModelDetailsReport, d estimate.ModelDetail) []cel
 		cells[11] = amount(d.E1, d.Currency)
 		return cells
 	}
-	share := d.Share.FloatString(view.ShareDecimals)
+	share := d.Share.FloatString(reports.ShareDecimals)
 	cells[6], cells[7] = words(string(d.Type)), dayCell(d.Day)
 	cells[9], cells[10] = amount(d.Turnover, d.Currency), figures(share, share)
 	return cells

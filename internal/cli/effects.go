@@ -16,7 +16,7 @@ import (
 type proposalShowCmd struct {
 	siteFlag
 	formFlags
-	ID int64 `arg:"" help:"Id of the proposal."`
+	ID int64 `arg:"" help:"Proposal id."`
 }
 
 // Run prints it with what it would change.
@@ -60,17 +60,17 @@ func effectOf(q proposal.Proposal) (effect proposal.Effect, known bool) {
 func (p *program) tellEffect(q proposal.Proposal) {
 	effect, known := effectOf(q)
 	if !known {
-		p.printf("\nWhat it changes is not on record.\n")
+		p.printf("\nThe effect of this proposal was not recorded.\n")
 		return
 	}
 	if effect.Problem != "" {
-		p.printf("\nIt cannot be carried out any more: %s\n", oneLine(effect.Problem))
+		p.printf("\nIt can no longer be applied: %s\n", oneLine(effect.Problem))
 	}
 	verb := map[proposal.State]string{
-		proposal.Open: "It would change", proposal.Approved: "It has changed",
+		proposal.Open: "Would change", proposal.Approved: "Changed",
 	}[q.State]
 	if verb == "" {
-		verb = "It would have changed"
+		verb = "Would have changed"
 	}
 	if len(effect.Changes) > 0 {
 		p.printf("\n%s:\n\n", verb)
@@ -106,8 +106,8 @@ func figureRow(f proposal.Figure) []cell {
 
 // tellFile prints what the import of a file would bring in.
 func (p *program) tellFile(f proposal.FileEffect) {
-	p.printf("\nThe file, by a dry run: %d rows, of which %d are refused.\n\n", f.Rows, f.Refused)
-	p.printTable(sheet{columns: []column{{name: "what", title: " "}, {name: "new"}, {name: "already_there"}}, rows: [][]cell{
+	p.printf("\nDry run of the file: %d rows, %d rejected.\n\n", f.Rows, f.Refused)
+	p.printTable(sheet{columns: []column{{name: "what", title: " "}, {name: "new"}, {name: "existing"}}, rows: [][]cell{
 		{words("bookings"), count(int64(f.BookingsCreated)), count(int64(f.BookingsThere))},
 		{words("payments"), count(int64(f.PaymentsCreated)), count(int64(f.PaymentsThere))},
 	}}, indent)
@@ -167,7 +167,7 @@ func effectSheet(q proposal.Proposal) sheet {
 func effectLine(q proposal.Proposal) string {
 	effect, _ := effectOf(q)
 	if effect.Problem != "" {
-		return "not possible any more"
+		return "can no longer be applied"
 	}
 	if f := effect.File; f != nil {
 		text := fmt.Sprintf("%d bookings and %d payments", f.BookingsCreated, f.PaymentsCreated)

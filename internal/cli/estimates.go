@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"holdfast/internal/api/view"
+	"holdfast/internal/api/reports"
 	"holdfast/internal/book/ledger"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/estimate"
@@ -20,9 +20,9 @@ import (
 // estimateFlags are the flags that exposure-model and what-if share.
 type estimateFlags struct {
 	siteFlag
-	AsOf dayFlag `name:"as-of" placeholder:"YYYY-MM-DD" help:"The end of this day (default: today)."`
+	AsOf dayFlag `name:"as-of" placeholder:"YYYY-MM-DD" help:"As of the end of this day (default: today)."`
 	momentFlags
-	Channels []int64 `placeholder:"ID" help:"Only these channels, by id."`
+	Channels []int64 `placeholder:"ID" help:"Only these merchants, by id."`
 	formFlags
 	orderFlags
 	detailFlags
@@ -45,7 +45,7 @@ func (f estimateFlags) detailsQuery() report.DetailsQuery {
 // modelCmd prints the estimate beside the exposure.
 type modelCmd struct {
 	estimateFlags
-	Bands string `placeholder:"DAYS:PPM,…" help:"How the estimate is made: days, and the share of their turnover in millionths. 30:400000,90:600000 means 40 % of the last 30 days plus 60 % of the last 90 (default: built in)."`
+	Bands string `placeholder:"DAYS:PPM,…" help:"Bands of the estimate: number of days and share of their turnover in parts per million. 30:400000,90:600000 means 40% of the last 30 days plus 60% of the last 90 (default: built in)."`
 }
 
 // Run computes the report and prints it.
@@ -57,7 +57,7 @@ func (c modelCmd) Run(ctx context.Context, p *program) error {
 	in := c.query()
 	if c.Bands != "" {
 		if in.Bands, err = estimate.ParseBands(c.Bands); err != nil {
-			in.Problems.Wrong("bands", "The bands cannot be read: %v.", err)
+			in.Problems.Wrong("bands", "Invalid bands: %v.", err)
 		}
 	}
 	if c.Details {
@@ -67,7 +67,7 @@ func (c modelCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	page := &reportPage{query: r.Query, shape: view.ShowModel(r), parts: []sheet{modelSheet(r)}}
+	page := &reportPage{query: r.Query, shape: reports.ShowModel(r), parts: []sheet{modelSheet(r)}}
 	page.table = func() { p.modelTable(r, page.parts[0]) }
 	return p.printReport(c.formFlags, c.orderFlags, page)
 }
@@ -108,7 +108,7 @@ func (p *program) modelTable(r report.ModelReport, s sheet) {
 		percent := strings.TrimRight(strings.TrimRight(new(big.Rat).SetFrac64(b.SharePPM, 10_000).FloatString(4), "0"), ".")
 		shares[i] = fmt.Sprintf("%s %% of the last %d days", percent, b.Days)
 	}
-	p.printf("The estimate adds up parts of the card turnover: %s.\n", strings.Join(shares, "; "))
+	p.printf("The estimate adds up shares of card turnover: %s.\n", strings.Join(shares, "; "))
 }
 
 // tellUnvalued names the currencies without a rate.
@@ -117,7 +117,7 @@ func (p *program) tellUnvalued(q exposure.ReportQuery, r report.ModelReport) {
 	for _, row := range r.Rows {
 		if !row.Valued && !told[row.Currency] {
 			told[row.Currency] = true
-			p.printf("No exchange rate from %s to %s, so the total is not known.\n", row.Currency, q.Currency)
+			p.printf("No exchange rate from %s to %s: the total is not known.\n", row.Currency, q.Currency)
 		}
 	}
 }
@@ -138,7 +138,7 @@ func (c whatIfCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	page := &reportPage{query: r.Query, shape: view.ShowWhatIf(r), parts: whatIfSheets(r)}
+	page := &reportPage{query: r.Query, shape: reports.ShowWhatIf(r), parts: whatIfSheets(r)}
 	page.table = func() { p.whatIfTable(r, page.parts) }
 	return p.printReport(c.formFlags, c.orderFlags, page)
 }
@@ -194,14 +194,14 @@ func (p *program) whatIfTable(r report.WhatIfReport, parts []sheet) {
 	code, policy := " "+string(q.Currency), " "+string(q.Policy)
 	p.printf("If these merchants fail at the end of %s,\nas known at %s GMT\n\n", q.AsOf, civil.FormatInstant(q.KnownAt))
 	loss := []column{{"loss", "LOSS" + code}, {"tail", "TAIL" + code}}
-	p.printTable(parts[0].only(slices.Concat([]column{{"key", "CHANNEL"}}, loss, []column{
+	p.printTable(parts[0].only(slices.Concat([]column{{"key", "MERCHANT"}}, loss, []column{
 		{"collateral", "COLLATERAL" + code}, {"net", "NET" + code}, {"use", "USE" + policy}, {"limit", "LIMIT" + policy},
 	})...), "")
 	for i, title := range []string{"SCHEME", "MONTH OF TRAVEL"} {
 		p.printf("\n")
 		p.printTable(parts[i+1].only(append([]column{{"key", title}}, loss...)...), "")
 	}
-	p.printf("\nLoss: what is not delivered (E1). Tail: what can still be charged back for trips that are over (E2).\n")
+	p.printf("\nLoss: payments for undelivered trips (E1). Tail: payments for completed trips that can still be disputed (E2).\n")
 	p.tellCollateral(q, r.Unvalued)
 	p.tellPending(q, r.Pending)
 }

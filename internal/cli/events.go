@@ -6,6 +6,7 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/errs"
 	feed "holdfast/internal/platform/events"
 	"holdfast/internal/store"
@@ -13,22 +14,22 @@ import (
 
 // eventsCmd groups the commands about what happened.
 type eventsCmd struct {
-	List eventsListCmd `cmd:"" help:"List what happened, the oldest first."`
+	List eventsListCmd `cmd:"" help:"List events, oldest first."`
 }
 
 // eventsListCmd reads the feed of events.
 type eventsListCmd struct {
 	siteFlag
 	formFlags
-	After  string   `placeholder:"CURSOR" help:"Go on behind this cursor, or \"now\" for the end of the feed (default: from the oldest event)."`
+	After  string   `placeholder:"CURSOR" help:"Start after this cursor, or \"now\" for the end of the feed (default: the oldest event)."`
 	Types  []string `placeholder:"TYPE" help:"Only these types, such as booking.paid or transaction.*."`
-	Object string   `placeholder:"KIND:ID" help:"Only what happened to this object, such as booking:73."`
-	Limit  int      `default:"100" placeholder:"N" help:"Print the first N events only; 0 for all."`
+	Object string   `placeholder:"KIND:ID" help:"Only events of this object, such as booking:73."`
+	Limit  int      `default:"100" placeholder:"N" help:"Maximum number of events to print (default: 100; 0 for all)."`
 }
 
 // shownEvent is an event with its JSON of the API.
 type shownEvent struct {
-	feed.Event
+	event.Event
 	shape json.RawMessage
 }
 
@@ -39,11 +40,11 @@ func (c eventsListCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	f := feed.Filter{After: c.After, Types: c.Types}
-	if f.Kind, f.Object, err = feed.ParseObject(c.Object); err != nil {
+	if f.Kind, f.Object, err = event.ParseObject(c.Object); err != nil {
 		return err
 	}
 	if c.Limit < 0 {
-		return errs.WrongField("limit", "A number of events is expected, or 0 for all.")
+		return errs.WrongField("limit", "Enter a number of events, or 0 for all.")
 	}
 	show, left := api.New(p.app, api.Config{}), c.Limit
 	list := listing[shownEvent]{
@@ -71,16 +72,16 @@ func (c eventsListCmd) Run(ctx context.Context, p *program) error {
 		columns: columnsOf("id at type object details"),
 		row: func(e shownEvent) []cell {
 			return []cell{
-				ident(e.ID), instant(e.At), words(string(e.Type)), words(feed.ObjectText(e.Event)), words(string(e.Details)),
+				ident(e.ID), instant(e.At), words(string(e.Type)), words(event.ObjectText(e.Event)), words(string(e.Details)),
 			}
 		},
-		none: "There are no events.",
+		none: "No events.",
 	}
 	if err := list.inOrder(actor, 0, false, list.printer(p, c.formFlags, p.now(actor))); err != nil {
 		return err
 	}
 	if !c.JSON && !c.CSV {
-		p.printf("Go on with --after %s\n", f.After)
+		p.printf("Continue with --after %s\n", f.After)
 	}
 	return nil
 }

@@ -17,9 +17,9 @@ import (
 
 // explainCmd explains how a figure is computed. A number alone is the id of a transaction.
 type explainCmd struct {
-	Transaction explainTransactionCmd `cmd:"" default:"withargs" help:"Explain a transaction. The word can be left out: explain 17."`
-	Booking     explainBookingCmd     `cmd:"" help:"Explain a booking: its sums and each of its payments."`
-	Statement   explainStatementCmd   `cmd:"" help:"Explain a line of a statement."`
+	Transaction explainTransactionCmd `cmd:"" default:"withargs" help:"Explain a transaction (the default): explain 17."`
+	Booking     explainBookingCmd     `cmd:"" help:"Explain a booking: its totals and each of its payments."`
+	Statement   explainStatementCmd   `cmd:"" help:"Explain a statement line."`
 }
 
 // explainFlags are the flags of every explanation.
@@ -27,8 +27,8 @@ type explainFlags struct {
 	siteFlag
 	AsOf    dayFlag   `name:"as-of" placeholder:"YYYY-MM-DD" help:"As of the end of this day (default: today)."`
 	KnownAt time.Time `name:"known-at" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Use only what was known at this time, in GMT (default: now)."`
-	JSON    bool      `name:"json" xor:"form" help:"Print JSON, amounts in minor units."`
-	CSV     bool      `name:"csv" xor:"form" help:"Print the steps as CSV. Their texts are in minor units."`
+	JSON    bool      `name:"json" xor:"form" help:"Print JSON, with amounts in minor units."`
+	CSV     bool      `name:"csv" xor:"form" help:"Print the steps as CSV, with amounts in minor units."`
 }
 
 // stepRows are the steps of an explanation as rows of CSV: what they are about, its id, and the parts of a step.
@@ -52,17 +52,17 @@ func (f explainFlags) query() report.ProtectionQuery {
 
 // pageFlags choose a part of a list that may be long.
 type pageFlags struct {
-	Page    int `default:"1" placeholder:"N" help:"Page of the list (default: 1)."`
-	PerPage int `name:"per-page" default:"20" placeholder:"N" help:"Items on a page, 100 at most (default: 20)."`
+	Page    int `default:"1" placeholder:"N" help:"Page number (default: 1)."`
+	PerPage int `name:"per-page" default:"20" placeholder:"N" help:"Items per page, at most 100 (default: 20)."`
 }
 
 // page refuses the same values as the API.
 func (f pageFlags) page(p *errs.Problems) store.Page {
 	if f.Page < 1 {
-		p.Wrong("page", "A whole number is expected, 1 or more.")
+		p.Wrong("page", "Enter a whole number, 1 or more.")
 	}
 	if f.PerPage < 1 || f.PerPage > 100 {
-		p.Wrong("per_page", "A whole number between 1 and 100 is expected.")
+		p.Wrong("per_page", "Enter a whole number between 1 and 100.")
 	}
 	return store.Page{Number: f.Page, Size: f.PerPage, Offset: -1, Count: true}
 }
@@ -72,16 +72,16 @@ func (f pageFlags) pages(p *program, what string, shown int, total int64) {
 	first := (f.Page-1)*f.PerPage + 1
 	switch {
 	case shown == 0 && total > 0:
-		p.printf("\nThere is no page %d: the list has %d %s.\n", f.Page, total, what)
+		p.printf("\nPage %d does not exist: the list has %d %s.\n", f.Page, total, what)
 	case int64(shown) < total:
-		p.printf("\n%d to %d of %d %s; --page and --per-page show others.\n", first, first+shown-1, total, what)
+		p.printf("\n%d to %d of %d %s. Use --page and --per-page to see more.\n", first, first+shown-1, total, what)
 	}
 }
 
 // explainTransactionCmd explains the protection and the premium of a transaction.
 type explainTransactionCmd struct {
 	explainFlags
-	Transaction int64 `arg:"" help:"Id of the transaction."`
+	Transaction int64 `arg:"" help:"Transaction id."`
 }
 
 // Run prints every input and step.
@@ -105,17 +105,18 @@ func (c explainTransactionCmd) Run(ctx context.Context, p *program) error {
 		return rows.print(p, report.Moment)
 	}
 	t := report.Transaction
+	p.printf("%s\n\n", report.Summary)
 	p.printf("Transaction %d, %s of %s %s, taken %s, recorded %s GMT\n", t.ID, t.Type, t.Currency,
 		money.Format(t.Total, t.Currency), civil.FormatInstant(t.EffectiveAt), civil.FormatInstant(t.CreatedAt))
 	p.explainMoment(report.Moment)
 	if report.Adjusted {
 		p.printf("It adjusts transaction %d. The parts below are those of transaction %[1]d.\n", t.LinkedID)
 	}
-	if len(report.Allocations) == 0 {
-		p.printf("\nIt brings in no money, so there is nothing to protect.\n")
-	}
 	for _, x := range report.Allocations {
 		p.printf("\nBooking %d: ", x.BookingID)
+		if len(report.Allocations) > 1 { // else it is the summary above
+			p.printf("%s\n", x.Summary)
+		}
 		p.explainAllocation(x)
 	}
 	return nil
@@ -156,7 +157,7 @@ func (p *program) explainSteps(parts ...[]protection.Step) {
 type explainBookingCmd struct {
 	explainFlags
 	pageFlags
-	Booking int64 `arg:"" help:"Id of the booking."`
+	Booking int64 `arg:"" help:"Booking id."`
 }
 
 // Run prints the sums, and every input and step of a page of the booking's payments.
@@ -184,6 +185,7 @@ func (c explainBookingCmd) Run(ctx context.Context, p *program) error {
 		return rows.print(p, report.Moment)
 	}
 	amount := func(n int64) string { return money.Format(n, b.Currency) }
+	p.printf("%s\n\n", report.Summary)
 	p.printf("Booking %d of %s %s, %s", b.ID, b.Currency, amount(s.Total), s.State)
 	if s.End != civil.NoDay { // the dates of that time: the booking may have moved since
 		p.printf(", travel %s to %s", s.Start, s.End)
@@ -197,7 +199,7 @@ func (c explainBookingCmd) Run(ctx context.Context, p *program) error {
 	}
 	p.explainSteps(s.Steps)
 	for _, x := range report.Allocations.Items {
-		p.printf("\nTransaction %d: ", x.TransactionID)
+		p.printf("\nTransaction %d: %s\n", x.TransactionID, x.Summary)
 		p.explainAllocation(x)
 	}
 	c.pages(p, "payments", len(report.Allocations.Items), report.Allocations.Total)
@@ -234,8 +236,8 @@ func (p *program) bookingTable(s exposure.ExplainedBooking, base money.Currency)
 type explainStatementCmd struct {
 	explainFlags
 	pageFlags
-	Statement int64  `arg:"" help:"Id of the statement."`
-	Line      string `arg:"" help:"The line: opening, original, additional, return, correction, minimum, tax-CODE, payments, closing, or the id of a premium line."`
+	Statement int64  `arg:"" help:"Statement id."`
+	Line      string `arg:"" help:"Line: opening, original, additional, return, correction, minimum, tax-CODE, payments, closing or the id of a premium line."`
 }
 
 // Run prints the parts of the line, with every input and step.
@@ -262,6 +264,7 @@ func (c explainStatementCmd) Run(ctx context.Context, p *program) error {
 		}
 		return rows.print(p, report.Moment)
 	}
+	p.printf("%s\n\n", report.Summary)
 	p.printf("Statement no. %d of %s, %s to %s, line %s: %s %s\n", s.Number, s.ChannelName, s.Period.First, s.Period.Last,
 		part.Name, s.Currency, money.Format(part.Amount, s.Currency))
 	if part.Retained != 0 {

@@ -49,6 +49,7 @@ func TestExplain(t *testing.T) {
 	s := aShop(t)
 	s.follow([]step{
 		{[]string{"explain", "1", "--as-of", "2024-06-26"}, 0, "worth GBP 512.19"},
+		{[]string{"explain", "1", "--as-of", "2024-06-26"}, 0, "Of €600.00 paid, nothing was refunded; all of it is at risk until 12 January 2025."},
 		{[]string{"explain", "transaction", "1"}, 0, "L = min(max(D, P) + 120, P + 540) = 2025-01-12"},
 		{[]string{"explain", "2"}, 0, "It adjusts transaction 1"},
 		{[]string{"explain", "booking", "1", "--as-of", "2024-06-26"}, 0, "paid                     600.00\nremaining (N)            600.00"},
@@ -56,13 +57,13 @@ func TestExplain(t *testing.T) {
 		{[]string{"explain", "booking", "1", "--as-of", "2024-07-01"}, 0, "still to be paid (E4)    600.00"},
 		{[]string{"explain", "booking", "1", "--as-of", "2024-07-01"}, 0, "max(0, total − paid before refunds) = max(0, 120000 − 60000) = 60000"},
 		{[]string{"explain", "booking", "1", "--page", "2", "--per-page", "1"}, 0, "There is no page 2: the list has 1 payments"},
-		{[]string{"explain", "9"}, 1, "There is no transaction 9."},
-		{[]string{"explain", "booking", "9"}, 1, "There is no booking 9."},
-		{[]string{"explain", "booking", "1", "--known-at", "2024-01-01 00:00:00"}, 1, "There is no booking 1."},
-		{[]string{"explain", "booking", "1", "--known-at", "2199-01-01 00:00:00"}, 2, "--known-at: This time is in the future"},
+		{[]string{"explain", "9"}, 1, "Transaction 9 not found."},
+		{[]string{"explain", "booking", "9"}, 1, "Booking 9 not found."},
+		{[]string{"explain", "booking", "1", "--known-at", "2024-01-01 00:00:00"}, 1, "Booking 1 not found."},
+		{[]string{"explain", "booking", "1", "--known-at", "2199-01-01 00:00:00"}, 2, "--known-at: Must not be in the future"},
 		{[]string{"explain", "booking", "1", "--page", "0"}, 2, "--page"},
 		{[]string{"explain", "booking", "1", "--per-page", "101"}, 2, "--per-page"},
-		{[]string{"explain", "statement", "1", "opening"}, 1, "There is no statement 1."},
+		{[]string{"explain", "statement", "1", "opening"}, 1, "Statement 1 not found."},
 		{[]string{"explain", "statement", "1"}, 2, "<line>"},
 		{[]string{"explain", "one"}, 2, "is not a whole number"},
 	})
@@ -76,7 +77,7 @@ func TestExplain(t *testing.T) {
 		{[]string{"booking", "show", "1"}, 0, "other protection    insurance"},
 		{[]string{"transaction", "show", "1"}, 0, "acquirer reference  74537604155000000012345"},
 		{[]string{"transaction", "list", "--acquirer-reference", "74537604183000000012346", "--csv"}, 0, ",2,2,R-1,refund,"},
-		{[]string{"booking", "show", "9"}, 1, "There is no booking 9."},
+		{[]string{"booking", "show", "9"}, 1, "Booking 9 not found."},
 		{[]string{"transaction", "list", "--types", "refund", "--csv"}, 0, ",2,2,R-1,refund,complete,EUR,100.00,0.00,visa,1,"},
 		{[]string{"transaction", "list", "--sort", "-id", "--limit", "1", "--csv"}, 0, ",3,3,P-2,purchase,"},
 		{[]string{"transaction", "list", "--sort", "size"}, 2, `--sort: There is no column "size"`},
@@ -92,7 +93,9 @@ func TestExplain(t *testing.T) {
 	if shape := s.readsJSON("explain", "booking", "1"); shape["sums"].(map[string]any)["paid"] != 60000.0 || len(shape["allocations"].([]any)) != 1 {
 		t.Errorf("the JSON of the booking: %v", shape)
 	}
-	s.readsJSON("explain", "1")
+	if out := s.run("explain", "1", "--site", "demo", "--json"); !strings.HasPrefix(out, "{\n  \"summary\": \"Nothing is at risk any more: ") {
+		t.Errorf("the JSON of the payment does not begin with its summary: %s", out)
+	}
 	for want, args := range map[string][]string{
 		",payment,1,R5,L,": {"explain", "1"}, ",booking,1,R3,paid,": {"explain", "booking", "1"},
 	} {
@@ -110,18 +113,19 @@ func TestExplain(t *testing.T) {
 		{[]string{"explain", "statement", "1", "closing"}, 0, "opening 0 + original 435"},
 		{[]string{"explain", "statement", "1", "payments"}, 0, "the 0 payments"},
 		{[]string{"explain", "statement", "1", "minimum"}, 1, `Statement 1 has no line "minimum".`},
+		{[]string{"explain", "statement", "1", "1", "--page", "2"}, 0, "£4.35 of premium was charged for booking 1, because payment 1 was logged."},
 		{[]string{"explain", "statement", "1", "99"}, 1, "Statement 1 has no premium line 99."},
 	})
 	pay := func(amount, reference string, more ...string) []string {
 		return append([]string{"statements", "pay", "1", "--amount", amount, "--date", "2027-06-30", "--reference", reference}, more...)
 	}
 	s.follow([]step{
-		{pay("500000 GBP", "R-1"), 2, "--amount: GBP 500,000.00 is more than is open, which is GBP "},
+		{pay("500000 GBP", "R-1"), 2, "--amount: GBP 500,000.00 is more than the open amount, GBP "},
 		{pay("500000 GBP", "R-1"), 2, "add --overpaid"},
 		{pay("3.63 EUR", "R-1"), 2, "--amount: The statement is in GBP, and 3.63 EUR is not."},
 		{pay("GBP 3.63", "R-1"), 0, "payment 1 of GBP 3.63 is recorded\nopen of statement no. 1: GBP 0.00"},
 		{pay("3.63 GBP", "R-1"), 0, "was recorded before"},
-		{pay("1 GBP", "R-2"), 2, "which is GBP 0.00"},
+		{pay("1 GBP", "R-2"), 2, "the open amount, GBP 0.00"},
 		{pay("1 GBP", "R-2", "--overpaid"), 0, "is recorded"},
 		{pay("-1.00 GBP", "R-3"), 0, "of GBP -1.00 is recorded"},
 	})

@@ -3,7 +3,7 @@ package cli
 import (
 	"context"
 
-	"holdfast/internal/api/view"
+	"holdfast/internal/api/reports"
 	"holdfast/internal/domain/exposure"
 	"holdfast/internal/report"
 )
@@ -11,8 +11,8 @@ import (
 // exposureCmd prints an exposure report.
 type exposureCmd struct {
 	reportFlags
-	AsOf dayFlag  `name:"as-of" placeholder:"YYYY-MM-DD" help:"The end of this day (default: today)."`
-	By   []string `default:"channel" placeholder:"WHAT" help:"One row for each channel (the default), month of the end date, currency, scheme, country or supplier; or for each pair of two, such as channel,month."`
+	AsOf dayFlag  `name:"as-of" placeholder:"YYYY-MM-DD" help:"As of the end of this day (default: today)."`
+	By   []string `default:"channel" placeholder:"WHAT" help:"Group by channel (the default), month (of the end date), currency, scheme, country or supplier, or by two of them, such as channel,month. A channel is a merchant."`
 }
 
 // Run computes the report and prints it.
@@ -29,7 +29,7 @@ func (c exposureCmd) Run(ctx context.Context, p *program) error {
 	case 1:
 		query.By = exposure.Dimension(c.By[0])
 	default:
-		query.Problems.Wrong("by", "Name one, or two with a comma, such as channel,month.")
+		query.Problems.Wrong("by", "Enter one dimension, or two separated by a comma, such as channel,month.")
 	}
 	if c.Details {
 		return p.exposureDetails(ctx, actor, report.DetailsQuery{ExposureQuery: query}, c.detailFlags, c.formFlags, c.orderFlags)
@@ -38,7 +38,7 @@ func (c exposureCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	page := &reportPage{query: report.Query, shape: view.ShowExposure(report), parts: []sheet{exposureSheet(report)}}
+	page := &reportPage{query: report.Query, shape: reports.ShowExposure(report), parts: []sheet{exposureSheet(report)}}
 	page.table = func() { p.exposureTable(report, page.parts[0]) }
 	return p.printReport(c.formFlags, c.orderFlags, page)
 }

@@ -122,7 +122,7 @@ func (p *program) exposureTable(r report.ExposureReport, s sheet) {
 	p.tellPending(q, r.PendingRate)
 	p.tellConverted(q, r.Converted)
 	for _, i := range r.Instalments {
-		p.printf("Still to be paid of %s: %s %s (E4).\n", counted(i.Allocations, "booking"), i.Currency, money.Format(i.E1, i.Currency))
+		p.printf("Outstanding instalments of %s: %s %s (E4).\n", counted(i.Allocations, "booking"), i.Currency, money.Format(i.E1, i.Currency))
 	}
 	p.tellApart(q, nil, r.Uncovered)
 }
@@ -136,9 +136,9 @@ func (p *program) tellNet(r report.ExposureReport) {
 	p.tellCollateral(q, r.Net.Pending)
 	switch {
 	case r.Net.NetGap && len(r.Net.Pending) > 0:
-		p.printf("What is left of E1 after collateral is not known.\n")
+		p.printf("E1 net of collateral is not known.\n")
 	case r.Net.Held > 0:
-		p.printf("\nOf E1, %s %s is left after collateral of %s %s.\n",
+		p.printf("\nE1 net of collateral: %s %s, after collateral of %s %s.\n",
 			q.Currency, money.Format(r.Net.Net, q.Currency), q.Currency, money.Format(r.Net.Held, q.Currency))
 	}
 }
@@ -146,7 +146,7 @@ func (p *program) tellNet(r report.ExposureReport) {
 // tellCollateral prints the collateral without a value.
 func (p *program) tellCollateral(q exposure.ReportQuery, held []exposure.HeldAmount) {
 	for _, h := range held {
-		p.printf("No exchange rate from %s to %s, so what the collateral of %s %s is worth is not known.\n", h.Currency, q.Currency,
+		p.printf("No exchange rate from %s to %s, so the value of the collateral of %s %s is not known.\n", h.Currency, q.Currency,
 			h.Currency, money.Format(h.Amount, h.Currency))
 	}
 }

@@ -20,8 +20,8 @@ import (
 // channelGatewayCmd sets the processor at which a channel takes payments.
 type channelGatewayCmd struct {
 	siteFlag
-	ID        int64  `arg:"" help:"Id of the channel."`
-	Processor string `xor:"what" placeholder:"NAME" help:"The processor: sandbox or stripe. The credentials are read from standard input."`
+	ID        int64  `arg:"" help:"Merchant id."`
+	Processor string `xor:"what" placeholder:"NAME" help:"Processor: sandbox or stripe. Credentials are read from standard input."`
 	Remove    bool   `xor:"what" help:"Remove the processor and its credentials."`
 }
 
@@ -29,12 +29,12 @@ type channelGatewayCmd struct {
 func (channelGatewayCmd) Help() string {
 	return "The credentials are a JSON object:\n\n" +
 		"    {\"key\": \"…\", \"webhook_secret\": \"…\", \"tokenizer_id\": \"…\", \"tokenizer_api_key\": \"…\", \"tokenizer_secret\": \"…\"}\n\n" +
-		"key is the processor's secret key. webhook_secret verifies the processor's webhook notices. tokenizer_secret signs " +
-		"the requests of the tokenizer's hosted fields, which the payment modal shows. Leave out what the processor does not " +
-		"need. If tokenizer_id or tokenizer_api_key is left out, the channel keeps its value.\n\n" +
-		"A test channel needs credentials of the processor's test mode, all others need live ones. In a sandbox, all " +
-		"credentials are of the test mode.\n\n" +
-		"Without --processor and --remove, the command shows which fields are set. It shows no secret."
+		"key is the processor's secret key. webhook_secret verifies the processor's webhooks. tokenizer_secret signs " +
+		"requests of the tokenizer's hosted fields in the payment modal. Omit fields that the processor does not " +
+		"need. If you omit tokenizer_id or tokenizer_api_key, the merchant keeps its current value.\n\n" +
+		"Test merchants need test-mode credentials, all others need live ones. In a sandbox, all " +
+		"credentials are test-mode credentials.\n\n" +
+		"Without --processor and --remove, the command shows which fields are set. It never shows secrets."
 }
 
 // gatewayInput is the JSON object on standard input.
@@ -84,17 +84,17 @@ const maxCredentials = 64 << 10
 
 func (p *program) readGateway() (in gatewayInput, err error) {
 	if term.IsTerminal(int(p.stdin.Fd())) {
-		fmt.Fprintln(p.stderr, "Enter the credentials as a JSON object, and then Ctrl-D:")
+		fmt.Fprintln(p.stderr, "Enter the credentials as a JSON object, then press Ctrl-D:")
 	}
 	text, err := io.ReadAll(io.LimitReader(p.stdin, maxCredentials))
 	if err != nil {
-		return in, fmt.Errorf("standard input cannot be read: %w", err)
+		return in, fmt.Errorf("cannot read standard input: %w", err)
 	}
 	reader := json.NewDecoder(bytes.NewReader(text))
 	reader.DisallowUnknownFields()
 	err = reader.Decode(&in)
 	if err == nil && reader.More() {
-		err = errors.New("there is more text after the object")
+		err = errors.New("there is extra text after the object")
 	}
 	if err != nil {
 		return in, errs.WrongField("credentials", "Standard input must be a JSON object such as {\"key\": \"…\"}: %s.", wrongJSON(err))
@@ -105,16 +105,16 @@ func (p *program) readGateway() (in gatewayInput, err error) {
 // wrongJSON says what is wrong with an object. It may name a field, but must not repeat a value: that may be a secret.
 func wrongJSON(err error) string {
 	if field, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return field.Field + " must be a text in quotes"
+		return field.Field + " must be a string"
 	}
 	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fmt.Sprintf("it is not valid JSON from character %d on", wrong.Offset)
+		return fmt.Sprintf("invalid JSON at character %d", wrong.Offset)
 	}
 	switch {
 	case errors.Is(err, io.EOF):
 		return "it is empty"
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return "it ends too early"
+		return "it is incomplete"
 	}
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
@@ -122,7 +122,7 @@ func wrongJSON(err error) string {
 func (p *program) tellGateway(v onboarding.GatewayView) {
 	c := v.Channel
 	if c.Processor == "" {
-		p.printf("channel %d, %s, has no processor\n", c.ID, c.Name)
+		p.printf("Merchant %d, %s: no processor\n", c.ID, c.Name)
 		return
 	}
 	environment := "test mode"
@@ -135,7 +135,7 @@ func (p *program) tellGateway(v onboarding.GatewayView) {
 		}
 		return "not set"
 	}
-	p.printf("channel %d, %s: %s, %s\n", c.ID, c.Name, c.Processor, environment)
+	p.printf("Merchant %d, %s: %s, %s\n", c.ID, c.Name, c.Processor, environment)
 	p.printf("  key                %s\n", set(v.HasKey))
 	p.printf("  webhook_secret     %s\n", set(v.HasWebhookSecret))
 	p.printf("  tokenizer_id       %s\n", orNot(c.TokenizerID))
@@ -143,9 +143,9 @@ func (p *program) tellGateway(v onboarding.GatewayView) {
 	p.printf("  tokenizer_secret   %s\n", set(v.HasFieldsSecret))
 	switch {
 	case !c.ServerToServer:
-		p.printf("It takes no payments yet. To let it, run: holdfast channel set %d --server-to-server\n", c.ID)
+		p.printf("Card payments are not enabled yet. To enable them, run: holdfast channel set %d --server-to-server\n", c.ID)
 	case !c.TakesPayments():
-		p.printf("It takes no payments now: its mode is %s.\n", c.Mode)
+		p.printf("Card payments are not possible in mode %s.\n", c.Mode)
 	}
 }
 
@@ -159,8 +159,8 @@ func orNot(text string) string {
 // channelSecretCmd shows the secret of a channel, or makes a new one.
 type channelSecretCmd struct {
 	siteFlag
-	ID     int64 `arg:"" help:"Id of the channel."`
-	Rotate bool  `help:"Make a new secret. Nothing that was signed with the old one is accepted any more."`
+	ID     int64 `arg:"" help:"Merchant id."`
+	Rotate bool  `help:"Create a new secret. Auth strings signed with the old one are rejected immediately."`
 }
 
 // Run prints the secret alone, for scripts.

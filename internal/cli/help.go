@@ -8,9 +8,9 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// helpCmd shows the help of a command, like --help behind it.
+// helpCmd shows the help of a command, like its --help flag.
 type helpCmd struct {
-	Command []string `arg:"" optional:"" help:"The command, such as statements pay."`
+	Command []string `arg:"" optional:"" help:"Command, such as statements pay."`
 }
 
 // Run prints the help.
@@ -30,7 +30,7 @@ func (c helpCmd) Run(p *program) error {
 // versionFlag is --version.
 type versionFlag bool
 
-// BeforeReset prints the version and ends the program, before anything else on the command line is looked at.
+// BeforeReset prints the version and exits before the rest of the command line is parsed.
 func (versionFlag) BeforeReset(ctx *kong.Context) error {
 	if _, err := io.WriteString(ctx.Stdout, versionLine()); err != nil {
 		return err
@@ -39,10 +39,10 @@ func (versionFlag) BeforeReset(ctx *kong.Context) error {
 	return nil
 }
 
-// IgnoreDefault tells the parser that the flag does nothing unless it is given.
+// IgnoreDefault makes the parser ignore the flag unless it is given.
 func (versionFlag) IgnoreDefault() {}
 
-// examples are commands to paste, by the command that they are an example of.
+// examples has one example for each command, to copy and paste.
 var examples = map[string]string{
 	"serve":                   "serve --listen 0.0.0.0:8080 --base-url https://protection.acme.example",
 	"demo":                    "demo --day 2030-01-15",
@@ -148,7 +148,7 @@ var examples = map[string]string{
 	"track-record":            "track-record 3",
 }
 
-// printExamples prints the example of a command, or of the first commands of a group.
+// printExamples prints the example of a command, or those of the first commands in a group.
 func printExamples(to io.Writer, node *kong.Node) error {
 	const most = 3
 	var lines []string
@@ -168,7 +168,7 @@ func printExamples(to io.Writer, node *kong.Node) error {
 	return err
 }
 
-// leavesOf are the commands below a node, or the node itself.
+// leavesOf returns the commands below a node, or the node itself.
 func leavesOf(node *kong.Node) []*kong.Node {
 	if len(node.Children) == 0 {
 		return []*kong.Node{node}

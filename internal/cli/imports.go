@@ -32,20 +32,20 @@ type importCmd struct {
 // importPaymentsCmd imports the payments of another system.
 type importPaymentsCmd struct {
 	siteFlag
-	File       string `arg:"" help:"CSV file with one payment in each row, or - for standard input."`
-	Mode       string `placeholder:"MODE" enum:",test,draft,protection-only,live,affiliate" default:"" help:"Create missing channels in this mode: test, draft, protection-only, live or affiliate (default: refuse rows of missing channels)."`
-	CoverStart string `placeholder:"WHEN" enum:"recorded,effective" default:"recorded" help:"Start of the cover: recorded (the default) covers payments from now on. effective covers each from when it was taken, for payments that were covered before."`
-	Reason     string `help:"Why; where a second operator must approve it, they read this."`
-	DryRun     bool   `help:"Check every row and say what would happen, but write nothing."`
-	Refused    string `placeholder:"FILE.csv" help:"Write the line and the reason of every refused row to this file. The terminal shows only the first 20."`
+	File       string `arg:"" help:"CSV file with one payment per row, or - for standard input."`
+	Mode       string `placeholder:"MODE" enum:",test,draft,protection-only,live,affiliate" default:"" help:"Create missing merchants in this mode: test, draft, protection-only, live or affiliate (default: reject rows of unknown merchants)."`
+	CoverStart string `placeholder:"WHEN" enum:"recorded,effective" default:"recorded" help:"When cover starts. recorded (default): when the payment is imported. effective: when the payment was taken, for payments that were already covered."`
+	Reason     string `help:"Reason, shown to the operator who approves the change if approval is needed."`
+	DryRun     bool   `help:"Check every row and show what would be imported, without writing anything."`
+	Refused    string `placeholder:"FILE.csv" help:"Write the line number and reason of every rejected row to this file. The terminal only shows the first 20."`
 }
 
 // Help describes the file.
 func (importPaymentsCmd) Help() string {
 	var b strings.Builder
 	b.WriteString("The first line of the file names the columns, in any order. Columns that are not listed here are ignored. " +
-		"Rows may be in any order. Each names its channel in channel or in channel_id. " +
-		"Amounts are in minor units (cents). Days are written like 2024-06-30, and times like 2024-06-30 12:00:00, in GMT.\n\n")
+		"Rows can be in any order. Each names its merchant in channel or channel_id. " +
+		"Amounts are in minor units (cents). Dates have the format 2024-06-30, and times 2024-06-30 12:00:00, in GMT.\n\n")
 	for _, required := range []bool{true, false} {
 		title := "Required columns:\n\n"
 		if !required {
@@ -58,10 +58,10 @@ func (importPaymentsCmd) Help() string {
 			}
 		}
 	}
-	b.WriteString("\nYou can import a file again: what exists already is not changed. If a row is wrong, only that row is " +
-		"refused. The exit code is 0 if all rows were imported, 3 if some were refused, 4 if a " +
+	b.WriteString("\nYou can import a file again: existing records do not change. If a row is invalid, only that row is " +
+		"rejected. The exit code is 0 if all rows were imported, 3 if some were rejected, 4 if a " +
 		"second operator must approve the import first, and 1 if it failed. " +
-		"docs/import.md has an example.")
+		"See docs/import.md for an example.")
 	return b.String()
 }
 
@@ -105,7 +105,7 @@ func (c importPaymentsCmd) Run(ctx context.Context, p *program) error {
 	_ = bar.Finish()
 	if report.Proposal != nil {
 		waits := p.waits(*report.Proposal)
-		p.printf("\nAfter that, run the same import again, with this file unchanged.\n")
+		p.printf("\nThen run the same import again with the same file.\n")
 		return cmp.Or(err, refusals.close(), waits)
 	}
 	if err == nil || report.Rows > 0 { // an import that failed says how far it got
@@ -129,10 +129,10 @@ func hashOf(file *os.File) (string, error) {
 	}
 	sum := sha256.New()
 	if _, err := io.Copy(sum, file); err != nil {
-		return "", fmt.Errorf("the file of payments: %w", err)
+		return "", fmt.Errorf("payments file: %w", err)
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return "", fmt.Errorf("the file of payments: %w", err)
+		return "", fmt.Errorf("payments file: %w", err)
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
@@ -143,7 +143,7 @@ func (c importPaymentsCmd) open(p *program) (*os.File, error) {
 	}
 	file, err := os.Open(c.File)
 	if err != nil {
-		return nil, fmt.Errorf("the file of payments cannot be opened: %w", err)
+		return nil, fmt.Errorf("cannot open the payments file: %w", err)
 	}
 	return file, nil
 }
@@ -158,14 +158,14 @@ func (p *program) tellImport(r imports.ImportReport, dryRun bool, took time.Dura
 		noun  string
 		tally imports.Tally
 	}{{"bookings", r.Bookings}, {"payments", r.Payments}} {
-		p.printf("  %-9s %6d %s, %6d already there\n", line.noun, line.tally.Created, verb, line.tally.AlreadyThere)
+		p.printf("  %-9s %6d %s, %6d already exist\n", line.noun, line.tally.Created, verb, line.tally.AlreadyThere)
 	}
 	if len(r.Channels) > 0 {
-		p.printf("  %-9s %6d %s: %s\n", "channels", len(r.Channels), verb, strings.Join(r.Channels, ", "))
+		p.printf("  %-9s %6d %s: %s\n", "merchants", len(r.Channels), verb, strings.Join(r.Channels, ", "))
 	}
-	p.printf("  %-9s %6d\n", "refused", r.Refused)
+	p.printf("  %-9s %6d\n", "rejected", r.Refused)
 	if dryRun {
-		p.printf("This was a dry run: nothing was written.\n")
+		p.printf("Dry run: nothing was written.\n")
 	}
 }
 
@@ -198,7 +198,7 @@ func newRefusals(to io.Writer, name string) (*refusals, error) {
 	}
 	var err error
 	if r.file, err = os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600); err != nil {
-		return nil, fmt.Errorf("the file for refused rows cannot be written: %w", err)
+		return nil, fmt.Errorf("cannot write the file of rejected rows: %w", err)
 	}
 	r.out = csv.NewWriter(r.file)
 	return r, r.out.Write([]string{"line", "reason"})
@@ -216,10 +216,10 @@ func (r *refusals) add(refusal imports.Refusal) {
 
 func (r *refusals) close() error {
 	for _, refusal := range r.first {
-		fmt.Fprintf(r.to, "line %d refused: %s\n", refusal.Line, refusal.Reason)
+		fmt.Fprintf(r.to, "line %d rejected: %s\n", refusal.Line, refusal.Reason)
 	}
 	if more := r.count - refusalsShown; more > 0 {
-		where := "use --refused FILE.csv to see them"
+		where := "use --refused FILE.csv to list them all"
 		if r.out != nil {
 			where = "see " + r.name
 		}
@@ -230,7 +230,7 @@ func (r *refusals) close() error {
 	}
 	r.out.Flush()
 	if err := r.out.Error(); err != nil {
-		return fmt.Errorf("the file of refused rows: %w", err)
+		return fmt.Errorf("file of rejected rows: %w", err)
 	}
 	return r.file.Close()
 }

@@ -81,7 +81,7 @@ func TestImportOfBadRows(t *testing.T) {
 	s.file("book.csv", sample(t, badTotal, cardHere, strings.Repeat(badTotal, 30)))
 	r := s.run("", "import", "payments", "book.csv", "--site", "acme", "--mode", "draft", "--refused", "refused.csv")
 	if r.code != 3 || !strings.Contains(r.stderr, `line 5 refused: total: "many" is not a whole number.`) ||
-		!strings.Contains(r.stderr, "line 6 refused: The column content holds a card number.") ||
+		!strings.Contains(r.stderr, "line 6 refused: The column content contains a card number.") ||
 		!strings.Contains(r.stderr, "and 12 more: see refused.csv") || strings.Contains(r.stderr, "1111 1111") {
 		t.Errorf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
@@ -106,10 +106,10 @@ func TestImportOfWhatIsNoFileOfPayments(t *testing.T) {
 	s.file("half.csv", "booking_reference,channel\n")
 	s.file("rates.csv", "Date,USD,\n2026-02-30,1.1,\n")
 	for want, args := range map[string][]string{
-		"does not name the column(s) countries": {"import", "payments", "half.csv", "--site", "acme"},
-		"cannot be opened":                      {"import", "payments", "none.csv", "--site", "acme"},
-		"for refused rows cannot be written":    {"import", "payments", "half.csv", "--site", "acme", "--refused", "none/refused.csv"},
-		"Line 2, column Date":                   {"rates", "import", "rates.csv"},
+		"lacks the column(s) countries":      {"import", "payments", "half.csv", "--site", "acme"},
+		"cannot be opened":                   {"import", "payments", "none.csv", "--site", "acme"},
+		"for refused rows cannot be written": {"import", "payments", "half.csv", "--site", "acme", "--refused", "none/refused.csv"},
+		"Line 2, column Date":                {"rates", "import", "rates.csv"},
 	} {
 		if r := s.run("", args...); r.code != 1 || !strings.Contains(r.stderr, want) {
 			t.Errorf("holdfast %s: exit code %d, no %q in %s", strings.Join(args, " "), r.code, want, r.stderr)

@@ -23,10 +23,10 @@ import (
 // keysCmd groups the commands about keys. The keys that sign logins are in the database. The keys that seal (encrypt)
 // secrets, those keys included, are in a file.
 type keysCmd struct {
-	Make   keysMakeCmd   `cmd:"" help:"Make the file of keys that encrypt secrets, or add a key at its end."`
-	List   keysListCmd   `cmd:"" help:"List the keys of logins, and the keys that encrypt secrets."`
-	Rotate keysRotateCmd `cmd:"" help:"Sign logins with a new key, and encrypt all secrets again with a new key."`
-	Revoke keysRevokeCmd `cmd:"" help:"End a key of logins that has leaked, and all that it has signed."`
+	Make   keysMakeCmd   `cmd:"" help:"Create the file of encryption keys, or append a key to it."`
+	List   keysListCmd   `cmd:"" help:"List signing keys and encryption keys."`
+	Rotate keysRotateCmd `cmd:"" help:"Sign logins with a new key and re-encrypt all secrets with a new key."`
+	Revoke keysRevokeCmd `cmd:"" help:"Revoke a leaked signing key and everything signed with it."`
 }
 
 // keysBeside is the file of keys of a SQLite database for which --keys-file names none: it lies beside the database. For
@@ -53,7 +53,7 @@ func (p *program) findKeys(ctx context.Context) error {
 		p.app.Vault.Keys = p.readKeys
 	}
 	if err := p.app.Secrets.SealPlain(ctx); err != nil {
-		return fmt.Errorf("the secrets in the database cannot be encrypted: %w", err)
+		return fmt.Errorf("cannot encrypt the secrets in the database: %w", err)
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func (p *program) makeFirstKey(ctx context.Context) error {
 	}
 	file, err := os.CreateTemp(filepath.Dir(p.KeysFile), filepath.Base(p.KeysFile)+".*") // with mode 0600
 	if err != nil {
-		return fmt.Errorf("the file of keys cannot be made: %w", err)
+		return fmt.Errorf("cannot create the keys file: %w", err)
 	}
 	defer os.Remove(file.Name())
 	_, err = file.WriteString(keysHead + line)
@@ -101,7 +101,7 @@ func (p *program) readKeys() (secrets.SealKeys, error) {
 }
 
 // errNoKeysFile is the error of commands that cannot work without the file.
-var errNoKeysFile = errs.WrongField("keys-file", "Name the file with --keys-file or HOLDFAST_KEYS_FILE.")
+var errNoKeysFile = errs.WrongField("keys-file", "Set --keys-file or HOLDFAST_KEYS_FILE.")
 
 // newKeyLine makes a key, with a remark that says when it was made.
 func newKeyLine() (string, error) {
@@ -117,9 +117,9 @@ type keysMakeCmd struct{}
 
 // Help says why a new key goes to the end of the file.
 func (keysMakeCmd) Help() string {
-	return "The first key of the file encrypts. All keys of the file decrypt. A key at the end only decrypts, until \"holdfast " +
-		"keys rotate --use ID\" puts it first. If several machines have a copy of the file, copy the new file to all of them " +
-		"before that. Keep the file apart from copies of the database: with both, anybody can read the secrets."
+	return "The first key in the file encrypts. All keys decrypt. A new key at the end only decrypts until \"holdfast " +
+		"keys rotate --use ID\" moves it to the top. If several machines have a copy of the file, copy the new file to all of " +
+		"them first. Store the file separately from database backups: anyone with both can read the secrets."
 }
 
 // Run makes or extends the file.
@@ -136,10 +136,10 @@ func (keysMakeCmd) Run(p *program) error {
 	}
 	ids := keys.IDs()
 	if len(ids) == 1 {
-		p.printf("%s holds the key %s; only you can read it\n", p.KeysFile, ids[0])
+		p.printf("Created %s with key %s. Only you can read it.\n", p.KeysFile, ids[0])
 		return nil
 	}
-	p.printf("%s has the new key %s at its end, which decrypts; `holdfast keys rotate --use %[2]s` makes it encrypt, too\n",
+	p.printf("Added key %[2]s to the end of %[1]s. It only decrypts until you run `holdfast keys rotate --use %[2]s`.\n",
 		p.KeysFile, ids[len(ids)-1])
 	return nil
 }
@@ -166,11 +166,11 @@ func (p *program) changeKeys(change func(text string, exists bool) (string, erro
 	next := p.KeysFile + ".new"
 	file, err := os.OpenFile(next, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s exists already: either the keys are being changed now, "+
-			"or an earlier change was interrupted; in that case remove this file", next)
+		return fmt.Errorf("%s already exists: another change is in progress, "+
+			"or an earlier one was interrupted. In that case, remove this file", next)
 	}
 	if err != nil {
-		return fmt.Errorf("HOLDFAST_KEYS_FILE cannot be changed: %w", err)
+		return fmt.Errorf("cannot change HOLDFAST_KEYS_FILE: %w", err)
 	}
 	defer func() {
 		if err != nil {
@@ -258,7 +258,7 @@ func (c keysListCmd) Run(ctx context.Context, p *program) error {
 			}
 			return []cell{words(k.ID), words(k.Of), words(k.Use), n}
 		},
-		none: "There are no keys.",
+		none: "No keys.",
 	}.print(p, access.System(0), c.formFlags, c.orderFlags, p.clock.Now())
 }
 
@@ -294,14 +294,14 @@ func (p *program) keysOfSecrets(ctx context.Context) (list []listedKey, err erro
 
 // keysRevokeCmd revokes a key of logins.
 type keysRevokeCmd struct {
-	ID string `arg:"" placeholder:"KEY" help:"The key, as \"holdfast keys list\" shows it."`
+	ID string `arg:"" placeholder:"KEY" help:"Key id, as shown by \"holdfast keys list\"."`
 }
 
 // Help says what follows.
 func (keysRevokeCmd) Help() string {
-	return "What the key has signed is refused at once, by every server: anyone signed in with it must sign in again. If it is " +
-		"the key that signs, a new one takes its place. API tokens are not signed, and stay. To change a key that has not leaked, " +
-		"\"holdfast keys rotate\" logs nobody out."
+	return "All instances immediately reject everything signed with the key, so everyone signed in with it must sign in again. If " +
+		"it is the current signing key, a new one replaces it. API tokens are not signed and stay valid. To replace a key that " +
+		"has not leaked, use \"holdfast keys rotate\", which signs nobody out."
 }
 
 // Run revokes it.
@@ -312,14 +312,14 @@ func (c keysRevokeCmd) Run(ctx context.Context, p *program) error {
 	if err := p.app.Sessions.RevokeKey(ctx, access.System(0), c.ID); err != nil {
 		return err
 	}
-	p.printf("the key %s is revoked; anyone signed in with it must sign in again\n", c.ID)
+	p.printf("Revoked key %s. Everyone signed in with it must sign in again.\n", c.ID)
 	return nil
 }
 
 // keysRotateCmd rotates the keys.
 type keysRotateCmd struct {
-	Use  string `placeholder:"ID" help:"Encrypt with this key of the file, and make no new one."`
-	Only string `placeholder:"WHAT" enum:",logins,secrets" default:"" help:"Change only the key of logins, or only that of secrets (default: both)."`
+	Use  string `placeholder:"ID" help:"Encrypt with this key from the file instead of a new one."`
+	Only string `placeholder:"WHAT" enum:",logins,secrets" default:"" help:"Only rotate the signing key (logins) or the encryption key (secrets) (default: both)."`
 }
 
 // Run rotates the keys. Running servers use the new ones at once.
@@ -334,14 +334,14 @@ func (c keysRotateCmd) Run(ctx context.Context, p *program) error {
 		if err := p.app.Sessions.RotateKeys(ctx, access.System(0)); err != nil {
 			return err
 		}
-		p.printf("logins are signed with a new key from now on; nobody is logged out\n")
+		p.printf("Logins are now signed with a new key. Nobody is signed out.\n")
 	}
 	if p.KeysFile == "" || c.Only == "logins" {
 		return nil
 	}
 	if err := p.changeKeys(func(text string, exists bool) (string, error) {
 		if !exists {
-			return "", errors.New("the file does not exist; `holdfast keys make` makes it")
+			return "", errors.New("the file does not exist. Create it with `holdfast keys make`")
 		}
 		return putFirst(text, c.Use)
 	}); err != nil {
@@ -355,8 +355,8 @@ func (c keysRotateCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("secrets are encrypted with the key %s from now on; %d were encrypted again. ", keys.IDs()[0], sealed)
-	p.printf("The old keys stay in %s: older copies of the database need them.\n", p.KeysFile)
+	p.printf("Secrets are now encrypted with key %s. Re-encrypted: %d. ", keys.IDs()[0], sealed)
+	p.printf("The old keys stay in %s, because older copies of the database need them.\n", p.KeysFile)
 	return nil
 }
 
@@ -381,7 +381,7 @@ func putFirst(text, id string) (string, error) {
 		}
 	}
 	if first == "" {
-		return "", errs.WrongField("use", "The file has no key %q.", id)
+		return "", errs.WrongField("use", "Key %q is not in the file.", id)
 	}
 	return head + first + rest, nil
 }

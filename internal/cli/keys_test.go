@@ -55,15 +55,15 @@ func TestKeysAndGateways(t *testing.T) {
 		if info, err := os.Stat(filepath.Join(s.dir, "keys")); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("the file of keys: %v, %v", info, err)
 		}
-		says("There is no channel 9", 1, `{"key": "sandbox-account-of-acme"}`, "channel", "gateway", "9", "--site", "acme", "--processor", "sandbox")
-		says("server_to_server is true", 1, sandboxCredentials, set...)
+		says("Channel 9 not found", 1, `{"key": "sandbox-account-of-acme"}`, "channel", "gateway", "9", "--site", "acme", "--processor", "sandbox")
+		says("server_to_server set to true", 1, sandboxCredentials, set...)
 		says("is changed", 0, "", "channel", "set", "1", "--site", "acme", "--server-to-server", "--descriptor", "ACME", "--payout-minimum", "1.00 GBP")
 		says("--payout-minimum: A payout of this channel is in GBP", 2, "", "channel", "set", "1", "--payout-minimum", "1 USD")
 		for _, wrong := range []string{"", `{"key": "sandbox-account-of-acme`, "sandbox-account-of-acme", `{"key": 7}`, `{"kex": ""}`, sandboxCredentials + "{}"} {
 			says("Standard input must be a JSON object", 1, wrong, set...)
 		}
 		says("credentials: The sandbox needs an account with a key", 1, "{}", set...)
-		says(`There is no processor "paypal" here`, 2, sandboxCredentials, append(gateway, "--processor", "paypal")...)
+		says(`This deployment has no processor "paypal"`, 2, sandboxCredentials, append(gateway, "--processor", "paypal")...)
 		says("sandbox, test mode", 0, sandboxCredentials, set...)
 		says("tokenizer_api_key  …9f2c", 0, "", gateway...)
 		says("tokenizer_secret   set", 0, "", gateway...)
@@ -120,7 +120,7 @@ func TestTheFileOfKeysIsNotLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"keys", "make"}, {"keys", "rotate"}, {"keys", "list"}} {
-		if r := run("", args...); r.code != 1 || !strings.Contains(r.stderr, "line 1 is not a key") {
+		if r := run("", args...); r.code != 1 || !strings.Contains(r.stderr, "line 1 is not a base64 key") {
 			t.Errorf("%v with a broken file: %d, %s", args, r.code, r.stderr)
 		}
 	}

@@ -18,16 +18,16 @@ import (
 
 // limitsCmd groups the commands about limits.
 type limitsCmd struct {
-	List   limitsListCmd   `cmd:"" help:"List the limits in force, and how much of each is used."`
-	Set    limitsSetCmd    `cmd:"" help:"Set a limit. A limit never refuses a payment; it reports what is above it."`
-	Events limitsEventsCmd `cmd:"" help:"List when the use of a limit reached 80, 95 or 100 %."`
-	Over   limitsOverCmd   `cmd:"" help:"List the payments that are above a limit, in whole or in part."`
+	List   limitsListCmd   `cmd:"" help:"List the limits in force and their use."`
+	Set    limitsSetCmd    `cmd:"" help:"Set a limit. Limits never block payments; amounts over the limit are reported."`
+	Events limitsEventsCmd `cmd:"" help:"List when a limit's use reached 80%, 95% or 100%."`
+	Over   limitsOverCmd   `cmd:"" help:"List payments that are fully or partly over a limit."`
 }
 
 // limitsListCmd lists limits.
 type limitsListCmd struct {
 	listFlags
-	Over bool `help:"Only limits that are exceeded."`
+	Over bool `help:"Only exceeded limits."`
 }
 
 // Run prints them.
@@ -51,7 +51,7 @@ func (c limitsListCmd) Run(ctx context.Context, p *program) error {
 			row = append(row, use...)
 			return append(row, dayCell(r.FromDay), words(cmp.Or(r.NotInForce, r.Unknown)))
 		},
-		none: "There are no limits.",
+		none: "No limits.",
 	})
 }
 
@@ -64,12 +64,12 @@ func limitColumns() []column {
 // limitsSetCmd sets a limit.
 type limitsSetCmd struct {
 	siteFlag
-	Scope   protection.LimitScope `arg:"" help:"transaction, booking, channel or site."`
+	Scope   protection.LimitScope `arg:"" help:"Scope: transaction, booking, channel (a merchant) or site."`
 	Amount  amountFlag            `arg:"" optional:"" help:"Amount in the policy's currency, such as \"50000.00 GBP\"."`
-	Channel *int64                `placeholder:"ID" field:"channels" help:"Limit of this channel only."`
-	From    dayFlag               `placeholder:"YYYY-MM-DD" help:"In force from this day on (default: today)."`
-	Lift    bool                  `help:"Remove the limit from that day on."`
-	Note    string                `help:"Why."`
+	Channel *int64                `placeholder:"ID" field:"channels" help:"Only for this merchant."`
+	From    dayFlag               `placeholder:"YYYY-MM-DD" help:"Effective from this day (default: today)."`
+	Lift    bool                  `help:"Remove the limit from that day."`
+	Note    string                `help:"Reason."`
 }
 
 // Run sets the limit, or says that another operator must approve it.
@@ -79,7 +79,7 @@ func (c limitsSetCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if c.Amount.given() && c.Amount.minor <= 0 {
-		return errs.WrongField("amount", "A limit is more than 0. To remove one, use --lift.")
+		return errs.WrongField("amount", "The limit must be greater than 0. To remove a limit, use --lift.")
 	}
 	made, err := p.app.Limits.Set(ctx, actor, limits.LimitFields{
 		Scope: &c.Scope, ChannelID: c.Channel, From: c.From.day, Amount: c.Amount.pointer(), Currency: c.Amount.currency, Lift: c.Lift, Note: c.Note,
@@ -91,11 +91,11 @@ func (c limitsSetCmd) Run(ctx context.Context, p *program) error {
 		return p.waits(*made.Proposal)
 	}
 	if made.Lifted {
-		p.printf("limit %d: there is no limit from %s on\n", made.ID, made.FromDay)
+		p.printf("Removed the limit from %[2]s (limit %[1]d)\n", made.ID, made.FromDay)
 		return nil
 	}
-	p.printf("limit %d is set: %s %s from %s on\n", made.ID, made.Currency, money.Format(made.Amount, made.Currency), made.FromDay)
-	p.printf("the service compares existing payments with it in about ten seconds; see `holdfast limits events` and `holdfast limits over`\n")
+	p.printf("Set limit %d: %s %s from %s\n", made.ID, made.Currency, money.Format(made.Amount, made.Currency), made.FromDay)
+	p.printf("The service checks existing payments against it in about ten seconds. See `holdfast limits events` and `holdfast limits over`.\n")
 	return nil
 }
 
@@ -117,7 +117,7 @@ func (c limitsEventsCmd) Run(ctx context.Context, p *program) error {
 				amount(e.Use, e.Limit.Currency), amount(e.Limit.Amount, e.Limit.Currency), ident(e.TransactionID),
 			}
 		},
-		none: "There are no events.",
+		none: "No events.",
 	})
 }
 
@@ -135,6 +135,6 @@ func (c limitsOverCmd) Run(ctx context.Context, p *program) error {
 			words(string(t.OverLimitCurrency)), amount(t.OverLimit, t.OverLimitCurrency),
 		}
 	}
-	list.none = "No payment is above a limit."
+	list.none = "No payments over a limit."
 	return printList(ctx, p, c.listFlags, list)
 }

@@ -46,16 +46,16 @@ func TestLimitsAndCollateral(t *testing.T) {
 		t.Errorf("%q is not twice in\n%s", want, out)
 	}
 	for want, args := range map[string][]string{
-		"holdfast: <scope>: This is not one of":        {"limits", "set", "planet", "5 GBP"},
-		"<amount>: A limit is more than 0":             {"limits", "set", "site", "0 GBP"},
-		"this amount is in CHF":                        {"limits", "set", "site", "5 CHF"},
-		"--channel: There is no channel 99":            {"limits", "set", "channel", "5 EUR", "--channel", "99"},
-		"<amount>: This is missing":                    {"limits", "set", "site"},
-		"<kind>: This is not one of":                   {"collateral", "add", "gold", "5 GBP"},
-		"--bands: The bands cannot be read: write":     {"exposure-model", "--bands", "30"},
-		"--channels: There is no channel 99":           {"what-if", "--channels", "99"},
-		"--currency: \"XXQ\" is not an ISO 4217":       {"what-if", "--currency", "XXQ"},
-		"these values are wrong:\n  --channels: There": {"what-if", "--currency", "XXQ", "--channels", "99"},
+		"holdfast: <scope>: Must be one of":              {"limits", "set", "planet", "5 GBP"},
+		"<amount>: A limit is more than 0":               {"limits", "set", "site", "0 GBP"},
+		"this amount is in CHF":                          {"limits", "set", "site", "5 CHF"},
+		"--channel: Channel 99 not found":                {"limits", "set", "channel", "5 EUR", "--channel", "99"},
+		"<amount>: This is missing":                      {"limits", "set", "site"},
+		"<kind>: Must be one of":                         {"collateral", "add", "gold", "5 GBP"},
+		"--bands: Invalid bands: use":                    {"exposure-model", "--bands", "30"},
+		"--channels: Channel 99 not found":               {"what-if", "--channels", "99"},
+		"--currency: \"XXQ\" is not an ISO 4217":         {"what-if", "--currency", "XXQ"},
+		"these values are wrong:\n  --channels: Channel": {"what-if", "--currency", "XXQ", "--channels", "99"},
 	} {
 		if _, said, code := s.try(append(args, "--site", "demo")...); code != exitUsage || !strings.Contains(said, want) {
 			t.Errorf("%v: exit code %d, %s", args, code, said)

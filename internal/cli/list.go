@@ -17,13 +17,13 @@ import (
 
 // siteFlag names the site that a command works on.
 type siteFlag struct {
-	Site string `placeholder:"PATH" help:"Path of the site (default: HOLDFAST_SITE, or the only site)."`
+	Site string `placeholder:"PATH" help:"Site path (default: HOLDFAST_SITE, or the only site)."`
 }
 
 // formFlags choose how a list is printed: as a table, JSON or CSV.
 type formFlags struct {
-	JSON bool `name:"json" xor:"form" help:"Print JSON, the same as the API. Amounts are in minor units."`
-	CSV  bool `name:"csv" xor:"form" help:"Print CSV. Amounts are in major units, such as 12.34."`
+	JSON bool `name:"json" xor:"form" help:"Print JSON, as returned by the API, with amounts in minor units."`
+	CSV  bool `name:"csv" xor:"form" help:"Print CSV, with amounts in major units, such as 12.34."`
 }
 
 // listFlags are the flags of every list.
@@ -76,7 +76,7 @@ func (l listing[T]) print(p *program, actor access.Actor, form formFlags, order 
 	var all []T
 	err := everyPage(func(page store.Page) (store.List[T], error) { return l.read(actor, page) }, false, func(items []T) (bool, error) {
 		if all = append(all, items...); len(all) > maxSorted {
-			return false, errs.WrongField("sort", "This list has more than %d rows. Choose fewer, or leave --sort out.", maxSorted)
+			return false, errs.WrongField("sort", "This list has more than %d rows. Filter it, or remove --sort.", maxSorted)
 		}
 		return true, nil
 	})

@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"holdfast/client"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/errs"
 	"holdfast/internal/notify/webhooks"
-	feed "holdfast/internal/platform/events"
 )
 
 // Bounds of listening.
@@ -32,12 +32,12 @@ const (
 
 // listenCmd forwards the events of a sandbox to a program on the developer's machine.
 type listenCmd struct {
-	URL       string  `name:"url" default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address of the service (default: http://127.0.0.1:8080)."`
-	Site      string  `placeholder:"PATH" env:"HOLDFAST_SITE" required:"" help:"Path of the site (default: HOLDFAST_SITE)."`
-	Token     string  `env:"HOLDFAST_TOKEN" placeholder:"TOKEN" help:"An API token of the site (default: HOLDFAST_TOKEN)."`
-	TokenFile string  `name:"token-file" field:"token_file" placeholder:"FILE" help:"File with the API token. It wins over --token."`
-	ForwardTo string  `name:"forward-to" field:"forward_to" required:"" placeholder:"URL" help:"Address of your program, such as http://127.0.0.1:3000/webhooks."`
-	Types     *string `placeholder:"TYPE,…" help:"Only events of these types, such as booking.*,transaction.completed (default: all)."`
+	URL       string  `name:"url" default:"http://127.0.0.1:8080" placeholder:"URL" help:"URL of the service (default: http://127.0.0.1:8080)."`
+	Site      string  `placeholder:"PATH" env:"HOLDFAST_SITE" required:"" help:"Site path (default: HOLDFAST_SITE)."`
+	Token     string  `env:"HOLDFAST_TOKEN" placeholder:"TOKEN" help:"API token of the site (default: HOLDFAST_TOKEN)."`
+	TokenFile string  `name:"token-file" field:"token_file" placeholder:"FILE" help:"File with the API token. Overrides --token."`
+	ForwardTo string  `name:"forward-to" field:"forward_to" required:"" placeholder:"URL" help:"URL of your program, such as http://127.0.0.1:3000/webhooks."`
+	Types     *string `placeholder:"TYPE,…" help:"Event types to send, such as booking.*,transaction.completed (default: all)."`
 }
 
 // listener is one run of the command.
@@ -66,7 +66,7 @@ func (c listenCmd) Run(ctx context.Context, p *program) error {
 		return fmt.Errorf("the service at %s: %w", c.URL, err)
 	}
 	if !clock.Sandbox {
-		return errs.WrongField("site", "The site %s is no sandbox, and only the events of sandboxes are forwarded.", c.Site)
+		return errs.WrongField("site", "The site %s is not a sandbox. Only events of sandboxes are forwarded.", c.Site)
 	}
 	l := &listener{program: p, pause: rest, read: service.Events.Read, to: c.ForwardTo, query: client.EventsQuery{After: "now", Types: types}, sender: &http.Client{
 		Timeout: forwardTime, Transport: &http.Transport{},
@@ -81,7 +81,7 @@ func (c listenCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	l.secrets, l.query.After, l.query.Wait = []string{secret}, end.Next, listenWait
-	p.printf("The events of %s go to %s until Ctrl-C. They are signed with the secret %s\n", c.Site, c.ForwardTo, secret)
+	p.printf("Forwarding events of %s to %s. Press Ctrl-C to stop. Signing secret: %s\n", c.Site, c.ForwardTo, secret)
 	return l.follow(ctx)
 }
 
@@ -89,27 +89,27 @@ func (c listenCmd) Run(ctx context.Context, p *program) error {
 func (c listenCmd) check() (token string, types []string, err error) {
 	var problems errs.Problems
 	if !isWeb(c.URL) {
-		problems.Wrong("url", "An address such as https://holdfast.example is expected.")
+		problems.Wrong("url", "Enter a URL, such as https://holdfast.example.")
 	}
 	if !isWeb(c.ForwardTo) {
-		problems.Wrong("forward_to", "An address such as http://127.0.0.1:3000/webhooks is expected.")
+		problems.Wrong("forward_to", "Enter a URL, such as http://127.0.0.1:3000/webhooks.")
 	}
 	if given := typesOf(c.Types); given != nil {
 		types = *given
 	}
-	if _, known := feed.TypesOf(types); !known {
-		problems.Wrong("types", "Types of events such as booking.created are expected, or groups such as booking.*.")
+	if _, known := event.TypesOf(types); !known {
+		problems.Wrong("types", "Enter event types, such as booking.created or booking.*.")
 	}
 	token = c.Token
 	if c.TokenFile != "" {
 		text, err := os.ReadFile(c.TokenFile)
 		if err != nil {
-			problems.Wrong("token_file", "The file cannot be read: %v.", err)
+			problems.Wrong("token_file", "Cannot read the file: %v.", err)
 		}
 		token = strings.TrimSpace(string(text))
 	}
 	if id, secret, _ := strings.Cut(token, "|"); c.TokenFile == "" && (id == "" || secret == "") {
-		problems.Wrong("token", "An API token such as 7|secret is expected. It can stand in --token-file or HOLDFAST_TOKEN, too.")
+		problems.Wrong("token", "Enter an API token, such as 7|secret. You can also use --token-file or HOLDFAST_TOKEN.")
 	}
 	return token, types, problems.Err()
 }
@@ -131,7 +131,7 @@ func (l *listener) follow(ctx context.Context) error {
 			return nil
 		case err == nil:
 			if pause > 0 {
-				l.printf("The service answers again.\n")
+				l.printf("Reconnected.\n")
 			}
 			pause = 0
 			l.forward(ctx, page.Events)
@@ -141,13 +141,13 @@ func (l *listener) follow(ctx context.Context) error {
 			}
 			l.pause(ctx, firstPause) // the service is stopping, or it knows no waiting
 		case errors.As(err, &refused) && refused.Oldest != "":
-			l.printf("Events were removed before they could be read. It goes on with the oldest one.\n")
+			l.printf("Events expired before they were read. Continuing with the oldest event.\n")
 			l.query.After = refused.Oldest
 		case refused != nil && refused.Status/100 == 4 && refused.Status != http.StatusTooManyRequests:
 			return err
 		default:
 			if pause == 0 {
-				l.printf("The service does not answer, and is asked again: %v\n", err)
+				l.printf("The service does not respond. Retrying: %v\n", err)
 			}
 			pause = min(max(2*pause, firstPause), longestPause)
 			l.pause(ctx, pause)
@@ -194,7 +194,7 @@ func (l *listener) post(ctx context.Context, e client.Event) string {
 	request.Header = headers
 	answer, err := l.sender.Do(request)
 	if err != nil {
-		return "no answer: " + err.Error()
+		return "no response: " + err.Error()
 	}
 	defer answer.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, forwardAnswer))

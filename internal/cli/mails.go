@@ -18,19 +18,19 @@ import (
 
 // mailCmd groups the commands about mails.
 type mailCmd struct {
-	List   mailListCmd   `cmd:"" help:"List mails: sent, waiting, failed, or only shown."`
-	Show   mailShowCmd   `cmd:"" help:"Show a mail with its text."`
-	Resend mailResendCmd `cmd:"" help:"Send a mail again."`
-	Test   mailTestCmd   `cmd:"" help:"Send a test mail, to try the settings."`
+	List   mailListCmd   `cmd:"" help:"List e-mails and their delivery state."`
+	Show   mailShowCmd   `cmd:"" help:"Show an e-mail and its text."`
+	Resend mailResendCmd `cmd:"" help:"Resend an e-mail."`
+	Test   mailTestCmd   `cmd:"" help:"Send a test e-mail to check the settings."`
 }
 
 // mailListCmd lists mails.
 type mailListCmd struct {
 	listFlags
-	State        []string `placeholder:"STATE" help:"Only these: outbox, waiting, sending, sent, dead, unknown."`
-	Kind         []string `placeholder:"KIND" help:"Only these: receipt, refund, failure, chargeback, reversal, webhook, protection_answered, report and others."`
-	Bookings     []int64  `placeholder:"ID" help:"Only mails about these bookings, by id."`
-	Transactions []int64  `placeholder:"ID" help:"Only mails about these transactions, by id."`
+	State        []string `placeholder:"STATE" help:"Only these states: outbox, waiting, sending, sent, dead, unknown."`
+	Kind         []string `placeholder:"KIND" help:"Only these kinds: receipt, refund, failure, chargeback, reversal, webhook, protection_answered, report and others."`
+	Bookings     []int64  `placeholder:"ID" help:"Only e-mails about these bookings, by id."`
+	Transactions []int64  `placeholder:"ID" help:"Only e-mails about these transactions, by id."`
 }
 
 // Run prints a line for each mail.
@@ -55,7 +55,7 @@ func (c mailListCmd) Run(ctx context.Context, p *program) error {
 				maybeIdent(m.BookingID), maybeIdent(m.TransactionID), count(m.Attempts), words(m.Answer),
 			}
 		},
-		none: "There are no mails.",
+		none: "No e-mails.",
 	})
 }
 
@@ -70,9 +70,9 @@ func maybeIdent(id int64) cell {
 // mailShowCmd shows one mail.
 type mailShowCmd struct {
 	siteFlag
-	ID     int64  `arg:"" help:"Id of the mail."`
-	JSON   bool   `name:"json" help:"Print JSON, the same as the API."`
-	Output string `short:"o" placeholder:"FILE" help:"Write the HTML to this file, to look at in a browser."`
+	ID     int64  `arg:"" help:"E-mail id."`
+	JSON   bool   `name:"json" help:"Print JSON, as returned by the API."`
+	Output string `short:"o" placeholder:"FILE" help:"Write the HTML version to this file, to view in a browser."`
 }
 
 // Run prints it.
@@ -90,17 +90,17 @@ func (c mailShowCmd) Run(ctx context.Context, p *program) error {
 	}
 	p.printf("Mail %d, %s, queued %s GMT: %s\n", found.ID, found.Kind, civil.FormatInstant(found.QueuedAt), found.State)
 	if found.Answer != "" {
-		p.printf("Answer: %s\n", found.Answer)
+		p.printf("Response: %s\n", found.Answer)
 	}
 	if found.Forgotten {
-		p.printf("Its address and its text are no longer kept.\n")
+		p.printf("Its recipient and text have been deleted.\n")
 		return nil
 	}
 	if c.Output != "" {
 		if err := os.WriteFile(c.Output, []byte(text.Page()), 0o600); err != nil {
-			return fmt.Errorf("the HTML cannot be written: %w", err)
+			return fmt.Errorf("cannot write the HTML: %w", err)
 		}
-		p.printf("The HTML is in %s.\n", c.Output)
+		p.printf("HTML written to %s.\n", c.Output)
 	}
 	p.printf("To: %s\nSubject: %s\n\n%s", found.Recipient, text.Subject, text.Text)
 	return nil
@@ -109,14 +109,14 @@ func (c mailShowCmd) Run(ctx context.Context, p *program) error {
 // mailResendCmd sends a mail again.
 type mailResendCmd struct {
 	siteFlag
-	ID int64 `arg:"" help:"Id of the mail."`
+	ID int64 `arg:"" help:"E-mail id."`
 }
 
 // Help says when that is needed.
 func (mailResendCmd) Help() string {
-	return "A mail that is dead was refused for good, or for three days. A mail whose outcome is unknown may have been sent: the " +
-		"program does not send it twice by itself, but you can. A mail to a traveller goes to the address that the booking has now. The " +
-		"service sends it: this command only queues it."
+	return "An e-mail in state dead was rejected permanently, or for three days. One in state unknown may have been sent: holdfast " +
+		"never sends it twice automatically, but you can. An e-mail to a traveller goes to the booking's current address. This " +
+		"command only queues it; the service sends it."
 }
 
 // Run queues it.
@@ -129,14 +129,14 @@ func (c mailResendCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("mail %d to %s is queued\n", made.ID, made.Recipient)
+	p.printf("Queued e-mail %d to %s\n", made.ID, made.Recipient)
 	return nil
 }
 
 // mailTestCmd sends a test mail.
 type mailTestCmd struct {
 	siteFlag
-	To string `arg:"" help:"Address to send it to."`
+	To string `arg:"" help:"Recipient's e-mail address."`
 }
 
 // errNotSent ends a test mail that was not taken. It has said why, so nothing more is printed.
@@ -160,7 +160,7 @@ func (c mailTestCmd) Run(ctx context.Context, p *program) error {
 	if err != nil && found.State == mails.Waiting && found.Attempts == 0 {
 		return err
 	}
-	p.printf("mail %d to %s is %s: %s\n", found.ID, found.Recipient, found.State, found.Answer)
+	p.printf("E-mail %d to %s: %s, %s\n", found.ID, found.Recipient, found.State, found.Answer)
 	if found.State != mails.Sent {
 		return errNotSent
 	}
@@ -180,10 +180,10 @@ func (c Config) transport() (*mails.SMTP, error) {
 		return nil, errors.New("--mail-from must be the e-mail address of the sender, such as receipts@protection.example")
 	}
 	if c.SMTPTimeout <= 0 || c.SMTPTimeout > 20*time.Second {
-		return nil, errors.New("--smtp-timeout lies between 0 and 20s")
+		return nil, errors.New("--smtp-timeout must be greater than 0 and at most 20s")
 	}
 	if c.MailsAtOnce <= 0 || c.MailsPerMinute <= 0 {
-		return nil, errors.New("--mails-at-once and --mails-per-minute must be more than 0")
+		return nil, errors.New("--mails-at-once and --mails-per-minute must be greater than 0")
 	}
 	s.From, s.Timeout, s.AtOnce, s.PerMinute = c.MailFrom, c.SMTPTimeout, c.MailsAtOnce, c.MailsPerMinute
 	if c.SMTPPasswordFile != "" {

@@ -29,14 +29,14 @@ const (
 )
 
 // errRefused ends an import that refused rows. The import has printed them, so nothing more is printed.
-var errRefused = errors.New("some rows were refused")
+var errRefused = errors.New("some rows were rejected")
 
 // errNothingYet ends a command whose change was not made: it waits for a second person, or the user said no. The command
 // has said so, so nothing more is printed.
 var errNothingYet = errors.New("nothing has changed yet")
 
 // errUsage ends a command that has said what is wrong with its words.
-var errUsage = errors.New("the command line is wrong")
+var errUsage = errors.New("invalid command line")
 
 // Main is the program: it runs the command line until it is done or a signal ends it, and returns the exit code.
 func Main() int {
@@ -132,12 +132,12 @@ func wrongValues(stderr io.Writer, parsed *kong.Context, f *errs.Error) int {
 		add(field, f.Params[field])
 	}
 	for _, field := range f.Absent {
-		add(field, "This is missing.")
+		add(field, "This field is required.")
 	}
 	if len(lines) == 1 {
 		fmt.Fprintf(stderr, "holdfast: %s\n", lines[0])
 	} else {
-		fmt.Fprintf(stderr, "holdfast: these values are wrong:\n  %s\n", strings.Join(lines, "\n  "))
+		fmt.Fprintf(stderr, "holdfast: invalid values:\n  %s\n", strings.Join(lines, "\n  "))
 	}
 	if code == exitUsage {
 		fmt.Fprintf(stderr, "Run \"%s --help\" for more.\n", parsed.Selected().FullPath())

@@ -83,7 +83,7 @@ func (p *program) movementTable(r report.MovementReport, s sheet, ordered bool) 
 	q := r.Query
 	p.printf("Movement from the end of %s to the end of %s,\n%s\n", q.From, q.AsOf, known(q.ReportQuery))
 	if len(r.Rows)+len(r.PendingRate) == 0 {
-		p.printf("\nNothing was at risk, and nothing is.\n")
+		p.printf("\nNo exposure on either day.\n")
 		return
 	}
 	if ordered || q.By == exposure.ByChannel {
@@ -93,14 +93,14 @@ func (p *program) movementTable(r report.MovementReport, s sheet, ordered bool) 
 	}
 	for _, row := range r.PendingRate {
 		if q.Valuation == exposure.Locked {
-			title := "Not in the total, because they wait for an exchange rate: in " + string(row.Currency)
+			title := "Not in the total, because the exchange rate is missing: in " + string(row.Currency)
 			p.movementBlock(title, row.Currency, movementLines(row.Flows, exposure.FlowGaps{}, false))
 		} else {
-			p.printf("\nAn exchange rate from %s to %s is missing, so lines of the total are not known.\n", row.Currency, q.Currency)
+			p.printf("\nNo exchange rate from %s to %s, so some lines of the total are not known.\n", row.Currency, q.Currency)
 		}
 	}
 	for _, row := range r.Converted {
-		p.printf("\nWhat was priced in %s under another policy is converted at spot.\n", row.Currency)
+		p.printf("\nPayments priced in %s under another policy are converted at spot.\n", row.Currency)
 	}
 	p.printf("%s", legend)
 }

@@ -67,7 +67,7 @@ func TestPagesThatAreNotThereAreErrorsOfTheAPI(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /page", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a page") })
 	mux.HandleFunc("GET /challenge", func(w http.ResponseWriter, _ *http.Request) {
-		http.Error(w, "There is no such challenge.", http.StatusNotFound)
+		http.Error(w, "Challenge not found.", http.StatusNotFound)
 	})
 	mux.HandleFunc("POST /page", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Allow", "GET")
@@ -84,7 +84,7 @@ func TestPagesThatAreNotThereAreErrorsOfTheAPI(t *testing.T) {
 		says, allow  string
 	}{
 		{"GET", "/page", 200, "a page", ""},
-		{"GET", "/challenge", 404, "no such challenge", ""}, // people read it
+		{"GET", "/challenge", 404, "Challenge not found", ""}, // people read it
 		{"GET", "/nothing", 404, "the API says so", ""},
 		{"POST", "/page", 405, `"code":"rest_no_route"`, "GET"}, // also where a page refuses
 		{"DELETE", "/page", 405, `"code":"rest_no_route"`, "GET, HEAD, POST"},

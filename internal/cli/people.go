@@ -18,22 +18,22 @@ import (
 
 // userCmd groups the commands about users.
 type userCmd struct {
-	Create    userCreateCmd    `cmd:"" help:"Create a user. The password is read from the terminal or from standard input."`
-	List      userListCmd      `cmd:"" help:"List users, with their roles."`
-	Password  userPasswordCmd  `cmd:"" help:"Change a user's password. This ends all their sessions."`
-	Address   userAddressCmd   `cmd:"" help:"Change a user's e-mail address. The old address is notified."`
-	Access    userAccessCmd    `cmd:"" help:"Give a user a role on a site, or take it away."`
-	TwoFactor userTwoFactorCmd `cmd:"" help:"Set up a user's second factor, or remove it."`
+	Create    userCreateCmd    `cmd:"" help:"Create a user. The password is read from the terminal or standard input."`
+	List      userListCmd      `cmd:"" help:"List users and their roles."`
+	Password  userPasswordCmd  `cmd:"" help:"Change a user's password and end all their sessions."`
+	Address   userAddressCmd   `cmd:"" help:"Change a user's e-mail address and notify the old one."`
+	Access    userAccessCmd    `cmd:"" help:"Grant, change or remove a user's access to a site."`
+	TwoFactor userTwoFactorCmd `cmd:"" help:"Set up or remove a user's two-factor authentication."`
 }
 
 // userCreateCmd creates a user.
 type userCreateCmd struct {
-	Username         string      `arg:"" help:"Name to log in with."`
+	Username         string      `arg:"" help:"Username."`
 	Email            string      `required:"" help:"E-mail address."`
-	DisplayName      string      `placeholder:"NAME" help:"Name that other people see (default: the user name)."`
-	Role             access.Role `required:"" enum:"read_only,finance,member_admin,operator" help:"read_only, finance, member_admin or operator. Operators are the protection provider's own people, and may do everything on all sites."`
-	Site             string      `placeholder:"PATH" help:"Path of the site. Leave it out for an operator."`
-	CanSignOffPayout bool        `help:"Let them sign off payouts. No effect yet."`
+	DisplayName      string      `placeholder:"NAME" help:"Display name (default: the username)."`
+	Role             access.Role `required:"" enum:"read_only,finance,member_admin,operator" help:"Role: read_only, finance, member_admin or operator. Operators work for the protection provider and have full access to all sites."`
+	Site             string      `placeholder:"PATH" help:"Site path. Omit for an operator."`
+	CanSignOffPayout bool        `help:"Allow the user to sign off payouts. No effect yet."`
 }
 
 // Run creates the user.
@@ -41,7 +41,7 @@ func (c userCreateCmd) Run(ctx context.Context, p *program) error {
 	actor := access.System(0)
 	switch {
 	case c.Role == access.Operator && c.Site != "":
-		return errs.WrongField("site", "An operator belongs to no site. Leave out --site.")
+		return errs.WrongField("site", "Operators do not belong to a site. Remove --site.")
 	case c.Role == access.Operator:
 		if err := p.openOrMake(ctx); err != nil {
 			return err
@@ -62,7 +62,7 @@ func (c userCreateCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("user %s is created with the role %s\n", user.Username, c.Role)
+	p.printf("Created user %s with role %s\n", user.Username, c.Role)
 	return nil
 }
 
@@ -111,7 +111,7 @@ func (c userListCmd) Run(ctx context.Context, p *program) error {
 				yesNo(!u.TwoFactorConfirmedAt.IsZero()), instant(u.CreatedAt),
 			}
 		},
-		none: "There are no users.",
+		none: "No users.",
 	}
 	if err := c.check(list.columns); err != nil {
 		return err
@@ -130,8 +130,8 @@ func (c userListCmd) Run(ctx context.Context, p *program) error {
 
 // userPasswordCmd changes a password.
 type userPasswordCmd struct {
-	Username  string `arg:"" help:"Name of the user."`
-	EndTokens bool   `help:"Also delete the API tokens that act as this user, on all sites."`
+	Username  string `arg:"" help:"Username."`
+	EndTokens bool   `help:"Also delete the user's API tokens on all sites."`
 }
 
 // Run reads the new password and sets it.
@@ -147,17 +147,17 @@ func (c userPasswordCmd) Run(ctx context.Context, p *program) error {
 	if err := p.app.Accounts.SetPassword(ctx, access.System(0), user.ID, password, c.EndTokens); err != nil {
 		return err
 	}
-	p.printf("the password of %s is changed\n", user.Username)
+	p.printf("Changed the password of %s\n", user.Username)
 	if c.EndTokens {
-		p.printf("the API tokens of %s are deleted\n", user.Username)
+		p.printf("Deleted the API tokens of %s\n", user.Username)
 	}
 	return nil
 }
 
 // userAddressCmd changes an e-mail address.
 type userAddressCmd struct {
-	Username string `arg:"" help:"Name of the user."`
-	Email    string `arg:"" help:"The new e-mail address. Be certain that it is theirs: a new password goes there."`
+	Username string `arg:"" help:"Username."`
+	Email    string `arg:"" help:"New e-mail address. Make sure it belongs to the user: it can be used to reset the password."`
 }
 
 // Run changes it.
@@ -169,9 +169,9 @@ func (c userAddressCmd) Run(ctx context.Context, p *program) error {
 	if err := p.app.Links.SetAddress(ctx, access.System(0), user.ID, c.Email); err != nil {
 		return err
 	}
-	p.printf("the mails of %s go to %s\n", user.Username, c.Email)
+	p.printf("Changed the e-mail address of %s to %s\n", user.Username, c.Email)
 	if user.Email != c.Email && !p.app.Mails.Sends() {
-		p.printf("no mail server is set: %s is not notified\n", user.Email)
+		p.printf("No mail server is configured: %s was not notified\n", user.Email)
 	}
 	return nil
 }
@@ -186,10 +186,10 @@ func (p *program) user(ctx context.Context, name string) (people.User, error) {
 // userAccessCmd changes the role of a user on a site.
 type userAccessCmd struct {
 	siteFlag
-	Username         string      `arg:"" help:"Name of the user."`
+	Username         string      `arg:"" help:"Username."`
 	Role             access.Role `xor:"what" required:"" enum:"read_only,finance,member_admin," placeholder:"ROLE" help:"New role: read_only, finance or member_admin."`
-	Remove           bool        `xor:"what" required:"" help:"Take all access to the site away. The API tokens of this user there are deleted."`
-	CanSignOffPayout bool        `help:"Let them sign off payouts. No effect yet."`
+	Remove           bool        `xor:"what" required:"" help:"Remove all access to the site and delete the user's API tokens there."`
+	CanSignOffPayout bool        `help:"Allow the user to sign off payouts. No effect yet."`
 }
 
 // Run gives the role or takes it away.
@@ -218,8 +218,8 @@ func (c userAccessCmd) Run(ctx context.Context, p *program) error {
 
 // userTwoFactorCmd sets up a second factor.
 type userTwoFactorCmd struct {
-	Username string `arg:"" help:"Name of the user."`
-	Remove   bool   `help:"Remove the second factor of a user who has lost it together with the recovery codes."`
+	Username string `arg:"" help:"Username."`
+	Remove   bool   `help:"Remove the second factor of a user who has lost it and the recovery codes."`
 }
 
 // Run shows the secret, asks for a code made with it, and shows the recovery codes.
@@ -259,7 +259,7 @@ func (c userTwoFactorCmd) Run(ctx context.Context, p *program) error {
 // tokenCmd groups the commands about API tokens.
 type tokenCmd struct {
 	Create tokenCreateCmd `cmd:"" help:"Create an API token. It is shown only once."`
-	List   tokenListCmd   `cmd:"" help:"List the API tokens of a site."`
+	List   tokenListCmd   `cmd:"" help:"List a site's API tokens."`
 	Delete tokenDeleteCmd `cmd:"" help:"Delete an API token."`
 }
 
@@ -267,10 +267,10 @@ type tokenCmd struct {
 type tokenCreateCmd struct {
 	siteFlag
 	Name      string   `arg:"" help:"What the token is for."`
-	User      string   `required:"" placeholder:"NAME" help:"The token may do what this user may do, on this site alone."`
-	Expires   dayFlag  `field:"expires_at" placeholder:"YYYY-MM-DD" help:"Last day of the token (default: it does not expire)."`
-	Abilities []string `placeholder:"ABILITY" help:"Limit it to these: read, log_bookings, log_payments, reports (default: no limit)."`
-	Addresses []string `placeholder:"NETWORK" help:"Only from these addresses or networks, such as 203.0.113.0/24 (default: from anywhere)."`
+	User      string   `required:"" placeholder:"NAME" help:"User whose permissions the token has, on this site only."`
+	Expires   dayFlag  `field:"expires_at" placeholder:"YYYY-MM-DD" help:"Last day the token is valid (default: no expiry)."`
+	Abilities []string `placeholder:"ABILITY" help:"Restrict the token to these abilities: read, log_bookings, log_payments, reports (default: no restriction)."`
+	Addresses []string `placeholder:"NETWORK" help:"Only accept the token from these IP addresses or networks, such as 203.0.113.0/24 (default: any)."`
 }
 
 // Run creates the token and prints it alone on standard output, for scripts.
@@ -286,7 +286,7 @@ func (c tokenCreateCmd) Run(ctx context.Context, p *program) error {
 	}
 	user, err := p.app.Accounts.UserNamed(ctx, actor, c.User)
 	if errs.Is(err, errs.SettingNotFound) {
-		err = errs.WrongField("user", "There is no user %q.", c.User)
+		err = errs.WrongField("user", "User %q does not exist.", c.User)
 	}
 	if err != nil {
 		return err
@@ -296,12 +296,12 @@ func (c tokenCreateCmd) Run(ctx context.Context, p *program) error {
 		Name: &c.Name, Expires: c.Expires.day, Abilities: &c.Abilities, Addresses: &c.Addresses,
 	})
 	if errs.Is(err, errs.Forbidden) { // the program may make tokens for every user with access
-		return errs.WrongField("user", "The user has no access to this site; see `holdfast user access --help`.")
+		return errs.WrongField("user", "The user has no access to this site. See `holdfast user access --help`.")
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(p.stderr, "This is the token. It is not shown again:")
+	fmt.Fprintln(p.stderr, "API token (shown only once):")
 	p.printf("%s\n", text)
 	return nil
 }
@@ -324,7 +324,7 @@ func (c tokenListCmd) Run(ctx context.Context, p *program) error {
 				words(strings.Join(t.Abilities.Names(), " ")), words(strings.Join(t.NetworkTexts(), " ")),
 			}
 		},
-		none: "There are no API tokens.",
+		none: "No API tokens.",
 	})
 }
 
@@ -339,7 +339,7 @@ func never(at time.Time) cell {
 // tokenDeleteCmd deletes an API token.
 type tokenDeleteCmd struct {
 	siteFlag
-	ID int64 `arg:"" help:"Id of the token: the number before the | in it."`
+	ID int64 `arg:"" help:"Token id: the number before the | in the token."`
 }
 
 // Run deletes it.
@@ -351,6 +351,6 @@ func (c tokenDeleteCmd) Run(ctx context.Context, p *program) error {
 	if err := p.app.Tokens.Delete(ctx, actor, c.ID); err != nil {
 		return err
 	}
-	p.printf("token %d is deleted\n", c.ID)
+	p.printf("Deleted token %d\n", c.ID)
 	return nil
 }

@@ -16,16 +16,16 @@ import (
 
 // policyCmd groups the commands about policies.
 type policyCmd struct {
-	Show policyShowCmd `cmd:"" help:"Show the policy that is in force on a day."`
-	Set  policySetCmd  `cmd:"" help:"Add a policy from a JSON file. Figures computed under older policies stay as they are."`
+	Show policyShowCmd `cmd:"" help:"Show the policy in force on a day."`
+	Set  policySetCmd  `cmd:"" help:"Add a policy from a JSON file. Figures computed under earlier policies do not change."`
 }
 
 // policyShowCmd shows a policy.
 type policyShowCmd struct {
 	siteFlag
-	On   dayFlag `placeholder:"YYYY-MM-DD" help:"The policy of this day (default: today)."`
-	JSON bool    `name:"json" xor:"form" help:"Print JSON, in the form that \"policy set\" reads, with amounts in minor units."`
-	CSV  bool    `name:"csv" xor:"form" help:"Print CSV. Amounts are in major units, such as 12.34."`
+	On   dayFlag `placeholder:"YYYY-MM-DD" help:"Policy in force on this day (default: today)."`
+	JSON bool    `name:"json" xor:"form" help:"Print JSON in the format that \"policy set\" reads, with amounts in minor units."`
+	CSV  bool    `name:"csv" xor:"form" help:"Print CSV, with amounts in major units, such as 12.34."`
 }
 
 // Run prints it.
@@ -51,14 +51,14 @@ func (c policyShowCmd) Run(ctx context.Context, p *program) error {
 // policySetCmd adds a policy.
 type policySetCmd struct {
 	siteFlag
-	File string `arg:"" help:"JSON file in the form of \"policy show --json\", or - for standard input. It must have \"from\"; fields that it leaves out stay as they are."`
+	File string `arg:"" help:"JSON file in the format of \"policy show --json\", or - for standard input. \"from\" is required; omitted fields keep their values."`
 }
 
 // Run adds it.
 func (c policySetCmd) Run(ctx context.Context, p *program) error {
 	text, err := p.readFile(c.File)
 	if err != nil {
-		return fmt.Errorf("the file of the policy cannot be read: %w", err)
+		return fmt.Errorf("cannot read the policy file: %w", err)
 	}
 	fields, err := input.ReadPolicy(text)
 	if err != nil {
@@ -75,9 +75,9 @@ func (c policySetCmd) Run(ctx context.Context, p *program) error {
 	if made.Proposal != nil {
 		return p.waits(*made.Proposal)
 	}
-	p.printf("policy %d is added, in force from %s\n", made.ID, made.FromDay)
+	p.printf("Added policy %d, in force from %s\n", made.ID, made.FromDay)
 	if len(made.LimitsNotCounting) > 0 {
-		p.printf("from that day on, these limits no longer count, because they are not in %s: %s; set them again in that currency\n",
+		p.printf("From that day, these limits no longer apply, because they are not in %s: %s. Set them again in that currency.\n",
 			made.Currency, made.NamesOfLimits())
 	}
 	return nil
@@ -130,16 +130,16 @@ func (p *program) policyTable(y terms.Policy) {
 	line("currency", "%s", y.Currency)
 	line("recognition", "%s", y.Recognition)
 	line("late after", "%d days", y.LateLogDays)
-	line("fixings count for", "%d days", y.MaxFixingAgeDays)
+	line("fixings valid for", "%d days", y.MaxFixingAgeDays)
 	line("premium returns", "%s", yesNo(y.PremiumRefundable).text)
 	line("minimum per line", "%s %s", y.Currency, money.Format(y.MinimumPerLine, y.Currency))
 	line("minimum per month", "%s %s", y.Currency, money.Format(y.MinimumPerMonth, y.Currency))
 	for _, tax := range y.TaxCodes {
 		line("tax", "%s, %d ppm, %s", tax.Code, tax.RatePPM, tax.Label)
 	}
-	line("statements", "each %s for new channels, due after %d business days", y.StatementPeriod, y.PaymentTermsDays)
+	line("statements", "every %s for new merchants, due after %d business days", y.StatementPeriod, y.PaymentTermsDays)
 	p.printf("\n")
-	card := sheet{columns: []column{{name: "channel"}, {name: "lead_from", title: "LEAD FROM (DAYS)"}, {name: "lead_to", title: "TO (DAYS)"}, {name: "ppm"}}}
+	card := sheet{columns: []column{{name: "channel"}, {name: "lead_from", title: "LEAD FROM (DAYS)"}, {name: "lead_to", title: "LEAD TO (DAYS)"}, {name: "ppm"}}}
 	for _, l := range y.RateCard {
 		channel, to := words("all"), count(l.To)
 		if l.ChannelID != 0 {

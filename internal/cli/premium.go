@@ -11,16 +11,16 @@ import (
 
 // premiumCmd groups the commands about the premium ledger.
 type premiumCmd struct {
-	List    premiumListCmd    `cmd:"" help:"List the lines of the premium ledger."`
-	Correct premiumCorrectCmd `cmd:"" help:"Compare the ledger with the payments, and book what is missing."`
+	List    premiumListCmd    `cmd:"" help:"List premium ledger lines."`
+	Correct premiumCorrectCmd `cmd:"" help:"Compare the ledger with the payments and post missing corrections."`
 }
 
 // premiumListCmd lists lines.
 type premiumListCmd struct {
 	listFlags
-	Channels     []int64 `placeholder:"ID" help:"Only lines of these channels."`
-	Bookings     []int64 `placeholder:"ID" help:"Only lines of these bookings."`
-	Transactions []int64 `placeholder:"ID" help:"Only lines that these transactions caused."`
+	Channels     []int64 `placeholder:"ID" help:"Only lines of these merchants, by id."`
+	Bookings     []int64 `placeholder:"ID" help:"Only lines of these bookings, by id."`
+	Transactions []int64 `placeholder:"ID" help:"Only lines caused by these transactions, by id."`
 }
 
 // Run prints the lines in the order in which they were booked.
@@ -39,14 +39,14 @@ func (c premiumListCmd) Run(ctx context.Context, p *program) error {
 				amount(l.State.Value, l.Currency), count(l.State.Lead), count(l.State.Line.PPM), amount(l.State.Premium, l.Currency),
 			}
 		},
-		none: "There are no premium lines.",
+		none: "No premium lines.",
 	})
 }
 
 // premiumCorrectCmd corrects the ledger.
 type premiumCorrectCmd struct {
 	siteFlag
-	DryRun bool `name:"dry-run" help:"Say how many payments would be corrected, but write nothing."`
+	DryRun bool `name:"dry-run" help:"Show how many payments would be corrected, without writing anything."`
 }
 
 // Run corrects the ledger and says how many payments it changed.

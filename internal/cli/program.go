@@ -61,8 +61,8 @@ func (p *program) open(ctx context.Context) error {
 // noDatabase adds to the error "there is no database" what the user can do.
 func (p *program) noDatabase(err error) error {
 	if errors.Is(err, store.ErrNoDatabase) {
-		return fmt.Errorf("there is no database of holdfast at %s. Name yours with --database or HOLDFAST_DATABASE. "+
-			"To begin a new one, run `holdfast site create` or `holdfast demo`", masked(p.Database))
+		return fmt.Errorf("no holdfast database at %s. Set --database or HOLDFAST_DATABASE. "+
+			"To create a new one, run `holdfast site create` or `holdfast demo`", masked(p.Database))
 	}
 	return err
 }
@@ -72,7 +72,7 @@ func (p *program) openOrMake(ctx context.Context) error { return p.openBy(ctx, s
 
 // gone says what to do where the database was and is no more.
 func gone(address string, err error) error {
-	return fmt.Errorf("%w. No empty database is made in its place. Look for the file, or restore a backup with `holdfast restore`. To begin anew "+
+	return fmt.Errorf("%w. No empty database is created in its place. Find the file, or restore a backup with `holdfast restore`. To start over "+
 		"without its data, run `holdfast migrate --new-database --database %s`", err, masked(address))
 }
 
@@ -116,8 +116,7 @@ func (p *program) openBy(ctx context.Context, open func(context.Context, string,
 	if p.app.Mails.Transport, err = p.transport(); err != nil {
 		return err
 	}
-	p.app.Mails.Sandboxes, p.app.Mails.Certificate = p.MailSandbox, p.certificateOf
-	p.app.Mails.LinkTo, p.app.Mails.Dashboard = p.linkOf, p.dashboardBase
+	p.app.Mails.Sandboxes, p.app.Mails.Addresses = p.MailSandbox, p.mailAddresses()
 	if err := p.findKeys(ctx); err != nil {
 		return err
 	}
@@ -174,7 +173,7 @@ func (p *program) printf(format string, args ...any) { fmt.Fprintf(p.stdout, for
 
 // migrateCmd brings the schema up to date.
 type migrateCmd struct {
-	NewDatabase bool `name:"new-database" help:"Begin anew, with an empty database, where the file of the SQLite database has gone."`
+	NewDatabase bool `name:"new-database" help:"Create an empty database if the SQLite file has disappeared."`
 }
 
 // Run only opens the database, because opening migrates it. The word to begin anew is given here and nowhere else: on a
@@ -188,7 +187,7 @@ func (c migrateCmd) Run(ctx context.Context, p *program) error {
 	if err := p.openOrMake(ctx); err != nil {
 		return err
 	}
-	p.printf("The schema of the database %s is up to date.\n", masked(p.Database))
+	p.printf("The database schema of %s is up to date.\n", masked(p.Database))
 	return nil
 }
 

@@ -17,9 +17,9 @@ import (
 
 // ratesCmd groups the commands about exchange rates.
 type ratesCmd struct {
-	Import ratesImportCmd `cmd:"" help:"Load the ECB's file of past exchange rates (eurofxref-hist.csv)."`
-	Fetch  ratesFetchCmd  `cmd:"" help:"Get today's exchange rates from the ECB."`
-	Quote  ratesQuoteCmd  `cmd:"" help:"Record a rate by hand, for one site, where the ECB has none."`
+	Import ratesImportCmd `cmd:"" help:"Import the ECB's historical exchange rates (eurofxref-hist.csv)."`
+	Fetch  ratesFetchCmd  `cmd:"" help:"Fetch today's exchange rates from the ECB."`
+	Quote  ratesQuoteCmd  `cmd:"" help:"Record a manual rate for one site, for a currency the ECB does not publish."`
 }
 
 // ratesImportCmd loads a history.
@@ -31,7 +31,7 @@ type ratesImportCmd struct {
 func (c ratesImportCmd) Run(ctx context.Context, p *program) error {
 	file, err := os.Open(c.File)
 	if err != nil {
-		return fmt.Errorf("the file of rates cannot be opened: %w", err)
+		return fmt.Errorf("cannot open the rates file: %w", err)
 	}
 	defer file.Close()
 	if err := p.openOrMake(ctx); err != nil {
@@ -67,11 +67,11 @@ func (ratesFetchCmd) Run(ctx context.Context, p *program) error {
 type ratesQuoteCmd struct {
 	siteFlag
 	Currency string    `arg:"" help:"Currency, such as AED."`
-	Rate     string    `arg:"" help:"How much of this currency one euro is, such as 4.2103."`
-	Day      dayFlag   `required:"" placeholder:"YYYY-MM-DD" help:"The day of the rate."`
-	QuoteID  string    `name:"quote-id" required:"" placeholder:"ID" help:"The reference that the bank or broker gave to this rate."`
-	Expires  time.Time `placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"The rate is not used from this time on, in GMT (default: it does not expire)."`
-	Reason   string    `help:"Why; the operator who approves it reads this."`
+	Rate     string    `arg:"" help:"Units of this currency per euro, such as 4.2103."`
+	Day      dayFlag   `required:"" placeholder:"YYYY-MM-DD" help:"Date of the rate."`
+	QuoteID  string    `name:"quote-id" required:"" placeholder:"ID" help:"The bank's or broker's reference for this rate."`
+	Expires  time.Time `placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Time at which the rate expires, in GMT (default: no expiry)."`
+	Reason   string    `help:"Reason, shown to the operator who approves the change."`
 }
 
 // Run records the quote, or says that another operator must approve it.
@@ -96,24 +96,24 @@ func (c ratesQuoteCmd) Run(ctx context.Context, p *program) error {
 	if made.State == proposal.Open {
 		return p.waits(made)
 	}
-	p.printf("the quote %s is on file: one euro is %s %s on %s\n", c.QuoteID, c.Rate, strings.ToUpper(c.Currency), c.Day.day)
+	p.printf("Recorded quote %s: one euro is %s %s on %s\n", c.QuoteID, c.Rate, strings.ToUpper(c.Currency), c.Day.day)
 	return nil
 }
 
 func (p *program) tellRates(r rates.RatesReport) {
-	p.printf("%d days: %d rates put on file, %d already there", r.Days, r.Created, r.AlreadyThere)
+	p.printf("%d days: %d rates added, %d already on file", r.Days, r.Created, r.AlreadyThere)
 	if r.Skipped > 0 {
-		p.printf(", %d left out because their currencies are not known", r.Skipped)
+		p.printf(", %d skipped because their currencies are unknown", r.Skipped)
 	}
 	p.printf("\n")
 	if r.Created > 0 {
-		p.printf("the new rates are from %s to %s\n", r.First, r.Last)
+		p.printf("New rates from %s to %s\n", r.First, r.Last)
 	}
 	for _, c := range r.Conflicts {
-		p.printf("%s on %s stays %s, as it is on file; the new value %s is not used\n",
+		p.printf("%s on %s is already on file as %s; the new value %s is ignored\n",
 			c.Fixing.Currency, c.Fixing.Day, c.OnFile, c.Fixing.Rate)
 	}
 	if r.Priced > 0 {
-		p.printf("%d payments that waited for a rate now have a price\n", r.Priced)
+		p.printf("%d payments that were waiting for a rate are now priced\n", r.Priced)
 	}
 }

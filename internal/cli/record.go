@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"holdfast/internal/api/view"
+	"holdfast/internal/api/reports"
 	"holdfast/internal/book/ledger"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/estimate"
@@ -15,8 +15,8 @@ import (
 // recordCmd prints what has become of a merchant's payments.
 type recordCmd struct {
 	siteFlag
-	Channel int64     `arg:"" help:"Id of the channel."`
-	AsOf    dayFlag   `name:"as-of" placeholder:"YYYY-MM-DD" help:"The end of this day (default: today)."`
+	Channel int64     `arg:"" help:"Merchant id."`
+	AsOf    dayFlag   `name:"as-of" placeholder:"YYYY-MM-DD" help:"As of the end of this day (default: today)."`
 	KnownAt time.Time `name:"known-at" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Use only what was known at this time, in GMT (default: now)."`
 	formFlags
 	orderFlags
@@ -39,12 +39,12 @@ func (c recordCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	page := &reportPage{
-		query: exposure.ReportQuery{AsOf: r.AsOf, KnownAt: r.KnownAt}, shape: view.ShowRecord(r, channel.ID, channel.Name),
+		query: exposure.ReportQuery{AsOf: r.AsOf, KnownAt: r.KnownAt}, shape: reports.ShowRecord(r, channel.ID, channel.Name),
 		parts: []sheet{recordSheet(r)},
 	}
 	page.table = func() {
 		p.printf("Card payments of %s at the end of %s,\nas known at %s GMT\n\n", channel.Name, r.AsOf, civil.FormatInstant(r.KnownAt))
-		p.printTable(page.parts[0], "There are no card payments.\n")
+		p.printTable(page.parts[0], "No card payments.\n")
 	}
 	return p.printReport(c.formFlags, c.orderFlags, page)
 }

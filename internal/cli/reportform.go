@@ -19,7 +19,7 @@ import (
 // momentFlags say what was known when a report is made, and in which currency it is.
 type momentFlags struct {
 	KnownAt  time.Time `name:"known-at" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Use only what was known at this time, in GMT (default: now)."`
-	Currency string    `placeholder:"CODE" help:"Currency of the report (default: the policy's)."`
+	Currency string    `placeholder:"CODE" help:"Report currency (default: the policy's)."`
 }
 
 // in reads the currency of a report.
@@ -38,11 +38,11 @@ func (f momentFlags) in(p *errs.Problems) money.Currency {
 type reportFlags struct {
 	siteFlag
 	momentFlags
-	Valuation  string   `enum:"spot,locked" default:"spot" placeholder:"KIND" help:"spot (the default): with the exchange rates of the day. locked: with the rates at which payments were priced."`
-	Channels   []int64  `placeholder:"ID" help:"Only these channels, by id."`
-	Suppliers  []int64  `placeholder:"ID" help:"Only bookings with one of these suppliers, by id."`
-	Schemes    []string `placeholder:"NAME" help:"Only payments by cards of these schemes, such as visa, or unknown."`
-	Countries  []string `placeholder:"CODE" help:"Only bookings of these countries, such as ES."`
+	Valuation  string   `enum:"spot,locked" default:"spot" placeholder:"KIND" help:"spot (default): use the day's exchange rates. locked: use the rates at which payments were priced."`
+	Channels   []int64  `placeholder:"ID" help:"Only these merchants, by id."`
+	Suppliers  []int64  `placeholder:"ID" help:"Only bookings with these suppliers, by id."`
+	Schemes    []string `placeholder:"NAME" help:"Only card payments of these schemes, such as visa or unknown."`
+	Countries  []string `placeholder:"CODE" help:"Only bookings for these countries, such as ES."`
 	Currencies []string `placeholder:"CODE" help:"Only bookings in these currencies."`
 	Months     []string `placeholder:"YYYY-MM" help:"Only trips that end in these months."`
 	formFlags
@@ -82,7 +82,7 @@ type reportPage struct {
 func (p *program) printReport(form formFlags, order orderFlags, r *reportPage) error {
 	if form.JSON {
 		if order != (orderFlags{}) {
-			return errs.WrongField("sort", "--sort and --limit are for tables and CSV. JSON has all rows.")
+			return errs.WrongField("sort", "--sort and --limit only apply to tables and CSV. JSON always has all rows.")
 		}
 		return p.printJSON(r.shape)
 	}
@@ -157,7 +157,7 @@ func share(part, whole int64, gap bool) cell {
 }
 
 // legend explains the two figures under every report that shows them.
-const legend = "\nE1: what is lost if the merchants fail now. E2: what can still be charged back for trips that are over.\n"
+const legend = "\nE1: the loss if the merchants fail now. E2: payments for completed trips that can still be disputed.\n"
 
 // known says which facts and rates a report uses.
 func known(q exposure.ReportQuery) string {
@@ -169,7 +169,7 @@ func known(q exposure.ReportQuery) string {
 func (p *program) tellPending(q exposure.ReportQuery, pending []exposure.Pending) {
 	for _, w := range pending {
 		if q.Valuation == exposure.Locked {
-			p.printf("Not counted, because they wait for an exchange rate: ")
+			p.printf("Not counted, because the exchange rate is missing: ")
 		} else {
 			p.printf("No exchange rate from %s to %s, so the total is not known: ", w.Currency, q.Currency)
 		}
@@ -190,7 +190,7 @@ func (p *program) tellConverted(q exposure.ReportQuery, converted []exposure.Con
 			p.printf(", E2 %s %s", c.Currency, money.Format(c.E2, c.Currency))
 		}
 		if c.Gaps == (exposure.Gaps{}) {
-			p.printf(". The total has them, converted at spot.\n")
+			p.printf(". Included in the total, converted at spot.\n")
 		} else {
 			p.printf(". No exchange rate from %s to %s, so the total is not known.\n", c.Currency, q.Currency)
 		}
@@ -201,6 +201,6 @@ func (p *program) tellConverted(q exposure.ReportQuery, converted []exposure.Con
 func (p *program) tellApart(q exposure.ReportQuery, pending, uncovered []exposure.Pending) {
 	p.tellPending(q, pending)
 	for _, u := range uncovered {
-		p.printf("Not protected, or not yet covered: %s, %s %s.\n", counted(u.Allocations, "allocation"), u.Currency, money.Format(u.E1, u.Currency))
+		p.printf("Not protected or not yet covered: %s, %s %s.\n", counted(u.Allocations, "allocation"), u.Currency, money.Format(u.E1, u.Currency))
 	}
 }

@@ -18,19 +18,19 @@ import (
 
 // reportMailCmd groups the commands about reports by mail.
 type reportMailCmd struct {
-	List   reportMailListCmd   `cmd:"" help:"List the reports that go to people by mail."`
-	Order  reportMailOrderCmd  `cmd:"" help:"Send a report to people each week or month."`
-	Change reportMailChangeCmd `cmd:"" help:"Change a report: its page, its day, its recipients."`
-	Pause  reportMailPauseCmd  `cmd:"" help:"Send it no more, for the time being."`
-	Resume reportMailResumeCmd `cmd:"" help:"Go on with a report that is paused or was stopped."`
-	Send   reportMailSendCmd   `cmd:"" help:"Send it at once, too. The service makes it within a minute."`
-	End    reportMailEndCmd    `cmd:"" help:"End it, and remove its history."`
+	List   reportMailListCmd   `cmd:"" help:"List scheduled reports."`
+	Order  reportMailOrderCmd  `cmd:"" help:"Schedule a weekly or monthly report."`
+	Change reportMailChangeCmd `cmd:"" help:"Change a scheduled report."`
+	Pause  reportMailPauseCmd  `cmd:"" help:"Pause a scheduled report."`
+	Resume reportMailResumeCmd `cmd:"" help:"Resume a paused or stopped report."`
+	Send   reportMailSendCmd   `cmd:"" help:"Send a report now, in addition to its schedule. The service generates it within a minute."`
+	End    reportMailEndCmd    `cmd:"" help:"Delete a scheduled report and its history."`
 }
 
 // reportsOf names a site, or all of them.
 type reportsOf struct {
 	siteFlag
-	AllSites bool `name:"all-sites" help:"The reports over all sites, such as receivables."`
+	AllSites bool `name:"all-sites" help:"Reports across all sites, such as receivables."`
 }
 
 func (f reportsOf) actor(ctx context.Context, p *program) (access.Actor, error) {
@@ -49,7 +49,7 @@ func (f reportsOf) actor(ctx context.Context, p *program) (access.Actor, error) 
 // oneReport names a report by mail.
 type oneReport struct {
 	reportsOf
-	ID int64 `arg:"" help:"Id of the report by mail."`
+	ID int64 `arg:"" help:"Id of the scheduled report."`
 }
 
 // change does something to a report by mail, and prints how it stands then.
@@ -62,7 +62,7 @@ func (c oneReport) change(
 	}
 	o, err := do(ctx, actor, c.ID)
 	if err == nil {
-		p.printf("report %d %s\n", o.ID, done)
+		p.printf("Report %d %s\n", o.ID, done)
 	}
 	return err
 }
@@ -70,7 +70,7 @@ func (c oneReport) change(
 // reportMailListCmd lists them.
 type reportMailListCmd struct {
 	reportsOf
-	JSON bool `name:"json" xor:"form" help:"Print JSON, the same as the API."`
+	JSON bool `name:"json" xor:"form" help:"Print JSON, as returned by the API."`
 	CSV  bool `name:"csv" xor:"form" help:"Print CSV."`
 	orderFlags
 }
@@ -90,7 +90,7 @@ func (c reportMailListCmd) Run(ctx context.Context, p *program) error {
 				words(o.Owner), words(string(o.State)), dayCell(o.Due),
 			}
 		},
-		none: "No report goes by mail.",
+		none: "No scheduled reports.",
 	}
 	if err := c.check(list.columns); err != nil {
 		return err
@@ -105,13 +105,13 @@ func (c reportMailListCmd) Run(ctx context.Context, p *program) error {
 // reportMailOrderCmd orders a report.
 type reportMailOrderCmd struct {
 	reportsOf
-	View    string `arg:"" help:"The page: its address below the site, such as \"/exposure?by=channel\"."`
-	Name    string `placeholder:"TEXT" help:"The subject of the mail (default: the address of the page)."`
-	Owner   string `required:"" placeholder:"USERNAME" help:"With whose rights it is made. It stops when they lose them."`
-	To      string `placeholder:"USERNAME,…" field:"recipients" help:"Recipients (default: its owner)."`
-	Weekly  string `placeholder:"DAY" field:"weekly" xor:"day" help:"Each week on this day, such as monday."`
-	Monthly int64  `placeholder:"N" field:"on" xor:"day" help:"Each month on this day, 1 to 31 (default: 1)."`
-	Format  string `default:"xlsx" help:"csv or xlsx (default: xlsx)."`
+	View    string `arg:"" help:"Dashboard page: its path below the site, such as \"/exposure?by=channel\"."`
+	Name    string `placeholder:"TEXT" help:"Subject of the e-mail (default: the path of the page)."`
+	Owner   string `required:"" placeholder:"USERNAME" help:"User whose permissions the report runs with. It stops if they lose access."`
+	To      string `placeholder:"USERNAME,…" field:"recipients" help:"Recipients (default: the owner)."`
+	Weekly  string `placeholder:"DAY" field:"weekly" xor:"day" help:"Day of the week, such as monday."`
+	Monthly int64  `placeholder:"N" field:"on" xor:"day" help:"Day of the month, 1 to 31 (default: 1)."`
+	Format  string `default:"xlsx" help:"Format: csv or xlsx (default: xlsx)."`
 }
 
 // Run orders it.
@@ -144,7 +144,7 @@ func (c reportMailOrderCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("report %d goes by mail %s, the first time on %s\n", made.ID, made.When(), made.Due)
+	p.printf("Scheduled report %d: %s, first on %s\n", made.ID, made.When(), made.Due)
 	return nil
 }
 
@@ -163,19 +163,19 @@ func weekday(name string) (int64, error) {
 			return int64(day) + 1, nil
 		}
 	}
-	return 0, errs.WrongField("weekly", "A day such as monday is expected.")
+	return 0, errs.WrongField("weekly", "Enter a day, such as monday.")
 }
 
 // reportMailChangeCmd changes a report. A field whose flag is not given stays as it is.
 type reportMailChangeCmd struct {
 	oneReport
-	View    *string `placeholder:"ADDRESS" help:"The page: its address below the site, such as \"/exposure?by=channel\"."`
-	Name    *string `placeholder:"TEXT" help:"The subject of the mail."`
-	Owner   *string `placeholder:"USERNAME" help:"With whose rights it is made."`
+	View    *string `placeholder:"ADDRESS" help:"Dashboard page: its path below the site, such as \"/exposure?by=channel\"."`
+	Name    *string `placeholder:"TEXT" help:"Subject of the e-mail."`
+	Owner   *string `placeholder:"USERNAME" help:"User whose permissions the report runs with."`
 	To      *string `placeholder:"USERNAME,…" field:"recipients" help:"Recipients."`
-	Weekly  *string `placeholder:"DAY" field:"weekly" xor:"day" help:"Each week on this day, such as monday."`
-	Monthly *int64  `placeholder:"N" field:"on" xor:"day" help:"Each month on this day, 1 to 31."`
-	Format  *string `placeholder:"FORMAT" help:"csv or xlsx."`
+	Weekly  *string `placeholder:"DAY" field:"weekly" xor:"day" help:"Day of the week, such as monday."`
+	Monthly *int64  `placeholder:"N" field:"on" xor:"day" help:"Day of the month, 1 to 31."`
+	Format  *string `placeholder:"FORMAT" help:"Format: csv or xlsx."`
 }
 
 // Run changes it.
@@ -206,7 +206,7 @@ func (c reportMailChangeCmd) Run(ctx context.Context, p *program) error {
 	}
 	changed, err := p.app.Orders.Change(ctx, actor, c.ID, in)
 	if err == nil {
-		p.printf("report %d goes by mail %s, next on %s\n", changed.ID, changed.When(), changed.Due)
+		p.printf("Updated report %d: %s, next on %s\n", changed.ID, changed.When(), changed.Due)
 	}
 	return err
 }
@@ -228,7 +228,7 @@ type reportMailResumeCmd struct{ oneReport }
 func (c reportMailResumeCmd) Run(ctx context.Context, p *program) error {
 	return c.change(ctx, p, func(ctx context.Context, actor access.Actor, id int64) (schedules.Order, error) {
 		return p.app.Orders.Resume(ctx, actor, id)
-	}, "goes on")
+	}, "is active again")
 }
 
 // reportMailSendCmd sends a report at once.
@@ -238,7 +238,7 @@ type reportMailSendCmd struct{ oneReport }
 func (c reportMailSendCmd) Run(ctx context.Context, p *program) error {
 	return c.change(ctx, p, func(ctx context.Context, actor access.Actor, id int64) (schedules.Order, error) {
 		return p.app.Orders.SendNow(ctx, actor, id)
-	}, "is sent within a minute, while the service runs")
+	}, "will be sent within a minute if the service is running")
 }
 
 // reportMailEndCmd ends a report.
@@ -253,6 +253,6 @@ func (c reportMailEndCmd) Run(ctx context.Context, p *program) error {
 	if err := p.app.Orders.End(ctx, actor, c.ID); err != nil {
 		return err
 	}
-	p.printf("report %d no longer goes by mail\n", c.ID)
+	p.printf("Deleted report %d\n", c.ID)
 	return nil
 }

@@ -3,7 +3,7 @@ package cli
 import (
 	"context"
 
-	"holdfast/internal/api/view"
+	"holdfast/internal/api/reports"
 	"holdfast/internal/domain/exposure"
 	"holdfast/internal/report"
 )
@@ -17,9 +17,9 @@ type runOffCmd struct {
 
 // Help says how to read the figures.
 func (runOffCmd) Help() string {
-	return "Shows how much is still at risk on later days if there are no new payments, refunds or changes. It shows each of " +
-		"the next 35 days, then one day a week up to 26 weeks, then the ends of months until the last dispute window has " +
-		"ended. All amounts are converted with the exchange rates of the first day."
+	return "Shows how the exposure runs off if there are no new payments, refunds or changes: each of the next 35 days, then " +
+		"one day a week up to 26 weeks, then each month end until the last dispute window has closed. All amounts are " +
+		"converted at the exchange rates of the first day."
 }
 
 // Run computes the run-off and prints it.
@@ -34,13 +34,13 @@ func (c runOffCmd) Run(ctx context.Context, p *program) error {
 	}
 	query := c.query(c.AsOf)
 	if c.On.day != nil {
-		query.Problems.Wrong("on", "Use it with --details.")
+		query.Problems.Wrong("on", "This requires --details.")
 	}
 	report, err := p.app.Exposure.RunOff(ctx, actor, query)
 	if err != nil {
 		return err
 	}
-	page := &reportPage{query: report.Query, shape: view.ShowRunOff(report), parts: []sheet{runOffSheet(report)}}
+	page := &reportPage{query: report.Query, shape: reports.ShowRunOff(report), parts: []sheet{runOffSheet(report)}}
 	page.table = func() { p.runOffTable(report, page.parts[0]) }
 	return p.printReport(c.formFlags, c.orderFlags, page)
 }
@@ -48,7 +48,7 @@ func (c runOffCmd) Run(ctx context.Context, p *program) error {
 // ageingCmd prints an ageing.
 type ageingCmd struct {
 	reportFlags `embed:""`
-	AsOf        dayFlag  `name:"as-of" placeholder:"YYYY-MM-DD" help:"The end of this day (default: today)."`
+	AsOf        dayFlag  `name:"as-of" placeholder:"YYYY-MM-DD" help:"As of the end of this day (default: today)."`
 	Bands       []string `placeholder:"BAND" help:"With --details: only these bands, such as 1-7,8-30, in_travel or over_365."`
 }
 
@@ -64,13 +64,13 @@ func (c ageingCmd) Run(ctx context.Context, p *program) error {
 	}
 	query := c.query(c.AsOf)
 	if len(c.Bands) > 0 {
-		query.Problems.Wrong("bands", "Use them with --details.")
+		query.Problems.Wrong("bands", "This requires --details.")
 	}
 	report, err := p.app.Exposure.Ageing(ctx, actor, query)
 	if err != nil {
 		return err
 	}
-	page := &reportPage{query: report.Query, shape: view.ShowAgeing(report), parts: []sheet{ageingSheet(report)}}
+	page := &reportPage{query: report.Query, shape: reports.ShowAgeing(report), parts: []sheet{ageingSheet(report)}}
 	page.table = func() { p.ageingTable(report, page.parts[0]) }
 	return p.printReport(c.formFlags, c.orderFlags, page)
 }
@@ -80,16 +80,15 @@ type movementCmd struct {
 	reportFlags `embed:""`
 	From        dayFlag `required:"" placeholder:"YYYY-MM-DD" help:"Start at the end of this day."`
 	To          dayFlag `field:"as_of" placeholder:"YYYY-MM-DD" help:"Stop at the end of this day (default: today)."`
-	By          string  `enum:"currency,channel" default:"currency" placeholder:"WHAT" help:"One movement for each base currency (the default), or for each channel, and the total."`
+	By          string  `enum:"currency,channel" default:"currency" placeholder:"WHAT" help:"Group by currency (the base currency, the default) or by channel (the merchant), with a total."`
 }
 
 // Help says in which line a change is counted.
 func (movementCmd) Help() string {
-	return "Every line has a sign, and the opening with all lines makes exactly the closing. Where several things happen on " +
-		"one day, they count in this order: first trips end and dispute windows close (delivered, expired), then travel " +
-		"dates change (re-dated), then new payments are covered (new), then come refunds, chargebacks and reversals. The " +
-		"opening is converted with the exchange rates of the first day, everything else with those of the last day. The " +
-		"difference between the two is the revaluation."
+	return "Lines are signed: the opening plus all lines equals the closing exactly. Events on the same day count in this " +
+		"order: trips end and dispute windows close (delivered, expired), travel dates change (re-dated), new payments are " +
+		"covered (new), then refunds, chargebacks and reversals. The opening is converted at the exchange rates of the first " +
+		"day, everything else at those of the last day. The difference is the revaluation."
 }
 
 // Run computes the movement and prints it.
@@ -108,7 +107,7 @@ func (c movementCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	page := &reportPage{query: report.Query.ReportQuery, shape: view.ShowMovement(report), parts: []sheet{movementSheet(report)}}
+	page := &reportPage{query: report.Query.ReportQuery, shape: reports.ShowMovement(report), parts: []sheet{movementSheet(report)}}
 	ordered := c.orderFlags != orderFlags{}
 	page.table = func() { p.movementTable(report, page.parts[0], ordered) }
 	return p.printReport(c.formFlags, c.orderFlags, page)

@@ -105,18 +105,18 @@ func TestReportsOfExposure(t *testing.T) {
 		}
 	}
 	for want, args := range map[string][]string{
-		"The movement would begin after its end": {"movement", "--site", "demo", "--from", "2024-06-02", "--to", "2024-06-01"},
-		"is not an ISO 4217 currency":            {"ageing", "--site", "demo", "--currency", "XXX"},
-		"Use it with --details":                  {"run-off", "--site", "demo", "--on", "2030-01-01"},
-		"Use them with --details":                {"ageing", "--site", "demo", "--bands", "1-7"},
-		"There is no band":                       {"ageing", "--site", "demo", "--bands", "soon", "--details"},
-		"Details are in order of bookings":       {"exposure", "--site", "demo", "--details", "--limit", "3"},
-		"JSON has all rows":                      {"run-off", "--site", "demo", "--json", "--limit", "3"},
-		"There is no channel 99":                 {"movement", "--site", "demo", "--from", "2024-06-02", "--channels", "99"},
-		"There is no card scheme":                {"exposure", "--site", "demo", "--schemes", "viza"},
-		"There is no supplier 9":                 {"ageing", "--site", "demo", "--suppliers", "9"},
-		"is no country":                          {"run-off", "--site", "demo", "--countries", "xx"},
-		"Locked values exist in the policy":      {"run-off", "--site", "demo", "--currency", "EUR", "--valuation", "locked"},
+		"The movement must not start after its end":      {"movement", "--site", "demo", "--from", "2024-06-02", "--to", "2024-06-01"},
+		"is not an ISO 4217 currency":                    {"ageing", "--site", "demo", "--currency", "XXX"},
+		"Use it with --details":                          {"run-off", "--site", "demo", "--on", "2030-01-01"},
+		"Use them with --details":                        {"ageing", "--site", "demo", "--bands", "1-7"},
+		"Unknown band":                                   {"ageing", "--site", "demo", "--bands", "soon", "--details"},
+		"Details are in order of bookings":               {"exposure", "--site", "demo", "--details", "--limit", "3"},
+		"JSON has all rows":                              {"run-off", "--site", "demo", "--json", "--limit", "3"},
+		"Channel 99 not found":                           {"movement", "--site", "demo", "--from", "2024-06-02", "--channels", "99"},
+		"Unknown card scheme":                            {"exposure", "--site", "demo", "--schemes", "viza"},
+		"Supplier 9 not found":                           {"ageing", "--site", "demo", "--suppliers", "9"},
+		"is not a country code":                          {"run-off", "--site", "demo", "--countries", "xx"},
+		"Locked values are only available in the policy": {"run-off", "--site", "demo", "--currency", "EUR", "--valuation", "locked"},
 	} {
 		if _, said, code := s.try(args...); code != exitUsage || !strings.Contains(said, want) {
 			t.Errorf("%v: exit code %d, %s", args, code, said)

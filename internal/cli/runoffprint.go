@@ -68,18 +68,18 @@ func (p *program) runOffTable(r report.RunOffReport, s sheet) {
 	amount := func(n int64) string { return money.Format(n, q.Currency) }
 	switch {
 	case r.HalfLife != nil:
-		p.printf("\nHalf of E1 is gone by %s, after %d days; its mean life is %s days.\n", *r.HalfLife, *r.HalfLife-q.AsOf, r.MeanLifeDays())
+		p.printf("\n50%% of E1 has run off by %s, after %d days. Mean life: %s days.\n", *r.HalfLife, *r.HalfLife-q.AsOf, r.MeanLifeDays())
 	case r.Points[0].Gaps.E1:
-		p.printf("\nHalf-life and mean life are not known.\n")
+		p.printf("\nThe half-life and mean life are not known.\n")
 	default:
-		p.printf("\nThere is no E1.\n")
+		p.printf("\nE1 is zero.\n")
 	}
 	if r.Peak.Gap {
-		p.printf("Its peak so far is not known.")
+		p.printf("The peak of E1 so far is not known.")
 	} else {
-		p.printf("Its peak so far, at the rates of the first day: %s %s on %s.", q.Currency, amount(r.Peak.E1), r.Peak.Day)
+		p.printf("Peak of E1 so far, at the rates of the first day: %s %s on %s.", q.Currency, amount(r.Peak.E1), r.Peak.Day)
 	}
-	p.printf(" The last dispute window ends on %s.\n", r.LastDay)
+	p.printf(" The last dispute window closes on %s.\n", r.LastDay)
 	p.printf("%s", legend)
 	p.tellConverted(q, r.Converted)
 	p.tellApart(q, r.PendingRate, r.Uncovered)
@@ -88,9 +88,9 @@ func (p *program) runOffTable(r report.RunOffReport, s sheet) {
 // tellNothing is printed in place of a table without rows.
 func (p *program) tellNothing(q exposure.ReportQuery, pending, uncovered []exposure.Pending) {
 	if len(pending) > 0 {
-		p.printf("Nothing that has a rate is at risk.\n")
+		p.printf("No exposure in currencies with an exchange rate.\n")
 	} else {
-		p.printf("Nothing is at risk.\n")
+		p.printf("No exposure.\n")
 	}
 	p.tellApart(q, pending, uncovered)
 }
@@ -145,7 +145,7 @@ func (p *program) ageingTable(r report.AgeingReport, s sheet) {
 	}
 	columns := []column{{"band", "TRIP ENDS IN"}, {"allocations", ""}, {"e1_report", "E1 " + string(q.Currency)}, {"share_percent", "SHARE"}}
 	p.printTable(s.only(append(columns, s.columns[6:]...)...), indent)
-	p.printf("\nE1: what is lost if the merchants fail now. Under way: the trip has begun and is not over.\n")
+	p.printf("\nE1: the loss if the merchants fail now. In travel: the trip has started and not ended.\n")
 	p.tellConverted(q, r.Converted)
 	p.tellApart(q, r.PendingRate, r.Uncovered)
 }
@@ -153,7 +153,7 @@ func (p *program) ageingTable(r report.AgeingReport, s sheet) {
 func bandName(name string) string {
 	switch name {
 	case "in_travel":
-		return "under way"
+		return "in travel"
 	case "over_365":
 		return "over 365 days"
 	default:

@@ -51,7 +51,7 @@ func (serveCmd) Run(ctx context.Context, p *program) error {
 	if err := p.app.Secrets.Check(ctx); err != nil {
 		return err
 	}
-	p.printf("holdfast serves on %s, listening on %s\n", p.baseURL(listener.Addr()), listener.Addr())
+	p.printf("Serving on %s, listening on %s\n", p.baseURL(listener.Addr()), listener.Addr())
 	return p.serve(ctx, listener)
 }
 
@@ -61,14 +61,15 @@ func (p *program) listen(ctx context.Context) (net.Listener, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", p.Listen)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("another program uses %s already; choose another address, "+
+		return nil, fmt.Errorf("%s is already in use. Choose another address, "+
 			"such as --listen 127.0.0.1:0 for any free port", p.Listen)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen on %s: --listen takes an address of this machine and a port, "+
+		return nil, fmt.Errorf("cannot listen on %s: --listen must be an address of this machine with a port, "+
 			"such as 127.0.0.1:8080 (%w)", p.Listen, err)
 	}
 	p.base = p.baseURL(listener.Addr())
+	p.app.Mails.Addresses = p.mailAddresses()
 	return listener, nil
 }
 
@@ -127,7 +128,7 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	log.Info("serving", "address", listener.Addr().String(), "engine", p.db.Engine())
 	select {
 	case err := <-stopped:
-		return fmt.Errorf("serving ended: %w", err)
+		return fmt.Errorf("the server failed: %w", err)
 	case <-ctx.Done():
 	}
 	log.Info("stopping", "timeout", p.ShutdownTimeout)
@@ -136,7 +137,7 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	defer cancel()
 	if err := server.Shutdown(ctx); err != nil {
 		_ = server.Close() // cuts the requests that are still open
-		return fmt.Errorf("some requests were still open after %s, and were cut: %w", p.ShutdownTimeout, err)
+		return fmt.Errorf("some requests were still open after %s and were aborted: %w", p.ShutdownTimeout, err)
 	}
 	log.Info("stopped")
 	return nil

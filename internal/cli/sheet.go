@@ -39,7 +39,7 @@ func columnsOf(names string) (list []column) {
 }
 
 func (c column) heading() string {
-	return cmp.Or(c.title, strings.ToUpper(strings.ReplaceAll(c.name, "_", " ")))
+	return cmp.Or(c.title, strings.NewReplacer("_", " ", "CHANNEL", "MERCHANT").Replace(strings.ToUpper(c.name)))
 }
 
 // cell is one value. The zero cell is empty.
@@ -126,8 +126,8 @@ func yesNo(is bool) cell {
 
 // orderFlags choose which rows are printed, and in which order.
 type orderFlags struct {
-	Sort  sortFlag `placeholder:"COLUMN" help:"Sort by this column of the CSV. With - before it, the largest comes first: --sort -id."`
-	Limit int      `default:"0" placeholder:"N" help:"Print the first N rows only (default: all)."`
+	Sort  sortFlag `placeholder:"COLUMN" help:"Sort by this CSV column. Prefix it with - for descending order: --sort -id."`
+	Limit int      `default:"0" placeholder:"N" help:"Maximum number of rows to print (default: all)."`
 }
 
 // sortFlag is the value of --sort; the zero value keeps the order.
@@ -140,14 +140,14 @@ type sortFlag struct {
 func (o orderFlags) check(columns []column) error {
 	var p errs.Problems
 	if o.Limit < 0 {
-		p.Wrong("limit", "A whole number is expected, 1 or more.")
+		p.Wrong("limit", "Enter a whole number, 1 or more.")
 	}
 	if o.Sort.column != "" && columnNamed(columns, o.Sort.column) < 0 {
 		names := make([]string, len(columns))
 		for i, c := range columns {
 			names[i] = c.name
 		}
-		p.Wrong("sort", "There is no column %q. The columns are %s.", o.Sort.column, strings.Join(names, ", "))
+		p.Wrong("sort", "Unknown column %q. Columns: %s.", o.Sort.column, strings.Join(names, ", "))
 	}
 	return p.Err()
 }

@@ -91,8 +91,8 @@ func (p *program) shopOrigins() []string {
 
 // decks are the groups of test cards on the shop's page, with the beginning of their tokens.
 var decks = []struct{ prefix, name string }{
-	{"tok_declined", "Declined"}, {"tok_3ds", "Authentication (3DS)"}, {"tok_timeout", "No answer in time"},
-	{"tok_answer", "No answer in time"}, {"tok_chargeback", "Charged back later"}, {"", "Approved"},
+	{"tok_declined", "Declined"}, {"tok_3ds", "Authentication (3DS)"}, {"tok_timeout", "Timeout"},
+	{"tok_answer", "Timeout"}, {"tok_chargeback", "Charged back later"}, {"", "Approved"},
 }
 
 // testCards are the test cards of the sandbox processor, in the form that the shop's page needs.

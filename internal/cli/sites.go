@@ -19,17 +19,17 @@ import (
 
 // siteCmd groups the commands about sites.
 type siteCmd struct {
-	Create siteCreateCmd `cmd:"" help:"Create a site with a test channel."`
-	List   siteListCmd   `cmd:"" help:"List the sites."`
-	Set    siteSetCmd    `cmd:"" help:"Set the name of a site, and who stands on its statements: the issuer and the policyholder."`
+	Create siteCreateCmd `cmd:"" help:"Create a site with a test merchant."`
+	List   siteListCmd   `cmd:"" help:"List sites."`
+	Set    siteSetCmd    `cmd:"" help:"Set a site's name, and the issuer and policyholder on its statements."`
 }
 
 // partyFlags are the fields of a company on statements. A field whose flag is not given stays as it is.
 type partyFlags struct {
-	Name        *string `help:"Name of the company."`
-	Address     *string `help:"Its address, up to 6 lines."`
-	TaxNumber   *string `placeholder:"NUMBER" help:"Its tax number."`
-	BankDetails *string `placeholder:"TEXT" help:"Where it is paid, up to 6 lines."`
+	Name        *string `help:"Company name."`
+	Address     *string `help:"Company address, up to 6 lines."`
+	TaxNumber   *string `placeholder:"NUMBER" help:"Tax number."`
+	BankDetails *string `placeholder:"TEXT" help:"Bank details, up to 6 lines."`
 }
 
 func (f partyFlags) fields() merchant.PartyFields {
@@ -39,7 +39,7 @@ func (f partyFlags) fields() merchant.PartyFields {
 // siteSetCmd changes a site. Statements that are issued already keep what they say.
 type siteSetCmd struct {
 	siteFlag
-	Name         *string    `help:"Name of the site, as it stands in mails and on statements without a policyholder."`
+	Name         *string    `help:"Site name, shown in e-mails and on statements without a policyholder."`
 	Issuer       partyFlags `embed:"" prefix:"issuer-"`
 	Policyholder partyFlags `embed:"" prefix:"policyholder-"`
 }
@@ -76,10 +76,10 @@ func (c siteSetCmd) Run(ctx context.Context, p *program) error {
 
 // siteCreateCmd creates a site.
 type siteCreateCmd struct {
-	Path     string `arg:"" help:"Path of the site, which begins its addresses: 2 to 40 small letters, digits and dashes."`
-	Name     string `required:"" help:"Name of the site."`
-	Currency string `required:"" placeholder:"CODE" help:"Currency of its policy, such as GBP."`
-	Sandbox  bool   `help:"Make a sandbox, where one person may make every change alone. It stays a sandbox for ever."`
+	Path     string `arg:"" help:"Site path, the first segment of its URLs: 2 to 40 lowercase letters, digits and hyphens."`
+	Name     string `required:"" help:"Site name."`
+	Currency string `required:"" placeholder:"CODE" help:"Policy currency, such as GBP."`
+	Sandbox  bool   `help:"Create a sandbox, in which no change needs a second person. This cannot be changed later."`
 }
 
 // Run creates the site.
@@ -89,8 +89,8 @@ func (c siteCreateCmd) Run(ctx context.Context, p *program) error {
 	}
 	// An operator may do everything on all sites, and the password of the demo's operator is in a file.
 	if _, err := p.app.Accounts.UserNamed(ctx, access.System(0), demo.OperatorName); err == nil && !c.Sandbox {
-		return errors.New("this database belongs to the demo, and the demo's operator could do everything on the new site; " +
-			"add --sandbox, or choose another database with --database")
+		return errors.New("this database belongs to the demo, whose operator would have full access to the new site. " +
+			"Add --sandbox, or choose another database with --database")
 	}
 	in := merchant.SiteFields{Path: &c.Path, Name: &c.Name, Sandbox: c.Sandbox}
 	if currency, err := money.ParseCurrency(strings.ToUpper(c.Currency)); err != nil {
@@ -102,7 +102,7 @@ func (c siteCreateCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("site %d, %s, is created at /%s\n", made.ID, made.Name, made.Path)
+	p.printf("Created site %d, %s, at /%s\n", made.ID, made.Name, made.Path)
 	return nil
 }
 
@@ -125,7 +125,7 @@ func (c siteListCmd) Run(ctx context.Context, p *program) error {
 				ident(s.ID), words(s.Path), words(s.Name), words(string(s.Policy.Currency)), count(s.ChannelCount), yesNo(s.Sandbox),
 			}
 		},
-		none: "There are no sites.",
+		none: "No sites.",
 	}
 	if err := c.check(list.columns); err != nil {
 		return err
@@ -161,7 +161,7 @@ func (p *program) siteAt(ctx context.Context, path string) (merchant.Site, error
 	if path != "" {
 		site, err := p.app.Sites.At(ctx, access.System(0), path)
 		if errs.Is(err, errs.SettingNotFound) {
-			err = errs.WrongField("site", "There is no site %q.", path)
+			err = errs.WrongField("site", "Site %q does not exist.", path)
 		}
 		return site, err
 	}
@@ -180,7 +180,7 @@ func (p *program) siteAt(ctx context.Context, path string) (merchant.Site, error
 	case len(list.Items) == 1:
 		return list.Items[0], nil
 	case len(list.Items) == 0:
-		return merchant.Site{}, errors.New("the database has no site yet. Make one with `holdfast site create`")
+		return merchant.Site{}, errors.New("the database has no sites yet. Create one with `holdfast site create`")
 	}
 	var paths []string
 	for _, s := range list.Items {
@@ -189,5 +189,5 @@ func (p *program) siteAt(ctx context.Context, path string) (merchant.Site, error
 	if list.More {
 		paths = append(paths, "…")
 	}
-	return merchant.Site{}, errs.WrongField("site", "Name one of the sites with --site or %s: %s.", siteVariable, strings.Join(paths, ", "))
+	return merchant.Site{}, errs.WrongField("site", "Choose a site with --site or %s: %s.", siteVariable, strings.Join(paths, ", "))
 }

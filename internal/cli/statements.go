@@ -28,16 +28,16 @@ import (
 type statementsCmd struct {
 	List  statementsListCmd  `cmd:"" help:"List statements."`
 	Show  statementsShowCmd  `cmd:"" help:"Show a statement with its lines."`
-	PDF   statementsPDFCmd   `cmd:"" name:"pdf" help:"Write a statement as a PDF."`
+	PDF   statementsPDFCmd   `cmd:"" name:"pdf" help:"Save a statement as a PDF."`
 	Pay   statementsPayCmd   `cmd:"" help:"Record a payment against a statement."`
-	Issue statementsIssueCmd `cmd:"" help:"Issue the statements of periods that are over. The service does this by itself, too."`
+	Issue statementsIssueCmd `cmd:"" help:"Issue statements for periods that have ended. The service also does this automatically."`
 }
 
 // statementsListCmd lists statements.
 type statementsListCmd struct {
 	listFlags
-	Channels []int64 `placeholder:"ID" help:"Only statements of these channels, by id."`
-	Overdue  bool    `help:"Only statements that are due and not paid."`
+	Channels []int64 `placeholder:"ID" help:"Only statements of these merchants, by id."`
+	Overdue  bool    `help:"Only overdue statements."`
 }
 
 // Run prints a line for each statement.
@@ -61,17 +61,17 @@ func (c statementsListCmd) Run(ctx context.Context, p *program) error {
 				words(s.ChannelName),
 			}
 		},
-		none: "There are no statements.",
+		none: "No statements.",
 	})
 }
 
 // statementsShowCmd shows one statement.
 type statementsShowCmd struct {
 	siteFlag
-	ID   int64  `arg:"" help:"Id of the statement."`
-	For  string `enum:"policyholder,merchant" default:"policyholder" placeholder:"READER" help:"The reader: policyholder (the default), who pays premium, or merchant, who pays a security charge."`
-	JSON bool   `name:"json" xor:"form" help:"Print JSON, amounts in minor units."`
-	CSV  bool   `name:"csv" xor:"form" help:"Print CSV, with every line. Amounts are in major units, such as 12.34."`
+	ID   int64  `arg:"" help:"Statement id."`
+	For  string `enum:"policyholder,merchant" default:"policyholder" placeholder:"READER" help:"Recipient: policyholder (default), who pays premium, or merchant, who pays a security charge."`
+	JSON bool   `name:"json" xor:"form" help:"Print JSON, with amounts in minor units."`
+	CSV  bool   `name:"csv" xor:"form" help:"Print all lines as CSV, with amounts in major units, such as 12.34."`
 }
 
 // Run prints it.
@@ -121,7 +121,7 @@ func (p *program) statementLines(q money.Currency, lines iter.Seq2[protection.St
 	if len(rows) > 0 {
 		out.print(p, rows, first)
 	} else if first {
-		p.printf("It has no premium lines.\n")
+		p.printf("No premium lines.\n")
 	}
 	return nil
 }
@@ -144,23 +144,23 @@ func (p *program) statementHead(s protection.IssuedStatement) {
 	}
 	row("payments", -s.Payments)
 	row("closing", s.Closing)
-	row("open now", s.Open)
+	row("outstanding", s.Open)
 	p.printf("\n")
 }
 
 // statementsPDFCmd writes a statement as a PDF.
 type statementsPDFCmd struct {
 	siteFlag
-	ID       int64  `arg:"" help:"Id of the statement."`
+	ID       int64  `arg:"" help:"Statement id."`
 	Output   string `short:"o" required:"" placeholder:"FILE" help:"File to write."`
-	For      string `enum:"policyholder,merchant" default:"policyholder" placeholder:"READER" help:"The reader: policyholder (the default), who pays premium, or merchant, who pays a security charge."`
-	Language string `placeholder:"CODE" help:"Language of the PDF, such as deDE (default: the channel's)."`
+	For      string `enum:"policyholder,merchant" default:"policyholder" placeholder:"READER" help:"Recipient: policyholder (default), who pays premium, or merchant, who pays a security charge."`
+	Language string `placeholder:"CODE" help:"Language of the PDF, such as deDE (default: the merchant's)."`
 }
 
 // Run writes the file.
 func (c statementsPDFCmd) Run(ctx context.Context, p *program) error {
 	if c.Language != "" && !slices.Contains(check.Languages, c.Language) {
-		return errs.WrongField("language", "This is not one of %s.", strings.Join(check.Languages, ", "))
+		return errs.WrongField("language", "Choose one of %s.", strings.Join(check.Languages, ", "))
 	}
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
@@ -181,20 +181,20 @@ func (c statementsPDFCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	if err := os.WriteFile(c.Output, out.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("the PDF cannot be written: %w", err)
+		return fmt.Errorf("cannot write the PDF: %w", err)
 	}
-	p.printf("statement no. %d is written to %s\n", found.Number, c.Output)
+	p.printf("Saved statement no. %d to %s\n", found.Number, c.Output)
 	return nil
 }
 
 // statementsPayCmd records a payment.
 type statementsPayCmd struct {
 	siteFlag
-	ID        int64      `arg:"" help:"Id of the statement."`
-	Amount    amountFlag `required:"" field:"total" placeholder:"AMOUNT" help:"Amount in the statement's currency, such as \"560.00 GBP\". A negative amount was paid back."`
-	Date      dayFlag    `required:"" placeholder:"YYYY-MM-DD" help:"Day of the payment."`
-	Reference string     `required:"" help:"The bank's reference. A payment with the same reference is recorded only once."`
-	Overpaid  bool       `help:"Record a payment above what is open, and ask no question."`
+	ID        int64      `arg:"" help:"Statement id."`
+	Amount    amountFlag `required:"" field:"total" placeholder:"AMOUNT" help:"Amount in the statement's currency, such as \"560.00 GBP\". A negative amount is a repayment."`
+	Date      dayFlag    `required:"" placeholder:"YYYY-MM-DD" help:"Date of the payment."`
+	Reference string     `required:"" help:"Bank reference. A payment with the same reference is recorded only once."`
+	Overpaid  bool       `help:"Record a payment above the outstanding amount without asking."`
 }
 
 // Run records it. A payment above what is open is mostly a slip, so the command asks first.
@@ -216,14 +216,14 @@ func (c statementsPayCmd) Run(ctx context.Context, p *program) error {
 	made, created, err := p.app.Statements.Pay(ctx, actor, c.ID, in)
 	if f, ok := errors.AsType[*errs.Error](err); ok && f.Reason == "overpaid" {
 		if !p.watched() {
-			return errs.WrongField("total", "%s If it is right, add --overpaid.", f.Message)
+			return errs.WrongField("total", "%s If this is correct, add --overpaid.", f.Message)
 		}
-		yes, err := p.confirm(f.Message + " Record it?")
+		yes, err := p.confirm(f.Message + " Record it anyway?")
 		if err != nil {
 			return err
 		}
 		if !yes {
-			p.printf("nothing is recorded\n")
+			p.printf("Nothing was recorded.\n")
 			return errNothingYet
 		}
 		in.WithinOpen = false
@@ -233,18 +233,18 @@ func (c statementsPayCmd) Run(ctx context.Context, p *program) error {
 	} else if err != nil {
 		return err
 	}
-	state := "is recorded"
+	state := "recorded"
 	if !created {
-		state = "was recorded before"
+		state = "already recorded"
 	}
-	p.printf("payment %d of %s %s %s\n", made.ID, made.Currency, money.Format(made.Amount, made.Currency), state)
+	p.printf("Payment %d of %s %s %s\n", made.ID, made.Currency, money.Format(made.Amount, made.Currency), state)
 	return p.tellOpen(ctx, actor, c.ID)
 }
 
 func (p *program) tellOpen(ctx context.Context, actor access.Actor, id int64) error {
 	now, _, err := p.app.Statements.Get(ctx, actor, id)
 	if err == nil {
-		p.printf("open of statement no. %d: %s %s\n", now.Number, now.Currency, money.Format(now.Open, now.Currency))
+		p.printf("Outstanding on statement no. %d: %s %s\n", now.Number, now.Currency, money.Format(now.Open, now.Currency))
 	}
 	return err
 }
@@ -252,7 +252,7 @@ func (p *program) tellOpen(ctx context.Context, actor access.Actor, id int64) er
 // statementsIssueCmd issues statements.
 type statementsIssueCmd struct {
 	siteFlag
-	Wait bool `negatable:"" default:"true" help:"Wait, ten seconds at most, for payments that were still being recorded when a period ended (default: yes)."`
+	Wait bool `negatable:"" default:"true" help:"Wait up to ten seconds for payments that were still being recorded when a period ended (default: yes)."`
 }
 
 // Run issues it.
@@ -269,10 +269,10 @@ func (c statementsIssueCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	told := fmt.Sprintf("%d more periods have ended; their last payments may still be being recorded until %s GMT", left.Count,
+	told := fmt.Sprintf("%d more periods have ended, but payments may still be recorded for them until %s GMT", left.Count,
 		civil.FormatInstant(left.From.Add(time.Second-time.Microsecond)))
 	if c.Wait && left.Count > 0 {
-		fmt.Fprintf(p.stderr, "%s: waiting for them\n", told)
+		fmt.Fprintf(p.stderr, "%s. Waiting.\n", told)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -284,9 +284,9 @@ func (c statementsIssueCmd) Run(ctx context.Context, p *program) error {
 		}
 		issued, left.Count = issued+more, 0
 	}
-	p.printf("%d statements are issued\n", issued)
+	p.printf("Issued %d statements\n", issued)
 	if left.Count > 0 {
-		p.printf("%s: run this command again after that\n", told)
+		p.printf("%s. Run this command again after that.\n", told)
 	}
 	return nil
 }

@@ -13,22 +13,22 @@ import (
 // supplierCmd groups the commands about suppliers.
 type supplierCmd struct {
 	Create supplierCreateCmd `cmd:"" help:"Create a supplier."`
-	Set    supplierSetCmd    `cmd:"" help:"Change fields of a supplier."`
-	List   supplierListCmd   `cmd:"" help:"List the suppliers of a site."`
-	Delete supplierDeleteCmd `cmd:"" help:"Delete a supplier that is not in use."`
+	Set    supplierSetCmd    `cmd:"" help:"Update a supplier."`
+	List   supplierListCmd   `cmd:"" help:"List a site's suppliers."`
+	Delete supplierDeleteCmd `cmd:"" help:"Delete an unused supplier."`
 }
 
 // supplierFlags are the fields of a supplier besides its name.
 type supplierFlags struct {
-	URL      *string `name:"url" help:"Address of the supplier's web site."`
-	Category *string `placeholder:"CODE" help:"Short code for the kind of supplier."`
-	Country  *string `placeholder:"CODE" help:"Country as two letters, such as PT."`
+	URL      *string `name:"url" help:"Supplier's website URL."`
+	Category *string `placeholder:"CODE" help:"Category code."`
+	Country  *string `placeholder:"CODE" help:"Two-letter country code, such as PT."`
 }
 
 // supplierCreateCmd creates a supplier.
 type supplierCreateCmd struct {
 	siteFlag
-	Name string `arg:"" help:"Name of the supplier."`
+	Name string `arg:"" help:"Supplier name."`
 	supplierFlags
 }
 
@@ -43,15 +43,15 @@ func (c supplierCreateCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("supplier %d, %s, is created\n", made.ID, made.Name)
+	p.printf("Created supplier %d, %s\n", made.ID, made.Name)
 	return nil
 }
 
 // supplierSetCmd changes a supplier. A field whose flag is not given stays as it is.
 type supplierSetCmd struct {
 	siteFlag
-	ID   int64   `arg:"" help:"Id of the supplier."`
-	Name *string `help:"Name of the supplier."`
+	ID   int64   `arg:"" help:"Supplier id."`
+	Name *string `help:"Supplier name."`
 	supplierFlags
 }
 
@@ -66,7 +66,7 @@ func (c supplierSetCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("supplier %d, %s, is changed\n", changed.ID, changed.Name)
+	p.printf("Updated supplier %d, %s\n", changed.ID, changed.Name)
 	return nil
 }
 
@@ -84,14 +84,14 @@ func (c supplierListCmd) Run(ctx context.Context, p *program) error {
 		row: func(s merchant.Supplier) []cell {
 			return []cell{ident(s.ID), words(s.Name), words(s.Category), words(s.Country), words(s.URL)}
 		},
-		none: "There are no suppliers.",
+		none: "No suppliers.",
 	})
 }
 
 // supplierDeleteCmd deletes a supplier.
 type supplierDeleteCmd struct {
 	siteFlag
-	ID int64 `arg:"" help:"Id of the supplier."`
+	ID int64 `arg:"" help:"Supplier id."`
 }
 
 // Run deletes it.
@@ -103,6 +103,6 @@ func (c supplierDeleteCmd) Run(ctx context.Context, p *program) error {
 	if err := p.app.Suppliers.Delete(ctx, actor, c.ID, 0); err != nil {
 		return err
 	}
-	p.printf("supplier %d is deleted\n", c.ID)
+	p.printf("Deleted supplier %d\n", c.ID)
 	return nil
 }

@@ -25,14 +25,14 @@ func (p *program) readPassword() (string, error) {
 	}
 	first, err := ask("Password: ")
 	if err != nil {
-		return "", fmt.Errorf("the password cannot be read: %w", err)
+		return "", fmt.Errorf("cannot read the password: %w", err)
 	}
-	second, err := ask("The same password again: ")
+	second, err := ask("Confirm password: ")
 	if err == nil && first != second {
-		err = errors.New("the two passwords are not the same")
+		err = errors.New("the passwords do not match")
 	}
 	if err != nil {
-		return "", fmt.Errorf("the password cannot be read: %w", err)
+		return "", fmt.Errorf("cannot read the password: %w", err)
 	}
 	return first, nil
 }
@@ -48,7 +48,7 @@ func (p *program) readSecret(question string) (string, error) {
 	secret, err := term.ReadPassword(fd)
 	fmt.Fprintln(p.stderr)
 	if err != nil {
-		return "", fmt.Errorf("the password cannot be read: %w", err)
+		return "", fmt.Errorf("cannot read the password: %w", err)
 	}
 	return string(secret), nil
 }
@@ -70,7 +70,7 @@ func (p *program) readLine(question string) (string, error) {
 	}
 	line, err := lineOf(p.stdin)
 	if err != nil {
-		return "", fmt.Errorf("standard input cannot be read: %w", err)
+		return "", fmt.Errorf("cannot read standard input: %w", err)
 	}
 	return line, nil
 }

@@ -65,7 +65,7 @@ func reader[T any](read func(text string) (T, error)) kong.MapperFunc {
 // given takes the next word of the command line, if that is a value.
 func given(ctx *kong.DecodeContext) (string, error) {
 	if !ctx.Scan.Peek().IsValue() {
-		return "", errors.New("the value is missing")
+		return "", errors.New("missing value")
 	}
 	return fmt.Sprint(ctx.Scan.Pop().Value), nil
 }
@@ -84,7 +84,7 @@ func (f dayFlag) text() string {
 func readDay(text string) (dayFlag, error) {
 	day, err := civil.ParseDay(text)
 	if err != nil {
-		return dayFlag{}, fmt.Errorf("%q is not a date. Write it like 2024-06-30, from %s to %s",
+		return dayFlag{}, fmt.Errorf("%q is not a valid date. Use the format 2024-06-30, from %s to %s",
 			text, civil.FirstDay, civil.LastDay)
 	}
 	return dayFlag{&day}, nil
@@ -93,7 +93,7 @@ func readDay(text string) (dayFlag, error) {
 func readInstant(text string) (time.Time, error) {
 	at, err := time.Parse(civil.InstantLayout, text)
 	if err != nil {
-		return at, fmt.Errorf("%q is not a date with a time. Write it like \"2024-06-30 12:00:00\", in quotes and in GMT", text)
+		return at, fmt.Errorf("%q is not a valid date and time. Use the format \"2024-06-30 12:00:00\", in quotes and in GMT", text)
 	}
 	return at, nil
 }
@@ -101,7 +101,7 @@ func readInstant(text string) (time.Time, error) {
 func readDuration(text string) (time.Duration, error) {
 	length, err := time.ParseDuration(text)
 	if err != nil {
-		return 0, fmt.Errorf("%q is not a length of time. Write it with its unit, like 30s, 5m or 2h", text)
+		return 0, fmt.Errorf("%q is not a valid duration. Use a number with a unit, such as 30s, 5m or 2h", text)
 	}
 	return length, nil
 }
@@ -109,7 +109,7 @@ func readDuration(text string) (time.Duration, error) {
 func readNetwork(text string) (netip.Prefix, error) {
 	network, err := netip.ParsePrefix(text)
 	if err != nil {
-		return network, fmt.Errorf("%q is not a network. Write it like 10.0.0.0/8, and put commas between several", text)
+		return network, fmt.Errorf("%q is not a valid network. Use the format 10.0.0.0/8, and separate several with commas", text)
 	}
 	return network, nil
 }
@@ -118,7 +118,7 @@ func readNetwork(text string) (netip.Prefix, error) {
 func readSort(ctx *kong.DecodeContext, target reflect.Value) error {
 	word, ok := ctx.Scan.Peek().Value.(string)
 	if !ok || word == "" || word == "-" || strings.HasPrefix(word, "--") {
-		return errors.New("the value is missing")
+		return errors.New("missing value")
 	}
 	ctx.Scan.Pop()
 	column, descending := strings.CutPrefix(word, "-")
@@ -131,11 +131,11 @@ func readFileName(text string) (string, error) {
 	path := kong.ExpandPath(text)
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, os.ErrNotExist):
-		return "", fmt.Errorf("there is no file %s", text)
+		return "", fmt.Errorf("file not found: %s", text)
 	case err != nil:
 		return "", err
 	case info.IsDir():
-		return "", fmt.Errorf("%s is a folder. Name a file", text)
+		return "", fmt.Errorf("%s is a folder, not a file", text)
 	}
 	return path, nil
 }
@@ -148,10 +148,10 @@ func readNumber(ctx *kong.DecodeContext, target reflect.Value) error {
 	}
 	number, err := strconv.ParseInt(text, 10, target.Type().Bits())
 	if errors.Is(err, strconv.ErrRange) {
-		return fmt.Errorf("%s is too large a number", text)
+		return fmt.Errorf("%s is too large", text)
 	}
 	if err != nil && isList(ctx.Value.Target.Type()) {
-		return fmt.Errorf("%q is not a whole number. Write one, or several with commas, like 3,17", text)
+		return fmt.Errorf("%q is not a whole number. Enter one, or several separated by commas, such as 3,17", text)
 	}
 	if err != nil {
 		return fmt.Errorf("%q is not a whole number, such as 17", text)
@@ -188,7 +188,7 @@ func (a amountFlag) pointer() *int64 {
 // in refuses an amount in another currency than the one that is meant.
 func (a amountFlag) in(c money.Currency, field, what string) error {
 	if a.given() && a.currency != c {
-		return errs.WrongField(field, "%s is in %s, and %s is not.", what, c, a)
+		return errs.WrongField(field, "%s is in %s, but the amount is %s.", what, c, a)
 	}
 	return nil
 }
@@ -205,7 +205,7 @@ var (
 func readAmount(ctx *kong.DecodeContext, target reflect.Value) error {
 	text, ok := ctx.Scan.Peek().Value.(string)
 	if !ok || strings.HasPrefix(text, "--") {
-		return errors.New("the value is missing")
+		return errors.New("missing value")
 	}
 	ctx.Scan.Pop()
 	if next, ok := ctx.Scan.Peek().Value.(string); ok && !strings.ContainsAny(text, " ") && isCurrency(text) != isCurrency(next) &&
@@ -237,9 +237,9 @@ func parseAmount(text string) (read amountFlag, err error) {
 	}
 	switch {
 	case digits == "" && strings.Trim(text, "-0123456789.,") == "" && text != "":
-		return read, fmt.Errorf("%q has no currency. Write it behind the amount, such as \"1234.56 GBP\"", text)
+		return read, fmt.Errorf("%q has no currency. Add it after the amount, such as \"1234.56 GBP\"", text)
 	case digits == "" || strings.Contains(digits, ",") && !thousands.MatchString(digits):
-		return read, fmt.Errorf("%q is not an amount. Write it with its currency, such as \"1234.56 GBP\"", text)
+		return read, fmt.Errorf("%q is not a valid amount. Enter it with its currency, such as \"1234.56 GBP\"", text)
 	}
 	if read.currency, err = money.ParseCurrency(strings.ToUpper(code)); err != nil {
 		return amountFlag{}, err
@@ -248,7 +248,7 @@ func parseAmount(text string) (read amountFlag, err error) {
 		return amountFlag{}, err
 	}
 	if read.minor > check.MaxAmount || read.minor < -check.MaxAmount {
-		return amountFlag{}, fmt.Errorf("%s is too much. The most is %s", read, amountFlag{check.MaxAmount, read.currency})
+		return amountFlag{}, fmt.Errorf("%s is too large. The maximum is %s", read, amountFlag{check.MaxAmount, read.currency})
 	}
 	return read, nil
 }
@@ -272,7 +272,7 @@ func (switchMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error 
 	case "false", "0", "no":
 		target.SetBool(false)
 	default:
-		return fmt.Errorf("%q is neither yes nor no", word)
+		return fmt.Errorf("%q is not yes or no", word)
 	}
 	return nil
 }

@@ -21,35 +21,35 @@ import (
 
 // verifyCmd checks the whole book.
 type verifyCmd struct {
-	Site    string `placeholder:"PATH" help:"Path of the site (default: every site, and what belongs to none)."`
-	JSON    bool   `name:"json" xor:"form" help:"Print JSON: the checks, the findings, and the heads of the chains."`
-	CSV     bool   `name:"csv" xor:"form" help:"Print CSV: a row for each check, and one for each finding."`
-	Limit   int    `default:"20" placeholder:"N" help:"Print the first N findings of each check (default: 20). All are counted."`
-	Head    bool   `xor:"head" help:"Check nothing. Print the head of each chain, as a line of JSON, to keep in another place."`
-	MailTo  string `name:"mail-to" field:"to" placeholder:"ADDRESS" help:"With --head: mail the heads to this address, too. The service sends it."`
-	Against string `xor:"head" placeholder:"FILE|HASH" help:"Check, too, that the chains still hold the heads in this file, or this one hash."`
+	Site    string `placeholder:"PATH" help:"Site path (default: all sites, and data that belongs to no site)."`
+	JSON    bool   `name:"json" xor:"form" help:"Print checks, findings and chain heads as JSON."`
+	CSV     bool   `name:"csv" xor:"form" help:"Print CSV, with a row per check and per finding."`
+	Limit   int    `default:"20" placeholder:"N" help:"Maximum number of findings to print per check (default: 20). All are counted."`
+	Head    bool   `xor:"head" help:"Print the head of each chain as a line of JSON, to store elsewhere. Runs no checks."`
+	MailTo  string `name:"mail-to" field:"to" placeholder:"ADDRESS" help:"With --head: also e-mail the heads to this address. The service sends it."`
+	Against string `xor:"head" placeholder:"FILE|HASH" help:"Also check that the chains still contain the heads in this file, or this hash."`
 }
 
 // Help says what is found, and what is not.
 func (verifyCmd) Help() string {
-	return "Sums, states and reports are computed again from the payments and compared with what is stored. Facts carry a digest, " +
-		"and a job seals them in a chain about a minute after they were written. Somebody who can write the whole database can " +
-		"compute digests and chains again, or cut off their end, and this command then finds nothing. To be safe from that, keep " +
-		"the heads of the chains in another place (--head, or --mail-to, or the setting --anchor-file) and check against them. The command " +
-		"changes nothing, and may run while the service does. It ends with 0 where nothing is wrong, and with 1 where something is."
+	return "Recomputes sums, states and reports from the payments and compares them with what is stored. Records carry a digest, " +
+		"and a background job seals them in a chain about a minute after they are written. Someone with full write access to the " +
+		"database could recompute digests and chains, or truncate a chain, without this command noticing. To detect that, store " +
+		"the chain heads elsewhere (--head, --mail-to or the setting --anchor-file) and check against them. The command " +
+		"changes nothing and can run while the service runs. The exit code is 0 if there are no findings, and 1 otherwise."
 }
 
 // errFindings ends a check that has found something. It has printed what, so nothing more is printed.
-var errFindings = errors.New("something is wrong with the book")
+var errFindings = errors.New("the book has errors")
 
 // Run checks, and prints a line for each check and the findings.
 func (c verifyCmd) Run(ctx context.Context, p *program) error {
 	q := verify.Query{Limit: c.Limit}
 	if c.Limit < 0 {
-		return errs.WrongField("limit", "A whole number is expected, 0 or more.")
+		return errs.WrongField("limit", "Enter a whole number, 0 or more.")
 	}
 	if c.MailTo != "" && !c.Head {
-		return errs.WrongField("mail_to", "This is for --head.")
+		return errs.WrongField("mail_to", "This requires --head.")
 	}
 	if err := c.readKept(&q); err != nil {
 		return err
@@ -123,7 +123,7 @@ func (c verifyCmd) readKept(q *verify.Query) (err error) {
 	}
 	file, err := os.Open(c.Against)
 	if err != nil {
-		return errs.WrongField("against", "This is neither a hash nor a file that can be read: %v", err)
+		return errs.WrongField("against", "This is neither a hash nor a readable file: %v", err)
 	}
 	defer file.Close()
 	if q.Against, err = readHeads(file); err != nil {
@@ -175,12 +175,12 @@ func (c verifyCmd) print(p *program, r verify.Report, at time.Time) error {
 		p.printTable(s, "")
 	}
 	if r.Total == 0 {
-		p.printf("\nNothing is wrong.\n")
+		p.printf("\nNo errors found.\n")
 		return nil
 	}
 	p.printf("\n%d findings", r.Total)
 	if hidden := r.Total - int64(len(r.Findings)); hidden > 0 {
-		p.printf("; %d of them are not printed: --limit prints more", hidden)
+		p.printf("; %d not shown: use --limit to see more", hidden)
 	}
 	p.printf(".\n")
 	return nil
@@ -242,7 +242,7 @@ func readHeads(from io.Reader) (heads []factchain.Head, err error) {
 			return nil, err
 		}
 		if h.Chain != factchain.ChainFacts && h.Chain != factchain.ChainAudit || h.Count < 0 {
-			return nil, errors.New("a line is not a head of a chain")
+			return nil, errors.New("a line is not a chain head")
 		}
 		if l := (link{h.Site, h.Chain, h.Hash, h.Count}); !seen[l] {
 			seen[l] = true

@@ -15,20 +15,20 @@ import (
 
 // webhookCmd groups the commands about webhooks.
 type webhookCmd struct {
-	Create webhookCreateCmd `cmd:"" help:"Send the events of a site to an address. The secret that signs is shown once."`
-	Set    webhookSetCmd    `cmd:"" help:"Change a webhook, or enable or disable it."`
-	List   webhookListCmd   `cmd:"" help:"List the webhooks of a site."`
-	Delete webhookDeleteCmd `cmd:"" help:"Delete a webhook, and what waits for it."`
-	Rotate webhookRotateCmd `cmd:"" help:"Make a new secret. The old one signs for 24 hours more."`
+	Create webhookCreateCmd `cmd:"" help:"Create a webhook. Its signing secret is shown only once."`
+	Set    webhookSetCmd    `cmd:"" help:"Update, enable or disable a webhook."`
+	List   webhookListCmd   `cmd:"" help:"List a site's webhooks."`
+	Delete webhookDeleteCmd `cmd:"" help:"Delete a webhook and its pending deliveries."`
+	Rotate webhookRotateCmd `cmd:"" help:"Create a new signing secret. The old one stays valid for 24 hours."`
 	Test   webhookTestCmd   `cmd:"" help:"Send a webhook.test event."`
-	Log    webhookLogCmd    `cmd:"" help:"List what waits for a webhook and what was sent, or show one delivery with its attempts."`
-	Replay webhookReplayCmd `cmd:"" help:"Send an event again, or those of a span of time."`
+	Log    webhookLogCmd    `cmd:"" help:"List a webhook's deliveries, or show one delivery and its attempts."`
+	Replay webhookReplayCmd `cmd:"" help:"Resend an event, or all events in a period."`
 }
 
 // oneWebhook names a webhook.
 type oneWebhook struct {
 	siteFlag
-	ID int64 `arg:"" help:"Id of the webhook."`
+	ID int64 `arg:"" help:"Webhook id."`
 }
 
 // typesOf reads types of events that are separated by commas.
@@ -43,8 +43,8 @@ func typesOf(text *string) *[]string {
 // webhookCreateCmd creates a webhook.
 type webhookCreateCmd struct {
 	siteFlag
-	URL   string  `arg:"" help:"Address of the receiver, such as https://shop.example/webhooks."`
-	Types *string `placeholder:"TYPE,…" help:"Only events of these types, such as booking.*,transaction.completed (default: all)."`
+	URL   string  `arg:"" help:"Endpoint URL, such as https://shop.example/webhooks."`
+	Types *string `placeholder:"TYPE,…" help:"Event types to send, such as booking.*,transaction.completed (default: all)."`
 }
 
 // Run creates it.
@@ -57,21 +57,21 @@ func (c webhookCreateCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("webhook %d is created\n", made.ID)
+	p.printf("Created webhook %d\n", made.ID)
 	p.tellSecret(made)
 	return nil
 }
 
 func (p *program) tellSecret(e webhooks.Endpoint) {
-	p.printf("Its secret is shown once: %s\n", e.Secret)
+	p.printf("Signing secret (shown only once): %s\n", e.Secret)
 }
 
 // webhookSetCmd changes a webhook. A field whose flag is not given stays as it is.
 type webhookSetCmd struct {
 	oneWebhook
-	URL     *string `name:"url" help:"Address of the receiver."`
-	Types   *string `placeholder:"TYPE,…" help:"Only events of these types. Empty means all."`
-	Enabled *bool   `negatable:"" help:"Send to it, or do not. Enabled again, it goes on where it stopped."`
+	URL     *string `name:"url" help:"Endpoint URL."`
+	Types   *string `placeholder:"TYPE,…" help:"Event types to send. An empty value means all."`
+	Enabled *bool   `negatable:"" help:"Enable or disable the webhook. When enabled again, it continues where it stopped."`
 }
 
 // Run changes it.
@@ -85,7 +85,7 @@ func (c webhookSetCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("webhook %d is %s\n", changed.ID, changed.State)
+	p.printf("Webhook %d is %s\n", changed.ID, changed.State)
 	return nil
 }
 
@@ -104,7 +104,7 @@ func (c webhookListCmd) Run(ctx context.Context, p *program) error {
 		row: func(e webhooks.Endpoint) []cell {
 			return []cell{ident(e.ID), words(e.URL), words(strings.Join(e.Types, " ")), words(string(e.State)), words(e.Reason)}
 		},
-		none: "There are no webhooks.",
+		none: "No webhooks.",
 	})
 }
 
@@ -120,14 +120,14 @@ func (c webhookDeleteCmd) Run(ctx context.Context, p *program) error {
 	if err := p.app.Webhooks.Delete(ctx, actor, c.ID, 0); err != nil {
 		return err
 	}
-	p.printf("webhook %d is deleted\n", c.ID)
+	p.printf("Deleted webhook %d\n", c.ID)
 	return nil
 }
 
 // webhookRotateCmd makes a new secret.
 type webhookRotateCmd struct {
 	oneWebhook
-	Now bool `help:"End the old secret at once: it has leaked."`
+	Now bool `help:"Expire the old secret immediately, because it has leaked."`
 }
 
 // Run makes it.
@@ -140,7 +140,7 @@ func (c webhookRotateCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("webhook %d has a new secret\n", changed.ID)
+	p.printf("Created a new signing secret for webhook %d\n", changed.ID)
 	p.tellSecret(changed)
 	return nil
 }
@@ -157,7 +157,7 @@ func (c webhookTestCmd) Run(ctx context.Context, p *program) error {
 	if _, err := p.app.Webhooks.Test(ctx, actor, c.ID); err != nil {
 		return err
 	}
-	p.printf("a test event is on its way to webhook %d; see `holdfast webhook log %d`\n", c.ID, c.ID)
+	p.printf("Queued a test event for webhook %d. See `holdfast webhook log %d`.\n", c.ID, c.ID)
 	return nil
 }
 
@@ -166,7 +166,7 @@ type webhookLogCmd struct {
 	oneWebhook
 	formFlags
 	orderFlags
-	Delivery int64 `placeholder:"ID" help:"Show this delivery with its attempts."`
+	Delivery int64 `placeholder:"ID" help:"Show this delivery and its attempts."`
 }
 
 // Run prints the log, or one delivery.
@@ -184,7 +184,7 @@ func (c webhookLogCmd) Run(ctx context.Context, p *program) error {
 			return []cell{ident(d.ID), ident(d.EventID), words(string(d.Type)), words(fmt.Sprintf("%s:%d", d.Kind, d.ObjectID)),
 				words(string(d.State)), count(d.Attempts), instant(d.MadeAt), never(d.DoneAt)}
 		},
-		none: "Nothing waits for this webhook, and nothing was sent.",
+		none: "No deliveries.",
 	})
 }
 
@@ -200,7 +200,7 @@ func (c webhookLogCmd) one(ctx context.Context, p *program) error {
 	if c.JSON {
 		return p.printJSON(view.ShowDeliveryWith(d, attempts))
 	}
-	p.printf("delivery %d of event %d, %s: %s\n", d.ID, d.EventID, d.Type, d.State)
+	p.printf("Delivery %d of event %d, %s: %s\n", d.ID, d.EventID, d.Type, d.State)
 	for _, a := range attempts {
 		said := fmt.Sprintf("status %d", a.Status)
 		if a.Status == 0 {
@@ -214,9 +214,9 @@ func (c webhookLogCmd) one(ctx context.Context, p *program) error {
 // webhookReplayCmd sends events again.
 type webhookReplayCmd struct {
 	oneWebhook
-	Event *int64    `placeholder:"ID" help:"Send this event."`
-	From  time.Time `placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Send the events from this time on, in GMT, by the site's clock."`
-	To    time.Time `placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Up to this time, in GMT."`
+	Event *int64    `placeholder:"ID" help:"Event to resend."`
+	From  time.Time `placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Resend events from this time (GMT, site clock)."`
+	To    time.Time `placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Resend events up to this time (GMT, site clock)."`
 }
 
 // Run sends them.
@@ -236,6 +236,6 @@ func (c webhookReplayCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	p.printf("%s are sent to webhook %d again\n", counted(int64(n), "event"), c.ID)
+	p.printf("Resending %s to webhook %d\n", counted(int64(n), "event"), c.ID)
 	return nil
 }

@@ -54,7 +54,7 @@ func TestTheBookKeepsTheRulesOfTravel(t *testing.T) {
 			checkCodes(t, row, purchases[row.Linked], keys)
 			purchases[row.Payment.ImportKey] = row
 			if keys[row.Payment.ImportKey] {
-				t.Errorf("%s: %s is there twice", today, row.Payment.ImportKey)
+				t.Errorf("%s: %s appears twice", today, row.Payment.ImportKey)
 			}
 			keys[row.Payment.ImportKey] = true
 			bookings[b.ImportKey] += sign * row.BaseTotal

@@ -1,6 +1,6 @@
-// Package demo makes the data of `holdfast demo`: a sandbox site with its people, channels and suppliers, made-up exchange
-// rates, and a book of bookings with their payments. Nothing in it is real. Everything follows from fixed seeds and the
-// day, so that everybody sees the same. Begin to read at Prepare.
+// Package demo creates the data of `holdfast demo`: a sandbox site with people, channels and suppliers, made-up
+// exchange rates, and a book of bookings with their payments. Nothing in it is real. Everything is derived from fixed
+// seeds and the day, so everybody sees the same. Start at Prepare.
 package demo
 
 import (

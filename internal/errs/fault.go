@@ -1,6 +1,6 @@
-// Package fault holds the error type of the program. The code that knows the cause makes the error, and callers wrap
-// it with %w. Only two places look at its Kind: package api makes a status and a body of it, and package jobs decides
-// whether to try again.
+// Package errs holds the program's error type. The code that knows the cause creates the error, and callers wrap it
+// with %w. Only two places look at its Kind: package api turns it into a status and a body, and package jobs decides
+// whether to retry.
 package errs
 
 import (
@@ -15,19 +15,19 @@ type Kind int
 
 // The kinds: one for each error that a caller may want to handle differently.
 const (
-	// Internal: the mistake is ours. Every error of another type has this kind, too.
+	// Internal: the error is ours. Errors of any other type have this kind too.
 	Internal Kind = iota
 	// Invalid: one or more fields are wrong. Params names them.
 	Invalid
 	// Missing: one or more required fields are absent. Absent names them.
 	Missing
-	// CardNumber: a text in the request holds a card number.
+	// CardNumber: a text in the request contains a card number.
 	CardNumber
 	// BadJSON: the body is not a JSON object.
 	BadJSON
 	// BodyTooLarge: the body is too large.
 	BodyTooLarge
-	// NoRoute: the service has no such path.
+	// NoRoute: the path does not exist.
 	NoRoute
 	// NoMethod: the path exists, but not with this method.
 	NoMethod
@@ -45,19 +45,19 @@ const (
 	TwoFactorInvalid
 	// Forbidden: the caller may not do this.
 	Forbidden
-	// RecordNotFound: there is no such booking or transaction for this caller.
+	// RecordNotFound: the booking or transaction does not exist for this caller.
 	RecordNotFound
-	// SettingNotFound: there is no such channel, supplier or site for this caller.
+	// SettingNotFound: the channel, supplier or site does not exist for this caller.
 	SettingNotFound
-	// TokenLimit: the site already has the greatest number of API tokens.
+	// TokenLimit: the site already has the maximum number of API tokens.
 	TokenLimit
-	// TokenNotFound: there is no such API token to delete.
+	// TokenNotFound: the API token to delete does not exist.
 	TokenNotFound
 	// ModalAuth: the auth string of the payment modal is wrong or expired.
 	ModalAuth
-	// PageNumber: the page lies behind the end of the list.
+	// PageNumber: the page is past the end of the list.
 	PageNumber
-	// CursorGone: what lies behind the cursor of a feed was removed. Oldest says where to begin again.
+	// CursorGone: events after the feed cursor were removed. Oldest says where to start again.
 	CursorGone
 	// InUse: it cannot be deleted, because something refers to it.
 	InUse
@@ -69,13 +69,13 @@ const (
 	NotPossible
 	// IdempotencyMismatch: the idempotency key was used before with another body.
 	IdempotencyMismatch
-	// IdempotencyInFlight: the first request with this idempotency key is not finished yet. RetryAfter says how long to wait.
+	// IdempotencyInFlight: the first request with this idempotency key is still in progress. RetryAfter says how long to wait.
 	IdempotencyInFlight
 	// TooMany: there were too many requests. RetryAfter says how long to wait.
 	TooMany
-	// BadRequest: the request is no valid HTTP.
+	// BadRequest: the request is not valid HTTP.
 	BadRequest
-	// AddressTooLong: the address of the request is too long.
+	// AddressTooLong: the URL of the request is too long.
 	AddressTooLong
 	// HeadersTooLarge: the headers of the request are too large.
 	HeadersTooLarge
@@ -90,7 +90,7 @@ type Error struct {
 	Params     map[string]string // by field, what is wrong with it (Invalid)
 	Absent     []string          // names of the missing fields (Missing)
 	Reason     string            // one snake_case word (NotPossible)
-	Oldest     string            // the cursor of the oldest event that is there (CursorGone)
+	Oldest     string            // the cursor of the oldest available event (CursorGone)
 	RetryAfter time.Duration     // how long to wait (TooMany, Unavailable, IdempotencyInFlight)
 	Err        error             // the cause, for the log
 }

@@ -61,7 +61,7 @@ func TestMissingFieldsCanBeWrongOnes(t *testing.T) {
 	p.Wrong("total", "wrong")
 	p.MissingIsWrong()
 	f, ok := errors.AsType[*errs.Error](p.Err())
-	if !ok || f.Kind != errs.Invalid || !maps.Equal(f.Params, map[string]string{"email": "This field is missing.", "total": "wrong"}) {
+	if !ok || f.Kind != errs.Invalid || !maps.Equal(f.Params, map[string]string{"email": "This field is required.", "total": "wrong"}) {
 		t.Errorf("%+v", f)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Problems collects all that is wrong with one input, so that the caller sees every wrong field at once. The zero
+// Problems collects everything wrong with one input, so that the caller sees all wrong fields together. The zero
 // value is ready to use. It goes along with the input: first the reader of the request adds to it, then the rules of
 // the field, and last the checks that need the database. Err makes one error of it.
 type Problems struct {
@@ -15,7 +15,7 @@ type Problems struct {
 	wrong  map[string]string
 }
 
-const isMissing = "This field is missing."
+const isMissing = "This field is required."
 
 // Missing adds a required field that is absent.
 func (p *Problems) Missing(field string) {
@@ -24,7 +24,7 @@ func (p *Problems) Missing(field string) {
 	}
 }
 
-// Wrong adds what is wrong with a field. A second message about the same field is dropped: the first is the basic
+// Wrong adds a problem with a field. A second message about the same field is dropped: the first is the basic
 // one.
 func (p *Problems) Wrong(field, format string, args ...any) {
 	if p.wrong == nil {
@@ -74,7 +74,7 @@ func (p *Problems) Clone() Problems {
 // the kind Invalid. That one names the absent fields, too, so that the caller learns of everything at once.
 func (p *Problems) Err() error {
 	wrong := maps.Clone(p.wrong)
-	for _, field := range p.absent { // what is said of the value of an absent field does not count
+	for _, field := range p.absent { // ignore problems with the value of an absent field
 		delete(wrong, field)
 	}
 	switch {

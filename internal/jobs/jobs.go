@@ -1,6 +1,6 @@
-// Package jobs runs the background work of the program. It leases a job, calls its use case, and waits longer after each
-// failure. There is no queue: a use case finds its work in its own tables, a bounded piece at a time, so nothing can be
-// lost. See docs/decisions/0001-background-work.md. Begin to read at New, which lists all jobs.
+// Package jobs runs background work. It leases a job, calls its use case, and backs off after failures. There is no
+// queue: a use case finds its work in its own tables, one bounded batch at a time, so nothing can be lost. See
+// docs/decisions/0001-background-work.md. Start at New, which lists all jobs.
 package jobs
 
 import (

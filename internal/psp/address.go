@@ -17,16 +17,16 @@ func ParseAddress(text string) (*url.URL, error) {
 		// The parser's own error repeats the text, which may hold a password.
 		return nil, errors.New("it is not a URL")
 	case u.Host == "" || u.Opaque != "":
-		return nil, errors.New("it is not a complete URL with a host")
+		return nil, errors.New("it is not a full URL with a host")
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return nil, errors.New("it may have a host and a path, but nothing else")
+		return nil, errors.New("it can only have a host and a path")
 	case u.Scheme == "https":
 		return u, nil
 	case u.Scheme != "http":
-		return nil, errors.New("it has to begin with https://")
+		return nil, errors.New("it must start with https://")
 	}
 	if ip := net.ParseIP(u.Hostname()); u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, errors.New("plain http is for this machine only: it has to begin with https://")
+		return nil, errors.New("plain http is only allowed on this machine: it must start with https://")
 	}
 	return u, nil
 }

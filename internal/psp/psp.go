@@ -1,6 +1,6 @@
-// Package psp says what holdfast needs from a card processor: it takes money from a card, gives it back, and can be
-// asked later how a request ended. Each processor has an adapter in a package below. No type here holds a card
-// number: a token of the tokenizer stands for the card.
+// Package psp defines what holdfast needs from a card processor: charge a card, refund it, and report later how a
+// request ended. Each processor has an adapter in a subpackage. No type here holds a card number: a token of the
+// tokenizer stands in for the card.
 package psp
 
 import (
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/payment"
 )
 
 // Gateway is a card processor. The context of each call has a deadline.
@@ -168,8 +169,8 @@ type Result struct {
 	BIN         string
 	LastFour    string
 	Challenge   *Challenge // when the outcome is Pending
-	ThreeDS     ThreeDS
-	Disputes    []Dispute // of a charge, only from Find
+	ThreeDS     payment.ThreeDS
+	Disputes    []payment.Dispute // of a charge, only from Find
 }
 
 // Challenge is the page of the bank on which the shopper confirms the payment (3DS).
@@ -178,44 +179,13 @@ type Challenge struct {
 	Value string // the address of the page
 }
 
-// ThreeDS is the result of an authentication. It is empty when there was none.
-type ThreeDS struct {
-	Status         string // authenticated, attempted, failed, unavailable, abandoned
-	Flow           string // frictionless or challenge
-	ECI            string
-	Version        string
-	DirectoryID    string // transaction id of the directory server
-	LiabilityShift bool   // whether the issuer is liable for fraud
-}
-
-// DisputeState is the state of a dispute.
-type DisputeState string
-
-// The states.
-const (
-	DisputeOpen DisputeState = "open"
-	DisputeWon  DisputeState = "won"  // the money came back
-	DisputeLost DisputeState = "lost" // the money did not come back
-)
-
-// Dispute is a chargeback of a charge, as the processor has it.
-type Dispute struct {
-	ProcessorID string
-	State       DisputeState
-	Amount      int64 // minor units of Currency
-	Currency    money.Currency
-	ReasonCode  string
-	OpenedAt    time.Time
-	AnswerBy    time.Time // until when it can be answered; zero when it is not known
-}
-
 // Event is a webhook notice of a processor, as it came.
 type Event struct {
 	Signature string
 	Body      []byte
 }
 
-// Notice says which payment an event is about. It is no proof: whoever gets one asks Find.
+// Notice says which payment an event is about. It is not proof: the recipient calls Find.
 type Notice struct {
 	EventID     string // the same for repeated deliveries of an event
 	Reference   string // ours, of the charge or adjustment; "" when the event does not say
@@ -243,7 +213,7 @@ const (
 	Forged      ErrorKind = "forged"      // the event does not come from the processor
 )
 
-// Error says that nothing has happened at the processor, and why.
+// Error means that nothing happened at the processor, and why.
 type Error struct {
 	Source  Source
 	Kind    ErrorKind

@@ -53,7 +53,7 @@ type Bordereau struct {
 type BordereauRow struct {
 	protection.BordereauLine
 	Merchant string // name of the channel, as it was known then
-	Tax      int64  // the sum of the taxes on this line, each rounded by itself
+	Tax      int64  // the sum of the taxes on this line, each rounded separately
 }
 
 // Commission is the contract's part of a sum of net premium, rounded once.
@@ -78,7 +78,7 @@ func (b *Bordereaux) Premium(ctx context.Context, actor access.Actor, in Bordere
 		case in.Month == "":
 			problems.Missing("period")
 		case err != nil:
-			problems.Wrong("period", "A month such as 2024-06 is expected.")
+			problems.Wrong("period", "Must be a month such as 2024-06.")
 		}
 		if err := problems.Err(); err != nil {
 			return report, err
@@ -181,7 +181,7 @@ func (b *Bordereaux) minimums(
 	return rows, last, err
 }
 
-// taxesOn adds up the taxes on an amount, each rounded by itself.
+// taxesOn adds up the taxes on an amount, each rounded separately.
 func taxesOn(amount int64, codes []terms.TaxCode) (sum int64, err error) {
 	for _, code := range codes {
 		tax, err := protection.TaxOn(amount, code)

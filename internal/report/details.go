@@ -17,7 +17,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// DetailsQuery asks what stands behind an exposure, a run-off, an ageing or a what-if. By and Across are not used.
+// DetailsQuery asks for the items behind an exposure, a run-off, an ageing or a what-if. By and Across are not used.
 type DetailsQuery struct {
 	ExposureQuery
 	On    *civil.Day // a later day of the run-off; nil: the day of the report
@@ -25,7 +25,7 @@ type DetailsQuery struct {
 	Page  store.Page
 }
 
-// DetailsReport has one page of what stands behind a report.
+// DetailsReport has one page of the items behind a report.
 type DetailsReport struct {
 	Query        exposure.ReportQuery
 	On           civil.Day
@@ -34,7 +34,7 @@ type DetailsReport struct {
 	Items        store.List[exposure.Detail]
 }
 
-// MovementDetailsReport has one page of what stands behind a movement.
+// MovementDetailsReport has one page of the items behind a movement.
 type MovementDetailsReport struct {
 	Query        exposure.MovementQuery
 	Final        bool
@@ -89,7 +89,7 @@ func (e *Exposure) Details(ctx context.Context, actor access.Actor, in DetailsQu
 	})
 }
 
-// EachDetail calls each for all that stands behind a report, with the report without items.
+// EachDetail calls each for every item behind a report, with the report without items.
 func (e *Exposure) EachDetail(
 	ctx context.Context, actor access.Actor, in DetailsQuery, each func(DetailsReport, exposure.Detail) error,
 ) (DetailsReport, error) {
@@ -107,11 +107,11 @@ func (in DetailsQuery) complete(tx *store.Tx, siteID int64) (report DetailsRepor
 		today = *in.AsOf
 	}
 	if in.On != nil && *in.On < today {
-		problems.Wrong("on", "This day is before the day of the report, %s.", today)
+		problems.Wrong("on", "Must not be before the day of the report, %s.", today)
 	}
 	for _, name := range in.Bands {
 		if !slices.ContainsFunc(exposure.AgeBands, func(b exposure.AgeBand) bool { return b.Name == name }) {
-			problems.Wrong("bands", "There is no band %q.", name)
+			problems.Wrong("bands", "Unknown band %q.", name)
 		}
 	}
 	query := in.ExposureQuery
@@ -174,7 +174,7 @@ func (e *Exposure) MovementDetails(
 	})
 }
 
-// EachMovementDetail calls each for all that stands behind a movement, with the report without items.
+// EachMovementDetail calls each for every item behind a movement, with the report without items.
 func (e *Exposure) EachMovementDetail(
 	ctx context.Context, actor access.Actor, in MovementQuery, each func(MovementDetailsReport, exposure.MovementDetail) error,
 ) (MovementDetailsReport, error) {
@@ -218,7 +218,7 @@ func (in MovementQuery) movement(tx *store.Tx, siteID int64) (merchant.Site, exp
 		query.By = exposure.ByCurrency
 	}
 	if query.Across != "" || query.By != exposure.ByCurrency && query.By != exposure.ByChannel {
-		query.Problems.Wrong("by", "This is not one of currency, channel.")
+		query.Problems.Wrong("by", "Must be one of: currency, channel.")
 	}
 	site, q, err := query.on(tx, siteID)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// EstimateQuery asks for a Model or a WhatIf. Zero values stand for the defaults: today, all that is known now, the
+// EstimateQuery asks for a Model or a WhatIf. Zero values are the defaults: today, all that is known now, the
 // policy currency, all channels, the shipped bands.
 type EstimateQuery struct {
 	Problems errs.Problems

@@ -13,6 +13,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/exposure"
+	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/errs"
@@ -64,6 +65,7 @@ func (e *explaining) all(ids []int64) ([]protection.Explained, error) {
 		if err := list[i].ExplainPremium(policy, lines[id], e.moment); err != nil {
 			return nil, err
 		}
+		list[i].Summary = Summarize(list[i:i+1], e.moment)
 	}
 	return list, nil
 }
@@ -88,6 +90,7 @@ func overLimitsKnown(tx *store.Tx, siteID int64, transactions []int64, known tim
 
 // BookingProtection explains one booking at a moment: the sums of all its allocations, and one page of them.
 type BookingProtection struct {
+	Summary     string // in words
 	Booking     booking.Booking
 	Moment      protection.Moment
 	Policy      terms.Policy
@@ -116,7 +119,7 @@ func (p *Protection) ExplainBooking(
 			err = store.ErrNotFound
 		}
 		if err != nil {
-			return report, store.NotFoundAs(errs.RecordNotFound, err, "There is no booking %d.", id)
+			return report, store.NotFoundAs(errs.RecordNotFound, err, "Booking %d not found.", id)
 		}
 		m := &report.Moment
 		if report.Policy, err = merchants.PolicyKnown(tx, actor.SiteID, m.AsOf, m.KnownAt); err != nil {
@@ -153,6 +156,7 @@ func (b *BookingProtection) add(e *explaining, page store.Page) error {
 	if err != nil {
 		return err
 	}
+	summary := newSummary(m)
 	sums := exposure.NewExplainedBooking(total, !unprotected[b.Booking.ChannelID], m)
 	for after := int64(0); ; {
 		ids, err := ledger.AllocationIDsOfBooking(e.tx, e.siteID, b.Booking.ID, after, m.KnownAt, e.room.Allocations)
@@ -166,6 +170,7 @@ func (b *BookingProtection) add(e *explaining, page store.Page) error {
 		for _, x := range list {
 			place := int(sums.Allocations) - page.Skip()
 			sums.Add(x)
+			summary.add(x)
 			if place >= 0 && place < page.Size {
 				b.Allocations.Items = append(b.Allocations.Items, x)
 			}
@@ -177,6 +182,10 @@ func (b *BookingProtection) add(e *explaining, page store.Page) error {
 	}
 	sums.Close()
 	b.Sums = *sums
+	b.Summary = summary.text()
+	if sums.E4 > 0 {
+		b.Summary += " Another " + money.FormatSigned(sums.E4, b.Booking.Currency) + " is still to be paid."
+	}
 	b.Allocations.Total = sums.Allocations
 	b.Allocations.More = sums.Allocations > int64(page.Skip()+page.Size)
 	b.Allocations.PastEnd = pastEnd(page, len(b.Allocations.Items), sums.Allocations)

@@ -160,7 +160,7 @@ func TestStatementLinesAreExplained(t *testing.T) {
 		}
 		last := explainLine(t, w, w.Statements(statements.StatementFilter{})[8].ID, "return", apptest.Everything).Premium.Items[0]
 		if x := last.Steps[len(last.Steps)-1].Text; last.Retained != 103 || last.Before.State.Premium != 927 ||
-			!strings.HasSuffix(x, "nothing returns, 103 is retained: the change came after D = 2024-11-30") {
+			!strings.HasSuffix(x, "nothing is returned, 103 is retained: the change came after D = 2024-11-30") {
 			t.Errorf("%+v: %s", last.Line, x)
 		}
 	})

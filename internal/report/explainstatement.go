@@ -34,6 +34,7 @@ func (in StatementLineQuery) long() bool {
 // StatementLineProtection explains a line of a statement: how its amount is computed, and one page of the premium
 // lines or of the payments that it adds up.
 type StatementLineProtection struct {
+	Summary   string // in words
 	Statement protection.IssuedStatement
 	Moment    protection.Moment
 	Part      protection.StatementPart
@@ -60,7 +61,7 @@ func (p *Protection) ExplainStatementLine(
 			err = store.ErrNotFound
 		}
 		if err != nil {
-			return report, store.NotFoundAs(errs.RecordNotFound, err, "There is no statement %d.", id)
+			return report, store.NotFoundAs(errs.RecordNotFound, err, "Statement %d not found.", id)
 		}
 		policy, err := merchants.PolicyKnown(tx, actor.SiteID, m.AsOf, m.KnownAt)
 		if err != nil {
@@ -77,6 +78,7 @@ func (p *Protection) ExplainStatementLine(
 		if err == nil && !found {
 			err = errs.New(errs.RecordNotFound, "Statement %d has no line %q.", id, in.Line)
 		}
+		report.Summary = SummarizeLine(line.Statement, report.Part)
 		return report, err
 	})
 }
@@ -91,19 +93,15 @@ type statementLine struct {
 // premium explains a line by its name, if that is the id of a premium line or a kind of premium lines. Else it returns
 // false.
 func (l statementLine) premium(report *StatementLineProtection, name string) (found bool, err error) {
-	var lines []protection.StatementLine
 	if id, err := strconv.ParseUint(name, 10, 63); err == nil {
-		line, err := statements.Line(l.tx, l.siteID, l.ID, int64(id))
-		if err != nil {
-			return false, store.NotFoundAs(errs.RecordNotFound, err, "Statement %d has no premium line %d.", l.ID, id)
-		}
-		report.Part = line.Part()
-		if l.page.Skip() == 0 {
-			lines = []protection.StatementLine{line}
-		}
-	} else if report.Part, found = l.ExplainKind(name); !found {
+		return true, l.one(report, int64(id))
+	}
+	if report.Part, found = l.ExplainKind(name); !found {
 		return false, nil
-	} else if lines, err = statements.LinesOfKind(l.tx, l.Statement, name, l.page); err != nil {
+	}
+	report.Summary = SummarizeLine(l.Statement, report.Part)
+	lines, err := statements.LinesOfKind(l.tx, l.Statement, name, l.page)
+	if err != nil {
 		return false, err
 	}
 	if len(lines) > l.page.Size { // one line more than the page was read, to know whether there is a next page
@@ -113,6 +111,26 @@ func (l statementLine) premium(report *StatementLineProtection, name string) (fo
 	report.Premium.PastEnd = pastEnd(l.page, len(lines), report.Part.Lines)
 	report.Premium.Items, err = l.explainLines(lines)
 	return true, err
+}
+
+// one explains a premium line by its id. It is the only item of the first page.
+func (l statementLine) one(report *StatementLineProtection, id int64) error {
+	line, err := statements.Line(l.tx, l.siteID, l.ID, id)
+	if err != nil {
+		return store.NotFoundAs(errs.RecordNotFound, err, "Statement %d has no premium line %d.", l.ID, id)
+	}
+	items, err := l.explainLines([]protection.StatementLine{line})
+	if err != nil {
+		return err
+	}
+	report.Part, report.Summary, report.Premium.Total = line.Part(), items[0].Summary, 1
+	if l.page.Skip() == 0 {
+		report.Premium.Items = items
+	} else {
+		report.Premium.Items = []protection.ExplainedLine{}
+	}
+	report.Premium.PastEnd = pastEnd(l.page, len(report.Premium.Items), 1)
+	return nil
 }
 
 // explainLines explains premium lines, each with its allocation.
@@ -131,6 +149,7 @@ func (l statementLine) explainLines(lines []protection.StatementLine) ([]protect
 		if list[i], err = of[i].ExplainLine(line); err != nil {
 			return nil, fmt.Errorf("statement %d: %w", l.ID, err)
 		}
+		list[i].Summary = SummarizePremium(list[i])
 		if list[i].Before != nil {
 			before = append(before, list[i].Before)
 		}

@@ -39,6 +39,7 @@ func (in ProtectionQuery) complete(tx *store.Tx) (m protection.Moment, err error
 // ProtectionReport explains one transaction at a moment. A transaction that adjusts another one has no allocations of
 // its own. Then the report has those of the other one.
 type ProtectionReport struct {
+	Summary     string // in words
 	Transaction payment.Transaction
 	Moment      protection.Moment
 	Policy      terms.Policy
@@ -72,7 +73,7 @@ func (p *Protection) explain(
 		err = store.ErrNotFound
 	}
 	if err != nil {
-		return report, store.NotFoundAs(errs.RecordNotFound, err, "There is no transaction %d.", id)
+		return report, store.NotFoundAs(errs.RecordNotFound, err, "Transaction %d not found.", id)
 	}
 	if report.Policy, err = merchants.PolicyKnown(tx, siteID, m.AsOf, m.KnownAt); err != nil {
 		return report, err
@@ -97,5 +98,6 @@ func (p *Protection) explain(
 		ids[i] = a.ID
 	}
 	report.Allocations, err = newExplaining(p, tx, siteID, m).all(ids)
+	report.Summary = summarizeTransaction(report)
 	return report, err
 }

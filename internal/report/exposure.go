@@ -1,5 +1,5 @@
-// Package reports computes reports about the book: exposure, run-off, ageing, movement, model, what-if, explanations
-// and bordereaux. It owns no table and writes nothing. Begin reading at Exposure.Report.
+// Package report computes reports about the book: exposure, run-off, ageing, movement, model, what-if, explanations
+// and bordereaux. It owns no tables and writes nothing. Start at Exposure.Report.
 package report
 
 import (
@@ -28,7 +28,7 @@ type Exposure struct {
 	kept kept
 }
 
-// ExposureQuery asks for an exposure report. Zero values stand for the defaults: today, all that is known now, the
+// ExposureQuery asks for an exposure report. Zero values are the defaults: today, all that is known now, the
 // policy currency, spot, by channel, all channels.
 type ExposureQuery struct {
 	Problems errs.Problems
@@ -68,13 +68,13 @@ func (in ExposureQuery) complete(tx *store.Tx, site merchant.Site) (exposure.Rep
 	}
 	q.AsOf, q.KnownAt = in.Moment.Complete(tx.Now, &p)
 	if !slices.Contains(exposure.Valuations, q.Valuation) {
-		p.Wrong("valuation", "This is not one of spot, locked.")
+		p.Wrong("valuation", "Must be one of: spot, locked.")
 	}
 	if !slices.Contains(exposure.Dimensions, q.By) || q.Across != "" && !slices.Contains(exposure.Dimensions, q.Across) {
-		p.Wrong("by", "This is not one of channel, month, currency, scheme, country, supplier, or two of them with a comma.")
+		p.Wrong("by", "Must be one of: channel, month, currency, scheme, country, supplier, or two of them separated by a comma.")
 	}
 	if q.By == q.Across {
-		p.Wrong("by", "The two groupings are the same.")
+		p.Wrong("by", "The two groupings must differ.")
 	}
 	policy, err := merchants.PolicyKnown(tx, site.ID, q.AsOf, q.KnownAt)
 	if err != nil {
@@ -85,7 +85,7 @@ func (in ExposureQuery) complete(tx *store.Tx, site merchant.Site) (exposure.Rep
 		q.Currency = policy.Currency
 	}
 	if q.Valuation == exposure.Locked && q.Currency != policy.Currency {
-		p.Wrong("currency", "Locked values exist in the policy currency only, which is %s.", policy.Currency)
+		p.Wrong("currency", "Locked values are only available in the policy currency, %s.", policy.Currency)
 	}
 	return q, p.Err()
 }
@@ -254,7 +254,7 @@ func tooLarge(err error) error {
 	if errors.Is(err, money.ErrRange) {
 		return &errs.Error{
 			Kind: errs.Invalid, Message: "Invalid parameter(s): currency", Err: err,
-			Params: map[string]string{"currency": "An amount is too large to be counted in this currency."},
+			Params: map[string]string{"currency": "An amount is too large to be shown in this currency."},
 		}
 	}
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// ModelDetailsReport has one page of what stands behind a model.
+// ModelDetailsReport has one page of the items behind a model.
 type ModelDetailsReport struct {
 	Query        exposure.ReportQuery
 	Bands        estimate.Bands
@@ -22,7 +22,7 @@ type ModelDetailsReport struct {
 	Items        store.List[estimate.ModelDetail]
 }
 
-// ModelDetails lists what stands behind a model, a page of it: first the payments behind the estimates, in order of
+// ModelDetails lists the items behind a model, one page of them: first the payments behind the estimates, in order of
 // transactions, and then the allocations behind E1, in order of bookings. For each channel and currency, the turnovers times
 // their shares add up to the estimate before it is rounded, and the allocations to its E1.
 func (e *Exposure) ModelDetails(
@@ -37,7 +37,7 @@ func (e *Exposure) ModelDetails(
 	})
 }
 
-// EachModelDetail calls each for all that stands behind a model, with the report without items.
+// EachModelDetail calls each for every item behind a model, with the report without items.
 func (e *Exposure) EachModelDetail(
 	ctx context.Context, actor access.Actor, in EstimateQuery, each func(ModelDetailsReport, estimate.ModelDetail) error,
 ) (ModelDetailsReport, error) {

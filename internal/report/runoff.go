@@ -190,7 +190,7 @@ func (in MovementQuery) problems(today civil.Day) errs.Problems {
 	}
 	switch {
 	case in.From != nil && *in.From > today:
-		p.Wrong("from", "The movement would begin after its end, %s.", today)
+		p.Wrong("from", "The movement must not start after its end, %s.", today)
 	case in.From == nil && !p.Has("from"): // if it has a problem, it was given, but wrong
 		p.Missing("from")
 	}

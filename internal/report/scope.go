@@ -24,12 +24,12 @@ func checkScope(tx *store.Tx, siteID int64, s exposure.Scope, p *errs.Problems) 
 	}
 	for _, scheme := range s.Schemes {
 		if scheme != card.Unknown && !slices.Contains(card.Schemes, scheme) {
-			p.Wrong("schemes", "There is no card scheme %q.", scheme)
+			p.Wrong("schemes", "Unknown card scheme %q.", scheme)
 		}
 	}
 	for _, code := range s.Countries {
 		if !check.KnownCountry(code) {
-			p.Wrong("countries", "%q is no country. A country is two letters, such as PT.", code)
+			p.Wrong("countries", "%q is not a country code. Use two capital letters (ISO 3166), such as PT.", code)
 		}
 	}
 	for _, code := range s.Currencies {

@@ -13,10 +13,10 @@ import (
 	"holdfast/internal/store"
 )
 
-// System says how the whole deployment stands.
+// System reports the state of the whole deployment.
 type System struct{ *sites.DB }
 
-// SystemReport is how the deployment stands at an instant of the real clock.
+// SystemReport is the state of the deployment at an instant of the real clock.
 type SystemReport struct {
 	At      time.Time
 	Engine  string // sqlite or postgres
@@ -38,7 +38,7 @@ type Queue struct {
 	Rows int64
 }
 
-// MostCounted is how far a Queue is counted: so a long one costs no more than that.
+// MostCounted bounds the count of a Queue, so that a long one stays cheap.
 const MostCounted = 10_000
 
 // MovedClock is a sandbox whose clock was moved.
@@ -61,13 +61,13 @@ var queues = []struct{ name, rows string }{
 	{"Changes to approve", `proposals WHERE state = 'open'`},
 }
 
-// Report reads how the deployment stands. It is for operators, and not for API tokens, which are for one site.
+// Report reads the state of the deployment. It is for operators, not for API tokens, which are limited to one site.
 func (s *System) Report(ctx context.Context, actor access.Actor) (report SystemReport, err error) {
 	if err := actor.Require(access.ManageSites); err != nil {
 		return report, err
 	}
 	if !actor.Everywhere() {
-		return report, errs.New(errs.Forbidden, "An API token is for one site, and this is about all of them.")
+		return report, errs.New(errs.Forbidden, "An API token is limited to one site, but this covers all sites.")
 	}
 	err = s.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
 		report = SystemReport{At: tx.Now, Engine: s.Store.Engine(), LastECB: civil.NoDay}

@@ -14,7 +14,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// VintageQuery asks what has become of the payments of a channel.
+// VintageQuery asks for the outcomes of a channel's payments.
 type VintageQuery struct {
 	Problems errs.Problems
 	ledger.Moment

@@ -1,7 +1,7 @@
-// Package db gives the rooms transactions on two engines: SQLite inside the program, which is the default, and
-// PostgreSQL where one machine is not enough. It also has the group commit of SQLite's one writer, deferred inserts,
-// values that a transaction remembers, a cache of SQLite's statements, pages of lists, and migrations. It owns
-// schema_migrations and knows no other table. Begin reading at DB.Write.
+// Package store provides transactions on two engines: embedded SQLite, which is the default, and PostgreSQL where one
+// machine is not enough. It also provides group commit for SQLite's single writer, deferred inserts, values that a
+// transaction remembers, a cache of SQLite's statements, pages of lists, and migrations. It owns schema_migrations and
+// knows no other table. Start at DB.Write.
 //
 // The SQL text is the same for both engines. The differences (opening, a few DDL tokens, error codes) are in sqlite.go
 // and postgres.go. Instants are stored as microseconds since 1970 in GMT, days as days since 1970, money as minor
@@ -40,7 +40,7 @@ const writeLifetime = 5 * time.Second
 // FinalAfter is the time after which a write is surely over. All rows that were recorded longer ago can be seen (R0).
 const FinalAfter = 2 * writeLifetime
 
-// readLifetime is how long a Read may last: nobody waits longer for a database that does not answer.
+// readLifetime bounds a Read: nobody waits longer for a database that does not respond.
 const readLifetime = 5 * time.Second
 
 // DB is one open database.
@@ -83,7 +83,7 @@ type engine struct {
 	// tryLock takes the lock of the name $1 until the end of the transaction, or says that another one has it; "" where
 	// there is one writer.
 	tryLock string
-	// rowLock stands behind a SELECT that locks its rows as an UPDATE does; "" where there is one writer.
+	// rowLock follows a SELECT that locks its rows as an UPDATE does; "" with a single writer.
 	rowLock string
 	// conflict: a uniqueness or reference rule is broken. transient: the same transaction may succeed when it is run
 	// again. unreachable: the database does not answer, or cannot read or write its files.
@@ -98,9 +98,9 @@ type engine struct {
 	// columns lists table, column, type, place in the primary key (from 1), and whether the database counts it up;
 	// parents lists which table refers to which.
 	columns, parents string
-	// byBytes stands behind a column of text, to order it by its bytes.
+	// byBytes follows a text column, to sort it by its bytes.
 	byBytes string
-	// sorted stands before a column by which rows are sorted after they were found; "" where the database sees best when to.
+	// sorted precedes a column by which rows are sorted after they were found; "" where the database knows best.
 	sorted string
 	// unbounded takes away all bounds on how long the statements of a transaction may take.
 	unbounded string
@@ -219,7 +219,7 @@ func (db *DB) writeAs(ctx context.Context, site int64, long bool, fn func(tx *Tx
 
 func (db *DB) now() time.Time { return db.clock().UTC().Truncate(time.Microsecond) }
 
-// show counts a statement, and tells who watches of it.
+// show counts a statement and notifies the observer.
 func (db *DB) show(query string, args []any) {
 	db.work.statements.Add(1)
 	if see := db.watcher.Load(); see != nil {
@@ -227,5 +227,5 @@ func (db *DB) show(query string, args []any) {
 	}
 }
 
-// SortsFound stands before a column by which the rows that a condition finds are sorted after they were found.
+// SortsFound precedes a column by which the rows that a condition finds are sorted after they were found.
 func SortsFound(tx *Tx) string { return tx.db.engine.sorted }

@@ -136,7 +136,7 @@ func (g *groupCommit) wait() *writeCall {
 	return nil
 }
 
-// poll is wait for a call that is there already; nil when there is none.
+// poll is wait for a call that is already queued; nil if there is none.
 func (g *groupCommit) poll() *writeCall {
 	for {
 		select {

@@ -25,7 +25,7 @@ type ReportBounds struct {
 	Lifetime time.Duration // how long one runs before it is ended; zero: as long as its caller waits
 }
 
-// DefaultReportBounds has two long reads run at once. No caller alone fills the queue.
+// DefaultReportBounds lets two long reads run concurrently. No single caller can fill the queue.
 func DefaultReportBounds() limiter.Bounds {
 	return limiter.Bounds{Places: 2, PerCaller: 6, Queue: 16, Wait: 5 * time.Second}
 }
@@ -55,10 +55,10 @@ func (l *longReads) acquire(ctx context.Context, caller string) error {
 	case errors.Is(err, limiter.ErrCaller):
 		return &errs.Error{
 			Kind: errs.TooMany, RetryAfter: l.bounds.Wait,
-			Message: "You have too many large reports open at the same time. Wait for some answers first.",
+			Message: "Too many of your large reports are running. Wait for some to finish.",
 		}
 	case errors.Is(err, limiter.ErrFull):
-		return l.refuse("Too many large reports are being computed. Try again in some seconds.", nil)
+		return l.refuse("Too many large reports are running. Try again in a few seconds.", nil)
 	}
 	return err
 }
@@ -87,7 +87,7 @@ func (db *DB) Report(ctx context.Context, site int64, caller string, fn func(tx 
 	}
 	err := db.readOn(within, l.pool, fn)
 	if err != nil && within.Err() != nil && ctx.Err() == nil && errs.KindOf(err) == errs.Internal {
-		return l.refuse(fmt.Sprintf("This report took longer than %s. Ask for fewer days or channels.", l.bounds.Lifetime), err)
+		return l.refuse(fmt.Sprintf("This report took longer than %s. Choose fewer days or channels.", l.bounds.Lifetime), err)
 	}
 	return db.outward(err)
 }

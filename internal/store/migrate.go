@@ -69,9 +69,9 @@ func compare(ran []applied, own []migration) error {
 		case i >= len(own):
 			return fmt.Errorf("its schema is at %s, and this program knows %d migrations: use a newer holdfast", ran[len(ran)-1].name, len(own))
 		case was.name != own[i].name:
-			return fmt.Errorf("its migration %d is %s, and this program's is %s: it is of another program", i+1, was.name, own[i].name)
+			return fmt.Errorf("its migration %d is %s, and this program's is %s: it belongs to another program", i+1, was.name, own[i].name)
 		case was.digest != "" && was.digest != own[i].digest():
-			return fmt.Errorf("its migration %s had another text than this program's: it is of another program", was.name)
+			return fmt.Errorf("its migration %s differs from this program's: it belongs to another program", was.name)
 		}
 	}
 	return nil
@@ -102,7 +102,7 @@ func (db *DB) migrate(ctx context.Context, list []migration) error {
 		if errs.Is(err, errs.Unavailable) || mixedUp(err) {
 			return err
 		}
-		return fmt.Errorf("%w: its table schema_migrations is not one of holdfast. Nothing was changed (%w)", ErrOtherSchema, err)
+		return fmt.Errorf("%w: its table schema_migrations was not created by holdfast. Nothing was changed (%w)", ErrOtherSchema, err)
 	}
 	if err := compare(ran, list); err != nil {
 		return fmt.Errorf("%w: %w. Nothing was changed", ErrOtherSchema, err)

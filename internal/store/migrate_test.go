@@ -78,8 +78,8 @@ func TestASchemaOfAnotherProgramIsRefused(t *testing.T) {
 	t.Parallel()
 	for change, says := range map[string]string{
 		`UPDATE schema_migrations SET name = '0001_invoices'`:        "its migration 1 is 0001_invoices",
-		`UPDATE schema_migrations SET digest = 'abc'`:                "had another text",
-		`ALTER TABLE schema_migrations RENAME COLUMN name TO dirty`:  "is not one of holdfast",
+		`UPDATE schema_migrations SET digest = 'abc'`:                "differs from",
+		`ALTER TABLE schema_migrations RENAME COLUMN name TO dirty`:  "was not created by holdfast",
 		`INSERT INTO schema_migrations VALUES (2, '0002_x', '', '')`: "use a newer holdfast",
 	} {
 		t.Run(says, func(t *testing.T) {

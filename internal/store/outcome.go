@@ -51,13 +51,13 @@ func (db *DB) outward(err error) error {
 	case errors.Is(err, errOutcomeUnknown):
 		return &errs.Error{
 			Kind: errs.Unavailable, Reason: OutcomeUnknown, RetryAfter: time.Second, Err: err,
-			Message: "The database did not say whether it has stored the change. " +
-				"Send the request again, with the same idempotency key or payment reference, to find out.",
+			Message: "The database did not confirm whether the change was stored. " +
+				"To find out, send the request again with the same idempotency key or payment reference.",
 		}
 	case errors.Is(err, sqlite.ErrHalted):
 		return &errs.Error{
 			Kind: errs.Unavailable, RetryAfter: time.Minute, Err: err,
-			Message: "The disk failed to store a write, so no more writes are accepted until the service is restarted. Reads go on.",
+			Message: "A disk write failed, so no more writes are accepted until the service is restarted. Reads still work.",
 		}
 	case errs.KindOf(err) != errs.Internal, errors.Is(err, ErrNotFound), errors.Is(err, context.Canceled):
 		return err

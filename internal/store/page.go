@@ -32,6 +32,6 @@ type List[T any] struct {
 	Items []T
 	Total int64 // items of the whole list; -1 when they were not counted
 	More  bool  // whether there is a next page
-	// PastEnd says that the page lies behind the end of a list that is not empty.
+	// PastEnd: the page is past the end of a list that is not empty.
 	PastEnd bool
 }

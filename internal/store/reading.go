@@ -8,7 +8,7 @@ import (
 	"holdfast/internal/store/sqlite"
 )
 
-// Deployment stands for the site of what belongs to no site: people, jobs, rates.
+// Deployment is the site of everything that belongs to no site: people, jobs, rates.
 const Deployment int64 = 0
 
 // Read runs fn on one snapshot of the database. It is for what a request looks up: it ends after five seconds. site is the

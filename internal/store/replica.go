@@ -43,14 +43,14 @@ type ReplicaState struct {
 }
 
 // errNotOurs: the server is no standby of the database.
-var errNotOurs = errors.New("it is no standby of this database")
+var errNotOurs = errors.New("it is not a standby of this database")
 
 // ReadReportsFrom has reports read at url, a streaming standby. It connects when the first one comes, so the copy may be
 // away. The error says that one of the two is not PostgreSQL.
 func (db *DB) ReadReportsFrom(url string, most time.Duration) error {
 	scheme, _, _ := strings.Cut(url, ":")
 	if !db.engine.manyWrites || scheme != "postgres" && scheme != "postgresql" {
-		return errors.New("a replica is a standby of PostgreSQL, at postgres://…, and the database is PostgreSQL, too")
+		return errors.New("a replica must be a PostgreSQL standby, at postgres://…, and the database must be PostgreSQL too")
 	}
 	standby, err := postgresAt(url, db.clock)
 	if err != nil {
@@ -69,7 +69,7 @@ func (db *DB) Follow(r Replica) {
 	db.replica = &follower{Replica: r, of: db}
 }
 
-// Following reports whether there is a copy. Without a database there is none.
+// Following reports whether there is a replica. Without a database there is none.
 func (db *DB) Following() bool { return db != nil && db.replica != nil }
 
 // ahead tells how far the database is ahead of a standby. Where all is there that the database had written to its disk, it is
@@ -153,7 +153,7 @@ func (tx *Tx) UpToDate() {
 	tx.late, tx.copied = 0, false
 }
 
-// Replica says what the last look at the copy has found; false where there is no copy.
+// Replica is the result of the last check of the replica; false without a replica.
 func (db *DB) Replica() (state ReplicaState, ok bool) {
 	f := db.replica
 	if f == nil {
@@ -164,14 +164,14 @@ func (db *DB) Replica() (state ReplicaState, ok bool) {
 	return f.state, true
 }
 
-// LookAtReplica looks how the copy stands, where there is one.
+// LookAtReplica checks the state of the replica, if there is one.
 func (db *DB) LookAtReplica(ctx context.Context) {
 	if db.replica != nil {
 		db.replica.look(ctx)
 	}
 }
 
-// String says in a word how the copy stands: following, behind or away; "" as long as nobody has looked.
+// String is the state of the replica in a word: following, behind or away; "" before the first check.
 func (s ReplicaState) String() string {
 	switch {
 	case s.At.IsZero():

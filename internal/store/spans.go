@@ -7,7 +7,7 @@ import (
 	"holdfast/internal/store/sqltext"
 )
 
-// Within adds the condition that the instant in a column lies in a span.
+// Within adds the condition that the instant in a column is within a span.
 func Within(w *sqltext.Where, column string, span civil.Span) {
 	if first, ok := FirstIn(span); ok {
 		w.And(column+" >= ?", first)

@@ -125,7 +125,7 @@ func (tx *Tx) Lock(name string) (free bool, err error) {
 	return free, err
 }
 
-// ForUpdate stands behind a SELECT whose rows the write locks.
+// ForUpdate follows a SELECT whose rows the write locks.
 func (tx *Tx) ForUpdate() string { return tx.db.engine.rowLock }
 
 // Savepoint runs fn inside the transaction. If fn returns an error, its changes are rolled back, the error is returned,

@@ -1,7 +1,7 @@
-// Command gotest runs go test with the given arguments and prints its output. At the end it lists the skipped tests and the
-// reasons, which go test prints only with -v. Under CI=true a skipped test fails the run, so that everybody notices. The word
-// "and" between arguments parts them into several runs of go test, which go on at the same time and share one report. The
-// word "then" parts them into runs that follow each other, whether the first one passes or not.
+// Command gotest runs go test with the given arguments and prints its output. At the end it lists skipped tests and the
+// reasons, which go test only prints with -v. With CI=true, a skipped test fails the run. The word "and" splits the arguments
+// into several runs of go test, which run in parallel and share one report. The word "then" splits them into sequential
+// runs, each of which starts even if the one before it fails.
 package main
 
 import (
@@ -24,12 +24,12 @@ func main() {
 	os.Exit(code)
 }
 
-// run returns the exit code: that of the first go test that failed, or 1 where a skipped test counts as a failure.
+// run returns the exit code of the first go test that failed, or 1 if a skipped test counts as a failure.
 func run(args []string, out io.Writer) (int, error) {
-	// Ctrl-C reaches go test, too. It then ends by itself, and this program prints its last lines.
+	// Ctrl-C also reaches go test, which then exits on its own, and this program prints its last lines.
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 
-	// Test programs share what all of them would make for themselves, such as an empty database: package dbtest says how.
+	// Test binaries share fixtures such as an empty database: see package dbtest.
 	shared, err := os.MkdirTemp("", "holdfast-tests")
 	if err != nil {
 		return 0, err
@@ -57,7 +57,7 @@ func run(args []string, out io.Writer) (int, error) {
 		return ended[failed], nil
 	}
 	if skipped && os.Getenv("CI") == "true" {
-		fmt.Fprintln(out, "FAIL: under CI=true nothing may be skipped")
+		fmt.Fprintln(out, "FAIL: no test may be skipped with CI=true")
 		return 1, nil
 	}
 	return 0, nil
@@ -74,7 +74,7 @@ func parted(args []string, word string) (runs [][]string) {
 	}
 }
 
-// tests runs one go test after the other. It returns the exit code of each.
+// tests runs go test sequentially and returns the exit codes.
 func (r *report) tests(runs [][]string) (codes []int, err error) {
 	for _, args := range runs {
 		code, failed := r.test(args)
@@ -83,7 +83,7 @@ func (r *report) tests(runs [][]string) (codes []int, err error) {
 	return codes, err
 }
 
-// test runs one go test, and reports what it says. It returns the exit code.
+// test runs one go test, reports its output and returns the exit code.
 func (r *report) test(args []string) (int, error) {
 	test := exec.Command("go", append([]string{"test", "-json"}, args...)...)
 	test.Stderr = os.Stderr

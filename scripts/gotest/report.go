@@ -23,11 +23,11 @@ type event struct {
 // test names a test of a package.
 type test struct{ pkg, name string }
 
-// report turns events into the text that go test prints without -json, and remembers the skipped tests.
+// report turns events into the text that go test prints without -json, and collects skipped tests.
 type report struct {
-	mu  sync.Mutex // several runs may report at the same time
+	mu  sync.Mutex // runs may report concurrently
 	out io.Writer
-	// said holds what each unfinished test has printed: it is shown only if the test fails.
+	// said holds the output of each unfinished test, which is only shown if the test fails.
 	said map[test][]string
 	// skipped lists the packages in which a test was skipped, by reason, one entry for each test.
 	skipped map[string][]string
@@ -52,7 +52,7 @@ func (r *report) read(events io.Reader) error {
 	}
 }
 
-// take handles one line of a run. A line that is no event is the go command's own word.
+// take handles one line of a run. A line that is not an event comes from the go command itself.
 func (r *report) take(line string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -72,7 +72,7 @@ func (r *report) handle(e event) {
 	case e.Action == "build-output":
 		fmt.Fprint(r.out, e.Output)
 	case e.Action == "output" && e.Test == "":
-		// A bare verdict precedes the line that names the package; one of the two is enough.
+		// A bare verdict precedes the line with the package name; printing one of them is enough.
 		if e.Output != "PASS\n" && e.Output != "FAIL\n" {
 			fmt.Fprint(r.out, e.Output)
 		}
@@ -98,7 +98,7 @@ func (r *report) handle(e event) {
 
 func byName(a, b test) int { return strings.Compare(a.name, b.name) }
 
-// print shows what a test has printed, without the lines that only mark its progress.
+// print prints the output of a test without its progress lines.
 func (r *report) print(t test) {
 	for _, line := range r.said[t] {
 		if !strings.HasPrefix(line, "=== ") {
@@ -110,8 +110,7 @@ func (r *report) print(t test) {
 
 var position = regexp.MustCompile(`^\S+\.go:\d+: `)
 
-// reasonOf finds the reason in what a skipped test has printed. It is the last thing that a test prints before the
-// verdict.
+// reasonOf extracts the reason from the output of a skipped test: the last line before the verdict.
 func reasonOf(said []string) string {
 	for _, line := range slices.Backward(said) {
 		line = strings.TrimSpace(line)

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// fault is a small change of the source that some test has to notice.
+// fault is a small change to the source that a test must catch.
 type fault struct {
 	name  string
-	what  string // what is wrong then, for people
-	find  string // a piece of the source that stands in one place only
-	put   string // in its place
-	tests string // the tests that should notice, with gaps between them: see tree.selections
+	what  string // what is wrong with it, for people
+	find  string // a piece of the source that occurs exactly once
+	put   string // its replacement
+	tests string // the tests that should catch it, separated by spaces: see tree.selections
 }
 
-// parseList reads the list: a paragraph of "key: value" lines for each fault. A line that begins with # is a remark.
+// parseList reads the list: a paragraph of "key: value" lines for each fault. Lines that start with # are comments.
 func parseList(text string) ([]fault, error) {
 	var faults []fault
 	names := map[string]bool{}
@@ -25,9 +25,9 @@ func parseList(text string) ([]fault, error) {
 		case f == fault{}:
 			return nil
 		case f.name == "" || f.what == "" || f.find == "" || f.tests == "":
-			return fmt.Errorf("list.txt: the fault before line %d lacks one of name, what, find, tests", line)
+			return fmt.Errorf("list.txt: the fault before line %d must have name, what, find and tests", line)
 		case names[f.name]:
-			return fmt.Errorf("list.txt: the name %s is there twice", f.name)
+			return fmt.Errorf("list.txt: duplicate name %s", f.name)
 		case f.find == f.put:
 			return fmt.Errorf("list.txt: %s changes nothing", f.name)
 		}

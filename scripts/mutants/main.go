@@ -1,7 +1,7 @@
-// Command mutants puts small faults into the program, one at a time, and runs the tests that should notice. A fault that
-// no test notices is a survivor: a gap in the tests. The faults stand in list.txt beside this program.
+// Command mutants is a mutation tester: it puts small faults into the program, one at a time, and runs the tests that should
+// catch them. A fault that no test catches survives: a gap in the tests. The faults are listed in list.txt.
 //
-// The working tree is never changed: go test takes the changed file by its flag -overlay.
+// It never changes the working tree: go test reads the changed file through its -overlay flag.
 package main
 
 import (
@@ -23,8 +23,8 @@ var list string
 // options are the flags.
 type options struct {
 	only  *regexp.Regexp // faults by name; all by default
-	check bool           // only look whether the list fits the source
-	every bool           // run every test of the packages, and not the named ones alone
+	check bool           // only check that the list matches the source
+	every bool           // run every test of the packages, not just the listed ones
 	limit string         // of the time of one run of go test
 }
 
@@ -32,10 +32,10 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	var opts options
-	only := flag.String("only", "", "take the faults with such a name only, a regular expression")
-	flag.BoolVar(&opts.check, "check", false, "only look whether the list still fits the source, and run no test")
-	flag.BoolVar(&opts.every, "every", false, "run all tests of the packages in which the named tests are")
-	flag.StringVar(&opts.limit, "timeout", "10m", "the time that the tests of a package have")
+	only := flag.String("only", "", "regular expression: only run faults whose name matches")
+	flag.BoolVar(&opts.check, "check", false, "only check that the list matches the source, without running tests")
+	flag.BoolVar(&opts.every, "every", false, "run all tests of the packages that contain the listed tests")
+	flag.StringVar(&opts.limit, "timeout", "10m", "timeout for the tests of a package")
 	flag.Parse()
 	var err error
 	if opts.only, err = regexp.Compile(*only); err == nil {
@@ -47,8 +47,7 @@ func main() {
 	}
 }
 
-// run tries the faults of a list on the tree under root and says what became of each. It is an error when one is not
-// killed.
+// run tries the faults of a list on the tree under root and prints the verdict on each. It is an error if one is not killed.
 func run(ctx context.Context, list string, opts options, root string, out io.Writer) error {
 	faults, err := parseList(list)
 	if err != nil {
@@ -72,7 +71,7 @@ func run(ctx context.Context, list string, opts options, root string, out io.Wri
 		plans = append(plans, p)
 	}
 	if opts.check {
-		fmt.Fprintf(out, "%d faults fit the source, %d do not\n", len(plans), t.counts[stale])
+		fmt.Fprintf(out, "%d faults match the source, %d do not\n", len(plans), t.counts[stale])
 		return t.err()
 	}
 	dir, err := os.MkdirTemp("", "holdfast-mutants-")
@@ -81,11 +80,11 @@ func run(ctx context.Context, list string, opts options, root string, out io.Wri
 	}
 	defer os.RemoveAll(dir)
 	r := runner{opts: opts, src: src, dir: dir}
-	// Tests that fail by themselves would kill everything.
+	// Tests that already fail would kill every fault.
 	if err := r.withoutFault(ctx, plans); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d faults fit the source, and their tests pass without them\n", len(plans))
+	fmt.Fprintf(out, "%d faults match the source, and their tests pass without them\n", len(plans))
 	for _, p := range plans {
 		verdict, why, err := r.try(ctx, p)
 		if err != nil {
@@ -98,14 +97,14 @@ func run(ctx context.Context, list string, opts options, root string, out io.Wri
 	return t.err()
 }
 
-// verdict is what became of a fault.
+// verdict is the result of a fault.
 type verdict string
 
 const (
 	killed   verdict = "killed"
 	survived verdict = "SURVIVED"
-	noBuild  verdict = "NO BUILD" // the changed source is no program
-	stale    verdict = "STALE"    // the list does not fit the source any more
+	noBuild  verdict = "NO BUILD" // the changed source does not compile
+	stale    verdict = "STALE"    // the list no longer matches the source
 )
 
 // tally prints verdicts and counts them.
@@ -127,7 +126,7 @@ func (t *tally) say(f fault, v verdict, why string) {
 
 func (t *tally) err() error {
 	if t.counts[survived]+t.counts[noBuild]+t.counts[stale] > 0 {
-		return errors.New("some faults were not killed: write the test that is missing, or mend scripts/mutants/list.txt")
+		return errors.New("some faults were not killed: write the missing tests, or fix scripts/mutants/list.txt")
 	}
 	return nil
 }

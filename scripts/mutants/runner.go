@@ -39,7 +39,7 @@ func (r runner) withoutFault(ctx context.Context, plans []plan) error {
 			return err
 		}
 		if !o.passed {
-			return fmt.Errorf("the tests of %s fail without any fault, mend them first:\n%s", inTree(r.src.root, dir), o.text)
+			return fmt.Errorf("the tests of %s fail without any fault. Fix them first:\n%s", inTree(r.src.root, dir), o.text)
 		}
 	}
 	return nil

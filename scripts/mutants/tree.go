@@ -121,7 +121,7 @@ func (t tree) selections(words string) ([]selection, error) {
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("there is no test of the name %s", name)
+			return nil, fmt.Errorf("no test matches %s", name)
 		}
 	}
 	var list []selection

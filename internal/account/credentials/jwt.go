@@ -1,5 +1,5 @@
-// Package credentials has what people prove who they are with: passwords, second factors, recovery codes and JSON Web
-// Tokens. It owns no tables. Start at CheckPassword and Keyring.
+// Package credentials verifies who people are: passwords, second factors, recovery codes and JSON Web Tokens. It owns
+// no tables. Start at CheckPassword and Keyring.
 package credentials
 
 import (

@@ -23,7 +23,7 @@ type UserFields struct {
 func (f UserFields) Check(p *errs.Problems) UserFields {
 	f.Username = strings.ToLower(f.Username)
 	if !username.MatchString(f.Username) {
-		p.Wrong("username", "A user name has 2 to 60 letters, digits and . _ @ + -, and begins with a letter or a digit.")
+		p.Wrong("username", "Must be 2 to 60 letters, digits and . _ @ + -, starting with a letter or digit.")
 	}
 	check.Email(p, "email", f.Email)
 	if f.DisplayName == "" {

@@ -1,6 +1,11 @@
 package people
 
-import "time"
+import (
+	"errors"
+	"holdfast/internal/platform/secrets"
+	"holdfast/internal/store"
+	"time"
+)
 
 // LinkKind says what a one-time link is for.
 type LinkKind string
@@ -19,16 +24,10 @@ const (
 const (
 	InvitationLife = 7 * 24 * time.Hour
 	ResetLife      = time.Hour
-	// AsksOfName is how many mails a forgotten password gets in an hour. Whoever asks more often is not told.
-	AsksOfName = 3
-	// AsksOfAddress is how often one client may ask before it has to wait for an hour.
-	AsksOfAddress = 20
-	AskBatch      = 50
-	AskedUsers    = 3 // with one e-mail address
-	AskLife       = time.Hour
+	AskLife        = time.Hour
 )
 
-// Link is an open one-time link. Its secret is random; whoever has it may use the link once.
+// Link is an open one-time link. Its secret is random and can be used once.
 type Link struct {
 	UserID     int64
 	Kind       LinkKind
@@ -49,4 +48,22 @@ type LinkMail struct {
 	Name     string
 	Username string
 	By       string // who invites, or has changed the address; "" for nobody, or the user
+}
+
+// SealedLink is the field of the secret of a link (see secrets.PlaceOf).
+const SealedLink = "password_link"
+
+// PlaceOfLink is the place for which the secret of a link with a hash is sealed.
+func PlaceOfLink(hash string) string { return secrets.PlaceOf(SealedLink, hash) }
+
+// SecretOfLink is the secret of an open link with a hash. It is "" where the link has ended.
+func SecretOfLink(tx *store.Tx, vault *secrets.Vault, hash string) (string, error) {
+	link, err := OpenLink(tx, hash)
+	if errors.Is(err, store.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return vault.Open(link.Sealed, PlaceOfLink(hash))
 }

@@ -161,7 +161,7 @@ func MembershipsOf(tx *store.Tx, userID int64) ([]Membership, error) {
 
 // UnknownUser is err, or for store.ErrNotFound the error that there is no such user.
 func UnknownUser(err error) error {
-	return store.NotFoundAs(errs.SettingNotFound, err, "There is no such user.")
+	return store.NotFoundAs(errs.SettingNotFound, err, "User not found.")
 }
 
 // ErrOtherSite is the error of a caller whose credentials are for another site.

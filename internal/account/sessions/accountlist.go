@@ -7,7 +7,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// List reads one page of users, in order of their ids. Who manages the people of a site lists those of this site alone.
+// List reads one page of users, in order of their ids. A person who manages a site's users sees only those of the site.
 func (a *Accounts) List(ctx context.Context, actor access.Actor, f people.UserFilter, page store.Page) (list store.List[people.UserRow], err error) {
 	may := access.ManageUsers
 	if f.SiteID != 0 && f.SiteID == actor.SiteID {

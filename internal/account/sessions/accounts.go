@@ -38,7 +38,7 @@ func (a *Accounts) CreateUser(ctx context.Context, actor access.Actor, in people
 	err = a.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		problems := problems.Clone()
 		if _, err := people.UserNamed(tx, in.Username); err == nil {
-			problems.Wrong("username", "This user name is taken.")
+			problems.Wrong("username", "This user name is already taken.")
 		} else if !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
@@ -121,7 +121,7 @@ func (a *Accounts) SetMembership(ctx context.Context, actor access.Actor, userID
 		return err
 	}
 	if role == access.Operator {
-		return errs.WrongField("role", "An operator belongs to no site: the role is given when the user is created.")
+		return errs.WrongField("role", "Operators do not belong to a site. Their role is set when the user is created.")
 	}
 	return a.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		user, err := people.UserByID(tx, userID)
@@ -255,7 +255,7 @@ func (a *Accounts) ConfirmTwoFactor(ctx context.Context, actor access.Actor, use
 		}
 		step, ok := credentials.CheckTOTP(secret, code, tx.Now, user.TwoFactorLastStep)
 		if secret == "" || !ok {
-			return errs.New(errs.TwoFactorInvalid, "The code of the second factor is wrong.")
+			return errs.New(errs.TwoFactorInvalid, "The two-factor code is wrong.")
 		}
 		if err := people.ConfirmTwoFactor(tx, userID, step, hashes); err != nil {
 			return confirmedAlready(err)
@@ -319,7 +319,7 @@ func (a *Accounts) mayChange(actor access.Actor, userID int64) error {
 // confirmedAlready says what ErrNotFound means for a change that only an unconfirmed second factor allows.
 func confirmedAlready(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
-		return errs.NotPossibleBecause("two_factor_confirmed", "The account has a second factor already.")
+		return errs.NotPossibleBecause("two_factor_confirmed", "The account already has a second factor.")
 	}
 	return err
 }
@@ -339,7 +339,7 @@ func MayGive(actor access.Actor, role access.Role) error {
 		return err
 	}
 	if role == access.Operator && !actor.Can(access.ManageUsers) {
-		return errs.WrongField("role", "must be one of %s, %s, %s", access.ReadOnly, access.Finance, access.MemberAdmin)
+		return errs.WrongField("role", "Must be one of: %s, %s, %s.", access.ReadOnly, access.Finance, access.MemberAdmin)
 	}
 	return nil
 }
@@ -354,7 +354,7 @@ func mayManage(tx *store.Tx, actor access.Actor, user people.User, before any) e
 		return people.UnknownUser(store.ErrNotFound)
 	}
 	if user.Operator {
-		return errs.New(errs.Forbidden, "This person works for the operator of the service, who alone can change that.")
+		return errs.New(errs.Forbidden, "This person works for the operator of the service. Only the operator can change that.")
 	}
 	return people.LockAdmins(tx, actor.SiteID)
 }
@@ -366,7 +366,7 @@ func leavesAdmin(tx *store.Tx, actor access.Actor) error {
 	}
 	n, err := people.CountAdmins(tx, actor.SiteID)
 	if err == nil && n == 0 {
-		return errs.NotPossibleBecause("last_admin", "This is the last person who manages the site. Give this role to somebody else first.")
+		return errs.NotPossibleBecause("last_admin", "This is the only person who can manage the site. Give this role to someone else first.")
 	}
 	return err
 }

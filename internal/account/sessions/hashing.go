@@ -31,9 +31,9 @@ func await(ctx context.Context, in *limiter.Limiter, caller string) (release fun
 	err = in.Acquire(ctx, caller, 1)
 	switch {
 	case errors.Is(err, limiter.ErrCaller):
-		return nil, &errs.Error{Kind: errs.TooMany, RetryAfter: time.Second, Message: "Too many logins at once from this address."}
+		return nil, &errs.Error{Kind: errs.TooMany, RetryAfter: time.Second, Message: "Too many simultaneous logins from this address."}
 	case errors.Is(err, limiter.ErrFull):
-		return nil, &errs.Error{Kind: errs.Unavailable, RetryAfter: time.Second, Message: "Too many logins at once."}
+		return nil, &errs.Error{Kind: errs.Unavailable, RetryAfter: time.Second, Message: "Too many simultaneous logins."}
 	}
 	return func() { in.Release(caller, 1) }, err
 }

@@ -116,7 +116,7 @@ func (k *keys) revoke(ctx context.Context, actor access.Actor, id string) error 
 	}
 	err = k.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		if n, err := tx.Exec(`DELETE FROM jwt_keys WHERE id = $1`, id); err != nil || n == 0 {
-			return cmp.Or(err, errs.WrongField("id", "There is no key %q of logins. \"holdfast keys list\" shows them.", id))
+			return cmp.Or(err, errs.WrongField("id", "Unknown login key %q. To list the keys, run \"holdfast keys list\".", id))
 		}
 		left, err := JWTKeys(tx)
 		if err != nil {

@@ -118,7 +118,7 @@ func (s *Sessions) judge(ctx context.Context, in Login) (attempt, error) {
 	err = s.Store.Write(ctx, store.Deployment, func(tx *store.Tx) (err error) {
 		refused = nil
 		if !right {
-			refused = errs.New(errs.LoginFailed, "The user name or the password is wrong.")
+			refused = errs.New(errs.LoginFailed, "Incorrect user name or password.")
 		} else if !a.codeUsed {
 			if refused, err = useSecondFactor(s.Room, tx, a.user, in.Code); err != nil {
 				return err
@@ -170,7 +170,7 @@ func (s *Sessions) begin(ctx context.Context, in Login) (a attempt, err error) {
 	if err != nil || wait <= 0 {
 		return a, err
 	}
-	refused := &errs.Error{Kind: errs.TooMany, RetryAfter: wait, Message: "Too many failed logins: wait before the next one."}
+	refused := &errs.Error{Kind: errs.TooMany, RetryAfter: wait, Message: "Too many failed logins. Wait before you try again."}
 	if !proven {
 		return a, refused
 	}
@@ -228,7 +228,7 @@ func useSecondFactor(c *people.Room, tx *store.Tx, user people.User, code string
 		return nil, nil
 	}
 	if code == "" {
-		return errs.New(errs.TwoFactorRequired, "This account needs the code of its second factor."), nil
+		return errs.New(errs.TwoFactorRequired, "This account requires a two-factor code."), nil
 	}
 	secret, err := secretOf(c, user)
 	if err != nil {
@@ -240,7 +240,7 @@ func useSecondFactor(c *people.Room, tx *store.Tx, user people.User, code string
 		err = people.UseRecoveryCode(tx, user.ID, credentials.HashRecoveryCode(code))
 	}
 	if errors.Is(err, store.ErrNotFound) { // the code is wrong, or was used before
-		return errs.New(errs.TwoFactorInvalid, "The code of the second factor is wrong."), nil
+		return errs.New(errs.TwoFactorInvalid, "The two-factor code is wrong."), nil
 	}
 	return nil, err
 }

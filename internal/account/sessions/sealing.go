@@ -13,14 +13,13 @@ import (
 const (
 	sealedTOTP   = "two_factor"
 	sealedSigner = "signs_logins"
-	SealedLink   = "password_link"
 )
 
 // sealedColumns are the columns of this room whose texts are sealed.
 var sealedColumns = []secrets.SealedColumn{
 	{Table: "users", Column: "two_factor_secret", Key: []string{"id"}, Field: sealedTOTP},
 	{Table: "jwt_keys", Column: "secret", Key: []string{"id"}, Field: sealedSigner},
-	{Table: "password_links", Column: "secret", Key: []string{"hash"}, Field: SealedLink},
+	{Table: "password_links", Column: "secret", Key: []string{"hash"}, Field: people.SealedLink},
 }
 
 // secretOf opens the secret of a user's second factor. It is "" without one.

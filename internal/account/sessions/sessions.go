@@ -20,7 +20,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// Sessions lets users log in, and finds out who sends a request.
+// Sessions logs users in and authenticates requests.
 type Sessions struct {
 	*people.Room
 	keys    *keys
@@ -35,7 +35,7 @@ func NewSessions(room *people.Room, tokens *tokens.Tokens) *Sessions {
 	return &Sessions{Room: room, keys: &keys{Room: room}, tokens: tokens, hashing: newHashing()}
 }
 
-// Authenticate finds out who sends a request to the site with a path, and which role this user has there now. bearer
+// Authenticate identifies the caller of a request to the site with a path, and the role this user has there now. bearer
 // is an API token or an access token; address is where the request comes from. Errors come in this order: wrong credentials, no access to the site, no such site.
 // Only an operator, who has access to all sites, learns that a site does not exist. Everybody else gets the same answer as
 // for a site that is not theirs.
@@ -99,7 +99,7 @@ func (s *Sessions) cached(ctx context.Context, at tokenAt, now time.Time) (calle
 	return caller, err == nil && version == caller.Version, err
 }
 
-// lookUp reads who sends an API token. elsewhere: the token is one of another site.
+// lookUp reads the owner of an API token. elsewhere: the token belongs to another site.
 func (s *Sessions) lookUp(ctx context.Context, at tokenAt) (caller Caller, elsewhere bool, err error) {
 	err = s.Store.Lookup(ctx, store.Deployment, func(tx *store.Tx) (err error) {
 		caller, err = CallerByToken(tx, at.path, at.id)
@@ -135,7 +135,7 @@ func (c *Caller) enter(secret, address string, elsewhere bool, now time.Time) (a
 	case elsewhere:
 		return access.Actor{}, people.ErrOtherSite()
 	case !c.Token.ComesFrom(address):
-		return access.Actor{}, errs.New(errs.Forbidden, "This API token may not be used from this address.")
+		return access.Actor{}, errs.New(errs.Forbidden, "This API token cannot be used from this IP address.")
 	}
 	actor.TokenID, actor.Abilities, actor.Ahead = c.Token.ID, c.Token.Abilities, c.Ahead
 	return actor, nil
@@ -326,4 +326,4 @@ func errJWTInvalid() error {
 }
 
 // errNoSite is the answer to an operator alone.
-func errNoSite() error { return errs.New(errs.NoRoute, "There is no such site.") }
+func errNoSite() error { return errs.New(errs.NoRoute, "Site not found.") }

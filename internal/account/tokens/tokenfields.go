@@ -45,6 +45,6 @@ func (f TokenFields) Check(now time.Time, p *errs.Problems) {
 		check.Line(p, "name", *f.Name)
 	}
 	if f.Expires != nil && *f.Expires != civil.NoDay && *f.Expires < civil.DayOf(now) {
-		p.Wrong("expires_at", "This day has passed.")
+		p.Wrong("expires_at", "Must not be in the past.")
 	}
 }

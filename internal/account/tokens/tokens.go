@@ -68,7 +68,7 @@ func (t *Tokens) Create(ctx context.Context, actor access.Actor, in TokenFields)
 		return APIToken{}, "", err
 	}
 	if actor.UserID == 0 {
-		return APIToken{}, "", errs.New(errs.Forbidden, "An API token acts as a user, and the program itself is no user.")
+		return APIToken{}, "", errs.New(errs.Forbidden, "API tokens act as a user, and the program itself is not a user.")
 	}
 	secret, err := secrets.NewSecret(t.Random)
 	if err != nil {
@@ -94,7 +94,7 @@ func (t *Tokens) Create(ctx context.Context, actor access.Actor, in TokenFields)
 			return err
 		}
 		if n >= MaxTokens {
-			return errs.New(errs.TokenLimit, "A site has at most %d API tokens, expired ones included: delete one first.", MaxTokens)
+			return errs.New(errs.TokenLimit, "A site can have at most %d API tokens, including expired ones. Delete one first.", MaxTokens)
 		}
 		token.Name = *in.Name
 		if in.Expires != nil && *in.Expires != civil.NoDay {
@@ -119,7 +119,7 @@ func (t *Tokens) Delete(ctx context.Context, actor access.Actor, id int64) error
 		}
 		return RecordTokenEnd(tx, actor, id)
 	})
-	return store.NotFoundAs(errs.TokenNotFound, err, "There is no API token %d.", id)
+	return store.NotFoundAs(errs.TokenNotFound, err, "API token %d not found.", id)
 }
 
 // keepAccess refuses a user who has no access to a site: it may have ended after it was checked. Until the write ends,

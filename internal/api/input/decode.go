@@ -61,6 +61,6 @@ func ErrCardNumber(field string) error {
 	return &errs.Error{
 		Kind:    errs.CardNumber,
 		Message: "A card number was found in the input; it was neither stored nor logged.",
-		Params:  map[string]string{field: "This field holds a card number."},
+		Params:  map[string]string{field: "This field contains a card number."},
 	}
 }

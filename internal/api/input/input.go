@@ -1,5 +1,5 @@
-// Package input reads what requests hold: bodies, queries and their fields, under the names of the wire. It collects
-// everything that is wrong with single fields. Start at ReadInput and ReadQuery.
+// Package input reads requests: bodies, query parameters and their fields, by their names on the wire. It collects
+// all problems of single fields. Start at ReadInput and ReadQuery.
 package input
 
 import (
@@ -99,7 +99,7 @@ func (in *Input) Integers(name string) *[]int64 {
 			}
 			return items, ""
 		}
-		return nil, "A list of whole numbers is expected."
+		return nil, "Must be a list of whole numbers."
 	})
 	return readItems(in, name, items, parseInteger)
 }
@@ -132,7 +132,7 @@ func readItems[T any](in *Input, name string, items *[]any, parse func(value any
 
 // Texts reads a list of texts.
 func (in *Input) Texts(name string) *[]string {
-	return readItems(in, name, in.list(name, "A list of texts is expected."), parseText)
+	return readItems(in, name, in.list(name, "Must be a list of strings."), parseText)
 }
 
 // list reads a list of anything. expected is what a caller reads who gives something else.
@@ -161,7 +161,7 @@ func (in *Input) Boolean(name string) *bool {
 				return b, ""
 			}
 		}
-		return false, "True or false is expected."
+		return false, "Must be true or false."
 	})
 }
 
@@ -186,7 +186,7 @@ func (in *Input) Instant(name string) *time.Time {
 		text, _ := value.(string)
 		at, err := civil.ParseInstant(text)
 		if err != nil {
-			return at, fmt.Sprintf("A time as YYYY-MM-DD HH:MM:SS is expected, from %s to %s.", civil.FirstDay, civil.LastDay)
+			return at, fmt.Sprintf("Must be a time as YYYY-MM-DD HH:MM:SS, from %s to %s.", civil.FirstDay, civil.LastDay)
 		}
 		return at, ""
 	})
@@ -198,7 +198,7 @@ func (in *Input) Currency(name string) *money.Currency {
 		text, _ := value.(string)
 		c, err := money.ParseCurrency(text)
 		if err != nil {
-			return c, "This is not an ISO 4217 currency code."
+			return c, "Must be an ISO 4217 currency code."
 		}
 		return c, ""
 	})
@@ -206,10 +206,10 @@ func (in *Input) Currency(name string) *money.Currency {
 
 // Items reads a list of objects. It returns nil if the list is absent or wrong.
 func (in *Input) Items(name string) *[]*Input {
-	objects := readItems(in, name, in.list(name, "A list of objects is expected."), func(value any) (Raw, string) {
+	objects := readItems(in, name, in.list(name, "Must be a list of objects."), func(value any) (Raw, string) {
 		text, ok := value.(Raw)
 		if !ok || text[0] != '{' {
-			return nil, "An object is expected."
+			return nil, "Must be an object."
 		}
 		return text, ""
 	})
@@ -232,7 +232,7 @@ func parseText(value any) (string, string) {
 	text, ok := value.(string)
 	switch {
 	case !ok:
-		return "", "A text is expected."
+		return "", "Must be a string."
 	case !Storable(text):
 		return "", "Control characters are not allowed."
 	}
@@ -251,7 +251,7 @@ func parseInteger(value any) (int64, string) {
 	}
 	digits := strings.TrimPrefix(text, "-")
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
-		return 0, "A whole number is expected, as digits only."
+		return 0, "Must be a whole number, digits only."
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
@@ -264,7 +264,7 @@ func parseDay(value any) (civil.Day, string) {
 	text, _ := value.(string)
 	day, err := civil.ParseDay(text)
 	if err != nil {
-		return day, fmt.Sprintf("A date as YYYY-MM-DD is expected, from %s to %s.", civil.FirstDay, civil.LastDay)
+		return day, fmt.Sprintf("Must be a date as YYYY-MM-DD, from %s to %s.", civil.FirstDay, civil.LastDay)
 	}
 	return day, ""
 }

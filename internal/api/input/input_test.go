@@ -110,7 +110,7 @@ func TestWrongTypesAreAllNoted(t *testing.T) {
 		}
 	}
 	// Each item is a field of its own, and what it lacks is named, too.
-	for field, want := range map[string]string{"items3[0].id": "A whole number", "items3[0].total": "missing", "items3[1].total": "A whole number"} {
+	for field, want := range map[string]string{"items3[0].id": "Must be a whole number", "items3[0].total": "required", "items3[1].total": "Must be a whole number"} {
 		if !strings.Contains(found[field], want) {
 			t.Errorf("about %s: %q, want %q", field, found[field], want)
 		}

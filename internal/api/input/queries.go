@@ -69,7 +69,7 @@ func ModelQuery(q *Query) report.EstimateQuery {
 	if text := q.Text("bands"); text != "" {
 		var err error
 		if in.Bands, err = estimate.ParseBands(text); err != nil {
-			q.Problems.Wrong("bands", "The bands cannot be read: %v.", err)
+			q.Problems.Wrong("bands", "Invalid bands: %v.", err)
 		}
 	}
 	return in
@@ -80,7 +80,7 @@ func ModelQuery(q *Query) report.EstimateQuery {
 func EstimateQuery(q *Query) report.EstimateQuery {
 	for _, name := range []string{"suppliers", "schemes", "countries", "currencies", "months"} {
 		if q.Text(name) != "" {
-			q.Problems.Wrong(name, "This report is about whole channels. Name them in channels.")
+			q.Problems.Wrong(name, "This report covers whole channels. List them in channels.")
 		}
 	}
 	return report.EstimateQuery{Moment: Moment(q), Channels: q.Ids("channels"), Currency: q.Currency("currency")}

@@ -58,7 +58,7 @@ func (q *Query) Page(orders []string) store.Page {
 	}
 	page.Descending = q.One("order", "asc", []string{"asc", "desc"}) == "desc"
 	if page.OrderBy == "include" && len(q.List("include")) == 0 {
-		q.Problems.Wrong("orderby", "To sort by include, name the ids in include.")
+		q.Problems.Wrong("orderby", "To sort by include, list the ids in include.")
 	}
 	return page
 }
@@ -79,7 +79,7 @@ func (q *Query) One(name, absent string, allowed []string) string {
 	case text == "":
 		return absent
 	case !slices.Contains(allowed, text):
-		q.Problems.Wrong(name, "This is not one of %s.", strings.Join(allowed, ", "))
+		q.Problems.Wrong(name, "Must be one of: %s.", strings.Join(allowed, ", "))
 	}
 	return text
 }
@@ -128,7 +128,7 @@ func (q *Query) Ids(name string) []int64 {
 			return nil
 		}
 		if !ok {
-			q.Problems.Wrong(name, "A list of ids is expected.")
+			q.Problems.Wrong(name, "Must be a list of ids.")
 			return nil
 		}
 		result = append(result, id)
@@ -144,7 +144,7 @@ func (q *Query) Number(name string, absent, low, high int) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < low || n > high {
-		q.Problems.Wrong(name, "A whole number between %d and %d is expected.", low, high)
+		q.Problems.Wrong(name, "Must be a whole number between %d and %d.", low, high)
 		return absent
 	}
 	return n
@@ -158,7 +158,7 @@ func (q *Query) Flag(name string, absent bool) bool {
 	}
 	value, ok := booleans[strings.ToLower(text)]
 	if !ok {
-		q.Problems.Wrong(name, "True or false is expected.")
+		q.Problems.Wrong(name, "Must be true or false.")
 	}
 	return value
 }
@@ -171,7 +171,7 @@ func (q *Query) Currency(name string) money.Currency {
 	}
 	c, err := money.ParseCurrency(code)
 	if err != nil {
-		q.Problems.Wrong(name, "This is not an ISO 4217 currency.")
+		q.Problems.Wrong(name, "Must be an ISO 4217 currency code.")
 	}
 	return c
 }
@@ -213,7 +213,7 @@ func (q *Query) Instant(name string) *time.Time {
 			return &at
 		}
 	}
-	q.Problems.Wrong(name, "A date or a time is expected, such as 2024-06-30 or 2024-06-30T12:00:00Z.")
+	q.Problems.Wrong(name, "Must be a date or time such as 2024-06-30 or 2024-06-30T12:00:00Z.")
 	return nil
 }
 
@@ -233,7 +233,7 @@ func CheckQuery(u *url.URL) error {
 				return ErrCardNumber(name)
 			}
 			if !Storable(value) {
-				return errs.WrongField(name, "A text in UTF-8 without zero bytes is expected.")
+				return errs.WrongField(name, "Must be UTF-8 without zero bytes.")
 			}
 		}
 	}
@@ -303,7 +303,7 @@ func (q *Query) ID(name string) int64 {
 	case !ok && IsDigits(text):
 		q.Problems.Wrong(name, "This number is too long for an id.")
 	case !ok || id == 0:
-		q.Problems.Wrong(name, "An id is expected.")
+		q.Problems.Wrong(name, "Must be an id.")
 	}
 	return id
 }

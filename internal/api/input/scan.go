@@ -30,10 +30,10 @@ func checkBounds(text []byte) error {
 			depth--
 		}
 		if values > maxValues {
-			return errs.New(errs.BodyTooLarge, "The body may have at most %d values.", maxValues)
+			return errs.New(errs.BodyTooLarge, "The body can have at most %d values.", maxValues)
 		}
 		if depth > maxDepth {
-			return errs.New(errs.BadJSON, "The body is nested more than %d deep.", maxDepth)
+			return errs.New(errs.BadJSON, "The body is nested more than %d levels deep.", maxDepth)
 		}
 	}
 	return nil
@@ -232,11 +232,11 @@ func fieldsOf(text []byte, in string, p *errs.Problems) (map[string]any, error) 
 		at = skipSpace(text, end)
 		end = endOfValue(text, at)
 		if _, twice := fields[name]; twice {
-			p.Wrong(in+name, "This field is given twice.")
+			p.Wrong(in+name, "This field appears twice.")
 		}
 		fields[name] = valueOf(text[at:end])
 		if at = end; len(fields) > maxFields {
-			return nil, errs.New(errs.BodyTooLarge, "An object may have at most %d fields.", maxFields)
+			return nil, errs.New(errs.BodyTooLarge, "An object can have at most %d fields.", maxFields)
 		}
 	}
 	return fields, nil

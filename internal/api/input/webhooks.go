@@ -8,7 +8,7 @@ func WebhookFields(in *Input) webhooks.EndpointFields {
 	if state := Word[webhooks.State](in, "state"); state != nil {
 		f.Enabled = new(*state == webhooks.Enabled)
 		if *state != webhooks.Enabled && *state != webhooks.Disabled {
-			in.Wrong("state", "This is not one of enabled, disabled.")
+			in.Wrong("state", "Must be one of: enabled, disabled.")
 		}
 	}
 	f.Problems = *in.Problems // now that all fields are read

@@ -26,7 +26,7 @@ type auditShape struct {
 	Hash         string          `json:"hash"`
 }
 
-// ShowAudit gives an audit record in the shape of the wire, to be encoded as JSON. The command line prints it, too.
+// ShowAudit gives an audit record in the shape of the wire, to be encoded as JSON. The command line prints it too.
 func ShowAudit(r audit.Entry) auditShape {
 	return auditShape{
 		ID: r.ID, SiteID: r.SiteID, At: r.At.Format(ISOMicros), RealAt: r.RealAt.Format(ISOMicros), UserID: r.UserID,

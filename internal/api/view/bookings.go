@@ -1,5 +1,5 @@
-// Package shapes has the forms in which things are read and shown on the wire: what a body of a request may hold, and which fields an answer
-// has, in their order. The command line prints the same forms. Each file is about one thing, as those of package api are.
+// Package view defines the JSON representation of everything the API returns: which fields a response has, and in
+// which order. The command line prints the same JSON. Each file covers one topic, like the files of package api.
 package view
 
 import (

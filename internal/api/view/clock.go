@@ -15,7 +15,7 @@ type clockShape struct {
 	Sandbox      bool   `json:"sandbox"`
 }
 
-// ShowClock gives the time of a site in the shape of the wire, to be encoded as JSON. The command line prints it, too.
+// ShowClock gives the time of a site in the shape of the wire, to be encoded as JSON. The command line prints it too.
 func ShowClock(t clock.Time) clockShape {
 	return clockShape{
 		Now: civil.FormatInstant(t.Now), RealNow: civil.FormatInstant(t.Real),

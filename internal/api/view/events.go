@@ -3,16 +3,16 @@ package view
 import (
 	"encoding/json"
 
-	"holdfast/internal/platform/events"
+	"holdfast/internal/domain/event"
 )
 
 // Happening is an event on the wire.
 type Happening struct {
 	ID         int64           `json:"id"`
-	Type       events.Type     `json:"type"`
+	Type       event.Type      `json:"type"`
 	APIVersion string          `json:"api_version"`
 	Created    string          `json:"created"`
-	ObjectType events.Kind     `json:"object_type"`
+	ObjectType event.Kind      `json:"object_type"`
 	ObjectID   int64           `json:"object_id"`
 	Details    json.RawMessage `json:"details"` // what the event itself says
 	Object     any             `json:"object"`  // as it is now; null if it is gone

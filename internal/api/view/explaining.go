@@ -11,6 +11,7 @@ import (
 // bookingProtectionShape is the explanation of a booking on the wire: the sums of all its allocations, and one page of
 // them.
 type bookingProtectionShape struct {
+	Summary     string            `json:"summary"`
 	Booking     int64             `json:"booking"`
 	AsOf        civil.Day         `json:"as_of"`
 	KnownAt     string            `json:"known_at"`
@@ -55,7 +56,7 @@ type bookingValueShape struct {
 func ShowBookingProtection(r report.BookingProtection) any {
 	b := r.Sums
 	shape := bookingProtectionShape{
-		Booking: r.Booking.ID, AsOf: r.Moment.AsOf, KnownAt: r.Moment.KnownAt.UTC().Format(ISOMicros),
+		Summary: r.Summary, Booking: r.Booking.ID, AsOf: r.Moment.AsOf, KnownAt: r.Moment.KnownAt.UTC().Format(ISOMicros),
 		Policy: showPolicyOf(r.Policy), Currencies: r.Booking.Currency, Simulated: b.Simulated,
 		Sums: bookingSumsShape{
 			Allocations: b.Allocations, Total: b.Total, Paid: b.Paid, Refunded: b.Refunded, ChargedBack: b.ChargedBack,
@@ -88,6 +89,7 @@ func Each[T, W any](list []T, show func(T) W) []W {
 // statementLineProtectionShape is the explanation of a line of a statement on the wire. Amounts are minor units of its
 // currency.
 type statementLineProtectionShape struct {
+	Summary      string                  `json:"summary"`
 	Statement    int64                   `json:"statement"`
 	Number       int64                   `json:"number"`
 	Line         string                  `json:"line"`
@@ -114,6 +116,7 @@ type statementInputShape struct {
 
 // explainedLineShape is a premium line of a statement, with the previous line and the allocation that it belongs to.
 type explainedLineShape struct {
+	Summary string `json:"summary"`
 	statementLineShape
 	Before     *linePlaceShape `json:"before"`
 	Policy     int64           `json:"policy"`
@@ -134,7 +137,7 @@ type linePlaceShape struct {
 func ShowStatementLineProtection(r report.StatementLineProtection) any {
 	p := r.Part
 	return statementLineProtectionShape{
-		Statement: r.Statement.ID, Number: r.Statement.Number, Line: p.Name, AsOf: r.Moment.AsOf,
+		Summary: r.Summary, Statement: r.Statement.ID, Number: r.Statement.Number, Line: p.Name, AsOf: r.Moment.AsOf,
 		KnownAt: r.Moment.KnownAt.UTC().Format(ISOMicros), Currencies: r.Statement.Currency, Lines: p.Lines,
 		Amount: p.Amount, Retained: p.Retained, Inputs: Each(p.Inputs, showStatementInput),
 		Steps: Each(p.Steps, showStep), PremiumLines: Each(r.Premium.Items, showExplainedLine),
@@ -154,7 +157,7 @@ func showStatementInput(i protection.StatementInput) statementInputShape {
 
 func showExplainedLine(l protection.ExplainedLine) explainedLineShape {
 	shape := explainedLineShape{
-		statementLineShape: ShowStatementLine(l.StatementLine), Policy: l.Line.PolicyID,
+		Summary: l.Summary, statementLineShape: ShowStatementLine(l.StatementLine), Policy: l.Line.PolicyID,
 		Steps: Each(l.Steps, showStep), Allocation: showAllocation(l.Of),
 	}
 	if b := l.Before; b != nil {

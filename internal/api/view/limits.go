@@ -39,7 +39,7 @@ func ShowLimit(l protection.Limit) limitShape {
 type limitRowShape struct {
 	Limit    limitShape            `json:"limit"`
 	Scope    protection.LimitScope `json:"scope"`
-	Channel  *namedShape           `json:"channel"`
+	Channel  *Named                `json:"channel"`
 	Currency money.Currency        `json:"currency"`
 	Use      *int64                `json:"use"`
 	Headroom *int64                `json:"headroom"`
@@ -54,7 +54,7 @@ type limitRowShape struct {
 func ShowLimitRow(r limits.LimitRow) any {
 	shape := limitRowShape{Limit: ShowLimit(r.Limit), Scope: r.Scope, Currency: r.Currency, InForce: r.NotInForce == "", Reason: cmp.Or(r.NotInForce, r.Unknown)}
 	if r.ChannelID != 0 {
-		shape.Channel = &namedShape{ID: r.ChannelID, Name: r.ChannelName}
+		shape.Channel = &Named{ID: r.ChannelID, Name: r.ChannelName}
 	}
 	if r.HasUse {
 		shape.Use, shape.Headroom, shape.Over, shape.Percent, shape.Level = &r.Use, &r.Headroom, &r.Over, &r.Percent, &r.Level
@@ -62,7 +62,7 @@ func ShowLimitRow(r limits.LimitRow) any {
 	return shape
 }
 
-// limitEventShape says that a use has reached 80, 95 or 100 percent of its limit. Amounts are in minor units of Currency.
+// limitEventShape: a use has reached 80, 95 or 100 percent of its limit. Amounts are in minor units of Currency.
 type limitEventShape struct {
 	ID          int64                 `json:"id"`
 	Scope       protection.LimitScope `json:"scope"`
@@ -85,4 +85,10 @@ func ShowLimitEvent(e protection.LimitEvent) any {
 		LimitAmount: e.Limit.Amount, Currency: e.Limit.Currency, LimitID: e.Limit.ID, Transaction: OrNull(e.TransactionID),
 		CrossedAt: e.CrossedAt.UTC().Format(ISOMicros), RecordedAt: e.RecordedAt.UTC().Format(ISOMicros),
 	}
+}
+
+// Named is a thing with its id and its name.
+type Named struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
 }

@@ -1,5 +1,3 @@
-// Package wire reads the bodies and the parameters of requests, and writes JSON: the bounds of a body, the form of each field, and what is wrong
-// with it. It knows no request and no room. Begin reading at Input and Query.
 package view
 
 import (

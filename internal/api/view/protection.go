@@ -11,6 +11,7 @@ import (
 
 // protectionShape is the explanation of a transaction on the wire.
 type protectionShape struct {
+	Summary     string            `json:"summary"`
 	Transaction int64             `json:"transaction"`
 	Type        string            `json:"transaction_types"`
 	Adjusts     int64             `json:"adjusts,omitempty"`
@@ -31,6 +32,7 @@ type policyShape struct {
 }
 
 type allocationShape struct {
+	Summary     string           `json:"summary"`
 	ID          int64            `json:"id"` // of the payment record
 	Booking     int64            `json:"booking"`
 	Currencies  money.Currency   `json:"currencies"`
@@ -98,7 +100,7 @@ type stepShape struct {
 // line prints it, too.
 func ShowProtection(r report.ProtectionReport) protectionShape {
 	shape := protectionShape{
-		Transaction: r.Transaction.ID, Type: string(r.Transaction.Type),
+		Summary: r.Summary, Transaction: r.Transaction.ID, Type: string(r.Transaction.Type),
 		AsOf: r.Moment.AsOf, KnownAt: r.Moment.KnownAt.UTC().Format(ISOMicros),
 		Policy: showPolicyOf(r.Policy), Allocations: Each(r.Allocations, showAllocation),
 		OverLimit: r.OverLimit, OverLimitCurrency: r.OverLimitCurrency,
@@ -117,7 +119,7 @@ func showPolicyOf(p terms.Policy) policyShape {
 
 func showAllocation(x protection.Explained) allocationShape {
 	shape := allocationShape{
-		ID: x.ID, Booking: x.BookingID, Currencies: x.Currency, Amount: x.Amount,
+		Summary: x.Summary, ID: x.ID, Booking: x.BookingID, Currencies: x.Currency, Amount: x.Amount,
 		Protected: x.Decision.Protected, Reason: x.Decision.Reason, Simulated: x.Decision.Simulated,
 		LateLogged: x.Decision.LateLogged, CoverStart: civil.FormatInstant(x.Decision.CoverFrom), Started: x.Started,
 		Scheme: string(x.Scheme), PaidOn: x.Paid(), DateStart: x.Terms.Start, Date: x.Terms.End, LastDay: x.Terms.LastDay,

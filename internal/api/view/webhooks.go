@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/notify/webhooks"
-	"holdfast/internal/platform/events"
 )
 
 // webhookShape is an endpoint of webhooks on the wire. The secret is there where it was made just now, and nowhere else.
@@ -45,8 +45,8 @@ type deliveryShape struct {
 	ID          int64                  `json:"id"`
 	Webhook     int64                  `json:"webhook"`
 	Event       int64                  `json:"event"`
-	Type        events.Type            `json:"type"`
-	ObjectType  events.Kind            `json:"object_type"`
+	Type        event.Type             `json:"type"`
+	ObjectType  event.Kind             `json:"object_type"`
 	ObjectID    int64                  `json:"object_id"`
 	State       webhooks.DeliveryState `json:"state"`
 	NextAttempt *string                `json:"next_attempt"`

@@ -12,6 +12,7 @@ import (
 
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/lib/digest"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/store"
@@ -129,7 +130,7 @@ func Update(tx *store.Tx, b booking.Booking) error {
 	if n == 0 {
 		return store.ErrNotFound
 	}
-	events.Record(tx, b.SiteID, events.BookingUpdated, b.ID, events.Details{Status: statusNow(tx, b)})
+	events.Record(tx, b.SiteID, event.BookingUpdated, b.ID, event.Details{Status: statusNow(tx, b)})
 	b.ModifiedAt = Modified(tx, b)
 	if held := heldIn(tx, b.SiteID, b.ID); held != nil {
 		b.TotalChanged = b.TotalChanged || held.Total != b.Total
@@ -152,7 +153,7 @@ func Trash(tx *store.Tx, siteID, id int64) error {
 	if err == nil && n == 0 {
 		return store.ErrNotFound
 	}
-	events.Record(tx, siteID, events.BookingDeleted, id, events.Details{})
+	events.Record(tx, siteID, event.BookingDeleted, id, event.Details{})
 	return err
 }
 

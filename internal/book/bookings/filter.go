@@ -19,7 +19,7 @@ type BookingFilter struct {
 	Email                 string
 	DateBefore, DateAfter *time.Time // end date of travel, counted from the start of its day
 	Reference             string
-	// Find is what somebody types who looks for a booking: its id, reference, surname or e-mail, or a part of them.
+	// Find is the search text for a booking: its id, reference, surname or e-mail, or a part of them.
 	Find string
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
@@ -21,11 +22,11 @@ func recordStatus(tx *store.Tx, before, after booking.Booking) {
 	if before.StoredStatus() == after.StoredStatus() {
 		return
 	}
-	kind := events.BookingUpdated
+	kind := event.BookingUpdated
 	if after.StoredStatus() == booking.BookingPaid {
-		kind = events.BookingPaid
+		kind = event.BookingPaid
 	}
-	events.Record(tx, after.SiteID, kind, after.ID, events.Details{Status: statusNow(tx, after)})
+	events.Record(tx, after.SiteID, kind, after.ID, event.Details{Status: statusNow(tx, after)})
 }
 
 // completedAtOnce is how many events of completed bookings one write records.
@@ -55,7 +56,7 @@ func tellCompleted(tx *store.Tx, siteID int64, limit int) (told int, err error) 
 		var id int64
 		var last civil.Day
 		err := scan(&id, &last)
-		events.Record(tx, siteID, events.BookingCompleted, id, events.Details{Status: string(booking.BookingCompleted)})
+		events.Record(tx, siteID, event.BookingCompleted, id, event.Details{Status: string(booking.BookingCompleted)})
 		told++
 		return err
 	})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/lib/digest"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/store"
@@ -165,7 +166,7 @@ func Insert(tx *store.Tx, b booking.Booking) (id int64, err error) {
 	})
 	insertSuppliers(tx, b)
 	hold(tx, b, "")
-	events.Record(tx, b.SiteID, events.BookingCreated, b.ID, events.Details{Status: statusNow(tx, b)})
+	events.Record(tx, b.SiteID, event.BookingCreated, b.ID, event.Details{Status: statusNow(tx, b)})
 	return b.ID, nil
 }
 

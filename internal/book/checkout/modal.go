@@ -1,5 +1,5 @@
 // Package checkout serves the payment modal. An auth string opens a session, in which a shopper pays for one booking.
-// It owns modal_sessions. Begin reading at Modals.Open.
+// It owns modal_sessions. Start at Modals.Open.
 package checkout
 
 import (
@@ -200,7 +200,7 @@ func (m *Modals) open(tx *store.Tx, view *ModalView, site merchant.Site, in Moda
 		return err
 	}
 	if n >= modalSessions {
-		return &errs.Error{Kind: errs.TooMany, RetryAfter: ModalLife, Message: "This auth string has opened too many modals: make another one."}
+		return &errs.Error{Kind: errs.TooMany, RetryAfter: ModalLife, Message: "This auth string has opened too many modals. Create a new one."}
 	}
 	if view.Session, err = insertSession(tx, s); err != nil {
 		return err

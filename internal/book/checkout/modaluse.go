@@ -44,9 +44,9 @@ func (u ModalUse) Key(given access.IdempotencyKey) access.IdempotencyKey {
 // challenge can take, to see how a payment ends.
 func (m *Modals) Enter(ctx context.Context, token string, writes bool) (u ModalUse, err error) {
 	if token == "" {
-		return u, errs.New(errs.NotLoggedIn, "The token of a session of the payment modal is expected.")
+		return u, errs.New(errs.NotLoggedIn, "The token of a payment modal session is required.")
 	}
-	wrong := modalRefusal("", "The session of the payment modal is not valid.")
+	wrong := modalRefusal("", "The payment modal session is not valid.")
 	err = m.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
 		s, err := sessionWithToken(tx, secrets.HashSecret(token))
 		if errors.Is(err, store.ErrNotFound) {
@@ -81,7 +81,7 @@ func (m *Modals) Enter(ctx context.Context, token string, writes bool) (u ModalU
 }
 
 func errModalOver() error {
-	return modalRefusal(secrets.ModalExpired, "The session of the payment modal has expired.")
+	return modalRefusal(secrets.ModalExpired, "The payment modal session has expired.")
 }
 
 // differing refuses fields that differ from those which the auth string vouches for.
@@ -89,7 +89,7 @@ func differing(names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
-	return modalRefusal("differs", "These fields differ from those that the auth string vouches for: "+strings.Join(names, ", ")+".")
+	return modalRefusal("differs", "These fields do not match the auth string: "+strings.Join(names, ", ")+".")
 }
 
 // Book makes the booking of the session. given are those of its fields that an auth string can verify, as the request
@@ -121,7 +121,7 @@ func (m *Modals) Book(
 }
 
 func errOtherBooking() error {
-	return modalRefusal("other_booking", "This session of the payment modal is for another booking.")
+	return modalRefusal("other_booking", "This payment modal session is for another booking.")
 }
 
 // bindBooking binds a session to the booking that it pays. An auth string can be used for few bookings only, so that
@@ -132,7 +132,7 @@ func bindBooking(tx *store.Tx, s modal.Session, id int64, made bool) error {
 		return err
 	}
 	if len(used) >= modalBookings && !slices.Contains(used, id) {
-		return &errs.Error{Kind: errs.TooMany, RetryAfter: ModalLife, Message: "This auth string was used for too many bookings: make another one."}
+		return &errs.Error{Kind: errs.TooMany, RetryAfter: ModalLife, Message: "This auth string was used for too many bookings. Create a new one."}
 	}
 	err = bindSession(tx, s, id, made)
 	if errors.Is(err, store.ErrNotFound) {
@@ -203,7 +203,7 @@ func (p ModalPayment) differs(s modal.Session, b booking.Booking) []string {
 func (m *Modals) Pay(ctx context.Context, u ModalUse, p ModalPayment) (t payment.Transaction, created bool, err error) {
 	s, in := u.Session, p.NewTransaction
 	if s.BookingID == 0 {
-		return t, false, errs.NotPossibleBecause("no_booking", "The session of the payment modal has no booking to pay yet.")
+		return t, false, errs.NotPossibleBecause("no_booking", "The payment modal session has no booking to pay yet.")
 	}
 	b, err := m.Booking(ctx, u, s.BookingID)
 	if err != nil {
@@ -214,7 +214,7 @@ func (m *Modals) Pay(ctx context.Context, u ModalUse, p ModalPayment) (t payment
 	}
 	for _, name := range []string{"allocations", "charge_channel"} {
 		if _, verified := s.Verified[name]; !verified && p.Given[name] != "" {
-			in.Problems.Wrong(name, "The auth string has to verify this field.")
+			in.Problems.Wrong(name, "The auth string must verify this field.")
 		}
 	}
 	in.Fill(s, b)
@@ -234,7 +234,7 @@ func (m *Modals) Payment(ctx context.Context, u ModalUse, id int64) (t payment.T
 		t, err = payments.Transaction(tx, u.Session.SiteID, id)
 		return err
 	})
-	return t, store.NotFoundAs(errs.RecordNotFound, err, "There is no such transaction.")
+	return t, store.NotFoundAs(errs.RecordNotFound, err, "Transaction not found.")
 }
 
 // TakesTestCards reports whether the channel of the session accepts test cards.

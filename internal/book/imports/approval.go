@@ -59,12 +59,12 @@ func (r *importRun) approval(tx *store.Tx, effect *proposal.Effect) (proposal.Pr
 	}
 	site, err := merchants.Site(tx, r.actor.SiteID)
 	if err != nil {
-		return p, store.NotFoundAs(errs.SettingNotFound, err, "There is no site %d.", r.actor.SiteID)
+		return p, store.NotFoundAs(errs.SettingNotFound, err, "Site %d not found.", r.actor.SiteID)
 	}
 	// Without a hash nobody can tell which import is the same.
 	if r.opts.SHA256 == "" && !site.Sandbox {
-		return p, errs.WrongField("file", "Another operator has to approve this file by its hash. So it must be a file "+
-			"that can be read twice, and not standard input.")
+		return p, errs.WrongField("file", "Another operator must approve this file by its hash. It must be a file "+
+			"that can be read twice, not standard input.")
 	}
 	if r.opts.SHA256 != "" {
 		if before, known, err := proposalOf(tx, r.actor.SiteID, p); known || err != nil {

@@ -119,11 +119,11 @@ func (c *importChunk) takeRow(in ImportedPayment) error {
 	channel, err := c.channelOf(in)
 	switch {
 	case errors.Is(err, store.ErrNotFound) && in.ChannelID != 0:
-		return refusedCell("channel_id", "There is no channel %d.", in.ChannelID)
+		return refusedCell("channel_id", "Channel %d not found.", in.ChannelID)
 	case errors.Is(err, store.ErrNotFound) && c.run.opts.Mode != "":
 		return c.apart(func() error { return c.open(in, booking, payment) })
 	case errors.Is(err, store.ErrNotFound):
-		return refusedCell("channel", "There is no channel of this name. It is not created, because no mode was given.")
+		return refusedCell("channel", "There is no channel with this name. To create it, set a mode.")
 	case err != nil:
 		return err
 	}
@@ -141,7 +141,7 @@ func (c *importChunk) check(in ImportedPayment) (booking.Booking, payment.NewTra
 	p.ChannelID, p.CoverFromEffective = &someID, c.run.opts.CoverFromEffective
 	p.Items = &[]payment.Item{{BookingID: someID, Currency: booking.Currency, Total: in.BaseTotal}}
 	if linked := p.Type != nil && p.Type.Linked(); linked && in.Linked == "" {
-		wrongPayment.Wrong("linked_id", "A %s must name the payment that it adjusts.", *p.Type)
+		wrongPayment.Wrong("linked_id", "A %s must reference the payment that it adjusts.", *p.Type)
 	} else if linked || in.Linked != "" {
 		p.LinkedID = someID
 	}
@@ -157,7 +157,7 @@ func checkKeys(in ImportedPayment) error {
 		"linked_reference": in.Linked,
 	} {
 		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-			wrong.Wrong(cell, "This text is not valid UTF-8 or holds control characters.")
+			wrong.Wrong(cell, "This text is not valid UTF-8 or contains control characters.")
 		}
 	}
 	return wrong.Err()
@@ -232,7 +232,7 @@ func (c *importChunk) channelOf(in ImportedPayment) (*importChannel, error) {
 	if in.Channel == "" || in.Channel == found.Name {
 		return found, nil
 	}
-	return nil, refusedCell("channel", "Channel %d has another name.", found.ID)
+	return nil, refusedCell("channel", "Channel %d has a different name.", found.ID)
 }
 
 // stored reads a channel by its id, or where that is 0, by its name. The writes after this one mostly need the same channels.
@@ -268,7 +268,7 @@ func (c *importChunk) open(in ImportedPayment, booking booking.Booking, payment 
 	channel := fields.NewChannel(c.site, c.run.actor.Can(access.SetChannelTerms), &wrong)
 	channel.UUID = c.run.NewUUID()
 	if f, ok := errors.AsType[*errs.Error](wrong.Err()); ok {
-		return refusedCell("channel", "No such channel can be created: %s", strings.Join(slices.Sorted(maps.Values(f.Params)), " "))
+		return refusedCell("channel", "The channel cannot be created: %s", strings.Join(slices.Sorted(maps.Values(f.Params)), " "))
 	}
 	if channel, err = merchants.MakeChannel(c.run.Vault, c.tx, channel, secret); err != nil {
 		return err
@@ -298,7 +298,7 @@ func (c *importChunk) place(
 	if in.Linked != "" {
 		original, ok := channel.payments[in.Linked]
 		if !ok {
-			return refusedCell("linked_reference", "There is no payment %q in the channel: no row of this file and no earlier import has made it.", in.Linked)
+			return refusedCell("linked_reference", "Payment %q not found in the channel. It is neither in this file nor in an earlier import.", in.Linked)
 		}
 		p.LinkedID = original.ID
 	}
@@ -358,7 +358,7 @@ func (c *importChunk) taken(channel merchant.Channel, p payment.NewTransaction) 
 	if !card || !c.run.Profile.Processes() || !channel.TakesPayments() || c.run.actor.Can(access.SetChannelTerms) {
 		return nil
 	}
-	return refusedCell("channel", "This channel takes its payments by card itself. Only an operator can import others into it.")
+	return refusedCell("channel", "This channel takes card payments itself. Only an operator can import other payments into it.")
 }
 
 func (c *importChunk) makeBooking(channel merchant.Channel, b booking.Booking) (booking.Booking, error) {

@@ -15,14 +15,14 @@ import (
 	"holdfast/internal/store"
 )
 
-// effect says what the import of a file would do, for the operator who approves it: a hash tells them nothing. It is nil
+// effect says what importing a file would do, for the operator who approves it: a hash means nothing to them. It is nil
 // where nobody has to approve, or the proposal exists already. Otherwise the rows are read to their end.
 func (r *importRun) effect(ctx context.Context, rows iter.Seq2[ImportedPayment, error]) (*proposal.Effect, error) {
 	var asks bool
 	err := r.Store.Read(ctx, r.actor.SiteID, func(tx *store.Tx) error {
 		site, err := merchants.Site(tx, r.actor.SiteID)
 		if err != nil {
-			return store.NotFoundAs(errs.SettingNotFound, err, "There is no site %d.", r.actor.SiteID)
+			return store.NotFoundAs(errs.SettingNotFound, err, "Site %d not found.", r.actor.SiteID)
 		}
 		p, _ := r.asked()
 		if asks = p.Subject != "" && !site.Sandbox && r.opts.SHA256 != ""; !asks {

@@ -113,7 +113,7 @@ func (f *Files) Receive(
 	}
 	made, err := sites.Write(ctx, f.DB, actor, func(tx *store.Tx) (File, error) {
 		if err := sites.Lock(tx, actor.SiteID); err != nil { // so that nobody opens another between count and insert
-			return File{}, store.NotFoundAs(errs.SettingNotFound, err, "There is no site %d.", actor.SiteID)
+			return File{}, store.NotFoundAs(errs.SettingNotFound, err, "Site %d not found.", actor.SiteID)
 		}
 		again, err := idempotency.Used(tx, actor)
 		if err != nil {
@@ -191,7 +191,7 @@ func readFile[T any](
 }
 
 func unknownFile(err error, id int64) error {
-	return store.NotFoundAs(errs.RecordNotFound, err, "There is no import %d.", id)
+	return store.NotFoundAs(errs.RecordNotFound, err, "Import %d not found.", id)
 }
 
 // List reads one page of the imports of the actor's site.
@@ -204,7 +204,7 @@ func (f *Files) List(ctx context.Context, actor access.Actor, filter FileFilter,
 	})
 }
 
-// Rows reads one page of what became of the rows of an import: of its dry run, until it is confirmed.
+// Rows reads one page of the outcomes of the rows of an import: of its dry run, until it is confirmed.
 func (f *Files) Rows(
 	ctx context.Context, actor access.Actor, id int64, filter FileFilter, page store.Page,
 ) (store.List[Row], error) {
@@ -244,11 +244,11 @@ func (f *Files) Confirm(ctx context.Context, actor access.Actor, id int64) (File
 			return file, outcome, err
 		}
 		if operatorsMode(actor, file.Mode) { // an operator has tried it
-			return file, outcome, errs.New(errs.Forbidden, "Import %d makes channels in mode %s. Only an operator can confirm it.", id, file.Mode)
+			return file, outcome, errs.New(errs.Forbidden, "Import %d creates channels in mode %s. Only an operator can confirm it.", id, file.Mode)
 		}
 		done, err := confirmFile(tx, actor, id)
 		if err == nil && !done {
-			err = errs.NotPossibleBecause("not_tried", "Only a dry run that is over can be confirmed, and import %d is %s.", id, file.State)
+			err = errs.NotPossibleBecause("not_tried", "Only a finished dry run can be confirmed. Import %d is %s.", id, file.State)
 		}
 		if err == nil {
 			file, err = fileByID(tx, actor.SiteID, id)
@@ -260,7 +260,7 @@ func (f *Files) Confirm(ctx context.Context, actor access.Actor, id int64) (File
 	return confirmed, unknownFile(err, id)
 }
 
-// Discard ends an import of which nothing was imported: a dry run that is over, or one that waits for another operator.
+// Discard ends an import that has imported nothing: a finished dry run, or one that waits for another operator.
 // Errors: RecordNotFound, and NotPossible with the reason import_begun.
 func (f *Files) Discard(ctx context.Context, actor access.Actor, id int64) error {
 	if err := f.imports.may(actor); err != nil {
@@ -273,7 +273,7 @@ func (f *Files) Discard(ctx context.Context, actor access.Actor, id int64) error
 		}
 		gone, err := discardFile(tx, actor.SiteID, id)
 		if err == nil && !gone {
-			err = errs.NotPossibleBecause("import_begun", "Only a dry run that is over, and an import that waits, can be discarded: import %d is %s.", id, file.State)
+			err = errs.NotPossibleBecause("import_begun", "Only a finished dry run or a waiting import can be discarded. Import %d is %s.", id, file.State)
 		}
 		return err
 	})
@@ -312,7 +312,7 @@ func (f *Files) Next(
 		return false, err
 	}
 	if file.tries > fileTries {
-		return true, f.end(ctx, file, FileFailed, "The import was tried several times and did not get on. Import the file with the command line.")
+		return true, f.end(ctx, file, FileFailed, "The import was tried several times without progress. Import the file with the command line.")
 	}
 	actor, err := f.author(ctx, file, standing)
 	if isRefusal(err) {
@@ -351,7 +351,7 @@ func (f *Files) Next(
 	return true, f.end(ctx, file, FileDone, "")
 }
 
-// linesDone are the lines of which is known what became of them: in the import, and in the dry run before it.
+// linesDone are the lines whose outcome is known: in the import, and in the dry run before it.
 func (f *Files) linesDone(ctx context.Context, file File) (done, tried map[int]bool, err error) {
 	err = f.Store.Read(ctx, file.SiteID, func(tx *store.Tx) (err error) {
 		if tried, err = linesOf(tx, file, true); err == nil {
@@ -379,7 +379,7 @@ func (f *Files) authorIn(tx *store.Tx, file File, standing Standing) (access.Act
 	}
 	if errors.Is(err, store.ErrNotFound) || errs.Is(err, errs.Forbidden) {
 		return actor, &errs.Error{Kind: errs.Forbidden, Err: err, Message: fmt.Sprintf(
-			"The right of %s to import on this site has ended. What was not imported by then is not imported.", file.Author)}
+			"%s can no longer import on this site. The remaining rows were not imported.", file.Author)}
 	}
 	return actor, err
 }

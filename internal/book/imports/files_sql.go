@@ -46,7 +46,7 @@ func openFile(tx *store.Tx, actor access.Actor, in NewFile, again bool) (File, e
 	if open >= openFiles && !again {
 		return File{}, &errs.Error{
 			Kind: errs.TooMany, RetryAfter: time.Minute,
-			Message: "The site has too many imports that are not done. Wait for them, or confirm or discard dry runs.",
+			Message: "The site has too many unfinished imports. Wait for them, or confirm or discard dry runs.",
 		}
 	}
 	f := File{SiteID: actor.SiteID}
@@ -75,7 +75,7 @@ func queueFile(tx *store.Tx, f File) error {
 	n, err := tx.Exec(`UPDATE imports SET state = 'queued', sha256 = $3, size = $4, rows_found = $5
 		WHERE site_id = $1 AND id = $2 AND state = 'receiving'`, f.SiteID, f.ID, f.SHA256, f.Bytes, f.Rows)
 	if err == nil && n == 0 {
-		return errs.New(errs.Unavailable, "The file took too long. Send it again.")
+		return errs.New(errs.Unavailable, "The upload took too long. Send the file again.")
 	}
 	return err
 }
@@ -131,7 +131,7 @@ func refusedAfter(tx *store.Tx, siteID int64, f File, after, limit int) (list []
 	return list, err
 }
 
-// confirmFile turns a dry run that is over into an import. The one who confirms it is its author from then on.
+// confirmFile turns a finished dry run into an import. The person who confirms it becomes its author.
 func confirmFile(tx *store.Tx, actor access.Actor, id int64) (done bool, err error) {
 	n, err := tx.Exec(`UPDATE imports SET state = 'queued', trial = $3, rows_done = 0, bookings_created = 0, payments_created = 0,
 			payments_there = 0, refused = 0, channels = '[]', tries = 0, finished_at = NULL, author_id = $4, author = $5,
@@ -141,7 +141,7 @@ func confirmFile(tx *store.Tx, actor access.Actor, id int64) (done bool, err err
 	return n > 0, err
 }
 
-// discardFile ends an import of which nothing was imported.
+// discardFile ends an import that has imported nothing.
 func discardFile(tx *store.Tx, siteID, id int64) (gone bool, err error) {
 	n, err := tx.Exec(`UPDATE imports SET state = 'dropped' WHERE site_id = $1 AND id = $2 AND state IN ('tried', 'waiting')
 		AND (trial = $3 OR rows_done = 0)`, siteID, id, true)
@@ -178,7 +178,7 @@ func takeFile(tx *store.Tx) (File, error) {
 	})
 }
 
-// linesOf are the lines of an import, or of its dry run, of which is known what became of them.
+// linesOf are the lines of an import, or of its dry run, whose outcome is known.
 func linesOf(tx *store.Tx, f File, trial bool) (map[int]bool, error) {
 	done := map[int]bool{}
 	err := tx.Query(`SELECT id FROM import_rows WHERE site_id = $1 AND import_id = $2 AND trial = $3`, []any{f.SiteID, f.ID, trial},
@@ -191,13 +191,13 @@ func linesOf(tx *store.Tx, f File, trial bool) (map[int]bool, error) {
 	return done, err
 }
 
-// keepPart stores what became of some rows, and counts them. What the dry run before a proposal did is not shown as done.
+// keepPart stores the outcome of some rows, and counts them. The dry run before a proposal is not shown as done.
 func keepPart(tx *store.Tx, f File, part Part) error {
 	var text string
 	err := tx.QueryRow(`UPDATE imports SET tries = 0 WHERE site_id = $1 AND id = $2 AND state = 'queued' AND trial = $3 RETURNING channels`,
 		[]any{f.SiteID, f.ID, f.DryRun}, &text)
 	if errors.Is(err, store.ErrNotFound) {
-		return errs.New(errs.Internal, "Import %d is over already.", f.ID)
+		return errs.New(errs.Internal, "Import %d has already finished.", f.ID)
 	}
 	if err != nil {
 		return err
@@ -324,7 +324,7 @@ const (
 	forgetRows   = 1000
 )
 
-// needless says that nobody needs the file of the import i any more. $1 is keptFiles.
+// needless: the file of the import i is no longer needed. $1 is keptFiles.
 const needless = `(i.state = 'dropped' OR i.state IN ('done', 'failed') AND (i.refused = 0 OR (SELECT COUNT(*) FROM imports n
 	WHERE n.site_id = i.site_id AND n.id > i.id AND n.state IN ('done', 'failed') AND n.refused > 0) >= $1))`
 

@@ -1,5 +1,5 @@
-// Package takeover imports books of bookings and payments from other systems, and makes both through their rooms. It owns the
-// tables imports and import_*: files that came over HTTP, and what became of their rows. Begin reading at Imports.Payments, then
+// Package imports imports bookings and payments from other systems, and creates both through their rooms. It owns the
+// tables imports and import_*: files uploaded over HTTP, and the outcome of each row. Start at Imports.Payments, then
 // Files.Receive and Files.Next.
 package imports
 
@@ -40,7 +40,7 @@ func (i *Imports) Register() *Imports {
 	return i
 }
 
-// Rows share a write: so few that the others who write hardly notice, and so many that commits cost little. An import
+// Rows share a write: few enough not to delay other writers, and many enough to keep commits cheap. An import
 // begins with firstRows, and from then on takes as many as the machine writes in about pieceTime, or in alonePieceTime
 // where nobody else has written for a while.
 const (
@@ -72,7 +72,7 @@ type ImportOptions struct {
 	// Done says that the row of a line was tried, taken over or refused before, and is to be left out; may be nil. A trial is
 	// a dry run, or the one before a proposal.
 	Done func(trial bool, line int) bool
-	// Keep stores what became of some rows, in the write that takes them over. After a trial, in a write of its own.
+	// Keep stores the outcome of some rows, in the write that imports them. After a dry run, in a write of its own.
 	// May be nil.
 	Keep func(tx *store.Tx, part Part) error
 	// Tried reads what Keep has stored of the trial, in this run and in earlier ones; nil if Keep is nil.
@@ -89,7 +89,7 @@ type Part struct {
 	Shares          []proposal.FileShares // of the payments that it created
 }
 
-// Row is what became of one row of a file.
+// Row is the outcome of one row of a file.
 type Row struct {
 	Line          int
 	State         RowState
@@ -98,7 +98,7 @@ type Row struct {
 	Reason        string
 }
 
-// RowState is what became of a row.
+// RowState is the outcome of a row.
 type RowState string
 
 // The states of rows. In a dry run, created means: it would be created.
@@ -135,7 +135,7 @@ type Refusal struct {
 }
 
 // errDryRun rolls a write back at its end.
-var errDryRun = errors.New("dry run: nothing is kept")
+var errDryRun = errors.New("dry run: nothing is stored")
 
 // Payments takes over payments and their bookings. Both have natural keys, which are unique in their channel. A row
 // that was imported before changes nothing, and is refused if it says something else now. A refused row does not stop
@@ -164,7 +164,7 @@ func (i *Imports) Payments(
 		return run.report, err
 	}
 	if effect != nil {
-		return run.report, errs.New(errs.Unavailable, "The import was approved just now. Run it again.")
+		return run.report, errs.New(errs.Unavailable, "The import has just been approved. Run it again.")
 	}
 	err = run.all(ctx, without(rows, false, opts.Done))
 	return run.report, errors.Join(err, run.end(ctx, err != nil))
@@ -190,7 +190,7 @@ func operatorsMode(actor access.Actor, mode merchant.AccountMode) bool {
 func (i *Imports) checkMode(actor access.Actor, mode merchant.AccountMode, p *errs.Problems) {
 	if mode == "" || slices.Contains(i.Profile.Modes(), mode) {
 		if operatorsMode(actor, mode) {
-			p.Wrong("mode", "A channel is created in mode test or draft; the operator sets every other mode.")
+			p.Wrong("mode", "New channels must be in mode test or draft. Only the operator can set other modes.")
 		}
 		return
 	}
@@ -198,7 +198,7 @@ func (i *Imports) checkMode(actor access.Actor, mode merchant.AccountMode, p *er
 	for _, mode := range i.Profile.Modes() {
 		modes = append(modes, string(mode))
 	}
-	p.Wrong("mode", "This is not one of %s.", strings.Join(modes, ", "))
+	p.Wrong("mode", "Must be one of: %s.", strings.Join(modes, ", "))
 }
 
 // without leaves out the rows that were done before. done may be nil.
@@ -300,7 +300,7 @@ func (r *importRun) take(ctx context.Context, groups [][]ImportedPayment) error 
 		return err
 	case ctx.Err() == nil && len(groups) == 1 && len(groups[0]) > 1:
 		return &errs.Error{Kind: errs.KindOf(err), Err: err, Message: fmt.Sprintf(
-			"Line %d and %d other lines depend on each other, and the database cannot take them in one write.",
+			"Line %d and %d other lines depend on each other, but the database cannot store them in one write.",
 			groups[0][0].Line, len(groups[0])-1)}
 	case ctx.Err() != nil || len(groups) == 1:
 		return err
@@ -334,7 +334,7 @@ func (r *importRun) writeOnce(ctx context.Context, rows []ImportedPayment, caref
 		began = r.Clock()
 		site, err := merchants.Site(tx, r.actor.SiteID)
 		if err != nil {
-			return store.NotFoundAs(errs.SettingNotFound, err, "There is no site %d.", r.actor.SiteID)
+			return store.NotFoundAs(errs.SettingNotFound, err, "Site %d not found.", r.actor.SiteID)
 		}
 		c = &importChunk{
 			run: r, tx: tx, site: site, rows: rows, careful: careful, channels: map[int64]*importChannel{}, named: map[string]int64{},
@@ -363,7 +363,7 @@ func (r *importRun) writeOnce(ctx context.Context, rows []ImportedPayment, caref
 	return c, err
 }
 
-// keep hands on what became of the rows of a chunk.
+// keep passes on the outcome of the rows of a chunk.
 func (r *importRun) keep(tx *store.Tx, c *importChunk) error {
 	if r.opts.Keep == nil {
 		return nil

@@ -63,57 +63,57 @@ var badRows = []struct {
 	row  imports.ImportedPayment
 	want string
 }{
-	{"what the reader refused", imports.ImportedPayment{Refused: errs.New(errs.CardNumber, "The column content holds a card number.")}, "card number"},
+	{"what the reader refused", imports.ImportedPayment{Refused: errs.New(errs.CardNumber, "The column content contains a card number.")}, "card number"},
 	{"several wrong cells", apptest.ARow(0, "x", apptest.Paying(0), func(r *imports.ImportedPayment) {
 		email := "nobody"
 		r.Booking.Email = &email
-	}), "booking_total: An amount lies between 1 and 1000000000000000 minor units. email: This is not an e-mail address. payment_total:"},
+	}), "booking_total: Must be between 1 and 1000000000000000 minor units. email: Must be a valid e-mail address. payment_total:"},
 	{"names of several lines", apptest.ARow(0, "x", func(r *imports.ImportedPayment) {
 		r.Booking.Content, r.Booking.Surname, r.Payment.AuthCode = new("one\ntwo"), new("Da\nSilva"), "1\r2"
 	}), "auth_code: Line breaks are not allowed in this field. surname: Line breaks are not allowed in this field."},
-	{"nobody who travels", apptest.ARow(0, "x", func(r *imports.ImportedPayment) { r.Booking.Pax = new(int64(0)) }), "pax: Between 1"},
+	{"nobody who travels", apptest.ARow(0, "x", func(r *imports.ImportedPayment) { r.Booking.Pax = new(int64(0)) }), "pax: Must be between 1"},
 	{"a channel that no database keeps", apptest.ARow(0, "x", func(r *imports.ImportedPayment) { r.Channel = "a\xff" }), "channel: This text is not valid UTF-8"},
 	{"keys that no database keeps", apptest.ARow(0, "x", func(r *imports.ImportedPayment) {
 		r.Booking.ImportKey, r.Linked = "a\x00", "\xff"
 	}), "booking_reference: This text is not valid UTF-8"},
 	{"a payment in the future", apptest.ARow(0, "x", func(r *imports.ImportedPayment) { r.Payment.EffectiveAt = apptest.Began.Add(time.Hour) }), "paid_at:"},
 	{"more than the booking costs", apptest.ARow(0, "x", apptest.Paying(120_001)), "has only EUR 1,200.00 left to pay"},
-	{"sums that differ", apptest.ARow(0, "x", func(r *imports.ImportedPayment) { r.BaseTotal++ }), "booking_total: The parts add up to"},
+	{"sums that differ", apptest.ARow(0, "x", func(r *imports.ImportedPayment) { r.BaseTotal++ }), "booking_total: The amounts add up to"},
 	{"another currency than the channel's", apptest.ARow(0, "x", func(r *imports.ImportedPayment) {
 		currency := money.Currency("GBP")
 		r.Booking.Currency = &currency
-	}), "channel: The currency of the booking"},
-	{"the same in a new channel", apptest.ARow(0, "x", func(r *imports.ImportedPayment) { r.Channel, r.BaseTotal = "New", 1 }), "booking_total: The parts"},
-	{"a channel's name that is none", apptest.ARow(0, "x", func(r *imports.ImportedPayment) { r.Channel = strings.Repeat("n", 192) }), "channel: No such channel can be created"},
+	}), "channel: The booking currency"},
+	{"the same in a new channel", apptest.ARow(0, "x", func(r *imports.ImportedPayment) { r.Channel, r.BaseTotal = "New", 1 }), "booking_total: The amounts"},
+	{"a channel's name that is none", apptest.ARow(0, "x", func(r *imports.ImportedPayment) { r.Channel = strings.Repeat("n", 192) }), "channel: The channel cannot be created"},
 	{"another booking under the key", apptest.ARow(0, "x", func(r *imports.ImportedPayment) {
 		total := int64(1_000_000)
 		r.Booking.ImportKey, r.Booking.Total = "B-1", &total
-	}), "total: The booking is there already"},
-	{"another payment under the key", apptest.ARow(0, "1", apptest.Paying(35_000)), "payment_total: The payment is there already and says 36000, not 35000."},
+	}), "total: The booking already exists"},
+	{"another payment under the key", apptest.ARow(0, "1", apptest.Paying(35_000)), "payment_total: The payment already exists with 36000, not 35000."},
 	{"a payment of another booking", apptest.ARow(0, "1", func(r *imports.ImportedPayment) { r.Booking.ImportKey = "B-2" }), "for another booking"},
 	{"a payment of a booking that is new", apptest.ARow(0, "1", func(r *imports.ImportedPayment) { r.Booking.ImportKey = "B-x" }), "for another booking"},
-	{"the same payment with another name on it", apptest.ARow(0, "1", func(r *imports.ImportedPayment) { r.Payment.PayeeName = "Ana" }), "with other content"},
+	{"the same payment with another name on it", apptest.ARow(0, "1", func(r *imports.ImportedPayment) { r.Payment.PayeeName = "Ana" }), "with different content"},
 	{"the same payment with an acquirer reference", apptest.ARow(0, "1", func(r *imports.ImportedPayment) {
 		r.Payment.AcquirerReference = "74537605006000000012345"
-	}), "acquirer_reference: The payment is there already and says , not 74537605006000000012345."},
+	}), "acquirer_reference: The payment already exists with , not 74537605006000000012345."},
 	{"half an acquirer reference", apptest.ARow(0, "x", func(r *imports.ImportedPayment) {
 		r.Payment.AcquirerReference = "74537605006"
-	}), "acquirer_reference: The acquirer reference number (ARN) is expected, 23 digits."},
+	}), "acquirer_reference: Must be an acquirer reference number (ARN) of 23 digits."},
 	{"another protection of a booking that is there", apptest.ARow(0, "1", func(r *imports.ImportedPayment) {
 		r.Payment.ImportKey = "P-x"
 		r.Booking.OtherProtection = new(merchant.OtherProtection("bond"))
-	}), "other_protection: The booking is there already"},
+	}), "other_protection: The booking already exists"},
 	{"a protection that there is not", apptest.ARow(0, "x", func(r *imports.ImportedPayment) {
 		r.Booking.OtherProtection = new(merchant.OtherProtection("luck"))
-	}), "other_protection: This is not one of none, bond"},
-	{"a refund of nothing", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *imports.ImportedPayment) { r.Linked = "" }), "linked_reference: A refund must name"},
-	{"a refund of what is not there", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *imports.ImportedPayment) { r.Linked = "P-9" }), `linked_reference: There is no payment "P-9"`},
+	}), "other_protection: Must be one of: none, bond"},
+	{"a refund of nothing", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *imports.ImportedPayment) { r.Linked = "" }), "linked_reference: A refund must reference"},
+	{"a refund of what is not there", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *imports.ImportedPayment) { r.Linked = "P-9" }), `linked_reference: Payment "P-9" not found`},
 	{"a refund of another booking's payment", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *imports.ImportedPayment) { r.Linked = "P-2" }), "booking"},
 	{"a refund of more than was paid", apptest.ARow(0, "x", apptest.Refunding("1", 36_001)), "remain"},
 	{"a refund of a day before the payment", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *imports.ImportedPayment) {
 		r.Payment.EffectiveAt = r.Payment.EffectiveAt.AddDate(0, 0, -1)
 	}), "paid_at: Transaction 1 was made on 2024-04-09"},
-	{"a purchase that adjusts another", apptest.ARow(0, "x", func(r *imports.ImportedPayment) { r.Linked = "P-1" }), "linked_reference: A purchase adjusts no other"},
+	{"a purchase that adjusts another", apptest.ARow(0, "x", func(r *imports.ImportedPayment) { r.Linked = "P-1" }), "linked_reference: Not allowed for the type purchase"},
 }
 
 func TestBadRowRefusesItselfAndNothingElse(t *testing.T) {
@@ -161,7 +161,7 @@ func TestImportWithoutAModeCreatesNoChannels(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		_, refused := w.Imported(imports.ImportOptions{}, apptest.ARow(2, "1"))
-		if !strings.Contains(refused[2], "no mode was given") || holdings(t, w) != "" {
+		if !strings.Contains(refused[2], "set a mode") || holdings(t, w) != "" {
 			t.Errorf("refused with %q, there is\n%s", refused[2], holdings(t, w))
 		}
 		name, currency := "Direct", money.EUR

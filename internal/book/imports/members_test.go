@@ -34,7 +34,7 @@ func TestAMemberImportsWhatTheyCouldReport(t *testing.T) {
 			t.Fatalf("tried: %+v", f)
 		}
 		refused := rowsOf(t, w, member, f.ID, imports.RowRefused).Items
-		if len(refused) != 1 || refused[0].Line != 5 || !strings.Contains(refused[0].Reason, "you may not record chargebacks") {
+		if len(refused) != 1 || refused[0].Line != 5 || !strings.Contains(refused[0].Reason, "is not allowed to record chargebacks") {
 			t.Errorf("refused: %+v", refused)
 		}
 		if _, err := w.App.ImportFiles.Confirm(t.Context(), member, f.ID); err != nil {
@@ -96,7 +96,7 @@ func TestAMemberDoesNotImportWhatAProcessorTakes(t *testing.T) {
 		operator := w.Actor
 		w.Actor = person(t, w, w.Site.ID, "mia", access.MemberAdmin)
 		report, refused := w.Imported(imports.ImportOptions{}, at("1"), at("22", transfer))
-		if report.Payments.Created != 1 || !strings.Contains(refused[1], "takes its payments by card itself") {
+		if report.Payments.Created != 1 || !strings.Contains(refused[1], "takes card payments itself") {
 			t.Errorf("%+v, refused %v", report, refused)
 		}
 		w.Actor = operator
@@ -136,7 +136,7 @@ func TestAnImportEndsWithTheRightOfItsAuthor(t *testing.T) {
 		}
 		for name, id := range files {
 			f := worked(t, w, w.Actor, id)
-			if f.State != imports.FileFailed || !strings.Contains(f.Problem, "The right of "+name+" to import") || f.Done != 0 {
+			if f.State != imports.FileFailed || !strings.Contains(f.Problem, name+" can no longer import") || f.Done != 0 {
 				t.Errorf("%s: %+v", name, f)
 			}
 		}

@@ -154,6 +154,6 @@ func refuseCircle(rows []ImportedPayment, circle []int) {
 			continue
 		}
 		rows[at].Refused = refusedCell("linked_reference",
-			"This payment adjusts that of line %d, which adjusts this one, directly or through others.", rows[circle[(i+1)%len(circle)]].Line)
+			"This payment adjusts that of line %d, which in turn adjusts this one, directly or through others.", rows[circle[(i+1)%len(circle)]].Line)
 	}
 }

@@ -103,8 +103,8 @@ func TestWhatNoOrderCanHelp(t *testing.T) {
 			t.Errorf("dry run %v: %+v, refused %v", dry, report, refused)
 		}
 		for line, want := range map[int]string{
-			2: "that of line 3", 3: "that of line 4", 4: "that of line 2", 5: `no payment "P-a"`, 6: "adjusts itself",
-			8: `no payment "P-9"`,
+			2: "that of line 3", 3: "that of line 4", 4: "that of line 2", 5: `Payment "P-a" not found`, 6: "adjusts itself",
+			8: `Payment "P-9" not found`,
 		} {
 			if !strings.HasPrefix(refused[line], "linked_reference: ") || !strings.Contains(refused[line], want) {
 				t.Errorf("dry run %v: line %d is refused with %q, want %q", dry, line, refused[line], want)
@@ -133,8 +133,8 @@ func TestChannelsByIDAndByName(t *testing.T) {
 			in(6, 9999, ""), in(7, 9999, "New"), in(8, ids[2], ""), in(9, 0, "Direct"))
 		for line, want := range map[int]string{
 			2: fmt.Sprintf("channel: Several channels have this name: %d, %d.", ids[0], ids[1]),
-			5: fmt.Sprintf("channel: Channel %d has another name.", ids[0]),
-			6: "channel_id: There is no channel 9999.", 7: "channel_id: There is no channel 9999.",
+			5: fmt.Sprintf("channel: Channel %d has a different name.", ids[0]),
+			6: "channel_id: Channel 9999 not found.", 7: "channel_id: Channel 9999 not found.",
 		} {
 			if !strings.HasPrefix(refused[line], want) {
 				t.Errorf("line %d is refused with %q, want %q", line, refused[line], want)

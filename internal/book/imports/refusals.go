@@ -66,7 +66,7 @@ func sameBooking(says booking.BookingFields, stored, row booking.Booking) error 
 	compare := func(field string, said bool, was, is any) {
 		if said && was != is {
 			// The message has no values: some of them are names of travellers.
-			differ.Wrong(BookingCell(field), "The booking is there already and says something else.")
+			differ.Wrong(BookingCell(field), "The booking already exists with different content.")
 		}
 	}
 	compare("content", true, stored.Content, row.Content)
@@ -89,7 +89,7 @@ func samePayment(stored payment.Transaction, row payment.NewTransaction, booking
 	var differ errs.Problems
 	compare := func(field string, was, is any) {
 		if was != is {
-			differ.Wrong(PaymentCell(field), "The payment is there already and says %v, not %v.", was, is)
+			differ.Wrong(PaymentCell(field), "The payment already exists with %v, not %v.", was, is)
 		}
 	}
 	compare("transaction_types", stored.Type, *row.Type)
@@ -103,14 +103,14 @@ func samePayment(stored payment.Transaction, row payment.NewTransaction, booking
 	compare("last_four_digits", stored.LastFour, row.LastFour)
 	compare("acquirer_reference", stored.AcquirerReference, row.AcquirerReference)
 	if len(stored.Payments) != 1 || stored.Payments[0].BookingID != bookingID {
-		differ.Wrong("booking_reference", "The payment is there already, for another booking.")
+		differ.Wrong("booking_reference", "The payment already exists, for another booking.")
 	}
 	if stored.LinkedID != row.LinkedID {
-		differ.Wrong("linked_reference", "The payment is there already and adjusts another one.")
+		differ.Wrong("linked_reference", "The payment already exists and adjusts another one.")
 	}
 	if err := differ.Err(); err != nil {
 		return err
 	}
 	return errs.New(errs.ReferenceExists,
-		"The payment is there already, as transaction %d, with other content or another start of cover.", stored.ID)
+		"The payment already exists as transaction %d, with different content or another start of cover.", stored.ID)
 }

@@ -108,7 +108,7 @@ func (b *Bookings) addTransactions(tx *store.Tx, siteID int64, list ...*booking.
 func placeBooking(tx *store.Tx, b *booking.Booking, p *errs.Problems) error {
 	channel, err := merchants.ChannelAlone(tx, b.SiteID, b.ChannelID)
 	if errors.Is(err, store.ErrNotFound) {
-		p.Wrong("channels", "There is no channel %d.", b.ChannelID)
+		p.Wrong("channels", "Channel %d not found.", b.ChannelID)
 		return nil
 	}
 	if err != nil {
@@ -239,7 +239,7 @@ func (b *Bookings) Delete(ctx context.Context, actor access.Actor, id, ifVersion
 }
 
 func unknownBooking(err error, id int64) error {
-	return store.NotFoundAs(errs.RecordNotFound, err, "There is no booking %d.", id)
+	return store.NotFoundAs(errs.RecordNotFound, err, "Booking %d not found.", id)
 }
 
 // TellCompleted records the event of bookings that are completed. more: there may be others.

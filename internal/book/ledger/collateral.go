@@ -91,7 +91,7 @@ func (in CollateralFields) collateral(tx *store.Tx, actor access.Actor) (exposur
 		// A caller may give the id of a correction, too: every row knows its record.
 		before, err := collateralRow(tx, actor.SiteID, *in.RecordID)
 		if row.RecordID = before.RecordID; err != nil {
-			p.Wrong("corrects", "There is no collateral %d.", *in.RecordID)
+			p.Wrong("corrects", "Collateral %d not found.", *in.RecordID)
 		}
 	}
 	need := func(field string, absent bool) {
@@ -104,7 +104,7 @@ func (in CollateralFields) collateral(tx *store.Tx, actor access.Actor) (exposur
 	need("amount", in.Amount == nil)
 	if in.Kind != nil {
 		if row.Kind = *in.Kind; !slices.Contains(exposure.CollateralKinds, row.Kind) {
-			p.Wrong("kind", "This is not one of cash, guarantee, rolling-reserve, insurance, other.")
+			p.Wrong("kind", "Must be one of: cash, guarantee, rolling-reserve, insurance, other.")
 		}
 	}
 	if in.Currency != nil {
@@ -112,13 +112,13 @@ func (in CollateralFields) collateral(tx *store.Tx, actor access.Actor) (exposur
 	}
 	if in.Amount != nil {
 		if row.Amount = *in.Amount; row.Amount < 0 || row.Amount > check.MaxAmount || row.Amount == 0 && in.RecordID == nil {
-			p.Wrong("amount", "An amount between 1 and %d is expected. In a correction, 0 takes the record back.", int64(check.MaxAmount))
+			p.Wrong("amount", "Must be between 1 and %d. In a correction, 0 withdraws the record.", int64(check.MaxAmount))
 		}
 	}
 	if in.ChannelID != nil {
 		row.ChannelID = *in.ChannelID
 		if _, err := merchants.Channel(tx, actor.SiteID, row.ChannelID); err != nil {
-			p.Wrong("channels", "There is no channel %d.", row.ChannelID)
+			p.Wrong("channels", "Channel %d not found.", row.ChannelID)
 		}
 	}
 	if in.From != nil {
@@ -126,7 +126,7 @@ func (in CollateralFields) collateral(tx *store.Tx, actor access.Actor) (exposur
 	}
 	if in.To != nil {
 		if row.ToDay = *in.To; row.ToDay < row.FromDay {
-			p.Wrong("to", "The last day is before the first day.")
+			p.Wrong("to", "The last day must not be before the first day.")
 		}
 	}
 	check.Note(&p, "note", in.Note)
@@ -139,7 +139,7 @@ func (c *Collaterals) Get(ctx context.Context, actor access.Actor, id int64) (ex
 	found, err := sites.Read(ctx, c.DB, actor, func(tx *store.Tx) (exposure.Collateral, error) {
 		return collateralRow(tx, actor.SiteID, id)
 	})
-	return found, store.NotFoundAs(errs.SettingNotFound, err, "There is no collateral %d.", id)
+	return found, store.NotFoundAs(errs.SettingNotFound, err, "Collateral %d not found.", id)
 }
 
 // List reads one page of all rows, corrections included. If channels are given, it reads theirs only.

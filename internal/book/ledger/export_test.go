@@ -13,3 +13,11 @@ var ErrFolded = errFolded
 
 // Store is store for tests.
 func (f *fold) Store(tx *store.Tx) error { return f.store(tx) }
+
+// For tests.
+var (
+	InsertEvent    = insertEvent
+	InsertTerms    = insertTerms
+	LockAllocation = lockAllocation
+	PackDays       = packDays
+)

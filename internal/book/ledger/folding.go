@@ -147,7 +147,7 @@ func keepDeltas(tx *store.Tx, siteID int64, deltas []exposure.Delta) error {
 		}
 	}
 	deltas = exposure.Merge(deltas)
-	InOrder(deltas)
+	inOrder(deltas)
 	for part := range slices.Chunk(deltas, deltasPerPack) {
 		p := PackDeltas(part)
 		_, err := tx.Exec(`INSERT INTO exposure_buckets (site_id, first_day, final_day, last_day, counted, deltas, known, final_known)
@@ -273,7 +273,7 @@ func saveBlocks(
 	for i, p := range places {
 		b := blocks[p]
 		rows[i] = "($1, $2, " + strings.TrimPrefix(w.Values(p.block, p.cell, b.Sum.Count, b.Sum.Amount, b.Sum.End,
-			b.Sum.Start, b.Sum.Locked, b.Sum.LockedEnd, b.Sum.LockedStart, PackDays(*b)), "(")
+			b.Sum.Start, b.Sum.Locked, b.Sum.LockedEnd, b.Sum.LockedStart, packDays(*b)), "(")
 	}
 	_, err := tx.Exec(`INSERT INTO exposure_blocks (site_id, view, block, cell, counted, amount, by_end, by_start, locked,
 			locked_end, locked_start, days)

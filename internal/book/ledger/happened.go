@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/platform/sites"
@@ -16,8 +17,8 @@ import (
 
 // recordAllocated records a new allocation. One that is logged after its last day has ended at once.
 func recordAllocated(tx *store.Tx, a protection.Allocation, t protection.Terms) {
-	events.Record(tx, a.SiteID, events.ProtectionAllocated, a.ID, events.Details{
-		Protected: events.YesOrNo(a.Decision.Protected), Reason: string(a.Decision.Reason), Amount: a.Amount,
+	events.Record(tx, a.SiteID, event.ProtectionAllocated, a.ID, event.Details{
+		Protected: event.YesOrNo(a.Decision.Protected), Reason: string(a.Decision.Reason), Amount: a.Amount,
 		Currency: string(a.Currency), LastDay: t.LastDay.String(),
 	})
 	if a.Decision.Protected && over(tx, t.LastDay) {
@@ -33,25 +34,25 @@ func over(tx *store.Tx, day civil.Day) bool { return day < civil.DayOf(tx.Now) }
 func closed(tx *store.Tx, t protection.Terms) bool { return over(tx, t.LastDay) && over(tx, t.End) }
 
 func recordEnded(tx *store.Tx, siteID, id int64, last civil.Day) {
-	events.Record(tx, siteID, events.ProtectionEnded, id, events.Details{LastDay: last.String()})
+	events.Record(tx, siteID, event.ProtectionEnded, id, event.Details{LastDay: last.String()})
 }
 
 // recordChanged records that an adjustment has changed an allocation, by an amount in its currency.
-func recordChanged(tx *store.Tx, a protection.Allocation, d events.Details) {
+func recordChanged(tx *store.Tx, a protection.Allocation, d event.Details) {
 	d.Currency = string(a.Currency)
-	events.Record(tx, a.SiteID, events.ProtectionChanged, a.ID, d)
+	events.Record(tx, a.SiteID, event.ProtectionChanged, a.ID, d)
 }
 
 // recordPriced records the value of an allocation that has waited for a rate.
 func recordPriced(tx *store.Tx, a protection.Allocation) {
-	events.Record(tx, a.SiteID, events.ProtectionPriced, a.ID, events.Details{
+	events.Record(tx, a.SiteID, event.ProtectionPriced, a.ID, event.Details{
 		Amount: a.Value, Currency: string(a.PolicyCurrency),
 	})
 }
 
 // recordTerms records new terms of a locked allocation. They may end it, or let it go on after its end.
 func recordTerms(tx *store.Tx, a protection.Allocation, t protection.Terms) error {
-	events.Record(tx, a.SiteID, events.ProtectionChanged, a.ID, events.Details{Cause: "terms", LastDay: t.LastDay.String()})
+	events.Record(tx, a.SiteID, event.ProtectionChanged, a.ID, event.Details{Cause: "terms", LastDay: t.LastDay.String()})
 	var told bool
 	err := tx.QueryRow(`SELECT ended FROM allocations WHERE site_id = $1 AND id = $2`, []any{a.SiteID, a.ID}, &told)
 	if err != nil {

@@ -24,7 +24,7 @@ func (m Moment) Complete(now time.Time, p *errs.Problems) (asOf civil.Day, known
 		knownAt = m.KnownAt
 	}
 	if knownAt.After(now) {
-		p.Wrong("known_at", "This time is in the future.")
+		p.Wrong("known_at", "Must not be in the future.")
 	}
 	return asOf, knownAt
 }

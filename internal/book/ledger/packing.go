@@ -53,8 +53,8 @@ func (u *unpacking) text() string {
 	return string(u.packed[from:u.at])
 }
 
-// PackDays writes the days of a block: for each its distance from the day before it, and the change.
-func PackDays(b exposure.Block) []byte {
+// packDays writes the days of a block: for each its distance from the day before it, and the change.
+func packDays(b exposure.Block) []byte {
 	packed, before := make([]byte, 0, 24*len(b.Days)), civil.Day(0)
 	for _, d := range b.Days {
 		packed = binary.AppendVarint(packed, int64(d.Day-before))
@@ -167,7 +167,7 @@ func EachDelta(packed, known []byte, each func(exposure.Delta)) error {
 	return nil
 }
 
-// InOrder sorts deltas by Day, so that a pack spans few days.
-func InOrder(deltas []exposure.Delta) {
+// inOrder sorts deltas by Day, so that a pack spans few days.
+func inOrder(deltas []exposure.Delta) {
 	slices.SortStableFunc(deltas, func(a, b exposure.Delta) int { return cmp.Compare(a.Day, b.Day) })
 }

@@ -1,6 +1,6 @@
-// Package ledger keeps everything that follows from a payment for protection: allocations, their terms and events,
-// premium, collateral, and the buckets of exposure. It owns allocations, allocation_terms, allocation_events,
-// premium_lines, booking_totals, collateral and exposure_*. Begin reading at Post, Adjust and Redate.
+// Package ledger stores everything that a payment means for protection: allocations, their terms and events, premium,
+// collateral, and the exposure buckets. It owns allocations, allocation_terms, allocation_events, premium_lines,
+// booking_totals, collateral and exposure_*. Start at Post, Adjust and Redate.
 package ledger
 
 import (
@@ -11,12 +11,12 @@ import (
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/card"
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/fx"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/errs"
-	"holdfast/internal/platform/events"
 	"holdfast/internal/store"
 )
 
@@ -46,7 +46,7 @@ func Post(tx *store.Tx, p Posting) error {
 		}
 		// If a fixing is missing, the payment is recorded without a price. PriceLate sets it when the rate arrives.
 		if _, err := a.Price(p.Fixings, tx.Now); err != nil {
-			return errs.WrongField("bookings", "The part of booking %d is too large: its value in %s cannot be computed.",
+			return errs.WrongField("bookings", "The amount for booking %d is too large to be converted to %s.",
 				part.BookingID, p.Policy.Currency)
 		}
 		terms := a.TermsOf(p.Bookings[i], p.Rulepacks)
@@ -65,7 +65,7 @@ func Post(tx *store.Tx, p Posting) error {
 // their premium, too (R10). SaveChanges has to follow. The sign is +1; -1 takes the transaction back, because it did not happen after all.
 func Adjust(tx *store.Tx, t payment.Transaction, sign int64, at time.Time) error {
 	for _, part := range t.Payments {
-		a, err := LockAllocation(tx, t.SiteID, part.LinkedID)
+		a, err := lockAllocation(tx, t.SiteID, part.LinkedID)
 		if errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("transaction %d adjusts payment %d, which has no allocation", t.ID, part.LinkedID)
 		}
@@ -75,10 +75,10 @@ func Adjust(tx *store.Tx, t payment.Transaction, sign int64, at time.Time) error
 		e := protection.Event{
 			TransactionID: t.ID, Kind: t.Type, Amount: sign * part.Total, EffectiveAt: at, RecordedAt: tx.Now,
 		}
-		if err := InsertEvent(tx, t.SiteID, part.LinkedID, e); err != nil {
+		if err := insertEvent(tx, t.SiteID, part.LinkedID, e); err != nil {
 			return err
 		}
-		recordChanged(tx, a, events.Details{Cause: string(t.Type), Transaction: t.ID, Amount: e.Amount})
+		recordChanged(tx, a, event.Details{Cause: string(t.Type), Transaction: t.ID, Amount: e.Amount})
 		// Chargebacks and reversals never change the premium.
 		if t.Type != payment.Refund || !a.Decision.Protected {
 			continue
@@ -120,7 +120,7 @@ func redate(tx *store.Tx, packs protection.Rulepacks, before, after booking.Book
 	for _, h := range histories {
 		a := h.Allocation
 		terms := a.TermsOf(after, packs)
-		if err := InsertTerms(tx, a.SiteID, a.ID, terms); err != nil {
+		if err := insertTerms(tx, a.SiteID, a.ID, terms); err != nil {
 			return nil, err
 		}
 		if err := recordTerms(tx, a, terms); err != nil {

@@ -132,7 +132,7 @@ type premiumCause struct {
 // movePremium books the change of an allocation's premium after a change that is already written. It locks the
 // allocation first, so that each write sees the lines that the one before has booked. It locks nothing else.
 func movePremium(tx *store.Tx, siteID, allocationID int64, why premiumCause) error {
-	a, err := LockAllocation(tx, siteID, allocationID)
+	a, err := lockAllocation(tx, siteID, allocationID)
 	if err != nil || a.PricedAt.IsZero() {
 		return err
 	}

@@ -62,7 +62,7 @@ func TestThePremiumOfTheWorkedLines(t *testing.T) {
 		}
 		explainsPremium(t, w, p.ID, known, 656, 656, 0, "lead: D − P = 2024-08-31 − 2024-04-09 = 144 days")
 		explainsPremium(t, w, p.ID, w.Now(), 824, 927, 103, "round(68636 · 12000 / 1,000,000) = round(823.632000) = 824",
-			"π 824 − 927 = -103; nothing returns, 103 is retained", "lines 927 = premium of the state 824 + retained 103")
+			"π 824 − 927 = -103; nothing is returned, 103 is retained", "lines 927 = premium of the state 824 + retained 103")
 	})
 }
 

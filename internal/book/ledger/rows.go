@@ -36,7 +36,7 @@ func InsertAllocation(tx *store.Tx, a protection.Allocation, t protection.Terms)
 // changeAllocation changes one allocation in the risk of a locked booking. It locks the allocation, too: a rate that
 // arrives meanwhile is either seen before the change, or waits for its end.
 func changeAllocation(tx *store.Tx, siteID, id int64, apply func(*protection.History)) (*heldAllocation, error) {
-	a, err := LockAllocation(tx, siteID, id)
+	a, err := lockAllocation(tx, siteID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +51,8 @@ func changeAllocation(tx *store.Tx, siteID, id int64, apply func(*protection.His
 	return inLedger.Of(tx).allocations[store.Key{SiteID: siteID, ID: id}], err
 }
 
-// InsertTerms adds terms to an allocation of a locked booking. They take effect now; the older ones are kept.
-func InsertTerms(tx *store.Tx, siteID, allocationID int64, t protection.Terms) error {
+// insertTerms adds terms to an allocation of a locked booking. They take effect now; the older ones are kept.
+func insertTerms(tx *store.Tx, siteID, allocationID int64, t protection.Terms) error {
 	dated := protection.DatedTerms{Terms: t, EffectiveAt: tx.Now, RecordedAt: tx.Now}
 	held, err := changeAllocation(tx, siteID, allocationID,
 		func(a *protection.History) { a.Terms = append(slices.Clone(a.Terms), dated) })
@@ -69,8 +69,8 @@ func insertTermsRow(tx *store.Tx, siteID, allocationID int64, t protection.Terms
 	return insertFacts(tx, "allocation_terms", TermsFacts, row, row)
 }
 
-// InsertEvent adds a refund, chargeback or reversal to an allocation of a locked booking.
-func InsertEvent(tx *store.Tx, siteID, allocationID int64, e protection.Event) error {
+// insertEvent adds a refund, chargeback or reversal to an allocation of a locked booking.
+func insertEvent(tx *store.Tx, siteID, allocationID int64, e protection.Event) error {
 	e.RecordedAt = tx.Now
 	held, err := changeAllocation(tx, siteID, allocationID,
 		func(h *protection.History) {
@@ -103,7 +103,7 @@ func InsertPremium(tx *store.Tx, l protection.PremiumLine) error {
 // already; then nothing changes.
 func priceAllocation(tx *store.Tx, a protection.Allocation) (priced bool, err error) {
 	// Lock it before the look: of two processes that price it, the second one finds it priced.
-	stored, err := LockAllocation(tx, a.SiteID, a.ID)
+	stored, err := lockAllocation(tx, a.SiteID, a.ID)
 	if err != nil || !stored.PricedAt.IsZero() {
 		return false, err
 	}
@@ -120,10 +120,10 @@ func priceAllocation(tx *store.Tx, a protection.Allocation) (priced bool, err er
 	return err == nil, err
 }
 
-// LockAllocation locks an allocation for this write and reads it. Every change of its premium does so first: a refund, a
+// lockAllocation locks an allocation for this write and reads it. Every change of its premium does so first: a refund, a
 // changed booking and a late rate then see each other's lines. To avoid deadlocks, lock transactions first, then
 // bookings, then allocations, each in order of their ids.
-func LockAllocation(tx *store.Tx, siteID, id int64) (protection.Allocation, error) {
+func lockAllocation(tx *store.Tx, siteID, id int64) (protection.Allocation, error) {
 	m := inLedger.Of(tx)
 	if held := m.allocations[store.Key{SiteID: siteID, ID: id}]; held != nil {
 		return held.Allocation, nil

@@ -1,6 +1,6 @@
-// Package limits judges payments by limits (R12). Limits of transactions and bookings are judged in the write of the
-// payment, limits of channels and sites in a job. A limit never refuses a payment. The package owns the tables limits,
-// limit_* and over_limits. Begin reading at Judge, then Limits.Recompute.
+// Package limits checks payments against limits (R12). Limits of transactions and bookings are checked in the write
+// of the payment, limits of channels and sites in a job. A limit never rejects a payment. The package owns the tables
+// limits, limit_* and over_limits. Start at Judge, then Limits.Recompute.
 package limits
 
 import (
@@ -48,7 +48,7 @@ func newLimiting(tx *store.Tx, siteID int64, day civil.Day, at time.Time) (*limi
 
 // Judge judges a payment that was just posted by the limits of transactions and bookings (R12). The caller has locked
 // the bookings of the payment. Judge also notes a change for the job that judges by the limits of channels and sites. over
-// is the part of the payment that lies above a limit, in minor units of the currency in; if it exceeds several limits, the
+// is the part of the payment that exceeds a limit, in minor units of the currency in; if it exceeds several limits, the
 // largest part.
 func Judge(tx *store.Tx, t payment.Transaction) (over int64, in money.Currency, err error) {
 	NoteChange(tx, t.SiteID, ChangePayment, t.ID, 0)
@@ -269,7 +269,7 @@ func recordCrossings(tx *store.Tx, e protection.LimitEvent, before int64) error 
 	return nil
 }
 
-// recordOver writes the part of an allocation that lies above a limit, if there is one.
+// recordOver writes the part of an allocation that exceeds a limit, if any.
 func recordOver(tx *store.Tx, a protection.Allocation, limit protection.Limit, added, use int64) error {
 	over := limit.Over(added, use)
 	if over == 0 {

@@ -108,14 +108,14 @@ func (in LimitFields) limit(tx *store.Tx, actor access.Actor) (protection.Limit,
 	if in.Scope == nil {
 		p.Missing("scope")
 	} else if limit.Scope = *in.Scope; !slices.Contains(protection.LimitScopes, limit.Scope) {
-		p.Wrong("scope", "This is not one of transaction, booking, channel, site.")
+		p.Wrong("scope", "Must be one of: transaction, booking, channel, site.")
 	}
 	if in.ChannelID != nil {
 		limit.ChannelID = *in.ChannelID
 		if limit.Scope == protection.LimitSite {
-			p.Wrong("channels", "A limit of the site has no channel.")
+			p.Wrong("channels", "Not allowed for a limit of the site.")
 		} else if _, err := merchants.Channel(tx, actor.SiteID, limit.ChannelID); err != nil {
-			p.Wrong("channels", "There is no channel %d.", limit.ChannelID)
+			p.Wrong("channels", "Channel %d not found.", limit.ChannelID)
 		}
 	}
 	if in.From != nil {
@@ -123,7 +123,7 @@ func (in LimitFields) limit(tx *store.Tx, actor access.Actor) (protection.Limit,
 	}
 	// Payments of earlier days are judged already, and that stays as it is.
 	if limit.FromDay < today {
-		p.Wrong("from", "A limit begins today or later.")
+		p.Wrong("from", "Must be today or later.")
 	}
 	in.checkAmount(&limit, &p)
 	check.Note(&p, "note", in.Note)
@@ -132,7 +132,7 @@ func (in LimitFields) limit(tx *store.Tx, actor access.Actor) (protection.Limit,
 	}
 	policy, err := merchants.PolicyOn(tx, actor.SiteID, limit.FromDay)
 	if err == nil && in.Currency != "" && in.Currency != policy.Currency {
-		return limit, errs.WrongField("amount", "The policy of %s is in %s, and this amount is in %s.", limit.FromDay,
+		return limit, errs.WrongField("amount", "The policy on %s is in %s, but this amount is in %s.", limit.FromDay,
 			policy.Currency, in.Currency)
 	}
 	limit.Currency = policy.Currency
@@ -149,7 +149,7 @@ func (in LimitFields) checkAmount(limit *protection.Limit, p *errs.Problems) {
 			p.Missing("amount")
 		}
 	case *in.Amount < 1 || *in.Amount > check.MaxAmount:
-		p.Wrong("amount", "An amount between 1 and %d is expected.", int64(check.MaxAmount))
+		p.Wrong("amount", "Must be between 1 and %d.", int64(check.MaxAmount))
 	default:
 		limit.Amount = *in.Amount
 	}
@@ -158,7 +158,7 @@ func (in LimitFields) checkAmount(limit *protection.Limit, p *errs.Problems) {
 // Get reads one limit. If there is none, the error has the kind SettingNotFound.
 func (l *Limits) Get(ctx context.Context, actor access.Actor, id int64) (protection.Limit, error) {
 	found, err := sites.Read(ctx, l.DB, actor, func(tx *store.Tx) (protection.Limit, error) { return limitByID(tx, actor.SiteID, id) })
-	return found, store.NotFoundAs(errs.SettingNotFound, err, "There is no limit %d.", id)
+	return found, store.NotFoundAs(errs.SettingNotFound, err, "Limit %d not found.", id)
 }
 
 // History reads one page of all limits that were ever set, also of those that are over or still to come. If channelID is not 0,
@@ -276,8 +276,8 @@ func limitRows(tx *store.Tx, siteID int64) ([]LimitRow, error) {
 func (r *LimitRow) setUse(use int64, known bool) {
 	if !known {
 		r.HasUse = false
-		r.Unknown = fmt.Sprintf("A part of the use was priced under a policy in another currency, and there is no rate from it to %s. "+
-			"So the use is not known.", r.Currency)
+		r.Unknown = fmt.Sprintf("Part of the use was priced under a policy in another currency, and there is no rate from it to %s. "+
+			"The use is therefore unknown.", r.Currency)
 		return
 	}
 	r.Use, r.Percent, r.Level = use, r.Limit.Percent(use), r.Limit.Level(use)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/domain/protection"
@@ -180,7 +181,7 @@ func recomputedUses(tx *store.Tx, siteID int64, scope protection.LimitScope, obj
 	return sums, err
 }
 
-// insertOver stores the part of an allocation that lies above a limit. A second call for the same limit changes nothing.
+// insertOver stores the part of an allocation that exceeds a limit. A second call for the same limit changes nothing.
 func insertOver(tx *store.Tx, siteID int64, o protection.OverLimit) error {
 	_, err := tx.Exec(`INSERT INTO over_limits (site_id, allocation_id, scope, transaction_id, amount, currency, use_amount,
 			limit_amount, limit_id, recorded_at)
@@ -238,7 +239,7 @@ func insertLimitEvent(tx *store.Tx, e protection.LimitEvent) error {
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING id`,
 		[]any{e.SiteID, e.Scope, e.ObjectID, e.ChannelID, e.Percent, e.Use, e.Limit.Amount, e.Limit.Currency, e.Limit.ID,
 			store.MaybeID(e.TransactionID), store.Micros(e.CrossedAt), store.Micros(tx.Now)}, &id)
-	events.Record(tx, e.SiteID, events.LimitCrossed, id, events.Details{
+	events.Record(tx, e.SiteID, event.LimitCrossed, id, event.Details{
 		Percent: e.Percent, Amount: e.Use, Currency: string(e.Limit.Currency), Transaction: e.TransactionID,
 	})
 	return err

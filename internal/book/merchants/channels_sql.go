@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/errs"
@@ -152,7 +153,7 @@ func ChannelByName(tx *store.Tx, siteID int64, name string) (merchant.Channel, e
 		for i, id := range ids {
 			texts[i] = strconv.FormatInt(id, 10)
 		}
-		return merchant.Channel{}, errs.WrongField("channel", "Several channels have this name: %s. Give the id of one of them.",
+		return merchant.Channel{}, errs.WrongField("channel", "Several channels have this name: %s. Use an id instead.",
 			strings.Join(texts, ", "))
 	}
 	return oneChannel(tx, `SELECT `+channelColumns+` FROM channels WHERE site_id = $1 AND id = $2`, siteID, ids[0])
@@ -299,15 +300,15 @@ func UpdateChannel(tx *store.Tx, c merchant.Channel) (merchant.Channel, error) {
 // recordChannel records what others should know of a change of a channel.
 func recordChannel(tx *store.Tx, before, after merchant.Channel) {
 	if before.Mode != after.Mode {
-		events.Record(tx, after.SiteID, events.ChannelModeChanged, after.ID,
-			events.Details{Mode: string(after.Mode), Before: string(before.Mode)})
+		events.Record(tx, after.SiteID, event.ChannelModeChanged, after.ID,
+			event.Details{Mode: string(after.Mode), Before: string(before.Mode)})
 	}
 	if before.Locked != after.Locked {
-		kind := events.ChannelUnlocked
+		kind := event.ChannelUnlocked
 		if after.Locked {
-			kind = events.ChannelLocked
+			kind = event.ChannelLocked
 		}
-		events.Record(tx, after.SiteID, kind, after.ID, events.Details{Mode: string(after.Mode)})
+		events.Record(tx, after.SiteID, kind, after.ID, event.Details{Mode: string(after.Mode)})
 	}
 }
 
@@ -331,8 +332,8 @@ func setChannelSecret(tx *store.Tx, siteID, channelID int64, sealed string) erro
 	return err
 }
 
-// ModesOfChannels counts the channels of all sites by mode.
-func ModesOfChannels(tx *store.Tx) (map[merchant.AccountMode]int64, error) {
+// modesOfChannels counts the channels of all sites by mode.
+func modesOfChannels(tx *store.Tx) (map[merchant.AccountMode]int64, error) {
 	counts := map[merchant.AccountMode]int64{}
 	err := tx.Query(`SELECT account_mode, COUNT(*) FROM channels GROUP BY account_mode`, nil,
 		func(scan func(dest ...any) error) error {

@@ -15,7 +15,7 @@ import (
 func CheckProfile(ctx context.Context, c *sites.DB, profile merchant.Profile) error {
 	var modes map[merchant.AccountMode]int64
 	err := c.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
-		modes, err = ModesOfChannels(tx)
+		modes, err = modesOfChannels(tx)
 		return err
 	})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// Contracts are the use cases of contracts with the underwriter: what bordereaux say of them. A contract is never changed; a new one is
+// Contracts are the use cases of underwriting contracts, as bordereaux show them. A contract is never changed; a new one is
 // added instead, so that a bordereau of the past stays as it was.
 type Contracts struct{ *sites.DB }
 
@@ -41,7 +41,7 @@ func (c *Contracts) Get(ctx context.Context, actor access.Actor, id int64) (term
 			return one, nil
 		}
 	}
-	return terms.Contract{}, store.NotFoundAs(errs.SettingNotFound, store.ErrNotFound, "There is no contract %d.", id)
+	return terms.Contract{}, store.NotFoundAs(errs.SettingNotFound, store.ErrNotFound, "Contract %d not found.", id)
 }
 
 // Set adds a contract that counts from a day on. Errors: Forbidden, Invalid, Missing, NotPossible with the reason contract_limit.
@@ -63,14 +63,14 @@ func (c *Contracts) add(tx *store.Tx, actor access.Actor, in terms.ContractField
 		return next, err
 	}
 	if err := sites.Lock(tx, actor.SiteID); err != nil { // so that nobody adds another between list and insert
-		return next, store.NotFoundAs(errs.SettingNotFound, err, "There is no site %d.", actor.SiteID)
+		return next, store.NotFoundAs(errs.SettingNotFound, err, "Site %d not found.", actor.SiteID)
 	}
 	list, err := contractsOf(tx, actor.SiteID)
 	if err != nil {
 		return next, err
 	}
 	if len(list) >= maxContracts {
-		return next, errs.NotPossibleBecause("contract_limit", "A site has at most %d contracts.", maxContracts)
+		return next, errs.NotPossibleBecause("contract_limit", "A site can have at most %d contracts.", maxContracts)
 	}
 	before, err := ContractKnown(tx, actor.SiteID, next.FromDay, tx.Now)
 	if err != nil {

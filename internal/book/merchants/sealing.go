@@ -1,6 +1,7 @@
 package merchants
 
 import (
+	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/errs"
 	"holdfast/internal/platform/events"
@@ -61,7 +62,7 @@ func MakeChannel(vault *secrets.Vault, tx *store.Tx, channel merchant.Channel, s
 	if err != nil {
 		return made, err
 	}
-	events.Record(tx, made.SiteID, events.ChannelCreated, made.ID, events.Details{Mode: string(made.Mode)})
+	events.Record(tx, made.SiteID, event.ChannelCreated, made.ID, event.Details{Mode: string(made.Mode)})
 	made.SealedSecret, err = GiveSecret(vault, tx, made, secret)
 	return made, err
 }

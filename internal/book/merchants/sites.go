@@ -1,6 +1,6 @@
-// Package merchants keeps what an operator and a merchant agree on: channels with their credentials at processors,
+// Package merchants stores what an operator and a merchant agree on: channels with their processor credentials,
 // suppliers, and policies with their rate cards. It owns the tables channels, channel_*, suppliers, policies and
-// rate_card_lines. Begin reading at Channels.
+// rate_card_lines. Start at Channels.
 package merchants
 
 import (
@@ -49,7 +49,7 @@ func (s *Sites) Create(ctx context.Context, actor access.Actor, in merchant.Site
 	err = s.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		problems := problems.Clone()
 		if _, err := SiteAt(tx, site.Path); err == nil {
-			problems.Wrong("path", "This path is taken.")
+			problems.Wrong("path", "This path is already taken.")
 		} else if !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
@@ -100,7 +100,7 @@ func (s *Sites) At(ctx context.Context, actor access.Actor, path string) (site m
 	}
 	err = s.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
 		site, err = SiteAt(tx, path)
-		return store.NotFoundAs(errs.SettingNotFound, err, "There is no site %q.", path)
+		return store.NotFoundAs(errs.SettingNotFound, err, "Site %q not found.", path)
 	})
 	return site, err
 }
@@ -121,7 +121,7 @@ func (s *Sites) Get(ctx context.Context, actor access.Actor, id int64) (site mer
 }
 
 func unknownSite(err error, id int64) error {
-	return store.NotFoundAs(errs.SettingNotFound, err, "There is no site %d.", id)
+	return store.NotFoundAs(errs.SettingNotFound, err, "Site %d not found.", id)
 }
 
 // List reads one page of the sites that the actor can see. An operator sees all, everybody else and every

@@ -63,7 +63,7 @@ func (s *Suppliers) Change(ctx context.Context, actor access.Actor, id int64, in
 	}
 	changed, err := idempotency.Once(ctx, s.DB, actor, func(tx *store.Tx) (changed merchant.Supplier, _ idempotency.Outcome, err error) {
 		outcome := idempotency.Outcome{ID: id}
-		stored, err := LockSupplier(tx, actor.SiteID, id)
+		stored, err := lockSupplier(tx, actor.SiteID, id)
 		if err != nil {
 			return changed, outcome, err
 		}
@@ -75,7 +75,7 @@ func (s *Suppliers) Change(ctx context.Context, actor access.Actor, id int64, in
 		if err := problems.Err(); err != nil {
 			return changed, outcome, err
 		}
-		if err := UpdateSupplier(tx, changed); err != nil {
+		if err := updateSupplier(tx, changed); err != nil {
 			return changed, outcome, err
 		}
 		return changed, outcome, audit.Record(tx, actor, "supplier.change", supplierObject(id), auditSupplier(stored), auditSupplier(changed))
@@ -93,14 +93,14 @@ func (s *Suppliers) Delete(ctx context.Context, actor access.Actor, id, ifVersio
 	}
 	inUse := errs.New(errs.InUse, "Supplier %d is linked to a channel or a booking and cannot be deleted.", id)
 	err := idempotency.OnceGone(ctx, s.DB, actor, id, func(tx *store.Tx) error {
-		stored, err := LockSupplier(tx, actor.SiteID, id)
+		stored, err := lockSupplier(tx, actor.SiteID, id)
 		if err != nil {
 			return err
 		}
 		if err := errs.CheckVersion(ifVersion, stored.Version-1); err != nil {
 			return err
 		}
-		if err := DeleteSupplier(tx, actor.SiteID, id); err != nil {
+		if err := deleteSupplier(tx, actor.SiteID, id); err != nil {
 			return err
 		}
 		return audit.Record(tx, actor, "supplier.delete", supplierObject(id), auditSupplier(stored), nil)
@@ -118,13 +118,13 @@ func NoteUnknownSuppliers(tx *store.Tx, siteID int64, ids []int64, p *errs.Probl
 	if p.Has("suppliers") { // the list is wrong already, for example too long to look for
 		return nil
 	}
-	unknown, err := UnknownSuppliers(tx, siteID, ids)
+	unknown, err := unknownSuppliers(tx, siteID, ids)
 	if len(unknown) > 0 {
-		p.Wrong("suppliers", "There is no supplier %d.", unknown[0])
+		p.Wrong("suppliers", "Supplier %d not found.", unknown[0])
 	}
 	return err
 }
 
 func unknownSupplier(err error, id int64) error {
-	return store.NotFoundAs(errs.SettingNotFound, err, "There is no supplier %d.", id)
+	return store.NotFoundAs(errs.SettingNotFound, err, "Supplier %d not found.", id)
 }

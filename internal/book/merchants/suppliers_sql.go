@@ -39,17 +39,17 @@ func Supplier(tx *store.Tx, siteID, id int64) (merchant.Supplier, error) {
 	})
 }
 
-// LockSupplier locks the supplier for this write by counting up its version, and reads it. The version that callers know
+// lockSupplier locks the supplier for this write by counting up its version, and reads it. The version that callers know
 // is one less than the version that it returns.
-func LockSupplier(tx *store.Tx, siteID, id int64) (merchant.Supplier, error) {
+func lockSupplier(tx *store.Tx, siteID, id int64) (merchant.Supplier, error) {
 	return scanSupplier(func(dest ...any) error {
 		return tx.QueryRow(`UPDATE suppliers SET version = version + 1 WHERE site_id = $1 AND id = $2
 			RETURNING `+supplierColumns, []any{siteID, id}, dest...)
 	})
 }
 
-// UpdateSupplier stores the fields of a locked supplier that can change.
-func UpdateSupplier(tx *store.Tx, s merchant.Supplier) error {
+// updateSupplier stores the fields of a locked supplier that can change.
+func updateSupplier(tx *store.Tx, s merchant.Supplier) error {
 	n, err := tx.Exec(`UPDATE suppliers SET name = $3, name_folded = $4, url = $5, category = $6, country = $7, modified_at = $8
 		WHERE site_id = $1 AND id = $2`, s.SiteID, s.ID, s.Name, sqltext.Folded(s.Name), s.URL, s.Category, s.Country, store.Micros(tx.Now))
 	if err == nil && n == 0 {
@@ -58,9 +58,9 @@ func UpdateSupplier(tx *store.Tx, s merchant.Supplier) error {
 	return err
 }
 
-// DeleteSupplier removes a supplier. The error is store.ErrConflict when a channel or a booking, even a deleted one, refers
+// deleteSupplier removes a supplier. The error is store.ErrConflict when a channel or a booking, even a deleted one, refers
 // to it by a foreign key.
-func DeleteSupplier(tx *store.Tx, siteID, id int64) error {
+func deleteSupplier(tx *store.Tx, siteID, id int64) error {
 	if err := sites.Changed(tx, siteID); err != nil { // processes remember which suppliers there are
 		return err
 	}
@@ -74,9 +74,9 @@ func DeleteSupplier(tx *store.Tx, siteID, id int64) error {
 // errSomeUnknown: some of the suppliers do not exist. sites.Known does not remember errors, so a supplier made later is found.
 var errSomeUnknown = errors.New("some suppliers are unknown")
 
-// UnknownSuppliers returns the ids that no supplier of the site has, sorted and without duplicates. Bookings name the same
+// unknownSuppliers returns the ids that no supplier of the site has, sorted and without duplicates. Bookings name the same
 // few lists of suppliers again and again, so the lists that are right are remembered.
-func UnknownSuppliers(tx *store.Tx, siteID int64, ids []int64) (unknown []int64, err error) {
+func unknownSuppliers(tx *store.Tx, siteID int64, ids []int64) (unknown []int64, err error) {
 	type suppliers struct {
 		siteID int64
 		ids    string
@@ -132,7 +132,7 @@ func KnownChannels(tx *store.Tx, siteID int64, ids []int64) error {
 
 // CheckSuppliers notes a problem for the suppliers of a scope that the site does not have.
 func CheckSuppliers(tx *store.Tx, siteID int64, ids []int64, p *errs.Problems) error {
-	unknown, err := UnknownSuppliers(tx, siteID, ids)
+	unknown, err := unknownSuppliers(tx, siteID, ids)
 	noteUnknown(p, "suppliers", "supplier", unknown)
 	return err
 }
@@ -143,7 +143,7 @@ func noteUnknown(p *errs.Problems, field, what string, ids []int64) {
 		texts[i] = strconv.FormatInt(id, 10)
 	}
 	if len(ids) > 0 {
-		p.Wrong(field, "There is no %s %s.", what, strings.Join(texts, ", "))
+		p.Wrong(field, "%s %s not found.", strings.ToUpper(what[:1])+what[1:], strings.Join(texts, ", "))
 	}
 }
 

@@ -77,7 +77,7 @@ func (c *Channels) ByName(ctx context.Context, actor access.Actor, name string) 
 	found, err := sites.Read(ctx, c.DB, actor, func(tx *store.Tx) (merchant.Channel, error) {
 		return merchants.ChannelByName(tx, actor.SiteID, name)
 	})
-	return shownTo(actor, found), store.NotFoundAs(errs.SettingNotFound, err, "There is no channel with the name %q.", name)
+	return shownTo(actor, found), store.NotFoundAs(errs.SettingNotFound, err, "There is no channel named %q.", name)
 }
 
 // List reads one page of the channels of the actor's site.
@@ -189,7 +189,7 @@ func refuseKey(in merchant.ProcessorFields, before, after merchant.Channel) erro
 	if key, _ := in.NewTokenizerKey(before, after); key == "" {
 		return nil
 	}
-	return errs.WrongField("tokenizer_api_key", "Send the key in a request of its own: this change opens cover and may wait for another operator, who would see the key.")
+	return errs.WrongField("tokenizer_api_key", "Send the key in a separate request. This change opens cover and may wait for another operator, who would see the key.")
 }
 
 // Change sets the given fields of a channel. The fields that only the operator can set are ignored from anyone else. A
@@ -284,7 +284,7 @@ func (c *Channels) Delete(ctx context.Context, actor access.Actor, id, ifVersion
 	if err := actor.Require(access.WriteChannels); err != nil {
 		return err
 	}
-	inUse := errs.New(errs.InUse, "Channel %d has bookings, or had some that were deleted, or has a request for protection, and cannot be deleted.", id)
+	inUse := errs.New(errs.InUse, "Channel %d cannot be deleted because it has a protection request or has had bookings, even deleted ones.", id)
 	err := idempotency.OnceGone(ctx, c.DB, actor, id, func(tx *store.Tx) error {
 		stored, err := merchants.LockChannel(tx, actor.SiteID, id)
 		if err != nil {
@@ -345,5 +345,5 @@ func shownTo(actor access.Actor, c merchant.Channel) merchant.Channel {
 }
 
 func unknownChannel(err error, id int64) error {
-	return store.NotFoundAs(errs.SettingNotFound, err, "There is no channel %d.", id)
+	return store.NotFoundAs(errs.SettingNotFound, err, "Channel %d not found.", id)
 }

@@ -72,7 +72,7 @@ func (c *Channels) SetGateway(ctx context.Context, actor access.Actor, id int64,
 		return GatewayView{}, err
 	}
 	if !c.Profile.Processes() {
-		return GatewayView{}, errs.WrongField("processor", "Only a deployment with the profile %s has processors. This one has the profile %s.",
+		return GatewayView{}, errs.WrongField("processor", "Processors require a deployment with the profile %s. This one has the profile %s.",
 			merchant.ServerToServerProfile, c.Profile)
 	}
 	view, err := sites.Write(ctx, c.DB, actor, func(tx *store.Tx) (view GatewayView, err error) {
@@ -99,7 +99,7 @@ func (c *Channels) setGateway(
 		return before, err
 	} else if open && in.Processor != before.Processor {
 		return before, errs.NotPossibleBecause("payments_open",
-			"Channel %d has payments whose outcome is not known yet. Wait until %s has told it.", before.ID, before.Processor)
+			"Channel %d has payments whose outcome is not known yet. Wait until %s has reported it.", before.ID, before.Processor)
 	}
 	fields := merchant.ChannelFields{Profile: c.Profile, ProcessorFields: in.Tokenizer}
 	var problems errs.Problems
@@ -139,7 +139,7 @@ func (c *Channels) checkAccount(
 ) error {
 	g, ok := c.Gateways[in.Processor]
 	if !ok {
-		p.Wrong("processor", "There is no processor %q here.", in.Processor)
+		p.Wrong("processor", "This deployment has no processor %q.", in.Processor)
 		return nil
 	}
 	site, err := merchants.Site(tx, channel.SiteID)

@@ -203,7 +203,7 @@ func TestWhatIsSealedForOneChannelIsWorthNothingInAnother(t *testing.T) {
 			t.Error(err)
 		}
 		_, err := w.App.Channels.Gateway(t.Context(), w.Actor, other.ID)
-		if !errs.Is(err, errs.Unavailable) || !strings.Contains(err.Error(), "another place") {
+		if !errs.Is(err, errs.Unavailable) || !strings.Contains(err.Error(), "belongs elsewhere") {
 			t.Errorf("the other channel's: %v", err)
 		}
 	})

@@ -56,10 +56,10 @@ func (p *Policies) Get(ctx context.Context, actor access.Actor, id int64) (terms
 		}
 		return found, limits.NotCounting(tx, actor.SiteID, &found)
 	})
-	return found, store.NotFoundAs(errs.SettingNotFound, err, "There is no policy %d.", id)
+	return found, store.NotFoundAs(errs.SettingNotFound, err, "Policy %d not found.", id)
 }
 
-// On reads the policy that is in force on a day. A day of nil stands for today.
+// On reads the policy that is in force on a day. nil means today.
 func (p *Policies) On(ctx context.Context, actor access.Actor, day *civil.Day) (terms.Policy, error) {
 	return sites.Read(ctx, p.DB, actor, func(tx *store.Tx) (terms.Policy, error) {
 		on := civil.DayOf(tx.Now)
@@ -126,13 +126,13 @@ func (p *Policies) next(tx *store.Tx, siteID int64, in terms.PolicyFields) (term
 	}
 	before, err := merchants.PolicyOn(tx, siteID, from)
 	if err != nil {
-		return terms.Policy{}, store.NotFoundAs(errs.SettingNotFound, err, "There is no site %d.", siteID)
+		return terms.Policy{}, store.NotFoundAs(errs.SettingNotFound, err, "Site %d not found.", siteID)
 	}
 	next := in.After(before, &problems)
 	for _, id := range next.RateCard.Channels() {
 		_, err := merchants.Channel(tx, siteID, id)
 		if errors.Is(err, store.ErrNotFound) {
-			problems.Wrong("rate_card", "There is no channel %d.", id)
+			problems.Wrong("rate_card", "Channel %d not found.", id)
 		} else if err != nil {
 			return terms.Policy{}, err
 		}

@@ -15,7 +15,8 @@ const (
 	boxHeight = 32.0
 )
 
-// from is the sender of the statement: the issuer for the policyholder, and the policyholder for the merchant.
+// from is the issuer of the statement, as its reader sees it: the issuer to the policyholder, and the policyholder to the
+// merchant.
 func (p *sheet) from() merchant.Party {
 	if p.s.Label == Merchant {
 		return p.s.Policyholder

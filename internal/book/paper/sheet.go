@@ -1,5 +1,5 @@
-// Package paper prints a statement as a PDF in each language of the service, and writes it as CSV. The same statement always
-// gives the same bytes. Start reading at WritePDF.
+// Package paper renders a statement as a PDF in each language of the service, and as CSV. The same statement always
+// produces the same bytes. Start at WritePDF.
 package paper
 
 import (

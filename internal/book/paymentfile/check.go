@@ -45,12 +45,12 @@ func Check(r io.Reader, size, most int, keep func(piece []byte) error) (rows int
 		case err != nil && line == 0:
 			return rows, err
 		case errors.Is(err, errRowTooLong):
-			return rows, errs.WrongField("file", "The row in line %d is longer than 64 KiB.", line)
+			return rows, errs.WrongField("file", "The row on line %d is longer than 64 KiB.", line)
 		case card.HoldsCardNumber(in.first) || slices.ContainsFunc(cells, card.HoldsCardNumber):
 			return rows, errCardIn(line)
 		}
 		if rows++; rows > most {
-			return rows, errs.New(errs.BodyTooLarge, "The file may have at most %d rows.", most)
+			return rows, errs.New(errs.BodyTooLarge, "The file can have at most %d rows.", most)
 		}
 		if err := hand(false); err != nil {
 			return rows, err
@@ -63,6 +63,6 @@ func errCardIn(line int) error {
 	return &errs.Error{
 		Kind:    errs.CardNumber,
 		Message: "A card number was found in the file; it was neither stored nor logged.",
-		Params:  map[string]string{"file": "Line " + strconv.Itoa(line) + " holds a card number."},
+		Params:  map[string]string{"file": "Line " + strconv.Itoa(line) + " contains a card number."},
 	}
 }

@@ -1,6 +1,6 @@
-// Package paymentfile reads payments from a CSV file. Each row is one payment with its booking. This package checks the
-// form of the cells: numbers, days, currencies. The rules of bookings and payments are in travel, and takeover compares
-// the rows with what is stored. Begin to read at Read; Columns lists the columns.
+// Package paymentfile reads payments from a CSV file. Each row is one payment with its booking. This package checks
+// the format of the cells: numbers, days, currencies. The rules for bookings and payments are in the packages of
+// domain, and package imports compares the rows with what is stored. Start at Read. Columns lists the columns.
 package paymentfile
 
 import (
@@ -27,14 +27,14 @@ var Columns = []Column{
 		r.out.Booking.ImportKey = s
 		r.out.Booking.Reference = &s
 	}},
-	{"channel", false, "name of the channel; with --mode a missing channel is created", booking, "channels", func(r *row, s string) {
+	{"channel", false, "name of the channel; with --mode, a missing channel is created", booking, "channels", func(r *row, s string) {
 		r.out.Channel = s
 	}},
-	{"channel_id", false, "id of the channel, instead of its name or beside it; it must be there already", booking, "channel_id", func(r *row, s string) {
+	{"channel_id", false, "id of an existing channel, instead of its name or together with it", booking, "channel_id", func(r *row, s string) {
 		r.channelID(s)
 	}},
 	{"countries", true, "country of the trip as two letters, such as PT", booking, "countries", func(r *row, s string) { r.out.Booking.Country = &s }},
-	{"currencies", true, "currency of the booking, which is its channel's, such as EUR", booking, "currencies", func(r *row, s string) {
+	{"currencies", true, "currency of the booking, the same as its channel's, such as EUR", booking, "currencies", func(r *row, s string) {
 		r.out.Booking.Currency = r.currency(s)
 	}},
 	{"date_start", false, "first day of the trip, such as 2024-06-23", booking, "date_start", func(r *row, s string) {
@@ -54,7 +54,7 @@ var Columns = []Column{
 	{"language", false, "language of receipts, such as enGB (the default)", booking, "language", func(r *row, s string) {
 		r.out.Booking.Language = &s
 	}},
-	{"other_protection", false, "what else protects the traveller, where it is not as the channel says: none, bond, trust_account, insurance or scheme", booking, "other_protection", func(r *row, s string) {
+	{"other_protection", false, "other protection of the traveller, where it differs from the channel's: none, bond, trust_account, insurance or scheme", booking, "other_protection", func(r *row, s string) {
 		other := merchant.OtherProtection(s)
 		r.out.Booking.OtherProtection = &other
 	}},

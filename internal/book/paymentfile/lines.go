@@ -19,7 +19,7 @@ const (
 
 var (
 	errRowTooLong = errors.New("the row is longer than 64 KiB")
-	errQuotes     = errors.New("the quotation marks do not match: one is missing, or one is too many")
+	errQuotes     = errors.New("the quotation marks do not match: one is missing or extra")
 )
 
 // line is one physical line, without its end.

@@ -46,7 +46,7 @@ func readHeader(in *records) (header, error) {
 	cells, line, err := in.next()
 	switch {
 	case err == io.EOF:
-		return nil, errs.New(errs.Invalid, "The file is empty: its first line names the columns.")
+		return nil, errs.New(errs.Invalid, "The file is empty. Its first line must name the columns.")
 	case err != nil && line == 0:
 		return nil, fmt.Errorf("the file of payments cannot be read: %w", err)
 	case err != nil:
@@ -73,9 +73,9 @@ func readHeader(in *records) (header, error) {
 	if len(missing) > 0 {
 		hint := ""
 		if len(cells) == 1 && strings.Contains(cells[0], ";") {
-			hint = " The file seems to have semicolons between its cells. Use commas."
+			hint = " The file seems to use semicolons as separators. Use commas."
 		}
-		return nil, errs.New(errs.Invalid, "The first line does not name the column(s) %s.%s", strings.Join(missing, ", "), hint)
+		return nil, errs.New(errs.Invalid, "The first line lacks the column(s) %s.%s", strings.Join(missing, ", "), hint)
 	}
 	return h, nil
 }
@@ -85,12 +85,12 @@ func (h header) read(in record) imports.ImportedPayment {
 	r, cells := row{out: imports.ImportedPayment{Line: in.Line}}, in.Cells
 	switch {
 	case in.Broken != "":
-		r.out.Refused = errs.New(errs.Invalid, "This is not a row: %s.", in.Broken)
+		r.out.Refused = errs.New(errs.Invalid, "This row cannot be read: %s.", in.Broken)
 	case slices.ContainsFunc(cells, card.HoldsCardNumber):
 		// This check comes first, and does not repeat the value. The messages of later checks repeat cells.
-		r.out.Refused = errs.New(errs.CardNumber, "The column %s holds a card number.", h.name(slices.IndexFunc(cells, card.HoldsCardNumber)))
+		r.out.Refused = errs.New(errs.CardNumber, "The column %s contains a card number.", h.name(slices.IndexFunc(cells, card.HoldsCardNumber)))
 	case len(cells) != len(h):
-		r.out.Refused = errs.New(errs.Invalid, "The row has %d cells, the first line names %d.", len(cells), len(h))
+		r.out.Refused = errs.New(errs.Invalid, "The row has %d cells, but the first line names %d columns.", len(cells), len(h))
 	default:
 		for i, column := range h {
 			if column != nil {
@@ -164,7 +164,7 @@ func (r *row) channelID(text string) {
 	switch {
 	case n == nil:
 	case *n < 1:
-		r.wrong("An id is expected.")
+		r.wrong("Must be an id.")
 	default:
 		r.out.ChannelID = *n
 	}

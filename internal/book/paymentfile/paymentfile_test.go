@@ -109,7 +109,7 @@ func TestHeaderThatIsNone(t *testing.T) {
 		"":                                  "is empty",
 		"\n\n":                              "is empty",
 		"booking_reference;channel;total\n": "semicolons",
-		strings.Replace(short, "total,firstname", "firstname", 1): "does not name the column(s) total.",
+		strings.Replace(short, "total,firstname", "firstname", 1): "lacks the column(s) total.",
 		strings.Replace(short, "booking_total", "channel", 1):     "names the column channel twice",
 		`"channel` + "\n":           "cannot be read",
 		strings.Repeat("x", 1<<17):  "longer than 64 KiB",
@@ -169,7 +169,7 @@ func TestBrokenRowsRefuseThemselvesOnly(t *testing.T) {
 		"a stray quotation mark": {`B-2,5" screen,x` + "\n", "quotation marks"},
 		"too long":               {strings.Repeat("x", 200_000) + "\n", "64 KiB"},
 		"a long quoted cell":     {`"` + strings.Repeat("x\n", 60_000), "quotation marks"},
-		"a card number":          {strings.Replace(good, "Seven nights", "paid by 4111 1111 1111 1111", 1), "column content holds a card number"},
+		"a card number":          {strings.Replace(good, "Seven nights", "paid by 4111 1111 1111 1111", 1), "column content contains a card number"},
 		"one where nobody looks": {strings.Replace(good, "B-1-P1", "B-1-P1,4111-1111-1111-1111", 1), "card number"},
 	} {
 		rows := readAll(t, short+good+c.bad+good)

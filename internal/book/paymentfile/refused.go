@@ -32,7 +32,7 @@ type Refused struct {
 }
 
 // WriteRefused writes the refused rows of a file as CSV: the line and the reason of each, and then its cells as they stand in the
-// file, under the names of the file. Who mends the cells can import what it wrote as it is. refused comes in the order of the
+// file, under the names of the file. Once the cells are fixed, the output can be imported as it is. refused is in the order of the
 // lines. Where the file ends before a line, its cells are left out: an empty file gives lines and reasons alone. A row that cannot
 // be read is its first line, in one cell. It holds one row in memory. Errors are those of refused, of the file and of the writer.
 func WriteRefused(to io.Writer, file io.Reader, refused iter.Seq2[Refused, error]) error {

@@ -23,7 +23,7 @@ import (
 func (r *intake) adjust(items []payment.Item) ([]payment.Item, error) {
 	original, err := lockTransaction(r.tx, r.site.ID, r.in.LinkedID)
 	if errors.Is(err, store.ErrNotFound) || err == nil && original.ChannelID != r.channel.ID {
-		return nil, errs.WrongField("linked_id", "There is no transaction %d in the channel.", r.in.LinkedID)
+		return nil, errs.WrongField("linked_id", "Transaction %d not found in the channel.", r.in.LinkedID)
 	}
 	if err != nil {
 		return nil, err
@@ -104,13 +104,13 @@ func (r *intake) leaveOutLater() error {
 func (r *intake) afterChargebacks(items []payment.Item) error {
 	o := r.original
 	if left := o.TotalRemaining(); o.ChargedBack > 0 && *r.in.Total > left {
-		return errs.NotPossibleBecause("locked", "Transaction %d was charged back: %s %s of it remain.",
+		return errs.NotPossibleBecause("locked", "Transaction %d was charged back. Only %s %s of it remains.",
 			o.ID, o.Currency, money.Format(left, o.Currency))
 	}
 	for _, item := range items {
 		part := r.originalOf(item.BookingID)
 		if left := part.Left(); part.ChargedBack > 0 && item.Total > left {
-			return errs.NotPossibleBecause("locked", "Transaction %d was charged back: %s %s of it remain for booking %d.",
+			return errs.NotPossibleBecause("locked", "Transaction %d was charged back. Only %s %s of it remains for booking %d.",
 				o.ID, item.Currency, money.Format(left, item.Currency), item.BookingID)
 		}
 	}
@@ -123,7 +123,7 @@ func (r *intake) afterChargebacks(items []payment.Item) error {
 func (r *intake) checkDays() {
 	at, made := r.in.EffectiveAt, r.original.EffectiveAt
 	if !at.IsZero() && civil.DayOf(at) < civil.DayOf(made) && !r.in.Type.Operators() {
-		r.problems.Wrong("effective_at", "Transaction %d was made on %s. A %s of it cannot have an earlier day.",
+		r.problems.Wrong("effective_at", "Transaction %d was made on %s. Its %s must not be earlier.",
 			r.original.ID, civil.DayOf(made), *r.in.Type)
 	}
 }
@@ -144,11 +144,11 @@ func (r *intake) possible() error {
 	wantsAuthorisation := t == payment.Capture || t == payment.Void
 	switch {
 	case wantsAuthorisation && o.Type != payment.Authorize:
-		return errs.NotPossibleBecause("not_an_authorisation", "Transaction %d is of type %s; a %s needs an authorisation.", o.ID, o.Type, t)
+		return errs.NotPossibleBecause("not_an_authorisation", "Transaction %d is of type %s. A %s requires an authorisation.", o.ID, o.Type, t)
 	case !wantsAuthorisation && !o.Type.Takes():
-		return errs.NotPossibleBecause("not_a_payment", "Transaction %d is of type %s; a %s needs a purchase or a capture.", o.ID, o.Type, t)
+		return errs.NotPossibleBecause("not_a_payment", "Transaction %d is of type %s. A %s requires a purchase or a capture.", o.ID, o.Type, t)
 	case t.Operators() && o.Status != payment.StatusComplete && o.Status != payment.StatusLocked:
-		return errs.NotPossibleBecause("not_complete", "Transaction %d is %s, so no money was taken that could be charged back.", o.ID, o.Status)
+		return errs.NotPossibleBecause("not_complete", "Transaction %d is %s. No money was taken, so nothing can be charged back.", o.ID, o.Status)
 	case t.Operators():
 		return nil // a chargeback is recorded whatever amount remains
 	case o.Status == payment.StatusLocked && (t != payment.Refund || r.request != nil): // a reported refund is recorded all the same
@@ -158,7 +158,7 @@ func (r *intake) possible() error {
 	case o.Status != payment.StatusComplete && o.Status != payment.StatusExpired && o.Status != payment.StatusLocked:
 		return errs.NotPossibleBecause("not_complete", "Transaction %d is %s.", o.ID, o.Status)
 	case *r.in.Total > o.Remaining:
-		return errs.NotPossibleBecause("exceeds_remaining", "Only %s %s of transaction %d remain.",
+		return errs.NotPossibleBecause("exceeds_remaining", "Only %s %s of transaction %d remains.",
 			o.Currency, money.Format(o.Remaining, o.Currency), o.ID)
 	default:
 		return nil
@@ -205,7 +205,7 @@ func (r *intake) take(items []payment.Item) error {
 	for _, item := range items {
 		part := r.originalOf(item.BookingID)
 		if item.Total > part.Remaining {
-			return errs.NotPossibleBecause("exceeds_remaining", "Only %s %s of transaction %d remain for booking %d.",
+			return errs.NotPossibleBecause("exceeds_remaining", "Only %s %s of transaction %d remains for booking %d.",
 				part.Currency, money.Format(part.Remaining, part.Currency), r.original.ID, part.BookingID)
 		}
 		part.Remaining -= item.Total

@@ -19,7 +19,7 @@ func (r *intake) makeModalRequest() error {
 	err := o.charge(r)
 	if errors.Is(err, store.ErrNotFound) {
 		return errs.NotPossibleBecause("not_processing",
-			"This channel takes no payments in the modal. The booking is logged; the payment has to be taken elsewhere.")
+			"This channel does not take payments in the modal. The booking has been logged. Take the payment elsewhere.")
 	}
 	r.in.PSP, r.request = o.row.Processor, o
 	return err
@@ -45,7 +45,7 @@ func (r *intake) checkConversion(deviates, known bool) error {
 		return nil
 	}
 	return errs.NotPossibleBecause("forex_rate",
-		"By the rates on file, the amount in %s is not worth the amount in %s that is left to be paid for the booking.",
+		"At the exchange rates on file, the amount in %s does not match the amount in %s left to pay for the booking.",
 		r.t.Currency, r.t.BaseCurrency)
 }
 

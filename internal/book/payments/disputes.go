@@ -15,7 +15,6 @@ import (
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/payment"
-	"holdfast/internal/psp"
 	"holdfast/internal/store"
 )
 
@@ -52,7 +51,7 @@ func (r *intake) noteDispute() error {
 
 // applyDisputes records the disputes of a charge that a processor reports: a chargeback, and a reversal if the money came
 // back. Each is recorded once, however often the processor reports it.
-func (p *GatewayPayments) applyDisputes(ctx context.Context, a credentials, t payment.Transaction, list []psp.Dispute) error {
+func (p *GatewayPayments) applyDisputes(ctx context.Context, a credentials, t payment.Transaction, list []payment.Dispute) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), outcomeTime)
 	defer cancel()
 	for _, d := range list {
@@ -69,7 +68,7 @@ func (p *GatewayPayments) applyDisputes(ctx context.Context, a credentials, t pa
 	return nil
 }
 
-func (p *GatewayPayments) applyDispute(tx *store.Tx, a credentials, charge payment.Transaction, told psp.Dispute) error {
+func (p *GatewayPayments) applyDispute(tx *store.Tx, a credentials, charge payment.Transaction, told payment.Dispute) error {
 	id, err := disputed(tx, charge, told)
 	if err != nil {
 		return err
@@ -82,7 +81,7 @@ func (p *GatewayPayments) applyDispute(tx *store.Tx, a credentials, charge payme
 	if errors.Is(err, store.ErrNotFound) {
 		known, err = p.recordDispute(tx, a, original, told, payment.Chargeback)
 	}
-	if err == nil && told.State == psp.DisputeWon && known.ReversalID == 0 {
+	if err == nil && told.Outcome == payment.DisputeWon && known.ReversalID == 0 {
 		known, err = p.recordDispute(tx, a, original, told, payment.ChargebackReversal)
 	}
 	if err != nil {
@@ -90,10 +89,10 @@ func (p *GatewayPayments) applyDispute(tx *store.Tx, a credentials, charge payme
 	}
 	before := known
 	known.ProcessorID, known.ReasonCode = told.ProcessorID, cmp.Or(told.ReasonCode, known.ReasonCode)
-	if !told.AnswerBy.IsZero() {
-		known.ChallengeDay = civil.DayOf(told.AnswerBy)
+	if told.ChallengeDay != civil.NoDay {
+		known.ChallengeDay = told.ChallengeDay
 	}
-	if told.State == psp.DisputeLost && known.ReversalID == 0 {
+	if told.Outcome == payment.DisputeLost && known.ReversalID == 0 {
 		known.Outcome = payment.DisputeLost
 	}
 	if known == before {
@@ -106,7 +105,7 @@ func (p *GatewayPayments) applyDispute(tx *store.Tx, a credentials, charge payme
 var errNothingDisputed = errors.New("no payment of the charge took money")
 
 // disputed finds the transaction that a dispute is about: the charge itself or, if it is an authorisation, a capture.
-func disputed(tx *store.Tx, charge payment.Transaction, told psp.Dispute) (id int64, err error) {
+func disputed(tx *store.Tx, charge payment.Transaction, told payment.Dispute) (id int64, err error) {
 	if charge.Type.Takes() {
 		return charge.ID, nil
 	}
@@ -126,9 +125,9 @@ func disputed(tx *store.Tx, charge payment.Transaction, told psp.Dispute) (id in
 		switch {
 		case slices.ContainsFunc(t.Disputes, func(d payment.Dispute) bool { return d.ProcessorID == told.ProcessorID }):
 			fits = 4
-		case t.Total == told.Amount:
+		case t.Total == told.Total:
 			fits = 3
-		case t.Total > told.Amount:
+		case t.Total > told.Total:
 			fits = 2
 		}
 		if fits > best {
@@ -143,7 +142,7 @@ func disputed(tx *store.Tx, charge payment.Transaction, told psp.Dispute) (id in
 
 // knownDispute finds the stored dispute: by the processor's id, else one with the same amount that the operator recorded
 // by hand. It returns store.ErrNotFound if there is none.
-func knownDispute(tx *store.Tx, t payment.Transaction, told psp.Dispute) (payment.Dispute, error) {
+func knownDispute(tx *store.Tx, t payment.Transaction, told payment.Dispute) (payment.Dispute, error) {
 	all, err := disputesOf(tx, t.SiteID, t.ID)
 	if err != nil {
 		return payment.Dispute{}, err
@@ -155,7 +154,7 @@ func knownDispute(tx *store.Tx, t payment.Transaction, told psp.Dispute) (paymen
 	}
 	amount := disputedAmount(t, told)
 	for _, d := range all {
-		if d.ProcessorID == "" && d.Total == amount && (d.ReversalID == 0 || told.State == psp.DisputeWon) {
+		if d.ProcessorID == "" && d.Total == amount && (d.ReversalID == 0 || told.Outcome == payment.DisputeWon) {
 			return d, nil
 		}
 	}
@@ -164,16 +163,16 @@ func knownDispute(tx *store.Tx, t payment.Transaction, told psp.Dispute) (paymen
 
 // disputedAmount is the amount of a dispute, in minor units of the payment's currency. It is the whole payment if the
 // processor gives no amount, or one in another currency.
-func disputedAmount(t payment.Transaction, told psp.Dispute) int64 {
-	if told.Currency != t.Currency || told.Amount <= 0 {
+func disputedAmount(t payment.Transaction, told payment.Dispute) int64 {
+	if told.Currency != t.Currency || told.Total <= 0 {
 		return t.Total
 	}
-	return told.Amount
+	return told.Total
 }
 
 // recordDispute records a chargeback or its reversal, as an operator does by hand. It returns the dispute as it is then.
 func (p *GatewayPayments) recordDispute(
-	tx *store.Tx, a credentials, original payment.Transaction, told psp.Dispute, kind payment.TransactionType,
+	tx *store.Tx, a credentials, original payment.Transaction, told payment.Dispute, kind payment.TransactionType,
 ) (payment.Dispute, error) {
 	var none payment.Dispute
 	site, err := merchants.Site(tx, original.SiteID)
@@ -193,7 +192,7 @@ func (p *GatewayPayments) recordDispute(
 		ChannelID: &original.ChannelID, Currency: &original.Currency, Total: &amount, Type: &kind, Items: &items,
 		PSP: a.row.Processor, Reference: told.ProcessorID + " " + string(kind), LinkedID: original.ID,
 		CardType: original.CardType, BIN: original.BIN, LastFour: original.LastFour, EffectiveAt: at,
-		ReasonCode: told.ReasonCode, Content: "Told by the processor.",
+		ReasonCode: told.ReasonCode, Content: "Reported by the processor.",
 	}
 	actor := access.System(original.SiteID)
 	actor.Ahead = a.clock.Ahead

@@ -3,6 +3,7 @@ package payments
 import (
 	"database/sql"
 
+	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/store"
@@ -16,13 +17,13 @@ func insertDispute(tx *store.Tx, d payment.Dispute) error {
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 		d.SiteID, d.TransactionID, d.ChargebackID, store.MaybeID(d.ReversalID), maybeText(d.ProcessorID), d.Outcome, d.ReasonCode,
 		store.MaybeDay(d.ChallengeDay))
-	recordDispute(tx, events.DisputeOpened, d)
+	recordDispute(tx, event.DisputeOpened, d)
 	return err
 }
 
 // recordDispute records that a dispute began or ended. The API shows it in its transaction.
-func recordDispute(tx *store.Tx, kind events.Type, d payment.Dispute) {
-	events.Record(tx, d.SiteID, kind, d.TransactionID, events.Details{
+func recordDispute(tx *store.Tx, kind event.Type, d payment.Dispute) {
+	events.Record(tx, d.SiteID, kind, d.TransactionID, event.Details{
 		Outcome: string(d.Outcome), Reason: d.ReasonCode, Transaction: d.ChargebackID,
 	})
 }
@@ -30,7 +31,7 @@ func recordDispute(tx *store.Tx, kind events.Type, d payment.Dispute) {
 // saveDispute stores the fields of a dispute that can change. The caller has locked its transaction.
 func saveDispute(tx *store.Tx, before, d payment.Dispute) error {
 	if d.Outcome != before.Outcome {
-		recordDispute(tx, events.DisputeClosed, d)
+		recordDispute(tx, event.DisputeClosed, d)
 	}
 	_, err := tx.Exec(`UPDATE disputes SET reversal_id = $3, processor_id = $4, outcome = $5, reason_code = $6,
 			challenge_day = $7

@@ -7,7 +7,6 @@ import (
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/payment"
-	"holdfast/internal/psp"
 	"holdfast/internal/testkit/apptest"
 )
 
@@ -17,9 +16,9 @@ func TestADisputeBecomesAChargeback(t *testing.T) {
 		b := w.Booking(w.Channel, 1000, "2024-09-14")
 		p := w.Must(apptest.Pay(payment.Purchase, b, 1000))
 		w.Minute()
-		d := psp.Dispute{
-			ProcessorID: "dp-1", State: psp.DisputeOpen, Amount: 700, Currency: p.Currency, ReasonCode: "10.4",
-			OpenedAt: w.Now().Add(-time.Second), AnswerBy: w.Now().Add(10 * 24 * time.Hour),
+		d := payment.Dispute{
+			ProcessorID: "dp-1", Outcome: payment.DisputePending, Total: 700, Currency: p.Currency, ReasonCode: "10.4",
+			OpenedAt: w.Now().Add(-time.Second), ChallengeDay: civil.DayOf(w.Now().Add(10 * 24 * time.Hour)),
 		}
 		w.Dispute(p, d)
 		w.Events(p)
@@ -30,7 +29,7 @@ func TestADisputeBecomesAChargeback(t *testing.T) {
 		}
 		want := payment.Dispute{
 			SiteID: p.SiteID, TransactionID: p.ID, ChargebackID: got.Adjustments[0], ProcessorID: "dp-1", Outcome: payment.DisputePending,
-			ReasonCode: "10.4", ChallengeDay: civil.DayOf(d.AnswerBy), Total: 700, Currency: p.Currency,
+			ReasonCode: "10.4", ChallengeDay: d.ChallengeDay, Total: 700, Currency: p.Currency,
 		}
 		if got.Disputes[0] != want {
 			t.Errorf("the dispute is %+v, want %+v", got.Disputes[0], want)
@@ -38,7 +37,7 @@ func TestADisputeBecomesAChargeback(t *testing.T) {
 		if b := w.ReadBooking(b.ID); b.StoredStatus() != booking.BookingLocked {
 			t.Errorf("the booking is %s", b.StoredStatus())
 		}
-		d.State = psp.DisputeWon
+		d.Outcome = payment.DisputeWon
 		w.Dispute(p, d)
 		w.Minute()
 		w.Minute()
@@ -47,7 +46,7 @@ func TestADisputeBecomesAChargeback(t *testing.T) {
 			got.Disputes[0].ReversalID != got.Adjustments[1] {
 			t.Errorf("after it was won it is %s, disputes %+v", got.Status, got.Disputes)
 		}
-		d = psp.Dispute{ProcessorID: "dp-2", State: psp.DisputeLost, Amount: 1000, Currency: p.Currency, OpenedAt: w.Now()}
+		d = payment.Dispute{ProcessorID: "dp-2", Outcome: payment.DisputeLost, Total: 1000, Currency: p.Currency, OpenedAt: w.Now(), ChallengeDay: civil.NoDay}
 		w.Dispute(p, d)
 		w.Minute()
 		got = w.ReadTransaction(p.ID)
@@ -68,7 +67,7 @@ func TestADisputeOfAnAuthorisationIsOneOfItsCaptures(t *testing.T) {
 		part := apptest.Linked(payment.Capture, a, b, 500)
 		part.Items = &[]payment.Item{{BookingID: b.ID, Currency: b.Currency, Total: 400}, {BookingID: second.ID, Currency: b.Currency, Total: 100}}
 		capture := w.Must(part)
-		w.Dispute(a, psp.Dispute{ProcessorID: "dp-1", State: psp.DisputeOpen, Amount: 500, Currency: a.Currency, OpenedAt: w.Now()})
+		w.Dispute(a, payment.Dispute{ProcessorID: "dp-1", Outcome: payment.DisputePending, Total: 500, Currency: a.Currency, OpenedAt: w.Now()})
 		w.Events(a)
 		w.Minute()
 		got := w.ReadTransaction(capture.ID)
@@ -94,7 +93,7 @@ func TestTheOperatorWasFaster(t *testing.T) {
 		if got := w.ReadTransaction(p.ID).Disputes[0]; got.ReasonCode != "4853" || got.ChallengeDay != day || got.Outcome != payment.DisputePending {
 			t.Errorf("the dispute is %+v", got)
 		}
-		w.Dispute(p, psp.Dispute{ProcessorID: "dp-1", State: psp.DisputeWon, Amount: 1000, Currency: p.Currency, ReasonCode: "10.4", OpenedAt: w.Now()})
+		w.Dispute(p, payment.Dispute{ProcessorID: "dp-1", Outcome: payment.DisputeWon, Total: 1000, Currency: p.Currency, ReasonCode: "10.4", OpenedAt: w.Now()})
 		w.Events(p)
 		got := w.ReadTransaction(p.ID)
 		if got.Status != payment.StatusComplete || len(got.Adjustments) != 2 || len(got.Disputes) != 1 || got.Disputes[0].ProcessorID != "dp-1" {

@@ -27,7 +27,7 @@ type TransactionFilter struct {
 	AuthCode          string
 	AcquirerReference string
 	OverLimit         *bool // whether it exceeds a limit
-	// Find is what somebody types who looks for a payment: its id, reference, or the payer's surname or e-mail, or a part of them.
+	// Find is the search text for a payment: its id, reference, or the payer's surname or e-mail, or a part of them.
 	Find string
 }
 

@@ -108,7 +108,7 @@ func (r *intake) makeRequest() error {
 		r.problems.Wrong("psp", "The processor of this payment is %s.", o.row.Processor)
 	}
 	if !r.in.EffectiveAt.IsZero() {
-		r.problems.Wrong("effective_at", "The payment is made now, so give no other time.")
+		r.problems.Wrong("effective_at", "Must be omitted, because the payment is made now.")
 	}
 	// If the caller leaves psp out, it is the channel's processor. A repeated report that names it is the same report.
 	r.in.PSP = o.row.Processor
@@ -130,7 +130,7 @@ func (r *intake) reportable() error {
 		return nil
 	}
 	return errs.NotPossibleBecause("not_processing",
-		"Channel %d cannot take payments by card now. Its mode is %s, its processor is %s.",
+		"Channel %d cannot take card payments now. Its mode is %s, its processor is %s.",
 		r.channel.ID, r.channel.Mode, cmp.Or(r.channel.Processor, "not set"))
 }
 
@@ -148,7 +148,7 @@ func (o *gatewayRequest) charge(r *intake) (err error) {
 	}
 	test := r.site.Sandbox || r.channel.WasTest
 	if r.in.Modal == nil && r.in.RedirectURL != "" && !r.site.MayReturnTo(r.in.RedirectURL, test) {
-		r.problems.Wrong("3ds_redirect_url", "This address is on none of the site's permitted_urls.")
+		r.problems.Wrong("3ds_redirect_url", "This URL does not match any of the site's permitted_urls.")
 	}
 	o.row.Live, o.merchant, o.descriptor = o.account.Live, cmp.Or(r.channel.ReceiptLabel, r.site.Name), r.channel.Descriptor
 	o.card = psp.Card{
@@ -190,7 +190,7 @@ func (r *intake) keepRequest() error {
 	if !r.semaphore.take() {
 		return &errs.Error{
 			Kind: errs.Unavailable, RetryAfter: time.Second,
-			Message: "Too many payments are waiting for a processor. Nothing was done. Try again.",
+			Message: "Too many payments are waiting for a processor. This request was not carried out. Try again.",
 		}
 	}
 	p := &r.request.row
@@ -260,7 +260,7 @@ func (p *GatewayPayments) call(
 ) (result psp.Result, refusal *psp.Error) {
 	left := p.Settings.CallTimeout - p.Clock().Sub(o.row.AskedForAt)
 	if left <= 0 {
-		return result, &psp.Error{Source: psp.Network, Kind: psp.Unreachable, Message: "the time for the call is over"}
+		return result, &psp.Error{Source: psp.Network, Kind: psp.Unreachable, Message: "the call timed out"}
 	}
 	ctx, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
@@ -317,7 +317,7 @@ func faultOf(e *psp.Error, asked payment.TransactionType) error {
 	switch {
 	case e.Kind == psp.Unreachable:
 		return &errs.Error{
-			Kind: errs.Unavailable, Message: "The processor cannot be reached now. Nothing was done.",
+			Kind: errs.Unavailable, Message: "The processor cannot be reached now. The request was not carried out.",
 			RetryAfter: 5 * time.Second, Err: e,
 		}
 	case e.Kind == psp.Invalid && !asked.Linked():

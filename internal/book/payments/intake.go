@@ -93,12 +93,12 @@ func (r *intake) readChannel() error {
 	}
 	c, err := merchants.ChannelAlone(r.tx, r.site.ID, *r.in.ChannelID)
 	if errors.Is(err, store.ErrNotFound) {
-		r.problems.Wrong("channels", "There is no channel %d.", *r.in.ChannelID)
+		r.problems.Wrong("channels", "Channel %d not found.", *r.in.ChannelID)
 		return nil
 	}
 	r.channel = c
 	if err == nil && r.in.Token == payment.TestToken && !c.WasTest {
-		r.problems.Wrong("token", "This token works on test channels only.")
+		r.problems.Wrong("token", "This token only works on test channels.")
 	}
 	return err
 }
@@ -115,7 +115,7 @@ func (r *intake) repeated() (payment.Transaction, error) {
 	}
 	if before.ContentHash != r.in.Hash() {
 		return payment.Transaction{}, errs.New(errs.ReferenceExists,
-			"Transaction %d has this payment reference already, with other fields.", before.ID)
+			"Transaction %d already has this payment reference, with different fields.", before.ID)
 	}
 	return before, nil
 }
@@ -179,14 +179,14 @@ func (r *intake) takeBookings(items []payment.Item) error {
 	for _, item := range items {
 		b, err := bookings.Lock(r.tx, r.site.ID, item.BookingID)
 		if errors.Is(err, store.ErrNotFound) || err == nil && b.ChannelID != r.channel.ID {
-			r.wrongItem(item.BookingID, "id", "There is no booking %d in the channel.", item.BookingID)
+			r.wrongItem(item.BookingID, "id", "Booking %d not found in the channel.", item.BookingID)
 			continue
 		}
 		if err != nil {
 			return err
 		}
 		if item.Currency != b.Currency {
-			r.wrongItem(b.ID, "currencies", "Give the part of booking %d in its base currency, %s.", b.ID, b.Currency)
+			r.wrongItem(b.ID, "currencies", "Give the amount for booking %d in its base currency, %s.", b.ID, b.Currency)
 		}
 		if left := b.Total - b.Sums.Held; r.takesMore() && item.Total > left {
 			tooMuch = append(tooMuch, tooMuchFor(b, left))
@@ -219,7 +219,7 @@ func (r *intake) checkSums(items []payment.Item) {
 		return
 	}
 	if sum := payment.BaseTotal(items); sum != *r.in.Total {
-		r.problems.Wrong("bookings", "The parts add up to %s, but the total is %s.",
+		r.problems.Wrong("bookings", "The amounts add up to %s, but the total is %s.",
 			money.Format(sum, r.channel.Currency), money.Format(*r.in.Total, r.channel.Currency))
 	}
 }
@@ -381,7 +381,7 @@ func (r *intake) sumsAfter(s booking.BookingSums, part payment.Payment) booking.
 	return s
 }
 
-// tooMuchFor says that a payment is larger than what is left to pay of a booking.
+// tooMuchFor says that a payment exceeds what is left to pay on a booking.
 func tooMuchFor(b booking.Booking, left int64) string {
 	if left <= 0 {
 		return fmt.Sprintf("Booking %d is already fully paid.", b.ID)

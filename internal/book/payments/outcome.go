@@ -25,8 +25,8 @@ const (
 	saysApproved  = "Approved"
 	saysDeclined  = "Declined"
 	saysUnknown   = "The outcome is not known yet."
-	saysAbsent    = "The processor never got the request."
-	saysAbandoned = "The shopper did not finish the authentication in time."
+	saysAbsent    = "The processor never received the request."
+	saysAbandoned = "The shopper did not complete the authentication in time."
 )
 
 // The pauses before a processor is asked again: about a payment that waits for its shopper, and about one that the
@@ -136,8 +136,8 @@ func (s *gatewayOutcome) hear(result psp.Result) {
 		tell(&s.t.LastFour, result.LastFour)
 	}
 	s.p.Decline = cmp.Or(string(result.Decline), s.p.Decline)
-	if result.ThreeDS != (psp.ThreeDS{}) {
-		s.p.ThreeDS = payment.ThreeDS(result.ThreeDS)
+	if result.ThreeDS != (payment.ThreeDS{}) {
+		s.p.ThreeDS = result.ThreeDS
 	}
 	s.p.Challenge = payment.Challenge{}
 	if result.Challenge != nil {
@@ -186,7 +186,7 @@ func (s *gatewayOutcome) succeed(result psp.Result) error {
 		}
 	}
 	if result.Amount != s.t.Total {
-		s.room.Log.Error("a processor moved another amount than it was asked for", "site", s.t.SiteID, "transaction", s.t.ID,
+		s.room.Log.Error("a processor moved a different amount than requested", "site", s.t.SiteID, "transaction", s.t.ID,
 			"asked", s.t.Total, "moved", result.Amount)
 		s.t.Flags = append(s.t.Flags, payment.FlagAmountDiffers)
 	}
@@ -237,7 +237,7 @@ func (s *gatewayOutcome) fail(status payment.TransactionStatus, state payment.Ch
 // undoRefund writes that a refund did not reach the card, though the processor had accepted it. The merchant has the money
 // again. Earlier reports stay as they are. From now on the refund counts as not made.
 func (s *gatewayOutcome) undoRefund(says string) error {
-	s.room.Log.Warn("a refund came back", "site", s.t.SiteID, "transaction", s.t.ID)
+	s.room.Log.Warn("a refund was returned", "site", s.t.SiteID, "transaction", s.t.ID)
 	// If the customer has paid again meanwhile, a booking may be above its total. It is recorded all the same, because it
 	// happened.
 	err := s.changeSums(func(b *booking.Booking, part payment.Payment) {
@@ -320,7 +320,7 @@ func (s *gatewayOutcome) save() error {
 // storable makes a processor's message fit for the content of a transaction: not too long, and without a card number.
 func storable(text string) string {
 	if card.HoldsCardNumber(text) {
-		return "(The processor's message held a card number.)"
+		return "(The processor's message contained a card number.)"
 	}
 	if runes := []rune(text); len(runes) > check.MaxContent {
 		return string(runes[:check.MaxContent])

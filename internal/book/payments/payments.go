@@ -1,6 +1,6 @@
-// Package payments takes transactions in, adjusts them, and talks to processors. It owns the tables transactions,
-// payments, gateway_charges, disputes and modal_payments. Begin reading at Payments.Create, then intake.run,
-// intake.follow, ledger.Post and limits.Judge.
+// Package payments records transactions, adjusts them, and talks to processors. It owns the tables transactions,
+// payments, gateway_charges, disputes and modal_payments. Start at Payments.Create, then intake.run, intake.follow,
+// ledger.Post and limits.Judge.
 package payments
 
 import (
@@ -132,7 +132,7 @@ func (p *Payments) Get(ctx context.Context, actor access.Actor, id int64) (payme
 	found, err := sites.LookupAfter(ctx, p.DB, actor, p.Due(), func(tx *store.Tx) (payment.Transaction, error) {
 		return Transaction(tx, actor.SiteID, id)
 	})
-	return found, store.NotFoundAs(errs.RecordNotFound, err, "There is no transaction %d.", id)
+	return found, store.NotFoundAs(errs.RecordNotFound, err, "Transaction %d not found.", id)
 }
 
 // List reads one page of transactions.
@@ -152,7 +152,7 @@ func (p *Payments) Payment(ctx context.Context, actor access.Actor, id int64) (p
 	found, err := sites.Read(ctx, p.DB, actor, func(tx *store.Tx) (payment.Payment, error) {
 		return paymentByID(tx, actor.SiteID, id)
 	})
-	return found, store.NotFoundAs(errs.RecordNotFound, err, "There is no payment %d.", id)
+	return found, store.NotFoundAs(errs.RecordNotFound, err, "Payment %d not found.", id)
 }
 
 // ListPayments reads one page of payment records.

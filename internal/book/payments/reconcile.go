@@ -149,7 +149,7 @@ func (p *GatewayPayments) write(
 	return t, err
 }
 
-// AskAbout asks a processor about a charge that it has told something about, and writes the outcome. A charge that the
+// AskAbout asks a processor about a charge that it has reported on, and writes the outcome. A charge that the
 // channel does not have is nothing to ask about. It returns an error while the outcome is not knowp.
 func (p *GatewayPayments) AskAbout(ctx context.Context, named Charge) error {
 	var d payment.GatewayCharge

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"holdfast/internal/book/ledger"
+	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/errs"
@@ -86,7 +87,7 @@ func TestAChargebackThatIsReversedInPart(t *testing.T) {
 		if got.Status != payment.StatusLocked || got.Disputes[0].Outcome != payment.DisputePending {
 			t.Errorf("it is %s, disputes %+v", got.Status, got.Disputes)
 		}
-		w.Dispute(p, psp.Dispute{ProcessorID: "dp-1", State: psp.DisputeWon, Amount: 1000, Currency: p.Currency, OpenedAt: w.Now()})
+		w.Dispute(p, payment.Dispute{ProcessorID: "dp-1", Outcome: payment.DisputeWon, Total: 1000, Currency: p.Currency, OpenedAt: w.Now(), ChallengeDay: civil.NoDay})
 		w.Events(p)
 		got = w.ReadTransaction(p.ID)
 		if got.Status != payment.StatusComplete || got.Disputes[0].Outcome != payment.DisputeWon {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/lib/digest"
 	"holdfast/internal/platform/events"
@@ -104,7 +105,7 @@ func InsertTransaction(tx *store.Tx, t payment.Transaction) (payment.Transaction
 			p.Total, p.Remaining, store.MaybeID(p.LinkedID), now, sum})
 	}
 	inPayments.Of(tx).hold(t)
-	events.Record(tx, t.SiteID, events.TransactionCreated, t.ID, events.Details{Status: string(t.Status)})
+	events.Record(tx, t.SiteID, event.TransactionCreated, t.ID, event.Details{Status: string(t.Status)})
 	if t.Status == payment.StatusComplete {
 		recordStatus(tx, t, "")
 	}
@@ -112,19 +113,19 @@ func InsertTransaction(tx *store.Tx, t payment.Transaction) (payment.Transaction
 }
 
 // statusEvents are the events of transactions that come to a status.
-var statusEvents = map[payment.TransactionStatus]events.Type{
-	payment.StatusComplete: events.TransactionCompleted, payment.StatusFailed: events.TransactionFailed,
-	payment.StatusExpired: events.TransactionExpired, payment.StatusLocked: events.TransactionLocked,
-	payment.StatusPending: events.TransactionUpdated, payment.StatusIncomplete: events.TransactionUpdated,
+var statusEvents = map[payment.TransactionStatus]event.Type{
+	payment.StatusComplete: event.TransactionCompleted, payment.StatusFailed: event.TransactionFailed,
+	payment.StatusExpired: event.TransactionExpired, payment.StatusLocked: event.TransactionLocked,
+	payment.StatusPending: event.TransactionUpdated, payment.StatusIncomplete: event.TransactionUpdated,
 }
 
 // recordStatus records the event of a transaction that had another status before, or none.
 func recordStatus(tx *store.Tx, t payment.Transaction, before payment.TransactionStatus) {
 	kind := statusEvents[t.Status]
 	if before == payment.StatusLocked {
-		kind = events.TransactionUnlocked
+		kind = event.TransactionUnlocked
 	}
-	events.Record(tx, t.SiteID, kind, t.ID, events.Details{Status: string(t.Status)})
+	events.Record(tx, t.SiteID, kind, t.ID, event.Details{Status: string(t.Status)})
 }
 
 // copied copies the lists of a transaction, so that its user may change them.

@@ -1,6 +1,6 @@
-// Package processors hears what card processors tell without being asked: webhook notices of their events, and the events
-// themselves, read again in case a notice was lost. It owns processor_notices, processor_events and sandbox_charges, the
-// memory of the sandbox processor. Begin reading at Notices.Take.
+// Package pspevents receives what card processors report unprompted: webhook notices of their events, and the events
+// themselves, polled in case a notice was lost. It owns processor_notices, processor_events and sandbox_charges, the
+// memory of the sandbox processor. Start at Notices.Take.
 package pspevents
 
 import (
@@ -58,7 +58,7 @@ func (n *Notices) Take(ctx context.Context, e Event) error {
 	}
 	notice, err := a.gateway.ReadEvent(a.at, psp.Event{Signature: e.Signature, Body: e.Body})
 	if psp.KindOf(err) != "" {
-		return &errs.Error{Kind: errs.Forbidden, Message: "The signature is not that of the channel's processor.", Err: err}
+		return &errs.Error{Kind: errs.Forbidden, Message: "The signature does not match the channel's processor.", Err: err}
 	}
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (n *Notices) Take(ctx context.Context, e Event) error {
 	return n.keepNotices(ctx, a, e.Processor, e.SiteID, e.ChannelID, []psp.Notice{notice}, func(*store.Tx) error { return nil })
 }
 
-// account is what it takes to hear a channel's processor.
+// account is what is needed to receive events from a channel's processor.
 type account struct {
 	gateway psp.Gateway
 	at      psp.Account

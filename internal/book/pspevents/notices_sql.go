@@ -8,7 +8,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// Notice says that something happened to a charge of a channel. It comes from a webhook of the processor or from its
+// Notice reports that something happened to a charge of a channel. It comes from a webhook of the processor or from its
 // polled events. It does not say what happened: the processor is asked for that.
 type Notice struct {
 	payments.Charge
@@ -17,7 +17,7 @@ type Notice struct {
 	Asks    int       // how often it was asked without a result
 }
 
-// insertNotice stores a notice, due at once. A notice that was stored before stays as it is.
+// insertNotice stores a notice that is due immediately. A notice that is already stored stays as it is.
 func insertNotice(tx *store.Tx, h Notice) error {
 	_, err := tx.Exec(`INSERT INTO processor_notices (site_id, channel_id, processor, event_id, reference, processor_id,
 			received_at, ask_at, asks)
@@ -43,7 +43,7 @@ func noticesDue(tx *store.Tx, limit int) ([]Notice, error) {
 	return list, err
 }
 
-// putOffNotice stores when to ask about a notice again. The zero time says that the notice is done.
+// putOffNotice stores when to ask about a notice again. The zero time means that the notice is done.
 func putOffNotice(tx *store.Tx, h Notice, next time.Time) error {
 	_, err := tx.Exec(`UPDATE processor_notices SET ask_at = $5, asks = asks + 1
 		WHERE site_id = $1 AND channel_id = $2 AND processor = $3 AND event_id = $4`,

@@ -57,18 +57,18 @@ func (f QuoteFields) check(now time.Time, p *errs.Problems) (q quote) {
 	}
 	if f.Currency != nil {
 		if q.Currency = *f.Currency; q.Currency == money.EUR {
-			p.Wrong("currency", "A rate says how many units of a currency one euro costs, so the euro itself has none.")
+			p.Wrong("currency", "Rates are units of a currency per euro, so the euro itself has none.")
 		}
 	}
 	if f.Day != nil {
 		if q.Day = f.Day.String(); *f.Day > civil.DayOf(now) {
-			p.Wrong("day", "This day is in the future.")
+			p.Wrong("day", "Must not be in the future.")
 		}
 	}
 	if f.Rate != nil {
 		rate, err := money.ParseRate(*f.Rate)
 		if err != nil {
-			p.Wrong("rate", "A rate is a positive decimal number such as 1.0845.")
+			p.Wrong("rate", "Must be a positive decimal number such as 1.0845.")
 		} else {
 			q.Rate = rate.String()
 		}
@@ -81,7 +81,7 @@ func (f QuoteFields) check(now time.Time, p *errs.Problems) (q quote) {
 	}
 	if f.Expires != nil {
 		if q.Expires = civil.FormatInstant(*f.Expires); !f.Expires.After(now) {
-			p.Wrong("expires", "This instant is in the past.")
+			p.Wrong("expires", "Must not be in the past.")
 		}
 	}
 	return q
@@ -147,7 +147,7 @@ func quoteIsNew(tx *store.Tx, siteID int64, q quote) error {
 	case err != nil:
 		return err
 	}
-	return errs.NotPossibleBecause("quote_exists", "The quote %s of %s for %s is already on file.", q.QuoteID, q.Currency, q.Day)
+	return errs.NotPossibleBecause("quote_exists", "Quote %s of %s for %s is already on file.", q.QuoteID, q.Currency, q.Day)
 }
 
 // carryOutQuote puts the quote of an approved proposal on file.

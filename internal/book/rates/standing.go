@@ -23,7 +23,7 @@ const standingDays = 60
 // standingCounted is how many of the allocations that wait are counted.
 const standingCounted = 2000
 
-// Standing says how a site stands with rates: what is on file, what is missing, and what waits.
+// Standing is the state of a site's rates: what is on file, what is missing, and what is waiting.
 type Standing struct {
 	MaxAge  int64    // days for which a fixing counts (R9)
 	Latest  []Latest // one for each currency and provider, in order of the currencies
@@ -47,7 +47,7 @@ type Pending struct {
 	Oldest         civil.Day // the first day on which something was paid
 }
 
-// Standing reads how the actor's site stands with rates. It counts at most the first 2,000 allocations that wait.
+// Standing reads the state of the rates of the actor's site. It counts at most the first 2,000 allocations that wait.
 func (r *Rates) Standing(ctx context.Context, actor access.Actor) (Standing, error) {
 	return sites.Read(ctx, r.DB, actor, func(tx *store.Tx) (s Standing, err error) {
 		site, err := merchants.Site(tx, actor.SiteID)

@@ -72,7 +72,7 @@ func (s *Statements) Receivables(ctx context.Context, actor access.Actor, q Rece
 		return Receivables{}, err
 	}
 	if !actor.Everywhere() {
-		return Receivables{}, errs.New(errs.Forbidden, "An API token sees the statements of its own site only.")
+		return Receivables{}, errs.New(errs.Forbidden, "An API token can only see the statements of its own site.")
 	}
 	return sites.Report(ctx, s.DB, actor, func(tx *store.Tx) (Receivables, error) {
 		return receivables(tx, q, page)

@@ -47,7 +47,7 @@ func (f StatementPaymentFields) Check(now time.Time, p *errs.Problems) {
 			p.Missing("total")
 		}
 	case *f.Amount == 0 || *f.Amount > check.MaxAmount || *f.Amount < -check.MaxAmount:
-		p.Wrong("total", "An amount other than 0 is expected, at most %d minor units.", int64(check.MaxAmount))
+		p.Wrong("total", "Must not be 0, and must be at most %d minor units.", int64(check.MaxAmount))
 	}
 	switch {
 	case f.PaidOn == nil:
@@ -55,7 +55,7 @@ func (f StatementPaymentFields) Check(now time.Time, p *errs.Problems) {
 			p.Missing("date")
 		}
 	case *f.PaidOn > civil.DayOf(now):
-		p.Wrong("date", "This day has not come yet.")
+		p.Wrong("date", "Must not be in the future.")
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package statements issues statements and records the payments against them (R11). It owns statements and
-// statement_*. Begin reading at Statements.IssueDue.
+// statement_*. Start at Statements.IssueDue.
 package statements
 
 import (
@@ -136,7 +136,7 @@ func (s *Statements) Pay(
 		})
 		return recorded{stored, true}, err
 	})
-	return made.payment, made.created, store.NotFoundAs(errs.RecordNotFound, err, "There is no statement %d.", id)
+	return made.payment, made.created, store.NotFoundAs(errs.RecordNotFound, err, "Statement %d not found.", id)
 }
 
 // pay is Statements.Pay inside a write.
@@ -161,13 +161,13 @@ func pay(
 	}
 	if !created && !stored.Same(payment) {
 		return stored, false, errs.New(errs.ReferenceExists,
-			"Payment %d of the statement has this reference already, and says something else.", stored.ID)
+			"Payment %d of the statement already has this reference, with different content.", stored.ID)
 	}
 	if !created {
 		return stored, false, nil
 	}
 	if in.WithinOpen && payment.Amount > max(0, statement.Open) {
-		return stored, false, errs.NotPossibleBecause("overpaid", "%s %s is more than is open, which is %s %s.", payment.Currency,
+		return stored, false, errs.NotPossibleBecause("overpaid", "%s %s is more than the open amount, %s %s.", payment.Currency,
 			money.Format(payment.Amount, payment.Currency), statement.Currency, money.Format(statement.Open, statement.Currency))
 	}
 	return stored, true, audit.Record(tx, actor, "statement.pay", fmt.Sprintf("statement %d", id), nil, auditedStatementPayment{
@@ -218,5 +218,5 @@ func readPage[T any](
 }
 
 func noStatement(err error) error {
-	return store.NotFoundAs(errs.RecordNotFound, err, "There is no such statement.")
+	return store.NotFoundAs(errs.RecordNotFound, err, "Statement not found.")
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/domain/protection"
@@ -98,7 +99,7 @@ func insert(tx *store.Tx, s protection.Statement) (protection.Statement, error) 
 	err = tx.QueryRow(`INSERT INTO statements (`+StatementFacts+`, digest)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) RETURNING id`,
 		append(row, sum), &s.ID)
-	events.Record(tx, s.SiteID, events.StatementIssued, s.ID, events.Details{Amount: s.Closing, Currency: string(s.Currency)})
+	events.Record(tx, s.SiteID, event.StatementIssued, s.ID, event.Details{Amount: s.Closing, Currency: string(s.Currency)})
 	return s, err
 }
 
@@ -206,7 +207,7 @@ func recordPayment(tx *store.Tx, p StatementPayment) (stored StatementPayment, c
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (site_id, statement_id, reference) DO NOTHING RETURNING id`,
 		append(row, sum), &p.ID)
 	if !errors.Is(err, store.ErrNotFound) {
-		events.Record(tx, p.SiteID, events.StatementPaid, p.StatementID, events.Details{Amount: p.Amount, Currency: string(p.Currency)})
+		events.Record(tx, p.SiteID, event.StatementPaid, p.StatementID, event.Details{Amount: p.Amount, Currency: string(p.Currency)})
 		return p, err == nil, err
 	}
 	stored, err = scanStatementPayment(func(dest ...any) error {

@@ -34,7 +34,7 @@ type Document struct {
 	AddedAt               time.Time // by the real clock
 }
 
-// kinds are the types of documents, by how their content begins. What a name or a browser says of the type does not count.
+// kinds are the types of documents, by how their content begins. The type given by a name or a browser is ignored.
 var kinds = []struct{ begin, kind, mime string }{
 	{"%PDF-", "pdf", "application/pdf"}, {"\x89PNG\r\n\x1a\n", "png", "image/png"}, {"\xff\xd8\xff", "jpeg", "image/jpeg"},
 }
@@ -57,7 +57,7 @@ func (r *Requests) Attach(ctx context.Context, actor access.Actor, channelID int
 	}
 	content, err := io.ReadAll(io.LimitReader(file, MaxDocumentBytes+1))
 	if err != nil {
-		return d, errs.New(errs.BadRequest, "The file did not come whole. Send it again.")
+		return d, errs.New(errs.BadRequest, "The upload was incomplete. Send the file again.")
 	}
 	digest := sha256.Sum256(content)
 	d = Document{
@@ -72,7 +72,7 @@ func (r *Requests) Attach(ctx context.Context, actor access.Actor, channelID int
 	}
 	_, err = r.change(ctx, actor, channelID, func(tx *store.Tx, before Request) (Request, string, error) {
 		if len(before.Documents) >= MaxDocuments {
-			return before, "", errs.WrongField("file", "A request has %d documents at most: remove one first.", MaxDocuments)
+			return before, "", errs.WrongField("file", "A request can have at most %d documents. Remove one first.", MaxDocuments)
 		}
 		after := before
 		if after.State == "" {
@@ -107,14 +107,14 @@ func typeOf(content []byte) (string, error) {
 		p.Missing("file")
 		return "", p.Err()
 	case len(content) > MaxDocumentBytes:
-		return "", errs.WrongField("file", "A document has at most %d MB.", MaxDocumentBytes>>20)
+		return "", errs.WrongField("file", "A document can have at most %d MB.", MaxDocumentBytes>>20)
 	}
 	for _, k := range kinds {
 		if bytes.HasPrefix(content, []byte(k.begin)) {
 			return k.kind, nil
 		}
 	}
-	return "", errs.WrongField("file", "A document is a PDF, a PNG or a JPEG.")
+	return "", errs.WrongField("file", "A document must be a PDF, a PNG or a JPEG.")
 }
 
 // cleanName keeps what names a file, and nothing that leads elsewhere or breaks a header.
@@ -148,14 +148,14 @@ func (r *Requests) Document(ctx context.Context, actor access.Actor, siteID, cha
 		content, err = contentOf(tx, d)
 		return d, err
 	})
-	return d, content, store.NotFoundAs(errs.SettingNotFound, err, "There is no document %d.", id)
+	return d, content, store.NotFoundAs(errs.SettingNotFound, err, "Document %d not found.", id)
 }
 
 // Detach removes a document from a request that its author may change.
 func (r *Requests) Detach(ctx context.Context, actor access.Actor, channelID, id int64) error {
 	_, err := r.change(ctx, actor, channelID, func(tx *store.Tx, before Request) (Request, string, error) {
 		if _, err := documentByID(tx, actor.SiteID, channelID, id); err != nil {
-			return before, "", store.NotFoundAs(errs.SettingNotFound, err, "There is no document %d.", id)
+			return before, "", store.NotFoundAs(errs.SettingNotFound, err, "Document %d not found.", id)
 		}
 		return before, "protection.detach", removeDocument(tx, actor.SiteID, id)
 	})

@@ -35,7 +35,7 @@ type Facts struct {
 	ChargebackRate int64    `json:"chargeback_rate"` // of the last year, in parts per million of the payments
 }
 
-// Licences are what else stands behind a merchant.
+// Licences are the kinds of licence or financial security that a merchant can have.
 var Licences = []string{"none", "licence", "bond", "trust_account", "insurance"}
 
 // LeadTimes are the spans of Facts.Lead, in words.
@@ -78,22 +78,22 @@ func (f *Facts) check(whole bool) error {
 		f.LicenceBody, f.SupplierCover)
 }
 
-// licensed says whether something stands behind the merchant, so that its number and body are needed.
+// licensed reports whether the merchant has a licence or security whose number and body are required.
 func (f *Facts) licensed() bool { return f.Licence != "" && f.Licence != Licences[0] }
 
 func (f *Facts) checkForms(p *errs.Problems) {
 	if u, err := url.Parse(f.Website); f.Website != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "") {
-		p.Wrong("website", "This is not an http or https address.")
+		p.Wrong("website", "Must be an http or https URL.")
 	}
 	if _, err := mail.ParseAddress(f.ContactMail); f.ContactMail != "" && (err != nil || strings.ContainsAny(f.ContactMail, "<> ")) {
-		p.Wrong("contact_mail", "This is not an e-mail address.")
+		p.Wrong("contact_mail", "Must be a valid e-mail address.")
 	}
 	known := f.Licence == ""
 	for _, l := range Licences {
 		known = known || l == f.Licence
 	}
 	if !known {
-		p.Wrong("licence", "This is not one of %s.", strings.Join(Licences, ", "))
+		p.Wrong("licence", "Must be one of: %s.", strings.Join(Licences, ", "))
 	}
 }
 
@@ -109,7 +109,7 @@ func (f *Facts) checkNumbers(p *errs.Problems, whole bool) {
 	} {
 		switch {
 		case of.value < 0 || of.value > of.max:
-			p.Wrong(of.name, "This number is too large, or below 0.")
+			p.Wrong(of.name, "This number is too large or negative.")
 		case whole && of.needed && of.value == 0:
 			p.Missing(of.name)
 		}
@@ -119,12 +119,12 @@ func (f *Facts) checkNumbers(p *errs.Problems, whole bool) {
 			p.Missing("currencies")
 		}
 	} else if _, err := money.ParseCurrency(string(f.Currency)); err != nil {
-		p.Wrong("currencies", "A currency such as EUR or GBP is expected.")
+		p.Wrong("currencies", "Must be a currency such as EUR or GBP.")
 	}
 	sum := int64(0)
 	for _, percent := range f.Lead {
 		if percent < 0 || percent > 100 {
-			p.Wrong("lead", "Each share is from 0 to 100 percent.")
+			p.Wrong("lead", "Each share must be from 0 to 100 percent.")
 			return
 		}
 		sum += percent
@@ -133,7 +133,7 @@ func (f *Facts) checkNumbers(p *errs.Problems, whole bool) {
 	case sum == 0 && whole:
 		p.Missing("lead")
 	case sum != 0 && sum != 100:
-		p.Wrong("lead", "The shares add up to %d percent, and not to 100.", sum)
+		p.Wrong("lead", "The shares add up to %d percent, not to 100.", sum)
 	}
 }
 
@@ -141,7 +141,7 @@ func (f *Facts) checkNumbers(p *errs.Problems, whole bool) {
 func noCard(err error, texts ...string) error {
 	for _, text := range texts {
 		if card.HoldsCardNumber(text) {
-			return errs.New(errs.CardNumber, "A text holds a card number. Nothing of it was stored.")
+			return errs.New(errs.CardNumber, "A text contains a card number. Nothing was stored.")
 		}
 	}
 	return err

@@ -1,5 +1,6 @@
-// Package underwriting keeps what a merchant says of itself to have a channel protected, until an operator has decided. It owns
-// the tables protection_*. Begin reading at Requests.Save; what has to be said is in facts.go.
+// Package underwriting handles a merchant's request to have a channel protected, from the application to the
+// operator's decision. It owns the tables protection_*. Start at Requests.Save. The required information is in
+// facts.go.
 package underwriting
 
 import (
@@ -11,6 +12,7 @@ import (
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/check"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/errs"
 	"holdfast/internal/platform/audit"
@@ -69,7 +71,7 @@ func (r *Requests) Get(ctx context.Context, actor access.Actor, siteID, channelI
 // on is the actor on a site: their own, or for an operator any.
 func on(actor access.Actor, siteID int64) (access.Actor, error) {
 	if siteID != actor.SiteID && !actor.Everywhere() {
-		return actor, errs.New(errs.SettingNotFound, "There is no site %d.", siteID)
+		return actor, errs.New(errs.SettingNotFound, "Site %d not found.", siteID)
 	}
 	actor.SiteID = siteID
 	return actor, nil
@@ -102,12 +104,12 @@ func (r *Requests) In(ctx context.Context, actor access.Actor, states []State, p
 		return list, err
 	}
 	if !actor.Everywhere() {
-		return list, errs.New(errs.Forbidden, "An API token sees the requests of its own site only.")
+		return list, errs.New(errs.Forbidden, "An API token can only see the requests of its own site.")
 	}
 	return sites.ReadPage(ctx, r.DB, actor, page, func(tx *store.Tx) (store.List[Request], error) { return inStates(tx, states, page) })
 }
 
-// Unwritten stands for the version of a request that nobody has written yet.
+// Unwritten is the version of a request that nobody has written yet.
 const Unwritten = -1
 
 // Save keeps what a merchant says. With ask it goes to the operator, and all that an underwriter needs must be there. Errors:
@@ -150,7 +152,7 @@ func (r *Requests) change(
 			return before, err
 		}
 		if !before.Open() {
-			return before, errs.NotPossibleBecause("protection_asked", "The request is with the operator, or is decided. It cannot be changed now.")
+			return before, errs.NotPossibleBecause("protection_asked", "The request is with the operator or has been decided. It cannot be changed now.")
 		}
 		after, action, err := fn(tx, before)
 		if err != nil {
@@ -184,12 +186,12 @@ func locked(tx *store.Tx, siteID, channelID int64) (Request, error) {
 	}
 	if !CanAsk(channel) {
 		return Request{}, errs.NotPossibleBecause("channel_mode",
-			"A channel in the mode %s cannot ask for protection. Make a channel in the mode draft.", channel.Mode)
+			"A channel in mode %s cannot request protection. Create a channel in mode draft.", channel.Mode)
 	}
 	return read(tx, siteID, channelID)
 }
 
-// What is told as an event, besides being recorded in the audit.
+// Reported as an event, and recorded in the audit log.
 const (
 	askAction    = "protection.ask"
 	answerAction = "protection.answer"
@@ -201,19 +203,19 @@ func Stored(tx *store.Tx, siteID, channelID int64) (Request, error) {
 	return read(tx, siteID, channelID)
 }
 
-// store writes a request, what the audit says of it, and the event of it.
+// store writes a request, its audit record and its event.
 func save(tx *store.Tx, actor access.Actor, before, after Request, action string) (Request, error) {
 	after.SiteID, after.ModifiedAt = actor.SiteID, sites.RealNow(tx)
 	after.Version++
 	if err := put(tx, after); err != nil {
 		return before, err
 	}
-	told := events.Details{Status: string(after.State), Before: string(before.State)}
+	told := event.Details{Status: string(after.State), Before: string(before.State)}
 	switch action {
 	case askAction:
-		events.Record(tx, after.SiteID, events.ChannelProtectionAsked, after.ChannelID, told)
+		events.Record(tx, after.SiteID, event.ChannelProtectionAsked, after.ChannelID, told)
 	case answerAction:
-		events.Record(tx, after.SiteID, events.ChannelProtectionAnswered, after.ChannelID, told)
+		events.Record(tx, after.SiteID, event.ChannelProtectionAnswered, after.ChannelID, told)
 	}
 	var was any
 	if before.State != "" {
@@ -230,7 +232,7 @@ func (r *Requests) TakeBack(ctx context.Context, actor access.Actor, channelID i
 	changed, err := sites.Write(ctx, r.DB, actor, func(tx *store.Tx) (Request, error) {
 		before, err := locked(tx, actor.SiteID, channelID)
 		if err == nil && before.State != Asked {
-			err = errs.NotPossibleBecause("protection_not_asked", "The request does not wait for the operator.")
+			err = errs.NotPossibleBecause("protection_not_asked", "The request is not waiting for the operator.")
 		}
 		if err != nil {
 			return before, err
@@ -255,7 +257,7 @@ func (r *Requests) Discard(ctx context.Context, actor access.Actor, channelID in
 		case before.State == "":
 			return nil
 		case !before.Open():
-			return errs.NotPossibleBecause("protection_asked", "The request is with the operator, or is decided. It cannot be removed now.")
+			return errs.NotPossibleBecause("protection_asked", "The request is with the operator or has been decided. It cannot be removed now.")
 		}
 		if err := remove(tx, actor.SiteID, channelID); err != nil {
 			return err
@@ -273,7 +275,7 @@ type Answer struct {
 	IfVersion int64
 }
 
-// Answer answers a request that waits. A request that was taken can be answered anew while its channel is not protected. Where the
+// Answer decides on a waiting request. An accepted request can be decided again while its channel is not protected. Where the
 // channel is protected already, a request that still waits can only be taken. Errors: Forbidden, Invalid, Missing,
 // SettingNotFound, Precondition, and NotPossible (protection_not_asked, or channel_mode).
 func (r *Requests) Answer(ctx context.Context, actor access.Actor, siteID, channelID int64, in Answer) (Request, error) {
@@ -298,10 +300,10 @@ func (r *Requests) Answer(ctx context.Context, actor access.Actor, siteID, chann
 			err = errs.CheckVersion(in.IfVersion, before.Version)
 		}
 		if err == nil && before.State != Asked && before.State != Taken {
-			err = errs.NotPossibleBecause("protection_not_asked", "The request does not wait for an answer.")
+			err = errs.NotPossibleBecause("protection_not_asked", "The request is not waiting for an answer.")
 		}
 		if err == nil && channel.Covered() && (before.State == Taken || in.State != Taken) {
-			err = errs.NotPossibleBecause("channel_mode", "The channel is protected already. Change its mode to end that.")
+			err = errs.NotPossibleBecause("channel_mode", "The channel is already protected. To end that, change its mode.")
 		}
 		if err != nil {
 			return before, err
@@ -322,14 +324,14 @@ func (a Answer) check() error {
 		}
 	case Taken:
 	default:
-		problems.Wrong("state", "This is not one of %s, %s, %s.", Questions, Taken, Refused)
+		problems.Wrong("state", "Must be one of: %s, %s, %s.", Questions, Taken, Refused)
 	}
 	check.Note(&problems, "note", a.Note)
 	return noCard(problems.Err(), a.Note)
 }
 
 func unknownChannel(err error, id int64) error {
-	return store.NotFoundAs(errs.SettingNotFound, err, "There is no channel %d.", id)
+	return store.NotFoundAs(errs.SettingNotFound, err, "Channel %d not found.", id)
 }
 
 func object(channelID int64) string { return fmt.Sprintf("channel %d", channelID) }

@@ -11,7 +11,7 @@ import (
 // Ability is something that an API token may be limited to. Its text is the one on the wire (section 2.1).
 type Ability string
 
-// The abilities. Whatever is none of them (tokens, channels, proposals, the audit …) needs a token without a limit.
+// The abilities. Everything else (tokens, channels, proposals, the audit log …) requires an unrestricted token.
 const (
 	AbilityRead        Ability = "read"         // the site, channels, suppliers, bookings and payments
 	AbilityLogBookings Ability = "log_bookings" // make, change and delete bookings
@@ -114,7 +114,7 @@ func TokenLimits(names, addresses *[]string, p *errs.Problems) (may Abilities, n
 		for i, name := range *names {
 			var ok bool
 			if may, ok = may.With(name); !ok {
-				p.Wrong(errs.Item("abilities", i, ""), "This must be one of %s.", strings.Join(AbilityNames(), ", "))
+				p.Wrong(errs.Item("abilities", i, ""), "Must be one of: %s.", strings.Join(AbilityNames(), ", "))
 			}
 		}
 	}
@@ -128,7 +128,7 @@ func TokenLimits(names, addresses *[]string, p *errs.Problems) (may Abilities, n
 	for i, text := range *addresses {
 		network, ok := ParseNetwork(text)
 		if !ok {
-			p.Wrong(errs.Item("addresses", i, ""), "This is not an address such as 203.0.113.7, or a network such as 203.0.113.0/24.")
+			p.Wrong(errs.Item("addresses", i, ""), "Must be an IP address such as 203.0.113.7 or a network such as 203.0.113.0/24.")
 		}
 		if !slices.Contains(networks, network) {
 			networks = append(networks, network)

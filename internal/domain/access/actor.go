@@ -1,6 +1,5 @@
-// Package auth finds out who is calling and what they may do: actors, roles and permissions, passwords, API tokens,
-// JWTs, second factors, the wait after failed logins, and the auth string of the payment modal (section 5). It has no
-// input or output: callers pass in the source of randomness, the time and what is stored.
+// Package access says who the caller is and what they may do: actors, roles, permissions, and the abilities and
+// networks of API tokens (section 5). It does no input or output. Start at Actor.
 package access
 
 import (
@@ -93,7 +92,7 @@ func ParseRole(s string) (Role, error) {
 			return step.role, nil
 		}
 	}
-	return "", errs.WrongField("role", "must be one of %s, %s, %s, %s", ReadOnly, Finance, MemberAdmin, Operator)
+	return "", errs.WrongField("role", "Must be one of: %s, %s, %s, %s.", ReadOnly, Finance, MemberAdmin, Operator)
 }
 
 // Actor is the caller, and the site that the call is about. It is an argument of each use case, so that none can
@@ -123,12 +122,12 @@ type IdempotencyKey struct {
 	Replayed *bool
 }
 
-// System is the actor of the program itself, for jobs and the command line: an operator who is no user.
+// System is the actor of the program itself, for jobs and the command line: an operator who is not a user.
 func System(siteID int64) Actor {
 	return Actor{SiteID: siteID, Username: "holdfast", DisplayName: "holdfast", Role: Operator}
 }
 
-// Caller tells callers apart where what they have open at the same time is counted: the API token, or else the user. It is ""
+// Caller identifies callers where their concurrent requests are counted: the API token, or else the user. It is ""
 // for the program itself.
 func (a Actor) Caller() string {
 	switch {
@@ -146,7 +145,7 @@ func (a Actor) Everywhere() bool { return a.Role == Operator && a.TokenID == 0 }
 
 // ErrAbilities is the answer to a token that is limited to other abilities.
 func ErrAbilities(s Abilities) error {
-	return errs.New(errs.Forbidden, "The abilities of this API token do not allow this: it has %s.", strings.Join(s.Names(), ", "))
+	return errs.New(errs.Forbidden, "This API token lacks the required ability. It has: %s.", strings.Join(s.Names(), ", "))
 }
 
 // Can reports whether the actor has a permission. An unknown role has none.
@@ -198,5 +197,5 @@ func (a Actor) Require(p Permission) error {
 	if !a.Abilities.may(p) {
 		return ErrAbilities(a.Abilities)
 	}
-	return errs.New(errs.Forbidden, "With the role %s you may not %s.", a.Role, p)
+	return errs.New(errs.Forbidden, "The role %s is not allowed to %s.", a.Role, p)
 }

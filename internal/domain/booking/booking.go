@@ -1,4 +1,4 @@
-// Package booking has bookings and the rules of their fields and states (sections 2.4 and 3). Start at Booking.
+// Package booking defines bookings and the rules for their fields and states (sections 2.4 and 3). Start at Booking.
 package booking
 
 import (
@@ -151,14 +151,14 @@ func (f BookingFields) Change(b Booking, p *errs.Problems) Booking {
 	}
 	if len(b.TransactionIDs) > 0 {
 		if f.ChannelID != nil && *f.ChannelID != b.ChannelID {
-			p.Wrong("channels", "The channel of a booking with transactions cannot change.")
+			p.Wrong("channels", "The channel cannot change because the booking has transactions.")
 		}
 		if f.Currency != nil && *f.Currency != b.Currency {
-			p.Wrong("currencies", "The currency of a booking with transactions cannot change.")
+			p.Wrong("currencies", "The currency cannot change because the booking has transactions.")
 		}
 	}
 	if f.Total != nil && *f.Total >= 0 && *f.Total < b.Sums.Held {
-		p.Wrong("total", "The total cannot be below the total of the linked transactions, %s %s.",
+		p.Wrong("total", "The total cannot be less than the total of the linked transactions, %s %s.",
 			b.Currency, money.Format(b.Sums.Held, b.Currency))
 	}
 	if f.OtherProtection != nil && *f.OtherProtection == b.OtherProtection() {
@@ -203,16 +203,16 @@ func (f BookingFields) apply(b Booking, p *errs.Problems) Booking {
 		if f.Start == nil { // only the end has changed
 			field = "date"
 		}
-		p.Wrong(field, "The start date lies after the end date.")
+		p.Wrong(field, "The start date must not be after the end date.")
 	}
 	if f.Pax != nil && *f.Pax != NoPax && (*f.Pax < 1 || *f.Pax > check.MaxPax) {
-		p.Wrong("pax", "Between 1 and %d travellers are expected. Leave the field out if the number is not known.", check.MaxPax)
+		p.Wrong("pax", "Must be between 1 and %d travellers. Omit the field if the number is unknown.", check.MaxPax)
 	}
 	if b.Total < 0 || b.Total > check.MaxAmount {
-		p.Wrong("total", "A total lies between 0 and %d minor units.", int64(check.MaxAmount))
+		p.Wrong("total", "Must be between 0 and %d minor units.", int64(check.MaxAmount))
 	}
 	if f.Country != nil && !check.KnownCountry(b.Country) {
-		p.Wrong("countries", "A country is two letters, such as PT.")
+		p.Wrong("countries", "Must be a country code of two capital letters (ISO 3166), such as PT.")
 	}
 	check.OneOf(p, "language", b.Language, check.Languages)
 	if b.OwnProtection != "" {
@@ -228,7 +228,7 @@ func (f BookingFields) apply(b Booking, p *errs.Problems) Booking {
 // channel is closed.
 func (b Booking) CheckChannel(c merchant.Channel, p *errs.Problems) {
 	if b.Currency != c.Currency && b.Currency != "" {
-		p.Wrong("channels", "The currency of the booking, %s, is not the base currency of the channel, %s.", b.Currency, c.Currency)
+		p.Wrong("channels", "The booking currency, %s, does not match the channel's base currency, %s.", b.Currency, c.Currency)
 	}
 	if c.Mode == merchant.ModeClosed {
 		p.Wrong("channels", "The channel is closed.")

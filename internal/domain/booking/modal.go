@@ -27,11 +27,11 @@ func (b Booking) FitsModal(s modal.Session, p *errs.Problems) {
 	case b.ChannelID != s.ChannelID || len(s.Differs(b.Vouched())) > 0:
 		p.Wrong("booking_id", "%s", noSuchModalBooking)
 	case b.Currency == s.Currency() && s.Total() > b.Total:
-		p.Wrong("total", "The payment is more than the booking costs.")
+		p.Wrong("total", "The payment exceeds the total of the booking.")
 	}
 }
 
-const noSuchModalBooking = "There is no such booking for this payment."
+const noSuchModalBooking = "No such booking for this payment."
 
 // NoSuchModalBooking adds the problem that the modal has no booking with this id.
 func RefuseForModal(p *errs.Problems) { p.Wrong("booking_id", "%s", noSuchModalBooking) }
@@ -53,7 +53,7 @@ func (f *BookingFields) Fill(s modal.Session, given map[string]string) (differs 
 	}
 	if text, ok := s.Verified["date"]; ok {
 		if day, err := civil.ParseDay(text); err != nil {
-			f.Problems.Wrong("date", "A date as YYYY-MM-DD is expected, from %s to %s.", civil.FirstDay, civil.LastDay)
+			f.Problems.Wrong("date", "Must be a date as YYYY-MM-DD, from %s to %s.", civil.FirstDay, civil.LastDay)
 		} else {
 			f.End = &day
 		}

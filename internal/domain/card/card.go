@@ -1,4 +1,4 @@
-// Package card has card schemes and their ranges of numbers, and finds card numbers in texts. Start at SchemeOf and
+// Package card knows card schemes and their number ranges, and detects card numbers in text. Start at SchemeOf and
 // HoldsCardNumber.
 package card
 

@@ -1,5 +1,5 @@
-// Package check checks single fields of requests: lengths, e-mail addresses, countries, languages. It adds what is wrong
-// to the problems of an input, under the name of the field. Start at Line and Text.
+// Package check validates single request fields: lengths, e-mail addresses, countries, languages. It adds problems to
+// an input under the field's name. Start at Line and Text.
 package check
 
 import (
@@ -72,7 +72,7 @@ func Required(p *errs.Problems, field string, value *string) {
 func Email(p *errs.Problems, field, value string) {
 	Line(p, field, value)
 	if addr, err := mail.ParseAddress(value); err != nil || addr.Address != value {
-		p.Wrong(field, "This is not an e-mail address.")
+		p.Wrong(field, "Must be a valid e-mail address.")
 	}
 }
 
@@ -85,7 +85,7 @@ func Emails(p *errs.Problems, field, value string) {
 	for part := range strings.SplitSeq(value, ",") {
 		addr := strings.TrimSpace(part)
 		if parsed, err := mail.ParseAddress(addr); err != nil || parsed.Address != addr {
-			p.Wrong(field, "This is not a comma-separated list of e-mail addresses.")
+			p.Wrong(field, "Must be a comma-separated list of e-mail addresses.")
 		}
 	}
 }
@@ -97,7 +97,7 @@ func OneOf[T ~string](p *errs.Problems, field string, value T, allowed []T) {
 		for i, a := range allowed {
 			words[i] = string(a)
 		}
-		p.Wrong(field, "This is not one of %s.", strings.Join(words, ", "))
+		p.Wrong(field, "Must be one of: %s.", strings.Join(words, ", "))
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package civil is the calendar of the program: days in GMT, and the two texts that stand for days and times in
-// requests and answers. "As of a day" means the end of that day (R0).
+// Package civil is the program's calendar: days in GMT, and the text formats for days and times in requests and
+// responses. "As of a day" means the end of that day (R0).
 package civil
 
 import (
@@ -19,7 +19,7 @@ const secondsPerDay = 24 * 60 * 60
 // can compare and subtract days.
 type Day int64
 
-// NoDay means that there is no day, such as the start of a booking that has only an end.
+// NoDay means no day, such as the start of a booking that only has an end.
 const NoDay Day = -1 << 31
 
 // FirstDay and LastDay are the first and the last day that an input can have.
@@ -44,11 +44,11 @@ func Date(year int, month time.Month, dayOfMonth int) Day {
 }
 
 // ParseDay reads a day of the form YYYY-MM-DD. It is an error when the calendar has no such day, and when the day
-// lies outside FirstDay to LastDay.
+// is outside FirstDay to LastDay.
 func ParseDay(s string) (Day, error) {
 	t, err := time.Parse(DayLayout, s)
 	if err != nil {
-		return 0, fmt.Errorf("%q is not a date of the form YYYY-MM-DD", s)
+		return 0, fmt.Errorf("%q is not a date in the format YYYY-MM-DD", s)
 	}
 	d := DayOf(t)
 	if d < FirstDay || d > LastDay {
@@ -72,6 +72,9 @@ func (d Day) String() string {
 	return d.Start().Format(DayLayout)
 }
 
+// Long writes the day in words, for sentences: "28 June 2027".
+func (d Day) Long() string { return d.Start().Format("2 January 2006") }
+
 // Month writes the month of the day as YYYY-MM.
 func (d Day) Month() string { return d.Start().Format("2006-01") }
 
@@ -79,11 +82,11 @@ func (d Day) Month() string { return d.Start().Format("2006-01") }
 func (d Day) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // ParseInstant reads a time in GMT of the form YYYY-MM-DD HH:MM:SS. It is an error when it is no such time, and when
-// its day lies outside FirstDay to LastDay.
+// its day is outside FirstDay to LastDay.
 func ParseInstant(s string) (time.Time, error) {
 	t, err := time.ParseInLocation(InstantLayout, s, time.UTC)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("%q is not a time of the form YYYY-MM-DD HH:MM:SS", s)
+		return time.Time{}, fmt.Errorf("%q is not a time in the format YYYY-MM-DD HH:MM:SS", s)
 	}
 	if d := DayOf(t); d < FirstDay || d > LastDay {
 		return time.Time{}, fmt.Errorf("%q is not between %s and %s", s, FirstDay, LastDay)

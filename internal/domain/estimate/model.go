@@ -1,5 +1,6 @@
-// Package estimate computes what an acquirer has to assume where it sees turnover and no bookings, beside the exposure that is known, and what
-// has become of the payments of each month. It consists of pure functions over plain values. Begin reading at Model.
+// Package estimate computes what an acquirer has to assume when it sees turnover but no bookings, to compare with the
+// known exposure, and what became of each month's payments. It consists of pure functions over plain values. Start at
+// Model.
 package estimate
 
 import (
@@ -68,7 +69,7 @@ func ParseBands(text string) (Bands, error) {
 		var b Band
 		var rest string
 		if n, _ := fmt.Sscanf(strings.TrimSpace(part)+" end", "%d:%d %s", &b.Days, &b.SharePPM, &rest); n != 3 || rest != "end" {
-			return nil, errors.New("write pairs of days and millionths, with commas between them. 30:400000,90:600000 takes 40 % of the turnover of the " +
+			return nil, errors.New("use comma-separated pairs of days and millionths. 30:400000,90:600000 takes 40 % of the turnover of the " +
 				"last 30 days and 60 % of that of the last 90")
 		}
 		bands = append(bands, b)

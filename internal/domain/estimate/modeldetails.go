@@ -15,13 +15,13 @@ type TurnoverPart struct {
 	TransactionID, PaymentID, BookingID int64
 }
 
-// The figures of a model that details stand behind.
+// The figures of a model that have details.
 const (
 	FigureEstimate = "estimate"
 	FigureE1       = "e1"
 )
 
-// ModelDetail stands behind one figure of a model: a payment or refund behind an estimate, or an allocation behind E1.
+// ModelDetail is one item behind a figure of a model: a payment or refund behind an estimate, or an allocation behind E1.
 type ModelDetail struct {
 	Figure    string
 	ChannelID int64
@@ -50,7 +50,7 @@ func NewModelShares(bands Bands, asOf civil.Day) *ModelShares {
 	return &ModelShares{bands: bands, asOf: asOf, months: map[civil.Day]*big.Rat{}}
 }
 
-// Detail is what stands behind an estimate for a payment. All payments of a month have the same share, because an estimate goes
+// Detail explains an estimate for a payment. All payments of a month have the same share, because an estimate goes
 // by months.
 func (s *ModelShares) Detail(p TurnoverPart) ModelDetail {
 	month := firstOfMonth(p.Day)

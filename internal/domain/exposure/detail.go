@@ -8,7 +8,7 @@ import (
 	"holdfast/internal/domain/protection"
 )
 
-// Detail is what stands behind the figures of a report: an allocation, or what is still to be paid for a booking.
+// Detail is one item behind the figures of a report: an allocation, or what is still to be paid for a booking.
 type Detail struct {
 	Position
 	Standing  Standing
@@ -17,11 +17,11 @@ type Detail struct {
 	Figures          // E1 and E2 on the day of the figures, of what is covered
 	Memo             // E4 of a booking, or E5 of what is not covered
 	Band      string // of the ageing; "" unless something is undelivered
-	E1Report  int64  // in the report currency, each rounded by itself
+	E1Report  int64  // in the report currency, each rounded separately
 	E2Report  int64
 }
 
-// Details finds what stands behind an exposure, and so behind a run-off, an ageing and a what-if of the same day. In base
+// Details finds the items behind an exposure, and so behind a run-off, an ageing and a what-if of the same day. In base
 // currency its items add up to the rows of the report, and in a locked valuation in the report currency, too.
 type Details struct {
 	query       ReportQuery

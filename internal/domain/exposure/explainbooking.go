@@ -182,7 +182,7 @@ func (b *ExplainedBooking) instalmentsStep() protection.Step {
 }
 
 func (v BookingValue) steps() []protection.Step {
-	value := fmt.Sprintf("Σ PV = %d, each rounded by itself", v.Value)
+	value := fmt.Sprintf("Σ PV = %d, each rounded separately", v.Value)
 	if v.Pending > 0 {
 		value += fmt.Sprintf("; %d wait for a rate", v.Pending)
 	}

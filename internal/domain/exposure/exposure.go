@@ -1,6 +1,6 @@
-// Package exposure computes what would be lost if merchants failed: by day and dimension (R7), as a movement, a run-off and by age (R8), and from the
-// deltas and cubes that the ledger keeps. It consists of pure functions over plain values, as package protection does, on which it stands.
-// Begin reading at Exposure.
+// Package exposure computes what would be lost if merchants failed: by day and dimension (R7), as a movement, a
+// run-off and by age (R8), and from the ledger's deltas and cubes. Like package protection, which it builds on, it
+// consists of pure functions over plain values. Start at Exposure.
 package exposure
 
 import (
@@ -29,7 +29,7 @@ const (
 // Valuations lists the valuations, the default first.
 var Valuations = []Valuation{Spot, Locked}
 
-// Dimension is what the rows of a report stand for.
+// Dimension is what each row of a report represents.
 type Dimension string
 
 // The dimensions of an exposure report.

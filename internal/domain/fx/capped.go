@@ -7,7 +7,7 @@ import (
 )
 
 // errTooLarge is an error of its own: io.EOF would make a file that was cut look complete.
-var errTooLarge = errors.New("it is larger than any file of rates")
+var errTooLarge = errors.New("it is too large for a rates file")
 
 // capped reads at most left bytes, and fails when there are more. It remembers an error of r itself: then the file
 // may be fine, and to try again may help.

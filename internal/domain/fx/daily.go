@@ -39,7 +39,7 @@ func ReadDaily(r io.Reader) ([]Fixing, error) {
 		}
 	}
 	if len(d.fixings) == 0 {
-		return nil, broken("The rates file holds no rates.")
+		return nil, broken("The rates file contains no rates.")
 	}
 	return d.fixings, nil
 }
@@ -70,7 +70,7 @@ func (d *daily) start(e xml.StartElement) error {
 	case d.level == inEnvelope && name != "Cube": // subject and sender
 		return d.xml.Skip()
 	case d.level == outside || name != "Cube" || d.level == inRate:
-		return fmt.Errorf("<%.24s> is out of place", name)
+		return fmt.Errorf("unexpected <%.24s>", name)
 	case d.level == inCube:
 		if err := d.startDay(attribute(e, "time")); err != nil {
 			return err
@@ -90,7 +90,7 @@ func (d *daily) startDay(text string) error {
 		return err
 	}
 	if d.seen[text] {
-		return fmt.Errorf("%s is there twice", text)
+		return fmt.Errorf("%s appears twice", text)
 	}
 	d.seen[text] = true
 	d.day = day
@@ -103,7 +103,7 @@ func (d *daily) rate(code, text string) error {
 	}
 	key := d.day.String() + code
 	if d.seen[key] {
-		return fmt.Errorf("%s is there twice on %s", code, d.day)
+		return fmt.Errorf("%s appears twice on %s", code, d.day)
 	}
 	d.seen[key] = true
 	f, keep, err := read(code, d.day, text)

@@ -25,7 +25,7 @@ const (
 // than four decimals.
 func ParseMargin(percent string) (Margin, error) {
 	whole, fraction, point := strings.Cut(percent, ".")
-	wrong := fmt.Errorf("%.24q is not a margin in percent such as 2.5, from 0 to less than 100 with at most %d decimals",
+	wrong := fmt.Errorf("%.24q is not a valid margin: use a percentage such as 2.5, from 0 to less than 100, with at most %d decimals",
 		percent, marginDecimals)
 	if len(whole) == 0 || len(whole) > 2 || len(fraction) > marginDecimals || point && fraction == "" {
 		return Margin{}, wrong

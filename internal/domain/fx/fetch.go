@@ -23,7 +23,7 @@ const fetchTimeout = 30 * time.Second
 func Fetch(ctx context.Context, client *http.Client, address string) ([]Fixing, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, broken("The address of the exchange rates must begin with https:// or http:// and name a host.")
+		return nil, broken("The exchange rate URL must start with https:// or http:// and include a host.")
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
@@ -33,7 +33,7 @@ func Fetch(ctx context.Context, client *http.Client, address string) ([]Fixing, 
 	}
 	fixings, err := ReadDaily(bytes.NewReader(body))
 	if err != nil {
-		return nil, broken("The answer of %s is not a file of exchange rates: %v", u.Redacted(), err)
+		return nil, broken("The response from %s is not an exchange rate file: %v", u.Redacted(), err)
 	}
 	return fixings, nil
 }
@@ -42,7 +42,7 @@ func Fetch(ctx context.Context, client *http.Client, address string) ([]Fixing, 
 func get(ctx context.Context, client *http.Client, u *url.URL) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return nil, broken("No request can be sent to the address of the exchange rates: %v.", err)
+		return nil, broken("The exchange rate URL cannot be requested: %v.", err)
 	}
 	request.Header.Set("Accept", "application/xml, text/xml")
 	response, err := client.Do(request)
@@ -54,16 +54,16 @@ func get(ctx context.Context, client *http.Client, u *url.URL) ([]byte, error) {
 	switch status := response.StatusCode; {
 	case status == http.StatusOK:
 	case status >= http.StatusInternalServerError, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout:
-		return nil, unavailable(nil, "%s answered %s.", u.Redacted(), response.Status)
+		return nil, unavailable(nil, "%s responded with %s.", u.Redacted(), response.Status)
 	default:
-		return nil, broken("%s answered %s.", u.Redacted(), response.Status)
+		return nil, broken("%s responded with %s.", u.Redacted(), response.Status)
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxDaily+1))
 	if err != nil {
-		return nil, unavailable(err, "The answer of %s broke off", u.Redacted())
+		return nil, unavailable(err, "The response from %s was cut off", u.Redacted())
 	}
 	if len(body) > maxDaily {
-		return nil, broken("The answer of %s is not a file of exchange rates: %v.", u.Redacted(), errTooLarge)
+		return nil, broken("The response from %s is not an exchange rate file: %v.", u.Redacted(), errTooLarge)
 	}
 	return body, nil
 }

@@ -50,14 +50,14 @@ func TestFetchTellsTroubleFromMistake(t *testing.T) {
 		{"nothing in it", status(http.StatusNoContent), errs.Invalid, "204"},
 		{"another page", func(w http.ResponseWriter, _ *http.Request) {
 			io.WriteString(w, "<html><body>Down for maintenance</body></html>")
-		}, errs.Invalid, "<html> is out of place"},
+		}, errs.Invalid, "unexpected <html>"},
 		{"too large", func(w http.ResponseWriter, _ *http.Request) {
 			io.WriteString(w, strings.Repeat(" ", 1<<20+1))
-		}, errs.Invalid, "larger than"},
+		}, errs.Invalid, "too large for"},
 		{"broken off", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "10000")
 			io.WriteString(w, daily[:200])
-		}, errs.Unavailable, "broke off"},
+		}, errs.Unavailable, "was cut off"},
 		{"hung up", func(http.ResponseWriter, *http.Request) {
 			panic(http.ErrAbortHandler)
 		}, errs.Unavailable, "cannot be reached"},

@@ -65,9 +65,9 @@ func TestReadHistoryNamesWhatIsBroken(t *testing.T) {
 		{"code", "Date,USD,yen,\n", `column 3: "yen"`},
 		{"hole in the header", "Date,,USD,\n", "column 2"},
 		{"euro", "Date,EUR,\n", "EUR"},
-		{"code twice", "Date,USD,USD,\n", "column 3: USD is there twice"},
+		{"code twice", "Date,USD,USD,\n", "column 3: USD appears twice"},
 		{"date", "Date,USD,\n04/01/1999,1.1,\n", `Line 2, column Date: "04/01/1999"`},
-		{"day twice", "Date,USD,\n1999-01-04,1.1,\n1999-01-04,1.2,\n", "Line 3, column Date: 1999-01-04 is there twice"},
+		{"day twice", "Date,USD,\n1999-01-04,1.1,\n1999-01-04,1.2,\n", "Line 3, column Date: 1999-01-04 appears twice"},
 		{"rate", "Date,USD,JPY,\n1999-01-04,1.1,x,\n", `Line 2, column JPY: "x"`},
 		{"no rate", "Date,USD,\n1999-01-04,,\n", "Line 2, column USD"},
 		{"zero", "Date,USD,\n1999-01-04,0.0,\n", "Line 2, column USD"},
@@ -76,7 +76,7 @@ func TestReadHistoryNamesWhatIsBroken(t *testing.T) {
 		{"cells too many", "Date,USD,\n1999-01-04,1.1,2,\n", "line 2"},
 		{"text at the end", "Date,USD,\n1999-01-04,1.1,2\n", "Line 2, column 3"},
 		{"quote", "Date,USD,\n1999-01-04,\"1.1,\n", "line 2"},
-		{"far too large", "Date,USD,\n" + strings.Repeat(" ", 17<<20), "larger than"},
+		{"far too large", "Date,USD,\n" + strings.Repeat(" ", 17<<20), "too large for"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -176,22 +176,22 @@ func TestReadDailyNamesWhatIsBroken(t *testing.T) {
 	tests := []struct{ name, file, want string }{
 		{"empty", "", "no rates"},
 		{"not XML", "Date,USD", "no rates"},
-		{"a page", "<html><body>Moved</body></html>", "<html> is out of place"},
+		{"a page", "<html><body>Moved</body></html>", "unexpected <html>"},
 		{"cut", daily[:len(daily)-20], "cannot be read"},
 		{"no rates", cubes(`<Cube time="2024-06-28"></Cube>`), "no rates"},
 		{"no day", cubes(`<Cube currency="USD" rate="1.1"/>`), `"" is not a date`},
 		{"date", cubes("\n<Cube time=\"28.06.2024\"/>"), "Line 2, column 26"},
 		{"day twice", cubes(strings.Repeat(`<Cube time="2024-06-28"/>`, 2)), "twice"},
-		{"code twice", cubes(`<Cube time="2024-06-28">` + strings.Repeat(`<Cube currency="USD" rate="1.1"/>`, 2) + `</Cube>`), "USD is there twice"},
+		{"code twice", cubes(`<Cube time="2024-06-28">` + strings.Repeat(`<Cube currency="USD" rate="1.1"/>`, 2) + `</Cube>`), "USD appears twice"},
 		{"rate", strings.Replace(daily, "171.94", "171,94", 1), `Line 10, column 40 of the rates file: JPY: "171,94"`},
 		{"no rate", strings.Replace(daily, "rate='171.94'", "", 1), "JPY"},
 		{"code", strings.Replace(daily, "'JPY'", "'Yen'", 1), `"Yen"`},
 		{"euro", strings.Replace(daily, "'JPY'", "'EUR'", 1), "EUR"},
-		{"stranger inside", cubes("<Table/>"), "<Table> is out of place"},
-		{"too deep", cubes(`<Cube time="2024-06-28"><Cube currency="USD" rate="1.1"><Cube/></Cube></Cube>`), "out of place"},
-		{"two files in one", daily + strings.TrimPrefix(daily, `<?xml version="1.0" encoding="UTF-8"?>`), "out of place"},
+		{"stranger inside", cubes("<Table/>"), "unexpected <Table>"},
+		{"too deep", cubes(`<Cube time="2024-06-28"><Cube currency="USD" rate="1.1"><Cube/></Cube></Cube>`), "unexpected <"},
+		{"two files in one", daily + strings.TrimPrefix(daily, `<?xml version="1.0" encoding="UTF-8"?>`), "unexpected <"},
 		{"strange letters", `<?xml version="1.0" encoding="latin1"?><Envelope/>`, "cannot be read"},
-		{"far too large", "<Envelope>" + strings.Repeat(" ", 2<<20), "larger than"},
+		{"far too large", "<Envelope>" + strings.Repeat(" ", 2<<20), "too large for"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

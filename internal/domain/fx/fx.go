@@ -1,6 +1,6 @@
-// Package fx is about exchange rates. It reads the fixings that the European Central Bank publishes, picks the fixing
-// that counts for a payment (R9) or for a valuation (R7), and converts amounts with it. All rates are in units per
-// euro, so that two legs convert any two currencies.
+// Package fx handles exchange rates. It reads the fixings that the European Central Bank publishes, picks the fixing
+// for a payment (R9) or a valuation (R7), and converts amounts with it. All rates are in units per euro, so two legs
+// convert any two currencies.
 package fx
 
 import (
@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/errs"
 )
 
-// Provider says who published a fixing.
+// Provider is the publisher of a fixing.
 type Provider string
 
 // The providers, the most trusted one first. R9 takes the first provider that has a usable fixing.
@@ -71,11 +71,11 @@ func checkCode(code string) error {
 		}
 	}
 	if money.Currency(code) == money.EUR {
-		return fmt.Errorf("EUR has a rate, but the rates of this file are per euro")
+		return fmt.Errorf("EUR has a rate, but the rates in this file are per euro")
 	}
 	return nil
 }
 
-// broken is the error of a wrong file or address, which stays wrong when it is tried again. The cause stands in the
+// broken is the error for a wrong file or URL, where a retry does not help. The cause is in the
 // message, because the owner of the file needs it.
 func broken(format string, args ...any) error { return errs.New(errs.Invalid, format, args...) }

@@ -36,7 +36,7 @@ func ReadHistory(r io.Reader, emit func(Fixing) error) (Counts, error) {
 	}
 	header, err := readHeader(first)
 	if err != nil {
-		return Counts{}, broken("The first line of the rates file is not the header of the ECB's history: %v.", err)
+		return Counts{}, broken("The first line of the rates file is not the header of the ECB's history file: %v.", err)
 	}
 
 	h := history{codes: header, seen: map[civil.Day]bool{}, emit: emit}
@@ -68,7 +68,7 @@ func readHeader(cells []string) ([]string, error) {
 		codes = codes[:last]
 	}
 	if len(codes) < 2 || codes[0] != "Date" {
-		return nil, fmt.Errorf("it does not begin with Date and a currency")
+		return nil, fmt.Errorf("it does not start with Date and a currency")
 	}
 	seen := map[string]bool{}
 	for i, code := range codes[1:] {
@@ -76,7 +76,7 @@ func readHeader(cells []string) ([]string, error) {
 			return nil, fmt.Errorf("column %d: %w", i+2, err)
 		}
 		if seen[code] {
-			return nil, fmt.Errorf("column %d: %s is there twice", i+2, code)
+			return nil, fmt.Errorf("column %d: %s appears twice", i+2, code)
 		}
 		seen[code] = true
 	}
@@ -97,7 +97,7 @@ func (h *history) line(number int, cells []string) error {
 		return broken("Line %d, column Date: %v.", number, err)
 	}
 	if h.seen[day] { // the file does not say which of the two is right
-		return broken("Line %d, column Date: %s is there twice.", number, day)
+		return broken("Line %d, column Date: %s appears twice.", number, day)
 	}
 	h.seen[day] = true
 	h.counts.Days++
@@ -105,7 +105,7 @@ func (h *history) line(number int, cells []string) error {
 		column := i + 1
 		if column == len(h.codes) {
 			if text != "" {
-				return broken("Line %d, column %d: there is text behind the last comma.", number, column+1)
+				return broken("Line %d, column %d: there is text after the last comma.", number, column+1)
 			}
 			continue
 		}

@@ -1,5 +1,5 @@
-// Package merchant has sites, their channels (on the wire; people say merchants) and suppliers, and the rules of their
-// fields (sections 2.3 and 2.5). Start at Channel.
+// Package merchant defines sites, their channels (the wire's name for merchants) and suppliers, and the rules for
+// their fields (sections 2.3 and 2.5). Start at Channel.
 package merchant
 
 import (
@@ -48,7 +48,7 @@ var modeMoves = map[AccountMode][]AccountMode{
 // ProtectionTypes are the values of a channel's protection_type (section 2.3), the default first.
 var ProtectionTypes = []string{"trust-travel", "svcu-management"}
 
-// OtherProtection says what else protects a traveller when a merchant fails, besides this service.
+// OtherProtection is the other protection that a traveller has when a merchant fails.
 type OtherProtection string
 
 // OtherProtections lists the values, the default first.
@@ -124,7 +124,7 @@ type ChannelFields struct {
 	ReceiptLabel    *string          `json:"receipt_label,omitempty"`
 	ExternalID      *string          `json:"external_id,omitempty"`
 	OtherProtection *OtherProtection `json:"other_protection,omitempty"`
-	// Fields that only the operator sets. They are ignored from a customer, who may only read them.
+	// Fields that only the operator can set. Customers can read them; what they send is ignored.
 	AccountType     *string  `json:"account_type,omitempty"`
 	ProtectionType  *string  `json:"protection_type,omitempty"`
 	Status          *string  `json:"channel_status,omitempty"` // "" removes a status that was set
@@ -155,7 +155,7 @@ func (f ChannelFields) NewChannel(site Site, byOperator bool, p *errs.Problems) 
 		c.Mode = *f.Mode
 		check.OneOf(p, "account_mode", c.Mode, f.Profile.Modes())
 		if !byOperator && c.Mode != ModeTest && c.Mode != ModeDraft {
-			p.Wrong("account_mode", "A channel is created in mode test or draft; the operator sets every other mode.")
+			p.Wrong("account_mode", "New channels must be in mode test or draft. Only the operator can set other modes.")
 		}
 	}
 	c.WasTest = c.Mode == ModeTest
@@ -169,7 +169,7 @@ func (f ChannelFields) NewChannel(site Site, byOperator bool, p *errs.Problems) 
 // has a booking, even one in the trash, cannot change its currency.
 func (f ChannelFields) Change(c Channel, hadBookings, byOperator bool, p *errs.Problems) Channel {
 	if f.Currency != nil && *f.Currency != c.Currency && hadBookings {
-		p.Wrong("currencies", "The currency of a channel cannot change once it has had a booking: what is in the trash has that currency, too.")
+		p.Wrong("currencies", "The currency cannot change once the channel has had a booking, even a deleted one.")
 	}
 	if f.Name != nil {
 		check.Required(p, "name", f.Name)
@@ -181,9 +181,9 @@ func (f ChannelFields) Change(c Channel, hadBookings, byOperator bool, p *errs.P
 		check.OneOf(p, "account_mode", *f.Mode, f.Profile.Modes())
 		switch {
 		case !slices.Contains(modeMoves[c.Mode], *f.Mode):
-			p.Wrong("account_mode", "A channel cannot move from %s to %s.", c.Mode, *f.Mode)
+			p.Wrong("account_mode", "The mode cannot change from %s to %s.", c.Mode, *f.Mode)
 		case c.WasTest && *f.Mode != ModeClosed:
-			p.Wrong("account_mode", "A channel that was created for tests cannot become %s.", *f.Mode)
+			p.Wrong("account_mode", "A channel created in mode test cannot change to %s.", *f.Mode)
 		}
 		c.Mode = *f.Mode
 	}
@@ -235,7 +235,7 @@ func (c *Channel) setStatus(status *string, profile Profile, p *errs.Problems) {
 	case status == nil:
 		return
 	case *status == "locked":
-		p.Wrong("channel_status", "A channel is locked by the field locked.")
+		p.Wrong("channel_status", "To lock the channel, set the field locked.")
 	case *status != "":
 		check.OneOf(p, "channel_status", *status, profile.ChannelStatuses())
 	}

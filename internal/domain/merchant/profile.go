@@ -138,7 +138,7 @@ func (f ProcessorFields) apply(c *Channel, byOperator bool, p *errs.Problems) {
 			check.OneOf(p, "settlement_currency", c.SettlementCurrency, SettlementCurrencies)
 		}
 		if c.PayoutMinimum < 0 || c.PayoutMinimum > check.MaxAmount {
-			p.Wrong("payout_minimum", "A minimum lies between 0 and %d minor units.", int64(check.MaxAmount))
+			p.Wrong("payout_minimum", "Must be between 0 and %d minor units.", int64(check.MaxAmount))
 		}
 	}
 	check.Set(&c.MailFailures, f.MailFailures)
@@ -157,7 +157,7 @@ func (f ProcessorFields) applyTokenizer(c *Channel, p *errs.Problems) {
 		case len(key) == 0:
 			c.TokenizerKeyEnd = ""
 		case len(key) < tokenizerKeyLeast:
-			p.Wrong("tokenizer_api_key", "A key has at least %d characters.", tokenizerKeyLeast)
+			p.Wrong("tokenizer_api_key", "Must have at least %d characters.", tokenizerKeyLeast)
 		case !c.ServerToServer:
 			p.Wrong("tokenizer_api_key", onlyServerToServer)
 		default:
@@ -174,7 +174,7 @@ func (f ProcessorFields) applyTokenizer(c *Channel, p *errs.Problems) {
 	}
 }
 
-const onlyServerToServer = "This is only for channels whose server_to_server is true."
+const onlyServerToServer = "Only allowed for channels with server_to_server set to true."
 
 // setsTokenizerKey reports whether the request has a new key, and not only the shown end of the stored key.
 func (f ProcessorFields) setsTokenizerKey(stored Channel) bool {

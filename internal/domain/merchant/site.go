@@ -33,12 +33,12 @@ type SiteFields struct {
 	Sandbox       bool
 	Currency      *money.Currency // of its policy
 	PermittedURLs *[]string
-	// Fields that only the operator sets. They are ignored from a customer, who may only read them.
+	// Fields that only the operator can set. Customers can read them; what they send is ignored.
 	Issuer       PartyFields
 	Policyholder PartyFields
 }
 
-// Party is a company as it stands on a statement. Address and BankDetails may have several lines.
+// Party is a company as shown on a statement. Address and BankDetails may have several lines.
 type Party struct {
 	Name        string `json:"name"`
 	Address     string `json:"address"`
@@ -101,7 +101,7 @@ func (f SiteFields) NewSite(reserved []string, p *errs.Problems) Site {
 	check.Set(&s.Path, f.Path)
 	switch {
 	case !sitePath.MatchString(s.Path):
-		p.Wrong("path", "A path has 2 to 40 small letters, digits and dashes.")
+		p.Wrong("path", "Must be 2 to 40 lowercase letters, digits and hyphens.")
 	case slices.Contains(ReservedPaths, s.Path) || slices.Contains(reserved, s.Path):
 		p.Wrong("path", "This path is reserved.")
 	}
@@ -136,7 +136,7 @@ func (f SiteFields) Change(s Site, byOperator bool, p *errs.Problems) Site {
 	for i, text := range *f.PermittedURLs {
 		origin, ok := originOf(text)
 		if !ok {
-			p.Wrong(errs.Item("permitted_urls", i, ""), "This is not an origin such as https://shop.example or http://localhost:3000.")
+			p.Wrong(errs.Item("permitted_urls", i, ""), "Must be an origin such as https://shop.example or http://localhost:3000.")
 		}
 		if !slices.Contains(s.PermittedURLs, origin) {
 			s.PermittedURLs = append(s.PermittedURLs, origin)

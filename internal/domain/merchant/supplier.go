@@ -41,11 +41,11 @@ func (f SupplierFields) Apply(s Supplier, p *errs.Problems) Supplier {
 	check.Line(p, "name", s.Name)
 	check.Line(p, "url", s.URL)
 	if u, err := url.Parse(s.URL); s.URL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "") {
-		p.Wrong("url", "This is not an http or https address.")
+		p.Wrong("url", "Must be an http or https URL.")
 	}
 	check.LineOf(p, "category", s.Category, 40)
 	if s.Country != "" && !check.KnownCountry(s.Country) {
-		p.Wrong("country", "A country is two letters, such as PT.")
+		p.Wrong("country", "Must be a country code of two capital letters (ISO 3166), such as PT.")
 	}
 	return s
 }

@@ -1,4 +1,4 @@
-// Package modal has the sessions of the payment modal and the fields that an auth string verifies. Start at Session.
+// Package modal defines the payment modal's sessions and the fields that an auth string verifies. Start at Session.
 package modal
 
 import (
@@ -74,23 +74,23 @@ func CheckFields(fields map[string]string, p *errs.Problems) {
 		}
 	}
 	if id, err := strconv.ParseInt(fields["channels"], 10, 64); err != nil || id <= 0 {
-		p.Wrong("channels", "An id is expected.")
+		p.Wrong("channels", "Must be an id.")
 	}
 	if total, err := strconv.ParseInt(fields["total"], 10, 64); err != nil || total < 1 || total > check.MaxAmount {
-		p.Wrong("total", "An amount lies between 1 and %d minor units, as digits only.", int64(check.MaxAmount))
+		p.Wrong("total", "Must be between 1 and %d minor units, digits only.", int64(check.MaxAmount))
 	}
 	if _, err := money.ParseCurrency(fields["currencies"]); err != nil {
-		p.Wrong("currencies", "This is not an ISO 4217 currency code.")
+		p.Wrong("currencies", "Must be an ISO 4217 currency code.")
 	}
 	if text, ok := fields["allocations"]; ok {
 		var list []map[string]json.RawMessage
 		if json.Unmarshal([]byte(text), &list) != nil || slices.ContainsFunc(list, func(item map[string]json.RawMessage) bool { return item == nil }) {
-			p.Wrong("allocations", "A JSON array of objects is expected.")
+			p.Wrong("allocations", "Must be a JSON array of objects.")
 		}
 	}
 	if text, ok := fields["charge_channel"]; ok {
 		if id, err := strconv.ParseInt(text, 10, 64); err != nil || id <= 0 {
-			p.Wrong("charge_channel", "An id is expected.")
+			p.Wrong("charge_channel", "Must be an id.")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {

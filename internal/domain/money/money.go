@@ -1,7 +1,6 @@
-// Package money counts amounts, converts them and writes them down. An amount is an int64 of minor units, such as
-// cents. Currencies are those of ISO 4217 list one and, as long
-// as they are needed, of list three; rates are exact decimals. Each amount that is produced is
-// rounded once, half away from zero (R0). No amount ever is a floating-point number.
+// Package money parses, converts and formats amounts. An amount is an int64 of minor units, such as cents. Currencies
+// are those of ISO 4217 list one and, as long as they are needed, of list three. Rates are exact decimals. Each
+// computed amount is rounded once, half away from zero (R0). No amount is ever a floating-point number.
 package money
 
 import (

@@ -44,7 +44,7 @@ func ParseRate(s string) (Rate, error) {
 		}
 	}
 	if r.mantissa == 0 {
-		return Rate{}, fmt.Errorf("%.24q is not a rate: a rate is greater than zero", s)
+		return Rate{}, fmt.Errorf("%.24q is not a rate: rates must be greater than zero", s)
 	}
 	return r, nil
 }
@@ -71,7 +71,7 @@ func Convert(amount int64, from, to Currency, rFrom, rTo Rate) (int64, error) {
 	mFrom, okFrom := from.exponent()
 	mTo, okTo := to.exponent()
 	if !okFrom || !okTo {
-		return 0, fmt.Errorf("%.8q cannot be converted to %.8q: not both are ISO 4217 currencies", from, to)
+		return 0, fmt.Errorf("%.8q cannot be converted to %.8q: both must be ISO 4217 currencies", from, to)
 	}
 	if from == to {
 		return amount, nil

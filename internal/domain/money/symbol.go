@@ -1,13 +1,13 @@
 package money
 
-// Symbol says how people write amounts of a currency: with which sign, and where it stands (section 2.3, forex_feed).
+// Symbol says how amounts of a currency are written: the sign and its position (section 2.3, forex_feed).
 type Symbol struct {
 	Grapheme string
 	Template string // "$" stands for the grapheme, "1" for the amount
 	RTL      bool   // whether the grapheme is written from right to left
 }
 
-// Templates: the sign stands before or after the amount.
+// Templates: the sign is before or after the amount.
 const (
 	symbolBefore = "$1"
 	symbolAfter  = "1 $"

@@ -93,3 +93,19 @@ func RateString(total int64, cur Currency, sum int64, base Currency) string {
 	point := len(digits) - places
 	return sign + digits[:point] + "." + digits[point:]
 }
+
+// FormatSigned writes an amount with its currency, for sentences: "€1,234.50", "-£0.27", "350.000 KWD". Signs that
+// several currencies share are ambiguous, so all but the four below are written with their code.
+func FormatSigned(minor int64, c Currency) string {
+	text := Format(minor, c)
+	switch c {
+	case "EUR", "GBP", "JPY", "USD":
+		number, negative := strings.CutPrefix(text, "-")
+		if text = c.Symbol().Grapheme + number; negative {
+			text = "-" + text
+		}
+		return text
+	default:
+		return text + " " + string(c)
+	}
+}

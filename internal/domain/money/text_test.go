@@ -166,3 +166,18 @@ func FuzzParseCurrency(f *testing.F) {
 		}
 	})
 }
+
+func TestFormatSigned(t *testing.T) {
+	for _, tt := range []struct {
+		minor    int64
+		currency money.Currency
+		want     string
+	}{
+		{106680, "EUR", "€1,066.80"}, {-27, "GBP", "-£0.27"}, {0, "USD", "$0.00"}, {1066800, "JPY", "¥1,066,800"},
+		{1066805, "KWD", "1,066.805 KWD"}, {-100, "SEK", "-1.00 SEK"}, {100, "AUD", "1.00 AUD"},
+	} {
+		if got := money.FormatSigned(tt.minor, tt.currency); got != tt.want {
+			t.Errorf("FormatSigned(%d, %s) = %q, want %q", tt.minor, tt.currency, got, tt.want)
+		}
+	}
+}

@@ -74,7 +74,7 @@ const (
 	DisputeLost    DisputeOutcome = "lost" // the money did not come back
 )
 
-// Dispute is a chargeback of a payment, with its state.
+// Dispute is a chargeback of a payment, with its state. A processor tells all but the ids of ours.
 type Dispute struct {
 	SiteID        int64
 	TransactionID int64 // the payment that is charged back
@@ -85,6 +85,7 @@ type Dispute struct {
 	ReasonCode    string
 	ChallengeDay  civil.Day // until when it can be answered; civil.NoDay when it is not known
 	// Of the transaction ChargebackID.
-	Total    int64
+	Total    int64 // minor units of Currency
 	Currency money.Currency
+	OpenedAt time.Time // as the processor tells it; it is kept as the day of the chargeback
 }

@@ -37,7 +37,7 @@ func AnotherAttempt(before []ModalAttempt, authHash string) error {
 		case a.AuthHash != authHash:
 			continue
 		case a.Status == StatusComplete || a.Status == StatusLocked:
-			return lookAt(a.TransactionID, "already_paid", "This was paid before.")
+			return lookAt(a.TransactionID, "already_paid", "This has already been paid.")
 		}
 		own++
 		last = a.TransactionID
@@ -46,7 +46,7 @@ func AnotherAttempt(before []ModalAttempt, authHash string) error {
 		}
 	}
 	if refusals >= modalRefusals || own >= modalAttempts {
-		return lookAt(last, "attempts_used", "There are no attempts left for this payment.")
+		return lookAt(last, "attempts_used", "No attempts are left for this payment.")
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func (n *NewTransaction) Fill(s modal.Session, b booking.Booking) {
 		kind = cmp.Or(*n.Type, Purchase)
 	}
 	if kind != Purchase && kind != Authorize {
-		n.Problems.Wrong("transaction_types", "The payment modal takes a purchase or an authorize.")
+		n.Problems.Wrong("transaction_types", "Must be purchase or authorize in the payment modal.")
 		kind = Purchase
 	}
 	n.ChannelID, n.Currency, n.Total, n.Type = &id, &currency, &total, &kind

@@ -101,7 +101,7 @@ func (n NewTransaction) Check(now time.Time, p *errs.Problems) {
 	if n.Type != nil {
 		check.OneOf(p, "transaction_types", *n.Type, TransactionTypes)
 		if !n.Type.Linked() && n.LinkedID != 0 {
-			p.Wrong("linked_id", "A %s adjusts no other transaction.", *n.Type)
+			p.Wrong("linked_id", "Not allowed for the type %s.", *n.Type)
 		}
 	}
 	if n.Items != nil {
@@ -110,7 +110,7 @@ func (n NewTransaction) Check(now time.Time, p *errs.Problems) {
 	n.checkTexts(p)
 	n.checkCard(p)
 	if n.EffectiveAt.After(now) {
-		p.Wrong("effective_at", "A payment cannot have been taken in the future.")
+		p.Wrong("effective_at", "Must not be in the future.")
 	}
 	n.checkWithdrawn(now, p)
 }
@@ -126,7 +126,7 @@ func (n NewTransaction) checkWithdrawn(now time.Time, p *errs.Problems) {
 		field, at = "currencies", now
 	}
 	if last, yes := n.Currency.Withdrawn(civil.DayOf(at)); yes {
-		p.Wrong(field, "%s was withdrawn: no payment was made in it after %s.", *n.Currency, last)
+		p.Wrong(field, "%s has been withdrawn. It cannot be used for payments after %s.", *n.Currency, last)
 	}
 }
 
@@ -162,41 +162,41 @@ func (n NewTransaction) checkTexts(p *errs.Problems) {
 		check.Email(p, "payee_email", n.PayeeEmail)
 	}
 	if n.Country != "" && !check.KnownCountry(n.Country) {
-		p.Wrong("countries", "A country is two letters, such as PT.")
+		p.Wrong("countries", "Must be a country code of two capital letters (ISO 3166), such as PT.")
 	}
 	if _, err := netip.ParseAddr(n.IPAddress); n.IPAddress != "" && err != nil {
-		p.Wrong("ip_address", "This is not an IP address.")
+		p.Wrong("ip_address", "Must be an IP address.")
 	}
 	if n.RedirectURL != "" && !n.Attempt3DS && !p.Has("attempt_3ds") {
-		p.Wrong("3ds_redirect_url", "This field is only for a payment with attempt_3ds.")
+		p.Wrong("3ds_redirect_url", "Only allowed with attempt_3ds.")
 	}
 	if u, err := url.Parse(n.RedirectURL); n.RedirectURL != "" &&
 		(err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "") {
-		p.Wrong("3ds_redirect_url", "This is not an http or https address.")
+		p.Wrong("3ds_redirect_url", "Must be an http or https URL.")
 	}
 }
 
 func (n NewTransaction) checkCard(p *errs.Problems) {
 	if n.BIN != "" && !binText.MatchString(n.BIN) {
-		p.Wrong("bin_number", "The first 6 or 8 digits of the card number are expected.")
+		p.Wrong("bin_number", "Must be the first 6 or 8 digits of the card number.")
 	}
 	if n.LastFour != "" && !lastFourText.MatchString(n.LastFour) {
-		p.Wrong("last_four_digits", "The last 4 digits of the card number are expected.")
+		p.Wrong("last_four_digits", "Must be the last 4 digits of the card number.")
 	}
 	if n.AcquirerReference != "" && !arnText.MatchString(n.AcquirerReference) {
-		p.Wrong("acquirer_reference", "The acquirer reference number (ARN) is expected, 23 digits.")
+		p.Wrong("acquirer_reference", "Must be an acquirer reference number (ARN) of 23 digits.")
 	}
 	if n.ExpiryMonth < 0 || n.ExpiryMonth > 12 || n.ExpiryMonth == 0 && n.ExpiryYear != 0 {
-		p.Wrong("expiry_month", "A month between 1 and 12 is expected.")
+		p.Wrong("expiry_month", "Must be a month from 1 to 12.")
 	}
 	if n.ExpiryYear != 0 && (n.ExpiryYear < 2000 || n.ExpiryYear > 2199) || n.ExpiryYear == 0 && n.ExpiryMonth != 0 {
-		p.Wrong("expiry_year", "A year of four digits is expected.")
+		p.Wrong("expiry_year", "Must be a year of four digits.")
 	}
 }
 
 func checkItems(items []Item, p *errs.Problems) {
 	if len(items) == 0 || len(items) > check.MaxList {
-		p.Wrong("bookings", "Between 1 and %d bookings are expected.", check.MaxList)
+		p.Wrong("bookings", "Must list between 1 and %d bookings.", check.MaxList)
 		return
 	}
 	seen := map[int64]bool{}
@@ -205,7 +205,7 @@ func checkItems(items []Item, p *errs.Problems) {
 			checkAmount(p, total, item.Total)
 		}
 		if id := errs.Item("bookings", i, "id"); seen[item.BookingID] && !p.Has(id) {
-			p.Wrong(id, "Booking %d is named twice.", item.BookingID)
+			p.Wrong(id, "Booking %d is listed twice.", item.BookingID)
 		}
 		seen[item.BookingID] = true
 	}
@@ -213,7 +213,7 @@ func checkItems(items []Item, p *errs.Problems) {
 
 func checkAmount(p *errs.Problems, field string, amount int64) {
 	if amount < 1 || amount > check.MaxAmount {
-		p.Wrong(field, "An amount lies between 1 and %d minor units.", int64(check.MaxAmount))
+		p.Wrong(field, "Must be between 1 and %d minor units.", int64(check.MaxAmount))
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package payment has transactions, their types and states, and the rules of their fields (sections 2.6 and 3). Start
-// at Transaction and NewTransaction.
+// Package payment defines transactions, their types and states, and the rules for their fields (sections 2.6 and 3).
+// Start at Transaction and NewTransaction.
 package payment
 
 import (
@@ -181,7 +181,7 @@ func (t Transaction) Language() string {
 	return t.Payments[0].BookingLanguage
 }
 
-// Left is Remaining less the chargebacks that stand, in minor units of Currency.
+// Left is Remaining less the chargebacks in effect, in minor units of Currency.
 func (t Transaction) Left() int64 { return left(t.Remaining, t.ChargedBack) }
 
 // left is never below 0, although the same money may be both refunded and charged back.
@@ -206,5 +206,5 @@ type Payment struct {
 	CreatedAt        time.Time
 }
 
-// Left is Remaining less the chargebacks that stand, in minor units of Currency.
+// Left is Remaining less the chargebacks in effect, in minor units of Currency.
 func (p Payment) Left() int64 { return left(p.Remaining, p.ChargedBack) }

@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/domain/money"
 )
 
-// Effect says what a proposal would change, for whoever decides on it. Amounts are in minor units.
+// Effect says what a proposal would change, for the person who decides on it. Amounts are in minor units.
 type Effect struct {
 	Changes []Change `json:"changes"` // fields by the names of the wire
 	// Currency is that of amounts in Changes after the change; empty where there are none. Before it, they may have another.

@@ -1,4 +1,5 @@
-// Package proposal has what one person proposes and another approves, and what it would change. Start at Proposal.
+// Package proposal defines proposals: changes that one person proposes and another approves, and their effects. Start
+// at Proposal.
 package proposal
 
 import "time"

@@ -2,7 +2,7 @@ package protection
 
 import "holdfast/internal/domain/civil"
 
-// CertificateState is what a traveller's certificate says of a booking.
+// CertificateState is the state of a booking on a traveller's certificate.
 type CertificateState string
 
 // The states of a certificate. Where several fit, the first one counts.

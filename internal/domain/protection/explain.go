@@ -33,8 +33,9 @@ type Explained struct {
 	Remaining   int64        // N
 	Undelivered int64        // U
 	State       State
-	Started     bool // whether cover has started
-	HasValue    bool // false while pending_rate
+	Started     bool   // whether cover has started
+	HasValue    bool   // false while pending_rate
+	Summary     string // in words; added by the report
 	Steps       []Step
 	Premium     ExplainedPremium // added by ExplainPremium
 }
@@ -74,7 +75,7 @@ func Explain(h History, m Moment, packs Rulepacks) Explained {
 var reasonTexts = map[string]string{
 	ReasonProtected:      "protected: when it was recorded the channel was in mode protection-only and not locked, and the payment was made by card",
 	ReasonLive:           "protected: when it was recorded the channel was in mode live, of account type protected-processing and not locked, and the payment was made by card",
-	ReasonTestChannel:    "simulated: a payment of a test channel is decided like a protected one and stands outside every total",
+	ReasonTestChannel:    "simulated: a payment of a test channel is decided like a protected one but excluded from every total",
 	ReasonMode:           "not protected: when it was recorded the channel was in a mode without protection",
 	ReasonType:           "not protected: when it was recorded the channel was not of account type protected-processing",
 	ReasonLocked:         "not protected: the channel was locked when it was recorded",
@@ -129,7 +130,7 @@ func (x Explained) undeliveredStep(m Moment) Step {
 func (x Explained) lastDayStep(packs Rulepacks) Step {
 	pack, ok := packs.ByVersion(x.Rulepack)
 	if !ok {
-		return Step{"R5", "L", fmt.Sprintf("L = %s, by rulepack %s, which is not on file any more", x.Terms.LastDay, x.Rulepack)}
+		return Step{"R5", "L", fmt.Sprintf("L = %s, by rulepack %s, which is no longer on file", x.Terms.LastDay, x.Rulepack)}
 	}
 	w := pack.Window(x.Scheme)
 	formula := fmt.Sprintf("max(D, P) + %d", w.Days)
@@ -139,7 +140,7 @@ func (x Explained) lastDayStep(packs Rulepacks) Step {
 	text := fmt.Sprintf("scheme %s, rulepack %s, P = %s, D = %s: L = %s = %s",
 		x.Scheme, x.Rulepack, x.Paid(), x.Terms.End, formula, w.LastDay(x.Paid(), x.Terms.End))
 	if w.LastDay(x.Paid(), x.Terms.End) != x.Terms.LastDay { // the file was edited under the same version
-		text = fmt.Sprintf("L = %s, by rulepack %s as it was on file when L was computed; now it says something else",
+		text = fmt.Sprintf("L = %s, by rulepack %s as on file when L was computed; it has changed since",
 			x.Terms.LastDay, x.Rulepack)
 	}
 	return Step{"R5", "L", text}

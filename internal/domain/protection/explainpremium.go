@@ -109,7 +109,7 @@ func (x Explained) lineStep(l PremiumLine, policy terms.Policy, before int64) St
 	if l.Retained == 0 {
 		return Step{"R10", "line", text}
 	}
-	text += fmt.Sprintf("; nothing returns, %d is retained: ", l.Retained)
+	text += fmt.Sprintf("; nothing is returned, %d is retained: ", l.Retained)
 	switch end := x.endOf(l); {
 	case !policy.PremiumRefundable:
 		text += fmt.Sprintf("policy %d returns no premium", policy.ID)

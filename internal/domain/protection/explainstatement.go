@@ -213,10 +213,11 @@ func (s Statement) ExplainClosing() StatementPart {
 // ExplainedLine is a premium line of a statement, with the line before it and the steps of its computation.
 type ExplainedLine struct {
 	StatementLine
-	Line   PremiumLine
-	Before *PremiumLine // nil for the first line of an allocation
-	Steps  []Step
-	Of     Explained // the allocation
+	Summary string // in words; added by the report
+	Line    PremiumLine
+	Before  *PremiumLine // nil for the first line of an allocation
+	Steps   []Step
+	Of      Explained // the allocation
 }
 
 // Part is the premium line as a line of its statement.

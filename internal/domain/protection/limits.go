@@ -105,7 +105,7 @@ func Crossed(before, now int64) []int64 {
 	return crossed
 }
 
-// Over is the part of an addition that lies above the limit. use includes the addition.
+// Over is the part of an addition that exceeds the limit. use includes the addition.
 func (l Limit) Over(added, use int64) int64 {
 	return min(max(0, added), max(0, use-l.Amount))
 }
@@ -171,7 +171,7 @@ type LimitEvent struct {
 	RecordedAt    time.Time
 }
 
-// OverLimit is the part of an allocation that lies above a limit (R12).
+// OverLimit is the part of an allocation that exceeds a limit (R12).
 type OverLimit struct {
 	AllocationID  int64
 	TransactionID int64
@@ -187,7 +187,7 @@ type OverLimit struct {
 // Step explains the amount.
 func (o OverLimit) Step() Step {
 	return Step{"R12", "over_limit " + string(o.Scope), fmt.Sprintf(
-		"use of the %s with this payment %d, limit %d (number %d), in %s: %d of it lies above; it is protected all the same",
+		"use of the %s with this payment %d, limit %d (number %d), in %s: %d of it exceeds the limit; it is still protected",
 		o.Scope, o.Use, o.LimitAmount, o.LimitID, o.Currency, o.Amount)}
 }
 

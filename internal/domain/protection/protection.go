@@ -1,6 +1,7 @@
-// Package protection computes what docs/rules.md says of one payment: whether it is protected (R2), how much of it is at risk and until when
-// (R3 to R6), what it is worth (R9), its premium (R10), statements (R11) and limits (R12). It consists of pure functions over plain values,
-// without a database and without a clock. What many payments come to is in package exposure (R7, R8).
+// Package protection implements the rules of docs/rules.md for a single payment: whether it is protected (R2), how
+// much of it is at risk and until when (R3 to R6), what it is worth (R9), its premium (R10), statements (R11) and
+// limits (R12). It consists of pure functions over plain values, without a database or a clock. Totals over many
+// payments are in package exposure (R7, R8).
 package protection
 
 import (

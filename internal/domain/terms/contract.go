@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/errs"
 )
 
-// Contract is what bordereaux say of the contract with the underwriter, from a day on. It changes no premium.
+// Contract is the underwriting contract as bordereaux show it, from a day on. It does not affect premium.
 type Contract struct {
 	ID            int64 // 0: there is none
 	FromDay       civil.Day
@@ -49,17 +49,17 @@ func (f ContractFields) Contract(today civil.Day) (c Contract, err error) {
 		c.Reference = *f.Reference
 		check.Line(&problems, "reference", c.Reference)
 		if card.HoldsCardNumber(c.Reference) {
-			problems.Wrong("reference", "This holds a card number.")
+			problems.Wrong("reference", "Must not contain a card number.")
 		}
 	}
 	if f.Year != nil {
 		if c.Year = *f.Year; c.Year != 0 && (c.Year < firstAccount || c.Year > lastAccount) {
-			problems.Wrong("year_of_account", "A year from %d to %d is expected.", firstAccount, lastAccount)
+			problems.Wrong("year_of_account", "Must be a year from %d to %d.", firstAccount, lastAccount)
 		}
 	}
 	if f.CommissionPPM != nil {
 		if c.CommissionPPM = *f.CommissionPPM; c.CommissionPPM < 0 || c.CommissionPPM > maxCommission {
-			problems.Wrong("commission_ppm", "This is not from 0 to 100 %%, which is 1000000 parts per million.")
+			problems.Wrong("commission_ppm", "Must be from 0 to 1000000 parts per million, which is 100 %%.")
 		}
 	}
 	return c, problems.Err()

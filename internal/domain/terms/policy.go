@@ -1,5 +1,5 @@
-// Package terms has what a site and its merchants have agreed on: policies, rate cards, contracts with the
-// underwriter, and periods of statements. Start at Policy.
+// Package terms defines what a site and its merchants have agreed on: policies, rate cards, underwriting contracts
+// and statement periods. Start at Policy.
 package terms
 
 import (
@@ -145,7 +145,7 @@ func (f PolicyFields) After(before Policy, p *errs.Problems) Policy {
 // CheckInUse refuses a currency that was withdrawn before a day: nothing can be priced in it from then on.
 func CheckInUse(p *errs.Problems, field string, c money.Currency, day civil.Day) {
 	if last, yes := c.Withdrawn(day); yes {
-		p.Wrong(field, "%s was withdrawn: it was in use until %s.", c, last)
+		p.Wrong(field, "%s has been withdrawn. It was in use until %s.", c, last)
 	}
 }
 
@@ -178,7 +178,7 @@ func (y Policy) check(p *errs.Problems) {
 		case tax.Code == "" && !p.Has(code):
 			p.Missing(code)
 		case again:
-			p.Wrong(code, "The code is there twice.")
+			p.Wrong(code, "The code appears twice.")
 		}
 		checkBetween(p, errs.Item("tax_codes", i, "rate_ppm"), tax.RatePPM, 0, maxPPM)
 		check.Line(p, code, tax.Code)
@@ -189,6 +189,6 @@ func (y Policy) check(p *errs.Problems) {
 // checkBetween adds a problem when a number is out of bounds.
 func checkBetween(p *errs.Problems, field string, value, low, high int64) {
 	if value < low || value > high {
-		p.Wrong(field, "A whole number between %d and %d is expected.", low, high)
+		p.Wrong(field, "Must be a whole number between %d and %d.", low, high)
 	}
 }

@@ -70,11 +70,11 @@ func (c RateCard) check(p *errs.Problems) {
 		case l.PPM < 0 || l.PPM > maxPPM:
 			checkBetween(p, errs.Item("rate_card", i, "ppm"), l.PPM, 0, maxPPM)
 		case begins == NoEnd:
-			p.Wrong(errs.Item("rate_card", i, "lead_from"), "This band follows a band that has no end.")
+			p.Wrong(errs.Item("rate_card", i, "lead_from"), "This band follows an open-ended band.")
 		case l.From != begins:
-			p.Wrong(errs.Item("rate_card", i, "lead_from"), "The bands follow each other from 0, so %d is expected, not %d.", begins, l.From)
+			p.Wrong(errs.Item("rate_card", i, "lead_from"), "Bands must follow each other without gaps, starting at 0. Expected %d, not %d.", begins, l.From)
 		case l.To < l.From:
-			p.Wrong(errs.Item("rate_card", i, "lead_to"), "The band ends before it begins.")
+			p.Wrong(errs.Item("rate_card", i, "lead_to"), "The band must not end before it begins.")
 		case l.To == NoEnd:
 			next[l.ChannelID] = NoEnd
 		default:
@@ -88,9 +88,9 @@ func (c RateCard) check(p *errs.Problems) {
 		switch {
 		case next[id] == NoEnd:
 		case id == 0:
-			p.Wrong("rate_card", "The last band of the site must have no end: its lead_to must be null.")
+			p.Wrong("rate_card", "The last band of the site must be open-ended. Set its lead_to to null.")
 		default:
-			p.Wrong("rate_card", "The last band of channel %d must have no end: its lead_to must be null.", id)
+			p.Wrong("rate_card", "The last band of channel %d must be open-ended. Set its lead_to to null.", id)
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package cache keeps a bounded number of values that are asked for again. It is a typed face of hashicorp/golang-lru: what
-// nobody has asked for longest goes first. A value that changes with a version has the version in its key, or beside it.
+// Package cache is a bounded cache: a typed wrapper around hashicorp/golang-lru that evicts the least recently used
+// value. A value that changes with a version has the version in its key, or next to it.
 package cache
 
 import (
@@ -12,7 +12,7 @@ import (
 // DefaultSize is how many values a cache keeps that was not made by New.
 const DefaultSize = 10_000
 
-// Cache keeps values by key. The zero value is ready. Several goroutines may use it at once: they share the values, so nobody
+// Cache holds values by key. The zero value is ready to use, also concurrently. Goroutines share the values, so nobody
 // may change one.
 type Cache[K comparable, V any] struct {
 	size   int

@@ -1,4 +1,4 @@
-// Package csvcell shields cells of CSV files that a spreadsheet would take for formulas. Start at ShieldCell.
+// Package csvcell escapes CSV cells that a spreadsheet would treat as formulas. Start at ShieldCell.
 package csvcell
 
 import (

@@ -1,4 +1,4 @@
-// Package digest makes the digest of a row: what tells later whether the row is still what it was. Begin reading at Of.
+// Package digest computes the digest of a row, which later shows whether the row has changed. Start at Of.
 package digest
 
 import (

@@ -1,5 +1,5 @@
-// Package limiter bounds how much runs at once: in all, and for each caller, with a bounded queue in front. It adds callers
-// and the end of the queue to golang.org/x/sync/semaphore. Begin reading at Limiter.Acquire.
+// Package limiter limits concurrency, in total and per caller, with a bounded queue in front. It adds callers and the
+// queue's bound to golang.org/x/sync/semaphore. Start at Limiter.Acquire.
 package limiter
 
 import (
@@ -22,11 +22,11 @@ type Bounds struct {
 
 // The errors of a limiter, besides that of the context.
 var (
-	ErrCaller = errors.New("the caller has taken or asked for all its places")
-	ErrFull   = errors.New("the queue is full, or no place became free in time")
+	ErrCaller = errors.New("the caller has reached its own limit")
+	ErrFull   = errors.New("the queue is full, or the wait for a slot timed out")
 )
 
-// Limiter hands out places, first come, first served. A caller stands in the queue with no more than could run at once, and
+// Limiter hands out slots, first come, first served. A caller has no more in the queue than could run at once, and
 // with the rest behind that in a queue of its own. So a newcomer waits behind a few calls of a heavy caller, not behind all.
 type Limiter struct {
 	bounds Bounds
@@ -37,7 +37,7 @@ type Limiter struct {
 	callers map[string]*caller
 }
 
-// caller is somebody who has taken or waits for places.
+// caller holds slots or waits for them.
 type caller struct {
 	asked int64               // taken or waited for
 	own   *semaphore.Weighted // lets no more into the common queue than could run at once
@@ -110,7 +110,7 @@ func (l *Limiter) forget(name string, n int64) *caller {
 	return c
 }
 
-// perCaller is the most that a caller may ask for, and how much of that stands in the common queue.
+// perCaller is the most that a caller may request, and how much of that is in the common queue.
 func (l *Limiter) perCaller(name string) (most, share int64) {
 	if name == "" || l.bounds.PerCaller == 0 {
 		return math.MaxInt64, math.MaxInt64

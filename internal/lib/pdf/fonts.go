@@ -1,6 +1,6 @@
-// Package pdf draws texts of all languages of the service on the pages of a PDF. The same texts always give the same
-// bytes. Fonts for Latin, Greek, Cyrillic, Arabic, Hebrew and Thai letters are embedded. Fonts for Chinese, Japanese and
-// Korean are read from a folder, because they are forty times as large. Start at Fonts.New.
+// Package pdf draws text in all languages of the service on PDF pages. The same text always produces the same bytes.
+// Fonts for Latin, Greek, Cyrillic, Arabic, Hebrew and Thai are embedded. Fonts for Chinese, Japanese and Korean are
+// read from a folder because they are forty times as large. Start at Fonts.New.
 package pdf
 
 import (
@@ -129,8 +129,8 @@ func inflate(file io.Reader) ([]byte, error) {
 func noFont(r rune) error {
 	return &errs.Error{
 		Kind: errs.Unavailable, RetryAfter: mendTime,
-		Message: fmt.Sprintf("This server has no font for some characters of the document, such as %q (%U). Its operator has to install "+
-			"Debian's package fonts-noto-cjk.", r, r),
+		Message: fmt.Sprintf("This server has no font for some characters of the document, such as %q (%U). The operator must install "+
+			"the Debian package fonts-noto-cjk.", r, r),
 	}
 }
 

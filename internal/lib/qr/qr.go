@@ -1,5 +1,5 @@
-// Package qr makes QR codes: of the address of a certificate, for its page and for mails, and of any other short text that a
-// camera shall read, such as the otpauth: address of a second factor. Begin reading at Of.
+// Package qr creates QR codes: of a certificate's address, for its page and for mails, and of any other short text
+// for a camera, such as the otpauth: address of a second factor. Start at Of.
 package qr
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/boombuler/barcode/qr"
 )
 
-// quiet is how many light modules stand around a QR code: scanners need four.
+// quiet is the number of light modules around a QR code: scanners need four.
 const quiet = 4
 
 // Code is a QR code, as a square of modules.

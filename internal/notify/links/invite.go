@@ -34,7 +34,7 @@ func (l *Links) Invite(
 	in = in.Check(&problems)
 	sessions.NoteFault(&problems, sessions.MayGive(actor, role))
 	if role != access.Operator && actor.SiteID == 0 {
-		problems.Wrong("role", "On no site there are operators alone.")
+		problems.Wrong("role", "Without a site, the role must be operator.")
 	}
 	if err := problems.Err(); err != nil {
 		return user, "", err
@@ -88,11 +88,11 @@ func (l *Links) invitee(tx *store.Tx, by access.Actor, in people.UserFields, rol
 	}
 	for _, m := range members {
 		if m.SiteID == by.SiteID && role != access.Operator {
-			return user, "", errs.WrongField("username", "This user has access already.")
+			return user, "", errs.WrongField("username", "This user already has access.")
 		}
 	}
 	if role == access.Operator || !strings.EqualFold(user.Email, in.Email) || !user.Proven {
-		return user, "", errs.WrongField("username", "This user name is taken.")
+		return user, "", errs.WrongField("username", "This user name is already taken.")
 	}
 	return user, people.Access, nil
 }

@@ -22,6 +22,16 @@ import (
 	"holdfast/internal/store"
 )
 
+// How often one may ask for a link.
+const (
+	// asksOfName is how many mails a forgotten password gets in an hour. Whoever asks more often is not told.
+	asksOfName = 3
+	// asksOfAddress is how often one client may ask before it has to wait for an hour.
+	asksOfAddress = 20
+	askBatch      = 50
+	askedUsers    = 3 // with one e-mail address
+)
+
 // Links makes one-time links and lets people use them: invitations and forgotten passwords.
 type Links struct {
 	*people.Room
@@ -44,7 +54,7 @@ func (l *Links) make(tx *store.Tx, user people.User, link people.Link, mail peop
 		life = people.ResetLife
 	}
 	link.UserID, link.Hash, link.MadeAt, link.EndsAt = user.ID, secrets.HashSecret(secret), tx.Now, tx.Now.Add(life)
-	if link.Sealed, err = l.Vault.Seal(secret, secrets.PlaceOf(sessions.SealedLink, link.Hash)); err != nil {
+	if link.Sealed, err = l.Vault.Seal(secret, people.PlaceOfLink(link.Hash)); err != nil {
 		return "", err
 	}
 	if err = people.EndLinksLike(tx, link); err == nil {
@@ -56,21 +66,6 @@ func (l *Links) make(tx *store.Tx, user people.User, link people.Link, mail peop
 	mail.Kind, mail.Hash = link.Kind, link.Hash
 	mail.Address, mail.Name, mail.Username = user.Email, user.DisplayName, user.Username
 	return secret, l.mails.WriteTo(tx, mail)
-}
-
-// Secret is the secret of an open link with a hash, for the mail that has the link. It is "" where the link has ended.
-func (l *Links) Secret(ctx context.Context, hash string) (secret string, err error) {
-	var link people.Link
-	err = l.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
-		link, err = people.OpenLink(tx, hash)
-		return err
-	})
-	if errors.Is(err, store.ErrNotFound) {
-		return "", nil
-	} else if err != nil {
-		return "", err
-	}
-	return l.Vault.Open(link.Sealed, secrets.PlaceOf(sessions.SealedLink, link.Hash))
 }
 
 // OpenLink is a link as its owner sees it.
@@ -115,7 +110,7 @@ func (l *Links) Choose(ctx context.Context, secret, password, address string) er
 		if err := people.UseLink(tx, found.Hash); err != nil {
 			return noLink(err)
 		}
-		// Who has mistyped the old password need not wait with the new one.
+		// Failed attempts with the old password must not delay the new one.
 		if err := errors.Join(sessions.ChangePassword(tx, user.ID, hash), sessions.ForgetFailures(tx, user.Username, address)); err != nil {
 			return people.UnknownUser(err)
 		}
@@ -166,22 +161,22 @@ func (l *Links) Accept(ctx context.Context, secret string) error {
 func (l *Links) Ask(ctx context.Context, name, address string) error {
 	name = strings.ToLower(strings.TrimSpace(name))
 	if name == "" {
-		return errs.WrongField("name", "Give your user name or your e-mail address.")
+		return errs.WrongField("name", "Enter your user name or e-mail address.")
 	}
 	if !utf8.ValidString(name) || utf8.RuneCountInString(name) > check.MaxText {
-		return errs.WrongField("name", "This is no user name and no e-mail address.")
+		return errs.WrongField("name", "Must be a user name or an e-mail address.")
 	}
 	ofName, ofAddress := "asked:"+name, "asks:"+sessions.AddressGroup(address)
 	return l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
-		wait, err := sessions.CountAsk(tx, ofAddress, people.AsksOfAddress)
+		wait, err := sessions.CountAsk(tx, ofAddress, asksOfAddress)
 		if err != nil {
 			return err
 		} else if wait > 0 {
-			refused := errs.New(errs.TooMany, "There were too many requests from your network. Try again in an hour.")
+			refused := errs.New(errs.TooMany, "Too many requests from your network. Try again in an hour.")
 			refused.RetryAfter = wait
 			return refused
 		}
-		if wait, err = sessions.CountAsk(tx, ofName, people.AsksOfName); err != nil || wait > 0 {
+		if wait, err = sessions.CountAsk(tx, ofName, asksOfName); err != nil || wait > 0 {
 			return err
 		}
 		return people.NoteAsked(tx, name, address)
@@ -193,7 +188,7 @@ func (l *Links) Ask(ctx context.Context, name, address string) error {
 func (l *Links) Answer(ctx context.Context) (more bool, err error) {
 	var names []string
 	err = l.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
-		names, err = people.NamesAsked(tx, people.AskBatch)
+		names, err = people.NamesAsked(tx, askBatch)
 		return err
 	})
 	for _, name := range names {
@@ -201,7 +196,7 @@ func (l *Links) Answer(ctx context.Context) (more bool, err error) {
 			err = l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error { return l.answer(tx, name) })
 		}
 	}
-	return len(names) == people.AskBatch, err
+	return len(names) == askBatch, err
 }
 
 func (l *Links) answer(tx *store.Tx, name string) error {
@@ -211,7 +206,7 @@ func (l *Links) answer(tx *store.Tx, name string) error {
 	} else if err != nil || tx.Now.Sub(asked) > people.AskLife { // the job has not run for long: nobody waits any more
 		return err
 	}
-	users, err := people.UsersAsked(tx, name, people.AskedUsers)
+	users, err := people.UsersAsked(tx, name, askedUsers)
 	if err != nil {
 		return err
 	}
@@ -248,5 +243,5 @@ func (l *Links) Forget(ctx context.Context) (more bool, err error) {
 }
 
 func noLink(err error) error {
-	return store.NotFoundAs(errs.SettingNotFound, err, "This link was used already, or its time is over.")
+	return store.NotFoundAs(errs.SettingNotFound, err, "This link has already been used or has expired.")
 }

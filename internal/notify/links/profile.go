@@ -63,9 +63,9 @@ func (l *Links) ChangeProfile(ctx context.Context, v sessions.Visit, in Profile)
 // proveAddress sends a link to the new address of a user.
 func (l *Links) proveAddress(tx *store.Tx, user people.User, address string) error {
 	if !l.mails.Sends() {
-		return errs.NotPossibleBecause("no_server", "No mail server is set, so a new address cannot be proven. Ask the operator.")
+		return errs.NotPossibleBecause("no_server", "No mail server is configured, so a new address cannot be verified. Ask the operator.")
 	}
-	wait, err := sessions.CountAsk(tx, "proves:"+user.Username, people.AsksOfName)
+	wait, err := sessions.CountAsk(tx, "proves:"+user.Username, asksOfName)
 	if err == nil && wait > 0 {
 		refused := errs.New(errs.TooMany, "Too many reset links requested. Try again in an hour.")
 		refused.RetryAfter, err = wait, refused
@@ -102,7 +102,7 @@ func (l *Links) SetAddress(ctx context.Context, actor access.Actor, userID int64
 		return err
 	}
 	if actor.UserID != 0 {
-		return errs.New(errs.Forbidden, "Only the command line sets the address of somebody else.")
+		return errs.New(errs.Forbidden, "Only the command line can set the address of another person.")
 	}
 	return l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		user, err := people.UserByID(tx, userID)

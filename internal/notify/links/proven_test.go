@@ -70,14 +70,14 @@ func TestAskingKeepsNobodyOut(t *testing.T) {
 		h.Mails.Transport = &mail.SMTP{}
 		h.User(t, "ada", access.Finance)
 		mails := func() int { answered(t, h); kinds, _ := posted(t, h); return strings.Count(kinds, "\n") }
-		for range 6 * people.AsksOfName { // one every 20 minutes
+		for range 6 * 3 { // one every 20 minutes
 			asked(t, h, "ada")
 			h.Now.Move(20 * time.Minute)
 		}
-		if n := mails(); n != 6*people.AsksOfName {
+		if n := mails(); n != 6*3 {
 			t.Errorf("%d mails in six hours", n)
 		}
-		for i := range 30 * people.AsksOfName { // many more than a name may, from everywhere
+		for i := range 30 * 3 { // many more than a name may, from everywhere
 			if err := h.Links.Ask(ctx, "ada", fmt.Sprintf("198.51.100.%d", i)); err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +91,7 @@ func TestAskingKeepsNobodyOut(t *testing.T) {
 		}
 
 		h.Now.Move(time.Hour)
-		for i := range people.AsksOfAddress {
+		for i := range 20 {
 			if err := h.Links.Ask(ctx, fmt.Sprint("nobody", i), "192.0.2.9"); err != nil {
 				t.Fatal(err)
 			}

@@ -8,9 +8,9 @@ import (
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/book/payments"
 	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/payment"
-	"holdfast/internal/platform/events"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
@@ -24,7 +24,7 @@ type facts struct {
 	protected map[int64]ledger.Protected // of these bookings
 }
 
-func readFacts(tx *store.Tx, siteID int64, list []events.Event) (f facts, err error) {
+func readFacts(tx *store.Tx, siteID int64, list []event.Event) (f facts, err error) {
 	if len(list) == 0 {
 		return f, nil
 	}
@@ -63,15 +63,15 @@ func readFacts(tx *store.Tx, siteID int64, list []events.Event) (f facts, err er
 }
 
 // aboutPayment reports whether events of a type are about a transaction.
-func aboutPayment(t events.Type) bool {
-	return t == events.TransactionCompleted || t == events.TransactionFailed
+func aboutPayment(t event.Type) bool {
+	return t == event.TransactionCompleted || t == event.TransactionFailed
 }
 
 func distinct(ids []int64) []int64 { return slices.Compact(slices.Sorted(slices.Values(ids))) }
 
-// happened returns a finished transaction. known is false if it no longer exists.
-func (f facts) happened(tx *store.Tx, e events.Event) (h happening, known bool) {
-	h = happening{facts: f, eventID: e.ID, at: e.At, failed: e.Type == events.TransactionFailed, realTime: sites.RealNow(tx)}
+// happened is a completed transaction. known is false if it is gone.
+func (f facts) happened(tx *store.Tx, e event.Event) (h happening, known bool) {
+	h = happening{facts: f, eventID: e.ID, at: e.At, failed: e.Type == event.TransactionFailed, realTime: sites.RealNow(tx)}
 	h.payment, known = f.payments[e.ObjectID]
 	h.channel = f.channels[h.payment.ChannelID]
 	return h, known

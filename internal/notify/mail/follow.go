@@ -13,6 +13,7 @@ import (
 	"holdfast/internal/account/people"
 	"holdfast/internal/domain/check"
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/notify/webhooks"
 	"holdfast/internal/platform/events"
@@ -27,8 +28,8 @@ const followBatch = 50
 const followTurns = 100
 
 // news are the event types that e-mails are about.
-var news = []events.Type{events.TransactionCompleted, events.TransactionFailed, events.WebhookDisabled, events.ChannelProtectionAsked,
-	events.ChannelProtectionAnswered}
+var news = []event.Type{event.TransactionCompleted, event.TransactionFailed, event.WebhookDisabled, event.ChannelProtectionAsked,
+	event.ChannelProtectionAnswered}
 
 // Follow queues the e-mails about events since the last call, a bounded number per call. It returns more if there may be
 // some left. A site's mark advances in the same write that stores its e-mails, so a crash neither loses nor duplicates any,
@@ -86,7 +87,7 @@ func (m *Mails) followSite(ctx context.Context, clock sites.Clock) (more bool, e
 		if at, err = markOf(tx, clock.SiteID); err != nil {
 			return err
 		}
-		var told []events.Event
+		var told []event.Event
 		if told, to, more, err = events.Behind(tx, clock.SiteID, at.position, news, followBatch); err != nil {
 			return err
 		}
@@ -124,9 +125,9 @@ func (m *Mails) followSite(ctx context.Context, clock sites.Clock) (more bool, e
 }
 
 // mailsAbout creates the e-mails about one event.
-func (m *Mails) mailsAbout(tx *store.Tx, f facts, e events.Event) ([]Mail, error) {
+func (m *Mails) mailsAbout(tx *store.Tx, f facts, e event.Event) ([]Mail, error) {
 	switch {
-	case e.Type == events.WebhookDisabled:
+	case e.Type == event.WebhookDisabled:
 		return m.mailsAboutWebhook(tx, f.site, e)
 	case !aboutPayment(e.Type):
 		return m.mailsAboutProtection(tx, f.site, e)
@@ -144,12 +145,12 @@ func (m *Mails) onlyKept(test bool) bool { return m.Transport == nil || test && 
 
 // mailsAboutWebhook creates the e-mails about a disabled endpoint, for those who can fix it: none if it has since been
 // enabled or deleted.
-func (m *Mails) mailsAboutWebhook(tx *store.Tx, site merchant.Site, e events.Event) ([]Mail, error) {
+func (m *Mails) mailsAboutWebhook(tx *store.Tx, site merchant.Site, e event.Event) ([]Mail, error) {
 	endpoint, err := webhooks.Stored(tx, site.ID, e.ObjectID)
 	if errors.Is(err, store.ErrNotFound) || err == nil && endpoint.State != webhooks.Disabled {
 		return nil, nil
 	}
-	var details events.Details
+	var details event.Details
 	if err == nil {
 		err = json.Unmarshal(e.Details, &details)
 	}

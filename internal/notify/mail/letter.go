@@ -69,7 +69,7 @@ const oldNews = 48 * time.Hour
 // maxCopies is the maximum number of recipients from a setting.
 const maxCopies = 20
 
-// happening is a finished transaction, with the data for an e-mail about it.
+// happening is a completed transaction, with what a mail about it needs.
 type happening struct {
 	facts
 	eventID  int64
@@ -115,7 +115,7 @@ func isNews(t payment.Transaction) bool {
 	return t.ImportKey == "" && (t.Type.Operators() || t.CreatedAt.Sub(t.EffectiveAt) <= oldNews)
 }
 
-// tellsTravellers reports whether travellers are notified of completed transactions of a type.
+// tellsTravellers reports whether travellers are notified of complete transactions of a type.
 func tellsTravellers(t payment.TransactionType) bool { return t.Takes() || t == payment.Refund }
 
 // toTravellers adds an e-mail to each booking's lead traveller, and its copies.

@@ -12,12 +12,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"holdfast/internal/book/certificates"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/check"
 	"holdfast/internal/errs"
 	"holdfast/internal/platform/audit"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/platform/idempotency"
+	"holdfast/internal/platform/secrets"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
@@ -114,17 +116,20 @@ type Mails struct {
 	Batch  int // e-mails per write, which ends with the event that reaches this number
 	// Transport sends e-mails. It is nil if no server is configured.
 	Transport *SMTP
-	// Sandboxes means that e-mails of sandboxes and test merchants are sent too.
+	// Sandboxes: mails of sandboxes and of test channels are sent too.
 	Sandboxes bool
-	// Certificate returns the URL of a booking's certificate, creating one if needed. It is nil if the program serves no
-	// pages.
-	Certificate func(ctx context.Context, siteID, bookingID int64) (string, error)
-	// Dashboard returns the URL of the dashboard; nil or "" without one.
-	Dashboard func() string
-	// LinkTo returns the URL of the one-time link with a hash, or "" if it is no longer valid. It is called when an e-mail
-	// is sent, so that queued e-mails do not contain the secret.
-	LinkTo func(ctx context.Context, hash string) (string, error)
-	last   atomic.Int64 // the site served last
+	// Certificates makes the certificate of a booking for a traveller who has none.
+	Certificates *certificates.Certificates
+	Vault        *secrets.Vault // of the secrets of one-time links
+	Addresses    Addresses
+	last         atomic.Int64 // the site served last
+}
+
+// Addresses are the addresses of pages under which people reach the service. They are empty in a program that serves no pages.
+type Addresses struct {
+	Base      string // of all pages
+	Dashboard string
+	Link      string // of the page of a one-time link, whose secret follows it
 }
 
 // List returns one page of the e-mails of the actor's site, without their letters. E-mails with one-time links are shown to

@@ -88,7 +88,7 @@ func mailsPage(tx *store.Tx, siteID int64, f Filter, withoutPrivate bool, page s
 	return store.ListPage(tx, "mails", mailColumns, &w, page, nil, f.Include, scanMail)
 }
 
-// readMail reads one e-mail. The error is store.ErrNotFound if there is none.
+// readMail reads one mail. The error is store.ErrNotFound if it does not exist.
 func readMail(tx *store.Tx, siteID, id int64) (Mail, error) {
 	return scanMail(func(dest ...any) error {
 		return tx.QueryRow(`SELECT `+mailColumns+` FROM mails WHERE site_id = $1 AND id = $2`, []any{siteID, id}, dest...)
@@ -103,7 +103,7 @@ func lockMail(tx *store.Tx, siteID, id int64) (Mail, error) {
 	})
 }
 
-// askAgain queues an e-mail again. The caller has locked it.
+// askAgain queues a mail to be sent again. The caller has locked it.
 func askAgain(tx *store.Tx, m Mail) error {
 	letter, err := json.Marshal(m.Letter)
 	if err != nil {

@@ -609,13 +609,13 @@ func TestNewsThatComesLate(t *testing.T) {
 		p.follow()
 		opened := p.Now()
 		p.Advance(mail.OldNews + time.Minute)
-		w.Dispute(paid, psp.Dispute{ProcessorID: "dp-1", State: psp.DisputeOpen, Amount: 1000, Currency: paid.Currency, OpenedAt: opened})
+		w.Dispute(paid, payment.Dispute{ProcessorID: "dp-1", Outcome: payment.DisputePending, Total: 1000, Currency: paid.Currency, OpenedAt: opened})
 		w.Events(paid)
 		p.follow()
 		p.want("receipt ada@example.org outbox", "chargeback disputes@example.org outbox")
 		p.Advance(mail.OldNews + time.Minute)
-		w.Dispute(paid, psp.Dispute{
-			ProcessorID: "dp-1", State: psp.DisputeWon, Amount: 1000, Currency: paid.Currency, OpenedAt: opened, ReasonCode: "13.1",
+		w.Dispute(paid, payment.Dispute{
+			ProcessorID: "dp-1", Outcome: payment.DisputeWon, Total: 1000, Currency: paid.Currency, OpenedAt: opened, ReasonCode: "13.1",
 		})
 		w.Events(paid)
 		p.follow()

@@ -9,9 +9,9 @@ import (
 	"holdfast/internal/book/underwriting"
 	"holdfast/internal/domain/check"
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
-	"holdfast/internal/platform/events"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
@@ -27,10 +27,10 @@ type ProtectionFacts struct {
 	Page     string             `json:"page"`           // path below the dashboard's URL
 }
 
-// mailsAboutProtection creates the e-mails about a protection request: to operators when it is sent, and to the site's
-// admins when it is answered. If it has changed since, a later event reports it.
-func (m *Mails) mailsAboutProtection(tx *store.Tx, site merchant.Site, e events.Event) ([]Mail, error) {
-	var details events.Details
+// mailsAboutProtection makes the mails about a request for protection: to the operator's people when it is asked for, and to those who manage
+// the site when it is decided. Later events report later changes.
+func (m *Mails) mailsAboutProtection(tx *store.Tx, site merchant.Site, e event.Event) ([]Mail, error) {
+	var details event.Details
 	if err := json.Unmarshal(e.Details, &details); err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (m *Mails) mailsAboutProtection(tx *store.Tx, site merchant.Site, e events.
 		return nil, nil
 	}
 	kind, readers := ProtectionAnswered, people.Managers
-	if e.Type == events.ChannelProtectionAsked {
+	if e.Type == event.ChannelProtectionAsked {
 		kind, readers = ProtectionAsked, people.Operators
 	}
 	var list []string
@@ -71,8 +71,7 @@ func (m *Mails) mailsAboutProtection(tx *store.Tx, site merchant.Site, e events.
 	return h.packed, nil
 }
 
-// aboutProtection announces a protection request, or the operator's answer. These e-mails are in English, like the
-// dashboard.
+// aboutProtection reports a protection request or the operator's decision. These mails are in English, as the dashboard is.
 func (w *writer) aboutProtection(v *view, link string) {
 	p, channel := w.Letter.Protection, clean(w.Channel, maxName)
 	v.Greeting = w.say("mail.hello")

@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// operatorName is the sender of e-mails to people without a site.
+// operatorName is the sender of mails to people who belong to no site.
 const operatorName = "holdfast"
 
 // Sends reports whether e-mails are sent at all: whether a server is configured.
@@ -78,14 +78,18 @@ func (m *Mails) secretText(ctx context.Context, mail Mail) (made Message, proble
 		}
 		return made, "", err
 	}
-	if m.LinkTo == nil { // program without pages
+	if m.Addresses.Link == "" {
 		return made, linkGone, nil
 	}
-	link, err := m.LinkTo(ctx, mail.Letter.Link)
-	if err != nil || link == "" {
+	var secret string // it is asked for now, so that it lies in no mail that waits
+	err = m.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
+		secret, err = people.SecretOfLink(tx, m.Vault, mail.Letter.Link)
+		return err
+	})
+	if err != nil || secret == "" {
 		return made, linkGone, err
 	}
-	made, err = mail.Letter.write(mail.Kind, link)
+	made, err = mail.Letter.write(mail.Kind, m.Addresses.Link+secret)
 	return made, "", err
 }
 
@@ -119,7 +123,7 @@ func (w *writer) toPerson(v *view, link string) {
 		v.Preheader = "The link works once, for one hour."
 		v.Paragraphs = []string{
 			"Somebody signed in as " + w.Username + " wants to receive e-mails at this address.",
-			"If it was you, open this link. It works once, for one hour.",
+			"If this was you, open this link. It works once, for one hour.",
 		}
 		v.Act = &act{"Confirm address", link}
 		v.After = []string{"If it was not you, ignore this e-mail. Nothing will change."}
@@ -139,8 +143,8 @@ func (w *writer) toPerson(v *view, link string) {
 		v.Subject = "Reset the password of " + w.Username
 		v.Preheader = "The link works once, for one hour."
 		v.Paragraphs = []string{
-			"Somebody requested a new password for your account " + w.Username + ".",
-			"If it was you, choose one with this link. It works once, for one hour.",
+			"Someone requested a new password for your account " + w.Username + ".",
+			"If this was you, choose one with this link. It works once, for one hour.",
 		}
 		v.Act = &act{"Choose a new password", link}
 		v.After = []string{"If it was not you, ignore this e-mail. Your password does not change."}
@@ -150,7 +154,7 @@ func (w *writer) toPerson(v *view, link string) {
 
 func inviter(name string) string {
 	if name = clean(name, maxName); strings.TrimSpace(name) == "" {
-		return "Somebody"
+		return "Someone"
 	}
 	return name
 }

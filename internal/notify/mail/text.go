@@ -11,11 +11,16 @@ import (
 	plain "text/template"
 	"time"
 
+	"holdfast/internal/book/certificates"
+	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/money"
+	"holdfast/internal/errs"
 	"holdfast/internal/lib/i18n"
 	"holdfast/internal/lib/qr"
 	"holdfast/internal/platform/events"
+	"holdfast/internal/platform/sites"
+	"holdfast/internal/store"
 )
 
 //go:embed templates
@@ -83,16 +88,34 @@ type protectionView struct {
 // text renders an e-mail. E-mails to travellers link to the booking's certificate.
 func (m *Mails) text(ctx context.Context, mail Mail) (Message, error) {
 	link := ""
-	if mail.toTraveller() && m.Certificate != nil {
+	if mail.toTraveller() && m.Addresses.Base != "" {
 		var err error
-		if link, err = m.Certificate(ctx, mail.SiteID, mail.BookingID); err != nil {
+		if link, err = m.certificateOf(ctx, mail.SiteID, mail.BookingID); err != nil {
 			return Message{}, err
 		}
 	}
-	if mail.Letter.Protection != nil && m.Dashboard != nil {
-		link = m.Dashboard()
+	if mail.Letter.Protection != nil {
+		link = m.Addresses.Dashboard
 	}
 	return mail.Letter.write(mail.Kind, link)
+}
+
+// certificateOf is the address of a booking's certificate. It is "" for a booking that was deleted meanwhile.
+func (m *Mails) certificateOf(ctx context.Context, siteID, bookingID int64) (string, error) {
+	actor := access.System(siteID)
+	err := m.Store.Read(ctx, siteID, func(tx *store.Tx) error {
+		clock, err := sites.ClockOf(tx, siteID)
+		actor.Ahead = clock.Ahead
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	found, err := m.Certificates.Of(ctx, actor, bookingID)
+	if errs.Is(err, errs.RecordNotFound) {
+		return "", nil
+	}
+	return certificates.Link(m.Addresses.Base, found.Key), err
 }
 
 // write renders a letter.
@@ -276,7 +299,7 @@ func (w *writer) toMerchant(v *view) {
 	v.Footer = w.say("mail.footer_merchant", "channel", clean(w.Channel, maxName))
 }
 
-// toManager reports that a webhook was disabled, and why.
+// toManager reports that a webhook of the site was disabled, and why.
 func (w *writer) toManager(v *view) {
 	host, address := w.Address, clean(w.Address, maxAnswer)
 	if u, err := url.Parse(w.Address); err == nil && u.Host != "" {
@@ -310,7 +333,7 @@ func (w *writer) toOperator(v *view) {
 	v.Footer = w.merchant()
 }
 
-// row adds a row to the table, unless it is empty.
+// row adds a line to the table, unless it is empty.
 func (w *writer) row(v *view, label, value string) {
 	if value != "" {
 		v.Rows = append(v.Rows, row{w.say(label), value})

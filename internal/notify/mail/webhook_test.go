@@ -9,9 +9,9 @@ import (
 
 	"holdfast/internal/account/people"
 	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/notify/mail"
 	"holdfast/internal/notify/webhooks"
-	"holdfast/internal/platform/events"
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/dbtest"
 )
@@ -49,7 +49,7 @@ func (p *post) refuses() webhooks.Endpoint {
 	}()
 	hooks := p.App.Webhooks
 	hooks.Private = true
-	hooks.Show = func(_ context.Context, _ int64, list []events.Event) ([]json.RawMessage, error) {
+	hooks.Show = func(_ context.Context, _ int64, list []event.Event) ([]json.RawMessage, error) {
 		return make([]json.RawMessage, len(list)), nil
 	}
 	address := "http://" + receiver.Addr().String() + "/hooks?key=secret"

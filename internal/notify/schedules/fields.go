@@ -18,7 +18,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// Fields are the fields of a schedule to set. nil: unchanged.
+// Fields are the fields of a schedule. nil: unchanged.
 type Fields struct {
 	Problems   errs.Problems
 	Name       *string
@@ -166,7 +166,7 @@ func take[T ~string | ~int64](p *errs.Problems, whole bool, name string, given *
 	}
 }
 
-// owner sets whose permissions a report uses: those of the user who schedules it. The command line names a user.
+// owner sets whose permissions a report is created with: those of the person who schedules it. The program itself names a person.
 func (in *Fields) owner(tx *store.Tx, actor access.Actor, o *Order, whole bool, problems *errs.Problems) error {
 	if actor.UserID != 0 {
 		if in.Owner != nil && !strings.EqualFold(strings.TrimSpace(*in.Owner), actor.Username) {
@@ -194,8 +194,8 @@ func (in *Fields) owner(tx *store.Tx, actor access.Actor, o *Order, whole bool, 
 	return nil
 }
 
-// recipients finds a report's recipients, who must all have access to it. Other e-mail addresses are not allowed: their
-// access could never be checked.
+// recipients resolves the people who receive a report: each must be able to see it. An address of anybody else is none: whether they may see
+// the book could never be checked.
 func (in *Fields) recipients(tx *store.Tx, actor access.Actor, o *Order, whole bool, problems *errs.Problems) error {
 	if in.Recipients == nil || len(*in.Recipients) == 0 {
 		if whole || in.Recipients != nil {
@@ -246,7 +246,7 @@ func standingOf(tx *store.Tx, siteID int64, user people.User) (actor access.Acto
 	return actor, err == nil && may(actor) == nil, err
 }
 
-// ownerOf checks whether a report's owner may still see it. reason says why not.
+// ownerOf checks whether the person who scheduled a report may still see it. reason says why not.
 func ownerOf(tx *store.Tx, o Order) (user people.User, reason string, err error) {
 	user, err = people.UserByID(tx, o.OwnerID)
 	if err == nil {

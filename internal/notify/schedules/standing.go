@@ -113,7 +113,7 @@ type Order struct {
 	retryAt time.Time
 }
 
-// Run is one report in a schedule's history.
+// Run is the outcome of one report.
 type Run struct {
 	ID         int64
 	Occasion   string // the day it was due, or when it was requested
@@ -194,7 +194,7 @@ func (o *Orders) List(ctx context.Context, actor access.Actor) ([]Order, error) 
 	return sites.Read(ctx, o.DB, actor, func(tx *store.Tx) ([]Order, error) { return ordersOf(tx, actor.SiteID) })
 }
 
-// Get returns a schedule with its history, latest first. The error is SettingNotFound for an unknown one.
+// Get reads a schedule with the outcomes of its reports, the last one first. The error is SettingNotFound if it does not exist.
 func (o *Orders) Get(ctx context.Context, actor access.Actor, id int64) (found Order, runs []Run, err error) {
 	if err := may(actor); err != nil {
 		return found, nil, err
@@ -259,8 +259,8 @@ func (o *Orders) insert(tx *store.Tx, actor access.Actor, in Fields) (Order, err
 	return made, audit.Record(tx, actor, "report.order", object(made.ID), nil, audited(made))
 }
 
-// Change edits a schedule. Only its owner may, because it uses their permissions. A new day takes effect from today. Errors:
-// those of Create, SettingNotFound, Precondition, and NotPossible with the reason not_owner.
+// Change changes a schedule. Only its owner may, because reports are created with their permissions. A new day counts from today. Errors: those
+// of Create, SettingNotFound, Precondition, and NotPossible with the reason not_owner.
 func (o *Orders) Change(ctx context.Context, actor access.Actor, id int64, in Fields) (Order, error) {
 	if err := may(actor); err != nil {
 		return Order{}, err
@@ -286,7 +286,7 @@ func (o *Orders) Change(ctx context.Context, actor access.Actor, id int64, in Fi
 	})
 }
 
-// Pause pauses a schedule. Everyone who may schedule the site's reports may.
+// Pause stops a schedule's mails for now. Everybody who may schedule reports of the site may pause.
 func (o *Orders) Pause(ctx context.Context, actor access.Actor, id int64) (Order, error) {
 	if err := may(actor); err != nil {
 		return Order{}, err
@@ -297,7 +297,7 @@ func (o *Orders) Pause(ctx context.Context, actor access.Actor, id int64) (Order
 	})
 }
 
-// Resume resumes a paused or stopped schedule. The next report is created on the next matching day after today.
+// Resume continues a schedule that is paused or was stopped. The next report is created on the next matching day after today.
 func (o *Orders) Resume(ctx context.Context, actor access.Actor, id int64) (Order, error) {
 	if err := may(actor); err != nil {
 		return Order{}, err
@@ -317,8 +317,8 @@ func (o *Orders) Resume(ctx context.Context, actor access.Actor, id int64) (Orde
 	})
 }
 
-// SendNow requests an extra report of an active schedule. The server creates it within seconds. The error is NotPossible if
-// the schedule is not active, or if one was requested in the last five minutes.
+// SendNow creates the report of an active schedule immediately, in addition to the next one due. It is made within seconds by the program
+// that serves. The error is NotPossible for an order that is not active, and while one was asked for in the last five minutes.
 func (o *Orders) SendNow(ctx context.Context, actor access.Actor, id int64) (Order, error) {
 	if err := may(actor); err != nil {
 		return Order{}, err

@@ -159,7 +159,7 @@ func insertRun(tx *store.Tx, o Order, r Run) (ok bool, err error) {
 	return true, err
 }
 
-// runsOf reads a schedule's history, latest first.
+// runsOf reads the outcomes of a schedule's reports, the last one first.
 func runsOf(tx *store.Tx, siteID, id int64) (list []Run, err error) {
 	err = tx.Query(`SELECT id, occasion, outcome, note, recipients, file, bytes, made_at FROM standing_runs
 		WHERE site_id = $1 AND order_id = $2 ORDER BY id DESC LIMIT $3`, []any{siteID, id, MaxRuns}, func(scan func(dest ...any) error) error {

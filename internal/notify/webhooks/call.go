@@ -16,6 +16,7 @@ import (
 
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/card"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/store"
 
@@ -40,13 +41,13 @@ func notDeleted(err error) error {
 // attempt sends a delivery once. gone reports that its event was removed, or its endpoint. err is a problem of our own.
 func (w *Webhooks) attempt(ctx context.Context, e Endpoint, d Delivery) (a Attempt, gone bool, err error) {
 	a.At = w.Clock()
-	var event events.Event
+	var sent event.Event
 	var sealed []sealedOne
 	err = w.ReadBy(ctx, sites.Clock{SiteID: d.SiteID}, func(tx *store.Tx) (err error) {
 		if sealed, err = validSecrets(tx, e.SiteID, e.ID); err != nil {
 			return err
 		}
-		event, err = events.WithID(tx, d.SiteID, d.EventID)
+		sent, err = events.WithID(tx, d.SiteID, d.EventID)
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
@@ -64,11 +65,11 @@ func (w *Webhooks) attempt(ctx context.Context, e Endpoint, d Delivery) (a Attem
 	if err != nil {
 		return a, false, err
 	}
-	shown, err := w.Show(ctx, d.SiteID, []events.Event{event})
+	shown, err := w.Show(ctx, d.SiteID, []event.Event{sent})
 	if err != nil {
 		return a, false, err
 	}
-	headers, err := Sign(secrets, MessageID(event.ID, event.At), a.At, shown[0])
+	headers, err := Sign(secrets, MessageID(sent.ID, sent.At), a.At, shown[0])
 	if err != nil {
 		return a, false, err
 	}
@@ -104,7 +105,7 @@ func Sign(secrets []string, id string, at time.Time, body []byte) (http.Header, 
 	return h, nil
 }
 
-// call posts a body. What goes wrong stands in the attempt: it is for the owner of the receiver.
+// call posts a body. Errors are recorded in the attempt, for the owner of the receiver.
 func (w *Webhooks) call(ctx context.Context, e Endpoint, headers http.Header, body []byte, begun Attempt) (a Attempt) {
 	a = begun
 	ctx, cancel := context.WithTimeout(ctx, callTime)
@@ -137,17 +138,17 @@ func problemOf(err error) string {
 	var slow net.Error
 	switch {
 	case errors.Is(err, errPrivate):
-		return "The host leads to an address that is not a public one."
+		return "The host does not resolve to a public address."
 	case errors.As(err, &name):
 		return "The host was not found."
 	case errors.As(err, &certificate):
-		return "The certificate of the receiver is not valid for this address."
+		return "The receiver's certificate is not valid for this address."
 	case errors.As(err, &slow) && slow.Timeout():
-		return "There was no answer within " + callTime.String() + "."
+		return "No response within " + callTime.String() + "."
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "The connection was refused."
 	default:
-		return "The connection failed before there was an answer."
+		return "The connection failed before there was a response."
 	}
 }
 
@@ -161,7 +162,7 @@ func legible(answer []byte) string {
 		return ' '
 	}, strings.ToValidUTF8(string(answer), "?"))
 	if card.HoldsCardNumber(text) {
-		return "(left out: it holds what looks like a card number)"
+		return "(left out: it contains what looks like a card number)"
 	}
 	if len(text) > keptAnswer {
 		text = strings.ToValidUTF8(text[:keptAnswer], "")

@@ -3,7 +3,7 @@ package webhooks
 import (
 	"time"
 
-	"holdfast/internal/platform/events"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/store/sqltext"
@@ -31,7 +31,7 @@ func countWaiting(tx *store.Tx, key endpointKey) (n int, err error) {
 	return n, err
 }
 
-func insertDeliveries(tx *store.Tx, e Endpoint, list []events.Event) {
+func insertDeliveries(tx *store.Tx, e Endpoint, list []event.Event) {
 	now := store.Micros(sites.RealNow(tx))
 	rows := make([][]any, len(list))
 	for i, event := range list {
@@ -89,7 +89,7 @@ func lease(tx *store.Tx, d Delivery, length time.Duration) (bool, error) {
 	return n == 1, err
 }
 
-// finishAttempt stores what became of a delivery after an attempt. It reports false if it was done already.
+// finishAttempt stores the outcome of a delivery after an attempt. It reports false if it was done already.
 func finishAttempt(tx *store.Tx, d Delivery, state DeliveryState, next time.Time, a Attempt) (bool, error) {
 	done := int64(0)
 	if state != Waiting {

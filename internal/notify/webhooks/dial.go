@@ -105,19 +105,19 @@ func (w *Webhooks) checkURL(ctx context.Context, text string, sandbox bool) (pro
 	u, err := url.Parse(text)
 	switch {
 	case len(text) > urlLength:
-		return fmt.Sprintf("The address is longer than %d characters.", urlLength)
+		return fmt.Sprintf("The URL is longer than %d characters.", urlLength)
 	case err != nil || u.Host == "" || u.Hostname() == "" || u.Opaque != "":
-		return "An address such as https://shop.example/webhooks is expected."
+		return "Must be a URL such as https://shop.example/webhooks."
 	case u.Scheme != "https" && !(u.Scheme == "http" && sandbox):
-		return "The address must begin with https://. A sandbox takes http://, too."
+		return "The URL must start with https://. A sandbox also accepts http://."
 	case u.User != nil:
-		return "The address must not hold a user name or a password."
+		return "The URL must not contain a user name or password."
 	case u.Fragment != "" || strings.Contains(text, "#"):
-		return "The address must not hold a part after #."
+		return "The URL must not contain a fragment (#)."
 	}
 	if u.Port() != "" {
 		if port, err := strconv.Atoi(u.Port()); err != nil || !portAllowed(port) {
-			return "The port must be 443, 80, or 1024 and above."
+			return "The port must be 443, 80, or 1024 or higher."
 		}
 	}
 	if w.opens(sandbox) {
@@ -131,7 +131,7 @@ const lookupTime = 2 * time.Second
 
 // checkHost refuses a host that has an address near the program. A name that nobody knows may come to mean something.
 func (w *Webhooks) checkHost(ctx context.Context, host string) (problem string) {
-	const refused = "The address leads to a private, local or reserved network, and webhooks go to public addresses only."
+	const refused = "The address belongs to a private, local or reserved network. Webhooks only go to public addresses."
 	if address, err := netip.ParseAddr(host); err == nil {
 		if !isPublic(address) {
 			return refused

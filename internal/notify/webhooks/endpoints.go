@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/errs"
 	"holdfast/internal/platform/audit"
 	"holdfast/internal/platform/events"
@@ -41,14 +42,14 @@ func (f EndpointFields) apply(e Endpoint, actor access.Actor, p *errs.Problems) 
 	}
 	if f.Types != nil {
 		e.Types = *f.Types
-		found, known := events.TypesOf(e.Types)
+		found, known := event.TypesOf(e.Types)
 		switch {
 		case len(e.Types) > maxTypes:
-			p.Wrong("types", "At most %d types are possible.", maxTypes)
+			p.Wrong("types", "At most %d types are allowed.", maxTypes)
 		case !known || strings.ContainsAny(strings.Join(e.Types, ""), " \t\n"):
-			p.Wrong("types", "Types of events such as booking.created are expected, or groups such as booking.*.")
-		case len(events.Readable(actor, found)) < len(found):
-			p.Wrong("types", "You may not read the objects of all these events.")
+			p.Wrong("types", "Must be event types such as booking.created, or groups such as booking.*.")
+		case len(event.Readable(actor, found)) < len(found):
+			p.Wrong("types", "You do not have access to the objects of all these events.")
 		}
 	}
 	if f.Enabled != nil {
@@ -57,7 +58,7 @@ func (f EndpointFields) apply(e Endpoint, actor access.Actor, p *errs.Problems) 
 	return e
 }
 
-// switched enables or disables an endpoint. When it is enabled again, it goes on where it stopped, with a clean slate.
+// switched enables or disables an endpoint. When it is enabled again, it continues where it stopped, with a clean slate.
 func (e Endpoint) switched(on bool, reason string) Endpoint {
 	switch {
 	case on && e.State != Enabled:
@@ -134,7 +135,7 @@ func (w *Webhooks) insert(tx *store.Tx, actor access.Actor, made Endpoint) (Endp
 		return made, err
 	}
 	if n >= MaxEndpoints {
-		return made, errs.NotPossibleBecause("webhook_limit", "A site has at most %d webhooks: delete one first.", MaxEndpoints)
+		return made, errs.NotPossibleBecause("webhook_limit", "A site can have at most %d webhooks. Delete one first.", MaxEndpoints)
 	}
 	if made.position, err = events.End(tx, actor.SiteID); err != nil {
 		return made, err
@@ -281,7 +282,7 @@ func (w *Webhooks) Test(ctx context.Context, actor access.Actor, id int64) (Endp
 			err = errDisabled(id)
 		}
 		if err == nil {
-			events.Record(tx, actor.SiteID, events.WebhookTest, id, events.Details{})
+			events.Record(tx, actor.SiteID, event.WebhookTest, id, event.Details{})
 		}
 		return e, idempotency.Outcome{ID: id}, err
 	}, func(ctx context.Context, made idempotency.Outcome) (Endpoint, error) {
@@ -291,11 +292,11 @@ func (w *Webhooks) Test(ctx context.Context, actor access.Actor, id int64) (Endp
 }
 
 func errDisabled(id int64) error {
-	return errs.NotPossibleBecause("webhook_disabled", "The webhook %d is disabled: enable it first.", id)
+	return errs.NotPossibleBecause("webhook_disabled", "Webhook %d is disabled. Enable it first.", id)
 }
 
 func unknownEndpoint(err error, id int64) error {
-	return store.NotFoundAs(errs.SettingNotFound, err, "There is no webhook %d.", id)
+	return store.NotFoundAs(errs.SettingNotFound, err, "Webhook %d not found.", id)
 }
 
 func endpointObject(id int64) string { return fmt.Sprintf("webhook %d", id) }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/errs"
 	"holdfast/internal/notify/webhooks"
 	"holdfast/internal/platform/events"
@@ -76,7 +77,7 @@ func TestTheDiallerRefusesWhatWasSavedBefore(t *testing.T) {
 		}
 		for _, id := range []int64{e.ID, named.ID} {
 			tries := w.attempts(id)
-			if len(tries) != 2 || tries[0].Error != "The host leads to an address that is not a public one." {
+			if len(tries) != 2 || tries[0].Error != "The host does not resolve to a public address." {
 				t.Errorf("attempts: %+v", tries)
 			}
 		}
@@ -122,8 +123,8 @@ func TestTheLogShowsWhatItsReaderMayRead(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		e := w.endpoint("https://8.8.8.8/")
 		if err := w.World.App.DB.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error {
-			events.Record(tx, w.Site.ID, events.ProposalOpened, 1, events.Details{})
-			events.Record(tx, w.Site.ID, events.BookingUpdated, 1, events.Details{})
+			events.Record(tx, w.Site.ID, event.ProposalOpened, 1, event.Details{})
+			events.Record(tx, w.Site.ID, event.BookingUpdated, 1, event.Details{})
 			_, err := tx.Exec(`UPDATE webhook_endpoints SET retry_at = $1`, store.Micros(w.Now().Add(time.Hour))) // nothing is sent
 			return err
 		}); err != nil {
@@ -134,12 +135,12 @@ func TestTheLogShowsWhatItsReaderMayRead(t *testing.T) {
 		reader := access.Actor{SiteID: w.Site.ID, Role: access.ReadOnly}
 		page := store.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id", Count: true}
 		list, err := w.Deliveries(t.Context(), reader, e.ID, webhooks.DeliveryFilter{}, page)
-		if err != nil || len(all) != 2 || len(list.Items) != 1 || list.Total != 1 || list.Items[0].Type != events.BookingUpdated {
+		if err != nil || len(all) != 2 || len(list.Items) != 1 || list.Total != 1 || list.Items[0].Type != event.BookingUpdated {
 			t.Errorf("%+v of %+v, %v", list, all, err)
 		}
 		for _, d := range all {
 			_, _, err := w.Delivery(t.Context(), reader, e.ID, d.ID)
-			if hidden := d.Type == events.ProposalOpened; errs.Is(err, errs.SettingNotFound) != hidden || err != nil != hidden {
+			if hidden := d.Type == event.ProposalOpened; errs.Is(err, errs.SettingNotFound) != hidden || err != nil != hidden {
 				t.Errorf("%s: %v", d.Type, err)
 			}
 		}

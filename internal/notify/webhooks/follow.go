@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"holdfast/internal/domain/event"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
@@ -123,16 +124,16 @@ func followOne(tx *store.Tx, key endpointKey, piece int64) (more bool, err error
 }
 
 // wanted are those of some events that an endpoint gets.
-func (e Endpoint) wanted(list []events.Event) (wanted []events.Event) {
-	types, _ := events.TypesOf(e.Types)
-	chosen := map[events.Type]bool{}
+func (e Endpoint) wanted(list []event.Event) (wanted []event.Event) {
+	types, _ := event.TypesOf(e.Types)
+	chosen := map[event.Type]bool{}
 	for _, t := range types {
 		chosen[t] = true
 	}
-	for _, event := range list {
+	for _, happened := range list {
 		// A test goes to the endpoint that is tested, and to no other.
-		if event.Type == events.WebhookTest && event.ObjectID == e.ID || event.Type != events.WebhookTest && chosen[event.Type] {
-			wanted = append(wanted, event)
+		if happened.Type == event.WebhookTest && happened.ObjectID == e.ID || happened.Type != event.WebhookTest && chosen[happened.Type] {
+			wanted = append(wanted, happened)
 		}
 	}
 	return wanted

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/errs"
 	"holdfast/internal/platform/audit"
 	"holdfast/internal/platform/events"
@@ -22,12 +23,12 @@ type DeliveryFilter struct {
 	States []DeliveryState
 	Events []int64 // ids
 
-	types []events.Type // those that the caller may read; empty: all
+	types []event.Type // those that the caller may read; empty: all
 }
 
 // readableTypes are the types of events that an actor may read, or none if they are all.
-func readableTypes(actor access.Actor) []events.Type {
-	if found := events.Readable(actor, events.Types); len(found) < len(events.Types) {
+func readableTypes(actor access.Actor) []event.Type {
+	if found := event.Readable(actor, event.Types); len(found) < len(event.Types) {
 		return found
 	}
 	return nil
@@ -59,7 +60,7 @@ func (w *Webhooks) Delivery(ctx context.Context, actor access.Actor, id, deliver
 			err = store.ErrNotFound
 		}
 		if err != nil {
-			return d, store.NotFoundAs(errs.SettingNotFound, err, "The webhook %d has no delivery %d.", id, deliveryID)
+			return d, store.NotFoundAs(errs.SettingNotFound, err, "Webhook %d has no delivery %d.", id, deliveryID)
 		}
 		tries, err = attemptsOf(tx, actor.SiteID, deliveryID)
 		return d, err
@@ -81,7 +82,7 @@ func (f ReplayFields) check() error {
 	problems := f.Problems.Clone()
 	switch {
 	case f.Event != nil && (f.From != nil || f.To != nil):
-		problems.Wrong("event", "Either one event is named, or a span of time.")
+		problems.Wrong("event", "Give either one event or a time range, not both.")
 	case f.Event == nil && f.From == nil && f.To == nil:
 		problems.Missing("event")
 	case f.Event == nil && f.From == nil:
@@ -89,7 +90,7 @@ func (f ReplayFields) check() error {
 	case f.Event == nil && f.To == nil:
 		problems.Missing("to")
 	case f.Event == nil && !f.From.Before(*f.To):
-		problems.Wrong("to", "The span must end after it begins.")
+		problems.Wrong("to", "The time range must end after it starts.")
 	}
 	return problems.Err()
 }
@@ -130,7 +131,7 @@ func replay(tx *store.Tx, siteID, id int64, in ReplayFields) (int, error) {
 		return 0, err
 	}
 	if waiting >= maxWaiting {
-		return 0, errs.NotPossibleBecause("webhook_full", "%d events or more wait for this webhook: let it catch up first.", waiting)
+		return 0, errs.NotPossibleBecause("webhook_full", "%d or more events are waiting for this webhook. Let it catch up first.", waiting)
 	}
 	list, err := replayed(tx, siteID, in)
 	if err != nil {
@@ -138,21 +139,21 @@ func replay(tx *store.Tx, siteID, id int64, in ReplayFields) (int, error) {
 	}
 	list = e.wanted(list)
 	if len(list) == 0 {
-		return 0, errs.NotPossibleBecause("nothing_to_replay", "The webhook gets none of these events: its types do not want them.")
+		return 0, errs.NotPossibleBecause("nothing_to_replay", "The webhook is not subscribed to any of these events.")
 	}
 	insertDeliveries(tx, e, list)
 	return len(list), nil
 }
 
 // replayed reads the events that a replay names.
-func replayed(tx *store.Tx, siteID int64, in ReplayFields) ([]events.Event, error) {
+func replayed(tx *store.Tx, siteID int64, in ReplayFields) ([]event.Event, error) {
 	if in.Event != nil {
-		event, err := events.WithID(tx, siteID, *in.Event)
-		return []events.Event{event}, store.NotFoundAs(errs.RecordNotFound, err, "There is no event %d.", *in.Event)
+		found, err := events.WithID(tx, siteID, *in.Event)
+		return []event.Event{found}, store.NotFoundAs(errs.RecordNotFound, err, "Event %d not found.", *in.Event)
 	}
 	list, err := events.During(tx, siteID, *in.From, *in.To, maxReplay+1)
 	if err == nil && len(list) > maxReplay {
-		err = errs.WrongField("to", "The span has more than %d events. Ask for less at a time.", maxReplay)
+		err = errs.WrongField("to", "The time range has more than %d events. Choose a shorter one.", maxReplay)
 	}
 	return list, err
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"holdfast/internal/domain/event"
 	"holdfast/internal/platform/audit"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/platform/sites"
@@ -299,10 +300,10 @@ func failed(tx *store.Tx, e Endpoint, a Attempt, now time.Time) error {
 	switch {
 	case a.Status == statusGone:
 		why = WantsNoMore
-		e = e.switched(false, "The receiver answered with status 410: it wants no more.")
+		e = e.switched(false, "The receiver responded with status 410: it no longer accepts events.")
 	case now.Sub(e.FailingSince) >= TryFor:
 		why = Failing
-		e = e.switched(false, "It has taken nothing for three days.")
+		e = e.switched(false, "All deliveries have failed for three days.")
 	}
 	if e.State == before.State {
 		return noteFailures(tx, e)
@@ -313,7 +314,7 @@ func failed(tx *store.Tx, e Endpoint, a Attempt, now time.Time) error {
 	return tellDisabled(tx, before, e, why)
 }
 
-// statusGone is the status with which a receiver says that it wants no more.
+// statusGone is the status by which a receiver declines further events.
 const statusGone = 410
 
 // Why the program disables an endpoint, in the details of the event.
@@ -324,6 +325,6 @@ const (
 
 // tellDisabled records that an endpoint was disabled by the program, for the feed and for the audit.
 func tellDisabled(tx *store.Tx, before, after Endpoint, why string) error {
-	events.Record(tx, after.SiteID, events.WebhookDisabled, after.ID, events.Details{Status: string(after.State), Reason: why})
+	events.Record(tx, after.SiteID, event.WebhookDisabled, after.ID, event.Details{Status: string(after.State), Reason: why})
 	return audit.Record(tx, system(after.SiteID), "webhook.disable", endpointObject(after.ID), auditEndpoint(before), auditEndpoint(after))
 }

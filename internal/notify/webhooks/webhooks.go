@@ -1,5 +1,5 @@
-// Package webhooks sends the events of a site to addresses that the site names. It owns the tables webhook_*.
-// Begin reading at Webhooks.Send: it follows the feed of events, and sends what is due. Endpoints are made in endpoints.go.
+// Package webhooks sends a site's events to the URLs that the site has configured. It owns the tables webhook_*.
+// Start at Webhooks.Send, which follows the event feed and sends what is due. Endpoints are created in endpoints.go.
 package webhooks
 
 import (
@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"holdfast/internal/domain/event"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/platform/sites"
@@ -27,8 +28,8 @@ type Webhooks struct {
 	Followed  int // positions of the feed in one write for an endpoint
 	Followers int // endpoints that one look at the feed takes further
 	// Show gives events as the feed shows them. It is nil in a program that sends nothing.
-	Show func(ctx context.Context, siteID int64, list []events.Event) ([]json.RawMessage, error)
-	// Private says that sandboxes may have endpoints on private addresses.
+	Show func(ctx context.Context, siteID int64, list []event.Event) ([]json.RawMessage, error)
+	// Private: sandboxes may have endpoints on private addresses.
 	Private bool
 	// Lookup finds the addresses of a host when an endpoint is saved; nil: only the dialler looks at them.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
@@ -80,7 +81,7 @@ type endpointKey struct{ site, id int64 }
 
 func (e Endpoint) key() endpointKey { return endpointKey{e.SiteID, e.ID} }
 
-// DeliveryState says what became of a delivery.
+// DeliveryState is the state of a delivery.
 type DeliveryState string
 
 // The states of a delivery.
@@ -96,8 +97,8 @@ var DeliveryStates = []DeliveryState{Waiting, Delivered, GivenUp}
 // Delivery is an event that is to be sent to an endpoint, or was.
 type Delivery struct {
 	SiteID, ID, EndpointID, EventID int64
-	Type                            events.Type
-	Kind                            events.Kind // of the object of the event
+	Type                            event.Type
+	Kind                            event.Kind // of the object of the event
 	ObjectID                        int64
 	State                           DeliveryState
 	NextAt                          time.Time // of the next attempt, while it waits

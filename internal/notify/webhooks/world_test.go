@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"holdfast/internal/domain/event"
 	"holdfast/internal/errs"
 	"holdfast/internal/notify/webhooks"
 	"holdfast/internal/platform/events"
@@ -34,7 +35,7 @@ func onBoth(t *testing.T, test func(t *testing.T, w *world)) {
 }
 
 // show gives events without their objects.
-func show(_ context.Context, _ int64, list []events.Event) (texts []json.RawMessage, err error) {
+func show(_ context.Context, _ int64, list []event.Event) (texts []json.RawMessage, err error) {
 	for _, e := range list {
 		texts = append(texts, fmt.Appendf(nil, `{"type":%q,"object_id":%d,"details":%s}`, e.Type, e.ObjectID, e.Details))
 	}
@@ -45,7 +46,7 @@ func show(_ context.Context, _ int64, list []events.Event) (texts []json.RawMess
 func (w *world) happens(booking int64, status string) {
 	w.t.Helper()
 	err := w.World.App.DB.WriteAs(w.t.Context(), w.Actor, func(tx *store.Tx) error {
-		events.Record(tx, w.Site.ID, events.BookingUpdated, booking, events.Details{Status: status})
+		events.Record(tx, w.Site.ID, event.BookingUpdated, booking, event.Details{Status: status})
 		return nil
 	})
 	if err != nil {
@@ -129,7 +130,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	body, _ := io.ReadAll(request.Body)
 	var event struct {
 		ObjectID int64 `json:"object_id"`
-		Details  events.Details
+		Details  event.Details
 		Type     string
 	}
 	_ = json.Unmarshal(body, &event)

@@ -1,6 +1,6 @@
-// Package backup writes a whole database into one file and makes a database from such a file, on either engine, whichever it
-// came from. It owns no tables: it takes them from the catalog of the database, so that a new table is in the next backup by itself.
-// Begin reading at Write; format.go has the file, restore.go the way back.
+// Package backup writes a whole database to one file, and creates a database from such a file, on either engine. It
+// owns no tables: it reads the list of tables from the database's catalog, so new tables are included automatically.
+// Start at Write. The file format is in format.go, the restore in restore.go.
 package backup
 
 import (
@@ -17,7 +17,7 @@ import (
 	"holdfast/internal/store/sqlite"
 )
 
-// Backup is what a backup says of itself.
+// Backup is the description that a backup contains of itself.
 type Backup struct {
 	Head
 	Ends []TableEnd `json:"tables"` // in the order of the head
@@ -41,7 +41,7 @@ type End struct {
 	Digest string  `json:"sha256"`      // in hex, of all lines before this one
 }
 
-// TableEnd stands behind the rows of a table.
+// TableEnd follows the rows of a table.
 type TableEnd struct {
 	Table  string `json:"end"`               // its name
 	Rows   int64  `json:"rows"`              // how many
@@ -56,7 +56,7 @@ type Chain struct {
 	Hash   string `json:"hash"`
 }
 
-// Write writes a backup of one consistent picture of the database, and returns what it says of itself. Writers go on
+// Write writes a backup of one consistent snapshot of the database, and returns its description. Writers go on
 // meanwhile. Its memory does not grow with the database. It does not migrate, so that the schema may be an older one.
 func Write(ctx context.Context, db *store.DB, program string, to io.Writer) (Backup, error) {
 	b := Backup{Head: Head{Format: format, Program: program, Engine: db.Engine()}}
@@ -102,7 +102,7 @@ func writeTable(tx *store.Tx, out *writer, t catalog.Table) (TableEnd, error) {
 	}
 	if whole != end.Rows {
 		return end, fmt.Errorf("it has %d rows, and its index finds %d: the index is damaged; "+
-			"make all indexes anew (REINDEX) and try again", whole, end.Rows)
+			"rebuild all indexes (REINDEX) and try again", whole, end.Rows)
 	}
 	return end, out.line(end)
 }

@@ -27,7 +27,7 @@ const format = 1
 const longestLine = 64 << 20
 
 // ErrDamaged: a file is no backup, or not whole, or was changed.
-var ErrDamaged = errors.New("this is no whole backup")
+var ErrDamaged = errors.New("this is not a complete backup")
 
 // writer writes the lines of a backup.
 type writer struct {
@@ -164,7 +164,7 @@ func parseRow(line []byte, columns []catalog.Column) ([]any, error) {
 			rest, ok = bytes.CutPrefix(rest, []byte(","))
 		}
 		if !ok {
-			return nil, fmt.Errorf("%w: a row has another number of values than its table has columns", ErrDamaged)
+			return nil, fmt.Errorf("%w: a row has a different number of values than its table has columns", ErrDamaged)
 		}
 		end := valueEnd(rest)
 		v, err := parseValue(rest[:end], c.Kind)
@@ -174,7 +174,7 @@ func parseRow(line []byte, columns []catalog.Column) ([]any, error) {
 		values[i], rest = v, rest[end:]
 	}
 	if string(rest) != "]\n" {
-		return nil, fmt.Errorf("%w: a row has another number of values than its table has columns", ErrDamaged)
+		return nil, fmt.Errorf("%w: a row has a different number of values than its table has columns", ErrDamaged)
 	}
 	return values, nil
 }

@@ -25,7 +25,7 @@ import (
 	"holdfast/internal/store/catalog"
 )
 
-// Check reads a whole backup and returns what it says of itself. The error is ErrDamaged if one byte of it is missing or
+// Check reads a whole backup and returns its description. The error is ErrDamaged if one byte of it is missing or
 // was changed, and another one if this program cannot restore it.
 func Check(from io.Reader) (Backup, error) {
 	return read(from, func(catalog.Table, []byte) error { return nil }, func(catalog.Table, TableEnd) error { return nil })
@@ -88,7 +88,7 @@ func read(from io.Reader, row func(t catalog.Table, line []byte) error, end func
 func parseHead(line []byte) (Head, error) {
 	var h Head
 	if err := json.Unmarshal(line, &h); err != nil || h.Format == 0 || len(h.Schema) == 0 || len(h.Tables) == 0 {
-		return h, fmt.Errorf("%w: it does not begin like one", ErrDamaged)
+		return h, fmt.Errorf("%w: it does not start like one", ErrDamaged)
 	}
 	if h.Format != format {
 		return h, fmt.Errorf("the backup has the format %d, and this program only knows %d: use a newer holdfast", h.Format, format)
@@ -96,7 +96,7 @@ func parseHead(line []byte) (Head, error) {
 	return h, store.Fits(h.Schema)
 }
 
-// table reads the rows of a table, and compares them with what stands behind them.
+// table reads the rows of a table, and compares them with the TableEnd that follows.
 func (r *reader) table(t catalog.Table, row func(t catalog.Table, line []byte) error) (TableEnd, error) {
 	sum := tally{of: t.Name}
 	var line []byte
@@ -140,11 +140,11 @@ func (r *reader) end(tables []TableEnd) (End, error) {
 		rows += t.Rows
 	}
 	if err := json.Unmarshal(line, &e); err != nil || e.Digest != digest || e.Rows != rows {
-		return e, fmt.Errorf("%w: its digest is not that of its lines", ErrDamaged)
+		return e, fmt.Errorf("%w: its digest does not match its lines", ErrDamaged)
 	}
 	// Reading to the end also compares the checksum of gzip.
 	if _, err := r.lines.ReadByte(); !errors.Is(err, io.EOF) {
-		return e, fmt.Errorf("%w: something follows its end", ErrDamaged)
+		return e, fmt.Errorf("%w: there is data after its end", ErrDamaged)
 	}
 	return e, nil
 }
@@ -245,7 +245,7 @@ func compare(tx *store.Tx, t catalog.Table, want TableEnd, skip int64) error {
 		return err
 	}
 	if got.Rows != want.Rows || got.Digest != want.Digest {
-		return fmt.Errorf("the database does not give back what was put into it: %d rows (sha256 %s) in place of %d (sha256 %s)",
+		return fmt.Errorf("the database does not return what was written: %d rows (sha256 %s) instead of %d (sha256 %s)",
 			got.Rows, got.Digest, want.Rows, want.Digest)
 	}
 	if t.Counter == "" || want.Last == 0 {

@@ -1,6 +1,6 @@
-// Package seals chains the facts of a site: it seals the rows that were written, in order of their ids, and gives the end
-// of each chain, which can be kept elsewhere. It owns fact_*. Begin reading at Seals.Seal; docs/decisions/0005-verify.md
-// says why it is done so.
+// Package factchain chains the facts of a site: it seals written rows in order of their ids, and returns the end of
+// each chain, which can be stored elsewhere. It owns fact_*. Start at Seals.Seal. docs/decisions/0005-verify.md
+// explains the design.
 package factchain
 
 import (

@@ -78,7 +78,7 @@ func walkBookings(l *look) error {
 	})
 }
 
-// sumsOf adds up the payments of a booking anew.
+// sumsOf adds up the payments of a booking again.
 func sumsOf(parts []part) (s booking.BookingSums, payments int64) {
 	byID, transactions := map[int64]part{}, map[int64]bool{}
 	for _, p := range parts {

@@ -138,7 +138,7 @@ func newKept(q Query) *kept {
 	return &kept{heads: q.Against, seen: make([]bool, len(q.Against)), hash: q.Hash}
 }
 
-// keptHeads: the chains still hold what their heads were when they were kept. A chain that was cut, or made anew, does not.
+// keptHeads: the chains still contain the heads that were kept. A chain that was cut or rewritten does not.
 func keptHeads(l *look) error {
 	if len(l.kept.heads) == 0 && l.kept.hash == "" {
 		return nil

@@ -2,7 +2,7 @@ package verify
 
 import "holdfast/internal/domain/civil"
 
-// storedEnd is what the row of an allocation says of its end.
+// storedEnd is the end of an allocation as stored in its row.
 type storedEnd struct {
 	after         civil.Day // its last day of dispute
 	ended, closed bool

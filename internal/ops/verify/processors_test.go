@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/ops/verify"
@@ -48,8 +49,8 @@ func TestABookWithProcessorsIsClean(t *testing.T) {
 		wantClean(t, w.World)
 		w.ComesBack(charge, refund)
 		wantClean(t, w.World)
-		w.Dispute(charge, psp.Dispute{
-			ProcessorID: "d1", State: psp.DisputeOpen, Amount: 20_000, Currency: "GBP", OpenedAt: w.Now(),
+		w.Dispute(charge, payment.Dispute{
+			ProcessorID: "d1", Outcome: payment.DisputePending, Total: 20_000, Currency: "GBP", OpenedAt: w.Now(), ChallengeDay: civil.NoDay,
 		})
 		w.Jobs()
 		wantClean(t, w.World)

@@ -7,7 +7,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// reference says that a column names a row of another table. Both rows belong to the same site.
+// reference: a column names a row of another table. Both rows belong to the same site.
 type reference struct {
 	table, column, parent string
 	key                   string // the column that tells rows of the table apart; "" for id

@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// Bounds of checks that are asked for.
+// Bounds of requested checks.
 const (
 	beatEvery   = 10 * time.Second // a sign of life
 	lostAfter   = 2 * time.Minute  // without one, the process has died
@@ -23,7 +23,7 @@ const (
 	rowsOfCheck = 5   // findings of one check of one site, so that all checks are seen
 )
 
-// RunState says how far a check is that somebody has asked for.
+// RunState is the progress of a requested check.
 type RunState string
 
 // The states of a run.
@@ -35,7 +35,7 @@ const (
 	RunStopped RunState = "stopped" // by somebody
 )
 
-// AskedRun is a check of the whole book that somebody has asked for.
+// AskedRun is a requested check of the whole book.
 type AskedRun struct {
 	ID                        int64
 	State                     RunState
@@ -67,7 +67,7 @@ func (v *Verify) Ask(ctx context.Context, actor access.Actor) (made AskedRun, er
 			_, err = openRun(tx)
 		}
 		if err == nil {
-			return errs.NotPossibleBecause("verify_running", "A check is running already.")
+			return errs.NotPossibleBecause("verify_running", "A check is already running.")
 		} else if !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
@@ -85,10 +85,10 @@ func operators(actor access.Actor) error {
 	if err := actor.Require(access.ManageSites); err != nil || actor.Everywhere() {
 		return err
 	}
-	return errs.New(errs.Forbidden, "An API token is for one site, and this is about all of them.")
+	return errs.New(errs.Forbidden, "An API token is limited to one site, but this covers all sites.")
 }
 
-// Stop ends a run that was asked for, or that runs: within seconds. The error is NotPossible for one that is over.
+// Stop ends a requested or running run within seconds. The error is NotPossible for one that is over.
 func (v *Verify) Stop(ctx context.Context, actor access.Actor, id int64) error {
 	if err := operators(actor); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (v *Verify) Stop(ctx context.Context, actor access.Actor, id int64) error {
 	return v.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		ok, err := stopRun(tx, id)
 		if err == nil && !ok {
-			err = errs.NotPossibleBecause("verify_over", "This check is over.")
+			err = errs.NotPossibleBecause("verify_over", "This check has already finished.")
 		}
 		if err != nil {
 			return err
@@ -126,7 +126,7 @@ func (v *Verify) RunWith(ctx context.Context, actor access.Actor, id int64) (fou
 		found, err = runOf(tx, id)
 		return err
 	})
-	return found, store.NotFoundAs(errs.SettingNotFound, err, "There is no check %d.", id)
+	return found, store.NotFoundAs(errs.SettingNotFound, err, "Check %d not found.", id)
 }
 
 // Work makes the check that was asked for, if there is one: in reads of its own, beside all others. A process that dies leaves it to
@@ -144,7 +144,7 @@ func (v *Verify) Work(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	if run.tries > maxRunTries {
-		run.State, run.Problem = RunFailed, "The program ended in the middle of it, several times."
+		run.State, run.Problem = RunFailed, "The program stopped several times during the check."
 		return false, v.end(ctx, run)
 	}
 	within, stop := context.WithCancel(ctx)
@@ -161,7 +161,7 @@ func (v *Verify) Work(ctx context.Context) (more bool, err error) {
 		return false, nil // somebody has stopped it
 	case failure != nil:
 		v.Log.Error("a check of the book failed", "run", run.ID, "error", failure)
-		run.State, run.Problem = RunFailed, "It could not be made. The log says why."
+		run.State, run.Problem = RunFailed, "The check failed. See the log for the cause."
 		if f, ok := errors.AsType[*errs.Error](failure); ok {
 			run.Problem = f.Message
 		}

@@ -17,7 +17,7 @@ func scanRun(scan func(dest ...any) error, more ...any) (r AskedRun, err error) 
 	return r, err
 }
 
-// openRun reads the run that is asked for or runs.
+// openRun reads the requested or running run.
 func openRun(tx *store.Tx) (AskedRun, error) {
 	return scanRun(func(dest ...any) error {
 		return tx.QueryRow(`SELECT `+runColumns+` FROM verify_runs WHERE site_id = 0 AND state IN ($1, $2) ORDER BY id LIMIT 1`,
@@ -46,7 +46,7 @@ func claimRun(tx *store.Tx) (AskedRun, error) {
 	})
 }
 
-// mine is the guard of whoever has claimed a run: another claim counts up its tries.
+// mine guards the process that has claimed a run: another claim increments its tries.
 const mine = ` WHERE site_id = 0 AND id = $1 AND state = $2 AND tries = $3`
 
 func beatRun(tx *store.Tx, r AskedRun, text string) (ok bool, err error) {
@@ -64,7 +64,7 @@ func endRun(tx *store.Tx, r AskedRun) error {
 	return err
 }
 
-// giveRunBack lets another process begin it anew. It was no failure, so it is not counted.
+// giveRunBack lets another process start it over. It was not a failure, so it is not counted.
 func giveRunBack(tx *store.Tx, r AskedRun) error {
 	_, err := tx.Exec(`UPDATE verify_runs SET state = $4, progress = '', tries = tries - 1`+mine, r.ID, Running, r.tries, RunAsked)
 	return err

@@ -68,7 +68,7 @@ func statementsOf(l *look) error {
 	return l.onStatements(accounts)
 }
 
-// statement makes a statement anew and compares.
+// statement recomputes a statement and compares.
 func (l *look) statement(at place, s protection.Statement, before issued) error {
 	policy, err := merchants.PolicyKnown(l.tx, l.site.ID, s.Period.Last, s.IssuedAt)
 	if err != nil {

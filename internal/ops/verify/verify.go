@@ -1,6 +1,6 @@
-// Package verify checks a whole book: what is stored against what follows from the facts. It only reads, and stands
-// above all rooms whose tables it reads. It owns verify_*: the runs that somebody has asked for. Begin reading at Verify.Run; the checks
-// are listed in checks.go.
+// Package verify checks a whole book: it compares what is stored with what follows from the facts. It only reads, and
+// is above all rooms whose tables it reads. It owns verify_*, the requested runs. Start at Verify.Run. The checks are
+// listed in checks.go.
 package verify
 
 import (
@@ -39,7 +39,7 @@ type Finding struct {
 	Should string `json:"should"`
 }
 
-// Line is what a check came to on one site.
+// Line is the result of a check on one site.
 type Line struct {
 	Site     string `json:"site"`
 	Check    string `json:"check"`
@@ -106,7 +106,7 @@ func (q Query) telling(at, all int, s merchant.Site) func(step string) {
 // sites are those to check. A site with id 0 stands for what belongs to none.
 func (v *Verify) sitesOf(ctx context.Context, actor access.Actor, q Query) ([]merchant.Site, error) {
 	if actor.SiteID != 0 && (len(q.Sites) != 1 || q.Sites[0].ID != actor.SiteID) {
-		return nil, errs.New(errs.Forbidden, "Only the operator checks other sites.")
+		return nil, errs.New(errs.Forbidden, "Only the operator can check other sites.")
 	}
 	if len(q.Sites) > 0 {
 		return q.Sites, nil
@@ -267,5 +267,5 @@ func show(v any) string {
 	}
 }
 
-// nothing stands for a row or value that is not there.
+// nothing represents a missing row or value.
 const nothing = "nothing"

@@ -33,10 +33,10 @@ func (a *Approvals) Request(
 ) (proposal.Proposal, error) {
 	site, err := sites.Alone(tx, actor.SiteID)
 	if err != nil {
-		return p, store.NotFoundAs(errs.SettingNotFound, err, "There is no site %d.", actor.SiteID)
+		return p, store.NotFoundAs(errs.SettingNotFound, err, "Site %d not found.", actor.SiteID)
 	}
 	if !site.Sandbox && actor.UserID == 0 {
-		return p, errs.NotPossibleBecause("proposer_unnamed", "A person has to propose this: say who you are with --as.")
+		return p, errs.NotPossibleBecause("proposer_unnamed", "Only a person can propose this. Say who you are with --as.")
 	}
 	text, err := json.Marshal(payload)
 	if err != nil {
@@ -93,7 +93,7 @@ func decide(
 // The program without a user has the id 0, and so is one person, too.
 func samePerson(actor access.Actor, p proposal.Proposal) bool { return actor.UserID == p.ProposedByID }
 
-// Approve carries a proposal out. The actor is another operator than the one who proposed it; in a sandbox it may be the
+// Approve carries a proposal out. The actor must not be the operator who proposed it; in a sandbox it may be the
 // same. Errors: NotPossible with the reason proposal_closed, approver_unnamed, proposer_unnamed or same_person, and the errors of
 // Kind.Carry, because everything is checked again.
 func (a *Approvals) Approve(ctx context.Context, actor access.Actor, id int64, reason string) (proposal.Proposal, error) {
@@ -117,7 +117,7 @@ func (a *Approvals) Approve(ctx context.Context, actor access.Actor, id int64, r
 func (a *Approvals) carryOut(tx *store.Tx, actor access.Actor, p proposal.Proposal) (result any, err error) {
 	kind, ok := a.kinds.of(p.Kind)
 	if !ok {
-		return nil, errs.New(errs.Internal, "A proposal of the kind %q cannot be carried out.", p.Kind)
+		return nil, errs.New(errs.Internal, "Proposals of the kind %q cannot be carried out.", p.Kind)
 	}
 	return kind.Carry(tx, actor, p)
 }
@@ -132,11 +132,11 @@ func mayApprove(tx *store.Tx, actor access.Actor, p proposal.Proposal) error {
 	case site.Sandbox:
 		return nil
 	case actor.UserID == 0:
-		return errs.NotPossibleBecause("approver_unnamed", "A person has to approve this: say who you are with --as.")
+		return errs.NotPossibleBecause("approver_unnamed", "Only a person can approve this. Say who you are with --as.")
 	case p.ProposedByID == 0: // of an earlier version: whoever proposed it may be the one who approves it
-		return errs.NotPossibleBecause("proposer_unnamed", "Nobody knows who proposed this: reject it, and propose it again with --as.")
+		return errs.NotPossibleBecause("proposer_unnamed", "It is unknown who proposed this. Reject it, then propose it again with --as.")
 	case samePerson(actor, p):
-		return errs.NotPossibleBecause("same_person", "You proposed this yourself: another operator has to approve it.")
+		return errs.NotPossibleBecause("same_person", "You proposed this yourself. Another operator must approve it.")
 	}
 	return nil
 }
@@ -172,7 +172,7 @@ func (a *Approvals) close(
 			return before, unknownProposal(err, id)
 		}
 		if before.State != proposal.Open {
-			return before, errs.NotPossibleBecause("proposal_closed", "Proposal %d is %s already.", id, before.State)
+			return before, errs.NotPossibleBecause("proposal_closed", "Proposal %d is already %s.", id, before.State)
 		}
 		if before, err = a.withEffect(tx, before); err != nil {
 			return before, err
@@ -235,7 +235,7 @@ func (a *Approvals) List(
 }
 
 func unknownProposal(err error, id int64) error {
-	return store.NotFoundAs(errs.SettingNotFound, err, "There is no proposal %d.", id)
+	return store.NotFoundAs(errs.SettingNotFound, err, "Proposal %d not found.", id)
 }
 
 func proposalObject(p proposal.Proposal) string { return fmt.Sprintf("proposal %d", p.ID) }

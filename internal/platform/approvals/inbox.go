@@ -24,7 +24,7 @@ func (a *Approvals) Inbox(ctx context.Context, actor access.Actor, page store.Pa
 		return list, err
 	}
 	if !actor.Everywhere() {
-		return list, errs.New(errs.Forbidden, "An API token sees the proposals of its own site only.")
+		return list, errs.New(errs.Forbidden, "An API token can only see the proposals of its own site.")
 	}
 	return sites.ReadPage(ctx, a.DB, actor, page, func(tx *store.Tx) (store.List[Waiting], error) { return inboxPage(tx, page) })
 }

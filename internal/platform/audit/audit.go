@@ -66,5 +66,5 @@ func (a *Trail) Get(ctx context.Context, actor access.Actor, id int64) (Entry, e
 		return Entry{}, err
 	}
 	found, err := sites.Read(ctx, a.DB, actor, func(tx *store.Tx) (Entry, error) { return auditRecord(tx, actor.SiteID, id) })
-	return found, store.NotFoundAs(errs.SettingNotFound, err, "There is no audit record %d.", id)
+	return found, store.NotFoundAs(errs.SettingNotFound, err, "Audit record %d not found.", id)
 }

@@ -52,7 +52,7 @@ func move(tx *store.Tx, actor access.Actor, to time.Time) (Time, error) {
 		return Time{}, err
 	case !before.Sandbox:
 		return Time{}, errs.NotPossibleBecause("not_a_sandbox",
-			"This site is not a sandbox: its clock is the real one and cannot be moved.")
+			"This site is not a sandbox, so its clock cannot be moved.")
 	case to.Before(before.Now):
 		return Time{}, clockBackwards(before)
 	}
@@ -70,13 +70,13 @@ func move(tx *store.Tx, actor access.Actor, to time.Time) (Time, error) {
 
 func clockBackwards(now Time) error {
 	return errs.NotPossibleBecause("clock_backwards",
-		"The clock of a site moves forward only; it shows %s already.", civil.FormatInstant(now.Now))
+		"The site's clock can only move forward. It already shows %s.", civil.FormatInstant(now.Now))
 }
 
 func siteTime(tx *store.Tx, siteID int64) (Time, error) {
 	site, err := sites.Alone(tx, siteID)
 	if err != nil {
-		return Time{}, store.NotFoundAs(errs.SettingNotFound, err, "There is no site %d.", siteID)
+		return Time{}, store.NotFoundAs(errs.SettingNotFound, err, "Site %d not found.", siteID)
 	}
 	return Time{Sandbox: site.Sandbox, Now: sites.RealNow(tx).Add(site.ClockAhead), Real: sites.RealNow(tx)}, nil
 }

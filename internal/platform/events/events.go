@@ -1,11 +1,12 @@
-// Package events keeps what happened, for the feed of a site and for webhooks. It owns the tables events and event_heads.
-// Begin reading at Record, then Events.Place: it gives the events of a site their positions.
+// Package events stores what happened, for each site's event feed and for webhooks. It owns the tables events and
+// event_heads. Start at Record, then Events.Place, which assigns the events of a site their positions.
 package events
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"holdfast/internal/domain/event"
 	"strconv"
 	"strings"
 	"time"
@@ -27,22 +28,22 @@ type Events struct {
 const (
 	// MaxPage is how many events a page has at most.
 	MaxPage = 100
-	// looked is how many positions one read looks through for the types that it is asked for.
+	// looked is how many positions one read scans for the requested types.
 	looked = 10_000
 )
 
 // Filter says which events are wanted. The zero value wants all from the oldest one.
 type Filter struct {
-	After  string   // a cursor, "now" for the end of the feed, or "" for its beginning
-	Types  []string // as TypesOf takes them
-	Kind   Kind     // of ObjectID
-	Object int64    // events about this object alone; 0: about all
-	Size   int      // how many at most, up to MaxPage
+	After  string     // a cursor, "now" for the end of the feed, or "" for its beginning
+	Types  []string   // as TypesOf takes them
+	Kind   event.Kind // of ObjectID
+	Object int64      // events about this object alone; 0: about all
+	Size   int        // how many at most, up to MaxPage
 }
 
 // Page is a piece of the feed.
 type Page struct {
-	Items []Event
+	Items []event.Event
 	Next  string // the cursor behind this page
 	More  bool   // there are events behind it
 }
@@ -54,11 +55,11 @@ func (e *Events) List(ctx context.Context, actor access.Actor, f Filter) (Page, 
 	if err := actor.Require(access.Read); err != nil {
 		return Page{}, err
 	}
-	types, known := TypesOf(f.Types)
+	types, known := event.TypesOf(f.Types)
 	if !known {
-		return Page{}, errs.WrongField("types", "There is no such type of event.")
+		return Page{}, errs.WrongField("types", "Unknown event type.")
 	}
-	q := query{siteID: actor.SiteID, types: Readable(actor, types), kind: f.Kind, object: f.Object, size: f.Size}
+	q := query{siteID: actor.SiteID, types: event.Readable(actor, types), kind: f.Kind, object: f.Object, size: f.Size}
 	if err := q.begin(f.After); err != nil {
 		return Page{}, err
 	}
@@ -78,19 +79,19 @@ func (e *Events) List(ctx context.Context, actor access.Actor, f Filter) (Page, 
 // Latest reads events of the actor's site for people, the newest first: those before a position, or from the end of the feed
 // where it is 0. f.After does not count. next is what to give as before to go on; 0 where there are no older ones. A page may
 // have no events and a next, as with List.
-func (e *Events) Latest(ctx context.Context, actor access.Actor, f Filter, before int64) (list []Event, next int64, err error) {
+func (e *Events) Latest(ctx context.Context, actor access.Actor, f Filter, before int64) (list []event.Event, next int64, err error) {
 	if err := actor.Require(access.Read); err != nil {
 		return nil, 0, err
 	}
-	types, known := TypesOf(f.Types)
+	types, known := event.TypesOf(f.Types)
 	if !known {
-		return nil, 0, errs.WrongField("types", "There is no such type of event.")
+		return nil, 0, errs.WrongField("types", "Unknown event type.")
 	}
 	if _, err := e.Place(ctx, actor.SiteID); err != nil { // it reads once where there is nothing to place
 		return nil, 0, err
 	}
-	q := query{siteID: actor.SiteID, types: Readable(actor, types), kind: f.Kind, object: f.Object, size: min(max(f.Size, 1), MaxPage)}
-	list, err = sites.Read(ctx, e.DB, actor, func(tx *store.Tx) (list []Event, err error) {
+	q := query{siteID: actor.SiteID, types: event.Readable(actor, types), kind: f.Kind, object: f.Object, size: min(max(f.Size, 1), MaxPage)}
+	list, err = sites.Read(ctx, e.DB, actor, func(tx *store.Tx) (list []event.Event, err error) {
 		h, _, err := headOf(tx, q.siteID)
 		if err == nil {
 			list, next, err = q.older(tx, h, before)

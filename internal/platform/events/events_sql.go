@@ -2,6 +2,7 @@ package events
 
 import (
 	"errors"
+	"holdfast/internal/domain/event"
 	"slices"
 	"time"
 
@@ -12,8 +13,8 @@ import (
 
 const eventColumns = `site_id, id, position, type, object_id, at, details`
 
-func scanEvent(scan func(dest ...any) error) (Event, error) {
-	var e Event
+func scanEvent(scan func(dest ...any) error) (event.Event, error) {
+	var e event.Event
 	var at int64
 	var details string
 	err := scan(&e.SiteID, &e.ID, &e.Position, &e.Type, &e.ObjectID, &at, &details)
@@ -144,9 +145,9 @@ func forget(tx *store.Tx, siteID int64, before time.Time, limit int) (removed in
 type query struct {
 	siteID   int64
 	after    cursor
-	from     string // "" for the oldest event, now for the end, else after counts
-	types    []Type // wanted
-	kind     Kind
+	from     string       // "" for the oldest event, now for the end, else after counts
+	types    []event.Type // wanted
+	kind     event.Kind
 	object   int64 // 0: all
 	size     int
 	position int64 // behind which to read
@@ -160,7 +161,7 @@ func (q *query) begin(after string) error {
 	}
 	var ok bool
 	if q.after, ok = parseCursor(after); !ok {
-		return errs.WrongField("after", "A cursor of the feed is expected, or now.")
+		return errs.WrongField("after", "Must be a cursor of the feed, or now.")
 	}
 	q.from = "cursor"
 	return nil
@@ -180,7 +181,7 @@ func (q *query) start(h head) error {
 		if !known || q.position < h.removedTo || q.position > h.position {
 			oldest := cursor{h.epoch, h.removedTo}.String()
 			return &errs.Error{Kind: errs.CursorGone, Oldest: oldest,
-				Message: "Events behind this cursor were removed. Begin again at the oldest one: " + oldest + "."}
+				Message: "Events after this cursor were removed. Start again from the oldest cursor: " + oldest + "."}
 		}
 	}
 	return nil
@@ -210,7 +211,7 @@ func (q *query) page(tx *store.Tx, h head) (page Page, err error) {
 
 // older reads the newest wanted events before a position, the newest first; 0 is the end of the feed. next is the position to go
 // on before, 0 where nothing is left.
-func (q *query) older(tx *store.Tx, h head, before int64) (list []Event, next int64, err error) {
+func (q *query) older(tx *store.Tx, h head, before int64) (list []event.Event, next int64, err error) {
 	last := h.position
 	if before > 0 {
 		last = min(last, before-1)
@@ -236,18 +237,18 @@ func (q *query) older(tx *store.Tx, h head, before int64) (list []Event, next in
 }
 
 // items reads the wanted events up to a position, one more than the page has room for. order is "" or " DESC".
-func (q *query) items(tx *store.Tx, last int64, order string) (list []Event, err error) {
+func (q *query) items(tx *store.Tx, last int64, order string) (list []event.Event, err error) {
 	var w sqltext.Where
 	w.And("site_id = ? AND position > ? AND position <= ?", q.siteID, q.position, last)
 	types := q.types
 	if q.object != 0 {
 		w.And("object_id = ?", q.object)
-		types = slices.DeleteFunc(slices.Clone(types), func(t Type) bool { return t.Kind() != q.kind })
+		types = slices.DeleteFunc(slices.Clone(types), func(t event.Type) bool { return t.Kind() != q.kind })
 	}
 	if len(types) == 0 {
 		return nil, nil
 	}
-	if len(types) < len(Types) {
+	if len(types) < len(event.Types) {
 		sqltext.In(&w, "type", types)
 	}
 	most := w.Arg(q.size + 1)
@@ -264,7 +265,7 @@ func (q *query) items(tx *store.Tx, last int64, order string) (list []Event, err
 // size of them. upTo is the position up to which they are all; the job goes on from there. more says that there are
 // positions behind it. Events without a position are not seen: see Place. A job that has slept until its next events were
 // removed goes on with the oldest ones that are left.
-func Behind(tx *store.Tx, siteID, position int64, types []Type, size int) (list []Event, upTo int64, more bool, err error) {
+func Behind(tx *store.Tx, siteID, position int64, types []event.Type, size int) (list []event.Event, upTo int64, more bool, err error) {
 	h, _, err := headOf(tx, siteID)
 	if err != nil {
 		return nil, position, false, err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/errs"
@@ -95,7 +96,7 @@ func TestAReaderMissesNothing(t *testing.T) {
 // interleaved writes an event and draws its id at once; the commit comes later. Of two writers the one with the higher id
 // is often first.
 func interleaved(tx *store.Tx, object int64, i int) error {
-	events.Record(tx, 1, events.BookingUpdated, object+1, events.Details{Status: fmt.Sprintf("%03d", i)})
+	events.Record(tx, 1, event.BookingUpdated, object+1, event.Details{Status: fmt.Sprintf("%03d", i)})
 	if err := tx.QueryRow(`SELECT 1`, nil, new(int64)); err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func TestAnEarlierIDThatIsSeenLater(t *testing.T) {
 	slow := make(chan error)
 	go func() {
 		slow <- w.App.DB.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error {
-			events.Record(tx, w.Site.ID, events.BookingUpdated, 1, events.Details{})
+			events.Record(tx, w.Site.ID, event.BookingUpdated, 1, event.Details{})
 			err := tx.QueryRow(`SELECT 1`, nil, new(int64))
 			close(drawn)
 			<-told
@@ -144,7 +145,7 @@ func record(t *testing.T, w *apptest.World, objects ...int64) {
 	t.Helper()
 	err := w.App.DB.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error {
 		for _, id := range objects {
-			events.Record(tx, w.Site.ID, events.BookingUpdated, id, events.Details{})
+			events.Record(tx, w.Site.ID, event.BookingUpdated, id, event.Details{})
 		}
 		return nil
 	})
@@ -168,7 +169,7 @@ func TestEventsOfASavepointThatIsTakenBack(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		refused := errors.New("refused")
 		err := w.App.DB.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error {
-			tell := func(id int64) { events.Record(tx, w.Site.ID, events.BookingUpdated, id, events.Details{}) }
+			tell := func(id int64) { events.Record(tx, w.Site.ID, event.BookingUpdated, id, event.Details{}) }
 			tell(1)
 			tell(1)
 			err := tx.Savepoint(func() error { tell(2); return refused })
@@ -195,7 +196,7 @@ func TestAnEventOfAWriteIsStoredOnce(t *testing.T) {
 		err := w.App.DB.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error {
 			for last := int64(1); last <= many; last++ {
 				for id := int64(1); id <= last; id++ {
-					events.Record(tx, w.Site.ID, events.BookingUpdated, id, events.Details{})
+					events.Record(tx, w.Site.ID, event.BookingUpdated, id, event.Details{})
 				}
 				if last%3 == 0 {
 					if err := tx.QueryRow(`SELECT 1`, nil, new(int64)); err != nil {
@@ -370,21 +371,21 @@ func TestEventsAreForThoseWhoMayReadTheirObjects(t *testing.T) {
 	for _, c := range []struct {
 		role      access.Role
 		abilities string
-		hidden    []events.Type
+		hidden    []event.Type
 	}{
 		{access.Operator, "", nil},
-		{access.Finance, "", []events.Type{events.ProposalOpened, events.ProposalDecided}},
-		{access.ReadOnly, "", []events.Type{
-			events.StatementIssued, events.StatementPaid, events.ProposalOpened, events.ProposalDecided,
+		{access.Finance, "", []event.Type{event.ProposalOpened, event.ProposalDecided}},
+		{access.ReadOnly, "", []event.Type{
+			event.StatementIssued, event.StatementPaid, event.ProposalOpened, event.ProposalDecided,
 		}},
-		{access.Operator, "read", []events.Type{
-			events.LimitCrossed, events.StatementIssued, events.StatementPaid, events.ProposalOpened, events.ProposalDecided,
+		{access.Operator, "read", []event.Type{
+			event.LimitCrossed, event.StatementIssued, event.StatementPaid, event.ProposalOpened, event.ProposalDecided,
 		}},
 	} {
 		actor := access.Actor{SiteID: 1, Role: c.role}
 		actor.Abilities = access.ParseAbilities(c.abilities)
-		readable := events.Readable(actor, events.Types)
-		if len(readable)+len(c.hidden) != len(events.Types) {
+		readable := event.Readable(actor, event.Types)
+		if len(readable)+len(c.hidden) != len(event.Types) {
 			t.Errorf("%s %q reads %v", c.role, c.abilities, readable)
 		}
 		for _, kind := range readable {
@@ -403,7 +404,7 @@ func TestAnotherSiteHasAFeedOfItsOwn(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		other := sites.Clock{SiteID: w.Site.ID + 1}
 		err := w.App.DB.WriteBy(t.Context(), sites.ClockFor(w.Actor), func(tx *store.Tx) error {
-			events.Record(tx, other.SiteID, events.BookingUpdated, 1, events.Details{})
+			events.Record(tx, other.SiteID, event.BookingUpdated, 1, event.Details{})
 			return nil
 		})
 		if err != nil {

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"holdfast/internal/domain/event"
 	"time"
 
 	"holdfast/internal/store"
@@ -15,7 +16,7 @@ func End(tx *store.Tx, siteID int64) (position int64, err error) {
 }
 
 // Between reads the events of a site behind a position, up to and including another one, in their order.
-func Between(tx *store.Tx, siteID, after, last int64) (list []Event, err error) {
+func Between(tx *store.Tx, siteID, after, last int64) (list []event.Event, err error) {
 	err = tx.Query(`SELECT `+eventColumns+` FROM events WHERE site_id = $1 AND position > $2 AND position <= $3 ORDER BY position`,
 		[]any{siteID, after, last}, func(scan func(dest ...any) error) error {
 			e, err := scanEvent(scan)
@@ -26,7 +27,7 @@ func Between(tx *store.Tx, siteID, after, last int64) (list []Event, err error) 
 }
 
 // WithID reads an event that has a position, or returns store.ErrNotFound.
-func WithID(tx *store.Tx, siteID, id int64) (e Event, err error) {
+func WithID(tx *store.Tx, siteID, id int64) (e event.Event, err error) {
 	return scanEvent(func(dest ...any) error {
 		return tx.QueryRow(`SELECT `+eventColumns+` FROM events WHERE site_id = $1 AND id = $2 AND position IS NOT NULL`,
 			[]any{siteID, id}, dest...)
@@ -38,7 +39,7 @@ const slack = 10 * time.Minute
 
 // During reads up to limit events with a position that happened from an instant up to, and without, another one, in the
 // order of their positions.
-func During(tx *store.Tx, siteID int64, from, to time.Time, limit int) (list []Event, err error) {
+func During(tx *store.Tx, siteID int64, from, to time.Time, limit int) (list []event.Event, err error) {
 	h, _, err := headOf(tx, siteID)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/apptest"
@@ -18,8 +19,8 @@ func TestTheLatestAreTheFeedFromItsEnd(t *testing.T) {
 		w.App.Events.Batch = 3
 		dbtest.Write(t, w.App.DB.Store, func(tx *store.Tx) error {
 			for i := range int64(11) {
-				of := []events.Type{events.BookingUpdated, events.StatementIssued, events.BookingPaid}[i%3]
-				events.Record(tx, w.Site.ID, of, i%2+1, events.Details{})
+				of := []event.Type{event.BookingUpdated, event.StatementIssued, event.BookingPaid}[i%3]
+				events.Record(tx, w.Site.ID, of, i%2+1, event.Details{})
 			}
 			return nil
 		})
@@ -29,7 +30,7 @@ func TestTheLatestAreTheFeedFromItsEnd(t *testing.T) {
 			f     events.Filter
 		}{
 			"all": {w.Actor, events.Filter{}}, "some types": {w.Actor, events.Filter{Types: []string{"booking.*"}}},
-			"one object":          {w.Actor, events.Filter{Kind: events.Booking, Object: 2}},
+			"one object":          {w.Actor, events.Filter{Kind: event.Booking, Object: 2}},
 			"as somebody sees it": {reader, events.Filter{}},
 		} {
 			c.f.Size = events.MaxPage

@@ -13,6 +13,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/payment"
@@ -178,7 +179,7 @@ func (s *story) clock() {
 }
 
 // news reads what the feed has since it was read last.
-func (s *story) news() []events.Event {
+func (s *story) news() []event.Event {
 	s.t.Helper()
 	page, err := s.App.Events.List(s.t.Context(), s.Actor, events.Filter{After: s.after, Size: events.MaxPage})
 	if err != nil || page.More {
@@ -191,8 +192,8 @@ func (s *story) news() []events.Event {
 // TestTheStory makes each type happen, and looks at the feed after each chapter. The chapters together have all types.
 func TestTheStory(t *testing.T) {
 	t.Parallel()
-	for _, kind := range events.Types {
-		if kind.Kind() == events.Webhook { // the story of webhooks is told in their room
+	for _, kind := range event.Types {
+		if kind.Kind() == event.Webhook { // the story of webhooks is told in their room
 			continue
 		}
 		if !slices.ContainsFunc(slices.Concat(chapters, atProcessor), func(c chapter) bool {
@@ -229,7 +230,7 @@ func (s *story) tell(chapters []chapter) {
 		}
 		for i, e := range happened {
 			gone := bytes.HasSuffix(shown[i], []byte(`"object":null}`))
-			if deleted := c.name == deleted && e.Type.Kind() == events.Booking; gone != deleted {
+			if deleted := c.name == deleted && e.Type.Kind() == event.Booking; gone != deleted {
 				s.t.Errorf("%s: %s is shown as %s", c.name, e.Type, shown[i])
 			}
 			if bytes.Contains(shown[i], []byte(`"channel_secret":"`)) {

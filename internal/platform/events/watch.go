@@ -11,14 +11,14 @@ import (
 
 // Bounds of watching.
 const (
-	// lookEvery is how often somebody looks for what other processes have stored. One look serves all who wait in a process.
+	// lookEvery is how often changes by other processes are polled. One poll serves all who wait in a process.
 	lookEvery = time.Second
 	// restTime is how long a watcher rests before the second look, and each later one: on a site where much happens, one who
 	// waits for something rare reads the feed once a second, and not at each write.
 	restTime = time.Second
 )
 
-// looks is what those who wait in a process have seen together.
+// looks is the shared result of the polls of a process.
 type looks struct {
 	made atomic.Int64 // how many looks there were
 	mu   sync.Mutex   // one looks at a time

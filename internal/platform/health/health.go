@@ -40,7 +40,7 @@ func (h *Health) Ready(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	if err := ctx.Err(); err != nil {
-		return &errs.Error{Kind: errs.Unavailable, Message: "The database does not answer.", RetryAfter: time.Second, Err: err}
+		return &errs.Error{Kind: errs.Unavailable, Message: "The database does not respond.", RetryAfter: time.Second, Err: err}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -74,7 +74,7 @@ func (h *Health) tried() <-chan struct{} {
 	return done
 }
 
-// lookAtReplica finds out how the copy stands from which reports are read. What it finds is in the next answer.
+// lookAtReplica checks the state of the replica that reports are read from. The result is in the next response.
 func (h *Health) lookAtReplica() {
 	if !h.Store.Following() || !h.looking.TryLock() {
 		return
@@ -83,7 +83,7 @@ func (h *Health) lookAtReplica() {
 	h.Store.LookAtReplica(context.Background()) // it has a bound of its own
 }
 
-// Replica says in a word how the copy stands from which long reports are read: following, behind or away; "" where there is none.
+// Replica is the state of the replica that long reports are read from: following, behind or away; "" without a replica.
 func (h *Health) Replica() string {
 	state, _ := h.Store.Replica()
 	return state.String()

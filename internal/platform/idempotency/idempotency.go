@@ -97,7 +97,7 @@ func heldBefore(tx *store.Tx, actor access.Actor) (Outcome, error) {
 	case err != nil:
 		return Outcome{}, err
 	case held.Hash != actor.Key.Hash:
-		return Outcome{}, errs.New(errs.IdempotencyMismatch, "This idempotency key was used before for another request.")
+		return Outcome{}, errs.New(errs.IdempotencyMismatch, "This idempotency key was already used for another request.")
 	case held.Outcome == Outcome{} && left > 0:
 		return Outcome{}, errInFlight(left)
 	}
@@ -126,6 +126,6 @@ func (o *Keys) Forget(ctx context.Context) (more bool, err error) {
 func errInFlight(wait time.Duration) error {
 	return &errs.Error{
 		Kind: errs.IdempotencyInFlight, RetryAfter: wait,
-		Message: "The first request with this idempotency key is still being answered.",
+		Message: "The first request with this idempotency key is still in progress.",
 	}
 }

@@ -115,7 +115,7 @@ func AtOnce[T any](items []T, n int, do func(item T)) {
 	_ = running.Wait() // no function fails
 }
 
-// JobState is how a job stands. Times are of the real clock; zero means never.
+// JobState is the state of a job. Times are of the real clock; zero means never.
 type JobState struct {
 	Name        string
 	DueAt       time.Time
@@ -128,7 +128,7 @@ type JobState struct {
 // Running says whether a process has the job.
 func (s JobState) Running(now time.Time) bool { return s.LeasedUntil.After(now) }
 
-// States reads how all jobs stand, in order of their names. It is for operators, and not for API tokens.
+// States reads the states of all jobs, in order of their names. It is for operators, and not for API tokens.
 func (w *Work) States(ctx context.Context, actor access.Actor) (list []JobState, err error) {
 	if err := mayManage(actor); err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func mayManage(actor access.Actor) error {
 	if err := actor.Require(access.ManageSites); err != nil || actor.Everywhere() {
 		return err
 	}
-	return errs.New(errs.Forbidden, "An API token is for one site, and jobs work on all of them.")
+	return errs.New(errs.Forbidden, "An API token is limited to one site, but jobs cover all sites.")
 }
 
 // RunSoon makes a job due now, so that the next process that looks runs it. The error is SettingNotFound for a job that there is
@@ -166,11 +166,11 @@ func (w *Work) RunSoon(ctx context.Context, actor access.Actor, name string) err
 		var leased int64
 		err := tx.QueryRow(`SELECT leased_until FROM jobs WHERE name = $1`, []any{name}, &leased)
 		if err != nil {
-			return store.NotFoundAs(errs.SettingNotFound, err, "There is no job %q.", name)
+			return store.NotFoundAs(errs.SettingNotFound, err, "Job %q not found.", name)
 		}
 		n, err := tx.Exec(`UPDATE jobs SET due_at = $2 WHERE name = $1 AND leased_until <= $2`, name, store.Micros(tx.Now))
 		if err == nil && n == 0 {
-			err = errs.NotPossibleBecause("job_running", "This job is running already.")
+			err = errs.NotPossibleBecause("job_running", "This job is already running.")
 		}
 		if err != nil {
 			return err

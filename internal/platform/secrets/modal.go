@@ -56,15 +56,15 @@ func CheckModalString(secret string, fields map[string]string, got string, now t
 	}
 	switch age := now.Sub(stamp); {
 	case age > modalLifetime:
-		return modalFault(ModalExpired, "The auth string of the payment has expired.")
+		return modalFault(ModalExpired, "The auth string has expired.")
 	case age < -modalAhead:
-		return modalFault(ModalFuture, "The auth string of the payment is from the future: check your clock and time zone.")
+		return modalFault(ModalFuture, "The auth string is from the future. Check your clock and time zone.")
 	}
 	return nil
 }
 
 // ErrModalString is the one error for every wrong auth string, also when its channel or its site is unknown.
-func ErrModalString() error { return modalFault("", "The auth string of the payment is wrong.") }
+func ErrModalString() error { return modalFault("", "The auth string is invalid.") }
 
 func modalFault(reason, message string) error {
 	return &errs.Error{Kind: errs.ModalAuth, Reason: reason, Message: message}

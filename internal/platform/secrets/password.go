@@ -55,7 +55,7 @@ func (c PasswordCost) HashPassword(pw string) (string, error) {
 // CheckBounds returns the Invalid error of HashPassword without its work.
 func CheckBounds(pw string) error {
 	if utf8.RuneCountInString(pw) < MinPasswordCharacters || len(pw) > MaxPasswordBytes {
-		return errs.WrongField("password", "must have at least %d characters and at most %d bytes",
+		return errs.WrongField("password", "Must have at least %d characters and at most %d bytes.",
 			MinPasswordCharacters, MaxPasswordBytes)
 	}
 	return nil
@@ -84,7 +84,7 @@ func (c PasswordCost) Decoy() string {
 		argon2.Version, c.MemoryKiB, c.Iterations, c.Parallelism, zeros(saltBytes), zeros(keyBytes))
 }
 
-// NoPassword reports whether a hash is a decoy: of a user who was invited, and has not chosen a password yet.
+// NoPassword reports whether a hash is a decoy: of an invited user who has not chosen a password yet.
 func NoPassword(hash string) bool {
 	_, salt, key, err := argon2id.DecodeHash(hash)
 	return err == nil && !slices.ContainsFunc(slices.Concat(salt, key), func(b byte) bool { return b != 0 })

@@ -47,7 +47,7 @@ func (s *Rotation) Check(ctx context.Context) error {
 	}
 	for _, id := range slices.Sorted(maps.Keys(used)) {
 		if id != "" && !slices.Contains(keys.IDs(), id) {
-			return errs.New(errs.Invalid, "%d secrets in the database are sealed with the key %s, which is not in HOLDFAST_KEYS_FILE. That file has %v.",
+			return errs.New(errs.Invalid, "%d secrets in the database are encrypted with the key %s, which is not in HOLDFAST_KEYS_FILE. That file has %v.",
 				used[id], id, keys.IDs())
 		}
 	}

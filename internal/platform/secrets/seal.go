@@ -1,5 +1,5 @@
-// Package secrets makes secrets, hashes them, seals them for the database, and signs with them. Start at NewSecret and
-// SealKeys.
+// Package secrets generates secrets, hashes them, encrypts them for the database, and signs with them. Start at
+// NewSecret and SealKeys.
 package secrets
 
 import (
@@ -32,9 +32,9 @@ type sealKey struct {
 	key []byte
 }
 
-// ErrUnknownSealKey is the cause of the error when a secret was sealed with a key that is not in the file. It may be
+// ErrUnknownSealKey is the cause of the error when a secret was encrypted with a key that is not in the file. It may be
 // the wrong file, or an old one.
-var ErrUnknownSealKey = errors.New("sealed with a key that is not in the file")
+var ErrUnknownSealKey = errors.New("encrypted with a key that is not in the file")
 
 // ParseSealKeys reads a file of keys: one key of 32 bytes on each line, in base64, first the one that seals. The rest
 // of a line after # is a comment. It is an error when a line is no key, when a key stands there twice, and when there
@@ -49,7 +49,7 @@ func ParseSealKeys(text string) (SealKeys, error) {
 		}
 		key, err := base64.StdEncoding.DecodeString(line)
 		if err != nil || len(key) != sealKeyBytes {
-			return SealKeys{}, fmt.Errorf("line %d is not a key of %d bytes in base64", n, sealKeyBytes)
+			return SealKeys{}, fmt.Errorf("line %d is not a base64 key of %d bytes", n, sealKeyBytes)
 		}
 		// The id is computed from the key, so that two keys never have the same one.
 		id := sealKeyID(key)
@@ -62,7 +62,7 @@ func ParseSealKeys(text string) (SealKeys, error) {
 		return SealKeys{}, err
 	}
 	if len(ring.keys) == 0 {
-		return SealKeys{}, errors.New("there is no key in the file")
+		return SealKeys{}, errors.New("the file contains no key")
 	}
 	return ring, nil
 }
@@ -139,7 +139,7 @@ func (r SealKeys) Open(sealed, place string) ([]byte, error) {
 	}
 	plain, err := box.Open(nil, raw[:box.NonceSize()], raw[box.NonceSize():], []byte(place))
 	if err != nil {
-		return nil, fmt.Errorf("the encrypted text of %s was changed, or is for another place", place)
+		return nil, fmt.Errorf("the encrypted text of %s was changed or belongs elsewhere", place)
 	}
 	return plain, nil
 }

@@ -69,7 +69,7 @@ type sealedAt struct{ text, place string }
 // errNoKeys is the error when the deployment has no key file. The operator has to make one.
 var errNoKeys = errors.New("there are no keys: set HOLDFAST_KEYS_FILE to a file made by `holdfast keys make`")
 
-// SealKeys reads the keys again at each use, so that new keys count at once.
+// SealKeys reads the keys again at each use, so that new keys take effect immediately.
 func (v *Vault) SealKeys() (SealKeys, error) {
 	if v.Keys == nil {
 		return SealKeys{}, errNoKeys
@@ -104,7 +104,7 @@ func (v *Vault) Open(sealed, place string) (secret string, err error) {
 	}
 	return "", &errs.Error{
 		Kind: errs.Unavailable, RetryAfter: mendTime, Err: err,
-		Message: "A secret of this service cannot be read. The operator has to check HOLDFAST_KEYS_FILE.",
+		Message: "A secret of this service cannot be decrypted. The operator must check HOLDFAST_KEYS_FILE.",
 	}
 }
 

@@ -82,7 +82,7 @@ type Due struct {
 	End func(ctx context.Context, siteID int64) (int, error) // does it, and returns how much there was
 }
 
-// EndDue brings about what is due on the actor's site. Whoever must not see it calls this first; mostly there is nothing.
+// EndDue applies what is due on the actor's site. It is called before anything that must not see it; usually there is nothing.
 func EndDue(ctx context.Context, c *DB, actor access.Actor, due Due) error {
 	waits, err := Lookup(ctx, c, actor, func(tx *store.Tx) (bool, error) { return due.Any(tx, actor.SiteID) })
 	if err == nil && waits {

@@ -94,7 +94,7 @@ func (g *Gateway) answer(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, answerBytes)
 	choice := r.PostFormValue("answer")
 	if choice != "approve" && choice != "refuse" {
-		http.Error(w, "The answer is approve or refuse.", http.StatusBadRequest)
+		http.Error(w, "The answer must be approve or refuse.", http.StatusBadRequest)
 		return
 	}
 	back := ""
@@ -118,7 +118,7 @@ func (g *Gateway) answer(w http.ResponseWriter, r *http.Request) {
 func answered(w http.ResponseWriter, err error) bool {
 	switch {
 	case errors.Is(err, errNotChallenged):
-		http.Error(w, "There is no such challenge.", http.StatusNotFound)
+		http.Error(w, "Challenge not found.", http.StatusNotFound)
 	case err != nil:
 		http.Error(w, "The bank cannot be reached. Try again.", http.StatusServiceUnavailable)
 	}

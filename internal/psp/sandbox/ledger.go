@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/payment"
 	"holdfast/internal/psp"
 )
 
@@ -110,7 +112,7 @@ func (e *entry) disputeDays() (opened, won time.Time) {
 
 // disputes are the disputes of the charge at a time. The first call keeps the disputed amount: later refunds do not
 // change it.
-func (e *entry) disputes(now time.Time) []psp.Dispute {
+func (e *entry) disputes(now time.Time) []payment.Dispute {
 	opened, won := e.disputeDays()
 	if opened.IsZero() || now.Before(opened) {
 		return nil
@@ -121,12 +123,12 @@ func (e *entry) disputes(now time.Time) []psp.Dispute {
 	if e.Disputed == 0 {
 		return nil
 	}
-	d := psp.Dispute{
-		ProcessorID: "sd_" + e.Reference, State: psp.DisputeOpen, Amount: e.Disputed, Currency: e.Currency,
-		ReasonCode: "13.1", OpenedAt: opened, AnswerBy: opened.Add(answerWithin),
+	d := payment.Dispute{
+		ProcessorID: "sd_" + e.Reference, Outcome: payment.DisputePending, Total: e.Disputed, Currency: e.Currency,
+		ReasonCode: "13.1", OpenedAt: opened, ChallengeDay: civil.DayOf(opened.Add(answerWithin)),
 	}
 	if !won.IsZero() && !now.Before(won) {
-		d.State = psp.DisputeWon
+		d.Outcome = payment.DisputeWon
 	}
-	return []psp.Dispute{d}
+	return []payment.Dispute{d}
 }

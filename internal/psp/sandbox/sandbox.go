@@ -1,5 +1,6 @@
-// Package sandbox is a card processor inside the program, for tests and demonstrations. The card or the amount alone
-// decides how a payment ends. No money moves. Card numbers do not get here, because each test card has a token.
+// Package sandbox is a card processor inside the program, for tests and demos. The card or the amount alone
+// determines the outcome of a payment. No money moves. Card numbers never get here, because each test card has a
+// token.
 package sandbox
 
 import (
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/internal/domain/payment"
 	"holdfast/internal/psp"
 )
 
@@ -42,7 +44,7 @@ const idPrefix = "sb_"
 func (g *Gateway) Check(a psp.Account) error {
 	switch {
 	case a.Live:
-		return &psp.Error{Source: psp.AtProcessor, Kind: psp.Refused, Message: "The sandbox takes no live cards."}
+		return &psp.Error{Source: psp.AtProcessor, Kind: psp.Refused, Message: "The sandbox does not accept live cards."}
 	case a.Key == "":
 		return &psp.Error{Source: psp.AtProcessor, Kind: psp.Refused, Message: "The sandbox needs an account with a key."}
 	}
@@ -67,7 +69,7 @@ func (g *Gateway) charge(ctx context.Context, op psp.Operation, c psp.Charge) (p
 	if !ok {
 		return psp.Result{}, &psp.Error{
 			Source: psp.AtTokenizer, Kind: psp.Invalid, Code: "unknown_token",
-			Message: "No test card has this token. The sandbox takes test cards only.",
+			Message: "This token is not of a test card. The sandbox only accepts test cards.",
 		}
 	}
 	does := conductOf(card, c.Amount)
@@ -152,7 +154,7 @@ func (e *entry) authenticated(status, flow string) {
 	if e.Result.Scheme == "mastercard" {
 		eci = indicators[status][1]
 	}
-	e.Result.ThreeDS = psp.ThreeDS{
+	e.Result.ThreeDS = payment.ThreeDS{
 		Status: status, Flow: flow, ECI: eci, Version: "2.2.0", DirectoryID: e.Reference,
 		LiabilityShift: status == "authenticated" || status == attempted,
 	}
@@ -219,7 +221,7 @@ func (g *Gateway) adjust(ctx context.Context, op psp.Operation, a psp.Adjustment
 		}
 		if e.State == none || e.State == refusedFor {
 			return &psp.Error{
-				Source: psp.AtProcessor, Kind: psp.Invalid, Code: "unknown_charge", Message: "There is no such charge.",
+				Source: psp.AtProcessor, Kind: psp.Invalid, Code: "unknown_charge", Message: "Charge not found.",
 			}
 		}
 		result = e.apply(op, a, does)
@@ -249,7 +251,7 @@ func (e *entry) apply(op psp.Operation, a psp.Adjustment, does conduct) psp.Resu
 		e.decline(psp.DeclineAbandoned)
 	case a.Amount > left || a.Currency != e.Currency:
 		result = declined(result, psp.DeclineOther)
-		result.Message = fmt.Sprintf("Only %d minor units of %s are left for this.", left, e.Currency)
+		result.Message = fmt.Sprintf("Only %d minor units of %s are left.", left, e.Currency)
 	case op == psp.Capture:
 		e.Captured += a.Amount
 	case op == psp.Refund:
@@ -317,13 +319,13 @@ func (g *Gateway) Find(ctx context.Context, q psp.Query) (result psp.Result, err
 }
 
 func absent() psp.Result {
-	return psp.Result{Outcome: psp.Absent, Message: "The processor never got the request."}
+	return psp.Result{Outcome: psp.Absent, Message: "The processor never received the request."}
 }
 
 // tooLate refuses a request that comes after Find has said Absent.
 func tooLate() error {
 	return &psp.Error{
-		Source: psp.AtProcessor, Kind: psp.Invalid, Code: "too_late", Message: "The request came too late.",
+		Source: psp.AtProcessor, Kind: psp.Invalid, Code: "too_late", Message: "The request arrived too late.",
 	}
 }
 
@@ -342,7 +344,7 @@ func (e *entry) found(q psp.Query) psp.Result {
 // ReadEvent refuses everything: the sandbox sends no webhook notices. Events lists what happens there.
 func (g *Gateway) ReadEvent(psp.Account, psp.Event) (psp.Notice, error) {
 	return psp.Notice{}, &psp.Error{
-		Source: psp.AtProcessor, Kind: psp.Forged, Message: "The sandbox sends no events.",
+		Source: psp.AtProcessor, Kind: psp.Forged, Message: "The sandbox does not send events.",
 	}
 }
 
@@ -361,7 +363,7 @@ func (g *Gateway) Events(ctx context.Context, a psp.Account, cursor string) ([]p
 	since, err := time.Parse(time.RFC3339Nano, cursor)
 	if err != nil {
 		return nil, cursor, &psp.Error{
-			Source: psp.AtProcessor, Kind: psp.Invalid, Message: "This is not a cursor of the sandbox.", Err: err,
+			Source: psp.AtProcessor, Kind: psp.Invalid, Message: "This is not a sandbox cursor.", Err: err,
 		}
 	}
 	var notices []psp.Notice
@@ -386,5 +388,5 @@ func (g *Gateway) Events(ctx context.Context, a psp.Account, cursor string) ([]p
 	return notices, now.Format(time.RFC3339Nano), nil
 }
 
-// errNotChallenged says that there is no charge with this challenge.
+// errNotChallenged: no charge has this challenge.
 var errNotChallenged = errors.New("no challenge is open")

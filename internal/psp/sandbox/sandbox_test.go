@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"holdfast/internal/book/pspevents"
+	"holdfast/internal/domain/payment"
 	"holdfast/internal/psp"
 	"holdfast/internal/psp/sandbox"
 	"holdfast/internal/testkit/dbtest"
@@ -261,8 +262,8 @@ func TestChargebacksGoByTheClock(t *testing.T) {
 		for _, step := range []struct {
 			days   int
 			events int
-			state  psp.DisputeState
-		}{{2, 0, ""}, {3, 1, psp.DisputeOpen}, {4, 0, psp.DisputeOpen}, {10, 1, psp.DisputeWon}, {99, 0, psp.DisputeWon}} {
+			state  payment.DisputeOutcome
+		}{{2, 0, ""}, {3, 1, payment.DisputePending}, {4, 0, payment.DisputePending}, {10, 1, payment.DisputeWon}, {99, 0, payment.DisputeWon}} {
 			later := account
 			later.Now = noon.AddDate(0, 0, step.days)
 			notices, next, err := g.Events(t.Context(), later, cursor)
@@ -271,10 +272,10 @@ func TestChargebacksGoByTheClock(t *testing.T) {
 			}
 			cursor = next
 			r := must(t)(g.Find(t.Context(), psp.Query{Account: later, Operation: psp.Purchase, Reference: "disputed"}))
-			state := psp.DisputeState("")
+			state := payment.DisputeOutcome("")
 			if len(r.Disputes) == 1 {
-				if state = r.Disputes[0].State; r.Disputes[0].Amount != 700 {
-					t.Errorf("day %d: %d is disputed, want what was not given back before", step.days, r.Disputes[0].Amount)
+				if state = r.Disputes[0].Outcome; r.Disputes[0].Total != 700 {
+					t.Errorf("day %d: %d is disputed, want what was not given back before", step.days, r.Disputes[0].Total)
 				}
 			}
 			if state != step.state {

@@ -48,7 +48,7 @@ func (g *Gateway) Capture(ctx context.Context, a psp.Adjustment) (psp.Result, er
 			return r, nil
 		}
 		return psp.Result{}, invalid("linked_id",
-			"stripe captures an authorisation once, and this one was captured or released before")
+			"stripe captures an authorisation only once, and this one was already captured or released")
 	})
 }
 
@@ -98,7 +98,7 @@ func (g *Gateway) Void(ctx context.Context, a psp.Adjustment) (psp.Result, error
 		return psp.Result{}, e
 	}
 	if held.Status == stripe.PaymentIntentStatusRequiresCapture && amount < held.AmountCapturable {
-		return psp.Result{}, invalid("total", "stripe releases an authorisation as a whole, not a part of it")
+		return psp.Result{}, invalid("total", "stripe can only release an authorisation in full")
 	}
 	p := &stripe.PaymentIntentCancelParams{CancellationReason: stripe.String(stripe.PaymentIntentCancellationReasonRequestedByCustomer)}
 	p.SetIdempotencyKey(a.Reference)
@@ -115,7 +115,7 @@ func (g *Gateway) Void(ctx context.Context, a psp.Adjustment) (psp.Result, error
 		if r.Outcome == psp.Absent {
 			r = psp.Result{
 				Outcome: psp.Declined, ProcessorID: now.ID, Decline: psp.DeclineOther, Code: string(now.Status),
-				Message: "nothing of this payment is left to release at stripe",
+				Message: "nothing is left to release at stripe for this payment",
 			}
 		}
 		return r, nil

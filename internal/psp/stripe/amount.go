@@ -50,7 +50,7 @@ func toProcessor(amount int64, c money.Currency) (int64, error) {
 	places, ok := decimals(c)
 	switch {
 	case !ok:
-		return 0, invalid("currencies", "stripe does not take "+string(c))
+		return 0, invalid("currencies", "stripe does not accept "+string(c))
 	case amount <= 0:
 		return 0, invalid("total", "the amount must be greater than zero")
 	}
@@ -62,12 +62,12 @@ func toProcessor(amount int64, c money.Currency) (int64, error) {
 	}
 	for range c.Exponent() - places {
 		if amount%10 != 0 {
-			return 0, invalid("total", "stripe takes whole units of "+string(c)+" only")
+			return 0, invalid("total", "stripe accepts only whole units of "+string(c))
 		}
 		amount /= 10
 	}
 	if threeDecimals[c] && amount%10 != 0 {
-		return 0, invalid("total", "stripe takes "+string(c)+" with two decimals only: the last of the three must be 0")
+		return 0, invalid("total", "stripe accepts "+string(c)+" with two decimals only: the last of the three must be 0")
 	}
 	return amount, nil
 }
@@ -80,7 +80,7 @@ func fromProcessor(amount int64, code string) (int64, money.Currency, error) {
 	}
 	places, ok := decimals(c)
 	if !ok {
-		return 0, "", fmt.Errorf("it is not known with how many decimals stripe counts %s", c)
+		return 0, "", fmt.Errorf("the number of decimals that stripe uses for %s is unknown", c)
 	}
 	for range c.Exponent() - places {
 		if amount > math.MaxInt64/10 {

@@ -119,7 +119,7 @@ func cardOf(c psp.Charge) (*stripe.PaymentMethodCreateParams, error) {
 			p.Card.Token = stripe.String(c.Card.Token)
 			return p, nil
 		}
-		return nil, invalid("", "the channel has no tokenizer, and this is not a token of stripe, tok_… or pm_…")
+		return nil, invalid("", "the channel has no tokenizer, and this is not a stripe token (tok_… or pm_…)")
 	}
 	number, err := tokenizer.Number(c.Card.Token)
 	if err != nil {
@@ -130,9 +130,9 @@ func cardOf(c psp.Charge) (*stripe.PaymentMethodCreateParams, error) {
 	case err != nil:
 		return nil, err
 	case c.Card.Month < 1 || c.Card.Month > 12:
-		return nil, invalid("expiry_month", "stripe needs the month in which the card expires")
+		return nil, invalid("expiry_month", "stripe requires the card's expiry month")
 	case c.Card.Year < 1000 || c.Card.Year > 9999:
-		return nil, invalid("expiry_year", "stripe needs the year in which the card expires")
+		return nil, invalid("expiry_year", "stripe requires the card's expiry year")
 	}
 	p.Card.Number, p.Card.CVC = stripe.String(number), stripe.String(code)
 	p.Card.ExpMonth, p.Card.ExpYear = stripe.Int64(int64(c.Card.Month)), stripe.Int64(int64(c.Card.Year))

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"holdfast/internal/domain/payment"
 	"holdfast/internal/psp"
 
 	library "github.com/stripe/stripe-go/v85"
@@ -51,7 +52,7 @@ func TestPurchaseGoesThroughTheWholeChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.Outcome != psp.Approved || r.Amount != 12345 || r.ProcessorID != "pi_1" || r.AuthCode != "A1B2C3" ||
-		r.Scheme != "visa" || r.LastFour != "4242" || r.ThreeDS != (psp.ThreeDS{}) {
+		r.Scheme != "visa" || r.LastFour != "4242" || r.ThreeDS != (payment.ThreeDS{}) {
 		t.Errorf("%+v", r)
 	}
 	if got, want := w.sequence(), openCall+", "+attachCall+", "+confirmCall; got != want {
@@ -270,7 +271,7 @@ func TestWhatComesOfAnAuthentication(t *testing.T) {
 	const directory = "f25084f0-5b16-4c0a-ae5d-b24808a95e4b"
 	for _, tt := range []struct {
 		told change
-		want psp.ThreeDS
+		want payment.ThreeDS
 	}{
 		{nil, threeDS("authenticated", "challenge", "05", "2.2.0", directory, true)},
 		{change{"authentication_flow": "frictionless", "electronic_commerce_indicator": "02"}, threeDS("authenticated", "frictionless", "02", "2.2.0", directory, true)},
@@ -293,8 +294,8 @@ func TestWhatComesOfAnAuthentication(t *testing.T) {
 	}
 }
 
-func threeDS(status, flow, eci, version, directory string, shift bool) psp.ThreeDS {
-	return psp.ThreeDS{
+func threeDS(status, flow, eci, version, directory string, shift bool) payment.ThreeDS {
+	return payment.ThreeDS{
 		Status: status, Flow: flow, ECI: eci, Version: version, DirectoryID: directory, LiabilityShift: shift,
 	}
 }

@@ -25,14 +25,14 @@ var eventTypes = []string{
 // ReadEvent implements psp.Gateway. For an event of another type the Notice names no payment.
 func (g *Gateway) ReadEvent(a psp.Account, e psp.Event) (psp.Notice, error) {
 	if a.WebhookSecret == "" {
-		return psp.Notice{}, forged("the channel has no webhook secret to check events of stripe with")
+		return psp.Notice{}, forged("the channel has no webhook secret to verify stripe's events")
 	}
 	// Only ids are read from an event. They are the same in all versions of the API.
 	event, err := stripe.ConstructEvent(e.Body, e.Signature, a.WebhookSecret, stripe.WithIgnoreAPIVersionMismatch())
 	switch {
 	case err != nil:
 		// The library's error may quote the body.
-		return psp.Notice{}, forged("the event is not signed by stripe, or was signed long ago")
+		return psp.Notice{}, forged("the event has no valid stripe signature, or the signature is too old")
 	case event.Livemode != a.Live:
 		return psp.Notice{}, forged("the event belongs to the other environment")
 	}
@@ -84,7 +84,7 @@ func (g *Gateway) Events(ctx context.Context, a psp.Account, cursor string) ([]p
 	if from, ok := strings.CutPrefix(cursor, "@"); ok {
 		seconds, err := strconv.ParseInt(from, 10, 64)
 		if err != nil {
-			return nil, "", invalid("", "this is not a cursor of events of stripe")
+			return nil, "", invalid("", "this is not a stripe event cursor")
 		}
 		return eventsSince(ctx, client, seconds, cursor)
 	}

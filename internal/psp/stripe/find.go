@@ -6,7 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/payment"
 	"holdfast/internal/psp"
 
 	stripe "github.com/stripe/stripe-go/v85"
@@ -35,7 +37,7 @@ func (g *Gateway) Find(ctx context.Context, q psp.Query) (psp.Result, error) {
 	case psp.Capture, psp.Void:
 		return g.findOnIntent(ctx, client, q), nil
 	default:
-		return psp.Result{}, invalid("transaction_types", "stripe has no such operation")
+		return psp.Result{}, invalid("transaction_types", "stripe does not support this operation")
 	}
 }
 
@@ -61,7 +63,7 @@ func (g *Gateway) findCharge(ctx context.Context, client *stripe.Client, q psp.Q
 		case found == "" && complete:
 			return g.absent(q)
 		case found == "":
-			return psp.Result{Outcome: psp.Unknown, Message: "stripe has too many payments of that time to search"}
+			return psp.Result{Outcome: psp.Unknown, Message: "stripe has too many payments from that time to search"}
 		}
 		id = found
 	}
@@ -156,7 +158,7 @@ func (g *Gateway) findRefund(ctx context.Context, client *stripe.Client, q psp.Q
 	case complete:
 		return g.absent(q)
 	default:
-		return psp.Result{Outcome: psp.Unknown, Message: "the payment has too many refunds to search them all"}
+		return psp.Result{Outcome: psp.Unknown, Message: "the payment has too many refunds to search"}
 	}
 }
 
@@ -181,15 +183,15 @@ func refundOf(ctx context.Context, client *stripe.Client, original, reference st
 	return nil, true, nil
 }
 
-var errTooMany = errors.New("the payment has too many disputes to read them all")
+var errTooMany = errors.New("the payment has too many disputes to read")
 
 // disputesOf lists the chargebacks of a charge. It leaves out inquiries and prevented disputes: with these no money
 // has moved.
-func disputesOf(ctx context.Context, client *stripe.Client, intent string) ([]psp.Dispute, error) {
+func disputesOf(ctx context.Context, client *stripe.Client, intent string) ([]payment.Dispute, error) {
 	p := &stripe.DisputeListParams{
 		ListParams: stripe.ListParams{Limit: stripe.Int64(pageSize)}, PaymentIntent: stripe.String(intent),
 	}
-	var list []psp.Dispute
+	var list []payment.Dispute
 	seen := 0
 	for d, err := range client.V1Disputes.List(ctx, p).All(ctx) {
 		if err != nil {
@@ -211,31 +213,31 @@ func disputesOf(ctx context.Context, client *stripe.Client, intent string) ([]ps
 	return list, nil
 }
 
-func disputeOf(d *stripe.Dispute, state psp.DisputeState, amount int64, currency money.Currency) psp.Dispute {
-	told := psp.Dispute{
-		ProcessorID: d.ID, State: state, Amount: amount, Currency: currency,
-		ReasonCode: string(d.Reason), OpenedAt: time.Unix(d.Created, 0).UTC(),
+func disputeOf(d *stripe.Dispute, state payment.DisputeOutcome, amount int64, currency money.Currency) payment.Dispute {
+	told := payment.Dispute{
+		ProcessorID: d.ID, Outcome: state, Total: amount, Currency: currency,
+		ReasonCode: string(d.Reason), ChallengeDay: civil.NoDay, OpenedAt: time.Unix(d.Created, 0).UTC(),
 	}
 	// The code of the scheme says more than the word of the processor.
 	if m := d.PaymentMethodDetails; m != nil && m.Card != nil && m.Card.NetworkReasonCode != "" {
 		told.ReasonCode = m.Card.NetworkReasonCode
 	}
 	if e := d.EvidenceDetails; e != nil && e.DueBy > 0 {
-		told.AnswerBy = time.Unix(e.DueBy, 0).UTC()
+		told.ChallengeDay = civil.DayOf(time.Unix(e.DueBy, 0).UTC())
 	}
 	return told
 }
 
 // stateOf reads the state of a dispute. A state that is not known counts as open: the money may be gone.
-func stateOf(status stripe.DisputeStatus) (state psp.DisputeState, chargeback bool) {
+func stateOf(status stripe.DisputeStatus) (state payment.DisputeOutcome, chargeback bool) {
 	switch {
 	case strings.HasPrefix(string(status), "warning_"), status == "prevented":
 		return "", false
 	case status == stripe.DisputeStatusWon:
-		return psp.DisputeWon, true
+		return payment.DisputeWon, true
 	case status == stripe.DisputeStatusLost:
-		return psp.DisputeLost, true
+		return payment.DisputeLost, true
 	default:
-		return psp.DisputeOpen, true
+		return payment.DisputePending, true
 	}
 }

@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/payment"
 	"holdfast/internal/psp"
 )
 
@@ -259,16 +261,16 @@ func TestDisputes(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	opened := time.Date(2026, 3, 3, 10, 20, 30, 0, time.UTC)
-	euro := func(id string, state psp.DisputeState) psp.Dispute {
-		return psp.Dispute{
-			ProcessorID: id, State: state, Amount: 12345, Currency: "EUR", ReasonCode: "13.1",
-			OpenedAt: opened, AnswerBy: opened.Add(10 * 24 * time.Hour),
+	euro := func(id string, state payment.DisputeOutcome) payment.Dispute {
+		return payment.Dispute{
+			ProcessorID: id, Outcome: state, Total: 12345, Currency: "EUR", ReasonCode: "13.1",
+			OpenedAt: opened, ChallengeDay: civil.DayOf(opened.Add(10 * 24 * time.Hour)),
 		}
 	}
-	for i, want := range []psp.Dispute{
-		euro("du_1", psp.DisputeOpen),
-		{ProcessorID: "du_2", State: psp.DisputeWon, Amount: 500, Currency: money.Currency("JPY"), ReasonCode: "product_not_received", OpenedAt: opened},
-		euro("du_3", psp.DisputeLost), euro("du_4", psp.DisputeOpen),
+	for i, want := range []payment.Dispute{
+		euro("du_1", payment.DisputePending),
+		{ProcessorID: "du_2", Outcome: payment.DisputeWon, Total: 500, Currency: money.Currency("JPY"), ReasonCode: "product_not_received", OpenedAt: opened, ChallengeDay: civil.NoDay},
+		euro("du_3", payment.DisputeLost), euro("du_4", payment.DisputePending),
 	} {
 		if r.Disputes[i] != want {
 			t.Errorf("%+v, want %+v", r.Disputes[i], want)
@@ -285,7 +287,7 @@ func TestDisputes(t *testing.T) {
 	}
 	// A state of next year has taken the money until it is known better.
 	w.on(disputesCall, answer{status: 200, body: `{"object": "list", "data": [{"id": "du_1", "status": "in_orbit", "amount": 1, "currency": "eur"}]}`})
-	if r, err := w.gateway.Find(deadline(t), q); err != nil || len(r.Disputes) != 1 || r.Disputes[0].State != psp.DisputeOpen {
+	if r, err := w.gateway.Find(deadline(t), q); err != nil || len(r.Disputes) != 1 || r.Disputes[0].Outcome != payment.DisputePending {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -3,6 +3,7 @@ package stripe
 import (
 	"slices"
 
+	"holdfast/internal/domain/payment"
 	"holdfast/internal/psp"
 
 	stripe "github.com/stripe/stripe-go/v85"
@@ -118,8 +119,8 @@ func scheme(name string) string {
 
 // authentication reads the result of 3DS. The issuer is liable when it authenticated the cardholder or acknowledged
 // the attempt, unless the indicator of the scheme (ECI) says that the payment was not secure.
-func authentication(t *stripe.ChargePaymentMethodDetailsCardThreeDSecure) psp.ThreeDS {
-	a := psp.ThreeDS{
+func authentication(t *stripe.ChargePaymentMethodDetailsCardThreeDSecure) payment.ThreeDS {
+	a := payment.ThreeDS{
 		Flow: string(t.AuthenticationFlow), ECI: string(t.ElectronicCommerceIndicator),
 		Version: t.Version, DirectoryID: t.TransactionID,
 	}

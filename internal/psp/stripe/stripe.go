@@ -74,15 +74,15 @@ func (g *Gateway) Check(a psp.Account) error {
 	mode, secret, _ := strings.Cut(rest, "_")
 	switch {
 	case (kind != "sk" && kind != "rk") || (mode != "test" && mode != "live") || !printable(secret):
-		return refused("a secret or restricted key of stripe begins with sk_test_, rk_test_, sk_live_ or rk_live_")
+		return refused("a secret or restricted stripe key starts with sk_test_, rk_test_, sk_live_ or rk_live_")
 	case mode != environment:
-		return refused("a channel in mode " + environment + " takes no " + mode + " key")
+		return refused("a channel in mode " + environment + " does not accept a " + mode + " key")
 	case (a.Tokenizer.ID == "") != (a.Tokenizer.Key == ""):
 		return refused("a tokenizer needs an id and a key")
 	case a.Tokenizer.ID != "" && (!printable(a.Tokenizer.ID) || !printable(a.Tokenizer.Key)):
-		return refused("the tokenizer's id and key may not hold blanks or control characters")
+		return refused("the tokenizer's id and key must not contain spaces or control characters")
 	case a.Tokenizer.ID != "" && g.tokens == nil:
-		return refused("no gateway of a tokenizer is set up in this deployment")
+		return refused("this deployment has no tokenizer gateway")
 	default:
 		return nil
 	}

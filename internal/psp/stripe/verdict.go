@@ -14,7 +14,7 @@ import (
 	stripe "github.com/stripe/stripe-go/v85"
 )
 
-// verdict says what a failed request means. certain says that it has surely moved no money. Without it, the outcome
+// verdict says what a failed request means. certain: it has definitely moved no money. Without it, the outcome
 // of a request that can move money is not known.
 //
 // The error of the library is never wrapped: its text holds all that the processor sent, even secrets.
@@ -33,21 +33,21 @@ func verdict(err error) (e *psp.Error, certain bool) {
 	status := told.HTTPStatusCode
 	switch {
 	case status == http.StatusUnauthorized:
-		e.Kind, e.Message = psp.Refused, "stripe refuses the key"
+		e.Kind, e.Message = psp.Refused, "stripe rejected the key"
 	case status == http.StatusForbidden:
 		e.Kind, e.Message = psp.Refused, "the key lacks a permission at stripe"
 	case status == http.StatusPaymentRequired && told.Type != stripe.ErrorTypeCard:
 		e.Kind, e.Message = psp.Refused, "stripe does not allow this account to do it: "+clean(told.Msg)
 	case told.Code == stripe.ErrorCodeIdempotencyKeyInUse, told.Code == stripe.ErrorCodeLockTimeout:
 		// Another request about the same payment is not finished.
-		e.Kind, e.Message = psp.Unreachable, "stripe is still busy with the same payment"
+		e.Kind, e.Message = psp.Unreachable, "stripe is still processing the same payment"
 		return e, false
 	case status == http.StatusTooManyRequests:
-		e.Kind, e.Message = psp.Unreachable, "stripe gets too many requests"
+		e.Kind, e.Message = psp.Unreachable, "stripe's rate limit was exceeded"
 	case status >= 400 && status < 500:
-		e.Kind, e.Field, e.Message = psp.Invalid, fields[told.Param], "stripe refuses the request: "+clean(told.Msg)
+		e.Kind, e.Field, e.Message = psp.Invalid, fields[told.Param], "stripe rejected the request: "+clean(told.Msg)
 	default:
-		e.Kind, e.Message = psp.Unreachable, "stripe answered HTTP status "+strconv.Itoa(status)
+		e.Kind, e.Message = psp.Unreachable, "stripe responded with HTTP status "+strconv.Itoa(status)
 		return e, false
 	}
 	return e, true
@@ -56,7 +56,7 @@ func verdict(err error) (e *psp.Error, certain bool) {
 // unreached is the verdict on a request without a readable answer. The cause is left out, because it may quote an
 // answer.
 func unreached(err error) (*psp.Error, bool) {
-	e := &psp.Error{Source: psp.Network, Kind: psp.Unreachable, Message: "no answer from stripe"}
+	e := &psp.Error{Source: psp.Network, Kind: psp.Unreachable, Message: "no response from stripe"}
 	if unsent, ok := errors.AsType[*unsentError](err); ok {
 		e.Message, e.Err = "stripe cannot be reached", unsent.err
 		return e, true
@@ -64,7 +64,7 @@ func unreached(err error) (*psp.Error, bool) {
 	return e, false
 }
 
-// unsentError says that a request was never sent.
+// unsentError: the request was never sent.
 type unsentError struct{ err *net.OpError }
 
 func (e *unsentError) Error() string { return e.err.Error() }

@@ -1,6 +1,6 @@
-// Package tokenizer sends requests to a processor through the gateway of the provider that keeps the card numbers
-// (TokenEx, gateway API 2.0; section 1). The gateway replaces {{{token}}} in a request by the card number and sends
-// it on, so that card numbers never reach us. A library for a processor gets a Transport and needs to know nothing
+// Package tokenizer sends requests to a processor through the gateway of the provider that stores the card numbers
+// (TokenEx, gateway API 2.0; section 1). The gateway replaces {{{token}}} in a request with the card number and
+// forwards it, so card numbers never reach us. A processor's library is given a Transport and needs to know nothing
 // else.
 package tokenizer
 
@@ -75,7 +75,7 @@ var tokens = regexp.MustCompile(`^[A-Za-z0-9*._~-]{1,512}$`)
 // the kind Invalid.
 func Number(token string) (string, error) {
 	if !tokens.MatchString(token) {
-		return "", &psp.Error{Source: psp.AtTokenizer, Kind: psp.Invalid, Message: "this is not a token of the tokenizer"}
+		return "", &psp.Error{Source: psp.AtTokenizer, Kind: psp.Invalid, Message: "this is not a tokenizer token"}
 	}
 	return "{{{" + token + "}}}", nil
 }

@@ -83,7 +83,7 @@ func told(response *http.Response) (*http.Response, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(nil, response.Body, largest))
 	_ = response.Body.Close()
 	if err != nil {
-		return nil, fmt.Errorf("the gateway's answer: %w", err)
+		return nil, fmt.Errorf("the gateway's response: %w", err)
 	}
 	return nil, failure(response.StatusCode, body)
 }
@@ -123,15 +123,15 @@ func failure(status int, body []byte) *psp.Error {
 func meaning(status, code int) (psp.ErrorKind, string) {
 	switch {
 	case code == 2433:
-		return psp.Refused, "the tokenizer must first allow the host of this processor"
+		return psp.Refused, "the tokenizer does not send requests to this processor's host"
 	case code >= 1000 && code < 2000, code == 2404, code >= 2434 && code <= 2438, code == 0 && status == http.StatusUnauthorized:
-		return psp.Refused, "the tokenizer refuses the credentials"
+		return psp.Refused, "the tokenizer rejected the credentials"
 	case code == 2012:
 		return psp.Invalid, "the tokenizer has no security code for the token"
 	case code == 2423, code == 3000, code == 3003:
 		return psp.Invalid, "the tokenizer does not know the token"
 	case code >= 2000 && code < 5000:
-		return psp.Invalid, "the tokenizer refuses the request"
+		return psp.Invalid, "the tokenizer rejected the request"
 	case code == 5001:
 		return psp.Invalid, "the tokenizer cannot do this with the token"
 	case code >= 5002 && code <= 5004:

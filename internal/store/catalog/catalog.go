@@ -1,4 +1,4 @@
-// Package catalog describes the tables of a schema, whatever engine they are in. It owns nothing. Begin reading at Table.
+// Package catalog describes the tables of a schema, on either engine. It owns no tables. Start at Table.
 package catalog
 
 import (

@@ -1,5 +1,5 @@
-// Package postgres is what holdfast adds to PostgreSQL's driver: transactions that send many statements before they read the first
-// answer. Each answer that nobody waits for is one round trip less. It owns nothing. Begin reading at Begin.
+// Package postgres extends PostgreSQL's driver with transactions that send many statements before they read the first
+// response. Each response that nobody waits for saves a round trip. It owns no tables. Start at Begin.
 package postgres
 
 import (

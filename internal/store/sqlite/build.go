@@ -25,11 +25,11 @@ func BuildFile(path string, fill func(name string) error) (err error) {
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("the folder of the database cannot be made: %w", err)
+		return fmt.Errorf("the database folder cannot be created: %w", err)
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.partial") // readable by its owner only
 	if err != nil {
-		return fmt.Errorf("the database cannot be made: %w", err)
+		return fmt.Errorf("the database cannot be created: %w", err)
 	}
 	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
 	if err := fill(file.Name()); err != nil {
@@ -40,7 +40,7 @@ func BuildFile(path string, fill func(name string) error) (err error) {
 	}
 	// Unlike rename, link never replaces a file that was put there meanwhile.
 	if err := os.Link(file.Name(), path); err != nil {
-		return fmt.Errorf("the database cannot be put in its place: %w", err)
+		return fmt.Errorf("the database cannot be moved into place: %w", err)
 	}
 	return SyncFolder(path)
 }

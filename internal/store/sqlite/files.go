@@ -11,7 +11,7 @@ import (
 )
 
 // ErrGone: there was a database, and its file is gone. An empty one is not made in its place unasked.
-var ErrGone = errors.New("the database has gone")
+var ErrGone = errors.New("the database is gone")
 
 // ErrMoved: the file at the path of the database is not the one that was opened.
 var ErrMoved = errors.New("the database file has been moved, replaced or deleted since it was opened")
@@ -95,7 +95,7 @@ func MakeFile(path string) error {
 		return fmt.Errorf("%w: %s is missing or empty, and %s says that it was made", ErrGone, path, path+markerSuffix)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("the folder of the database cannot be made: %w", err)
+		return fmt.Errorf("the database folder cannot be created: %w", err)
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -123,8 +123,8 @@ func (f *Files) Mark(now time.Time) error {
 	if f == nil || marked(f.path) {
 		return nil
 	}
-	text := fmt.Sprintf("holdfast has a database in %s, since %s or before.\n"+
-		"If that file is gone, this one keeps holdfast from making an empty database in its place. See docs/reliability.md.\n",
+	text := fmt.Sprintf("holdfast has had a database in %s since %s or earlier.\n"+
+		"If that file is gone, this one keeps holdfast from creating an empty database in its place. See docs/reliability.md.\n",
 		filepath.Base(f.path), now.Format(time.DateOnly))
 	if err := os.WriteFile(f.path+markerSuffix, []byte(text), 0o600); err != nil {
 		return fmt.Errorf("the marker of the database: %w", err)

@@ -11,7 +11,7 @@ import (
 )
 
 // ErrHalted: the disk has failed to store something, so nothing more is written until a restart.
-var ErrHalted = errors.New("no more writes until a restart, because the disk failed to store one")
+var ErrHalted = errors.New("no more writes until a restart, because a disk write failed")
 
 // errSync: the disk did not take what was written to the database file.
 var errSync = errors.New("syncing the database file")
@@ -21,7 +21,7 @@ var errSync = errors.New("syncing the database file")
 // after it can get lost. A restart reads what is really there. A full disk is another error (SQLITE_FULL), and passes.
 func (f *Files) HaltAfter(err error) {
 	if f != nil && syncFailed(err) && f.halted.CompareAndSwap(nil, &err) {
-		slog.Error("the disk failed to store a write: no more writes until a restart", "database", f.path, "error", err)
+		slog.Error("a disk write failed: no more writes until a restart", "database", f.path, "error", err)
 	}
 }
 

@@ -2,10 +2,10 @@
 //
 //   - statements.go: connections that cache their parsed statements.
 //   - transaction.go: transactions that start no goroutines.
-//   - checkpoints.go: checkpoints of the write-ahead log, made beside the writer instead of inside a commit.
-//   - files.go, build.go: the database file is made, built whole, and watched for being moved or deleted.
+//   - checkpoints.go: checkpoints of the write-ahead log, made concurrently with the writer instead of inside a commit.
+//   - files.go, build.go: the database file is created, built in one piece, and watched for being moved or deleted.
 //   - halt.go: after a failed sync, nothing is written until a restart.
-//   - turn.go: a file lock by which processes over one database give way to each other.
+//   - turn.go: a file lock by which processes on one database yield to each other.
 //   - plan.go: fixed statistics for the query planner.
 //
 // It owns the files that end in .made and .turn.

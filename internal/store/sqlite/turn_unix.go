@@ -26,10 +26,10 @@ func OpenTurn(path string) Turn {
 	return Turn{open(), open()}
 }
 
-// Begin says that this process writes, or waits to, until End.
+// Begin marks this process as writing, or waiting to, until End.
 func (t Turn) Begin() { t.lock(t.writes, syscall.LOCK_SH) }
 
-// End says that it does not any more.
+// End removes the mark.
 func (t Turn) End() { t.lock(t.writes, syscall.LOCK_UN) }
 
 // Alone reports whether no process is between Begin and End.

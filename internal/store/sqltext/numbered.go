@@ -1,4 +1,4 @@
-// Package sqltext makes the texts of SQL statements. It owns nothing. Begin reading at Where and Rows.
+// Package sqltext builds the text of SQL statements. It owns no tables. Start at Where and Rows.
 package sqltext
 
 import (

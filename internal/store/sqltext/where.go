@@ -21,7 +21,7 @@ func (w *Where) Arg(v any) string {
 	return "$" + strconv.Itoa(len(w.Args))
 }
 
-// And adds a condition. Each "?" in it stands for the next value.
+// And adds a condition. Each "?" in it is a placeholder for the next value.
 func (w *Where) And(condition string, values ...any) {
 	if w.Text.Len() > 0 {
 		w.Text.WriteString(" AND ")
@@ -44,7 +44,7 @@ func (w *Where) Fill(text string, values ...any) string {
 	return filled.String()
 }
 
-// Narrow says that an index finds few rows for one of the conditions. A list then sorts what was found. SQLite would go through all
+// Narrow means that an index finds few rows for one of the conditions. A list then sorts what was found. SQLite would go through all
 // rows of the site in order, because it takes each span of time for a quarter of them.
 func (w *Where) Narrow() { w.narrow = true }
 

@@ -145,7 +145,7 @@ func (p *Processing) ComeBack(made payment.Transaction) {
 }
 
 // Dispute has the processor tell of disputes of a charge, and of nothing else.
-func (p *Processing) Dispute(charge payment.Transaction, list ...psp.Dispute) {
+func (p *Processing) Dispute(charge payment.Transaction, list ...payment.Dispute) {
 	p.Gateway.mu.Lock()
 	defer p.Gateway.mu.Unlock()
 	p.Gateway.charges[charge.UUID].disputes = list

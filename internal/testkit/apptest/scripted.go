@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"holdfast/internal/domain/payment"
 	"holdfast/internal/psp"
 )
 
@@ -45,7 +46,7 @@ type scriptedCharge struct {
 	op                  psp.Operation
 	amount, taken, held int64
 	result              psp.Result
-	disputes            []psp.Dispute
+	disputes            []payment.Dispute
 	adjustments         map[string]psp.Result
 }
 
@@ -183,12 +184,12 @@ func (g *Scripted) Challenge(reference string, passed bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c := g.charges[reference]
-	c.result.ThreeDS = psp.ThreeDS{Status: "authenticated", Flow: "challenge", ECI: "05", Version: "2.2.0", DirectoryID: "ds-1", LiabilityShift: true}
+	c.result.ThreeDS = payment.ThreeDS{Status: "authenticated", Flow: "challenge", ECI: "05", Version: "2.2.0", DirectoryID: "ds-1", LiabilityShift: true}
 	if passed {
 		g.approve(c)
 		return
 	}
-	c.result.ThreeDS = psp.ThreeDS{Status: "failed", Flow: "challenge", ECI: "07"}
+	c.result.ThreeDS = payment.ThreeDS{Status: "failed", Flow: "challenge", ECI: "07"}
 	c.result.Outcome, c.result.Decline, c.result.Challenge = psp.Declined, psp.DeclineNotAuthenticated, nil
 }
 

@@ -1,6 +1,9 @@
 package apptest
 
 import (
+	"holdfast/internal/account/people"
+	"holdfast/internal/app"
+	"holdfast/internal/store"
 	"testing"
 
 	"holdfast/internal/account/sessions"
@@ -24,4 +27,17 @@ func Visits(t *testing.T, h *House, cookie, path string, want errs.Kind, doing s
 	v, err := h.SignIns.Visit(t.Context(), path, cookie, "192.0.2.9")
 	WantKind(t, err, want, doing)
 	return v
+}
+
+// SecretOfLink is the secret of a one-time link with a hash, as its mail has it.
+func SecretOfLink(t *testing.T, a *app.App, hash string) (secret string) {
+	t.Helper()
+	err := a.DB.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) (err error) {
+		secret, err = people.SecretOfLink(tx, a.Vault, hash)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret
 }

@@ -128,12 +128,12 @@ func TestSettingsStandInTheAddress(t *testing.T) {
 	b.reader.Must(b.At("/exposure"), "700.00 GBP") // the trip is over: it is the tail
 	for at, says := range map[string]string{
 		"?as_of=2024-6-1":                   "Enter a date, such as 2026-09-14.",
-		"?known_at=yesterday":               "This is not a time in GMT",
-		"?known_at=2030-01-01T00:00":        "This time is in the future.",
+		"?known_at=yesterday":               "Must be a time in GMT",
+		"?known_at=2030-01-01T00:00":        "Must not be in the future.",
 		"?currency=QQQ":                     "Enter a currency, such as EUR or GBP.",
-		"?by=month&across=month":            "The two groupings are the same.",
-		"?by=month&across=channel&cells=e9": "This is not one of",
-		"?valuation=locked&currency=USD":    "Locked values exist in the policy currency only",
+		"?by=month&across=month":            "The two groupings must differ.",
+		"?by=month&across=channel&cells=e9": "Must be one of",
+		"?valuation=locked&currency=USD":    "Locked values are only available in the policy currency",
 		"?channels=999":                     "The report cannot be made",
 		"?channels=x":                       "Enter numbers separated by commas.",
 		"?months=2024-13":                   "is not a month such as",

@@ -48,7 +48,7 @@ func TestARunOffIsShownDayByDay(t *testing.T) {
 	wants(t, "the first and the last day", [][]string{rows[0], rows[len(rows)-1]},
 		[]string{"2024-06-10", "0", "1000.00", "70.00", "1070.00"}, append(rows[len(rows)-1][:2:2], "0.00", "0.00", "0.00"))
 	a = b.reader.Must(b.At("/exposure/details?on=2024-10-01"), "Amounts still at risk at the end of 1 Oct 2024", "500.00 EUR")
-	if a = b.reader.Get(b.At("/exposure/details?on=2024-01-01")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "This day is before the day of the report") {
+	if a = b.reader.Get(b.At("/exposure/details?on=2024-01-01")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Must not be before the day of the report") {
 		t.Errorf("a day before the report: %d %s", a.Status, a.Text())
 	}
 }
@@ -71,7 +71,7 @@ func TestAMovementSaysWhy(t *testing.T) {
 	if len(rows) != 3 || rows[0][0] != "1" || rows[0][7] != "-100.00" {
 		t.Errorf("behind the movement stand %v", rows)
 	}
-	if a := b.reader.Get(b.At("/exposure/movement?from=2024-07-01")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "would begin after its end") {
+	if a := b.reader.Get(b.At("/exposure/movement?from=2024-07-01")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "must not start after its end") {
 		t.Errorf("a wrong first day: %d %s", a.Status, a.Text())
 	}
 }
@@ -132,7 +132,7 @@ func TestEstimates(t *testing.T) {
 	wants(t, "what-if", b.file(t, "/exposure/what-if?channels="+strconv.FormatInt(b.euros.ID, 10)),
 		[]string{b.euros.Name, "1", "400.00", "0.00", "400.00", "None", ""})
 	for at, says := range map[string]string{
-		"/exposure/model?bands=x": "The bands cannot be read", "/exposure/what-if?countries=PT": "This report is about whole merchants.",
+		"/exposure/model?bands=x": "Invalid bands", "/exposure/what-if?countries=PT": "This report covers whole merchants.",
 	} {
 		if a := b.reader.Get(b.At(at)); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), says) {
 			t.Errorf("%s: %d %s", at, a.Status, a.Text())
@@ -172,7 +172,7 @@ func TestATrackRecordSaysWhatCameBack(t *testing.T) {
 	at := "/channels/" + strconv.FormatInt(b.pounds.ID, 10) + "/record"
 	b.reader.Must(b.At(at), "Taken by card 670.00 GBP", "2 payments", "Chargeback rate 50.00 %", "Chargeback losses 600.00 GBP", "Chargeback rate of GBP payments")
 	wants(t, "months", b.file(t, at), []string{"Jun 2024", "2", "670.00", "0.00", "600.00", "50.00", "5.28", "5.11"})
-	if a := b.reader.Get(b.At(at + "?as_of=x")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "This is not a day") {
+	if a := b.reader.Get(b.At(at + "?as_of=x")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Must be a date") {
 		t.Errorf("a wrong day: %d %s", a.Status, a.Text())
 	}
 	b.reader.Must(b.At("/channels/"+strconv.FormatInt(b.euros.ID, 10)+"/record?as_of=2024-01-01"), "No card payments yet")

@@ -108,7 +108,7 @@ func TestAChannelByItsPages(t *testing.T) {
 	}
 	used := h.Channel("test", "EUR")
 	h.Booking(used, 1000, "2024-09-14")
-	if a := b.Post(at(h, used, "/delete"), nil); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "has bookings") {
+	if a := b.Post(at(h, used, "/delete"), nil); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "has had bookings") {
 		t.Errorf("deleting what has bookings: %d %s", a.Status, a.Text())
 	}
 }
@@ -122,7 +122,7 @@ func TestTheOperatorsFields(t *testing.T) {
 	b.Must(at(h, c, "/settings"), "Set by the operator", "waits for a second operator")
 	values := url.Values{"name": {c.Name}, "currencies": {"EUR"}, "language": {"enGB"}, "account_mode": {"draft"}, "account_type": {"trust"},
 		"protection_type": {"trust-travel"}, "statement_period": {"week"}, "channel_status": {""}, "suppliers": {"1, x"}, "other_protection": {"bond"}}
-	if a := b.Post(at(h, c, "/settings"), values); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Numbers of suppliers") {
+	if a := b.Post(at(h, c, "/settings"), values); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Must be supplier ids") {
 		t.Errorf("wrong suppliers: %d", a.Status)
 	}
 	values.Set("suppliers", "")

@@ -86,7 +86,7 @@ func TestAskingForProtection(t *testing.T) {
 	if a := merchant.Send(page+"/documents", kind, body); a.To != page {
 		t.Fatalf("attaching: %d %s", a.Status, a.Text())
 	}
-	if kind, body = upload(t, "accounts.pdf", "<script>"); !strings.Contains(merchant.Send(page+"/documents", kind, body).Text(), "A document is a PDF") {
+	if kind, body = upload(t, "accounts.pdf", "<script>"); !strings.Contains(merchant.Send(page+"/documents", kind, body).Text(), "A document must be a PDF") {
 		t.Error("a page is taken for a document")
 	}
 	full := asking()

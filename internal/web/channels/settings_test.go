@@ -29,7 +29,7 @@ func TestTheLeastPayoutIsInTheCurrencyOfPayouts(t *testing.T) {
 		want                   int64 // in the channel after that
 	}{
 		{"100.00", "EUR", "", http.StatusSeeOther, "", 10000},
-		{"100.00", "EUR", "GBP", http.StatusBadRequest, "Type this amount in GBP", 10000},
+		{"100.00", "EUR", "GBP", http.StatusBadRequest, "Enter this amount in GBP", 10000},
 		{"", "EUR", "GBP", http.StatusBadRequest, "", 10000},
 		{"", "GBP", "GBP", http.StatusBadRequest, "", 10000},
 		{"85.00", "XXQ", "GBP", http.StatusBadRequest, "", 10000},

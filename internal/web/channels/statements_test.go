@@ -77,7 +77,7 @@ func TestAStatementByItsPages(t *testing.T) {
 		t.Errorf("a wrong form: %d\n%s", a.Status, a.Text())
 	}
 	pay = url.Values{"total": {money.FormatPlain(s.Closing+1, s.Currency)}, "date": {"2024-06-02"}, "reference": {"bank 1"}}
-	if a := b.Post(one+"/pay", pay); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "more than is open") {
+	if a := b.Post(one+"/pay", pay); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "more than the open amount") {
 		t.Errorf("too much: %d %s", a.Status, a.Text())
 	}
 	pay.Set("total", money.FormatPlain(s.Closing, s.Currency))

@@ -287,7 +287,7 @@ func TestTheMarkupIsSound(t *testing.T) {
 		for _, n := range root.all("") {
 			if id := n.attrs["id"]; id != "" {
 				if ids[id] {
-					t.Fatalf("the id %s is there twice", id)
+					t.Fatalf("the id %s appears twice", id)
 				}
 				ids[id] = true
 			}

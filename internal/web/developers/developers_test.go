@@ -185,7 +185,7 @@ func TestEventsAndOrigins(t *testing.T) {
 	older := regexp.MustCompile(`href="([^"]+before=[0-9]+)"`).FindStringSubmatch(first.Body)
 	b.Must(strings.ReplaceAll(older[1], "&amp;", "&"), "channel.created", "mode: test", "Newest")
 	b.Must(h.At("/developers/events?kind=booking&object=7"), "Booking 7")
-	b.Must(h.At("/developers/events?kind=booking&object=x"), "A number is expected")
+	b.Must(h.At("/developers/events?kind=booking&object=x"), "Must be a number")
 	file := b.Get(h.At("/developers/events?type=booking.*&format=csv"))
 	rows, err := csv.NewReader(strings.NewReader(file.Body)).ReadAll()
 	if err != nil || len(rows) != 52 || rows[51][2] != "Booking 1" {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/errs"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/web/kit"
@@ -43,7 +44,7 @@ func (p *pages) events(v *kit.Visit) error {
 	}
 	var next int64
 	for most := 1; ; most++ {
-		var list []events.Event
+		var list []event.Event
 		if list, next, err = p.app.Events.Latest(v.R.Context(), v.Actor, f, before); err != nil {
 			return err
 		}
@@ -92,7 +93,7 @@ func objectOf(v *kit.Visit, f *events.Filter, form *kit.Form) error {
 		return nil
 	}
 	var err error
-	f.Kind, f.Object, err = events.ParseObject(v.Query("kind") + ":" + v.Query("object"))
+	f.Kind, f.Object, err = event.ParseObject(v.Query("kind") + ":" + v.Query("object"))
 	if errs.Is(err, errs.Invalid) {
 		form.Problems = map[string]string{"object": "Enter an ID, such as 73."}
 		f.Kind, f.Object = "", 0
@@ -114,23 +115,23 @@ func typeChoices(actor access.Actor) any {
 
 func kindChoices() any {
 	pairs := []string{"", "All"}
-	for _, k := range events.Kinds {
+	for _, k := range event.Kinds {
 		pairs = append(pairs, string(k), kit.Say(k))
 	}
 	return kit.Options(pairs...)
 }
 
 // shownAt has the paths of the objects' pages.
-var shownAt = map[events.Kind]string{
-	events.Booking: "/bookings/", events.Transaction: "/payments/", events.Channel: "/channels/", events.Statement: "/statements/",
-	events.Webhook: "/developers/webhooks/",
+var shownAt = map[event.Kind]string{
+	event.Booking: "/bookings/", event.Transaction: "/payments/", event.Channel: "/channels/", event.Statement: "/statements/",
+	event.Webhook: "/developers/webhooks/",
 }
 
 // objectCell names an object, and links to its page if the user may open it.
-func objectCell(v *kit.Visit, kind events.Kind, id int64) kit.Cell {
+func objectCell(v *kit.Visit, kind event.Kind, id int64) kit.Cell {
 	cell := kit.Words(kit.Say(kind) + " " + number(id))
 	below, ok := shownAt[kind]
-	if ok && (kind != events.Statement || v.Can(access.ReadStatements)) {
+	if ok && (kind != event.Statement || v.Can(access.ReadStatements)) {
 		cell.Href = v.At(below + number(id))
 	}
 	return cell

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/notify/webhooks"
-	"holdfast/internal/platform/events"
 	"holdfast/internal/web/kit"
 )
 
@@ -87,12 +87,12 @@ func aboveWebhook(v *kit.Visit, id int64) []kit.Link {
 // group is the event types with one prefix.
 type group struct {
 	Name  string
-	Types []events.Type
+	Types []event.Type
 }
 
 // groupsFor returns the event types that the user may choose, by group.
 func groupsFor(actor access.Actor) (list []group) {
-	for _, t := range events.Readable(actor, events.Types) {
+	for _, t := range event.Readable(actor, event.Types) {
 		name, _, _ := strings.Cut(string(t), ".")
 		if len(list) == 0 || list[len(list)-1].Name != name {
 			list = append(list, group{Name: name})

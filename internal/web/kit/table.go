@@ -149,13 +149,13 @@ func (v *Visit) PageOf(orders []string, descending bool) (store.Page, error) {
 	if text := v.Query("page"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > maxPage {
-			return p, errs.WrongField("page", "must be a number from 1 to %d", maxPage)
+			return p, errs.WrongField("page", "Must be a number from 1 to %d.", maxPage)
 		}
 		p.Number = n
 	}
 	if by := v.Query("sort"); by != "" {
 		if !slices.Contains(orders, by) {
-			return p, errs.WrongField("sort", "must be one of %s", strings.Join(orders, ", "))
+			return p, errs.WrongField("sort", "Must be one of: %s.", strings.Join(orders, ", "))
 		}
 		p.OrderBy, p.Descending = by, v.Query("down") == "1"
 	}

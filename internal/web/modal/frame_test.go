@@ -551,7 +551,7 @@ func TestWhatKeepsTheFormFromOpening(t *testing.T) {
 	refusal := object{"code": "rest_invalid_param", "message": "Invalid parameter(s): date", "data": object{
 		"status": 400, "params": object{"date": "The end of travel lies before its start."},
 	}}
-	auth := object{"code": "jwt_auth_invalid_request", "message": "The auth string of the payment has expired.", "data": object{"status": 403}}
+	auth := object{"code": "jwt_auth_invalid_request", "message": "The auth string has expired.", "data": object{"status": 403}}
 	for _, c := range []struct {
 		name, state, callback, says string
 		prepare                     func(s *shop)

@@ -68,7 +68,7 @@ func TestTheInboxHasWhatWaits(t *testing.T) {
 	if strings.Contains(own.Body, at+"/approve") {
 		t.Error("who asked sees a button to approve")
 	}
-	if a := ada.Post(at+"/approve", nil); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "another operator has to approve") {
+	if a := ada.Post(at+"/approve", nil); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "Another operator must approve") {
 		t.Errorf("who asked approves: %d %s", a.Status, a.Text())
 	}
 	if a := bob.Post(at+"/reject", nil); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Give a reason") {

@@ -50,7 +50,7 @@ func TestAReportIsOrderedFromItsTable(t *testing.T) {
 		t.Errorf("the choice of the file: %s", form.Body)
 	}
 	in := url.Values{"view": {view}, "name": {"Exposure by merchant"}, "when": {"week-2"}, "format": {"csv"}, "recipients": {"read_only"}, "key": {"one"}}
-	if a := b.Post(h.At("/reports"), in); a.Status == http.StatusSeeOther || !strings.Contains(a.Text(), "read_only is nobody who may see this report") {
+	if a := b.Post(h.At("/reports"), in); a.Status == http.StatusSeeOther || !strings.Contains(a.Text(), "read_only cannot see this report") {
 		t.Errorf("somebody gets what they may not take out: %d %s", a.Status, a.Text())
 	}
 	in.Set("recipients", "finance")
@@ -58,7 +58,7 @@ func TestAReportIsOrderedFromItsTable(t *testing.T) {
 	if again := b.Post(h.At("/reports"), in); made.Status != http.StatusSeeOther || again.To != made.To {
 		t.Fatalf("%d %s, sent twice it leads to %s and %s", made.Status, made.Text(), made.To, again.To)
 	}
-	b.Must(made.To, "every Tuesday", "4 Jun 2024", "Nothing sent yet", "The mails are made, and only shown")
+	b.Must(made.To, "every Tuesday", "4 Jun 2024", "Nothing sent yet", "Mails are shown but not sent")
 	maker := h.App.Orders.Make
 	h.World.At("2024-06-11")
 	work(t, h)

@@ -31,7 +31,7 @@ func TestASiteIsMade(t *testing.T) {
 	b := h.As(access.Operator)
 	b.Must("/new-site", "New site", "Policyholder")
 	wrong := b.Post("/new-site", url.Values{"name": {""}, "path": {"Demo Site"}, "currency": {"XXQ"}})
-	for _, want := range []string{"This field cannot be empty.", "A path has 2 to 40 small letters", "A currency such as EUR"} {
+	for _, want := range []string{"This field cannot be empty.", "Must be 2 to 40 lowercase letters", "Must be a currency such as EUR"} {
 		if wrong.Status != http.StatusBadRequest || !strings.Contains(wrong.Text(), want) {
 			t.Errorf("%d, and it does not say %q: %s", wrong.Status, want, wrong.Text())
 		}
@@ -43,7 +43,7 @@ func TestASiteIsMade(t *testing.T) {
 	if err != nil || made.Sandbox || made.Issuer.Address != "1 Road\nLondon" || made.Policyholder.Name != "Nordic Air AB" || made.Policy.Currency != "EUR" {
 		t.Errorf("%+v, %v", made, err)
 	}
-	if a := b.Post("/new-site", in); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "This path is taken") {
+	if a := b.Post("/new-site", in); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "This path is already taken") {
 		t.Errorf("the same path again: %d", a.Status)
 	}
 }
@@ -81,7 +81,7 @@ func TestASiteIsMadeWithItsFirstAdmin(t *testing.T) {
 	in.Set("username", "nora")
 	in.Set("email", "nora@example.com")
 	made := b.Post("/new-site", in)
-	if made.Status != http.StatusOK || !strings.Contains(made.Text(), "No mail server is set: so give it to nora@example.com yourself") {
+	if made.Status != http.StatusOK || !strings.Contains(made.Text(), "No mail server is configured, so send it to nora@example.com yourself") {
 		t.Fatalf("%d %s", made.Status, made.Text())
 	}
 	_, link, _ := strings.Cut(made.Body, `id="link">`)

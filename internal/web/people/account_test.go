@@ -86,7 +86,7 @@ func TestTheSecondFactorOfOnesOwn(t *testing.T) {
 	}
 	h.Advance(time.Minute)
 	for _, wrong := range []struct{ old, code, says string }{
-		{"another password", codes[1], "This is not your password"}, {webtest.Password, "", "This code is wrong"},
+		{"another password", codes[1], "Incorrect password"}, {webtest.Password, "", "This code is wrong"},
 		{webtest.Password, codes[0], "This code is wrong"},
 	} {
 		a := b.Post("/account/second-factor/remove", url.Values{"old": {wrong.old}, "code": {wrong.code}})
@@ -108,7 +108,7 @@ func TestOnesOwnPassword(t *testing.T) {
 	other := h.Browser()
 	other.SignIn("finance", webtest.Password)
 	in := url.Values{"old": {"another password"}, "password": {newPassword}, "again": {newPassword}}
-	for field, wrong := range map[string]string{"old": "This is not your password", "password": "at least 12 characters", "again": "not the same"} {
+	for field, wrong := range map[string]string{"old": "Incorrect password", "password": "at least 12 characters", "again": "do not match"} {
 		try := url.Values{"old": {webtest.Password}, "password": {newPassword}, "again": {newPassword}}
 		switch field {
 		case "old":

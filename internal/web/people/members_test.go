@@ -41,7 +41,7 @@ func TestAMemberIsInvitedAndEnters(t *testing.T) {
 	boss.Must(h.At("/settings/people"), "member_admin@example.com", "Invite somebody")
 	in := url.Values{"email": {"no address"}, "username": {"Eve!"}, "role": {"operator"}}
 	wrong := boss.Post(h.At("/settings/people/invite"), in)
-	for _, want := range []string{"A user name has 2 to 60 letters", "must be one of read_only, finance, member_admin"} {
+	for _, want := range []string{"Must be 2 to 60 letters", "Must be one of: read_only, finance, member_admin."} {
 		if wrong.Status != http.StatusBadRequest || !strings.Contains(wrong.Text(), want) {
 			t.Errorf("%d, and it does not say %q: %s", wrong.Status, want, wrong.Text())
 		}
@@ -101,7 +101,7 @@ func TestARoleIsChangedAndTakenAway(t *testing.T) {
 	for name, a := range map[string]webtest.Answer{
 		"a lesser role": boss.Post(own, url.Values{"role": {"finance"}}), "no role": boss.Post(own+"/remove", nil),
 	} {
-		if a.Status != http.StatusConflict || !strings.Contains(a.Text(), "the last person who manages the site") {
+		if a.Status != http.StatusConflict || !strings.Contains(a.Text(), "the only person who can manage the site") {
 			t.Errorf("%s for the last one: %d %s", name, a.Status, a.Text())
 		}
 	}
@@ -201,7 +201,7 @@ func TestTheOperatorSeesEverybody(t *testing.T) {
 		t.Error("the search finds others")
 	}
 	wrong := op.Post("/people/invite", url.Values{"username": {"finance"}, "email": {"finance@example.com"}})
-	if wrong.Status != http.StatusBadRequest || !strings.Contains(wrong.Text(), "This user name is taken") {
+	if wrong.Status != http.StatusBadRequest || !strings.Contains(wrong.Text(), "This user name is already taken") {
 		t.Errorf("%d %s", wrong.Status, wrong.Text())
 	}
 	shown := op.Post("/people/invite", url.Values{"username": {"second"}, "email": {"second@example.com"}})

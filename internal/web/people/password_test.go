@@ -11,6 +11,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/notify/mail"
 	"holdfast/internal/store"
+	"holdfast/internal/testkit/apptest"
 	"holdfast/internal/testkit/dbtest"
 	"holdfast/internal/testkit/webtest"
 )
@@ -31,11 +32,7 @@ func linksIn(t *testing.T, h *webtest.House) (secrets []string) {
 	})
 	for _, letter := range letters {
 		hash := regexp.MustCompile(`"link":"([0-9a-f]{64})"`).FindStringSubmatch(letter)
-		secret, err := h.App.Links.Secret(t.Context(), hash[1])
-		if err != nil {
-			t.Fatal(err)
-		}
-		secrets = append(secrets, secret)
+		secrets = append(secrets, apptest.SecretOfLink(t, h.App, hash[1]))
 	}
 	return secrets
 }
@@ -63,7 +60,7 @@ func TestAForgottenPasswordIsReplaced(t *testing.T) {
 	if answers[0] != answers[1] || answers[0] != answers[3] {
 		t.Error("the answers differ")
 	}
-	if a := b.Post("/forgotten", url.Values{"name": {" "}}); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Give your user name") {
+	if a := b.Post("/forgotten", url.Values{"name": {" "}}); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Enter your user name") {
 		t.Errorf("no name: %d %s", a.Status, a.Text())
 	}
 	if _, err := h.App.Links.Answer(t.Context()); err != nil {
@@ -79,7 +76,7 @@ func TestAForgottenPasswordIsReplaced(t *testing.T) {
 	}
 	b.Must("/password", "Choose a new password", "finance")
 	for _, wrong := range []struct{ password, again, says string }{
-		{"short", "short", "at least 12 characters"}, {newPassword, newPassword + "!", "not the same password"},
+		{"short", "short", "at least 12 characters"}, {newPassword, newPassword + "!", "passwords do not match"},
 	} {
 		a := b.Post("/password", url.Values{"password": {wrong.password}, "again": {wrong.again}})
 		if a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), wrong.says) {

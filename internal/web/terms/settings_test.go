@@ -97,7 +97,7 @@ func TestRatesAreShownWithTheirGaps(t *testing.T) {
 		t.Errorf("%d", a.Status)
 	}
 	wrong := b.Post(h.At("/settings/rates/quote"), url.Values{"currency": {"EUR"}, "rate": {"-1"}, "day": {"2030-01-01"}, "quote_id": {""}})
-	for _, want := range []string{"the euro itself has none", "A rate is a positive decimal number", "This day is in the future", "cannot be empty"} {
+	for _, want := range []string{"the euro itself has none", "Must be a positive decimal number", "Must not be in the future", "cannot be empty"} {
 		if wrong.Status != http.StatusBadRequest || !strings.Contains(wrong.Text(), want) {
 			t.Errorf("%d, and it does not say %q", wrong.Status, want)
 		}
@@ -137,13 +137,13 @@ func TestMailsAreShown(t *testing.T) {
 	if len(rows) != 2 || rows[1][1] != "ada@example.org" || rows[1][2] != string(mail.Outbox) {
 		t.Fatalf("%v", rows)
 	}
-	b.Must(h.At("/settings/mails"), "No mail server is set", "Receipt", "ada@example.org")
+	b.Must(h.At("/settings/mails"), "No mail server is configured", "Receipt", "ada@example.org")
 	b.Must(h.At("/settings/mails?state=dead"), "No e-mails found")
 	page := b.Must(h.At("/settings/mails/1"), "Outbox", "100.00")
 	if strings.Contains(page.Body, "/resend") {
 		t.Error("there is a button to send it again, and no server")
 	}
-	if a := b.Post(h.At("/settings/mails/1/resend"), nil); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "No mail server is set") {
+	if a := b.Post(h.At("/settings/mails/1/resend"), nil); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "No mail server is configured") {
 		t.Errorf("%d %s", a.Status, a.Text())
 	}
 	b.Must(h.At("/settings/mails/resend"), "oldest dead mails")
@@ -186,7 +186,7 @@ func TestTheAuditIsSearched(t *testing.T) {
 			t.Errorf("%s finds %v", query, rows)
 		}
 	}
-	if a := b.Get(h.At("/settings/audit?from=soon")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "This is not a day") {
+	if a := b.Get(h.At("/settings/audit?from=soon")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Must be a date") {
 		t.Errorf("%d", a.Status)
 	}
 	rows := seen(t, b, h.At("/settings/audit?format=csv&action=limit.set&col=id"))

@@ -92,8 +92,8 @@ func TestWhatIsWrongWithAPolicyIsToldAtItsField(t *testing.T) {
 	h := webtest.New(t)
 	b := h.As(access.Operator)
 	for text, want := range map[string]string{
-		"0-30 0.25": "Line 1: A line such as 31-90", "0-30: 1 %": "must have no end", "0-30: 1 %\n\n40-: 2 %": "Line 2: The bands follow each other",
-		"0-: 200 %": "A whole number between 0 and 1000000", "channel 9: 0-: 1 %\n0-: 1 %": "There is no channel 9", "0-: 0.00001 %": "Line 1",
+		"0-30 0.25": "Line 1 must look like 31-90", "0-30: 1 %": "must be open-ended", "0-30: 1 %\n\n40-: 2 %": "Line 2: Bands must follow each other",
+		"0-: 200 %": "Must be a whole number between 0 and 1000000", "channel 9: 0-: 1 %\n0-: 1 %": "Channel 9 not found", "0-: 0.00001 %": "Line 1",
 	} {
 		a := b.Post(h.At("/settings/policy"), url.Values{
 			"from": {"2024-07-01"}, "currency": {"GBP"}, "recognition": {"end_date"}, "late_log_days": {"3"}, "max_fixing_age_days": {"7"},
@@ -154,7 +154,7 @@ func TestALimitIsSet(t *testing.T) {
 		t.Errorf("%v", rows)
 	}
 	wrong := b.Post(h.At("/settings/limit"), url.Values{"scope": {"site"}, "channels": {"1"}, "amount": {"1"}, "from": {"2024-06-02"}})
-	for _, want := range []string{"A limit of the site has no channel", "A limit begins today or later"} {
+	for _, want := range []string{"Not allowed for a limit of the site", "Must be today or later"} {
 		if wrong.Status != http.StatusBadRequest || !strings.Contains(wrong.Text(), want) {
 			t.Errorf("%d, and it does not say %q", wrong.Status, want)
 		}

@@ -31,9 +31,9 @@ func TestABookingIsLoggedAndChanged(t *testing.T) {
 	c := h.Channel(merchant.ModeTest, "EUR")
 	b.Must(h.At("/bookings/new"), "Choose a merchant", "Latvian")
 	for _, wrong := range []struct{ field, value, says string }{
-		{"total", "12,50", "An amount such as"}, {"total", "12.505", "An amount such as"},
-		{"countries", "Portugal", "two letters, such as PT"}, {"date", "", "This is needed"}, {"date_start", "2030-06-01", "lies after the end date"},
-		{"channels", "", "Choose a merchant."}, {"channels", "", "which has the currency"}, {"suppliers", "x", "Numbers of suppliers"}, {"pax", "many", "A whole number"},
+		{"total", "12,50", "Must be an amount such as"}, {"total", "12.505", "Must be an amount such as"},
+		{"countries", "Portugal", "two capital letters"}, {"date", "", "This is needed"}, {"date_start", "2030-06-01", "must not be after the end date"},
+		{"channels", "", "Choose a merchant."}, {"channels", "", "it sets the currency"}, {"suppliers", "x", "Must be supplier ids"}, {"pax", "many", "Must be a whole number"},
 		{"surname", "", "cannot be empty"},
 	} {
 		a := b.Post(h.At("/bookings/new"), filled(c.ID, wrong.field, wrong.value))

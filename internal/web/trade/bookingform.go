@@ -72,7 +72,7 @@ func (p *pages) makeBooking(v *kit.Visit, form *kit.Form) (booking.Booking, erro
 	if currency != "" {
 		in.Currency = &currency
 	} else {
-		r.Problems.Wrong("currencies", "It is the merchant's.")
+		r.Problems.Wrong("currencies", "Must be the merchant's currency.")
 	}
 	in.Problems = r.Problems
 	return p.app.Bookings.Create(v.R.Context(), v.Once(form), in)

@@ -58,12 +58,16 @@ func (p *pages) payment(v *kit.Visit) error {
 		data.Adjustments = paymentsOfStory(v, adjusting.Items)
 		data.Adjustments.Empty = kit.Empty{Title: "No adjustments", Text: "Refunds, captures and chargebacks appear here."}
 	}
+	data.Explained.Summary = report.Summary
 	data.Explained.Open = len(report.Allocations) == 1
 	for _, x := range report.Allocations {
 		data.Explained.Allocations = append(data.Explained.Allocations, explainAllocation(v, x, "Booking "+strconv.FormatInt(x.BookingID, 10)))
 	}
 	for i := range data.Explained.Allocations {
 		data.Explained.Allocations[i].Href = bookingAt(v, report.Allocations[i].BookingID)
+		if data.Explained.Open {
+			data.Explained.Allocations[i].Summary = "" // the lead says it
+		}
 	}
 	return v.Show(p.Pages, "payment.html", kit.Page{
 		Title: paymentName(t), Menu: "/payments", Path: []kit.Link{{Text: "Payments", Href: v.At("/payments")}},

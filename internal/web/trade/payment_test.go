@@ -41,9 +41,9 @@ func TestAPaymentIsLoggedAndGivenBack(t *testing.T) {
 		return values
 	}
 	for _, wrong := range []struct{ field, value, says string }{
-		{"total", "1000.01", "bookings"}, {"total", "", "This is needed"}, {"currencies", "XXX", "no currency"}, {"currencies", "USD", "How much is it in EUR"},
+		{"total", "1000.01", "bookings"}, {"total", "", "This is needed"}, {"currencies", "XXX", "Must be a currency"}, {"currencies", "USD", "Enter the amount in EUR"},
 		{"transaction_types", "refund", "Choose a purchase"}, {"effective_at", "2999-01-01T10:00", "in the future"},
-		{"effective_at", "noon", "not a time in GMT"}, {"bin_number", "12", "BIN"}, {"content", "4111 1111 1111 1111", "card number"},
+		{"effective_at", "noon", "Must be a time in GMT"}, {"bin_number", "12", "BIN"}, {"content", "4111 1111 1111 1111", "card number"},
 	} {
 		a := b.Post(at+"/pay", form(wrong.field, wrong.value))
 		if a.Status != http.StatusBadRequest || !strings.Contains(strings.ToLower(a.Text()), strings.ToLower(wrong.says)) {
@@ -54,8 +54,8 @@ func TestAPaymentIsLoggedAndGivenBack(t *testing.T) {
 	if again := b.Post(at+"/pay", form()); made.Status != http.StatusSeeOther || again.To != made.To {
 		t.Fatalf("%d to %q, and again to %q\n%s", made.Status, made.To, again.To, made.Text())
 	}
-	b.Must(made.To, "600.00 EUR", "Protected", "Visa", "P-1", "cover start")
-	b.Must(at, "Paid 600.00 EUR", "Purchase", "Protected now 600.00 EUR")
+	b.Must(made.To, "600.00 EUR", "Protected", "Visa", "P-1", "cover start", "Of €600.00 paid, nothing was refunded; all of it is at risk until")
+	b.Must(at, "Paid 600.00 EUR", "Purchase", "Protected now 600.00 EUR", "Another €400.00 is still to be paid.")
 	if a := b.Post(made.To+"/refund", url.Values{"total": {"600.01"}, "key": {"two"}}); a.Status != http.StatusConflict && a.Status != http.StatusBadRequest {
 		t.Errorf("more than all was given back: %d", a.Status)
 	}

@@ -11,6 +11,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/notify/mail"
@@ -46,6 +47,7 @@ type figure struct{ Text, Value, Href string }
 
 // explained shows how the protection of some payments was computed.
 type explained struct {
+	Summary     string
 	Steps       []protection.Step
 	Allocations []explainedAllocation
 	More        bool
@@ -54,6 +56,7 @@ type explained struct {
 
 type explainedAllocation struct {
 	Title, Href, State, Tone string
+	Summary                  string // empty where it is that of the whole
 	Facts                    []kit.Fact
 	Steps                    []protection.Step
 }
@@ -84,7 +87,7 @@ func (p *pages) booking(v *kit.Visit) error {
 	if err != nil {
 		return err
 	}
-	told, err := p.app.Events.List(ctx, v.Actor, events.Filter{Kind: events.Booking, Object: b.ID, Size: mostInStory})
+	told, err := p.app.Events.List(ctx, v.Actor, events.Filter{Kind: event.Booking, Object: b.ID, Size: mostInStory})
 	if err != nil {
 		return err
 	}
@@ -169,7 +172,7 @@ func bookingFacts(v *kit.Visit, b booking.Booking, channel string, lastDay civil
 
 // explainedOf explains the protection of a booking and each of its payments.
 func explainedOf(v *kit.Visit, r report.BookingProtection) explained {
-	made := explained{Steps: r.Sums.Steps, More: r.Sums.Allocations > int64(len(r.Allocations.Items))}
+	made := explained{Summary: r.Summary, Steps: r.Sums.Steps, More: r.Sums.Allocations > int64(len(r.Allocations.Items))}
 	for _, x := range r.Allocations.Items {
 		made.Allocations = append(made.Allocations, explainAllocation(v, x, "Payment "+strconv.FormatInt(x.TransactionID, 10)))
 	}
@@ -197,7 +200,7 @@ func explainAllocation(v *kit.Visit, x protection.Explained, title string) expla
 		facts = append(facts, kit.Fact{Text: "Premium", Value: kit.Money(x.Premium.Booked, x.PolicyCurrency)})
 	}
 	return explainedAllocation{
-		Title: title, Href: paymentAt(v, x.TransactionID), State: state, Tone: tone, Facts: facts,
+		Title: title, Href: paymentAt(v, x.TransactionID), State: state, Tone: tone, Summary: x.Summary, Facts: facts,
 		Steps: append(slices.Clone(x.Steps), x.Premium.Steps...),
 	}
 }
@@ -221,13 +224,13 @@ func mailState(s mail.State) kit.Cell {
 
 // history is a booking's history, latest first. Events are kept for ninety days; entries from the booking and its payments
 // are permanent.
-func history(v *kit.Visit, b booking.Booking, paid []payment.Transaction, mails []mail.Mail, told []events.Event) (list []happening) {
+func history(v *kit.Visit, b booking.Booking, paid []payment.Transaction, mails []mail.Mail, told []event.Event) (list []happening) {
 	for _, e := range slices.Backward(told) { // the events are oldest first
-		if e.Type == events.BookingCreated {
+		if e.Type == event.BookingCreated {
 			continue
 		}
 		what := strings.TrimPrefix(string(e.Type), "booking.")
-		if e.Type == events.BookingUpdated {
+		if e.Type == event.BookingUpdated {
 			what = "changed"
 		}
 		list = append(list, happening{At: e.At, What: "Booking " + what})

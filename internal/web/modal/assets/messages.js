@@ -66,7 +66,7 @@ export function doubted(reason) {
 // problems lists the service's errors about a booking, by field.
 export function problems({ message, data }) {
   const params = data?.params;
-  if (Array.isArray(params)) return params.map((name) => [name, "This field is missing."]);
+  if (Array.isArray(params)) return params.map((name) => [name, "This field is required."]);
   return params && Object.keys(params).length ? Object.entries(params) : [["", message]];
 }
 

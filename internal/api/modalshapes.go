@@ -1,4 +1,4 @@
-package view
+package api
 
 import (
 	"cmp"
@@ -10,18 +10,18 @@ import (
 	"holdfast/internal/errs"
 )
 
-// ModalSession is an open session, as the frame of the payment modal gets it.
-type ModalSession struct {
+// modalSession is an open session, as the frame of the payment modal gets it.
+type modalSession struct {
 	Token     string         `json:"token"`
 	ExpiresAt *string        `json:"expires_at"` // by the clock of the site
 	ExpiresIn int64          `json:"expires_in"` // seconds
 	Site      string         `json:"site"`
-	Channel   ModalChannel   `json:"channel"`
-	Tokenizer ModalTokenizer `json:"tokenizer"`
+	Channel   modalChannel   `json:"channel"`
+	Tokenizer modalTokenizer `json:"tokenizer"`
 }
 
-// ModalChannel is what the frame shows of the channel.
-type ModalChannel struct {
+// modalChannel is what the frame shows of the channel.
+type modalChannel struct {
 	ID             int64  `json:"id"`
 	Name           string `json:"name"`
 	Currencies     string `json:"currencies"`
@@ -31,8 +31,8 @@ type ModalChannel struct {
 	ReceiptLabel   string `json:"receipt_label"`
 }
 
-// ModalTokenizer says how the frame gets the token of a card. All fields but Kind are set only for hosted fields.
-type ModalTokenizer struct {
+// modalTokenizer says how the frame gets the token of a card. All fields but Kind are set only for hosted fields.
+type modalTokenizer struct {
 	Kind              checkout.TokenizerKind `json:"kind"`
 	Environment       string                 `json:"environment,omitempty"`
 	Script            string                 `json:"script,omitempty"`
@@ -43,12 +43,12 @@ type ModalTokenizer struct {
 	AuthenticationKey string                 `json:"authentication_key,omitempty"`
 }
 
-// PageNames are the names in the modal's data of fields that a booking or transaction names otherwise.
-type PageNames map[string]string
+// pageNames are the names in the modal's data of fields that a booking or transaction names otherwise.
+type pageNames map[string]string
 
 // Take copies a field from its name in the modal's data to its name in a booking or transaction, unless that one is
 // given.
-func (n PageNames) Take(in *input.Input, from, to string) {
+func (n pageNames) Take(in *input.Input, from, to string) {
 	if in.Fields[to] != nil {
 		return
 	}
@@ -59,7 +59,7 @@ func (n PageNames) Take(in *input.Input, from, to string) {
 }
 
 // Tell makes an error name the fields as the page has named them.
-func (n PageNames) Tell(err error) error {
+func (n pageNames) Tell(err error) error {
 	f, ok := errors.AsType[*errs.Error](err)
 	if !ok || f.Kind != errs.Invalid && f.Kind != errs.Missing {
 		return err
@@ -74,8 +74,8 @@ func (n PageNames) Tell(err error) error {
 	return cmp.Or(p.Err(), err)
 }
 
-// ModalTransaction reads the fields of a payment that the shopper may set: the card's token and expiry, and the payer.
-func ModalTransaction(in *input.Input, names PageNames) payment.NewTransaction {
+// modalTransaction reads the fields of a payment that the shopper may set: the card's token and expiry, and the payer.
+func modalTransaction(in *input.Input, names pageNames) payment.NewTransaction {
 	names.Take(in, "transaction_type", "transaction_types")
 	names.Take(in, "transactionType", "transaction_types")
 	names.Take(in, "payee_country", "countries")
@@ -86,8 +86,8 @@ func ModalTransaction(in *input.Input, names PageNames) payment.NewTransaction {
 	}
 }
 
-// NamedBookings reads the bookings of a payment, which are in "booking_id" or in "bookings".
-func NamedBookings(in *input.Input) []payment.Item {
+// namedBookings reads the bookings of a payment, which are in "booking_id" or in "bookings".
+func namedBookings(in *input.Input) []payment.Item {
 	var named []payment.Item
 	if id := in.Integer("booking_id"); id != nil {
 		named = append(named, payment.Item{BookingID: *id})

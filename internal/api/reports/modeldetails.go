@@ -1,6 +1,7 @@
-package view
+package reports
 
 import (
+	"holdfast/internal/api/view"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/estimate"
 	"holdfast/internal/domain/money"
@@ -8,7 +9,7 @@ import (
 	"holdfast/internal/report"
 )
 
-// modelDetailsShape is one page of what stands behind a model, on the wire.
+// modelDetailsShape is one page of the items behind a model, on the wire.
 type modelDetailsShape struct {
 	AsOf    civil.Day          `json:"as_of"`
 	KnownAt string             `json:"known_at"`
@@ -21,7 +22,7 @@ type modelDetailsShape struct {
 // currency. What belongs to the other figure is null.
 type modelDetailShape struct {
 	Figure      string                   `json:"figure"`
-	Channel     namedShape               `json:"channel"`
+	Channel     view.Named               `json:"channel"`
 	Currencies  money.Currency           `json:"currencies"`
 	Booking     int64                    `json:"booking"`
 	Transaction int64                    `json:"transaction"`
@@ -40,10 +41,10 @@ const ShareDecimals = 8
 // prints it, too.
 func ShowModelDetails(r report.ModelDetailsReport) any {
 	return modelDetailsShape{
-		AsOf: r.Query.AsOf, KnownAt: r.Query.KnownAt.UTC().Format(ISOMicros), Final: r.Final, Bands: r.Bands,
-		Rows: Each(r.Items.Items, func(d estimate.ModelDetail) modelDetailShape {
+		AsOf: r.Query.AsOf, KnownAt: r.Query.KnownAt.UTC().Format(view.ISOMicros), Final: r.Final, Bands: r.Bands,
+		Rows: view.Each(r.Items.Items, func(d estimate.ModelDetail) modelDetailShape {
 			shape := modelDetailShape{
-				Figure: d.Figure, Channel: namedShape{d.ChannelID, r.ChannelNames[d.ChannelID]}, Currencies: d.Currency,
+				Figure: d.Figure, Channel: view.Named{ID: d.ChannelID, Name: r.ChannelNames[d.ChannelID]}, Currencies: d.Currency,
 				Booking: d.BookingID, Transaction: d.TransactionID, Payment: d.PaymentID,
 			}
 			if d.Figure == estimate.FigureE1 {

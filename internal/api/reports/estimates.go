@@ -1,6 +1,7 @@
-package view
+package reports
 
 import (
+	"holdfast/internal/api/view"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/estimate"
 	"holdfast/internal/domain/exposure"
@@ -22,7 +23,7 @@ type modelShape struct {
 }
 
 type modelRowShape struct {
-	Channel    namedShape       `json:"channel"`
+	Channel    view.Named       `json:"channel"`
 	Currencies money.Currency   `json:"currencies"`
 	Estimate   int64            `json:"estimate"`
 	E1         int64            `json:"e1"`
@@ -40,16 +41,16 @@ func showModelTotal(estimate, e1 int64, estimateGap, e1Gap bool) modelTotalShape
 	return modelTotalShape{known(estimate, estimateGap), known(e1, e1Gap), known(estimate-e1, estimateGap || e1Gap)}
 }
 
-// ShowModel gives the report in the shape of the wire, to be encoded as JSON. The command line prints it, too.
+// ShowModel gives the report in the shape of the wire, to be encoded as JSON. The command line prints it too.
 func ShowModel(r report.ModelReport) any {
 	shape := modelShape{
-		AsOf: r.Query.AsOf, KnownAt: r.Query.KnownAt.UTC().Format(ISOMicros), Final: r.Final, Currency: r.Query.Currency,
+		AsOf: r.Query.AsOf, KnownAt: r.Query.KnownAt.UTC().Format(view.ISOMicros), Final: r.Final, Currency: r.Query.Currency,
 		Bands: r.Bands, Rows: make([]modelRowShape, len(r.Rows)),
 		Total: showModelTotal(r.Estimate, r.E1, r.EstimateGap, r.E1Gap),
 	}
 	for i, row := range r.Rows {
 		shape.Rows[i] = modelRowShape{
-			Channel: namedShape{row.ChannelID, r.ChannelNames[row.ChannelID]}, Currencies: row.Currency,
+			Channel: view.Named{ID: row.ChannelID, Name: r.ChannelNames[row.ChannelID]}, Currencies: row.Currency,
 			Estimate: row.Estimate, E1: row.E1,
 		}
 		if row.Valued {
@@ -88,7 +89,7 @@ type whatIfTotalShape struct {
 }
 
 type whatIfChannelShape struct {
-	Channel namedShape `json:"channel"`
+	Channel view.Named `json:"channel"`
 	whatIfTotalShape
 }
 
@@ -128,10 +129,10 @@ func (t whatIfTotalShape) against(limit *protection.Limit) whatIfTotalShape {
 	return t
 }
 
-// ShowWhatIf gives the report in the shape of the wire, to be encoded as JSON. The command line prints it, too.
+// ShowWhatIf gives the report in the shape of the wire, to be encoded as JSON. The command line prints it too.
 func ShowWhatIf(r report.WhatIfReport) any {
 	shape := whatIfShape{
-		AsOf: r.Query.AsOf, KnownAt: r.Query.KnownAt.UTC().Format(ISOMicros), Final: r.Final, Currency: r.Query.Currency,
+		AsOf: r.Query.AsOf, KnownAt: r.Query.KnownAt.UTC().Format(view.ISOMicros), Final: r.Final, Currency: r.Query.Currency,
 		PolicyCurrency: r.Query.Policy, Channels: make([]whatIfChannelShape, len(r.Channels)),
 		Schemes: whatIfRows(r.Schemes, r.Gaps), Months: whatIfRows(r.Months, r.Gaps),
 		Total:       whatIfTotal(r.Total, r.Gaps, r.Net, known(r.Use, r.UseGap)).against(r.SiteLimit),
@@ -139,14 +140,14 @@ func ShowWhatIf(r report.WhatIfReport) any {
 	}
 	for i, c := range r.Channels {
 		shape.Channels[i] = whatIfChannelShape{
-			namedShape{c.ChannelID, r.ChannelNames[c.ChannelID]}, whatIfTotal(c.Figures, c.Gaps, c.Net, known(c.Use, c.UseGap)).against(c.Limit),
+			view.Named{ID: c.ChannelID, Name: r.ChannelNames[c.ChannelID]}, whatIfTotal(c.Figures, c.Gaps, c.Net, known(c.Use, c.UseGap)).against(c.Limit),
 		}
 	}
 	for i, p := range r.Pending {
 		shape.PendingRate[i] = apartShape{Currencies: p.Currency, Allocations: p.Allocations, E1: p.E1, E2: p.E2}
 	}
 	for i, u := range r.Unvalued {
-		shape.Unvalued[i] = unvaluedShape{OrNull(u.ChannelID), u.Currency, u.Amount}
+		shape.Unvalued[i] = unvaluedShape{view.OrNull(u.ChannelID), u.Currency, u.Amount}
 	}
 	return shape
 }

@@ -1,6 +1,7 @@
-package view
+package reports
 
 import (
+	"holdfast/internal/api/view"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/exposure"
 	"holdfast/internal/domain/money"
@@ -19,7 +20,7 @@ type reportShape struct {
 
 func showReport(q exposure.ReportQuery, final bool) reportShape {
 	return reportShape{
-		KnownAt: q.KnownAt.UTC().Format(ISOMicros), Final: final, Currency: q.Currency, Valuation: q.Valuation,
+		KnownAt: q.KnownAt.UTC().Format(view.ISOMicros), Final: final, Currency: q.Currency, Valuation: q.Valuation,
 		Recognition: q.Recognition,
 	}
 }
@@ -64,7 +65,7 @@ type pointCurrencyShape struct {
 	E2         int64          `json:"e2"`
 }
 
-// ShowRunOff gives a run-off in the shape of the wire, to be encoded as JSON. The command line prints it, too.
+// ShowRunOff gives a run-off in the shape of the wire, to be encoded as JSON. The command line prints it too.
 func ShowRunOff(r report.RunOffReport) any {
 	shape := runOffShape{
 		AsOf: r.Query.AsOf, reportShape: showReport(r.Query, r.Final), Allocations: r.Allocations, LastDay: r.LastDay,
@@ -151,7 +152,7 @@ type agePendingShape struct {
 	E1          int64          `json:"e1"`
 }
 
-// ShowAgeing gives an ageing in the shape of the wire, to be encoded as JSON. The command line prints it, too.
+// ShowAgeing gives an ageing in the shape of the wire, to be encoded as JSON. The command line prints it too.
 func ShowAgeing(r report.AgeingReport) any {
 	shape := ageingShape{
 		AsOf: r.Query.AsOf, reportShape: showReport(r.Query, r.Final), Rows: make([]ageBandShape, len(r.Bands)),

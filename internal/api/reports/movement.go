@@ -1,6 +1,7 @@
-package view
+package reports
 
 import (
+	"holdfast/internal/api/view"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/exposure"
 	"holdfast/internal/domain/money"
@@ -30,7 +31,7 @@ type movedShape struct {
 }
 
 type movementRowShape struct {
-	Channel *namedShape `json:"channel,omitempty"`
+	Channel *view.Named `json:"channel,omitempty"`
 	movedShape
 	E1Report any `json:"e1_report"`
 	E2Report any `json:"e2_report"`
@@ -66,7 +67,7 @@ type flowLines struct {
 	Expired     *int64 `json:"expired"`
 }
 
-// ShowMovement gives a movement in the shape of the wire, to be encoded as JSON. The command line prints it, too.
+// ShowMovement gives a movement in the shape of the wire, to be encoded as JSON. The command line prints it too.
 func ShowMovement(r report.MovementReport) any {
 	revalued := r.Revalued()
 	shape := movementShape{
@@ -83,7 +84,7 @@ func ShowMovement(r report.MovementReport) any {
 			E1Report:   reportFlow(row.Report, row.Gaps, revalued, ofE1), E2Report: reportFlow(row.Report, row.Gaps, revalued, ofE2),
 		}
 		if row.ChannelID != 0 {
-			shape.Rows[i].Channel = &namedShape{row.ChannelID, r.ChannelNames[row.ChannelID]}
+			shape.Rows[i].Channel = &view.Named{ID: row.ChannelID, Name: r.ChannelNames[row.ChannelID]}
 		}
 	}
 	for i, p := range r.PendingRate {

@@ -1,6 +1,9 @@
-package view
+// Package reports shows reports: exposure, run-off, ageing, movement, what-ifs and models, and the rows behind them. Begin
+// reading at ShowExposure.
+package reports
 
 import (
+	"holdfast/internal/api/view"
 	"maps"
 	"slices"
 	"strings"
@@ -73,7 +76,7 @@ type subtotalShape struct {
 	memoShape
 }
 
-// memoShape has null if there is no value: in a locked valuation, and without a fixing.
+// memoShape has null without a value: in a locked valuation, and without a fixing.
 type memoShape struct {
 	E4Report *int64 `json:"e4_report"`
 	E5Report *int64 `json:"e5_report"`
@@ -81,17 +84,12 @@ type memoShape struct {
 
 // exposureKeyShape has the fields of the report's dimensions.
 type exposureKeyShape struct {
-	Channel   *namedShape `json:"channel,omitempty"`
+	Channel   *view.Named `json:"channel,omitempty"`
 	Month     *string     `json:"month,omitempty"`
 	Currency  *string     `json:"currency,omitempty"`
 	Scheme    *string     `json:"scheme,omitempty"`
 	Country   *string     `json:"country,omitempty"` // "" if the bookings name none
 	Suppliers *[]int64    `json:"suppliers,omitempty"`
-}
-
-type namedShape struct {
-	ID   int64  `json:"id"`
-	Name string `json:"name"`
 }
 
 type exposureTotalShape struct {
@@ -119,7 +117,7 @@ type netShape struct {
 }
 
 type channelNetShape struct {
-	Channel namedShape `json:"channel"`
+	Channel view.Named `json:"channel"`
 	E1      *int64     `json:"e1_report"`
 	Held    *int64     `json:"held"`
 	Net     *int64     `json:"net"`
@@ -177,7 +175,7 @@ func ShowExposure(r report.ExposureReport) any {
 	}
 	total := showFigures(r.Total.E1, r.Total.E2, r.Gaps)
 	shape := exposureShape{
-		AsOf: r.Query.AsOf, KnownAt: r.Query.KnownAt.UTC().Format(ISOMicros), Final: r.Final,
+		AsOf: r.Query.AsOf, KnownAt: r.Query.KnownAt.UTC().Format(view.ISOMicros), Final: r.Final,
 		Currency: r.Query.Currency, Valuation: r.Query.Valuation, By: by,
 		Rows: make([]exposureRowShape, len(r.Rows)),
 		Total: exposureTotalShape{
@@ -229,7 +227,7 @@ func showNet(r report.ExposureReport) netShape {
 	for _, id := range slices.Sorted(maps.Keys(r.Net.Channels)) {
 		c := r.Net.Channels[id]
 		net.Channels = append(net.Channels, channelNetShape{
-			Channel: namedShape{ID: id, Name: r.ChannelNames[id]}, E1: known(c.E1, c.Gap), Held: known(c.Held, c.HeldGap),
+			Channel: view.Named{ID: id, Name: r.ChannelNames[id]}, E1: known(c.E1, c.Gap), Held: known(c.Held, c.HeldGap),
 			Net: known(c.Net, c.NetGap),
 		})
 	}
@@ -259,7 +257,7 @@ func showExposureKey(r report.ExposureReport, k exposure.Key, by ...exposure.Dim
 			ids := append([]int64{}, protection.SupplierIDs(k.Suppliers)...)
 			shape.Suppliers = &ids
 		case exposure.ByChannel:
-			shape.Channel = &namedShape{ID: k.ChannelID, Name: r.ChannelNames[k.ChannelID]}
+			shape.Channel = &view.Named{ID: k.ChannelID, Name: r.ChannelNames[k.ChannelID]}
 		}
 	}
 	return shape

@@ -1,14 +1,55 @@
-package events
+// Package event has the types of what happened on a site, and who may read it. Begin reading at Type.
+package event
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"
 )
+
+// Event is one thing that happened on a site. It names its object, which is read when the event is shown.
+type Event struct {
+	SiteID   int64
+	ID       int64
+	Position int64 // in the feed of the site, from 1
+	Type     Type
+	ObjectID int64
+	At       time.Time // by the clock of the site
+	Details  json.RawMessage
+}
+
+// Details is what an event itself says. Each type fills in its own fields.
+type Details struct {
+	Status      string `json:"status,omitempty"`              // of the object after the change
+	Before      string `json:"before,omitempty"`              // what Status or Mode was before
+	Mode        string `json:"mode,omitempty"`                // of a channel after the change
+	Kind        string `json:"kind,omitempty"`                // of a proposal
+	Outcome     string `json:"outcome,omitempty"`             // of a dispute
+	Protected   *bool  `json:"protected,omitempty"`           // whether a payment is protected: Yes or No
+	Reason      string `json:"reason,omitempty"`              // why a payment is protected, or why not; of a dispute its code
+	Cause       string `json:"cause,omitempty"`               // of a change of protection: the type of the adjustment, or terms
+	Transaction int64  `json:"transaction,omitempty"`         // the adjustment, or the chargeback of a dispute
+	Amount      int64  `json:"amount,omitempty"`              // in minor units of Currency
+	Currency    string `json:"currency,omitempty"`            //
+	Percent     int64  `json:"percent,omitempty"`             // of a limit
+	LastDay     string `json:"last_day_of_dispute,omitempty"` // YYYY-MM-DD
+}
+
+var yes, no = true, false
+
+// YesOrNo is for fields that are there in either case. The same answer is the same pointer, so that Details compare.
+func YesOrNo(b bool) *bool {
+	if b {
+		return &yes
+	}
+	return &no
+}
 
 // Type says what happened, as object.verb.
 type Type string
@@ -61,7 +102,7 @@ var Types = []Type{
 	WebhookTest, WebhookDisabled,
 }
 
-// Kind says of which kind the object of an event is.
+// Kind is the kind of an event's object.
 type Kind string
 
 // The kinds of objects.
@@ -101,7 +142,7 @@ func ParseObject(text string) (kind Kind, id int64, err error) {
 	name, number, _ := strings.Cut(text, ":")
 	id, err = strconv.ParseInt(number, 10, 64)
 	if err != nil || id <= 0 || !slices.Contains(Kinds, Kind(name)) {
-		return "", 0, errs.WrongField("object", "An object such as booking:73 is expected.")
+		return "", 0, errs.WrongField("object", "Must be an object such as booking:73.")
 	}
 	return Kind(name), id, nil
 }
@@ -133,7 +174,7 @@ func TypesOf(patterns []string) (found []Type, ok bool) {
 	return found, true
 }
 
-// Readable returns those of some types that an actor may read: an event is for whoever may read what it is about.
+// Readable returns the types that an actor may read: an event is for those who may read its object.
 func Readable(actor access.Actor, types []Type) []Type {
 	return slices.DeleteFunc(slices.Clone(types), func(t Type) bool { return !t.Kind().readable(actor) })
 }

@@ -1,6 +1,7 @@
-package view
+package reports
 
 import (
+	"holdfast/internal/api/view"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/exposure"
 	"holdfast/internal/domain/money"
@@ -8,7 +9,7 @@ import (
 	"holdfast/internal/report"
 )
 
-// detailsShape is one page of what stands behind an exposure, on the wire.
+// detailsShape is one page of the items behind an exposure, on the wire.
 type detailsShape struct {
 	AsOf civil.Day `json:"as_of"`
 	On   civil.Day `json:"on"`
@@ -22,7 +23,7 @@ type detailShape struct {
 	Booking     int64             `json:"booking"`
 	Transaction *int64            `json:"transaction"` // null for what is still to be paid
 	Payment     *int64            `json:"payment"`     // id of the allocation
-	Channel     namedShape        `json:"channel"`
+	Channel     view.Named        `json:"channel"`
 	Currencies  money.Currency    `json:"currencies"`
 	Scheme      string            `json:"scheme"`
 	Country     string            `json:"country"`
@@ -40,7 +41,7 @@ type detailShape struct {
 	E2Report    *int64            `json:"e2_report"`
 }
 
-// movementDetailsShape is one page of what stands behind a movement.
+// movementDetailsShape is one page of the items behind a movement.
 type movementDetailsShape struct {
 	From civil.Day `json:"from"`
 	To   civil.Day `json:"to"`
@@ -52,24 +53,24 @@ type movementDetailShape struct {
 	Booking     int64      `json:"booking"`
 	Transaction int64      `json:"transaction"`
 	Payment     int64      `json:"payment"`
-	Channel     namedShape `json:"channel"`
+	Channel     view.Named `json:"channel"`
 	movedShape
 	E1Locked *flowShape `json:"e1_report"` // null in a spot valuation, which converts subtotals
 	E2Locked *flowShape `json:"e2_report"`
 }
 
-// ShowDetails gives a page of details in the shape of the wire, to be encoded as JSON. The command line prints it, too.
+// ShowDetails gives a page of details in the shape of the wire, to be encoded as JSON. The command line prints it too.
 func ShowDetails(r report.DetailsReport) any {
 	return detailsShape{
 		AsOf: r.Query.AsOf, On: r.On, reportShape: showReport(r.Query, r.Final),
-		Rows: Each(r.Items.Items, func(d exposure.Detail) detailShape { return showDetail(d, r.ChannelNames) }),
+		Rows: view.Each(r.Items.Items, func(d exposure.Detail) detailShape { return showDetail(d, r.ChannelNames) }),
 	}
 }
 
 func showDetail(d exposure.Detail, names map[int64]string) detailShape {
 	shape := detailShape{
-		Booking: d.BookingID, Transaction: OrNull(d.TransactionID), Payment: OrNull(d.AllocationID),
-		Channel: namedShape{d.ChannelID, names[d.ChannelID]}, Currencies: d.Currency, Scheme: string(d.Scheme),
+		Booking: d.BookingID, Transaction: view.OrNull(d.TransactionID), Payment: view.OrNull(d.AllocationID),
+		Channel: view.Named{ID: d.ChannelID, Name: names[d.ChannelID]}, Currencies: d.Currency, Scheme: string(d.Scheme),
 		Country: d.Terms.Country, Suppliers: append([]int64{}, protection.SupplierIDs(d.Terms.Suppliers)...),
 		End: d.Terms.End, Standing: d.Standing, Remaining: d.Remaining, E1: d.E1, E2: d.E2, E4: d.E4, E5: d.E5,
 	}
@@ -91,10 +92,10 @@ func ShowMovementDetails(r report.MovementDetailsReport) any {
 	locked := r.Query.Valuation == exposure.Locked
 	return movementDetailsShape{
 		From: r.Query.From, To: r.Query.AsOf, reportShape: showReport(r.Query.ReportQuery, r.Final),
-		Rows: Each(r.Items.Items, func(d exposure.MovementDetail) movementDetailShape {
+		Rows: view.Each(r.Items.Items, func(d exposure.MovementDetail) movementDetailShape {
 			shape := movementDetailShape{
 				Booking: d.BookingID, Transaction: d.TransactionID, Payment: d.ID,
-				Channel: namedShape{d.ChannelID, r.ChannelNames[d.ChannelID]}, movedShape: showMoved(d.Currency, d.Flows),
+				Channel: view.Named{ID: d.ChannelID, Name: r.ChannelNames[d.ChannelID]}, movedShape: showMoved(d.Currency, d.Flows),
 			}
 			if locked && !d.Pending {
 				value := showMoved(r.Query.Currency, d.Report)

@@ -1,6 +1,7 @@
-package view
+package reports
 
 import (
+	"holdfast/internal/api/view"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/estimate"
 	"holdfast/internal/domain/money"
@@ -13,7 +14,7 @@ type recordShape struct {
 	AsOf    civil.Day        `json:"as_of"`
 	KnownAt string           `json:"known_at"`
 	Final   bool             `json:"final"`
-	Channel namedShape       `json:"channel"`
+	Channel view.Named       `json:"channel"`
 	Months  []recordRowShape `json:"months"`
 	Totals  []recordSumShape `json:"totals"`
 }
@@ -43,11 +44,11 @@ func showRecordSum(v estimate.Vintage) recordSumShape {
 	}
 }
 
-// ShowRecord gives a track record in the shape of the wire, to be encoded as JSON. The command line prints it, too.
+// ShowRecord gives a track record in the shape of the wire, to be encoded as JSON. The command line prints it too.
 func ShowRecord(r report.VintageReport, channel int64, name string) any {
 	return recordShape{
-		AsOf: r.AsOf, KnownAt: r.KnownAt.UTC().Format(ISOMicros), Final: r.Final, Channel: namedShape{channel, name},
-		Months: Each(r.Rows, func(v estimate.Vintage) recordRowShape { return recordRowShape{v.Month, showRecordSum(v)} }),
-		Totals: Each(r.Totals, showRecordSum),
+		AsOf: r.AsOf, KnownAt: r.KnownAt.UTC().Format(view.ISOMicros), Final: r.Final, Channel: view.Named{ID: channel, Name: name},
+		Months: view.Each(r.Rows, func(v estimate.Vintage) recordRowShape { return recordRowShape{v.Month, showRecordSum(v)} }),
+		Totals: view.Each(r.Totals, showRecordSum),
 	}
 }

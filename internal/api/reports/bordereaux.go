@@ -1,4 +1,4 @@
-package view
+package reports
 
 import (
 	"holdfast/internal/domain/civil"
@@ -48,14 +48,14 @@ func (r BordereauRow) Cells() []string {
 	}
 }
 
-// Contract is what a bordereau says of its contract.
+// Contract is the contract as a bordereau shows it.
 type Contract struct {
 	Reference  string `json:"reference"`
 	Year       *int64 `json:"year_of_account"`
 	Commission int64  `json:"commission_ppm"`
 }
 
-// ShowBordereauContract is null where there is none.
+// ShowBordereauContract is null if there is none.
 func ShowBordereauContract(c terms.Contract) *Contract {
 	if c.ID == 0 {
 		return nil

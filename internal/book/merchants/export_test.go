@@ -1,0 +1,10 @@
+package merchants
+
+// For tests.
+var (
+	DeleteSupplier   = deleteSupplier
+	LockSupplier     = lockSupplier
+	ModesOfChannels  = modesOfChannels
+	UnknownSuppliers = unknownSuppliers
+	UpdateSupplier   = updateSupplier
+)
