@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// report is the content of a page: key figures, notes, charts and tables. The first table can be exported.
+// reportPage is the content of a page: key figures, notes, charts and tables. The first table can be exported.
 type reportPage struct {
 	Settings *setting
 	About    string // scope and date of the report

@@ -66,7 +66,7 @@ func (p *pages) pay(v *kit.Visit) error {
 	return v.Show(p.Pages, "pay.html", page)
 }
 
-// payment reads the payment form.
+// paymentOf reads the payment form.
 func paymentOf(form *kit.Form, b booking.Booking) payment.NewTransaction {
 	r := form.Reading()
 	kind := payment.TransactionType(form.Get("transaction_types"))
