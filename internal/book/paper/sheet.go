@@ -62,7 +62,7 @@ type sheet struct {
 // WritePDF prints a statement. The same statement gives the same bytes, whenever it is printed.
 func WritePDF(w io.Writer, fonts pdf.Fonts, s Printed) error {
 	if !i18n.Known(s.Language) {
-		return fmt.Errorf("there are no texts in the language %q", s.Language)
+		return fmt.Errorf("unknown language %q", s.Language)
 	}
 	return write(w, fonts, s, i18n.Of(s.Language).Section("paper"))
 }

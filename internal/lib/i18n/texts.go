@@ -135,7 +135,7 @@ const other = "other"
 func (l Language) Say(key string, values ...any) (string, error) {
 	text, ok := l.texts[key]
 	if !ok {
-		return "", fmt.Errorf("there is no text %q in %s", key, l.code)
+		return "", fmt.Errorf("unknown text %q in %s", key, l.code)
 	}
 	given, form, err := l.values(text, values)
 	if err != nil {

@@ -116,7 +116,7 @@ type Mails struct {
 	Batch  int // e-mails per write, which ends with the event that reaches this number
 	// Transport sends e-mails. It is nil if no server is configured.
 	Transport *SMTP
-	// Sandboxes: mails of sandboxes and of test channels are sent too.
+	// Sandboxes means that e-mails of sandboxes and test merchants are sent too.
 	Sandboxes bool
 	// Certificates makes the certificate of a booking for a traveller who has none.
 	Certificates *certificates.Certificates

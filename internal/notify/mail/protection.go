@@ -27,8 +27,8 @@ type ProtectionFacts struct {
 	Page     string             `json:"page"`           // path below the dashboard's URL
 }
 
-// mailsAboutProtection makes the mails about a request for protection: to the operator's people when it is asked for, and to those who manage
-// the site when it is decided. Later events report later changes.
+// mailsAboutProtection creates the e-mails about a protection request: to operators when it is sent, and to the site's
+// admins when it is answered. If it has changed since, a later event reports it.
 func (m *Mails) mailsAboutProtection(tx *store.Tx, site merchant.Site, e event.Event) ([]Mail, error) {
 	var details event.Details
 	if err := json.Unmarshal(e.Details, &details); err != nil {

@@ -81,7 +81,7 @@ func (m *Mails) secretText(ctx context.Context, mail Mail) (made Message, proble
 	if m.Addresses.Link == "" {
 		return made, linkGone, nil
 	}
-	var secret string // it is asked for now, so that it lies in no mail that waits
+	var secret string // looked up now, so that queued e-mails do not contain it
 	err = m.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
 		secret, err = people.SecretOfLink(tx, m.Vault, mail.Letter.Link)
 		return err

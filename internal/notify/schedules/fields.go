@@ -194,8 +194,8 @@ func (in *Fields) owner(tx *store.Tx, actor access.Actor, o *Order, whole bool, 
 	return nil
 }
 
-// recipients resolves the people who receive a report: each must be able to see it. An address of anybody else is none: whether they may see
-// the book could never be checked.
+// recipients resolves the people who receive a report: each must be able to see it. Other e-mail addresses are not allowed:
+// their access could never be checked.
 func (in *Fields) recipients(tx *store.Tx, actor access.Actor, o *Order, whole bool, problems *errs.Problems) error {
 	if in.Recipients == nil || len(*in.Recipients) == 0 {
 		if whole || in.Recipients != nil {

@@ -132,7 +132,8 @@ func (o Order) next(today civil.Day) Order {
 	return o
 }
 
-// finish queues the mails of a report, records it, and advances the schedule, in one write. People who may no longer see the report get none.
+// finish queues the mails of a report, records it, and advances the schedule, in one write. Recipients without access are
+// skipped.
 func (o *Orders) finish(ctx context.Context, d due, run Run, today civil.Day, made File, owner people.User) error {
 	return o.step(ctx, d, func(tx *store.Tx, now Order) (Order, error) {
 		if _, reason, err := ownerOf(tx, now); err != nil || reason != "" { // access was lost while the report was created

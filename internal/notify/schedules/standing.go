@@ -317,8 +317,9 @@ func (o *Orders) Resume(ctx context.Context, actor access.Actor, id int64) (Orde
 	})
 }
 
-// SendNow creates the report of an active schedule immediately, in addition to the next one due. It is made within seconds by the program
-// that serves. The error is NotPossible for an order that is not active, and while one was asked for in the last five minutes.
+// SendNow creates the report of an active schedule immediately, in addition to the next one due. It is made within seconds
+// by the program that serves. The error is NotPossible if the schedule is not active, or if a report was requested in the
+// last five minutes.
 func (o *Orders) SendNow(ctx context.Context, actor access.Actor, id int64) (Order, error) {
 	if err := may(actor); err != nil {
 		return Order{}, err
