@@ -37,7 +37,7 @@ func dial(ctx context.Context, address string) (*conn, error) {
 
 func (c *conn) close() { _ = c.net.Close() } // nothing is left to send
 
-var errAnswer = errors.New("the answer is no HTTP/1.1")
+var errAnswer = errors.New("the response is not HTTP/1.1")
 
 // do sends a request and reads its whole answer.
 func (c *conn) do(request []byte) (status int, err error) {
@@ -164,5 +164,5 @@ func ask(ctx context.Context, address, method, path, token string, body []byte, 
 			return c.body, nil
 		}
 	}
-	return nil, fmt.Errorf("%s %s is answered with %d: %.300s", method, path, status, c.body)
+	return nil, fmt.Errorf("%s %s returned status %d: %.300s", method, path, status, c.body)
 }

@@ -40,7 +40,7 @@ func (b *bench) record(path string) error {
 func replaced(page, heading, figures string) (string, error) {
 	start := strings.Index(page, "\n### "+heading+"\n")
 	if start < 0 {
-		return "", fmt.Errorf("the page has no heading %q", heading)
+		return "", fmt.Errorf("heading %q not found", heading)
 	}
 	end := len(page)
 	if next := strings.Index(page[start+1:], "\n##"); next >= 0 {

@@ -75,7 +75,7 @@ func drive(ctx context.Context, address string, k kind, lasts time.Duration) (lo
 	slices.Sort(sum.took)
 	slices.Sort(sum.refused)
 	if len(sum.took) == 0 {
-		return sum, fmt.Errorf("%s: no request was answered: %s", k.name, sum.failure)
+		return sum, fmt.Errorf("%s: no request succeeded: %s", k.name, sum.failure)
 	}
 	return sum, ctx.Err()
 }

@@ -24,7 +24,7 @@ type duellist struct {
 // as in the next, and here both have the same moment. The other one is the file of -against.
 func duel(ctx context.Context, b *bench) (err error) {
 	if b.against == "" || b.engine != "sqlite" {
-		return errors.New("-only duel takes -against FILE, another build of holdfast, and goes on SQLite")
+		return errors.New("-only duel requires -against FILE, another build of holdfast, and -engine sqlite")
 	}
 	if err := b.open(ctx); err != nil {
 		return err

@@ -40,7 +40,7 @@ func findStatement(ctx context.Context, store *store.DB, service *app.App, actor
 			}
 		}
 	}
-	return s, errors.New("no statement of the product reads a booking by its id")
+	return s, errors.New("no statement reads a booking by its id")
 }
 
 // columnsOf counts the columns of a statement's answer by trying.

@@ -204,7 +204,7 @@ func (v *visitor) make(c *conn, channel int, r *rand.Rand) (int64, error) {
 		ID int64 `json:"id"`
 	}
 	if err := json.Unmarshal(c.body, &made); status != http.StatusCreated || err != nil {
-		return 0, fmt.Errorf("a booking is answered with %d: %.300s", status, c.body)
+		return 0, fmt.Errorf("reading a booking returned status %d: %.300s", status, c.body)
 	}
 	return made.ID, nil
 }

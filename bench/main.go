@@ -37,22 +37,22 @@ func main() {
 	}
 	o := options{}
 	flag.StringVar(&o.engine, "engine", "sqlite", "sqlite or postgres")
-	flag.StringVar(&o.only, "only", "requests", "what is measured: "+strings.Join(partNames(), ", "))
-	flag.StringVar(&o.kinds, "kinds", "", "only the kinds of requests that this regular expression matches")
-	flag.StringVar(&o.dir, "dir", "", "folder that keeps the books for the next run (default: a temporary one, removed at the end)")
-	flag.StringVar(&o.against, "against", "", "another build of holdfast, for the part duel")
+	flag.StringVar(&o.only, "only", "requests", "what to measure: "+strings.Join(partNames(), ", "))
+	flag.StringVar(&o.kinds, "kinds", "", "regular expression: only measure matching kinds of requests")
+	flag.StringVar(&o.dir, "dir", "", "folder to keep the books for the next run (default: temporary)")
+	flag.StringVar(&o.against, "against", "", "another build of holdfast, for -only duel")
 	flag.StringVar(&o.json, "json", "", "also write the figures to this file")
-	flag.StringVar(&o.docs, "docs", "", "also write the tables into this page, such as docs/performance.md")
-	flag.Int64Var(&o.size.Bookings, "bookings", 50_000, "bookings of the book")
-	flag.StringVar(&o.sizes, "sizes", "10000,1000000", "bookings of the books that the part growth compares")
-	flag.Int64Var(&o.size.Payments, "payments", 1, "payments of each booking")
-	flag.IntVar(&o.callers, "callers", 32, "callers at the same time")
-	flag.IntVar(&o.many, "many", 128, "callers with whom writes are measured besides; 0 leaves that out")
-	flag.IntVar(&o.rows, "rows", 10_000, "rows of an import")
-	flag.IntVar(&o.turns, "turns", 3, "turns, of which the medians count")
-	flag.DurationVar(&o.lasts, "for", 3*time.Second, "how long each kind is measured in each turn, and how long the part soak lasts")
+	flag.StringVar(&o.docs, "docs", "", "also write the tables to this page, such as docs/performance.md")
+	flag.Int64Var(&o.size.Bookings, "bookings", 50_000, "number of bookings")
+	flag.StringVar(&o.sizes, "sizes", "10000,1000000", "numbers of bookings to compare with -only growth")
+	flag.Int64Var(&o.size.Payments, "payments", 1, "payments per booking")
+	flag.IntVar(&o.callers, "callers", 32, "concurrent callers")
+	flag.IntVar(&o.many, "many", 128, "concurrent callers for an additional write measurement; 0 skips it")
+	flag.IntVar(&o.rows, "rows", 10_000, "rows per import")
+	flag.IntVar(&o.turns, "turns", 3, "number of turns; results are medians")
+	flag.DurationVar(&o.lasts, "for", 3*time.Second, "duration of each measurement, and of -only soak")
 	flag.BoolVar(&o.peer, "peer", true, "also measure PocketBase")
-	flag.BoolVar(&o.limits, "limits", true, "also measure the limits")
+	flag.BoolVar(&o.limits, "limits", true, "also measure the hardware limits")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -105,7 +105,7 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 		return fmt.Errorf("-kinds: %w", err)
 	}
 	if o.size.Bookings < 1000 || o.size.Payments < 1 || o.callers < 1 || o.turns < 1 || o.lasts <= 0 {
-		return errors.New("-bookings takes 1000 and more; -payments, -callers, -turns and -for more than 0")
+		return errors.New("-bookings must be at least 1000; -payments, -callers, -turns and -for must be greater than 0")
 	}
 	if o.dir == "" {
 		if b.dir, err = os.MkdirTemp("", "holdfast-bench-"); err != nil {
@@ -131,7 +131,7 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 			return b.finish()
 		}
 	}
-	return fmt.Errorf("-only takes %s", strings.Join(partNames(), ", "))
+	return fmt.Errorf("-only must be one of %s", strings.Join(partNames(), ", "))
 }
 
 // places are the flags that say where something lies on this machine: they change no figure.

@@ -287,7 +287,7 @@ func growth(ctx context.Context, b *bench) error {
 	for text := range strings.SplitSeq(b.sizes, ",") {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < 1000 {
-			return fmt.Errorf("-sizes takes numbers of bookings from 1000 on, with commas, not %q", text)
+			return fmt.Errorf("-sizes must be comma-separated numbers of bookings, at least 1000 each, not %q", text)
 		}
 		b.size.Bookings = n
 		if err := b.open(ctx); err != nil {

@@ -84,7 +84,7 @@ var (
 func (b *bench) pgbenchTurn(ctx context.Context, _ int) (list []figures, err error) {
 	programs, err := filepath.Glob("/usr/lib/postgresql/*/bin/pgbench")
 	if err != nil || len(programs) == 0 {
-		return nil, errors.Join(err, errors.New("pgbench is missing: Debian has it in the package postgresql"))
+		return nil, errors.Join(err, errors.New("pgbench is not installed. On Debian, install the package postgresql"))
 	}
 	l, err := learn(ctx, pgBenchSamples)
 	if err != nil {
@@ -144,7 +144,7 @@ func (b *bench) pgbench(ctx context.Context, program, database string, rows samp
 			if seconds < 60 {
 				continue
 			}
-			return figures{}, fmt.Errorf("pgbench says: %s", tail(said))
+			return figures{}, fmt.Errorf("unexpected pgbench output: %s", tail(said))
 		}
 		f := figures{Subject: pgBench, Callers: callers}
 		f.PerSecond, _ = strconv.ParseFloat(string(rate[1]), 64) // they matched

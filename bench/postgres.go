@@ -15,7 +15,7 @@ import (
 )
 
 // errNoPostgres says how to get a server.
-var errNoPostgres = errors.New("-engine postgres needs a server in HOLDFAST_TEST_POSTGRES: scripts/with-postgres --durable starts one")
+var errNoPostgres = errors.New("-engine postgres requires a server in HOLDFAST_TEST_POSTGRES. Start one with scripts/with-postgres --durable")
 
 // openPostgres makes a database on the server that scripts/with-postgres started.
 func (b *bench) openPostgres(ctx context.Context, h *house) error {

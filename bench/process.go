@@ -30,7 +30,7 @@ type process struct {
 }
 
 // serving matches the line in which each of our programs says where it serves.
-var serving = regexp.MustCompile(`(?m)(?:holdfast serves on|serving on) http://([^ ,\n]+)`)
+var serving = regexp.MustCompile(`(?mi)^serving on http://([^ ,\n]+)`)
 
 // begin starts a program and waits until it says where it serves. What it writes to standard error goes to a file.
 func begin(ctx context.Context, log string, env []string, program string, args ...string) (*process, error) {
@@ -67,7 +67,7 @@ func begin(ctx context.Context, log string, env []string, program string, args .
 		} else if err != nil {
 			_ = cmd.Wait() // it has ended, and the log says why
 			text, _ := os.ReadFile(log)
-			return nil, fmt.Errorf("%s does not serve: %s%s", filepath.Base(program), said, tail(text))
+			return nil, fmt.Errorf("%s failed to start: %s%s", filepath.Base(program), said, tail(text))
 		}
 	}
 	p.took = time.Since(began)

@@ -75,7 +75,7 @@ func (h *house) furnish(ctx context.Context, size book.Size, say func(format str
 		if h.Book.Size == size {
 			return nil
 		}
-		return fmt.Errorf("%s has a book of %d bookings: choose another -dir", h.dir, h.Book.Bookings)
+		return fmt.Errorf("%s contains a book of %d bookings. Choose another -dir", h.dir, h.Book.Bookings)
 	}
 	began := time.Now()
 	line, err := secrets.NewSealKey(rand.Reader)
@@ -152,7 +152,7 @@ func (h *house) rest(ctx context.Context) error {
 	server, data := h.processorTimes()
 	for quiet := 0; quiet < restFor; {
 		if time.Since(began) > restTime {
-			return fmt.Errorf("the jobs do not rest within %s", restTime)
+			return fmt.Errorf("the background jobs are still busy after %s", restTime)
 		}
 		if !until(ctx, time.Now().Add(time.Second)) {
 			return ctx.Err()
@@ -226,7 +226,7 @@ func (h *house) signIn(ctx context.Context) error {
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusSeeOther {
-		return fmt.Errorf("signing in to the dashboard is answered with %d", answer.StatusCode)
+		return fmt.Errorf("signing in to the dashboard failed with status %d", answer.StatusCode)
 	}
 	cookies := answer.Cookies()
 	h.system.Transport = withCookies(cookies)
@@ -272,7 +272,7 @@ func (h *house) counters(ctx context.Context) (c counters, err error) {
 	}
 	c = counters{found["SQL statements"], found["Commits"], found["Writes run again"], found["Goroutines"]}
 	if c.statements == 0 {
-		return c, fmt.Errorf("the page System, answered with %d, does not say how many statements have run", answer.StatusCode)
+		return c, fmt.Errorf("the System page (status %d) does not show the number of statements", answer.StatusCode)
 	}
 	return c, nil
 }

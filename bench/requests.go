@@ -153,7 +153,7 @@ func (b *bench) open(ctx context.Context) error {
 			return err
 		}
 	default:
-		return fmt.Errorf("-engine takes sqlite or postgres, not %q", b.engine)
+		return fmt.Errorf("-engine must be sqlite or postgres, not %q", b.engine)
 	}
 	b.house = h
 	return h.furnish(ctx, b.size, b.say)

@@ -32,7 +32,7 @@ func run(out io.Writer, args []string) error {
 	rows := flags.Int64("rows", 50_000, "rows to load")
 	full := flags.Bool("full", false, "sync each commit, as the product does; PocketBase's own setting does not")
 	if len(args) == 0 {
-		return errors.New("say load or serve")
+		return errors.New("expected load or serve")
 	}
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
@@ -49,7 +49,7 @@ func run(out io.Writer, args []string) error {
 	case "version":
 		return version(out)
 	}
-	return fmt.Errorf("say load, serve or version, not %q", args[0])
+	return fmt.Errorf("expected load, serve or version, not %q", args[0])
 }
 
 // connect opens the database as PocketBase does, or with the same settings but a full sync.

@@ -49,9 +49,9 @@ const (
 )
 
 func main() {
-	path := flag.String("database", "holdfast-data/holdfast.db", "file of a SQLite database")
-	only := flag.String("only", "", "address of one page, such as /dashboard/sites/demo/exposure, to ask for it alone")
-	profile := flag.String("profile", "", "file for a profile of the processor's time")
+	path := flag.String("database", "holdfast-data/holdfast.db", "path of a SQLite database")
+	only := flag.String("only", "", "only measure this page, such as /dashboard/sites/demo/exposure")
+	profile := flag.String("profile", "", "write a CPU profile to this file")
 	flag.Parse()
 	if err := run(context.Background(), os.Stdout, *path, *only, *profile); err != nil {
 		fmt.Fprintln(os.Stderr, "benchdashboard:", err)
@@ -109,7 +109,7 @@ func run(ctx context.Context, out io.Writer, path, only, profile string) error {
 	v := &visitor{pages: frame, cookies: map[string]string{}}
 	signedIn := v.ask(ctx, http.MethodPost, kit.Path+"/sign-in", url.Values{"username": {user}, "password": {password}}.Encode())
 	if signedIn.Code != http.StatusSeeOther {
-		return fmt.Errorf("signing in is answered with %d", signedIn.Code)
+		return fmt.Errorf("sign-in failed with status %d", signedIn.Code)
 	}
 	if profile != "" {
 		file, err := os.Create(profile)

@@ -42,9 +42,9 @@ const (
 )
 
 func main() {
-	large := flag.Bool("large", false, "also measure a book ten times as large, and print how much longer it takes")
+	large := flag.Bool("large", false, "also measure a book ten times as large, and print the ratio")
 	payments := flag.Int64("payments", 1_000_000, "number of payments in the smaller book")
-	folder := flag.String("dir", "", "folder that keeps the databases for the next run (default: a temporary one, removed at the end)")
+	folder := flag.String("dir", "", "folder to keep the databases for the next run (default: temporary)")
 	flag.Parse()
 	if err := run(context.Background(), os.Stdout, *folder, *payments, *large); err != nil {
 		fmt.Fprintln(os.Stderr, "benchexposure:", err)
@@ -251,7 +251,7 @@ func (w *world) reopen(ctx context.Context, database *store.DB, payments int64) 
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		return errors.New("the book in that folder is not complete: remove the folder")
+		return errors.New("the book in that folder is incomplete: delete the folder")
 	}
 	return err
 }

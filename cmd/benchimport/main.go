@@ -32,9 +32,9 @@ import (
 )
 
 func main() {
-	rows := flag.Int("rows", 30_000, "rows of the import")
+	rows := flag.Int("rows", 30_000, "rows to import")
 	dry := flag.Bool("dry", false, "only a dry run")
-	callers := flag.Int("callers", 4, "clients that write all the time, with a pause of 50 ms")
+	callers := flag.Int("callers", 4, "clients that write continuously, with a pause of 50 ms")
 	flag.Parse()
 	if err := run(context.Background(), os.Stdout, *rows, *callers, *dry); err != nil {
 		fmt.Fprintln(os.Stderr, "benchimport:", err)

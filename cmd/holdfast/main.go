@@ -1,4 +1,4 @@
-// Command holdfast is the whole program: the service, its dashboard and its command line. All of it stands in package cli.
+// Command holdfast is the whole program: the service, its dashboard and its command line. See package cli.
 package main
 
 import (

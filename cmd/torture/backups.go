@@ -66,12 +66,12 @@ func backupsOn(r *run, engine string, pg *cluster) error {
 	if err := b.whole(); err != nil {
 		return err
 	}
-	r.figure(engine+": backups while clients write, each restored", "%d", rounds)
-	r.figure(engine+": writes that were acknowledged before the backup, all there once", "%d", b.found)
-	r.figure(engine+": backups that were killed; of these, were whole already", "%d; %d", b.killed, b.wholeAfterKill)
-	r.figure(engine+": backups onto a full disk, of which nothing was left", "%d", b.full)
+	r.figure(engine+": backups during writes, each restored", "%d", rounds)
+	r.figure(engine+": writes acknowledged before the backup, all present exactly once", "%d", b.found)
+	r.figure(engine+": killed backups; of these, already complete", "%d; %d", b.killed, b.wholeAfterKill)
+	r.figure(engine+": backups to a full disk, none left behind", "%d", b.full)
 	if b.noTmpfs != nil {
-		r.figure(engine+": full disk", "left out: %v", b.noTmpfs)
+		r.figure(engine+": full disk", "skipped: %v", b.noTmpfs)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (b *backupBook) round(round int) error {
 		b.acknowledged += len(w.known())
 		for _, asked := range w.asked {
 			if asked.id == 0 {
-				b.r.fail("%s, round %d: while backups are made, %s is not answered: %s", b.name, round, asked.reference, asked.refused)
+				b.r.fail("%s, round %d: during backups, %s got no response: %s", b.name, round, asked.reference, asked.refused)
 			}
 		}
 	}
@@ -145,13 +145,13 @@ func (b *backupBook) restored(round int, file string, known []*write) error {
 			return err
 		}
 		if len(there) != 1 || there[0] != asked.id {
-			b.r.fail("%s, round %d: %s was acknowledged as %d before the backup, and in it is %v", b.name, round, asked.reference, asked.id, there)
+			b.r.fail("%s, round %d: %s was acknowledged as %d before the backup, which contains %v", b.name, round, asked.reference, asked.id, there)
 		}
 	}
 	b.found += len(known)
 	again := &book{r: b.r, name: b.name + " restored", house: h, server: s}
 	again.verify()
-	b.r.say("%s, round %d: %d acknowledged before the backup, all looked for in the restored one", b.name, round, len(known))
+	b.r.say("%s, round %d: %d writes acknowledged before the backup, all checked after the restore", b.name, round, len(known))
 	return nil
 }
 

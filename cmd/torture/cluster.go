@@ -24,7 +24,7 @@ type cluster struct {
 }
 
 // errNoPostgres says that the machine has no PostgreSQL. `make torture` installs it where it may.
-var errNoPostgres = errors.New("there is no PostgreSQL on this machine")
+var errNoPostgres = errors.New("PostgreSQL is not installed")
 
 // newCluster makes an empty cluster with settings of postgresql.conf, and starts it.
 func (r *run) newCluster(name string, settings ...string) (*cluster, error) {
@@ -77,7 +77,7 @@ func owner() (*syscall.Credential, error) {
 	}
 	u, err := user.Lookup("postgres")
 	if err != nil {
-		return nil, fmt.Errorf("PostgreSQL does not run as root: %w", err)
+		return nil, fmt.Errorf("PostgreSQL cannot run as root: %w", err)
 	}
 	uid, err := strconv.ParseUint(u.Uid, 10, 32)
 	gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
@@ -239,6 +239,6 @@ func (c *cluster) remove() {
 		}
 	}
 	if !c.r.keep {
-		_ = os.RemoveAll(c.dir) // a folder that stays does no harm
+		_ = os.RemoveAll(c.dir) // a leftover folder is harmless
 	}
 }

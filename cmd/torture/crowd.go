@@ -103,9 +103,9 @@ func (s *siege) sendLogins(sameAddress bool) error {
 	took := time.Since(began)
 	work.Wait()
 	if welcome.answered == 0 {
-		s.book.r.fail("%s: the real login does not come in: %v", s.name, welcome.problems)
+		s.book.r.fail("%s: the legitimate login failed: %v", s.name, welcome.problems)
 	}
-	s.book.r.figure(s.name+", the real login", "in after %s, at try %d", took.Round(time.Millisecond), tries)
+	s.book.r.figure(s.name+", the legitimate login", "succeeded after %s, on attempt %d", took.Round(time.Millisecond), tries)
 	return s.book.r.ctx.Err()
 }
 

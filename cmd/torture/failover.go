@@ -40,7 +40,7 @@ func failover(r *run) error {
 	}{{"synchronous", true, r.count(syncFailovers)}, {"asynchronous", false, r.count(asyncFailovers)}} {
 		err := failoverOf(r, kind.name, kind.synchronous, kind.rounds)
 		if errors.Is(err, errNoPostgres) {
-			r.figure("fail-over", "left out: %v", err)
+			r.figure("fail-over", "skipped: %v", err)
 			return nil
 		}
 		if err != nil {
@@ -105,10 +105,10 @@ func (b *book) failoverFigures(rounds, lost int, worst time.Duration) {
 	r := b.r
 	slices.Sort(b.recoveries)
 	r.figure(b.name+" standby: fail-overs", "%d", rounds)
-	r.figure(b.name+" standby: writes that were acknowledged; of these, lost", "%d; %d", b.acknowledged, lost)
-	r.figure(b.name+" standby: writes cut off; of these, were written", "%d; %d", b.open, b.found)
-	r.figure(b.name+" standby: slowest 503 while there was no primary", "%s", worst.Round(time.Millisecond))
-	r.figure(b.name+" standby: /readyz said no at the latest after", "%s", b.saidNo.Round(time.Millisecond))
+	r.figure(b.name+" standby: acknowledged writes; of these, lost", "%d; %d", b.acknowledged, lost)
+	r.figure(b.name+" standby: interrupted writes; of these, committed", "%d; %d", b.open, b.found)
+	r.figure(b.name+" standby: slowest 503 without a primary", "%s", worst.Round(time.Millisecond))
+	r.figure(b.name+" standby: /readyz reported not ready at the latest after", "%s", b.saidNo.Round(time.Millisecond))
 	r.figure(b.name+" standby: first write after the promotion, median and worst", "%s, %s",
 		b.recoveries[len(b.recoveries)/2].Round(time.Millisecond), b.recoveries[len(b.recoveries)-1].Round(time.Millisecond))
 }
@@ -274,7 +274,7 @@ func (b *book) withoutPrimary(round int, random *rand.Rand, gone time.Time) (slo
 		booking := w.next()
 		answer, err := w.caller.ask(http.MethodPost, api+booking.path, nil, booking.body)
 		if err != nil || answer.status != http.StatusServiceUnavailable || answer.header.Get("Retry-After") == "" || answer.took > refusedWithin {
-			b.r.fail("%s, round %d: without a primary, a write is answered %d %s after %s: %v", b.name, round,
+			b.r.fail("%s, round %d: without a primary, a write got %d %s after %s: %v", b.name, round,
 				answer.status, lastOf(string(answer.body)), answer.took, err)
 		}
 		slowest = max(slowest, answer.took)
@@ -292,10 +292,10 @@ func (b *book) standbyAway(p *pair) error {
 	booking := w.next()
 	answer, err := w.caller.ask(http.MethodPost, api+booking.path, map[string]string{"Idempotency-Key": booking.key}, booking.body)
 	if err != nil || answer.status != http.StatusServiceUnavailable || answer.took > refusedWithin {
-		b.r.fail("%s: while the standby is away, a write is answered %d %s after %s: %v", b.name, answer.status,
+		b.r.fail("%s: while the standby was unavailable, a write got %d %s after %s: %v", b.name, answer.status,
 			lastOf(string(answer.body)), answer.took, err)
 	}
-	b.r.figure(b.name+" standby is away: a write is answered 503 after", "%s", answer.took.Round(time.Millisecond))
+	b.r.figure(b.name+" standby unavailable: a write gets 503 after", "%s", answer.took.Round(time.Millisecond))
 	if err := p.standby.thaw(); err != nil {
 		return err
 	}
@@ -306,7 +306,7 @@ func (b *book) standbyAway(p *pair) error {
 	b.acknowledged++
 	there, err := booking.stored(w.caller)
 	if err != nil || len(there) != 1 || there[0] != id {
-		b.r.fail("%s: the write that waited for the standby is %d, and there is %v: %v", b.name, id, there, err)
+		b.r.fail("%s: the write that waited for the standby is %d, but found %v: %v", b.name, id, there, err)
 	}
 	return nil
 }
@@ -337,17 +337,17 @@ func (b *book) count(round int, hands []*writer) (lost int, err error) {
 			case err != nil:
 				return lost, err
 			case asked.refused != "":
-				b.r.fail("%s, round %d: %s was refused: %s", b.name, round, asked.reference, asked.refused)
+				b.r.fail("%s, round %d: %s was rejected: %s", b.name, round, asked.reference, asked.refused)
 			case asked.id == 0:
 				b.open, b.found = b.open+1, b.found+len(there)
 			case len(there) > 1 || len(there) == 1 && there[0] != asked.id:
-				b.r.fail("%s, round %d: %s was acknowledged as %d, and there is %v", b.name, round, asked.reference, asked.id, there)
+				b.r.fail("%s, round %d: %s was acknowledged as %d, but found %v", b.name, round, asked.reference, asked.id, there)
 			default:
 				b.acknowledged, lost = b.acknowledged+1, lost+1-len(there)
 			}
 		}
 	}
-	b.r.say("%s, round %d: %d acknowledged writes lost; writes again after %s", b.name, round, lost,
+	b.r.say("%s, round %d: %d acknowledged writes lost; writes resumed after %s", b.name, round, lost,
 		b.recoveries[len(b.recoveries)-1].Round(time.Millisecond))
 	return lost, nil
 }

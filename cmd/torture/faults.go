@@ -36,7 +36,7 @@ type hardship struct {
 }
 
 // errSkipped says why a fault is left out on this machine.
-var errSkipped = errors.New("left out")
+var errSkipped = errors.New("skipped")
 
 func hardships() []hardship {
 	return []hardship{
@@ -112,7 +112,7 @@ func (r *run) suffer(f hardship, round int) error {
 	_, late := b.server.ready(recoverWithin)
 	recovered := time.Since(given)
 	if late != nil {
-		r.fail("%s: it does not recover by itself: %v", f.name, late)
+		r.fail("%s: no automatic recovery: %v", f.name, late)
 	}
 	err = r.pause(time.Second)
 	halt()
@@ -186,18 +186,18 @@ func (b *book) judge(f hardship, hands []*writer, watch *watcher, taken, gone, b
 	}
 	no, slowReady := watch.seen(gone, back)
 	if f.down && meanwhile > 0 && !f.scraps {
-		b.r.fail("%s: %d writes were acknowledged meanwhile", f.name, meanwhile)
+		b.r.fail("%s: %d writes were acknowledged during the fault", f.name, meanwhile)
 	}
 	if f.down && no == 0 {
-		b.r.fail("%s: GET /readyz said yes all the time", f.name)
+		b.r.fail("%s: GET /readyz always reported ready", f.name)
 	}
 	if slowest > answerWithin {
-		b.r.fail("%s: a write was answered after %s", f.name, slowest)
+		b.r.fail("%s: a write got a response after %s", f.name, slowest)
 	}
 	if slowReady > readyWithin && !f.deaf {
-		b.r.fail("%s: GET /readyz was answered after %s", f.name, slowReady)
+		b.r.fail("%s: GET /readyz responded after %s", f.name, slowReady)
 	}
-	b.r.figure(f.name, "acknowledged %d, not acknowledged %d; slowest answer %s, of /readyz %s; ready again after %s", meanwhile, unavailable,
+	b.r.figure(f.name, "acknowledged %d, not acknowledged %d; slowest response %s, of /readyz %s; ready again after %s", meanwhile, unavailable,
 		slowest.Round(time.Millisecond), slowReady.Round(time.Millisecond), recovered.Round(time.Millisecond))
 }
 
@@ -333,7 +333,7 @@ func deleteFile(b *book) error {
 func findFile(b *book) error {
 	b.server.kill()
 	if s, err := b.house.start("serve"); err == nil {
-		b.r.fail("%s: a second start makes an empty database", b.name)
+		b.r.fail("%s: a restart creates an empty database", b.name)
 		s.kill()
 	}
 	for _, file := range databaseFiles(b) { // what the second start may have made
@@ -363,7 +363,7 @@ func (b *book) readOnly(how string) error {
 func (r *run) readOnlyFile() error {
 	credential, err := owner()
 	if err != nil || credential == nil {
-		r.figure("read-only file", "%v: it takes another user, and so root", errSkipped)
+		r.figure("read-only file", "%v: this needs another user, and therefore root", errSkipped)
 		return nil
 	}
 	b := &book{r: r, name: "read-only file", taken: map[string]any{}}
@@ -385,8 +385,8 @@ func (r *run) readOnlyFile() error {
 	b.house.as = credential
 	s, err := b.house.start("serve")
 	if err != nil {
-		r.say("read-only file: it does not start, and says: %s", lastOf(err.Error()))
-		r.figure("read-only file", "it does not start, and says so")
+		r.say("read-only file: does not start: %s", lastOf(err.Error()))
+		r.figure("read-only file", "does not start, with a clear error")
 		return nil
 	}
 	b.server = s
@@ -394,12 +394,12 @@ func (r *run) readOnlyFile() error {
 	asked := w.next()
 	_, err = asked.ask(w.caller)
 	if !errors.Is(err, errUnknown) {
-		r.fail("read-only file: a write is answered %v", err)
+		r.fail("read-only file: a write got %v", err)
 	}
 	ready, _ := s.caller("").ask(http.MethodGet, "/readyz", nil, nil)
 	if ready.status == http.StatusOK {
-		r.fail("read-only file: GET /readyz says yes")
+		r.fail("read-only file: GET /readyz reports ready")
 	}
-	r.figure("read-only file", "it starts; writes are answered 503, GET /readyz %d", ready.status)
+	r.figure("read-only file", "starts; writes get 503, GET /readyz %d", ready.status)
 	return nil
 }

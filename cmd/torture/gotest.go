@@ -54,7 +54,7 @@ func goTest(pkg, pattern string, rounds int) func(r *run) error {
 		if err := cmd.Wait(); err != nil {
 			r.fail("go test %s -run %s: %v", pkg, pattern, err)
 		} else if !ran {
-			return fmt.Errorf("go test %s -run %s ran no test", pkg, pattern)
+			return fmt.Errorf("go test %s -run %s ran no tests", pkg, pattern)
 		}
 		return lines.Err()
 	}

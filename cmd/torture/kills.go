@@ -50,7 +50,7 @@ func killsOnPostgres(r *run) error {
 func (r *run) onPostgres(name string, part func(pg *cluster) error) error {
 	pg, err := r.newCluster(name, "fsync = off", "max_connections = 50")
 	if errors.Is(err, errNoPostgres) {
-		r.figure("PostgreSQL", "left out: %v", err)
+		r.figure("PostgreSQL", "skipped: %v", err)
 		return nil
 	}
 	if pg != nil {
@@ -89,10 +89,10 @@ func killsOn(r *run, engine string, pg *cluster, rounds int) error {
 	}
 	slices.Sort(b.recoveries)
 	r.figure(engine+": kills", "%d", rounds)
-	r.figure(engine+": writes that were acknowledged, all there once", "%d", b.acknowledged)
-	r.figure(engine+": writes cut off; of these, were written", "%d; %d", b.open, b.found)
-	r.figure(engine+": rows of imports that were killed and run again", "%d", b.imported)
-	r.figure(engine+": files over HTTP whose server was killed, imported row by row once", "%d", len(b.uploads))
+	r.figure(engine+": acknowledged writes, all present exactly once", "%d", b.acknowledged)
+	r.figure(engine+": interrupted writes; of these, committed", "%d; %d", b.open, b.found)
+	r.figure(engine+": rows of imports killed and restarted", "%d", b.imported)
+	r.figure(engine+": files uploaded over HTTP to a killed server, each row imported exactly once", "%d", len(b.uploads))
 	r.figure(engine+": ready again after a kill, median and worst", "%s, %s",
 		b.recoveries[len(b.recoveries)/2].Round(time.Millisecond), b.recoveries[len(b.recoveries)-1].Round(time.Millisecond))
 	return nil
@@ -206,19 +206,19 @@ func (b *book) check(round int, what string, hands []*writer) error {
 			case asked.id != 0:
 				known++
 				if len(before) != 1 || before[0] != asked.id {
-					b.r.fail("%s, round %d: %s was acknowledged as %d, and there is %v", b.name, round, asked.reference, asked.id, before)
+					b.r.fail("%s, round %d: %s was acknowledged as %d, but found %v", b.name, round, asked.reference, asked.id, before)
 				}
 				continue
 			case asked.refused != "":
 				if refused++; refused <= 3 { // the others are most likely the same
-					b.r.fail("%s, round %d: %s was refused: %s", b.name, round, asked.reference, asked.refused)
+					b.r.fail("%s, round %d: %s was rejected: %s", b.name, round, asked.reference, asked.refused)
 				}
 			}
 			open++
 			found += len(before)
 			id, err := asked.again(b.r, c)
 			if err != nil {
-				b.r.fail("%s, round %d: %s, asked again: %v", b.name, round, asked.reference, err)
+				b.r.fail("%s, round %d: %s, retried: %v", b.name, round, asked.reference, err)
 				continue
 			}
 			after, err := asked.stored(c)
@@ -226,7 +226,7 @@ func (b *book) check(round int, what string, hands []*writer) error {
 				return err
 			}
 			if len(after) != 1 || after[0] != id || len(before) > 1 || len(before) == 1 && before[0] != id {
-				b.r.fail("%s, round %d: %s was cut off: before it was asked again there is %v, then %v, and the answer is %d",
+				b.r.fail("%s, round %d: %s was interrupted: found %v before the retry, then %v, and the response is %d",
 					b.name, round, asked.reference, before, after, id)
 			}
 		}
@@ -235,10 +235,10 @@ func (b *book) check(round int, what string, hands []*writer) error {
 		}
 	}
 	if refused > 3 {
-		b.r.fail("%s, round %d: %d writes were refused", b.name, round, refused)
+		b.r.fail("%s, round %d: %d writes were rejected", b.name, round, refused)
 	}
 	b.acknowledged, b.open, b.found = b.acknowledged+known, b.open+open, b.found+found
-	b.r.say("%s, round %d: %s; %d acknowledged, %d cut off, of which %d were written", b.name, round, what, known, open, found)
+	b.r.say("%s, round %d: %s; %d acknowledged, %d interrupted, of which %d were committed", b.name, round, what, known, open, found)
 	return nil
 }
 
@@ -264,7 +264,7 @@ func (b *book) whole() error {
 		total += n
 	}
 	if want := b.acknowledged + b.open + 2*b.imported; total != want {
-		b.r.fail("%s: there are %d bookings and transactions, and %d were asked for", b.name, total, want)
+		b.r.fail("%s: found %d bookings and transactions, but %d were requested", b.name, total, want)
 	}
 	b.verify()
 	return nil

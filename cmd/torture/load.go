@@ -130,7 +130,7 @@ func (s *siege) hold(round int, attack func() error) (err error) {
 		return err
 	}
 	s.judge(&other, &probe, after)
-	r.figure(s.name, "at most %d MB resident, %.1f s of processor time; %s; another caller: %s; `/readyz`: %s",
+	r.figure(s.name, "at most %d MB resident, %.1f s CPU time; %s; another caller: %s; `/readyz`: %s",
 		after.peak, after.cpu-before.cpu, &s.crowd, &other, &probe)
 	return nil
 }
@@ -144,7 +144,7 @@ func (s *siege) judge(other, probe *tally, after usage) {
 			r.fail("%s: %s: %s", s.name, who, problem)
 		}
 		if t.broken > len(t.problems) {
-			r.fail("%s: %s: %d more of these", s.name, who, t.broken-len(t.problems))
+			r.fail("%s: %s: %d more like this", s.name, who, t.broken-len(t.problems))
 		}
 	}
 	most := mostResident
@@ -152,13 +152,13 @@ func (s *siege) judge(other, probe *tally, after usage) {
 		most = mostHashing
 	}
 	if after.peak > most {
-		r.fail("%s: the program took %d MB", s.name, after.peak)
+		r.fail("%s: the program used %d MB", s.name, after.peak)
 	}
 	if other.answered == 0 || len(other.refused) > 0 {
-		r.fail("%s: another caller was answered %d times and refused %d times", s.name, other.answered, len(other.refused))
+		r.fail("%s: another caller got %d responses and %d rejections", s.name, other.answered, len(other.refused))
 	}
 	if probe.answered == 0 || len(probe.refused) > 0 {
-		r.fail("%s: GET /readyz was answered %d times and refused %d times", s.name, probe.answered, len(probe.refused))
+		r.fail("%s: GET /readyz got %d responses and %d rejections", s.name, probe.answered, len(probe.refused))
 	}
 }
 
@@ -283,7 +283,7 @@ func (b *book) signIn() (token string, err error) {
 	}
 	err = a.as(&made)
 	if err == nil && made.Token == "" {
-		err = fmt.Errorf("the login is answered %d %s", a.status, lastOf(string(a.body)))
+		err = fmt.Errorf("the login got %d %s", a.status, lastOf(string(a.body)))
 	}
 	return made.Token, err
 }

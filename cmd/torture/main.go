@@ -1,6 +1,6 @@
-// Command torture does to holdfast what happens to programs in the world: it is killed, its disk fills, its database
-// freezes, strangers send it nonsense. It checks what docs/reliability.md promises. Each part prints one line for each
-// round, and at the end a table of figures. Begin reading at parts. `make torture` runs it.
+// Command torture tests holdfast under real-world faults: it kills the program, fills its disk, freezes its database and sends
+// garbage, and checks the guarantees in docs/reliability.md. Each scenario prints one line per round, and a table of figures at
+// the end. Start reading at parts. Run it with `make torture`.
 package main
 
 import (
@@ -18,34 +18,34 @@ import (
 	"time"
 )
 
-// part is one way to torture the program.
+// part is one torture scenario.
 type part struct {
 	name, about string
-	limit       time.Duration // how long it may take, unless -limit says otherwise
-	// run breaks off with an error if it cannot go on. A promise that is not kept is a run.fail, and it goes on.
+	limit       time.Duration // time limit, unless set by -limit
+	// run returns an error if it cannot continue. A broken guarantee is a run.fail, and the scenario continues.
 	run func(r *run) error
 }
 
-// parts are all ways, in the order in which they run. A new one is a function here, or a test with goTest.
+// parts are all scenarios, in the order in which they run. Add a new one as a function, or as a test with goTest.
 func parts() []part {
 	return []part{
-		{"kills", "the program is killed on SQLite while clients write", 2 * time.Hour, killsOnSQLite},
-		{"kills-postgres", "the program and PostgreSQL are killed while clients write", 2 * time.Hour, killsOnPostgres},
-		{"backups", "backups are made while clients write, killed, and put on a full disk; each is restored", time.Hour, backups},
-		{"failover", "the primary of PostgreSQL is lost while clients write, and its standby takes over", time.Hour, failover},
-		{"patroni", "the same with Patroni and etcd: switchovers and fail-overs", time.Hour, patroni},
-		{"replica", "long reports are read from a standby, which is stopped or kept from following", time.Hour, replica},
-		{"pgbouncer", "PostgreSQL is reached through PgBouncer in transaction mode", time.Hour, pgbouncer},
-		{"faults", "disk, descriptors, files and PostgreSQL are taken away and given back", 20 * time.Minute, faults},
-		{"load", "large bodies, crowds of callers, long reports and logins, all at once", 20 * time.Minute, load},
-		{"inputs", "every field, parameter and header of every operation gets what nobody should send", time.Hour,
+		{"kills", "kill the program on SQLite while clients write", 2 * time.Hour, killsOnSQLite},
+		{"kills-postgres", "kill the program and PostgreSQL while clients write", 2 * time.Hour, killsOnPostgres},
+		{"backups", "back up while clients write, kill backups, and back up to a full disk; restore each backup", time.Hour, backups},
+		{"failover", "lose PostgreSQL's primary while clients write, and fail over to the standby", time.Hour, failover},
+		{"patroni", "the same with Patroni and etcd: switchovers and failovers", time.Hour, patroni},
+		{"replica", "read long reports from a standby that is stopped or falls behind", time.Hour, replica},
+		{"pgbouncer", "connect to PostgreSQL through PgBouncer in transaction mode", time.Hour, pgbouncer},
+		{"faults", "take away and restore disk space, file descriptors, files and PostgreSQL", 20 * time.Minute, faults},
+		{"load", "send large bodies, many concurrent requests, long reports and logins", 20 * time.Minute, load},
+		{"inputs", "send invalid values in every field, parameter and header of every operation", time.Hour,
 			goTest("./internal/api", "TestHostileInputs|TestBodiesThatNeverEnd", 1_000_000)},
-		{"access", "every route is asked by every kind of caller, and for things of another site", 10 * time.Minute,
+		{"access", "call every route as every kind of caller, and for objects of another site", 10 * time.Minute,
 			goTest("./internal/api", "TestAccessMatrix|TestForeignThingsLookAsIfTheyDidNotExist", 1)},
 	}
 }
 
-// options are what the command line says.
+// options are the command-line flags.
 type options struct {
 	only   string
 	seed   uint64
@@ -64,12 +64,12 @@ func main() {
 		return
 	}
 	var o options
-	list := flag.Bool("list", false, "print the parts and end")
-	flag.StringVar(&o.only, "only", "", "the parts to run, with commas between them (default: all)")
-	flag.Uint64Var(&o.seed, "seed", 1, "what all random choices follow from, except the moments at which the machine is busy")
-	flag.IntVar(&o.first, "from", 1, "the first round: a round does not depend on the ones before it")
-	flag.IntVar(&o.rounds, "n", 0, "rounds of each part (default: as many as the part needs)")
-	flag.DurationVar(&o.limit, "limit", 0, "how long each part may take (default: the part's own limit)")
+	list := flag.Bool("list", false, "list the scenarios and exit")
+	flag.StringVar(&o.only, "only", "", "comma-separated scenarios to run (default: all)")
+	flag.Uint64Var(&o.seed, "seed", 1, "seed of all random choices; timing still depends on the machine")
+	flag.IntVar(&o.first, "from", 1, "first round to run; rounds are independent")
+	flag.IntVar(&o.rounds, "n", 0, "rounds per scenario (default: the scenario's own number)")
+	flag.DurationVar(&o.limit, "limit", 0, "time limit per scenario (default: the scenario's own limit)")
 	flag.BoolVar(&o.keep, "keep", false, "keep the folders with databases and logs")
 	flag.Parse()
 	if *list {
@@ -89,7 +89,7 @@ func main() {
 	}
 }
 
-// torture runs the chosen parts and prints the figures. It returns whether all promises were kept.
+// torture runs the selected scenarios and prints the figures. It reports whether all guarantees were kept.
 func torture(ctx context.Context, out io.Writer, o options) (ok bool, err error) {
 	chosen, err := choose(o.only)
 	if err != nil {
@@ -99,14 +99,14 @@ func torture(ctx context.Context, out io.Writer, o options) (ok bool, err error)
 	if err != nil {
 		return false, err
 	}
-	// PostgreSQL runs as a user of its own, who goes through this folder to its data.
+	// PostgreSQL runs as a separate user that needs to traverse this folder to reach its data.
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return false, err
 	}
 	if o.keep {
-		fmt.Fprintln(out, "everything is kept in", dir)
+		fmt.Fprintln(out, "files kept in", dir)
 	} else {
-		defer func() { _ = os.RemoveAll(dir) }() // a folder that stays does no harm
+		defer func() { _ = os.RemoveAll(dir) }() // a leftover folder is harmless
 	}
 	built := &builder{}
 	defer built.remove()
@@ -125,7 +125,7 @@ func torture(ctx context.Context, out io.Writer, o options) (ok bool, err error)
 	return ok, nil
 }
 
-// choose finds the parts that are named.
+// choose returns the scenarios with the given names.
 func choose(names string) ([]part, error) {
 	all := parts()
 	if names == "" {
@@ -135,7 +135,7 @@ func choose(names string) ([]part, error) {
 	for name := range strings.SplitSeq(names, ",") {
 		at := slices.IndexFunc(all, func(p part) bool { return p.name == strings.TrimSpace(name) })
 		if at < 0 {
-			return nil, fmt.Errorf("there is no part %q; -list prints them", name)
+			return nil, fmt.Errorf("unknown scenario %q; see -list", name)
 		}
 		chosen = append(chosen, all[at])
 	}

@@ -82,7 +82,7 @@ func askOutside(args []string) error {
 	}
 	work.Wait()
 	if t.broken > 0 {
-		return fmt.Errorf("%d answers of a wrong kind: %s", t.broken, strings.Join(t.problems, "; "))
+		return fmt.Errorf("%d unexpected responses: %s", t.broken, strings.Join(t.problems, "; "))
 	}
 	return json.NewEncoder(os.Stdout).Encode(t.refused)
 }

@@ -36,7 +36,7 @@ type node struct {
 func patroni(r *run) error {
 	for _, program := range patroniPrograms {
 		if _, err := exec.LookPath(program); err != nil {
-			r.figure("Patroni", "left out: %v", err)
+			r.figure("Patroni", "skipped: %v", err)
 			return nil
 		}
 	}
@@ -85,11 +85,11 @@ func patroni(r *run) error {
 	}
 	for kind, list := range took {
 		slices.Sort(list)
-		r.figure("Patroni: "+kind+"s; first write after the beginning, median and worst", "%d; %s, %s", len(list),
+		r.figure("Patroni: "+kind+"s; first write after the start, median and worst", "%d; %s, %s", len(list),
 			list[len(list)/2].Round(time.Millisecond), list[len(list)-1].Round(time.Millisecond))
 	}
-	r.figure("Patroni: writes that were acknowledged, all there once", "%d", b.acknowledged)
-	r.figure("Patroni: writes cut off; of these, were written", "%d; %d", b.open, b.found)
+	r.figure("Patroni: acknowledged writes, all present exactly once", "%d", b.acknowledged)
+	r.figure("Patroni: interrupted writes; of these, committed", "%d; %d", b.open, b.found)
 	return nil
 }
 

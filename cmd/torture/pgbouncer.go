@@ -31,7 +31,7 @@ func pgbouncer(r *run) error {
 		program, err = exec.LookPath("/usr/sbin/pgbouncer")
 	}
 	if err != nil {
-		r.figure("PgBouncer", "left out: %v", err)
+		r.figure("PgBouncer", "skipped: %v", err)
 		return nil
 	}
 	version, err := exec.CommandContext(r.ctx, program, "--version").Output()
@@ -96,10 +96,10 @@ func (r *run) pooled(pg *cluster, program string) error {
 	}
 	for _, w := range ways {
 		slices.Sort(w.rates)
-		r.figure("PgBouncer: writes a second, "+w.name+", median", "%.0f", w.rates[len(w.rates)/2])
+		r.figure("PgBouncer: writes per second, "+w.name+", median", "%.0f", w.rates[len(w.rates)/2])
 	}
-	r.figure("PgBouncer: through it, of straight", "%.0f %%", 100*ways[1].rates[len(ways[1].rates)/2]/ways[0].rates[len(ways[0].rates)/2])
-	r.figure("PgBouncer: writes that were acknowledged, all there once", "%d", b.acknowledged)
+	r.figure("PgBouncer: throughput relative to a direct connection", "%.0f %%", 100*ways[1].rates[len(ways[1].rates)/2]/ways[0].rates[len(ways[0].rates)/2])
+	r.figure("PgBouncer: acknowledged writes, all present exactly once", "%d", b.acknowledged)
 	return nil
 }
 
@@ -169,7 +169,7 @@ func (b *book) poolerRound(round int, w *way) error {
 		return err
 	}
 	if b.open > open {
-		b.r.fail("%s, round %d: %d writes were not answered, though nothing was taken away", w.name, round, b.open-open)
+		b.r.fail("%s, round %d: %d writes got no response, although there was no fault", w.name, round, b.open-open)
 	}
 	w.rates = append(w.rates, float64(b.acknowledged-known)/took.Seconds())
 	return nil
@@ -187,7 +187,7 @@ func (b *book) reports() error {
 				return err
 			}
 			if answer.status != http.StatusOK || !json.Valid(answer.body) {
-				b.r.fail("PgBouncer: %s is answered %d %s", path, answer.status, lastOf(string(answer.body)))
+				b.r.fail("PgBouncer: %s got %d %s", path, answer.status, lastOf(string(answer.body)))
 			}
 		}
 	}

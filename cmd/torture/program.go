@@ -45,7 +45,7 @@ func (b *builder) path() (string, error) {
 
 func (b *builder) remove() {
 	if b.dir != "" {
-		_ = os.RemoveAll(b.dir) // a folder that stays does no harm
+		_ = os.RemoveAll(b.dir) // a leftover folder is harmless
 	}
 }
 
@@ -204,10 +204,10 @@ func (s *server) interrupt() error {
 	case <-s.ended:
 	case <-time.After(patience):
 		s.kill()
-		return errors.New("after Ctrl-C the program goes on")
+		return errors.New("the program keeps running after Ctrl-C")
 	}
 	if code := s.cmd.ProcessState.ExitCode(); code != 0 {
-		return fmt.Errorf("after Ctrl-C the program ended with status %d", code)
+		return fmt.Errorf("the program exited with status %d after Ctrl-C", code)
 	}
 	return nil
 }

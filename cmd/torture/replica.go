@@ -37,7 +37,7 @@ func replica(r *run) error {
 	var err error
 	p.primary, err = r.newCluster("replica-a", "wal_level = replica", "max_wal_senders = 10", "max_connections = 60", "fsync = off")
 	if errors.Is(err, errNoPostgres) {
-		r.figure("replica", "left out: %v", err)
+		r.figure("replica", "skipped: %v", err)
 		return nil
 	}
 	if err != nil {
@@ -74,11 +74,11 @@ func replica(r *run) error {
 		return err
 	}
 	slices.Sort(f.lags)
-	r.figure("replica: reports from the standby; from the database instead", "%d; %d", f.there, f.here)
-	r.figure("replica: behind, median and worst", "%s, %s", f.lags[len(f.lags)/2], f.lags[len(f.lags)-1])
-	r.figure("replica: slowest report while the standby was in trouble", "%s", f.slowest.Round(time.Millisecond))
-	r.figure("replica: final reports from the standby, the same from the database", "%d", f.compared)
-	r.figure("replica: writes that were acknowledged, all there once", "%d", f.acknowledged)
+	r.figure("replica: reports from the standby; from the primary instead", "%d; %d", f.there, f.here)
+	r.figure("replica: lag, median and worst", "%s, %s", f.lags[len(f.lags)/2], f.lags[len(f.lags)-1])
+	r.figure("replica: slowest report during standby faults", "%s", f.slowest.Round(time.Millisecond))
+	r.figure("replica: final reports from the standby, identical on the primary", "%d", f.compared)
+	r.figure("replica: acknowledged writes, all present exactly once", "%d", f.acknowledged)
 	return nil
 }
 
@@ -163,7 +163,7 @@ func (f *followers) well() error {
 		f.there++
 		behind, err := time.ParseDuration(lag + "s")
 		if err != nil || behind > replicaMost+time.Second {
-			f.r.fail("replica: %s was read %s behind: %v", path, lag, err)
+			f.r.fail("replica: %s was read with a lag of %s: %v", path, lag, err)
 		}
 		f.lags = append(f.lags, behind)
 		var shown struct {
@@ -174,7 +174,7 @@ func (f *followers) well() error {
 			return err
 		}
 		if n%2 == 0 && shown.KnownAt.After(at.Add(answer.took)) {
-			f.r.fail("replica: %s says at %s what is known at %s", path, at, shown.KnownAt)
+			f.r.fail("replica: %s at %s returned known_at %s", path, at, shown.KnownAt)
 		}
 		if shown.Final {
 			f.finals = append(f.finals, final{path, answer.body})
@@ -200,7 +200,7 @@ func (f *followers) inTrouble(h standbyHardship) error {
 		f.here++
 		f.slowest = max(f.slowest, answer.took)
 		if lag != "" {
-			f.r.fail("replica: while the standby is %s, a report is read there, %s behind", h.name, lag)
+			f.r.fail("replica: while the standby is %s, a report was read from it with a lag of %s", h.name, lag)
 		}
 	}
 	_, err := f.r.until(patience, "/readyz says "+h.state, func() bool {
@@ -218,7 +218,7 @@ func (f *followers) ask(path string) (lag string, at time.Time, answer reply, er
 	at = time.Now()
 	answer, err = f.reader.caller(f.token).ask(http.MethodGet, api+path, nil, nil)
 	if err == nil && answer.status != http.StatusOK {
-		f.r.fail("replica: %s is answered %d %s", path, answer.status, lastOf(string(answer.body)))
+		f.r.fail("replica: %s got %d %s", path, answer.status, lastOf(string(answer.body)))
 	}
 	return answer.header.Get(replicaLag), at, answer, err
 }
@@ -232,12 +232,12 @@ func (f *followers) compare() error {
 			return err
 		}
 		if !bytes.Equal(answer.body, one.body) || !json.Valid(one.body) {
-			f.r.fail("replica: %s was %s from the standby, and is %s", one.path, lastOf(string(one.body)), lastOf(string(answer.body)))
+			f.r.fail("replica: %s was %s on the standby, but is %s on the primary", one.path, lastOf(string(one.body)), lastOf(string(answer.body)))
 		}
 		f.compared++
 	}
 	if f.compared == 0 {
-		f.r.fail("replica: no report was compared")
+		f.r.fail("replica: no reports were compared")
 	}
 	return nil
 }

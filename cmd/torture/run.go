@@ -46,19 +46,19 @@ func (r *run) whole(ctx context.Context, p part) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	r.ctx, r.began = ctx, time.Now()
-	r.say("begins: %s", p.about)
+	r.say("started: %s", p.about)
 	err := os.MkdirAll(r.dir, 0o755)
 	if err == nil {
 		err = p.run(r)
 	}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		err = errors.Join(fmt.Errorf("it took longer than %s", limit), err)
+		err = errors.Join(fmt.Errorf("exceeded the limit of %s", limit), err)
 	}
 	if err != nil {
-		r.fail("it cannot go on: %v", err)
+		r.fail("aborted: %v", err)
 	}
 	r.figure("took", "%s", time.Since(r.began).Round(time.Second))
-	r.figure("broken promises", "%d", r.failures)
+	r.figure("broken guarantees", "%d", r.failures)
 	return err
 }
 
@@ -89,7 +89,7 @@ func (r *run) refusedIn(who string, took []time.Duration) {
 	if len(took) == 0 {
 		return
 	}
-	r.figure(who, "%d refused, %s", len(took), times(took))
+	r.figure(who, "%d rejected, %s", len(took), times(took))
 	at := slices.IndexFunc(r.refusals, func(of refusals) bool { return of.who == who })
 	if at < 0 {
 		at = len(r.refusals)
@@ -101,7 +101,7 @@ func (r *run) refusedIn(who string, took []time.Duration) {
 // refusedInAll adds the rows about the refusals of all rounds.
 func (r *run) refusedInAll() {
 	for _, of := range r.refusals {
-		r.figure(of.who+", in all rounds", "%d refused, %s", len(of.took), times(of.took))
+		r.figure(of.who+", all rounds", "%d rejected, %s", len(of.took), times(of.took))
 	}
 }
 

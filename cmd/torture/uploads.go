@@ -94,7 +94,7 @@ func (u *upload) finish(c *caller) error {
 		return err
 	}
 	if u.id != 0 && again.ID != u.id {
-		u.book.r.fail("%s: %s was acknowledged as import %d, and is %d now", u.book.name, u.name, u.id, again.ID)
+		u.book.r.fail("%s: %s was acknowledged as import %d, but is now %d", u.book.name, u.name, u.id, again.ID)
 	}
 	u.id = again.ID
 	var is imported
@@ -106,7 +106,7 @@ func (u *upload) finish(c *caller) error {
 		return err
 	}
 	if is.State != "done" || is.Done != uploadedRows || is.Bookings != uploadedRows || is.Payments != uploadedRows || is.There != 0 || is.Refused != 0 {
-		u.book.r.fail("%s: %s has %d rows, and its import says %+v", u.book.name, u.name, uploadedRows, is)
+		u.book.r.fail("%s: %s has %d rows, but its import reports %+v", u.book.name, u.name, uploadedRows, is)
 	}
 	u.book.imported += uploadedRows
 	return nil

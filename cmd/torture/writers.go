@@ -149,7 +149,7 @@ type refusedError struct{ text string }
 func (e refusedError) Error() string { return e.text }
 
 // errUnknown is an outcome that the client does not know: it has to ask again.
-var errUnknown = errors.New("the outcome is not known")
+var errUnknown = errors.New("unknown outcome")
 
 // ask makes the request and returns the id of what was made.
 func (a *write) ask(c *caller) (int64, error) {
@@ -229,7 +229,7 @@ func (w *writer) sums(c *caller) error {
 			return err
 		}
 		if shown.Total-shown.TotalUnpaid != sum {
-			return fmt.Errorf("of booking %d is paid %d, and the payments come to %d", booking, shown.Total-shown.TotalUnpaid, sum)
+			return fmt.Errorf("booking %d shows %d paid, but its payments add up to %d", booking, shown.Total-shown.TotalUnpaid, sum)
 		}
 	}
 	return nil

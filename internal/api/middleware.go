@@ -103,7 +103,7 @@ func (s *server) log(c *call, r *http.Request, took time.Duration) {
 // tellLeftOut writes a line for each kind of failure that had no lines of its own for a while.
 func (s *server) tellLeftOut() {
 	for _, of := range s.failures.over(s.app.DB.Clock()) {
-		s.app.Config.Log.Warn("not logged one by one", "what", of.kind, "times", of.times, "within", failurePause)
+		s.app.Config.Log.Warn("similar requests not logged individually", "what", of.kind, "times", of.times, "within", failurePause)
 	}
 }
 
@@ -143,7 +143,7 @@ func (s *server) warnOfProxy(r *http.Request) {
 		return
 	}
 	s.proxyWarning.Do(func() {
-		s.app.Config.Log.Warn("requests come through a proxy that --trusted-proxies does not name: all clients look like one address",
+		s.app.Config.Log.Warn("requests come through a proxy not listed in --trusted-proxies: all clients appear as one address",
 			"proxy", r.RemoteAddr)
 	})
 }

@@ -37,7 +37,7 @@ func (c *call) finishFile(s *server, err error) error {
 	if err == nil || c.status == 0 {
 		return err
 	}
-	s.app.Config.Log.Error("answer broken off", "request_id", c.requestID, "error", err)
+	s.app.Config.Log.Error("response aborted", "request_id", c.requestID, "error", err)
 	panic(http.ErrAbortHandler)
 }
 

@@ -1,5 +1,5 @@
-// Package app builds all rooms of the service over one database. It owns no tables and has no rules of its own: HTTP, pages, jobs and the
-// command line take the use cases that they need from it. Begin reading at New.
+// Package app wires the use cases of all packages to one database. It owns no tables and has no rules of its own: the API, the
+// dashboard, background jobs and the command line take the use cases they need from it. Start reading at New.
 package app
 
 import (
@@ -37,9 +37,9 @@ import (
 	"holdfast/internal/report"
 )
 
-// App holds the use cases of all rooms.
+// App holds the use cases of all packages.
 type App struct {
-	Config Config // with its defaults filled in
+	Config Config // with defaults filled in
 	DB     *sites.DB
 	Vault  *secrets.Vault
 
@@ -157,7 +157,7 @@ func New(cfg Config) *App {
 	return a
 }
 
-// addPeople builds the use cases of people, and of what is sent to them.
+// addPeople builds the use cases for people, and for what is sent to them.
 func (a *App) addPeople() {
 	cfg, db := a.Config, a.DB
 	room := &people.Room{DB: db, Vault: a.Vault, Random: cfg.Random, Cost: cfg.Cost, Log: cfg.Log}

@@ -14,34 +14,33 @@ import (
 	"time"
 )
 
-// Config is what a deployment is made of. A zero value stands for the default, where one is named.
+// Config is the configuration of a deployment. A zero value means the default, if there is one.
 type Config struct {
 	Store         *store.DB
 	Clock         func() time.Time
 	Random        io.Reader     // for keys, secrets and codes
 	NewUUID       func() string // for channels, bookings and transactions
 	Log           *slog.Logger
-	Cost          secrets.PasswordCost             // of hashing a password
-	Keys          func() (secrets.SealKeys, error) // that seal the secrets in the database; nil: there is no file of keys
-	ReservedPaths []string                         // first segments of addresses that no site can have, besides merchant.ReservedPaths
-	Rulepacks     protection.Rulepacks             // the dispute windows (R5); default: the ones that ship with the program
-	Profile       merchant.Profile                 // what the deployment is for; default: protection-only
-	Gateways      map[string]psp.Gateway           // the processors at which channels can take payments, by name
-	Processing    payments.Settings                // for payments at these processors
-	ForexMargin   fx.Margin                        // added to the fixings in the forex feeds of channels
+	Cost          secrets.PasswordCost             // of a password hash
+	Keys          func() (secrets.SealKeys, error) // encryption keys for secrets in the database; nil: no keys file
+	ReservedPaths []string                         // path segments that no site can use, in addition to merchant.ReservedPaths
+	Rulepacks     protection.Rulepacks             // dispute windows (R5); default: built in
+	Profile       merchant.Profile                 // default: protection-only
+	Gateways      map[string]psp.Gateway           // available processors, by name
+	Processing    payments.Settings                // for payments through these processors
+	ForexMargin   fx.Margin                        // added to the fixings in channels' forex feeds
 	Batches       Batches
 }
 
-// Batches limit how much one read or write of a longer job takes at once. Tests make them small, so that a job has more than
-// one batch.
+// Batches limits the size of one read or write of a long job. Tests use small batches, so that a job has more than one.
 type Batches struct {
-	Lines       int // premium lines in one read of an export; default 1,000
-	Allocations int // allocations that an explanation holds, besides the ones that it shows; default 200
-	Reviewed    int // allocations in one write of the review of a limit; default 300
-	Followed    int // positions of the feed in one write for a webhook; default 500
-	Followers   int // webhooks that one look at the feed takes further; default 1,000
-	Events      int // events that get a position in one write; default 1,000
-	Mails       int // mails in one write, which ends with the event that reaches them; default 500
+	Lines       int // premium lines per read of an export; default 1,000
+	Allocations int // allocations that an explanation loads, in addition to the ones it shows; default 200
+	Reviewed    int // allocations per write of a limit review; default 300
+	Followed    int // feed positions per write for a webhook; default 500
+	Followers   int // webhooks advanced per read of the feed; default 1,000
+	Events      int // events that get a position per write; default 1,000
+	Mails       int // mails per write, which ends with the event that reaches this number; default 500
 }
 
 func (c Config) complete() Config {

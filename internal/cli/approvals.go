@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// proposalCmd groups the commands that show proposals.
+// proposalCmd groups the proposal commands.
 type proposalCmd struct {
 	List proposalListCmd `cmd:"" help:"List changes that need a second operator's approval."`
 	Show proposalShowCmd `cmd:"" help:"Show a proposed change and its effect."`
@@ -25,7 +25,7 @@ type proposalListCmd struct {
 	All bool `help:"Include decided proposals."`
 }
 
-// Run prints them, the oldest first.
+// Run prints them, oldest first.
 func (c proposalListCmd) Run(ctx context.Context, p *program) error {
 	filter := approvals.Filter{States: []proposal.State{proposal.Open}}
 	none := "No changes need approval."
@@ -48,14 +48,14 @@ func (c proposalListCmd) Run(ctx context.Context, p *program) error {
 	})
 }
 
-// decisionFlags are the flags of every decision.
+// decisionFlags are the flags shared by all decisions.
 type decisionFlags struct {
 	siteFlag
 	ID     int64  `arg:"" help:"Proposal id."`
 	Reason string `help:"Reason."`
 }
 
-// decide makes a decision on the proposal and prints the proposal's new state.
+// decide applies a decision to the proposal and prints its new state.
 func (c decisionFlags) decide(
 	ctx context.Context, p *program,
 	decide func(a *approvals.Approvals, ctx context.Context, actor access.Actor, id int64, reason string) (proposal.Proposal, error),
@@ -75,7 +75,7 @@ func (c decisionFlags) decide(
 // approveCmd approves a proposal.
 type approveCmd struct{ decisionFlags }
 
-// Run approves the proposal, which makes the change.
+// Run approves the proposal, which applies the change.
 func (c approveCmd) Run(ctx context.Context, p *program) error {
 	return c.decide(ctx, p, (*approvals.Approvals).Approve)
 }
@@ -83,21 +83,21 @@ func (c approveCmd) Run(ctx context.Context, p *program) error {
 // rejectCmd rejects a proposal.
 type rejectCmd struct{ decisionFlags }
 
-// Run closes the proposal, and nothing changes.
+// Run closes the proposal without changing anything.
 func (c rejectCmd) Run(ctx context.Context, p *program) error {
 	return c.decide(ctx, p, (*approvals.Approvals).Reject)
 }
 
-// withdrawCmd takes a proposal back.
+// withdrawCmd withdraws a proposal.
 type withdrawCmd struct{ decisionFlags }
 
-// Run closes the proposal, and nothing changes.
+// Run closes the proposal without changing anything.
 func (c withdrawCmd) Run(ctx context.Context, p *program) error {
 	return c.decide(ctx, p, (*approvals.Approvals).Withdraw)
 }
 
-// waits says that a change has become a proposal, and how to approve it. It returns the error that ends the command
-// with its own exit code.
+// waits reports that a change has become a proposal, and how to approve it. It returns the error with the matching exit
+// code.
 func (p *program) waits(q proposal.Proposal) error {
 	p.printf("Nothing has changed yet: a second operator must approve proposal %d (%s, %s).\n", q.ID, q.Kind, q.Subject)
 	p.tellEffect(q)
@@ -106,8 +106,8 @@ func (p *program) waits(q proposal.Proposal) error {
 	return errNothingYet
 }
 
-// asPerson logs in the operator that --as names. Without a password, one person could act as two, and approve what they
-// proposed themselves.
+// asPerson signs in the operator given with --as. Without a password, one person could act as two and approve their own
+// proposals.
 func (p *program) asPerson(ctx context.Context, onSite access.Actor) (access.Actor, error) {
 	password, err := p.readSecret("Password for " + p.as + ": ")
 	if err != nil {
@@ -127,7 +127,7 @@ func (p *program) asPerson(ctx context.Context, onSite access.Actor) (access.Act
 	if !session.User.Operator {
 		return access.Actor{}, errs.WrongField("as", "%s is not an operator. Only operators can use the command line.", session.User.Username)
 	}
-	actor, _ := session.User.ActorAt(people.Membership{SiteID: onSite.SiteID}) // an operator may act everywhere
+	actor, _ := session.User.ActorAt(people.Membership{SiteID: onSite.SiteID}) // operators have access to all sites
 	actor.Ahead = onSite.Ahead
 	return actor, nil
 }

@@ -42,7 +42,7 @@ func TestTwoPeopleAtTheCommandLine(t *testing.T) {
 		code     int
 		says     string
 	}{
-		{somePassword, []string{"channel", "create", "Shop", "--currency", "EUR", "--mode", "draft", "--as", "ada"}, 0, "channel 2"},
+		{somePassword, []string{"channel", "create", "Shop", "--currency", "EUR", "--mode", "draft", "--as", "ada"}, 0, "merchant 2"},
 		// The attack: who proposed as the program could approve it as a person.
 		{"", []string{"channel", "mode", "2", "protection-only", "--reason", "Signed."}, 1, "Say who you are with --as"},
 		{somePassword, []string{"channel", "mode", "2", "protection-only", "--reason", "Signed.", "--as", "ada"}, 4, "holdfast approve 1 --site real --as USERNAME"},
@@ -54,40 +54,40 @@ func TestTwoPeopleAtTheCommandLine(t *testing.T) {
 		{"", []string{"proposal", "show", "99"}, 1, "Proposal 99 not found."},
 		{"", []string{"approve", "1"}, 1, "Say who you are with --as"},
 		{"wrong password", []string{"approve", "1", "--as", "bob"}, 1, "Incorrect user name or password"},
-		{somePassword, []string{"approve", "1", "--as", "eve"}, 2, "--as: Only an operator"},
+		{somePassword, []string{"approve", "1", "--as", "eve"}, 2, "--as: eve is not an operator"},
 		{somePassword, []string{"approve", "1", "--as", "ada"}, 1, "Another operator"},
-		{somePassword, []string{"approve", "1", "--as", "bob"}, 0, "is approved"},
-		{"", []string{"proposal", "show", "1"}, 0, "It has changed:"},
+		{somePassword, []string{"approve", "1", "--as", "bob"}, 0, ": approved"},
+		{"", []string{"proposal", "show", "1"}, 0, "Changed:"},
 		{"", []string{"channel", "list"}, 0, "protection-only"},
 		{somePassword, []string{"rates", "quote", "USD", "1.08", "--day", "2024-01-02", "--quote-id", "desk-1", "--as", "ada"}, 4, "approve 2"},
 		{"", []string{"proposal", "show", "2"}, 0, "rate              1.08"},
 		{"", []string{"proposal", "show", "2"}, 0, "allocations waiting"},
-		{somePassword, []string{"reject", "2", "--as", "bob", "--reason", "Too old."}, 0, "is rejected"},
+		{somePassword, []string{"reject", "2", "--as", "bob", "--reason", "Too old."}, 0, ": rejected"},
 		{somePassword, []string{"channel", "create", "Two", "--currency", "EUR", "--mode", "protection-only", "--as", "ada"}, 4, "approve 3"},
-		{somePassword, []string{"withdraw", "3", "--as", "ada"}, 0, "is withdrawn"},
+		{somePassword, []string{"withdraw", "3", "--as", "ada"}, 0, ": withdrawn"},
 		{somePassword, []string{"policy", "set", s.file("policy.json", `{"from": "2199-01-01", "late_log_days": 9}`), "--as", "ada"}, 4, "approve 4"},
 		{"", []string{"proposal", "show", "4"}, 0, "late_log_days  3           9"},
 		{somePassword, []string{"limits", "set", "site", "50.00 GBP", "--as", "ada"}, 4, "approve 5"},
 		{"", []string{"proposal", "show", "5"}, 0, "amount            GBP 50.00"},
 		{somePassword, []string{"import", "payments", s.file("book.csv", aBook), "--cover-start", "effective", "--mode", "protection-only", "--as", "ada"}, 4, "approve 6"},
-		{"", []string{"proposal", "show", "6"}, 0, "The file, by a dry run: 3 rows, of which 0 are refused."},
-		{"", []string{"proposal", "show", "6"}, 0, "Direct   yes     protection-only  EUR              2    600.00  100.00  2024-06-03  2024-07-01"},
+		{"", []string{"proposal", "show", "6"}, 0, "Dry run of the file: 3 rows, 0 rejected."},
+		{"", []string{"proposal", "show", "6"}, 0, "Direct    yes     protection-only  EUR              2    600.00  100.00  2024-06-03  2024-07-01"},
 		{"", []string{"proposal", "list"}, 0, "2 bookings and 3 payments, Direct EUR 500.00, Groups GBP 2,500.00"},
 		{somePassword, []string{"approve", "6", "--as", "bob"}, 0, "takeover"},
 		{"", []string{"import", "payments", s.file("book.csv", aBook), "--cover-start", "effective", "--mode", "protection-only"}, 0, "created"},
 		{somePassword, []string{"import", "payments", s.file("more.csv", aBook+"\n"), "--cover-start", "effective", "--as", "ada"}, 4, "approve 7"},
 		{"", []string{"proposal", "list", "--all", "--json"}, 0, `"decision_reason": "Too old."`},
 		{"", []string{"clock", "set", "--to", "2199-01-01 00:00:00"}, 1, "not a sandbox"},
-		{"", []string{"channel", "set", "2", "--locked"}, 0, "is changed"},
+		{"", []string{"channel", "set", "2", "--locked"}, 0, "Updated merchant"},
 		{somePassword, []string{"channel", "set", "2", "--no-locked", "--as", "ada"}, 4, "approve 8"},
 		// The limit was proposed in pounds, and means nothing else under a policy in euros.
 		{somePassword, []string{"policy", "set", s.file("euros.json", `{"from": "1990-01-01", "currency": "EUR"}`), "--as", "ada"}, 4, "currency  GBP         EUR"},
-		{somePassword, []string{"approve", "9", "--as", "bob"}, 0, "is approved"},
-		{"", []string{"proposal", "show", "5"}, 0, "It cannot be carried out any more: "},
-		{"", []string{"proposal", "list"}, 0, "not possible any more"},
+		{somePassword, []string{"approve", "9", "--as", "bob"}, 0, ": approved"},
+		{"", []string{"proposal", "show", "5"}, 0, "It can no longer be applied: "},
+		{"", []string{"proposal", "list"}, 0, "can no longer be applied"},
 		{somePassword, []string{"approve", "5", "--as", "bob"}, 1, "is in EUR, but this amount is in GBP"},
 		{"", []string{"audit", "list"}, 0, "proposal.approve"},
-		{"", []string{"verify"}, 0, "Nothing is wrong."},
+		{"", []string{"verify"}, 0, "No errors found."},
 	} {
 		said, code := s.as(step.password, append(step.args, "--site", "real")...)
 		if code != step.code || !strings.Contains(said, step.says) {
@@ -112,7 +112,7 @@ func TestTheAuditAtTheCommandLine(t *testing.T) {
 		`"chain":"audit","count":3`: {"verify", "--site", "demo", "--head"},
 		`"chain":"audit","count":2`: {"verify", "--head"}, // of both kinds of keys
 		`"check": "audit"`:          {"verify", "--json"},
-		"Nothing is wrong":          {"verify", "--site", "demo"},
+		"No errors found":           {"verify", "--site", "demo"},
 	} {
 		if out := s.run(args...); !strings.Contains(out, want) {
 			t.Errorf("%v: %q is not in\n%s", args, want, out)

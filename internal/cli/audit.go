@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// auditCmd groups the commands about the record of who changed what.
+// auditCmd groups the audit log commands.
 type auditCmd struct {
 	List auditListCmd `cmd:"" help:"List all changes and who made them."`
 }
@@ -26,7 +26,7 @@ type auditListCmd struct {
 	Before     time.Time `placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Only records before this time (GMT, site clock)."`
 }
 
-// Run prints them, the oldest first.
+// Run prints them, oldest first.
 func (c auditListCmd) Run(ctx context.Context, p *program) error {
 	filter := audit.Filter{Actions: c.Action, After: c.After, Before: c.Before}
 	list := listing[audit.Entry]{

@@ -30,7 +30,7 @@ type backupCmd struct {
 	JSON    bool          `name:"json" help:"Print JSON."`
 }
 
-// Help says what is in a backup, and what is not.
+// Help explains what a backup contains.
 func (backupCmd) Help() string {
 	return "The service keeps running during the backup. The backup includes everything committed before the command started. The " +
 		"file only appears once it is complete and on disk. It contains the whole book: protect it like the database. " +
@@ -46,7 +46,7 @@ type writtenBackup struct {
 	backup.Backup
 }
 
-// Run writes it. It does not migrate: a backup before an upgrade is one of the old schema.
+// Run writes the backup. It does not migrate: a backup before an upgrade has the old schema.
 func (c backupCmd) Run(ctx context.Context, p *program) error {
 	if c.Timeout <= 0 {
 		return errs.WrongField("timeout", "The timeout must be greater than 0.")
@@ -84,7 +84,7 @@ func (c backupCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// sumWriter adds up what is written through it.
+// sumWriter hashes and counts what is written through it.
 type sumWriter struct {
 	to    io.Writer
 	sum   hash.Hash
@@ -98,7 +98,7 @@ func (w *sumWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// grouped writes a number with commas between its thousands.
+// grouped formats a number with thousands separators.
 func grouped(n int64) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
@@ -107,7 +107,7 @@ func grouped(n int64) string {
 	return text
 }
 
-// restoreCmd makes a database from a backup.
+// restoreCmd creates a database from a backup.
 type restoreCmd struct {
 	File    string `arg:"" help:"Backup file."`
 	Check   bool   `help:"Only check that the backup is complete and can be restored. Does not touch any database."`
@@ -115,7 +115,7 @@ type restoreCmd struct {
 	JSON    bool   `name:"json" help:"Print JSON."`
 }
 
-// Help says what it needs and what it does.
+// Help explains the requirements and the steps.
 func (restoreCmd) Help() string {
 	return "--database is the new database: a SQLite file that does not exist yet, or a PostgreSQL database without tables. " +
 		"It can use a different engine from the backup. The command checks the whole backup first and compares every row at the " +
@@ -168,7 +168,7 @@ func (c restoreCmd) Run(ctx context.Context, p *program) error {
 			p.printf("`holdfast verify` found no errors.\n")
 		}
 		for _, id := range slices.Sorted(maps.Keys(sealed)) {
-			if id != "" { // what is not encrypted needs no key
+			if id != "" { // secrets that are not encrypted need no key
 				p.printf("%d secrets are encrypted with key %s. `holdfast serve` needs a --keys-file that contains it.\n", sealed[id], id)
 			}
 		}
@@ -180,10 +180,10 @@ func (c restoreCmd) Run(ctx context.Context, p *program) error {
 	return err
 }
 
-// shownChains is how many ends of audit chains are printed; --json has all.
+// shownChains is how many audit chain heads are printed; --json has all.
 const shownChains = 20
 
-// print prints what a backup says of itself, after a sentence.
+// print prints a backup's metadata, and then calls say.
 func (c restoreCmd) print(p *program, b backup.Backup, say func()) error {
 	if c.JSON {
 		return p.printJSON(b)

@@ -67,11 +67,11 @@ func TestBackupsAreRefusedWithAReason(t *testing.T) {
 		{[]string{"backup", file, "--replace"}, 0, "sha256: "},
 		{[]string{"backup", file, "--replace", "--json"}, 0, `"file_sha256": "`},
 		{[]string{"backup", filepath.Join(s.folder, "none", "x")}, 1, "no backup was written"},
-		{[]string{"backup", filepath.Join(s.folder, "late"), "--timeout", "1ns"}, 1, "not ready after 1ns"},
+		{[]string{"backup", filepath.Join(s.folder, "late"), "--timeout", "1ns"}, 1, "timed out after 1ns"},
 		{[]string{"backup", filepath.Join(s.folder, "late"), "--timeout", "0s"}, 2, "--timeout: "},
 		{[]string{"restore", file}, 1, "is not empty"},
 		{[]string{"restore", half, "--check"}, 1, "this is not a complete backup"},
-		{[]string{"restore", half}, 1, "nothing was changed"},
+		{[]string{"restore", half}, 1, "nothing has changed"},
 		{[]string{"restore", file, "--skip-ids=-1"}, 2, "--skip-ids: "},
 		{[]string{"restore", file, "--check", "--json"}, 0, `"engine": "sqlite"`},
 	} {

@@ -20,7 +20,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// bookingCmd groups the commands that show bookings.
+// bookingCmd groups the booking commands.
 type bookingCmd struct {
 	List bookingListCmd `cmd:"" help:"List bookings."`
 	Show bookingShowCmd `cmd:"" help:"Show a booking with its transactions."`
@@ -63,7 +63,7 @@ func (c bookingListCmd) Run(ctx context.Context, p *program) error {
 
 func nameOf(first, last string) string { return strings.TrimSpace(first + " " + last) }
 
-// oneOf checks the words of a flag against those that exist.
+// oneOf checks a flag's values against the valid ones.
 func oneOf[T ~string](flag string, given []string, all []T) (list []T, err error) {
 	for _, word := range given {
 		if !slices.Contains(all, T(word)) {
@@ -85,7 +85,7 @@ type bookingShowCmd struct {
 	ID int64 `arg:"" help:"Booking id."`
 }
 
-// Run prints it. CSV has a row for each of its transactions.
+// Run prints it. CSV has a row per transaction.
 func (c bookingShowCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
@@ -121,7 +121,7 @@ func (c bookingShowCmd) Run(ctx context.Context, p *program) error {
 	return list.print(p, actor, c.formFlags, orderFlags{}, now)
 }
 
-// printFields prints names with their values, and leaves out those without a value.
+// printFields prints names and values, omitting empty values.
 func (p *program) printFields(fields [][2]string) {
 	for _, f := range fields {
 		if f[1] != "" {
@@ -130,7 +130,7 @@ func (p *program) printFields(fields [][2]string) {
 	}
 }
 
-// transactionCmd groups the commands that show transactions.
+// transactionCmd groups the transaction commands.
 type transactionCmd struct {
 	List transactionListCmd `cmd:"" help:"List transactions."`
 	Show transactionShowCmd `cmd:"" help:"Show a transaction."`
@@ -192,7 +192,7 @@ type transactionShowCmd struct {
 	ID int64 `arg:"" help:"Transaction id."`
 }
 
-// Run prints it. CSV has a row for each booking that the payment is for.
+// Run prints it. CSV has a row per booking that the payment is for.
 func (c transactionShowCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"holdfast/internal/report"
 )
 
-// bordereauCmd groups the reports to the underwriter.
+// bordereauCmd groups the underwriter reports.
 type bordereauCmd struct {
 	Premium  bordereauPremiumCmd  `cmd:"" help:"Print the premium bordereau for a month."`
 	Contract bordereauContractCmd `cmd:"" help:"Manage the contract shown in bordereaux: list, set."`
@@ -23,7 +23,7 @@ type bordereauPremiumCmd struct {
 	CSV     bool      `name:"csv" xor:"form" help:"Print CSV (the default), with amounts in major units, such as 12.34."`
 }
 
-// Run prints each row as soon as it is read, because a month may have very many.
+// Run streams the rows, because a month may have very many.
 func (c bordereauPremiumCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {

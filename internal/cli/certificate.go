@@ -72,7 +72,7 @@ func (c certificateCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// clientsBase is the address that clients use, also for a command that does not serve.
+// clientsBase is the public URL of the service, also for commands that do not serve.
 func (p *program) clientsBase() (string, error) {
 	if p.base != "" {
 		return p.base, nil
@@ -84,7 +84,7 @@ func (p *program) clientsBase() (string, error) {
 	return p.baseURL(listen), nil
 }
 
-// mailAddresses are the addresses that mails have. They are empty where people cannot reach the service.
+// mailAddresses are the base URLs for links in mails. They are empty if the public URL is unknown.
 func (p *program) mailAddresses() mail.Addresses {
 	base, err := p.clientsBase()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// channelCmd groups the commands about channels.
+// channelCmd groups the merchant commands.
 type channelCmd struct {
 	Create  channelCreateCmd  `cmd:"" help:"Create a merchant in any mode."`
 	List    channelListCmd    `cmd:"" help:"List a site's merchants."`
@@ -22,7 +22,7 @@ type channelCmd struct {
 	Secret  channelSecretCmd  `cmd:"" help:"Show or rotate the secret that signs a merchant's auth strings."`
 }
 
-// channelCreateCmd creates a channel.
+// channelCreateCmd creates a merchant.
 type channelCreateCmd struct {
 	siteFlag
 	Name     string               `arg:"" help:"Merchant name."`
@@ -58,7 +58,7 @@ func setCurrency(in *merchant.ChannelFields, code string) {
 	in.Currency = &currency
 }
 
-// channelListCmd lists channels.
+// channelListCmd lists merchants.
 type channelListCmd struct{ listFlags }
 
 // Run prints them.
@@ -79,7 +79,7 @@ func (c channelListCmd) Run(ctx context.Context, p *program) error {
 	})
 }
 
-// channelModeCmd changes the mode of a channel. Not every mode can follow every other.
+// channelModeCmd changes a merchant's mode. Not every transition is allowed.
 type channelModeCmd struct {
 	siteFlag
 	ID     int64                `arg:"" help:"Merchant id."`
@@ -104,7 +104,7 @@ func (c channelModeCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// channelSetCmd changes a channel. A field whose flag is not given stays as it is.
+// channelSetCmd updates a merchant. Fields without a flag do not change.
 type channelSetCmd struct {
 	siteFlag
 	ID              int64                     `arg:"" help:"Merchant id."`
@@ -168,7 +168,7 @@ func (c channelSetCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// checkProfile notes the flags that have no effect in the profile of this deployment.
+// checkProfile rejects flags that have no effect in this deployment's profile.
 func (c channelSetCmd) checkProfile(p *program, in *merchant.ChannelFields) {
 	if merchant.Profile(p.Profile).Processes() {
 		return
@@ -185,7 +185,7 @@ func (c channelSetCmd) checkProfile(p *program, in *merchant.ChannelFields) {
 	}
 }
 
-// checkPayout notes a smallest payout in another currency than the channel's payouts have after the change.
+// checkPayout rejects a minimum payout in a currency other than the merchant's payout currency after the change.
 func (c channelSetCmd) checkPayout(ctx context.Context, p *program, actor access.Actor, in *merchant.ChannelFields) error {
 	if !c.PayoutMinimum.given() {
 		return nil

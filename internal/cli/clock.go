@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/platform/clock"
 )
 
-// clockCmd groups the commands about the clock of a site.
+// clockCmd groups the clock commands.
 type clockCmd struct {
 	Show clockShowCmd `cmd:"" help:"Show a site's clock."`
 	Set  clockSetCmd  `cmd:"" help:"Move a sandbox's clock forward. Exposure, statements and expiry dates follow it."`
@@ -68,7 +68,7 @@ func (c clockSetCmd) Run(ctx context.Context, p *program) error {
 	return p.tellClock(moved, c.JSON)
 }
 
-// target is the time to which the clock is moved.
+// target returns the new time of the clock.
 func (c clockSetCmd) target(ctx context.Context, p *program, actor access.Actor) (time.Time, error) {
 	switch {
 	case c.Days == nil:
@@ -92,7 +92,7 @@ func (p *program) tellClock(t clock.Time, asJSON bool) error {
 	return nil
 }
 
-// span writes a length of time as people say it: "1167 days and 6 hours". It leaves out what is too small to matter.
+// span formats a duration for people: "1167 days and 6 hours". It drops units too small to matter.
 func span(d time.Duration) string {
 	d = d.Round(time.Second)
 	if d >= time.Hour {

@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// collateralCmd groups the commands about collateral.
+// collateralCmd groups the collateral commands.
 type collateralCmd struct {
 	List collateralListCmd `cmd:"" help:"List the collateral held."`
 	Add  collateralAddCmd  `cmd:"" help:"Record collateral, or correct a record."`

@@ -43,10 +43,10 @@ type commandLine struct {
 	Withdraw withdrawCmd   `cmd:"" group:"operator" help:"Withdraw a change that you proposed."`
 	Mail     mailCmd       `cmd:"" group:"operator" help:"Manage receipts and other e-mails: list, show, resend, test."`
 	Reports  reportMailCmd `cmd:"" name:"report-mail" group:"operator" help:"Manage scheduled reports: list, order, change, pause, resume, send, end."`
-	Audit    auditCmd      `cmd:"" group:"operator" help:"Show the audit log: list."`
-	Events   eventsCmd     `cmd:"" group:"operator" help:"Show a site's events: list."`
+	Audit    auditCmd      `cmd:"" group:"operator" help:"View the audit log: list."`
+	Events   eventsCmd     `cmd:"" group:"operator" help:"View a site's events: list."`
 	Verify   verifyCmd     `cmd:"" group:"operator" help:"Check the integrity of the book: sums, reports, statements and audit chains."`
-	Clock    clockCmd      `cmd:"" group:"operator" help:"Show or set a sandbox's clock: show, set."`
+	Clock    clockCmd      `cmd:"" group:"operator" help:"Manage a sandbox's clock: show, set."`
 
 	Import     importCmd      `cmd:"" group:"money" help:"Import bookings and payments: payments."`
 	Rates      ratesCmd       `cmd:"" group:"money" help:"Manage exchange rates: import, fetch, quote."`
@@ -55,10 +55,10 @@ type commandLine struct {
 	Ageing     ageingCmd      `cmd:"" group:"money" help:"Show the exposure by time until the trips end."`
 	Movement   movementCmd    `cmd:"" group:"money" help:"Explain the change in exposure between two days."`
 	Policy     policyCmd      `cmd:"" group:"money" help:"Manage a site's terms, such as its rate card: show, set."`
-	Booking    bookingCmd     `cmd:"" group:"money" help:"Show bookings: list, show."`
+	Booking    bookingCmd     `cmd:"" group:"money" help:"View bookings: list, show."`
 	Cert       certificateCmd `cmd:"" name:"certificate" group:"money" help:"Print the link to a booking's certificate."`
-	Txn        transactionCmd `cmd:"" name:"transaction" group:"money" help:"Show transactions: list, show."`
-	Premium    premiumCmd     `cmd:"" group:"money" help:"Show or correct the premium ledger: list, correct."`
+	Txn        transactionCmd `cmd:"" name:"transaction" group:"money" help:"View transactions: list, show."`
+	Premium    premiumCmd     `cmd:"" group:"money" help:"Manage the premium ledger: list, correct."`
 	Statements statementsCmd  `cmd:"" group:"money" help:"Manage statements: list, show, pdf, pay, issue."`
 	Bordereau  bordereauCmd   `cmd:"" group:"money" help:"Report to the underwriter: premium, contract."`
 	Explain    explainCmd     `cmd:"" group:"money" help:"Explain how a figure was computed: transaction, booking, statement."`

@@ -28,47 +28,47 @@ func TestUsage(t *testing.T) {
 		"import":              "expected",
 		"rates quote USD 1.1": "missing flags: --day=YYYY-MM-DD",
 		"import payments x.csv --site a --mode x":                          "--mode must be one of",
-		"exposure --site a --as-of 2016-02-31":                             "not a date",
+		"exposure --site a --as-of 2016-02-31":                             "not a valid date",
 		"exposure --site a --json --csv":                                   "can't be used together",
 		"channel mode x draft --site a":                                    "<id>",
 		"config --log-level loud":                                          "--log-level must be one of",
-		"config --namespace a/b":                                           "--namespace must be one segment",
-		"config --base-url nowhere":                                        "--base-url must be an http or https address",
+		"config --namespace a/b":                                           "--namespace must be a single path segment",
+		"config --base-url nowhere":                                        "--base-url must be an http or https URL",
 		"config --trusted-proxies 10.0.0.0/99":                             "--trusted-proxies",
 		"config --shutdown-timeout=-1s":                                    "--shutdown-timeout",
-		"config --shutdown-timeout 10":                                     "with its unit, like 30s",
+		"config --shutdown-timeout 10":                                     "with a unit, such as 30s",
 		"config --payments-at-once many":                                   "is not a whole number",
 		"config --import-megabytes 0":                                      "between 1 and 128",
 		"config --import-megabytes 129":                                    "between 1 and 128",
 		"config --import-rows 0":                                           "between 1 and 200000",
 		"config --import-rows 200001":                                      "between 1 and 200000",
-		"config --upload-timeout 0s":                                       "--upload-timeout must be more than 0",
-		"config --replica-max-lag 0s":                                      "--replica-max-lag must be more than 0",
-		"config --replica-max-lag 11m":                                     "10m at most",
-		"config --upload-timeout 31m":                                      "30m at most",
-		"exposure --site a --as-of yesterday":                              `"yesterday" is not a date. Write it like 2024-06-30`,
-		"exposure --site a --known-at 2024-06-30":                          `Write it like "2024-06-30 12:00:00", in quotes and in GMT`,
-		"exposure --site a --channels 1,b":                                 "several with commas, like 3,17",
-		"exposure --site":                                                  "--site: the value is missing",
-		"limits set site 10.50 --site a":                                   `"10.50" has no currency. Write it behind the amount, such as "1234.56 GBP"`,
+		"config --upload-timeout 0s":                                       "--upload-timeout must be greater than 0",
+		"config --replica-max-lag 0s":                                      "--replica-max-lag must be greater than 0",
+		"config --replica-max-lag 11m":                                     "at most 10m",
+		"config --upload-timeout 31m":                                      "at most 30m",
+		"exposure --site a --as-of yesterday":                              `"yesterday" is not a valid date. Use the format 2024-06-30`,
+		"exposure --site a --known-at 2024-06-30":                          `Use the format "2024-06-30 12:00:00", in quotes and in GMT`,
+		"exposure --site a --channels 1,b":                                 "several separated by commas, such as 3,17",
+		"exposure --site":                                                  "--site: missing value",
+		"limits set site 10.50 --site a":                                   `"10.50" has no currency. Add it after the amount, such as "1234.56 GBP"`,
 		"limits set site 10.505 GBP":                                       `"10.505" has too many decimals: GBP has 2`,
 		"limits set site 1050.5JPY":                                        "JPY has 0",
-		"limits set site 1,05 GBP":                                         "is not an amount. Write it with its currency",
+		"limits set site 1,05 GBP":                                         "is not a valid amount. Enter it with its currency",
 		"limits set site 5 XXQ":                                            `"XXQ" is not an ISO 4217 currency`,
-		"limits set site ten":                                              `"ten" is not an amount`,
-		"limits set site 99999999999999 GBP":                               "is too much",
+		"limits set site ten":                                              `"ten" is not a valid amount`,
+		"limits set site 99999999999999 GBP":                               "is too large",
 		"limits set site 5 GBP EUR":                                        "unexpected argument EUR",
 		"collateral add cash 5":                                            "has no currency",
 		"channel set 1 --payout-minimum 1050":                              "--payout-minimum: ",
 		"statements pay 1 --amount 500000 --date 2024-01-01 --reference R": `--amount: "500000" has no currency`,
-		"statements pay 1 --amount --date 2024-01-01 --reference R":        "--amount: the value is missing",
-		"explain 99999999999999999999":                                     "99999999999999999999 is too large a number",
+		"statements pay 1 --amount --date 2024-01-01 --reference R":        "--amount: missing value",
+		"explain 99999999999999999999":                                     "99999999999999999999 is too large",
 		"explain 0x10":                                                     `"0x10" is not a whole number`,
 		"channel list --limit many":                                        `"many" is not a whole number`,
-		"channel list --sort":                                              "--sort: the value is missing",
+		"channel list --sort":                                              "--sort: missing value",
 		"import payments x.csv --mode x":                                   `--mode must be one of "test","draft"`,
-		"channel set 1 --site a --locked=maybe":                            `"maybe" is neither yes nor no`,
-		"rates import nowhere.csv":                                         "there is no file nowhere.csv",
+		"channel set 1 --site a --locked=maybe":                            `"maybe" is not yes or no`,
+		"rates import nowhere.csv":                                         "file not found: nowhere.csv",
 	} {
 		r := s.run("", strings.Fields(args)...)
 		if r.code != 2 || !strings.Contains(r.stderr, want) || !strings.Contains(r.stderr, "Usage: holdfast") || !strings.Contains(r.stderr, "--help") {
@@ -83,7 +83,7 @@ func TestUsage(t *testing.T) {
 func TestHelp(t *testing.T) {
 	s := onSQLite(t)
 	for args, wants := range map[string][]string{
-		"":                       {"Usage: holdfast <command>", "demo ", "Import payments", "import, fetch, quote", "exposure", "--database"},
+		"":                       {"Usage: holdfast <command>", "demo ", "Import bookings and payments", "import, fetch, quote", "exposure", "--database"},
 		"--help":                 {"Usage: holdfast <command>"},
 		"serve --help":           {"--listen", "HOLDFAST_LISTEN", "--shutdown-timeout"},
 		"demo --help":            {"--empty", "--listen", "holdfast-data"},
@@ -208,14 +208,14 @@ func TestOperatorsCommands(t *testing.T) {
 			}
 		}
 		for _, args := range [][]string{{"site", "list"}, {"exposure"}, {"channel", "create", "X", "--currency", "EUR"}, {"keys", "rotate"}} {
-			refused("there is no database of holdfast at", args...)
+			refused("no holdfast database at", args...)
 		}
 		if files, err := filepath.Glob(filepath.Join(s.dir, "holdfast*")); len(files) > 0 || err != nil {
 			t.Errorf("commands that only read have made %v, %v", files, err)
 		}
 		says("schema", "migrate")
-		says("There are no sites.", "site", "list")
-		refused("the database has no site yet", "channel", "list")
+		says("No sites.", "site", "list")
+		refused("the database has no sites yet", "channel", "list")
 		says("/acme", "site", "create", "acme", "--name", "Acme", "--currency", "gbp", "--sandbox")
 		wrong("<path>: This path is already taken.", "site", "create", "acme", "--name", "Acme", "--currency", "GBP")
 		wrong("<path>: This path is reserved.", "site", "create", "wp", "--name", "Acme", "--currency", "GBP", "--auth-segment", "wp")
@@ -223,25 +223,25 @@ func TestOperatorsCommands(t *testing.T) {
 		says("acme", "site", "list")
 		wrong(`--site: Site "nowhere" not found`, "channel", "list", "--site", "nowhere")
 
-		says("channel 2, Shop", "channel", "create", "Shop", "--currency", "eur", "--mode", "draft", "--site", "acme")
+		says("Created merchant 2, Shop", "channel", "create", "Shop", "--currency", "eur", "--mode", "draft", "--site", "acme")
 		says("Test channel", "channel", "list")
 		says("protection-only", "channel", "mode", "2", "protection-only", "--site", "acme")
 		wrong("<mode>: The mode cannot change", "channel", "mode", "2", "draft", "--site", "acme")
 		refused("Channel 9 not found", "channel", "mode", "9", "closed", "--site", "acme")
 		says("supplier 1, Hotel", "supplier", "create", "Hotel", "--country", "PT", "--category", "HOT", "--site", "acme")
 		wrong("--country:", "supplier", "create", "Hotel", "--country", "XX", "--site", "acme")
-		says("changed", "supplier", "set", "1", "--name", "Hotel Mar", "--url", "https://mar.example", "--site", "acme")
-		says("changed", "channel", "set", "2", "--suppliers", "1", "--statement-period", "week", "--locked", "--site", "acme")
+		says("Updated", "supplier", "set", "1", "--name", "Hotel Mar", "--url", "https://mar.example", "--site", "acme")
+		says("Updated", "channel", "set", "2", "--suppliers", "1", "--statement-period", "week", "--locked", "--site", "acme")
 		says("locked", "channel", "list", "--site", "acme")
-		says("changed", "channel", "set", "2", "--no-locked", "--status", "agent", "--site", "acme")
+		says("Updated", "channel", "set", "2", "--no-locked", "--status", "agent", "--site", "acme")
 		says("agent", "channel", "list", "--site", "acme")
 		refused("linked", "supplier", "delete", "1", "--site", "acme")
-		says("changed", "channel", "set", "2", "--suppliers=", "--site", "acme")
-		says("deleted", "supplier", "delete", "1", "--site", "acme")
+		says("Updated", "channel", "set", "2", "--suppliers=", "--site", "acme")
+		says("Deleted", "supplier", "delete", "1", "--site", "acme")
 		says("signed with a new key", "keys", "rotate")
 
 		says("/other", "site", "create", "other", "--name", "Other", "--currency", "GBP")
-		if r := s.run("", "channel", "list"); !strings.Contains(r.stderr, "Name one of the sites with --site or HOLDFAST_SITE: acme, other.") {
+		if r := s.run("", "channel", "list"); !strings.Contains(r.stderr, "Choose a site with --site or HOLDFAST_SITE: acme, other.") {
 			t.Errorf("of two sites: exit code %d, %s", r.code, r.stderr)
 		}
 		s.site = "acme"
@@ -262,7 +262,7 @@ func TestPeople(t *testing.T) {
 			t.Errorf("a short password: exit code %d, %s", r.code, r.stderr)
 		}
 		s.mustWith(password+"\n", create...)
-		if r := s.run(password, "user", "create", "eve", "--email", "e@example.org", "--role", "finance"); r.code != 2 || !strings.Contains(r.stderr, "--site: Name one") {
+		if r := s.run(password, "user", "create", "eve", "--email", "e@example.org", "--role", "finance"); r.code != 2 || !strings.Contains(r.stderr, "--site: Choose a site") {
 			t.Errorf("nobody's user: exit code %d, %s", r.code, r.stderr)
 		}
 		s.mustWith(password, "user", "create", "grace", "--email", "grace@example.org", "--role", "operator")
@@ -270,7 +270,7 @@ func TestPeople(t *testing.T) {
 		for args, want := range map[string]string{
 			"":                             "ada       ada@example.org",
 			"--site acme":                  "finance  acme",
-			"--site other":                 "There are no users.",
+			"--site other":                 "No users.",
 			"--csv --sort -id --limit 1":   ",2,grace,grace@example.org,grace,operator,,false,",
 			"--json":                       `"role": "operator"`,
 			"--json --site acme --limit=1": `"site": "acme"`,
@@ -370,10 +370,10 @@ func TestRatesFetch(t *testing.T) {
 	}))
 	defer bank.Close()
 	onBoth(t, func(t *testing.T, s *system) {
-		if out := s.must("rates", "fetch", "--ecb-url", bank.URL); !strings.Contains(out, "2 rates put on file, 0 already there") {
+		if out := s.must("rates", "fetch", "--ecb-url", bank.URL); !strings.Contains(out, "2 rates added, 0 already on file") {
 			t.Errorf("the first time: %s", out)
 		}
-		if out := s.must("rates", "fetch", "--ecb-url", bank.URL); !strings.Contains(out, "0 rates put on file, 2 already there") {
+		if out := s.must("rates", "fetch", "--ecb-url", bank.URL); !strings.Contains(out, "0 rates added, 2 already on file") {
 			t.Errorf("the second time: %s", out)
 		}
 		if r := s.run("", "rates", "fetch", "--ecb-url", bank.URL+"/closed"); r.code != 1 || !strings.Contains(r.stderr, "503") {
@@ -431,7 +431,7 @@ func TestNoEmptyDatabaseInPlaceOfALostOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"migrate"}, {"site", "list"}, {"serve", "--listen", "127.0.0.1:0"}} {
-		if r := s.run("", args...); r.code != 1 || !strings.Contains(r.stderr, "No empty database is made in its place") {
+		if r := s.run("", args...); r.code != 1 || !strings.Contains(r.stderr, "No empty database is created in its place") {
 			t.Errorf("holdfast %s: exit code %d, %s", strings.Join(args, " "), r.code, r.stderr)
 		}
 	}

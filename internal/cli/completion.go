@@ -9,12 +9,12 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// completionCmd prints a script that teaches a shell to complete commands and flags.
+// completionCmd prints a shell completion script.
 type completionCmd struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"Shell: bash, zsh or fish."`
 }
 
-// Help says where the script goes.
+// Help explains where to put the script.
 func (completionCmd) Help() string {
 	return "For bash, add this line to ~/.bashrc. For zsh, replace bash with zsh and add it to ~/.zshrc, after compinit:\n\n" +
 		"    source <(holdfast completion bash)\n\n" +
@@ -28,8 +28,8 @@ func (c completionCmd) Run(p *program) error {
 	return nil
 }
 
-// completeCommand is the hidden command that the scripts call. It gets the words behind the program's name, up to the one
-// that is being written.
+// completeCommand is the hidden command that the scripts call. It gets the words after the program's name, up to the one
+// being typed.
 const completeCommand = "__complete"
 
 var completionScripts = map[string]string{
@@ -60,7 +60,7 @@ complete -c holdfast -n 'count (__holdfast_words) >/dev/null' -f -a '(__holdfast
 `,
 }
 
-// complete prints the words that can stand in place of the last one, each with its help behind a tab.
+// complete prints the completions of the last word, each with its help after a tab.
 func complete(to io.Writer, words []string) error {
 	var line commandLine
 	parser, err := newParser(&line, to)
@@ -75,11 +75,11 @@ func complete(to io.Writer, words []string) error {
 	return nil
 }
 
-// candidate is a word that can stand next.
+// candidate is a possible completion.
 type candidate struct{ word, help string }
 
-// candidates finds the words for the last word, which may be empty. It is nil where a value is expected that nobody knows,
-// such as the name of a file.
+// candidates returns the completions of the last word, which may be empty, or nil if a free-form value is expected, such as
+// a file name.
 func candidates(model *kong.Application, words []string) (list []candidate) {
 	if len(words) == 0 {
 		words = []string{""}
@@ -109,7 +109,7 @@ func candidates(model *kong.Application, words []string) (list []candidate) {
 	return slices.DeleteFunc(list, func(c candidate) bool { return !strings.HasPrefix(c.word, last) })
 }
 
-// position walks along the words. It returns the command that they name, and the flag whose value comes next, if one does.
+// position parses the words. It returns the command, and the flag whose value comes next, if any.
 func position(node *kong.Node, words []string) (*kong.Node, *kong.Flag) {
 	var wants *kong.Flag
 	for _, word := range words {
@@ -131,7 +131,7 @@ func position(node *kong.Node, words []string) (*kong.Node, *kong.Flag) {
 	return node, wants
 }
 
-// flagsOf are the flags that help shows for a command.
+// flagsOf returns the flags that the help of a command shows.
 func flagsOf(node *kong.Node) (list []*kong.Flag) {
 	for _, group := range node.AllFlags(true) {
 		for _, flag := range group {
@@ -144,7 +144,7 @@ func flagsOf(node *kong.Node) (list []*kong.Flag) {
 	return list
 }
 
-// valuesOf are the values that a flag or argument may have, if they are few.
+// valuesOf returns the valid values of a flag or argument with an enum.
 func valuesOf(v *kong.Value) []string {
 	if v.Enum == "" {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// bordereauContractCmd groups the commands about contracts with the underwriter.
+// bordereauContractCmd groups the commands for contracts with the underwriter.
 type bordereauContractCmd struct {
 	List bordereauContractListCmd `cmd:"" help:"List the contracts shown in bordereaux."`
 	Set  bordereauContractSetCmd  `cmd:"" help:"Set the contract from a given day."`
@@ -30,7 +30,7 @@ type bordereauContractListCmd struct {
 func (c bordereauContractListCmd) Run(ctx context.Context, p *program) error {
 	list := listing[terms.Contract]{
 		read: func(actor access.Actor, _ store.Page) (store.List[terms.Contract], error) {
-			all, err := p.app.Contracts.List(ctx, actor) // there are a few: one page has them all
+			all, err := p.app.Contracts.List(ctx, actor) // there are few: one page has them all
 			return store.List[terms.Contract]{Items: all, Total: int64(len(all))}, err
 		},
 		shape:   func(c terms.Contract) any { return view.ShowContract(c) },
@@ -77,7 +77,7 @@ func (c bordereauContractSetCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// percentFlag reads a percentage with at most four decimals, as parts per million.
+// percentFlag parses a percentage with at most four decimals, as parts per million.
 func percentFlag(text string) (ppm int64, err error) {
 	whole, part, _ := strings.Cut(text, ".")
 	n, err := strconv.ParseUint(whole+(part + "0000")[:4], 10, 40)

@@ -53,7 +53,7 @@ func (c demoCmd) Run(ctx context.Context, p *program) error {
 	world, err := demo.Prepare(ctx, p.app, demo.Options{
 		Day: c.Day.day, Credentials: p.credentialsPath(), Random: rand.Reader, Empty: c.Empty,
 		Origins: p.shopOrigins(), SetBack: p.clock.setBack,
-		Progress: func(done, total int) { _ = bar.Set(100 * done / total) }, // a bar that cannot be drawn is no reason to stop
+		Progress: func(done, total int) { _ = bar.Set(100 * done / total) }, // drawing errors are not fatal
 	})
 	if world.Book.Rows > 0 {
 		_ = bar.Finish()
@@ -135,7 +135,7 @@ func (p *program) tellDemo(w demo.World, addr net.Addr) {
 		p.printf("  %s\n", line)
 	}
 	p.tellTour(w)
-	p.printf("\nServing on %s. Press Ctrl-C to stop.\n", base)
+	p.printf("\nServing on %s (press Ctrl-C to stop)\n", base)
 	// A program that started this one may wait for the last line.
 	if file, ok := p.stdout.(*os.File); ok {
 		_ = file.Sync() // best effort: not every output can be synced

@@ -25,7 +25,7 @@ func paste(t *testing.T, p *process) (stdout, stderr string) {
 		}
 		t.Skip("the demo's lines are not tried: curl is not on this machine")
 	}
-	_, lines, found := strings.Cut(p.said, "Four lines to try in another terminal:\n\n")
+	_, lines, found := strings.Cut(p.said, "Try these in another terminal:\n\n")
 	if !found {
 		t.Fatalf("the demo prints no lines to try:\n%s", p.said)
 	}
@@ -48,7 +48,7 @@ func TestDemo(t *testing.T) {
 		first := s.start("demo")
 		for _, want := range []string{
 			"2000 bookings", "Test channel, GBP, test", "Newcomer Tours, EUR, draft", "Azure Coast Holidays, EUR, protection-only",
-			"Northern Trails, GBP, protection-only", `made up (provider "demo")`, "demo-credentials.json",
+			"Northern Trails, GBP, protection-only", `sample data (provider "demo")`, "demo-credentials.json",
 		} {
 			if !strings.Contains(first.said, want) {
 				t.Errorf("the demo does not say %q:\n%s", want, first.said)

@@ -13,20 +13,20 @@ import (
 	"holdfast/internal/report"
 )
 
-// detailFlags ask for what stands behind a report, in place of the report.
+// detailFlags select the details of a report instead of the report.
 type detailFlags struct {
 	Details bool `help:"List the bookings and payments behind the figures instead of the report: one page, or all as CSV."`
 	pageFlags
 }
 
-// refuse notes the flags that go with a report only. Details have one order.
+// refuse rejects flags that only apply to a report. Details have a fixed order.
 func (f detailFlags) refuse(order orderFlags, p *errs.Problems) {
 	if order != (orderFlags{}) {
 		p.Wrong("sort", "Details are sorted by booking and payment. Use --page and --per-page, or sort the CSV.")
 	}
 }
 
-// exposureDetails prints what stands behind an exposure, a run-off, an ageing or a what-if.
+// exposureDetails prints the details of an exposure, run-off, ageing or what-if report.
 func (p *program) exposureDetails(
 	ctx context.Context, actor access.Actor, in report.DetailsQuery, f detailFlags, form formFlags, order orderFlags,
 ) error {
@@ -65,7 +65,7 @@ func (p *program) exposureDetails(
 	return nil
 }
 
-// detailCSV writes details as CSV, as they are read: there may be very many.
+// detailCSV streams details as CSV, because there may be very many.
 type detailCSV struct {
 	out     *csv.Writer
 	columns []column
@@ -81,7 +81,7 @@ func (c *detailCSV) begin() {
 	if !c.begun {
 		c.begun = true
 		c.columns = append([]column{{name: "known_at"}}, c.columns...)
-		_ = c.out.Write(headOf(c.columns)) // the writer remembers its first error
+		_ = c.out.Write(headOf(c.columns)) // the writer keeps its first error
 	}
 }
 
@@ -130,7 +130,7 @@ func detailCells(q exposure.ReportQuery, names map[int64]string, d exposure.Deta
 	return cells
 }
 
-// movementDetails prints what stands behind a movement.
+// movementDetails prints the details of a movement.
 func (p *program) movementDetails(
 	ctx context.Context, actor access.Actor, in report.MovementQuery, f detailFlags, form formFlags, order orderFlags,
 ) error {

@@ -19,7 +19,7 @@ type proposalShowCmd struct {
 	ID int64 `arg:"" help:"Proposal id."`
 }
 
-// Run prints it with what it would change.
+// Run prints the proposal and its effect.
 func (c proposalShowCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
@@ -48,7 +48,7 @@ func (c proposalShowCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// effectOf reads what a proposal would change. known is false for a proposal of which nobody has noted it.
+// effectOf reads the effect of a proposal. known is false if it was not recorded.
 func effectOf(q proposal.Proposal) (effect proposal.Effect, known bool) {
 	if q.Effect == "" {
 		return effect, false
@@ -56,7 +56,7 @@ func effectOf(q proposal.Proposal) (effect proposal.Effect, known bool) {
 	return effect, json.Unmarshal([]byte(q.Effect), &effect) == nil
 }
 
-// tellEffect prints what a proposal would change, or has changed.
+// tellEffect prints what a proposal would change or has changed.
 func (p *program) tellEffect(q proposal.Proposal) {
 	effect, known := effectOf(q)
 	if !known {
@@ -104,7 +104,7 @@ func figureRow(f proposal.Figure) []cell {
 	return []cell{words(strings.ReplaceAll(f.Name, "_", " ")), value, words(string(f.Currency))}
 }
 
-// tellFile prints what the import of a file would bring in.
+// tellFile prints what importing a file would create.
 func (p *program) tellFile(f proposal.FileEffect) {
 	p.printf("\nDry run of the file: %d rows, %d rejected.\n\n", f.Rows, f.Refused)
 	p.printTable(sheet{columns: []column{{name: "what", title: " "}, {name: "new"}, {name: "existing"}}, rows: [][]cell{
@@ -128,7 +128,7 @@ func shareSheet(list []proposal.FileShares) sheet {
 	return s
 }
 
-// effectSheet is the effect for programs: a row for each change, figure, and sum of a file.
+// effectSheet is the effect as CSV: a row for each change, figure and file total.
 func effectSheet(q proposal.Proposal) sheet {
 	s := sheet{columns: columnsOf("id kind state part name channel before after currency")}
 	effect, _ := effectOf(q)
@@ -163,7 +163,7 @@ func effectSheet(q proposal.Proposal) sheet {
 	return s
 }
 
-// effectLine says in one line what a proposal would change.
+// effectLine summarises the effect of a proposal in one line.
 func effectLine(q proposal.Proposal) string {
 	effect, _ := effectOf(q)
 	if effect.Problem != "" {
@@ -194,10 +194,10 @@ func effectLine(q proposal.Proposal) string {
 	return strings.Join(parts, ", ")
 }
 
-// mentioned is how many changes, or channels of a file, one line mentions.
+// mentioned is the maximum number of changes, or of a file's merchants, in one line.
 const mentioned = 3
 
-// shortened cuts a long text, such as a whole rate card.
+// shortened truncates a long text, such as a rate card.
 func shortened(text string) string {
 	const most = 30
 	if letters := []rune(text); len(letters) > most {

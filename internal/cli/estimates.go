@@ -17,7 +17,7 @@ import (
 	"holdfast/internal/report"
 )
 
-// estimateFlags are the flags that exposure-model and what-if share.
+// estimateFlags are the flags shared by exposure-model and what-if.
 type estimateFlags struct {
 	siteFlag
 	AsOf dayFlag `name:"as-of" placeholder:"YYYY-MM-DD" help:"As of the end of this day (default: today)."`
@@ -34,7 +34,7 @@ func (f estimateFlags) query() (in report.EstimateQuery) {
 	return in
 }
 
-// detailsQuery asks for what stands behind the exposure of a what-if.
+// detailsQuery is the query for the details of a what-if.
 func (f estimateFlags) detailsQuery() report.DetailsQuery {
 	in := f.query()
 	return report.DetailsQuery{ExposureQuery: report.ExposureQuery{
@@ -42,7 +42,7 @@ func (f estimateFlags) detailsQuery() report.DetailsQuery {
 	}}
 }
 
-// modelCmd prints the estimate beside the exposure.
+// modelCmd prints the estimate next to the actual exposure.
 type modelCmd struct {
 	estimateFlags
 	Bands string `placeholder:"DAYS:PPM,…" help:"Bands of the estimate: number of days and share of their turnover in parts per million. 30:400000,90:600000 means 40% of the last 30 days plus 60% of the last 90 (default: built in)."`
@@ -72,7 +72,7 @@ func (c modelCmd) Run(ctx context.Context, p *program) error {
 	return p.printReport(c.formFlags, c.orderFlags, page)
 }
 
-// modelSheet has a row for each channel, and the total.
+// modelSheet has a row per merchant, and the total.
 func modelSheet(r report.ModelReport) sheet {
 	q := r.Query
 	s := sheet{columns: columnsOf("row channel_id channel currency estimate e1 report_currency estimate_report e1_report difference_report")}
@@ -111,7 +111,7 @@ func (p *program) modelTable(r report.ModelReport, s sheet) {
 	p.printf("The estimate adds up shares of card turnover: %s.\n", strings.Join(shares, "; "))
 }
 
-// tellUnvalued names the currencies without a rate.
+// tellUnvalued lists the currencies without a rate.
 func (p *program) tellUnvalued(q exposure.ReportQuery, r report.ModelReport) {
 	told := map[money.Currency]bool{}
 	for _, row := range r.Rows {
@@ -122,7 +122,7 @@ func (p *program) tellUnvalued(q exposure.ReportQuery, r report.ModelReport) {
 	}
 }
 
-// whatIfCmd prints what a failure would cost.
+// whatIfCmd prints the loss if merchants fail.
 type whatIfCmd struct{ estimateFlags }
 
 // Run computes the report and prints it.
@@ -143,7 +143,7 @@ func (c whatIfCmd) Run(ctx context.Context, p *program) error {
 	return p.printReport(c.formFlags, c.orderFlags, page)
 }
 
-// whatIfSheets has the loss by channel, by scheme and by month of travel.
+// whatIfSheets has the loss by merchant, by scheme and by month of travel.
 func whatIfSheets(r report.WhatIfReport) []sheet {
 	q := r.Query
 	columns := columnsOf("row channel_id key allocations currency loss tail collateral net policy_currency use limit over_limit")

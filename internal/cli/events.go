@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// eventsCmd groups the commands about what happened.
+// eventsCmd groups the event commands.
 type eventsCmd struct {
 	List eventsListCmd `cmd:"" help:"List events, oldest first."`
 }
@@ -27,13 +27,13 @@ type eventsListCmd struct {
 	Limit  int      `default:"100" placeholder:"N" help:"Maximum number of events to print (default: 100; 0 for all)."`
 }
 
-// shownEvent is an event with its JSON of the API.
+// shownEvent is an event with its JSON from the API.
 type shownEvent struct {
 	event.Event
 	shape json.RawMessage
 }
 
-// Run prints the events, and in a table the cursor to go on with.
+// Run prints the events, and below a table the cursor to continue with.
 func (c eventsListCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {

@@ -56,7 +56,7 @@ func TestExplain(t *testing.T) {
 		{[]string{"explain", "booking", "1", "--as-of", "2024-07-01"}, 0, "refunded                 100.00"},
 		{[]string{"explain", "booking", "1", "--as-of", "2024-07-01"}, 0, "still to be paid (E4)    600.00"},
 		{[]string{"explain", "booking", "1", "--as-of", "2024-07-01"}, 0, "max(0, total − paid before refunds) = max(0, 120000 − 60000) = 60000"},
-		{[]string{"explain", "booking", "1", "--page", "2", "--per-page", "1"}, 0, "There is no page 2: the list has 1 payments"},
+		{[]string{"explain", "booking", "1", "--page", "2", "--per-page", "1"}, 0, "Page 2 does not exist: the list has 1 payments"},
 		{[]string{"explain", "9"}, 1, "Transaction 9 not found."},
 		{[]string{"explain", "booking", "9"}, 1, "Booking 9 not found."},
 		{[]string{"explain", "booking", "1", "--known-at", "2024-01-01 00:00:00"}, 1, "Booking 1 not found."},
@@ -71,7 +71,7 @@ func TestExplain(t *testing.T) {
 		{[]string{"booking", "list"}, 0, "B-1        Ana Sousa"},
 		{[]string{"booking", "list", "--sort", "-total", "--limit", "1", "--csv"}, 0, ",B-2,Max Weber,"},
 		{[]string{"booking", "list", "--status", "lost"}, 2, `--status: "lost" is not one of authorized`},
-		{[]string{"booking", "list", "--channels", "1"}, 0, "There are no such bookings."},
+		{[]string{"booking", "list", "--channels", "1"}, 0, "No bookings found."},
 		{[]string{"booking", "show", "1"}, 0, "total               EUR 1,200.00"},
 		{[]string{"booking", "show", "1"}, 0, "R-1        refund    complete  EUR       100.00"},
 		{[]string{"booking", "show", "1"}, 0, "other protection    insurance"},
@@ -80,7 +80,7 @@ func TestExplain(t *testing.T) {
 		{[]string{"booking", "show", "9"}, 1, "Booking 9 not found."},
 		{[]string{"transaction", "list", "--types", "refund", "--csv"}, 0, ",2,2,R-1,refund,complete,EUR,100.00,0.00,visa,1,"},
 		{[]string{"transaction", "list", "--sort", "-id", "--limit", "1", "--csv"}, 0, ",3,3,P-2,purchase,"},
-		{[]string{"transaction", "list", "--sort", "size"}, 2, `--sort: There is no column "size"`},
+		{[]string{"transaction", "list", "--sort", "size"}, 2, `--sort: Unknown column "size"`},
 		{[]string{"transaction", "show", "2"}, 0, "adjusts             1"},
 		{[]string{"transaction", "show", "1", "--csv"}, 0, ",1,1,1,B-1,PT,EUR,600.00"},
 	})
@@ -108,7 +108,7 @@ func TestExplain(t *testing.T) {
 	s.follow([]step{
 		{[]string{"explain", "statement", "1", "opening"}, 0, "has no earlier statement in GBP"},
 		{[]string{"explain", "statement", "1", "original"}, 0, "π = round(51219 · 8500 / 1,000,000) = round(435.361500) = 435"},
-		{[]string{"explain", "statement", "1", "original", "--page", "3"}, 0, "There is no page 3: the list has 1 premium lines"},
+		{[]string{"explain", "statement", "1", "original", "--page", "3"}, 0, "Page 3 does not exist: the list has 1 premium lines"},
 		{[]string{"explain", "statement", "1", "return"}, 0, "before: EUR 600.00 worth GBP 512.19, lead 103 days, 8500 ppm, premium GBP 4.35"},
 		{[]string{"explain", "statement", "1", "closing"}, 0, "opening 0 + original 435"},
 		{[]string{"explain", "statement", "1", "payments"}, 0, "the 0 payments"},
@@ -122,12 +122,12 @@ func TestExplain(t *testing.T) {
 	s.follow([]step{
 		{pay("500000 GBP", "R-1"), 2, "--amount: GBP 500,000.00 is more than the open amount, GBP "},
 		{pay("500000 GBP", "R-1"), 2, "add --overpaid"},
-		{pay("3.63 EUR", "R-1"), 2, "--amount: The statement is in GBP, and 3.63 EUR is not."},
-		{pay("GBP 3.63", "R-1"), 0, "payment 1 of GBP 3.63 is recorded\nopen of statement no. 1: GBP 0.00"},
-		{pay("3.63 GBP", "R-1"), 0, "was recorded before"},
+		{pay("3.63 EUR", "R-1"), 2, "--amount: The statement is in GBP, but the amount is 3.63 EUR."},
+		{pay("GBP 3.63", "R-1"), 0, "Payment 1 of GBP 3.63 recorded\nOutstanding on statement no. 1: GBP 0.00"},
+		{pay("3.63 GBP", "R-1"), 0, "already recorded"},
 		{pay("1 GBP", "R-2"), 2, "the open amount, GBP 0.00"},
-		{pay("1 GBP", "R-2", "--overpaid"), 0, "is recorded"},
-		{pay("-1.00 GBP", "R-3"), 0, "of GBP -1.00 is recorded"},
+		{pay("1 GBP", "R-2", "--overpaid"), 0, "GBP 1.00 recorded"},
+		{pay("-1.00 GBP", "R-3"), 0, "of GBP -1.00 recorded"},
 	})
 	if out := s.run("explain", "statement", "1", "1", "--csv", "--site", "demo"); !strings.Contains(out, ",premium line,1,R10,") {
 		t.Errorf("the CSV of the premium line: %s", out)

@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/report"
 )
 
-// dimensionColumns are the columns that say what the rows are about: ids, for channels and suppliers, and names.
+// dimensionColumns are the columns that identify a row: ids, for merchants and suppliers, and names.
 func dimensionColumns(by ...exposure.Dimension) (columns []column) {
 	for _, d := range by {
 		switch d {
@@ -50,8 +50,7 @@ func dimensionCells(k exposure.Key, channels map[int64]string, by ...exposure.Di
 	return cells
 }
 
-// exposureSheet has a row for each row of the report, a subtotal below those that agree in the first dimension, and the
-// total.
+// exposureSheet has the rows of the report, a subtotal for each value of the first dimension, and the total.
 func exposureSheet(r report.ExposureReport) sheet {
 	q := r.Query
 	s := sheet{columns: []column{{name: "row"}}}
@@ -90,7 +89,7 @@ func exposureSheet(r report.ExposureReport) sheet {
 	return s
 }
 
-// exposureTable prints the report for people.
+// exposureTable prints the report as a table.
 func (p *program) exposureTable(r report.ExposureReport, s sheet) {
 	q := r.Query
 	p.printf("Exposure at the end of %s,\n%s\n\n", q.AsOf, known(q))
@@ -127,7 +126,7 @@ func (p *program) exposureTable(r report.ExposureReport, s sheet) {
 	p.tellApart(q, nil, r.Uncovered)
 }
 
-// tellNet says what is left after collateral.
+// tellNet prints the exposure net of collateral.
 func (p *program) tellNet(r report.ExposureReport) {
 	q := r.Query
 	if len(r.Net.Pending) > 0 {
@@ -143,7 +142,7 @@ func (p *program) tellNet(r report.ExposureReport) {
 	}
 }
 
-// tellCollateral prints the collateral without a value.
+// tellCollateral prints collateral that cannot be valued.
 func (p *program) tellCollateral(q exposure.ReportQuery, held []exposure.HeldAmount) {
 	for _, h := range held {
 		p.printf("No exchange rate from %s to %s, so the value of the collateral of %s %s is not known.\n", h.Currency, q.Currency,
@@ -151,7 +150,7 @@ func (p *program) tellCollateral(q exposure.ReportQuery, held []exposure.HeldAmo
 	}
 }
 
-// counted writes how many there are of something.
+// counted formats a count with its noun.
 func counted(n int64, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -159,5 +158,5 @@ func counted(n int64, what string) string {
 	return number(n) + " " + what + "s"
 }
 
-// number writes a whole number.
+// number formats an integer.
 func number(n int64) string { return strconv.FormatInt(n, 10) }

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/term"
 )
 
-// channelGatewayCmd sets the processor at which a channel takes payments.
+// channelGatewayCmd sets a merchant's processor.
 type channelGatewayCmd struct {
 	siteFlag
 	ID        int64  `arg:"" help:"Merchant id."`
@@ -25,7 +25,7 @@ type channelGatewayCmd struct {
 	Remove    bool   `xor:"what" help:"Remove the processor and its credentials."`
 }
 
-// Help shows how to write the credentials.
+// Help shows the format of the credentials.
 func (channelGatewayCmd) Help() string {
 	return "The credentials are a JSON object:\n\n" +
 		"    {\"key\": \"…\", \"webhook_secret\": \"…\", \"tokenizer_id\": \"…\", \"tokenizer_api_key\": \"…\", \"tokenizer_secret\": \"…\"}\n\n" +
@@ -46,7 +46,7 @@ type gatewayInput struct {
 	FieldsSecret  string  `json:"tokenizer_secret"`
 }
 
-// Run sets or removes the processor, or shows what is set.
+// Run sets, removes or shows the processor.
 func (c channelGatewayCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
@@ -79,7 +79,7 @@ func (c channelGatewayCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// maxCredentials is the most that is read. No processor's credentials are longer.
+// maxCredentials limits the input. No processor's credentials are longer.
 const maxCredentials = 64 << 10
 
 func (p *program) readGateway() (in gatewayInput, err error) {
@@ -102,7 +102,7 @@ func (p *program) readGateway() (in gatewayInput, err error) {
 	return in, nil
 }
 
-// wrongJSON says what is wrong with an object. It may name a field, but must not repeat a value: that may be a secret.
+// wrongJSON describes a JSON error. It may name a field but never repeats a value, which may be a secret.
 func wrongJSON(err error) string {
 	if field, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return field.Field + " must be a string"
@@ -156,7 +156,7 @@ func orNot(text string) string {
 	return text
 }
 
-// channelSecretCmd shows the secret of a channel, or makes a new one.
+// channelSecretCmd shows or rotates a merchant's secret.
 type channelSecretCmd struct {
 	siteFlag
 	ID     int64 `arg:"" help:"Merchant id."`

@@ -65,7 +65,7 @@ func (importPaymentsCmd) Help() string {
 	return b.String()
 }
 
-// refusalsShown is how many refused rows are printed on the terminal.
+// refusalsShown is how many rejected rows are printed on the terminal.
 const refusalsShown = 20
 
 // Run imports the file.
@@ -99,7 +99,7 @@ func (c importPaymentsCmd) Run(ctx context.Context, p *program) error {
 		SHA256:             hash,
 		Reason:             c.Reason,
 		DryRun:             c.DryRun,
-		Progress:           func(rows int) { _ = bar.Set(rows) }, // a bar that cannot be drawn is no reason to stop
+		Progress:           func(rows int) { _ = bar.Set(rows) }, // drawing errors are not fatal
 		Refused:            refusals.add,
 	})
 	_ = bar.Finish()
@@ -108,7 +108,7 @@ func (c importPaymentsCmd) Run(ctx context.Context, p *program) error {
 		p.printf("\nThen run the same import again with the same file.\n")
 		return cmp.Or(err, refusals.close(), waits)
 	}
-	if err == nil || report.Rows > 0 { // an import that failed says how far it got
+	if err == nil || report.Rows > 0 { // a failed import reports how far it got
 		p.tellImport(report, c.DryRun, time.Since(began))
 	}
 	if closing := refusals.close(); err == nil {
@@ -120,8 +120,8 @@ func (c importPaymentsCmd) Run(ctx context.Context, p *program) error {
 	return err
 }
 
-// hashOf is the hash of a file: an operator approves the import of this content only. It is "" for input that can be
-// read only once.
+// hashOf returns the hash of a file, because an operator approves the import of exactly this content. It is "" for input
+// that can only be read once.
 func hashOf(file *os.File) (string, error) {
 	info, err := file.Stat()
 	if err != nil || !info.Mode().IsRegular() {
@@ -169,7 +169,7 @@ func (p *program) tellImport(r imports.ImportReport, dryRun bool, took time.Dura
 	}
 }
 
-// progress makes a progress bar. It is drawn on a terminal only.
+// progress returns a progress bar, drawn only on a terminal.
 func (p *program) progress(most int64, what string) *progressbar.ProgressBar {
 	file, ok := p.stderr.(*os.File)
 	watched := ok && term.IsTerminal(int(file.Fd()))
@@ -180,12 +180,12 @@ func (p *program) progress(most int64, what string) *progressbar.ProgressBar {
 	)
 }
 
-// refusals prints the first refused rows of the file at the end, and writes all of them to the file of --refused as they come.
-// An import does not take rows in the order of their lines.
+// refusals prints the first rejected rows of the file at the end, and writes all of them to the --refused file as they occur.
+// An import does not process rows in line order.
 type refusals struct {
 	to    io.Writer
 	count int
-	first []imports.Refusal // in the order of their lines
+	first []imports.Refusal // in line order
 	name  string
 	file  *os.File
 	out   *csv.Writer

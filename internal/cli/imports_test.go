@@ -53,24 +53,24 @@ func TestImportPayments(t *testing.T) {
 				}
 			}
 		}
-		says(s.must(append(take, "--dry-run")...), "bookings 1 would be created, 0 already there", "payments 3 would be created",
-			"channels 1 would be created: Direct", "refused 0", "dry run")
+		says(s.must(append(take, "--dry-run")...), "bookings 1 would be created, 0 already exist", "payments 3 would be created",
+			"merchants 1 would be created: Direct", "rejected 0", "Dry run")
 		if list := s.must("channel", "list", "--site", "acme"); strings.Contains(list, "Direct") {
 			t.Errorf("the dry run left\n%s", list)
 		}
-		says(s.must(take...), "3 rows", "bookings 1 created, 0 already there", "payments 3 created, 0 already there", "channels 1 created: Direct")
+		says(s.must(take...), "3 rows", "bookings 1 created, 0 already exist", "payments 3 created, 0 already exist", "merchants 1 created: Direct")
 		exposure := func() string { // without known_at, which is now
 			return clockTime.ReplaceAllString(s.must("exposure", "--site", "acme", "--as-of", "2026-03-10", "--csv"), "TIME")
 		}
 		before := exposure()
-		says(s.must(take...), "bookings 0 created, 1 already there", "payments 0 created, 3 already there", "refused 0")
-		says(s.must(append(take, "--dry-run")...), "payments 0 would be created, 3 already there")
+		says(s.must(take...), "bookings 0 created, 1 already exist", "payments 0 created, 3 already exist", "rejected 0")
+		says(s.must(append(take, "--dry-run")...), "payments 0 would be created, 3 already exist")
 		if after := exposure(); after != before || !strings.Contains(before, "Direct") {
 			t.Errorf("the exposure was\n%sand is\n%s", before, after)
 		}
 		// From standard input, too.
 		take[2] = "-"
-		says(s.mustWith(sample(t), take...), "payments 0 created, 3 already there")
+		says(s.mustWith(sample(t), take...), "payments 0 created, 3 already exist")
 	})
 }
 
@@ -80,8 +80,8 @@ func TestImportOfBadRows(t *testing.T) {
 	s.must("site", "create", "acme", "--name", "Acme", "--currency", "GBP", "--sandbox")
 	s.file("book.csv", sample(t, badTotal, cardHere, strings.Repeat(badTotal, 30)))
 	r := s.run("", "import", "payments", "book.csv", "--site", "acme", "--mode", "draft", "--refused", "refused.csv")
-	if r.code != 3 || !strings.Contains(r.stderr, `line 5 refused: total: "many" is not a whole number.`) ||
-		!strings.Contains(r.stderr, "line 6 refused: The column content contains a card number.") ||
+	if r.code != 3 || !strings.Contains(r.stderr, `line 5 rejected: total: "many" is not a whole number.`) ||
+		!strings.Contains(r.stderr, "line 6 rejected: The column content contains a card number.") ||
 		!strings.Contains(r.stderr, "and 12 more: see refused.csv") || strings.Contains(r.stderr, "1111 1111") {
 		t.Errorf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
@@ -95,7 +95,7 @@ func TestImportOfBadRows(t *testing.T) {
 	}
 
 	r = s.run("", "import", "payments", "book.csv", "--site", "acme")
-	if r.code != 3 || !strings.Contains(r.stderr, "use --refused FILE.csv") || !strings.Contains(r.stdout, "3 already there") {
+	if r.code != 3 || !strings.Contains(r.stderr, "use --refused FILE.csv") || !strings.Contains(r.stdout, "3 already exist") {
 		t.Errorf("without a file: exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 }
@@ -106,10 +106,10 @@ func TestImportOfWhatIsNoFileOfPayments(t *testing.T) {
 	s.file("half.csv", "booking_reference,channel\n")
 	s.file("rates.csv", "Date,USD,\n2026-02-30,1.1,\n")
 	for want, args := range map[string][]string{
-		"lacks the column(s) countries":      {"import", "payments", "half.csv", "--site", "acme"},
-		"cannot be opened":                   {"import", "payments", "none.csv", "--site", "acme"},
-		"for refused rows cannot be written": {"import", "payments", "half.csv", "--site", "acme", "--refused", "none/refused.csv"},
-		"Line 2, column Date":                {"rates", "import", "rates.csv"},
+		"lacks the column(s) countries":          {"import", "payments", "half.csv", "--site", "acme"},
+		"cannot open the payments file":          {"import", "payments", "none.csv", "--site", "acme"},
+		"cannot write the file of rejected rows": {"import", "payments", "half.csv", "--site", "acme", "--refused", "none/refused.csv"},
+		"Line 2, column Date":                    {"rates", "import", "rates.csv"},
 	} {
 		if r := s.run("", args...); r.code != 1 || !strings.Contains(r.stderr, want) {
 			t.Errorf("holdfast %s: exit code %d, no %q in %s", strings.Join(args, " "), r.code, want, r.stderr)
@@ -169,14 +169,14 @@ func tryHotelFile(t *testing.T, s *system, shared string) {
 		"--cover-start", "effective",
 	}
 	if out := strings.Join(strings.Fields(s.must(take...)), " "); !strings.Contains(out, "bookings 14623 created") ||
-		!strings.Contains(out, "payments 28818 created") || !strings.Contains(out, "refused 0") {
+		!strings.Contains(out, "payments 28818 created") || !strings.Contains(out, "rejected 0") {
 		t.Errorf("the import says %s", out)
 	}
 	spot, locked := hotelExposure(t, s, "spot"), hotelExposure(t, s, "locked")
 	s.file("again.csv", hotelAgain(t, take[2], 5000))
 	take[2] = "again.csv"
 	if out := strings.Join(strings.Fields(s.must(take...)), " "); !strings.Contains(out, "bookings 0 created,") ||
-		!strings.Contains(out, "payments 0 created, 5000 already there") {
+		!strings.Contains(out, "payments 0 created, 5000 already exist") {
 		t.Errorf("the second import says %s", out)
 	}
 	if again := hotelExposure(t, s, "spot"); again.Total != spot.Total {

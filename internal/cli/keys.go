@@ -20,8 +20,8 @@ import (
 	"holdfast/internal/store"
 )
 
-// keysCmd groups the commands about keys. The keys that sign logins are in the database. The keys that seal (encrypt)
-// secrets, those keys included, are in a file.
+// keysCmd groups the key commands. The keys that sign logins are in the database. The keys that seal (encrypt) secrets,
+// including the signing keys, are in a file.
 type keysCmd struct {
 	Make   keysMakeCmd   `cmd:"" help:"Create the file of encryption keys, or append a key to it."`
 	List   keysListCmd   `cmd:"" help:"List signing keys and encryption keys."`
@@ -29,8 +29,8 @@ type keysCmd struct {
 	Revoke keysRevokeCmd `cmd:"" help:"Revoke a leaked signing key and everything signed with it."`
 }
 
-// keysBeside is the file of keys of a SQLite database for which --keys-file names none: it lies beside the database. For
-// PostgreSQL it is "", because no place on this machine is sure to last as long as the database.
+// keysBeside is the default keys file of a SQLite database, next to the database. For PostgreSQL it is "", because no place
+// on this machine is guaranteed to last as long as the database.
 func (c Config) keysBeside() string {
 	path, ok := strings.CutPrefix(c.Database, "sqlite:")
 	if !ok || path == "" {
@@ -39,8 +39,8 @@ func (c Config) keysBeside() string {
 	return strings.TrimSuffix(path, filepath.Ext(path)) + ".keys"
 }
 
-// findKeys gives the service its keys, and seals what an earlier version has left in plain text. Where no setting names the
-// file, it makes one for a database that has no sealed secrets yet. A database that has some needs the file that it had.
+// findKeys loads the keys, and seals secrets that an earlier version stored in plain text. If no setting names the file, it
+// creates one for a database without sealed secrets. A database with sealed secrets needs its existing file.
 func (p *program) findKeys(ctx context.Context) error {
 	if p.KeysFile == "" {
 		if p.KeysFile = p.keysBeside(); p.KeysFile != "" {
@@ -58,8 +58,8 @@ func (p *program) findKeys(ctx context.Context) error {
 	return nil
 }
 
-// makeFirstKey makes the file of keys if there is none, and no secret needs another one. Of several programs that do so at
-// the same time, one makes it.
+// makeFirstKey creates the keys file if there is none and no secret needs another one. If several programs do so
+// concurrently, only one creates it.
 func (p *program) makeFirstKey(ctx context.Context) error {
 	if _, err := os.Stat(p.KeysFile); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -87,7 +87,7 @@ func (p *program) makeFirstKey(ctx context.Context) error {
 	return errors.Join(err, syncFolder(filepath.Dir(p.KeysFile)))
 }
 
-// readKeys reads the file of keys. It is read at each use, so that a running server uses new keys at once.
+// readKeys reads the keys file. It is read at each use, so that a running server picks up new keys immediately.
 func (p *program) readKeys() (secrets.SealKeys, error) {
 	text, err := os.ReadFile(p.KeysFile)
 	if err != nil {
@@ -103,7 +103,7 @@ func (p *program) readKeys() (secrets.SealKeys, error) {
 // errNoKeysFile is the error of commands that cannot work without the file.
 var errNoKeysFile = errs.WrongField("keys-file", "Set --keys-file or HOLDFAST_KEYS_FILE.")
 
-// newKeyLine makes a key, with a remark that says when it was made.
+// newKeyLine generates a key with a comment that has its creation time.
 func newKeyLine() (string, error) {
 	line, err := secrets.NewSealKey(rand.Reader)
 	if err != nil {
@@ -112,17 +112,17 @@ func newKeyLine() (string, error) {
 	return line + " # made " + time.Now().UTC().Format(time.DateTime) + " GMT\n", nil
 }
 
-// keysMakeCmd makes the file, or adds a key.
+// keysMakeCmd creates the file or appends a key.
 type keysMakeCmd struct{}
 
-// Help says why a new key goes to the end of the file.
+// Help explains why a new key goes to the end of the file.
 func (keysMakeCmd) Help() string {
 	return "The first key in the file encrypts. All keys decrypt. A new key at the end only decrypts until \"holdfast " +
 		"keys rotate --use ID\" moves it to the top. If several machines have a copy of the file, copy the new file to all of " +
 		"them first. Store the file separately from database backups: anyone with both can read the secrets."
 }
 
-// Run makes or extends the file.
+// Run creates or extends the file.
 func (keysMakeCmd) Run(p *program) error {
 	if p.KeysFile = cmp.Or(p.KeysFile, p.keysBeside()); p.KeysFile == "" {
 		return errNoKeysFile
@@ -146,7 +146,7 @@ func (keysMakeCmd) Run(p *program) error {
 
 const keysHead = "# Keys of the secrets in holdfast's database. The first key encrypts, all keys decrypt.\n"
 
-// addKey adds a key at the end of the file. It makes the file if it does not exist.
+// addKey appends a key to the file, and creates the file if it does not exist.
 func (p *program) addKey() error {
 	line, err := newKeyLine()
 	if err != nil {
@@ -160,8 +160,8 @@ func (p *program) addKey() error {
 	})
 }
 
-// changeKeys replaces the whole file in one step, so that nobody reads half of it. The new file is also the lock: two
-// changes at the same time would lose a key, and with it every secret that it has sealed.
+// changeKeys replaces the file atomically, so that nobody reads a partial one. The new file is also the lock: concurrent
+// changes could lose a key, and with it every secret sealed with it.
 func (p *program) changeKeys(change func(text string, exists bool) (string, error)) (err error) {
 	next := p.KeysFile + ".new"
 	file, err := os.OpenFile(next, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -174,7 +174,7 @@ func (p *program) changeKeys(change func(text string, exists bool) (string, erro
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(next) // its new key has sealed nothing yet
+			_ = os.Remove(next) // the new key has not sealed anything yet
 		}
 	}()
 	old, err := os.ReadFile(p.KeysFile)
@@ -199,7 +199,7 @@ func (p *program) changeKeys(change func(text string, exists bool) (string, erro
 	return syncFolder(filepath.Dir(p.KeysFile))
 }
 
-// syncFolder makes a renaming durable: a power cut must never lose a key that has sealed a secret.
+// syncFolder makes a rename durable: a power cut must never lose a key that has sealed a secret.
 func syncFolder(path string) error {
 	folder, err := os.Open(path)
 	if err != nil {
@@ -208,22 +208,22 @@ func syncFolder(path string) error {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// keysListCmd lists the keys of logins and of secrets.
+// keysListCmd lists signing keys and encryption keys.
 type keysListCmd struct {
 	formFlags
 	orderFlags
 }
 
-// listedKey is a key in the list. A key of logins signs, or only verifies what it has signed. A key of secrets seals or
-// opens, or it is missing in the file.
+// listedKey is a key in the list. A login key signs, or only verifies what it has signed. A secrets key seals or opens, or is
+// missing from the file.
 type listedKey struct {
 	ID      string `json:"id"`
 	Of      string `json:"of"`
 	Use     string `json:"use"`
-	Secrets *int64 `json:"secrets"` // null for keys of logins
+	Secrets *int64 `json:"secrets"` // null for login keys
 }
 
-// Run prints their ids only: the keys themselves are secret.
+// Run only prints ids: the keys themselves are secret.
 func (c keysListCmd) Run(ctx context.Context, p *program) error {
 	if err := p.open(ctx); err != nil {
 		return err
@@ -262,8 +262,8 @@ func (c keysListCmd) Run(ctx context.Context, p *program) error {
 	}.print(p, access.System(0), c.formFlags, c.orderFlags, p.clock.Now())
 }
 
-// keysOfSecrets lists the keys of the file, and those that the database needs and the file lacks. Without a file, as in a
-// restored database, the file lacks them all.
+// keysOfSecrets lists the keys in the file, and the keys that the database needs but the file lacks. Without a file, as after
+// a restore, all of them are missing.
 func (p *program) keysOfSecrets(ctx context.Context) (list []listedKey, err error) {
 	var keys secrets.SealKeys
 	if p.KeysFile != "" {
@@ -292,12 +292,12 @@ func (p *program) keysOfSecrets(ctx context.Context) (list []listedKey, err erro
 	return list, nil
 }
 
-// keysRevokeCmd revokes a key of logins.
+// keysRevokeCmd revokes a login key.
 type keysRevokeCmd struct {
 	ID string `arg:"" placeholder:"KEY" help:"Key id, as shown by \"holdfast keys list\"."`
 }
 
-// Help says what follows.
+// Help explains the consequences.
 func (keysRevokeCmd) Help() string {
 	return "All instances immediately reject everything signed with the key, so everyone signed in with it must sign in again. If " +
 		"it is the current signing key, a new one replaces it. API tokens are not signed and stay valid. To replace a key that " +
@@ -322,7 +322,7 @@ type keysRotateCmd struct {
 	Only string `placeholder:"WHAT" enum:",logins,secrets" default:"" help:"Only rotate the signing key (logins) or the encryption key (secrets) (default: both)."`
 }
 
-// Run rotates the keys. Running servers use the new ones at once.
+// Run rotates the keys. Running servers use the new ones immediately.
 func (c keysRotateCmd) Run(ctx context.Context, p *program) error {
 	if err := p.open(ctx); err != nil {
 		return err
@@ -360,9 +360,9 @@ func (c keysRotateCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// putFirst moves the key with that id before all others. With no id it puts a new key there.
+// putFirst moves the key with that id to the top. Without an id it puts a new key there.
 func putFirst(text, id string) (string, error) {
-	var head, first, rest string // head: the remarks at the top, which stay there
+	var head, first, rest string // head: the comments at the top, which stay there
 	if id == "" {
 		var err error
 		if first, err = newKeyLine(); err != nil {

@@ -48,7 +48,7 @@ func TestKeysAndGateways(t *testing.T) {
 				}
 			}
 		}
-		says("only you can read it", 0, "", "keys", "make")
+		says("Only you can read it", 0, "", "keys", "make")
 		says("/acme", 0, "", "site", "create", "acme", "--name", "Acme", "--currency", "GBP")
 		gateway := []string{"channel", "gateway", "1", "--site", "acme"}
 		set := append(gateway, "--processor", "sandbox")
@@ -57,8 +57,8 @@ func TestKeysAndGateways(t *testing.T) {
 		}
 		says("Channel 9 not found", 1, `{"key": "sandbox-account-of-acme"}`, "channel", "gateway", "9", "--site", "acme", "--processor", "sandbox")
 		says("server_to_server set to true", 1, sandboxCredentials, set...)
-		says("is changed", 0, "", "channel", "set", "1", "--site", "acme", "--server-to-server", "--descriptor", "ACME", "--payout-minimum", "1.00 GBP")
-		says("--payout-minimum: A payout of this channel is in GBP", 2, "", "channel", "set", "1", "--payout-minimum", "1 USD")
+		says("Updated merchant 1", 0, "", "channel", "set", "1", "--site", "acme", "--server-to-server", "--descriptor", "ACME", "--payout-minimum", "1.00 GBP")
+		says("--payout-minimum: This merchant's payouts are in GBP", 2, "", "channel", "set", "1", "--payout-minimum", "1 USD")
 		for _, wrong := range []string{"", `{"key": "sandbox-account-of-acme`, "sandbox-account-of-acme", `{"key": 7}`, `{"kex": ""}`, sandboxCredentials + "{}"} {
 			says("Standard input must be a JSON object", 1, wrong, set...)
 		}
@@ -67,29 +67,29 @@ func TestKeysAndGateways(t *testing.T) {
 		says("sandbox, test mode", 0, sandboxCredentials, set...)
 		says("tokenizer_api_key  …9f2c", 0, "", gateway...)
 		says("tokenizer_secret   set", 0, "", gateway...)
-		says("channel 2", 0, "", "channel", "create", "Shop", "--site", "acme", "--currency", "GBP", "--mode", "live")
+		says("merchant 2", 0, "", "channel", "create", "Shop", "--site", "acme", "--currency", "GBP", "--mode", "live")
 		says("credentials: ", 1, `{"key": "sandbox-account-of-acme"}`, "channel", "gateway", "2", "--site", "acme", "--processor", "sandbox")
 		says("credentials: ", 1, `{"key": "sk_test_sandbox-account-of-acme"}`, "channel", "gateway", "2", "--site", "acme", "--processor", "stripe")
 		says("stripe, live", 0, `{"key": "sk_live_sandbox-account-of-acme"}`, "channel", "gateway", "2", "--site", "acme", "--processor", "stripe")
-		says("takes no payments yet", 0, "", "channel", "gateway", "2", "--site", "acme")
-		says("has no processor", 0, "", "channel", "gateway", "2", "--site", "acme", "--remove")
+		says("not enabled yet", 0, "", "channel", "gateway", "2", "--site", "acme")
+		says("no processor", 0, "", "channel", "gateway", "2", "--site", "acme", "--remove")
 
 		first, uses, secrets := idsOf(t, run("", "keys", "list"))
 		if len(first) != 1 || uses[0] != "seals" || secrets[0] != "4" {
 			t.Errorf("keys: %v %v %v", first, uses, secrets)
 		}
-		says("5 were encrypted again", 0, "", "keys", "rotate")
-		says("at its end", 0, "", "keys", "make")
+		says("Re-encrypted: 5.", 0, "", "keys", "rotate")
+		says("to the end", 0, "", "keys", "make")
 		ids, uses, secrets := idsOf(t, run("", "keys", "list"))
 		if len(ids) != 3 || ids[1] != first[0] || strings.Join(uses, " ") != "seals opens opens" || strings.Join(secrets, " ") != "5 0 0" {
 			t.Errorf("keys: %v %v %v", ids, uses, secrets)
 		}
-		says("5 were encrypted again", 0, "", "keys", "rotate", "--use", ids[2])
+		says("Re-encrypted: 5.", 0, "", "keys", "rotate", "--use", ids[2])
 		again, _, secrets := idsOf(t, run("", "keys", "list"))
 		if strings.Join(again, " ") != strings.Join([]string{ids[2], ids[0], ids[1]}, " ") || secrets[0] != "5" {
 			t.Errorf("keys: %v %v", again, secrets)
 		}
-		says("--use: The file has no key", 2, "", "keys", "rotate", "--use", "nobodys")
+		says("--use: Key \"nobodys\" is not in the file", 2, "", "keys", "rotate", "--use", "nobodys")
 		says("tokenizer_api_key  …9f2c", 0, "", gateway...)
 	})
 }
@@ -136,7 +136,7 @@ func TestTheFileOfKeysIsNotLost(t *testing.T) {
 	if err := os.WriteFile(file, before, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := run("", "keys", "rotate", "--only", "secrets"); r.code != 0 || !strings.Contains(r.stdout, "2 were encrypted again") || strings.Contains(r.stdout, "logins are signed") {
+	if r := run("", "keys", "rotate", "--only", "secrets"); r.code != 0 || !strings.Contains(r.stdout, "Re-encrypted: 2.") || strings.Contains(r.stdout, "Logins are now signed") {
 		t.Errorf("mended: %d, %s%s", r.code, r.stdout, r.stderr)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// limitsCmd groups the commands about limits.
+// limitsCmd groups the limit commands.
 type limitsCmd struct {
 	List   limitsListCmd   `cmd:"" help:"List the limits in force and their use."`
 	Set    limitsSetCmd    `cmd:"" help:"Set a limit. Limits never block payments; amounts over the limit are reported."`
@@ -72,7 +72,7 @@ type limitsSetCmd struct {
 	Note    string                `help:"Reason."`
 }
 
-// Run sets the limit, or says that another operator must approve it.
+// Run sets the limit, or reports that another operator must approve it.
 func (c limitsSetCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
@@ -121,7 +121,7 @@ func (c limitsEventsCmd) Run(ctx context.Context, p *program) error {
 	})
 }
 
-// limitsOverCmd lists payments that are above a limit.
+// limitsOverCmd lists payments over a limit.
 type limitsOverCmd struct{ listFlags }
 
 // Run prints them.

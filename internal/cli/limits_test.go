@@ -20,8 +20,8 @@ func TestLimitsAndCollateral(t *testing.T) {
 		"9,000.00":                 {"limits", "list"},
 		"2,000.00":                 {"limits", "list"},
 		"USED":                     {"limits", "list"},
-		"There are no events":      {"limits", "events"},
-		"No payment is above":      {"limits", "over"},
+		"No events":                {"limits", "events"},
+		"No payments over":         {"limits", "over"},
 		"G-17":                     {"collateral", "list"},
 		"1,000.00  1,500.00":       {"what-if", "--as-of", "2024-06-26"},
 		"MONTH OF TRAVEL":          {"what-if", "--as-of", "2024-06-26", "--channels", "2"},
@@ -39,23 +39,23 @@ func TestLimitsAndCollateral(t *testing.T) {
 	}
 	// Under a policy in another currency nothing counts against them, and both commands say so.
 	policy := s.run("policy", "set", s.file("euros.json", `{"from": "1990-01-01", "currency": "EUR"}`), "--site", "demo")
-	if want := "because they are not in EUR: 1, 2;"; !strings.Contains(policy, want) {
+	if want := "because they are not in EUR: 1, 2."; !strings.Contains(policy, want) {
 		t.Errorf("%q is not in\n%s", want, policy)
 	}
 	if out, want := s.run("limits", "list", "--site", "demo"), "do not count against a limit in GBP"; strings.Count(out, want) != 2 {
 		t.Errorf("%q is not twice in\n%s", want, out)
 	}
 	for want, args := range map[string][]string{
-		"holdfast: <scope>: Must be one of":              {"limits", "set", "planet", "5 GBP"},
-		"<amount>: A limit is more than 0":               {"limits", "set", "site", "0 GBP"},
-		"this amount is in CHF":                          {"limits", "set", "site", "5 CHF"},
-		"--channel: Channel 99 not found":                {"limits", "set", "channel", "5 EUR", "--channel", "99"},
-		"<amount>: This is missing":                      {"limits", "set", "site"},
-		"<kind>: Must be one of":                         {"collateral", "add", "gold", "5 GBP"},
-		"--bands: Invalid bands: use":                    {"exposure-model", "--bands", "30"},
-		"--channels: Channel 99 not found":               {"what-if", "--channels", "99"},
-		"--currency: \"XXQ\" is not an ISO 4217":         {"what-if", "--currency", "XXQ"},
-		"these values are wrong:\n  --channels: Channel": {"what-if", "--currency", "XXQ", "--channels", "99"},
+		"holdfast: <scope>: Must be one of":          {"limits", "set", "planet", "5 GBP"},
+		"<amount>: The limit must be greater than 0": {"limits", "set", "site", "0 GBP"},
+		"this amount is in CHF":                      {"limits", "set", "site", "5 CHF"},
+		"--channel: Channel 99 not found":            {"limits", "set", "channel", "5 EUR", "--channel", "99"},
+		"<amount>: This field is required":           {"limits", "set", "site"},
+		"<kind>: Must be one of":                     {"collateral", "add", "gold", "5 GBP"},
+		"--bands: Invalid bands: use":                {"exposure-model", "--bands", "30"},
+		"--channels: Channel 99 not found":           {"what-if", "--channels", "99"},
+		"--currency: \"XXQ\" is not an ISO 4217":     {"what-if", "--currency", "XXQ"},
+		"invalid values:\n  --channels: Channel":     {"what-if", "--currency", "XXQ", "--channels", "99"},
 	} {
 		if _, said, code := s.try(append(args, "--site", "demo")...); code != exitUsage || !strings.Contains(said, want) {
 			t.Errorf("%v: exit code %d, %s", args, code, said)

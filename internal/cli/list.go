@@ -15,12 +15,12 @@ import (
 	"holdfast/internal/store"
 )
 
-// siteFlag names the site that a command works on.
+// siteFlag selects the site of a command.
 type siteFlag struct {
 	Site string `placeholder:"PATH" help:"Site path (default: HOLDFAST_SITE, or the only site)."`
 }
 
-// formFlags choose how a list is printed: as a table, JSON or CSV.
+// formFlags select the output format: table, JSON or CSV.
 type formFlags struct {
 	JSON bool `name:"json" xor:"form" help:"Print JSON, as returned by the API, with amounts in minor units."`
 	CSV  bool `name:"csv" xor:"form" help:"Print CSV, with amounts in major units, such as 12.34."`
@@ -33,16 +33,16 @@ type listFlags struct {
 	orderFlags
 }
 
-// listing is a list that a command prints. Its columns can be sorted by.
+// listing is a list that a command prints. It can be sorted by its columns.
 type listing[T any] struct {
 	read    func(actor access.Actor, page store.Page) (store.List[T], error)
 	shape   func(T) any // the JSON of the API
 	columns []column
 	row     func(T) []cell
-	none    string // said in place of a table without rows
+	none    string // printed instead of an empty table
 }
 
-// printList prints a list of a site in the form that was asked for.
+// printList prints a list of a site in the requested format.
 func printList[T any](ctx context.Context, p *program, f listFlags, l listing[T]) error {
 	if err := f.check(l.columns); err != nil {
 		return err
@@ -54,16 +54,16 @@ func printList[T any](ctx context.Context, p *program, f listFlags, l listing[T]
 	return l.print(p, actor, f.formFlags, f.orderFlags, p.now(actor))
 }
 
-// now is the time by the clock of the actor's site.
+// now is the current time on the clock of the actor's site.
 func (p *program) now(actor access.Actor) time.Time { return p.clock.Now().Add(actor.Ahead) }
 
-// readTogether is how many rows are read, and printed, at once. A list may have more rows than there is memory.
+// readTogether is how many rows are read and printed per batch, because a list may not fit in memory.
 const readTogether = 1000
 
-// maxSorted is how many rows can be sorted: they are all kept in memory.
+// maxSorted is the maximum number of rows to sort, because they are held in memory.
 const maxSorted = 100_000
 
-// print prints the list, read at a moment of its clock.
+// print prints the list as of a time on the site's clock.
 func (l listing[T]) print(p *program, actor access.Actor, form formFlags, order orderFlags, asOf time.Time) error {
 	if err := order.check(l.columns); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (l listing[T]) print(p *program, actor access.Actor, form formFlags, order 
 	return out(items, true)
 }
 
-// inOrder prints the list page by page, in order of ids.
+// inOrder prints the list page by page, ordered by id.
 func (l listing[T]) inOrder(actor access.Actor, limit int, descending bool, out printer[T]) error {
 	printed := 0
 	err := everyPage(func(page store.Page) (store.List[T], error) { return l.read(actor, page) }, descending, func(items []T) (bool, error) {
@@ -113,7 +113,7 @@ func (l listing[T]) inOrder(actor access.Actor, limit int, descending bool, out 
 	return out(nil, true)
 }
 
-// everyPage goes through a list in order of ids, page by page, until the list ends or take wants no more.
+// everyPage reads a list page by page, ordered by id, until it ends or take returns false.
 func everyPage[T any](
 	read func(store.Page) (store.List[T], error), descending bool, take func([]T) (more bool, err error),
 ) error {
@@ -128,7 +128,7 @@ func everyPage[T any](
 	}
 }
 
-// printer prints a list piece by piece, in one form. It is told which piece is the last one, which may be empty.
+// printer prints a list in batches, in one format. The caller marks the last batch, which may be empty.
 type printer[T any] func(items []T, last bool) error
 
 func (l listing[T]) printer(p *program, form formFlags, asOf time.Time) printer[T] {
@@ -164,7 +164,7 @@ func (l listing[T]) csvRows(to io.Writer, asOf string) func([]T, bool) error {
 	return func(items []T, _ bool) error {
 		if !begun {
 			begun = true
-			_ = out.Write(headOf(l.columns)) // the writer remembers its first error
+			_ = out.Write(headOf(l.columns)) // the writer keeps its first error
 		}
 		for _, item := range items {
 			_ = out.Write(recordOf(l.columns, l.row(item), asOf))
@@ -174,7 +174,7 @@ func (l listing[T]) csvRows(to io.Writer, asOf string) func([]T, bool) error {
 	}
 }
 
-// jsonArray writes the items of a list as one JSON array.
+// jsonArray streams the items of a list as one JSON array.
 func jsonArray[T any](to io.Writer, shape func(T) any) func([]T, bool) error {
 	written := 0
 	return func(items []T, last bool) error {
@@ -203,7 +203,7 @@ func jsonArray[T any](to io.Writer, shape func(T) any) func([]T, bool) error {
 	}
 }
 
-// marshal writes a value as indented JSON, without the line break at its end.
+// marshal returns a value as indented JSON, without a trailing newline.
 func marshal(body any, prefix string) (string, error) {
 	var b strings.Builder
 	out := json.NewEncoder(&b)
@@ -213,7 +213,7 @@ func marshal(body any, prefix string) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
-// printJSON prints the same JSON as the API, so that a program can use either.
+// printJSON prints JSON as the API returns it, so that a program can use either.
 func (p *program) printJSON(body any) error {
 	text, err := marshal(body, "")
 	if err != nil {

@@ -23,14 +23,14 @@ import (
 
 // Bounds of listening.
 const (
-	listenWait    = 20 // seconds that one request waits for the next event
+	listenWait    = 20 // seconds that a request waits for the next event
 	forwardTime   = 10 * time.Second
 	forwardAnswer = 64 << 10
-	firstPause    = time.Second // before a service that does not answer is asked again; it doubles
+	firstPause    = time.Second // initial back-off after a failure; it doubles
 	longestPause  = 30 * time.Second
 )
 
-// listenCmd forwards the events of a sandbox to a program on the developer's machine.
+// listenCmd forwards a sandbox's events to a program on the developer's machine.
 type listenCmd struct {
 	URL       string  `name:"url" default:"http://127.0.0.1:8080" placeholder:"URL" help:"URL of the service (default: http://127.0.0.1:8080)."`
 	Site      string  `placeholder:"PATH" env:"HOLDFAST_SITE" required:"" help:"Site path (default: HOLDFAST_SITE)."`
@@ -85,7 +85,7 @@ func (c listenCmd) Run(ctx context.Context, p *program) error {
 	return l.follow(ctx)
 }
 
-// check returns the token, which is given or all that a file holds, and the types. The error names all that is wrong.
+// check returns the token, from the flag or the file, and the types. The error lists all problems.
 func (c listenCmd) check() (token string, types []string, err error) {
 	var problems errs.Problems
 	if !isWeb(c.URL) {
@@ -119,7 +119,7 @@ func isWeb(address string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
-// follow reads the feed and forwards what is in it, until the context ends or the service refuses.
+// follow reads the feed and forwards its events, until the context ends or the service rejects the request.
 func (l *listener) follow(ctx context.Context) error {
 	pause := time.Duration(0)
 	for {
@@ -139,7 +139,7 @@ func (l *listener) follow(ctx context.Context) error {
 			if len(page.Events) > 0 || page.HasMore || l.clock.Now().Sub(began) >= firstPause {
 				continue
 			}
-			l.pause(ctx, firstPause) // the service is stopping, or it knows no waiting
+			l.pause(ctx, firstPause) // the service is shutting down, or does not support long polling
 		case errors.As(err, &refused) && refused.Oldest != "":
 			l.printf("Events expired before they were read. Continuing with the oldest event.\n")
 			l.query.After = refused.Oldest
@@ -164,7 +164,7 @@ func rest(ctx context.Context, pause time.Duration) {
 	}
 }
 
-// forward prints and sends events, one after the other.
+// forward prints and sends events sequentially.
 func (l *listener) forward(ctx context.Context, list []client.Event) {
 	for _, e := range list {
 		outcome := l.post(ctx, e)
@@ -175,12 +175,12 @@ func (l *listener) forward(ctx context.Context, list []client.Event) {
 	}
 }
 
-// post sends one event and says what came of it.
+// post sends one event and returns the outcome.
 func (l *listener) post(ctx context.Context, e client.Event) string {
 	at, err := e.Created.Time()
 	var body bytes.Buffer
 	text := json.NewEncoder(&body)
-	text.SetEscapeHTML(false) // as the service writes it
+	text.SetEscapeHTML(false) // as the service does
 	err = cmp.Or(err, text.Encode(e))
 	sent := bytes.TrimSpace(body.Bytes())
 	headers, problem := webhooks.Sign(l.secrets, webhooks.MessageID(e.ID, at), l.clock.Now(), sent)

@@ -58,7 +58,7 @@ func TestListen(t *testing.T) {
 	}
 	lines := bufio.NewScanner(out)
 	lines.Scan()
-	_, shown, _ := strings.Cut(lines.Text(), "secret ")
+	_, shown, _ := strings.Cut(lines.Text(), "secret: ")
 	secret.Store(shown)
 	s.must("channel", "create", "Harbour <&>", "--currency", "GBP", "--site", "acme") // another process than that which serves
 	if body := <-got; !strings.Contains(body, `"type":"channel.created"`) || !strings.Contains(body, `"name":"Harbour <&>"`) {
@@ -67,14 +67,14 @@ func TestListen(t *testing.T) {
 	if lines.Scan(); !strings.Contains(lines.Text(), "channel.created  channel:") || !strings.HasSuffix(lines.Text(), "200 OK") {
 		t.Errorf("it says %s", lines.Text())
 	}
-	for _, wrong := range [][]string{{"real", token("real"), "no sandbox"}, {"acme", "7|wrong", "api_token_invalid"}} {
+	for _, wrong := range [][]string{{"real", token("real"), "not a sandbox"}, {"acme", "7|wrong", "api_token_invalid"}} {
 		r := s.run("", "listen", "--url", p.base, "--site", wrong[0], "--token", wrong[1], "--forward-to", url)
 		if r.code == 0 || !strings.Contains(r.stderr, wrong[2]) {
 			t.Errorf("%s: %d, %s", wrong[0], r.code, r.stderr)
 		}
 	}
 	p.stop() // it does not wait for the request that waits for an event
-	if lines.Scan(); !strings.Contains(lines.Text(), "does not answer") {
+	if lines.Scan(); !strings.Contains(lines.Text(), "does not respond") {
 		t.Errorf("without the service it says %s", lines.Text())
 	}
 	_ = listen.Process.Signal(os.Interrupt)
@@ -136,7 +136,7 @@ func TestListenGoesOn(t *testing.T) {
 			t.Errorf("forwarded %s, want %s", body, id)
 		}
 	}
-	for line, times := range map[string]int{"does not answer": 2, "answers again": 2, "were removed": 1, "200 OK": 2} {
+	for line, times := range map[string]int{"does not respond": 2, "Reconnected": 2, "Events expired": 1, "200 OK": 2} {
 		if n := strings.Count(said.String(), line); n != times {
 			t.Errorf("it says %q %d times, want %d:\n%s", line, n, times, said.String())
 		}

@@ -16,7 +16,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// mailCmd groups the commands about mails.
+// mailCmd groups the mail commands.
 type mailCmd struct {
 	List   mailListCmd   `cmd:"" help:"List e-mails and their delivery state."`
 	Show   mailShowCmd   `cmd:"" help:"Show an e-mail and its text."`
@@ -59,7 +59,7 @@ func (c mailListCmd) Run(ctx context.Context, p *program) error {
 	})
 }
 
-// maybeIdent is an id, or nothing where there is none.
+// maybeIdent is an id, or empty.
 func maybeIdent(id int64) cell {
 	if id == 0 {
 		return cell{}
@@ -112,7 +112,7 @@ type mailResendCmd struct {
 	ID int64 `arg:"" help:"E-mail id."`
 }
 
-// Help says when that is needed.
+// Help explains when this is needed.
 func (mailResendCmd) Help() string {
 	return "An e-mail in state dead was rejected permanently, or for three days. One in state unknown may have been sent: holdfast " +
 		"never sends it twice automatically, but you can. An e-mail to a traveller goes to the booking's current address. This " +
@@ -139,10 +139,10 @@ type mailTestCmd struct {
 	To string `arg:"" help:"Recipient's e-mail address."`
 }
 
-// errNotSent ends a test mail that was not taken. It has said why, so nothing more is printed.
+// errNotSent is the error of a test mail that was not accepted. The reason has been printed already.
 var errNotSent = errors.New("the test mail was not sent")
 
-// Run queues the mail, tries once to send what is due, and says what came of it.
+// Run queues the mail, tries once to send due mails, and prints the outcome.
 func (c mailTestCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
@@ -167,7 +167,7 @@ func (c mailTestCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// transport makes the way to the mail server of the settings, or nil where none is set.
+// transport returns the transport to the configured mail server, or nil if none is set.
 func (c Config) transport() (*mails.SMTP, error) {
 	if c.SMTPURL == "" {
 		return nil, nil

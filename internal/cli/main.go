@@ -1,5 +1,5 @@
-// Command holdfast is the whole service in one program. It serves the API, and it is the operator's command line.
-// README.md says what it is for, and `holdfast --help` lists the commands. Begin to read at commands.go.
+// Command holdfast is the whole service in one program: it serves the API and is the operator's command line. See README.md
+// for its purpose, and `holdfast --help` for the commands. Start reading at commands.go.
 package cli
 
 import (
@@ -19,8 +19,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Exit codes. A script can tell a command that failed from an import that refused some rows, and from a change that was
-// not made.
+// Exit codes. They let a script distinguish a failed command from an import that rejected some rows, and from a change that
+// was not made.
 const (
 	exitFailure    = 1
 	exitUsage      = 2
@@ -28,26 +28,26 @@ const (
 	exitNothingYet = 4
 )
 
-// errRefused ends an import that refused rows. The import has printed them, so nothing more is printed.
+// errRefused is the error of an import that rejected rows. They have been printed already.
 var errRefused = errors.New("some rows were rejected")
 
-// errNothingYet ends a command whose change was not made: it waits for a second person, or the user said no. The command
-// has said so, so nothing more is printed.
+// errNothingYet is the error of a command whose change was not made, because it needs a second person's approval or the user
+// said no. This has been printed already.
 var errNothingYet = errors.New("nothing has changed yet")
 
-// errUsage ends a command that has said what is wrong with its words.
+// errUsage is the error of an invalid command line. The reason has been printed already.
 var errUsage = errors.New("invalid command line")
 
-// Main is the program: it runs the command line until it is done or a signal ends it, and returns the exit code.
+// Main runs the command line until it finishes or a signal interrupts it, and returns the exit code.
 func Main() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// The first signal shuts down gracefully, the second one at once.
+	// The first signal shuts down gracefully, the second one immediately.
 	context.AfterFunc(ctx, stop)
 	return run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
 
-// run is the program without its process, so that tests can call it. It returns the exit code.
+// run is Main without the process state, so that tests can call it. It returns the exit code.
 func run(ctx context.Context, args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	var line commandLine
 	parser, err := newParser(&line, stdout, args...)
@@ -77,7 +77,7 @@ func run(ctx context.Context, args []string, stdin *os.File, stdout, stderr io.W
 	return exitCode(stderr, parsed, err)
 }
 
-// usageError says in three lines what is wrong with the command line, and where to read on. A whole page of help would
+// usageError explains in three lines what is wrong with the command line and where to find help. A full page of help would
 // push the reason off the screen.
 func usageError(stderr io.Writer, parser *kong.Kong, err error) int {
 	usage, path := parser.Model.Name+parser.Model.Summary(), parser.Model.Name
@@ -86,13 +86,13 @@ func usageError(stderr io.Writer, parser *kong.Kong, err error) int {
 			usage, path = parser.Model.Name+" "+node.Summary(), node.FullPath()
 		}
 	}
-	// The parser lists the empty value of a flag that can be left out.
+	// The parser lists the empty value of an optional flag.
 	said := strings.NewReplacer(`"",`, "", `,""`, "").Replace(err.Error())
 	fmt.Fprintf(stderr, "holdfast: %s\nUsage: %s\nRun \"%s --help\" for more.\n", said, usage, path)
 	return exitUsage
 }
 
-// exitCode prints the error, if there is one, and returns the exit code for it.
+// exitCode prints the error, if any, and returns its exit code.
 func exitCode(stderr io.Writer, parsed *kong.Context, err error) int {
 	switch {
 	case err == nil:
@@ -116,8 +116,8 @@ func exitCode(stderr io.Writer, parsed *kong.Context, err error) int {
 	return exitFailure
 }
 
-// wrongValues says what is wrong with each value, under the name that it has on the command line. A value that is not on
-// the command line stands in a file or in standard input; then the command line itself was right.
+// wrongValues explains what is wrong with each value, by its name on the command line. Values that are not on the command line
+// come from a file or standard input; then the command line itself was valid.
 func wrongValues(stderr io.Writer, parsed *kong.Context, f *errs.Error) int {
 	code := exitUsage
 	var lines []string
@@ -145,10 +145,10 @@ func wrongValues(stderr io.Writer, parsed *kong.Context, f *errs.Error) int {
 	return code
 }
 
-// onCommandLine finds the flag or argument of a command that gives a field. Where its name is not that of the field, its
-// tag "field" has the names of the fields.
+// onCommandLine finds the flag or argument of a command for a field. If their names differ, the tag "field" has the names of
+// the fields.
 func onCommandLine(command *kong.Node, field string) (name string, found bool) {
-	list, _, _ := strings.Cut(field, "[") // an item of a list stands in the list's flag
+	list, _, _ := strings.Cut(field, "[") // list items are in the list's flag
 	gives := func(v *kong.Value) bool {
 		return strings.ReplaceAll(v.Name, "-", "_") == list || slices.Contains(strings.Split(v.Tag.Get("field"), ","), field)
 	}

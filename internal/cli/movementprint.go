@@ -10,15 +10,15 @@ import (
 	"holdfast/internal/report"
 )
 
-// movementLine is a line of a movement. Its amounts have their sign already.
+// movementLine is a line of a movement, with signed amounts.
 type movementLine struct {
 	name string
 	protection.Level
 	exposure.Gaps
 }
 
-// movementLines are the lines of a movement, from the opening to the closing. Only an amount in the currency of the report,
-// if something is converted at spot, has a revaluation.
+// movementLines returns the lines of a movement, from opening to closing. Only amounts in the report currency have a
+// revaluation, if anything is converted at spot.
 func movementLines(f exposure.Flows, gaps exposure.FlowGaps, revalued bool) []movementLine {
 	lines := []movementLine{{"opening", f.Opening, gaps.Opening}}
 	for _, c := range protection.Causes {
@@ -30,8 +30,8 @@ func movementLines(f exposure.Flows, gaps exposure.FlowGaps, revalued bool) []mo
 	return append(lines, movementLine{"closing", f.Closing, gaps.Closing})
 }
 
-// movementSheet has a row for each base currency or channel, and the total. Its columns are the lines, for E1 and for E2,
-// in the base currency and in the currency of the report.
+// movementSheet has a row per base currency or merchant, and the total. Its columns are the lines, for E1 and E2, in the base
+// currency and the report currency.
 func movementSheet(r report.MovementReport) sheet {
 	q := r.Query
 	revalued := r.Revalued()
@@ -65,7 +65,7 @@ func movementSheet(r report.MovementReport) sheet {
 	total := append([]cell{words("total"), dayCell(q.From), {}, {}, {}}, make([]cell, 2*len(own))...)
 	s.foot = append(s.foot, add(append(total, words(string(q.Currency))), movementLines(r.Total, r.Gaps, revalued), q.Currency))
 	for _, row := range r.PendingRate {
-		if q.Valuation == exposure.Locked { // in a spot valuation the rows have it
+		if q.Valuation == exposure.Locked { // with spot valuation the rows have it
 			cells := []cell{words("pending_rate"), dayCell(q.From), {}, {}, words(string(row.Currency))}
 			s.foot = append(s.foot, add(cells, movementLines(row.Flows, exposure.FlowGaps{}, false), row.Currency))
 		}
@@ -77,8 +77,8 @@ func lineTitle(name string) string {
 	return strings.ToUpper(strings.ReplaceAll(strings.ReplaceAll(name, "re_dated", "re-dated"), "_", " "))
 }
 
-// movementTable prints the movement for people. By currency it prints a block for each base currency and one for the
-// total. By channel it prints a line for each channel, because there may be many; and so if the rows are sorted or cut.
+// movementTable prints the movement as tables. By currency it prints a block per base currency and one for the total. By
+// channel, or if rows are sorted or limited, it prints a line per merchant, because there may be many.
 func (p *program) movementTable(r report.MovementReport, s sheet, ordered bool) {
 	q := r.Query
 	p.printf("Movement from the end of %s to the end of %s,\n%s\n", q.From, q.AsOf, known(q.ReportQuery))
@@ -105,8 +105,7 @@ func (p *program) movementTable(r report.MovementReport, s sheet, ordered bool) 
 	p.printf("%s", legend)
 }
 
-// movementByRow prints a table for E1 and one for E2, in the currency of the report. It leaves out lines on which
-// nothing moved.
+// movementByRow prints a table for E1 and one for E2, in the report currency. It omits lines without movement.
 func (p *program) movementByRow(r report.MovementReport, s sheet) {
 	s.foot = slices.DeleteFunc(slices.Clone(s.foot), func(row []cell) bool { return row[0].plain != "total" })
 	name := column{name: string(r.Query.By)}

@@ -18,8 +18,8 @@ import (
 	"holdfast/internal/web/outbox"
 )
 
-// withPages serves the pages for people beside the API: the front page, the documentation, the dashboard, the payment modal, certificates, the
-// challenges of the sandbox processor and, in the demo, a shop and the mails.
+// withPages serves the web pages in addition to the API: the front page, the documentation, the dashboard, the payment modal,
+// certificates, the sandbox processor's challenges and, in the demo, a shop and its mails.
 func (p *program) withPages(service api.Service) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.Path
@@ -55,8 +55,8 @@ func (p *program) withPages(service api.Service) http.Handler {
 	})
 }
 
-// readsDatabase says whether a page needs the database. Such pages wait their turn with the requests of the API; files do not,
-// nor does the shop: it makes requests of its own, and would wait for those while it held a place.
+// readsDatabase reports whether a page needs the database. Such pages share the API's request limiter. Files do not, nor does
+// the shop: it makes its own API requests, and would wait for them while holding a slot.
 func (p *program) readsDatabase(r *http.Request) bool {
 	path := r.URL.Path
 	switch path {
@@ -68,7 +68,7 @@ func (p *program) readsDatabase(r *http.Request) bool {
 	}
 }
 
-// pageClasses are the classes of the dashboard's pages that do not wait with all others.
+// pageClasses are the request classes of dashboard pages that are not in the default class.
 var pageClasses = map[string]api.Class{
 	"POST " + kit.Path + "/sign-in":                      api.ClassLogins,
 	"POST " + kit.Path + "/prove":                        api.ClassLogins,
@@ -81,7 +81,7 @@ var pageClasses = map[string]api.Class{
 	"GET " + kit.Path + "/sites/{site}/imports/{id}/refused":                api.ClassRefusedRows,
 }
 
-// classOf is the class of a page.
+// classOf returns the request class of a page.
 func (p *program) classOf(r *http.Request) api.Class {
 	if !p.dashboard.Serves(r) {
 		return api.ClassOrdinary
@@ -89,20 +89,20 @@ func (p *program) classOf(r *http.Request) api.Class {
 	return pageClasses[p.dashboard.Route(r)]
 }
 
-// robots tells crawlers what is for them.
+// robots serves robots.txt.
 var robots = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.WriteHeader(http.StatusMethodNotAllowed)
-		_, _ = io.WriteString(w, "") // the API knows a better text
+		_, _ = io.WriteString(w, "") // the API has a better message
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "public, max-age=3600")
-	_, _ = io.WriteString(w, certificate.Robots) // an error means that the crawler has gone away
+	_, _ = io.WriteString(w, certificate.Robots) // an error means that the crawler has disconnected
 })
 
-// showPage shows a page for people. If there is no such page, or no such method, the API answers: errors for programs have
-// one shape.
+// showPage serves a web page. If the page or method does not exist, the API responds, so that errors for programs have one
+// format.
 func (p *program) showPage(w http.ResponseWriter, r *http.Request, pages, service http.Handler) {
 	held := &heldRefusal{ResponseWriter: w}
 	pages.ServeHTTP(held, r)
@@ -117,14 +117,14 @@ func (p *program) showPage(w http.ResponseWriter, r *http.Request, pages, servic
 	}
 }
 
-// heldRefusal holds an answer of status 404 or 405 back. Only a page that a person reads may say what is not there.
+// heldRefusal holds back responses with status 404 or 405. Only pages for people may send their own.
 type heldRefusal struct {
 	http.ResponseWriter
-	status int  // held back; 0 for none
-	bare   bool // the text is for nobody: the API knows a better one
+	status int  // held back; 0 if none
+	bare   bool // the text is generic: the API has a better one
 }
 
-// Unwrap is for http.ResponseController: the door sets deadlines of the connection.
+// Unwrap is for http.ResponseController, which sets connection deadlines.
 func (h *heldRefusal) Unwrap() http.ResponseWriter { return h.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.
@@ -149,23 +149,23 @@ func (h *heldRefusal) Write(p []byte) (int, error) {
 	return h.ResponseWriter.Write(p)
 }
 
-// isModalPage says whether a request is for a file of the modal. Other requests under the same path are for the API.
+// isModalPage reports whether a request is for a file of the modal. Other requests under the same path go to the API.
 func isModalPage(r *http.Request) bool {
 	name, ok := strings.CutPrefix(r.URL.Path, modal.Path)
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	return ok && reads && (strings.HasPrefix(name, "assets/") || !strings.Contains(name, "/"))
 }
 
-// modalSite is a site as the payment modal needs it.
+// modalSite returns a site for the payment modal.
 func (p *program) modalSite(ctx context.Context, path string) (modal.Site, error) {
 	site, err := p.app.Sites.At(ctx, access.System(0), path)
 	if errs.Is(err, errs.SettingNotFound) {
-		return modal.Site{}, nil // the same answer as for a site that permits no origin
+		return modal.Site{}, nil // the same response as for a site that allows no origins
 	}
 	return modal.Site{Name: site.Name, Origins: site.PermittedURLs}, err
 }
 
-// modalCards are the test cards of the sandbox processor, in the form that the payment modal gets.
+// modalCards returns the sandbox processor's test cards for the payment modal.
 func modalCards() (list []api.TestCard) {
 	for _, c := range sandbox.Cards {
 		list = append(list, api.TestCard{Number: c.Number, Token: c.Token, Scheme: c.Scheme, What: c.What})

@@ -16,7 +16,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// userCmd groups the commands about users.
+// userCmd groups the user commands.
 type userCmd struct {
 	Create    userCreateCmd    `cmd:"" help:"Create a user. The password is read from the terminal or standard input."`
 	List      userListCmd      `cmd:"" help:"List users and their roles."`
@@ -80,13 +80,13 @@ type userShape struct {
 	Email            string      `json:"email"`
 	DisplayName      string      `json:"display_name"`
 	Role             access.Role `json:"role"`
-	Site             *string     `json:"site"` // null: an operator, or a user without a site
+	Site             *string     `json:"site"` // null for operators and users without a site
 	CanSignOffPayout bool        `json:"can_sign_off_payout"`
 	TwoFactor        bool        `json:"two_factor"`
 	Created          string      `json:"created"`
 }
 
-// Run prints a row for each user and site. It shows no secret.
+// Run prints a row per user and site, without secrets.
 func (c userListCmd) Run(ctx context.Context, p *program) error {
 	var site merchant.Site
 	list := listing[people.UserRow]{
@@ -273,7 +273,7 @@ type tokenCreateCmd struct {
 	Addresses []string `placeholder:"NETWORK" help:"Only accept the token from these IP addresses or networks, such as 203.0.113.0/24 (default: any)."`
 }
 
-// Run creates the token and prints it alone on standard output, for scripts.
+// Run creates the token and prints only the token on standard output, for scripts.
 func (c tokenCreateCmd) Run(ctx context.Context, p *program) error {
 	var problems errs.Problems
 	access.TokenLimits(&c.Abilities, &c.Addresses, &problems)
@@ -286,7 +286,7 @@ func (c tokenCreateCmd) Run(ctx context.Context, p *program) error {
 	}
 	user, err := p.app.Accounts.UserNamed(ctx, actor, c.User)
 	if errs.Is(err, errs.SettingNotFound) {
-		err = errs.WrongField("user", "User %q does not exist.", c.User)
+		err = errs.WrongField("user", "User %q not found.", c.User)
 	}
 	if err != nil {
 		return err
@@ -295,7 +295,7 @@ func (c tokenCreateCmd) Run(ctx context.Context, p *program) error {
 	_, text, err := p.app.Tokens.Create(ctx, actor, tokens.TokenFields{
 		Name: &c.Name, Expires: c.Expires.day, Abilities: &c.Abilities, Addresses: &c.Addresses,
 	})
-	if errs.Is(err, errs.Forbidden) { // the program may make tokens for every user with access
+	if errs.Is(err, errs.Forbidden) { // the system can create tokens for every user with access
 		return errs.WrongField("user", "The user has no access to this site. See `holdfast user access --help`.")
 	}
 	if err != nil {
@@ -309,7 +309,7 @@ func (c tokenCreateCmd) Run(ctx context.Context, p *program) error {
 // tokenListCmd lists API tokens.
 type tokenListCmd struct{ listFlags }
 
-// Run prints them without their secret part, which is not kept.
+// Run prints them without the secret part, which is not stored.
 func (c tokenListCmd) Run(ctx context.Context, p *program) error {
 	return printList(ctx, p, c.listFlags, listing[tokens.APIToken]{
 		read: func(actor access.Actor, page store.Page) (list store.List[tokens.APIToken], err error) {
@@ -328,7 +328,7 @@ func (c tokenListCmd) Run(ctx context.Context, p *program) error {
 	})
 }
 
-// never is an instant that has not come, and perhaps never comes.
+// never formats a time that may not be set.
 func never(at time.Time) cell {
 	if at.IsZero() {
 		return cell{text: "never"}

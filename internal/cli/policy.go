@@ -14,7 +14,7 @@ import (
 	"holdfast/internal/domain/terms"
 )
 
-// policyCmd groups the commands about policies.
+// policyCmd groups the policy commands.
 type policyCmd struct {
 	Show policyShowCmd `cmd:"" help:"Show the policy in force on a day."`
 	Set  policySetCmd  `cmd:"" help:"Add a policy from a JSON file. Figures computed under earlier policies do not change."`
@@ -83,7 +83,7 @@ func (c policySetCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// readFile reads a whole file, or standard input.
+// readFile reads a file or standard input.
 func (p *program) readFile(name string) ([]byte, error) {
 	if name == "-" {
 		return io.ReadAll(p.stdin)
@@ -91,7 +91,7 @@ func (p *program) readFile(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// policySheet is a policy for programs: a row for each term and each line of the rate card.
+// policySheet is a policy as CSV: a row per term and rate card line.
 func policySheet(y terms.Policy) sheet {
 	s := sheet{columns: columnsOf("term channel lead_from lead_to value currency")}
 	term := func(name string, value cell, currency money.Currency) {
@@ -121,7 +121,7 @@ func policySheet(y terms.Policy) sheet {
 	return s
 }
 
-// policyTable prints a policy for people.
+// policyTable prints a policy as text and a table.
 func (p *program) policyTable(y terms.Policy) {
 	line := func(name, format string, args ...any) {
 		p.printf("%-19s%s\n", name, oneLine(fmt.Sprintf(format, args...)))
@@ -139,7 +139,7 @@ func (p *program) policyTable(y terms.Policy) {
 	}
 	line("statements", "every %s for new merchants, due after %d business days", y.StatementPeriod, y.PaymentTermsDays)
 	p.printf("\n")
-	card := sheet{columns: []column{{name: "channel"}, {name: "lead_from", title: "LEAD FROM (DAYS)"}, {name: "lead_to", title: "LEAD TO (DAYS)"}, {name: "ppm"}}}
+	card := sheet{columns: []column{{name: "channel"}, {name: "lead_from", title: "LEAD FROM (DAYS)"}, {name: "lead_to", title: "TO (DAYS)"}, {name: "ppm"}}}
 	for _, l := range y.RateCard {
 		channel, to := words("all"), count(l.To)
 		if l.ChannelID != 0 {

@@ -25,19 +25,19 @@ func TestPolicy(t *testing.T) {
 	}
 	s.follow([]step{
 		{[]string{"policy", "show"}, 0, "recognition        end_date"},
-		{[]string{"policy", "set", s.file("next.json", string(text))}, 0, "policy 2 is added, in force from 2024-07-01"},
+		{[]string{"policy", "set", s.file("next.json", string(text))}, 0, "Added policy 2, in force from 2024-07-01"},
 		{[]string{"policy", "show"}, 0, "recognition        linear"},
 		{[]string{"policy", "show"}, 0, "minimum per line   GBP 1.50"},
 		{[]string{"policy", "show"}, 0, "tax                IPT, 120000 ppm, Insurance premium tax"},
-		{[]string{"policy", "show"}, 0, "all                   366   and more  16000"},
+		{[]string{"policy", "show"}, 0, "all                    366   and more  16000"},
 		{[]string{"policy", "show", "--on", "2024-06-30"}, 0, "policy             1, in force from 1970-01-01"},
 		{[]string{"policy", "set", s.file("card.json", `{"from": "2024-08-01", "rate_card": [{"lead_from": 0, "ppm": 9000}, {"channel": 2, "lead_from": 0, "ppm": 7000}]}`)}, 0, "policy 3"},
-		{[]string{"policy", "show"}, 0, "2                       0   and more  7000"},
+		{[]string{"policy", "show"}, 0, "2                        0   and more  7000"},
 		{[]string{"policy", "set", s.file("none.json", `{"recognition": "linear"}`)}, 1, "from"},
 		{[]string{"policy", "set", s.file("wrong.json", `{"from": "2024-09-01", "recognition": "never", "minimum_per_line": -1}`)}, 1, "minimum_per_line"},
 		{[]string{"policy", "set", s.file("text.json", "recognition: linear")}, 1, "JSON"},
 		{[]string{"policy", "set", filepath.Join(s.folder, "nowhere.json")}, 1, "no such file"},
-		{[]string{"policy", "show", "--on", "tomorrow"}, 2, "not a date"},
+		{[]string{"policy", "show", "--on", "tomorrow"}, 2, "not a valid date"},
 	})
 	if shape := s.readsJSON("policy", "show", "--on", "2024-07-15"); shape["id"] != 2.0 || shape["recognition"] != "linear" {
 		t.Errorf("the JSON of the policy: %v", shape)

@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// premiumCmd groups the commands about the premium ledger.
+// premiumCmd groups the premium ledger commands.
 type premiumCmd struct {
 	List    premiumListCmd    `cmd:"" help:"List premium ledger lines."`
 	Correct premiumCorrectCmd `cmd:"" help:"Compare the ledger with the payments and post missing corrections."`
@@ -23,7 +23,7 @@ type premiumListCmd struct {
 	Transactions []int64 `placeholder:"ID" help:"Only lines caused by these transactions, by id."`
 }
 
-// Run prints the lines in the order in which they were booked.
+// Run prints the lines in posting order.
 func (c premiumListCmd) Run(ctx context.Context, p *program) error {
 	filter := protection.PremiumFilter{Channels: c.Channels, Bookings: c.Bookings, Transactions: c.Transactions}
 	return printList(ctx, p, c.listFlags, listing[protection.PremiumLine]{
@@ -49,7 +49,7 @@ type premiumCorrectCmd struct {
 	DryRun bool `name:"dry-run" help:"Show how many payments would be corrected, without writing anything."`
 }
 
-// Run corrects the ledger and says how many payments it changed.
+// Run corrects the ledger and prints how many payments were corrected.
 func (c premiumCorrectCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {

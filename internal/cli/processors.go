@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// processors makes the gateways to the processors at which channels can take payments.
+// processors returns the gateways to the available processors.
 func (p *program) processors(db *store.DB) (map[string]psp.Gateway, error) {
 	network := http.DefaultTransport
 	tokens, err := tokenizer.New(p.TokenizerTestURL, p.TokenizerLiveURL, network)
@@ -22,7 +22,7 @@ func (p *program) processors(db *store.DB) (map[string]psp.Gateway, error) {
 	}
 	real, err := stripe.New(stripe.Config{
 		Address: p.StripeURL, Tokens: tokens, Next: network, Clock: time.Now,
-		// A request that ran into its time-out may still reach the processor a little later.
+		// A request that timed out may still reach the processor a little later.
 		Quiet: p.PaymentTimeout + 15*time.Second,
 	})
 	if err != nil {

@@ -31,34 +31,33 @@ import (
 	"github.com/google/uuid"
 )
 
-// program is what every command works with: the configuration, the streams and, after open, the database and the use
-// cases.
+// program is the context of every command: the configuration, the streams and, after open, the database and the use cases.
 type program struct {
 	Config
 	stdin          *os.File
 	stdout, stderr io.Writer
 	clock          pastClock
-	as             string             // the operator who acts; "" means the program itself
-	base           string             // the address that clients use; known after listen
-	bank           http.Handler       // the pages of the sandbox processor's challenges
-	modal          *modal.Modal       // the pages of the payment modal
-	certificates   *certificate.Pages // made by serve
-	dashboard      *kit.Frame         // made by serve
-	pages          *web.Pages         // the front page and the documentation
-	shop           http.Handler       // the demo's checkout page; nil in all other commands
-	outbox         http.Handler       // the mails of the demo; nil in all other commands
+	as             string             // the acting operator; "" means the system
+	base           string             // the public URL; known after listen
+	bank           http.Handler       // the sandbox processor's challenge pages
+	modal          *modal.Modal       // the payment modal's pages
+	certificates   *certificate.Pages // created by serve
+	dashboard      *kit.Frame         // created by serve
+	pages          *web.Pages         // front page and documentation
+	shop           http.Handler       // the demo's checkout page; nil in other commands
+	outbox         http.Handler       // the demo's mails; nil in other commands
 
-	site merchant.Site // the site that the command works on; known after operatorAt
+	site merchant.Site // the command's site; known after operatorAt
 	db   *store.DB
 	app  *app.App
 }
 
-// open opens a database that exists already. A command in the wrong folder must not make an empty one there.
+// open opens an existing database. A command in the wrong folder must not create an empty one there.
 func (p *program) open(ctx context.Context) error {
 	return p.noDatabase(p.openBy(ctx, store.OpenExisting))
 }
 
-// noDatabase adds to the error "there is no database" what the user can do.
+// noDatabase explains what to do if there is no database.
 func (p *program) noDatabase(err error) error {
 	if errors.Is(err, store.ErrNoDatabase) {
 		return fmt.Errorf("no holdfast database at %s. Set --database or HOLDFAST_DATABASE. "+
@@ -67,17 +66,17 @@ func (p *program) noDatabase(err error) error {
 	return err
 }
 
-// openOrMake opens the database, and makes it if there never was one.
+// openOrMake opens the database, and creates it if there never was one.
 func (p *program) openOrMake(ctx context.Context) error { return p.openBy(ctx, store.Open) }
 
-// gone says what to do where the database was and is no more.
+// gone explains what to do if the database has disappeared.
 func gone(address string, err error) error {
 	return fmt.Errorf("%w. No empty database is created in its place. Find the file, or restore a backup with `holdfast restore`. To start over "+
 		"without its data, run `holdfast migrate --new-database --database %s`", err, masked(address))
 }
 
-// openBy opens the database, brings its schema up to date, and makes the use cases. Every command migrates, because any
-// of them may be the first one after an upgrade. Two at once do no harm: migrations wait for each other.
+// openBy opens the database, migrates it, and builds the use cases. Every command migrates, because any of them may be the first
+// one after an upgrade. Concurrent migrations are safe: they wait for each other.
 func (p *program) openBy(ctx context.Context, open func(context.Context, string, func() time.Time) (*store.DB, error)) error {
 	if p.db != nil {
 		return nil
@@ -123,7 +122,8 @@ func (p *program) openBy(ctx context.Context, open func(context.Context, string,
 	return merchants.CheckProfile(ctx, p.app.DB, p.app.Config.Profile)
 }
 
-// makeModal makes the payment modal for those who serve it. Commands do without: its texts take longer than most of them.
+// makeModal creates the payment modal for commands that serve it. Others skip it, because loading its texts takes longer than
+// most commands.
 func (p *program) makeModal() (err error) {
 	if p.modal == nil {
 		p.modal, err = modal.New(modal.Config{Site: p.modalSite, TestScript: p.FieldsTestScript, LiveScript: p.FieldsLiveScript})
@@ -131,12 +131,12 @@ func (p *program) makeModal() (err error) {
 	return err
 }
 
-// lookup finds the addresses of a host.
+// lookup resolves a host name.
 func lookup(ctx context.Context, host string) ([]netip.Addr, error) {
 	return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 }
 
-// rulepacks reads the dispute windows: from the file of --rulepacks, or those that are built in.
+// rulepacks returns the dispute windows, from --rulepacks or built in.
 func (p *program) rulepacks() (protection.Rulepacks, error) {
 	if p.Rulepacks == "" {
 		return protection.ShippedRulepacks(), nil
@@ -152,13 +152,12 @@ func (p *program) rulepacks() (protection.Rulepacks, error) {
 	return packs, nil
 }
 
-// newUUID makes an identifier. Later ones come later in their order (version 7 of RFC 9562), so that an index of them grows at
-// its end alone.
+// newUUID returns a version 7 UUID (RFC 9562). They are ordered by time, so that an index only grows at its end.
 func newUUID() string { return uuid.Must(uuid.NewV7()).String() }
 
 func (p *program) log() *slog.Logger { return p.logger(p.stderr) }
 
-// Close closes what open has opened, in the opposite order.
+// Close closes what open has opened, in reverse order.
 func (p *program) Close() error {
 	if p.db == nil {
 		return nil
@@ -171,13 +170,13 @@ func (p *program) Close() error {
 
 func (p *program) printf(format string, args ...any) { fmt.Fprintf(p.stdout, format, args...) }
 
-// migrateCmd brings the schema up to date.
+// migrateCmd migrates the schema.
 type migrateCmd struct {
 	NewDatabase bool `name:"new-database" help:"Create an empty database if the SQLite file has disappeared."`
 }
 
-// Run only opens the database, because opening migrates it. The word to begin anew is given here and nowhere else: on a
-// service's own command line it would stay for ever, and no lost database would be noticed.
+// Run only opens the database, because opening migrates it. Only this command can start over with an empty database: as a flag
+// of the service it would be set permanently, and a lost database would go unnoticed.
 func (c migrateCmd) Run(ctx context.Context, p *program) error {
 	if c.NewDatabase {
 		if err := store.BeginAnew(p.Database); err != nil {
@@ -191,7 +190,7 @@ func (c migrateCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// versionCmd shows which build this is.
+// versionCmd shows the build version.
 type versionCmd struct{}
 
 // Run prints it.
@@ -200,7 +199,7 @@ func (versionCmd) Run(p *program) error {
 	return nil
 }
 
-// versionLine names the version of the module and of the commit, as far as the build knows them.
+// versionLine has the versions of the module and the commit, as far as the build knows them.
 func versionLine() string {
 	version, commit := "(devel)", "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -15,19 +15,19 @@ import (
 	"holdfast/internal/domain/proposal"
 )
 
-// ratesCmd groups the commands about exchange rates.
+// ratesCmd groups the exchange rate commands.
 type ratesCmd struct {
 	Import ratesImportCmd `cmd:"" help:"Import the ECB's historical exchange rates (eurofxref-hist.csv)."`
 	Fetch  ratesFetchCmd  `cmd:"" help:"Fetch today's exchange rates from the ECB."`
 	Quote  ratesQuoteCmd  `cmd:"" help:"Record a manual rate for one site, for a currency the ECB does not publish."`
 }
 
-// ratesImportCmd loads a history.
+// ratesImportCmd imports historical rates.
 type ratesImportCmd struct {
 	File string `arg:"" type:"existingfile" help:"The ECB's file, unzipped."`
 }
 
-// Run loads the file. Rates that are on file already are not changed.
+// Run imports the file. Existing rates do not change.
 func (c ratesImportCmd) Run(ctx context.Context, p *program) error {
 	file, err := os.Open(c.File)
 	if err != nil {
@@ -45,10 +45,10 @@ func (c ratesImportCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// ratesFetchCmd gets today's rates.
+// ratesFetchCmd fetches today's rates.
 type ratesFetchCmd struct{}
 
-// Run asks the ECB, or the address of --ecb-url.
+// Run fetches the rates from the ECB, or from --ecb-url.
 func (ratesFetchCmd) Run(ctx context.Context, p *program) error {
 	if err := p.openOrMake(ctx); err != nil {
 		return err
@@ -74,7 +74,7 @@ type ratesQuoteCmd struct {
 	Reason   string    `help:"Reason, shown to the operator who approves the change."`
 }
 
-// Run records the quote, or says that another operator must approve it.
+// Run records the quote, or reports that another operator must approve it.
 func (c ratesQuoteCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {

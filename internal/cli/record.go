@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/report"
 )
 
-// recordCmd prints what has become of a merchant's payments.
+// recordCmd prints the track record of a merchant's payments.
 type recordCmd struct {
 	siteFlag
 	Channel int64     `arg:"" help:"Merchant id."`
@@ -49,7 +49,7 @@ func (c recordCmd) Run(ctx context.Context, p *program) error {
 	return p.printReport(c.formFlags, c.orderFlags, page)
 }
 
-// recordSheet has a row for each month of payment, and the totals.
+// recordSheet has a row per month of payment, and the totals.
 func recordSheet(r report.VintageReport) sheet {
 	s := sheet{columns: columnsOf("month currency payments disputed total refunded charged_back reversed policy_currency premium earned")}
 	cells := func(name string, v estimate.Vintage) []cell {

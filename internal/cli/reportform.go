@@ -16,13 +16,13 @@ import (
 	"holdfast/internal/report"
 )
 
-// momentFlags say what was known when a report is made, and in which currency it is.
+// momentFlags select the knowledge time and currency of a report.
 type momentFlags struct {
 	KnownAt  time.Time `name:"known-at" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Use only what was known at this time, in GMT (default: now)."`
 	Currency string    `placeholder:"CODE" help:"Report currency (default: the policy's)."`
 }
 
-// in reads the currency of a report.
+// in parses the currency of a report.
 func (f momentFlags) in(p *errs.Problems) money.Currency {
 	if f.Currency == "" {
 		return ""
@@ -34,7 +34,7 @@ func (f momentFlags) in(p *errs.Problems) money.Currency {
 	return c
 }
 
-// reportFlags are the flags that exposure, run-off, ageing and movement share.
+// reportFlags are the flags shared by exposure, run-off, ageing and movement.
 type reportFlags struct {
 	siteFlag
 	momentFlags
@@ -50,7 +50,7 @@ type reportFlags struct {
 	detailFlags
 }
 
-// query is the part of the query that these reports share.
+// query returns the part of the query shared by these reports.
 func (f reportFlags) query(asOf dayFlag) report.ExposureQuery {
 	query := report.ExposureQuery{
 		Moment:    ledger.Moment{AsOf: asOf.day, KnownAt: f.KnownAt},
@@ -70,15 +70,15 @@ func (f reportFlags) query(asOf dayFlag) report.ExposureQuery {
 	return query
 }
 
-// reportPage is a report in all its forms.
+// reportPage is a report in all output formats.
 type reportPage struct {
 	query exposure.ReportQuery
 	shape any     // the JSON of the API
-	parts []sheet // the rows, for tables and CSV: all with the same columns
-	table func()  // prints the tables and what stands around them
+	parts []sheet // rows for tables and CSV, all with the same columns
+	table func()  // prints the tables and the text around them
 }
 
-// printReport prints a report in the form that was asked for.
+// printReport prints a report in the requested format.
 func (p *program) printReport(form formFlags, order orderFlags, r *reportPage) error {
 	if form.JSON {
 		if order != (orderFlags{}) {
@@ -88,7 +88,7 @@ func (p *program) printReport(form formFlags, order orderFlags, r *reportPage) e
 	}
 	for i := range r.parts {
 		part := &r.parts[i]
-		if order.Sort.column != "" { // a subtotal stands below its rows, and they part
+		if order.Sort.column != "" { // sorting separates subtotals from their rows
 			part.rows = slices.DeleteFunc(part.rows, func(row []cell) bool { return row[0].plain == "subtotal" })
 		}
 		if err := part.arrange(order); err != nil {
@@ -106,7 +106,7 @@ func (p *program) printReport(form formFlags, order orderFlags, r *reportPage) e
 	return p.printCSV(all.known(r.query.KnownAt), r.query.AsOf.String())
 }
 
-// known adds a first column with the time at which a report was known.
+// known prepends a column with the knowledge time of the report.
 func (s sheet) known(at time.Time) sheet {
 	known := words(civil.FormatInstant(at))
 	s.columns = append([]column{{name: "known_at"}}, s.columns...)
@@ -121,7 +121,7 @@ func (s sheet) known(at time.Time) sheet {
 	return s
 }
 
-// only is the sheet with some of its columns, with their titles, for a table. The CSV has more columns than fit a screen.
+// only returns the sheet with some columns and their titles, for a table. The CSV has more columns than fit on a screen.
 func (s sheet) only(columns ...column) sheet {
 	places := make([]int, len(columns))
 	for i, c := range columns {
@@ -139,7 +139,7 @@ func (s sheet) only(columns ...column) sheet {
 	return sheet{columns: columns, rows: pick(s.rows), foot: pick(s.foot)}
 }
 
-// value is an amount in the currency of a report, or that it is not known.
+// value is an amount in the report currency, or unknown.
 func value(n int64, gap bool, c money.Currency) cell {
 	if gap {
 		return unknown()
@@ -147,7 +147,7 @@ func value(n int64, gap bool, c money.Currency) cell {
 	return amount(n, c)
 }
 
-// share is a part of a whole in percent. It is cut to one decimal, so that only the whole is 100.0 %.
+// share is a percentage, truncated to one decimal, so that only the whole is 100.0 %.
 func share(part, whole int64, gap bool) cell {
 	if gap || whole == 0 {
 		return cell{text: "-", figure: true}
@@ -156,16 +156,16 @@ func share(part, whole int64, gap bool) cell {
 	return figures(percent+" %", percent)
 }
 
-// legend explains the two figures under every report that shows them.
+// legend explains the two figures below every report that shows them.
 const legend = "\nE1: the loss if the merchants fail now. E2: payments for completed trips that can still be disputed.\n"
 
-// known says which facts and rates a report uses.
+// known describes which facts and rates a report uses.
 func known(q exposure.ReportQuery) string {
 	return fmt.Sprintf("as known at %s GMT, %s valuation, recognition by %s", civil.FormatInstant(q.KnownAt), q.Valuation,
 		strings.ReplaceAll(string(q.Recognition), "_", " "))
 }
 
-// tellPending prints what has no value in the currency of the report.
+// tellPending prints amounts without a value in the report currency.
 func (p *program) tellPending(q exposure.ReportQuery, pending []exposure.Pending) {
 	for _, w := range pending {
 		if q.Valuation == exposure.Locked {
@@ -181,7 +181,7 @@ func (p *program) tellPending(q exposure.ReportQuery, pending []exposure.Pending
 	}
 }
 
-// tellConverted prints what a locked valuation has converted at spot, because it was priced in the currency of another policy.
+// tellConverted prints amounts that a locked valuation converted at spot, because they were priced in another policy's currency.
 func (p *program) tellConverted(q exposure.ReportQuery, converted []exposure.Converted) {
 	for _, c := range converted {
 		p.printf("Priced in %s under another policy: %d allocations, E1 %s %s", c.Currency, c.Allocations, c.Currency,
@@ -197,7 +197,7 @@ func (p *program) tellConverted(q exposure.ReportQuery, converted []exposure.Con
 	}
 }
 
-// tellApart prints what has no value, and what is not covered.
+// tellApart prints amounts without a value, and amounts that are not covered.
 func (p *program) tellApart(q exposure.ReportQuery, pending, uncovered []exposure.Pending) {
 	p.tellPending(q, pending)
 	for _, u := range uncovered {

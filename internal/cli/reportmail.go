@@ -16,7 +16,7 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// reportMailCmd groups the commands about reports by mail.
+// reportMailCmd groups the commands for scheduled reports.
 type reportMailCmd struct {
 	List   reportMailListCmd   `cmd:"" help:"List scheduled reports."`
 	Order  reportMailOrderCmd  `cmd:"" help:"Schedule a weekly or monthly report."`
@@ -27,7 +27,7 @@ type reportMailCmd struct {
 	End    reportMailEndCmd    `cmd:"" help:"Delete a scheduled report and its history."`
 }
 
-// reportsOf names a site, or all of them.
+// reportsOf selects a site, or all of them.
 type reportsOf struct {
 	siteFlag
 	AllSites bool `name:"all-sites" help:"Reports across all sites, such as receivables."`
@@ -46,13 +46,13 @@ func (f reportsOf) actor(ctx context.Context, p *program) (access.Actor, error) 
 	return access.System(0), nil
 }
 
-// oneReport names a report by mail.
+// oneReport selects a scheduled report.
 type oneReport struct {
 	reportsOf
 	ID int64 `arg:"" help:"Id of the scheduled report."`
 }
 
-// change does something to a report by mail, and prints how it stands then.
+// change updates a scheduled report and prints the result.
 func (c oneReport) change(
 	ctx context.Context, p *program, do func(ctx context.Context, actor access.Actor, id int64) (schedules.Order, error), done string,
 ) error {
@@ -79,7 +79,7 @@ type reportMailListCmd struct {
 func (c reportMailListCmd) Run(ctx context.Context, p *program) error {
 	list := listing[schedules.Order]{
 		read: func(actor access.Actor, _ store.Page) (store.List[schedules.Order], error) {
-			all, err := p.app.Orders.List(ctx, actor) // there are a few: one page has them all
+			all, err := p.app.Orders.List(ctx, actor) // there are few: one page has them all
 			return store.List[schedules.Order]{Items: all, Total: int64(len(all))}, err
 		},
 		shape:   func(o schedules.Order) any { return view.ShowReportMail(o) },
@@ -102,7 +102,7 @@ func (c reportMailListCmd) Run(ctx context.Context, p *program) error {
 	return list.print(p, actor, formFlags{JSON: c.JSON, CSV: c.CSV}, c.orderFlags, p.now(actor))
 }
 
-// reportMailOrderCmd orders a report.
+// reportMailOrderCmd schedules a report.
 type reportMailOrderCmd struct {
 	reportsOf
 	View    string `arg:"" help:"Dashboard page: its path below the site, such as \"/exposure?by=channel\"."`
@@ -114,7 +114,7 @@ type reportMailOrderCmd struct {
 	Format  string `default:"xlsx" help:"Format: csv or xlsx (default: xlsx)."`
 }
 
-// Run orders it.
+// Run schedules it.
 func (c reportMailOrderCmd) Run(ctx context.Context, p *program) error {
 	actor, err := c.actor(ctx, p)
 	if err != nil {
@@ -148,15 +148,15 @@ func (c reportMailOrderCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// makePages makes the dashboard's pages, so that the one of a report is tried first, as the page of the form does.
+// makePages builds the dashboard's pages, so that a report's page is validated first, as the web form does.
 func (p *program) makePages() error {
-	_, err := dashboard.New(kit.Config{ // nothing leaves from here, so links in what is tried need no base
+	_, err := dashboard.New(kit.Config{ // nothing is sent from here, so links need no base URL
 		Log: p.log(), Profile: string(p.Profile), Clock: p.clock.Now, AddressOf: func(*http.Request) string { return "" },
 	}, p.app)
 	return err
 }
 
-// weekday is the number of a day of the week, 1 for Monday.
+// weekday parses a day of the week; Monday is 1.
 func weekday(name string) (int64, error) {
 	for day := range civil.Day(7) {
 		if strings.EqualFold(time.Weekday((day+1)%7).String(), strings.TrimSpace(name)) {
@@ -166,7 +166,7 @@ func weekday(name string) (int64, error) {
 	return 0, errs.WrongField("weekly", "Enter a day, such as monday.")
 }
 
-// reportMailChangeCmd changes a report. A field whose flag is not given stays as it is.
+// reportMailChangeCmd updates a report. Fields without a flag do not change.
 type reportMailChangeCmd struct {
 	oneReport
 	View    *string `placeholder:"ADDRESS" help:"Dashboard page: its path below the site, such as \"/exposure?by=channel\"."`
@@ -221,30 +221,30 @@ func (c reportMailPauseCmd) Run(ctx context.Context, p *program) error {
 	}, "is paused")
 }
 
-// reportMailResumeCmd lets a report go on.
+// reportMailResumeCmd resumes a report.
 type reportMailResumeCmd struct{ oneReport }
 
-// Run lets it go on.
+// Run resumes it.
 func (c reportMailResumeCmd) Run(ctx context.Context, p *program) error {
 	return c.change(ctx, p, func(ctx context.Context, actor access.Actor, id int64) (schedules.Order, error) {
 		return p.app.Orders.Resume(ctx, actor, id)
 	}, "is active again")
 }
 
-// reportMailSendCmd sends a report at once.
+// reportMailSendCmd sends a report now.
 type reportMailSendCmd struct{ oneReport }
 
-// Run asks the service for it.
+// Run requests it from the service.
 func (c reportMailSendCmd) Run(ctx context.Context, p *program) error {
 	return c.change(ctx, p, func(ctx context.Context, actor access.Actor, id int64) (schedules.Order, error) {
 		return p.app.Orders.SendNow(ctx, actor, id)
 	}, "will be sent within a minute if the service is running")
 }
 
-// reportMailEndCmd ends a report.
+// reportMailEndCmd deletes a report.
 type reportMailEndCmd struct{ oneReport }
 
-// Run ends it.
+// Run deletes it.
 func (c reportMailEndCmd) Run(ctx context.Context, p *program) error {
 	actor, err := c.actor(ctx, p)
 	if err != nil {

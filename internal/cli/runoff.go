@@ -15,7 +15,7 @@ type runOffCmd struct {
 	On          dayFlag `placeholder:"YYYY-MM-DD" help:"With --details: what is left at the end of this later day (default: the first day)."`
 }
 
-// Help says how to read the figures.
+// Help explains the figures.
 func (runOffCmd) Help() string {
 	return "Shows how the exposure runs off if there are no new payments, refunds or changes: each of the next 35 days, then " +
 		"one day a week up to 26 weeks, then each month end until the last dispute window has closed. All amounts are " +
@@ -83,7 +83,7 @@ type movementCmd struct {
 	By          string  `enum:"currency,channel" default:"currency" placeholder:"WHAT" help:"Group by currency (the base currency, the default) or by channel (the merchant), with a total."`
 }
 
-// Help says in which line a change is counted.
+// Help explains in which line a change is counted.
 func (movementCmd) Help() string {
 	return "Lines are signed: the opening plus all lines equals the closing exactly. Events on the same day count in this " +
 		"order: trips end and dispute windows close (delivered, expired), travel dates change (re-dated), new payments are " +

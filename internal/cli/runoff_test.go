@@ -72,7 +72,7 @@ func TestReportsOfExposure(t *testing.T) {
 	t.Parallel()
 	s := prompt{t, t.TempDir()}
 	s.run("site", "create", "demo", "--name", "Demo", "--currency", "GBP", "--sandbox")
-	if out := s.run("run-off", "--site", "demo"); !strings.Contains(out, "Nothing is at risk.") {
+	if out := s.run("run-off", "--site", "demo"); !strings.Contains(out, "No exposure.") {
 		t.Errorf("of an empty book: %s", out)
 	}
 	s.run("rates", "import", s.file("rates.csv", someRates))
@@ -107,11 +107,11 @@ func TestReportsOfExposure(t *testing.T) {
 	for want, args := range map[string][]string{
 		"The movement must not start after its end":      {"movement", "--site", "demo", "--from", "2024-06-02", "--to", "2024-06-01"},
 		"is not an ISO 4217 currency":                    {"ageing", "--site", "demo", "--currency", "XXX"},
-		"Use it with --details":                          {"run-off", "--site", "demo", "--on", "2030-01-01"},
-		"Use them with --details":                        {"ageing", "--site", "demo", "--bands", "1-7"},
+		"--on: This requires --details":                  {"run-off", "--site", "demo", "--on", "2030-01-01"},
+		"--bands: This requires --details":               {"ageing", "--site", "demo", "--bands", "1-7"},
 		"Unknown band":                                   {"ageing", "--site", "demo", "--bands", "soon", "--details"},
-		"Details are in order of bookings":               {"exposure", "--site", "demo", "--details", "--limit", "3"},
-		"JSON has all rows":                              {"run-off", "--site", "demo", "--json", "--limit", "3"},
+		"Details are sorted by booking":                  {"exposure", "--site", "demo", "--details", "--limit", "3"},
+		"JSON always has all rows":                       {"run-off", "--site", "demo", "--json", "--limit", "3"},
 		"Channel 99 not found":                           {"movement", "--site", "demo", "--from", "2024-06-02", "--channels", "99"},
 		"Unknown card scheme":                            {"exposure", "--site", "demo", "--schemes", "viza"},
 		"Supplier 9 not found":                           {"ageing", "--site", "demo", "--suppliers", "9"},

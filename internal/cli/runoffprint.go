@@ -10,15 +10,15 @@ import (
 	"holdfast/internal/report"
 )
 
-// indent sets the tables of these reports off from the text above them.
+// indent sets the tables of these reports off from the text.
 const indent = "  "
 
-// inCurrency names a column with amounts in one base currency.
+// inCurrency is a column with amounts in one base currency.
 func inCurrency(name string, c money.Currency) column {
 	return column{name: name + "_" + strings.ToLower(string(c)), title: "in " + string(c)}
 }
 
-// runOffSheet has a row for each day, in the currency of the report and in each base currency.
+// runOffSheet has a row per day, in the report currency and in each base currency.
 func runOffSheet(r report.RunOffReport) sheet {
 	q := r.Query
 	s := sheet{columns: columnsOf("row date days report_currency e1_report e2_report left_percent")}
@@ -40,7 +40,7 @@ func runOffSheet(r report.RunOffReport) sheet {
 	return s
 }
 
-// runOffTable prints the run-off for people, up to the first day on which nothing is left.
+// runOffTable prints the run-off as a table, up to the first day on which nothing is left.
 func (p *program) runOffTable(r report.RunOffReport, s sheet) {
 	q := r.Query
 	p.printf("Run-off from the end of %s,\n%s\n\n", q.AsOf, known(q))
@@ -54,7 +54,7 @@ func (p *program) runOffTable(r report.RunOffReport, s sheet) {
 	}
 	unvalued := slices.ContainsFunc(r.Points, func(p exposure.RunOffPoint) bool { return p.Gaps != exposure.Gaps{} })
 	for _, c := range r.Points[0].By {
-		if unvalued { // the base currencies are all that is known
+		if unvalued { // only the base currencies are known
 			columns = append(columns, inCurrency("e1", c.Currency))
 		}
 	}
@@ -85,7 +85,7 @@ func (p *program) runOffTable(r report.RunOffReport, s sheet) {
 	p.tellApart(q, r.PendingRate, r.Uncovered)
 }
 
-// tellNothing is printed in place of a table without rows.
+// tellNothing prints a message instead of an empty table.
 func (p *program) tellNothing(q exposure.ReportQuery, pending, uncovered []exposure.Pending) {
 	if len(pending) > 0 {
 		p.printf("No exposure in currencies with an exchange rate.\n")
@@ -95,7 +95,7 @@ func (p *program) tellNothing(q exposure.ReportQuery, pending, uncovered []expos
 	p.tellApart(q, pending, uncovered)
 }
 
-// ageingSheet has a row for each band, in the currency of the report and in each base currency.
+// ageingSheet has a row per band, in the report currency and in each base currency.
 func ageingSheet(r report.AgeingReport) sheet {
 	q := r.Query
 	s := sheet{columns: columnsOf("row band allocations report_currency e1_report share_percent")}
@@ -135,7 +135,7 @@ func ageingSheet(r report.AgeingReport) sheet {
 	return s
 }
 
-// ageingTable prints the ageing for people, with a column for each base currency.
+// ageingTable prints the ageing as a table, with a column per base currency.
 func (p *program) ageingTable(r report.AgeingReport, s sheet) {
 	q := r.Query
 	p.printf("Ageing of E1 at the end of %s,\n%s\n\n", q.AsOf, known(q))

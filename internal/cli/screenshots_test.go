@@ -303,7 +303,7 @@ func (g *gallery) moments() {
 	g.do(mainFrame, `document.querySelector("main form").noValidate = true`)
 	g.fill("email", "nobody")
 	g.fill("total", "12,50")
-	g.press("Log the booking")
+	g.press("Log booking")
 	g.show("moment_wrong_booking")
 	d := &stories{t: g.t}
 	d.try(g.walker)
@@ -312,7 +312,7 @@ func (g *gallery) moments() {
 	g.waitFor(mainFrame, `!document.querySelector("main[data-refresh]") && !document.querySelector("progress")`)
 	g.show("moment_imported_file")
 	g.goTo("/dashboard/account/second-factor")
-	g.press("Begin")
+	g.press("Start")
 	g.show("moment_second_factor")
 }
 

@@ -24,13 +24,13 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// Bounds of the server: a slow client cannot hold a connection for long. The times for reading and writing are longer
-// than the API's own time-out, so that a request that takes too long still gets an answer that says so.
+// Bounds of the server: a slow client cannot hold a connection for long. The read and write timeouts are longer than the
+// API's own timeout, so that a request that takes too long still gets a response that says so.
 const (
 	headerTimeout  = 10 * time.Second
 	requestTimeout = 30 * time.Second
 	readTimeout    = 40 * time.Second
-	reportTimeout  = 20 * time.Second // of a report that goes through many rows, once it is its turn
+	reportTimeout  = 20 * time.Second // of a long report, from when it leaves the queue
 	writeTimeout   = 60 * time.Second
 	idleTimeout    = 2 * time.Minute
 )
@@ -55,8 +55,8 @@ func (serveCmd) Run(ctx context.Context, p *program) error {
 	return p.serve(ctx, listener)
 }
 
-// listen takes the port. It comes before all else, so that a second holdfast on the same port stops before it touches
-// the database.
+// listen binds the port before anything else, so that a second holdfast on the same port exits before it touches the
+// database.
 func (p *program) listen(ctx context.Context) (net.Listener, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", p.Listen)
@@ -73,10 +73,10 @@ func (p *program) listen(ctx context.Context) (net.Listener, error) {
 	return listener, nil
 }
 
-// serve answers requests until the context ends. Then it takes no new ones, and waits for the open ones.
+// serve handles requests until the context ends. Then it stops accepting new ones and waits for open ones.
 func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	log := p.app.Config.Log
-	slog.SetDefault(log) // of store/sqlite, which tells of a failed sync
+	slog.SetDefault(log) // for store/sqlite, which logs a failed sync
 	cfg := p.api(p.baseURL(listener.Addr()))
 	cfg.Timeout, cfg.TestCards = requestTimeout, modalCards()
 	pages := web.Config{Description: api.Description(cfg), BaseURL: cfg.BaseURL}
@@ -116,7 +116,7 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    api.MaxHeaderBytes,
-		// The API answers for the whole service, too.
+		// The API also handles service-wide endpoints.
 		DisableGeneralOptionsHandler: true,
 
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
@@ -132,20 +132,20 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	case <-ctx.Done():
 	}
 	log.Info("stopping", "timeout", p.ShutdownTimeout)
-	// The context of the command has ended, but requests may still be open.
+	// The command's context has ended, but requests may still be open.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.ShutdownTimeout)
 	defer cancel()
 	if err := server.Shutdown(ctx); err != nil {
-		_ = server.Close() // cuts the requests that are still open
+		_ = server.Close() // aborts requests that are still open
 		return fmt.Errorf("some requests were still open after %s and were aborted: %w", p.ShutdownTimeout, err)
 	}
 	log.Info("stopped")
 	return nil
 }
 
-// tuneRuntime gives the program one thread more than there are processors, once. Go polls its connections when a thread is
-// idle. If all threads compute, new requests would wait behind all earlier ones, and could not even be rejected. If GOMAXPROCS
-// or GOGC is set, leave it.
+// tuneRuntime gives the program one more thread than there are processors. Go polls connections when a thread is idle: if all
+// threads compute, new requests wait behind all earlier ones and cannot even be rejected. If GOMAXPROCS or GOGC is set, leave
+// it.
 var tuneRuntime = sync.OnceFunc(func() {
 	if _, chosen := os.LookupEnv("GOMAXPROCS"); !chosen {
 		runtime.GOMAXPROCS(threadsFor(runtime.GOMAXPROCS(0)))
@@ -153,18 +153,18 @@ var tuneRuntime = sync.OnceFunc(func() {
 	collectSeldom()
 })
 
-// collectSeldom lets the heap grow to five times what is in use before it is collected, unless GOGC is set: little is in use.
+// collectSeldom lets the heap grow to five times the live heap before a collection, unless GOGC is set. The live heap is small.
 func collectSeldom() {
 	if _, chosen := os.LookupEnv("GOGC"); !chosen {
 		debug.SetGCPercent(400)
 	}
 }
 
-// threadsFor is how many threads serve on some processors. SQLite reads with at least two.
+// threadsFor returns the number of threads for a number of processors. SQLite needs at least two to read.
 func threadsFor(processors int) int { return max(2, processors) + 1 }
 
-// startJobs runs the background jobs. The function that it returns stops them and waits for the running ones, because
-// the database must not be closed under them.
+// startJobs runs the background jobs. The returned function stops them and waits for running ones, so that the database is not
+// closed while they use it.
 func (p *program) startJobs(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var more []jobs.Job

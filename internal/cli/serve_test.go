@@ -70,7 +70,7 @@ func TestPortTaken(t *testing.T) {
 	s := onSQLite(t)
 	for _, command := range []string{"serve", "demo"} {
 		r := s.run("", command, "--listen", taken.Addr().String())
-		if r.code != 1 || !strings.Contains(r.stderr, taken.Addr().String()+" already") || !strings.Contains(r.stderr, "--listen") {
+		if r.code != 1 || !strings.Contains(r.stderr, taken.Addr().String()+" is already") || !strings.Contains(r.stderr, "--listen") {
 			t.Errorf("%s: exit code %d, %s", command, r.code, r.stderr)
 		}
 	}

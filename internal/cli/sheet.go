@@ -18,19 +18,18 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// sheet is what lists and reports print: named columns, and rows of cells. It becomes a table for people, or CSV for
-// programs.
+// sheet is the data of a list or report: named columns and rows of cells. It is printed as a table or as CSV.
 type sheet struct {
 	columns []column
 	rows    [][]cell
-	foot    [][]cell // totals: they stay at the end, however the rows are sorted and however few are shown
+	foot    [][]cell // totals: always at the end, regardless of sorting and limits
 }
 
-// column is a column of a sheet. CSV and --sort call it by its name. The title stands above it in a table; without one
-// it is the name in capitals.
+// column is a column of a sheet. CSV and --sort use its name. Tables use its title, which defaults to the name in capitals;
+// there, a channel is a merchant.
 type column struct{ name, title string }
 
-// columnsOf makes columns of their names, with a space between two.
+// columnsOf returns columns for space-separated names.
 func columnsOf(names string) (list []column) {
 	for name := range strings.FieldsSeq(names) {
 		list = append(list, column{name: name})
@@ -46,11 +45,11 @@ func (c column) heading() string {
 type cell struct {
 	text   string   // for people
 	plain  string   // for programs
-	figure bool     // it ends at the right, so that digits stand under each other
-	size   *big.Rat // what a figure is sorted by; nil where it is empty or not known
+	figure bool     // right-aligned, so that digits line up
+	size   *big.Rat // sort key of a figure; nil if it is empty or unknown
 }
 
-// words is a text. In a table it keeps to its line.
+// words is a text. In a table it stays on one line.
 func words(text string) cell {
 	return cell{text: oneLine(text), plain: csvcell.PlainCell(text)}
 }
@@ -64,13 +63,13 @@ func oneLine(text string) string {
 	}, text)
 }
 
-// count is a whole number.
+// count is an integer.
 func count(n int64) cell {
 	text := strconv.FormatInt(n, 10)
 	return cell{text: text, plain: text, figure: true, size: big.NewRat(n, 1)}
 }
 
-// ident is an id. 0 stands for none, and is empty.
+// ident is an id. 0 means none and is empty.
 func ident(id int64) cell {
 	if id == 0 {
 		return cell{figure: true}
@@ -78,8 +77,7 @@ func ident(id int64) cell {
 	return count(id)
 }
 
-// amount is money: "1,234.50" for people, "1234.50" for programs. The currency stands in a column of its own, or in the
-// title.
+// amount is money: "1,234.50" in tables, "1234.50" in CSV. The currency is in a separate column or in the title.
 func amount(minor int64, c money.Currency) cell {
 	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(c.Exponent())), nil)
 	return cell{
@@ -88,10 +86,10 @@ func amount(minor int64, c money.Currency) cell {
 	}
 }
 
-// unknown is an amount that cannot be known, because a rate is missing. It is empty for programs, and never 0.
+// unknown is an amount that is unknown because a rate is missing. It is empty in CSV, never 0.
 func unknown() cell { return cell{text: "not known", figure: true} }
 
-// figures is a number that is written in a special way, such as a share in percent. Programs get plain.
+// figures is a specially formatted number, such as a percentage. CSV has plain.
 func figures(text, plain string) cell {
 	size, ok := new(big.Rat).SetString(plain)
 	if !ok {
@@ -108,7 +106,7 @@ func dayCell(d civil.Day) cell {
 	return words(d.String())
 }
 
-// instant is a moment in GMT; the zero time is empty.
+// instant is a time in GMT; the zero time is empty.
 func instant(t time.Time) cell {
 	if t.IsZero() {
 		return cell{}
@@ -116,7 +114,7 @@ func instant(t time.Time) cell {
 	return words(civil.FormatInstant(t))
 }
 
-// yesNo is a truth.
+// yesNo is a boolean.
 func yesNo(is bool) cell {
 	if is {
 		return cell{text: "yes", plain: "true"}
@@ -124,7 +122,7 @@ func yesNo(is bool) cell {
 	return cell{text: "no", plain: "false"}
 }
 
-// orderFlags choose which rows are printed, and in which order.
+// orderFlags select which rows are printed, and in which order.
 type orderFlags struct {
 	Sort  sortFlag `placeholder:"COLUMN" help:"Sort by this CSV column. Prefix it with - for descending order: --sort -id."`
 	Limit int      `default:"0" placeholder:"N" help:"Maximum number of rows to print (default: all)."`
@@ -136,7 +134,7 @@ type sortFlag struct {
 	descending bool
 }
 
-// check refuses a column that the sheet lacks, and a limit below 0.
+// check rejects an unknown column and a negative limit.
 func (o orderFlags) check(columns []column) error {
 	var p errs.Problems
 	if o.Limit < 0 {
@@ -156,7 +154,7 @@ func columnNamed(columns []column, name string) int {
 	return slices.IndexFunc(columns, func(c column) bool { return c.name == name })
 }
 
-// arrange sorts the rows of a report and drops those behind the limit.
+// arrange sorts the rows of a report and drops those beyond the limit.
 func (s *sheet) arrange(o orderFlags) error {
 	if err := o.check(s.columns); err != nil {
 		return err
@@ -170,7 +168,7 @@ func (s *sheet) arrange(o orderFlags) error {
 	return nil
 }
 
-// compare orders two cells. Figures go by size, texts by letters, and what is empty or not known comes last.
+// compare orders two cells: figures by size, texts alphabetically, empty or unknown cells last.
 func (o sortFlag) compare(a, b cell) int {
 	empty := func(c cell) int {
 		if c.plain == "" {
@@ -201,13 +199,13 @@ func cellAt(row []cell, at int) cell {
 	return cell{}
 }
 
-// printTable prints a sheet for people. Words begin at the left of their column, figures end at its right.
+// printTable prints a sheet as a table. Text is left-aligned, figures are right-aligned.
 func (p *program) printTable(s sheet, indent string) {
 	t := table{columns: s.columns, indent: indent}
 	t.print(p, slices.Concat(s.rows, s.foot), true)
 }
 
-// table prints the rows of a sheet, also piece by piece. A column never becomes narrower, so that the pieces fit.
+// table prints the rows of a sheet, possibly in batches. Columns never become narrower, so that the batches line up.
 type table struct {
 	columns []column
 	indent  string
@@ -215,7 +213,7 @@ type table struct {
 	right   []bool
 }
 
-// print prints some rows, with the headings above them if they are the first ones.
+// print prints rows, with headings before the first ones.
 func (t *table) print(p *program, rows [][]cell, first bool) {
 	if first {
 		t.widths, t.right = make([]int, len(t.columns)), make([]bool, len(t.columns))
@@ -241,7 +239,7 @@ func (t *table) print(p *program, rows [][]cell, first bool) {
 	}
 }
 
-// isFigures says whether a column holds figures only. One that is empty does not.
+// isFigures reports whether a column contains only figures. An empty column does not.
 func isFigures(rows [][]cell, at int) bool {
 	any := false
 	for _, row := range rows {
@@ -273,11 +271,10 @@ func (t *table) line(row []cell) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// width is how many columns of a terminal a text takes: Chinese, Japanese and Korean characters take two.
+// width is the width of a text on a terminal: Chinese, Japanese and Korean characters are two columns wide.
 func width(text string) int { return uniseg.StringWidth(text) }
 
-// printCSV prints a sheet for programs. The first column says as of when the figures are: a day, or an instant. Amounts
-// are in major units.
+// printCSV prints a sheet as CSV. The first column is the day or time of the figures. Amounts are in major units.
 func (p *program) printCSV(s sheet, asOf string) error {
 	out := csv.NewWriter(p.stdout)
 	if err := out.Write(headOf(s.columns)); err != nil {

@@ -22,8 +22,8 @@ import (
 	"holdfast/internal/web/outbox"
 )
 
-// openShop makes the checkout page of the demo. The page knows only what a merchant knows: the address of the script, the
-// channel and its secret, and the API, to which it speaks over the network like any merchant's server.
+// openShop creates the demo's checkout page. The page only knows what a merchant knows: the URL of the script, the channel and
+// its secret, and the API, which it calls over the network like any merchant's server.
 func (p *program) openShop(w demo.World, addr net.Addr) error {
 	if err := p.makeModal(); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (p *program) openShop(w demo.World, addr net.Addr) error {
 			channel = c
 		}
 	}
-	// Not under the public address: a proxy in front of it may not be there yet.
+	// Not the public URL: its proxy may not be running yet.
 	service, err := client.New(Config{}.baseURL(addr), w.Site.Path, client.APIToken(w.Token),
 		client.WithSegments(p.RESTRoot, p.Namespace), client.WithTimeout(shopTimeout), client.WithPatience(shopPatience))
 	if err != nil {
@@ -57,10 +57,10 @@ func (p *program) openShop(w demo.World, addr net.Addr) error {
 	return err
 }
 
-// A page that is being loaded does not wait for long.
+// Page loads should not wait long.
 const shopTimeout, shopPatience = 10 * time.Second, 2 * time.Second
 
-// openOutbox makes the pages that show the mails of the demo.
+// openOutbox creates the pages that show the demo's mails.
 func (p *program) openOutbox(w demo.World) error {
 	reader := merchants.SystemAt(w.Site)
 	pages, err := outbox.New(outbox.Config{
@@ -76,7 +76,7 @@ func (p *program) openOutbox(w demo.World) error {
 	return err
 }
 
-// shopOrigins are the origins under which a browser on this machine may open the shop.
+// shopOrigins returns the origins at which a browser on this machine may open the shop.
 func (p *program) shopOrigins() []string {
 	base, err := url.Parse(p.base)
 	if err != nil {
@@ -89,13 +89,13 @@ func (p *program) shopOrigins() []string {
 	return origins
 }
 
-// decks are the groups of test cards on the shop's page, with the beginning of their tokens.
+// decks are the groups of test cards on the shop's page, by token prefix.
 var decks = []struct{ prefix, name string }{
 	{"tok_declined", "Declined"}, {"tok_3ds", "Authentication (3DS)"}, {"tok_timeout", "Timeout"},
 	{"tok_answer", "Timeout"}, {"tok_chargeback", "Charged back later"}, {"", "Approved"},
 }
 
-// testCards are the test cards of the sandbox processor, in the form that the shop's page needs.
+// testCards returns the sandbox processor's test cards for the shop's page.
 func testCards() (list []checkout.Card) {
 	for _, c := range sandbox.Cards {
 		at := slices.IndexFunc(decks, func(d struct{ prefix, name string }) bool { return strings.HasPrefix(c.Token, d.prefix) })

@@ -17,14 +17,14 @@ import (
 	"holdfast/internal/store"
 )
 
-// siteCmd groups the commands about sites.
+// siteCmd groups the site commands.
 type siteCmd struct {
 	Create siteCreateCmd `cmd:"" help:"Create a site with a test merchant."`
 	List   siteListCmd   `cmd:"" help:"List sites."`
 	Set    siteSetCmd    `cmd:"" help:"Set a site's name, and the issuer and policyholder on its statements."`
 }
 
-// partyFlags are the fields of a company on statements. A field whose flag is not given stays as it is.
+// partyFlags are the fields of a company on statements. Fields without a flag do not change.
 type partyFlags struct {
 	Name        *string `help:"Company name."`
 	Address     *string `help:"Company address, up to 6 lines."`
@@ -36,7 +36,7 @@ func (f partyFlags) fields() merchant.PartyFields {
 	return merchant.PartyFields{Name: f.Name, Address: f.Address, TaxNumber: f.TaxNumber, BankDetails: f.BankDetails}
 }
 
-// siteSetCmd changes a site. Statements that are issued already keep what they say.
+// siteSetCmd updates a site. Issued statements do not change.
 type siteSetCmd struct {
 	siteFlag
 	Name         *string    `help:"Site name, shown in e-mails and on statements without a policyholder."`
@@ -87,7 +87,7 @@ func (c siteCreateCmd) Run(ctx context.Context, p *program) error {
 	if err := p.openOrMake(ctx); err != nil {
 		return err
 	}
-	// An operator may do everything on all sites, and the password of the demo's operator is in a file.
+	// Operators have full access to all sites, and the password of the demo's operator is in a file.
 	if _, err := p.app.Accounts.UserNamed(ctx, access.System(0), demo.OperatorName); err == nil && !c.Sandbox {
 		return errors.New("this database belongs to the demo, whose operator would have full access to the new site. " +
 			"Add --sandbox, or choose another database with --database")
@@ -136,11 +136,11 @@ func (c siteListCmd) Run(ctx context.Context, p *program) error {
 	return list.print(p, access.System(0), c.formFlags, c.orderFlags, p.clock.Now())
 }
 
-// siteVariable names the site of commands that are not told one.
+// siteVariable is the environment variable with the default site.
 const siteVariable = "HOLDFAST_SITE"
 
-// operatorAt opens the database and returns the operator who acts on a site: the one that --as names, or the program
-// itself. Without a path it takes the site of HOLDFAST_SITE, or the only one.
+// operatorAt opens the database and returns the actor on a site: the operator given with --as, or the system. Without a path it
+// uses the site in HOLDFAST_SITE, or the only one.
 func (p *program) operatorAt(ctx context.Context, path string) (access.Actor, error) {
 	if err := p.open(ctx); err != nil {
 		return access.Actor{}, err
@@ -161,7 +161,7 @@ func (p *program) siteAt(ctx context.Context, path string) (merchant.Site, error
 	if path != "" {
 		site, err := p.app.Sites.At(ctx, access.System(0), path)
 		if errs.Is(err, errs.SettingNotFound) {
-			err = errs.WrongField("site", "Site %q does not exist.", path)
+			err = errs.WrongField("site", "Site %q not found.", path)
 		}
 		return site, err
 	}

@@ -24,7 +24,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// statementsCmd groups the commands about statements.
+// statementsCmd groups the statement commands.
 type statementsCmd struct {
 	List  statementsListCmd  `cmd:"" help:"List statements."`
 	Show  statementsShowCmd  `cmd:"" help:"Show a statement with its lines."`
@@ -40,7 +40,7 @@ type statementsListCmd struct {
 	Overdue  bool    `help:"Only overdue statements."`
 }
 
-// Run prints a line for each statement.
+// Run prints a line per statement.
 func (c statementsListCmd) Run(ctx context.Context, p *program) error {
 	filter := statements.StatementFilter{Channels: c.Channels}
 	if c.Overdue {
@@ -95,7 +95,7 @@ func (c statementsShowCmd) Run(ctx context.Context, p *program) error {
 	return p.statementLines(found.Currency, lines)
 }
 
-// statementLines prints the lines piece by piece, because a statement may have very many.
+// statementLines prints the lines in batches, because a statement may have very many.
 func (p *program) statementLines(q money.Currency, lines iter.Seq2[protection.StatementLine, error]) error {
 	out := table{columns: columnsOf("recorded transaction booking kind currency amount lead_days ppm premium retained changes")}
 	out.columns[8].title, out.columns[9].title = "PREMIUM "+string(q), "RETAINED "+string(q)
@@ -126,7 +126,7 @@ func (p *program) statementLines(q money.Currency, lines iter.Seq2[protection.St
 	return nil
 }
 
-// statementHead prints the sums of a statement.
+// statementHead prints the totals of a statement.
 func (p *program) statementHead(s protection.IssuedStatement) {
 	amount := func(minor int64) string { return money.Format(minor, s.Currency) }
 	p.printf("Statement no. %d of %s, %s to %s, issued %s GMT, due %s, in %s\n\n", s.Number, s.ChannelName, s.Period.First,
@@ -197,7 +197,7 @@ type statementsPayCmd struct {
 	Overpaid  bool       `help:"Record a payment above the outstanding amount without asking."`
 }
 
-// Run records it. A payment above what is open is mostly a slip, so the command asks first.
+// Run records it. A payment above the outstanding amount is usually a mistake, so the command asks first.
 func (c statementsPayCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {

@@ -93,17 +93,17 @@ func (d *stories) newSite() *walker {
 		operator.fill(field, value)
 	}
 	operator.do(mainFrame, `document.querySelector("[name=sandbox]").checked = false`)
-	operator.press("Make the site")
+	operator.press("Create site")
 	link := operator.text("#link")
 
 	admin := d.browser()
 	admin.goTo(strings.TrimPrefix(link, d.p.base))
 	admin.fill("password", storyPassword)
 	admin.fill("again", storyPassword)
-	admin.press("Set the password")
+	admin.press("Set password")
 	admin.signInAs("harbour-admin", storyPassword)
 	admin.goTo("/dashboard/account/second-factor")
-	admin.press("Begin")
+	admin.press("Start")
 	code, err := totp.GenerateCode(strings.ReplaceAll(admin.text(".secret"), " ", ""), time.Now())
 	if err != nil {
 		d.t.Fatalf("the key of the second factor: %v", err)
@@ -153,7 +153,7 @@ func (d *stories) protection(admin *walker) {
 		admin.fill(field, value)
 	}
 	admin.do(mainFrame, `(() => { const first = document.querySelector("[name^=lead]"); first.value = "100"; })()`)
-	admin.press("Send it")
+	admin.press("Send request")
 	admin.says("Island Ferries Ltd")
 
 	first := d.as(demo.OperatorName, "Operator")
@@ -179,7 +179,7 @@ func (d *stories) token(admin *walker) {
 	admin.goTo("/dashboard/sites/harbour/developers/tokens/new")
 	admin.fill("name", "booking system")
 	admin.do(mainFrame, `document.querySelector("#never").click()`)
-	admin.press("Make the token")
+	admin.press("Create token")
 	token := admin.text("#secret")
 	status, said := request(d.t, "GET", d.p.base+"/harbour/rest/svc/v2/channels", token, nil)
 	if status != http.StatusOK || !strings.Contains(string(said), "Island Ferries") {
@@ -236,7 +236,7 @@ func (d *stories) file() {
 	admin.press("Import 1 payment")
 	admin.waitFor(mainFrame, `!document.querySelector("main[data-refresh]") && !document.querySelector("progress")`)
 	var address string
-	admin.read(mainFrame, `[...document.querySelectorAll("main a[download]")].find((a) => a.textContent.includes("refused")).href`, &address)
+	admin.read(mainFrame, `[...document.querySelectorAll("main a[download]")].find((a) => a.textContent.includes("rejected")).href`, &address)
 	rows, err := csv.NewReader(bytes.NewReader(admin.fetched(address))).ReadAll()
 	if err != nil || len(rows) != 2 || !strings.Contains(strings.Join(rows[1], " "), "STORY-3") {
 		d.t.Errorf("the refused rows: %v %q", err, rows)
@@ -254,9 +254,9 @@ func (d *stories) try(admin *walker) {
 	admin.do(mainFrame, fmt.Sprintf(`(() => { const files = new DataTransfer();
 		files.items.add(new File([%s], "book.csv", { type: "text/csv" }));
 		document.querySelector("[name=file]").files = files.files; })()`, content))
-	admin.press("Try the file")
+	admin.press("Start dry run")
 	admin.waitFor(mainFrame, `[...document.querySelectorAll("main button")].some((button) => button.textContent.startsWith("Import 1 payment"))`)
-	admin.says("Refused 1", "STORY-3 Ana Sousa STORY-3-P Purchase", "200.00 EUR", `"much" is not a whole number`)
+	admin.says("Rejected 1", "STORY-3 Ana Sousa STORY-3-P Purchase", "200.00 EUR", `"much" is not a whole number`)
 }
 
 // export: what leaves as a spreadsheet is what the page shows.

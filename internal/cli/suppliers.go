@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// supplierCmd groups the commands about suppliers.
+// supplierCmd groups the supplier commands.
 type supplierCmd struct {
 	Create supplierCreateCmd `cmd:"" help:"Create a supplier."`
 	Set    supplierSetCmd    `cmd:"" help:"Update a supplier."`
@@ -18,7 +18,7 @@ type supplierCmd struct {
 	Delete supplierDeleteCmd `cmd:"" help:"Delete an unused supplier."`
 }
 
-// supplierFlags are the fields of a supplier besides its name.
+// supplierFlags are the fields of a supplier other than its name.
 type supplierFlags struct {
 	URL      *string `name:"url" help:"Supplier's website URL."`
 	Category *string `placeholder:"CODE" help:"Category code."`
@@ -47,7 +47,7 @@ func (c supplierCreateCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// supplierSetCmd changes a supplier. A field whose flag is not given stays as it is.
+// supplierSetCmd updates a supplier. Fields without a flag do not change.
 type supplierSetCmd struct {
 	siteFlag
 	ID   int64   `arg:"" help:"Supplier id."`

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/term"
 )
 
-// readPassword reads a new password. On a terminal it asks twice and shows nothing; otherwise it takes the first line of
-// standard input. A password is never an argument, because other people on the machine can see those.
+// readPassword reads a new password. On a terminal it asks twice without echo; otherwise it reads the first line of standard
+// input. Passwords are never arguments, because other users of the machine can see those.
 func (p *program) readPassword() (string, error) {
 	fd := int(p.stdin.Fd())
 	if !term.IsTerminal(fd) {
@@ -37,8 +37,8 @@ func (p *program) readPassword() (string, error) {
 	return first, nil
 }
 
-// readSecret reads a password that exists already. On a terminal it asks once and shows nothing; otherwise it takes the
-// first line of standard input.
+// readSecret reads an existing password. On a terminal it asks once without echo; otherwise it reads the first line of standard
+// input.
 func (p *program) readSecret(question string) (string, error) {
 	fd := int(p.stdin.Fd())
 	if !term.IsTerminal(fd) {
@@ -53,17 +53,17 @@ func (p *program) readSecret(question string) (string, error) {
 	return string(secret), nil
 }
 
-// watched says whether a person can be asked: standard input is a terminal.
+// watched reports whether standard input is a terminal.
 func (p *program) watched() bool { return term.IsTerminal(int(p.stdin.Fd())) }
 
-// confirm asks a question on the terminal. Everything but yes is no.
+// confirm asks a question on the terminal. Anything but yes means no.
 func (p *program) confirm(question string) (bool, error) {
 	answer, err := p.readLine(question + " [y/N] ")
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return answer == "y" || answer == "yes", err
 }
 
-// readLine reads one line of standard input. It prints the question on a terminal only.
+// readLine reads one line of standard input. The question is only printed on a terminal.
 func (p *program) readLine(question string) (string, error) {
 	if term.IsTerminal(int(p.stdin.Fd())) {
 		fmt.Fprint(p.stderr, question)
@@ -75,9 +75,9 @@ func (p *program) readLine(question string) (string, error) {
 	return line, nil
 }
 
-// lineOf reads one line and not a byte more, because another answer may follow the password.
+// lineOf reads one line and not a byte more, because another answer may follow.
 func lineOf(in *os.File) (string, error) {
-	const most = 4096 // bytes; no answer is longer
+	const most = 4096 // bytes; longer than any answer
 	var line []byte
 	for one := make([]byte, 1); len(line) < most; {
 		n, err := in.Read(one)

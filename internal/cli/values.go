@@ -19,10 +19,10 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// The parser's own messages about a wrong value speak of Go's types and layouts. The readers here say what is accepted,
+// The parser's own messages about invalid values mention Go types and layouts. The readers here describe the accepted format,
 // with an example.
 
-// readers teach the parser how to read a value of each type.
+// readers register a parser for each type of value.
 func readers() kong.Option {
 	options := []kong.Option{
 		kong.TypeMapper(reflect.TypeFor[time.Time](), reader(readInstant)),
@@ -47,7 +47,7 @@ func readers() kong.Option {
 	})
 }
 
-// reader makes a mapper of a function that reads a text.
+// reader turns a parse function into a mapper.
 func reader[T any](read func(text string) (T, error)) kong.MapperFunc {
 	return func(ctx *kong.DecodeContext, target reflect.Value) error {
 		text, err := given(ctx)
@@ -62,7 +62,7 @@ func reader[T any](read func(text string) (T, error)) kong.MapperFunc {
 	}
 }
 
-// given takes the next word of the command line, if that is a value.
+// given returns the next word of the command line, if it is a value.
 func given(ctx *kong.DecodeContext) (string, error) {
 	if !ctx.Scan.Peek().IsValue() {
 		return "", errors.New("missing value")
@@ -70,10 +70,10 @@ func given(ctx *kong.DecodeContext) (string, error) {
 	return fmt.Sprint(ctx.Scan.Pop().Value), nil
 }
 
-// dayFlag is a day on the command line; nil where the flag is not given.
+// dayFlag is a day on the command line; nil if the flag is not given.
 type dayFlag struct{ day *civil.Day }
 
-// text is the day, or nothing where the flag is not given.
+// text is the day, or "" if the flag is not given.
 func (f dayFlag) text() string {
 	if f.day == nil {
 		return ""
@@ -114,7 +114,7 @@ func readNetwork(text string) (netip.Prefix, error) {
 	return network, nil
 }
 
-// readSort reads the value of --sort. It may begin with one dash, which otherwise begins a flag.
+// readSort parses the value of --sort. It may start with a dash, which otherwise starts a flag.
 func readSort(ctx *kong.DecodeContext, target reflect.Value) error {
 	word, ok := ctx.Scan.Peek().Value.(string)
 	if !ok || word == "" || word == "-" || strings.HasPrefix(word, "--") {
@@ -126,7 +126,7 @@ func readSort(ctx *kong.DecodeContext, target reflect.Value) error {
 	return nil
 }
 
-// readFileName refuses a file that does not exist before anything else happens.
+// readFileName rejects a missing file before anything else happens.
 func readFileName(text string) (string, error) {
 	path := kong.ExpandPath(text)
 	switch info, err := os.Stat(path); {
@@ -140,7 +140,7 @@ func readFileName(text string) (string, error) {
 	return path, nil
 }
 
-// readNumber reads a whole number, alone or as one of a list.
+// readNumber parses an integer, alone or in a list.
 func readNumber(ctx *kong.DecodeContext, target reflect.Value) error {
 	text, err := given(ctx)
 	if err != nil {
@@ -164,7 +164,7 @@ func isList(t reflect.Type) bool {
 	return t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer && isList(t.Elem())
 }
 
-// amountFlag is an amount with its currency; the zero value where it is not given.
+// amountFlag is an amount with its currency; the zero value if it is not given.
 type amountFlag struct {
 	minor    int64
 	currency money.Currency
@@ -172,12 +172,12 @@ type amountFlag struct {
 
 func (a amountFlag) given() bool { return a.currency != "" }
 
-// String writes the amount as the user may write it.
+// String formats the amount as the user would enter it.
 func (a amountFlag) String() string {
 	return money.FormatPlain(a.minor, a.currency) + " " + string(a.currency)
 }
 
-// pointer is the amount in minor units; nil where it is not given.
+// pointer is the amount in minor units; nil if it is not given.
 func (a amountFlag) pointer() *int64 {
 	if !a.given() {
 		return nil
@@ -185,7 +185,7 @@ func (a amountFlag) pointer() *int64 {
 	return &a.minor
 }
 
-// in refuses an amount in another currency than the one that is meant.
+// in rejects an amount in a different currency.
 func (a amountFlag) in(c money.Currency, field, what string) error {
 	if a.given() && a.currency != c {
 		return errs.WrongField(field, "%s is in %s, but the amount is %s.", what, c, a)
@@ -193,15 +193,15 @@ func (a amountFlag) in(c money.Currency, field, what string) error {
 	return nil
 }
 
-// How an amount is written: with its currency behind it, or before it as the program prints it. Thousands may have commas.
+// The format of an amount: with its currency after it, or before it as the program prints it. Thousands separators are optional.
 var (
 	amountBefore = regexp.MustCompile(`^(-?[0-9][0-9,]*(?:\.[0-9]*)?) ?([A-Za-z]{3})$`)
 	amountBehind = regexp.MustCompile(`^([A-Za-z]{3}) ?(-?[0-9][0-9,]*(?:\.[0-9]*)?)$`)
 	thousands    = regexp.MustCompile(`^-?[0-9]{1,3}(,[0-9]{3})+(\.|$)`)
 )
 
-// readAmount reads an amount. Its currency may be the next word: without quotes, the shell cuts the two apart. A minus
-// may begin it, which otherwise begins a flag.
+// readAmount parses an amount. Its currency may be the next word, because without quotes the shell splits them. It may start
+// with a minus, which otherwise starts a flag.
 func readAmount(ctx *kong.DecodeContext, target reflect.Value) error {
 	text, ok := ctx.Scan.Peek().Value.(string)
 	if !ok || strings.HasPrefix(text, "--") {
@@ -253,7 +253,7 @@ func parseAmount(text string) (read amountFlag, err error) {
 	return read, nil
 }
 
-// switchMapper reads a flag that stands alone (--json) or with a word (--json=no).
+// switchMapper parses a flag alone (--json) or with a value (--json=no).
 type switchMapper struct{}
 
 // IsBool tells the parser that the flag needs no value.

@@ -19,7 +19,7 @@ import (
 	"holdfast/internal/ops/verify"
 )
 
-// verifyCmd checks the whole book.
+// verifyCmd verifies the whole book.
 type verifyCmd struct {
 	Site    string `placeholder:"PATH" help:"Site path (default: all sites, and data that belongs to no site)."`
 	JSON    bool   `name:"json" xor:"form" help:"Print checks, findings and chain heads as JSON."`
@@ -30,7 +30,7 @@ type verifyCmd struct {
 	Against string `xor:"head" placeholder:"FILE|HASH" help:"Also check that the chains still contain the heads in this file, or this hash."`
 }
 
-// Help says what is found, and what is not.
+// Help explains what is detected, and what is not.
 func (verifyCmd) Help() string {
 	return "Recomputes sums, states and reports from the payments and compares them with what is stored. Records carry a digest, " +
 		"and a background job seals them in a chain about a minute after they are written. Someone with full write access to the " +
@@ -39,10 +39,10 @@ func (verifyCmd) Help() string {
 		"changes nothing and can run while the service runs. The exit code is 0 if there are no findings, and 1 otherwise."
 }
 
-// errFindings ends a check that has found something. It has printed what, so nothing more is printed.
+// errFindings is the error of a check with findings. They have been printed already.
 var errFindings = errors.New("the book has errors")
 
-// Run checks, and prints a line for each check and the findings.
+// Run prints a line per check, and the findings.
 func (c verifyCmd) Run(ctx context.Context, p *program) error {
 	q := verify.Query{Limit: c.Limit}
 	if c.Limit < 0 {
@@ -86,7 +86,7 @@ func (c verifyCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// mailHeads queues a mail for each site: with its heads, and those of what belongs to no site.
+// mailHeads queues a mail for each site, with its chain heads and those that belong to no site.
 func (c verifyCmd) mailHeads(ctx context.Context, p *program, heads []factchain.Head) error {
 	if c.MailTo == "" {
 		return nil
@@ -112,7 +112,7 @@ func (c verifyCmd) mailHeads(ctx context.Context, p *program, heads []factchain.
 	return nil
 }
 
-// readKept reads what was kept in another place: a file of heads, or one hash.
+// readKept reads stored heads: a file, or one hash.
 func (c verifyCmd) readKept(q *verify.Query) (err error) {
 	if c.Against == "" {
 		return nil
@@ -132,7 +132,7 @@ func (c verifyCmd) readKept(q *verify.Query) (err error) {
 	return nil
 }
 
-// of picks the heads of one site.
+// of returns the heads of one site.
 func of(heads []factchain.Head, path string) (list []factchain.Head) {
 	for _, h := range heads {
 		if h.Site == path {
@@ -146,7 +146,7 @@ func of(heads []factchain.Head, path string) (list []factchain.Head) {
 type shownReport struct {
 	Checks   []verify.Line    `json:"checks"`
 	Findings []verify.Finding `json:"findings"`
-	Total    int64            `json:"total"` // findings, those that are not printed included
+	Total    int64            `json:"total"` // findings, including those not printed
 	Heads    []factchain.Head `json:"heads"`
 }
 
@@ -186,7 +186,7 @@ func (c verifyCmd) print(p *program, r verify.Report, at time.Time) error {
 	return nil
 }
 
-// verifySheet has a row for each check, and then one for each finding. The column row tells them apart.
+// verifySheet has a row per check, and then a row per finding. The column "row" distinguishes them.
 func verifySheet(r verify.Report) sheet {
 	s := sheet{columns: columnsOf("row site check rows findings table id field stored should_be")}
 	for _, line := range r.Lines {
@@ -201,7 +201,7 @@ func verifySheet(r verify.Report) sheet {
 	return s
 }
 
-// siteCell names a site, or says that something belongs to none.
+// siteCell is a site's path, or a dash for data that belongs to no site.
 func siteCell(path string) cell {
 	if path == "" {
 		return words("-")
@@ -209,7 +209,7 @@ func siteCell(path string) cell {
 	return words(path)
 }
 
-// writeHeads writes heads, a line of JSON for each, by one write: so lines of two processes do not mix.
+// writeHeads writes heads as lines of JSON in a single write, so that lines of two processes do not mix.
 func writeHeads(to io.Writer, heads []factchain.Head) error {
 	var lines bytes.Buffer
 	enc := json.NewEncoder(&lines)
@@ -222,10 +222,10 @@ func writeHeads(to io.Writer, heads []factchain.Head) error {
 	return err
 }
 
-// maxHeads bounds a file of heads: some years of a line each hour for ten sites.
+// maxHeads limits a file of heads: several years of hourly lines for ten sites.
 const maxHeads = 1_000_000
 
-// readHeads reads what writeHeads wrote. A head that stands there twice is checked once.
+// readHeads reads the output of writeHeads. Duplicates are checked once.
 func readHeads(from io.Reader) (heads []factchain.Head, err error) {
 	type link struct {
 		site, chain, hash string
@@ -252,7 +252,7 @@ func readHeads(from io.Reader) (heads []factchain.Head, err error) {
 	return nil, errors.New("the file has too many lines")
 }
 
-// anchor appends the heads of all chains to the file of --anchor-file, and returns when they are on disk.
+// anchor appends the heads of all chains to --anchor-file, and returns when they are on disk.
 func (p *program) anchor(ctx context.Context) (more bool, err error) {
 	heads, err := p.app.Verify.Heads(ctx, access.System(0), nil)
 	if err != nil {

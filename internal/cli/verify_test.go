@@ -39,7 +39,7 @@ func TestVerify(t *testing.T) {
 	s.run("site", "create", "demo", "--name", "Demo", "--currency", "GBP", "--sandbox")
 	s.run("supplier", "create", "Hotel", "--site", "demo")
 	s.run("channel", "create", "Azure", "--currency", "EUR", "--mode", "draft", "--site", "demo")
-	if out := s.run("verify"); !strings.Contains(out, "Nothing is wrong.") {
+	if out := s.run("verify"); !strings.Contains(out, "No errors found.") {
 		t.Errorf("%s", out)
 	}
 	heads := s.run("verify", "--head")

@@ -13,7 +13,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// webhookCmd groups the commands about webhooks.
+// webhookCmd groups the webhook commands.
 type webhookCmd struct {
 	Create webhookCreateCmd `cmd:"" help:"Create a webhook. Its signing secret is shown only once."`
 	Set    webhookSetCmd    `cmd:"" help:"Update, enable or disable a webhook."`
@@ -25,13 +25,13 @@ type webhookCmd struct {
 	Replay webhookReplayCmd `cmd:"" help:"Resend an event, or all events in a period."`
 }
 
-// oneWebhook names a webhook.
+// oneWebhook selects a webhook.
 type oneWebhook struct {
 	siteFlag
 	ID int64 `arg:"" help:"Webhook id."`
 }
 
-// typesOf reads types of events that are separated by commas.
+// typesOf parses comma-separated event types.
 func typesOf(text *string) *[]string {
 	if text == nil {
 		return nil
@@ -66,7 +66,7 @@ func (p *program) tellSecret(e webhooks.Endpoint) {
 	p.printf("Signing secret (shown only once): %s\n", e.Secret)
 }
 
-// webhookSetCmd changes a webhook. A field whose flag is not given stays as it is.
+// webhookSetCmd updates a webhook. Fields without a flag do not change.
 type webhookSetCmd struct {
 	oneWebhook
 	URL     *string `name:"url" help:"Endpoint URL."`
@@ -96,7 +96,7 @@ type webhookListCmd struct{ listFlags }
 func (c webhookListCmd) Run(ctx context.Context, p *program) error {
 	return printList(ctx, p, c.listFlags, listing[webhooks.Endpoint]{
 		read: func(actor access.Actor, _ store.Page) (store.List[webhooks.Endpoint], error) {
-			list, err := p.app.Webhooks.List(ctx, actor) // a site has a few: one page has them all
+			list, err := p.app.Webhooks.List(ctx, actor) // a site has few: one page has them all
 			return store.List[webhooks.Endpoint]{Items: list, Total: int64(len(list))}, err
 		},
 		shape:   func(e webhooks.Endpoint) any { return view.ShowWebhook(e) },

@@ -23,16 +23,16 @@ func TestWebhooksAtTheCommandLine(t *testing.T) {
 	if r := s.run("", "webhook", "create", "https://10.0.0.1/"); r.code != exitUsage || !strings.Contains(r.stderr, "<url>") {
 		t.Errorf("a private address: %d, %s", r.code, r.stderr)
 	}
-	says("There are no webhooks.", "webhook", "list")
+	says("No webhooks.", "webhook", "list")
 	first := says("whsec_", "webhook", "create", "https://8.8.8.8/webhooks", "--types", "booking.*,webhook.test")
 	if second := says("whsec_", "webhook", "rotate", "1"); second == first {
 		t.Error("a rotation shows the same secret")
 	}
 	says("booking.* webhook.test", "webhook", "list")
 	says("enabled", "webhook", "list", "--json", "--limit", "1")
-	says("Nothing waits", "webhook", "log", "1")
+	says("No deliveries.", "webhook", "log", "1")
 
-	says("on its way", "webhook", "test", "1")
+	says("Queued a test event", "webhook", "test", "1")
 	var told []struct{ ID int64 }
 	if err := json.Unmarshal([]byte(s.must("events", "list", "--types", "webhook.test", "--json")), &told); err != nil || len(told) != 1 {
 		t.Fatalf("%v, %v", told, err)
@@ -40,10 +40,10 @@ func TestWebhooksAtTheCommandLine(t *testing.T) {
 	id := strconv.FormatInt(told[0].ID, 10)
 	says("1 event", "webhook", "replay", "1", "--event", id)
 	says("webhook.test", "webhook", "log", "1")
-	says("delivery 1 of event "+id, "webhook", "log", "1", "--delivery", "1")
+	says("Delivery 1 of event "+id, "webhook", "log", "1", "--delivery", "1")
 	says("disabled", "webhook", "set", "1", "--no-enabled")
 	if r := s.run("", "webhook", "test", "1"); r.code == 0 || !strings.Contains(r.stderr, "disabled") {
 		t.Errorf("a test of a disabled webhook: %d, %s", r.code, r.stderr)
 	}
-	says("deleted", "webhook", "delete", "1")
+	says("Deleted", "webhook", "delete", "1")
 }

@@ -31,7 +31,7 @@ func TestAWrongValueOfAnyFlagEndsWith2(t *testing.T) {
 		t.Fatal(said)
 	}
 	s.run("report-mail", "order", "/exposure?by=channel", "--owner", "ada", "--weekly", "monday", "--site", "demo")
-	if said := s.run("report-mail", "change", "1", "--monthly", "31", "--site", "demo"); !strings.Contains(said, "report 1 goes by mail every month on day 31 or the last day, next on 2027-07-31") {
+	if said := s.run("report-mail", "change", "1", "--monthly", "31", "--site", "demo"); !strings.Contains(said, "Updated report 1: every month on day 31 or the last day, next on 2027-07-31") {
 		t.Error(said)
 	}
 	stdin, err := os.Open(s.file("stdin", somePassword+"\n"))

@@ -15,7 +15,7 @@ import (
 	"holdfast/internal/domain/payment"
 )
 
-// The size of the book: its bookings were paid in the last nine months, for trips of the last two months and the next twelve months.
+// The size of the book: bookings paid in the last nine months, for trips that end in the last two or the next twelve months.
 const (
 	bookings   = 2000
 	paidDays   = 270
@@ -23,7 +23,7 @@ const (
 	overDays   = 60
 )
 
-// merchant is one channel that sold bookings of the book.
+// merchant is a merchant with bookings in the book.
 type shop struct {
 	channel      string
 	currency     money.Currency
@@ -36,7 +36,7 @@ type destination struct {
 	nightly        int64 // price of a night for one traveller, in minor units
 }
 
-// choice is one of several values. A larger weight makes it more likely.
+// choice is a weighted value.
 type choice[T any] struct {
 	weight int
 	value  T
@@ -71,15 +71,15 @@ var cards = []choice[card]{
 	{1, card{"jcb", "353011"}},
 }
 
-// letters are in the references of payments, by what a payment is.
+// letters mark the type of payment in references.
 var letters = map[payment.TransactionType]string{
 	payment.Purchase: "P", payment.Refund: "R", payment.Chargeback: "C", payment.ChargebackReversal: "V",
 }
 
-// reasons are the codes of schemes for services that were not provided or not as described.
+// reasons are the schemes' reason codes for services not provided or not as described.
 var reasons = map[string]string{"visa": "13.1", "mastercard": "4853", "amex": "C08", "discover": "RG"}
 
-// season is the weight of each month in which trips end.
+// season weights the months in which trips end.
 var season = [12]int{4, 4, 6, 8, 9, 11, 15, 16, 10, 7, 4, 6}
 
 var (
@@ -89,7 +89,7 @@ var (
 		"Lopez", "Murphy", "Nowak", "Oliveira", "Papadakis", "Rossi", "Schmidt", "Thomson", "Vogel", "Walsh"}
 )
 
-// Book makes the demo's payments up to a day, in the order of their times. The same day always gives the same book.
+// Book returns the demo's payments up to a day, ordered by time. The same day always gives the same book.
 func Book(today civil.Day) []imports.ImportedPayment {
 	b := &book{today: today, rates: fx.NewTable(Rates(today)), chance: seeded("book"), codes: seeded("codes")}
 	for n := 1; n <= bookings; n++ {
@@ -106,11 +106,11 @@ type book struct {
 	today  civil.Day
 	rates  *fx.Table
 	chance *rand.Rand
-	codes  *rand.Rand // draws auth codes and references, so that the rest of the book does not depend on them
+	codes  *rand.Rand // for auth codes and references, so that the rest of the book does not depend on them
 	rows   []imports.ImportedPayment
 }
 
-// pick chooses a value by chance and weight.
+// pick draws a value at random, by weight.
 func pick[T any](chance *rand.Rand, choices []choice[T]) T {
 	sum := 0
 	for _, c := range choices {
@@ -132,7 +132,7 @@ func (b *book) trip(n int) {
 	start, end, booked := b.days()
 	pax := 1 + b.chance.Int64N(2) + b.chance.Int64N(3)*b.chance.Int64N(2)
 	nights := int64(end - start)
-	// Prices differ by up to a quarter, and are a little higher in summer. They are whole units.
+	// Prices vary by up to a quarter and are slightly higher in summer. They are whole units.
 	total := to.nightly * pax * nights * (100 + b.chance.Int64N(25) + int64(season[end.Start().Month()-1])) / 10_000 * 100
 	first, last := firstnames[b.chance.IntN(len(firstnames))], surnames[b.chance.IntN(len(surnames))]
 	key, currency := fmt.Sprintf("DEMO-%04d", n), m.currency
@@ -156,8 +156,8 @@ func (b *book) trip(n int) {
 	p.payments(total, start)
 }
 
-// days chooses when a trip begins, when it ends, and when it was booked. More trips end in summer, and fewer in the far
-// future. Summer trips were booked in all months of the book, winter trips mostly in its last months.
+// days chooses the start, end and booking date of a trip. More trips end in summer, and fewer in the distant future. Summer
+// trips were booked in all months of the book, winter trips mostly in the last ones.
 func (b *book) days() (start, end, booked civil.Day) {
 	for {
 		ahead := b.chance.IntN(travelDays+overDays+1) - overDays
@@ -178,10 +178,10 @@ func (b *book) days() (start, end, booked civil.Day) {
 	}
 }
 
-// payer is one traveller paying for one booking.
+// payer is a traveller paying for one booking.
 type payer struct {
 	*book
-	row      imports.ImportedPayment // the values that all payments of the booking share
+	row      imports.ImportedPayment // the values shared by all payments of the booking
 	booked   civil.Day
 	paidIn   money.Currency
 	card     card
@@ -190,8 +190,8 @@ type payer struct {
 	made     []imports.ImportedPayment
 }
 
-// payments makes the payments that are due by today: a deposit at booking and the rest eight weeks before the trip, or
-// everything at once if the trip is nearer. Some travellers pay late, and some cancel.
+// payments creates the payments due by today: a deposit at booking and the rest eight weeks before the trip, or the full
+// amount if the trip is sooner. Some travellers pay late, and some cancel.
 func (p *payer) payments(total int64, start civil.Day) {
 	due := start - 56
 	deposit := total * (15 + 5*p.chance.Int64N(4)) / 100
@@ -206,14 +206,14 @@ func (p *payer) payments(total int64, start civil.Day) {
 		p.purchase(total-2*third, due)
 	default:
 		p.purchase(deposit, p.booked)
-		if p.chance.IntN(30) != 0 { // one in thirty has not paid the rest yet
+		if p.chance.IntN(30) != 0 { // one in thirty has not paid the balance yet
 			p.purchase(total-deposit, due+civil.Day(p.chance.IntN(3)))
 		}
 	}
 	switch roll := p.chance.IntN(100); {
 	case roll < 4:
 		p.refundAll()
-	case roll < 7: // something was not as promised
+	case roll < 7: // something was not as described
 		p.refund(len(p.made)-1, p.made[len(p.made)-1].BaseTotal/10)
 	case roll < 17:
 		p.dispute()
@@ -241,7 +241,7 @@ func (p *payer) purchase(amount int64, day civil.Day) {
 	p.add(payment.Purchase, amount, total, at(p.chance, day), "")
 }
 
-// refund gives back a part of the payment with index i, some days after it.
+// refund refunds part of the payment with index i, some days later.
 func (p *payer) refund(i int, amount int64) {
 	paid := p.made[i]
 	day := civil.DayOf(paid.Payment.EffectiveAt) + 1 + civil.Day(p.chance.IntN(30))
@@ -262,14 +262,14 @@ func (p *payer) refundAll() {
 	}
 }
 
-// dispute charges the last payment back, up to four weeks after the end of the trip. The merchant wins one case of three.
+// dispute charges back the last payment, up to four weeks after the end of the trip. The merchant wins one case in three.
 func (p *payer) dispute() {
 	paid := p.made[len(p.made)-1]
 	day := *p.row.Booking.End + 5 + civil.Day(p.chance.IntN(21))
 	if p.method != payment.CreditCard || day >= p.today {
 		return
 	}
-	// Both name the payment by its own acquirer reference.
+	// Both refer to the payment by its own acquirer reference.
 	add := func(kind payment.TransactionType, day civil.Day) *payment.NewTransaction {
 		p.add(kind, paid.BaseTotal, *paid.Payment.Total, at(p.chance, day), paid.Payment.ImportKey)
 		made := &p.made[len(p.made)-1].Payment
@@ -296,19 +296,19 @@ func (p *payer) add(kind payment.TransactionType, base, total int64, when time.T
 	if p.method == payment.CreditCard {
 		row.Payment.CardType, row.Payment.BIN, row.Payment.LastFour = p.card.scheme, p.card.bin, p.lastFour
 		row.Payment.AcquirerReference = p.acquirerReference(civil.DayOf(when))
-		if kind == payment.Purchase { // nobody authorises a refund
+		if kind == payment.Purchase { // refunds are not authorised
 			row.Payment.AuthCode = authCode(p.codes)
 		}
 	}
 	p.made = append(p.made, row)
 }
 
-// at chooses a second of a day by chance.
+// at picks a random second of a day.
 func at(chance *rand.Rand, day civil.Day) time.Time {
 	return day.Start().Add(time.Duration(chance.IntN(24*60*60)) * time.Second)
 }
 
-// byTime compares rows by time. Rows of the same second are compared by their keys, so that the order is always the same.
+// byTime compares rows by time, then by key, so that the order is deterministic.
 func byTime(x, y imports.ImportedPayment) int {
 	return cmp.Or(x.Payment.EffectiveAt.Compare(y.Payment.EffectiveAt), cmp.Compare(x.Payment.ImportKey, y.Payment.ImportKey))
 }

@@ -9,8 +9,7 @@ import (
 	"holdfast/internal/domain/merchant"
 )
 
-// otherProtection is what a few bookings say themselves about what else protects the traveller. It is nil for the others,
-// which follow their channel.
+// otherProtection is set on a few bookings that override their merchant's other protection. It is nil for the others.
 func (b *book) otherProtection() *merchant.OtherProtection {
 	own := merchant.OtherProtection("insurance")
 	switch b.codes.IntN(25) {
@@ -23,7 +22,7 @@ func (b *book) otherProtection() *merchant.OtherProtection {
 	return &own
 }
 
-// authCode draws the code by which an issuer approves a payment: six digits and capital letters.
+// authCode draws an issuer's approval code: six digits and capital letters.
 func authCode(codes *rand.Rand) string {
 	const letters = "0123456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 	code := make([]byte, 6)
@@ -33,12 +32,11 @@ func authCode(codes *rand.Rand) string {
 	return string(code)
 }
 
-// acquirers are the made-up numbers of the acquirers of the merchants' currencies, as they stand in their references.
+// acquirers are made-up acquirer numbers by currency, as used in acquirer references.
 var acquirers = map[string]string{"EUR": "453760", "GBP": "498750"}
 
-// acquirerReference makes the reference of a payment that its acquirer has cleared on the next day: the digit 7, the
-// acquirer's number, the day as the last digit of its year and its number in the year, eleven digits of the acquirer, and a
-// check digit.
+// acquirerReference generates the reference of a payment cleared by its acquirer on the next day: the digit 7, the acquirer's
+// number, the day as the last digit of the year and the day of the year, eleven digits of the acquirer, and a check digit.
 func (p *payer) acquirerReference(paid civil.Day) string {
 	cleared := (paid + 1).Start()
 	text := fmt.Sprintf("7%s%d%03d%011d", acquirers[string(*p.row.Booking.Currency)], cleared.Year()%10, cleared.YearDay(),
@@ -46,7 +44,7 @@ func (p *payer) acquirerReference(paid civil.Day) string {
 	return text + checkDigit(text)
 }
 
-// checkDigit is the digit that makes a number right by Luhn's formula.
+// checkDigit returns the Luhn check digit of a number.
 func checkDigit(number string) string {
 	sum := 0
 	for i := range number {

@@ -11,17 +11,17 @@ import (
 	"holdfast/internal/domain/civil"
 )
 
-// Credentials is the secrets of the demo. The database keeps only their hashes, so they are also kept in a file beside
-// it, which only its owner can read. So the next start can print them again.
+// Credentials holds the secrets of the demo. The database only stores their hashes, so they are also saved in a file next to
+// it, readable only by its owner, so that the next start can print them again.
 type Credentials struct {
 	OperatorPassword string `json:"operator_password"`
 	ApproverPassword string `json:"approver_password"`
 	AdminPassword    string `json:"admin_password"`
 	Token            string `json:"token"`
-	// BookDay is the day for which the book was made. If loading was interrupted, the next start makes the same book again.
+	// BookDay is the day for which the book was created. If loading is interrupted, the next start creates the same book again.
 	BookDay    string `json:"book_day,omitempty"`
 	BookLoaded bool   `json:"book_loaded"`
-	// Origins are the origins that the last start permitted for the payment modal. The next start may have others.
+	// Origins are the origins that the last start allowed for the payment modal. They may differ at the next start.
 	Origins []string `json:"origins,omitempty"`
 }
 
@@ -38,12 +38,12 @@ func readCredentials(path string) (Credentials, error) {
 		_, err = civil.ParseDay(c.BookDay)
 	}
 	if err != nil {
-		return c, fmt.Errorf("the demo's credentials in %s cannot be read; remove the file to get new ones: %w", path, err)
+		return c, fmt.Errorf("cannot read the demo's credentials in %s. Delete the file to create new ones: %w", path, err)
 	}
 	return c, nil
 }
 
-// write replaces the whole file in one step. If it is interrupted, the old file stays.
+// write replaces the file atomically. If it is interrupted, the old file remains.
 func (c Credentials) write(path string) error {
 	text, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
@@ -52,7 +52,7 @@ func (c Credentials) write(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("the folder of the demo's credentials: %w", err)
 	}
-	draft, err := os.CreateTemp(filepath.Dir(path), "demo-credentials-*") // readable by the owner alone
+	draft, err := os.CreateTemp(filepath.Dir(path), "demo-credentials-*") // readable only by the owner
 	if err != nil {
 		return fmt.Errorf("the demo's credentials: %w", err)
 	}

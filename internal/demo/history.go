@@ -29,9 +29,8 @@ import (
 	"holdfast/internal/store"
 )
 
-// A new demo has a past: its book was taken over ten weeks ago, and since then a file of payments came in each week. So
-// there are statements of months that are over, and one of them was not paid in time. While the past is made, the
-// program's clock is set back.
+// A new demo has a history: its book was imported ten weeks ago, and a payments file has been imported every week since. So
+// there are statements for past months, one of them overdue. The program's clock is set back while the history is created.
 const (
 	weeks   = 10
 	week    = 7 * 24 * time.Hour
@@ -39,7 +38,7 @@ const (
 	finally = 15 * time.Second
 )
 
-// beginHistory sets the clock back, if the database has no site yet. Elsewhere the past belongs to others.
+// beginHistory sets the clock back if the database has no sites yet. Otherwise, other sites already have a history.
 func (m *maker) beginHistory(ctx context.Context) error {
 	page := store.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id"}
 	list, err := m.app.Sites.List(ctx, access.System(0), merchants.SiteFilter{}, page)
@@ -54,8 +53,8 @@ func (m *maker) setBack(by time.Duration) {
 	m.SetBack(by)
 }
 
-// moments are the moments of the history, as times before now: each week, and each first of a month, when statements are
-// issued.
+// moments returns the points in time of the history, as durations before now: every week, and the first of every month, when
+// statements are issued.
 func (m *maker) moments(now time.Time) (list []time.Duration) {
 	for n := weeks; n > 0; n-- {
 		list = append(list, time.Duration(n)*week)
@@ -70,8 +69,8 @@ func (m *maker) moments(now time.Time) (list []time.Duration) {
 	return append(list, atLast)
 }
 
-// loadBook loads the book once. It saves the day of the book first: if loading is interrupted, it can go on only with
-// the same rows.
+// loadBook loads the book once. It saves the day of the book first: if loading is interrupted, it can only continue with the
+// same rows.
 func (m *maker) loadBook(ctx context.Context) error {
 	if m.Empty || m.world.BookLoaded {
 		return nil
@@ -95,7 +94,7 @@ func (m *maker) loadBook(ctx context.Context) error {
 	if err := m.addCollateral(ctx); err != nil {
 		return err
 	}
-	moments := []time.Duration{0} // a start that was interrupted, or a database with other sites: no past is made
+	moments := []time.Duration{0} // after an interrupted start, or in a database with other sites: no history
 	if m.back > 0 {
 		moments = m.moments(now)
 	}
@@ -106,7 +105,7 @@ func (m *maker) loadBook(ctx context.Context) error {
 	}
 	steps := []func(context.Context) error{m.payStatements, m.setLimits}
 	if m.back > 0 {
-		steps = append(steps, m.judge) // else the job does it, ten seconds later
+		steps = append(steps, m.judge) // otherwise the job does it, ten seconds later
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
@@ -118,7 +117,7 @@ func (m *maker) loadBook(ctx context.Context) error {
 	return errors.Join(m.look(ctx), m.saveCredentials())
 }
 
-// play makes one moment of the history: the rates and payments up to then, and the statements that are due.
+// play creates one point of the history: the rates and payments up to then, and the statements that are due.
 func (m *maker) play(ctx context.Context, book []imports.ImportedPayment, at time.Time, back time.Duration) error {
 	m.setBack(back)
 	if err := m.look(ctx); err != nil {
@@ -138,7 +137,7 @@ func (m *maker) play(ctx context.Context, book []imports.ImportedPayment, at tim
 	return err
 }
 
-// addRates adds the made-up rates of the days up to today, each once.
+// addRates adds the sample rates of the days up to today, each once.
 func (m *maker) addRates(ctx context.Context) error {
 	later := slices.DeleteFunc(Rates(m.world.Today), func(f fx.Fixing) bool { return f.Day <= m.rated })
 	m.rated = m.world.Today
@@ -169,7 +168,7 @@ func (m *maker) load(ctx context.Context, rows []imports.ImportedPayment, whole 
 	return errors.Join(err, refused)
 }
 
-// rowsOf gives the rows with the suppliers of their bookings: those of the country.
+// rowsOf returns the rows with the suppliers of their bookings: those in the same country.
 func (m *maker) rowsOf(book []imports.ImportedPayment) iter.Seq2[imports.ImportedPayment, error] {
 	return func(yield func(imports.ImportedPayment, error) bool) {
 		for _, row := range book {
@@ -183,7 +182,7 @@ func (m *maker) rowsOf(book []imports.ImportedPayment) iter.Seq2[imports.Importe
 	}
 }
 
-// addCollateral records what the merchants have given, from the first day of the history.
+// addCollateral records the merchants' collateral, from the first day of the history.
 func (m *maker) addCollateral(ctx context.Context) error {
 	page := store.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id"}
 	known, err := m.app.Collaterals.List(ctx, m.actor, nil, page)
@@ -205,7 +204,7 @@ func (m *maker) addCollateral(ctx context.Context) error {
 	return nil
 }
 
-// payStatements pays the first statements: that of one merchant whole, that of the other in part.
+// payStatements pays the first statements: one merchant's in full, the other's in part.
 func (m *maker) payStatements(ctx context.Context) error {
 	page := store.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "id"}
 	list, _, err := m.app.Statements.List(ctx, m.actor, statements.StatementFilter{}, page)
@@ -231,7 +230,7 @@ func (m *maker) payStatements(ctx context.Context) error {
 	return nil
 }
 
-// setLimits sets limits around what is used now, so that one is near and one is over, whatever the day is.
+// setLimits sets limits around current use, so that on any day one is nearly reached and one is exceeded.
 func (m *maker) setLimits(ctx context.Context) error {
 	page := store.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id"}
 	known, err := m.app.Limits.List(ctx, m.actor, limits.LimitFilter{}, page)
@@ -245,7 +244,7 @@ func (m *maker) setLimits(ctx context.Context) error {
 		return err
 	}
 	set := func(scope protection.LimitScope, channel *int64, amount int64) error {
-		amount = amount / 100_000 * 100_000 // whole thousands
+		amount = amount / 100_000 * 100_000 // in whole thousands
 		_, err := m.app.Limits.Set(ctx, m.actor, limits.LimitFields{Scope: &scope, ChannelID: channel, Amount: &amount})
 		return err
 	}
@@ -263,7 +262,7 @@ func (m *maker) setLimits(ctx context.Context) error {
 	return errors.Join(set(protection.LimitSite, nil, whole*100/siteLimit), set(protection.LimitTransaction, nil, transactionLimit))
 }
 
-// judge has the limits judged: the job that does so looks twice, some seconds apart.
+// judge checks the limits. The job that does so looks twice, some seconds apart.
 func (m *maker) judge(ctx context.Context) error {
 	for _, back := range []time.Duration{atLast, atLast - finally, atLast - 2*finally, atLast - 3*finally} {
 		m.setBack(back)
@@ -277,7 +276,7 @@ func (m *maker) judge(ctx context.Context) error {
 	return nil
 }
 
-// makeLiveSite makes the site that is no sandbox, and asks there for what needs two operators.
+// makeLiveSite creates the site that is not a sandbox, and proposes a change there that needs two operators.
 func (m *maker) makeLiveSite(ctx context.Context) error {
 	site, err := m.app.Sites.At(ctx, access.System(0), LiveSitePath)
 	if errs.Is(err, errs.SettingNotFound) {
@@ -305,7 +304,7 @@ func (m *maker) makeLiveSite(ctx context.Context) error {
 	return err
 }
 
-// propose makes a channel and proposes to open its cover, once.
+// propose creates a merchant and proposes to open its cover, once.
 func (m *maker) propose(ctx context.Context, proposer access.Actor) error {
 	_, err := m.app.Channels.ByName(ctx, proposer, LiveChannel)
 	if !errs.Is(err, errs.SettingNotFound) {

@@ -6,12 +6,12 @@ import (
 	"holdfast/internal/domain/money"
 )
 
-// Names in the demo. User names are shared by all sites, so those of the demo begin with "demo-".
+// Names in the demo. Usernames are shared by all sites, so those of the demo start with "demo-".
 const (
 	SitePath = "demo"
-	SiteName = "Fjord & Fell Travel" // the name of the demo's shop, too
+	SiteName = "Fjord & Fell Travel" // also the name of the demo's shop
 
-	// LiveSitePath is the site that is no sandbox: there, what opens cover needs two operators.
+	// LiveSitePath is the site that is not a sandbox: opening cover there needs two operators.
 	LiveSitePath = "demo-live"
 	LiveSiteName = "Demo Acquiring"
 
@@ -20,20 +20,20 @@ const (
 	AdminName    = "demo-admin"
 	tokenName    = "demo"
 
-	TestChannel  = "Test channel" // every site has it from the start
+	TestChannel  = "Test channel" // created with every site
 	DraftChannel = "Newcomer Tours"
 	EURChannel   = "Azure Coast Holidays"
 	GBPChannel   = "Northern Trails"
-	LiveChannel  = "Harbour Cruises" // of the site that is no sandbox
+	LiveChannel  = "Harbour Cruises" // of the site that is not a sandbox
 )
 
-// processor is the processor of the demo's channels in the server-to-server profile. Its accounts are made up.
+// processor is the processor of the demo's merchants in the server-to-server profile. Its accounts are made up.
 const (
 	processor    = "sandbox"
 	processorKey = "key of the demo"
 )
 
-// channels are the channels besides the test channel. In the server-to-server profile, those of mode protection-only are
+// channels are the merchants other than the test merchant. In the server-to-server profile, those in mode protection-only are
 // live and protected.
 var channels = []struct {
 	name     string
@@ -46,7 +46,7 @@ var channels = []struct {
 	{GBPChannel, merchant.ModeProtectionOnly, "GBP", "bond"},
 }
 
-// suppliers are the suppliers of the channels.
+// suppliers are the merchants' suppliers.
 var suppliers = []struct{ name, host, category, country string }{
 	{"Hotel Cala Serena", "cala-serena.example", "HOT", "ES"},
 	{"Balear Coaches", "balear-coaches.example", "COA", "ES"},
@@ -64,7 +64,7 @@ var suppliers = []struct{ name, host, category, country string }{
 	{"Highland Rail", "highland-rail.example", "TRA", "GB"},
 }
 
-// collaterals are what the merchants have given.
+// collaterals is the merchants' collateral.
 var collaterals = []struct {
 	channel   string
 	kind      exposure.CollateralKind
@@ -76,16 +76,16 @@ var collaterals = []struct {
 	{GBPChannel, "cash", "GBP", 60_000_00, "Deposit account 7"},
 }
 
-// Limits, as the share in percent that is used of them now. One channel is near its limit, the other over.
+// Limits, as the percentage currently used. One merchant is close to its limit, the other is over.
 const (
 	nearLimit int64 = 92
 	overLimit int64 = 107
 	siteLimit int64 = 84
-	// transactionLimit is the limit of one payment, in minor units of the policy's currency.
+	// transactionLimit is the limit per payment, in minor units of the policy's currency.
 	transactionLimit int64 = 5_000_00
 )
 
-// The parties of the demo's statements. All details are made up.
+// The parties on the demo's statements. All details are made up.
 var (
 	issuer = merchant.Party{
 		Name: "Harbour Protection Ltd", Address: "14 Quay Street\nBristol BS1 4DJ\nUnited Kingdom", TaxNumber: "GB 000 0000 00",

@@ -14,14 +14,14 @@ import (
 	"holdfast/internal/domain/money"
 )
 
-// ratesMonths is how many months of rates are made. They begin a little before the oldest payment of the book.
+// ratesMonths is how many months of rates there are. They start shortly before the oldest payment of the book.
 const ratesMonths = 14
 
-// ratesBegin is the day on which all rates begin to change. It is fixed, so that the rate of a day is always the same, and
-// a later start of the demo only adds new days.
+// ratesBegin is the day on which all rates start to move. It is fixed, so that the rate of a day is always the same, and a
+// later start of the demo only adds new days.
 var ratesBegin = civil.Date(2020, time.January, 1)
 
-// quoted are the currencies that get a rate. A rate moves around its level, which is in millionths.
+// quoted are the currencies with a rate. Each rate moves around its level, which is in millionths.
 var quoted = []struct {
 	currency money.Currency
 	level    int64
@@ -32,7 +32,7 @@ var quoted = []struct {
 	{"CAD", 1_580_000, 4}, {"JPY", 168_000_000, 2},
 }
 
-// Rates makes fixings of twelve currencies for the weekdays of the last fourteen months, today included.
+// Rates returns fixings of twelve currencies for the weekdays of the last fourteen months, including today.
 func Rates(today civil.Day) []fx.Fixing {
 	var list []fx.Fixing
 	first := civil.DayOf(today.Start().AddDate(0, -ratesMonths, 0))
@@ -43,7 +43,7 @@ func Rates(today civil.Day) []fx.Fixing {
 			if w := day.Start().Weekday(); w == time.Saturday || w == time.Sunday {
 				continue
 			}
-			// A step is at most 0.4 %. A pull towards the level keeps the rate near it.
+			// A step is at most 0.4 %. Mean reversion keeps the rate near its level.
 			rate += rate*steps.Int64N(801)/100_000 - rate*400/100_000 + (q.level-rate)/150
 			if day >= first {
 				list = append(list, fx.Fixing{Provider: fx.Demo, Day: day, Currency: q.currency, Rate: decimal(rate, q.decimals)})
@@ -53,7 +53,7 @@ func Rates(today civil.Day) []fx.Fixing {
 	return list
 }
 
-// decimal turns millionths into a rate with this number of decimals.
+// decimal converts millionths to a rate with this number of decimals.
 func decimal(millionths int64, decimals int) money.Rate {
 	text := fmt.Sprintf("%d.%06d", millionths/1_000_000, millionths%1_000_000)
 	rate, err := money.ParseRate(text[:len(text)-6+decimals])
@@ -63,7 +63,7 @@ func decimal(millionths int64, decimals int) money.Rate {
 	return rate
 }
 
-// seeded always gives the same numbers for the same word.
+// seeded returns a generator that always yields the same numbers for the same word.
 func seeded(word string) *rand.Rand {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(word)) // never fails

@@ -24,32 +24,32 @@ import (
 
 // Options are the options of the demo.
 type Options struct {
-	Day         *civil.Day // day of the clock of a new sandbox; nil means the real time
-	Credentials string     // path of the file of credentials
+	Day         *civil.Day // day of a new sandbox's clock; nil means real time
+	Credentials string     // path of the credentials file
 	Random      io.Reader
-	Empty       bool                  // leave out the book
+	Empty       bool                  // without the book
 	Origins     []string              // origins of the demo's checkout page, for the payment modal
 	Progress    func(done, total int) // called while the book is loaded; may be nil
-	// SetBack sets the program's clock back by a time, so that the history of a new sandbox is recorded in the past. It is
-	// called before anything is made, and at last with 0.
+	// SetBack sets the program's clock back, so that the history of a new sandbox is recorded in the past. It is called
+	// before anything is created, and with 0 at the end.
 	SetBack func(time.Duration)
 }
 
-// officeHours is the time of day of the clock of a new sandbox.
+// officeHours is the time of day on a new sandbox's clock.
 const officeHours = 9 * time.Hour
 
-// World is everything that the demo has made.
+// World is everything that the demo created.
 type World struct {
 	Credentials
 	Site     merchant.Site
-	Live     merchant.Site // no sandbox
-	Proposal int64         // on Live, what waits for a second operator; 0: nothing
+	Live     merchant.Site // not a sandbox
+	Proposal int64         // on Live, the proposal that needs a second operator; 0: none
 	Today    civil.Day     // by the site's clock
 	Channels []merchant.Channel
-	Book     imports.ImportReport // what this start loaded; zero if it loaded nothing
+	Book     imports.ImportReport // loaded by this start; zero if nothing was loaded
 }
 
-// Prepare makes the demo. If an earlier start made it, Prepare adds what is missing. It keeps what people have changed.
+// Prepare creates the demo, or adds what is missing from an earlier start. It keeps users' changes.
 func Prepare(ctx context.Context, a *app.App, o Options) (World, error) {
 	m := &maker{app: a, Options: o}
 	steps := []func(context.Context) error{
@@ -71,9 +71,9 @@ type maker struct {
 	world World
 	actor access.Actor // on the site
 	admin people.User
-	isNew bool // this start made the site
-	// back is how far the program's clock is set back, loaded how many rows of the book are in, and rated the last day whose
-	// rates are.
+	isNew bool // the site was created by this start
+	// back is how far the program's clock is set back, loaded the number of rows of the book loaded, and rated the last day
+	// with rates.
 	back     time.Duration
 	loaded   int
 	rated    civil.Day
@@ -81,8 +81,8 @@ type maker struct {
 	supplied map[string][]int64 // ids of the suppliers by country
 }
 
-// refuseRealSites refuses a database with real sites, other than the demo's own. An operator may do everything on all
-// sites, and the password of the demo's operator is in a file.
+// refuseRealSites rejects a database with live sites other than the demo's own. Operators have full access to all sites, and
+// the password of the demo's operator is in a file.
 func (m *maker) refuseRealSites(ctx context.Context) error {
 	for number := 1; ; number++ {
 		page := store.Page{Number: number, Size: 100, Offset: -1, OrderBy: "id"}
@@ -92,8 +92,8 @@ func (m *maker) refuseRealSites(ctx context.Context) error {
 		}
 		for _, site := range list.Items {
 			if !site.Sandbox && (site.Path != LiveSitePath || site.Name != LiveSiteName) {
-				return fmt.Errorf("the site %q in this database is not a sandbox, and the demo's operator could do everything there; "+
-					"choose another database with --database", site.Path)
+				return fmt.Errorf("the site %q in this database is not a sandbox, and the demo's operator would have full access to it. "+
+					"Choose another database with --database", site.Path)
 			}
 		}
 		if len(list.Items) < page.Size {
@@ -130,7 +130,7 @@ func (m *maker) makeSite(ctx context.Context) error {
 	return m.look(ctx)
 }
 
-// look reads what day it is on the site.
+// look reads the site's current day.
 func (m *maker) look(ctx context.Context) error {
 	shown, err := m.app.Clocks.Show(ctx, m.actor)
 	m.world.Today = civil.DayOf(shown.Now)
@@ -139,7 +139,7 @@ func (m *maker) look(ctx context.Context) error {
 
 func (m *maker) readCredentials(context.Context) (err error) {
 	m.world.Credentials, err = readCredentials(m.Credentials)
-	if m.isNew { // a file that exists belongs to an earlier database, and this one has no book yet
+	if m.isNew { // an existing file belongs to an earlier database, and this one has no book yet
 		m.world.BookDay, m.world.BookLoaded = "", false
 	}
 	return err
@@ -160,7 +160,7 @@ func (m *maker) makePeople(ctx context.Context) error {
 	return err
 }
 
-// person makes a user. If the user exists, person makes sure that the password in the file is the right one.
+// person creates a user. If the user exists, person makes sure that the password in the file is correct.
 func (m *maker) person(ctx context.Context, name string, role access.Role, password *string) (people.User, error) {
 	if *password == "" {
 		secret, err := secrets.NewSecret(m.Random)
@@ -168,7 +168,7 @@ func (m *maker) person(ctx context.Context, name string, role access.Role, passw
 			return people.User{}, err
 		}
 		*password = secret[:20] // a hundred bits
-		// The password is saved before it is set, so that it is never lost.
+		// Save the password before setting it, so that it is never lost.
 		if err := m.saveCredentials(); err != nil {
 			return people.User{}, err
 		}
@@ -181,7 +181,7 @@ func (m *maker) person(ctx context.Context, name string, role access.Role, passw
 	if err != nil {
 		return people.User{}, err
 	}
-	// The password is checked directly, because this check is no login that may be counted as failed.
+	// Check the password directly, so that a wrong one does not count as a failed login.
 	if ok, err := secrets.CheckPassword(user.PasswordHash, *password); err == nil && !ok {
 		return user, m.app.Accounts.SetPassword(ctx, m.actor, user.ID, *password, false)
 	}
@@ -195,7 +195,7 @@ func (m *maker) makeToken(ctx context.Context) error {
 			return err
 		}
 	}
-	// A token of an earlier start is useless when its credentials are lost, so it is deleted.
+	// A token from an earlier start is useless once its credentials are lost, so delete it.
 	made, err := m.app.Tokens.List(ctx, m.actor)
 	if err != nil {
 		return err
@@ -215,7 +215,7 @@ func (m *maker) makeToken(ctx context.Context) error {
 	return m.saveCredentials()
 }
 
-// permitOrigins permits the demo's checkout page to open the payment modal. It removes the origins of the last start.
+// permitOrigins allows the demo's checkout page to open the payment modal. It removes the origins of the last start.
 func (m *maker) permitOrigins(ctx context.Context) error {
 	if slices.Equal(m.world.Credentials.Origins, m.Origins) && !m.isNew {
 		return nil
@@ -226,7 +226,7 @@ func (m *maker) permitOrigins(ctx context.Context) error {
 	permitted = append(permitted, m.Origins...)
 	changed, err := m.app.Sites.Change(ctx, m.actor, m.actor.SiteID, merchant.SiteFields{PermittedURLs: &permitted})
 	if errs.Is(err, errs.Invalid) {
-		return nil // plain http under a public name is not permitted: the page is served, but the modal does not open on it
+		return nil // plain http under a public name is not allowed: the page is served, but the modal does not open on it
 	}
 	if err != nil {
 		return err
@@ -235,7 +235,7 @@ func (m *maker) permitOrigins(ctx context.Context) error {
 	return m.saveCredentials()
 }
 
-// makeChannels makes the suppliers, and the channels that use them.
+// makeChannels creates the suppliers and the merchants that use them.
 func (m *maker) makeChannels(ctx context.Context) error {
 	linked, err := m.makeSuppliers(ctx)
 	if err != nil {
@@ -261,7 +261,7 @@ func (m *maker) makeChannels(ctx context.Context) error {
 	return err
 }
 
-// makeChannel makes a channel. With the server-to-server profile the channel takes payments, too.
+// makeChannel creates a merchant. In the server-to-server profile it can also take payments.
 func (m *maker) makeChannel(ctx context.Context, fields merchant.ChannelFields) error {
 	open := *fields.Mode == merchant.ModeProtectionOnly
 	if open {
@@ -274,7 +274,7 @@ func (m *maker) makeChannel(ctx context.Context, fields merchant.ChannelFields) 
 	return m.letProcess(ctx, made.ID)
 }
 
-// protect sets the mode in which payments are protected. It differs by profile.
+// protect sets the mode in which payments are protected, which depends on the profile.
 func (m *maker) protect(fields *merchant.ChannelFields) {
 	mode := merchant.ModeProtectionOnly
 	if m.app.Channels.Profile.Processes() {
@@ -284,7 +284,7 @@ func (m *maker) protect(fields *merchant.ChannelFields) {
 	fields.Mode = &mode
 }
 
-// letTestsProcess lets the test channel of a new site take payments, too.
+// letTestsProcess lets a new site's test merchant take payments too.
 func (m *maker) letTestsProcess(ctx context.Context) error {
 	if !m.isNew {
 		return nil
@@ -296,7 +296,7 @@ func (m *maker) letTestsProcess(ctx context.Context) error {
 	return m.letProcess(ctx, c.ID)
 }
 
-// letProcess gives a channel its processor, in the profile that has them.
+// letProcess sets a merchant's processor, in the server-to-server profile.
 func (m *maker) letProcess(ctx context.Context, id int64) error {
 	if !m.app.Channels.Profile.Processes() {
 		return nil

@@ -21,13 +21,13 @@ import (
 	"holdfast/internal/platform/leases"
 )
 
-// Bounds of a run. A run always ends before its lease, so that two processes never run the same job at the same time.
+// Bounds of a run. A run always ends before its lease expires, so that two processes never run the same job concurrently.
 const (
 	leaseLength = 2 * time.Minute
 	runLength   = time.Minute
 	tick        = 5 * time.Second
-	quickTick   = time.Second // for jobs that run more often than every tick
-	early       = 10          // a job is due a tenth of its time early: counted from its end, it would miss every second tick
+	quickTick   = time.Second // for jobs that run more often than the normal tick
+	early       = 10          // a job is due a tenth of its interval early: counted from its end, it would miss every second tick
 	backoffMax  = 10 * time.Minute
 )
 
@@ -35,16 +35,16 @@ const (
 type Job struct {
 	Name  string
 	Every time.Duration
-	// Talks says that the job calls other services, which may be slow, or takes long itself. So it runs in a lane of its own.
+	// Talks marks a job that calls other services, which may be slow, or that takes long itself. It runs in its own lane.
 	Talks bool
-	// Length is how long a run may take; 0 for a minute. What takes longer than the lease has to see to it that two processes do not do
-	// the same.
+	// Length is the maximum duration of a run; 0 means a minute. A job that runs longer than the lease must itself prevent two
+	// processes from doing the same work.
 	Length time.Duration
-	// Run does a bounded piece of the work. It returns more if some work is left.
+	// Run does one bounded batch of work. It returns more if work is left.
 	Run func(ctx context.Context) (more bool, err error)
 }
 
-// Runner runs jobs as they come due.
+// Runner runs jobs when they are due.
 type Runner struct {
 	work     *leases.Work
 	log      *slog.Logger
@@ -52,7 +52,7 @@ type Runner struct {
 	failures *failures
 }
 
-// New makes a runner of all jobs of the program, and of more that its settings ask for.
+// New returns a runner for all jobs of the program, and for additional ones that the settings enable.
 func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 	list := []Job{
 		{Name: "expire-authorisations", Every: time.Minute, Run: func(ctx context.Context) (bool, error) {
@@ -70,7 +70,7 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 			return false, err
 		}},
 		{Name: "fold-exposure", Every: 5 * time.Second, Run: a.Buckets.Fold},
-		// Limits must be judged within ten seconds (R12). So this job does not wait for the slow ones.
+		// Limits must be checked within ten seconds (R12), so this job does not wait for slow ones.
 		{Name: "judge-limits", Every: quickTick, Run: a.Limits.Recompute},
 		{Name: "complete-bookings", Every: time.Minute, Run: a.Bookings.TellCompleted},
 		{Name: "end-protection", Every: time.Minute, Run: a.Ends.Tell},
@@ -84,7 +84,7 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 		{Name: "forget-sign-ins", Every: time.Hour, Run: a.SignIns.Forget},
 		{Name: "forget-password-links", Every: time.Hour, Run: a.Links.Forget},
 		{Name: "answer-forgotten-passwords", Every: tick, Run: a.Links.Answer},
-		// An import may take long, and goes on where it was. It does not keep other jobs waiting, and somebody waits for its begin.
+		// An import may take long and resumes where it stopped. It must not block other jobs, and a user is waiting for it to start.
 		{Name: "import-files", Every: quickTick, Talks: true, Run: func(ctx context.Context) (bool, error) {
 			return a.ImportFiles.Next(ctx, func(file io.Reader) iter.Seq2[imports.ImportedPayment, error] {
 				return paymentfile.Read(file, nil)
@@ -93,16 +93,16 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 		{Name: "forget-imports", Every: time.Hour, Run: a.ImportFiles.Forget},
 		{Name: "forget-modal-sessions", Every: time.Hour, Run: a.Modals.Forget},
 	}
-	// A mail is made within seconds, and sent by a job of its own: the server may be slow.
+	// Mails are created within seconds and sent by a separate job, because the mail server may be slow.
 	list = append(list,
 		Job{Name: "make-mails", Every: tick, Run: a.Mails.Follow},
 		Job{Name: "send-mails", Every: tick, Talks: true, Run: a.Mails.Send},
-		// A check of the whole book takes minutes. Its row says who makes it, for longer than the lease.
+		// Verifying the whole book takes minutes. Its row records which process runs it, for longer than the lease.
 		Job{Name: "verify-book", Every: tick, Talks: true, Length: time.Hour, Run: a.Verify.Work},
 		Job{Name: "make-reports", Every: 15 * time.Second, Talks: true, Run: a.Orders.MakeDue},
 		Job{Name: "forget-mails", Every: time.Hour, Run: a.Mails.Forget})
 	if a.GatewayPayments.Enabled() {
-		// These jobs find unknown outcomes of payments within a minute after the processor is back.
+		// These jobs resolve unknown payment outcomes within a minute after the processor is back.
 		list = append(list,
 			Job{Name: "ask-processors", Every: tick, Talks: true, Run: a.GatewayPayments.Reconcile},
 			Job{Name: "follow-processor-events", Every: tick, Talks: true, Run: a.Notices.Follow},
@@ -112,13 +112,13 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 	return NewRunner(a.Work, log, append(list, more...))
 }
 
-// NewRunner makes a runner of the given jobs.
+// NewRunner returns a runner for the given jobs.
 func NewRunner(work *leases.Work, log *slog.Logger, list []Job) *Runner {
 	return &Runner{work: work, log: log, jobs: list, failures: newFailures(work.Clock)}
 }
 
-// Run runs jobs until the context ends, and returns when all of them have stopped. Quick jobs share a lane, slow jobs
-// share another, and each job that talks to other services has its own.
+// Run runs jobs until the context ends and returns when all of them have stopped. Quick jobs share a lane, slow jobs share
+// another, and each job that calls other services has its own.
 func (r *Runner) Run(ctx context.Context) {
 	quick, slow := *r, *r
 	quick.jobs, slow.jobs = nil, nil
@@ -153,7 +153,7 @@ func (r *Runner) runEvery(ctx context.Context, pause time.Duration) {
 	}
 }
 
-// RunDue runs every job that is due once, and returns how many it ran.
+// RunDue runs every due job once and returns how many it ran.
 func (r *Runner) RunDue(ctx context.Context) (ran int) {
 	for _, job := range r.jobs {
 		if ctx.Err() != nil {
@@ -162,7 +162,7 @@ func (r *Runner) RunDue(ctx context.Context) (ran int) {
 		ok, err := r.runOne(ctx, job)
 		if err != nil && ctx.Err() == nil {
 			if n := r.failures.note(job.Name, err); n > 0 {
-				r.log.Error("job", "job", job.Name, "error", err, "failures", n)
+				r.log.Error("background job failed", "job", job.Name, "error", err, "failures", n)
 			}
 		}
 		if ok {
@@ -182,7 +182,7 @@ func (r *Runner) runOne(ctx context.Context, job Job) (ran bool, err error) {
 	if failure != nil {
 		after = backoff(lease.Attempts())
 	}
-	// The lease is given back even while the program stops. Otherwise the job could not run again before the lease ends.
+	// Release the lease even during shutdown. Otherwise the job could not run again before the lease expires.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := r.work.Finish(ctx, lease, after, failure); err != nil {
@@ -191,7 +191,7 @@ func (r *Runner) runOne(ctx context.Context, job Job) (ran bool, err error) {
 	return true, failure
 }
 
-// runBounded runs a job until no work is left, or its time is over. The next run finds the rest.
+// runBounded runs a job until no work is left or its time is up. The next run continues.
 func (r *Runner) runBounded(ctx context.Context, job Job) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(job.Length, runLength))
 	defer cancel()
@@ -206,7 +206,7 @@ func (r *Runner) runBounded(ctx context.Context, job Job) (err error) {
 	return err
 }
 
-// backoff is how long a job waits after a failure. It doubles with each failure.
+// backoff is the delay after a failure. It doubles with each failure.
 func backoff(attempts int) time.Duration {
 	return min(backoffMax, 5*time.Second<<min(attempts, 10))
 }

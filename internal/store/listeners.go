@@ -55,7 +55,7 @@ func (ls *Listeners) Listening() []int64 {
 	return slices.Sorted(maps.Keys(ls.by))
 }
 
-// NotifySite tells the listeners of sites that something has happened there.
+// NotifySites tells the listeners of sites that something has happened there.
 func (ls *Listeners) NotifySites(sites ...int64) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()

@@ -272,7 +272,7 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]string{
-		"": "Search for an operation", "zzzz": "No results for “zzzz”", "<b>": "No results for “&lt;b&gt;”", "e": "more. Add a word",
+		"": "Search for an operation", "zzzz": "No results for “zzzz”", "<b>": "No results for “&lt;b&gt;”", "e": "more results. Add a word",
 		strings.Repeat("x", 500): "“" + strings.Repeat("x", mostQuery) + "”",
 	} {
 		answer := get(t, p, "/docs/search?q="+url.QueryEscape(query))
@@ -280,7 +280,7 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%q: %d, without %q", query, answer.Code, want)
 		}
 	}
-	if answer := get(t, p, "/docs/nothing"); answer.Code != http.StatusNotFound || !strings.Contains(answer.Body.String(), "no such page") {
+	if answer := get(t, p, "/docs/nothing"); answer.Code != http.StatusNotFound || !strings.Contains(answer.Body.String(), "Page not found") {
 		t.Errorf("an unknown page is answered with %d", answer.Code)
 	}
 	post := httptest.NewRecorder()
@@ -444,7 +444,7 @@ func TestFieldsAndExampleOfAnObject(t *testing.T) {
 func TestWhatIsNoDescription(t *testing.T) {
 	for _, text := range []string{"", "[1, 2]", "a: [", "\t"} {
 		answer := get(t, New(Config{Description: []byte(text)}), "/docs")
-		if answer.Code != http.StatusInternalServerError || !strings.Contains(answer.Body.String(), "cannot be made") {
+		if answer.Code != http.StatusInternalServerError || !strings.Contains(answer.Body.String(), "could not be created") {
 			t.Errorf("%q was taken for a description: %d", text, answer.Code)
 		}
 	}

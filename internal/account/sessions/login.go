@@ -59,7 +59,7 @@ type Session struct {
 
 // Login checks a user name, a password and the second factor, if the account has one, and opens a session. A wrong
 // name and a wrong password get the same answer after the same work, so that nobody can find out which names exist.
-// After failures the next login has to wait (see identity.Backoff). Too many logins at once are refused (see hashing).
+// After failures the next login has to wait (see Backoff). Too many logins at once are refused (see hashing).
 func (s *Sessions) Login(ctx context.Context, in Login) (Session, error) {
 	in.Username = strings.ToLower(in.Username)
 	a, err := s.judge(ctx, in)

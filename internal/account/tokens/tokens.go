@@ -189,7 +189,7 @@ func (t *Tokens) record() {
 			return err
 		})
 		if err != nil {
-			t.Log.Warn("the last use of API tokens could not be recorded", "tokens", len(batch), "error", err)
+			t.Log.Warn("last use of API tokens not recorded", "tokens", len(batch), "error", err)
 		}
 		for _, use := range batch {
 			if use.reached != nil {

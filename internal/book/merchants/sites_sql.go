@@ -75,7 +75,7 @@ func siteWhere(tx *store.Tx, condition string, value any) (merchant.Site, error)
 func SitesPage(tx *store.Tx, f SiteFilter, page store.Page) (store.List[merchant.Site], error) {
 	var w sqltext.Where
 	source := sitesOn(w.Arg(store.Micros(sites.RealNow(tx))))
-	w.And("id > ?", 0) // always true: lists.Page needs a condition
+	w.And("id > ?", 0) // always true: store.ListPage needs a condition
 	if f.Only != 0 {
 		w.And("id = ?", f.Only)
 	}

@@ -238,13 +238,13 @@ func (p *GatewayPayments) carryOut(
 		return ledger.SaveChanges(tx)
 	})
 	if err != nil {
-		p.Log.Error("the outcome of a payment was not written; the processor will be asked for it", "site", t.SiteID, "transaction", t.ID, "error", err)
+		p.Log.Error("payment outcome not recorded; the processor will be queried for it", "site", t.SiteID, "transaction", t.ID, "error", err)
 		// This is not an error for the caller: an error would say that nothing happened, and that it may pay again.
 		t.Status, t.Content = payment.StatusIncomplete, saysUnknown
 		return t, nil
 	}
 	if refusal != nil {
-		p.Log.Warn("a processor refused a request", "site", t.SiteID, "transaction", t.ID, "processor", o.row.Processor,
+		p.Log.Warn("processor rejected a request", "site", t.SiteID, "transaction", t.ID, "processor", o.row.Processor,
 			"error", refusal)
 		if final.Status == payment.StatusFailed {
 			return final, faultOf(refusal, o.row.Operation)
@@ -295,7 +295,7 @@ func (p *GatewayPayments) answered(of payment.GatewayCharge, result psp.Result, 
 		return psp.Result{}, refusal
 	}
 	if err != nil {
-		p.Log.Error("a call to a processor failed", "site", of.SiteID, "transaction", of.TransactionID, "processor", of.Processor, "error", err)
+		p.Log.Error("processor call failed", "site", of.SiteID, "transaction", of.TransactionID, "processor", of.Processor, "error", err)
 		return psp.Result{Outcome: psp.Unknown}, nil
 	}
 	return result, nil

@@ -39,7 +39,7 @@ func (p *GatewayPayments) Reconcile(ctx context.Context) (more bool, err error) 
 	}
 	leases.AtOnce(due, askAtOnce, func(d payment.GatewayCharge) {
 		if err := p.askOne(ctx, d); err != nil {
-			p.Log.Warn("asking a processor failed", "site", d.SiteID, "transaction", d.TransactionID, "processor", d.Processor, "error", err)
+			p.Log.Warn("processor status check failed", "site", d.SiteID, "transaction", d.TransactionID, "processor", d.Processor, "error", err)
 		}
 	})
 	return len(due) == askBatch && ctx.Err() == nil, nil
@@ -244,7 +244,7 @@ func (p *GatewayPayments) releaseAt(ctx context.Context, a credentials) error {
 	case result.Outcome != psp.Approved && result.Outcome != psp.Declined:
 		return nil
 	case result.Outcome == psp.Declined:
-		p.Log.Warn("an expired authorisation was not released", "site", t.SiteID, "transaction", t.ID, "says", result.Message)
+		p.Log.Warn("expired authorisation not released", "site", t.SiteID, "transaction", t.ID, "says", result.Message)
 	}
 	return p.askNoMore(ctx, a)
 }
@@ -285,7 +285,7 @@ func (p *GatewayPayments) Return(ctx context.Context, key string) (address strin
 			_, err = p.find(ctx, a)
 		}
 		if err != nil {
-			p.Log.Warn("asking a processor after a challenge failed", "site", d.SiteID, "transaction", d.TransactionID, "error", err)
+			p.Log.Warn("processor status check after a challenge failed", "site", d.SiteID, "transaction", d.TransactionID, "error", err)
 		}
 	}
 	back, err := url.Parse(t.RedirectURL)

@@ -134,7 +134,7 @@ func (n *Notices) Follow(ctx context.Context) (more bool, err error) {
 	}
 	leases.AtOnce(due, askAtOnce, func(h Notice) {
 		if err := n.followNotice(ctx, h); err != nil {
-			n.Log.Warn("following a notice of a processor failed", "site", h.SiteID, "channel", h.ChannelID, "processor", h.Processor, "error", err)
+			n.Log.Warn("processing a processor webhook failed", "site", h.SiteID, "channel", h.ChannelID, "processor", h.Processor, "error", err)
 		}
 	})
 	return len(due) == noticeBatch && ctx.Err() == nil, nil
@@ -166,7 +166,7 @@ func (n *Notices) Poll(ctx context.Context) (more bool, err error) {
 	}
 	leases.AtOnce(due, askAtOnce, func(f payments.Poll) {
 		if err := n.pollOne(ctx, f); err != nil {
-			n.Log.Warn("reading the events of a processor failed", "site", f.SiteID, "channel", f.ChannelID, "processor", f.Processor, "error", err)
+			n.Log.Warn("reading processor events failed", "site", f.SiteID, "channel", f.ChannelID, "processor", f.Processor, "error", err)
 		}
 	})
 	return len(due) == pollBatch && ctx.Err() == nil, nil

@@ -107,7 +107,7 @@ type Actor struct {
 	Abilities             Abilities // the limit of this token
 	RequestID             string    // the same in the log, the audit and the answer
 	Address               string    // the IP address of the caller
-	// Key is the idempotency key of the request that the actor sends. core.Once looks at it, and nothing else does.
+	// Key is the idempotency key of the request that the actor sends. idempotency.Once looks at it, and nothing else does.
 	Key IdempotencyKey
 	// Ahead is how far the site's clock is ahead of the real one: the clock of a sandbox can be moved (R0).
 	Ahead time.Duration

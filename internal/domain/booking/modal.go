@@ -33,7 +33,7 @@ func (b Booking) FitsModal(s modal.Session, p *errs.Problems) {
 
 const noSuchModalBooking = "No such booking for this payment."
 
-// NoSuchModalBooking adds the problem that the modal has no booking with this id.
+// RefuseForModal adds the problem that the modal has no booking with this id.
 func RefuseForModal(p *errs.Problems) { p.Wrong("booking_id", "%s", noSuchModalBooking) }
 
 // Fill completes the fields of a booking that the modal makes with the verified ones. It returns the given fields

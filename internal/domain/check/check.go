@@ -29,11 +29,11 @@ func Title(parts ...string) string {
 // breaksLine are the characters that begin a new line: names and references have one line.
 const breaksLine = "\n\v\f\r\u0085\u2028\u2029"
 
-// CheckLine adds a problem when a text of one line is longer than MaxText, has a line break, is not valid UTF-8 or holds
+// Line adds a problem when a text of one line is longer than MaxText, has a line break, is not valid UTF-8 or holds
 // control characters.
 func Line(p *errs.Problems, field, value string) { LineOf(p, field, value, MaxText) }
 
-// CheckNote adds a problem when a text of several lines is longer than MaxContent, is not valid UTF-8 or holds control
+// Note adds a problem when a text of several lines is longer than MaxContent, is not valid UTF-8 or holds control
 // characters.
 func Note(p *errs.Problems, field, value string) { Text(p, field, value, MaxContent) }
 
@@ -101,7 +101,7 @@ func OneOf[T ~string](p *errs.Problems, field string, value T, allowed []T) {
 	}
 }
 
-// set copies a value to target, unless it is nil.
+// Set copies a value to target, unless it is nil.
 func Set[T any](target *T, given *T) {
 	if given != nil {
 		*target = *given

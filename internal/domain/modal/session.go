@@ -13,15 +13,15 @@ import (
 	"holdfast/internal/errs"
 )
 
-// ModalAlways are the fields that every auth string of the payment modal verifies (docs/modal.md).
+// Always are the fields that every auth string of the payment modal verifies (docs/modal.md).
 var Always = []string{"channels", "currencies", "total"}
 
-// ModalVerifiable are the fields that an auth string may verify, too.
+// Verifiable are the fields that an auth string may verify, too.
 var Verifiable = []string{
 	"allocations", "charge_channel", "country", "date", "email", "firstname", "reference", "surname",
 }
 
-// ModalSession is one use of the payment modal. It allows only what the integrator's auth string verifies.
+// Session is one use of the payment modal. It allows only what the integrator's auth string verifies.
 type Session struct {
 	SiteID    int64
 	ID        int64
@@ -66,7 +66,7 @@ func (s Session) Differs(given map[string]string) []string {
 	return names
 }
 
-// CheckModalFields adds what is wrong with the fields of an auth string to p. It does not need the database.
+// CheckFields adds what is wrong with the fields of an auth string to p. It does not need the database.
 func CheckFields(fields map[string]string, p *errs.Problems) {
 	for _, name := range Always {
 		if fields[name] == "" && !p.Has(name) {

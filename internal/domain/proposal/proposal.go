@@ -4,7 +4,7 @@ package proposal
 
 import "time"
 
-// ProposalKind is a kind of change that needs two people (R0).
+// Kind is a kind of change that needs two people (R0).
 type Kind string
 
 // The kinds of proposals.
@@ -16,10 +16,10 @@ const (
 	Takeover   Kind = "takeover"    // an import whose payments are covered since they were taken
 )
 
-// ProposalKinds lists the kinds.
+// Kinds lists the kinds.
 var Kinds = []Kind{OpenCover, ManualRate, Policy, Limits, Takeover}
 
-// ProposalState is the state of a proposal.
+// State is the state of a proposal.
 type State string
 
 // The states of a proposal. Only an open one can be decided.
@@ -30,7 +30,7 @@ const (
 	Withdrawn State = "withdrawn"
 )
 
-// ProposalStates lists the states.
+// States lists the states.
 var States = []State{Open, Approved, Rejected, Withdrawn}
 
 // Proposal is a change that one person proposes and another person approves (R0). In a sandbox one person may do

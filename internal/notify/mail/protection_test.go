@@ -57,12 +57,12 @@ func TestARequestForProtectionIsTold(t *testing.T) {
 		answer(underwriting.Questions, "Which bond is it?")
 		p.follow()
 		p.want("protection_asked ops@example.org waiting", "protection_answered ada@example.org waiting")
-		says(p.list()[1].ID, "has a question about", "Which bond is it?")
+		says(p.list()[1].ID, "has a question", "Which bond is it?")
 		ask(true)
 		answer(underwriting.Refused, "Too much.") // before anybody was told that it was asked again: only the answer is news
 		p.follow()
 		p.want("protection_asked ops@example.org waiting", "protection_answered ada@example.org waiting", "protection_answered ada@example.org waiting")
-		says(p.list()[2].ID, "has declined the request", "Too much.")
+		says(p.list()[2].ID, "declined the request", "Too much.")
 		seen, err := p.App.Mails.List(t.Context(), boss, mail.Filter{}, store.Page{Number: 1, Size: 10, Offset: -1, OrderBy: "id"})
 		if err != nil || len(seen.Items) != 2 {
 			t.Errorf("the site sees to whom its operator writes: %+v %v", seen.Items, err)

@@ -139,7 +139,7 @@ func (m *Mails) sendOne(ctx context.Context, key store.Key) error {
 		return err
 	}
 	if result.kind != taken {
-		m.Log.Warn("a mail was not sent", "site", mail.SiteID, "mail", mail.ID, "attempt", mail.Attempts, "outcome", result.kind,
+		m.Log.Warn("e-mail not sent", "site", mail.SiteID, "mail", mail.ID, "attempt", mail.Attempts, "outcome", result.kind,
 			"answer", result.answer)
 	}
 	return result.down

@@ -28,7 +28,7 @@ func (p *post) user(name, email string, role access.Role) {
 	})
 }
 
-// refuses makes a webhook whose receiver wants no more, and sends it an event, so that it is disabled.
+// refuses makes a webhook whose receiver no longer wants events, and sends it an event, so that it is disabled.
 func (p *post) refuses() webhooks.Endpoint {
 	p.t.Helper()
 	receiver, err := net.Listen("tcp", "127.0.0.1:0")
@@ -115,11 +115,11 @@ func TestADisabledWebhookIsTold(t *testing.T) {
 	})
 }
 
-// TestWhyAWebhookWasDisabled: days without an answer, or a receiver that wants no more.
+// TestWhyAWebhookWasDisabled: days without an answer, or a receiver that no longer wants events.
 func TestWhyAWebhookWasDisabled(t *testing.T) {
 	t.Parallel()
 	letter := mail.Letter{Language: "enGB", Sender: "Acme", Address: "https://shop.example/hooks"}
-	for days, want := range map[int64]string{0: "wants no more", 3: "for 3 days"} {
+	for days, want := range map[int64]string{0: "no longer wants events", 3: "for 3 days"} {
 		letter.Days = days
 		made, err := mail.Write(letter, mail.Webhook, "")
 		if err != nil || made.Subject != "Webhook endpoint disabled: shop.example" || !strings.Contains(made.Text, want) ||

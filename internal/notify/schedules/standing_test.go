@@ -282,7 +282,7 @@ func TestWhatFailsIsToldAndHoldsUpNobody(t *testing.T) {
 			t.Fatalf("a file that no server takes is attached: %+v %v", list.Items, err)
 		}
 		_, text, err := d.App.Mails.Get(t.Context(), d.Actor, list.Items[0].ID)
-		for _, want := range []string{"too large to send by mail", "Undelivered (E1): 12.00 GBP", "https://pay.example/x", "every Monday"} {
+		for _, want := range []string{"too large for an e-mail", "Undelivered (E1): 12.00 GBP", "https://pay.example/x", "every Monday"} {
 			if err != nil || !strings.Contains(text.Text, want) {
 				t.Errorf("the mail does not say %q: %v\n%s", want, err, text.Text)
 			}

@@ -209,7 +209,7 @@ func (w *Webhooks) deliver(ctx context.Context, e Endpoint, d Delivery) {
 		err = w.note(ctx, d, attempt, gone)
 	}
 	if err != nil && ctx.Err() == nil {
-		w.Log.Error("webhook", "site", d.SiteID, "webhook", d.EndpointID, "delivery", d.ID, "error", err)
+		w.Log.Error("internal error while delivering a webhook", "site", d.SiteID, "webhook", d.EndpointID, "delivery", d.ID, "error", err)
 	}
 }
 

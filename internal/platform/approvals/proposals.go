@@ -2,12 +2,12 @@ package approvals
 
 import "holdfast/internal/domain/proposal"
 
-// ProposalFilter picks proposals from a list. An empty field picks all.
+// Filter picks proposals from a list. An empty field picks all.
 type Filter struct {
 	Include, Exclude []int64
 	States           []proposal.State
 	Kinds            []proposal.Kind
 }
 
-// ProposalOrders lists the values of orderby for proposals.
+// Orders lists the values of orderby for proposals.
 var Orders = []string{"id", "include"}

@@ -57,7 +57,7 @@ func findProposal(tx *store.Tx, siteID, id int64) (proposal.Proposal, error) {
 	})
 }
 
-// ProposalAbout reads the latest proposal of a kind about a subject that is open or approved. The error is
+// About reads the latest proposal of a kind about a subject that is open or approved. The error is
 // store.ErrNotFound when there is none.
 func About(tx *store.Tx, siteID int64, kind proposal.Kind, subject string) (proposal.Proposal, error) {
 	return scanProposal(func(dest ...any) error {

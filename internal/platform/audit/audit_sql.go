@@ -19,7 +19,7 @@ func scanAudit(scan func(dest ...any) error) (Entry, error) {
 	return r, err
 }
 
-// AppendAudit stores a record at the end of its site's chain. It locks the end of the chain, so a write calls it last:
+// Append stores a record at the end of its site's chain. It locks the end of the chain, so a write calls it last:
 // then other writes wait for it only a short time.
 func Append(tx *store.Tx, r Entry) error {
 	head, err := takeAuditHead(tx, r.SiteID)
@@ -54,7 +54,7 @@ func takeAuditHead(tx *store.Tx, siteID int64) (head Head, err error) {
 	return head, err
 }
 
-// AuditHead reads the end of a site's chain. It is the zero value when the chain has no records.
+// HeadOf reads the end of a site's chain. It is the zero value when the chain has no records.
 func HeadOf(tx *store.Tx, siteID int64) (head Head, err error) {
 	err = tx.QueryRow(`SELECT id, hash FROM audit_heads WHERE site_id = $1`, []any{siteID}, &head.ID, &head.Hash)
 	if errors.Is(err, store.ErrNotFound) {
@@ -63,7 +63,7 @@ func HeadOf(tx *store.Tx, siteID int64) (head Head, err error) {
 	return head, err
 }
 
-// AuditRecords reads one page of a site's audit records.
+// Entries reads one page of a site's audit records.
 func Entries(tx *store.Tx, siteID int64, f Filter, page store.Page) (store.List[Entry], error) {
 	var w sqltext.Where
 	w.And("site_id = ?", siteID)
@@ -86,7 +86,7 @@ func auditRecord(tx *store.Tx, siteID, id int64) (Entry, error) {
 	})
 }
 
-// EachAuditRecord calls visit for the records of a site in the order of their ids.
+// Each calls visit for the records of a site in the order of their ids.
 func Each(tx *store.Tx, siteID int64, visit func(Entry)) error {
 	return tx.Query(`SELECT `+auditColumns+` FROM audit_records WHERE site_id = $1 ORDER BY id`, []any{siteID},
 		func(scan func(dest ...any) error) error {

@@ -20,7 +20,7 @@ import (
 // factors, idempotency keys and the log follow the real one.
 type Clocks struct{ *sites.DB }
 
-// SiteTime is the time of a site.
+// Time is the time of a site.
 type Time struct {
 	Sandbox bool
 	Now     time.Time // by the clock of the site

@@ -28,7 +28,7 @@ func storedKey(tx *store.Tx, actor access.Actor) (row keyRow, err error) {
 	return row, err
 }
 
-// KeyUsed reports whether a request of the actor's site was answered under the actor's key. Only Once knows whether it was
+// Used reports whether a request of the actor's site was answered under the actor's key. Only Once knows whether it was
 // this request.
 func Used(tx *store.Tx, actor access.Actor) (bool, error) {
 	if actor.Key.Key == "" {
@@ -57,7 +57,7 @@ func finishKey(tx *store.Tx, actor access.Actor, made Outcome) error {
 	return err
 }
 
-// FreeKey frees the key of an actor's request whose object was not made after all, so that the caller can try again.
+// Free frees the key of an actor's request whose object was not made after all, so that the caller can try again.
 func Free(tx *store.Tx, actor access.Actor, objectID int64) error {
 	_, err := tx.Exec(`DELETE FROM idempotency_keys WHERE site_id = $1 AND key = $2 AND object_id = $3`,
 		actor.SiteID, actor.Key.Key, objectID)

@@ -25,7 +25,7 @@ const (
 // escapes.
 var lowerBase32 = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// randomText makes n random bytes and writes them in letters and digits, five bits for each character.
+// RandomText makes n random bytes and writes them in letters and digits, five bits for each character.
 func RandomText(random io.Reader, n int) (string, error) {
 	raw := make([]byte, n)
 	if _, err := io.ReadFull(random, raw); err != nil {

@@ -7,7 +7,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// SiteClock is the clock by which a transaction runs. The clock of a sandbox may be ahead of the real one (R0). The zero
+// Clock is the clock by which a transaction runs. The clock of a sandbox may be ahead of the real one (R0). The zero
 // value is the real clock.
 type Clock struct {
 	SiteID int64
@@ -23,7 +23,7 @@ func goBy(tx *store.Tx, clock Clock) {
 // RealNow is the time of the real clock in this transaction. tx.Now is the time of the site's clock.
 func RealNow(tx *store.Tx) time.Time { return tx.Now.Add(-tx.Clock.Ahead) }
 
-// onClockOf reports whether tx.Now is the time of that site's clock.
+// OnClockOf reports whether tx.Now is the time of that site's clock.
 func OnClockOf(tx *store.Tx, siteID int64) bool { return tx.Clock.SiteID == siteID }
 
 // begin sets the clock of a write to the clock of the site as it is now, and reads the versions of what the process
@@ -143,7 +143,7 @@ func RealTime(tx *store.Tx, at time.Time) (time.Time, error) {
 	return found, err
 }
 
-// SiteClocks reads all sites, each with its clock.
+// Clocks reads all sites, each with its clock.
 func Clocks(tx *store.Tx) ([]Clock, error) { return siteClocks(tx, ``) }
 
 // ClocksAhead reads the sites whose clocks are ahead. They are few: all of them are sandboxes.

@@ -26,37 +26,37 @@ func NewDB(base *store.DB, clock func() time.Time) *DB { return &DB{Store: base,
 // Read runs fn in a reading transaction by the clock of the actor's site, and returns what fn read. fn sees one
 // consistent state of the database. An actor without access.Read gets Forbidden.
 func Read[T any](
-	ctx context.Context, c *DB, actor access.Actor, fn func(tx *store.Tx) (T, error),
+	ctx context.Context, db *DB, actor access.Actor, fn func(tx *store.Tx) (T, error),
 ) (found T, err error) {
-	return readBy(ctx, c.Store.Read, actor, fn)
+	return readBy(ctx, db.Store.Read, actor, fn)
 }
 
 // Lookup is Read for a few rows that fn finds by their keys (db.Lookup).
 func Lookup[T any](
-	ctx context.Context, c *DB, actor access.Actor, fn func(tx *store.Tx) (T, error),
+	ctx context.Context, db *DB, actor access.Actor, fn func(tx *store.Tx) (T, error),
 ) (found T, err error) {
-	return readBy(ctx, c.Store.Lookup, actor, fn)
+	return readBy(ctx, db.Store.Lookup, actor, fn)
 }
 
 // Report is Read for what goes through many rows (db.Report). tx.Now may lie some seconds back. All that the report
 // shows is read in this one transaction.
 func Report[T any](
-	ctx context.Context, c *DB, actor access.Actor, fn func(tx *store.Tx) (T, error),
+	ctx context.Context, db *DB, actor access.Actor, fn func(tx *store.Tx) (T, error),
 ) (found T, err error) {
 	report := func(ctx context.Context, site int64, fn func(tx *store.Tx) error) error {
-		return c.Store.Report(ctx, site, actor.Caller(), fn)
+		return db.Store.Report(ctx, site, actor.Caller(), fn)
 	}
 	return readBy(ctx, report, actor, fn)
 }
 
 // ReadPage is Read for a page of a list, and Report for a deep one: the database goes through all rows before it.
 func ReadPage[T any](
-	ctx context.Context, c *DB, actor access.Actor, page store.Page, fn func(tx *store.Tx) (T, error),
+	ctx context.Context, db *DB, actor access.Actor, page store.Page, fn func(tx *store.Tx) (T, error),
 ) (T, error) {
 	if page.Deep() {
-		return Report(ctx, c, actor, fn)
+		return Report(ctx, db, actor, fn)
 	}
-	return Read(ctx, c, actor, fn)
+	return Read(ctx, db, actor, fn)
 }
 
 // readBy runs fn in a transaction that open opens, and returns what fn read.
@@ -83,8 +83,8 @@ type Due struct {
 }
 
 // EndDue applies what is due on the actor's site. It is called before anything that must not see it; usually there is nothing.
-func EndDue(ctx context.Context, c *DB, actor access.Actor, due Due) error {
-	waits, err := Lookup(ctx, c, actor, func(tx *store.Tx) (bool, error) { return due.Any(tx, actor.SiteID) })
+func EndDue(ctx context.Context, db *DB, actor access.Actor, due Due) error {
+	waits, err := Lookup(ctx, db, actor, func(tx *store.Tx) (bool, error) { return due.Any(tx, actor.SiteID) })
 	if err == nil && waits {
 		_, err = due.End(ctx, actor.SiteID)
 	}
@@ -93,10 +93,10 @@ func EndDue(ctx context.Context, c *DB, actor access.Actor, due Due) error {
 
 // LookupAfter is Lookup and EndDue in one transaction, unless something is due: a read by key is too short for two.
 func LookupAfter[T any](
-	ctx context.Context, c *DB, actor access.Actor, due Due, fn func(tx *store.Tx) (T, error),
+	ctx context.Context, db *DB, actor access.Actor, due Due, fn func(tx *store.Tx) (T, error),
 ) (found T, err error) {
 	waits := false
-	found, err = Lookup(ctx, c, actor, func(tx *store.Tx) (found T, err error) {
+	found, err = Lookup(ctx, db, actor, func(tx *store.Tx) (found T, err error) {
 		if waits, err = due.Any(tx, actor.SiteID); err != nil || waits {
 			return found, err
 		}
@@ -108,15 +108,15 @@ func LookupAfter[T any](
 	if _, err = due.End(ctx, actor.SiteID); err != nil {
 		return found, err
 	}
-	return Lookup(ctx, c, actor, fn)
+	return Lookup(ctx, db, actor, fn)
 }
 
 // Write runs fn in a writing transaction by the clock of the actor's site. The change is durable when Write returns. fn
 // may run more than once. The caller checks first what the actor may do.
 func Write[T any](
-	ctx context.Context, c *DB, actor access.Actor, fn func(tx *store.Tx) (T, error),
+	ctx context.Context, db *DB, actor access.Actor, fn func(tx *store.Tx) (T, error),
 ) (made T, err error) {
-	err = c.WriteAs(ctx, actor, func(tx *store.Tx) (err error) {
+	err = db.WriteAs(ctx, actor, func(tx *store.Tx) (err error) {
 		made, err = fn(tx)
 		return err
 	})
@@ -124,26 +124,26 @@ func Write[T any](
 }
 
 // WriteAs is Write for a function that returns nothing but an error.
-func (c *DB) WriteAs(ctx context.Context, actor access.Actor, fn func(tx *store.Tx) error) error {
-	return c.WriteBy(ctx, ClockFor(actor), fn)
+func (db *DB) WriteAs(ctx context.Context, actor access.Actor, fn func(tx *store.Tx) error) error {
+	return db.WriteBy(ctx, ClockFor(actor), fn)
 }
 
 // WriteBy runs fn in a writing transaction by the clock of a site. It reads the clock again inside the write: the given
 // one may be minutes old, for example in an import. If somebody has moved the clock since, the write would record
 // something in a past that is closed for reports and statements.
-func (c *DB) WriteBy(ctx context.Context, clock Clock, fn func(tx *store.Tx) error) error {
-	return c.Store.Write(ctx, clock.SiteID, c.begun(clock, fn))
+func (db *DB) WriteBy(ctx context.Context, clock Clock, fn func(tx *store.Tx) error) error {
+	return db.Store.Write(ctx, clock.SiteID, db.begun(clock, fn))
 }
 
 // WriteLongBy is WriteBy for what changes hundreds of rows: see db.WriteLong.
-func (c *DB) WriteLongBy(ctx context.Context, clock Clock, fn func(tx *store.Tx) error) error {
-	return c.Store.WriteLong(ctx, clock.SiteID, c.begun(clock, fn))
+func (db *DB) WriteLongBy(ctx context.Context, clock Clock, fn func(tx *store.Tx) error) error {
+	return db.Store.WriteLong(ctx, clock.SiteID, db.begun(clock, fn))
 }
 
 // begun is fn in a transaction that goes by the clock.
-func (c *DB) begun(clock Clock, fn func(tx *store.Tx) error) func(tx *store.Tx) error {
+func (db *DB) begun(clock Clock, fn func(tx *store.Tx) error) func(tx *store.Tx) error {
 	return func(tx *store.Tx) error {
-		if err := begin(tx, &c.known, clock); err != nil {
+		if err := begin(tx, &db.known, clock); err != nil {
 			return err
 		}
 		return fn(tx)
@@ -151,8 +151,8 @@ func (c *DB) begun(clock Clock, fn func(tx *store.Tx) error) func(tx *store.Tx) 
 }
 
 // ReadBy runs fn in a reading transaction by the clock of a site.
-func (c *DB) ReadBy(ctx context.Context, clock Clock, fn func(tx *store.Tx) error) error {
-	return ReadBy(ctx, c.Store, clock, fn)
+func (db *DB) ReadBy(ctx context.Context, clock Clock, fn func(tx *store.Tx) error) error {
+	return ReadBy(ctx, db.Store, clock, fn)
 }
 
 // ReadBy is DB.ReadBy for a caller that has only the database.
@@ -164,8 +164,8 @@ func ReadBy(ctx context.Context, base *store.DB, clock Clock, fn func(tx *store.
 }
 
 // ReportBy is ReadBy for the program's own work that goes through many rows (db.Report).
-func (c *DB) ReportBy(ctx context.Context, clock Clock, fn func(tx *store.Tx) error) error {
-	return c.Store.Report(ctx, clock.SiteID, "", func(tx *store.Tx) error {
+func (db *DB) ReportBy(ctx context.Context, clock Clock, fn func(tx *store.Tx) error) error {
+	return db.Store.Report(ctx, clock.SiteID, "", func(tx *store.Tx) error {
 		goBy(tx, clock)
 		return fn(tx)
 	})

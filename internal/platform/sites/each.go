@@ -6,13 +6,13 @@ import (
 	"holdfast/internal/store"
 )
 
-// EachSite runs a write by the clock of each site that a query selects: site and how far its clock is ahead. $1 is the real
+// Each runs a write by the clock of each site that a query selects: site and how far its clock is ahead. $1 is the real
 // time. The write does up to limit things and returns how many. more reports whether a site had as many as that.
 func Each(
-	ctx context.Context, c *DB, query string, limit int, do func(tx *store.Tx, siteID int64, limit int) (done int, err error),
+	ctx context.Context, db *DB, query string, limit int, do func(tx *store.Tx, siteID int64, limit int) (done int, err error),
 ) (more bool, err error) {
 	var clocks []Clock
-	err = c.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
+	err = db.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
 		clocks = nil
 		return tx.Query(query, []any{store.Micros(tx.Now)}, func(scan func(dest ...any) error) error {
 			var clock Clock
@@ -28,7 +28,7 @@ func Each(
 			return false, err
 		}
 		done := 0
-		err = c.WriteBy(ctx, clock, func(tx *store.Tx) (err error) {
+		err = db.WriteBy(ctx, clock, func(tx *store.Tx) (err error) {
 			done, err = do(tx, clock.SiteID, limit)
 			return err
 		})

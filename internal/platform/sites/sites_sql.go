@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// InsertSite stores a new site.
+// Insert stores a new site.
 func Insert(tx *store.Tx, s merchant.Site) (merchant.Site, error) {
 	texts, err := textsOf(s)
 	if err != nil {
@@ -22,7 +22,7 @@ func Insert(tx *store.Tx, s merchant.Site) (merchant.Site, error) {
 	return s, err
 }
 
-// SiteAlone reads the path and the name of a site, whether it is a sandbox, and how far its clock is ahead. It reads no
+// Alone reads the path and the name of a site, whether it is a sandbox, and how far its clock is ahead. It reads no
 // policy and no channels.
 func Alone(tx *store.Tx, id int64) (merchant.Site, error) {
 	type site struct{ id int64 }
@@ -40,7 +40,7 @@ func Alone(tx *store.Tx, id int64) (merchant.Site, error) {
 	})
 }
 
-// LockSite locks the site for this write. Its version stays: what is only counted on a site, such as its tokens, changes nothing of
+// Lock locks the site for this write. Its version stays: what is only counted on a site, such as its tokens, changes nothing of
 // the site itself, so a form of it that is open elsewhere can still be saved. The error is store.ErrNotFound when there is no such site.
 func Lock(tx *store.Tx, id int64) error {
 	n, err := tx.Exec(`UPDATE sites SET version = version WHERE id = $1`, id)
@@ -50,7 +50,7 @@ func Lock(tx *store.Tx, id int64) error {
 	return err
 }
 
-// UpdateSite stores the fields of a locked site that can change, as its next version.
+// Update stores the fields of a locked site that can change, as its next version.
 func Update(tx *store.Tx, s merchant.Site) error {
 	texts, err := textsOf(s)
 	if err != nil {
@@ -64,14 +64,14 @@ func Update(tx *store.Tx, s merchant.Site) error {
 	return Changed(tx, s.ID)
 }
 
-// NoteSiteName keeps a name that a site has had until an instant of its clock.
+// NoteName keeps a name that a site has had until an instant of its clock.
 func NoteName(tx *store.Tx, id int64, name string, until time.Time) error {
 	_, err := tx.Exec(`INSERT INTO site_names (site_id, until, name) VALUES ($1, $2, $3) ON CONFLICT (site_id, until) DO NOTHING`,
 		id, store.Micros(until), name)
 	return err
 }
 
-// SiteNameAt is the name that a site had at an instant of its clock; now is the name that it has now.
+// NameAt is the name that a site had at an instant of its clock; now is the name that it has now.
 func NameAt(tx *store.Tx, id int64, at time.Time, now string) (name string, err error) {
 	err = tx.QueryRow(`SELECT name FROM site_names WHERE site_id = $1 AND until > $2 ORDER BY until LIMIT 1`, []any{id, store.Micros(at)}, &name)
 	if errors.Is(err, store.ErrNotFound) {

@@ -64,10 +64,10 @@ func TestClicksLeadFromTheBookToOneAllocation(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
 	a := b.reader.Must(b.At("/exposure"), "1,000.00 GBP", "70.00 GBP", "1,070.00 GBP", "At the end of 10 Jun 2024",
-		"400.00 GBP are still to be paid for 1 booking")
+		"400.00 GBP are not paid yet for 1 booking")
 	a = b.reader.Must(link(t, a.Body, b.pounds.Name), "Country", "Portugal")
-	a = b.reader.Must(link(t, a.Body, "Portugal"), "Country: Portugal", "Month of travel", "Jun 2024", "Sep 2024")
-	a = b.reader.Must(link(t, a.Body, "Sep 2024"), "Month of travel: Sep 2024", "No supplier", "600.00 GBP")
+	a = b.reader.Must(link(t, a.Body, "Portugal"), "Country: Portugal", "Travel month", "Jun 2024", "Sep 2024")
+	a = b.reader.Must(link(t, a.Body, "Sep 2024"), "Travel month: Sep 2024", "No supplier", "600.00 GBP")
 	a = b.reader.Must(link(t, a.Body, "View allocations"), "Country: Portugal", "600.00 GBP", "Unpaid")
 	for _, other := range []string{"EUR", "70.00 GBP"} {
 		if strings.Contains(a.Body[strings.Index(a.Body, "<tbody>"):], other) {
@@ -128,13 +128,13 @@ func TestSettingsStandInTheAddress(t *testing.T) {
 	b.reader.Must(b.At("/exposure"), "700.00 GBP") // the trip is over: it is the tail
 	for at, says := range map[string]string{
 		"?as_of=2024-6-1":                   "Enter a date, such as 2026-09-14.",
-		"?known_at=yesterday":               "Must be a time in GMT",
+		"?known_at=yesterday":               "Enter a time in GMT",
 		"?known_at=2030-01-01T00:00":        "Must not be in the future.",
 		"?currency=QQQ":                     "Enter a currency, such as EUR or GBP.",
 		"?by=month&across=month":            "The two groupings must differ.",
 		"?by=month&across=channel&cells=e9": "Must be one of",
 		"?valuation=locked&currency=USD":    "Locked values are only available in the policy currency",
-		"?channels=999":                     "The report cannot be made",
+		"?channels=999":                     "This report cannot be created",
 		"?channels=x":                       "Enter numbers separated by commas.",
 		"?months=2024-13":                   "is not a month such as",
 	} {
@@ -157,9 +157,9 @@ func TestSettingsStandInTheAddress(t *testing.T) {
 func TestWhatHasNoRateIsNotKnown(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
-	b.reader.Must(b.At("/exposure?currency=CHF"), "Not known", "Undelivered (E1) Not known", "no exchange rate yet for 1 payment in EUR")
+	b.reader.Must(b.At("/exposure?currency=CHF"), "Unknown", "Undelivered (E1) Unknown", "no exchange rate yet for 1 payment in EUR")
 	wants(t, "a row without a rate", b.file(t, "/exposure?currency=CHF&channels="+strconv.FormatInt(b.euros.ID, 10)),
-		[]string{b.euros.Name, "EUR", "1", "500.00", "Not known", "0.00", "Not known"})
+		[]string{b.euros.Name, "EUR", "1", "500.00", "Unknown", "0.00", "Unknown"})
 }
 
 // TestSuppliersHaveTheirNames: as rows, crossed with something else, and as a filter, which finds all bookings with one of them.

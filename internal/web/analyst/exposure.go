@@ -247,7 +247,7 @@ func (s *settings) exposureTable(found report.ExposureReport) (*kit.Table, error
 	}
 	q := found.Query
 	t := kit.Table{
-		Name: "exposure", Caption: "Exposure by " + string(q.By), Sorted: page.OrderBy, Descending: page.Descending, Number: page.Number, Total: -1,
+		Name: "exposure", Caption: "Exposure by " + strings.ToLower(titleOf(q.By)), Sorted: page.OrderBy, Descending: page.Descending, Number: page.Number, Total: -1,
 		Empty: kit.Empty{Title: "Nothing at risk", Text: "No payments matching these filters are at risk right now. " +
 			"Choose another day or remove a filter."},
 	}

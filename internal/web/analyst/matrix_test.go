@@ -19,7 +19,7 @@ func TestTwoGroupingsMakeAMatrix(t *testing.T) {
 	if !strings.Contains(a.Body, `class="list slim matrix"`) {
 		t.Error("the first column does not stay where it is")
 	}
-	b.reader.Must(link(t, a.Body, "70.00"), "Month of travel: Jun 2024", "Tail (E2) 70.00 GBP", "By country")
+	b.reader.Must(link(t, a.Body, "70.00"), "Travel month: Jun 2024", "Tail (E2) 70.00 GBP", "By country")
 	want := [][]string{
 		{"key", "total", "2024-06", "2024-09", "2024-11"},
 		{b.pounds.Name, "670.00", "70.00", "600.00", "0.00"},

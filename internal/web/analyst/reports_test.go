@@ -107,13 +107,13 @@ func TestLimitsShowTheirUse(t *testing.T) {
 		}
 		b.Advance(6 * time.Second)
 	}
-	b.reader.Must(b.At("/exposure/limits"), "Limits in force 3", "80% used or more 1", "Over the limit 1", "Use of limits", "Each transaction of every merchant")
+	b.reader.Must(b.At("/exposure/limits"), "Limits in force 3", "80% used or more 1", "Over the limit 1", "Limit usage", "Each transaction of all merchants")
 	wants(t, "limits", b.file(t, "/exposure/limits"),
 		[]string{b.pounds.Name, "500.00", "600.00", "120.0", "0.00", "100.00", "over"},
-		[]string{"The whole site", "1250.00", "1000.00", "80.0", "250.00", "0.00", "80% reached"},
-		[]string{"Each transaction of every merchant", "10000.00", "", "", "", "", "Each by itself"})
+		[]string{"Whole site", "1250.00", "1000.00", "80.0", "250.00", "0.00", "80% reached"},
+		[]string{"Each transaction of all merchants", "10000.00", "", "", "", "", "Individual"})
 	wants(t, "what is over", b.file(t, "/exposure/limits?over=1"), []string{b.pounds.Name, "500.00", "600.00", "120.0", "0.00", "100.00", "over"})
-	b.reader.Must(b.At("/channels/"+strconv.FormatInt(b.pounds.ID, 10)), "Limit headroom 0.00 GBP", "120.0 % of 500.00 GBP are used", "The whole site")
+	b.reader.Must(b.At("/channels/"+strconv.FormatInt(b.pounds.ID, 10)), "Limit headroom 0.00 GBP", "120.0% of 500.00 GBP used", "Whole site")
 	b.reader.Must(b.At("/exposure/what-if?channels="+strconv.FormatInt(b.pounds.ID, 10)), "If the chosen merchant fails.", "Loss (E1) 600.00 GBP", "100.00 GBP")
 }
 
@@ -153,7 +153,7 @@ func TestAMerchantHasAPage(t *testing.T) {
 	b.As(access.Finance).Must(at, append(says, "No statements yet")...)
 	wants(t, "its months", b.file(t, "/channels/"+strconv.FormatInt(b.pounds.ID, 10)),
 		[]string{"Jun 2024", "GBP", "1", "0.00", "0.00", "70.00", "70.00"}, []string{"Sep 2024", "GBP", "1", "600.00", "600.00", "0.00", "600.00"})
-	b.reader.Must(link(t, a.Body, "Sep 2024"), "Month of travel: Sep 2024", "600.00 GBP")
+	b.reader.Must(link(t, a.Body, "Sep 2024"), "Travel month: Sep 2024", "600.00 GBP")
 	draft := b.Channel(merchant.ModeDraft, "GBP")
 	a = b.reader.Must(b.At("/channels/"+strconv.FormatInt(draft.ID, 10)), "Not protected yet")
 	if strings.Contains(a.Text(), "Run-off") {
@@ -170,9 +170,9 @@ func TestATrackRecordSaysWhatCameBack(t *testing.T) {
 	b := newBook(t)
 	b.Must(apptest.Linked(payment.Chargeback, b.paid, b.first, 60000))
 	at := "/channels/" + strconv.FormatInt(b.pounds.ID, 10) + "/record"
-	b.reader.Must(b.At(at), "Taken by card 670.00 GBP", "2 payments", "Chargeback rate 50.00 %", "Chargeback losses 600.00 GBP", "Chargeback rate of GBP payments")
+	b.reader.Must(b.At(at), "Card payments 670.00 GBP", "2 payments", "Chargeback rate 50.00 %", "Chargeback losses 600.00 GBP", "Chargeback rate of GBP payments")
 	wants(t, "months", b.file(t, at), []string{"Jun 2024", "2", "670.00", "0.00", "600.00", "50.00", "5.28", "5.11"})
-	if a := b.reader.Get(b.At(at + "?as_of=x")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Must be a date") {
+	if a := b.reader.Get(b.At(at + "?as_of=x")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Enter a date") {
 		t.Errorf("a wrong day: %d %s", a.Status, a.Text())
 	}
 	b.reader.Must(b.At("/channels/"+strconv.FormatInt(b.euros.ID, 10)+"/record?as_of=2024-01-01"), "No card payments yet")

@@ -38,7 +38,7 @@ func TestTheListOfChannels(t *testing.T) {
 	h.Channel("draft", "EUR")
 	h.Channel("protection-only", "GBP")
 	all := b.Must(h.At("/channels"), "draft EUR", "Protection only", "GBP")
-	if strings.Contains(all.Text(), "New channel") {
+	if strings.Contains(all.Text(), "New merchant") {
 		t.Error("a reader is offered a new channel")
 	}
 	if a := b.Must(h.At("/channels?account_mode=draft&name=DRA"), "draft EUR"); strings.Contains(a.Text(), "protection-only GBP") {
@@ -66,7 +66,7 @@ func TestAChannelByItsPages(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	b := h.As(access.MemberAdmin)
-	form := b.Must(h.At("/channels/new"), "What is it for?")
+	form := b.Must(h.At("/channels/new"), "Mode")
 	if strings.Contains(form.Text(), "Set by the operator") {
 		t.Error("the form has the operator's fields")
 	}
@@ -78,7 +78,7 @@ func TestAChannelByItsPages(t *testing.T) {
 	if a.Status != http.StatusSeeOther || one == a.To {
 		t.Fatalf("it was not made: %d %s\n%s", a.Status, a.To, a.Text())
 	}
-	if a := b.Must(a.To, "Now ask for its protection."); !strings.Contains(a.Body, `value="CHF"`) {
+	if a := b.Must(a.To, "Now request protection."); !strings.Contains(a.Body, `value="CHF"`) {
 		t.Error("the request does not begin with the currency of the channel")
 	}
 	list, err := h.App.Channels.List(t.Context(), h.Actor, merchants.ChannelFilter{Name: "Alpine"}, store.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id"})
@@ -119,10 +119,10 @@ func TestTheOperatorsFields(t *testing.T) {
 	h := webtest.New(t)
 	c := h.Channel("draft", "EUR")
 	b := h.As(access.Operator)
-	b.Must(at(h, c, "/settings"), "Set by the operator", "waits for a second operator")
+	b.Must(at(h, c, "/settings"), "Set by the operator", "second operator must approve")
 	values := url.Values{"name": {c.Name}, "currencies": {"EUR"}, "language": {"enGB"}, "account_mode": {"draft"}, "account_type": {"trust"},
 		"protection_type": {"trust-travel"}, "statement_period": {"week"}, "channel_status": {""}, "suppliers": {"1, x"}, "other_protection": {"bond"}}
-	if a := b.Post(at(h, c, "/settings"), values); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Must be supplier ids") {
+	if a := b.Post(at(h, c, "/settings"), values); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Enter supplier IDs") {
 		t.Errorf("wrong suppliers: %d", a.Status)
 	}
 	values.Set("suppliers", "")
@@ -185,7 +185,7 @@ func TestTheSecretOfAChannel(t *testing.T) {
 		t.Errorf("finance gets %d", a.Status)
 	}
 	operator := h.As(access.Operator)
-	operator.Must(at(h, c, "/secret/new"), "ends at once")
+	operator.Must(at(h, c, "/secret/new"), "stops working immediately")
 	if a := operator.Post(at(h, c, "/secret/new"), nil); a.Status != http.StatusOK || strings.Contains(a.Body, secret) || !strings.Contains(a.Body, `id="secret"`) {
 		t.Errorf("another secret: %d %s", a.Status, a.Text())
 	}

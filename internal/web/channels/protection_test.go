@@ -67,7 +67,7 @@ func TestAskingForProtection(t *testing.T) {
 		full.Set("version", versionField.FindStringSubmatch(merchant.Must(page).Body)[1])
 		send(merchant, page, full)
 	}
-	merchant.Must(page, "Ask for protection", "not protected yet")
+	merchant.Must(page, "Request protection", "not protected yet")
 	wrong := asking()
 	wrong.Set("turnover", "much")
 	wrong.Set("chargeback_rate", "0.123456")
@@ -81,7 +81,7 @@ func TestAskingForProtection(t *testing.T) {
 		t.Errorf("what is missing: %d\n%s", a.Status, a.Text())
 	}
 	send(merchant, page, url.Values{"act": {"keep"}, "company": {"Alpine"}})
-	version := versionField.FindStringSubmatch(merchant.Must(page, "It is kept.").Body)
+	version := versionField.FindStringSubmatch(merchant.Must(page, "Draft saved.").Body)
 	kind, body := upload(t, "accounts.pdf", "%PDF-1.7 accounts")
 	if a := merchant.Send(page+"/documents", kind, body); a.To != page {
 		t.Fatalf("attaching: %d %s", a.Status, a.Text())
@@ -99,18 +99,18 @@ func TestAskingForProtection(t *testing.T) {
 		t.Error("a form from before there was a request saves over it")
 	}
 	ask()
-	sent := merchant.Must(page, "waits for the operator", "2,500,000.50 GBP", "1,400", "0.45 %", "Take it back", "accounts.pdf")
-	if strings.Contains(sent.Text(), "Send it to the operator") {
+	sent := merchant.Must(page, "waiting for the operator", "2,500,000.50 GBP", "1,400", "0.45 %", "Withdraw to edit", "accounts.pdf")
+	if strings.Contains(sent.Text(), "Send request") {
 		t.Error("it can be sent twice")
 	}
 	file := regexp.MustCompile(`href="([^"]+/documents/[0-9]+)"`).FindStringSubmatch(operator.Must(page, "Your answer", "Alpine Escapes Ltd").Body)
-	if strings.Contains(operator.Must(page).Text(), "Take it back") {
+	if strings.Contains(operator.Must(page).Text(), "Withdraw to edit") {
 		t.Error("who answers is led to take the merchant's request back")
 	}
 	if a := operator.Get(file[1]); a.Body != "%PDF-1.7 accounts" || a.Header.Get("Content-Disposition") != `attachment; filename="accounts.pdf"` || a.Header.Get("Content-Type") != "application/pdf" {
 		t.Errorf("the document is %q %v", a.Body, a.Header)
 	}
-	if a := operator.Post(page+"/answer", url.Values{"state": {"questions"}}); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "This is needed.") {
+	if a := operator.Post(page+"/answer", url.Values{"state": {"questions"}}); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "This field is required.") {
 		t.Errorf("a question without words: %d", a.Status)
 	}
 	answer := func(state, note string) {
@@ -120,12 +120,12 @@ func TestAskingForProtection(t *testing.T) {
 		send(operator, page+"/answer", url.Values{"state": {state}, "note": {note}, "version": {version}})
 	}
 	answer("questions", "Which bank?")
-	merchant.Must(page, "has a question", "Which bank?", "Send it to the operator")
+	merchant.Must(page, "has a question", "Which bank?", "Send request")
 	ask()
 	send(merchant, page+"/take-back", nil)
 	ask()
 	answer("taken", "")
-	operator.Must(page, "taken it on", "Set the mode")
+	operator.Must(page, "accepted the request", "Set mode")
 	r, err := h.App.Underwriting.Get(t.Context(), h.Actor, h.Site.ID, c.ID)
 	if err != nil || r.State != underwriting.Taken || r.Facts.Turnover != 250_000_050 || r.Facts.ChargebackRate != 4500 || r.Facts.Lead != [5]int64{10, 90} || len(r.Documents) != 1 {
 		t.Errorf("it is %+v %v", r, err)
@@ -139,14 +139,14 @@ func TestWhoMayNotAsk(t *testing.T) {
 	c, test := h.Channel("draft", "EUR"), h.Channel("test", "EUR")
 	page := at(h, c, "/protection")
 	merchant := h.As(access.MemberAdmin)
-	merchant.Must(at(h, test, "/protection"), "made for tests")
-	merchant.Must(at(h, h.Channel("protection-only", "EUR"), "/protection"), "This channel is protected.")
+	merchant.Must(at(h, test, "/protection"), "Test merchants are not protected")
+	merchant.Must(at(h, h.Channel("protection-only", "EUR"), "/protection"), "This merchant is protected.")
 	kind, body := upload(t, "a.png", "\x89PNG\r\n\x1a\n")
 	merchant.Send(page+"/documents", kind, body)
 	for _, role := range []access.Role{access.ReadOnly, access.Finance} {
 		b := h.As(role)
 		a := b.Must(page, "not protected yet", "a.png")
-		for _, offer := range []string{"Attach", "Keep it", "Send it", "Remove"} {
+		for _, offer := range []string{"Upload", "Save draft", "Send request", "Delete"} {
 			if strings.Contains(a.Text(), offer) {
 				t.Errorf("%s is offered %q", role, offer)
 			}
@@ -165,7 +165,7 @@ func TestWhoMayNotAsk(t *testing.T) {
 		t.Fatalf("it is %+v %v", r, err)
 	}
 	merchant.Post(fmt.Sprintf("%s/documents/%d/delete", page, r.Documents[0].ID), nil)
-	merchant.Must(page+"/discard", "all documents go with it")
+	merchant.Must(page+"/discard", "all its documents")
 	merchant.Post(page+"/discard", nil)
 	if r, _ := h.App.Underwriting.Get(t.Context(), h.Actor, h.Site.ID, c.ID); r.State != "" {
 		t.Errorf("it is still there: %+v", r)

@@ -56,7 +56,7 @@ func TestAStatementByItsPages(t *testing.T) {
 	if a := b.Get(h.At("/statements?channels=x")); a.Status != http.StatusBadRequest {
 		t.Errorf("no channel: %d", a.Status)
 	}
-	b.Must(one, "How it adds up", "No payments yet", "Premium lines", closing, "Record payment")
+	b.Must(one, "Statement summary", "No payments yet", "Premium lines", closing, "Record payment")
 	if a := b.Get(one + "/pdf"); !strings.HasPrefix(a.Body, "%PDF-") || a.Header.Get("Content-Type") != "application/pdf" {
 		t.Errorf("the PDF is %d %.20q", a.Status, a.Body)
 	}
@@ -71,7 +71,7 @@ func TestAStatementByItsPages(t *testing.T) {
 	if err != nil || len(lines) != 2 {
 		t.Errorf("the lines are %v: %v", lines, err)
 	}
-	b.Must(one+"/pay", "Still open", closing)
+	b.Must(one+"/pay", "Amount open", closing)
 	pay := url.Values{"total": {"x"}, "date": {"2024-06-03"}, "reference": {""}}
 	if a := b.Post(one+"/pay", pay); a.Status != http.StatusBadRequest || strings.Count(a.Body, `class="problem"`) != 3 {
 		t.Errorf("a wrong form: %d\n%s", a.Status, a.Text())
@@ -81,7 +81,7 @@ func TestAStatementByItsPages(t *testing.T) {
 		t.Errorf("too much: %d %s", a.Status, a.Text())
 	}
 	pay.Set("total", money.FormatPlain(s.Closing, s.Currency))
-	for _, says := range []string{fmt.Sprintf("Payment of %s recorded.", closing), "was recorded before"} {
+	for _, says := range []string{fmt.Sprintf("Payment of %s recorded.", closing), "already recorded"} {
 		if a := b.Post(one+"/pay", pay); a.To != one {
 			t.Fatalf("paying: %d %s", a.Status, a.Text())
 		}
@@ -121,7 +121,7 @@ func TestSuppliersByTheirPages(t *testing.T) {
 		t.Errorf("a wrong form: %d\n%s", a.Status, a.Text())
 	}
 	b.Post(list, url.Values{"name": {"Blue Air"}, "category": {"air"}, "country": {"ES"}})
-	b.Must(list, "Blue Air is a supplier now.", "air", "ES")
+	b.Must(list, "Supplier Blue Air created.", "air", "ES")
 	found, err := h.App.Suppliers.List(t.Context(), h.Actor, merchants.SupplierFilter{}, store.Page{Number: 1, Size: 5, Offset: -1, OrderBy: "id"})
 	if err != nil || len(found.Items) != 1 {
 		t.Fatal(err)
@@ -141,7 +141,7 @@ func TestSuppliersByTheirPages(t *testing.T) {
 			t.Errorf("%s answers a customer %d", path, a.Status)
 		}
 	}
-	b.Must(one+"/delete", "Delete supplier Red Air?")
+	b.Must(one+"/delete", "Delete the supplier Red Air?")
 	b.Post(one+"/delete", nil)
-	b.Must(list, "Red Air is deleted.", "No suppliers found")
+	b.Must(list, "Supplier Red Air deleted.", "No suppliers found")
 }

@@ -150,7 +150,7 @@ func TestManyNumbers(t *testing.T) {
 	for _, kind := range kindsOfCharts {
 		c := Chart{Kind: kind, Points: points, Currency: "EUR"}
 		root := read(t, c)
-		if text := root.text(); !strings.Contains(text, "Only the first 400 of 401 are here.") {
+		if text := root.text(); !strings.Contains(text, "Only the first 400 of 401 are shown.") {
 			t.Errorf("kind %d does not say that points are missing", kind)
 		}
 		if n := len(root.all("tbody")[0].all("tr")); n != Most {

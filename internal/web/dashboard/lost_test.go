@@ -48,7 +48,7 @@ func TestNobodySavesOverWhatAnotherHasSaved(t *testing.T) {
 		late.Set(c.field, c.second)
 		if a := b.Post(h.At(c.send), late); a.Status == http.StatusSeeOther || !strings.Contains(a.Text(), "Somebody else has changed this") {
 			t.Errorf("%s saves over what another has saved: %d %s", c.send, a.Status, a.Text())
-		} else if !strings.Contains(a.Text(), "Now this is: "+c.first) || !strings.Contains(a.Body, c.second) {
+		} else if !strings.Contains(a.Text(), "Saved value: "+c.first) || !strings.Contains(a.Body, c.second) {
 			t.Errorf("%s does not show both what is stored and what was sent: %s", c.send, a.Text())
 		} else if late.Set("version", versionField.FindStringSubmatch(a.Body)[1]); late.Get("version") == version[1] {
 			t.Errorf("%s keeps the version that was refused", c.send)

@@ -24,7 +24,7 @@ func TestASearchHoldsNoCardNumber(t *testing.T) {
 		if a.Status != http.StatusSeeOther || a.To != want {
 			t.Errorf("%s: %d to %q, want %q", address, a.Status, a.To, want)
 		}
-		if !strings.Contains(b.Must(a.To, "This contains a card number. Nothing was looked for").Body, `class="note warned"`) {
+		if !strings.Contains(b.Must(a.To, "This contains a card number. Nothing was searched").Body, `class="note warned"`) {
 			t.Errorf("%s: the note is no warning", address)
 		}
 		if again := b.Must(a.To); strings.Contains(again.Text(), "card number.") {

@@ -262,7 +262,7 @@ func (v *Visit) fail(err error) {
 			v.W.Header().Set("Retry-After", strconv.Itoa(max(1, int(f.RetryAfter/time.Second))))
 		}
 	} else if v.R.Context().Err() == nil {
-		v.frame.Log.Error("a page of the dashboard failed", "route", v.frame.Route(v.R), "request", v.W.Header().Get("X-Request-Id"), "error", err)
+		v.frame.Log.Error("dashboard page failed", "route", v.frame.Route(v.R), "request", v.W.Header().Get("X-Request-Id"), "error", err)
 	}
 	title := map[int]string{
 		http.StatusNotFound: "Not found", http.StatusForbidden: "Permission denied",

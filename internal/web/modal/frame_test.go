@@ -541,7 +541,7 @@ func TestClosingAsksWhileAPaymentIsOnItsWay(t *testing.T) {
 	b.press(kb.Escape)
 	b.press(kb.Tab + kb.Enter)
 	b.fired("booking_logged", "modal_closed")
-	if got := fmt.Sprint(b.argument(1)["message"]); !strings.Contains(got, "on its way") || !strings.Contains(got, "4711") {
+	if got := fmt.Sprint(b.argument(1)["message"]); !strings.Contains(got, "in progress") || !strings.Contains(got, "4711") {
 		t.Errorf("it says %q", got)
 	}
 }
@@ -559,7 +559,7 @@ func TestWhatKeepsTheFormFromOpening(t *testing.T) {
 		{"auth string", "refused", "token_error", "The payment request is not valid or has expired.", func(s *shop) { s.session = auth }},
 		{"booking", "invalid", "booking_error", "Last day of the tripThe end of travel lies before its start.", func(s *shop) { s.refusal = refusal }},
 		{"other booking", "refused", "token_error", "The payment request is not valid or has expired.", func(s *shop) { s.refusal = auth }},
-		{"no cards", "failed", "transaction_error", "Cards cannot be taken here.", func(s *shop) { s.session["tokenizer"] = object{"kind": "none"} }},
+		{"no cards", "failed", "transaction_error", "This shop cannot accept cards here.", func(s *shop) { s.session["tokenizer"] = object{"kind": "none"} }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

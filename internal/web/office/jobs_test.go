@@ -31,14 +31,14 @@ func TestJobsAreShownAndTriedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := h.As(access.Operator)
-	b.Must("/jobs", "What fails", "send-mails", "the server is away", "fold-exposure Good", "seal-facts Running")
+	b.Must("/jobs", "Failing jobs", "send-mails", "the server is away", "fold-exposure Good", "seal-facts Running")
 	for name, want := range map[string]int{"send-mails": http.StatusSeeOther, "seal-facts": http.StatusConflict, "nothing": http.StatusNotFound} {
 		if a := b.Post("/jobs/"+name+"/run", nil); a.Status != want {
 			t.Errorf("%s: %d, want %d", name, a.Status, want)
 		}
 	}
 	run("send-mails", time.Hour, nil)
-	b.Must("/jobs", "No job fails")
+	b.Must("/jobs", "All jobs are healthy")
 	if _, ok, _ := work.Claim(ctx, "fold-exposure", time.Minute); ok {
 		t.Error("another job was made due, too")
 	}

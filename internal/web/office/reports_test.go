@@ -42,15 +42,15 @@ func TestAReportIsOrderedFromItsTable(t *testing.T) {
 	h.As(access.ReadOnly)
 	view := "/exposure?by=channel&currency=GBP"
 	order := h.At(kit.OrderPath + "?view=" + url.QueryEscape(view))
-	if page := b.Must(h.At(view), "By mail"); !strings.Contains(page.Body, strings.ReplaceAll(order, "&", "&amp;")) {
+	if page := b.Must(h.At(view), "Schedule"); !strings.Contains(page.Body, strings.ReplaceAll(order, "&", "&amp;")) {
 		t.Errorf("the table does not lead to %s", order)
 	}
-	form := b.Must(order, "Schedule report", "Only people of the service")
+	form := b.Must(order, "Schedule report", "Only users who may see the report")
 	if !strings.Contains(form.Body, `<option value="xlsx" selected>Excel (XLSX)</option><option value="csv">CSV</option></select>`) {
 		t.Errorf("the choice of the file: %s", form.Body)
 	}
 	in := url.Values{"view": {view}, "name": {"Exposure by merchant"}, "when": {"week-2"}, "format": {"csv"}, "recipients": {"read_only"}, "key": {"one"}}
-	if a := b.Post(h.At("/reports"), in); a.Status == http.StatusSeeOther || !strings.Contains(a.Text(), "read_only cannot see this report") {
+	if a := b.Post(h.At("/reports"), in); a.Status == http.StatusSeeOther || !strings.Contains(a.Text(), "read_only is not a user with access to this report") {
 		t.Errorf("somebody gets what they may not take out: %d %s", a.Status, a.Text())
 	}
 	in.Set("recipients", "finance")
@@ -58,7 +58,7 @@ func TestAReportIsOrderedFromItsTable(t *testing.T) {
 	if again := b.Post(h.At("/reports"), in); made.Status != http.StatusSeeOther || again.To != made.To {
 		t.Fatalf("%d %s, sent twice it leads to %s and %s", made.Status, made.Text(), made.To, again.To)
 	}
-	b.Must(made.To, "every Tuesday", "4 Jun 2024", "Nothing sent yet", "Mails are shown but not sent")
+	b.Must(made.To, "every Tuesday", "4 Jun 2024", "Nothing sent yet", "E-mails are created but only shown")
 	maker := h.App.Orders.Make
 	h.World.At("2024-06-11")
 	work(t, h)
@@ -98,7 +98,7 @@ func TestAReportIsOrderedFromItsTable(t *testing.T) {
 		t.Errorf("%d %s", a.Status, a.Text())
 	}
 	b.Must(h.At("/reports"), "Exposure by merchant", "Paused")
-	b.Must(made.To+"/end", "End it")
+	b.Must(made.To+"/end", "Delete schedule")
 	if a := b.Post(made.To+"/end", nil); a.Status != http.StatusSeeOther {
 		t.Errorf("%d %s", a.Status, a.Text())
 	}

@@ -35,8 +35,8 @@ func TestPages(t *testing.T) {
 		"/outbox":          {200, `<a href="/outbox/7">Your &lt;i&gt;payment</a>`},
 		"/outbox/7":        {200, "Dear &lt;u&gt;Ada"},
 		"/outbox/7/html":   {200, "<p>Dear Ada</p>"},
-		"/outbox/8":        {404, "Mail not found"},
-		"/outbox/x":        {404, "Mail not found"},
+		"/outbox/8":        {404, "E-mail not found"},
+		"/outbox/x":        {404, "E-mail not found"},
 		"/outbox/page.css": {200, "color-scheme"},
 	} {
 		w := httptest.NewRecorder()

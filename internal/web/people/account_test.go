@@ -86,7 +86,7 @@ func TestTheSecondFactorOfOnesOwn(t *testing.T) {
 	}
 	h.Advance(time.Minute)
 	for _, wrong := range []struct{ old, code, says string }{
-		{"another password", codes[1], "Incorrect password"}, {webtest.Password, "", "This code is wrong"},
+		{"another password", codes[1], "Wrong password"}, {webtest.Password, "", "This code is wrong"},
 		{webtest.Password, codes[0], "This code is wrong"},
 	} {
 		a := b.Post("/account/second-factor/remove", url.Values{"old": {wrong.old}, "code": {wrong.code}})
@@ -108,7 +108,7 @@ func TestOnesOwnPassword(t *testing.T) {
 	other := h.Browser()
 	other.SignIn("finance", webtest.Password)
 	in := url.Values{"old": {"another password"}, "password": {newPassword}, "again": {newPassword}}
-	for field, wrong := range map[string]string{"old": "Incorrect password", "password": "at least 12 characters", "again": "do not match"} {
+	for field, wrong := range map[string]string{"old": "Wrong password", "password": "at least 12 characters", "again": "do not match"} {
 		try := url.Values{"old": {webtest.Password}, "password": {newPassword}, "again": {newPassword}}
 		switch field {
 		case "old":
@@ -128,7 +128,7 @@ func TestOnesOwnPassword(t *testing.T) {
 	if a := b.Post("/account/password", in); a.To != "/dashboard/account" {
 		t.Fatalf("%d %s", a.Status, a.Text())
 	}
-	b.Must("/account", "Your password is changed")
+	b.Must("/account", "Password changed")
 	if a := other.Get("/account"); a.Status != http.StatusSeeOther {
 		t.Error("another browser is still signed in")
 	}
@@ -155,7 +155,7 @@ func TestOneBrowserIsSignedOut(t *testing.T) {
 	if a := other.Get("/account"); a.Status != http.StatusSeeOther {
 		t.Error("it is still signed in")
 	}
-	b.Must("/account", "That browser is signed out")
+	b.Must("/account", "Browser signed out")
 }
 
 // TestPagesWithSecretsAskForThePasswordAgain.

@@ -38,7 +38,7 @@ func TestAMemberIsInvitedAndEnters(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	boss := h.As(access.MemberAdmin)
-	boss.Must(h.At("/settings/people"), "member_admin@example.com", "Invite somebody")
+	boss.Must(h.At("/settings/people"), "member_admin@example.com", "Invite a person")
 	in := url.Values{"email": {"no address"}, "username": {"Eve!"}, "role": {"operator"}}
 	wrong := boss.Post(h.At("/settings/people/invite"), in)
 	for _, want := range []string{"Must be 2 to 60 letters", "Must be one of: read_only, finance, member_admin."} {
@@ -54,7 +54,7 @@ func TestAMemberIsInvitedAndEnters(t *testing.T) {
 	}
 	boss.Must(h.At("/settings/people"), "eve@example.com Finance Invited")
 	boss.Must(h.At("/settings/people?q=EVE"), "eve@example.com")
-	if a := boss.Get(h.At("/settings/people?q=nobody")); !strings.Contains(a.Text(), "Nobody is found") {
+	if a := boss.Get(h.At("/settings/people?q=nobody")); !strings.Contains(a.Text(), "No matching people") {
 		t.Error(a.Text())
 	}
 	eve := h.Browser()
@@ -72,7 +72,7 @@ func TestAMemberIsInvitedAndEnters(t *testing.T) {
 	}
 	may := userOf(t, h, "may")
 	again := h.At(fmt.Sprintf("/settings/people/%d", may.ID))
-	boss.Must(again, "Send a new invitation")
+	boss.Must(again, "Resend invitation")
 	if a := boss.Post(again+"/invite", nil); a.Status != http.StatusSeeOther || len(linksIn(t, h)) != 2 {
 		t.Errorf("again: %d", a.Status)
 	}
@@ -226,7 +226,7 @@ func TestTheOperatorSeesEverybody(t *testing.T) {
 	code := withSecondFactor(t, h, user)
 	page := fmt.Sprintf("/people/%d", user.ID)
 	op.Must(page, "Remove second factor", "demo Finance")
-	op.Must(page+"/second-factor", "lost it together with the recovery codes")
+	op.Must(page+"/second-factor", "lost both the second factor and the recovery codes")
 	if a := op.Post(page+"/second-factor", nil); a.To != "/dashboard"+page {
 		t.Errorf("%d %s", a.Status, a.Text())
 	}

@@ -44,15 +44,15 @@ func TestAForgottenPasswordIsReplaced(t *testing.T) {
 	signedIn := h.As(access.Finance)
 	b := h.Browser()
 	b.Must("/sign-in", "Forgotten your password?")
-	b.Must("/forgotten", "This service sends no mails")
-	if a := b.Post("/forgotten", url.Values{"name": {"finance"}}); !strings.Contains(a.Text(), "sends no mails") {
+	b.Must("/forgotten", "This service cannot send e-mails")
+	if a := b.Post("/forgotten", url.Values{"name": {"finance"}}); !strings.Contains(a.Text(), "cannot send e-mails") {
 		t.Errorf("without a server it says %s", a.Text())
 	}
 	h.App.Mails.Transport = &mail.SMTP{}
 	var answers []string
 	for _, name := range []string{"finance", "nobody", "finance@example.com", "nobody@example.com"} {
 		a := b.Post("/forgotten", url.Values{"name": {name}})
-		if a.Status != http.StatusOK || !strings.Contains(a.Text(), "If there is such an account") {
+		if a.Status != http.StatusOK || !strings.Contains(a.Text(), "If the account exists") {
 			t.Errorf("%s: %d %s", name, a.Status, a.Text())
 		}
 		answers = append(answers, a.Body)
@@ -76,7 +76,7 @@ func TestAForgottenPasswordIsReplaced(t *testing.T) {
 	}
 	b.Must("/password", "Choose a new password", "finance")
 	for _, wrong := range []struct{ password, again, says string }{
-		{"short", "short", "at least 12 characters"}, {newPassword, newPassword + "!", "passwords do not match"},
+		{"short", "short", "at least 12 characters"}, {newPassword, newPassword + "!", "do not match"},
 	} {
 		a := b.Post("/password", url.Values{"password": {wrong.password}, "again": {wrong.again}})
 		if a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), wrong.says) {
@@ -86,7 +86,7 @@ func TestAForgottenPasswordIsReplaced(t *testing.T) {
 	if a := b.Post("/password", url.Values{"password": {newPassword}, "again": {newPassword}}); a.To != "/dashboard/sign-in?username=finance" {
 		t.Fatalf("%d to %q %s", a.Status, a.To, a.Text())
 	}
-	if a := b.Must("/sign-in?username=finance", "The password of finance is set"); !strings.Contains(a.Body, `value="finance"`) {
+	if a := b.Must("/sign-in?username=finance", "Password set for finance"); !strings.Contains(a.Body, `value="finance"`) {
 		t.Error("the user name has to be typed again")
 	}
 	b.SignIn("finance", newPassword)

@@ -14,7 +14,7 @@ func TestOnesOwnName(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	b := h.As(access.ReadOnly)
-	b.Must("/account/profile", "A new address gets a link")
+	b.Must("/account/profile", "We send a link to a new address")
 	in := url.Values{"display_name": {"Ada Byron"}, "email": {"read_only@example.com"}}
 	if a := b.Post("/account/profile", in); a.Status != http.StatusSeeOther {
 		t.Fatalf("%d %s", a.Status, a.Text())

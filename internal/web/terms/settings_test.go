@@ -26,7 +26,7 @@ func TestTheSettingsOfASite(t *testing.T) {
 	for _, role := range others {
 		b := h.As(role)
 		text := b.Must(h.At("/settings"), "Sandbox", "Only shown: no mail server is configured").Text()
-		if strings.Contains(text, "Change issuer") || strings.Contains(text, "Move the clock") {
+		if strings.Contains(text, "Change issuer") || strings.Contains(text, "Move clock") {
 			t.Errorf("%s is shown what an operator does", role)
 		}
 		for path, form := range map[string]url.Values{"/settings/parties": in, "/settings/clock": {"to": {"2024-07-01"}}} {
@@ -90,7 +90,7 @@ func TestRatesAreShownWithTheirGaps(t *testing.T) {
 		!slices.Equal(rows[2][3:7], []string{"20", "too old", "ECB", "2"}) {
 		t.Errorf("%v", rows)
 	}
-	b.Must(h.At("/settings/rates"), "Waiting for a rate", "100.00 PLN", "a fixing counts for 7 days")
+	b.Must(h.At("/settings/rates"), "Waiting for a rate", "100.00 PLN", "a fixing is valid for 7 days")
 	b.Must(h.At("/settings/rates/history"), "USD")
 	b.Must(h.At("/settings/rates/history?currency=usd"), "Fixings of USD", "1.25")
 	if a := b.Get(h.At("/settings/rates/history?currency=XXQ")); a.Status != http.StatusBadRequest {
@@ -146,7 +146,7 @@ func TestMailsAreShown(t *testing.T) {
 	if a := b.Post(h.At("/settings/mails/1/resend"), nil); a.Status != http.StatusConflict || !strings.Contains(a.Text(), "No mail server is configured") {
 		t.Errorf("%d %s", a.Status, a.Text())
 	}
-	b.Must(h.At("/settings/mails/resend"), "oldest dead mails")
+	b.Must(h.At("/settings/mails/resend"), "oldest dead e-mails")
 	if a := b.Post(h.At("/settings/mails/resend"), nil); a.Status != http.StatusSeeOther {
 		t.Errorf("%d %s", a.Status, a.Text())
 	}
@@ -186,7 +186,7 @@ func TestTheAuditIsSearched(t *testing.T) {
 			t.Errorf("%s finds %v", query, rows)
 		}
 	}
-	if a := b.Get(h.At("/settings/audit?from=soon")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Must be a date") {
+	if a := b.Get(h.At("/settings/audit?from=soon")); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "Enter a date") {
 		t.Errorf("%d", a.Status)
 	}
 	rows := seen(t, b, h.At("/settings/audit?format=csv&action=limit.set&col=id"))

@@ -74,10 +74,10 @@ func TestAPolicyIsSet(t *testing.T) {
 		y.PremiumRefundable || y.StatementPeriod != "biweek" || y.LateLogDays != 5 || y.PaymentTermsDays != 14 {
 		t.Errorf("%+v, %v", y, err)
 	}
-	b.Must(a.To, "Policy from 1 Jul 2024", "31- 1.5 %", "Channel 1", "IPT", "12.5 %", "1.50 GBP", "14 business days")
-	b.Must(h.At("/settings/policies"), "1 Jul 2024", "To come", "The beginning", "In force")
+	b.Must(a.To, "Policy from 1 Jul 2024", "31- 1.5 %", "Merchant 1", "IPT", "12.5 %", "1.50 GBP", "14 business days")
+	b.Must(h.At("/settings/policies"), "1 Jul 2024", "Upcoming", "Start", "In force")
 	rows := seen(t, b, h.At("/settings/policies?format=csv"))
-	if len(rows) != 3 || rows[1][0] != "2024-07-01" || rows[1][1] != "to come" {
+	if len(rows) != 3 || rows[1][0] != "2024-07-01" || rows[1][1] != "upcoming" {
 		t.Errorf("%v", rows)
 	}
 	again := b.Must(h.At("/settings/policy?like=2"), "channel 1: 0-: 2 %", "IPT 12.5 % Insurance premium tax")
@@ -92,7 +92,7 @@ func TestWhatIsWrongWithAPolicyIsToldAtItsField(t *testing.T) {
 	h := webtest.New(t)
 	b := h.As(access.Operator)
 	for text, want := range map[string]string{
-		"0-30 0.25": "Line 1 must look like 31-90", "0-30: 1 %": "must be open-ended", "0-30: 1 %\n\n40-: 2 %": "Line 2: Bands must follow each other",
+		"0-30 0.25": "Line 1: enter a band such as 31-90", "0-30: 1 %": "must be open-ended", "0-30: 1 %\n\n40-: 2 %": "Line 2: Bands must follow each other",
 		"0-: 200 %": "Must be a whole number between 0 and 1000000", "channel 9: 0-: 1 %\n0-: 1 %": "Channel 9 not found", "0-: 0.00001 %": "Line 1",
 	} {
 		a := b.Post(h.At("/settings/policy"), url.Values{
@@ -114,7 +114,7 @@ func TestTermsWaitForASecondOperator(t *testing.T) {
 	h := webtest.New(t)
 	at := realSite(t, h)
 	b := h.As(access.Operator)
-	b.Must(at+"/settings/limit", "A limit needs two people")
+	b.Must(at+"/settings/limit", "Limits need two people")
 	for path, in := range map[string]url.Values{
 		"/settings/limit": {"scope": {"site"}, "amount": {"1,000,000.00"}, "from": {"2024-06-03"}, "note": {"As agreed"}},
 		"/settings/policy": {
@@ -128,7 +128,7 @@ func TestTermsWaitForASecondOperator(t *testing.T) {
 		}
 		b.Must(a.To, "Waiting for a second operator", "You requested this yourself")
 	}
-	b.Must(at+"/settings/limits", "No limit is set")
+	b.Must(at+"/settings/limits", "No limits yet")
 	if rows := seen(t, b, at+"/settings/policies?format=csv"); len(rows) != 2 {
 		t.Errorf("%v", rows)
 	}
@@ -191,7 +191,7 @@ func TestCollateralIsRecorded(t *testing.T) {
 		t.Fatalf("%d %s", a.Status, a.Text())
 	}
 	b.Must(h.At("/settings/collateral"), "No collateral yet")
-	b.Must(h.At("/settings/collateral?all=1"), "Taken back", "250,000.00 EUR")
+	b.Must(h.At("/settings/collateral?all=1"), "Voided", "250,000.00 EUR")
 	if a := b.Post(h.At("/settings/collateral/new"), url.Values{"kind": {"cash"}, "currency": {"EUR"}, "amount": {"1.234"}}); a.Status != http.StatusBadRequest {
 		t.Errorf("an amount that is none: %d", a.Status)
 	}

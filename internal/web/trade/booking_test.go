@@ -31,9 +31,9 @@ func TestABookingIsLoggedAndChanged(t *testing.T) {
 	c := h.Channel(merchant.ModeTest, "EUR")
 	b.Must(h.At("/bookings/new"), "Choose a merchant", "Latvian")
 	for _, wrong := range []struct{ field, value, says string }{
-		{"total", "12,50", "Must be an amount such as"}, {"total", "12.505", "Must be an amount such as"},
-		{"countries", "Portugal", "two capital letters"}, {"date", "", "This is needed"}, {"date_start", "2030-06-01", "must not be after the end date"},
-		{"channels", "", "Choose a merchant."}, {"channels", "", "it sets the currency"}, {"suppliers", "x", "Must be supplier ids"}, {"pax", "many", "Must be a whole number"},
+		{"total", "12,50", "Enter an amount"}, {"total", "12.505", "Enter an amount"},
+		{"countries", "Portugal", "two capital letters"}, {"date", "", "This field is required"}, {"date_start", "2030-06-01", "must not be after the end date"},
+		{"channels", "", "Choose a merchant."}, {"channels", "", "it sets the currency"}, {"suppliers", "x", "Enter supplier IDs"}, {"pax", "many", "Enter a whole number"},
 		{"surname", "", "cannot be empty"},
 	} {
 		a := b.Post(h.At("/bookings/new"), filled(c.ID, wrong.field, wrong.value))
@@ -63,7 +63,7 @@ func TestABookingIsLoggedAndChanged(t *testing.T) {
 	if a := b.Post(made.To+"/edit", filled(c.ID, "version", "1")); a.Status != http.StatusConflict {
 		t.Errorf("an old form: %d", a.Status)
 	}
-	b.Must(made.To+"/delete", "Delete booking?")
+	b.Must(made.To+"/delete", "Delete the booking?")
 	if a := b.Post(made.To+"/delete", nil); a.To != h.At("/bookings") || b.Get(made.To).Status != http.StatusNotFound {
 		t.Errorf("deleted: %d to %q", a.Status, a.To)
 	}
@@ -129,7 +129,7 @@ func TestACertificateHasALinkThatEnds(t *testing.T) {
 	if again := link(); again != first {
 		t.Errorf("%s, and then %s", first, again)
 	}
-	b.Must(at+"/revoke", "End the link")
+	b.Must(at+"/revoke", "Revoke link")
 	if a := b.Post(at+"/revoke", nil); a.Status != http.StatusSeeOther {
 		t.Errorf("%d", a.Status)
 	}

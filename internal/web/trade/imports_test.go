@@ -63,7 +63,7 @@ func TestAFileIsTriedThenImported(t *testing.T) {
 	}
 	file := strings.ReplaceAll(string(sample), "2026-", "2024-") +
 		"B-2,Direct,PT,EUR,,2024-07-08,2,many,Rui,Nobre,rui@example.org,Nights,B-2-P1,,purchase,2024-01-10 09:30:00,EUR,100,100,visa,411111,4242,psp\n"
-	b.Must(h.At("/bookings/import"), "Try the file", "No recent imports", "50,000 rows")
+	b.Must(h.At("/bookings/import"), "Start dry run", "No recent imports", "50,000 rows")
 	for _, wrong := range []struct{ mode, file, says string }{
 		{"test", "a,b\n1,2\n", "column"}, {"protection-only", file, "operator"}, {"test", strings.Replace(file, "4242,", "4111111111111111,", 1), "card number"},
 	} {
@@ -77,12 +77,12 @@ func TestAFileIsTriedThenImported(t *testing.T) {
 	if sent.Status != http.StatusSeeOther {
 		t.Fatalf("%d %s", sent.Status, sent.Text())
 	}
-	if a := b.Must(sent.To, "Runs", "The file is tried"); !strings.Contains(a.Body, "data-refresh") {
+	if a := b.Must(sent.To, "Running", "Checking the file"); !strings.Contains(a.Body, "data-refresh") {
 		t.Error("the page does not ask again")
 	}
 	worked(t, h)
-	b.Must(sent.To, "Import 3 payments", "New bookings 1", "Refused 1", "Direct")
-	b.Must(sent.To+"?status=refused", "Refused B-2 Rui Nobre B-2-P1 Purchase 2024-01-10 09:30:00 1.00 EUR", "many")
+	b.Must(sent.To, "Import 3 payments", "New bookings 1", "Rejected 1", "Direct")
+	b.Must(sent.To+"?status=refused", "Rejected B-2 Rui Nobre B-2-P1 Purchase 2024-01-10 09:30:00 1.00 EUR", "many")
 	if got := len(allBookings(t, h)); got != 0 {
 		t.Fatalf("a file that was only tried has left %d bookings", got)
 	}
@@ -113,7 +113,7 @@ func TestAFileIsTriedThenImported(t *testing.T) {
 	again := b.Send(h.At("/bookings/import"), kind, body)
 	worked(t, h)
 	b.Must(again.To, "Already imported 3")
-	b.Must(again.To+"/discard", "Discard import?")
+	b.Must(again.To+"/discard", "Discard the import?")
 	if a := b.Post(again.To+"/discard", nil); a.To != h.At("/bookings/import") || b.Get(again.To).Status != http.StatusNotFound {
 		t.Errorf("discarded: %d to %s", a.Status, a.To)
 	}

@@ -21,7 +21,7 @@ func TestANewSiteShowsTheFirstSteps(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	admin, reader := h.As(access.MemberAdmin), h.As(access.ReadOnly)
-	a := admin.Must(h.At(""), "Make a channel", "Create an API token", "Log a booking")
+	a := admin.Must(h.At(""), "Create a merchant", "Create an API token", "Log a booking")
 	if !strings.Contains(a.Body, h.At("/channels/new")) || strings.Contains(a.Body, h.At("/bookings/new")) {
 		t.Error("a channel comes before a booking")
 	}
@@ -29,7 +29,7 @@ func TestANewSiteShowsTheFirstSteps(t *testing.T) {
 		t.Error("a reader is led to what they may not do")
 	}
 	h.Channel(merchant.ModeTest, "EUR")
-	if a := admin.Must(h.At(""), "Make a channel: done"); !strings.Contains(a.Body, h.At("/bookings/new")) {
+	if a := admin.Must(h.At(""), "Create a merchant: done"); !strings.Contains(a.Body, h.At("/bookings/new")) {
 		t.Error("now a booking can be logged")
 	}
 }
@@ -74,7 +74,7 @@ func TestTheOverviewSaysWhatIsProtectedAndWhatNeedsAttention(t *testing.T) {
 		}
 		h.Advance(6 * time.Second)
 	}
-	a := b.Must(h.At(""), "+100.00 GBP", "Needs attention", "1 payment waits for a rate of EUR", "The limit of", "is near", "The API token till expires soon")
+	a := b.Must(h.At(""), "+100.00 GBP", "Needs attention", "1 payment is waiting for a rate of EUR", "The limit of", "is near", "The API token till expires soon")
 	for _, link := range []string{"/settings/rates", "/exposure/limits", "/developers"} {
 		if !strings.Contains(a.Body, `"`+h.At(link)+`"`) {
 			t.Errorf("nothing leads to %s", link)

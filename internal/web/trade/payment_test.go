@@ -27,7 +27,7 @@ func TestAPaymentIsLoggedAndGivenBack(t *testing.T) {
 	b := h.As(access.MemberAdmin)
 	booking := h.Booking(h.Channel(merchant.ModeProtectionOnly, "EUR"), 1000_00, "2030-03-01")
 	at := h.At("/bookings/" + idOf(booking.ID))
-	if a := b.Must(at+"/pay", "Log the payment"); !strings.Contains(a.Body, `value="1000.00"`) {
+	if a := b.Must(at+"/pay", "Log payment"); !strings.Contains(a.Body, `value="1000.00"`) {
 		t.Error("the form does not offer all that is open")
 	}
 	form := func(more ...string) url.Values {
@@ -41,9 +41,9 @@ func TestAPaymentIsLoggedAndGivenBack(t *testing.T) {
 		return values
 	}
 	for _, wrong := range []struct{ field, value, says string }{
-		{"total", "1000.01", "bookings"}, {"total", "", "This is needed"}, {"currencies", "XXX", "Must be a currency"}, {"currencies", "USD", "Enter the amount in EUR"},
-		{"transaction_types", "refund", "Choose a purchase"}, {"effective_at", "2999-01-01T10:00", "in the future"},
-		{"effective_at", "noon", "Must be a time in GMT"}, {"bin_number", "12", "BIN"}, {"content", "4111 1111 1111 1111", "card number"},
+		{"total", "1000.01", "bookings"}, {"total", "", "This field is required"}, {"currencies", "XXX", "Unknown currency"}, {"currencies", "USD", "Enter the amount in EUR"},
+		{"transaction_types", "refund", "Choose purchase"}, {"effective_at", "2999-01-01T10:00", "in the future"},
+		{"effective_at", "noon", "Enter a time in GMT"}, {"bin_number", "12", "BIN"}, {"content", "4111 1111 1111 1111", "card number"},
 	} {
 		a := b.Post(at+"/pay", form(wrong.field, wrong.value))
 		if a.Status != http.StatusBadRequest || !strings.Contains(strings.ToLower(a.Text()), strings.ToLower(wrong.says)) {

@@ -42,7 +42,7 @@ func TestBookingsAreFound(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]string{
-		"?include=x": "Must be numbers", "?end_from=tomorrow": "Must be a date", "?status=sold": `"sold" is not allowed here`,
+		"?include=x": "Enter IDs", "?end_from=tomorrow": "Enter a date", "?status=sold": `"sold" is not a valid value`,
 	} {
 		if a := b.Get(h.At("/bookings" + query)); a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), want) {
 			t.Errorf("%s: %d %s", query, a.Status, a.Text())
