@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// part is one part of a description: an object with its fields in their order, a list, or a plain value. The zero part
-// means that there is none, so that code can follow a path without checks.
+// part is a node of the API description: an object with ordered fields, a list, or a scalar. The zero part means missing, so
+// that code can follow a path without checks.
 type part struct {
 	node *yaml.Node
 	root *yaml.Node
@@ -30,10 +30,10 @@ func parse(text []byte) (part, error) {
 	return part{root, root}, nil
 }
 
-// exists reports whether the description has the part.
+// exists reports whether the description contains the part.
 func (p part) exists() bool { return p.node != nil }
 
-// at returns the part under a path of names. It follows references.
+// at returns the part at a path of names, following references.
 func (p part) at(names ...string) part {
 	for _, name := range names {
 		next := part{}
@@ -47,7 +47,7 @@ func (p part) at(names ...string) part {
 	return p
 }
 
-// fields returns the fields of an object in order.
+// fields returns an object's fields in order.
 func (p part) fields() iter.Seq2[string, part] {
 	return func(yield func(string, part) bool) {
 		if p.node == nil || p.node.Kind != yaml.MappingNode {
@@ -61,7 +61,7 @@ func (p part) fields() iter.Seq2[string, part] {
 	}
 }
 
-// items returns the items of a list. It follows references.
+// items returns a list's items, following references.
 func (p part) items() []part {
 	if p.node == nil || p.node.Kind != yaml.SequenceNode {
 		return nil
@@ -73,7 +73,7 @@ func (p part) items() []part {
 	return list
 }
 
-// text is a plain value, or "" for any other part.
+// text returns a scalar, or "" for any other part.
 func (p part) text() string {
 	if p.node == nil || p.node.Kind != yaml.ScalarNode {
 		return ""
@@ -81,7 +81,7 @@ func (p part) text() string {
 	return p.node.Value
 }
 
-// texts is a list of plain values. A single plain value is a list of one.
+// texts returns a list of scalars. A single scalar is a list of one.
 func (p part) texts() []string {
 	if text := p.text(); text != "" {
 		return []string{text}
@@ -96,7 +96,7 @@ func (p part) texts() []string {
 // is reports whether a field has the value true.
 func (p part) is(name string) bool { return p.at(name).text() == "true" }
 
-// reference is the name at the end of the part's $ref, or "" if it has none.
+// reference returns the last segment of the part's $ref, or "".
 func (p part) reference() string {
 	for key, value := range p.fields() {
 		if key == "$ref" {
@@ -106,7 +106,7 @@ func (p part) reference() string {
 	return ""
 }
 
-// resolved follows the part's $ref. Fields beside the $ref replace those of its target.
+// resolved follows the part's $ref. Fields next to the $ref override those of its target.
 func (p part) resolved() part {
 	for key, value := range p.fields() {
 		if key != "$ref" {
@@ -122,7 +122,7 @@ func (p part) resolved() part {
 	return p
 }
 
-// over returns a part with the fields of both. If both have a field, that of p is taken.
+// over merges the fields of both parts. If both have a field, p's wins.
 func (p part) over(target part) part {
 	merged := &yaml.Node{Kind: yaml.MappingNode}
 	for key, value := range target.fields() {
@@ -139,7 +139,7 @@ func (p part) over(target part) part {
 	return part{merged, p.root}
 }
 
-// field returns a field as it is written. It does not follow references.
+// field returns a field as written, without following references.
 func (p part) field(name string) part {
 	for key, value := range p.fields() {
 		if key == name {
@@ -149,8 +149,8 @@ func (p part) field(name string) part {
 	return part{}
 }
 
-// whole is a schema together with the schemas of its allOf. It has the properties of all of them. Where two say something else,
-// the schema itself is taken, or else the later one, which says more: the type of an event, after that of all events.
+// whole merges a schema with the schemas of its allOf. It has the properties of all of them. On conflict, the schema itself
+// wins, then the later one, which is more specific: a type of event after the base of all events.
 func (p part) whole() part {
 	p = p.resolved()
 	for _, other := range slices.Backward(p.at("allOf").items()) {
@@ -164,12 +164,12 @@ func (p part) whole() part {
 	return p
 }
 
-// oneField is an object with one field.
+// oneField returns an object with one field.
 func oneField(name string, value *yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: name}, value}}
 }
 
-// json writes a part as indented JSON, with the fields in their order.
+// json formats a part as indented JSON, with its fields in order.
 func (p part) json(indent string) string {
 	switch {
 	case p.node == nil:
@@ -201,7 +201,7 @@ func (p part) json(indent string) string {
 	}
 }
 
-// quoted writes a text as JSON, but escapes only what must be escaped, so that people can read it.
+// quoted formats a text as JSON, escaping only what must be escaped, to keep it readable.
 func quoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
 }

@@ -1,5 +1,5 @@
-// Package web serves the home page, the guides and the API reference. The payment modal and the demo shop are
-// in the packages below it.
+// Package web serves the home page, the guides and the API reference. The payment modal and the demo shop are in its
+// subpackages.
 //
 // The pages are generated at run time from the OpenAPI description and the files in docs, so they always match this version
 // and this deployment. They load nothing from other servers, and everything but search-as-you-type works without JavaScript. Start
@@ -23,51 +23,51 @@ import (
 	"holdfast/docs"
 )
 
-// Path is the address of the pages about the API.
+// Path is path of the pages about the API.
 const Path = "/docs"
 
 //go:embed pages assets
 var files embed.FS
 
-// Config is what the pages show of a deployment.
+// Config describes the deployment for the pages.
 type Config struct {
-	Description []byte // in OpenAPI 3.1, with the segments of this deployment
-	BaseURL     string // the public address, without a slash at its end
-	Checkout    string // the address of a checkout page; "" for none
+	Description []byte // OpenAPI 3.1, with this deployment's path segments
+	BaseURL     string // public URL, without a trailing slash
+	Checkout    string // URL of a checkout page; "" for none
 }
 
-// Pages serves the home page and the documentation. Their sources are parsed on the first request, because that takes a tenth
-// of a second, which startup need not wait for.
+// Pages serves the home page and the documentation. Their sources are parsed on the first request, because that takes a
+// tenth of a second and would slow down startup.
 type Pages struct{ made func() (*library, error) }
 
-// New returns the pages of a description.
+// New returns the pages of an API description.
 func New(cfg Config) *Pages {
 	return &Pages{sync.OnceValues(func() (*library, error) { return newLibrary(cfg) })}
 }
 
-// library is all pages, ready to serve.
+// library holds all pages, ready to serve.
 type library struct {
 	manual manual
 	config Config
 	layout *template.Template
-	assets string                              // the address of style and script; it changes with them
-	pages  map[string]func() (document, error) // by address; each is made when somebody asks for it
+	assets string                              // path of style and script, with their digest
+	pages  map[string]func() (document, error) // by path; rendered on first request
 	index  []entry
 }
 
-// view is what a template gets.
+// view is the data of a template.
 type view struct {
 	Assets string
 	Title  string
-	Here   string // the address of the page
-	Query  string // what was searched
+	Here   string // path of the page
+	Query  string // search query
 	Manual manual
 	Config Config
-	// One of these is set, by the page.
+	// One of these is set, depending on the page.
 	Section *section
 	Guide   *guide
 	Found   []entry
-	More    int // hits that are not shown
+	More    int // number of hits not shown
 }
 
 func newLibrary(cfg Config) (*library, error) {
@@ -114,10 +114,10 @@ func newLibrary(cfg Config) (*library, error) {
 	return p, nil
 }
 
-// address is the address of a page about the API.
+// address returns the path of an API page.
 func address(name string) string { return Path + "/" + name }
 
-// shelf is a list of guides in the contents of a page.
+// shelf is a list of guides in the menu.
 type shelf struct {
 	Pages []guide
 	Here  string
@@ -125,13 +125,13 @@ type shelf struct {
 
 func listed(pages []guide, here string) shelf { return shelf{pages, here} }
 
-// long says whether a table starts collapsed, to keep the page short.
+// long reports whether a table starts collapsed, to keep the page short.
 func long(rows []field) bool { return len(rows) > 8 }
 
-// picture is the type of pictures.
+// picture is the media type of images.
 const picture = "image/svg+xml"
 
-// addAssets adds style, script and pictures. Their address has a digest of all, so browsers may keep them for ever.
+// addAssets adds style, script and images. Their path has a digest of all of them, so browsers may cache them forever.
 func (p *library) addAssets() error {
 	digest := sha256.New()
 	kinds := map[string]string{
@@ -182,20 +182,20 @@ func (p *library) render(v view) ([]byte, error) {
 	return page.Bytes(), nil
 }
 
-// Serves says whether a request is for one of these pages.
+// Serves reports whether a request is for one of these pages.
 func (p *Pages) Serves(r *http.Request) bool {
 	return r.URL.Path == "/" || r.URL.Path == Path || strings.HasPrefix(r.URL.Path, Path+"/")
 }
 
-// policy lets the pages load their own style, script and pictures, and ask their own server. Everything else is forbidden.
-// A picture that is opened by itself may have the style that is in it.
+// policy lets the pages load their own styles, scripts and images, and send requests to their own server. Everything else is
+// blocked. An image opened on its own may use its inline styles.
 const (
 	policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
 		"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 	picturePolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
 )
 
-// ServeHTTP answers a request for a page.
+// ServeHTTP serves a page.
 func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", policy)
@@ -215,7 +215,7 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	made.serve(w, r)
 }
 
-// serve answers a request that reads a page.
+// serve handles GET and HEAD requests.
 func (p *library) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	asked := r.URL.Path
@@ -247,7 +247,7 @@ func (p *library) serve(w http.ResponseWriter, r *http.Request) {
 	newDocument(page, "text/html; charset=utf-8", "no-store").serve(w, r, status)
 }
 
-// document is an answer in both of its forms.
+// document is a response, plain and compressed.
 type document struct {
 	plain, zipped       []byte
 	kind, cache, digest string
@@ -256,7 +256,7 @@ type document struct {
 func newDocument(content []byte, kind, cache string) document {
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
-	_, _ = z.Write(content) // a buffer takes everything
+	_, _ = z.Write(content) // writing to a buffer never fails
 	_ = z.Close()
 	sum := sha256.Sum256(content)
 	return document{content, zipped.Bytes(), kind, cache, hex.EncodeToString(sum[:8])}
@@ -274,12 +274,12 @@ func (d document) serve(w http.ResponseWriter, r *http.Request, status int) {
 	if status != http.StatusOK {
 		w.WriteHeader(status)
 		if r.Method != http.MethodHead {
-			_, _ = w.Write(content) // the reader has gone
+			_, _ = w.Write(content) // the client has disconnected
 		}
 		return
 	}
 	h.Set("ETag", `"`+tag+`"`)
-	// A part of a compressed page is of no use, so that none is offered.
+	// A range of a compressed page is useless, so none is offered.
 	r = r.Clone(r.Context())
 	r.Header.Del("Range")
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))

@@ -28,7 +28,7 @@ type guide struct {
 	Body     template.HTML
 	Chapters []chapter
 
-	file string // its path in docs
+	file string // path in docs
 }
 
 // chapter is a heading with the text up to the next one. The first one of a page has no anchor.
@@ -37,14 +37,14 @@ type chapter struct {
 	about string
 }
 
-// Where the pages are.
+// Paths of the pages.
 const (
 	guidesPath   = Path + "/guides/"
 	handbookPath = Path + "/handbook/"
 	description  = "/openapi.yaml"
 )
 
-// readGuides reads the pages in Markdown. assets is the address of the pictures.
+// readGuides reads the Markdown pages. assets is the path of the images.
 func (m *manual) readGuides(assets string) error {
 	for _, name := range docs.Guides {
 		m.Guides = append(m.Guides, guide{Address: guidesPath + name, file: "guides/" + name + ".md"})
@@ -73,7 +73,7 @@ func (m *manual) readGuides(assets string) error {
 type group struct {
 	Name      string
 	Pages     []guide
-	Reference bool // the reference of the API belongs to it
+	Reference bool // contains the API reference
 }
 
 func (m *manual) groupPages() {
@@ -86,14 +86,14 @@ func (m *manual) groupPages() {
 	}
 }
 
-// read turns a guide's file into a page. The library removes raw HTML by default.
+// read renders a guide's file. The library removes raw HTML by default.
 func (g *guide) read(homes map[string]string, assets string) error {
 	source, err := docs.Pages.ReadFile(g.file)
 	if err != nil {
 		return err
 	}
 	markdown := goldmark.New(
-		// A policy forbids styles in tags, so that cells are aligned by an attribute.
+		// The CSP blocks inline styles, so cells are aligned with an attribute.
 		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(blocks{}, 100)), html.WithXHTML()),
@@ -108,11 +108,11 @@ func (g *guide) read(homes map[string]string, assets string) error {
 	if err := markdown.Renderer().Render(&body, source, page); err != nil {
 		return err
 	}
-	g.Body = template.HTML(body.String()) //nolint:gosec // the library has escaped every text in it, and the text is ours
+	g.Body = template.HTML(body.String()) //nolint:gosec // the library has escaped all text, and the source is ours
 	return nil
 }
 
-// readChapters finds the title, the headings and the words below each of them.
+// readChapters finds the title, the headings and the text below each of them.
 func (g *guide) readChapters(page ast.Node, source []byte) {
 	for n := page.FirstChild(); n != nil; n = n.NextSibling() {
 		words := wordsIn(n, source)
@@ -134,7 +134,7 @@ func (g *guide) readChapters(page ast.Node, source []byte) {
 	}
 }
 
-// wordsIn is the plain text of a part of a page.
+// wordsIn returns the plain text of a part of a page.
 func wordsIn(part ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(part, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function gives no error
@@ -155,7 +155,7 @@ func wordsIn(part ast.Node, source []byte) string {
 	return b.String()
 }
 
-// mendLinks points links between files to their pages. Links to files without a page become plain text.
+// mendLinks rewrites links between files to links between pages. Links to files without a page become plain text.
 func (g *guide) mendLinks(page ast.Node, homes map[string]string, assets string) {
 	var lost []*ast.Link
 	_ = ast.Walk(page, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function gives no error

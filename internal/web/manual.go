@@ -20,16 +20,16 @@ type manual struct {
 	Groups   []group // the menu
 
 	root part
-	base string            // the public address of the deployment, for the lines of curl
-	home map[string]string // the address of each object's description, by its name
+	base string            // public URL of the deployment, for curl commands
+	home map[string]string // path of each object's description, by name
 }
 
 type link struct{ Text, Anchor string }
 
-// section is the operations of one tag, and the objects in their answers.
+// section is the operations of one tag, and the objects in their responses.
 type section struct {
 	Name       string
-	Anchor     string // also the last part of the page's address
+	Anchor     string // also the last segment of the page's path
 	About      template.HTML
 	Operations []operation
 	Objects    []object
@@ -47,14 +47,14 @@ type operation struct {
 	Answers    []answer
 	Problems   []problem
 	Curl       string
-	Response   string // an example of the first answer
+	Response   string // example of the first response
 	Returned   string // its status
 
-	key     string // method and path as the description writes them
+	key     string // method and path as in the description
 	objects []string
 }
 
-// segment is a piece of an address. Parameters look different on the page.
+// segment is a piece of a path. Parameters are styled differently.
 type segment struct {
 	Text      string
 	Parameter bool
@@ -67,17 +67,17 @@ type object struct {
 	Fields []field
 }
 
-// answer is a successful answer of an operation.
+// answer is a successful response of an operation.
 type answer struct {
 	Status  string
 	About   template.HTML
 	Of      string // name of the object in it
-	Link    string // address of the description of that object
+	Link    string // path of the object's description
 	List    bool
 	Headers []field
 }
 
-// problem is one row of the catalogue of errors.
+// problem is a row of the error catalogue.
 type problem struct {
 	Code      string
 	Status    string
@@ -85,7 +85,7 @@ type problem struct {
 	Condition template.HTML
 }
 
-// readDescription turns a description into a manual. base is the public address of the deployment.
+// readDescription turns an API description into a manual. base is the public URL of the deployment.
 func readDescription(text []byte, base string) (manual, error) {
 	root, err := parse(text)
 	if err != nil {
@@ -129,7 +129,7 @@ func (m manual) readSection(tag part) section {
 	return s
 }
 
-// placeObjects gives each object in an answer a home: the page of the first of the chosen operations that answer with it.
+// placeObjects assigns each response object to a page: that of the first of the chosen operations that return it.
 func (m manual) placeObjects(chosen func(operation) bool) {
 	for i := range m.Sections {
 		s := &m.Sections[i]
@@ -145,7 +145,7 @@ func (m manual) placeObjects(chosen func(operation) bool) {
 	}
 }
 
-// linkObjects sets where the answers of a section link to.
+// linkObjects sets the links of a section's responses.
 func (m manual) linkObjects(s *section) {
 	for _, op := range s.Operations {
 		for i := range op.Answers {
@@ -157,7 +157,7 @@ func (m manual) linkObjects(s *section) {
 func objectOf(name string, schema part) object {
 	fields := fieldsOf(schema, "")
 	for i := range fields {
-		fields[i].Required = false // what an answer always has is no duty of the caller
+		fields[i].Required = false // fields that a response always has are not required of the caller
 		fields[i].Anchor = "object-" + anchor(name) + "." + fields[i].Name
 	}
 	return object{
@@ -184,7 +184,7 @@ func (m manual) readOperation(path, method string, shared []part, op part) opera
 		body := object{Fields: fieldsOf(schema.resolved(), "")}
 		for i := range body.Fields {
 			body.Fields[i].Anchor = o.Anchor + "." + body.Fields[i].Name
-			if method == "put" { // a field that a change leaves out stays as it is, so its default does not matter
+			if method == "put" { // an update keeps omitted fields, so their defaults do not matter
 				body.Fields[i].Default = ""
 			}
 		}
@@ -197,7 +197,7 @@ func (m manual) readOperation(path, method string, shared []part, op part) opera
 			if a.Of != "" {
 				o.objects = append(o.objects, a.Of)
 			}
-			if o.Returned == "" || status == "201" { // 200 is then what a repetition gets
+			if o.Returned == "" || status == "201" { // 200 is then the response to a repeated request
 				o.Returned, o.Response = status, sample(response.resolved())
 			}
 		}
@@ -205,7 +205,7 @@ func (m manual) readOperation(path, method string, shared []part, op part) opera
 	o.Curl = m.curl(path, method, slices.Concat(shared, op.at("parameters").items()), op)
 	codes := op.at("x-errors").texts()
 	for _, p := range m.Errors {
-		if slices.Contains(codes, p.Code) && p.Status != "405" { // 405 belongs to an address, not to an operation
+		if slices.Contains(codes, p.Code) && p.Status != "405" { // 405 belongs to a path, not to an operation
 			o.Problems = append(o.Problems, p)
 		}
 	}
@@ -228,7 +228,7 @@ func readAnswer(status string, response part) answer {
 	return a
 }
 
-// segments splits an address at its parameters.
+// segments splits a path at its parameters.
 func segments(path string) []segment {
 	var list []segment
 	for path != "" {

@@ -11,8 +11,8 @@ var (
 	codeText = regexp.MustCompile("`([^`]+)`")
 )
 
-// prose turns a description into HTML: paragraphs, lists and headings, with `code` and **bold** inside. It knows only the
-// part of Markdown that the description uses. So no library needs to be trusted with HTML.
+// prose turns a description into HTML: paragraphs, lists and headings, with `code` and **bold** inside. It supports only the
+// Markdown that the description uses, so no library needs to be trusted with HTML.
 func prose(text string) template.HTML {
 	var b strings.Builder
 	for block := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
@@ -34,22 +34,22 @@ func prose(text string) template.HTML {
 			b.WriteString("<p>" + inline(block) + "</p>\n")
 		}
 	}
-	return template.HTML(b.String()) //nolint:gosec // inline has escaped every text in it
+	return template.HTML(b.String()) //nolint:gosec // inline has escaped all text
 }
 
-// phrase is a text of one paragraph as HTML, without the paragraph's tags.
+// phrase renders one paragraph as HTML, without the paragraph tags.
 func phrase(text string) template.HTML {
 	return template.HTML(inline(strings.TrimSpace(text))) //nolint:gosec // as above
 }
 
-// inline escapes a text and marks what is bold or code in it.
+// inline escapes a text and renders bold and code.
 func inline(text string) string {
 	text = template.HTMLEscapeString(text)
 	text = boldText.ReplaceAllString(text, "<strong>$1</strong>")
 	return codeText.ReplaceAllString(text, "<code>$1</code>")
 }
 
-// headings lists the headings of a description, for the table of contents.
+// headings returns a description's headings, for the table of contents.
 func headings(text string) []link {
 	var list []link
 	for line := range strings.Lines(text) {
@@ -62,7 +62,7 @@ func headings(text string) []link {
 
 var notInAnchor = regexp.MustCompile(`[^a-z0-9]+`)
 
-// anchor turns a text into one that can stand in an address.
+// anchor turns a text into a URL fragment.
 func anchor(text string) string {
 	return strings.Trim(notInAnchor.ReplaceAllString(strings.ToLower(text), "-"), "-")
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// curl is a line that can be pasted into a shell. $TOKEN stands for the caller's token. Of the parameters it has those in the
-// path and those that are required.
+// curl returns a command to paste into a shell, with $TOKEN for the caller's token. It has the path parameters and all
+// required ones.
 func (m manual) curl(path, method string, parameters []part, op part) string {
 	var query []string
 	for _, p := range parameters {
@@ -48,7 +48,7 @@ func (m manual) curl(path, method string, parameters []part, op part) string {
 	return strings.Join(parts, " \\\n  ")
 }
 
-// tokenOf is the variable of the shell with the token that an operation needs, or "" if it needs none.
+// tokenOf returns the shell variable with the token that an operation needs, or "".
 func (m manual) tokenOf(op part) string {
 	security := op.field("security")
 	if !security.exists() {
@@ -63,7 +63,7 @@ func (m manual) tokenOf(op part) string {
 	return ""
 }
 
-// saved is the option that keeps a file, if the operation answers with one.
+// saved returns the option that saves a file, if the operation returns one.
 func saved(op part) string {
 	for kind := range op.at("responses", "200", "content").fields() {
 		if kind == "application/pdf" {
@@ -73,7 +73,7 @@ func saved(op part) string {
 	return ""
 }
 
-// bodySample is the example of a body: the one that the description gives, or one made of its schema.
+// bodySample returns an example of a body: the description's, or one generated from the schema.
 func bodySample(body part) string {
 	if given := body.at("example"); given.exists() {
 		return given.json("")
@@ -81,7 +81,7 @@ func bodySample(body part) string {
 	return example(body.at("schema"), "")
 }
 
-// sampleValue is an example of a parameter, as it stands in an address.
+// sampleValue returns an example of a parameter, encoded for a URL.
 func sampleValue(schema part) string {
 	text := example(schema, "")
 	if given := schema.at("examples").items(); len(given) > 0 && schema.at("items").exists() {
@@ -90,7 +90,7 @@ func sampleValue(schema part) string {
 	return strings.Trim(text, `"[]`)
 }
 
-// sample is an example of an answer.
+// sample returns an example of a response.
 func sample(response part) string {
 	for kind, content := range response.at("content").fields() {
 		schema := content.field("schema")
@@ -111,7 +111,7 @@ func sample(response part) string {
 	return ""
 }
 
-// plainKind is a media type without its parameters.
+// plainKind returns a media type without its parameters.
 func plainKind(kind string) string {
 	kind, _, _ = strings.Cut(kind, ";")
 	return kind

@@ -9,23 +9,23 @@ import (
 // field is one row of a table of fields or parameters.
 type field struct {
 	Name       string // with the names of the objects around it, such as key.channel.id
-	Anchor     string // of the row; "" for a parameter
+	Anchor     string // anchor of the row; "" for a parameter
 	In         string // of a parameter: path, query or header
 	Type       string
 	Required   bool
 	ReadOnly   bool
 	Deprecated bool
-	NoEffect   bool // accepted and given back, and nothing follows from it yet
+	NoEffect   bool // accepted and returned, without effect yet
 	About      template.HTML
 	Values     []string // of an enumeration
 	Default    string
 	Example    string
 }
 
-// noEffect marks in a description what is accepted and given back, and has no effect yet.
+// noEffect marks fields in a description that are accepted and returned, but have no effect yet.
 const noEffect = "x-no-effect-yet"
 
-// fieldsOf lists the fields of an object. The fields of an object inside it follow that object.
+// fieldsOf lists an object's fields. The fields of a nested object follow that object.
 func fieldsOf(schema part, prefix string) []field {
 	schema = schema.whole()
 	required := schema.at("required").texts()
@@ -55,7 +55,7 @@ func fieldOf(name string, schema part) field {
 	if constant := schema.at("const").text(); constant != "" {
 		f.Values = []string{constant}
 	}
-	// An example of many lines is left out, because the fields inside have examples of their own.
+	// Multi-line examples are left out, because the nested fields have their own.
 	if example := schema.at("examples").items(); len(example) > 0 {
 		if text := example[0].json(""); !strings.Contains(text, "\n") {
 			f.Example = text
@@ -64,7 +64,7 @@ func fieldOf(name string, schema part) field {
 	return f
 }
 
-// distinct keeps the first of equal texts, because true and "true" look the same to a reader.
+// distinct removes duplicates, because true and "true" look the same to a reader.
 func distinct(texts []string) []string {
 	var list []string
 	for _, text := range texts {
@@ -75,12 +75,12 @@ func distinct(texts []string) []string {
 	return list
 }
 
-// choicesOf are the schemas of which a value has one.
+// choicesOf returns the alternative schemas of a value.
 func choicesOf(schema part) []part {
 	return append(schema.at("oneOf").items(), schema.at("anyOf").items()...)
 }
 
-// typeOf describes the type of a value in words.
+// typeOf describes a value's type in words.
 func typeOf(schema part) string {
 	types := schema.at("type").texts()
 	for _, alternative := range choicesOf(schema) {
@@ -106,7 +106,7 @@ func typeOf(schema part) string {
 	return words
 }
 
-// example makes an example of a schema from the examples of its fields.
+// example builds an example of a schema from the examples of its fields.
 func example(schema part, indent string) string {
 	schema = schema.whole()
 	if given := schema.at("examples").items(); len(given) > 0 {
@@ -120,7 +120,7 @@ func example(schema part, indent string) string {
 	if values := schema.at("enum").items(); len(values) > 0 {
 		return values[0].json(indent)
 	}
-	// The first choice is shown. In this description, null is always the last one.
+	// Show the first alternative. In this description, null is always last.
 	if choices := choicesOf(schema); len(choices) > 0 {
 		return example(choices[0], indent)
 	}
@@ -141,7 +141,7 @@ func example(schema part, indent string) string {
 }
 
 func exampleObject(schema part, indent string) string {
-	// Fields that stand for a choice of some: one choice is shown.
+	// Fields that are alternatives: show one of them.
 	choice := schema.at("maxProperties").exists()
 	var lines []string
 	for name, value := range schema.at("properties").fields() {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// entry is something that a search can find.
+// entry is something a search can find.
 type entry struct {
 	Kind  string // guide, handbook, operation, field, object, error or chapter
 	Title string
@@ -24,7 +24,7 @@ const (
 	mostHits  = 40
 )
 
-// cut keeps as much of a text as a search looks at.
+// cut truncates a text to what a search looks at.
 func cut(text string) string {
 	letters := []rune(strings.TrimSpace(text))
 	return string(letters[:min(len(letters), mostQuery)])
@@ -81,7 +81,7 @@ func (m manual) entries() (list []entry) {
 	return list
 }
 
-// find looks for all words of a query. What has them in its title comes first. more is how many hits are left out.
+// find searches for all words of a query. Matches in titles come first. more is the number of hits left out.
 func find(index []entry, query string) (hits []entry, more int) {
 	words := strings.Fields(strings.ToLower(query))
 	if len(words) == 0 {
@@ -107,7 +107,7 @@ func find(index []entry, query string) (hits []entry, more int) {
 	return hits, 0
 }
 
-// rank says how good a hit an entry is: the lower, the better. ok is false if a word is missing.
+// rank returns how well an entry matches: lower is better. ok is false if a word is missing.
 func (e entry) rank(words []string) (rank int, ok bool) {
 	inText := map[string]int{"operation": 5, "chapter": 6, "guide": 4, "handbook": 6}[e.Kind]
 	for _, w := range words {
@@ -124,13 +124,13 @@ func (e entry) rank(words []string) (rank int, ok bool) {
 		}
 	}
 	if e.Kind == "field" || e.Kind == "parameter" {
-		rank += 1 + 4*strings.Count(e.title, ".") // fields inside fields come later
+		rank += 1 + 4*strings.Count(e.title, ".") // nested fields come later
 	}
-	// Who looks for the name of something in the API finds the reference first, then what is told about it.
+	// A search for a name in the API finds the reference first, then the guides.
 	return rank + map[string]int{"guide": 3, "handbook": 5}[e.Kind], true
 }
 
-// plain is a text without its tags.
+// plain returns a text without tags.
 func plain(html template.HTML) string {
 	var b strings.Builder
 	inside := false

@@ -29,19 +29,19 @@ import (
 	"holdfast/internal/store"
 )
 
-// Path begins the addresses of the pages. A key follows it.
+// Path is the path prefix of the pages, followed by a key.
 const Path = "/certificate/"
 
-// Link is the address of a certificate, for the address under which clients reach the service.
+// Link is the URL of a certificate, given the service's public URL.
 func Link(base, key string) string { return base + Path + key }
 
-// keyBytes is how much chance a key has: 128 bits.
+// keyBytes is the randomness of a key: 128 bits.
 const keyBytes = 16
 
-// keyForm is the form of a key.
+// keyForm is the format of a key.
 var keyForm = regexp.MustCompile(`^[A-Za-z0-9_-]{22}$`)
 
-// keptKeys is how many keys of one booking are kept. An older key is unknown, and its page answers 404.
+// keptKeys is how many keys are kept per booking. An older key is unknown, and its page returns 404.
 const keptKeys = 20
 
 // Certificates are the use cases of certificates.
@@ -49,13 +49,13 @@ type Certificates struct {
 	*sites.DB
 	Vault       *secrets.Vault
 	Random      io.Reader // for the secrets of links
-	Allocations int       // read at once
+	Allocations int       // read per query
 }
 
-// sealedKey is the field of a key, for its place (see secrets.PlaceOf).
+// sealedKey is the field with the encrypted key (see secrets.PlaceOf).
 const sealedKey = "certificate"
 
-// Register registers the encrypted columns of the use cases.
+// Register registers the use cases' encrypted fields.
 func (c *Certificates) Register() *Certificates {
 	c.Vault.Register(secrets.SealedColumn{
 		Table: "certificates", Column: "sealed_key", Key: []string{"site_id", "booking_id", "number"}, Field: sealedKey,
@@ -63,20 +63,20 @@ func (c *Certificates) Register() *Certificates {
 	return c
 }
 
-// Certificate is the content of a certificate at one moment. It contains nothing that the traveller does not know: above all no other
-// person's data.
+// Certificate is the content of a certificate at one moment. It has nothing that the traveller does not know, and above all
+// no other person's data.
 type Certificate struct {
 	SiteID    int64
-	Key       string // "" in what a page shows: the page knows its address
+	Key       string // "" for pages, which know their URL
 	CreatedAt time.Time
-	At        time.Time // the moment for which it is said
-	Revoked   bool      // then nothing else is set
+	At        time.Time // the moment it describes
+	Revoked   bool      // if set, nothing else is
 
 	BookingID   int64
-	Reference   string // the merchant's, or the number of the booking
+	Reference   string // the merchant's, or the booking ID
 	Start, End  civil.Day
 	Country     string
-	Language    string // of the booking, or else of the channel
+	Language    string // of the booking, or else of the merchant
 	Merchant    string // receipt_label, or else the site's name
 	Site        string // name of the site
 	Issuer      merchant.Party
@@ -85,11 +85,11 @@ type Certificate struct {
 	Protected   int64
 	Unprotected int64
 	Until       civil.Day // civil.NoDay if nothing is protected
-	Test        bool      // of a sandbox or a test channel: nothing of it is real
+	Test        bool      // of a sandbox or a test merchant: nothing is real
 }
 
-// Of reads the certificate of a booking of the actor's site, with its key. The first one who asks, and the first one after it was
-// revoked, makes a new key.
+// Of returns the certificate of a booking of the actor's site, with its key. The first call, and the first after a
+// revocation, creates a new key.
 func (c *Certificates) Of(ctx context.Context, actor access.Actor, bookingID int64) (Certificate, error) {
 	shown, err := c.with(ctx, actor, bookingID)
 	if !errors.Is(err, errNoKey) {
@@ -102,7 +102,7 @@ func (c *Certificates) Of(ctx context.Context, actor access.Actor, bookingID int
 	if err := c.WriteAs(ctx, actor, func(tx *store.Tx) error { return c.add(tx, actor.SiteID, bookingID, key) }); err != nil {
 		return Certificate{}, err
 	}
-	// If another request stored a key first, that one is used. A concurrent revocation makes this fail.
+	// If another caller was first, use their key. A concurrent revocation makes this fail.
 	return c.with(ctx, actor, bookingID)
 }
 
@@ -111,7 +111,7 @@ var errNoKey = &errs.Error{
 	Kind: errs.Unavailable, RetryAfter: time.Second, Message: "The certificate's link was revoked at the same time. Try again.",
 }
 
-// with reads the certificate of a booking that has a key, or returns errNoKey.
+// with returns the certificate of a booking that has a key, or errNoKey.
 func (c *Certificates) with(ctx context.Context, actor access.Actor, bookingID int64) (Certificate, error) {
 	var row stored
 	shown, err := sites.Read(ctx, c.DB, actor, func(tx *store.Tx) (Certificate, error) {
@@ -132,7 +132,7 @@ func (c *Certificates) with(ctx context.Context, actor access.Actor, bookingID i
 	return shown, err
 }
 
-// newKey draws a key.
+// newKey generates a key.
 func (c *Certificates) newKey() (string, error) {
 	var b [keyBytes]byte
 	if _, err := io.ReadFull(c.Random, b[:]); err != nil {
@@ -141,7 +141,7 @@ func (c *Certificates) newKey() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(b[:]), nil
 }
 
-// add stores a key of a booking, unless there is a valid one.
+// add stores a booking's key, unless it has a valid one.
 func (c *Certificates) add(tx *store.Tx, siteID, bookingID int64, key string) error {
 	last, err := lastKey(tx, siteID, bookingID)
 	if err == nil && !last.revoked {
@@ -160,8 +160,8 @@ func (c *Certificates) add(tx *store.Tx, siteID, bookingID int64, key string) er
 	return forgetKeys(tx, siteID, bookingID, row.number-keptKeys)
 }
 
-// Revoke ends the link of a booking's certificate: its page says from now on that it is not valid. Where there is no valid link,
-// nothing changes.
+// Revoke revokes the link of a booking's certificate: from then on, its page says that it is not valid. Without a valid
+// link, nothing changes.
 func (c *Certificates) Revoke(ctx context.Context, actor access.Actor, bookingID int64) error {
 	if err := actor.Require(access.WriteBookings); err != nil {
 		return err
@@ -183,8 +183,8 @@ func unknownBooking(err error, id int64) error {
 	return store.NotFoundAs(errs.RecordNotFound, err, "Booking %d not found.", id)
 }
 
-// Show reads the certificate with a key, for anyone with the key. A revoked key returns a Certificate that says so. For an
-// unknown key it costs one look into an index and returns RecordNotFound.
+// Show returns the certificate with a key, to anyone with the key. For a revoked key, the Certificate says so. An unknown
+// key costs one index lookup and returns RecordNotFound.
 func (c *Certificates) Show(ctx context.Context, key string) (Certificate, error) {
 	unknown := errs.New(errs.RecordNotFound, "Certificate not found.")
 	if !keyForm.MatchString(key) {
@@ -215,7 +215,7 @@ func (c *Certificates) Show(ctx context.Context, key string) (Certificate, error
 	return shown, err
 }
 
-// certify computes the content of a certificate at the transaction's time.
+// certify computes a certificate's content at the transaction's time.
 func (c *Certificates) certify(tx *store.Tx, siteID, bookingID int64) (Certificate, error) {
 	booking, err := bookings.Alone(tx, siteID, bookingID)
 	if err != nil {

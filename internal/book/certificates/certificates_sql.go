@@ -41,7 +41,7 @@ func withKey(tx *store.Tx, hash string) (stored, error) {
 	return s, err
 }
 
-// insertKey stores a key, unless one with its number has been stored in the meantime: then that one is used.
+// insertKey stores a key, unless another caller has just stored one with its number: then theirs applies.
 func insertKey(tx *store.Tx, s stored) error {
 	_, err := tx.Exec(`INSERT INTO certificates (site_id, booking_id, number, key_hash, sealed_key, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (site_id, booking_id, number) DO NOTHING`,
@@ -49,14 +49,14 @@ func insertKey(tx *store.Tx, s stored) error {
 	return err
 }
 
-// revokeKeys ends the valid keys of a booking, and reports whether there was one.
+// revokeKeys revokes a booking's valid keys, and reports whether there was one.
 func revokeKeys(tx *store.Tx, siteID, bookingID int64) (bool, error) {
 	n, err := tx.Exec(`UPDATE certificates SET revoked_at = $3, sealed_key = ''
 		WHERE site_id = $1 AND booking_id = $2 AND revoked_at IS NULL`, siteID, bookingID, store.Micros(tx.Now))
 	return n > 0, err
 }
 
-// forgetKeys removes the keys of a booking up to a number.
+// forgetKeys deletes a booking's keys up to a number.
 func forgetKeys(tx *store.Tx, siteID, bookingID, upTo int64) error {
 	_, err := tx.Exec(`DELETE FROM certificates WHERE site_id = $1 AND booking_id = $2 AND number <= $3`, siteID, bookingID, upTo)
 	return err

@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/lib/pdf"
 )
 
-// gutter keeps the columns of the table apart.
+// gutter is the space between table columns.
 const gutter = 3.0
 
 // column is one column of the table of lines.
@@ -55,13 +55,13 @@ func (p *sheet) columns() []column {
 		func(l protection.StatementLine) string { return p.amount(l.Amount, p.s.Currency) }})
 }
 
-// annex prints the premium lines on pages that lie, each with the figures from which it was computed.
+// annex prints the premium lines on landscape pages, each with the figures it was computed from.
 func (p *sheet) annex() {
 	if len(p.s.Lines) == 0 {
 		return
 	}
 	columns, beside := p.columns(), 0.0
-	for _, c := range columns[:3] { // a note stands below the kind of its line
+	for _, c := range columns[:3] { // a note is printed below its line's type
 		beside += c.width + gutter
 	}
 	p.annexPage()
@@ -97,10 +97,10 @@ func (p *sheet) annex() {
 	}
 }
 
-// annexPage begins a page of the annex.
+// annexPage starts an annex page.
 func (p *sheet) annexPage() { p.pdf.AddPageFormat("L", p.pdf.GetPageSizeStr("A4")) }
 
-// note is what the columns of a line have no place for.
+// note is what does not fit in a line's columns.
 func (p *sheet) note(l protection.StatementLine) string {
 	var notes []string
 	if l.RefersTo != 0 {
@@ -118,7 +118,7 @@ func (p *sheet) full(height float64) bool {
 	return p.pdf.GetY()+height > page-footer
 }
 
-// room begins a new page of the front if less than this height is left.
+// room starts a new front page if less than this height is left.
 func (p *sheet) room(height float64) {
 	if p.full(height) {
 		p.pdf.AddPage()

@@ -17,12 +17,12 @@ var columns = []string{
 	"original_amount", "rate_of_exchange", "value", "lead_days", "rate_ppm", "currency", "amount", "retained", "refers_to",
 }
 
-// chargeNames are the names of premium lines in the column "row", by the reader of the file.
+// chargeNames are the names of premium lines in the column "row", by audience.
 var chargeNames = map[Label]string{Policyholder: "premium", Merchant: "security_charge"}
 
-// WriteCSV writes a statement as CSV: opening, a row for each line, minimum, taxes, payments. Their sum is
-// the closing in the last row. Amounts are in major units. As of is the last day of the period: all figures are those at
-// its end, and a statement never changes.
+// WriteCSV writes a statement as CSV: opening, a row per line, minimum, taxes, payments. Their sum is the closing balance in
+// the last row. Amounts are in major units. As of is the last day of the period: all figures are as of its end, and a
+// statement never changes.
 func WriteCSV(
 	w io.Writer, s protection.Statement, label Label, lines iter.Seq2[protection.StatementLine, error],
 ) error {
@@ -35,7 +35,7 @@ func WriteCSV(
 		cells[16], cells[17] = string(s.Currency), money.FormatPlain(amount, s.Currency)
 		return out.Write(cells)
 	}
-	// The writer remembers its first error, which is returned at the end.
+	// The writer keeps its first error, which is returned at the end.
 	_ = out.Write(columns)
 	_ = sum("opening", "", s.Opening)
 	for l, err := range lines {

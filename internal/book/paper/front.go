@@ -24,7 +24,7 @@ func (p *sheet) from() merchant.Party {
 	return p.s.Issuer
 }
 
-// heading prints the title, what identifies the statement, and the box with what is due.
+// heading prints the title, the statement's identification, and the box with the amount due.
 func (p *sheet) heading() {
 	doc := p.pdf
 	p.pdf.Font("B", 20)
@@ -49,8 +49,8 @@ func (p *sheet) heading() {
 	doc.SetXY(pdf.Margin, max(after, pdf.Margin+boxHeight)+8)
 }
 
-// due prints the box with the amount that was due when the statement was issued. What was paid since is not in it,
-// because a statement never changes.
+// due prints the box with the amount due when the statement was issued. Later payments are not included, because a statement
+// never changes.
 func (p *sheet) due(x, y float64) {
 	doc := p.pdf
 	doc.SetFillColor(243, 245, 248)
@@ -74,7 +74,7 @@ func (p *sheet) due(x, y float64) {
 	line(22, 9, "", day)
 }
 
-// parties prints who issued the statement, and to whom, side by side.
+// parties prints sender and recipient side by side.
 func (p *sheet) parties() {
 	type block struct {
 		title string
@@ -171,7 +171,7 @@ func (p *sheet) sum(style, name, detail string, amount int64) {
 	p.pdf.Ln(pdf.LineHeight + 0.6)
 }
 
-// bank prints where to pay what is due.
+// bank prints the payment details.
 func (p *sheet) bank() {
 	lines := linesOf(p.from().BankDetails)
 	if len(lines) == 0 || p.s.Closing <= 0 {

@@ -17,10 +17,10 @@ import (
 	"holdfast/internal/lib/pdf"
 )
 
-// Label is the reader of a statement. It decides what the charge is called.
+// Label is the audience of a statement. It determines the name of the charge.
 type Label string
 
-// The two readers of a statement.
+// The two audiences of a statement.
 const (
 	Policyholder Label = "policyholder" // the charge is "premium"
 	Merchant     Label = "merchant"     // the charge is "security charge"
@@ -29,10 +29,10 @@ const (
 // Labels lists them, the default first.
 var Labels = []Label{Policyholder, Merchant}
 
-// MaxLines is how many premium lines a document shows. If there are more, it says that the others are in the CSV form.
+// MaxLines is the maximum number of premium lines in a document. If there are more, it refers to the CSV version.
 const MaxLines = 2000
 
-// Printed is a statement as it is printed.
+// Printed is a statement as printed.
 type Printed struct {
 	protection.Statement
 	Lines    []protection.StatementLine // at most MaxLines
@@ -42,27 +42,27 @@ type Printed struct {
 
 // Measures of the page, in millimetres.
 const (
-	textWidth  = 210 - 2*pdf.Margin // of the front, which is upright
-	annexWidth = 297 - 2*pdf.Margin // of the annex, which lies
+	textWidth  = 210 - 2*pdf.Margin // of the front, in portrait
+	annexWidth = 297 - 2*pdf.Margin // of the annex, in landscape
 	rowHeight  = 4.6
-	footer     = 22.0 // kept free for it
+	footer     = 22.0 // reserved for it
 	pagesAlias = "{nb}"
 )
 
-// sheet is a document while it is printed. Its texts are collected before the first one is printed, because the fonts
-// are made for them.
+// sheet is a document being printed. Its texts are collected before printing starts, because the fonts are prepared for
+// them.
 type sheet struct {
 	s    Printed
 	own  i18n.Language
 	text map[string]i18n.Text // the section of papers
-	err  error                // of the first text that could not be said
+	err  error                // of the first missing text
 	pdf  *pdf.Document
 }
 
 // WritePDF prints a statement. The same statement gives the same bytes, whenever it is printed.
 func WritePDF(w io.Writer, fonts pdf.Fonts, s Printed) error {
 	if !i18n.Known(s.Language) {
-		return fmt.Errorf("there are no texts in the language %q", s.Language)
+		return fmt.Errorf("unknown language %q", s.Language)
 	}
 	return write(w, fonts, s, i18n.Of(s.Language).Section("paper"))
 }
@@ -87,7 +87,7 @@ func write(w io.Writer, fonts pdf.Fonts, s Printed, words map[string]i18n.Text) 
 	return p.pdf.Output(w)
 }
 
-// say is a text of papers with its places filled in.
+// say returns a statement text with its placeholders filled in.
 func (p *sheet) say(name string, values ...any) string {
 	said, err := p.own.Say("paper."+name, values...)
 	if err != nil && p.err == nil {
@@ -96,7 +96,7 @@ func (p *sheet) say(name string, values ...any) string {
 	return said
 }
 
-// ownText is the program's own texts in the language.
+// ownText is the program's own text in the language.
 func (p *sheet) ownText() string {
 	var b strings.Builder
 	for _, text := range p.text {
@@ -108,7 +108,7 @@ func (p *sheet) ownText() string {
 	return pdf.OneLine(b.String())
 }
 
-// outsideText is the printed texts that callers and operators have written.
+// outsideText is the printed text that callers and operators have entered.
 func (p *sheet) outsideText() string {
 	var b strings.Builder
 	p.eachOutside(func(text string) string {
@@ -118,7 +118,7 @@ func (p *sheet) outsideText() string {
 	return b.String()
 }
 
-// eachOutside replaces each text from outside.
+// eachOutside replaces each external text.
 func (p *sheet) eachOutside(with func(text string) string) {
 	p.s.ChannelName = with(p.s.ChannelName)
 	for _, party := range []*merchant.Party{&p.s.Issuer, &p.s.Policyholder} {
@@ -133,8 +133,8 @@ func (p *sheet) eachOutside(with func(text string) string) {
 	}
 }
 
-// open begins the document with the fonts for its texts. A character of a text from outside that no font has is spelled
-// out: a statement never changes, so it could never be printed otherwise. The JSON and CSV forms keep what was there.
+// open starts the document with the fonts for its texts. Characters in external texts that no font has are spelled out: a
+// statement never changes, so it could never be printed otherwise. The JSON and CSV versions keep the original.
 func (p *sheet) open(fonts pdf.Fonts) (err error) {
 	var lacking map[rune]bool
 	for {
@@ -142,7 +142,7 @@ func (p *sheet) open(fonts pdf.Fonts) (err error) {
 		if err != nil || len(lacking) == 0 {
 			return err
 		}
-		p.eachOutside(func(text string) string { return pdf.SpellOut(text, lacking) }) // now ASCII, which every font has
+		p.eachOutside(func(text string) string { return pdf.SpellOut(text, lacking) }) // now ASCII, which every font supports
 	}
 }
 
@@ -184,7 +184,7 @@ func (p *sheet) chargeName() string {
 	return p.say("premium")
 }
 
-// kind is the name of a kind of line in the language.
+// kind is the name of a line type in the language.
 func (p *sheet) kind(kind string) string {
 	if _, ok := p.text[kind]; ok {
 		return p.say(kind)
@@ -192,12 +192,12 @@ func (p *sheet) kind(kind string) string {
 	return kind
 }
 
-// amount writes an amount with the separators of the language.
+// amount formats an amount with the language's separators.
 func (p *sheet) amount(minor int64, c money.Currency) string {
 	return p.own.Amount(minor, c)
 }
 
-// percent writes parts per million as a percentage.
+// percent formats parts per million as a percentage.
 func (p *sheet) percent(ppm int64) string {
 	text := big.NewRat(ppm, 10_000).FloatString(4)
 	text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")

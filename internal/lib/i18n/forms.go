@@ -18,9 +18,9 @@ type forms struct {
 	Decimal      string            `json:"decimal"`
 	Group        string            `json:"group"`
 	Minus        string            `json:"minus"`
-	LeastGroup   int               `json:"least_group"` // digits before the first group that make grouping begin
+	LeastGroup   int               `json:"least_group"` // minimum digits before the first separator
 	Money        string            `json:"money"`
-	MoneyLetters string            `json:"money_letters"` // where a letter of the currency would stand beside the number
+	MoneyLetters string            `json:"money_letters"` // if a letter of the currency is next to the number
 	Symbols      map[string]string `json:"symbols"`
 	Day          string            `json:"day"`
 	Ranges       map[string]string `json:"ranges"` // by what differs first: d, M or y
@@ -30,7 +30,7 @@ type forms struct {
 	Countries    map[string]string `json:"countries"`
 }
 
-// Amount writes minor units of a currency without its sign, such as 1.234,50. The decimals are those of ISO 4217 (R0).
+// Amount formats minor units of a currency without its symbol, such as 1.234,50. The decimals are those of ISO 4217 (R0).
 func (l Language) Amount(minor int64, c money.Currency) string {
 	plain := money.FormatPlain(minor, c)
 	if digits, negative := strings.CutPrefix(plain, "-"); negative {
@@ -39,7 +39,7 @@ func (l Language) Amount(minor int64, c money.Currency) string {
 	return l.Decimal(plain)
 }
 
-// Money writes minor units of a currency with its sign where the language puts it, such as 1.234,50 €.
+// Money formats minor units of a currency with its symbol in the language's position, such as 1.234,50 €.
 func (l Language) Money(minor int64, c money.Currency) string {
 	symbol, ok := l.forms.Symbols[string(c)]
 	if !ok {
@@ -59,7 +59,7 @@ func (l Language) Money(minor int64, c money.Currency) string {
 	return text
 }
 
-// Number writes a whole number, such as 12.345.
+// Number formats a whole number, such as 12.345.
 func (l Language) Number(n int64) string {
 	digits, negative := strings.CutPrefix(strconv.FormatInt(n, 10), "-")
 	if negative {
@@ -68,7 +68,7 @@ func (l Language) Number(n int64) string {
 	return l.Decimal(digits)
 }
 
-// Decimal writes digits with or without a point, such as 1234.50, with the separators of the language.
+// Decimal formats digits with or without a point, such as 1234.50, with the language's separators.
 func (l Language) Decimal(plain string) string {
 	whole, fraction, point := strings.Cut(plain, ".")
 	var b strings.Builder
@@ -86,7 +86,7 @@ func (l Language) Decimal(plain string) string {
 	return b.String()
 }
 
-// Day writes a day, such as 14. Sept. 2026. It is "" for civil.NoDay.
+// Day formats a day, such as 14. Sept. 2026. It is "" for civil.NoDay.
 func (l Language) Day(d civil.Day) string {
 	if d == civil.NoDay {
 		return ""
@@ -94,8 +94,8 @@ func (l Language) Day(d civil.Day) string {
 	return l.days(l.forms.Day, d.Start(), d.Start())
 }
 
-// Days writes the days from one to another, such as 7.–14. Sept. 2026. Without a first day, or where it is the last, too,
-// it writes the last one alone.
+// Days formats a range of days, such as 7.–14. Sept. 2026. Without a first day, or if both are the same, it formats only the
+// last.
 func (l Language) Days(first, last civil.Day) string {
 	if first == civil.NoDay || first >= last {
 		return l.Day(last)
@@ -111,7 +111,7 @@ func (l Language) Days(first, last civil.Day) string {
 	return l.days(l.forms.Ranges[differs], from, to)
 }
 
-// days fills in a form of days; the places whose names end in 2 belong to the last one.
+// days fills in a pattern of days; placeholders ending in 2 belong to the last day.
 func (l Language) days(pattern string, first, last time.Time) string {
 	var pairs []string
 	for suffix, t := range map[string]time.Time{"": first, "2": last} {
@@ -122,15 +122,15 @@ func (l Language) days(pattern string, first, last time.Time) string {
 	return strings.NewReplacer(pairs...).Replace(pattern)
 }
 
-// Moment writes a time to the minute, in GMT, such as 14. Sept. 2026, 09:05 GMT.
+// Moment formats a time to the minute, in GMT, such as 14. Sept. 2026, 09:05 GMT.
 func (l Language) Moment(t time.Time) string {
 	t = t.UTC()
 	clock := strings.NewReplacer("{HH}", t.Format("15"), "{H}", strconv.Itoa(t.Hour()), "{mm}", t.Format("04")).Replace(l.forms.Time)
 	return strings.NewReplacer("{1}", l.days(l.forms.Day, t, t), "{0}", clock).Replace(l.forms.Moment) + " GMT"
 }
 
-// Country is the name of a country by its code of ISO 3166-1, such as Deutschland. A code that CLDR does not know stays as
-// it is.
+// Country returns the name of a country by its ISO 3166-1 code, such as Deutschland. A code unknown to CLDR is returned as
+// is.
 func (l Language) Country(code string) string {
 	if name, ok := l.forms.Countries[code]; ok {
 		return name

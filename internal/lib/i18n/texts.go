@@ -22,11 +22,11 @@ import (
 //go:embed languages cldr.json.gz
 var files embed.FS
 
-// fallback is used for all other languages.
+// fallback is used for all unknown languages.
 const fallback = "enGB"
 
-// Text is one text of a language, with its {places}. A text that depends on a number has a form for each category of
-// CLDR's plural rules that the language has (zero, one, two, few, many, other); any other text has the form "other" alone.
+// Text is one text of a language, with its {placeholders}. A text that depends on a number has a form per CLDR plural
+// category of the language (zero, one, two, few, many, other); any other text only has the form "other".
 type Text map[string]string
 
 // UnmarshalJSON reads a text without plural forms as a string, and one with them as an object.
@@ -50,10 +50,10 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]string(t))
 }
 
-// Language writes texts in one language. Make it with Of.
+// Language formats texts in one language. Create it with Of.
 type Language struct{ *words }
 
-// words is what a language consists of.
+// words is the data of a language.
 type words struct {
 	code  string
 	texts map[string]Text
@@ -61,8 +61,8 @@ type words struct {
 	tag   language.Tag
 }
 
-// all are the languages, by their codes. The files are part of the program, and a test reads each of them. Most commands need
-// none, so they are read when somebody asks.
+// all are the languages by code. The files are embedded, and a test reads each of them. Most commands need none, so they are
+// loaded on demand.
 var all = sync.OnceValue(func() map[string]*words {
 	found := map[string]*words{}
 	formsOf := map[string]forms{}
@@ -86,7 +86,7 @@ func mustRead(name string, into any) {
 	if err == nil {
 		err = json.Unmarshal(content, into)
 	}
-	if err != nil { // cannot happen: the file is part of the program
+	if err != nil { // cannot happen: the file is embedded
 		panic(fmt.Sprintf("%s: %v", name, err))
 	}
 }
@@ -94,7 +94,7 @@ func mustRead(name string, into any) {
 // Codes are the codes of all languages, such as deDE, in alphabetical order.
 func Codes() []string { return slices.Sorted(maps.Keys(all())) }
 
-// Of is the language with a code of section 2.3. Every other text gives British English, the service's default.
+// Of returns the language with a code of section 2.3. Any other code gives British English, the service's default.
 func Of(code string) Language {
 	if w, ok := all()[code]; ok {
 		return Language{w}
@@ -108,10 +108,10 @@ func Known(code string) bool { return all()[code] != nil }
 // Code is the code of the language in bookings, such as deDE.
 func (l Language) Code() string { return l.code }
 
-// Tag is the language for the attribute lang of a page, such as de-DE (BCP 47).
+// Tag is the language for a page's lang attribute, such as de-DE (BCP 47).
 func (l Language) Tag() string { return l.forms.Tag }
 
-// Direction is the attribute dir of a page: ltr or rtl. Text from others, such as names, may run the other way.
+// Direction is a page's dir attribute: ltr or rtl. External text, such as names, may run the other way.
 func (l Language) Direction() string {
 	script, _ := l.tag.Script()
 	if slices.Contains([]string{"Arab", "Hebr", "Thaa", "Syrc", "Nkoo"}, script.String()) {
@@ -120,22 +120,22 @@ func (l Language) Direction() string {
 	return "ltr"
 }
 
-// Name is what the language calls itself, such as Deutsch.
+// Name is the language's own name, such as Deutsch.
 func (l Language) Name() string { return l.forms.Name }
 
 // count is the value that selects a plural form.
 const count = "count"
 
-// other is the form of a text for all numbers that have no form of their own.
+// other is the form for all numbers without their own form.
 const other = "other"
 
-// Say returns a text with its {places} filled in. The values come in pairs of the name of a place and what stands there:
-// a string, or for {count} an int or int64 that also selects the plural form. Say fails if there is no such text, if a
-// place has no value, and if a value has no place: so a test of whoever uses a text sees each such mistake.
+// Say returns a text with its {placeholders} filled in. The values are pairs of a placeholder name and its value: a string,
+// or for {count} an int or int64 that also selects the plural form. Say fails for an unknown text, a placeholder without a
+// value, or a value without a placeholder, so that tests catch each such mistake.
 func (l Language) Say(key string, values ...any) (string, error) {
 	text, ok := l.texts[key]
 	if !ok {
-		return "", fmt.Errorf("there is no text %q in %s", key, l.code)
+		return "", fmt.Errorf("unknown text %q in %s", key, l.code)
 	}
 	given, form, err := l.values(text, values)
 	if err != nil {
@@ -148,7 +148,7 @@ func (l Language) Say(key string, values ...any) (string, error) {
 	return said, nil
 }
 
-// values reads the pairs and selects the form.
+// values reads the pairs and selects the plural form.
 func (l Language) values(text Text, pairs []any) (given map[string]string, form string, err error) {
 	given, form = map[string]string{}, text[other]
 	if len(pairs)%2 != 0 {
@@ -176,7 +176,7 @@ func (l Language) values(text Text, pairs []any) (given map[string]string, form 
 	return given, form, nil
 }
 
-// categories are CLDR's names of the plural forms, as the library counts them.
+// categories are CLDR's names of the plural forms, in the library's order.
 var categories = map[plural.Form]string{
 	plural.Zero: "zero", plural.One: "one", plural.Two: "two", plural.Few: "few", plural.Many: "many", plural.Other: other,
 }
@@ -198,7 +198,7 @@ func (l Language) category(n int64) string {
 	return categories[plural.Cardinal.MatchPlural(l.tag, int(size), 0, 0, 0, 0)]
 }
 
-// fill puts the values into their places. A value is never searched for places.
+// fill substitutes the placeholders. Values are never searched for placeholders.
 func fill(form string, given map[string]string) (string, error) {
 	var b strings.Builder
 	used := map[string]bool{}
@@ -218,14 +218,14 @@ func fill(form string, given map[string]string) (string, error) {
 		rest = after
 	}
 	for name := range given {
-		if !used[name] && name != count { // some languages do not write the number of one form
+		if !used[name] && name != count { // some languages omit the number in one form
 			return "", fmt.Errorf("it has no place {%s}", name)
 		}
 	}
 	return b.String(), nil
 }
 
-// Section returns the texts whose keys begin with a name and a dot, such as modal, without that beginning.
+// Section returns the texts whose keys start with a name and a dot, such as modal, without that prefix.
 func (l Language) Section(name string) map[string]Text {
 	found := map[string]Text{}
 	for key, text := range l.texts {

@@ -15,12 +15,12 @@ import (
 	"holdfast/internal/store"
 )
 
-// facts are what the mails about some events of a site need. They are read with a few statements for all of them.
+// facts is the data for e-mails about a batch of a site's events, read with a few statements.
 type facts struct {
 	site      merchant.Site
 	payments  map[int64]payment.Transaction
 	channels  map[int64]merchant.Channel
-	bookings  map[int64]booking.Booking  // of the payments that travellers are told of
+	bookings  map[int64]booking.Booking  // of payments that travellers are notified of
 	protected map[int64]ledger.Protected // of these bookings
 }
 

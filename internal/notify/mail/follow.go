@@ -21,20 +21,20 @@ import (
 	"holdfast/internal/store"
 )
 
-// followBatch is how many events one write makes mails about: few enough that a slow database gets through them in time.
+// followBatch is how many events one write handles: few enough for a slow database to finish in time.
 const followBatch = 50
 
-// followTurns is how often one call goes through the sites.
+// followTurns is how many rounds through the sites one call makes.
 const followTurns = 100
 
-// news are the types of events that mails tell.
+// news are the event types that e-mails are about.
 var news = []event.Type{event.TransactionCompleted, event.TransactionFailed, event.WebhookDisabled, event.ChannelProtectionAsked,
 	event.ChannelProtectionAnswered}
 
-// Follow makes the mails about what has happened since the last call, a bounded number in each call. It returns more if there
-// may be some left. A site's mark moves on in the write that stores the mails: so a crash loses none and doubles none, and
-// however many processes follow, each event gets its mails once. What goes wrong at one site does not stop the others: they go
-// on in turns, and the errors come back together. A call that runs out of time is no error.
+// Follow queues the e-mails about events since the last call, a bounded number per call. It returns more if there may be
+// some left. A site's mark advances in the same write that stores its e-mails, so a crash neither loses nor duplicates any,
+// and with any number of processes each event gets its e-mails once. An error at one site does not stop the others: sites
+// take turns, and the errors are joined. Running out of time is not an error.
 func (m *Mails) Follow(ctx context.Context) (more bool, err error) {
 	broken := map[int64]error{}
 	for range followTurns {
@@ -48,7 +48,7 @@ func (m *Mails) Follow(ctx context.Context) (more bool, err error) {
 	return more, err
 }
 
-// turn takes each site that is behind a piece further, without those that are broken, and adds to those.
+// turn advances each site that is behind, except broken ones, and adds newly broken ones.
 func (m *Mails) turn(ctx context.Context, broken map[int64]error) (more bool, err error) {
 	var behind []sites.Clock
 	err = m.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
@@ -124,7 +124,7 @@ func (m *Mails) followSite(ctx context.Context, clock sites.Clock) (more bool, e
 	return more && err == nil, err
 }
 
-// mailsAbout makes the mails about one event.
+// mailsAbout creates the e-mails about one event.
 func (m *Mails) mailsAbout(tx *store.Tx, f facts, e event.Event) ([]Mail, error) {
 	switch {
 	case e.Type == event.WebhookDisabled:
@@ -134,17 +134,17 @@ func (m *Mails) mailsAbout(tx *store.Tx, f facts, e event.Event) ([]Mail, error)
 	}
 	h, known := f.happened(tx, e)
 	if !known {
-		return nil, nil // a transaction is never deleted; what is not there has no mail
+		return nil, nil // transactions are never deleted; a missing one gets no e-mail
 	}
 	h.outbox = m.onlyKept(f.site.Sandbox || h.payment.Simulated)
 	return h.mails(tx)
 }
 
-// onlyKept reports whether a new mail is shown and not sent. test: no real money is behind it.
+// onlyKept reports whether a new e-mail is only shown, not sent. test means that no real money is involved.
 func (m *Mails) onlyKept(test bool) bool { return m.Transport == nil || test && !m.Sandboxes }
 
-// mailsAboutWebhook makes the mails about an endpoint that was disabled, for those who can mend it: none where somebody has
-// enabled or deleted it meanwhile.
+// mailsAboutWebhook creates the e-mails about a disabled endpoint, for those who can fix it: none if it has since been
+// enabled or deleted.
 func (m *Mails) mailsAboutWebhook(tx *store.Tx, site merchant.Site, e event.Event) ([]Mail, error) {
 	endpoint, err := webhooks.Stored(tx, site.ID, e.ObjectID)
 	if errors.Is(err, store.ErrNotFound) || err == nil && endpoint.State != webhooks.Disabled {
@@ -162,7 +162,7 @@ func (m *Mails) mailsAboutWebhook(tx *store.Tx, site merchant.Site, e event.Even
 		return nil, err
 	}
 	if len(readers) == 0 {
-		readers = []string{""} // a mail that is dead is seen
+		readers = []string{""} // dead e-mails are visible
 	}
 	h := happening{facts: facts{site: site}, eventID: e.ID, at: e.At, outbox: m.onlyKept(site.Sandbox), realTime: sites.RealNow(tx)}
 	letter := Letter{
@@ -179,7 +179,7 @@ func (m *Mails) mailsAboutWebhook(tx *store.Tx, site merchant.Site, e event.Even
 	return h.packed, nil
 }
 
-// shortened is an address without its parameters, which may be secrets: a mail goes through many hands.
+// shortened is a URL without its query, which may contain secrets: e-mail is not confidential.
 func shortened(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -189,7 +189,7 @@ func shortened(address string) string {
 	return u.String()
 }
 
-// doubt turns mails that would be sent into ones that may have been.
+// doubt marks unsent e-mails as possibly sent.
 func doubt(list []Mail, now time.Time) {
 	for i := range list {
 		if m := &list[i]; m.State == Waiting {
@@ -198,5 +198,5 @@ func doubt(list []Mail, now time.Time) {
 	}
 }
 
-// restoredAnswer is said of mails that may have been sent after the backup was taken.
+// restoredAnswer is the note on e-mails that may have been sent after the backup was taken.
 const restoredAnswer = "The database was restored from a backup. This e-mail may have been sent after the backup was taken."

@@ -18,12 +18,12 @@ import (
 	"holdfast/internal/store"
 )
 
-// Letter is what the text of a mail is made of. It is kept until the mail is forgotten, and the text is made of it whenever
-// it is sent or shown: it is always the same text, and takes a twentieth of the room. Amounts are minor units.
+// Letter is the data of an e-mail's text. It is kept until the e-mail is forgotten, and rendered whenever it is sent or
+// shown: always to the same text, in a twentieth of the space. Amounts are in minor units.
 type Letter struct {
 	Language  string         `json:"language"`       // one of check.Languages
-	Sender    string         `json:"sender"`         // who writes: receipt_label, or else the site's name
-	To        string         `json:"to"`             // the address in the head of the mail; of a copy the traveller's
+	Sender    string         `json:"sender"`         // sender name: receipt_label, or else the site's name
+	To        string         `json:"to"`             // address in the To header; in a copy, the traveller's
 	Name      string         `json:"name,omitempty"` // of the reader
 	Test      bool           `json:"test,omitempty"` // of a sandbox or a test channel: no money has moved
 	Booking   string         `json:"booking,omitempty"`
@@ -31,10 +31,10 @@ type Letter struct {
 	Number    string         `json:"number,omitempty"`    // trust_id of the transaction
 	Currency  money.Currency `json:"currency,omitempty"`  // of the booking, and of all amounts but Paid
 	Amount    int64          `json:"amount,omitempty"`    // for this booking
-	// PaidCurrency and Paid are what the card was charged or credited, where it has another currency.
+	// PaidCurrency and Paid are what the card was charged or credited, if in another currency.
 	PaidCurrency money.Currency `json:"paid_currency,omitempty"`
 	Paid         int64          `json:"paid,omitempty"`
-	Unpaid       int64          `json:"unpaid,omitempty"` // the rest of the booking's total
+	Unpaid       int64          `json:"unpaid,omitempty"` // the unpaid rest of the booking's total
 	On           day            `json:"on"`               // the day of the payment
 	Scheme       card.Scheme    `json:"scheme,omitempty"` // of the card
 	Digits       string         `json:"digits,omitempty"` // the last four of the card
@@ -47,26 +47,26 @@ type Letter struct {
 	Reason       string         `json:"reason,omitempty"`     // of a failure or a chargeback, as the processor says it
 	ARN          string         `json:"arn,omitempty"`        // the acquirer's number of the payment
 	Channel      string         `json:"channel,omitempty"`    // its name, for the merchant
-	Lines        []string       `json:"lines,omitempty"`      // of a mail with the heads of the chains
+	Lines        []string       `json:"lines,omitempty"`      // of an e-mail with the chain heads
 	Address      string         `json:"address,omitempty"`    // of a webhook
-	Days         int64          `json:"days,omitempty"`       // how long a webhook took nothing; 0: its receiver wants no more
+	Days         int64          `json:"days,omitempty"`       // how long a webhook has failed; 0: its receiver wants no more events
 	Username     string         `json:"username,omitempty"`   // of the reader, who uses the service
 	By           string         `json:"by,omitempty"`         // who invites the reader
-	// What a mail about a request for protection says.
+	// Data of an e-mail about a protection request.
 	Protection *ProtectionFacts `json:"protection_request,omitempty"`
-	Report     *ReportFacts     `json:"report,omitempty"` // what a report says
-	Link       string           `json:"link,omitempty"`   // which one-time link the mail has: its hash, and never its secret
+	Report     *ReportFacts     `json:"report,omitempty"` // data of a report
+	Link       string           `json:"link,omitempty"`   // hash of the e-mail's one-time link, never its secret
 }
 
-// day is a civil.Day that is kept as a number.
+// day is a civil.Day stored as a number.
 type day civil.Day
 
-// oldNews is how old a payment or a refund may be when it is reported. What is older is a book that somebody enters late, and
-// no news to the traveller. Chargebacks and their reversals are always news: the day of a chargeback is that on which the bank
-// opened the dispute, and the processor may tell both much later.
+// oldNews is how old a payment or refund may be when it is logged. Older ones are logged late and no longer news to the
+// traveller. Chargebacks and reversals are always news: a chargeback's date is when the bank opened the dispute, and
+// processors may report both much later.
 const oldNews = 48 * time.Hour
 
-// maxCopies bounds how many addresses of a setting get a mail.
+// maxCopies is the maximum number of recipients from a setting.
 const maxCopies = 20
 
 // happening is a completed transaction, with what a mail about it needs.
@@ -83,7 +83,7 @@ type happening struct {
 	realTime time.Time
 }
 
-// mails are the mails about a happening: none for what is no news.
+// mails returns the e-mails about a happening: none if it is not news.
 func (h *happening) mails(tx *store.Tx) ([]Mail, error) {
 	t := h.payment
 	switch {
@@ -118,7 +118,7 @@ func isNews(t payment.Transaction) bool {
 // tellsTravellers reports whether travellers are notified of complete transactions of a type.
 func tellsTravellers(t payment.TransactionType) bool { return t.Takes() || t == payment.Refund }
 
-// toTravellers adds a mail to the lead traveller of each booking, and the copies of it.
+// toTravellers adds an e-mail to each booking's lead traveller, and its copies.
 func (h *happening) toTravellers() error {
 	kind := Receipt
 	if h.payment.Type == payment.Refund {
@@ -133,7 +133,7 @@ func (h *happening) toTravellers() error {
 		letter.To, letter.Name = b.Email, strings.TrimSpace(b.Firstname+" "+b.Surname)
 		letter.Booking, letter.Reference, letter.Currency, letter.Amount = b.TrustID(), b.Reference, p.Currency, p.Total
 		letter.Start, letter.End, letter.Country, letter.Unpaid = day(b.FirstTravelDay()), day(b.End), b.Country, b.Unpaid()
-		if len(h.payment.Payments) > 1 { // the charge is that of all bookings together
+		if len(h.payment.Payments) > 1 { // the charge covers all bookings together
 			letter.PaidCurrency, letter.Paid = "", 0
 		}
 		letter.Protected, letter.Until = h.protected[p.BookingID].Amount, day(h.protected[p.BookingID].Until)
@@ -147,7 +147,7 @@ func (h *happening) toTravellers() error {
 	return nil
 }
 
-// toMerchant adds a mail to each address of a setting of the channel.
+// toMerchant adds an e-mail to each address of a merchant's setting.
 func (h *happening) toMerchant(kind Kind, list string) {
 	letter := h.letter(h.channel.Language)
 	letter.Currency, letter.Amount = h.payment.Currency, h.payment.Total
@@ -170,7 +170,7 @@ func (h *happening) toMerchant(kind Kind, list string) {
 	}
 }
 
-// letter is what all letters about the happening have in common.
+// letter returns the data shared by all e-mails about the happening.
 func (h *happening) letter(language string) Letter {
 	t := h.payment
 	letter := Letter{
@@ -184,8 +184,8 @@ func (h *happening) letter(language string) Letter {
 	return letter
 }
 
-// add puts a mail beside the others. One that has no good address is dead from the beginning: so it is seen, and can be
-// sent when the address is mended.
+// add adds an e-mail. Without a valid address it is dead from the start: so it is visible, and can be sent once the address
+// is corrected.
 func (h *happening) add(kind Kind, booking int64, copied bool, address string, letter Letter) {
 	m := Mail{
 		SiteID: h.site.ID, EventID: h.eventID, Number: int64(len(h.packed)) + 1, Kind: kind, TransactionID: h.payment.ID,
@@ -197,7 +197,7 @@ func (h *happening) add(kind Kind, booking int64, copied bool, address string, l
 		m.State, m.Answer = Dead, problem
 	case h.outbox:
 		m.State = Outbox
-	case h.realTime.Sub(h.at) > giveUpAfter: // the job has not run for days; a sandbox's clock does not come here
+	case h.realTime.Sub(h.at) > giveUpAfter: // the job has not run for days; a sandbox's clock does not get here
 		m.State, m.Answer = Dead, "The event was more than three days old when the e-mail was created."
 	}
 	if m.State != Waiting {
@@ -206,7 +206,7 @@ func (h *happening) add(kind Kind, booking int64, copied bool, address string, l
 	h.packed = append(h.packed, m)
 }
 
-// addresses are the addresses of a setting with commas between, each once.
+// addresses splits a comma-separated setting into distinct addresses.
 func addresses(list string) []string {
 	var found []string
 	for part := range strings.SplitSeq(list, ",") {

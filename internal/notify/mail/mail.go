@@ -1,6 +1,6 @@
-// Package mail sends e-mails to travellers and merchants: receipts, refunds, failures, chargebacks and disabled webhooks. It follows
-// the events of each site, queues e-mails and sends them over SMTP. It owns the tables mails and mail_marks. Start reading at
-// Follow, then Mails.Send; docs/decisions/0009-mail.md says what a crash can do and what it cannot.
+// Package mail sends e-mails to travellers and merchants: receipts, refunds, failures, chargebacks and disabled webhooks. It
+// follows the events of each site, queues e-mails and sends them over SMTP. It owns the tables mails and mail_marks. Start
+// reading at Follow, then Mails.Send; docs/decisions/0009-mail.md describes the delivery guarantees after a crash.
 package mail
 
 import (
@@ -24,7 +24,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// Kind says what a mail tells.
+// Kind says what an e-mail is about.
 type Kind string
 
 // The kinds of mails.
@@ -34,17 +34,17 @@ const (
 	Failure    Kind = "failure"    // to primary_mail: a payment has failed
 	Chargeback Kind = "chargeback" // to chargeback_mail: a payment was charged back
 	Reversal   Kind = "reversal"   // to chargeback_mail: the money of a chargeback comes back
-	Webhook    Kind = "webhook"    // to those who manage the site: a webhook was disabled
+	Webhook    Kind = "webhook"    // to the site's admins: a webhook was disabled
 	Test       Kind = "test"       // to an operator, to try the settings
-	Heads      Kind = "heads"      // the ends of the chains, to keep outside the database
+	Heads      Kind = "heads"      // the chain heads, to store outside the database
 	Invitation Kind = "invitation" // to a new user of the dashboard: a link to choose a password
 	Access     Kind = "access"     // to a user of another site: they have access to one more
 	Password   Kind = "password"   // to a user who has forgotten the password: a link to choose another
-	// ProtectionAsked goes to the operator's people, and ProtectionAnswered to those who manage the site.
+	// ProtectionAsked goes to operators, ProtectionAnswered to the site's admins.
 	ProtectionAsked    Kind = "protection_asked"
 	ProtectionAnswered Kind = "protection_answered"
-	AddressKind        Kind = "address"         // to the new address of a user: a link that proves it
-	AddressChanged     Kind = "address_changed" // to the old address of a user: it is no longer theirs
+	AddressKind        Kind = "address"         // to a user's new address: a link to confirm it
+	AddressChanged     Kind = "address_changed" // to a user's old address: it is no longer in use
 	ReportKind         Kind = "report"          // to a user of the service: a report, each week or month
 )
 
@@ -52,36 +52,36 @@ const (
 var Kinds = []Kind{Receipt, Refund, Failure, Chargeback, Reversal, Webhook, Test, Heads, Invitation, Access, Password, AddressKind, AddressChanged,
 	ReportKind, ProtectionAsked, ProtectionAnswered}
 
-// State says how far a mail is.
+// State is the delivery status of an e-mail.
 type State string
 
 // The states of a mail.
 const (
-	Outbox  State = "outbox"  // it is only shown: there is no server, or the site is a sandbox
-	Waiting State = "waiting" // it is tried when NextAt has come
-	Sending State = "sending" // a server is being spoken to
-	Sent    State = "sent"    // the server has taken it
-	Dead    State = "dead"    // it was refused for good, or for three days, or there is no address
-	Unknown State = "unknown" // the server may have taken it: its answer was lost
+	Outbox  State = "outbox"  // only shown: no mail server, or the site is a sandbox
+	Waiting State = "waiting" // sent at NextAt
+	Sending State = "sending" // an attempt is in progress
+	Sent    State = "sent"    // accepted by the server
+	Dead    State = "dead"    // rejected permanently or for three days, or without an address
+	Unknown State = "unknown" // possibly accepted: the server's response was lost
 )
 
 // States lists the states.
 var States = []State{Outbox, Waiting, Sending, Sent, Dead, Unknown}
 
-// Mail is one letter to one address.
+// Mail is one e-mail to one address.
 type Mail struct {
 	SiteID        int64
 	ID            int64
-	EventID       int64 // 0: somebody asked for it
-	Number        int64 // of the mails that tell the same event
+	EventID       int64 // 0: sent on request
+	Number        int64 // number among the e-mails about the same event
 	Kind          Kind
 	TransactionID int64 // 0 for none
 	BookingID     int64 // 0 for none
 	Copy          bool
-	FileID        int64  // the attached file; 0 if there is none
-	Recipient     string // "" where there is no address, or it was forgotten
+	FileID        int64  // the attached file; 0 for none
+	Recipient     string // "" without an address, or after it was forgotten
 	Letter        Letter
-	Forgotten     bool // address and letter are gone
+	Forgotten     bool // address and letter have been deleted
 	State         State
 	Answer        string
 	Attempts      int64
@@ -89,17 +89,17 @@ type Mail struct {
 	QueuedAt      time.Time
 	AskedAt       time.Time
 	TriedAt       time.Time // zero: never
-	NextAt        time.Time // zero: it is not due
-	ForgetAt      time.Time // zero: it is not over, or it was forgotten
+	NextAt        time.Time // zero: not due
+	ForgetAt      time.Time // zero: not finished, or forgotten
 }
 
-// remember is how long address and letter of a mail are kept once it is over.
+// remember is how long address and letter of a finished e-mail are kept.
 const remember = 30 * 24 * time.Hour
 
 // Orders lists the values of orderby for mails.
 var Orders = []string{"id"}
 
-// Filter picks mails from a list. An empty field picks all.
+// Filter filters a list of e-mails. An empty field matches all.
 type Filter struct {
 	Include, Exclude []int64
 	States           []State
@@ -113,16 +113,16 @@ type Mails struct {
 	*sites.DB
 	Events *events.Events // the feeds that are followed
 	Log    *slog.Logger
-	Batch  int // mails in one write, which ends with the event that reaches them
-	// Transport sends mails. It is nil where no server is set.
+	Batch  int // e-mails per write, which ends with the event that reaches this number
+	// Transport sends e-mails. It is nil if no server is configured.
 	Transport *SMTP
-	// Sandboxes: mails of sandboxes and of test channels are sent too.
+	// Sandboxes means that e-mails of sandboxes and test merchants are sent too.
 	Sandboxes bool
 	// Certificates makes the certificate of a booking for a traveller who has none.
 	Certificates *certificates.Certificates
 	Vault        *secrets.Vault // of the secrets of one-time links
 	Addresses    Addresses
-	last         atomic.Int64 // the site that had the last turn
+	last         atomic.Int64 // the site served last
 }
 
 // Addresses are the addresses of pages under which people reach the service. They are empty in a program that serves no pages.
@@ -132,16 +132,16 @@ type Addresses struct {
 	Link      string // of the page of a one-time link, whose secret follows it
 }
 
-// List reads one page of the mails of the actor's site, without their letters. Mails with one-time links are shown to operators
-// alone, here and in Get, and without the link.
+// List returns one page of the e-mails of the actor's site, without their letters. E-mails with one-time links are shown to
+// operators only, here and in Get, and without the link.
 func (m *Mails) List(ctx context.Context, actor access.Actor, f Filter, page store.Page) (store.List[Mail], error) {
 	return sites.ReadPage(ctx, m.DB, actor, page, func(tx *store.Tx) (store.List[Mail], error) {
 		return mailsPage(tx, actor.SiteID, f, !actor.Can(access.ManageUsers), page)
 	})
 }
 
-// Get reads a mail and makes its text. The text of a mail that was forgotten is empty. The error is a fault of the kind
-// SettingNotFound where the site has no such mail.
+// Get returns an e-mail with its rendered text, which is empty for a forgotten one. The error is SettingNotFound if the site
+// has no such e-mail.
 func (m *Mails) Get(ctx context.Context, actor access.Actor, id int64) (Mail, Message, error) {
 	found, err := sites.Read(ctx, m.DB, actor, func(tx *store.Tx) (Mail, error) {
 		return visible(actor)(readMail(tx, actor.SiteID, id))
@@ -153,9 +153,9 @@ func (m *Mails) Get(ctx context.Context, actor access.Actor, id int64) (Mail, Me
 	return found, text, err
 }
 
-// Resend has a mail sent again that is over: sent, dead, unknown or in the outbox. A mail to a traveller goes to the address
-// that the booking has now. The error is NotPossible while it is under way, when it was forgotten, where no server is set,
-// and for what is only shown: mails of sandboxes and of test channels without Sandboxes.
+// Resend queues a finished e-mail again: sent, dead, unknown or in the outbox. E-mails to travellers go to the booking's
+// current address. The error is NotPossible if it is being sent, was forgotten, if no server is configured, and for e-mails
+// that are only shown: those of sandboxes and test merchants without Sandboxes.
 func (m *Mails) Resend(ctx context.Context, actor access.Actor, id int64) (Mail, error) {
 	if err := actor.Require(access.SendMails); err != nil {
 		return Mail{}, err
@@ -167,7 +167,7 @@ func (m *Mails) Resend(ctx context.Context, actor access.Actor, id int64) (Mail,
 	return made, store.NotFoundAs(errs.SettingNotFound, err, "E-mail %d not found.", id)
 }
 
-// found reads what an earlier request with the same idempotency key was about.
+// found returns the object of an earlier request with the same idempotency key.
 func (m *Mails) found(actor access.Actor) func(ctx context.Context, made idempotency.Outcome) (Mail, error) {
 	return func(ctx context.Context, made idempotency.Outcome) (Mail, error) {
 		return sites.Read(ctx, m.DB, actor, func(tx *store.Tx) (Mail, error) { return readMail(tx, actor.SiteID, made.ID) })
@@ -190,7 +190,7 @@ func (m *Mails) resend(tx *store.Tx, actor access.Actor, id int64) (Mail, error)
 	return after, audit.Record(tx, actor, "mail.resend", ObjectOf(id), audited(before), audited(after))
 }
 
-// again is a mail that somebody asks for again.
+// again is an e-mail to resend.
 func (m *Mails) again(tx *store.Tx, was Mail) (Mail, error) {
 	impossible := func(reason, message string) (Mail, error) {
 		return was, errs.NotPossibleBecause(reason, "%s", message)
@@ -221,27 +221,27 @@ func (m *Mails) again(tx *store.Tx, was Mail) (Mail, error) {
 	return mail, nil
 }
 
-// sandboxAnswer is said of mails that must not leave. A sandbox may hold the addresses of real people.
+// sandboxAnswer is the note on e-mails that must not be sent. A sandbox may contain addresses of real people.
 const sandboxAnswer = "E-mails of sandboxes and test merchants are only shown. Set --mail-sandbox to send them."
 
-// onlyShown reports whether a mail may not be sent, because it is one of a sandbox or of a test channel.
+// onlyShown reports whether an e-mail must not be sent, because it belongs to a sandbox or a test merchant.
 func (m *Mails) onlyShown(mail Mail) bool { return mail.Letter.Test && !m.Sandboxes }
 
 // toTraveller reports whether mails of this kind go to the lead traveller.
 func (m Mail) toTraveller() bool { return m.Kind == Receipt || m.Kind == Refund }
 
-// Try queues a test mail to an address. The error is NotPossible where no server is set.
+// Try queues a test e-mail to an address. The error is NotPossible if no server is configured.
 func (m *Mails) Try(ctx context.Context, actor access.Actor, address string) (Mail, error) {
 	return m.toOperator(ctx, actor, Test, address, nil)
 }
 
-// SendHeads queues a mail with the heads of the chains of the actor's site, to keep outside the database. A line is a head as
-// `verify --head` prints it. The error is NotPossible where no server is set.
+// SendHeads queues an e-mail with the chain heads of the actor's site, to store outside the database. Each line is a head as
+// printed by `verify --head`. The error is NotPossible if no server is configured.
 func (m *Mails) SendHeads(ctx context.Context, actor access.Actor, address string, lines []string) (Mail, error) {
 	return m.toOperator(ctx, actor, Heads, address, lines)
 }
 
-// toOperator queues a mail to somebody who runs the service.
+// toOperator queues an e-mail to an operator.
 func (m *Mails) toOperator(ctx context.Context, actor access.Actor, kind Kind, address string, lines []string) (Mail, error) {
 	if err := actor.Require(access.ManageSites); err != nil {
 		return Mail{}, err
@@ -268,7 +268,7 @@ func (m *Mails) toOperator(ctx context.Context, actor access.Actor, kind Kind, a
 	}, m.found(actor))
 }
 
-// auditedMail is a mail in the audit: not its text, which has the data of travellers.
+// auditedMail is an e-mail in the audit log: without its text, which contains travellers' data.
 type auditedMail struct {
 	Kind      Kind   `json:"kind"`
 	State     State  `json:"state"`
@@ -281,8 +281,8 @@ func audited(m Mail) auditedMail { return auditedMail{m.Kind, m.State, m.Recipie
 // maxAddress is the longest address of RFC 5321.
 const maxAddress = 254
 
-// checkAddress says what is wrong with an address; "" if a mail can go there. It was checked when it was saved, and is
-// checked again, because what was imported or restored may be older than the check.
+// checkAddress returns the error of an address, or "". Addresses are checked when saved, and again here, because imported or
+// restored data may be older than the check.
 func checkAddress(address string) (problem string) {
 	if address == "" {
 		return "The e-mail address is missing."
@@ -295,5 +295,5 @@ func checkAddress(address string) (problem string) {
 	return ""
 }
 
-// ObjectOf is the name of a mail in the audit.
+// ObjectOf is the name of an e-mail in the audit log.
 func ObjectOf(id int64) string { return fmt.Sprintf("mail %d", id) }

@@ -40,7 +40,7 @@ func scanMail(scan func(dest ...any) error) (Mail, error) {
 const newColumns = `site_id, event_id, number, kind, transaction_id, booking_id, copy, recipient, letter, state, answer, attempts,
 	resends, queued_at, asked_at, next_at, forget_at, file_id`
 
-// newRow are the values of newColumns of a mail that is queued now.
+// newRow returns the values of newColumns for an e-mail queued now.
 func (m Mail) newRow(tx *store.Tx) ([]any, error) {
 	letter, err := json.Marshal(m.Letter)
 	now := store.Micros(sites.RealNow(tx))
@@ -48,7 +48,7 @@ func (m Mail) newRow(tx *store.Tx) ([]any, error) {
 		m.State, m.Answer, 0, 0, now, now, store.MaybeMicros(m.NextAt), store.MaybeMicros(m.ForgetAt), m.FileID}, err
 }
 
-// insertMail stores a new mail and returns it with its id and times.
+// insertMail stores a new e-mail and returns it with its ID and times.
 func insertMail(tx *store.Tx, m Mail) (Mail, error) {
 	row, err := m.newRow(tx)
 	if err != nil {
@@ -61,7 +61,7 @@ func insertMail(tx *store.Tx, m Mail) (Mail, error) {
 	return m, err
 }
 
-// insertMails stores new mails, many with each statement.
+// insertMails stores new e-mails, many per statement.
 func insertMails(tx *store.Tx, list []Mail) (err error) {
 	rows := make([][]any, len(list))
 	for i, m := range list {
@@ -116,27 +116,27 @@ func askAgain(tx *store.Tx, m Mail) error {
 	return err
 }
 
-// sitesDue lists the sites that have mails that wait and are due.
+// sitesDue lists the sites with queued e-mails that are due.
 func sitesDue(tx *store.Tx) ([]int64, error) {
 	return store.Ids(tx, `SELECT s.id FROM sites s
 		WHERE EXISTS (SELECT 1 FROM mails m WHERE m.site_id = s.id AND m.state = $1 AND m.next_at <= $2) ORDER BY s.id`,
 		Waiting, store.Micros(sites.RealNow(tx)))
 }
 
-// dueMails lists the ids of a site's mails that wait and are due, the longest overdue first.
+// dueMails lists the IDs of a site's queued e-mails that are due, longest overdue first.
 func dueMails(tx *store.Tx, siteID int64, limit int) ([]int64, error) {
 	return store.Ids(tx, `SELECT id FROM mails WHERE site_id = $1 AND state = $2 AND next_at <= $3 ORDER BY next_at, id LIMIT $4`,
 		siteID, Waiting, store.Micros(sites.RealNow(tx)), limit)
 }
 
-// triedSince counts the mails whose last attempt began after an instant.
+// triedSince counts the e-mails whose last attempt began after an instant.
 func triedSince(tx *store.Tx, after time.Time) (n int, err error) {
 	err = tx.QueryRow(`SELECT COUNT(*) FROM mails WHERE tried_at > $1`, []any{store.Micros(after)}, &n)
 	return n, err
 }
 
-// claim notes that an attempt begins, before the server is spoken to. The error is store.ErrNotFound where the mail is not due
-// any more: another process has it.
+// claim records the start of an attempt, before connecting to the server. The error is store.ErrNotFound if the e-mail is no
+// longer due: another process has it.
 func claim(tx *store.Tx, key store.Key) (Mail, error) {
 	now := sites.RealNow(tx)
 	return scanMail(func(dest ...any) error {
@@ -146,8 +146,8 @@ func claim(tx *store.Tx, key store.Key) (Mail, error) {
 	})
 }
 
-// finish stores the outcome of the attempt that claim began. An outcome that comes when it counts as unknown already is
-// stored, too: now it is known. It changes nothing when somebody has asked for the mail again since.
+// finish stores the outcome of the attempt that claim started, even if it already counts as unknown. It changes nothing if
+// the e-mail was resent in the meantime.
 func finish(tx *store.Tx, m Mail, o outcome) error {
 	_, err := tx.Exec(`UPDATE mails SET state = $3, answer = $4, next_at = $5, forget_at = $6
 		WHERE site_id = $1 AND id = $2 AND tried_at = $7 AND asked_at = $8 AND state IN ($9, $10)`,
@@ -156,29 +156,28 @@ func finish(tx *store.Tx, m Mail, o outcome) error {
 	return err
 }
 
-// giveUpLost says of attempts that nobody has finished that their outcome is unknown: the process has died, or was cut off
-// from its database.
+// giveUpLost marks unfinished attempts as unknown: the process has died, or lost its database connection.
 func giveUpLost(tx *store.Tx) (int64, error) {
 	now := sites.RealNow(tx)
 	return tx.Exec(`UPDATE mails SET state = $2, answer = $3, next_at = NULL, forget_at = $4
 		WHERE next_at <= $1 AND state = $5`, store.Micros(now), Unknown, lostAnswer, store.Micros(now.Add(remember)), Sending)
 }
 
-// forget removes the addresses and letters of mails that have been over for long, at most limit of them.
+// forget deletes the addresses and letters of at most limit e-mails that finished long ago.
 func forget(tx *store.Tx, limit int) (int64, error) {
 	return tx.Exec(`UPDATE mails SET recipient = '', letter = '', answer = substr(answer, 1, 3), forget_at = NULL, file_id = 0
 		WHERE (site_id, id) IN (SELECT site_id, id FROM mails WHERE forget_at <= $1 ORDER BY forget_at LIMIT $2)`,
 		store.Micros(sites.RealNow(tx)), limit)
 }
 
-// mark says how far the mails follow the feed of a site.
+// mark is the position of the e-mails in a site's event feed.
 type mark struct {
 	position int64
-	unsureTo int64 // mails about events up to this id may have been sent before the database was restored
+	unsureTo int64 // e-mails about events up to this ID may have been sent before the database was restored
 }
 
-// sitesBehind lists the sites with events that have not been followed yet, by their clocks. Most sites have none most of the
-// time, and cost nothing more than this look.
+// sitesBehind lists the sites with unprocessed events, with their clocks. Most sites have none most of the time, and cost
+// only this query.
 func sitesBehind(tx *store.Tx) ([]sites.Clock, error) {
 	behind, err := store.Ids(tx, `SELECT s.id FROM sites s
 		LEFT JOIN event_heads h ON h.site_id = s.id LEFT JOIN mail_marks m ON m.site_id = s.id
@@ -195,7 +194,7 @@ func sitesBehind(tx *store.Tx) ([]sites.Clock, error) {
 	}), err
 }
 
-// markOf reads the mark of a site: the zero one where nobody has followed it yet.
+// markOf reads a site's mark: zero if it has never been followed.
 func markOf(tx *store.Tx, siteID int64) (m mark, err error) {
 	err = tx.QueryRow(`SELECT position, unsure_to FROM mail_marks WHERE site_id = $1`, []any{siteID}, &m.position, &m.unsureTo)
 	if errors.Is(err, store.ErrNotFound) {
@@ -204,7 +203,7 @@ func markOf(tx *store.Tx, siteID int64) (m mark, err error) {
 	return m, err
 }
 
-// moveMark moves the mark of a site on from where it was read. ok is false when another process has moved it since.
+// moveMark advances a site's mark from where it was read. ok is false if another process has moved it since.
 func moveMark(tx *store.Tx, siteID, from, to int64) (ok bool, err error) {
 	if from == 0 {
 		_, err = tx.Exec(`INSERT INTO mail_marks (site_id, position, unsure_to) VALUES ($1, 0, 0)

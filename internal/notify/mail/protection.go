@@ -16,7 +16,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// ProtectionFacts is what the text of a mail about a request for protection is made of.
+// ProtectionFacts is the data of an e-mail about a protection request.
 type ProtectionFacts struct {
 	State    underwriting.State `json:"state"`
 	Company  string             `json:"company,omitempty"`
@@ -24,11 +24,11 @@ type ProtectionFacts struct {
 	Turnover int64              `json:"turnover,omitempty"` // of a year, in minor units of Currency
 	Currency money.Currency     `json:"currency,omitempty"`
 	Note     string             `json:"note,omitempty"` // the operator's
-	Page     string             `json:"page"`           // below the address of the dashboard
+	Page     string             `json:"page"`           // path below the dashboard's URL
 }
 
-// mailsAboutProtection makes the mails about a request for protection: to the operator's people when it is asked for, and to those who manage
-// the site when it is decided. Later events report later changes.
+// mailsAboutProtection creates the e-mails about a protection request: to operators when it is sent, and to the site's
+// admins when it is answered. If it has changed since, a later event reports it.
 func (m *Mails) mailsAboutProtection(tx *store.Tx, site merchant.Site, e event.Event) ([]Mail, error) {
 	var details event.Details
 	if err := json.Unmarshal(e.Details, &details); err != nil {
@@ -50,7 +50,7 @@ func (m *Mails) mailsAboutProtection(tx *store.Tx, site merchant.Site, e event.E
 		return nil, err
 	}
 	if len(list) == 0 {
-		list = []string{""} // a mail that is dead is seen
+		list = []string{""} // dead e-mails are visible
 	}
 	h := happening{facts: facts{site: site}, eventID: e.ID, at: e.At, outbox: m.onlyKept(site.Sandbox), realTime: sites.RealNow(tx)}
 	letter := Letter{

@@ -10,45 +10,46 @@ import (
 	"holdfast/internal/store"
 )
 
-// Bounds of files that mails have attached.
+// Limits of attachments.
 const (
-	MaxFile    = 5 << 20 // bytes: most servers take 10 MB, and a file grows by a third on its way
+	MaxFile    = 5 << 20 // bytes: most servers accept 10 MB, and encoding adds a third
 	pieceBytes = 256 << 10
 )
 
-// File is what a mail has attached.
+// File is an attachment.
 type File struct {
 	Name    string
 	Type    string // as MIME writes it
 	Content []byte
 }
 
-// Report is a report that goes to people by mail.
+// Report is a report sent by e-mail.
 type Report struct {
-	SiteID  int64 // 0: it is about all sites
+	SiteID  int64 // 0: about all sites
 	Title   string
 	Facts   ReportFacts
-	File    File // without a name: none, and Facts.Note says why
+	File    File // without a name: no file, and Facts.Note says why
 	Readers []Reader
 }
 
 // Reader is a recipient of a report.
 type Reader struct{ Name, Address string }
 
-// ReportFacts is what the text of a report is made of.
+// ReportFacts is the data of a report's e-mail.
 type ReportFacts struct {
 	Title   string      `json:"title"`
-	About   string      `json:"about,omitempty"` // a sentence: of when it is
+	About   string      `json:"about,omitempty"` // a sentence with the date
 	Rows    [][2]string `json:"rows,omitempty"`  // a label and a figure
 	File    string      `json:"file,omitempty"`
 	Bytes   int64       `json:"bytes,omitempty"`
-	Note    string      `json:"note,omitempty"` // about the file, or why there is none
+	Note    string      `json:"note,omitempty"` // note on the file, or why it is missing
 	When    string      `json:"when"`           // how often it comes, such as "every Monday"
 	Address string      `json:"address"`        // of the page
 }
 
-// SendReport queues a report for its readers, in the write that notes that it was made. A report about all sites lies with the
-// first site, as other mails do that belong to none. It is only shown where no server is set, and on a sandbox without Sandboxes.
+// SendReport queues a report for its recipients, in the write that records the report. A report about all sites is stored
+// with the first site, like other e-mails without a site. It is only shown if no server is configured, and on a sandbox
+// without Sandboxes.
 func (m *Mails) SendReport(tx *store.Tx, r Report, by string) error {
 	place, err := placeOf(tx, r.SiteID)
 	if err != nil || place == 0 {
@@ -92,7 +93,7 @@ func (m *Mails) SendReport(tx *store.Tx, r Report, by string) error {
 	return nil
 }
 
-// placeOf is the site with which a mail lies; 0 where there is no site at all.
+// placeOf is the site that an e-mail is stored with; 0 if there are no sites.
 func placeOf(tx *store.Tx, siteID int64) (int64, error) {
 	if siteID != 0 {
 		return siteID, nil
@@ -104,7 +105,7 @@ func placeOf(tx *store.Tx, siteID int64) (int64, error) {
 	return first[0], nil
 }
 
-// toReader is a report for somebody who uses the service. It is in English, as the dashboard is.
+// toReader renders a report for a user. It is in English, like the dashboard.
 func (w *writer) toReader(v *view) {
 	r := w.Report
 	title := clean(r.Title, maxName)
@@ -139,7 +140,7 @@ func insertFile(tx *store.Tx, siteID int64, f File) (id int64, err error) {
 	return id, err
 }
 
-// fileOf reads the file of a mail.
+// fileOf reads an e-mail's attachment.
 func fileOf(tx *store.Tx, siteID, id int64) (*File, error) {
 	f := &File{}
 	err := tx.QueryRow(`SELECT name, type FROM mail_files WHERE site_id = $1 AND id = $2`, []any{siteID, id}, &f.Name, &f.Type)
@@ -156,7 +157,7 @@ func fileOf(tx *store.Tx, siteID, id int64) (*File, error) {
 	return f, err
 }
 
-// forgetFiles removes files that no mail has any more, at most limit of them.
+// forgetFiles deletes at most limit files that no e-mail uses any more.
 func forgetFiles(tx *store.Tx, limit int) error {
 	const gone = `SELECT f.site_id, f.id FROM mail_files f
 		WHERE NOT EXISTS (SELECT 1 FROM mails m WHERE m.site_id = f.site_id AND m.file_id = f.id AND m.file_id <> 0) ORDER BY f.site_id, f.id LIMIT $1`

@@ -6,8 +6,8 @@ import (
 	"holdfast/internal/store"
 )
 
-// Restored marks what was not sent yet when a backup was taken: the service went on after the backup, and may have sent it.
-// Nothing of it is sent by itself, neither the mails that wait nor those about events that have no mails yet.
+// Restored marks everything unsent at the time of the backup: the service kept running afterwards and may have sent it. None
+// of it is sent automatically, neither queued e-mails nor those about events without e-mails yet.
 func Restored(tx *store.Tx) error {
 	now := sites.RealNow(tx)
 	_, err := tx.Exec(`UPDATE mails SET state = $1, answer = $2, next_at = NULL, forget_at = $3 WHERE state IN ($4, $5)`,

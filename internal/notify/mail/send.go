@@ -13,18 +13,18 @@ import (
 	"holdfast/internal/store"
 )
 
-// Bounds of sending. An attempt takes at most ten times SMTP.Timeout, which is 20 seconds at most: connecting, five answers, and the longer one to
-// the text. So of an attempt that is older than lostAfter, nobody will tell the outcome any more.
+// Limits of sending. An attempt takes at most ten times SMTP.Timeout, which is at most 20 seconds: connecting, five
+// responses, and the longer one to the text. So an attempt older than lostAfter will never report its outcome.
 const (
 	lostAfter   = 5 * time.Minute
 	sendBatch   = 50
 	forgetBatch = 500
 	firstPause  = time.Minute
 	longestWait = 6 * time.Hour
-	giveUpAfter = 3 * 24 * time.Hour // since it was asked for
+	giveUpAfter = 3 * 24 * time.Hour // since it was queued
 )
 
-// lostAnswer is said of an attempt whose process did not live to tell its outcome.
+// lostAnswer is the note on an attempt whose process died before recording the outcome.
 const lostAnswer = "The program stopped before the server responded. The e-mail may have been sent."
 
 // outcome is the outcome of an attempt.
@@ -35,9 +35,9 @@ type outcome struct {
 	forgetAt time.Time
 }
 
-// Send sends mails that are due, a bounded number in each call. It returns more if there may be some left. Of each mail it
-// first stores that an attempt begins, then speaks to the server, then stores what came of it: so a mail is never
-// sent twice by itself, and where a crash hides the outcome, the mail says so.
+// Send sends due e-mails, a bounded number per call. It returns more if there may be some left. For each e-mail it first
+// stores that an attempt starts, then talks to the server, then stores the outcome: so no e-mail is automatically sent
+// twice, and if a crash loses the outcome, the e-mail's state shows it.
 func (m *Mails) Send(ctx context.Context) (more bool, err error) {
 	err = m.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		_, err := giveUpLost(tx)
@@ -59,7 +59,7 @@ func (m *Mails) Send(ctx context.Context) (more bool, err error) {
 	if err != nil || len(due) == 0 {
 		return false, err
 	}
-	var down atomic.Pointer[error] // the server itself is out of reach: no other mail is tried before a pause
+	var down atomic.Pointer[error] // the server is unreachable: pause before trying other e-mails
 	m.last.Store(due[len(due)-1].SiteID)
 	leases.AtOnce(due, m.Transport.AtOnce, func(key store.Key) {
 		if ctx.Err() != nil || down.Load() != nil {
@@ -75,8 +75,8 @@ func (m *Mails) Send(ctx context.Context) (more bool, err error) {
 	return len(due) == room && ctx.Err() == nil, nil
 }
 
-// inTurns picks up to limit mails that are due: of each site the first, then of each the second, and so on. It begins behind
-// the site that had the last one, so that a site with very many mails holds up no other.
+// inTurns picks up to limit due e-mails round-robin: the first of each site, then the second of each, and so on. It starts
+// after the site served last, so that a site with very many e-mails does not delay the others.
 func (m *Mails) inTurns(tx *store.Tx, limit int) (picked []store.Key, err error) {
 	sites, err := sitesDue(tx)
 	if err != nil {
@@ -105,7 +105,7 @@ func (m *Mails) inTurns(tx *store.Tx, limit int) (picked []store.Key, err error)
 	return picked, nil
 }
 
-// sendOne makes one attempt to send a mail. The error says that no mail can be sent now.
+// sendOne makes one attempt to send an e-mail. An error means that no e-mail can be sent now.
 func (m *Mails) sendOne(ctx context.Context, key store.Key) error {
 	var mail Mail
 	err := m.Store.Write(ctx, key.SiteID, func(tx *store.Tx) (err error) {
@@ -118,10 +118,10 @@ func (m *Mails) sendOne(ctx context.Context, key store.Key) error {
 	if err != nil {
 		return err
 	}
-	// From here on the outcome has to be stored, even while the program stops.
+	// From here on the outcome must be stored, even during shutdown.
 	calling, ctx := ctx, context.WithoutCancel(ctx)
 	var result result
-	if m.onlyShown(mail) { // it was queued under other settings
+	if m.onlyShown(mail) { // queued under different settings
 		result.kind, result.answer = shown, sandboxAnswer
 	} else if text, gone, err := m.secretText(ctx, mail); errs.Is(err, errs.Unavailable) {
 		result = unusable(err)
@@ -145,8 +145,8 @@ func (m *Mails) sendOne(ctx context.Context, key store.Key) error {
 	return result.down
 }
 
-// Forget removes the addresses and texts of mails that have been over for 30 days; what is left says that there was a mail,
-// about what, and how it ended. It returns more if there may be some left.
+// Forget deletes the addresses and texts of e-mails that finished 30 days ago; what remains is that there was an e-mail, its
+// subject matter and its outcome. It returns more if there may be some left.
 func (m *Mails) Forget(ctx context.Context) (more bool, err error) {
 	err = m.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		n, err := forget(tx, forgetBatch)
@@ -159,25 +159,25 @@ func (m *Mails) Forget(ctx context.Context) (more bool, err error) {
 	return more, err
 }
 
-// What an attempt can come to.
+// Outcomes of an attempt.
 const (
-	taken   = "taken"   // the server has answered that it has the mail
+	taken   = "taken"   // confirmed by the server
 	refusal = "refused" // it never will
-	later   = "later"   // it is certain that it has not taken the mail
-	lost    = "lost"    // it has the whole mail, and its answer did not come
-	shown   = "shown"   // it is not sent under these settings
+	later   = "later"   // certainly not accepted
+	lost    = "lost"    // the server has the whole e-mail, but its response was lost
+	shown   = "shown"   // not sent under these settings
 )
 
-// result is what the transport knows after an attempt.
+// result is the transport's result of an attempt.
 type result struct {
 	kind   string
 	answer string
-	down   error // the server takes no mails at all
+	down   error // the server accepts no e-mails at all
 }
 
 func refused(answer string) result { return result{kind: refusal, answer: answer} }
 
-// of turns a result into what is stored. The pauses between attempts double, up to six hours, for three days.
+// of turns a result into the stored outcome. Pauses between attempts double, up to six hours, for three days.
 func (r result) of(m Mail, now time.Time) outcome {
 	o := outcome{answer: clean(r.answer, maxAnswer)}
 	switch r.kind {
@@ -201,7 +201,7 @@ func (r result) of(m Mail, now time.Time) outcome {
 	return o
 }
 
-// pause is how long a mail waits after its nth attempt.
+// pause is the back-off after the nth attempt.
 func pause(attempts int64) time.Duration {
 	return min(longestWait, firstPause<<min(max(attempts-1, 0), 10))
 }

@@ -23,36 +23,36 @@ import (
 	"github.com/wneessen/go-mail/smtp"
 )
 
-// dataTimes is how many times longer than for other answers a server may take for the answer to the text of a mail.
+// dataTimes is how many times the normal timeout a server gets to respond to an e-mail's text.
 const dataTimes = 3
 
-// TLS says how the way to a mail server is protected.
+// TLS is how the connection to a mail server is secured.
 type TLS string
 
 // The ways to use TLS.
 const (
-	Automatic TLS = "auto"     // by the scheme: smtps is Implicit, smtp is STARTTLS, and on this machine None
-	STARTTLS  TLS = "starttls" // the connection begins in the open and must change to TLS before anything is said
+	Automatic TLS = "auto"     // by scheme: smtps is Implicit, smtp is STARTTLS, or None on this machine
+	STARTTLS  TLS = "starttls" // the connection starts in plain text and must switch to TLS first
 	Implicit  TLS = "implicit" // TLS from the first byte
-	None      TLS = "none"     // in the open: on this machine only
+	None      TLS = "none"     // plain text: on this machine only
 )
 
-// SMTP sends mails through a mail server.
+// SMTP sends e-mails through a mail server.
 type SMTP struct {
 	Host      string
 	Port      int
-	Username  string                 // "" for a server that asks for no name
-	Password  func() (string, error) // read at each use, so that a new one needs no restart; nil for none
+	Username  string                 // "" for a server without authentication
+	Password  func() (string, error) // read on each use, so that a rotated one needs no restart; nil for none
 	TLS       TLS                    // never Automatic
-	From      string                 // the address of the sender
-	AtOnce    int                    // how many mails are sent at the same time
-	PerMinute int                    // how many attempts begin in a minute
-	Timeout   time.Duration          // of connecting, and of each answer
-	Roots     *x509.CertPool         // nil for the certificates that the machine trusts
+	From      string                 // sender address
+	AtOnce    int                    // concurrent e-mails
+	PerMinute int                    // attempts per minute
+	Timeout   time.Duration          // for connecting, and for each response
+	Roots     *x509.CertPool         // nil for the system's root certificates
 }
 
-// ParseSMTP reads the address of a mail server, such as smtp://user:password@mail.example:587 or smtps://mail.example, and
-// how TLS is used. It refuses to send in the open to another machine.
+// ParseSMTP parses the URL of a mail server, such as smtp://user:password@mail.example:587 or smtps://mail.example, and its
+// TLS mode. It rejects plain text to another machine.
 func ParseSMTP(address string, way TLS) (*SMTP, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" ||
@@ -90,22 +90,22 @@ func onThisMachine(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// send makes one attempt. It says whether the server has taken the mail, as far as that can be known. When ctx ends before
-// the text is under way, it stops.
+// send makes one attempt. It reports whether the server has accepted the e-mail, as far as that can be known. If ctx ends
+// before the text is sent, it stops.
 func (s *SMTP) send(ctx context.Context, m Mail, text Message) result {
 	data, err := s.encode(m, text)
 	if err != nil {
 		return refused("The e-mail could not be created: " + err.Error())
 	}
 	conn, err := s.dial(ctx, data.utf8)
-	if err != nil { // nothing of this mail was said yet
+	if err != nil { // nothing of this e-mail was sent yet
 		return unusable(err)
 	}
-	// Whatever the server says to QUIT, the outcome stands.
+	// The response to QUIT does not change the outcome.
 	defer func() { _, _ = conn.UpdateDeadline(s.Timeout), conn.Quit() }()
 	for _, step := range []struct {
 		do     func() error
-		sender bool // it is about the sender, who is the same for all mails
+		sender bool // it is about the sender, which is the same for all e-mails
 	}{
 		{func() error { return conn.Mail("<" + s.From + ">") }, true},
 		{func() error { return conn.Rcpt("<" + m.Recipient + ">") }, false},
@@ -122,7 +122,7 @@ func (s *SMTP) send(ctx context.Context, m Mail, text Message) result {
 	if err != nil {
 		return judge(err, false)
 	}
-	// A server looks into the mail before it answers, so it gets more time.
+	// Servers scan the e-mail before they respond, so they get more time.
 	if err := conn.UpdateDeadline(dataTimes * s.Timeout); err != nil {
 		return judge(err, false)
 	}
@@ -141,7 +141,7 @@ func (s *SMTP) send(ctx context.Context, m Mail, text Message) result {
 	}
 }
 
-// within runs one step of a conversation within the time for an answer.
+// within runs one step of the conversation with the response timeout.
 func (s *SMTP) within(ctx context.Context, conn *smtp.Client, step func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -152,8 +152,8 @@ func (s *SMTP) within(ctx context.Context, conn *smtp.Client, step func() error)
 	return step()
 }
 
-// judge says what an error before the end of the data means: the server has not taken the mail. Codes from 500 on are for
-// good, unless they are about the sender.
+// judge interprets an error before the end of the data: the server has not accepted the e-mail. Codes from 500 are
+// permanent, unless they are about the sender.
 func judge(err error, sender bool) result {
 	said, ok := errors.AsType[*textproto.Error](err)
 	switch {
@@ -166,13 +166,13 @@ func judge(err error, sender bool) result {
 	}
 }
 
-// unusable is the result when the server takes no mails at all now.
+// unusable is the result if the server accepts no e-mails at all right now.
 func unusable(err error) result {
 	err = fmt.Errorf("invalid mail server: %w", err)
 	return result{kind: later, answer: err.Error(), down: err}
 }
 
-// answerOf is what the server has said about the data.
+// answerOf is the server's response to the data.
 func answerOf(data io.WriteCloser) string {
 	if closer, ok := data.(*smtp.DataCloser); ok {
 		return "250 " + closer.ServerResponse()
@@ -180,7 +180,7 @@ func answerOf(data io.WriteCloser) string {
 	return "250"
 }
 
-// dial connects to the server, changes to TLS and logs in. wide allows letters outside ASCII in addresses.
+// dial connects to the server, switches to TLS and authenticates. wide allows non-ASCII addresses.
 func (s *SMTP) dial(ctx context.Context, wide bool) (*smtp.Client, error) {
 	options := []gomail.Option{
 		gomail.WithPort(s.Port), gomail.WithTimeout(s.Timeout), gomail.WithHELO(domainOf(s.From)),
@@ -215,14 +215,14 @@ func (s *SMTP) dial(ctx context.Context, wide bool) (*smtp.Client, error) {
 	return client.DialToSMTPClientWithContext(ctx)
 }
 
-// encoded is a mail as it goes to the server.
+// encoded is an e-mail as sent to the server.
 type encoded struct {
 	bytes []byte
-	utf8  bool // an address has letters outside ASCII
+	utf8  bool // an address is not ASCII
 }
 
-// encode makes the mail. Its headers are made by the library from single values: it encodes what is not plain, so that no
-// name can add a header or an address. clean removes line breaks before, too.
+// encode builds the e-mail. The library builds the headers from single values and encodes special characters, so that no
+// name can inject a header or an address. clean also removes line breaks first.
 func (s *SMTP) encode(m Mail, text Message) (encoded, error) {
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	msg.FromMailAddress(&mail.Address{Name: clean(m.Letter.Sender, maxName), Address: s.From})
@@ -260,8 +260,8 @@ func (s *SMTP) encode(m Mail, text Message) (encoded, error) {
 	return encoded{b.Bytes(), !ascii(s.From) || !ascii(to) || !ascii(m.Recipient)}, nil
 }
 
-// messageID is the same each time that a mail is sent, so that a mail program can see doubles. It has the time when the mail
-// was queued: a database that was restored may give an id out twice.
+// messageID is the same each time an e-mail is sent, so that mail programs can detect duplicates. It contains the time when
+// the e-mail was queued, because a restored database may assign an ID twice.
 func (s *SMTP) messageID(m Mail) string {
 	return fmt.Sprintf("%d.%d.%d@%s", m.SiteID, m.ID, m.QueuedAt.UnixMicro(), domainOf(s.From))
 }
@@ -275,8 +275,8 @@ const (
 	maxAnswer  = 500
 )
 
-// clean makes a text fit for one line: control characters and line breaks become spaces, and what is too long is cut.
-// Characters that turn the direction of writing or hide are removed: they make a name look like another one.
+// clean makes a text safe for one line: control characters and line breaks become spaces, and long texts are truncated.
+// Bidirectional controls and invisible characters are removed: they can make a name look like another.
 func clean(text string, limit int) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
@@ -288,7 +288,7 @@ func clean(text string, limit int) string {
 			return r
 		}
 	}, text)
-	// Some mail programs decode this even where they must not, and what comes out may be line breaks.
+	// Some mail programs decode this where they must not, which may produce line breaks.
 	text = strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "=?", "= ?")
 	if runes := []rune(text); len(runes) > limit {
 		text = string(runes[:limit-1]) + "…"

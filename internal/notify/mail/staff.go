@@ -16,11 +16,12 @@ import (
 // operatorName is the sender of mails to people who belong to no site.
 const operatorName = "holdfast"
 
-// Sends says whether mails leave the service at all: a server is set.
+// Sends reports whether e-mails are sent at all: whether a server is configured.
 func (m *Mails) Sends() bool { return m.Transport != nil }
 
-// WriteTo queues a mail with a one-time link, in the write that makes the link. Without a server it does nothing: the link is then
-// shown to whoever invites. A mail to somebody who belongs to no site, such as an operator, lies with the first site.
+// WriteTo queues an e-mail with a one-time link, in the write that creates the link. Without a server it does nothing: the
+// link is then shown to the person who invites. E-mails to people without a site, such as operators, are stored with the
+// first site.
 func (m *Mails) WriteTo(tx *store.Tx, in people.LinkMail) error {
 	if !m.Sends() || checkAddress(in.Address) != "" {
 		return nil
@@ -49,10 +50,10 @@ func (m *Mails) WriteTo(tx *store.Tx, in people.LinkMail) error {
 var kindsOfLinks = map[people.LinkKind]Kind{people.Invitation: Invitation, people.Access: Access, people.Reset: Password,
 	people.Address: AddressKind, people.Moved: AddressChanged}
 
-// private are the kinds of mails that the operator alone sees in lists: to whom they go is no business of others on the site.
+// private are the kinds that only operators see in lists: their recipients are no business of others on the site.
 var private = []Kind{Invitation, Access, Password, AddressKind, AddressChanged, ReportKind, ProtectionAsked}
 
-// visible lets a mail through that the actor may see.
+// visible returns a filter that hides e-mails the actor may not see.
 func visible(actor access.Actor) func(m Mail, err error) (Mail, error) {
 	return func(m Mail, err error) (Mail, error) {
 		if err == nil && slices.Contains(private, m.Kind) && !actor.Can(access.ManageUsers) {
@@ -62,11 +63,11 @@ func visible(actor access.Actor) func(m Mail, err error) (Mail, error) {
 	}
 }
 
-// linkGone is said of a mail whose link was used, or has ended, before the mail could be sent.
+// linkGone is the note on an e-mail whose link was used or expired before it could be sent.
 const linkGone = "The link in this e-mail has already been used or has expired."
 
-// secretText makes the text of a mail as it leaves: with the one-time link, which is shown nowhere else. problem says why there is no
-// such mail any more.
+// secretText renders an e-mail as sent: with the one-time link, which is shown nowhere else. problem says why it cannot be
+// sent any more.
 func (m *Mails) secretText(ctx context.Context, mail Mail) (made Message, problem string, err error) {
 	if mail.Letter.Link == "" {
 		if made, err = m.text(ctx, mail); err == nil && mail.FileID != 0 {
@@ -80,7 +81,7 @@ func (m *Mails) secretText(ctx context.Context, mail Mail) (made Message, proble
 	if m.Addresses.Link == "" {
 		return made, linkGone, nil
 	}
-	var secret string // it is asked for now, so that it lies in no mail that waits
+	var secret string // looked up now, so that queued e-mails do not contain it
 	err = m.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
 		secret, err = people.SecretOfLink(tx, m.Vault, mail.Letter.Link)
 		return err
@@ -92,10 +93,10 @@ func (m *Mails) secretText(ctx context.Context, mail Mail) (made Message, proble
 	return made, "", err
 }
 
-// act is what the reader of a mail shall do. Link is "" where the mail is only shown: a one-time link is for its reader alone.
+// act is an e-mail's call to action. Link is "" if the e-mail is only shown: a one-time link is only for its recipient.
 type act struct{ Text, Link string }
 
-// toPerson writes to somebody who uses the service. These mails are in English, as the dashboard is.
+// toPerson renders e-mails to users. They are in English, like the dashboard.
 func (w *writer) toPerson(v *view, link string) {
 	name, site := clean(w.Name, maxName), w.merchant()
 	v.Greeting = "Hello " + name + ","

@@ -26,14 +26,14 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// The two forms of a mail. Both are made of a view.
+// The two forms of an e-mail, both rendered from a view.
 var (
 	htmlForm = template.Must(template.New("mail.html").Funcs(template.FuncMap{"outlook": outlook}).ParseFS(templates, "templates/mail.html"))
 	textForm = plain.Must(plain.ParseFS(templates, "templates/mail.txt"))
 )
 
-// outlook is what only Outlook on Windows reads: it does not know max-width, and needs a table of a fixed width around the
-// mail. The templates' library removes comments, so they come in here.
+// outlook is read only by Outlook on Windows, which does not support max-width and needs a fixed-width table around the
+// e-mail. html/template removes comments, so they are added here.
 func outlook(part string) template.HTML {
 	if part == "begin" {
 		return `<!--[if mso]><table role="presentation" width="600" align="center" cellpadding="0" cellspacing="0"><tr><td><![endif]-->`
@@ -41,33 +41,33 @@ func outlook(part string) template.HTML {
 	return `<!--[if mso]></td></tr></table><![endif]-->`
 }
 
-// Message is the text of a mail.
+// Message is a rendered e-mail.
 type Message struct {
 	Subject  string
 	Language string // BCP 47, such as de-DE
 	Text     string
-	HTML     string // it names its one image, if there is one, as cid:code
+	HTML     string // its only image, if any, is cid:code
 	Code     []byte // the image, a PNG; nil for none
-	File     *File  // what is attached; nil for nothing, and where the mail is only shown
+	File     *File  // attachment; nil for none, and if the e-mail is only shown
 }
 
-// Page is the HTML of the mail with its image inside, as a browser shows it.
+// Page is the HTML with the image embedded, for browsers.
 func (m Message) Page() string {
 	return strings.Replace(m.HTML, codeAddress, "data:image/png;base64,"+base64.StdEncoding.EncodeToString(m.Code), 1)
 }
 
-// The name of the image inside a mail, and its address in the HTML.
+// The name of the embedded image, and its URL in the HTML.
 const (
 	codeName    = "code"
 	codeAddress = "cid:" + codeName
 )
 
-// view is what the templates show.
+// view is the data of the templates.
 type view struct {
 	Subject, Preheader  string
 	Language, Direction string
 	Sender              string
-	Test                string // the note that this is a test; "" for none
+	Test                string // test note; "" for none
 	Title, Greeting     string
 	Paragraphs          []string
 	Rows                []row
@@ -85,7 +85,7 @@ type protectionView struct {
 	Code                                    template.URL // "" for none
 }
 
-// text makes the text of a mail. A mail to a traveller has the address of the booking's certificate.
+// text renders an e-mail. E-mails to travellers link to the booking's certificate.
 func (m *Mails) text(ctx context.Context, mail Mail) (Message, error) {
 	link := ""
 	if mail.toTraveller() && m.Addresses.Base != "" {
@@ -118,7 +118,7 @@ func (m *Mails) certificateOf(ctx context.Context, siteID, bookingID int64) (str
 	return certificates.Link(m.Addresses.Base, found.Key), err
 }
 
-// write makes the text of a letter.
+// write renders a letter.
 func (l Letter) write(kind Kind, link string) (Message, error) {
 	w := writer{Letter: l, in: i18n.Of(l.Language), kind: kind}
 	v := w.view(link)
@@ -144,10 +144,10 @@ func (l Letter) write(kind Kind, link string) (Message, error) {
 	return made, nil
 }
 
-// codePixels is the size of a dot of the code: each is drawn sharp, and the mail shows the image smaller.
+// codePixels is the size of a QR module: drawn sharp, and scaled down in the e-mail.
 const codePixels = 8
 
-// picture is the QR code of an address as a PNG.
+// picture is the QR code of a URL as a PNG.
 func picture(address string) ([]byte, error) {
 	code, err := qr.Of(address)
 	if err != nil {
@@ -156,7 +156,7 @@ func picture(address string) ([]byte, error) {
 	return code.PNG(codePixels)
 }
 
-// writer says the texts of one letter. It keeps the first error.
+// writer looks up the texts of one letter and keeps the first error.
 type writer struct {
 	Letter
 	in   i18n.Language
@@ -172,17 +172,17 @@ func (w *writer) say(key string, values ...any) string {
 	return said
 }
 
-// mine says a text of the letter's kind.
+// mine looks up a text of the letter's kind.
 func (w *writer) mine(part string, values ...any) string {
 	return w.say("mail."+string(w.kind)+"."+part, values...)
 }
 
 func (w *writer) money(minor int64, c money.Currency) string { return w.in.Money(minor, c) }
 
-// merchant is the name under which the reader knows the merchant.
+// merchant is the merchant's name as the reader knows it.
 func (w *writer) merchant() string { return clean(w.Sender, maxName) }
 
-// reference is how the reader finds the booking.
+// reference is the booking reference as the reader knows it.
 func (w *writer) reference() string {
 	if w.Reference != "" {
 		return clean(w.Reference, maxName)
@@ -255,7 +255,7 @@ func (w *writer) toTraveller(v *view, link string) {
 	v.Protection = w.protection(link)
 }
 
-// protection says what is protected, until when, and how to check it.
+// protection describes what is protected, until when, and how to check it.
 func (w *writer) protection(link string) *protectionView {
 	p := &protectionView{
 		Title: w.say("mail.protection.title"), Link: link, CheckText: w.say("mail.protection.check_text"),
@@ -317,7 +317,7 @@ func (w *writer) toManager(v *view) {
 	v.Footer = w.say("mail.footer_site", "site", w.merchant())
 }
 
-// toOperator is a mail for the people who run the service. The heads of the chains are for a file, and not translated.
+// toOperator renders e-mails to operators. Chain heads are for a file, and not translated.
 func (w *writer) toOperator(v *view) {
 	v.Title = w.say("mail.trial.subject")
 	v.Paragraphs = []string{w.say("mail.trial.text")}

@@ -27,13 +27,13 @@ type Fields struct {
 	Every      *Every
 	On         *int64
 	Recipients *[]string // user names
-	Owner      *string   // for the program itself, which is nobody: with whose rights the report is made
+	Owner      *string   // for the command line, which has no user: whose permissions the report uses
 	IfVersion  int64
 
 	users []int64 // the recipients
 }
 
-// look has the page of an order made once, so that nobody orders what cannot be made.
+// look generates a schedule's page once, so that nobody schedules a report that cannot be created.
 func (o *Orders) look(ctx context.Context, actor access.Actor, in Fields) error {
 	if o.Make == nil || in.View == nil || actor.UserID == 0 && in.Owner == nil {
 		return nil
@@ -43,10 +43,10 @@ func (o *Orders) look(ctx context.Context, actor access.Actor, in Fields) error 
 		return errs.WrongField("view", "%s", problem)
 	}
 	userID := actor.UserID
-	if userID == 0 { // the program itself orders it for somebody
+	if userID == 0 { // the command line schedules it for a user
 		owner, ok, err := o.ownerNamed(ctx, actor.SiteID, *in.Owner)
 		if err != nil || !ok {
-			return err // who may not see it is told so with all else that is wrong
+			return err // missing access is reported together with the other errors
 		}
 		userID = owner.ID
 	}
@@ -66,12 +66,12 @@ func (o *Orders) look(ctx context.Context, actor access.Actor, in Fields) error 
 	return err
 }
 
-// lookAgain looks at the page of an order that is about to change, where the page changes or with whose rights it is made.
+// lookAgain generates the page of a changed schedule, if its page or its owner changes.
 func (o *Orders) lookAgain(ctx context.Context, actor access.Actor, id int64, in Fields) error {
 	if in.View == nil && in.Owner == nil {
 		return nil
 	}
-	if actor.UserID == 0 { // the program itself: what it does not name stays as it is stored
+	if actor.UserID == 0 { // the command line: omitted fields stay as stored
 		stored, _, err := o.Get(ctx, actor, id)
 		if err != nil {
 			return err
@@ -86,10 +86,10 @@ func (o *Orders) lookAgain(ctx context.Context, actor access.Actor, id int64, in
 	return o.look(ctx, actor, in)
 }
 
-// momentary are the values of an address that say of when a report is, or which part of a list is seen: a report by mail has its own.
+// momentary are the query values for a report's date or a list's page: scheduled reports have their own.
 var momentary = []string{"as_of", "known_at", "from", "period", "page", "format"}
 
-// ownerNamed is the user with a name, if they may see reports here.
+// ownerNamed returns a user by name, if they may see reports here.
 func (o *Orders) ownerNamed(ctx context.Context, siteID int64, name string) (user people.User, ok bool, err error) {
 	err = o.Store.Read(ctx, siteID, func(tx *store.Tx) error {
 		user, ok, err = reader(tx, siteID, name)
@@ -98,7 +98,7 @@ func (o *Orders) ownerNamed(ctx context.Context, siteID int64, name string) (use
 	return user, ok, err
 }
 
-// tidy takes the moment out of an address, and what is empty. problem says what is wrong with the address.
+// tidy removes the date and empty values from a URL. problem is the URL's error.
 func tidy(view string) (tidied, problem string) {
 	u, err := url.Parse(strings.TrimSpace(view))
 	switch {
@@ -119,7 +119,7 @@ func tidy(view string) (tidied, problem string) {
 	return u.Path + "?" + values.Encode(), ""
 }
 
-// on sets the given fields of an order, and checks them. With whole all must be there.
+// on sets and validates the given fields of a schedule. With whole, all are required.
 func (in *Fields) on(tx *store.Tx, actor access.Actor, o Order, whole bool) (Order, error) {
 	problems := in.Problems.Clone()
 	take(&problems, whole, "name", in.Name, &o.Name)
@@ -155,7 +155,7 @@ func (in *Fields) on(tx *store.Tx, actor access.Actor, o Order, whole bool) (Ord
 	return o, problems.Err()
 }
 
-// take takes a field that was given.
+// take sets a field if it was given.
 func take[T ~string | ~int64](p *errs.Problems, whole bool, name string, given *T, to *T) {
 	var zero T
 	switch {
@@ -194,8 +194,8 @@ func (in *Fields) owner(tx *store.Tx, actor access.Actor, o *Order, whole bool, 
 	return nil
 }
 
-// recipients resolves the people who receive a report: each must be able to see it. An address of anybody else is none: whether they may see
-// the book could never be checked.
+// recipients resolves the people who receive a report: each must be able to see it. Other e-mail addresses are not allowed:
+// their access could never be checked.
 func (in *Fields) recipients(tx *store.Tx, actor access.Actor, o *Order, whole bool, problems *errs.Problems) error {
 	if in.Recipients == nil || len(*in.Recipients) == 0 {
 		if whole || in.Recipients != nil {
@@ -213,7 +213,7 @@ func (in *Fields) recipients(tx *store.Tx, actor access.Actor, o *Order, whole b
 		switch {
 		case err != nil:
 			return err
-		case !ok: // the same for who does not exist: this is no way to find out user names
+		case !ok: // the same for unknown users, so that user names cannot be probed
 			problems.Wrong("recipients", "%s is not a user with access to this report. Enter user names.", name)
 		case !slices.Contains(in.users, user.ID):
 			in.users, o.Recipients = append(in.users, user.ID), append(o.Recipients, user.Username)
@@ -222,7 +222,7 @@ func (in *Fields) recipients(tx *store.Tx, actor access.Actor, o *Order, whole b
 	return nil
 }
 
-// reader finds a user by name who may see reports of a site, or for 0 of all sites.
+// reader finds a user by name who may see reports of a site, or with 0 of all sites.
 func reader(tx *store.Tx, siteID int64, name string) (user people.User, ok bool, err error) {
 	user, err = people.UserNamed(tx, strings.ToLower(strings.TrimSpace(name)))
 	if err == nil {
@@ -234,7 +234,7 @@ func reader(tx *store.Tx, siteID int64, name string) (user people.User, ok bool,
 	return user, ok, err
 }
 
-// standingOf is what a user may do on a site now. ok: they may see its reports.
+// standingOf is a user's current access to a site. ok means that they may see its reports.
 func standingOf(tx *store.Tx, siteID int64, user people.User) (actor access.Actor, ok bool, err error) {
 	if siteID == 0 {
 		actor, _ = user.ActorAt(people.Membership{})

@@ -17,18 +17,18 @@ import (
 	"holdfast/internal/store"
 )
 
-// Bounds of making a report.
+// Limits of creating a report.
 const (
-	makeTime  = 30 * time.Second // for one report: others wait behind it
+	makeTime  = 30 * time.Second // for one report: others wait for it
 	retryWait = 10 * time.Minute // doubles with each try
 	maxTries  = 5
 	maxNote   = 300
 )
 
-// MakeDue makes the report that has waited longest, of those whose day has come or that somebody has asked for. It returns more if it
-// found one. The report is made first, with no transaction open. Then one write notes that it was made, moves the order to its next day,
-// and queues the mails: so each report is mailed once, however many processes make it and wherever one of them dies. Of the days
-// that were missed, the last is made up for. One report that fails holds up no other.
+// MakeDue creates the longest overdue report that is scheduled or was requested. It returns more if it found one. The report
+// is created first, outside any transaction. Then one write records it, moves the schedule to its next day and queues the
+// e-mails: so each report is sent once, with any number of processes and wherever one of them crashes. Of missed days, only
+// the last is caught up. A failing report does not block others.
 func (o *Orders) MakeDue(ctx context.Context) (more bool, err error) {
 	if o.Make == nil {
 		return false, nil
@@ -64,7 +64,7 @@ func (o *Orders) MakeDue(ctx context.Context) (more bool, err error) {
 	made, err := o.Make(within, want)
 	cancel()
 	if ctx.Err() != nil {
-		return false, nil // the program stops: the next run makes it
+		return false, nil // shutdown: the next run creates it
 	}
 	if err != nil {
 		return true, o.failed(ctx, d, run, today, err)
@@ -72,7 +72,7 @@ func (o *Orders) MakeDue(ctx context.Context) (more bool, err error) {
 	return true, o.finish(ctx, d, run, today, made, owner)
 }
 
-// stop ends an order whose owner has lost the right to see its report.
+// stop stops a schedule whose owner no longer has access to its report.
 func (o *Orders) stop(ctx context.Context, d due, reason string) error {
 	return o.step(ctx, d, func(tx *store.Tx, now Order) (Order, error) {
 		after := now
@@ -81,7 +81,7 @@ func (o *Orders) stop(ctx context.Context, d due, reason string) error {
 	})
 }
 
-// step changes an order, unless somebody has changed it since it was read.
+// step changes a schedule, unless it has changed since it was read.
 func (o *Orders) step(ctx context.Context, d due, fn func(tx *store.Tx, now Order) (Order, error)) error {
 	return o.WriteBy(ctx, d.clock, func(tx *store.Tx) error {
 		now, err := lockOrder(tx, d.SiteID, d.ID)
@@ -100,7 +100,7 @@ func (o *Orders) step(ctx context.Context, d due, fn func(tx *store.Tx, now Orde
 	})
 }
 
-// failed notes that a report could not be made. What may pass is tried again; what is wrong with the order itself is not.
+// failed records that a report could not be created. Temporary failures are retried; errors of the schedule itself are not.
 func (o *Orders) failed(ctx context.Context, d due, run Run, today civil.Day, failure error) error {
 	kind := errs.KindOf(failure)
 	passing := kind == errs.Unavailable || kind == errs.TooMany || errors.Is(failure, context.DeadlineExceeded)
@@ -123,7 +123,7 @@ func (o *Orders) failed(ctx context.Context, d due, run Run, today civil.Day, fa
 	})
 }
 
-// next is an order whose report is done.
+// next is a schedule after its report is done.
 func (o Order) next(today civil.Day) Order {
 	if o.AskedAt.IsZero() {
 		o.Due = o.after(today)
@@ -132,10 +132,11 @@ func (o Order) next(today civil.Day) Order {
 	return o
 }
 
-// finish queues the mails of a report, records it, and advances the schedule, in one write. People who may no longer see the report get none.
+// finish queues the mails of a report, records it, and advances the schedule, in one write. Recipients without access are
+// skipped.
 func (o *Orders) finish(ctx context.Context, d due, run Run, today civil.Day, made File, owner people.User) error {
 	return o.step(ctx, d, func(tx *store.Tx, now Order) (Order, error) {
-		if _, reason, err := ownerOf(tx, now); err != nil || reason != "" { // it was lost while the report was made
+		if _, reason, err := ownerOf(tx, now); err != nil || reason != "" { // access was lost while the report was created
 			return now, err
 		}
 		readers, left, err := readersOf(tx, now)
@@ -168,7 +169,7 @@ func (o *Orders) finish(ctx context.Context, d due, run Run, today civil.Day, ma
 	})
 }
 
-// readersOf are the recipients who may see the report now, and how many may not.
+// readersOf returns the recipients who still have access to the report, and how many do not.
 func readersOf(tx *store.Tx, o Order) (list []mail.Reader, left int, err error) {
 	ids, err := recipientIDs(tx, o)
 	for _, id := range ids {
@@ -189,7 +190,7 @@ func readersOf(tx *store.Tx, o Order) (list []mail.Reader, left int, err error) 
 	return list, left, err
 }
 
-// named is how people call a user.
+// named is a user's display name.
 func named(u people.User) string {
 	if u.DisplayName != "" {
 		return u.DisplayName

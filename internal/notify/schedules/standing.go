@@ -1,5 +1,6 @@
-// Package schedules keeps scheduled reports: which report goes to whom by e-mail, every week or month. It creates each report once, on
-// its day. It owns the tables standing_*. Start reading at Orders.Create, then Orders.MakeDue; docs/decisions/0013 has the reasons.
+// Package schedules manages scheduled reports: which report goes to whom by e-mail, every week or month. It creates each
+// report once, on its day. It owns the tables standing_*. Start reading at Orders.Create, then Orders.MakeDue;
+// docs/decisions/0013 has the reasons.
 package schedules
 
 import (
@@ -19,7 +20,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// Bounds of standing orders.
+// Limits of schedules.
 const (
 	MaxOrders     = 50   // of a site
 	MaxRecipients = 20   // of an order
@@ -28,35 +29,35 @@ const (
 	askAgain      = 5 * time.Minute
 )
 
-// Orders are the use cases of reports by mail.
+// Orders are the use cases of scheduled reports.
 type Orders struct {
 	*sites.DB
 	Mails *mail.Mails
 	Log   *slog.Logger
-	// Make makes the file of a page with somebody's rights. It is nil in programs that have no pages: they make no reports, and keep
-	// orders whose page nobody has looked at.
+	// Make generates the file of a page with a user's permissions. It is nil in programs without pages: they create no
+	// reports, and store schedules without checking their page.
 	Make func(ctx context.Context, want Want) (File, error)
 }
 
-// Want is a report to make.
+// Want is a report to create.
 type Want struct {
 	UserID int64 // whose rights count
 	SiteID int64 // 0: all sites
 	Site   string
 	View   string
 	Format Format
-	// The report is of the end of the day before On; a report of what has changed begins at the end of the day before Since. One of a
-	// month is of the last month that was over on that day.
+	// The report shows the end of the day before On; a report of changes begins at the end of the day before Since. A
+	// monthly one covers the last full month before that day.
 	On, Since civil.Day
 }
 
-// File is a report that was made, and what it says in short.
+// File is a created report with its summary.
 type File struct {
 	mail.File
 	Title, About string
 	Rows         [][2]string // a label and a figure
 	Count        int         // rows of the file
-	Cut          bool        // it has the first rows only
+	Cut          bool        // truncated
 	Address      string      // of the page
 }
 
@@ -69,7 +70,7 @@ const (
 	XLSX Format = "xlsx"
 )
 
-// Every says how often a report is made.
+// Every is how often a report is created.
 type Every string
 
 // The intervals.
@@ -78,22 +79,22 @@ const (
 	Month Every = "month"
 )
 
-// State says whether an order is carried out.
+// State is the state of a schedule.
 type State string
 
-// The states of an order.
+// The states of a schedule.
 const (
 	Active  State = "active"
 	Paused  State = "paused"
-	Stopped State = "stopped" // who has ordered it may no longer see it
+	Stopped State = "stopped" // the owner no longer has access
 )
 
-// Order is a standing order.
+// Order is a schedule.
 type Order struct {
 	SiteID     int64 // 0: about all sites
 	ID         int64
 	Name       string
-	View       string // the address of a page below its site, or for all sites below the dashboard, such as /exposure?by=channel
+	View       string // path of a page below its site, or for all sites below the dashboard, such as /exposure?by=channel
 	Format     Format
 	Every      Every
 	On         int64 // the day of the week, 1 for Monday; or of the month, in shorter months its last day
@@ -103,7 +104,7 @@ type Order struct {
 	State      State
 	Reason     string    // why it was stopped
 	Due        civil.Day // the next report, by the site's clock
-	AskedAt    time.Time // somebody wants one at once; zero: nobody
+	AskedAt    time.Time // requested now; zero: not requested
 	Version    int64
 	CreatedAt  time.Time
 	ModifiedAt time.Time
@@ -115,7 +116,7 @@ type Order struct {
 // Run is the outcome of one report.
 type Run struct {
 	ID         int64
-	Occasion   string // the day that it was due, or when somebody asked for it
+	Occasion   string // the day it was due, or when it was requested
 	Outcome    Outcome
 	Note       string
 	Recipients int64
@@ -131,10 +132,10 @@ type Outcome string
 const (
 	Sent    Outcome = "sent" // the mails were queued
 	Failed  Outcome = "failed"
-	Skipped Outcome = "skipped" // it may have been sent before the database was restored
+	Skipped Outcome = "skipped" // possibly sent before the database was restored
 )
 
-// When says in words how often a report is made.
+// When describes in words how often a report is created.
 func (o Order) When() string {
 	if o.Every == Week {
 		return "every " + time.Weekday(o.On%7).String()
@@ -145,7 +146,7 @@ func (o Order) When() string {
 	return fmt.Sprintf("every month on day %d", o.On)
 }
 
-// after is the first day after another on which a report is due.
+// after is the first due day after another day.
 func (o Order) after(day civil.Day) civil.Day {
 	if o.Every == Week {
 		ahead := (o.On%7 - int64(day.Start().Weekday()) + 7) % 7
@@ -165,7 +166,7 @@ func (o Order) inMonth(month terms.Period) civil.Day {
 	return min(month.First+civil.Day(o.On-1), month.Last)
 }
 
-// last is the last day up to another on which a report was due. What was missed before it is not made up for.
+// last is the last due day up to another day. Earlier missed days are not caught up.
 func (o Order) last(up civil.Day) civil.Day {
 	if o.Every == Week {
 		return o.after(up) - 7
@@ -177,7 +178,7 @@ func (o Order) last(up civil.Day) civil.Day {
 	return o.inMonth(terms.PeriodOf(terms.PeriodMonth, month.First-1))
 }
 
-// may checks that somebody may take reports out: of a site what may leave it, of all sites what the operator sees.
+// may checks that the actor may export reports: of a site with the export permission, of all sites as an operator.
 func may(actor access.Actor) error {
 	if actor.SiteID == 0 {
 		return actor.Require(access.ManageSites)
@@ -185,7 +186,7 @@ func may(actor access.Actor) error {
 	return actor.Require(access.Export)
 }
 
-// List reads the orders of the actor's site, at most MaxOrders, with their recipients.
+// List returns the schedules of the actor's site, at most MaxOrders, with their recipients.
 func (o *Orders) List(ctx context.Context, actor access.Actor) ([]Order, error) {
 	if err := may(actor); err != nil {
 		return nil, err
@@ -212,8 +213,8 @@ func unknown(err error, id int64) error {
 	return store.NotFoundAs(errs.SettingNotFound, err, "Scheduled report %d not found.", id)
 }
 
-// Create orders a report. The first is made on the next day that fits, after today. Errors: Forbidden, Invalid, Missing, NotPossible with
-// the reason order_limit, and whatever the page itself says against it.
+// Create schedules a report. The first is created on the next matching day after today. Errors: Forbidden, Invalid, Missing,
+// NotPossible with the reason order_limit, and the errors of the page itself.
 func (o *Orders) Create(ctx context.Context, actor access.Actor, in Fields) (Order, error) {
 	if err := may(actor); err != nil {
 		return Order{}, err
@@ -232,7 +233,7 @@ func (o *Orders) Create(ctx context.Context, actor access.Actor, in Fields) (Ord
 
 func (o *Orders) insert(tx *store.Tx, actor access.Actor, in Fields) (Order, error) {
 	if actor.SiteID != 0 {
-		if err := sites.Lock(tx, actor.SiteID); err != nil { // so that nobody makes another between count and insert
+		if err := sites.Lock(tx, actor.SiteID); err != nil { // so that no other is created between count and insert
 			return Order{}, err
 		}
 	}
@@ -316,8 +317,9 @@ func (o *Orders) Resume(ctx context.Context, actor access.Actor, id int64) (Orde
 	})
 }
 
-// SendNow creates the report of an active schedule immediately, in addition to the next one due. It is made within seconds by the program
-// that serves. The error is NotPossible for an order that is not active, and while one was asked for in the last five minutes.
+// SendNow creates the report of an active schedule immediately, in addition to the next one due. It is made within seconds
+// by the program that serves. The error is NotPossible if the schedule is not active, or if a report was requested in the
+// last five minutes.
 func (o *Orders) SendNow(ctx context.Context, actor access.Actor, id int64) (Order, error) {
 	if err := may(actor); err != nil {
 		return Order{}, err
@@ -338,7 +340,7 @@ func (o *Orders) SendNow(ctx context.Context, actor access.Actor, id int64) (Ord
 	})
 }
 
-// End removes an order with its history. The audit keeps that it was there.
+// End deletes a schedule with its history. The audit log keeps a record of it.
 func (o *Orders) End(ctx context.Context, actor access.Actor, id int64) error {
 	if err := may(actor); err != nil {
 		return err
@@ -355,7 +357,7 @@ func (o *Orders) End(ctx context.Context, actor access.Actor, id int64) error {
 	}), id)
 }
 
-// change changes a locked order, and records that in the audit.
+// change changes a locked schedule and records it in the audit log.
 func (o *Orders) change(
 	ctx context.Context, actor access.Actor, id, ifVersion int64, action string, fn func(tx *store.Tx, before Order) (Order, error),
 ) (Order, error) {
@@ -388,7 +390,7 @@ func (o *Orders) change(
 
 func object(id int64) string { return fmt.Sprintf("report by mail %d", id) }
 
-// audited is what the audit keeps of an order.
+// audited is a schedule in the audit log.
 func audited(o Order) any {
 	return struct {
 		Name       string   `json:"name"`

@@ -25,7 +25,7 @@ func scanOrder(scan func(dest ...any) error, more ...any) (o Order, err error) {
 	return o, err
 }
 
-// ordersOf reads the orders of a site with their recipients.
+// ordersOf reads a site's schedules with their recipients.
 func ordersOf(tx *store.Tx, siteID int64) (list []Order, err error) {
 	err = tx.Query(`SELECT `+orderColumns+orderTables+`WHERE o.site_id = $1 ORDER BY o.id LIMIT $2`, []any{siteID, MaxOrders},
 		func(scan func(dest ...any) error) error {
@@ -41,7 +41,7 @@ func ordersOf(tx *store.Tx, siteID int64) (list []Order, err error) {
 	return list, err
 }
 
-// orderOf reads an order. The error is store.ErrNotFound for one that is not there.
+// orderOf reads a schedule. The error is store.ErrNotFound for an unknown one.
 func orderOf(tx *store.Tx, siteID, id int64) (Order, error) {
 	o, err := scanOrder(func(dest ...any) error {
 		return tx.QueryRow(`SELECT `+orderColumns+orderTables+`WHERE o.site_id = $1 AND o.id = $2`, []any{siteID, id}, dest...)
@@ -52,7 +52,7 @@ func orderOf(tx *store.Tx, siteID, id int64) (Order, error) {
 	return o, err
 }
 
-// lockOrder reads an order that this write changes.
+// lockOrder reads a schedule that this write changes.
 func lockOrder(tx *store.Tx, siteID, id int64) (Order, error) {
 	if _, err := tx.Exec(`UPDATE standing_orders SET version = version WHERE site_id = $1 AND id = $2`, siteID, id); err != nil {
 		return Order{}, err
@@ -102,7 +102,7 @@ func insertOrder(tx *store.Tx, o Order) (Order, error) {
 	return o, err
 }
 
-// updateOrder stores what can change of a locked order.
+// updateOrder stores the mutable fields of a locked schedule.
 func updateOrder(tx *store.Tx, o Order) error {
 	_, err := tx.Exec(`UPDATE standing_orders SET name = $3, view = $4, format = $5, every = $6, on_day = $7, owner_id = $8, state = $9,
 			reason = $10, due_at = $11, asked_at = $12, tries = $13, retry_at = $14, version = $15, modified_at = $16
@@ -125,14 +125,14 @@ func removeOrder(tx *store.Tx, o Order) error {
 	return nil
 }
 
-// due is an order whose report is due, with the clock and the path of its site.
+// due is a schedule whose report is due, with its site's clock and path.
 type due struct {
 	Order
 	clock sites.Clock
 	path  string
 }
 
-// dueOrder reads the order that has waited longest, of those whose time has come.
+// dueOrder reads the longest overdue schedule.
 func dueOrder(tx *store.Tx) (d due, err error) {
 	var ahead int64
 	d.Order, err = scanOrder(func(dest ...any) error {
@@ -173,7 +173,7 @@ func runsOf(tx *store.Tx, siteID, id int64) (list []Run, err error) {
 	return list, err
 }
 
-// lastRun is when a report of an order was made last; zero: never.
+// lastRun is when a schedule's last report was created; zero: never.
 func lastRun(tx *store.Tx, o Order) (time.Time, error) {
 	var made int64
 	err := tx.QueryRow(`SELECT made_at FROM standing_runs WHERE site_id = $1 AND order_id = $2 ORDER BY id DESC LIMIT 1`, []any{o.SiteID, o.ID}, &made)
@@ -183,8 +183,8 @@ func lastRun(tx *store.Tx, o Order) (time.Time, error) {
 	return store.Instant(made), err
 }
 
-// Restored leaves out what was due when a database was restored: the service went on after the backup, and may have sent it. A report
-// of today comes on its next day, and the history says so.
+// Restored skips what was due when a database was restored: the service kept running after the backup and may have sent it.
+// A report due today comes on its next day, and the history says so.
 func Restored(tx *store.Tx) error {
 	var list []due
 	err := tx.Query(`SELECT `+orderColumns+`, COALESCE(s.clock_ahead, 0)`+orderTables+`LEFT JOIN sites s ON s.id = o.site_id`, nil,

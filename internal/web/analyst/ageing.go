@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// ageing shows how much of the exposure is delivered how soon.
+// ageing shows undelivered amounts by days to the end of the trip.
 func (p *pages) ageing(v *kit.Visit) error {
 	if went, err := tidy(v); went || err != nil {
 		return err
@@ -37,7 +37,7 @@ func (p *pages) ageing(v *kit.Visit) error {
 	return p.show(v, r, page)
 }
 
-// bandTitle is the name of a band as the first word of a line.
+// bandTitle is a band's name, capitalized.
 func bandTitle(band string) string {
 	text := bandName(band)
 	return strings.ToUpper(text[:1]) + text[1:]
@@ -61,7 +61,7 @@ func ageingChart(s *settings, found report.AgeingReport) chart.Chart {
 	return c
 }
 
-// band is the list of allocations of a band.
+// band returns the URL of a band's allocations.
 func (s *settings) band(b exposure.AgeBand) string {
 	return s.below("/exposure/details", "bands", b.Name)
 }

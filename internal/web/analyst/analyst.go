@@ -1,5 +1,5 @@
-// Package analyst serves the pages of the dashboard about exposure: from the whole book down to one allocation, and a merchant
-// by itself. All of them are reports, which have one template. Begin reading at Add; the settings of a report are in settings.go.
+// Package analyst serves the dashboard's exposure pages: from the whole book down to one allocation, and per merchant. All
+// are reports with the same template. Start reading at Add; report settings are in settings.go.
 package analyst
 
 import (

@@ -16,10 +16,10 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// errEnough ends the reading of a file that is full.
+// errEnough stops reading when a file is full.
 var errEnough = errors.New("enough")
 
-// details lists what stands behind a report, down to one allocation.
+// details lists the allocations behind a report.
 func (p *pages) details(v *kit.Visit) error {
 	if went, err := tidy(v); went || err != nil {
 		return err
@@ -53,7 +53,7 @@ func (p *pages) details(v *kit.Visit) error {
 	return p.show(v, r, page)
 }
 
-// behind reads a page of the items, or for a file all from the first, in one go.
+// behind reads a page of items, or for a file all items in one pass.
 func (p *pages) behind(
 	ctx context.Context, v *kit.Visit, in report.DetailsQuery,
 ) (found report.DetailsReport, items []exposure.Detail, more bool, err error) {
@@ -71,7 +71,7 @@ func (p *pages) behind(
 	return found, items, false, enough(err)
 }
 
-// enough is the error of a reading that may have ended early.
+// enough returns the error of a read, without errEnough.
 func enough(err error) error {
 	if errors.Is(err, errEnough) {
 		return nil
@@ -128,13 +128,13 @@ func (s *settings) detailRow(d exposure.Detail, channel string, c money.Currency
 	}}
 }
 
-// momentOnly takes from an address all settings but those of the moment.
+// momentOnly removes all settings from a URL except the date and time.
 var momentOnly = []string{
 	"channels", "", "suppliers", "", "countries", "", "currencies", "", "schemes", "", "months", "", "currency", "", "valuation", "", "on", "",
 	"bands", "", "from", "",
 }
 
-// payment explains the allocations of one payment, step by step.
+// payment explains a payment's allocations, step by step.
 func (p *pages) payment(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
@@ -203,7 +203,7 @@ func (s *settings) explained(x protection.Explained) []part {
 	return parts
 }
 
-// happened lists refunds, chargebacks and changes of the trip, in the order in which they were recorded.
+// happened lists refunds, chargebacks and trip changes, in the order recorded.
 func happened(x protection.Explained) kit.Table {
 	t := kit.Table{Name: "history", Caption: "Allocation history", Bare: true, Columns: []kit.Column{
 		{Name: "recorded", Title: "Recorded"}, {Name: "effective", Title: "Effective"}, {Name: "what", Title: "What"},
@@ -234,7 +234,7 @@ func happened(x protection.Explained) kit.Table {
 	return t
 }
 
-// bandName is how people say a band of an ageing.
+// bandName is the name of an ageing band.
 func bandName(band string) string {
 	from, to, several := strings.Cut(band, "-")
 	switch {

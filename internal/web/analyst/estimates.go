@@ -17,10 +17,10 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// today is the day of a visit, by the clock of its site.
+// today is the current day by the site's clock.
 func today(v *kit.Visit) civil.Day { return civil.DayOf(v.Now()) }
 
-// estimate is the query of reports about whole merchants.
+// estimate is the query of reports on whole merchants.
 func (s *settings) estimate() report.EstimateQuery {
 	for _, name := range []string{"suppliers", "schemes", "countries", "currencies", "months"} {
 		if s.in.Get(name) != "" {
@@ -69,7 +69,7 @@ func (p *pages) model(v *kit.Visit) error {
 	return p.show(v, r, page)
 }
 
-// bandsSaid are the bands in words.
+// bandsSaid describes the bands in words.
 func bandsSaid(bands estimate.Bands) string {
 	parts := each(bands, func(b estimate.Band) string {
 		return protection.Percent(b.SharePPM, 1_000_000) + "\u00a0% of the turnover of the last " + kit.Plural(int64(b.Days), "day", "days")
@@ -133,7 +133,7 @@ func (s *settings) modelTable(found report.ModelReport) (*kit.Table, error) {
 	return s.v.Table(t), nil
 }
 
-// whatIf says what the failure of merchants would cost, against their limits and collateral.
+// whatIf shows the loss if merchants fail, against their limits and collateral.
 func (p *pages) whatIf(v *kit.Visit) error {
 	if went, err := tidy(v); went || err != nil {
 		return err
@@ -178,7 +178,7 @@ func (p *pages) whatIf(v *kit.Visit) error {
 	return p.show(v, r, page)
 }
 
-// lossFigures are the loss, and what stands against it.
+// lossFigures are the loss and what offsets it.
 func (r *reportPage) lossFigures(found report.WhatIfReport) {
 	c := found.Query.Currency
 	r.Figures = []figure{

@@ -15,12 +15,12 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// steps is the order in which clicks lead from the whole book down.
+// steps is the drill-down order.
 var steps = []exposure.Dimension{
 	exposure.ByChannel, exposure.ByCountry, exposure.ByMonth, exposure.BySupplier, exposure.ByScheme, exposure.ByCurrency,
 }
 
-// exposure shows what would be lost if merchants fail, in rows of one or two groupings.
+// exposure shows what would be lost if merchants fail, grouped by one or two dimensions.
 func (p *pages) exposure(v *kit.Visit) error {
 	if went, err := tidy(v); went || err != nil {
 		return err
@@ -72,7 +72,7 @@ func (p *pages) exposure(v *kit.Visit) error {
 	return p.show(v, r, page)
 }
 
-// below is another page with the same settings.
+// below returns another page with the same settings.
 func (s *settings) below(path string, pairs ...string) string {
 	drop := []string{"page", "", "sort", "", "down", "", "col", "", "format", "", "by", "", "across", "", "cells", "", "figure", ""}
 	_, query, _ := strings.Cut(s.v.With(slices.Concat(drop, s.fixed, pairs)...), "?")
@@ -82,10 +82,11 @@ func (s *settings) below(path string, pairs ...string) string {
 	return s.v.At(path) + "?" + query
 }
 
-// named is how many suppliers a page names. Those with less at risk have their numbers; a file has the names of all.
+// named is the maximum number of suppliers that a page names. Those with less at risk show their IDs; a file names all of
+// them.
 const named = 5 * offered
 
-// suppliersOf are the suppliers in the rows of a report, those with most at risk first.
+// suppliersOf returns the suppliers in a report's rows, largest exposure first.
 func (s *settings) suppliersOf(r report.ExposureReport) (ids []int64) {
 	rows := slices.Clone(r.Subtotals)
 	slices.SortStableFunc(rows, func(a, b exposure.Subtotal) int { return cmp.Compare(b.E1+b.E2, a.E1+a.E2) })
@@ -106,7 +107,7 @@ func (s *settings) suppliersOf(r report.ExposureReport) (ids []int64) {
 	return ids
 }
 
-// keyFigures are those of the whole report.
+// keyFigures are the figures of the whole report.
 func (r *reportPage) keyFigures(found report.ExposureReport) {
 	c, net := found.Query.Currency, found.Net
 	r.Figures = []figure{
@@ -117,8 +118,8 @@ func (r *reportPage) keyFigures(found report.ExposureReport) {
 	}
 }
 
-// exposureCharts draws the rows, and by month and country what the rows do not say. A narrow part of the book is read by row:
-// one report of it is enough.
+// exposureCharts draws the rows, and the exposure by month, or by country if the rows are months. A narrow part of the book
+// gets only the first chart.
 func (p *pages) exposureCharts(s *settings, r *reportPage, found report.ExposureReport) error {
 	r.draw(s.chartOf(found, "rows"))
 	if s.Scope.Narrow() {
@@ -137,7 +138,7 @@ func (p *pages) exposureCharts(s *settings, r *reportPage, found report.Exposure
 	return err
 }
 
-// chartOf draws a report by its first dimension: months as upright bars, all else in order of size.
+// chartOf draws a report by its first dimension: months as vertical bars, everything else ranked by size.
 func (s *settings) chartOf(r report.ExposureReport, id string) chart.Chart {
 	by := r.Query.By
 	c := chart.Chart{
@@ -162,13 +163,13 @@ func (s *settings) chartOf(r report.ExposureReport, id string) chart.Chart {
 		}
 		c.Points = append(c.Points, point)
 	}
-	if c.Kind == chart.Ranked { // a chart has a bound: the largest must be in it
+	if c.Kind == chart.Ranked { // charts have a maximum number of points: the largest must be included
 		slices.SortStableFunc(c.Points, func(a, b chart.Point) int { return cmp.Compare(b.Values[0]+b.Values[1], a.Values[0]+a.Values[1]) })
 	}
 	return c
 }
 
-// nameOf is the text of a key in one dimension.
+// nameOf is the label of a key in one dimension.
 func (s *settings) nameOf(d exposure.Dimension, k exposure.Key, channels map[int64]string) string {
 	switch d {
 	case exposure.ByMonth:
@@ -185,7 +186,7 @@ func (s *settings) nameOf(d exposure.Dimension, k exposure.Key, channels map[int
 	return channels[k.ChannelID]
 }
 
-// valueOf is the value of a key in one dimension for a filter; "" where no filter can name it.
+// valueOf is the filter value of a key in one dimension; "" if no filter can express it.
 func valueOf(d exposure.Dimension, k exposure.Key) string {
 	switch d {
 	case exposure.ByMonth:
@@ -202,7 +203,7 @@ func valueOf(d exposure.Dimension, k exposure.Key) string {
 	return strconv.FormatInt(k.ChannelID, 10)
 }
 
-// narrowed are the settings that narrow a report to a key. ok is false where no filter can name it.
+// narrowed returns the settings that filter a report by a key. ok is false if no filter can express it.
 func narrowed(k exposure.Key, by ...exposure.Dimension) (pairs []string, ok bool) {
 	for _, d := range by {
 		if d == "" {
@@ -217,7 +218,7 @@ func narrowed(k exposure.Key, by ...exposure.Dimension) (pairs []string, ok bool
 	return pairs, true
 }
 
-// deeper is the report of one row by the next dimension that is not fixed yet. Where all are, it is the list of allocations.
+// deeper is one row's report by the next dimension without a filter. If all have one, it is the list of allocations.
 func (s *settings) deeper(k exposure.Key, by ...exposure.Dimension) string {
 	pairs, ok := narrowed(k, by...)
 	if !ok {
@@ -231,7 +232,7 @@ func (s *settings) deeper(k exposure.Key, by ...exposure.Dimension) string {
 	return s.below("/exposure/details", pairs...)
 }
 
-// exposureOrders are what the rows can be ordered by.
+// exposureOrders are the sort orders of the rows.
 var exposureOrders = []string{"e1_report", "key", "allocations", "e2_report", "e3_report"}
 
 func (s *settings) exposureTable(found report.ExposureReport) (*kit.Table, error) {
@@ -277,7 +278,7 @@ func sortExposure(rows []exposure.Row, by string, down bool, name func(exposure.
 		var order int
 		switch by {
 		case "key":
-			if !byTime { // the rows of months are in order already
+			if !byTime { // months are already in order
 				order = cmp.Compare(strings.ToLower(name(a)), strings.ToLower(name(b)))
 			} else {
 				order = cmp.Compare(a.Key.Month, b.Key.Month)
@@ -318,7 +319,7 @@ func (s *settings) exposureRow(found report.ExposureReport, row exposure.Row) ki
 	return kit.Row{Href: s.deeper(k, q.By), Cells: cells}
 }
 
-// exposureFoot is the total, and what the rounding of each row takes from it.
+// exposureFoot is the totals row, with the rounding difference of the rows.
 func exposureFoot(found report.ExposureReport) (foot []kit.Row) {
 	c := found.Query.Currency
 	line := func(name string, count kit.Cell, cells ...kit.Cell) {

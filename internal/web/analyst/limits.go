@@ -14,7 +14,7 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// limits shows how much of the limits in force is used.
+// limits shows the usage of limits in force.
 func (p *pages) limits(v *kit.Visit) error {
 	list, err := v.PageOf([]string{"used", "limit_of"}, true)
 	if err != nil {
@@ -56,7 +56,7 @@ func (p *pages) limits(v *kit.Visit) error {
 	return p.show(v, r, page)
 }
 
-// limitOf says what a limit is for.
+// limitOf names what a limit is for.
 func limitOf(row limits.LimitRow) string {
 	name := row.ChannelName
 	switch row.Scope {
@@ -71,7 +71,7 @@ func limitOf(row limits.LimitRow) string {
 	return name
 }
 
-// drawLimits adds a chart for each currency of limits: uses in two currencies cannot stand beside each other.
+// drawLimits adds a chart per limit currency: usage in different currencies is not comparable.
 func drawLimits(v *kit.Visit, r *reportPage, rows []limits.LimitRow) {
 	var currencies []money.Currency
 	by := map[money.Currency][]chart.Point{}
@@ -96,7 +96,7 @@ func drawLimits(v *kit.Visit, r *reportPage, rows []limits.LimitRow) {
 	}
 }
 
-// mostUsed puts first what is used most. What has no use of its own comes last.
+// mostUsed sorts by usage, highest first. Limits without usage come last.
 func mostUsed(rows []limits.LimitRow) []limits.LimitRow {
 	rows = slices.Clone(rows)
 	slices.SortStableFunc(rows, func(a, b limits.LimitRow) int {
@@ -111,7 +111,7 @@ func mostUsed(rows []limits.LimitRow) []limits.LimitRow {
 	return rows
 }
 
-// tenths is how much of a limit is used, in tenths of a percent; what has no use is 0.
+// tenths is the usage of a limit in tenths of a percent; 0 without usage.
 func tenths(row limits.LimitRow) int64 {
 	n, err := money.ParsePlain(row.Percent+"0", "EUR") // a percentage has one decimal
 	if err != nil {

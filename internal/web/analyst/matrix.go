@@ -11,19 +11,19 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// Bounds of a matrix. What has no column of its own stands in the column of all others.
+// Limits of a matrix. Values without their own column are in the column "All others".
 const (
 	matrixColumns = 16  // of a page
 	matrixFile    = 200 // of a file
 )
 
-// inRows is the setting that shows a crossed report as a row for each pair.
+// inRows is the setting that shows a cross-tabulated report with a row per pair.
 const inRows = "rows"
 
-// cellFigures are what the cells of a matrix can have, as options.
+// cellFigures are the figures that the cells of a matrix can show, as options.
 var cellFigures = []string{"", "Undelivered (E1)", "e2", "Tail (E2)", "e3", "Total (E3)", inRows, "One row per pair"}
 
-// matrixSum is an amount in the currency of the report. Gap: it is not known.
+// matrixSum is an amount in the report currency. Gap means unknown.
 type matrixSum struct {
 	amount int64
 	gap    bool
@@ -33,10 +33,10 @@ func (m *matrixSum) add(amount int64, gap bool) {
 	m.amount, m.gap = m.amount+amount, m.gap || gap
 }
 
-// nothing reports whether the sum is empty. No part of it is less than zero, so a sum of zero has no parts.
+// nothing reports whether the sum is empty. No part is negative, so a sum of zero has no parts.
 func (m *matrixSum) nothing() bool { return m == nil || m.amount == 0 && !m.gap }
 
-// matrix is a report that is crossed by two things, as people read it: the values of one down, those of the other across.
+// matrix is a cross table of two dimensions: one down, the other across.
 type matrix struct {
 	cells        map[[2]string]*matrixSum
 	keys         map[[2]string]exposure.Key
@@ -45,7 +45,7 @@ type matrix struct {
 	second       map[string]exposure.Key
 }
 
-// figureOf is what the cells of a matrix have of a row or of the total.
+// figureOf returns a cell's figure from a row or the total.
 func figureOf(which string, e1, e2 int64, gaps exposure.Gaps) (amount int64, gap bool) {
 	switch which {
 	case "e2":
@@ -84,7 +84,7 @@ func matrixOf(found report.ExposureReport, which string) *matrix {
 	return m
 }
 
-// columns are the values across that have a column: the largest, months in their order. others are the rest.
+// columns are the values with their own column: the largest, months in order. others are the rest.
 func (m *matrix) columns(by exposure.Dimension, most int) (shown, others []string) {
 	all := slices.SortedFunc(maps.Keys(m.across), func(a, b string) int {
 		return cmp.Or(cmp.Compare(m.across[b].amount, m.across[a].amount), cmp.Compare(a, b))
@@ -96,7 +96,7 @@ func (m *matrix) columns(by exposure.Dimension, most int) (shown, others []strin
 	return shown, others
 }
 
-// matrixTable shows a crossed report with the values of its second grouping across.
+// matrixTable shows a report with its second grouping across.
 func (s *settings) matrixTable(found report.ExposureReport) (*kit.Table, error) {
 	q, which := found.Query, s.in.Get("cells")
 	orders := []string{"total", "key"}
@@ -137,7 +137,7 @@ func (s *settings) matrixTable(found report.ExposureReport) (*kit.Table, error) 
 		order := cmp.Compare(m.down[a].amount, m.down[b].amount)
 		if page.OrderBy == "key" && !byTime {
 			order = cmp.Compare(strings.ToLower(name(a)), strings.ToLower(name(b)))
-		} else if page.OrderBy == "key" { // the months are in order already
+		} else if page.OrderBy == "key" { // months are already in order
 			order = cmp.Compare(a, b)
 		}
 		if page.Descending {
@@ -176,8 +176,7 @@ func (s *settings) matrixRow(found report.ExposureReport, m *matrix, value, name
 	return kit.Row{Href: s.deeper(m.first[value], q.By), Cells: cells}
 }
 
-// foot has the sums of the columns, and the total of the report. Each pair is rounded by itself, which the line of the
-// rounding makes up for.
+// foot has the column sums and the report total. Each pair is rounded separately; the rounding row makes up the difference.
 func (m *matrix) foot(found report.ExposureReport, which string, shown, others []string) (foot []kit.Row) {
 	q := found.Query
 	blank := make([]kit.Cell, len(shown)+min(len(others), 1))
@@ -199,7 +198,7 @@ func (m *matrix) foot(found report.ExposureReport, which string, shown, others [
 	return append(foot, kit.Row{Cells: cells})
 }
 
-// cell is a sum without its currency, which the head of the first column names. Nothing is a dash.
+// cell is a sum without its currency, which is in the first column's header. Empty sums are a dash.
 func (m *matrixSum) cell(q exposure.ReportQuery) kit.Cell {
 	if m == nil {
 		m = &matrixSum{}

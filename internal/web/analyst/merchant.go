@@ -15,10 +15,10 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// few is how many rows the short tables of a merchant's page have. The pages that they lead to have all.
+// few is the number of rows in a merchant page's short tables. The linked pages have all rows.
 const few = 12
 
-// merchant shows all about the risk of one channel.
+// merchant shows the risk of one merchant.
 func (p *pages) merchant(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
@@ -75,7 +75,7 @@ func (p *pages) merchant(v *kit.Visit) error {
 	return p.show(v, r, page)
 }
 
-// of makes links of a merchant's page name the merchant.
+// of adds the merchant to the page's links.
 func (s *settings) of(id int64) *settings {
 	s.in.Values.Set("channels", strconv.FormatInt(id, 10))
 	s.fixed = []string{"channels", strconv.FormatInt(id, 10)}
@@ -91,7 +91,7 @@ func withoutChannels(fields []field) (list []field) {
 	return list
 }
 
-// merchantView adds what a page shows beside the table: the curves, the limits, what is held, and what is owed.
+// merchantView adds what a page shows besides the table: charts, limits, collateral and statements.
 func (p *pages) merchantView(ctx context.Context, s *settings, r *reportPage, found report.ExposureReport, id int64) error {
 	v := s.v
 	q := s.query()
@@ -122,7 +122,7 @@ func (p *pages) merchantView(ctx context.Context, s *settings, r *reportPage, fo
 	return p.merchantStatements(ctx, v, r, id)
 }
 
-// merchantLimits adds the limits that count for a merchant: its own, and that of the site.
+// merchantLimits adds the limits that apply to a merchant: its own and the site's.
 func (p *pages) merchantLimits(ctx context.Context, v *kit.Visit, r *reportPage, id int64) error {
 	list, err := p.app.Limits.List(ctx, v.Actor, limits.LimitFilter{Channels: []int64{id, 0}}, store.Page{Number: 1, Size: few, Offset: -1, OrderBy: "id"})
 	if err != nil {
@@ -144,7 +144,7 @@ func (p *pages) merchantLimits(ctx context.Context, v *kit.Visit, r *reportPage,
 	return nil
 }
 
-// merchantCollateral adds what is held for losses of a merchant, and for those of any.
+// merchantCollateral adds the collateral for this merchant and for all merchants.
 func (p *pages) merchantCollateral(ctx context.Context, s *settings, r *reportPage, id int64) error {
 	page := store.Page{Number: 1, Size: few, Offset: -1, OrderBy: "id"}
 	held, err := p.app.Collaterals.Held(ctx, s.v.Actor, s.Moment, s.in.Problems, []int64{id}, page)
@@ -173,7 +173,7 @@ func (p *pages) merchantCollateral(ctx context.Context, s *settings, r *reportPa
 	return nil
 }
 
-// merchantStatements adds the latest statements, for those who may read them.
+// merchantStatements adds the latest statements, if the user may read them.
 func (p *pages) merchantStatements(ctx context.Context, v *kit.Visit, r *reportPage, id int64) error {
 	if !v.Can(access.ReadStatements) {
 		return nil

@@ -14,17 +14,17 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// merchantRow is a merchant's exposure on a day and a week before.
+// merchantRow is a merchant's exposure on a day and one week earlier.
 type merchantRow struct {
 	id           int64
 	name         string
-	now, before  exposure.Figures // in the currency of the report
+	now, before  exposure.Figures // in the report currency
 	gap, oldGap  exposure.Gaps
 	held, net    int64
 	hGap, netGap bool
 }
 
-// change is what E1 has grown by.
+// change is the growth of E1.
 func (r merchantRow) change() int64 { return r.now.E1 - r.before.E1 }
 
 // merchants lists the merchants by size, with the change since last week.
@@ -58,7 +58,7 @@ func (p *pages) merchants(v *kit.Visit) error {
 	biggest := s.chartOf(found, "merchants")
 	biggest.Title = "Top merchants by exposure"
 	for i := range biggest.Points {
-		biggest.Points[i].Href = "" // the names in the table lead to the merchants
+		biggest.Points[i].Href = "" // names in the table link to the merchants
 	}
 	r.draw(biggest)
 	t, err := s.merchantTable(merchantRows(found, before), found.Query.Currency)
@@ -69,7 +69,7 @@ func (p *pages) merchants(v *kit.Visit) error {
 	return p.show(v, r, page)
 }
 
-// merchantRows joins the reports of two days. Who has left the book stands in it as long as the week lasts.
+// merchantRows joins the reports of two days. Merchants with no exposure left are still included for a week.
 func merchantRows(found, before report.ExposureReport) []merchantRow {
 	rows := map[int64]*merchantRow{}
 	at := func(id int64, name string) *merchantRow {

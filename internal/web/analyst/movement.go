@@ -20,7 +20,7 @@ var causeTexts = map[protection.Cause]string{
 	protection.CauseExpired: "Dispute window closed",
 }
 
-// week is how far back a movement goes, unless somebody chooses a day.
+// week is the default period of a movement.
 const week = 7
 
 // moved picks E1 or E2 of a line.
@@ -87,7 +87,7 @@ func (p *pages) movement(v *kit.Visit) error {
 	return p.show(v, r, page)
 }
 
-// moving is the query of a movement: of the last week, if the address names no first day.
+// moving is the query of a movement, of the last week by default.
 func (s *settings) moving() report.MovementQuery {
 	in := report.MovementQuery{From: s.in.Day("from")}
 	if in.From == nil {
@@ -112,7 +112,7 @@ func change(before, after int64, gap bool, c money.Currency) string {
 	return kit.Money(after-before, c)
 }
 
-// lines are the names and the amounts of a movement, from opening to closing.
+// lines are the names and amounts of a movement, from opening to closing.
 func lines(f exposure.Flows, gaps exposure.FlowGaps, revalued bool, m moved, each func(name string, amount int64, gap bool)) {
 	add := func(name string, l protection.Level, g exposure.Gaps) {
 		amount, gap := m.of(l, g)
@@ -146,7 +146,7 @@ func movementChart(found report.MovementReport, m moved) chart.Chart {
 	return c
 }
 
-// still are the lines in which nothing has moved: a table is easier to read without them.
+// still marks the lines without movement, which are hidden to keep the table readable.
 func still(found report.MovementReport, m moved) map[string]bool {
 	quiet := map[string]bool{}
 	lines(found.Total, found.Gaps, found.Revalued(), m, func(name string, amount int64, gap bool) {
@@ -214,7 +214,7 @@ func (s *settings) movementTable(found report.MovementReport, m moved) (*kit.Tab
 	return s.v.Table(t), nil
 }
 
-// movedList lists the allocations behind a movement.
+// movedList lists the allocations of a movement.
 func (p *pages) movedList(v *kit.Visit, s *settings, in report.MovementQuery, which int, page kit.Page) error {
 	list, err := v.PageOf([]string{"id"}, false)
 	if err != nil {
@@ -255,7 +255,7 @@ func (p *pages) movedList(v *kit.Visit, s *settings, in report.MovementQuery, wh
 	return p.show(v, r, page)
 }
 
-// behindMovement reads a page of the items, or for a file all from the first, in one go.
+// behindMovement reads a page of items, or for a file all items in one pass.
 func (p *pages) behindMovement(
 	v *kit.Visit, in report.MovementQuery, list store.Page,
 ) (found report.MovementDetailsReport, items []exposure.MovementDetail, more bool, err error) {

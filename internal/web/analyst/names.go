@@ -16,18 +16,18 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// naming has the names of what reports are about.
+// naming has the names used in reports.
 type naming struct {
 	policy    money.Currency
-	channels  []merchant.Channel // the first of the site, by name
+	channels  []merchant.Channel // the site's first merchants, by name
 	more      bool               // there are others
-	suppliers map[int64]string   // those that a page needs
+	suppliers map[int64]string   // those needed by the page
 }
 
-// offered is how many merchants a choice has. Others are found in the rows of the report.
+// offered is the number of merchants to choose from. Others can be reached through the report's rows.
 const offered = 100
 
-// naming reads the names that the form needs.
+// naming reads the names for the form.
 func (p *pages) naming(v *kit.Visit, s *settings) (*naming, error) {
 	n := &naming{suppliers: map[int64]string{}}
 	list, err := p.app.Channels.List(v.R.Context(), v.Actor, merchants.ChannelFilter{}, store.Page{Number: 1, Size: offered, Offset: -1, OrderBy: "name"})
@@ -100,7 +100,7 @@ type choice struct {
 	Chosen      bool
 }
 
-// choices are check boxes for all merchants.
+// choices returns check boxes for all merchants.
 func (n *naming) choices(chosen []int64) (list []choice) {
 	for _, c := range n.channels {
 		list = append(list, choice{strconv.FormatInt(c.ID, 10), c.Name, slices.Contains(chosen, c.ID)})
@@ -108,7 +108,7 @@ func (n *naming) choices(chosen []int64) (list []choice) {
 	return list
 }
 
-// currencyOptions are the currencies of the site's merchants, and the usual ones.
+// currencyOptions are the currencies of the site's merchants and the common ones.
 func (n *naming) currencyOptions(chosen money.Currency) any {
 	list := []money.Currency{"EUR", "GBP", "USD", "CHF"}
 	for _, c := range n.channels {
@@ -134,7 +134,7 @@ func country(code string) string {
 	return i18n.Of("enGB").Country(code)
 }
 
-// month writes 2026-09 as "Sep 2026".
+// month formats 2026-09 as "Sep 2026".
 func month(text string) string {
 	day, err := civil.ParseDay(text + "-01")
 	if err != nil {
@@ -143,7 +143,7 @@ func month(text string) string {
 	return day.Start().Format("Jan 2006")
 }
 
-// shortMonth is month for an axis: the year stands at the first one and at each January.
+// shortMonth is month for an axis: only the first one and each January show the year.
 func shortMonth(text string, first bool) string {
 	day, err := civil.ParseDay(text + "-01")
 	if err != nil {
@@ -155,7 +155,7 @@ func shortMonth(text string, first bool) string {
 	return day.Start().Format("Jan")
 }
 
-// scheme is the name of a card scheme as people write it.
+// scheme is the display name of a card scheme.
 func scheme(s card.Scheme) string {
 	if s == "" || s == card.Unknown {
 		return "Unknown card"

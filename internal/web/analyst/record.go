@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// record shows what has become of a merchant's payments: how much came back, and how much of the premium is earned.
+// record shows a merchant's track record: how much was charged back, and how much premium is earned.
 func (p *pages) record(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
@@ -63,7 +63,7 @@ func totalFigures(v estimate.Vintage) []figure {
 	}
 }
 
-// rate is how many of the payments were charged back, in percent with two decimals.
+// rate is the chargeback rate in percent, with two decimals.
 func rate(v estimate.Vintage) string { return money.Format(hundredths(v), money.EUR) }
 
 // hundredths is the rate in hundredths of a percent, rounded half away from zero.
@@ -72,7 +72,7 @@ func hundredths(v estimate.Vintage) int64 {
 		return 0
 	}
 	n, err := money.Round(new(big.Int).Mul(big.NewInt(v.Disputed), big.NewInt(10_000)), big.NewInt(v.Payments))
-	if err != nil { // not reached: no more payments are charged back than there are
+	if err != nil { // unreachable: there are never more chargebacks than payments
 		return 0
 	}
 	return n

@@ -13,15 +13,15 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// report is what a page shows: key figures, what to know about them, charts, and tables. The first table leaves as a file.
+// reportPage is the content of a page: key figures, notes, charts and tables. The first table can be exported.
 type reportPage struct {
 	Settings *setting
-	About    string // what the report is about, and at which moment
-	Keep     string // the address of the same report that always shows the same
-	Release  string // the address of the report of now
+	About    string // scope and date of the report
+	Keep     string // URL of this snapshot
+	Release  string // URL of the live report
 	Figures  []figure
-	Warnings []note // what makes a figure unknown or wrong
-	Notes    []note // what stands beside the figures
+	Warnings []note // reasons why a figure is unknown or wrong
+	Notes    []note // notes on the figures
 	Charts   []template.HTML
 	Parts    []part
 }
@@ -29,10 +29,10 @@ type reportPage struct {
 // figure is a key figure.
 type figure struct{ Text, Value, Hint, Href string }
 
-// note is something to know about the figures.
+// note is a note on the figures.
 type note struct{ Text, Href string }
 
-// part is a table with its title, or a list of facts.
+// part is a table or a list of facts, with a title.
 type part struct {
 	Title, Text string
 	Table       *kit.Table
@@ -40,10 +40,10 @@ type part struct {
 	ID          string
 }
 
-// began makes a report with the form above it.
+// began returns a report with its settings form.
 func (s *settings) began(which int) *reportPage { return &reportPage{Settings: s.fields(which)} }
 
-// at says at which moment a report is, and gives the address that keeps it.
+// at describes the report's date and time, and returns the URL of the snapshot.
 func (r *reportPage) at(s *settings, q exposure.ReportQuery, final bool) {
 	rates := "at spot rates"
 	if q.Valuation == exposure.Locked {
@@ -61,7 +61,7 @@ func (r *reportPage) at(s *settings, q exposure.ReportQuery, final bool) {
 		r.About += " This report is final."
 	}
 	if s.AsOf == nil || s.KnownAt.IsZero() {
-		// The field of a browser takes milliseconds, and the databases keep microseconds: the next whole one has all of it.
+		// The browser's field has milliseconds, the databases microseconds: round up so that nothing is lost.
 		known := q.KnownAt.Add(time.Millisecond - time.Microsecond).Truncate(time.Millisecond)
 		r.Keep = s.v.With("as_of", q.AsOf.String(), "known_at", known.UTC().Format(pinned), "page", "")
 	} else {
@@ -69,19 +69,19 @@ func (r *reportPage) at(s *settings, q exposure.ReportQuery, final bool) {
 	}
 }
 
-// since says from which day on a report tells changes.
+// since describes the first day of the report's changes.
 func (r *reportPage) since(from civil.Day) {
 	r.About = "From the end of " + kit.Day(from) + " to the end" + strings.TrimPrefix(r.About, "At the end")
 }
 
-// draw adds a chart, unless it has nothing to show.
+// draw adds a chart, unless it is empty.
 func (r *reportPage) draw(c chart.Chart) {
 	if len(c.Points) > 0 {
 		r.Charts = append(r.Charts, c.HTML())
 	}
 }
 
-// show answers with a report: as a page, or its first table as a file.
+// show serves a report as a page, or its first table as a file.
 func (p *pages) show(v *kit.Visit, r *reportPage, page kit.Page) error {
 	r.tell(v)
 	if len(r.Parts) > 0 && r.Parts[0].Table != nil {
@@ -96,7 +96,7 @@ func (p *pages) show(v *kit.Visit, r *reportPage, page kit.Page) error {
 	return v.Show(p.Pages, "report.html", page)
 }
 
-// tell says what a mail with the report says.
+// tell sets the summary for the report's e-mail.
 func (r *reportPage) tell(v *kit.Visit) {
 	var facts []kit.Fact
 	for _, f := range r.Figures {
@@ -108,7 +108,7 @@ func (r *reportPage) tell(v *kit.Visit) {
 	kit.Tell(v, r.About, facts)
 }
 
-// fail shows the form with what is wrong in it.
+// fail shows the form with its errors.
 func (p *pages) fail(s *settings, which int, err error, page kit.Page) error {
 	r := s.began(which)
 	if err := s.refused(r.Settings, err); err != nil {
@@ -117,7 +117,7 @@ func (p *pages) fail(s *settings, which int, err error, page kit.Page) error {
 	return p.show(s.v, r, page)
 }
 
-// sum is an amount, or says that it is not known because a rate is missing.
+// sum is an amount, or a note that it is unknown because a rate is missing.
 func sum(amount int64, gap bool, c money.Currency) kit.Cell {
 	if gap {
 		return kit.Words("Unknown")
@@ -125,7 +125,7 @@ func sum(amount int64, gap bool, c money.Currency) kit.Cell {
 	return kit.Sum(amount, c)
 }
 
-// dashed is a figure that people see as a dash where it is zero: the others are then found at once.
+// dashed shows zero as a dash, so that other figures stand out.
 func dashed(c kit.Cell) kit.Cell {
 	if strings.Trim(c.Plain, "0.") == "" && c.Plain != "" {
 		c.Text = "\u2013"
@@ -141,13 +141,13 @@ func said(amount int64, gap bool, c money.Currency) string {
 	return kit.Money(amount, c)
 }
 
-// leading is a cell that leads to a page.
+// leading is a cell with a link.
 func leading(c kit.Cell, href string) kit.Cell {
 	c.Href = href
 	return c
 }
 
-// pick takes the rows of a page out of a list that is read already. A file has all of them, up to a bound.
+// pick returns the rows of a page from a list in memory. A file has all of them, up to a limit.
 func pick[T any](v *kit.Visit, list []T, number, size int) (rows []T, more bool) {
 	if v.Format() != "" {
 		return list[:min(len(list), mostRows)], false
@@ -157,10 +157,10 @@ func pick[T any](v *kit.Visit, list []T, number, size int) (rows []T, more bool)
 	return list[from:to], to < len(list)
 }
 
-// mostRows is how many rows a file has at most.
+// mostRows is the maximum number of rows in a file.
 const mostRows = 10_000
 
-// apartNotes tells what stands outside the totals.
+// apartNotes lists what the totals do not include.
 func (r *reportPage) apartNotes(pending, uncovered []exposure.Pending) {
 	for _, x := range pending {
 		text := fmt.Sprintf("There is no exchange rate yet for %s in %s, so %s undelivered and %s tail are not valued in the report currency.",

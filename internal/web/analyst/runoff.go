@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// runOff shows how much is still at risk on each later day, if nothing happens and time passes.
+// runOff shows how much is still at risk on each future day, with no new bookings.
 func (p *pages) runOff(v *kit.Visit) error {
 	if went, err := tidy(v); went || err != nil {
 		return err
@@ -52,7 +52,7 @@ func (p *pages) runOff(v *kit.Visit) error {
 	return p.show(v, r, page)
 }
 
-// runOffChart is the curve of a run-off. Its days stand at their distances.
+// runOffChart is the curve of a run-off, with days to scale.
 func runOffChart(found report.RunOffReport, title string) chart.Chart {
 	c := chart.Chart{
 		ID: "run-off", Kind: chart.Area, Title: title, Currency: found.Query.Currency, Names: "At the end of",
@@ -63,7 +63,7 @@ func runOffChart(found report.RunOffReport, title string) chart.Chart {
 	}
 	last := ""
 	for _, x := range found.Points {
-		if x.Gaps.E1 || x.Gaps.E2 { // a curve with a hole says the wrong thing
+		if x.Gaps.E1 || x.Gaps.E2 { // a curve with a gap would be misleading
 			return chart.Chart{}
 		}
 		point := chart.Point{Long: kit.Day(x.Day), Values: []int64{x.Total.E1, x.Total.E2}, At: int64(x.Day)}

@@ -17,29 +17,29 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// settings are what a report is asked for. They stand in the address, so that a page can be sent to a colleague.
+// settings are the parameters of a report. They are in the URL, so that a page can be shared.
 type settings struct {
-	report.ExposureQuery // without what could not be read: see query
+	report.ExposureQuery // without invalid values: see query
 	in                   *kit.Reading
 	names                *naming
-	fixed                []string // settings that all links name, on a page whose address does not
+	fixed                []string // settings to add to all links, on a page whose own URL does not have them
 	v                    *kit.Visit
 }
 
-// query is what a room is asked. It tells what is wrong with all of it at once.
+// query is the query for the use case. It reports all errors together.
 func (s *settings) query() report.ExposureQuery {
 	q := s.ExposureQuery
 	q.Problems = s.in.Problems
 	return q
 }
 
-// pinned is how an address names an instant. It is what a field for a time takes.
+// pinned formats an instant for a URL and for a datetime field.
 const pinned = "2006-01-02T15:04:05.000"
 
-// maxNamed is how many values one setting may name.
+// maxNamed is the maximum number of values of one setting.
 const maxNamed = 1000
 
-// tidy leads to the same page without the values that are empty: a form sends all its fields. It says whether it did.
+// tidy redirects to the same page without empty values, because a form sends all its fields. It reports whether it did.
 func tidy(v *kit.Visit) (bool, error) {
 	q := v.R.URL.Query()
 	before := len(q)
@@ -54,7 +54,7 @@ func tidy(v *kit.Visit) (bool, error) {
 	return true, v.Go(address)
 }
 
-// read reads the settings of a page. What is wrong with them is told by the report.
+// read parses the settings of a page. The report shows the errors.
 func (p *pages) read(v *kit.Visit) (*settings, error) {
 	form := &kit.Form{Values: url.Values{}}
 	for name, values := range v.R.URL.Query() {
@@ -84,7 +84,7 @@ func (p *pages) read(v *kit.Visit) (*settings, error) {
 	return s, err
 }
 
-// list reads values with commas between them.
+// list parses comma-separated values.
 func (s *settings) list(name string) (items []string) {
 	for item := range strings.SplitSeq(s.in.Get(name), ",") {
 		if item = strings.TrimSpace(item); item != "" {
@@ -110,14 +110,14 @@ func (s *settings) ids(name string) (ids []int64) {
 	return ids
 }
 
-// instant reads a time in GMT, as a browser's field sends it.
+// instant parses a time in GMT, as sent by a browser's datetime field.
 func (s *settings) instant(name string) time.Time {
 	text := strings.TrimSuffix(s.in.Get(name), "Z")
 	if text == "" {
 		return time.Time{}
 	}
 	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02 15:04:05"} {
-		t, err := time.ParseInLocation(layout, text, time.UTC) // a fraction of a second may follow
+		t, err := time.ParseInLocation(layout, text, time.UTC) // optionally with fractional seconds
 		if day := civil.DayOf(t); err == nil && day >= civil.FirstDay && day <= civil.LastDay {
 			return t
 		}
@@ -126,22 +126,22 @@ func (s *settings) instant(name string) time.Time {
 	return time.Time{}
 }
 
-// field is one of the form of settings.
+// field is one field of the settings form.
 type field struct {
 	Name, Label, Kind string
 	Options           any
 }
 
-// setting is the form above a report.
+// setting is the settings form of a report.
 type setting struct {
 	Form   *kit.Form
 	Action string
 	Fields []field
-	More   []field // the rarer ones, behind a word
+	More   []field // advanced fields, collapsed
 	Open   bool    // one of them has a value
 	Hidden []kit.Link
-	Chips  []kit.Link // what the report is narrowed to; each link takes it away
-	Wrong  []string   // what is wrong with settings that have no field
+	Chips  []kit.Link // active filters; each link removes one
+	Wrong  []string   // errors in settings without a field
 }
 
 // The fields of forms.
@@ -156,7 +156,7 @@ const (
 	withChoice
 )
 
-// fields makes the form above a report.
+// fields builds the settings form of a report.
 func (s *settings) fields(which int) *setting {
 	out := &setting{Form: s.in.Form, Action: s.v.R.URL.Path}
 	add := func(name, label, kind string, options any) {
@@ -166,7 +166,7 @@ func (s *settings) fields(which int) *setting {
 		out.More = append(out.More, field{name, label, kind, options})
 		out.Open = out.Open || s.in.Values.Get(name) != ""
 	}
-	if which&withChoice != 0 { // it takes a line of its own
+	if which&withChoice != 0 { // it takes a full row
 		s.addChoice(add)
 	}
 	if which&withFrom != 0 {
@@ -190,7 +190,7 @@ func (s *settings) fields(which int) *setting {
 	return out
 }
 
-// all are all fields of the form.
+// all returns all fields of the form.
 func (f *setting) all() []field { return slices.Concat(f.Fields, f.More) }
 
 // moreFields adds the fields of reports of exposure.
@@ -238,7 +238,7 @@ func groupings(across bool) []string {
 	return pairs
 }
 
-// titleOf is the word for a dimension.
+// titleOf is the title of a dimension.
 func titleOf(d exposure.Dimension) string {
 	switch d {
 	case exposure.ByChannel:
@@ -251,7 +251,7 @@ func titleOf(d exposure.Dimension) string {
 	return kit.Say(string(d))
 }
 
-// filterOf is the setting that narrows a report to a value of a dimension.
+// filterOf is the setting that filters a report by a dimension.
 func filterOf(d exposure.Dimension) string {
 	switch d {
 	case exposure.ByCountry:
@@ -262,7 +262,7 @@ func filterOf(d exposure.Dimension) string {
 	return string(d) + "s"
 }
 
-// chips are the parts of the scope that have no field.
+// chips are the active filters that have no field.
 func (s *settings) chips() (list []kit.Link) {
 	add := func(d exposure.Dimension, texts []string) {
 		if len(texts) > 0 {
@@ -289,7 +289,7 @@ func each[T any](list []T, say func(T) string) (texts []string) {
 	return texts
 }
 
-// refused shows the form again when a report has refused its settings. Any other error is returned.
+// refused shows the form again if the report rejected its settings. Any other error is returned.
 func (s *settings) refused(form *setting, err error) error {
 	if _, rest := s.v.Took(s.in.Form, err); rest != nil {
 		return rest

@@ -7,7 +7,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	_ "embed" // for the page and its style
+	_ "embed" // embeds the page and its style
 	"encoding/base64"
 	"html/template"
 	"net/http"
@@ -30,14 +30,14 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-// Robots is what crawlers are told, at /robots.txt. They may read certificates, because only so they see that these must not be in
-// any index.
+// Robots is /robots.txt. Crawlers may read certificates, because otherwise they would not see that these must not be
+// indexed.
 const Robots = "User-agent: *\nAllow: /certificate/\nDisallow: /modal/\nDisallow: /checkout\nDisallow: /3ds/\n"
 
-// Config is what the pages need.
+// Config configures the pages.
 type Config struct {
-	Base string // the address under which clients reach the service
-	// Find reads the certificate with a key, or returns RecordNotFound.
+	Base string // public URL of the service
+	// Find returns the certificate with a key, or RecordNotFound.
 	Find func(ctx context.Context, key string) (certificates.Certificate, error)
 }
 
@@ -48,7 +48,7 @@ type Pages struct {
 	pages  map[string]*template.Template // by language
 }
 
-// New makes the pages.
+// New returns the pages.
 func New(cfg Config) (*Pages, error) {
 	sum := sha256.Sum256([]byte(pageStyle))
 	p := &Pages{Config: cfg, pages: map[string]*template.Template{}}
@@ -66,7 +66,7 @@ func New(cfg Config) (*Pages, error) {
 	return p, nil
 }
 
-// ServeHTTP answers with the certificate whose key the address has.
+// ServeHTTP serves the certificate whose key is in the URL.
 func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("X-Robots-Tag", "noindex, nofollow")
@@ -96,7 +96,7 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// languageOf is the language of a page that belongs to no booking: as the address or else the browser wants it.
+// languageOf returns the language of a page without a booking: from the URL, or else the browser's.
 func languageOf(r *http.Request) string {
 	if code := r.URL.Query().Get("lang"); i18n.Known(code) {
 		return code
@@ -112,12 +112,12 @@ func languageOf(r *http.Request) string {
 	return check.DefaultLanguage
 }
 
-// page is the values for the template.
+// page is the data of the template.
 type page struct {
 	i18n.Language
 	Style                                   template.CSS
 	Title, Heading, Lead                    string
-	Look, Mark                              string // how the state looks: its colour and its sign
+	Look, Mark                              string // CSS class of the state: its colour and icon
 	Test                                    bool
 	Unprotected                             string
 	Facts                                   []fact
@@ -128,13 +128,13 @@ type page struct {
 	Languages                               []i18n.Language
 }
 
-// fact is a line of the table.
+// fact is a row of the table.
 type fact struct {
 	Name, Value string
 	Large       bool
 }
 
-// The signs beside the headings, as paths of an SVG.
+// The icons next to the headings, as SVG paths.
 const (
 	tick    = "M4 12.5l5 5L20 6.5"
 	cross   = "M5 5l14 14M19 5L5 19"
@@ -142,7 +142,7 @@ const (
 	waiting = "M12 4v9M12 19v.5"
 )
 
-// looks are the text, the colour and the sign of each state.
+// looks are the text, colour and icon of each state.
 var looks = map[protection.CertificateState][3]string{
 	protection.CertifiedProtected:   {"protected", "good", tick},
 	protection.CertifiedPartly:      {"partly", "good", tick},
@@ -152,7 +152,7 @@ var looks = map[protection.CertificateState][3]string{
 	protection.CertifiedUnprotected: {"unprotected", "bad", cross},
 }
 
-// sayer says texts of a language and keeps the first error.
+// sayer looks up texts of a language and keeps the first error.
 type sayer struct {
 	i18n.Language
 	err error
@@ -166,7 +166,7 @@ func (s *sayer) say(key string, values ...any) string {
 	return said
 }
 
-// show answers with a certificate, in the language that the address names, or else in that of the booking.
+// show serves a certificate, in the language of the URL, or else of the booking.
 func (p *Pages) show(w http.ResponseWriter, key string, c certificates.Certificate, wanted string) {
 	if !i18n.Known(wanted) {
 		wanted = c.Language
@@ -195,7 +195,7 @@ func (p *Pages) show(w http.ResponseWriter, key string, c certificates.Certifica
 	p.write(w, http.StatusOK, s, v)
 }
 
-// lead is the sentence under the heading. Some of them name the merchant.
+// lead is the sentence under the heading. Some name the merchant.
 func (s *sayer) lead(c certificates.Certificate, look string) string {
 	if slices.Contains([]string{"protected", "partly", "unprotected"}, look) {
 		return s.say("certificate."+look+".text", "merchant", c.Merchant)
@@ -203,7 +203,7 @@ func (s *sayer) lead(c certificates.Certificate, look string) string {
 	return s.say("certificate." + look + ".text")
 }
 
-// facts are the lines of the table.
+// facts are the rows of the table.
 func (s *sayer) facts(c certificates.Certificate) []fact {
 	var list []fact
 	if c.Until != civil.NoDay {
@@ -218,7 +218,7 @@ func (s *sayer) facts(c certificates.Certificate) []fact {
 	return list
 }
 
-// refuse answers that there is no certificate to show, in the same look. It does not repeat the address.
+// refuse serves a page for a certificate that cannot be shown, in the same design. It does not repeat the URL.
 func (p *Pages) refuse(w http.ResponseWriter, status int, look, language string) {
 	s := &sayer{Language: i18n.Of(language)}
 	v := page{Look: "calm", Mark: dash, Heading: s.say("certificate." + look + ".title"), Lead: s.say("certificate." + look + ".text")}
@@ -243,5 +243,5 @@ func (p *Pages) write(w http.ResponseWriter, status int, s *sayer, v page) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Language", s.Tag())
 	w.WriteHeader(status)
-	_, _ = text.WriteTo(w) // an error means that the browser has gone away
+	_, _ = text.WriteTo(w) // an error means that the client has disconnected
 }

@@ -20,7 +20,7 @@ type pages struct {
 	kit.Pages
 }
 
-// The entries of the side bar to which the pages belong.
+// The sidebar entries of the pages.
 const (
 	menu           = "/channels"
 	statementsMenu = "/statements"
@@ -75,7 +75,7 @@ func Add(f *kit.Frame, a *app.App) error {
 	return nil
 }
 
-// above leads from a page of a channel to the list and, with a name, to the channel.
+// above is the breadcrumb trail of a merchant's page: the list and, with a name, the merchant.
 func above(v *kit.Visit, id int64, name string) []kit.Link {
 	path := []kit.Link{{Text: "Merchants", Href: v.At("/channels")}}
 	if name != "" {
@@ -84,7 +84,7 @@ func above(v *kit.Visit, id int64, name string) []kit.Link {
 	return path
 }
 
-// at is an address below that of a channel.
+// at returns a URL below the merchant's.
 func at(v *kit.Visit, id int64, below string) string {
 	return v.At("/channels/" + kit.Ident(id).Plain + below)
 }

@@ -10,10 +10,10 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// leadField is the name of the field for the share of a lead time.
+// leadField is the field name for a lead time's share.
 func leadField(i int) string { return "lead_" + strconv.Itoa(i) }
 
-// readFacts reads what an underwriter wants to know from the form.
+// readFacts reads the underwriting details from the form.
 func readFacts(r *kit.Reading) underwriting.Facts {
 	f := underwriting.Facts{
 		Company: r.Get("company"), RegistrationNo: r.Get("registration_number"), Website: r.Get("website"), Sells: r.Get("sells"),
@@ -21,7 +21,7 @@ func readFacts(r *kit.Reading) underwriting.Facts {
 		Licence: r.Get("licence"), LicenceNumber: r.Get("licence_number"), LicenceBody: r.Get("licence_body"),
 		SupplierCover: r.Get("supplier_cover"),
 	}
-	c := money.EUR // where the currency is missing, amounts are only checked
+	c := money.EUR // without a currency, amounts are only validated
 	if given := r.Currency("currencies"); given != nil {
 		c, f.Currency = *given, *given
 	}
@@ -40,10 +40,10 @@ func readFacts(r *kit.Reading) underwriting.Facts {
 	return f
 }
 
-// percentDecimals are those that a percentage may have: four, so that parts per million can be written.
+// percentDecimals is the number of decimals of a percentage: four, to express parts per million.
 const percentDecimals = 4
 
-// readPercent reads a percentage such as 0.45 in parts per million.
+// readPercent parses a percentage such as 0.45 as parts per million.
 func readPercent(text string, p *errs.Problems) int64 {
 	whole, rest, _ := strings.Cut(strings.TrimSpace(strings.TrimSuffix(text, "%")), ".")
 	if whole == "" && rest == "" {
@@ -57,7 +57,7 @@ func readPercent(text string, p *errs.Problems) int64 {
 	return int64(n)
 }
 
-// percentText writes parts per million as a percentage.
+// percentText formats parts per million as a percentage.
 func percentText(ppm int64) string {
 	digits := strconv.FormatInt(ppm, 10)
 	digits = strings.Repeat("0", max(0, percentDecimals+1-len(digits))) + digits
@@ -65,7 +65,7 @@ func percentText(ppm int64) string {
 	return strings.TrimSuffix(strings.TrimRight(digits[:at]+"."+digits[at:], "0"), ".")
 }
 
-// filledWithFacts is the form with what is written already.
+// filledWithFacts returns the form with the saved details.
 func filledWithFacts(r underwriting.Request) *kit.Form {
 	f := r.Facts
 	amount := func(n int64) string {
@@ -97,7 +97,7 @@ func filledWithFacts(r underwriting.Request) *kit.Form {
 	return form
 }
 
-// factsOf shows what is written to those who do not change it.
+// factsOf lists the details for users who cannot edit them.
 func factsOf(f underwriting.Facts) (list []kit.Fact) {
 	amount := func(n int64) string {
 		if n == 0 || f.Currency == "" {

@@ -11,8 +11,7 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// gateway sets the processor at which a channel takes payments, and its credentials. They go in and never come out: the page says only
-// which of them are set.
+// gateway sets a merchant's processor and credentials. Credentials are write-only: the page only shows which are set.
 func (p *pages) gateway(v *kit.Visit) error {
 	if proven, err := v.NeedsProof(); !proven {
 		return err

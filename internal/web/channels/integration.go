@@ -15,10 +15,10 @@ import (
 //go:embed snippets
 var snippetFiles embed.FS
 
-// snippetTexts are pieces of programs with places for what a channel has. The page that shows them escapes them.
+// snippetTexts are code samples with placeholders for a merchant's values. The page escapes them.
 var snippetTexts = template.Must(template.ParseFS(snippetFiles, "snippets/*.txt"))
 
-// snippet is a piece of a program that is ready to be used.
+// snippet is a code sample, ready to use.
 type snippet struct{ Title, Name, Text string }
 
 // snippetNames are the languages, in their order.
@@ -26,7 +26,7 @@ var snippetNames = []struct{ file, title string }{
 	{"curl", "curl"}, {"go", "Go"}, {"typescript", "TypeScript"}, {"php", "PHP"}, {"python", "Python"},
 }
 
-// integration shows how programs log bookings and payments in a channel, and how its payment modal opens.
+// integration shows how to log a merchant's bookings and payments, and how to open its payment modal.
 func (p *pages) integration(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
@@ -67,7 +67,7 @@ func (p *pages) integration(v *kit.Visit) error {
 	})
 }
 
-// snippetValues are what the pieces of programs need to know.
+// snippetValues are the values of the placeholders.
 func (p *pages) snippetValues(v *kit.Visit, c merchant.Channel) map[string]any {
 	environment := "live"
 	if c.Mode == merchant.ModeTest {
@@ -78,7 +78,7 @@ func (p *pages) snippetValues(v *kit.Visit, c merchant.Channel) map[string]any {
 		"Currency": string(c.Currency), "Environment": environment, "Segments": "", "TypeScript": "",
 		"Start": v.Now().AddDate(0, 0, 80).Format("2006-01-02"), "End": v.Now().AddDate(0, 0, 87).Format("2006-01-02"),
 	}
-	// The clients know the usual segments of addresses.
+	// The clients default to the standard path segments.
 	if root, namespace, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(p.frame.API, "/"), "/v2"), "/"); root != "rest" || namespace != "svc" {
 		values["Segments"] = fmt.Sprintf("client.WithSegments(%q, %q)", root, namespace)
 		values["TypeScript"] = fmt.Sprintf("segments: { rest: %q, service: %q },", root, namespace)

@@ -12,16 +12,16 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// channelOrders are what the list can be ordered by.
+// channelOrders are the sort orders of the list.
 var channelOrders = []string{"name", "id", "external_id", "account_mode", "currencies"}
 
-// modeTones are the marks of modes: a channel takes payments, does so for a test, or does not.
+// modeTones are the colours of modes: live, test, or not taking payments.
 var modeTones = map[merchant.AccountMode]string{
 	merchant.ModeProtectionOnly: "good", merchant.ModeLive: "good", merchant.ModeAffiliate: "good", merchant.ModeTest: "warn",
 	merchant.ModeDraft: "calm", merchant.ModeClosed: "calm",
 }
 
-// channels lists the channels of the site.
+// channels lists the site's merchants.
 func (p *pages) channels(v *kit.Visit) error {
 	page, err := v.PageOf(channelOrders, false)
 	if err != nil {
@@ -97,7 +97,7 @@ func channelRow(v *kit.Visit, c merchant.Channel) kit.Row {
 	}}
 }
 
-// wordChoices are words of the wire to choose from. none is the text of no choice; "" where one has to be made.
+// wordChoices builds options from API enum values. none is the text of the empty option; "" if a choice is required.
 func wordChoices[T ~string](words []T, none string) any {
 	var pairs []string
 	if none != "" {

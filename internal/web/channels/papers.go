@@ -16,7 +16,7 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// label is the reader for whom a paper is made, as the address says.
+// label is the audience of a document, from the URL.
 func label(v *kit.Visit) (paper.Label, error) {
 	reader := paper.Label(cmp.Or(v.Query("for"), string(paper.Labels[0])))
 	if !slices.Contains(paper.Labels, reader) {
@@ -25,7 +25,7 @@ func label(v *kit.Visit) (paper.Label, error) {
 	return reader, nil
 }
 
-// statementPDF sends a statement as a PDF, in the language of its channel.
+// statementPDF sends a statement as a PDF, in the merchant's language.
 func (p *pages) statementPDF(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
@@ -48,7 +48,7 @@ func (p *pages) statementPDF(v *kit.Visit) error {
 	return v.Attach(fmt.Sprintf("statement-%d.pdf", found.Number), "application/pdf", out.Bytes())
 }
 
-// statementCSV sends all lines of a statement, however many there are.
+// statementCSV sends all lines of a statement.
 func (p *pages) statementCSV(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// protectionView is what the page about the protection of a channel shows.
+// protectionView is the data of a merchant's protection page.
 type protectionView struct {
 	Request                                underwriting.Request
 	Form, Answer, File                     *kit.Form
@@ -17,7 +17,7 @@ type protectionView struct {
 	Documents                              []documentView
 	Licences, Answers                      any
 	Leads                                  []leadView
-	Text, Tone                             string // where it stands
+	Text, Tone                             string // status of the request
 	Write, TakeBack, Begun, Decide, Attach bool
 	At                                     string
 	Empty                                  bool
@@ -30,10 +30,10 @@ type documentView struct {
 
 type leadView struct{ Name, Label string }
 
-// protection shows where a channel stands, with the form to ask for its protection.
+// protection shows a merchant's protection status, with the request form.
 func (p *pages) protection(v *kit.Visit) error { return p.showProtection(v, nil, nil, nil) }
 
-// showProtection shows the page. What was sent and refused is shown again: the form, the answer or the file.
+// showProtection shows the page. A rejected submission is shown again: request, answer or file.
 func (p *pages) showProtection(v *kit.Visit, form, answer, file *kit.Form) error {
 	id, err := v.ID("id")
 	if err != nil {
@@ -55,7 +55,7 @@ func (p *pages) showProtection(v *kit.Visit, form, answer, file *kit.Form) error
 		Begun: r.State != "", At: at(v, id, "/protection"),
 		Decide: v.Can(access.SetChannelMode) && (r.State == underwriting.Asked || r.State == underwriting.Taken && !c.Covered()),
 	}
-	view.TakeBack = may && r.State == underwriting.Asked && !view.Decide // who decides asks back
+	view.TakeBack = may && r.State == underwriting.Asked && !view.Decide // the operator asks a question
 	view.Attach = view.Write && len(r.Documents) < underwriting.MaxDocuments
 	view.Text, view.Tone = standing(c, r)
 	if view.Form == nil {
@@ -89,7 +89,7 @@ func (p *pages) showProtection(v *kit.Visit, form, answer, file *kit.Form) error
 	return v.Show(p.Pages, "protection.html", page)
 }
 
-// standing says in a sentence how far the protection of a channel is.
+// standing describes a merchant's protection status in a sentence.
 func standing(c merchant.Channel, r underwriting.Request) (text, tone string) {
 	switch {
 	case c.Locked && c.Covered():
@@ -112,7 +112,7 @@ func standing(c merchant.Channel, r underwriting.Request) (text, tone string) {
 	return "Payments to this merchant are not protected yet.", ""
 }
 
-// ask keeps what the form says, and sends it to the operator if the button says so.
+// ask saves the form, and sends it to the operator if that button was clicked.
 func (p *pages) ask(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
@@ -127,7 +127,7 @@ func (p *pages) ask(v *kit.Visit) error {
 	facts := readFacts(r)
 	version := r.Number("version")
 	if err = r.Problems.Err(); err == nil {
-		if version == nil { // the form was shown before anybody had written anything
+		if version == nil { // the form was shown before a draft existed
 			version = new(int64(underwriting.Unwritten))
 		}
 		_, err = p.app.Underwriting.Save(v.R.Context(), v.Actor, id, facts, ask, *version)
@@ -158,7 +158,7 @@ func (p *pages) takeBack(v *kit.Visit) error {
 	return v.Done(at(v, id, "/protection"), "Request withdrawn. Change it and send it when it is ready.")
 }
 
-// discard asks, and then removes a request that nobody has sent.
+// discard deletes an unsent request, after a confirmation.
 func (p *pages) discard(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
@@ -176,7 +176,7 @@ func (p *pages) discard(v *kit.Visit) error {
 	}, kit.Page{Menu: menu, Path: above(v, id, "")})
 }
 
-// attach takes one document.
+// attach uploads a document.
 func (p *pages) attach(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
@@ -195,7 +195,7 @@ func (p *pages) attach(v *kit.Visit) error {
 	return v.Done(at(v, id, "/protection"), "Document uploaded.")
 }
 
-// document sends a document as a file. No browser shows it within the dashboard.
+// document sends a document as a download. Browsers never render it inside the dashboard.
 func (p *pages) document(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
@@ -227,7 +227,7 @@ func (p *pages) detach(v *kit.Visit) error {
 	return v.Done(at(v, id, "/protection"), "Document deleted.")
 }
 
-// answer is the operator's.
+// answer records the operator's answer.
 func (p *pages) answer(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
@@ -237,7 +237,7 @@ func (p *pages) answer(v *kit.Visit) error {
 	if err != nil {
 		return err
 	}
-	// A form without its version is taken for an old one.
+	// A form without a version counts as outdated.
 	in := underwriting.Answer{State: underwriting.State(form.Get("state")), Note: form.Get("note"), IfVersion: 1}
 	if version := form.Reading().Number("version"); version != nil {
 		in.IfVersion = *version

@@ -8,7 +8,7 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// secret shows the secret of a channel, after the password was given again.
+// secret shows a merchant's secret, after the password is entered again.
 func (p *pages) secret(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
@@ -39,7 +39,7 @@ func (p *pages) showSecret(v *kit.Visit, c merchant.Channel) error {
 	})
 }
 
-// rotateSecret asks, and then gives a channel another secret.
+// rotateSecret rotates a merchant's secret, after a confirmation.
 func (p *pages) rotateSecret(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {

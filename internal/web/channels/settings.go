@@ -14,7 +14,7 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// settingsView is a form of the fields of a channel: of a new one, or of one that is there.
+// settingsView is the form of a new or existing merchant.
 type settingsView struct {
 	Form                                                                   *kit.Form
 	Channel                                                                merchant.Channel
@@ -78,7 +78,7 @@ func (p *pages) showSettings(v *kit.Visit, form *kit.Form, c merchant.Channel) e
 	return v.Show(p.Pages, "settings.html", page)
 }
 
-// makeChannel makes a channel. One whose payments are protected waits for a second operator outside a sandbox.
+// makeChannel creates a merchant. Outside a sandbox, a protected one needs a second operator's approval.
 func (p *pages) makeChannel(v *kit.Visit) error {
 	form, err := v.Form()
 	if err != nil {
@@ -101,7 +101,7 @@ func (p *pages) makeChannel(v *kit.Visit) error {
 	return v.Done(at(v, made.ID, "/integration"), "Merchant created.")
 }
 
-// fields reads the fields of a channel that the user may set.
+// fields reads the merchant fields that the user may set.
 func (p *pages) fields(v *kit.Visit, form *kit.Form) merchant.ChannelFields {
 	r := form.Reading()
 	in := merchant.ChannelFields{
@@ -110,7 +110,7 @@ func (p *pages) fields(v *kit.Visit, form *kit.Form) merchant.ChannelFields {
 		OtherProtection: kit.Word[merchant.OtherProtection](r, "other_protection"),
 	}
 	if form.Get("receipt_label") == "" {
-		in.ReceiptLabel = nil // a new channel takes the name of the site
+		in.ReceiptLabel = nil // new merchants default to the site's name
 	}
 	operator := v.Can(access.SetChannelTerms)
 	if operator {
@@ -135,9 +135,9 @@ func (p *pages) fields(v *kit.Visit, form *kit.Form) merchant.ChannelFields {
 	return in
 }
 
-// payoutMinimum reads the least payout in the currency of payouts that the same form sets. The form was shown in "payout_currency",
-// which a new channel does not have yet. Where the currency becomes another one, the amount has to be typed anew: 100.00 euros are
-// not 10000 yen. 0 is 0 in each.
+// payoutMinimum reads the minimum payout in the payout currency set by the same form. The form was shown in
+// "payout_currency", which a new merchant does not have yet. If the currency changes, the amount has to be entered again:
+// 100.00 euros are not 10000 yen. 0 is 0 in every currency.
 func payoutMinimum(r *kit.Reading) *int64 {
 	var c merchant.Channel
 	if given := r.Currency("currencies"); given != nil {
@@ -146,10 +146,10 @@ func payoutMinimum(r *kit.Reading) *int64 {
 	c.SettlementCurrency = r.Get("settlement_currency")
 	shown, becomes := money.Currency(r.Get("payout_currency")), money.Currency(c.Settlement())
 	if _, err := money.ParseCurrency(string(becomes)); err != nil {
-		return nil // the room says what is wrong with it
+		return nil // the use case reports the error
 	}
 	if shown != "" && r.Get("payout_minimum") == "" {
-		r.Problems.Missing("payout_minimum") // an empty one would keep the number, whatever currency it is in now
+		r.Problems.Missing("payout_minimum") // an empty field would keep the number in a different currency
 		return nil
 	}
 	if shown == "" || shown == becomes {
@@ -165,7 +165,7 @@ func payoutMinimum(r *kit.Reading) *int64 {
 	return nil
 }
 
-// suppliersOf reads the numbers of suppliers, with commas between them.
+// suppliersOf parses comma-separated supplier IDs.
 func suppliersOf(r *kit.Reading) *[]int64 {
 	items := r.Items("suppliers")
 	if items == nil {
@@ -183,7 +183,7 @@ func suppliersOf(r *kit.Reading) *[]int64 {
 	return &ids
 }
 
-// settings shows the fields of a channel: as a form for those who may change them.
+// settings shows a merchant's fields, as a form if the user may change them.
 func (p *pages) settings(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
@@ -196,7 +196,7 @@ func (p *pages) settings(v *kit.Visit) error {
 	return p.showSettings(v, filledWith(c), c)
 }
 
-// filledWith is the form with what a channel has now.
+// filledWith returns the form with the merchant's current values.
 func filledWith(c merchant.Channel) *kit.Form {
 	yes := func(b bool) string {
 		if b {
@@ -250,7 +250,7 @@ func (p *pages) changeChannel(v *kit.Visit) error {
 	return v.Done(at(v, id, "/settings"), "Merchant saved.")
 }
 
-// deleteChannel asks, and then deletes a channel that nothing refers to.
+// deleteChannel deletes a merchant that is not in use, after a confirmation.
 func (p *pages) deleteChannel(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {

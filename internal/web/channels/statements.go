@@ -17,10 +17,10 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// statementOrders are what the list can be ordered by.
+// statementOrders are the sort orders of the list.
 var statementOrders = []string{"number", "issued", "due"}
 
-// statements lists the statements of the site, the newest first.
+// statements lists the site's statements, newest first.
 func (p *pages) statements(v *kit.Visit) error {
 	page, err := v.PageOf(statementOrders, true)
 	if err != nil {
@@ -100,7 +100,7 @@ func statementFilter(form *kit.Form) (f statements.StatementFilter, err error) {
 	return f, nil
 }
 
-// stateOf says whether a statement is paid.
+// stateOf is the payment status of a statement.
 func stateOf(s protection.IssuedStatement, now time.Time) kit.Cell {
 	switch {
 	case s.Open <= 0:
@@ -115,7 +115,7 @@ func statementAt(v *kit.Visit, id int64, below string) string {
 	return v.At("/statements/" + kit.Ident(id).Plain + below)
 }
 
-// aboveStatement leads from a page of one statement to the list and, with a number, to the statement.
+// aboveStatement is the breadcrumb trail of a statement's page: the list and, with a number, the statement.
 func aboveStatement(v *kit.Visit, id, number int64) []kit.Link {
 	path := []kit.Link{{Text: "Statements", Href: v.At("/statements")}}
 	if number != 0 {
@@ -124,7 +124,7 @@ func aboveStatement(v *kit.Visit, id, number int64) []kit.Link {
 	return path
 }
 
-// statement shows one statement: its sums, what is open, payments against it, and its lines.
+// statement shows one statement: summary, amount open, payments and lines.
 func (p *pages) statement(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
@@ -170,7 +170,7 @@ func (p *pages) statement(v *kit.Visit) error {
 	})
 }
 
-// sumsOf is how a statement adds up, from the opening to the closing.
+// sumsOf lists a statement's sums, from opening to closing balance.
 func sumsOf(v *kit.Visit, s protection.IssuedStatement) *kit.Table {
 	t := kit.Table{
 		Name: "sums", Caption: "Statement summary", Bare: true,
@@ -198,7 +198,7 @@ func sumsOf(v *kit.Visit, s protection.IssuedStatement) *kit.Table {
 	return v.Table(t)
 }
 
-// lines is a page of the premium lines of a statement.
+// lines is a page of a statement's premium lines.
 func (p *pages) lines(v *kit.Visit, s protection.IssuedStatement) (*kit.Table, error) {
 	page, err := v.PageOf(statements.StatementLineOrders, false)
 	if err != nil {
@@ -232,7 +232,7 @@ func (p *pages) lines(v *kit.Visit, s protection.IssuedStatement) (*kit.Table, e
 	return v.Table(t), err
 }
 
-// paymentsOf are the latest payments against a statement.
+// paymentsOf are the latest payments for a statement.
 func (p *pages) paymentsOf(v *kit.Visit, s protection.IssuedStatement) (*kit.Table, error) {
 	list, err := p.app.Statements.Payments(v.R.Context(), v.Actor, s.ID, store.Page{Number: 1, Size: 100, Offset: -1, OrderBy: "date", Descending: true})
 	if err != nil {

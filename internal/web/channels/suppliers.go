@@ -12,10 +12,10 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// supplierOrders are what the list can be ordered by.
+// supplierOrders are the sort orders of the list.
 var supplierOrders = []string{"name", "category", "country", "id"}
 
-// suppliers lists the suppliers of the site.
+// suppliers lists the site's suppliers.
 func (p *pages) suppliers(v *kit.Visit) error {
 	page, err := v.PageOf(supplierOrders, false)
 	if err != nil {
@@ -160,7 +160,7 @@ func (p *pages) changeSupplier(v *kit.Visit) error {
 	return v.Done(v.At("/settings/suppliers"), "Supplier %s saved.", changed.Name)
 }
 
-// deleteSupplier asks, and then deletes a supplier that nothing refers to.
+// deleteSupplier deletes a supplier that is not in use, after a confirmation.
 func (p *pages) deleteSupplier(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {

@@ -13,23 +13,23 @@ import (
 	"holdfast/internal/domain/money"
 )
 
-// Kind says how a chart is drawn.
+// Kind is how a chart is drawn.
 type Kind int
 
 const (
-	// Area stacks the series over days or months that are in order.
+	// Area stacks the series over consecutive days or months.
 	Area Kind = iota
-	// Bars has one upright bar for each point. Several series are stacked.
+	// Bars has one vertical bar per point. Several series are stacked.
 	Bars
-	// Ranked has one bar for each point, the largest first, with its name to the left and its amount to the right.
+	// Ranked has one horizontal bar per point, largest first, with its name on the left and its amount on the right.
 	Ranked
-	// Limits shows for each point how much of its Mark is used. The most used limit comes first.
+	// Limits shows for each point how much of its Mark is used, highest usage first.
 	Limits
-	// Waterfall leads from the first point, a level, over changes with a sign to the last point, a level again.
+	// Waterfall goes from the first point, a level, through signed changes to the last point, a level again.
 	Waterfall
 )
 
-// Unit says what the numbers of a chart are.
+// Unit is the unit of a chart's numbers.
 type Unit int
 
 const (
@@ -37,36 +37,35 @@ const (
 	Amount Unit = iota
 	// Percent is hundredths of a percent: 4250 is 42.50 %.
 	Percent
-	// Count is whole things.
+	// Count is a number of things.
 	Count
 )
 
-// Most is how many points a chart has at most. It leaves out the ones behind, and says so.
+// Most is the maximum number of points in a chart. Further ones are left out, with a note.
 const Most = 400
 
-// mostRows is how many rows Ranked and Limits draw. The table has all points.
+// mostRows is the maximum number of rows of Ranked and Limits. The table has all points.
 const mostRows = 20
 
 // Point is one place on the axis, with its numbers.
 type Point struct {
-	// Label stands on the axis, cut where it is too long. The points between the labelled ones may have none, such as
-	// the days between the beginnings of months.
+	// Label is the axis label, truncated if too long. Points in between may have none, such as the days within a month.
 	Label string
-	// Long stands in the table and in the title of a bar. "" means Label.
+	// Long is the name in the table and in the bar's tooltip. "" means Label.
 	Long string
-	// Values has one number for each series, in the chart's unit.
+	// Values has one number per series, in the chart's unit.
 	Values []int64
-	// Mark is the limit of a point of Limits, if HasMark. Other kinds do not show it.
+	// Mark is a point's limit in Limits, if HasMark. Other kinds ignore it.
 	Mark    int64
 	HasMark bool
-	// At is where an Area sets the point, such as the number of its day, in ascending order. If all are 0, the points stand
-	// at equal distances.
+	// At is the point's position in an Area, such as its day number, in ascending order. If all are 0, the points are evenly
+	// spaced.
 	At int64
-	// Href makes links of the bar and of the name in the table. The surfaces of an Area are no links.
+	// Href links the bar, and the name in the table. The surfaces of an Area are not links.
 	Href string
 }
 
-// name is what the table calls a point.
+// name is a point's name in the table.
 func (p Point) name() string {
 	if p.Long != "" {
 		return p.Long
@@ -74,24 +73,24 @@ func (p Point) name() string {
 	return p.Label
 }
 
-// Chart is what is to be drawn. The texts are plain text: HTML escapes them.
+// Chart describes a chart. Texts are plain text: HTML escapes them.
 type Chart struct {
-	// ID is unique in the page; the ids of the markup begin with it.
+	// ID is unique in the page, and the prefix of all ids in the markup.
 	ID    string
 	Kind  Kind
 	Title string
-	// Currency is that of all amounts. "" means that the numbers are counts.
+	// Currency is the currency of all amounts. "" means that the numbers are counts.
 	Currency money.Currency
 	Unit     Unit
-	// Series names the values of each point, in the order in which they are stacked. From the fourth on they look
-	// alike. Limits and Waterfall have one.
+	// Series names the values of each point, in stacking order. From the fourth on they look alike. Limits and Waterfall
+	// have one.
 	Series []string
 	Points []Point
-	// Caption says more below the title. It may be empty.
+	// Caption is an optional text below the title.
 	Caption string
-	// Names is the header of the points in the table, such as "Month". "" means "Name".
+	// Names is the table header of the points, such as "Month". "" means "Name".
 	Names string
-	// LessIsBetter gives the falls of a Waterfall the good colour, and the rises the bad one.
+	// LessIsBetter draws decreases in a Waterfall in the good colour, and increases in the bad one.
 	LessIsBetter bool
 }
 
@@ -103,21 +102,21 @@ var style string
 
 var figure = template.Must(template.New("chart").Parse(markup))
 
-// Style is the CSS of all charts. It stands on the variables --ink, --faint, --line, --accent, --paper, --good and
-// --bad of the page, so that dark mode is the page's business.
+// Style is the CSS of all charts. It uses the page's variables --ink, --faint, --line, --accent, --paper, --good and --bad,
+// so that the page handles dark mode.
 func Style() string { return style }
 
-// HTML draws the chart as a figure: its title, a legend where there are several series, a wide and a narrow drawing of
-// which the style sheet shows one, and the table of the numbers. It has no inline style and no script.
+// HTML renders the chart as a figure: its title, a legend if there are several series, a wide and a narrow drawing of which
+// the style sheet shows one, and the table of numbers. It has no inline styles or scripts.
 func (c Chart) HTML() template.HTML {
 	var b bytes.Buffer
 	if err := figure.Execute(&b, page(c)); err != nil {
-		panic(err) // only a mistake in chart.html can do this, whatever the chart is
+		panic(err) // only a bug in chart.html can cause this, for any chart
 	}
 	return template.HTML(b.String())
 }
 
-// view is what chart.html shows.
+// view is the data of chart.html.
 type view struct {
 	ID, Title, Caption, About string
 	Empty, Linked             bool
@@ -134,7 +133,7 @@ type key struct {
 	Patterns []pattern
 }
 
-// page makes all that is shown of a chart.
+// page builds the data of a chart.
 func page(c Chart) view {
 	p := prepare(c)
 	v := view{ID: p.ID, Title: p.Title, Caption: p.Caption, Empty: len(p.Points) == 0, Notes: p.notes}
@@ -162,7 +161,7 @@ func page(c Chart) view {
 func (p plot) draw(w width) drawing {
 	switch p.Kind {
 	case Area:
-		if len(p.Points) == 1 { // an area of one day has no width
+		if len(p.Points) == 1 { // an area with one day has no width
 			return p.bars(w)
 		}
 		return p.areas(w)
@@ -172,7 +171,7 @@ func (p plot) draw(w width) drawing {
 	return p.rows(w)
 }
 
-// clean makes a text fit for markup: control characters and broken UTF-8 have no place in it.
+// clean removes control characters and invalid UTF-8 from a text.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == 0xfffe || r == 0xffff {
@@ -182,7 +181,7 @@ func clean(text string) string {
 	}, strings.ToValidUTF8(text, "\uFFFD"))
 }
 
-// plainID keeps of an id what may stand in a reference, such as url(#id).
+// plainID keeps the characters of an id that are valid in a reference, such as url(#id).
 func plainID(id string) string {
 	if id == "" {
 		return "chart"

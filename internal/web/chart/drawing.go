@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// unit is a length in a drawing, in hundredths of its unit. Its text is what an attribute of SVG takes.
+// unit is a length in a drawing, in hundredths of its unit. Its text is valid in an SVG attribute.
 type unit int64
 
 const one unit = 100
@@ -25,11 +25,11 @@ func (u unit) String() string {
 	return text + "." + strings.TrimRight(strconv.FormatInt(int64(one+rest), 10)[1:], "0")
 }
 
-// width is one of the two drawings that each chart has. The style sheet shows the one that suits the place.
+// width is one of the two drawings of a chart. The style sheet shows the one that fits.
 type width struct {
 	class string
 	w     unit
-	h     unit // of charts with an upright axis
+	h     unit // for charts with a vertical axis
 	ticks int64
 	wide  bool
 }
@@ -39,7 +39,7 @@ var (
 	narrow = width{class: "narrow", w: 380 * one, h: 220 * one, ticks: 5}
 )
 
-// drawing is all that one SVG holds, from the back to the front.
+// drawing is the content of one SVG, back to front.
 type drawing struct {
 	Class    string
 	W, H     unit
@@ -51,7 +51,7 @@ type drawing struct {
 	Texts    []text
 }
 
-// text stands at a point. Anchor is start, middle or end.
+// text is a text at a point. Anchor is start, middle or end.
 type text struct {
 	X, Y   unit
 	Anchor string
@@ -59,7 +59,7 @@ type text struct {
 	Text   string
 }
 
-// extent is the room that a text takes from left to right, at most.
+// extent is the maximum width of a text.
 func (t text) extent() (from, to unit) {
 	w := textWidth(t.Text)
 	switch t.Anchor {
@@ -76,7 +76,7 @@ type line struct {
 	Class          string
 }
 
-// look is how a surface is filled: by its class alone, or by a pattern that Fill names.
+// look is the fill of a surface: its class, or a pattern named by Fill.
 type look struct{ Class, Fill string }
 
 type box struct {
@@ -84,29 +84,29 @@ type box struct {
 	Look       look
 }
 
-// band is one series of an area: the surface, and the line on top of it.
+// band is one series of an area: the surface and its top line.
 type band struct {
 	Look      look
 	Path, Top string
 }
 
-// mark is a point of the chart: what a pointer finds, what a keyboard reaches when it is a link, and what is read out.
+// mark is a point of the chart: the hover target, the focusable link if it has one, and the accessible text.
 type mark struct {
 	Title string
 	Href  string
-	Reach box // the room in which a pointer finds it
+	Reach box // hover area
 	Boxes []box
 	Texts []text
 }
 
-// pattern is one of the fills that differ without colour. Kind is hatch, dots, plain or over.
+// pattern is a fill that is distinguishable without colour. Kind is hatch, dots, plain or over.
 type pattern struct{ ID, Kind string }
 
-// kinds are the patterns of the series behind the first, which is a full surface.
+// kinds are the patterns of the series after the first, which is solid.
 var kinds = []string{"hatch", "dots", "plain"}
 
-// patterns gives those that a drawing of the chart uses. The ids begin with prefix: a pattern of a drawing that is not
-// shown cannot be used by another.
+// patterns returns the patterns that a drawing uses. Their ids start with prefix: a pattern in a hidden drawing cannot be
+// used by another.
 func (p plot) patterns(prefix string) []pattern {
 	var list []pattern
 	if p.Kind == Limits {
@@ -123,7 +123,7 @@ func (p plot) patterns(prefix string) []pattern {
 	return list
 }
 
-// seriesLook is the fill of a series in the drawing or the key whose patterns have the prefix.
+// seriesLook is the fill of a series in the drawing or legend whose patterns have the prefix.
 func (p plot) seriesLook(series int, prefix string) look {
 	if series == 0 {
 		return look{Class: "s0"}

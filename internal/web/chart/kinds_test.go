@@ -121,7 +121,7 @@ func TestFewNumbers(t *testing.T) {
 	t.Parallel()
 	for _, kind := range kindsOfCharts {
 		empty := read(t, Chart{Kind: kind, Title: "Run-off"})
-		if len(empty.all("svg")) > 0 || !strings.Contains(empty.text(), "There are no numbers to draw.") {
+		if len(empty.all("svg")) > 0 || !strings.Contains(empty.text(), "No data for this chart.") {
 			t.Errorf("kind %d without points: %s", kind, empty.text())
 		}
 		single := read(t, Chart{Kind: kind, Points: []Point{{Label: "May", Values: []int64{5}}}})

@@ -7,18 +7,18 @@ import (
 	"strconv"
 )
 
-// plot is a chart that is ready to be laid out: its texts are clean, its points sorted, and its numbers so small that
-// sums of them and their products with lengths fit in 64 bits.
+// plot is a chart ready for layout: clean texts, sorted points, and numbers small enough that their sums and products with
+// lengths fit in 64 bits.
 type plot struct {
 	Chart
-	zeros  int       // a plot value stands for itself times ten to this power; 0 for all but huge numbers
+	zeros  int       // plot values are scaled by ten to this power; 0 for all but huge numbers
 	values [][]int64 // of each point, one for each series, in plot values
 	totals []int64   // of each point, in plot values
 	notes  []string
 }
 
-// room is the largest sum of plot values: with a sign, rounded up to a tick, times the length of a drawing in
-// hundredths, it stays below 2^63.
+// room is the largest sum of plot values: signed, rounded up to a tick and multiplied by a drawing's length in hundredths,
+// it stays below 2^63.
 const room = 10_000_000_000_000
 
 func prepare(c Chart) plot {
@@ -58,7 +58,7 @@ func prepare(c Chart) plot {
 	return p
 }
 
-// onlyZeros says that there are numbers, and nothing to see of them.
+// onlyZeros reports whether there are numbers, but all are zero.
 func (p plot) onlyZeros() bool {
 	for _, point := range p.Points {
 		if slices.ContainsFunc(point.Values, func(v int64) bool { return v != 0 }) {
@@ -68,7 +68,7 @@ func (p plot) onlyZeros() bool {
 	return len(p.Points) > 0
 }
 
-// sort puts the largest first, where the kind wants it.
+// sort sorts by size, if the kind requires it.
 func (p *plot) sort() {
 	switch p.Kind {
 	case Ranked:
@@ -92,7 +92,7 @@ func (p *plot) sort() {
 	}
 }
 
-// moreUsed compares two points of Limits by the share of the limit that is used. What has no limit comes last.
+// moreUsed compares two points of Limits by usage. Points without a limit come last.
 func moreUsed(a, b Point) int {
 	if ofA, ofB := a.class(), b.class(); ofA != ofB || ofA != measured {
 		return cmp.Or(cmp.Compare(ofA, ofB), cmp.Compare(b.used(), a.used()))
@@ -103,11 +103,11 @@ func moreUsed(a, b Point) int {
 	return cmp.Or(cmp.Compare(bHigh, aHigh), cmp.Compare(bLow, aLow))
 }
 
-// The classes of limits, in their order. Only of those that are measured can a share be given.
+// The classes of limits, in order. Only measured ones have a usage share.
 const (
-	withoutRoom = iota // nothing is allowed, and something is used
+	withoutRoom = iota // limit of zero, something used
 	measured
-	unneeded // nothing is allowed, and nothing is used
+	unneeded // limit of zero, nothing used
 	unlimited
 )
 
@@ -123,16 +123,16 @@ func (p Point) class() int {
 	return unneeded
 }
 
-// used is the number that a limit is compared with.
+// used is the number compared with the limit.
 func (p Point) used() int64 { return p.value(0) }
 
-// noRoom says that a limit allows nothing, and that something is used: no share can be given.
+// noRoom reports a limit of zero with usage: there is no share.
 func (p Point) noRoom() bool { return p.Mark <= 0 && p.used() > p.Mark }
 
-// over says that a limit is passed.
+// over reports whether a limit is exceeded.
 func (p Point) over() bool { return p.HasMark && p.used() > p.Mark }
 
-// share gives used/limit in parts of whole, cut and at most most. It is 0 for what is negative.
+// share returns used/limit in parts of whole, truncated, at most most; 0 if negative.
 func (p Point) share(whole, most uint64) uint64 {
 	switch {
 	case p.noRoom():
@@ -148,7 +148,7 @@ func (p Point) share(whole, most uint64) uint64 {
 	return min(quotient, most)
 }
 
-// value is the number of a series. One that is missing counts as zero.
+// value is the number of a series. A missing one counts as zero.
 func (p Point) value(series int) int64 {
 	if series < len(p.Values) {
 		return p.Values[series]
@@ -156,8 +156,7 @@ func (p Point) value(series int) int64 {
 	return 0
 }
 
-// shrink fills in the plot values. Numbers that are too large lose as many digits as they must; a drawing has no place
-// for these anyway.
+// shrink fills in the plot values. Numbers that are too large lose digits, which would not be visible in a drawing anyway.
 func (p *plot) shrink() {
 	addends := uint64(len(p.Series))
 	if p.Kind != Area && p.Kind != Bars {
@@ -186,7 +185,7 @@ func (p *plot) shrink() {
 	}
 }
 
-// size is the magnitude of a number. That of the smallest int64 fits only here.
+// size is the absolute value of a number, also of the smallest int64.
 func size(v int64) uint64 {
 	if v < 0 {
 		return -uint64(v)
@@ -194,14 +193,14 @@ func size(v int64) uint64 {
 	return uint64(v)
 }
 
-// digits writes a count of things.
+// digits formats a count.
 func digits(n int) string { return strconv.Itoa(n) }
 
 // scale is an axis from lo to hi, in plot values, with ticks at the multiples of step. Zero is on it.
 type scale struct{ lo, hi, step int64 }
 
-// newScale makes an axis for numbers from lowest to highest, in at most most+2 steps. Of two distances of ticks it
-// takes the one that leaves less room empty. Otherwise four steps are enough.
+// newScale returns an axis for numbers from lowest to highest, in at most most+2 steps. Of two tick distances it takes the
+// one that leaves less empty space. Otherwise four steps are enough.
 func newScale(lowest, highest, most int64) scale {
 	lowest, highest = min(lowest, 0), max(highest, 0)
 	span := highest - lowest
@@ -217,7 +216,7 @@ func newScale(lowest, highest, most int64) scale {
 	return coarse
 }
 
-// around is the axis with ticks at some distance.
+// around is the axis with a given tick distance.
 func around(lowest, highest, step int64) scale {
 	s := scale{lo: lowest / step * step, hi: highest / step * step, step: step}
 	if s.lo > lowest {
@@ -240,7 +239,7 @@ func niceStep(least int64) int64 {
 	}
 }
 
-// ticks are the places of the axis that have a line and a label, from the lowest.
+// ticks are the positions with a line and a label, lowest first.
 func (s scale) ticks() []int64 {
 	var list []int64
 	for v := s.lo; v <= s.hi; v += s.step {
@@ -249,7 +248,7 @@ func (s scale) ticks() []int64 {
 	return list
 }
 
-// at gives how far a value is from the beginning of an axis of some length.
+// at returns a value's distance from the start of an axis of some length.
 func (s scale) at(v int64, length unit) unit {
 	if s.hi == s.lo {
 		return 0

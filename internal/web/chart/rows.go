@@ -2,7 +2,7 @@ package chart
 
 import "strconv"
 
-// row is one lying bar with its words.
+// row is one horizontal bar with its texts.
 type row struct {
 	name   string
 	title  string
@@ -10,9 +10,9 @@ type row struct {
 	number string // to the right
 	more   string // to the left of the number
 	pieces []piece
-	strong bool  // the number says something that must not be missed
-	rest   bool  // the row stands for many points
-	level  int64 // where a waterfall goes on, in plot values
+	strong bool  // the number is highlighted
+	rest   bool  // the row combines many points
+	level  int64 // level at which a waterfall continues, in plot values
 }
 
 // piece is a part of a bar, in plot values.
@@ -24,7 +24,7 @@ type piece struct {
 // The parts of rows, from top to bottom.
 const (
 	headHeight = 20 * one
-	rowWide    = 28 * one // name, bar and number beside each other
+	rowWide    = 28 * one // name, bar and number side by side
 	rowNarrow  = 42 * one // the bar below name and number
 	barWide    = 14 * one
 	barNarrow  = 10 * one
@@ -32,7 +32,7 @@ const (
 	nameLeast  = 80 * one
 )
 
-// rows draws Ranked, Limits and Waterfall: their names are too long for an axis on the ground.
+// rows draws Ranked, Limits and Waterfall, whose names are too long for a horizontal axis.
 func (p plot) rows(w width) drawing {
 	switch p.Kind {
 	case Limits:
@@ -46,12 +46,12 @@ func (p plot) rows(w width) drawing {
 	return p.lay(w, rows, tight(lowest, highest))
 }
 
-// tight is the axis of rows that have numbers beside them instead of ticks.
+// tight is the axis of rows with numbers instead of ticks.
 func tight(lowest, highest int64) scale {
 	return scale{lo: min(lowest, 0), hi: max(highest, 0), step: max(highest-lowest, 1)}
 }
 
-// rankedRows are the largest points, and one row for all others.
+// rankedRows are the largest points, plus one row for all others.
 func (p plot) rankedRows(w width) (rows []row, lowest, highest int64) {
 	add := func(r row, values []int64, total int64) {
 		var up, down int64
@@ -94,7 +94,7 @@ func (p plot) rankedRows(w width) (rows []row, lowest, highest int64) {
 	return rows, lowest, highest
 }
 
-// stepRows are the steps of a waterfall: two levels, and changes from one to the next between them.
+// stepRows are the steps of a waterfall: two levels with the changes between them.
 func (p plot) stepRows() (rows []row, lowest, highest int64) {
 	level := int64(0)
 	for i, total := range p.totals {
@@ -112,7 +112,7 @@ func (p plot) stepRows() (rows []row, lowest, highest int64) {
 	return rows, lowest, highest
 }
 
-// changeLook is good for what goes up, if the chart does not say otherwise.
+// changeLook is good for increases, unless the chart says otherwise.
 func (p plot) changeLook(change int64) look {
 	if (change < 0) == p.LessIsBetter {
 		return look{Class: "good"}
@@ -120,13 +120,13 @@ func (p plot) changeLook(change int64) look {
 	return look{Class: "bad"}
 }
 
-// A bar of Limits is measured in hundredths of a percent of its limit. What is used twice is not drawn longer.
+// A bar of Limits is measured in hundredths of a percent of its limit, and drawn up to 200%.
 const (
 	hundred = 100_00
 	longest = 2 * hundred
 )
 
-// limitRows are the limits that are used most.
+// limitRows are the limits with the highest usage.
 func (p plot) limitRows(w width) []row {
 	over := look{Class: "over", Fill: "url(#" + p.ID + "-" + w.class + "-over)"}
 	var rows []row
@@ -144,7 +144,7 @@ func (p plot) limitRows(w width) []row {
 		r.pieces = []piece{{0, hundred, look{Class: "track"}}, {0, min(share, hundred), look{Class: "s0"}}}
 		if point.over() {
 			r.number, r.strong = r.number+", over", true
-			// However little it is: it can be seen.
+			// Keep even the smallest part visible.
 			r.pieces = append(r.pieces, piece{hundred, max(share, hundred+hundred/50), over})
 		}
 		rows = append(rows, r)
@@ -152,7 +152,7 @@ func (p plot) limitRows(w width) []row {
 	return rows
 }
 
-// limitsEnd is the end of the axis: the limits stand there, if none is passed.
+// limitsEnd is the end of the axis: the limit, if none is exceeded.
 func limitsEnd(rows []row) int64 {
 	end := int64(hundred)
 	for _, r := range rows {
@@ -163,7 +163,7 @@ func limitsEnd(rows []row) int64 {
 	return end
 }
 
-// percent writes how much of a limit is used. It is cut and not rounded, so that 100% is never said of less.
+// percent formats the usage of a limit. It is truncated, not rounded, so that less than 100% never shows as 100%.
 func percent(p Point) string {
 	const most = 9999
 	switch share := p.share(100, most); {
@@ -176,14 +176,14 @@ func percent(p Point) string {
 	}
 }
 
-// columns are the places of a row's parts.
+// columns are the positions of a row's parts.
 type columns struct {
 	name, from, length unit // of the name, and of the bar
-	more, head         unit // the right ends of what stands before the number, and of the unit
-	without            bool // what stands before the number has no room: titles and table have it
+	more, head         unit // right edges of the text before the number, and of the unit
+	without            bool // no room for the text before the number: tooltips and table have it
 }
 
-// columns measures the words of all rows.
+// columns measures the texts of all rows.
 func (w width) columns(rows []row, head string) columns {
 	var name, more unit
 	number := textWidth(head)
@@ -210,7 +210,7 @@ func (w width) columns(rows []row, head string) columns {
 	return c
 }
 
-// lay sets the rows below each other.
+// lay stacks the rows.
 func (p plot) lay(w width, rows []row, s scale) drawing {
 	c := w.columns(rows, p.unit())
 	height, thick := rowWide, barWide
@@ -232,7 +232,7 @@ func (p plot) lay(w width, rows []row, s scale) drawing {
 			words, bar = top+lineOf, top+lineOf+7*one
 		}
 		m := mark{Title: r.title, Href: r.href, Texts: r.words(w, c, words)}
-		m.Reach = box{X: -gap, Y: top, W: w.w + 2*gap, H: height} // the frame of the keyboard touches no text
+		m.Reach = box{X: -gap, Y: top, W: w.w + 2*gap, H: height} // the focus ring does not touch text
 		for _, piece := range r.pieces {
 			if piece.from != piece.to {
 				from, length := visible(at(piece.from), at(piece.to), c.from, c.from+c.length)
@@ -243,7 +243,7 @@ func (p plot) lay(w width, rows []row, s scale) drawing {
 		switch {
 		case p.Kind != Limits && w.wide:
 			upright("zero", 0, top, top+height)
-		case p.Kind != Limits: // a line from top to bottom would go through the names
+		case p.Kind != Limits: // a full-height line would cross the names
 			upright("grid", 0, bar-2*one, bar+thick+2*one)
 		case len(r.pieces) > 0:
 			upright("limit", hundred, bar-3*one, bar+thick+3*one)
@@ -251,7 +251,7 @@ func (p plot) lay(w width, rows []row, s scale) drawing {
 		if p.Kind == Waterfall && w.wide && i < len(rows)-1 {
 			from := bar + thick
 			if p.totals[i] == 0 {
-				from = bar // there is no bar: the line goes on through its place
+				from = bar // no bar: the line continues through its position
 			}
 			upright("join", r.level, from, bar+height)
 		}
@@ -259,7 +259,7 @@ func (p plot) lay(w width, rows []row, s scale) drawing {
 	return d
 }
 
-// words are the texts of a row, on one line.
+// words are the texts of a row on one line.
 func (r row) words(w width, c columns, y unit) []text {
 	name, number := "name", "value"
 	if r.rest {

@@ -2,10 +2,10 @@ package chart
 
 import "strings"
 
-// table is what stands under "Numbers".
+// table is the content of "Numbers".
 type table struct {
 	Names   string
-	Unit    string // said once above the columns; "" where the numbers need no word
+	Unit    string // unit shown once above the columns; "" for none
 	Columns []string
 	Rows    []tableRow
 }
@@ -15,10 +15,10 @@ type tableRow struct {
 	Cells      []string
 }
 
-// Several says that the unit has a line of its own above the columns.
+// Several reports whether the unit has its own row above the columns.
 func (t table) Several() bool { return t.Unit != "" && len(t.Columns) > 1 }
 
-// table has every number of the points, with all its digits, in the order of the drawing.
+// table has all numbers of the points, unrounded, in the order of the drawing.
 func (p plot) table() table {
 	t := table{Names: p.Names, Unit: p.unit(), Columns: p.Series}
 	switch {
@@ -60,7 +60,7 @@ func (p plot) limitCell(point Point) string {
 	return p.full(point.Mark)
 }
 
-// told is the title of a point: its name and its numbers.
+// told is the tooltip of a point: its name and numbers.
 func (p plot) told(i int) string {
 	point := p.Points[i]
 	switch {
@@ -84,7 +84,7 @@ func (p plot) told(i int) string {
 	return point.name() + ": " + strings.Join(parts, ", ")
 }
 
-// about says in words what the drawing shows, for those who do not see it.
+// about describes the drawing in words, for screen readers.
 func (p plot) about() string {
 	n := len(p.Points)
 	first, last := p.Points[0], p.Points[n-1]

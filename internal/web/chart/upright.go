@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// frame is the room between the axes of a chart with an upright axis.
+// frame is the plot area of a chart with a vertical axis.
 type frame struct {
 	width
 	scale                   scale
@@ -15,15 +15,15 @@ type frame struct {
 }
 
 const (
-	gap       = 8 * one // between a label and what is beside it
+	gap       = 8 * one // between a label and its neighbour
 	lineOf    = 15 * one
-	least     = 3 * one / 2 // what is thinner may fall between two dots of the screen
+	least     = 3 * one / 2 // anything thinner may fall between two pixels
 	thickest  = 44 * one    // bars of few points
 	baseline  = 4 * one     // from the middle of a text to its foot
-	leastSlot = 90 * one    // labels that are longer than their slot are cut to this at least
+	leastSlot = 90 * one    // labels longer than their slot are truncated to at least this
 )
 
-// frame makes the axis for numbers from lowest to highest, with room for some lines of labels below it.
+// frame builds the axis for numbers from lowest to highest, with room for lines of labels below it.
 func (p plot) frame(w width, lowest, highest int64, lines int) (frame, drawing) {
 	f := frame{width: w, scale: newScale(lowest, highest, w.ticks), top: 26 * one, right: w.w}
 	d := drawing{W: w.w, H: w.h}
@@ -51,10 +51,10 @@ func (p plot) frame(w width, lowest, highest int64, lines int) (frame, drawing) 
 	return f, d
 }
 
-// y is the height at which a value stands.
+// y is the vertical position of a value.
 func (f frame) y(v int64) unit { return f.bottom - f.scale.at(v, f.innerHeight) }
 
-// slot is the room of one of n points, from left to right.
+// slot is the horizontal space of one of n points.
 func (f frame) slot(i, n int) (from, to unit) {
 	return f.left + f.innerWidth*unit(i)/unit(n), f.left + f.innerWidth*unit(i+1)/unit(n)
 }
@@ -63,15 +63,15 @@ func (f frame) slot(i, n int) (from, to unit) {
 func (f frame) span(from, to unit, a, b int64, fill look) box {
 	room := to - from
 	thick := min(room*2/3, thickest)
-	if room < 3*one { // gaps would be thinner than a dot of the screen
+	if room < 3*one { // gaps would be thinner than a pixel
 		thick = room
 	}
 	foot, length := visible(f.y(a), f.y(b), f.top, f.bottom)
 	return box{X: from + (room-thick)/2, Y: foot, W: thick, H: length, Look: fill}
 }
 
-// visible gives where a bar between two places of an axis begins, and its size: however small its number is, it can be
-// seen, and it stays on the axis.
+// visible returns the start and size of a bar between two positions of an axis: even the smallest is visible, and none
+// leaves the axis.
 func visible(a, b, begin, end unit) (from, size unit) {
 	from, size = min(a, b), max(a, b)-min(a, b)
 	if size < least {
@@ -83,8 +83,7 @@ func visible(a, b, begin, end unit) (from, size unit) {
 	return max(min(from, end-size), begin), size
 }
 
-// labels sets the names of the points below the axis: as many as fit beside each other, at equal distances. at is the
-// middle of each.
+// labels places the points' names below the axis: as many as fit, evenly spaced. at is the centre of each.
 func (f frame) labels(points []Point, at func(i int) unit) []text {
 	var places []int
 	for i, point := range points {
@@ -115,7 +114,7 @@ func (f frame) labels(points []Point, at func(i int) unit) []text {
 	}
 }
 
-// apart says whether texts that follow each other leave a gap.
+// apart reports whether consecutive texts leave a gap.
 func apart(list []text) bool {
 	for i := 1; i < len(list); i++ {
 		_, end := list[i-1].extent()
@@ -126,7 +125,7 @@ func apart(list []text) bool {
 	return true
 }
 
-// bars draws a bar for each point. Positive numbers are stacked up from zero, negative ones down.
+// bars draws a bar per point. Positive numbers are stacked up from zero, negative ones down.
 func (p plot) bars(w width) drawing {
 	var lowest, highest int64
 	for _, values := range p.values {
@@ -158,7 +157,7 @@ func (p plot) bars(w width) drawing {
 	return d
 }
 
-// reach gives the ends of a stacked bar.
+// reach returns the ends of a stacked bar.
 func reach(values []int64) (down, up int64) {
 	for _, v := range values {
 		down, up = down+min(v, 0), up+max(v, 0)
@@ -166,7 +165,7 @@ func reach(values []int64) (down, up int64) {
 	return down, up
 }
 
-// hovers is how many points of an area can be pointed at: more would be thinner than a pointer.
+// hovers is the maximum number of hover targets of an area: more would be thinner than a pointer.
 const hovers = 120
 
 // areas draws the series as surfaces on top of each other.
@@ -195,7 +194,7 @@ func (p plot) areas(w width) drawing {
 		back := path(foot, func(i int) unit { return x(len(foot) - 1 - i) }, f.y)
 		d.Bands = append(d.Bands, band{Look: p.look(k, w), Path: "M" + top + "L" + back + "Z", Top: "M" + top})
 	}
-	if w.wide && len(p.Points) <= hovers { // telephones have no pointer that hovers
+	if w.wide && len(p.Points) <= hovers { // phones have no hover
 		for i := range p.Points {
 			from, to := f.left, f.right
 			if i > 0 {
@@ -205,7 +204,7 @@ func (p plot) areas(w width) drawing {
 				to = (x(i) + x(i+1)) / 2
 			}
 			reach := box{X: from, Y: f.top, W: to - from, H: f.innerHeight}
-			// A thin line shows which point the title speaks of.
+			// A thin line marks the point of the tooltip.
 			here := box{X: min(max(x(i)-one/2, f.left), f.right-one), Y: f.top, W: one, H: f.innerHeight}
 			here.Look.Class = "here"
 			d.Marks = append(d.Marks, mark{Title: p.told(i), Reach: reach, Boxes: []box{here}})
@@ -215,7 +214,7 @@ func (p plot) areas(w width) drawing {
 	return d
 }
 
-// path joins the values by straight lines. The lines behind the first point have no letters of their own.
+// path joins the values with straight lines. After the first point, SVG needs no command letter.
 func path(values []int64, x func(int) unit, y func(int64) unit) string {
 	var b strings.Builder
 	for i, v := range values {

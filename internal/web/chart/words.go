@@ -12,8 +12,8 @@ import (
 // em is the size of all text in a drawing, in its units.
 const em = 12
 
-// Short writes an amount, in minor units, for an axis or beside a bar: "1.2m", "840k", "-3.4k", "950". It rounds half
-// away from zero. bn is 10^9 and tn 10^12. "" writes a count.
+// Short formats an amount in minor units for an axis or a bar label: "1.2m", "840k", "-3.4k", "950". It rounds half away
+// from zero. bn is 10^9 and tn 10^12. Currency "" formats a count.
 func Short(amount int64, c money.Currency) string { return short(amount, -decimals(c), briefly) }
 
 func decimals(c money.Currency) int {
@@ -23,7 +23,7 @@ func decimals(c money.Currency) int {
 	return c.Exponent()
 }
 
-// precision says how many decimals a short form has, when so many digits stand before the point.
+// precision is the number of decimals of a short form, given the digits before the point.
 type precision func(whole int) int
 
 // briefly is for labels: one decimal, and none from a hundred on.
@@ -37,14 +37,14 @@ func briefly(whole int) int {
 // exactly is for ticks: 1.25k is one of them, and no nice number needs more.
 func exactly(int) int { return 2 }
 
-// short writes v times ten to the power of exponent.
+// short formats v times ten to the power of exponent.
 func short(v int64, exponent int, places precision) string {
 	suffixes := []string{"", "k", "m", "bn", "tn"}
 	abs := size(v)
 	for abs != 0 {
 		whole := len(strconv.FormatUint(abs, 10)) + exponent // digits before the point
 		group := min(max((whole-1)/3, 0), len(suffixes)-1)
-		behind := 3*group - exponent // digits behind the point, as long as nothing is rounded
+		behind := 3*group - exponent // digits after the point, before rounding
 		most := places(whole - 3*group)
 		if whole <= 0 { // less than one unit: all its decimals
 			most = behind
@@ -67,8 +67,8 @@ func short(v int64, exponent int, places precision) string {
 	return "0"
 }
 
-// decimal writes digits with so many of them behind the point, without zeros at the end. A negative number of them
-// adds zeros in front of the point.
+// decimal formats digits with this many after the point, without trailing zeros. A negative number adds zeros before the
+// point.
 func decimal(abs uint64, behind int) string {
 	text := strconv.FormatUint(abs, 10)
 	if behind <= 0 {
@@ -84,7 +84,7 @@ func decimal(abs uint64, behind int) string {
 	return grouped(whole) + "." + fraction
 }
 
-// grouped sets commas between thousands.
+// grouped adds thousands separators.
 func grouped(text string) string {
 	for i := len(text) - 3; i > 0; i -= 3 {
 		text = text[:i] + "," + text[i:]
@@ -103,13 +103,13 @@ func (p plot) exponent() int {
 	return p.zeros - decimals(p.Currency)
 }
 
-// brief writes a plot value beside a bar.
+// brief formats a plot value as a bar label.
 func (p plot) brief(v int64) string { return short(v, p.exponent(), briefly) + p.suffix() }
 
-// tick writes a plot value on the axis.
+// tick formats a plot value as an axis label.
 func (p plot) tick(v int64) string { return short(v, p.exponent(), exactly) + p.suffix() }
 
-// changed writes a plot value with its sign.
+// changed formats a plot value with its sign.
 func (p plot) changed(v int64) string {
 	if v > 0 {
 		return "+" + p.brief(v)
@@ -124,7 +124,7 @@ func (p plot) suffix() string {
 	return ""
 }
 
-// full writes a number of the chart, not of the plot, with all its digits.
+// full formats a number of the chart, not of the plot, unrounded.
 func (p plot) full(v int64) string {
 	switch {
 	case p.Unit == Percent:
@@ -139,7 +139,7 @@ func (p plot) full(v int64) string {
 	return money.Format(v, p.Currency)
 }
 
-// said is full with the currency, for titles and for those who hear the chart.
+// said is full with the currency, for tooltips and screen readers.
 func (p plot) said(v int64) string {
 	if unit := p.unit(); unit != "" {
 		return p.full(v) + " " + unit
@@ -147,7 +147,7 @@ func (p plot) said(v int64) string {
 	return p.full(v)
 }
 
-// unit is what the axis and the table say once: the currency, where there is one.
+// unit is the unit of axis and table: the currency, if any.
 func (p plot) unit() string {
 	if p.Unit == Amount {
 		return string(p.Currency)
@@ -155,8 +155,8 @@ func (p plot) unit() string {
 	return ""
 }
 
-// textWidth is how wide a text is at most in the fonts that browsers take, in hundredths of a drawing's unit. It is
-// made for DejaVu Sans, the widest of them.
+// textWidth is the maximum width of a text in browsers' fonts, in hundredths of a drawing's unit. It is based on DejaVu
+// Sans, the widest of them.
 func textWidth(text string) unit {
 	hundredths := 0
 	for _, r := range text {
@@ -179,7 +179,7 @@ func textWidth(text string) unit {
 	return unit(hundredths * em)
 }
 
-// fit cuts a text that is wider than it may be.
+// fit truncates a text that is too wide.
 func fit(text string, most unit) string {
 	if textWidth(text) <= most {
 		return text

@@ -7,7 +7,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	_ "embed" // for the page, its style and its script
+	_ "embed" // embeds the page, its style and its script
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -38,34 +38,34 @@ var pageScript []byte
 // Card is a test card that the page offers.
 type Card struct {
 	Number string
-	Scheme string // its name as people write it
-	What   string // what happens with the card: "is approved"
-	Group  string // title of the group in which the page shows it
+	Scheme string // name of the scheme
+	What   string // outcome of the card: "is approved"
+	Group  string // title of its group on the page
 }
 
 // Outcome is the result of the payment of a booking.
 type Outcome struct {
 	Booking     int64  `json:"booking"`
-	Transaction int64  `json:"transaction"` // id of the last attempt; 0 if there was none
+	Transaction int64  `json:"transaction"` // ID of the last attempt; 0 if none
 	Status      string `json:"status"`      // status of this transaction
 	Content     string `json:"content"`
 }
 
 // Config is what the shop knows about the payment service.
 type Config struct {
-	Merchant  string // the name that the shop has in the modal, too
-	Site      string // path of the site
+	Merchant  string // also the shop's name in the modal
+	Site      string // the site's path
 	Channel   int64
-	Script    string // address of the modal's script
-	Integrity string // the script's attribute integrity
+	Script    string // URL of the modal's script
+	Integrity string // the script's integrity attribute
 	Cards     []Card
-	// These functions of the client speak for the merchant. The shop needs them for the site's clock, and for what became of a
-	// payment. A whole client in a field would keep all its methods in the program.
+	// These client functions act as the merchant. The shop needs them for the site's clock and for payment outcomes. A whole
+	// client in a field would link all its methods into the program.
 	Clock       func(ctx context.Context) (client.Clock, error)
 	Booking     func(ctx context.Context, id int64, options ...client.CallOption) (client.Booking, error)
 	Transaction func(ctx context.Context, id int64, options ...client.CallOption) (client.Transaction, error)
-	// Secret gives the channel's secret, which a merchant has in a setting. It is asked for each order, so that a new one is
-	// used at once.
+	// Secret returns the merchant's secret, which a real shop has in its configuration. It is called for each order, so that
+	// a rotated secret takes effect immediately.
 	Secret func(ctx context.Context) (string, error)
 }
 
@@ -77,7 +77,7 @@ type Shop struct {
 	mux    *http.ServeMux
 }
 
-// New makes the shop.
+// New returns the shop.
 func New(cfg Config) (*Shop, error) {
 	script, err := url.Parse(cfg.Script)
 	if err != nil {
@@ -96,8 +96,8 @@ func New(cfg Config) (*Shop, error) {
 	return s, nil
 }
 
-// policyOf is the page's content security policy: its own files, and the script and the frame of the payment service. A
-// merchant who has a policy already adds only these two.
+// policyOf returns the page's content security policy: its own files, and the payment service's script and frame. A merchant
+// with an existing policy only adds these two.
 func policyOf(service string) string {
 	return "default-src 'none'; script-src 'self' " + service + "; style-src 'self'; connect-src 'self'; frame-src " + service +
 		"; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -112,7 +112,7 @@ func (s *Shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// show answers with the page. The options of the modal are in the address, so that every choice can be kept as a link.
+// show serves the page. The modal's options are in the URL, so that every choice has a link.
 func (s *Shop) show(w http.ResponseWriter, r *http.Request) {
 	now, err := s.now(r.Context())
 	if err != nil {
@@ -141,13 +141,13 @@ func (s *Shop) show(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", s.policy)
-	_, _ = text.WriteTo(w) // an error means that the browser has gone away
+	_, _ = text.WriteTo(w) // an error means that the client has disconnected
 }
 
-// quoteBytes is the most that is read. No order is longer.
+// quoteBytes is the maximum size of an order.
 const quoteBytes = 4 << 10
 
-// quote computes the price of an order and signs it. The browser says what the customer wants, but never the price.
+// quote computes and signs the price of an order. The browser sends what the customer wants, but never the price.
 func (s *Shop) quote(w http.ResponseWriter, r *http.Request) {
 	var in order
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, quoteBytes))
@@ -171,7 +171,7 @@ func (s *Shop) quote(w http.ResponseWriter, r *http.Request) {
 	answer(w, made)
 }
 
-// outcome answers with the result of a payment that the page did not get.
+// outcome returns the result of a payment whose callback the page missed.
 func (s *Shop) outcome(w http.ResponseWriter, r *http.Request) {
 	id, err := strconv.ParseInt(r.URL.Query().Get("booking"), 10, 64)
 	if err != nil || id <= 0 {
@@ -193,14 +193,14 @@ func answer(w http.ResponseWriter, with any) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(text) // an error means that the browser has gone away
+	_, _ = w.Write(text) // an error means that the client has disconnected
 }
 
 func unreachable(w http.ResponseWriter) {
 	http.Error(w, "The shop is unavailable. Try again.", http.StatusServiceUnavailable)
 }
 
-// asset serves a file of the page. With the digest as ETag, a browser does not load again what it has.
+// asset serves a file of the page. The ETag is a digest, so browsers do not reload unchanged files.
 func asset(kind string, text []byte) http.Handler {
 	sum := sha256.Sum256(text)
 	tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
@@ -213,7 +213,7 @@ func asset(kind string, text []byte) http.Handler {
 	})
 }
 
-// Price is an amount in the form that the page shows.
+// Price is an amount formatted for the page.
 func Price(minor int64, c money.Currency) string {
 	text, symbol := money.Format(minor, c), c.Symbol()
 	if symbol.Template[0] == '1' {

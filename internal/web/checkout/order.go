@@ -14,7 +14,7 @@ import (
 	"holdfast/internal/domain/money"
 )
 
-// trip is the trip that the shop sells, on its next date.
+// trip is the trip on sale, on its next date.
 type trip struct {
 	Name    string
 	Place   string
@@ -24,10 +24,10 @@ type trip struct {
 	End     civil.Day
 }
 
-// ahead is how many days before its start a trip must be booked.
+// ahead is how many days in advance a trip must be booked.
 const ahead = 60
 
-// tripFrom is the next trip: it starts on a Saturday.
+// tripFrom returns the next trip, which starts on a Saturday.
 func tripFrom(today civil.Day) trip {
 	start := today + ahead
 	for start.Start().Weekday() != time.Saturday {
@@ -38,16 +38,16 @@ func tripFrom(today civil.Day) trip {
 	return t
 }
 
-// Dates writes the dates of the trip.
+// Dates formats the dates of the trip.
 func (t trip) Dates() string {
 	return t.Start.Start().Format("Monday 2 January") + " to " + t.End.Start().Format("Monday 2 January 2006")
 }
 
-// prices are the prices for one traveller, in minor units. GBP is the currency of the shop's channel, in which all of its
-// bookings must be. EUR shows what the modal says to a shop that uses the wrong currency.
+// prices are the prices per traveller, in minor units. GBP is the merchant's currency, which all of its bookings must have.
+// EUR shows the modal's error for the wrong currency.
 var prices = map[money.Currency]int64{"GBP": 124_000, "EUR": 144_500}
 
-// mostTravellers is the largest number of travellers in one order.
+// mostTravellers is the maximum number of travellers per order.
 const mostTravellers = 6
 
 // order is the customer's choice.
@@ -66,8 +66,8 @@ type Quote struct {
 	Travellers  int            `json:"travellers"`
 	Currency    money.Currency `json:"currencies"`
 	Total       int64          `json:"total"`
-	Each        string         `json:"each"`  // price of one traveller, as the page shows it
-	Price       string         `json:"price"` // price of all travellers, in the same form
+	Each        string         `json:"each"`  // price per traveller, formatted
+	Price       string         `json:"price"` // total price, formatted
 	Channel     int64          `json:"channels"`
 	Country     string         `json:"country"`
 	Start       string         `json:"date_start"`
@@ -76,10 +76,10 @@ type Quote struct {
 	Auth        string         `json:"booking_auth"`
 }
 
-// Verified are the fields that the auth string verifies, besides the three that it always verifies.
+// Verified are the fields that the auth string verifies in addition to the three it always verifies.
 var Verified = []string{"country", "date"}
 
-// quoteOf computes the price of an order and makes its auth string, with the secret that only the server has.
+// quoteOf computes the price of an order and creates its auth string, with the secret that only the server has.
 func (s *Shop) quoteOf(ctx context.Context, t trip, o order) (Quote, error) {
 	total := prices[o.Currency] * int64(o.Travellers)
 	q := Quote{
@@ -97,7 +97,7 @@ func (s *Shop) quoteOf(ctx context.Context, t trip, o order) (Quote, error) {
 // Verify lists the verified fields for the page.
 func (s *Shop) Verify() string { return strings.Join(Verified, " ") }
 
-// selection is the options of the modal. A merchant chooses them once; here they can be changed, to see all of them.
+// selection holds the modal's options. A merchant chooses them once; here visitors can try all of them.
 type selection struct {
 	Variant, SDK, Type, Language string
 	Currency                     money.Currency
@@ -106,7 +106,7 @@ type selection struct {
 // choice is one value of an option, with its name.
 type choice struct{ Value, Name string }
 
-// choices are all values of the options. The first value is the default.
+// choices are all values of the options. The first is the default.
 type choices struct {
 	Variants, SDKs, Types, Languages, Currencies []choice
 }
@@ -133,7 +133,7 @@ func languages() (list []choice) {
 	return list
 }
 
-// optionsOf reads the options from an address. Unknown values are replaced by the default.
+// optionsOf reads the options from a URL. Unknown values are replaced by the default.
 func optionsOf(query url.Values) selection {
 	pick := func(name string, of []choice) string {
 		wanted := query.Get(name)
@@ -154,7 +154,7 @@ type deck struct {
 	Cards []Card
 }
 
-// decksOf groups the cards. The groups keep the order in which they first appear.
+// decksOf groups the cards, in the order in which the groups first appear.
 func decksOf(cards []Card) (decks []deck) {
 	for _, c := range cards {
 		at := slices.IndexFunc(decks, func(d deck) bool { return d.Name == c.Group })
@@ -166,7 +166,7 @@ func decksOf(cards []Card) (decks []deck) {
 	return decks
 }
 
-// spaced writes a card number with spaces, as on the card.
+// spaced formats a card number with spaces, as on the card.
 func spaced(number string) string {
 	if len(number) == 15 {
 		return number[:4] + " " + number[4:10] + " " + number[10:]

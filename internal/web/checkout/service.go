@@ -7,7 +7,7 @@ import (
 	"holdfast/client"
 )
 
-// now is the time by the site's clock. A merchant takes the real time: only the clock of a sandbox can be another.
+// now is the time of the site's clock. A real merchant uses the real time: only a sandbox's clock can differ.
 func (s *Shop) now(ctx context.Context) (time.Time, error) {
 	clock, err := s.Clock(ctx)
 	if err != nil {
@@ -16,7 +16,7 @@ func (s *Shop) now(ctx context.Context) (time.Time, error) {
 	return clock.Now.Time()
 }
 
-// sign makes the auth string of the fields.
+// sign creates the auth string of the fields.
 func (s *Shop) sign(ctx context.Context, fields client.Fields) (string, error) {
 	at, err := s.now(ctx)
 	if err != nil {
@@ -29,8 +29,7 @@ func (s *Shop) sign(ctx context.Context, fields client.Fields) (string, error) {
 	return client.AuthString(secret, fields, at)
 }
 
-// find finds the result of a payment as the API's description advises: it reads the booking, and then the last of its
-// transactions.
+// find looks up the result of a payment as the API's description advises: it reads the booking, then its last transaction.
 func (s *Shop) find(ctx context.Context, booking int64) (Outcome, error) {
 	b, err := s.Booking(ctx, booking)
 	if err != nil || len(b.TransactionIDs) == 0 {

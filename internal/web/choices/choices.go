@@ -15,11 +15,11 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// MostChannels is how many channels a choice has. A site with more has a field for the number of one.
+// MostChannels is the maximum number of merchants in a select field. Sites with more get a field for a merchant ID.
 const MostChannels = 100
 
-// Channels are the channels of the site to choose from, by name, for a field of a form; nil where there are too many. first is the text
-// of the empty choice; "" for a choice without one. Errors are those of Channels.List.
+// Channels returns the site's merchants by name, for a select field; nil if there are too many. first is the text of the
+// empty option; "" for none. Errors are those of Channels.List.
 func Channels(v *kit.Visit, a *app.App, first string) (any, error) {
 	found, err := a.Channels.List(v.R.Context(), v.Actor, merchants.ChannelFilter{},
 		store.Page{Number: 1, Size: MostChannels, Offset: -1, OrderBy: "name"})
@@ -36,17 +36,17 @@ func Channels(v *kit.Visit, a *app.App, first string) (any, error) {
 	return kit.Options(pairs...), nil
 }
 
-// languages are the codes of the wire and their names. A test holds them against check.Languages.
+// languages are the API's language codes and their names. A test compares them with check.Languages.
 var languages = []string{
 	"enGB", "English", "deDE", "German", "esES", "Spanish", "frFR", "French", "itIT", "Italian", "jaJA", "Japanese", "kkKK", "Kazakh",
 	"koKO", "Korean", "lvLV", "Latvian", "ptBR", "Portuguese", "roRO", "Romanian", "ruRU", "Russian", "ukUK", "Ukrainian",
 	"uzUZ", "Uzbek", "zhZH", "Chinese",
 }
 
-// Languages are the languages of mails and receipts.
+// Languages are the languages of e-mails and receipts.
 func Languages() any { return kit.Options(languages...) }
 
-// Language is the name of a language by its code of the wire. An unknown code stays as it is.
+// Language returns the name of a language by its API code. An unknown code is returned as is.
 func Language(code string) string {
 	if at := slices.Index(languages, code); at >= 0 {
 		return languages[at+1]
@@ -54,7 +54,7 @@ func Language(code string) string {
 	return code
 }
 
-// countries are the codes of ISO 3166-1 and their names. The names are read once.
+// countries are the ISO 3166-1 codes and their names, read once.
 var countries = sync.OnceValue(func() (pairs []string) {
 	english := i18n.Of(check.DefaultLanguage)
 	for a := 'A'; a <= 'Z'; a++ {
@@ -67,8 +67,8 @@ var countries = sync.OnceValue(func() (pairs []string) {
 	return pairs
 })
 
-// Countries are proposals for a field that takes the code of a country.
+// Countries are suggestions for a country code field.
 func Countries() any { return kit.Options(countries()...) }
 
-// Country is the name of a country by its code. An unknown code stays as it is.
+// Country returns the name of a country by its code. An unknown code is returned as is.
 func Country(code string) string { return i18n.Of(check.DefaultLanguage).Country(code) }

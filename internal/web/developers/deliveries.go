@@ -58,7 +58,7 @@ func (p *pages) webhook(v *kit.Visit) error {
 	}{log, facts, v.Can(access.WriteSite), e.State == webhooks.Enabled, at(v, id, ""), kit.Filled("state", v.Query("state"))}})
 }
 
-// log is the table of what was sent to an endpoint, the newest first.
+// log is the table of an endpoint's deliveries, newest first.
 func (p *pages) log(v *kit.Visit, id int64) (*kit.Table, error) {
 	page, err := v.PageOf(webhooks.DeliveryOrders, true)
 	if err != nil {
@@ -103,7 +103,7 @@ func deliveryState(s webhooks.DeliveryState) kit.Cell {
 	}[s])
 }
 
-// delivery shows one delivery, with each attempt and its answer.
+// delivery shows one delivery, with each attempt and its response.
 func (p *pages) delivery(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
@@ -161,7 +161,7 @@ func (p *pages) delivery(v *kit.Visit) error {
 	})
 }
 
-// replay sends one event again, or those of a span of time.
+// replay resends one event, or those of a period.
 func (p *pages) replay(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
@@ -199,7 +199,7 @@ func (p *pages) replay(v *kit.Visit) error {
 	}{form, at(v, id, "")}})
 }
 
-// instantOf reads an instant from a day and a time of it.
+// instantOf parses an instant from a date and a time of day.
 func instantOf(r *kit.Reading, name string) *time.Time {
 	day := r.Day(name + "_day")
 	if day == nil {
@@ -213,5 +213,5 @@ func instantOf(r *kit.Reading, name string) *time.Time {
 	return new(civil.Day(*day).Start().Add(time.Duration(clock.Hour())*time.Hour + time.Duration(clock.Minute())*time.Minute))
 }
 
-// number writes a number for an address.
+// number formats a number for a URL.
 func number(n int64) string { return strconv.FormatInt(n, 10) }

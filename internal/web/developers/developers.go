@@ -20,7 +20,7 @@ type pages struct {
 	kit.Pages
 }
 
-// menu is the entry of the side bar to which all these pages belong.
+// menu is the sidebar entry of these pages.
 const menu = "/developers"
 
 // Add adds the pages to a frame.
@@ -59,7 +59,7 @@ func Add(f *kit.Frame, a *app.App) error {
 	return nil
 }
 
-// page is a page of this package with the links to the others above it.
+// page returns a page of this package, with its tabs.
 func page(v *kit.Visit, title, below string, data any, acts ...kit.Link) kit.Page {
 	return kit.Page{Title: title, Menu: menu, Parts: v.Parts("developers", below), Data: data, Acts: acts}
 }

@@ -14,10 +14,10 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// eventsPage is how many events a page has.
+// eventsPage is the number of events per page.
 const eventsPage = 50
 
-// events shows what happened, the newest first.
+// events shows the event feed, newest first.
 func (p *pages) events(v *kit.Visit) error {
 	f := events.Filter{Size: eventsPage}
 	if t := v.Query("type"); t != "" {
@@ -54,7 +54,7 @@ func (p *pages) events(v *kit.Visit) error {
 				kit.Words(detailsText(e.Details)), kit.Ident(e.ID),
 			}})
 		}
-		// A file has more of the feed, and a filter may want nothing of a page.
+		// A file covers more of the feed, and with a filter a page may be empty.
 		if next == 0 || most == 40 || v.Format() == "" && (len(t.Rows) > 0 || most == 4) {
 			break
 		}
@@ -79,7 +79,7 @@ func (p *pages) events(v *kit.Visit) error {
 	}{made, form, typeChoices(v.Actor), kindChoices(), older, newest(v), v.At("/developers/events")}))
 }
 
-// newest leads back to the beginning of the list.
+// newest links back to the first page.
 func newest(v *kit.Visit) string {
 	if v.Query("before") == "" {
 		return ""
@@ -87,7 +87,7 @@ func newest(v *kit.Visit) string {
 	return v.With("before", "")
 }
 
-// objectOf reads the object whose events are wanted. While somebody types its number, it may not be one yet.
+// objectOf reads the object to filter by. While the user is typing, its ID may be incomplete.
 func objectOf(v *kit.Visit, f *events.Filter, form *kit.Form) error {
 	if v.Query("object") == "" || v.Query("kind") == "" {
 		return nil
@@ -121,13 +121,13 @@ func kindChoices() any {
 	return kit.Options(pairs...)
 }
 
-// shownAt are the addresses of the pages of objects.
+// shownAt has the paths of the objects' pages.
 var shownAt = map[event.Kind]string{
 	event.Booking: "/bookings/", event.Transaction: "/payments/", event.Channel: "/channels/", event.Statement: "/statements/",
 	event.Webhook: "/developers/webhooks/",
 }
 
-// objectCell names an object, and leads to its page where it has one that the user may open.
+// objectCell names an object, and links to its page if the user may open it.
 func objectCell(v *kit.Visit, kind event.Kind, id int64) kit.Cell {
 	cell := kit.Words(kit.Say(kind) + " " + number(id))
 	below, ok := shownAt[kind]
@@ -137,10 +137,10 @@ func objectCell(v *kit.Visit, kind event.Kind, id int64) kit.Cell {
 	return cell
 }
 
-// detailsText writes what an event says as "status: complete, amount: 1000".
+// detailsText formats an event's details as "status: complete, amount: 1000".
 func detailsText(details []byte) string {
 	d := json.NewDecoder(bytes.NewReader(details))
-	d.UseNumber() // a float would change large amounts
+	d.UseNumber() // a float would corrupt large amounts
 	var parts []string
 	_, _ = d.Token() // the bracket
 	for d.More() {

@@ -8,7 +8,7 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// origins shows on which origins the payment modal may open.
+// origins shows the origins that may open the payment modal.
 func (p *pages) origins(v *kit.Visit) error {
 	form, err := p.filledOrigins(v)
 	if err != nil {
@@ -17,7 +17,7 @@ func (p *pages) origins(v *kit.Visit) error {
 	return p.originsForm(v, form)
 }
 
-// filledOrigins is the form with what is stored.
+// filledOrigins returns the form with the stored values.
 func (p *pages) filledOrigins(v *kit.Visit) (*kit.Form, error) {
 	site, err := p.app.Sites.Get(v.R.Context(), v.Actor, v.Site.ID)
 	return kit.Filled("permitted_urls", strings.Join(site.PermittedURLs, "\n"), "version", kit.Ident(site.Version).Plain), err

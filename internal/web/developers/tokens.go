@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// tokens shows the API tokens of the site (section 5.2). There are two at most, so it is no table.
+// tokens shows the site's API tokens (section 5.2). There are at most two, so they are not a table.
 func (p *pages) tokens(v *kit.Visit) error {
 	list, err := p.app.Tokens.List(v.R.Context(), v.Actor)
 	if err != nil {
@@ -48,7 +48,7 @@ func first(acts []kit.Link) kit.Link {
 	return acts[0]
 }
 
-// tokenFacts say what a token may do, and how long.
+// tokenFacts describe a token's permissions and expiry.
 func tokenFacts(v *kit.Visit, t tokens.APIToken) []kit.Fact {
 	expires := kit.Fact{Text: "Expires", Value: "Never"}
 	switch now := v.Now(); {
@@ -78,7 +78,7 @@ func tokenFacts(v *kit.Visit, t tokens.APIToken) []kit.Fact {
 	}
 }
 
-// newToken shows the form of a new token.
+// newToken shows the form for a new token.
 func (p *pages) newToken(v *kit.Visit) error {
 	if proven, err := v.NeedsProof(); !proven {
 		return err
@@ -86,7 +86,7 @@ func (p *pages) newToken(v *kit.Visit) error {
 	return p.tokenForm(v, kit.Filled())
 }
 
-// abilities are the choices of what a token may do, in words.
+// abilities are the permissions to choose from, in words.
 var abilities = []kit.Fact{
 	{Text: string(access.AbilityRead), Value: "Read the site, merchants, suppliers, bookings and payments"},
 	{Text: string(access.AbilityLogBookings), Value: "Create, change and delete bookings"},
@@ -104,12 +104,12 @@ func (p *pages) tokenForm(v *kit.Visit, form *kit.Form) error {
 	}{form, abilities, v.At("/developers/tokens"), v.At("/developers"), v.Now().Format("2006-01-02")}})
 }
 
-// above leads from a page to the API tokens.
+// above is the breadcrumb trail to the API tokens.
 func above(v *kit.Visit) []kit.Link {
 	return []kit.Link{{Text: "API tokens", Href: v.At("/developers")}}
 }
 
-// makeToken makes a token, and shows it. No other page shows it again.
+// makeToken creates a token and shows it, only once.
 func (p *pages) makeToken(v *kit.Visit) error {
 	if proven, err := v.NeedsProof(); !proven {
 		return err
@@ -154,7 +154,7 @@ type secretView struct {
 	Name, Secret, Text, Back string
 }
 
-// deleteToken asks, and then deletes a token.
+// deleteToken deletes a token, after a confirmation.
 func (p *pages) deleteToken(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {

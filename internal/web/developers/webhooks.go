@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// webhooks lists the endpoints of the site: sixteen at most.
+// webhooks lists the site's endpoints: at most sixteen.
 func (p *pages) webhooks(v *kit.Visit) error {
 	list, err := p.app.Webhooks.List(v.R.Context(), v.Actor)
 	if err != nil {
@@ -46,18 +46,18 @@ func (p *pages) webhooks(v *kit.Visit) error {
 	return v.Show(p.Pages, "list.html", page(v, "Webhooks", "/developers/webhooks", listView{List: made}, acts...))
 }
 
-// listView is a page that is one table.
+// listView is a page with one table.
 type listView struct {
 	List *kit.Table
 	Text string
 }
 
-// at is an address below that of a webhook.
+// at returns a URL below the webhook's.
 func at(v *kit.Visit, id int64, below string) string {
 	return v.At("/developers/webhooks/" + kit.Ident(id).Plain + below)
 }
 
-// typesText names the types of events that an endpoint gets.
+// typesText names the event types that an endpoint receives.
 func typesText(types []string) string {
 	if len(types) == 0 || slices.Contains(types, "*") {
 		return "All"
@@ -75,7 +75,7 @@ func stateOf(e webhooks.Endpoint) kit.Cell {
 	return kit.State(string(e.State), "good")
 }
 
-// aboveWebhook leads from a page of one webhook to the list and, with an id, to the webhook.
+// aboveWebhook is the breadcrumb trail of a webhook's page: the list and, with an ID, the webhook.
 func aboveWebhook(v *kit.Visit, id int64) []kit.Link {
 	path := []kit.Link{{Text: "Webhooks", Href: v.At("/developers/webhooks")}}
 	if id != 0 {
@@ -84,13 +84,13 @@ func aboveWebhook(v *kit.Visit, id int64) []kit.Link {
 	return path
 }
 
-// group are the types of events that begin with one word.
+// group is the event types with one prefix.
 type group struct {
 	Name  string
 	Types []event.Type
 }
 
-// groupsFor are the types of events that somebody may choose, by their groups.
+// groupsFor returns the event types that the user may choose, by group.
 func groupsFor(actor access.Actor) (list []group) {
 	for _, t := range event.Readable(actor, event.Types) {
 		name, _, _ := strings.Cut(string(t), ".")
@@ -137,7 +137,7 @@ func (p *pages) editWebhook(v *kit.Visit) error {
 	return p.webhookForm(v, form, id)
 }
 
-// filledWebhook is the form with what is stored.
+// filledWebhook returns the form with the stored values.
 func (p *pages) filledWebhook(v *kit.Visit, id int64) (*kit.Form, error) {
 	e, err := p.app.Webhooks.Get(v.R.Context(), v.Actor, id)
 	form := kit.Filled("url", e.URL, "version", kit.Ident(e.Version).Plain)
@@ -147,7 +147,7 @@ func (p *pages) filledWebhook(v *kit.Visit, id int64) (*kit.Form, error) {
 	return form, err
 }
 
-// endpointFields reads what the form of a webhook says.
+// endpointFields reads the webhook form.
 func endpointFields(form *kit.Form) webhooks.EndpointFields {
 	r := form.Reading()
 	in := webhooks.EndpointFields{URL: r.Text("url"), IfVersion: r.Version()}
@@ -164,7 +164,7 @@ func endpointFields(form *kit.Form) webhooks.EndpointFields {
 	return in
 }
 
-// makeWebhook makes an endpoint, and shows its secret once.
+// makeWebhook creates an endpoint and shows its secret once.
 func (p *pages) makeWebhook(v *kit.Visit) error {
 	if proven, err := v.NeedsProof(); !proven {
 		return err
@@ -242,7 +242,7 @@ func (p *pages) testWebhook(v *kit.Visit) error {
 	return v.Done(at(v, id, ""), "Test event sent. It appears in the log within seconds.")
 }
 
-// rotateWebhook gives an endpoint another secret, and shows it once.
+// rotateWebhook rotates an endpoint's secret and shows it once.
 func (p *pages) rotateWebhook(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
@@ -271,7 +271,7 @@ func (p *pages) rotateWebhook(v *kit.Visit) error {
 	}{kit.Filled(), at(v, id, "")}})
 }
 
-// deleteWebhook asks, and then ends an endpoint.
+// deleteWebhook deletes an endpoint, after a confirmation.
 func (p *pages) deleteWebhook(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// soon is how long before its end a token is marked.
+// soon is how long before expiry a token is highlighted.
 const soon = 14 * 24 * time.Hour
 
-// listed writes a list as a line.
+// listed formats a list on one line.
 func listed(list []string, say func(any) string) string {
 	words := make([]string, len(list))
 	for i, item := range list {

@@ -15,7 +15,7 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// File answers with a table as a file, if one is asked for.
+// File sends a table as a file if the request wants one.
 func (v *Visit) File(t *Table) (sent bool, err error) {
 	if v.Format() != "" && !v.Can(access.Export) {
 		return false, v.Actor.Require(access.Export)
@@ -50,7 +50,7 @@ func (v *Visit) attach(name, kind string) {
 	}
 }
 
-// fileName is what no name of a file has.
+// fileName matches characters not allowed in file names.
 var fileName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // Attach sends a file of another kind, such as a PDF.
@@ -60,18 +60,18 @@ func (v *Visit) Attach(name, kind string, content []byte) error {
 	return nil
 }
 
-// Stream sends a file while it is made. Once it has begun, an error can only end it early.
+// Stream sends a file as it is generated. After the first byte, an error can only truncate it.
 func (v *Visit) Stream(name, kind string, write func(w io.Writer) error) error {
 	v.attach(name, kind)
 	if err := write(v.W); err != nil {
 		v.frame.Log.Warn("a dashboard export ended early", "route", v.frame.Route(v.R), "error", err)
-		panic(http.ErrAbortHandler) // so that nobody takes it for a whole one
+		panic(http.ErrAbortHandler) // so that the client sees the file is incomplete
 	}
 	return nil
 }
 
-// csv writes the columns that are shown. A text that a spreadsheet would take for a formula gets an apostrophe. The sums below the
-// table are not in it: a program that adds up a column would count them twice.
+// csv writes the visible columns. Text that a spreadsheet would read as a formula gets an apostrophe. The totals row is left
+// out: a program adding up a column would count it twice.
 func (t *Table) csv() []byte {
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
@@ -79,7 +79,7 @@ func (t *Table) csv() []byte {
 	for _, c := range t.Heads() {
 		heads = append(heads, c.Name)
 	}
-	_ = w.Write(heads) // a buffer takes everything
+	_ = w.Write(heads) // writing to a buffer never fails
 	for _, r := range t.Rows {
 		var cells []string
 		for _, c := range t.Cells(r) {
@@ -98,11 +98,10 @@ func harmless(c Cell) string {
 	return c.Plain
 }
 
-// xlsx writes the columns that are shown, and the sums below them: numbers as numbers with the decimals of their currency, days as
-// days.
+// xlsx writes the visible columns and the totals row: numbers as numbers with the currency's decimals, days as dates.
 func (t *Table) xlsx() (content []byte, err error) {
 	file := excelize.NewFile()
-	defer func() { _ = file.Close() }() // it lies in memory alone
+	defer func() { _ = file.Close() }() // the file is only in memory
 	const sheet = "Sheet1"
 	head, err := file.NewStyle(&excelize.Style{Font: &excelize.Font{Bold: true}})
 	if err != nil {
@@ -140,7 +139,7 @@ func (t *Table) xlsx() (content []byte, err error) {
 	return out.Bytes(), nil
 }
 
-// put writes one cell. An amount is written with its own digits: no binary fraction comes between.
+// put writes one cell. Amounts are written digit by digit, never as a binary float.
 func put(file *excelize.File, sheet, at string, c Cell, styles map[string]int) error {
 	format := ""
 	switch {

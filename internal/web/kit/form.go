@@ -18,14 +18,14 @@ import (
 	"holdfast/internal/errs"
 )
 
-// Form is what a browser has sent, or what a page shows in its fields at first, and what is wrong with it.
+// Form holds the submitted or initial values of a form, and their validation errors.
 type Form struct {
 	Values   url.Values
 	Problems map[string]string // by field
-	Message  string            // what is wrong with all of it
+	Message  string            // an error about the whole form
 }
 
-// Filled is a form that nobody has sent yet: pairs of a field and its value.
+// Filled returns a form with initial values, given as pairs of field and value.
 func Filled(pairs ...string) *Form {
 	f := &Form{Values: url.Values{}}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -36,19 +36,19 @@ func Filled(pairs ...string) *Form {
 	return f
 }
 
-// Get is the value of a field without spaces around it.
+// Get returns a field's value without surrounding spaces.
 func (f *Form) Get(name string) string { return strings.TrimSpace(f.Values.Get(name)) }
 
-// All are the values of a field that was sent more than once, such as check boxes.
+// All returns all values of a repeated field, such as check boxes.
 func (f *Form) All(name string) []string { return f.Values[name] }
 
-// Has says whether a field has a value among those that it was sent with.
+// Has reports whether a field includes a value.
 func (f *Form) Has(name, value string) bool { return slices.Contains(f.Values[name], value) }
 
-// Problem is what is wrong with a field; "" for nothing.
+// Problem returns the error of a field, or "".
 func (f *Form) Problem(name string) string { return f.Problems[name] }
 
-// Form reads what was sent. A form with a card number is refused before anything is done with it.
+// Form reads the submitted form. Forms with a card number are rejected before anything else happens.
 func (v *Visit) Form() (*Form, error) {
 	v.R.Body = http.MaxBytesReader(v.W, v.R.Body, MaxForm)
 	if err := v.R.ParseForm(); err != nil {
@@ -57,8 +57,9 @@ func (v *Visit) Form() (*Form, error) {
 	return &Form{Values: v.R.PostForm}, noCards(v.R.PostForm)
 }
 
-// Once is the actor of a form that makes something: the same form sent twice makes it once. The form has a field "key" for that. What
-// is sent with other content, such as by somebody who went back and changed it, is a new request.
+// Once returns the actor for a form that creates something, with an idempotency key made of the path and all fields,
+// including the form's field "key": submitting the same form twice creates one object. Other content, such as after going
+// back and editing, is a new request.
 func (v *Visit) Once(form *Form) access.Actor {
 	actor := v.Actor
 	if form.Get("key") != "" {
@@ -69,8 +70,8 @@ func (v *Visit) Once(form *Form) access.Actor {
 	return actor
 }
 
-// noCards refuses card numbers: no page has a field for one. A password is stored in no form that shows it, and a key is one of
-// ours.
+// noCards rejects card numbers: no page has a field for one. Passwords are never stored in readable form, and keys are our
+// own, so neither is checked.
 func noCards(values url.Values) error {
 	for name, list := range values {
 		if name == "key" || strings.Contains(name, "password") || !slices.ContainsFunc(list, card.HoldsCardNumber) {
@@ -84,7 +85,7 @@ func noCards(values url.Values) error {
 	return nil
 }
 
-// Upload reads a form with one file, which comes last in it. The file is read while it comes, and is no larger than a bound.
+// Upload reads a form whose last part is a file. The file is streamed, up to a size limit.
 func (v *Visit) Upload(name string) (form *Form, file io.Reader, fileName string, err error) {
 	v.R.Body = http.MaxBytesReader(v.W, v.R.Body, int64(v.frame.ImportBytes)+MaxForm)
 	kind, params, err := mime.ParseMediaType(v.R.Header.Get("Content-Type"))
@@ -93,7 +94,7 @@ func (v *Visit) Upload(name string) (form *Form, file io.Reader, fileName string
 	}
 	parts := multipart.NewReader(v.R.Body, params["boundary"])
 	form = &Form{Values: url.Values{}}
-	left := MaxForm // bytes of all fields together
+	left := MaxForm // total bytes of all fields
 	for range 100 {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -112,15 +113,16 @@ func (v *Visit) Upload(name string) (form *Form, file io.Reader, fileName string
 			return nil, nil, "", tooLarge(err)
 		}
 		form.Values.Add(part.FormName(), string(value))
-		if err := noCards(url.Values{part.FormName(): {string(value)}}); err != nil { // each value is looked at once
+		if err := noCards(url.Values{part.FormName(): {string(value)}}); err != nil { // each value is checked once
 			return nil, nil, "", err
 		}
 	}
 	return form, strings.NewReader(""), "", nil
 }
 
-// TookOver is Took for a form with a version. When somebody else has saved since the form was filled, stored gives it as it would be
-// filled now: the form takes that version, and each field that differs says what is stored. So its sender sees both, and can send again.
+// TookOver is Took for forms with a version. If somebody else has saved in the meantime, stored returns the form as it would
+// be filled now: the form takes over its version, and each differing field shows the stored value. The user sees both and
+// can submit again.
 func (v *Visit) TookOver(form *Form, err error, stored func() (*Form, error)) (ok bool, rest error) {
 	refused := errs.Is(err, errs.Precondition)
 	ok, rest = v.Took(form, err)
@@ -135,7 +137,7 @@ func (v *Visit) TookOver(form *Form, err error, stored func() (*Form, error)) (o
 	return false, nil
 }
 
-// renew takes the version of a form that is filled with what is stored now, and says what differs from what was sent.
+// renew takes over the version of the stored form and notes the stored value at each differing field.
 func (f *Form) renew(now *Form) {
 	f.Message = "Somebody else has changed this in the meantime. Differences from your version are shown below. Save again to keep your version."
 	f.Problems = map[string]string{}
@@ -147,7 +149,7 @@ func (f *Form) renew(now *Form) {
 		case name == "version" || name == "key" || name == "act" || sent == stored:
 		case stored == "":
 			f.Problems[name] = "Saved value: empty."
-		case !f.Sent(name) && stored == "1": // browsers do not send an empty box
+		case !f.Sent(name) && stored == "1": // browsers do not send unchecked boxes
 			f.Problems[name] = "Saved value: selected."
 		default:
 			f.Problems[name] = "Saved value: " + stored
@@ -155,7 +157,7 @@ func (f *Form) renew(now *Form) {
 	}
 }
 
-// plainly is what is compared of the values of a field: browsers end lines in their own way.
+// plainly normalizes a field's values for comparison: browsers use their own line endings.
 func plainly(values []string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.Join(values, ", "), "\r\n", "\n"))
 }
@@ -167,15 +169,15 @@ func tooLarge(err error) error {
 	return errs.New(errs.BadRequest, "The request could not be read.")
 }
 
-// Took says whether what was sent was taken: err is what the room answered. A mistake of the sender is kept in the form, which is
-// then shown again; any other error is returned.
+// Took reports whether the form was accepted; err is the result of the use case. Validation errors are kept in the form,
+// which is then shown again; other errors are returned.
 func (v *Visit) Took(form *Form, err error) (ok bool, rest error) {
 	if err == nil {
 		return true, nil
 	}
 	f, known := errors.AsType[*errs.Error](err)
 	status := statusOf(err)
-	if _, made := v.W.(*maker); made { // nobody sees the form
+	if _, made := v.W.(*maker); made { // the form is not shown
 		return false, err
 	}
 	if !known || status >= http.StatusInternalServerError || status == http.StatusNotFound && f.Kind == errs.NoRoute {

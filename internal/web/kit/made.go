@@ -13,19 +13,19 @@ import (
 	"holdfast/internal/errs"
 )
 
-// Report is a page whose table can go to people by mail, each week or month.
+// Report is a page whose table can be e-mailed every week or month.
 type Report struct {
-	Name   string // what the mail is called at first
-	Below  string // its address: below the site, or for the office below Path
+	Name   string // default subject
+	Below  string // address below the site, or below Path for operators
 	Office bool
-	// What says of when it is: as_of, from for what has changed since, or period for a month.
+	// The parameter that sets the date: as_of, from (changes since then), or period (a month).
 	Days, Since, Month bool
 }
 
-// AddReports adds pages that can go by mail.
+// AddReports registers pages that can be scheduled.
 func (f *Frame) AddReports(list ...Report) { f.reports = append(f.reports, list...) }
 
-// ReportAt finds the report with an address, which may have values behind it.
+// ReportAt finds the report at an address. A query string is ignored.
 func (f *Frame) ReportAt(view string, office bool) (Report, bool) {
 	path, _, _ := strings.Cut(view, "?")
 	for _, r := range f.reports {
@@ -36,10 +36,10 @@ func (f *Frame) ReportAt(view string, office bool) (Report, bool) {
 	return Report{}, false
 }
 
-// OrderPath is the page on which a report is ordered, below the site or below Path.
+// OrderPath is the page for scheduling a report, below the site or below Path.
 const OrderPath = "/reports/new"
 
-// Mails is the address at which what the table shows is ordered by mail; "" where that cannot be.
+// Mails is the address for scheduling the table's report, or "" if it cannot be scheduled.
 func (t *Table) Mails() string {
 	if !t.Leaves() {
 		return ""
@@ -56,24 +56,24 @@ func (t *Table) Mails() string {
 	return at + OrderPath + "?view=" + url.QueryEscape(view)
 }
 
-// Made is the file of a page that nobody looks at, and what the page says in short.
+// Made is a page's file, generated without a browser, with a short summary of the page.
 type Made struct {
-	About      string // a sentence: of when it is
+	About      string // a sentence with the date
 	Facts      []Fact // its key figures
 	Name, Type string // of the file
 	Content    []byte
 	Rows       int
-	Cut        bool // the file has the first rows only
+	Cut        bool // the file is truncated
 }
 
-// Tell keeps what a page says in short, for the mail that has its file.
+// Tell stores the page's summary for the e-mail with its file.
 func Tell(v *Visit, about string, facts []Fact) {
 	if m, ok := v.W.(*maker); ok {
 		m.made.About, m.made.Facts = about, facts
 	}
 }
 
-// Make makes the file of a page for somebody, without a browser. It is the file that they would get there. So is the error.
+// Make generates the file of a page for a user, without a browser. File and error are the same as in the browser.
 func (f *Frame) Make(ctx context.Context, who sessions.Visit, address string) (Made, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, f.Base+address, http.NoBody)
 	if err != nil {
@@ -92,7 +92,7 @@ func errNoFile() error {
 	return errs.WrongField("view", "This page has no table to export.")
 }
 
-// maker takes the answer to a request that the program makes itself, for somebody whose rights count.
+// maker captures the response to an internal request, made with a user's permissions.
 type maker struct {
 	who    sessions.Visit
 	header http.Header
@@ -104,19 +104,19 @@ type maker struct {
 // Header implements http.ResponseWriter.
 func (m *maker) Header() http.Header { return m.header }
 
-// Write implements http.ResponseWriter. A table has a bound of its own.
+// Write implements http.ResponseWriter. Tables have their own size limit.
 func (m *maker) Write(p []byte) (int, error) { return m.body.Write(p) }
 
-// WriteHeader implements http.ResponseWriter. What a status says stands in the error.
+// WriteHeader implements http.ResponseWriter. The status is in the error.
 func (m *maker) WriteHeader(int) {}
 
-// attached notes the file that a page sends.
+// attached records the file that a page sends.
 func (m *maker) attached() {
-	_, params, _ := mime.ParseMediaType(m.header.Get("Content-Disposition")) // the frame has written it
+	_, params, _ := mime.ParseMediaType(m.header.Get("Content-Disposition")) // written by the frame
 	m.made.Name, m.made.Type = params["filename"], m.header.Get("Content-Type")
 }
 
-// enterAs lets somebody in whom the program itself has made a request for.
+// enterAs signs in the user of an internal request.
 func (m *maker) enterAs(v *Visit, may access.Permission, office bool) error {
 	v.Visit = m.who
 	switch {

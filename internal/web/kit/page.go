@@ -11,30 +11,31 @@ import (
 	"holdfast/internal/domain/access"
 )
 
-// Menu is an entry of the side bar. There are at most eight for anybody.
+// Menu is a sidebar entry. Nobody sees more than eight.
 type Menu struct {
 	Name string
-	// Below is the address: below the site for entries of a site, below Path for those of the office.
+	// Below is the address, below the site for site entries and below Path for operator entries.
 	Below  string
-	Letter string // after g, it leads there
+	Letter string // keyboard shortcut: g, then this key
 	May    access.Permission
-	Office bool // for the operator's people, on no site
+	Office bool // for operators, outside any site
 }
 
-// AddMenu adds entries to the side bar, in their order.
+// AddMenu adds sidebar entries in order.
 func (f *Frame) AddMenu(list ...Menu) { f.menus = append(f.menus, list...) }
 
-// Part is one of several pages that belong together, such as those of the settings. Links to the others stand above each.
+// Part is one page of a group, such as the settings. Each page shows links to the others as tabs.
 type Part struct {
 	Group, Name string
-	Below       string // the address below the site; {id} stands for the object that the pages are about
+	Below       string // address below the site; {id} is replaced with the object's ID
 	May         access.Permission
 }
 
-// AddParts adds pages to groups, in their order.
+// AddParts adds pages to groups in order.
 func (f *Frame) AddParts(list ...Part) { f.groups = append(f.groups, list...) }
 
-// Parts are the links to the pages of a group that the user may open. here is the Below of this page, id that of the object.
+// Parts returns the links to the pages of a group that the user may open. here is the Below of the current page, id the
+// object's ID.
 func (v *Visit) Parts(group, here string, id ...int64) (list []Tab) {
 	for _, p := range v.frame.groups {
 		if p.Group != group || p.May != "" && !v.Can(p.May) {
@@ -52,30 +53,30 @@ func (v *Visit) Parts(group, here string, id ...int64) (list []Tab) {
 // Page is what a handler shows.
 type Page struct {
 	Title string
-	// Menu is the Below of the entry of the side bar that this page belongs to.
+	// Menu is the Below of this page's sidebar entry.
 	Menu string
-	// Path leads back: the pages above this one, the highest first.
+	// Path is the breadcrumb trail, top page first.
 	Path []Link
-	// Acts stand beside the title: what can be done here. The first is the main one.
+	// Acts are the page's actions, shown next to the title. The first is the primary one.
 	Acts []Link
-	// Parts are links to the pages that belong to this one: see Visit.Parts.
+	// Parts are the tabs of the page's group: see Visit.Parts.
 	Parts []Tab
 	Data  any
-	// Bare pages have no side bar: those for signing in.
+	// Bare pages have no sidebar, such as sign-in.
 	Bare bool
-	// Wide pages use the whole width: those with large tables.
+	// Wide pages use the full width, for large tables.
 	Wide bool
-	// Refresh asks for the page again every two seconds, while something runs.
+	// Refresh reloads the page every two seconds while something is running.
 	Refresh bool
 }
 
-// Link leads to a page.
+// Link is a link to a page.
 type Link struct {
 	Text, Href string
-	Plain      bool // not the main act
+	Plain      bool // not the primary action
 }
 
-// frameView is what the layout gets.
+// frameView is the data of the layout template.
 type frameView struct {
 	Page
 	V       *Visit
@@ -83,9 +84,9 @@ type frameView struct {
 	Assets  string
 	Note    noted
 	Sandbox bool
-	Sites   bool // there is more than this site to go to
+	Sites   bool // the user has more than this site
 	Clock   string
-	Find    string // the address of the search
+	Find    string // address of the search
 	Here    string
 }
 
@@ -95,23 +96,23 @@ type menuView struct {
 	Here bool
 }
 
-// Show answers with a page: the template of a file of the folder pages.
+// Show renders a page from a template file in the folder pages.
 func (v *Visit) Show(p Pages, file string, page Page) error {
 	read, ok := p.read[file]
 	if !ok {
-		panic("there is no template " + file)
+		panic("unknown template " + file)
 	}
 	t, err := read()
 	if err != nil {
 		return err
 	}
-	if v.R.Header.Get("X-Part") == "results" { // the search while typing asks for a part of the page
+	if v.R.Header.Get("X-Part") == "results" { // search-as-you-type requests only part of the page
 		return v.render(t, page, "results")
 	}
 	return v.render(t, page, "")
 }
 
-// render makes a page of the layout, or only one block of it. block is "" for the whole page with the block "main" in it.
+// render executes the layout, or only one of its blocks. With block "" it renders the whole page around the block "main".
 func (v *Visit) render(t *template.Template, page Page, block string) error {
 	view := frameView{Page: page, V: v, Assets: v.frame.at, Here: v.R.URL.RequestURI()}
 	if block != "results" {
@@ -133,7 +134,7 @@ func (v *Visit) render(t *template.Template, page Page, block string) error {
 	case "results":
 		name = "results"
 	case "failed":
-		if view.Bare { // nobody knows who asks
+		if view.Bare { // not signed in
 			name = "failed-page"
 		}
 	}
@@ -145,7 +146,7 @@ func (v *Visit) render(t *template.Template, page Page, block string) error {
 	return nil
 }
 
-// menus are the entries that the user may open where they are.
+// menus returns the sidebar entries that the user may open here.
 func (v *Visit) menus(here string) (list []menuView) {
 	for _, m := range v.frame.menus {
 		if m.Office != (v.Site.ID == 0) || m.Office && !v.User.Operator || m.May != "" && !v.Can(m.May) {
@@ -160,26 +161,26 @@ func (v *Visit) menus(here string) (list []menuView) {
 	return list
 }
 
-// Confirmation asks once before something is done that cannot be taken back.
+// Confirmation asks before an action that cannot be undone.
 type Confirmation struct {
 	Title  string
-	Text   []string // what will happen, in sentences
-	Act    string   // the words on the button, such as "Delete the booking"
-	Harm   bool     // the button is red
+	Text   []string // consequences, in sentences
+	Act    string   // button label, such as "Delete booking"
+	Harm   bool     // red button
 	Fields url.Values
 	Back   string
-	Reason string // the label of a field for a reason; "" for no such field
-	// Again is set when what was sent was refused.
+	Reason string // label of the reason field; "" for none
+	// Again is set when the form was rejected.
 	Again *Form
 }
 
-// Confirm shows a page that asks. Its button sends to the same address.
+// Confirm shows the confirmation page. Its button posts to the same address.
 func (v *Visit) Confirm(c Confirmation, page Page) error {
 	page.Title, page.Data = c.Title, c
 	return v.render(v.frame.own, page, "")
 }
 
-// sortedNames are the names of values, so that pages are the same each time.
+// sortedNames returns the names in order, so that pages are reproducible.
 func sortedNames(values url.Values) (names []string) {
 	for name := range values {
 		names = append(names, name)
@@ -188,7 +189,7 @@ func sortedNames(values url.Values) (names []string) {
 	return names
 }
 
-// hidden are the values of an address as fields of a form, but those that the form has itself.
+// hidden returns an address's query values as form fields, without those the form already has.
 func hidden(values url.Values, but ...string) (list []Link) {
 	for _, name := range sortedNames(values) {
 		if slices.Contains(but, name) || strings.HasPrefix(name, "page") {

@@ -11,28 +11,28 @@ import (
 	"holdfast/internal/errs"
 )
 
-// Reading gives the fields of a form as the rooms want them: nil for a field that was not sent. What cannot be read is noted in
-// Problems, which go to the room with the fields: it adds what else is wrong, so that all is told at once.
+// Reading parses form fields for use cases: nil for a field that was not sent. Parse errors are collected in Problems and
+// passed to the use case, which adds its own, so that all errors are reported together.
 type Reading struct {
 	*Form
 	Problems errs.Problems
 }
 
-// Reading begins to read a form.
+// Reading starts parsing a form.
 func (f *Form) Reading() *Reading { return &Reading{Form: f} }
 
-// Sent says whether a field was sent at all.
+// Sent reports whether a field was sent.
 func (f *Form) Sent(name string) bool { return len(f.Values[name]) > 0 }
 
-// Text is a text without spaces around it.
+// Text returns a field without surrounding spaces.
 func (r *Reading) Text(name string) *string {
 	if !r.Sent(name) {
 		return nil
 	}
-	return new(strings.ReplaceAll(r.Get(name), "\r\n", "\n")) // browsers end lines so
+	return new(strings.ReplaceAll(r.Get(name), "\r\n", "\n")) // browsers use CRLF
 }
 
-// Word is a word of the wire.
+// Word returns an enum value of the API.
 func Word[T ~string](r *Reading, name string) *T {
 	if !r.Sent(name) {
 		return nil
@@ -40,7 +40,7 @@ func Word[T ~string](r *Reading, name string) *T {
 	return new(T(r.Get(name)))
 }
 
-// Items are the lines of a text, or what stands between its commas; without empty ones.
+// Items splits a text at line breaks and commas, dropping empty items.
 func (r *Reading) Items(name string) *[]string {
 	if !r.Sent(name) {
 		return nil
@@ -54,7 +54,7 @@ func (r *Reading) Items(name string) *[]string {
 	return &list
 }
 
-// Version is the version that a form was filled from, in its hidden field "version"; 0 for none.
+// Version is the object version the form was filled from, in the hidden field "version"; 0 for none.
 func (r *Reading) Version() int64 {
 	version, err := strconv.ParseInt(r.Get("version"), 10, 64)
 	if err != nil || version < 0 {
@@ -63,10 +63,10 @@ func (r *Reading) Version() int64 {
 	return version
 }
 
-// Yes is a check box. A browser sends nothing for an empty one: so this is never nil.
+// Yes is a check box. Browsers send nothing for an unchecked one, so it is never nil.
 func (r *Reading) Yes(name string) *bool { return new(r.Get(name) != "") }
 
-// Day is a day; nil for an empty field.
+// Day parses a day; nil for an empty field.
 func (r *Reading) Day(name string) *civil.Day {
 	if r.Get(name) == "" {
 		return nil
@@ -79,7 +79,7 @@ func (r *Reading) Day(name string) *civil.Day {
 	return &day
 }
 
-// Number is a whole number, with commas or without; nil for an empty field.
+// Number parses a whole number, with or without commas; nil for an empty field.
 func (r *Reading) Number(name string) *int64 {
 	if r.Get(name) == "" {
 		return nil
@@ -92,14 +92,14 @@ func (r *Reading) Number(name string) *int64 {
 	return &n
 }
 
-// thousands is an amount with commas where English has them. 12,50 is none: read without its comma, it would be a hundred
-// times as much as was meant.
+// thousands matches an amount with English thousands separators. 12,50 does not match: without its comma, it would be a
+// hundred times the intended amount.
 var thousands = regexp.MustCompile(`^-?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?$`)
 
-// Amount is an amount in major units, such as 1,234.50; nil for an empty field.
+// Amount parses an amount in major units, such as 1,234.50; nil for an empty field.
 func (r *Reading) Amount(name string, c money.Currency) *int64 {
 	text := r.Get(name)
-	if text == "" || c == "" { // the missing currency is a problem of its own
+	if text == "" || c == "" { // the missing currency is reported separately
 		return nil
 	}
 	if thousands.MatchString(text) {
@@ -113,7 +113,7 @@ func (r *Reading) Amount(name string, c money.Currency) *int64 {
 	return &n
 }
 
-// Instant is a time in GMT, as browsers and people write it; the zero time for an empty field.
+// Instant parses a time in GMT, as browsers or people write it; the zero time for an empty field.
 func (r *Reading) Instant(name string) time.Time {
 	text := r.Get(name)
 	if text == "" {
@@ -128,7 +128,7 @@ func (r *Reading) Instant(name string) time.Time {
 	return time.Time{}
 }
 
-// Currency is the code of a currency; nil for an empty field.
+// Currency parses a currency code; nil for an empty field.
 func (r *Reading) Currency(name string) *money.Currency {
 	if r.Get(name) == "" {
 		return nil
@@ -141,7 +141,7 @@ func (r *Reading) Currency(name string) *money.Currency {
 	return &c
 }
 
-// tell puts what a room found wrong where a page shows it: at the field, also where the problem is in an item of its list.
+// tell assigns a use case's validation errors to form fields. Errors in list items go to the list's field.
 func (f *Form) tell(e *errs.Error) {
 	f.Message, f.Problems = e.Message, map[string]string{}
 	for name, text := range e.Params {

@@ -1,6 +1,5 @@
-// Package kit is the frame of the dashboard: sign-in state, page layout, forms, tables and file
-// exports. It has no business logic. The pages are in the neighbouring packages, and package dashboard assembles them. Start reading
-// at Frame.
+// Package kit is the frame of the dashboard: sign-in state, page layout, forms, tables and file exports. It has no business
+// logic. The pages are in the neighbouring packages; package dashboard assembles them. Start reading at Frame.
 package kit
 
 import (
@@ -25,8 +24,8 @@ import (
 	"holdfast/internal/web/chart"
 )
 
-// Path is the address of the dashboard. The pages of a site are below Path + "/sites/{site}", those of the operator's people
-// and of one's own account are directly below Path.
+// Path is the address of the dashboard. Site pages are below Path + "/sites/{site}"; operator and account pages are directly
+// below Path.
 const Path = "/dashboard"
 
 //go:embed parts
@@ -35,37 +34,38 @@ var partFiles embed.FS
 //go:embed assets
 var assetFiles embed.FS
 
-// MaxForm is how many bytes a form may have, without the file in it.
+// MaxForm is the maximum size of a form in bytes, without its file.
 const MaxForm = 256 << 10
 
-// Config is what the frame needs.
+// Config configures the frame.
 type Config struct {
 	SignIns *sessions.SignIns
 	Log     *slog.Logger
-	Base    string // the address under which people reach the service, without a slash at its end
-	Profile string // protection-only or server-to-server, as it is shown
+	Base    string // public URL of the service, without a trailing slash
+	Profile string // display name: protection-only or server-to-server
 	Version string // of the program
-	API     string // what stands between a site and the resources of the API in addresses, such as /rest/svc/v2
-	FontDir string // of the fonts of papers that are not part of the program
+	API     string // path between a site and the API's resources, such as /rest/svc/v2
+	FontDir string // directory of PDF fonts that are not embedded
 	// Clock is the real clock.
 	Clock func() time.Time
-	// ImportBytes and ImportRows bound a file that somebody imports; 32 MiB and 50,000 by default.
+	// ImportBytes and ImportRows limit imported files; 32 MiB and 50,000 rows by default.
 	ImportBytes, ImportRows int
-	// AddressOf says where a request comes from, behind whatever proxies there are.
+	// AddressOf returns the client's IP address, also behind proxies.
 	AddressOf func(r *http.Request) string
-	// Noting is a context for a page, and tells how many seconds behind the copy was from which its reports were read; "" for none.
+	// Noting returns a page's context, and a function with the lag in seconds of the standby that its reports were read
+	// from; "" if none was.
 	Noting func(ctx context.Context) (noting context.Context, seconds func() string)
 }
 
-// Frame serves pages to people who are signed in. Each handler gets a Visit.
+// Frame serves pages to signed-in users. Each handler gets a Visit.
 type Frame struct {
 	Config
 	mux     *http.ServeMux
-	parts   *template.Template // what all pages share: each page has a copy
-	own     *template.Template // the copy for the frame's own pages, because what was shown once cannot be copied any more
-	failed  *template.Template // the page of an error, for somebody who is signed in
+	parts   *template.Template // shared by all pages; each page has a clone
+	own     *template.Template // the clone for the frame's own pages, because an executed template cannot be cloned
+	failed  *template.Template // error page for signed-in users
 	assets  map[string]asset
-	at      string // the address of the assets; it changes with them
+	at      string // path of the assets, with their digest
 	menus   []Menu
 	groups  []Part
 	reports []Report
@@ -77,7 +77,7 @@ type asset struct {
 	kind    string
 }
 
-// New makes a frame without pages.
+// New returns a frame without pages.
 func New(cfg Config) (*Frame, error) {
 	cfg.ImportBytes, cfg.ImportRows = cmp.Or(cfg.ImportBytes, 32<<20), cmp.Or(cfg.ImportRows, 50_000)
 	f := &Frame{Config: cfg, mux: http.NewServeMux(), assets: map[string]asset{}, cross: http.NewCrossOriginProtection()}
@@ -99,7 +99,7 @@ func New(cfg Config) (*Frame, error) {
 		return nil, err
 	}
 	f.mux.HandleFunc("GET "+f.at+"/{name}", f.serveAsset)
-	for _, at := range []string{Path + "/", Path + "/sites/{site}/"} { // below a site, with the menu of the site
+	for _, at := range []string{Path + "/", Path + "/sites/{site}/"} { // below a site, with its sidebar
 		f.mux.HandleFunc(at, func(w http.ResponseWriter, r *http.Request) {
 			f.run(w, r, "", false, func(*Visit) error { return errNoPage() })
 		})
@@ -107,7 +107,7 @@ func New(cfg Config) (*Frame, error) {
 	return f, nil
 }
 
-// readAssets takes the files of the browser, with the style of the charts behind that of the pages.
+// readAssets reads the browser's files and appends the chart styles to the page styles.
 func (f *Frame) readAssets() error {
 	kinds := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 	digest := sha256.New()
@@ -141,9 +141,8 @@ func (f *Frame) serveAsset(w http.ResponseWriter, r *http.Request) {
 	writeSmall(w, r, http.StatusOK, found.content)
 }
 
-// Pages finds the templates of a package of pages. A template is a file of the folder pages; it defines "main", and may use
-// whatever parts/*.html define. It is read when it is shown first: all of them together take more memory than the rest of a
-// program that nobody uses.
+// Pages finds a package's templates. Each is a file in the folder pages, defines "main" and may use the templates in
+// parts/*.html. Templates are parsed on first use: all of them together take more memory than the rest of an idle program.
 func (f *Frame) Pages(files fs.FS) (Pages, error) {
 	p := Pages{frame: f, read: map[string]func() (*template.Template, error){}}
 	names, err := fs.Glob(files, "pages/*.html")
@@ -165,11 +164,11 @@ type Pages struct {
 	read  map[string]func() (*template.Template, error)
 }
 
-// Handler answers one request of somebody who is signed in. An error becomes a page that says it.
+// Handler handles a request of a signed-in user. Errors are shown as a page.
 type Handler func(v *Visit) error
 
-// Site adds a page of a site: pattern is a method and an address below the site, such as "GET /bookings/{id}". Who lacks the
-// permission gets 403, and who has no access to the site the same answer as for a site that does not exist.
+// Site adds a page of a site: pattern is a method and a path below the site, such as "GET /bookings/{id}". Without the
+// permission, users get 403; without access to the site, the same response as for a site that does not exist.
 func (f *Frame) Site(pattern string, may access.Permission, h Handler) {
 	method, below, _ := strings.Cut(pattern, " ")
 	f.mux.HandleFunc(method+" "+Path+"/sites/{site}"+below, func(w http.ResponseWriter, r *http.Request) {
@@ -177,19 +176,19 @@ func (f *Frame) Site(pattern string, may access.Permission, h Handler) {
 	})
 }
 
-// Office adds a page of the whole deployment, for the operator's people alone: "GET /sites" is /dashboard/sites.
+// Office adds a page about the whole deployment, for operators only: "GET /sites" is /dashboard/sites.
 func (f *Frame) Office(pattern string, may access.Permission, h Handler) {
 	method, below, _ := strings.Cut(pattern, " ")
 	f.mux.HandleFunc(method+" "+Path+below, func(w http.ResponseWriter, r *http.Request) { f.run(w, r, may, true, h) })
 }
 
-// Own adds a page that everybody who is signed in may see, such as "GET /account".
+// Own adds a page for every signed-in user, such as "GET /account".
 func (f *Frame) Own(pattern string, h Handler) {
 	method, below, _ := strings.Cut(pattern, " ")
 	f.mux.HandleFunc(method+" "+Path+below, func(w http.ResponseWriter, r *http.Request) { f.run(w, r, "", false, h) })
 }
 
-// Open adds a page for people who are not signed in, such as "GET /sign-in". Its visit has no user.
+// Open adds a page that needs no sign-in, such as "GET /sign-in". Its visit has no user.
 func (f *Frame) Open(pattern string, h Handler) {
 	method, below, _ := strings.Cut(pattern, " ")
 	f.mux.HandleFunc(method+" "+Path+below, func(w http.ResponseWriter, r *http.Request) {
@@ -204,21 +203,21 @@ func (f *Frame) Open(pattern string, h Handler) {
 	})
 }
 
-// Serves says whether a request is for the dashboard.
+// Serves reports whether a request is for the dashboard.
 func (f *Frame) Serves(r *http.Request) bool {
 	return r.URL.Path == Path || strings.HasPrefix(r.URL.Path, Path+"/")
 }
 
-// Route is the pattern of the page that answers a request, such as "POST /dashboard/sign-in"; "" for none.
+// Route returns the pattern that matches a request, such as "POST /dashboard/sign-in", or "".
 func (f *Frame) Route(r *http.Request) string {
 	_, pattern := f.mux.Handler(r)
 	return pattern
 }
 
-// IsAsset says whether a request is for a file that needs no database.
+// IsAsset reports whether a request is for a file that needs no database.
 func (f *Frame) IsAsset(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, f.at+"/") }
 
-// policy lets pages load their own style and script. No script and no style may stand in a page.
+// policy lets pages load their own styles and scripts. Inline styles and scripts are blocked.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-src 'self'; frame-ancestors 'none'"
 
@@ -238,8 +237,8 @@ func (f *Frame) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mux.ServeHTTP(w, r)
 }
 
-// checkSender refuses what another site's page sends. A browser says where a request comes from; a POST that does not say so
-// comes from no browser, and has no business here: programs use the API.
+// checkSender rejects cross-origin requests. Browsers send the origin; a POST without one does not come from a browser and
+// is rejected too: programs use the API.
 func (f *Frame) checkSender(r *http.Request) error {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return nil
@@ -250,7 +249,7 @@ func (f *Frame) checkSender(r *http.Request) error {
 	return nil
 }
 
-// run finds out who asks, and lets the handler answer if they may.
+// run authenticates the user and calls the handler if they have permission.
 func (f *Frame) run(w http.ResponseWriter, r *http.Request, may access.Permission, office bool, h Handler) {
 	v := f.visit(w, r)
 	if err := f.enter(v, may, office); err != nil {
@@ -306,7 +305,7 @@ func (f *Frame) named(name string) string {
 	return name
 }
 
-// secure says whether cookies are for TLS alone: always, but where the service is on loopback and has no TLS.
+// secure reports whether cookies require TLS: always, except on loopback without TLS.
 func (f *Frame) secure() bool {
 	base, err := url.Parse(f.Base)
 	if err != nil || base.Scheme == "https" {
@@ -330,10 +329,10 @@ func (f *Frame) setCookie(w http.ResponseWriter, name, value string, life time.D
 	http.SetCookie(w, c)
 }
 
-// deviceLife is how long a browser is known as one in which somebody has signed in before.
+// deviceLife is how long a browser is remembered as a known device.
 const deviceLife = 365 * 24 * time.Hour
 
-// SignIn checks a login and remembers the browser. The errors are those of sessions.Sessions.Login.
+// SignIn checks the credentials and remembers the browser. The errors are those of sessions.Sessions.Login.
 func (f *Frame) SignIn(v *Visit, username, password, code string) error {
 	in := f.login(v, username, password, code)
 	cookie, device, err := f.SignIns.SignIn(v.R.Context(), in, v.R.UserAgent())
@@ -345,7 +344,7 @@ func (f *Frame) SignIn(v *Visit, username, password, code string) error {
 	return nil
 }
 
-// Prove checks the password again, and the second factor where there is one.
+// Prove checks the password again, and the second factor if the user has one.
 func (f *Frame) Prove(v *Visit, password, code string) error {
 	return f.SignIns.Prove(v.R.Context(), v.Visit, f.login(v, v.User.Username, password, code))
 }
@@ -358,7 +357,7 @@ func (f *Frame) login(v *Visit, username, password, code string) sessions.Login 
 	return in
 }
 
-// ChangePassword sets another password for the user of a visit, who gives the old one. This browser stays signed in.
+// ChangePassword changes the user's password after checking the current one. This browser stays signed in.
 func (f *Frame) ChangePassword(v *Visit, old, code, password string, endTokens bool) error {
 	cookie, err := f.SignIns.ChangePassword(v.R.Context(), v.Visit, f.login(v, v.User.Username, old, code), password, endTokens, v.R.UserAgent())
 	if err == nil {
@@ -367,12 +366,12 @@ func (f *Frame) ChangePassword(v *Visit, old, code, password string, endTokens b
 	return err
 }
 
-// RemoveSecondFactor removes the second factor of the user of a visit, who gives the password and a code.
+// RemoveSecondFactor removes the user's second factor after checking the password and a code.
 func (f *Frame) RemoveSecondFactor(v *Visit, password, code string) error {
 	return f.SignIns.RemoveSecondFactor(v.R.Context(), v.Visit, f.login(v, v.User.Username, password, code))
 }
 
-// SignOut ends the sign-in of a visit.
+// SignOut signs the user out of this browser.
 func (f *Frame) SignOut(v *Visit) error {
 	f.setCookie(v.W, f.cookieName(), "", 0)
 	return f.SignIns.SignOut(v.R.Context(), v.Visit, v.SignIn.ID)

@@ -13,60 +13,60 @@ import (
 	"holdfast/internal/store"
 )
 
-// Table is a list as a page shows it and as a file has it: what is seen is what leaves, in the same columns.
+// Table is a list, for a page and for file export: exports have the columns and rows that the page shows.
 type Table struct {
-	Name    string // of the file, such as "bookings"
-	Caption string // for screen readers: what the rows are
+	Name    string // file name, such as "bookings"
+	Caption string // for screen readers: what the rows are about
 	Columns []Column
 	Rows    []Row
 	Foot    []Row // sums
-	// Empty is what the page says, and where it leads, when there are no rows.
+	// Empty is the empty state, shown when there are no rows.
 	Empty Empty
-	// More says that there is a next page; Number is this one, from 1. Total is -1 where nobody counted.
+	// More reports a next page; Number is the current one, from 1. Total is -1 if unknown.
 	Number int
 	More   bool
 	Total  int64
-	// Sorted and Descending are the column that the rows are ordered by.
+	// Sorted is the column that orders the rows.
 	Sorted     string
 	Descending bool
-	// Matrix is a table of figures that may be wider than the screen: its first column stays where it is.
+	// Matrix is a table of figures that may be wider than the screen: its first column is sticky.
 	Matrix bool
-	// Bare is a short table beside others: it does not leave as a file, and its columns cannot be chosen.
+	// Bare is a short table next to others, without file export or column chooser.
 	Bare   bool
 	chosen []string
 	v      *Visit
 }
 
-// Column is one of a table. Name is its name in files and addresses.
+// Column is a table column. Name is its name in files and URLs.
 type Column struct {
 	Name, Title string
-	Figure      bool // ends at the right, with figures of one width
-	Sorts       bool // the list can be ordered by it
-	Hidden      bool // shown only when somebody chooses it
-	Minor       bool // left out on a telephone, unless somebody has chosen the columns
+	Figure      bool // right-aligned, with tabular figures
+	Sorts       bool // sortable
+	Hidden      bool // hidden by default
+	Minor       bool // hidden on phones, unless the columns were chosen
 }
 
-// Row is one of a table. Href is what a click on its first cell opens.
+// Row is a table row. Href is the link of its first cell.
 type Row struct {
 	Cells []Cell
 	Href  string
 }
 
-// Cell is one value: how people read it, and how programs do.
+// Cell is one value, for people and for programs.
 type Cell struct {
 	Text  string // for people
 	Plain string // for programs, in CSV
-	Tone  string // good, warn, bad or calm: a mark in this colour stands before the text
+	Tone  string // good, warn, bad or calm: the colour of a dot before the text
 	Href  string
-	// number is the value for a spreadsheet, with so many decimals; set for figures.
+	// number is the value for spreadsheets, with its decimals; set for figures.
 	number   string
 	decimals int
 	figure   bool
 	at       time.Time // of a day or an instant
-	inGMT    bool      // an instant: the head of its column says that it is GMT
+	inGMT    bool      // an instant; the column header says GMT
 }
 
-// Empty is what stands in the place of a table without rows: what it would hold, and what to do next.
+// Empty is the empty state of a table: what would appear, and what to do next.
 type Empty struct {
 	Title, Text string
 	Act         Link
@@ -75,10 +75,10 @@ type Empty struct {
 // Words is a text.
 func Words(text string) Cell { return Cell{Text: text, Plain: text} }
 
-// Linked is a text that leads to a page.
+// Linked is a text with a link.
 func Linked(text, href string) Cell { return Cell{Text: text, Plain: text, Href: href} }
 
-// State is a state of the wire with its tone.
+// State is an API status with its tone.
 func State(state, tone string) Cell { return Cell{Text: Say(state), Plain: state, Tone: tone} }
 
 // Number is a whole number.
@@ -87,7 +87,7 @@ func Number(n int64) Cell {
 	return Cell{Text: Count(n), Plain: text, number: text, figure: true}
 }
 
-// Ident is the number of an object. 0 is empty.
+// Ident is the ID of an object. 0 is empty.
 func Ident(id int64) Cell {
 	if id == 0 {
 		return Cell{}
@@ -104,7 +104,7 @@ func Sum(amount int64, c money.Currency) Cell {
 	return Cell{Text: Money(amount, c), Plain: money.FormatPlain(amount, c), number: money.FormatPlain(amount, c), decimals: c.Exponent(), figure: true}
 }
 
-// Percent is a percentage that is written already, as protection.Percent writes it.
+// Percent is a percentage formatted by protection.Percent.
 func Percent(text string) Cell {
 	_, fraction, _ := strings.Cut(text, ".")
 	return Cell{Text: text + "\u00a0%", Plain: text, number: text, decimals: len(fraction), figure: true}
@@ -115,16 +115,16 @@ func OnDay(d civil.Day) Cell {
 	if d == civil.NoDay {
 		return Cell{}
 	}
-	text := strings.ReplaceAll(Day(d), " ", "\u00a0") // a day never breaks over two lines
+	text := strings.ReplaceAll(Day(d), " ", "\u00a0") // a day never wraps
 	return Cell{Text: text, Plain: d.String(), at: d.Start()}
 }
 
-// AtInstant is a time, in GMT. The head of its column says so, once for all rows.
+// AtInstant is a time in GMT. The column header says so.
 func AtInstant(t time.Time) Cell {
 	if t.IsZero() {
 		return Cell{}
 	}
-	text := strings.ReplaceAll(strings.TrimSuffix(instant(t), " GMT"), " ", "\u00a0") // it never breaks over two lines
+	text := strings.ReplaceAll(strings.TrimSuffix(instant(t), " GMT"), " ", "\u00a0") // it never wraps
 	return Cell{Text: text, Plain: civil.FormatInstant(t), at: t.UTC(), inGMT: true}
 }
 
@@ -136,14 +136,14 @@ func YesNo(yes bool) Cell {
 	return Words("No")
 }
 
-// tableSize is how many rows a page of a table has, and maxPage the last page that one may ask for: it is past the end of any list.
+// tableSize is the number of rows per page, and maxPage the highest page number: beyond the end of any list.
 const (
 	tableSize = 50
 	maxPage   = 1_000_000_000
 )
 
-// PageOf is the page of a list that the address asks for: page, sort and down. orders are what the list can be ordered by, the
-// first by default.
+// PageOf reads the requested page of a list from the URL: page, sort and down. orders are the sort orders; the first is the
+// default.
 func (v *Visit) PageOf(orders []string, descending bool) (store.Page, error) {
 	p := store.Page{Number: 1, Size: tableSize, Offset: -1, OrderBy: orders[0], Descending: descending}
 	if text := v.Query("page"); text != "" {
@@ -159,17 +159,17 @@ func (v *Visit) PageOf(orders []string, descending bool) (store.Page, error) {
 		}
 		p.OrderBy, p.Descending = by, v.Query("down") == "1"
 	}
-	if v.Format() != "" { // a file has as much of the list as one may ask for
+	if v.Format() != "" { // a file has as many rows as one request may read
 		p.Size = 100
 	}
 	return p, nil
 }
 
-// fileRows is how many rows of a list a file has at most.
+// fileRows is the maximum number of rows in a file.
 const fileRows = 10_000
 
-// Each reads the pages of a list: the one that is asked for, or for a file all from the first, up to ten thousand rows. read
-// says whether there are more.
+// Each reads the requested page of a list, or for a file all pages, up to ten thousand rows. read reports whether there are
+// more.
 func (v *Visit) Each(page store.Page, read func(page store.Page) (more bool, err error)) error {
 	if v.Format() == "" || !v.Can(access.Export) {
 		_, err := read(page)
@@ -183,7 +183,7 @@ func (v *Visit) Each(page store.Page, read func(page store.Page) (more bool, err
 	return nil
 }
 
-// Format is the file that is asked for: "csv", "xlsx", or "" for a page.
+// Format is the requested file format, "csv" or "xlsx", or "" for a page.
 func (v *Visit) Format() string {
 	if f := v.Query("format"); f == "csv" || f == "xlsx" {
 		return f
@@ -191,7 +191,7 @@ func (v *Visit) Format() string {
 	return ""
 }
 
-// Table makes a table ready for a page: the template "table" shows it.
+// Table prepares a table for the template "table".
 func (v *Visit) Table(t Table) *Table {
 	t.v = v
 	if t.Number == 0 {
@@ -212,13 +212,13 @@ func (v *Visit) Table(t Table) *Table {
 	return &t
 }
 
-// slim is how many columns a telephone can show side by side.
+// slim is how many columns fit on a phone.
 const slim = 3
 
-// Slim says whether the table stays a table on a telephone. There the rows of all others become lists.
+// Slim reports whether the table stays a table on phones. Rows of wider tables become lists there.
 func (t *Table) Slim() bool { return t.Matrix || len(t.Heads()) <= slim }
 
-// shown says whether a column is to be seen.
+// shown reports whether a column is visible.
 func (t *Table) shown(c Column) bool {
 	if len(t.chosen) > 0 {
 		return slices.Contains(t.chosen, c.Name)
@@ -226,15 +226,15 @@ func (t *Table) shown(c Column) bool {
 	return !c.Hidden
 }
 
-// columnView is a column as a page shows it.
+// columnView is a column for the template.
 type columnView struct {
 	Column
-	Href  string // orders by it
+	Href  string // sorts by it
 	Aria  string // aria-sort
 	Shown bool
 }
 
-// Heads are the columns that are shown.
+// Heads are the visible columns.
 func (t *Table) Heads() (list []columnView) {
 	for _, c := range t.AllColumns() {
 		if c.Shown {
@@ -244,7 +244,7 @@ func (t *Table) Heads() (list []columnView) {
 	return list
 }
 
-// AllColumns are all columns, for the choice of them.
+// AllColumns are all columns, for the column chooser.
 func (t *Table) AllColumns() (list []columnView) {
 	for _, c := range t.Columns {
 		view := columnView{Column: c, Shown: t.shown(c)}
@@ -264,18 +264,18 @@ func (t *Table) AllColumns() (list []columnView) {
 	return list
 }
 
-// cellView is a cell as a page shows it.
+// cellView is a cell for the template.
 type cellView struct {
 	Cell
-	Title string // of its column, for narrow screens
+	Title string // column title, for narrow screens
 	Link  string
 	Class string
 }
 
-// whole is how long a word may be that never breaks over two lines, such as a reference with dashes in it.
+// whole is the maximum length of a word that never wraps, such as a reference with dashes.
 const whole = 24
 
-// class is how a cell looks.
+// class is the CSS class of a cell.
 func (t *Table) class(c Column, cell Cell) string {
 	var list []string
 	if c.Figure {
@@ -293,7 +293,7 @@ func (t *Table) class(c Column, cell Cell) string {
 	return strings.Join(list, " ")
 }
 
-// Cells are the cells of a row that are shown.
+// Cells are a row's visible cells.
 func (t *Table) Cells(r Row) (list []cellView) {
 	first := true
 	for i, c := range t.Columns {
@@ -313,7 +313,7 @@ func (t *Table) Cells(r Row) (list []cellView) {
 // Links of a table.
 func (t *Table) Next() string { return t.v.With("page", strconv.Itoa(t.Number+1)) }
 
-// Previous is the address of the page before.
+// Previous is the URL of the previous page.
 func (t *Table) Previous() string {
 	if t.Number == 2 {
 		return t.v.With("page", "")
@@ -321,14 +321,14 @@ func (t *Table) Previous() string {
 	return t.v.With("page", strconv.Itoa(t.Number-1))
 }
 
-// Leaves says whether the reader may take the table out as a file.
+// Leaves reports whether the user may export the table.
 func (t *Table) Leaves() bool { return !t.Bare && t.v.Can(access.Export) }
 
-// Out is the address of the table as a file.
+// Out is the URL of the table as a file.
 func (t *Table) Out(format string) string { return t.v.With("format", format) }
 
-// Rest are the values of the address that the choice of columns keeps.
+// Rest are the query values that the column chooser keeps.
 func (t *Table) Rest() []Link { return hidden(t.v.R.URL.Query(), "col") }
 
-// Action is the address of the page itself.
+// Action is the URL of the page itself.
 func (t *Table) Action() string { return t.v.R.URL.Path }

@@ -21,17 +21,16 @@ import (
 	"holdfast/internal/errs"
 )
 
-// Visit is one request, and who sends it.
+// Visit is one request and its user.
 type Visit struct {
 	sessions.Visit
 	W       http.ResponseWriter
 	R       *http.Request
 	Address string // the client's IP address
 	frame   *Frame
-	// Lag is how many seconds behind the copy of the database was from which a report of the page was read, such as 0.250; ""
-	// where none was.
+	// Lag returns the lag in seconds of the standby that a report of the page was read from, such as 0.250; "" if none was.
 	Lag    func() string
-	status int // of the page that is shown; 0 means 200
+	status int // HTTP status; 0 means 200
 }
 
 func (f *Frame) visit(w http.ResponseWriter, r *http.Request) *Visit {
@@ -47,35 +46,35 @@ func (f *Frame) visit(w http.ResponseWriter, r *http.Request) *Visit {
 	return v
 }
 
-// Can says whether the user may do something on the site of the visit.
+// Can reports whether the user has a permission on the site.
 func (v *Visit) Can(p access.Permission) bool { return v.User.ID != 0 && v.Actor.Can(p) }
 
-// Operator says whether the user is one of the operator's people.
+// Operator reports whether the user is an operator.
 func (v *Visit) Operator() bool { return v.User.Operator }
 
-// Now is the time by the clock of the site, or the real time on no site.
+// Now is the site's time, or the real time outside a site.
 func (v *Visit) Now() time.Time { return v.frame.Clock().Add(v.Actor.Ahead).UTC() }
 
-// At is an address below the site of the visit, such as v.At("/bookings/7").
+// At returns a URL below the site, such as v.At("/bookings/7").
 func (v *Visit) At(below string) string { return Path + "/sites/" + v.Site.Path + below }
 
-// LinkPath is where one-time links lead, with their secret behind it.
+// LinkPath is the path of one-time links, followed by their secret.
 const LinkPath = Path + "/password/"
 
-// LinkTo is the whole address of a one-time link (see links.Links), to be shown to whoever made it.
+// LinkTo returns the full URL of a one-time link (see links.Links), to show to its creator.
 func (f *Frame) LinkTo(secret string) string { return f.Base + LinkPath + secret }
 
-// linkLife is how long a browser keeps the secret of a one-time link that it has opened.
+// linkLife is how long a browser keeps the secret of an opened one-time link.
 const linkLife = 30 * time.Minute
 
-// KeepLink has the browser keep the secret of a one-time link, and leads it to the page of the link. So the secret does not stay in
-// the address, from where it could get into the list of visited pages, or to whoever looks over a shoulder.
+// KeepLink stores a one-time link's secret in a cookie and redirects to the link's page. So the secret does not stay in the
+// URL, where it would end up in the browser history or could be read over a shoulder.
 func (v *Visit) KeepLink(secret string) error {
 	v.frame.setCookie(v.W, v.frame.linkName(), secret, linkLife)
 	return v.Go(strings.TrimSuffix(LinkPath, "/"))
 }
 
-// KeptLink is the secret of the one-time link that the browser has opened last; "" for none.
+// KeptLink returns the secret of the one-time link opened last, or "".
 func (v *Visit) KeptLink() string {
 	c, err := v.R.Cookie(v.frame.linkName())
 	if err != nil {
@@ -84,10 +83,10 @@ func (v *Visit) KeptLink() string {
 	return c.Value
 }
 
-// ForgetLink has the browser forget a one-time link that was used.
+// ForgetLink deletes the cookie of a used one-time link.
 func (v *Visit) ForgetLink() { v.frame.setCookie(v.W, v.frame.linkName(), "", 0) }
 
-// ID reads a number in the address. A wrong one is no page.
+// ID reads an ID from the URL. An invalid one is a 404.
 func (v *Visit) ID(name string) (int64, error) {
 	id, err := strconv.ParseInt(v.R.PathValue(name), 10, 64)
 	if err != nil || id <= 0 {
@@ -96,10 +95,10 @@ func (v *Visit) ID(name string) (int64, error) {
 	return id, nil
 }
 
-// Query is a value of the address; "" if it is not there.
+// Query returns a query value, or "".
 func (v *Visit) Query(name string) string { return strings.TrimSpace(v.R.URL.Query().Get(name)) }
 
-// With is the address of this page with other values: pairs of a name and a value; "" takes one away.
+// With returns this page's URL with other query values, given as pairs of name and value; "" removes one.
 func (v *Visit) With(pairs ...string) string {
 	q := v.R.URL.Query()
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -115,7 +114,7 @@ func (v *Visit) With(pairs ...string) string {
 	return v.R.URL.Path + "?" + q.Encode()
 }
 
-// Go leads the browser to another page, after what it sent was done.
+// Go redirects to another page after a successful POST.
 func (v *Visit) Go(address string) error {
 	if m, ok := v.W.(*maker); ok {
 		m.err = errNoFile()
@@ -125,26 +124,26 @@ func (v *Visit) Go(address string) error {
 	return nil
 }
 
-// Done leads to another page, which says once what was done.
+// Done redirects to another page, which shows a flash message once.
 func (v *Visit) Done(address, format string, args ...any) error {
 	v.leaveNote(noted{Text: fmt.Sprintf(format, args...), Tone: "done"})
 	return v.Go(address)
 }
 
-// Waits is Done for what waits for a second operator: behind what is said, a link leads to the proposal.
+// Waits is Done for changes pending a second operator's approval: the message links to the proposal.
 func (v *Visit) Waits(address string, proposal int64, said string) error {
 	v.leaveNote(noted{said, Link{Text: "View proposal", Href: v.At("/approvals/" + strconv.FormatInt(proposal, 10))}, "done"})
 	return v.Go(address)
 }
 
-// noted is what the next page says once.
+// noted is a flash message.
 type noted struct {
 	Text string
-	See  Link   // behind it; it has no text where there is none
+	See  Link   // link after the text; without text if there is none
 	Tone string // done or warned
 }
 
-// noteParts stands between the parts of a note in its cookie.
+// noteParts separates the parts of a flash message in its cookie.
 const noteParts = "\x00"
 
 func (v *Visit) leaveNote(n noted) {
@@ -152,22 +151,22 @@ func (v *Visit) leaveNote(n noted) {
 	v.frame.setCookie(v.W, v.frame.noteName(), base64.RawURLEncoding.EncodeToString([]byte(text)), time.Minute)
 }
 
-// note takes what the page before this one wanted said. A link in it leads to a page of the dashboard, whoever wrote the cookie.
+// note takes the previous page's flash message. Its link is forced to stay in the dashboard, because cookies can be forged.
 func (v *Visit) note() (n noted) {
 	c, err := v.R.Cookie(v.frame.noteName())
 	if err != nil {
 		return n
 	}
 	v.frame.setCookie(v.W, v.frame.noteName(), "", 0)
-	text, _ := base64.RawURLEncoding.DecodeString(c.Value) // what nobody wrote says nothing
+	text, _ := base64.RawURLEncoding.DecodeString(c.Value) // invalid cookies are ignored
 	if parts := strings.Split(string(text), noteParts); len(parts) == 4 {
 		n = noted{parts[0], Link{Text: parts[1], Href: v.frame.Local(parts[2])}, parts[3]}
 	}
 	return n
 }
 
-// withoutCards leads away from an address whose query holds a card number, such as one that somebody has put into a search. So it gets
-// into no page, and not into the list of visited pages.
+// withoutCards redirects if the query contains a card number, for example typed into a search. So the number appears in no
+// page and not in the browser history.
 func (v *Visit) withoutCards() (went bool) {
 	clean := v.R.URL.Query()
 	var cards []string
@@ -191,11 +190,11 @@ func (v *Visit) withoutCards() (went bool) {
 	return true
 }
 
-// Status sets the status of the page that is shown next.
+// Status sets the HTTP status of the page.
 func (v *Visit) Status(status int) { v.status = status }
 
-// NeedsProof asks for the password again, unless it was given lately. Where it returns false it has answered: the browser comes
-// back to this page after that.
+// NeedsProof asks for the password again unless it was entered recently. If it returns false it has responded, and the
+// browser returns to this page afterwards.
 func (v *Visit) NeedsProof() (proven bool, err error) {
 	if v.SignIn.Proven(v.frame.Clock()) {
 		return true, nil
@@ -207,7 +206,7 @@ func (v *Visit) NeedsProof() (proven bool, err error) {
 	return false, v.Go(Path + "/prove?back=" + template.URLQueryEscaper(v.frame.Local(back)))
 }
 
-// Local is an address of the dashboard that a browser may be sent to; what leads elsewhere becomes the start page.
+// Local returns a dashboard URL that is safe to redirect to; any other URL becomes the start page.
 func (f *Frame) Local(address string) string {
 	address = strings.TrimPrefix(address, f.Base)
 	if (address == Path || strings.HasPrefix(address, Path+"/") || strings.HasPrefix(address, Path+"?")) && !strings.ContainsAny(address, "\\\r\n") {
@@ -216,7 +215,7 @@ func (f *Frame) Local(address string) string {
 	return Path
 }
 
-// statusOf is the status for each kind of error that a page says.
+// statusOf is the HTTP status of each kind of error.
 func statusOf(err error) int {
 	switch errs.KindOf(err) {
 	case errs.Invalid, errs.Missing, errs.CardNumber, errs.PageNumber, errs.BadRequest, errs.BadJSON:
@@ -239,7 +238,7 @@ func statusOf(err error) int {
 	}
 }
 
-// fail shows an error as a page, or leads to the page for signing in.
+// fail shows an error page, or redirects to the sign-in page.
 func (v *Visit) fail(err error) {
 	if m, ok := v.W.(*maker); ok {
 		m.err = err
@@ -275,7 +274,7 @@ func (v *Visit) fail(err error) {
 	}
 }
 
-// send answers with a page. What is large goes out compressed.
+// send writes a page, compressed if it is large.
 func (v *Visit) send(content []byte) {
 	if m, ok := v.W.(*maker); ok {
 		m.err = errNoFile()
@@ -285,13 +284,13 @@ func (v *Visit) send(content []byte) {
 	writeSmall(v.W, v.R, cmp.Or(v.status, http.StatusOK), content)
 }
 
-// writeSmall writes content, compressed where the browser takes that.
+// writeSmall writes content, compressed if the browser accepts it.
 func writeSmall(w http.ResponseWriter, r *http.Request, status int, content []byte) {
 	w.Header().Add("Vary", "Accept-Encoding")
 	if len(content) > 1400 && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		var zipped bytes.Buffer
-		z, _ := gzip.NewWriterLevel(&zipped, gzip.BestSpeed) // the level is a right one
-		_, _ = z.Write(content)                              // a buffer takes everything
+		z, _ := gzip.NewWriterLevel(&zipped, gzip.BestSpeed) // the level is valid
+		_, _ = z.Write(content)                              // writing to a buffer never fails
 		_ = z.Close()
 		w.Header().Set("Content-Encoding", "gzip")
 		content = zipped.Bytes()
@@ -299,6 +298,6 @@ func writeSmall(w http.ResponseWriter, r *http.Request, status int, content []by
 	w.Header().Set("Content-Length", strconv.Itoa(len(content)))
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(content) // an error means that the browser has gone away
+		_, _ = w.Write(content) // an error means that the client has disconnected
 	}
 }

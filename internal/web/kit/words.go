@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/web/chart"
 )
 
-// functions are what all templates may call.
+// functions are the functions of all templates.
 func (f *Frame) functions() template.FuncMap {
 	return template.FuncMap{
 		"money": Money, "amount": Amount, "short": chart.Short, "day": Day, "instant": instant, "count": Count,
@@ -21,7 +21,7 @@ func (f *Frame) functions() template.FuncMap {
 	}
 }
 
-// Money writes an amount with its currency, such as "1,234.50 GBP". It never breaks over two lines.
+// Money formats an amount with its currency, such as "1,234.50 GBP". It never wraps.
 func Money(amount int64, c money.Currency) string {
 	if c == "" {
 		return Count(amount)
@@ -29,10 +29,10 @@ func Money(amount int64, c money.Currency) string {
 	return Amount(amount, c) + "\u00a0" + string(c)
 }
 
-// Amount writes an amount in major units with commas, without its currency, for tables that say it in a column of its own.
+// Amount formats an amount in major units with commas and without currency, for tables with a currency column.
 func Amount(amount int64, c money.Currency) string { return money.Format(amount, c) }
 
-// Count writes a whole number with commas.
+// Count formats a whole number with commas.
 func Count(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	sign := ""
@@ -49,7 +49,7 @@ func Count(n int64) string {
 	return sign + out.String()
 }
 
-// Plural is a number with its word: "1 booking", "2 bookings".
+// Plural formats a count with its noun: "1 booking", "2 bookings".
 func Plural(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -57,7 +57,7 @@ func Plural(n int64, one, many string) string {
 	return Count(n) + " " + many
 }
 
-// Day writes a day so that nobody mistakes the month for the day: "14 Sep 2026". NoDay is empty.
+// Day formats a day unambiguously: "14 Sep 2026". NoDay is empty.
 func Day(d civil.Day) string {
 	if d == civil.NoDay {
 		return ""
@@ -65,7 +65,7 @@ func Day(d civil.Day) string {
 	return d.Start().Format("2 Jan 2006")
 }
 
-// instant writes a time in GMT, to the minute; the zero time is empty.
+// instant formats a time in GMT, to the minute; the zero time is empty.
 func instant(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -73,10 +73,10 @@ func instant(t time.Time) string {
 	return t.UTC().Format("2 Jan 2006 15:04") + " GMT"
 }
 
-// Instant is how pages write a time.
+// Instant formats a time for pages.
 func Instant(t time.Time) string { return instant(t) }
 
-// Say writes a word of the wire, such as "protection-only" or "transaction_refund", as people do.
+// Say formats an enum value of the API, such as "protection-only" or "transaction_refund", for people.
 func Say(word any) string {
 	text := strings.NewReplacer("_", " ", "-", " ").Replace(fmt.Sprint(word))
 	if text == "" {
@@ -85,7 +85,7 @@ func Say(word any) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// dict makes the argument of a template of several values: names and values in turn.
+// dict builds a template argument from alternating names and values.
 func dict(pairs ...any) (map[string]any, error) {
 	if len(pairs)%2 != 0 {
 		return nil, fmt.Errorf("dict needs names and values in turn, and got %d", len(pairs))
@@ -101,10 +101,10 @@ func dict(pairs ...any) (map[string]any, error) {
 	return made, nil
 }
 
-// option is one of a choice.
+// option is one choice of a select field.
 type option struct{ Value, Text string }
 
-// optionsOf makes choices of "value" or "value=Text".
+// optionsOf builds options from "value" or "value=Text".
 func optionsOf(texts ...string) (list []option) {
 	for _, t := range texts {
 		value, text, ok := strings.Cut(t, "=")
@@ -116,7 +116,7 @@ func optionsOf(texts ...string) (list []option) {
 	return list
 }
 
-// Options makes choices for a form: pairs of a value and its text.
+// Options builds options from pairs of value and text.
 func Options(pairs ...string) (list []option) {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		list = append(list, option{pairs[i], pairs[i+1]})
@@ -132,8 +132,8 @@ type fieldView struct {
 	Form                                          *Form
 }
 
-// newField makes a field: a form, its name, its label, and more settings as pairs: "kind" (text, email, password, number, date,
-// month, textarea, select, check, file), "hint", "options", "needed", "auto" (for autocomplete).
+// newField builds a field from a form, its name, its label and further settings as pairs: "kind" (text, email, password,
+// number, date, month, textarea, select, check, file), "hint", "options", "needed", "auto" (for autocomplete).
 func newField(form *Form, name, label string, settings ...any) (fieldView, error) {
 	v := fieldView{Name: name, Label: label, Kind: "text", Form: form}
 	if form != nil {
@@ -161,13 +161,13 @@ func newField(form *Form, name, label string, settings ...any) (fieldView, error
 	return v, err
 }
 
-// Fact is a line of a list of facts: the template "facts" shows them.
+// Fact is one row of a description list, shown by the template "facts".
 type Fact struct {
 	Text, Value, Href, Tone string
 	Figure                  bool
 }
 
-// Tab is one of several parts of a page: the template "tabs" shows them.
+// Tab is one tab of a page, shown by the template "tabs".
 type Tab struct {
 	Text, Href string
 	Here       bool

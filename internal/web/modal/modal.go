@@ -1,9 +1,9 @@
 // Package modal serves the payment modal: the script that a merchant's page loads, and the frame that this script opens
 // over the page. Only the frame has card fields, so card data never reaches the merchant's page.
 //
-// Scripts and styles are embedded unchanged; the texts come from package i18n. The merchant's script has a fixed name and one with its digest.
-// The frame's files have a digest of all of them in their path, so browsers can cache them forever, and they still find
-// each other by name. Start reading at New.
+// Scripts and styles are embedded unchanged; the texts come from package i18n. The merchant's script is served under a fixed
+// name and under one with its digest. The frame's files have a common digest in their path, so browsers can cache them
+// forever and they still find each other by name. Start reading at New.
 package modal
 
 import (
@@ -31,7 +31,7 @@ import (
 	"holdfast/internal/lib/i18n"
 )
 
-// Path begins all addresses of the modal.
+// Path is the prefix of all paths of the modal.
 const Path = "/modal/v1/"
 
 //go:embed assets
@@ -40,19 +40,18 @@ var embedded embed.FS
 //go:embed frame.html brands.html return.html refused.html
 var pages embed.FS
 
-// Config is what differs between deployments.
+// Config is the deployment's configuration.
 type Config struct {
-	// Site finds a site by its path. For a site that does not exist it returns one without origins.
+	// Site finds a site by its path. For an unknown site it returns one without origins.
 	Site func(ctx context.Context, path string) (Site, error)
-	// TestScript and LiveScript are the addresses of the scripts of the tokenizer's hosted fields, for test and for live
-	// cards. "" means that there is none.
+	// TestScript and LiveScript are the URLs of the tokenizer's hosted fields script, for test and live cards; "" for none.
 	TestScript, LiveScript string
 }
 
 // Site is what the modal needs to know about a site.
 type Site struct {
-	Name    string   // shown where the name of the merchant is not known
-	Origins []string // of the pages that may open the modal, as browsers send them
+	Name    string   // shown if the merchant's name is not known
+	Origins []string // origins that may open the modal, as browsers send them
 }
 
 // file is one served file.
@@ -65,12 +64,12 @@ type file struct {
 // Modal serves the payment modal.
 type Modal struct {
 	cfg       Config
-	files     map[string]file // the frame's files, by their names below version
+	files     map[string]file // the frame's files, by name below version
 	version   string
 	modules   []string // the scripts that every frame needs
 	pages     *template.Template
 	script    file
-	hashed    string // the script's name with its digest
+	hashed    string // name of the script with its digest
 	integrity string
 	types     file
 	mux       *http.ServeMux
@@ -79,10 +78,10 @@ type Modal struct {
 // apart are the scripts that the frame does not load as modules.
 var apart = []string{"frame.js", "modal.js", "return.js"}
 
-// kinds are the content types of files, by the ends of their names.
+// kinds are the content types by file extension.
 var kinds = map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".ts": "text/plain; charset=utf-8"}
 
-// New makes a Modal, which serves everything under Path.
+// New returns a Modal, which serves everything under Path.
 func New(cfg Config) (*Modal, error) {
 	for _, script := range []string{cfg.TestScript, cfg.LiveScript} {
 		if u, err := url.Parse(script); err != nil || script != "" && (u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
@@ -109,11 +108,11 @@ func New(cfg Config) (*Modal, error) {
 // ServeHTTP implements http.Handler.
 func (m *Modal) ServeHTTP(w http.ResponseWriter, r *http.Request) { m.mux.ServeHTTP(w, r) }
 
-// Script returns the name of the merchant's script with its digest, and the value of the attribute integrity, with which
-// a page accepts exactly this script.
+// Script returns the name of the merchant's script with its digest, and the value for the integrity attribute, with which a
+// page accepts exactly this script.
 func (m *Modal) Script() (name, integrity string) { return m.hashed, m.integrity }
 
-// load reads the embedded files and takes their digests.
+// load reads the embedded files and computes their digests.
 func (m *Modal) load() error {
 	all := sha256.New()
 	err := fs.WalkDir(embedded, "assets", func(name string, entry fs.DirEntry, err error) error {
@@ -143,7 +142,7 @@ func (m *Modal) load() error {
 		}
 	}
 	m.script, m.types = m.files["modal.js"], m.files["modal.d.ts"]
-	delete(m.files, "modal.js") // both have addresses of their own
+	delete(m.files, "modal.js") // both have their own paths
 	delete(m.files, "modal.d.ts")
 	m.hashed = "modal." + m.script.digest + ".js"
 	sum := sha512.Sum384(m.script.text)
@@ -156,8 +155,8 @@ func newFile(name string, text []byte) file {
 	return file{text: text, kind: kinds[path.Ext(name)], digest: hex.EncodeToString(sum[:8])}
 }
 
-// makeCurrencies makes a script with the number of decimals of every currency. Browsers know only how many decimals
-// people usually write, which differs for some currencies.
+// makeCurrencies generates a script with the number of decimals of every currency. Browsers only know the customary number,
+// which differs for some currencies.
 func (m *Modal) makeCurrencies(all io.Writer) error {
 	exponents := map[money.Currency]int{}
 	for _, c := range money.Currencies() {
@@ -169,7 +168,7 @@ func (m *Modal) makeCurrencies(all io.Writer) error {
 	return err
 }
 
-// makeTexts makes a script with the texts of each language, out of the catalogue that mails and papers have, too.
+// makeTexts generates a script with the texts of each language, from the catalogue shared with e-mails and statements.
 func (m *Modal) makeTexts(all io.Writer) error {
 	for _, code := range i18n.Codes() {
 		text, err := json.MarshalIndent(i18n.Of(code).Section("modal"), "", " ")
@@ -181,14 +180,14 @@ func (m *Modal) makeTexts(all io.Writer) error {
 	return nil
 }
 
-// add adds a file that is made when the program starts. all takes what the version of all files is made of.
+// add adds a file generated at startup. all collects the input of the common digest.
 func (m *Modal) add(name string, text []byte, all io.Writer) {
 	m.files[name] = newFile(name, text)
 	fmt.Fprintf(all, "%s %s\n", name, m.files[name].digest)
 }
 
-// How long browsers may keep answers. Files with a digest in their name never change. Files without one may change, and
-// then browsers see it within minutes. Pages are never kept.
+// Cache lifetimes. Files with a digest in their name never change. Files without one may change, which browsers notice
+// within minutes. Pages are never cached.
 const (
 	lasting  = "public, max-age=31536000, immutable"
 	changing = "public, max-age=300"
@@ -204,15 +203,15 @@ func (f file) serve(w http.ResponseWriter, r *http.Request, cache string) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.text))
 }
 
-// serveScript lets pages of every origin load the script. A page that uses integrity needs these headers.
+// serveScript lets pages of any origin load the script. Pages that use integrity need these headers.
 func (m *Modal) serveScript(w http.ResponseWriter, r *http.Request, cache string) {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin")
 	m.script.serve(w, r, cache)
 }
 
-// serveAsset serves a file of the frame. It refuses the name of another version: files of two versions must not be mixed,
-// and no browser may keep a file under a wrong name.
+// serveAsset serves a file of the frame. It rejects other versions: files of two versions must not be mixed, and no browser
+// may cache a file under the wrong name.
 func (m *Modal) serveAsset(w http.ResponseWriter, r *http.Request) {
 	f, ok := m.files[r.PathValue("name")]
 	if !ok || r.PathValue("version") != m.version {

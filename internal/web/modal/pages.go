@@ -8,23 +8,22 @@ import (
 	"strings"
 )
 
-// page is the values for the templates.
+// page is the data of the templates.
 type page struct {
-	Assets  string   // address of the frame's files
-	Script  string   // address of the script of the tokenizer's hosted fields; "" without them
+	Assets  string   // path of the frame's files
+	Script  string   // URL of the tokenizer's hosted fields script; "" for none
 	Site    string   // name of the site
-	Modules []string // scripts to load at once, so that none waits until another one asks for it
+	Modules []string // scripts to preload, so that none waits for another one's import
 }
 
-// The values of the frame's parameter tokenizer: which hosted fields it shows.
+// Values of the frame's tokenizer parameter: which hosted fields it shows.
 const (
 	testTokenizer = "test"
 	liveTokenizer = "live"
 )
 
-// serveFrame answers with the document in which cards are entered. The browser itself checks, by the policy, that the
-// page around it has a permitted origin. The parameter origin only gives a better message: anybody can write anything
-// there.
+// serveFrame serves the document in which cards are entered. The browser enforces, through the CSP, that the page around it
+// has a permitted origin. The origin parameter only gives a better message and is not trusted: anyone can set it.
 func (m *Modal) serveFrame(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	site, ok := m.site(w, r, query.Get("path"))
@@ -48,8 +47,8 @@ func (m *Modal) serveFrame(w http.ResponseWriter, r *http.Request) {
 	m.show(w, http.StatusOK, "frame.html", p, framePolicy(site.Origins, script))
 }
 
-// serveReturn answers with the page to which the bank sends the shopper after a challenge. It is shown inside the frame,
-// which is inside the merchant's page.
+// serveReturn serves the page to which the bank sends the shopper after a challenge. It is shown inside the frame, which is
+// inside the merchant's page.
 func (m *Modal) serveReturn(w http.ResponseWriter, r *http.Request) {
 	site, ok := m.site(w, r, r.URL.Query().Get("path"))
 	if !ok {
@@ -59,7 +58,7 @@ func (m *Modal) serveReturn(w http.ResponseWriter, r *http.Request) {
 	m.show(w, http.StatusOK, "return.html", page{Assets: m.assets()}, strictPolicy(ancestors))
 }
 
-// site reads the site, for each page anew, so that a change of its origins counts at once.
+// site reads the site anew for each page, so that changed origins take effect immediately.
 func (m *Modal) site(w http.ResponseWriter, r *http.Request, path string) (Site, bool) {
 	site, err := m.cfg.Site(r.Context(), path)
 	if err != nil {
@@ -86,17 +85,17 @@ func (m *Modal) show(w http.ResponseWriter, status int, name string, p page, pol
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
 	w.WriteHeader(status)
-	_, _ = text.WriteTo(w) // an error means that the browser has gone away
+	_, _ = text.WriteTo(w) // an error means that the client has disconnected
 }
 
-// strictPolicy allows a page our own files and nothing else.
+// strictPolicy allows only our own files.
 func strictPolicy(ancestors string) string {
 	return "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; form-action 'none'; " +
 		"frame-ancestors " + ancestors
 }
 
-// framePolicy is the policy of the frame. Inside it, frames of every origin are allowed, because any bank may show its
-// challenge there. Scripts are our own and, where the tokenizer's fields take the card, the tokenizer's.
+// framePolicy is the frame's policy. It allows inner frames of any origin, because any bank may show its challenge there.
+// Scripts are our own and, with hosted fields, the tokenizer's.
 func framePolicy(origins []string, script string) string {
 	host, trusted := "", "; require-trusted-types-for 'script'; trusted-types 'none'"
 	if u, err := url.Parse(script); script != "" && err == nil {

@@ -16,7 +16,7 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// inbox shows what waits for an operator on all sites, the oldest first.
+// inbox shows the changes pending approval on all sites, oldest first.
 func (p *pages) inbox(v *kit.Visit) error {
 	page, err := v.PageOf([]string{"id"}, false)
 	if err != nil {
@@ -61,7 +61,7 @@ func (p *pages) inbox(v *kit.Visit) error {
 	return v.Show(p.Pages, "inbox.html", kit.Page{Title: "Approvals", Menu: "/approvals", Data: made})
 }
 
-// kinds are the kinds of proposals in the words of people.
+// kinds are the display names of proposal kinds.
 var kinds = map[proposal.Kind]string{
 	proposal.OpenCover: "Protection", proposal.ManualRate: "Quote", proposal.Policy: "Policy",
 	proposal.Limits: "Limit", proposal.Takeover: "Takeover",
@@ -74,12 +74,12 @@ func kindOf(k proposal.Kind) string {
 	return kit.Say(k)
 }
 
-// subject is what a proposal is about, as the first words of a line.
+// subject names what a proposal is about, capitalized.
 func subject(p proposal.Proposal) string {
 	if p.Subject == "" {
 		return fmt.Sprintf("Proposal %d", p.ID)
 	}
-	if sha, ok := strings.CutPrefix(p.Subject, "file "); ok { // its mode and its sum stand on the page of the proposal
+	if sha, ok := strings.CutPrefix(p.Subject, "file "); ok { // its mode and checksum are on the proposal's page
 		sha, _, _ = strings.Cut(sha, ",")
 		return strings.TrimSpace("Payment file " + sha[:min(len(sha), 12)])
 	}
@@ -89,12 +89,12 @@ func subject(p proposal.Proposal) string {
 	return strings.ToUpper(p.Subject[:1]) + p.Subject[1:]
 }
 
-// stateTones are the marks of the states of proposals.
+// stateTones are the colours of proposal states.
 var stateTones = map[proposal.State]string{
 	proposal.Open: "warn", proposal.Approved: "good", proposal.Rejected: "bad", proposal.Withdrawn: "calm",
 }
 
-// proposals shows all proposals of a site, the latest first.
+// proposals shows all proposals of a site, latest first.
 func (p *pages) proposals(v *kit.Visit) error {
 	page, err := v.PageOf([]string{"id"}, true)
 	if err != nil {
@@ -144,22 +144,22 @@ func (p *pages) proposals(v *kit.Visit) error {
 	})
 }
 
-// proposalView is what the page of one proposal shows.
+// proposalView is the data of a proposal's page.
 type proposalView struct {
 	Facts    []kit.Fact
 	Effect   proposal.Effect
-	Known    bool // what it changes is on record
+	Known    bool // the changed fields are on record
 	Verb     string
 	Changes  *kit.Table
 	Figures  []kit.Fact
 	Channels *kit.Table // of a file
 	Decides  bool       // this user may approve or reject it
-	Own      bool       // this user has asked for it
-	At       string     // below it are the addresses of the decisions
+	Own      bool       // requested by this user
+	At       string     // base URL of the decisions
 	Form     *kit.Form
 }
 
-// proposal shows one proposal: who asked, and what it changes.
+// proposal shows one proposal: who requested it, and what it changes.
 func (p *pages) proposal(v *kit.Visit) error { return p.showProposal(v, kit.Filled()) }
 
 func (p *pages) showProposal(v *kit.Visit, form *kit.Form) error {
@@ -205,8 +205,8 @@ func (p *pages) showProposal(v *kit.Visit, form *kit.Form) error {
 	return v.Show(p.Pages, "proposal.html", kit.Page{Title: subject(q), Menu: "/settings", Path: path, Data: data})
 }
 
-// channelFact names the channel that a proposal is about, and leads to what its merchant has said. It is empty for other proposals, and
-// for a channel that was deleted.
+// channelFact names the merchant that a proposal is about, and links to its protection request. It is empty for other
+// proposals and for deleted merchants.
 func (p *pages) channelFact(v *kit.Visit, q proposal.Proposal) ([]kit.Fact, error) {
 	number, ok := strings.CutPrefix(q.Subject, "channel ")
 	id, err := strconv.ParseInt(number, 10, 64)
@@ -225,7 +225,7 @@ func proposalFacts(q proposal.Proposal) []kit.Fact {
 		{Text: "Status", Value: kit.Say(q.State), Tone: stateTones[q.State]}, {Text: "Requested by", Value: q.ProposedBy},
 		{Text: "Requested", Value: kit.Instant(q.ProposedAt)},
 	}
-	if strings.HasPrefix(q.Subject, "file ") { // the title has only the beginning of its sum
+	if strings.HasPrefix(q.Subject, "file ") { // the title only has the start of the checksum
 		facts = append(facts, kit.Fact{Text: "Request", Value: q.Subject})
 	}
 	if q.Reason != "" {
@@ -236,7 +236,7 @@ func proposalFacts(q proposal.Proposal) []kit.Fact {
 	}
 	by := q.DecidedBy
 	if q.Alone {
-		by += ", alone"
+		by += ", without a second operator"
 	}
 	facts = append(facts, kit.Fact{Text: "Decided by", Value: by}, kit.Fact{Text: "Decided", Value: kit.Instant(q.DecidedAt)})
 	if q.DecisionReason != "" {
@@ -245,7 +245,7 @@ func proposalFacts(q proposal.Proposal) []kit.Fact {
 	return facts
 }
 
-// changesTable has a row for each field, before and after.
+// changesTable has a row per field, before and after.
 func changesTable(v *kit.Visit, e proposal.Effect) *kit.Table {
 	t := kit.Table{
 		Name: "changes", Bare: true, Caption: "Fields before and after",
@@ -287,7 +287,7 @@ func fileFacts(f proposal.FileEffect) (facts []kit.Fact) {
 	return facts
 }
 
-// sharesTable has the channels of a file, with their sums.
+// sharesTable has the merchants in a file, with their sums.
 func sharesTable(v *kit.Visit, list []proposal.FileShares) *kit.Table {
 	t := kit.Table{
 		Name: "channels", Bare: true, Caption: "Merchants in the file",
@@ -306,7 +306,7 @@ func sharesTable(v *kit.Visit, list []proposal.FileShares) *kit.Table {
 	return v.Table(t)
 }
 
-// dayOf is a day of the wire; what is none stays as it is.
+// dayOf formats an API day; anything else is returned as is.
 func dayOf(text string) kit.Cell {
 	if day, err := civil.ParseDay(text); err == nil {
 		return kit.OnDay(day)
@@ -314,8 +314,8 @@ func dayOf(text string) kit.Cell {
 	return kit.Words(text)
 }
 
-// decide makes the handler of a decision: what the room is asked, and what is said when it is done. A decision against
-// somebody needs a reason, because they read it.
+// decide returns the handler of a decision: the use case to call and the flash message. Rejecting needs a reason, because
+// the requester reads it.
 func (p *pages) decide(verb string) kit.Handler {
 	return func(v *kit.Visit) error {
 		id, err := v.ID("id")

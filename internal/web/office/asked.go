@@ -8,13 +8,12 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// askedTones are the marks of the states of requests.
+// askedTones are the colours of request states.
 var askedTones = map[underwriting.State]string{
 	underwriting.Asked: "warn", underwriting.Questions: "calm", underwriting.Taken: "good", underwriting.Refused: "bad",
 }
 
-// asked shows the channels that ask for protection: those that wait for an answer, or those that have one. Each leads to the page of
-// the channel, where it is read and answered.
+// asked shows protection requests, open or answered. Each links to the merchant's page, where it is reviewed and answered.
 func (p *pages) asked(v *kit.Visit) error {
 	page, err := v.PageOf([]string{"id"}, false)
 	if err != nil {

@@ -5,14 +5,14 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// jobView is a job on the page of all jobs.
+// jobView is a job on the jobs page.
 type jobView struct {
 	Name  string
 	Error string
 	Facts []kit.Fact
 }
 
-// jobs shows all background work: the jobs that fail first, each with a button to try it now.
+// jobs shows all background jobs: failing jobs first, each with a button to run it now.
 func (p *pages) jobs(v *kit.Visit) error {
 	list, err := p.app.Work.States(v.R.Context(), v.Actor)
 	if err != nil {
@@ -61,7 +61,7 @@ func jobState(j leases.JobState, running bool) kit.Cell {
 	return kit.State("good", "good")
 }
 
-// runJob has a job tried now.
+// runJob runs a job now.
 func (p *pages) runJob(v *kit.Visit) error {
 	if _, err := v.Form(); err != nil {
 		return err

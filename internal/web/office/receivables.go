@@ -7,13 +7,13 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// mostInFile is how many statements a file has at most.
+// mostInFile is the maximum number of statements in a file.
 const mostInFile = 5000
 
-// mostInMail is how many sites the text of a mail names.
+// mostInMail is the maximum number of sites named in an e-mail.
 const mostInMail = 20
 
-// receivables shows what is still to be paid of statements, by age, over all sites or on one.
+// receivables shows open statements by age, on all sites or on one.
 func (p *pages) receivables(v *kit.Visit) error {
 	page, err := v.PageOf([]string{"due"}, false)
 	if err != nil {
@@ -32,7 +32,7 @@ func (p *pages) receivables(v *kit.Visit) error {
 	if !q.Sandbox {
 		t.Empty.Act = kit.Link{Text: "Show sandboxes", Href: kit.Path + "/receivables?sandboxes=1"}
 	}
-	if v.Format() != "" { // each read goes through all statements: so a file is one read
+	if v.Format() != "" { // each read scans all statements, so a file is one read
 		page.Size = mostInFile
 	}
 	r, err := p.app.Statements.Receivables(v.R.Context(), v.Actor, q, page)
@@ -64,7 +64,7 @@ func (p *pages) receivables(v *kit.Visit) error {
 	}{sumsTable(v, r.Sums, q.Sandbox), made}})
 }
 
-// sumFacts are what is open of each site, for a mail.
+// sumFacts are the open amounts per site, for an e-mail.
 func sumFacts(sums []statements.Receivable) (facts []kit.Fact) {
 	for _, s := range sums[:min(len(sums), mostInMail)] {
 		facts = append(facts, kit.Fact{Text: s.Name, Value: kit.Money(s.Open, s.Currency)})
@@ -72,7 +72,7 @@ func sumFacts(sums []statements.Receivable) (facts []kit.Fact) {
 	return facts
 }
 
-// sumsTable has a row for each site and currency.
+// sumsTable has a row per site and currency.
 func sumsTable(v *kit.Visit, sums []statements.Receivable, sandbox bool) *kit.Table {
 	t := kit.Table{
 		Name: "sums", Bare: true, Caption: "Receivables by age",

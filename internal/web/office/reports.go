@@ -16,7 +16,7 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// addReports adds the pages of reports by mail: of a site, and of all sites.
+// addReports adds the pages for scheduled reports, of one site and of all sites.
 func (p *pages) addReports(f *kit.Frame) {
 	for pattern, h := range map[string]kit.Handler{
 		"GET /reports": p.orders, "GET /reports/new": p.newOrder, "POST /reports": p.makeOrder, "GET /reports/{id}": p.order,
@@ -30,7 +30,7 @@ func (p *pages) addReports(f *kit.Frame) {
 	}
 }
 
-// Maker makes the file of a page for a standing order, with the rights of who has ordered it.
+// Maker generates the file of a scheduled report, with its owner's permissions.
 func Maker(f *kit.Frame, a *app.App) func(ctx context.Context, want schedules.Want) (schedules.File, error) {
 	return func(ctx context.Context, want schedules.Want) (made schedules.File, err error) {
 		report, ok := f.ReportAt(want.View, want.SiteID == 0)
@@ -58,10 +58,10 @@ func Maker(f *kit.Frame, a *app.App) func(ctx context.Context, want schedules.Wa
 	}
 }
 
-// dated is the address of a report on its day.
+// dated is the URL of a report with its date.
 func dated(r kit.Report, want schedules.Want) string {
 	path, query, _ := strings.Cut(want.View, "?")
-	values, _ := url.ParseQuery(query) // the room has looked at it
+	values, _ := url.ParseQuery(query) // validated by the use case
 	values.Set("format", string(want.Format))
 	if r.Days {
 		values.Set("as_of", (want.On - 1).String())
@@ -75,7 +75,7 @@ func dated(r kit.Report, want schedules.Want) string {
 	return path + "?" + values.Encode()
 }
 
-// reportsAt is the address of reports by mail, below the site or for all sites.
+// reportsAt is the URL of scheduled reports, of the site or of all sites.
 func reportsAt(v *kit.Visit, id int64) string {
 	at := kit.Path + "/reports"
 	if v.Site.ID != 0 {
@@ -87,7 +87,7 @@ func reportsAt(v *kit.Visit, id int64) string {
 	return at
 }
 
-// inReports is a page about reports by mail.
+// inReports is a page below scheduled reports.
 func inReports(v *kit.Visit, title string, data any) kit.Page {
 	page := kit.Page{Title: title, Menu: "/receivables", Data: data}
 	if v.Site.ID != 0 {
@@ -98,7 +98,7 @@ func inReports(v *kit.Visit, title string, data any) kit.Page {
 
 var orderTones = map[schedules.State]string{schedules.Active: "good", schedules.Paused: "calm", schedules.Stopped: "bad"}
 
-// orders lists the standing orders of a site, or of all sites.
+// orders lists the schedules of a site, or of all sites.
 func (p *pages) orders(v *kit.Visit) error {
 	list, err := p.app.Orders.List(v.R.Context(), v.Actor)
 	if err != nil {
@@ -141,20 +141,20 @@ func (p *pages) orders(v *kit.Visit) error {
 	return v.Show(p.Pages, "inbox.html", page)
 }
 
-// orderView is what the page of an order shows.
+// orderView is the data of a schedule's page.
 type orderView struct {
 	Form    *kit.Form
 	Send    string
-	View    string // the page that is sent
+	View    string // the report's page
 	Choices any
 	Facts   []kit.Fact
 	Runs    *kit.Table
 	Order   schedules.Order
-	Mine    bool // the reader may change it
+	Mine    bool // the user may edit it
 	Outbox  string
 }
 
-// whens are the days on which a report can come.
+// whens are the days on which a report can be sent.
 func whens() any {
 	var pairs []string
 	for day := int64(1); day <= 7; day++ {
@@ -166,7 +166,7 @@ func whens() any {
 	return kit.Options(append(pairs, "month-31", "Last day of each month")...)
 }
 
-// newOrder shows the form for a report by mail.
+// newOrder shows the form for a new schedule.
 func (p *pages) newOrder(v *kit.Visit) error {
 	report, ok := p.frame.ReportAt(v.Query("view"), v.Site.ID == 0)
 	if !ok {
@@ -185,7 +185,7 @@ func (p *pages) orderForm(v *kit.Visit, form *kit.Form) error {
 	return v.Show(p.Pages, "order.html", page)
 }
 
-// onlyShown says why no mail leaves; "" where mails do.
+// onlyShown explains why no e-mails are sent; "" if they are.
 func (p *pages) onlyShown(v *kit.Visit) string {
 	switch {
 	case !p.app.Mails.Sends():
@@ -196,12 +196,12 @@ func (p *pages) onlyShown(v *kit.Visit) string {
 	return ""
 }
 
-// viewAt is the address of the page of an order.
+// viewAt is the URL of a schedule's report.
 func (p *pages) viewAt(v *kit.Visit, view string) string {
 	return strings.TrimSuffix(reportsAt(v, 0), "/reports") + view
 }
 
-// orderFields reads the form of an order.
+// orderFields reads the schedule form.
 func orderFields(form *kit.Form) schedules.Fields {
 	r := form.Reading()
 	in := schedules.Fields{
@@ -217,7 +217,7 @@ func orderFields(form *kit.Form) schedules.Fields {
 	return in
 }
 
-// tookOrder shows what is wrong with the day at its one field.
+// tookOrder shows errors about the day at its only field.
 func tookOrder(form *kit.Form) {
 	for _, name := range []string{"every", "on"} {
 		if problem := form.Problem(name); problem != "" {
@@ -229,7 +229,7 @@ func tookOrder(form *kit.Form) {
 	}
 }
 
-// makeOrder orders a report.
+// makeOrder schedules a report.
 func (p *pages) makeOrder(v *kit.Visit) error {
 	form, err := v.Form()
 	if err != nil {
@@ -245,7 +245,7 @@ func (p *pages) makeOrder(v *kit.Visit) error {
 	return v.Done(reportsAt(v, made.ID), "Report scheduled %s, starting on %s.", made.When(), kit.Day(made.Due))
 }
 
-// order shows a standing order with what became of its reports.
+// order shows a schedule with its history.
 func (p *pages) order(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
@@ -254,7 +254,7 @@ func (p *pages) order(v *kit.Visit) error {
 	return p.showOrder(v, id, nil)
 }
 
-// filledOrder is the form with what is stored.
+// filledOrder returns the form with the stored values.
 func filledOrder(o schedules.Order) *kit.Form {
 	return kit.Filled("name", o.Name, "view", o.View, "format", string(o.Format), "when", string(o.Every)+"-"+strconv.FormatInt(o.On, 10),
 		"recipients", strings.Join(o.Recipients, "\n"), "version", strconv.FormatInt(o.Version, 10))
@@ -314,7 +314,7 @@ func runsTable(v *kit.Visit, runs []schedules.Run) *kit.Table {
 	return v.Table(t)
 }
 
-// changeOrder changes a standing order.
+// changeOrder edits a schedule.
 func (p *pages) changeOrder(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
@@ -325,7 +325,7 @@ func (p *pages) changeOrder(v *kit.Visit) error {
 		return err
 	}
 	in := orderFields(form)
-	in.View = nil // another page is another order
+	in.View = nil // another page is another schedule
 	changed, err := p.app.Orders.Change(v.R.Context(), v.Actor, id, in)
 	stored := func() (*kit.Form, error) {
 		o, _, err := p.app.Orders.Get(v.R.Context(), v.Actor, id)
@@ -340,7 +340,7 @@ func (p *pages) changeOrder(v *kit.Visit) error {
 	return v.Done(reportsAt(v, id), "Saved. The next report is due on %s.", kit.Day(changed.Due))
 }
 
-// turnOrder does what a button of an order says.
+// turnOrder handles the buttons of a schedule.
 func (p *pages) turnOrder(
 	do func(ctx context.Context, actor access.Actor, id int64) (schedules.Order, error), done string,
 ) kit.Handler {
@@ -359,7 +359,7 @@ func (p *pages) turnOrder(
 	}
 }
 
-// endOrder asks, and then removes a standing order.
+// endOrder deletes a schedule, after a confirmation.
 func (p *pages) endOrder(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// siteOrders are what the list of sites can be ordered by.
+// siteOrders are the sort orders of the list.
 var siteOrders = []string{"name", "path", "id"}
 
-// sites shows all sites, or those that a search finds by a part of their name or path.
+// sites lists all sites, or those matching a search by part of their name or path.
 func (p *pages) sites(v *kit.Visit) error {
 	page, err := v.PageOf(siteOrders, false)
 	if err != nil {
@@ -79,7 +79,7 @@ func (p *pages) siteForm(v *kit.Visit, form *kit.Form) error {
 	})
 }
 
-// makeSite makes a site of what the form says.
+// makeSite creates a site from the form.
 func (p *pages) makeSite(v *kit.Visit) error {
 	if proven, err := v.NeedsProof(); !proven {
 		return err
@@ -107,8 +107,8 @@ func (p *pages) makeSite(v *kit.Visit) error {
 	return p.inviteAdmin(v, site, form, *admin)
 }
 
-// firstAdmin reads who shall manage a new site; nil where the form names nobody. What is wrong with them is told together with
-// what is wrong with the site, before anything is made.
+// firstAdmin reads the first admin of a new site; nil if the form has none. Errors are reported together with those of the
+// site, before anything is created.
 func firstAdmin(r *kit.Reading) *people.UserFields {
 	if r.Get("username") == "" && r.Get("email") == "" {
 		return nil
@@ -122,7 +122,7 @@ func firstAdmin(r *kit.Reading) *people.UserFields {
 	return &in
 }
 
-// inviteAdmin invites the first member_admin of a site that was just made, and shows the one-time link.
+// inviteAdmin invites the first member_admin of a new site and shows the one-time link.
 func (p *pages) inviteAdmin(v *kit.Visit, site merchant.Site, form *kit.Form, in people.UserFields) error {
 	actor := v.Actor
 	actor.SiteID, actor.Ahead = site.ID, site.ClockAhead
@@ -141,16 +141,16 @@ func (p *pages) inviteAdmin(v *kit.Visit, site merchant.Site, form *kit.Form, in
 	})
 }
 
-// madeSite is what stands after a site was made with its first admin.
+// madeSite is the data of the page after creating a site with its first admin.
 type madeSite struct {
 	Site        merchant.Site
 	Home, Email string
-	Link        string // "" when nobody could be invited
-	Sends       bool   // there is a mail server
+	Link        string // "" if the invitation failed
+	Sends       bool   // a mail server is configured
 	Form        *kit.Form
 }
 
-// party reads a company whose fields begin with a prefix.
+// party reads a company from fields with a prefix.
 func party(r *kit.Reading, prefix string) merchant.PartyFields {
 	return merchant.PartyFields{
 		Name: r.Text(prefix + "name"), Address: r.Text(prefix + "address"), TaxNumber: r.Text(prefix + "tax_number"),

@@ -9,10 +9,10 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// quietRates is how many days without a rate are as usual: a long weekend.
+// quietRates is how many days without rates are normal: a long weekend.
 const quietRates = 5
 
-// system shows how the whole deployment stands.
+// system shows the status of the deployment.
 func (p *pages) system(v *kit.Visit) error {
 	s, err := p.app.System.Report(v.R.Context(), v.Actor)
 	if err != nil {
@@ -40,7 +40,7 @@ func (p *pages) system(v *kit.Visit) error {
 	})
 }
 
-// processFacts are what the process that answers has done since it started. bench reads them by their texts.
+// processFacts are the statistics of this process since its start. bench finds them by label.
 func processFacts(s report.SystemReport) []kit.Fact {
 	return []kit.Fact{
 		{Text: "SQL statements", Value: kit.Count(s.Work.Statements), Figure: true},
@@ -50,7 +50,7 @@ func processFacts(s report.SystemReport) []kit.Fact {
 	}
 }
 
-// standby says how the copy stands from which long reports are read.
+// standby shows the status of the standby that long reports are read from.
 func standby(s report.SystemReport) kit.Fact {
 	f := kit.Fact{Text: "Standby for reports"}
 	if !s.Following {
@@ -71,7 +71,7 @@ func standby(s report.SystemReport) kit.Fact {
 	return f
 }
 
-// size writes a number of bytes in MB.
+// size formats bytes as MB.
 func size(bytes int64) string { return fmt.Sprintf("%d.%d MB", bytes/1_000_000, bytes/100_000%10) }
 
 func lastRates(last, today civil.Day) kit.Fact {
@@ -110,7 +110,7 @@ func movedTable(v *kit.Visit, list []report.MovedClock) *kit.Table {
 	return v.Table(t)
 }
 
-// present are the facts that say something.
+// present returns the facts that are not empty.
 func present(facts []kit.Fact) (list []kit.Fact) {
 	for _, f := range facts {
 		if f.Value != "" {

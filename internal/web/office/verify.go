@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// addVerify adds the pages on which the whole book is checked.
+// addVerify adds the pages for checking the book.
 func (p *pages) addVerify(f *kit.Frame) {
 	f.Office("GET /verify", access.ManageSites, p.checks)
 	f.Office("POST /verify", access.ManageSites, p.askCheck)
@@ -22,7 +22,7 @@ const verifyAt = kit.Path + "/verify"
 
 func checkAt(id int64) string { return verifyAt + "/" + strconv.FormatInt(id, 10) }
 
-// runState is how far a run is, with a mark.
+// runState is the status of a run, with its colour.
 func runState(r verify.AskedRun) kit.Cell {
 	switch {
 	case r.State == verify.RunDone && r.Total == 0:
@@ -33,7 +33,7 @@ func runState(r verify.AskedRun) kit.Cell {
 	return kit.State(string(r.State), map[verify.RunState]string{verify.RunFailed: "bad", verify.Running: "warn", verify.RunAsked: "warn"}[r.State])
 }
 
-// took is how long a run took, in words.
+// took is the duration of a run, in words.
 func took(r verify.AskedRun) string {
 	if r.BeganAt.IsZero() || r.EndedAt.IsZero() {
 		return ""
@@ -45,7 +45,7 @@ func took(r verify.AskedRun) string {
 	}
 }
 
-// checks lists the checks of the book that were made, and asks for another one.
+// checks lists past checks of the book, with a button to start another.
 func (p *pages) checks(v *kit.Visit) error { return p.showChecks(v, kit.Filled()) }
 
 func (p *pages) showChecks(v *kit.Visit, form *kit.Form) error {
@@ -77,7 +77,7 @@ func (p *pages) showChecks(v *kit.Visit, form *kit.Form) error {
 	})
 }
 
-// askCheck has the whole book checked.
+// askCheck starts a check of the book.
 func (p *pages) askCheck(v *kit.Visit) error {
 	form, err := v.Form()
 	if err != nil {
@@ -92,7 +92,7 @@ func (p *pages) askCheck(v *kit.Visit) error {
 	return v.Go(checkAt(made.ID))
 }
 
-// check shows one check: how far it is, or what it has found.
+// check shows one check: its progress or findings.
 func (p *pages) check(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
@@ -125,7 +125,7 @@ func (p *pages) check(v *kit.Visit) error {
 	})
 }
 
-// findingsTable says what is not as it should be, and where.
+// findingsTable lists what is wrong, and where.
 func findingsTable(v *kit.Visit, r verify.AskedRun) *kit.Table {
 	t := kit.Table{
 		Name: "findings", Caption: "Findings",
@@ -143,7 +143,7 @@ func findingsTable(v *kit.Visit, r verify.AskedRun) *kit.Table {
 	return v.Table(t)
 }
 
-// linesTable has a row for each check.
+// linesTable has a row per check.
 func linesTable(v *kit.Visit, r verify.AskedRun) *kit.Table {
 	t := kit.Table{
 		Name: "lines", Bare: true, Caption: "Checks",
@@ -157,7 +157,7 @@ func linesTable(v *kit.Visit, r verify.AskedRun) *kit.Table {
 	return v.Table(t)
 }
 
-// stopCheck ends a check that runs.
+// stopCheck stops a running check.
 func (p *pages) stopCheck(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {

@@ -5,7 +5,7 @@ package outbox
 import (
 	"bytes"
 	"context"
-	_ "embed" // for the pages and their style
+	_ "embed" // embeds the pages and their style
 	"html/template"
 	"net/http"
 	"strconv"
@@ -15,10 +15,10 @@ import (
 	"holdfast/internal/notify/mail"
 )
 
-// Path is the address of the outbox.
+// Path is the path of the outbox.
 const Path = "/outbox"
 
-// shown is how many mails the page lists.
+// shown is the maximum number of e-mails listed.
 const shown = 50
 
 //go:embed page.html
@@ -27,11 +27,11 @@ var pageText string
 //go:embed page.css
 var pageStyle []byte
 
-// Config is where the mails come from.
+// Config has the source of the e-mails.
 type Config struct {
-	// Newest reads the newest mails, at most n of them.
+	// Newest returns at most n of the newest e-mails.
 	Newest func(ctx context.Context, n int) ([]mail.Mail, error)
-	// Get reads a mail and its text.
+	// Get returns an e-mail with its text.
 	Get func(ctx context.Context, id int64) (mail.Mail, mail.Message, error)
 }
 
@@ -42,7 +42,7 @@ type Pages struct {
 	mux  *http.ServeMux
 }
 
-// New makes the pages.
+// New returns the pages.
 func New(cfg Config) (*Pages, error) {
 	page, err := template.New("outbox").Funcs(template.FuncMap{"instant": civil.FormatInstant}).Parse(pageText)
 	if err != nil {
@@ -71,7 +71,7 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mux.ServeHTTP(w, r)
 }
 
-// letter is a mail with its text, for the page.
+// letter is an e-mail with its text, for the page.
 type letter struct {
 	mail.Mail
 	mail.Message
@@ -101,7 +101,7 @@ func (p *Pages) show(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// html answers with the mail alone, for a frame. It may run no script, send no form and load nothing.
+// html serves only the e-mail, for an iframe. It cannot run scripts, submit forms or load anything.
 func (p *Pages) html(w http.ResponseWriter, r *http.Request) {
 	one, ok := p.read(w, r)
 	if !ok {

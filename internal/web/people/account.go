@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// addAccount adds the pages of one's own account.
+// addAccount adds the account pages.
 func (p *pages) addAccount(f *kit.Frame) {
 	f.Own("GET /account", p.account)
 	f.Own("GET /account/profile", p.profile)
@@ -32,7 +32,7 @@ const accountPath = kit.Path + "/account"
 
 var aboveAccount = []kit.Link{{Text: "Your account", Href: accountPath}}
 
-// browser is one in which somebody is signed in, as the page shows it.
+// browser is a signed-in browser, as shown on the page.
 type browser struct {
 	sessions.SignIn
 	Name string
@@ -64,7 +64,7 @@ func (p *pages) account(v *kit.Visit) error {
 	return v.Show(p.Pages, "account.html", kit.Page{Title: "Your account", Acts: acts, Data: data})
 }
 
-// browserName is a short name for what a browser calls itself. A browser that names others beside itself is found first.
+// browserName returns a short name for a User-Agent. Browsers that also name others come first.
 func browserName(agent string) string {
 	first := func(pairs ...string) string {
 		for i := 0; i+1 < len(pairs); i += 2 {
@@ -86,7 +86,7 @@ func browserName(agent string) string {
 	return name + " on " + system
 }
 
-// password changes one's own password, by the old one.
+// password changes the user's own password.
 func (p *pages) password(v *kit.Visit) error {
 	form := kit.Filled()
 	if v.R.Method == http.MethodPost {
@@ -106,7 +106,7 @@ func (p *pages) password(v *kit.Visit) error {
 	return v.Show(p.Pages, "password.html", kit.Page{Title: "Change password", Path: aboveAccount, Data: proving{form, !v.User.TwoFactorConfirmedAt.IsZero()}})
 }
 
-// profile changes one's own name and e-mail address, after the password was given. A new address is proven by a link.
+// profile changes the user's own name and e-mail address, after entering the password. A new address is confirmed by a link.
 func (p *pages) profile(v *kit.Visit) error {
 	if proven, err := v.NeedsProof(); !proven {
 		return err
@@ -129,13 +129,13 @@ func (p *pages) profile(v *kit.Visit) error {
 	return v.Show(p.Pages, "profile.html", kit.Page{Title: "Name and e-mail", Path: aboveAccount, Data: form})
 }
 
-// proving is a form that asks for the password, and for a code where there is a second factor.
+// proving is a form with the password and, with a second factor, a code.
 type proving struct {
 	Form   *kit.Form
 	Second bool
 }
 
-// oldIsWrong says at its field what is wrong with the password or the code that prove who somebody is.
+// oldIsWrong shows errors about the current password or code at its field.
 func oldIsWrong(err error) error {
 	switch {
 	case errs.Is(err, errs.LoginFailed):
@@ -146,7 +146,7 @@ func oldIsWrong(err error) error {
 	return err
 }
 
-// secondFactor tells what a second factor is, and begins to set one up.
+// secondFactor explains second factors, and starts setting one up.
 func (p *pages) secondFactor(v *kit.Visit) error {
 	if ok, err := v.NeedsProof(); !ok || err != nil {
 		return err
@@ -160,7 +160,7 @@ func (p *pages) secondFactor(v *kit.Visit) error {
 	return v.Show(p.Pages, "secondfactor.html", kit.Page{Title: "Second factor", Path: aboveAccount, Data: !v.User.TwoFactorConfirmedAt.IsZero()})
 }
 
-// confirmSecondFactor shows the key of a second factor, takes the first code, and then shows the recovery codes once.
+// confirmSecondFactor shows the second factor's key, checks the first code, then shows the recovery codes once.
 func (p *pages) confirmSecondFactor(v *kit.Visit) error {
 	if ok, err := v.NeedsProof(); !ok || err != nil {
 		return err
@@ -194,7 +194,7 @@ func (p *pages) confirmSecondFactor(v *kit.Visit) error {
 	}{form, code, grouped(secret)}})
 }
 
-// grouped writes a key in groups of four, as people type it.
+// grouped formats a key in groups of four, for typing.
 func grouped(key string) string {
 	var groups []string
 	for ; len(key) > 4; key = key[4:] {
@@ -203,7 +203,7 @@ func grouped(key string) string {
 	return strings.Join(append(groups, key), " ")
 }
 
-// removeSecondFactor takes one's own second factor away, by the password and a code.
+// removeSecondFactor removes the user's own second factor, after checking the password and a code.
 func (p *pages) removeSecondFactor(v *kit.Visit) error {
 	if v.User.TwoFactorConfirmedAt.IsZero() {
 		return v.Go(accountPath)
@@ -224,7 +224,7 @@ func (p *pages) removeSecondFactor(v *kit.Visit) error {
 	return v.Show(p.Pages, "removefactor.html", kit.Page{Title: "Remove second factor", Path: aboveAccount, Data: proving{form, true}})
 }
 
-// endBrowser signs one browser out.
+// endBrowser signs out one browser.
 func (p *pages) endBrowser(v *kit.Visit) error {
 	form, err := v.Form()
 	if err != nil {
@@ -236,7 +236,7 @@ func (p *pages) endBrowser(v *kit.Visit) error {
 	return v.Done(accountPath, "Browser signed out.")
 }
 
-// endSignIn signs out everywhere.
+// endSignIn signs out all browsers.
 func (p *pages) endSignIn(v *kit.Visit) error {
 	if err := p.app.SignIns.SignOutEverywhere(v.R.Context(), v.Visit); err != nil {
 		return err

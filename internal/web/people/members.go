@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// addMembers adds the pages for the people of a site.
+// addMembers adds the pages for a site's people.
 func (p *pages) addMembers(f *kit.Frame) {
 	f.Site("GET /settings/people", access.ManageMembers, p.members)
 	f.Site("GET /settings/people/invite", access.ManageMembers, p.inviteMember)
@@ -25,7 +25,7 @@ func (p *pages) addMembers(f *kit.Frame) {
 
 const membersBelow = "/settings/people"
 
-// userOrders are what lists of people can be ordered by.
+// userOrders are the sort orders of lists of people.
 var userOrders = []string{"id"}
 
 // userColumns are the columns of lists of people.
@@ -42,7 +42,7 @@ func userCells(u people.UserRow) []kit.Cell {
 	}
 }
 
-// stateOf says whether somebody has come already.
+// stateOf is the status of a person's invitation.
 func stateOf(u people.UserRow) kit.Cell {
 	switch {
 	case !u.InvitedUntil.IsZero():
@@ -53,7 +53,7 @@ func stateOf(u people.UserRow) kit.Cell {
 	return kit.State("active", "good")
 }
 
-// listing is a list of people with a search.
+// listing is a list of people with a search field.
 type listing struct {
 	Find string
 	List *kit.Table
@@ -79,7 +79,7 @@ func (p *pages) members(v *kit.Visit) error {
 	})
 }
 
-// readUsers fills a table with people. It returns nil if it has answered with a file.
+// readUsers fills a table with people. It returns nil if it has sent a file.
 func (p *pages) readUsers(
 	v *kit.Visit, filter people.UserFilter, t *kit.Table, row func(people.UserRow) kit.Row,
 ) (*listing, error) {
@@ -110,7 +110,7 @@ func (p *pages) readUsers(
 	return &listing{filter.Find, made}, nil
 }
 
-// inviteMember gives somebody access to the site. It asks for the password first: who has access can give it to others.
+// inviteMember gives a person access to the site. It asks for the password first: access lets people invite others.
 func (p *pages) inviteMember(v *kit.Visit) error {
 	if ok, err := v.NeedsProof(); !ok || err != nil {
 		return err
@@ -137,17 +137,16 @@ func (p *pages) inviteMember(v *kit.Visit) error {
 // inviting is the form of an invitation.
 type inviting struct {
 	Form   *kit.Form
-	Office bool // of an operator
+	Office bool // an operator's invitation
 	Back   string
 	Roles  string
 }
 
-// rolesExplained says what the roles of a site may do.
+// rolesExplained describes the roles of a site.
 const rolesExplained = "Read only sees bookings, payments and exposure, but no secrets. Finance also sees statements and can export files. " +
 	"Member admin can do everything on this site, including giving others access."
 
-// invited says that an invitation is on its way. Where no mail goes out, and to operators, it shows the link, which whoever
-// invites then passes on.
+// invited confirms an invitation. If no e-mail was sent, or the user is an operator, it shows the link to pass on.
 func (p *pages) invited(v *kit.Visit, user people.User, secret, back, menu string) error {
 	mailed := p.app.Mails.Sends()
 	if mailed && !v.Operator() {
@@ -163,7 +162,7 @@ func (p *pages) invited(v *kit.Visit, user people.User, secret, back, menu strin
 	})
 }
 
-// readMember reads one of the people of the site. Who is none of them is no page.
+// readMember reads a person of the site. Anyone else is a 404.
 func (p *pages) readMember(v *kit.Visit) (row people.UserRow, err error) {
 	id, err := v.ID("id")
 	if err != nil {

@@ -75,10 +75,10 @@ func (p *pages) inviteOperator(v *kit.Visit) error {
 	})
 }
 
-// maxSitesOfPerson is how many sites of a person are shown.
+// maxSitesOfPerson is the maximum number of sites shown per person.
 const maxSitesOfPerson = 100
 
-// readPerson reads a user, with a row for each of their sites.
+// readPerson reads a user, with a row per site.
 func (p *pages) readPerson(v *kit.Visit) ([]people.UserRow, error) {
 	id, err := v.ID("id")
 	if err != nil {
@@ -143,7 +143,7 @@ func (p *pages) inviteOperatorAgain(v *kit.Visit) error {
 	return p.invited(v, user, secret, everybodyPath, "/people")
 }
 
-// liftSecondFactor removes the second factor of somebody who has lost it together with the recovery codes.
+// liftSecondFactor removes the second factor of a person who has lost both it and the recovery codes.
 func (p *pages) liftSecondFactor(v *kit.Visit) error {
 	rows, err := p.readPerson(v)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// forgotten takes the name of somebody who has forgotten the password. The answer is the same for every name.
+// forgotten handles password reset requests. The response is the same for every name.
 func (p *pages) forgotten(v *kit.Visit) error {
 	type view struct {
 		Form         *kit.Form
@@ -31,10 +31,10 @@ func (p *pages) forgotten(v *kit.Visit) error {
 	return v.Show(p.Pages, "forgotten.html", page)
 }
 
-// openLink keeps the secret of a one-time link, without a look at it.
+// openLink stores a one-time link's secret without checking it.
 func (p *pages) openLink(v *kit.Visit) error { return v.KeepLink(v.R.PathValue("secret")) }
 
-// link shows what a one-time link is for: choosing a password, or taking up access to one more site.
+// link shows what a one-time link is for: choosing a password, or accepting access to another site.
 func (p *pages) link(v *kit.Visit) error {
 	secret, form := v.KeptLink(), kit.Filled()
 	found, err := p.app.Links.Look(v.R.Context(), secret)
@@ -87,7 +87,7 @@ func (p *pages) useLink(v *kit.Visit, found links.OpenLink, secret string, form 
 	return p.app.Links.Choose(v.R.Context(), secret, form.Values.Get("password"), v.Address)
 }
 
-// same refuses a new password that was not written twice in the same way.
+// same rejects a new password if the confirmation differs.
 func same(form *kit.Form) error {
 	if form.Values.Get("password") != form.Values.Get("again") {
 		return errs.WrongField("again", "The passwords do not match.")

@@ -45,7 +45,7 @@ func Add(f *kit.Frame, a *app.App) error {
 	return nil
 }
 
-// start leads to where somebody works: the only site that they have, or the list of all.
+// start redirects to the user's only site, or lists all of them.
 func (p *pages) start(v *kit.Visit) error {
 	sites, total, err := p.app.SignIns.Sites(v.R.Context(), v.Visit)
 	switch {
@@ -81,7 +81,7 @@ func (p *pages) signIn(v *kit.Visit) error {
 	return v.Show(p.Pages, "signin.html", kit.Page{Title: "Sign in", Data: signingIn{form, false}})
 }
 
-// signingIn is what the page for signing in shows. With Second it asks for the code of the second factor.
+// signingIn is the data of the sign-in page. With Second it asks for the second factor's code.
 type signingIn struct {
 	Form   *kit.Form
 	Second bool
@@ -94,7 +94,7 @@ func (p *pages) signOut(v *kit.Visit) error {
 	return v.Done(kit.Path+"/sign-in", "You are signed out.")
 }
 
-// prove asks for the password again, before something that a stranger at an open browser must not do.
+// prove asks for the password again before actions that a stranger at an unlocked browser must not perform.
 func (p *pages) prove(v *kit.Visit) error {
 	form := kit.Filled("back", v.Query("back"))
 	if v.R.Method == http.MethodPost {

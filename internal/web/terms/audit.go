@@ -15,7 +15,7 @@ import (
 
 const auditAt = "/settings/audit"
 
-// audit shows who changed what, the latest first.
+// audit shows who changed what, latest first.
 func (p *pages) audit(v *kit.Visit) error {
 	page, err := v.PageOf([]string{"id"}, true)
 	if err != nil {
@@ -58,7 +58,7 @@ func (p *pages) audit(v *kit.Visit) error {
 		return err
 	}
 	made := v.Table(t)
-	if len(form.Problems) == 0 { // a wrong form gets no file: an empty one would look like an answer
+	if len(form.Problems) == 0 { // an invalid filter gets no file: an empty one would look like a result
 		if sent, err := v.File(made); sent || err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (p *pages) audit(v *kit.Visit) error {
 	}, auditAt))
 }
 
-// given is a filter of one value; none for an empty one.
+// given returns a one-value filter; empty if the value is.
 func given(value string) []string {
 	if value == "" {
 		return nil
@@ -133,7 +133,7 @@ func (p *pages) auditRecord(v *kit.Visit) error {
 	})
 }
 
-// indented writes JSON for people; null is empty.
+// indented formats JSON for people; null is empty.
 func indented(text string) string {
 	var out bytes.Buffer
 	if text == "null" || json.Indent(&out, []byte(text), "", "  ") != nil {
@@ -142,7 +142,7 @@ func indented(text string) string {
 	return out.String()
 }
 
-// heads shows the ends of the chains, which somebody may keep elsewhere to compare them later.
+// heads shows the chain heads, to store elsewhere and compare later.
 func (p *pages) heads(v *kit.Visit) error {
 	list, err := p.app.Verify.Heads(v.R.Context(), v.Actor, []merchant.Site{v.Site})
 	if err != nil {

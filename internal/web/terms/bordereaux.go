@@ -8,15 +8,14 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// Bounds of a bordereau on a page. The API and the command line give all rows; the totals are those of all rows everywhere.
+// Row limits of a bordereau in the dashboard. The API and the command line return all rows; totals always cover all rows.
 const (
-	bordereauRows  = 10_000 // that a file has
+	bordereauRows  = 10_000 // in a file
 	bordereauShown = 50
-	bordereauAhead = 1_000 // that are read at once
+	bordereauAhead = 1_000 // read per query
 )
 
-// bordereau shows the premium bordereau of a month with its totals, and gives it as a file. What it says of the contract is a setting of
-// the site.
+// bordereau shows or exports the premium bordereau of a month, with totals. The contract details are a site setting.
 func (p *pages) bordereau(v *kit.Visit) error {
 	form := kit.Filled("period", cmp.Or(v.Query("period"), v.Now().Format("2006-01")))
 	most := bordereauShown
@@ -49,7 +48,7 @@ func (p *pages) bordereau(v *kit.Visit) error {
 		}
 	}
 	more := t.More
-	made.More = false // the list has no second page: a file has more
+	made.More = false // the list has only one page; a file has more rows
 	totals, err := totalsTable(v, result, sums)
 	if err != nil {
 		return err
@@ -68,7 +67,7 @@ func (p *pages) bordereau(v *kit.Visit) error {
 	})
 }
 
-// bordereauColumns are those of the rows. Reference and year are those of the contract.
+// bordereauColumns are the columns of the rows. Reference and year come from the contract.
 var bordereauColumns = []kit.Column{
 	{Name: "contract", Title: "Contract", Hidden: true}, {Name: "year", Title: "Year of account", Hidden: true},
 	{Name: "recorded_at", Title: "Recorded"}, {Name: "merchant", Title: "Merchant"}, {Name: "type", Title: "Type"},
@@ -99,7 +98,7 @@ func readBordereau(report report.Bordereau, t *kit.Table, most int) error {
 	return nil
 }
 
-// rowsOf is how many rows the totals stand for.
+// rowsOf is the number of rows in the totals.
 func rowsOf(sums []report.BordereauTotal) (rows int64) {
 	for _, s := range sums {
 		rows += s.Rows
@@ -107,7 +106,7 @@ func rowsOf(sums []report.BordereauTotal) (rows int64) {
 	return rows
 }
 
-// sumFacts are the totals as a mail says them.
+// sumFacts are the totals for an e-mail.
 func sumFacts(sums []report.BordereauTotal) (facts []kit.Fact) {
 	for _, s := range sums {
 		facts = append(facts, kit.Fact{Text: kit.Say(s.Kind) + ", net premium", Value: kit.Money(s.Net, s.Currency)})
@@ -115,7 +114,7 @@ func sumFacts(sums []report.BordereauTotal) (facts []kit.Fact) {
 	return facts
 }
 
-// totalsTable has a row for each kind, and one for each currency with the commission on its net premium, rounded once.
+// totalsTable has a row per kind, and one per currency with the commission on its net premium, rounded once.
 func totalsTable(v *kit.Visit, result report.Bordereau, sums []report.BordereauTotal) (*kit.Table, error) {
 	t := kit.Table{
 		Name: "totals", Bare: true, Caption: "Totals",

@@ -11,19 +11,19 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// Rate cards and taxes are typed as lines, because a table of fields would need a script to grow. What a page shows can be
-// sent back as it is.
+// Rate cards and taxes are entered as lines of text, because a growing table of fields would need JavaScript. The displayed
+// text can be submitted unchanged.
 
-// percent writes parts per million as a percentage, such as "0.25 %".
+// percent formats parts per million as a percentage, such as "0.25 %".
 func percent(ppm int64) string { return percentPlain(ppm) + " %" }
 
-// percentPlain is percent without its sign.
+// percentPlain is percent without the percent sign.
 func percentPlain(ppm int64) string {
 	text := fmt.Sprintf("%d.%04d", ppm/10_000, ppm%10_000)
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
-// cardText writes a rate card: a band of leads and its price in each line, such as "31-90: 0.5 %".
+// cardText formats a rate card: a band of lead days and its price per line, such as "31-90: 0.5 %".
 func cardText(card terms.RateCard) string {
 	var out strings.Builder
 	for _, l := range card {
@@ -35,7 +35,7 @@ func cardText(card terms.RateCard) string {
 	return out.String()
 }
 
-// band is the leads of a line, such as "31-90" or "366-".
+// band formats a line's lead days, such as "31-90" or "366-".
 func band(l terms.RateLine) string {
 	if l.To == terms.NoEnd {
 		return fmt.Sprintf("%d-", l.From)
@@ -48,14 +48,14 @@ var (
 	taxLine  = regexp.MustCompile(`^(\S+) +(\d{1,3}(?:\.\d{1,4})?) *% *(.*)$`)
 )
 
-// ppm reads a percentage that an expression has found, with at most four decimals: in parts per million it is a whole number.
+// ppm parses a matched percentage with at most four decimals, which is a whole number of parts per million.
 func ppm(text string) int64 {
 	whole, part, _ := strings.Cut(text, ".")
 	n, _ := strconv.ParseInt(whole+(part + "0000")[:4], 10, 64) // seven digits at most
 	return n
 }
 
-// readCard reads what cardText writes. A line that it cannot read is a problem of the field.
+// readCard parses the format of cardText. An invalid line is an error of the field.
 func readCard(r *kit.Reading, field string) *terms.RateCard {
 	card := terms.RateCard{}
 	for i, text := range lines(r, field) {
@@ -65,7 +65,7 @@ func readCard(r *kit.Reading, field string) *terms.RateCard {
 			return nil
 		}
 		l := terms.RateLine{To: terms.NoEnd, PPM: ppm(m[4])}
-		l.ChannelID, _ = strconv.ParseInt(m[1], 10, 64) // these have as few digits as fit
+		l.ChannelID, _ = strconv.ParseInt(m[1], 10, 64) // the pattern limits the digits, so they fit
 		l.From, _ = strconv.ParseInt(m[2], 10, 64)
 		if m[3] != "" {
 			l.To, _ = strconv.ParseInt(m[3], 10, 64)
@@ -75,7 +75,7 @@ func readCard(r *kit.Reading, field string) *terms.RateCard {
 	return &card
 }
 
-// taxText writes tax codes: a code, its rate and its label in each line, such as "IPT 12 % Insurance premium tax".
+// taxText formats taxes: code, rate and label per line, such as "IPT 12 % Insurance premium tax".
 func taxText(list []terms.TaxCode) string {
 	var out strings.Builder
 	for _, t := range list {
@@ -97,7 +97,7 @@ func readTaxes(r *kit.Reading, field string) *[]terms.TaxCode {
 	return &list
 }
 
-// lines are those of a text that are not empty.
+// lines returns a text's non-empty lines.
 func lines(r *kit.Reading, field string) (list []string) {
 	for text := range strings.SplitSeq(r.Get(field), "\n") {
 		if text = strings.TrimSpace(text); text != "" {
@@ -107,7 +107,7 @@ func lines(r *kit.Reading, field string) (list []string) {
 	return list
 }
 
-// minimum reads an amount in the currency that a policy shall have. An empty field is 0.
+// minimum parses an amount in the new policy's currency. An empty field is 0.
 func minimum(r *kit.Reading, field string, c money.Currency) *int64 {
 	if r.Get(field) == "" {
 		return new(int64)

@@ -17,17 +17,17 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// shortList is the page of a table beside others.
+// shortList is the page of a table next to others.
 var shortList = store.Page{Number: 1, Size: 50, Offset: -1, OrderBy: "id"}
 
-// channelView is what the page of a channel's terms shows.
+// channelView is the data of a merchant's terms page.
 type channelView struct {
 	Facts                             []kit.Fact
 	Card, Limits, Collateral, Changes *kit.Table
 	History                           *kit.Table
 }
 
-// channel shows the terms of one channel: its price, its limits, what is held for it, and how all that has changed.
+// channel shows a merchant's terms: rate card, limits, collateral and their history.
 func (p *pages) channel(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
@@ -65,7 +65,7 @@ func (p *pages) channel(v *kit.Visit) error {
 	})
 }
 
-// fillChannel reads the terms of today.
+// fillChannel reads the current terms.
 func (p *pages) fillChannel(ctx context.Context, v *kit.Visit, c merchant.Channel, data *channelView) error {
 	policy, err := p.app.Policies.On(ctx, v.Actor, nil)
 	if err != nil {
@@ -117,7 +117,7 @@ func (p *pages) fillChannel(ctx context.Context, v *kit.Visit, c merchant.Channe
 	return nil
 }
 
-// channelCard has the bands that price the payments of a channel: its own, or those of the site.
+// channelCard has the rate bands of a merchant: its own, or the site's.
 func channelCard(v *kit.Visit, policy terms.Policy, id int64) *kit.Table {
 	t := kit.Table{
 		Name: "rate-card", Bare: true, Caption: "Rate card",
@@ -167,7 +167,7 @@ func changesOf(v *kit.Visit, list []audit.Entry) *kit.Table {
 	return v.Table(t)
 }
 
-// channelHistory has all limits that were ever set for a channel, also those of every channel.
+// channelHistory has all limits ever set for a merchant, including those for all merchants.
 func (p *pages) channelHistory(v *kit.Visit, id int64, page store.Page) (*kit.Table, error) {
 	t := kit.Table{
 		Name: "limit-history", Caption: "Limit history", Number: page.Number, Total: -1, Sorted: page.OrderBy,

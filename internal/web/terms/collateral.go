@@ -17,7 +17,7 @@ import (
 
 const collateralAt = "/settings/collateral"
 
-// collateral shows what is held against a loss, and with all=1 every record and correction.
+// collateral shows the current collateral, and with all=1 every record and correction.
 func (p *pages) collateral(v *kit.Visit) error {
 	page, err := v.PageOf([]string{"id"}, true)
 	if err != nil {
@@ -89,7 +89,7 @@ func (p *pages) collateralRow(v *kit.Visit, c exposure.Collateral) kit.Row {
 	return row
 }
 
-// newCollateral shows the form for collateral, or for the correction of a record.
+// newCollateral shows the form for new collateral or for correcting a record.
 func (p *pages) newCollateral(v *kit.Visit) error {
 	form := kit.Filled("channels", v.Query("channel"), "from", civil.DayOf(v.Now()).String())
 	if v.Query("corrects") != "" {

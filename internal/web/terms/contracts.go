@@ -11,7 +11,7 @@ import (
 
 const contractsAt = "/statements/contracts"
 
-// contractFacts are what a bordereau says of its contract; nothing where there is none.
+// contractFacts are a bordereau's contract details; empty without a contract.
 func contractFacts(c terms.Contract) []kit.Fact {
 	if c.ID == 0 {
 		return nil
@@ -29,7 +29,7 @@ func yearText(c terms.Contract) string {
 	return strconv.FormatInt(c.Year, 10)
 }
 
-// contracts shows what the bordereaux of the site say of the contract with the underwriter, with a form for a new one.
+// contracts shows the underwriting contracts named on the site's bordereaux, with a form for a new one.
 func (p *pages) contracts(v *kit.Visit) error { return p.contractsForm(v, nil) }
 
 func (p *pages) contractsForm(v *kit.Visit, form *kit.Form) error {
@@ -39,7 +39,7 @@ func (p *pages) contractsForm(v *kit.Visit, form *kit.Form) error {
 	}
 	if form == nil {
 		form = kit.Filled("from", civil.DayOf(v.Now()).String(), "key", p.app.Bookings.NewUUID())
-		if len(list) > 0 { // most of the next contract is as it was
+		if len(list) > 0 { // most fields of the next contract stay the same
 			form.Values.Set("reference", list[0].Reference)
 			form.Values.Set("year_of_account", yearText(list[0]))
 			form.Values.Set("commission", percentPlain(list[0].CommissionPPM))
@@ -76,7 +76,7 @@ func (p *pages) contractsForm(v *kit.Visit, form *kit.Form) error {
 	})
 }
 
-// setContract adds a contract. Bordereaux of months before its first day stay as they are.
+// setContract adds a contract. Bordereaux for months before its first day do not change.
 func (p *pages) setContract(v *kit.Visit) error {
 	form, err := v.Form()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 const limitsAt = "/settings/limits"
 
-// limits shows the limits in force with their uses, and the collateral that is held.
+// limits shows the limits in force with their usage, and the current collateral.
 func (p *pages) limits(v *kit.Visit) error {
 	page, err := v.PageOf([]string{"scope"}, false)
 	if err != nil {
@@ -56,7 +56,7 @@ func (p *pages) limits(v *kit.Visit) error {
 	return v.Show(p.Pages, "table.html", p.settings(v, kit.Page{Title: "Limits", Acts: acts, Data: made}, limitsAt))
 }
 
-// first is the act of an empty table; none for those who may not do it.
+// first is the action of an empty table; nil without permission.
 func first(list []kit.Link) (act kit.Link) {
 	if len(list) > 0 {
 		act = list[0]
@@ -64,7 +64,7 @@ func first(list []kit.Link) (act kit.Link) {
 	return act
 }
 
-// scopes are what a limit is of, in the words of people.
+// scopes are the display names of limit scopes.
 var scopes = map[protection.LimitScope]string{
 	protection.LimitTransaction: "Each payment", protection.LimitBooking: "Each booking", protection.LimitChannel: "The merchant",
 	protection.LimitSite: "The site",
@@ -89,7 +89,7 @@ func limitRow(v *kit.Visit, l limits.LimitRow) kit.Row {
 	}}
 }
 
-// levelOf says how near a use is to its limit.
+// levelOf is how close usage is to the limit.
 func levelOf(l limits.LimitRow) kit.Cell {
 	switch {
 	case l.NotInForce != "":
@@ -106,7 +106,7 @@ func levelOf(l limits.LimitRow) kit.Cell {
 	return kit.Cell{}
 }
 
-// limitHistory shows all limits that were ever set.
+// limitHistory shows all limits ever set.
 func (p *pages) limitHistory(v *kit.Visit) error {
 	page, err := v.PageOf([]string{"id", "from"}, true)
 	if err != nil {
@@ -137,7 +137,7 @@ func (p *pages) limitHistory(v *kit.Visit) error {
 	})
 }
 
-// limitColumns are those of the history of limits.
+// limitColumns are the columns of the limit history.
 var limitColumns = []kit.Column{
 	{Name: "from", Title: "From", Sorts: true}, {Name: "scope", Title: "Of"}, {Name: "channel", Title: "Merchant"},
 	{Name: "limit", Title: "Limit", Figure: true}, {Name: "note", Title: "Note"}, {Name: "author", Title: "Set by", Minor: true},
@@ -162,7 +162,7 @@ func pastLimit(v *kit.Visit, l protection.Limit) kit.Row {
 	}}
 }
 
-// newLimit shows the form for a limit.
+// newLimit shows the form for a new limit.
 func (p *pages) newLimit(v *kit.Visit) error {
 	return p.limitForm(v, kit.Filled("scope", "channel", "channels", v.Query("channel"), "from", civil.DayOf(v.Now()).String(),
 		"key", p.app.Config.NewUUID()))
@@ -188,7 +188,7 @@ func (p *pages) limitForm(v *kit.Visit, form *kit.Form) error {
 	})
 }
 
-// setLimit sets a limit, or asks for it outside a sandbox.
+// setLimit sets a limit in a sandbox, or proposes it elsewhere.
 func (p *pages) setLimit(v *kit.Visit) error {
 	form, err := v.Form()
 	if err != nil {
@@ -203,7 +203,8 @@ func (p *pages) setLimit(v *kit.Visit) error {
 	if in.From != nil {
 		day = *in.From
 	}
-	// The amount is one in the currency of the policy on its first day. Where that changes meanwhile, the room refuses it.
+	// The amount is in the policy currency on the limit's first day. If that changes in the meantime, the use case rejects
+	// it.
 	policy, err := p.app.Policies.On(v.R.Context(), v.Actor, &day)
 	if err != nil {
 		return err

@@ -12,15 +12,15 @@ import (
 
 const mailsAt = "/settings/mails"
 
-// mailTones are the marks of the states of mails.
+// mailTones are the colours of e-mail states.
 var mailTones = map[mail.State]string{
 	mail.Outbox: "calm", mail.Waiting: "warn", mail.Sending: "warn", mail.Sent: "good", mail.Dead: "bad", mail.Unknown: "bad",
 }
 
-// resentAtOnce is how many dead mails one request asks for again.
+// resentAtOnce is how many dead e-mails one request resends.
 const resentAtOnce = 50
 
-// mails shows the mails of the site, the latest first.
+// mails shows the site's e-mails, latest first.
 func (p *pages) mails(v *kit.Visit) error {
 	page, err := v.PageOf([]string{"id"}, true)
 	if err != nil {
@@ -84,7 +84,7 @@ func mailRow(v *kit.Visit, m mail.Mail) kit.Row {
 	}}
 }
 
-// mail shows one mail with its text.
+// mail shows one e-mail with its text.
 func (p *pages) mail(v *kit.Visit) error { return p.showMail(v, nil) }
 
 func (p *pages) showMail(v *kit.Visit, refused *kit.Form) error {
@@ -120,7 +120,7 @@ func (p *pages) showMail(v *kit.Visit, refused *kit.Form) error {
 	})
 }
 
-// present are the facts that say something.
+// present returns the facts that are not empty.
 func present(facts []kit.Fact) (list []kit.Fact) {
 	for _, f := range facts {
 		if f.Value != "" {
@@ -130,7 +130,7 @@ func present(facts []kit.Fact) (list []kit.Fact) {
 	return list
 }
 
-// resendMail has one mail sent again.
+// resendMail resends one e-mail.
 func (p *pages) resendMail(v *kit.Visit) error {
 	id, err := v.ID("id")
 	if err != nil {
@@ -149,7 +149,7 @@ func (p *pages) resendMail(v *kit.Visit) error {
 	return v.Done(v.At(fmt.Sprintf("%s/%d", mailsAt, id)), "The e-mail will be sent again within a few seconds.")
 }
 
-// askResend asks once before the dead mails are sent again.
+// askResend asks for confirmation before resending dead e-mails.
 func (p *pages) askResend(v *kit.Visit) error {
 	return v.Confirm(kit.Confirmation{
 		Title: "Resend dead e-mails",
@@ -161,7 +161,7 @@ func (p *pages) askResend(v *kit.Visit) error {
 	}, kit.Page{Menu: "/settings", Path: []kit.Link{{Text: "E-mails", Href: v.At(mailsAt)}}})
 }
 
-// resendDead has dead mails sent again. One that cannot be sent again stays dead, and does not stop the others.
+// resendDead resends dead e-mails. One that cannot be resent stays dead and does not stop the others.
 func (p *pages) resendDead(v *kit.Visit) error {
 	if _, err := v.Form(); err != nil {
 		return err
@@ -186,7 +186,7 @@ func (p *pages) resendDead(v *kit.Visit) error {
 	return v.Done(v.At(mailsAt), "%s queued again.%s", kit.Plural(sent, "e-mail is", "e-mails are"), why)
 }
 
-// tryMail sends a mail to try the settings of the mail server.
+// tryMail sends a test e-mail to check the mail server settings.
 func (p *pages) tryMail(v *kit.Visit) error {
 	form := kit.Filled("to", v.User.Email)
 	if v.R.Method == "POST" {

@@ -17,7 +17,7 @@ import (
 
 const policiesAt = "/settings/policies"
 
-// policies shows all policies of the site by their days, and which one is in force.
+// policies shows all policies of the site by first day, and which one is in force.
 func (p *pages) policies(v *kit.Visit) error {
 	page, err := v.PageOf([]string{"from", "id", "recorded_at"}, true)
 	if err != nil {
@@ -60,7 +60,7 @@ func (p *pages) policies(v *kit.Visit) error {
 	}, policiesAt))
 }
 
-// firstDay is the day from which something is in force; the first policy of a site is there from the beginning.
+// firstDay is the day something takes effect; a site's first policy applies from the beginning.
 func firstDay(d civil.Day) kit.Cell {
 	if d == civil.FirstDay {
 		return kit.Cell{Text: "Start", Plain: d.String()}
@@ -68,7 +68,7 @@ func firstDay(d civil.Day) kit.Cell {
 	return kit.OnDay(d)
 }
 
-// standing says whether a policy is in force on a day. Of two from the same day the later one counts.
+// standing returns a policy's status on a day. Of two with the same first day, the later one applies.
 func standing(y, inForce terms.Policy, today civil.Day) kit.Cell {
 	switch {
 	case y.ID == inForce.ID:
@@ -76,7 +76,7 @@ func standing(y, inForce terms.Policy, today civil.Day) kit.Cell {
 	case y.FromDay > today:
 		return kit.State("upcoming", "warn")
 	}
-	return kit.State("over", "calm")
+	return kit.State("ended", "calm")
 }
 
 // policy shows one policy with its rate card.
@@ -137,7 +137,7 @@ func policyFacts(y terms.Policy) []kit.Fact {
 	return facts
 }
 
-// newPolicy shows the form for a policy. It begins as the one that is in force, or as the one that the address names.
+// newPolicy shows the form for a policy, filled with the one in force or the one in the URL.
 func (p *pages) newPolicy(v *kit.Visit) error {
 	like, err := p.app.Policies.On(v.R.Context(), v.Actor, nil)
 	if id, parseErr := strconv.ParseInt(v.Query("like"), 10, 64); parseErr == nil && err == nil {
@@ -170,7 +170,7 @@ func (p *pages) policyForm(v *kit.Visit, form *kit.Form) error {
 	})
 }
 
-// setPolicy adds a policy, or asks for one outside a sandbox.
+// setPolicy adds a policy in a sandbox, or proposes it elsewhere.
 func (p *pages) setPolicy(v *kit.Visit) error {
 	form, err := v.Form()
 	if err != nil {
@@ -202,7 +202,7 @@ func (p *pages) setPolicy(v *kit.Visit) error {
 	return v.Done(v.At(fmt.Sprintf("%s/%d", policiesAt, made.ID)), "Policy set.")
 }
 
-// needed tells of fields that the form always sends, and that somebody has emptied: to a room nothing means that all stays.
+// needed reports required fields that were left empty: for the use case, a missing value would mean no change.
 func needed(r *kit.Reading, fields ...string) {
 	for _, name := range fields {
 		if r.Get(name) == "" {
@@ -211,7 +211,7 @@ func needed(r *kit.Reading, fields ...string) {
 	}
 }
 
-// waits leads to a proposal that another operator has to approve.
+// waits redirects with a link to the proposal that another operator has to approve.
 func waits(v *kit.Visit, q proposal.Proposal) error {
 	return v.Done(v.At(fmt.Sprintf("/approvals/%d", q.ID)), "Waiting for a second operator. No changes made yet.")
 }

@@ -15,7 +15,7 @@ import (
 
 const ratesAt = "/settings/rates"
 
-// rates shows the last fixing of each currency, what is missing, and what waits for a rate.
+// rates shows the latest fixing of each currency, gaps, and payments waiting for a rate.
 func (p *pages) rates(v *kit.Visit) error {
 	s, err := p.app.Rates.Standing(v.R.Context(), v.Actor)
 	if err != nil {
@@ -60,7 +60,7 @@ func (p *pages) rates(v *kit.Visit) error {
 	}, ratesAt))
 }
 
-// provider is who has published a rate.
+// provider is the publisher of a rate.
 func provider(p fx.Provider) string {
 	switch p {
 	case fx.ECB:
@@ -89,7 +89,7 @@ func pendingTable(v *kit.Visit, s rates.Standing) *kit.Table {
 	return v.Table(t)
 }
 
-// rateHistory shows the fixings on file, of all currencies or of one.
+// rateHistory shows the fixings on file, for all currencies or one.
 func (p *pages) rateHistory(v *kit.Visit) error {
 	page, err := v.PageOf([]string{"date", "currency"}, true)
 	if err != nil {
@@ -139,7 +139,7 @@ func (p *pages) rateHistory(v *kit.Visit) error {
 	})
 }
 
-// newQuote shows the form for a quote.
+// newQuote shows the form for a new quote.
 func (p *pages) newQuote(v *kit.Visit) error {
 	return p.quoteForm(v, kit.Filled("currency", v.Query("currency"), "day", civil.DayOf(v.Now()).String(), "key", p.app.Config.NewUUID()))
 }
@@ -154,7 +154,7 @@ func (p *pages) quoteForm(v *kit.Visit, form *kit.Form) error {
 	})
 }
 
-// quote proposes a quote, which counts at once in a sandbox alone.
+// quote proposes a quote. Only in a sandbox does it apply immediately.
 func (p *pages) quote(v *kit.Visit) error {
 	form, err := v.Form()
 	if err != nil {
@@ -164,7 +164,7 @@ func (p *pages) quote(v *kit.Visit) error {
 	in := rates.QuoteFields{
 		Currency: r.Currency("currency"), Day: r.Day("day"), Rate: r.Text("rate"), QuoteID: r.Text("quote_id"), Reason: r.Get("reason"),
 	}
-	if last := r.Day("expires"); last != nil { // it counts until the end of that day
+	if last := r.Day("expires"); last != nil { // valid until the end of that day
 		in.Expires = new((*last + 1).Start().Add(-time.Second))
 	}
 	check.Note(&r.Problems, "reason", in.Reason)

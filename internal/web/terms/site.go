@@ -11,7 +11,7 @@ import (
 
 const siteAt = "/settings"
 
-// site shows what a site is, who issues its statements, and for whom.
+// site shows a site's settings, statement issuer and policyholder.
 func (p *pages) site(v *kit.Visit) error {
 	s, err := p.app.Sites.Get(v.R.Context(), v.Actor, v.Site.ID)
 	if err != nil {
@@ -53,7 +53,7 @@ func partyFacts(party merchant.Party) []kit.Fact {
 	})
 }
 
-// parties shows the form for issuer and policyholder.
+// parties shows the form for name, issuer and policyholder.
 func (p *pages) parties(v *kit.Visit) error {
 	form, err := p.filledParties(v)
 	if err != nil {
@@ -62,7 +62,7 @@ func (p *pages) parties(v *kit.Visit) error {
 	return p.partiesForm(v, form)
 }
 
-// filledParties is the form with what is stored.
+// filledParties returns the form with the stored values.
 func (p *pages) filledParties(v *kit.Visit) (*kit.Form, error) {
 	s, err := p.app.Sites.Get(v.R.Context(), v.Actor, v.Site.ID)
 	if err != nil {
@@ -84,7 +84,7 @@ func (p *pages) partiesForm(v *kit.Visit, form *kit.Form) error {
 	})
 }
 
-// setParties changes issuer and policyholder. Statements that were issued keep theirs.
+// setParties changes issuer and policyholder. Issued statements keep theirs.
 func (p *pages) setParties(v *kit.Visit) error {
 	form, err := v.Form()
 	if err != nil {
@@ -101,7 +101,7 @@ func (p *pages) setParties(v *kit.Visit) error {
 	return v.Done(v.At(siteAt), "Saved. Applies from the next statements.")
 }
 
-// party reads a company whose fields begin with a prefix.
+// party reads a company from fields with a prefix.
 func party(r *kit.Reading, prefix string) merchant.PartyFields {
 	return merchant.PartyFields{
 		Name: r.Text(prefix + "name"), Address: r.Text(prefix + "address"), TaxNumber: r.Text(prefix + "tax_number"),
@@ -109,7 +109,7 @@ func party(r *kit.Reading, prefix string) merchant.PartyFields {
 	}
 }
 
-// clock moves the clock of a sandbox to a day that is to come.
+// clock moves a sandbox's clock forward to a later day.
 func (p *pages) clock(v *kit.Visit) error {
 	form := kit.Filled("to", (civil.DayOf(v.Now()) + 1).String())
 	if v.R.Method == "POST" {

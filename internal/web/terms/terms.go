@@ -68,13 +68,13 @@ func (p *pages) addMore(f *kit.Frame) {
 	f.Site("POST "+contractsAt, access.WritePolicies, p.setContract)
 }
 
-// settings completes a page of the settings of a site; at is its address below the site.
+// settings completes a site settings page; at is its path below the site.
 func (p *pages) settings(v *kit.Visit, page kit.Page, at string) kit.Page {
 	page.Menu, page.Parts = "/settings", v.Parts("settings", at)
 	return page
 }
 
-// act is the main act of a page, for those who may do it.
+// act is a page's primary action, if the user has permission.
 func (p *pages) act(v *kit.Visit, may access.Permission, text, below string) []kit.Link {
 	if !v.Can(may) {
 		return nil

@@ -18,22 +18,22 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// todo is something that somebody should look at, and the page on which it is solved.
+// todo is something that needs attention, and the page to resolve it.
 type todo struct {
 	Text, More, Href string
 	Tone             string
 }
 
 const (
-	// most is how many things of a kind are counted: more are "100 or more".
+	// most is the highest count shown: more are "100 or more".
 	most = 100
-	// soon is when a token that will expire is worth a word.
+	// soon is how long before expiry a token needs attention.
 	soon = 14 * 24 * time.Hour
-	// near is the part of a limit from which on it is near.
+	// near is the share of a limit from which it counts as nearly reached.
 	near = 80
 )
 
-// attention lists what needs somebody. Each look is one bounded read.
+// attention lists what needs attention. Each check is one bounded read.
 func (p *pages) attention(v *kit.Visit, pending []exposure.Pending) (list []todo, err error) {
 	for _, one := range pending {
 		list = append(list, todo{
@@ -52,7 +52,7 @@ func (p *pages) attention(v *kit.Visit, pending []exposure.Pending) (list []todo
 	return list, nil
 }
 
-// usedLimits are limits that are exceeded or nearly so.
+// usedLimits are limits that are exceeded or nearly reached.
 func (p *pages) usedLimits(v *kit.Visit) (list []todo, err error) {
 	found, err := p.app.Limits.List(v.R.Context(), v.Actor, limits.LimitFilter{}, store.Page{Number: 1, Size: most, Offset: -1})
 	for _, row := range found.Items {
@@ -70,7 +70,7 @@ func (p *pages) usedLimits(v *kit.Visit) (list []todo, err error) {
 	return list, err
 }
 
-// counted says how many there are of what was counted up to most.
+// counted formats a count that stops at most.
 func counted(n int, more bool, one, many string) string {
 	if more {
 		return fmt.Sprintf("%d or more %s", n, many)
@@ -78,7 +78,7 @@ func counted(n int, more bool, one, many string) string {
 	return kit.Plural(int64(n), one, many)
 }
 
-// counting is the page of a list of which only the number of rows is wanted.
+// counting is a list page that only needs the row count.
 var counting = store.Page{Number: 1, Size: most, Offset: -1, OrderBy: "id"}
 
 func (p *pages) openPayments(v *kit.Visit) ([]todo, error) {

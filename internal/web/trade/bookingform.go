@@ -14,13 +14,13 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// bookingFormPage is what the form of a booking shows.
+// bookingFormPage is the data of the booking form.
 type bookingFormPage struct {
 	Form                         *kit.Form
 	ID                           int64 // 0: a new booking
 	Channels, Languages, Others  any
 	Countries                    any
-	Currency                     money.Currency // of a booking that there is
+	Currency                     money.Currency // of an existing booking
 	Act                          string
 	Back                         string
 	HasTransactions, ContentNeed bool
@@ -50,7 +50,7 @@ func (p *pages) newBooking(v *kit.Visit) error {
 	return p.showBookingForm(v, page, "New booking")
 }
 
-// makeBooking logs the booking that a form describes. Its currency is that of the channel.
+// makeBooking logs the form's booking, in the merchant's currency.
 func (p *pages) makeBooking(v *kit.Visit, form *kit.Form) (booking.Booking, error) {
 	r := form.Reading()
 	channelID := r.Number("channels")
@@ -78,7 +78,7 @@ func (p *pages) makeBooking(v *kit.Visit, form *kit.Form) (booking.Booking, erro
 	return p.app.Bookings.Create(v.R.Context(), v.Once(form), in)
 }
 
-// bookingFields reads the fields of a booking, but its channel and its currency. Amounts are in the currency.
+// bookingFields reads a booking's fields, except merchant and currency. Amounts are in that currency.
 func bookingFields(r *kit.Reading, c money.Currency) booking.BookingFields {
 	in := booking.BookingFields{
 		Content: r.Text("content"), Firstname: r.Text("firstname"), Surname: r.Text("surname"), Email: r.Text("email"),
@@ -145,7 +145,7 @@ func (p *pages) editBooking(v *kit.Visit) error {
 	}, "Edit booking", kit.Link{Text: bookingName(b), Href: bookingAt(v, b.ID)})
 }
 
-// formOf fills the form with a booking.
+// formOf fills the form from a booking.
 func formOf(b booking.Booking) *kit.Form {
 	text := func(n int64) string {
 		if n == 0 {
@@ -183,7 +183,7 @@ func (p *pages) showBookingForm(v *kit.Visit, page bookingFormPage, title string
 	})
 }
 
-// deleteBooking asks, and then puts a booking without payments into the trash.
+// deleteBooking moves a booking without payments to the trash, after a confirmation.
 func (p *pages) deleteBooking(v *kit.Visit) error {
 	b, err := p.bookingOf(v)
 	if err != nil {
@@ -208,7 +208,7 @@ func (p *pages) deleteBooking(v *kit.Visit) error {
 	}, p.inBooking(v, b))
 }
 
-// bookingOf reads the booking in the address.
+// bookingOf reads the booking in the URL.
 func (p *pages) bookingOf(v *kit.Visit) (booking.Booking, error) {
 	id, err := v.ID("id")
 	if err != nil {
@@ -224,7 +224,7 @@ func (p *pages) inBooking(v *kit.Visit, b booking.Booking) kit.Page {
 	}}
 }
 
-// bookingName is what pages call a booking.
+// bookingName is the display name of a booking.
 func bookingName(b booking.Booking) string {
 	if b.Reference != "" {
 		return b.Reference

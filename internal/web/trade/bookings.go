@@ -15,25 +15,25 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// bookingOrders are what the list of bookings can be ordered by.
+// bookingOrders are the sort orders of bookings.
 var bookingOrders = []string{"id", "date_start", "date_end", "total", "created", "modified"}
 
-// listPage is what a page with a list and a form above it shows.
+// listPage is the data of a page with a list and its filters.
 type listPage struct {
 	Form               *kit.Form
 	List               *kit.Table
 	Statuses, Channels any
 	Types, Methods     any
 	Kept               []kit.Link
-	More               bool // show the rarer fields of the form
+	More               bool // show the advanced fields
 }
 
-// moreOfBookings are the fields of the form that are seldom needed.
+// moreOfBookings are the advanced filter fields.
 var moreOfBookings = []string{
 	"countries", "reference", "surname", "email", "created_from", "created_to", "modified_from", "modified_to", "include", "exclude",
 }
 
-// bookingFilter reads what a list of bookings is asked for.
+// bookingFilter reads the filter of a booking list.
 func bookingFilter(f *filter) bookings.BookingFilter {
 	found := bookings.BookingFilter{
 		Find: f.form.Get("q"), Include: f.ids("include"), Exclude: f.ids("exclude"), Created: f.span("created"),
@@ -41,7 +41,7 @@ func bookingFilter(f *filter) bookings.BookingFilter {
 		Countries: f.codes("countries"), Surname: f.form.Get("surname"), Email: f.form.Get("email"), Reference: f.form.Get("reference"),
 	}
 	if from := f.day("end_from"); from != civil.NoDay {
-		found.DateAfter = instantOf(from - 1) // the room leaves out the day that it is given
+		found.DateAfter = instantOf(from - 1) // the use case excludes the given day
 	}
 	if to := f.day("end_to"); to != civil.NoDay {
 		found.DateBefore = instantOf(to + 1)
@@ -86,7 +86,7 @@ func (p *pages) bookings(v *kit.Visit) error {
 	}})
 }
 
-// bookingActs are what can be done with bookings, for those who may.
+// bookingActs are the actions on bookings that the user may perform.
 func (p *pages) bookingActs(v *kit.Visit) (acts []kit.Link) {
 	if v.Can(access.WriteBookings) {
 		acts = append(acts, kit.Link{Text: "New booking", Href: v.At("/bookings/new")})
@@ -115,7 +115,7 @@ func (p *pages) noBookings(v *kit.Visit) kit.Empty {
 	return e
 }
 
-// bookingColumns are the columns of bookings. A file says the currency in a column of its own.
+// bookingColumns are the columns of bookings. Files have a separate currency column.
 func bookingColumns(v *kit.Visit) []kit.Column {
 	return []kit.Column{
 		{Name: "id", Title: "Booking", Sorts: true}, {Name: "reference", Title: "Reference"}, {Name: "traveller", Title: "Traveller"},
@@ -160,7 +160,7 @@ func (p *pages) bookingRows(v *kit.Visit, list []booking.Booking) (rows []kit.Ro
 // bookingState is the status of a booking with its colour.
 func bookingState(s booking.BookingStatus) kit.Cell {
 	tone := map[booking.BookingStatus]string{
-		booking.BookingPaid: "good", booking.BookingCompleted: "good", booking.BookingLocked: "bad", // a deposit is nothing to look at
+		booking.BookingPaid: "good", booking.BookingCompleted: "good", booking.BookingLocked: "bad", // a deposit needs no attention
 	}[s]
 	if tone == "" {
 		tone = "calm"
@@ -168,7 +168,7 @@ func bookingState(s booking.BookingStatus) kit.Cell {
 	return kit.State(string(s), tone)
 }
 
-// Addresses of objects.
+// URLs of objects.
 func bookingAt(v *kit.Visit, id int64) string {
 	return v.At("/bookings/" + strconv.FormatInt(id, 10))
 }
@@ -177,7 +177,7 @@ func paymentAt(v *kit.Visit, id int64) string {
 	return v.At("/payments/" + strconv.FormatInt(id, 10))
 }
 
-// channelNames are the names of channels, by their numbers.
+// channelNames returns merchant names by ID.
 func (p *pages) channelNames(v *kit.Visit, ids []int64) (map[int64]string, error) {
 	names := map[int64]string{}
 	if len(ids) == 0 {

@@ -8,14 +8,14 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// certificatePage is what the page about a certificate shows.
+// certificatePage is the data of a certificate's page.
 type certificatePage struct {
 	Link   string
 	Facts  []kit.Fact
-	Revoke string // the address, for who may
+	Revoke string // URL, if permitted
 }
 
-// certificate shows the link of a booking's certificate. The first one who opens this page makes it.
+// certificate shows the link to a booking's certificate. The first visit to this page creates it.
 func (p *pages) certificate(v *kit.Visit) error {
 	b, err := p.bookingOf(v)
 	if err != nil {
@@ -40,7 +40,7 @@ func (p *pages) certificate(v *kit.Visit) error {
 	return v.Show(p.Pages, "certificate.html", page)
 }
 
-// revokeCertificate asks, and then ends the link of a certificate.
+// revokeCertificate revokes a certificate's link, after a confirmation.
 func (p *pages) revokeCertificate(v *kit.Visit) error {
 	b, err := p.bookingOf(v)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// filter reads what the address of a list asks for, and collects what is wrong with it.
+// filter parses a list's filter from the URL and collects errors.
 type filter struct {
 	form     *kit.Form
 	problems errs.Problems
@@ -25,7 +25,7 @@ func filterOf(v *kit.Visit) *filter {
 	return &filter{form: &kit.Form{Values: v.R.URL.Query()}}
 }
 
-// list are the values of a field: it may be sent more than once, and hold several with commas.
+// list returns the values of a field, which may be repeated and comma-separated.
 func (f *filter) list(name string) (list []string) {
 	for _, text := range f.form.All(name) {
 		list = append(list, strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })...)
@@ -37,7 +37,7 @@ func (f *filter) list(name string) (list []string) {
 	return list
 }
 
-// ids are the numbers of objects.
+// ids returns object IDs.
 func (f *filter) ids(name string) (ids []int64) {
 	for _, text := range f.list(name) {
 		id, err := strconv.ParseInt(text, 10, 64)
@@ -50,7 +50,7 @@ func (f *filter) ids(name string) (ids []int64) {
 	return ids
 }
 
-// codes are codes of countries or currencies, in capital letters.
+// codes returns country or currency codes, in upper case.
 func (f *filter) codes(name string) (codes []string) {
 	for _, text := range f.list(name) {
 		codes = append(codes, strings.ToUpper(text))
@@ -58,7 +58,7 @@ func (f *filter) codes(name string) (codes []string) {
 	return codes
 }
 
-// words are some of the known ones.
+// words returns values from a known set.
 func words[T ~string](f *filter, name string, known []T) (list []T) {
 	for _, text := range f.list(name) {
 		if !slices.Contains(known, T(text)) {
@@ -70,7 +70,7 @@ func words[T ~string](f *filter, name string, known []T) (list []T) {
 	return list
 }
 
-// day is a day, or NoDay where none is given.
+// day returns a day, or NoDay.
 func (f *filter) day(name string) civil.Day {
 	text := f.form.Get(name)
 	if text == "" {
@@ -84,10 +84,10 @@ func (f *filter) day(name string) civil.Day {
 	return day
 }
 
-// span is from the beginning of one day to the end of another.
+// span returns the time from the start of one day to the end of another.
 func (f *filter) span(prefix string) (s civil.Span) {
 	if from := f.day(prefix + "_from"); from != civil.NoDay {
-		s.After = from.Start().Add(-time.Second) // the rooms leave out the second that they are given
+		s.After = from.Start().Add(-time.Second) // the use cases exclude the given second
 	}
 	if to := f.day(prefix + "_to"); to != civil.NoDay {
 		s.Before = (to + 1).Start()
@@ -95,12 +95,12 @@ func (f *filter) span(prefix string) (s civil.Span) {
 	return s
 }
 
-// more says whether one of the fields has a value, so that the part of the form with them is open.
+// more reports whether one of the fields has a value, so that their section is expanded.
 func (f *filter) more(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return f.form.Get(name) != "" })
 }
 
-// kept are the values of the address that the form of a list sends again, although it has no fields for them.
+// kept returns query values that the list's form preserves without having fields for them.
 func kept(values url.Values) (list []kit.Link) {
 	for _, name := range []string{"sort", "down", "col"} {
 		for _, value := range values[name] {
@@ -110,7 +110,7 @@ func kept(values url.Values) (list []kit.Link) {
 	return list
 }
 
-// wordChoices are the options of a field of a filter: all of them, and then the known values.
+// wordChoices builds a filter field's options: "All", then the known values.
 func wordChoices[T ~string](first string, known []T) []string {
 	pairs := []string{"", first}
 	for _, one := range known {
@@ -119,7 +119,7 @@ func wordChoices[T ~string](first string, known []T) []string {
 	return pairs
 }
 
-// took is Visit.Took for a form with these fields. What is wrong with none of them stands above the form.
+// took is Visit.Took for a form with these fields. Errors in other fields are shown above the form.
 func took(v *kit.Visit, form *kit.Form, err error, fields ...string) (ok bool, rest error) {
 	if ok, rest = v.Took(form, err); !ok && rest == nil {
 		unseen(form, fields)
@@ -127,7 +127,7 @@ func took(v *kit.Visit, form *kit.Form, err error, fields ...string) (ok bool, r
 	return ok, rest
 }
 
-// unseen says what is wrong with fields that the page does not show.
+// unseen returns the errors of fields not on the page.
 func unseen(form *kit.Form, fields []string) {
 	for _, name := range slices.Sorted(maps.Keys(form.Problems)) {
 		if !slices.Contains(fields, name) {
@@ -136,8 +136,8 @@ func unseen(form *kit.Form, fields []string) {
 	}
 }
 
-// list fills a table with the rows that a filter finds, or sends it as a file, if one is asked for. A filter that is wrong finds
-// nothing: its form says why.
+// list fills a table with the filtered rows, or sends it as a file if requested. An invalid filter finds nothing; the form
+// shows why.
 func list(
 	v *kit.Visit, f *filter, page store.Page, t kit.Table, read func(page store.Page) (rows []kit.Row, more bool, err error),
 ) (made *kit.Table, sent bool, err error) {

@@ -21,16 +21,16 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// importsPage is what the page shows on which a file is sent.
+// importsPage is the data of the upload page.
 type importsPage struct {
 	Form  *kit.Form
 	Modes any
-	Rows  string // how many a file may have
+	Rows  string // maximum rows per file
 	List  *kit.Table
 }
 
-// imports shows the imports of the last weeks, and takes a file. A file is always tried first: nothing of it stays until somebody
-// has seen what it would do.
+// imports lists recent imports and accepts a file. Each file gets a dry run first: nothing is stored until the user has seen
+// the outcome.
 func (p *pages) imports(v *kit.Visit) error {
 	form := kit.Filled()
 	if v.R.Method == http.MethodPost {
@@ -74,7 +74,7 @@ func (p *pages) imports(v *kit.Visit) error {
 
 func importAt(v *kit.Visit, id int64) string { return v.At("/imports/" + strconv.FormatInt(id, 10)) }
 
-// importModes are the modes that the user may give to channels that a file names and that do not exist.
+// importModes are the modes that the user may give to unknown merchants in a file.
 func (p *pages) importModes(v *kit.Visit) any {
 	pairs := []string{"", "Reject their rows"}
 	for _, mode := range p.app.Payments.Profile.Modes() {
@@ -86,7 +86,7 @@ func (p *pages) importModes(v *kit.Visit) any {
 	return kit.Options(pairs...)
 }
 
-// receive stores a file to be tried.
+// receive stores a file for its dry run.
 func (p *pages) receive(v *kit.Visit, form *kit.Form, file io.Reader) (imports.File, error) {
 	in := imports.NewFile{
 		DryRun: true, Mode: merchant.AccountMode(form.Get("mode")), CoverFromEffective: form.Get("covered") != "", Reason: form.Get("reason"),
@@ -97,7 +97,7 @@ func (p *pages) receive(v *kit.Visit, form *kit.Form, file io.Reader) (imports.F
 	})
 }
 
-// sentFile is a file while it comes. That it cannot be read to its end is a fault of what was sent.
+// sentFile is a file being uploaded. A truncated upload is the client's error.
 type sentFile struct{ from io.Reader }
 
 // Read implements io.Reader.
@@ -111,16 +111,16 @@ func (s sentFile) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// importPage is what the page of one import shows.
+// importPage is the data of an import's page.
 type importPage struct {
 	File     imports.File
 	State    kit.Cell
 	Says     string
 	Figures  []figure
 	Running  bool
-	Confirm  string // the address, where it can be confirmed
-	Refused  string // the file of the refused rows
-	Waits    string // the proposal on which a second operator decides
+	Confirm  string // URL to confirm the import
+	Refused  string // URL of the file with the rejected rows
+	Waits    string // URL of the proposal for a second operator
 	Statuses []kit.Tab
 	Rows     *kit.Table
 }
@@ -133,7 +133,7 @@ func (p *pages) importOf(v *kit.Visit) (imports.File, error) {
 	return p.app.ImportFiles.Get(v.R.Context(), v.Actor, id)
 }
 
-// importFile shows how far an import is, and what became of each row.
+// importFile shows an import's progress and the outcome of each row.
 func (p *pages) importFile(v *kit.Visit) error {
 	f, err := p.importOf(v)
 	if err != nil {
@@ -201,7 +201,7 @@ func (p *pages) importRows(v *kit.Visit, f imports.File) (*kit.Table, error) {
 	return v.Table(t), nil
 }
 
-// rowCells are the cells of one row: what stands in the file, and what became of it.
+// rowCells are the cells of one row: the file's values and the outcome.
 func rowCells(v *kit.Visit, r imports.Row, in map[string]string) []kit.Cell {
 	booking, payment := kit.Words(in["booking_reference"]), kit.Words(in["payment_reference"])
 	if r.BookingID != 0 {
@@ -223,16 +223,16 @@ func rowCells(v *kit.Visit, r imports.Row, in map[string]string) []kit.Cell {
 	}
 }
 
-// How many files are read for their cells at the same time, and how many wait for that, which is more than pages are shown at
-// once. The cells of the last rows take a pass over the whole file.
+// How many files are read for their cells concurrently, and how many reads may queue, which is more than pages are rendered
+// at once. The cells of the last rows need a pass over the whole file.
 const (
 	readings        = 2
 	readingsWaiting = 1024
 )
 
-// cellsOf are the cells of rows as they stand in the file, while it is kept.
+// cellsOf returns the cells of rows as in the file, while the file is kept.
 func (p *pages) cellsOf(v *kit.Visit, f imports.File, rows []imports.Row) (map[int]map[string]string, error) {
-	if len(rows) == 0 || f.State == imports.FileQueued { // while it runs, the page is asked for every two seconds
+	if len(rows) == 0 || f.State == imports.FileQueued { // while it runs, the page reloads every two seconds
 		return nil, nil
 	}
 	if err := p.readings.Acquire(v.R.Context(), "", 1); err != nil {
@@ -248,7 +248,7 @@ func (p *pages) cellsOf(v *kit.Visit, f imports.File, rows []imports.Row) (map[i
 		lines = append(lines, r.Line)
 	}
 	cells, err := paymentfile.Cells(file, lines)
-	if errs.Is(err, errs.Invalid) { // the file is gone: what became of each row stays
+	if errs.Is(err, errs.Invalid) { // the file is deleted; the outcomes are kept
 		return nil, nil
 	}
 	return cells, err
@@ -271,7 +271,7 @@ func importState(f imports.File) kit.Cell {
 	return kit.Cell{Text: text, Plain: string(f.State), Tone: tone}
 }
 
-// importSays is what an import has come to, and what comes next.
+// importSays describes an import's status and the next step.
 func importSays(f imports.File) string {
 	switch f.State {
 	case imports.FileTried:
@@ -297,7 +297,7 @@ func importFigures(f imports.File) []figure {
 	}
 }
 
-// confirmImport imports what was tried.
+// confirmImport starts the import after the dry run.
 func (p *pages) confirmImport(v *kit.Visit) error {
 	f, err := p.importOf(v)
 	if err != nil {
@@ -313,7 +313,7 @@ func (p *pages) confirmImport(v *kit.Visit) error {
 	return v.Done(importAt(v, f.ID), "Import started.")
 }
 
-// discardImport asks, and then ends an import of which nothing was stored.
+// discardImport discards an import of which nothing was stored, after a confirmation.
 func (p *pages) discardImport(v *kit.Visit) error {
 	f, err := p.importOf(v)
 	if err != nil {
@@ -333,10 +333,10 @@ func (p *pages) discardImport(v *kit.Visit) error {
 	}})
 }
 
-// refusedAtOnce is how many refused rows are read at once.
+// refusedAtOnce is how many rejected rows are read per query.
 const refusedAtOnce = 1000
 
-// refusedRows sends the refused rows of an import with their cells, so that somebody can mend them and send them again.
+// refusedRows sends an import's rejected rows with their cells, to correct and upload again.
 func (p *pages) refusedRows(v *kit.Visit) error {
 	f, err := p.importOf(v)
 	if err != nil {
@@ -351,7 +351,7 @@ func (p *pages) refusedRows(v *kit.Visit) error {
 	})
 }
 
-// eachRefused reads the refused rows of an import piece by piece, in the order of their lines.
+// eachRefused reads an import's rejected rows in batches, in line order.
 func (p *pages) eachRefused(ctx context.Context, actor access.Actor, of imports.File) iter.Seq2[paymentfile.Refused, error] {
 	return func(yield func(paymentfile.Refused, error) bool) {
 		last := 0

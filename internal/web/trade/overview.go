@@ -18,9 +18,9 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// overviewPage is what the overview shows.
+// overviewPage is the data of the overview.
 type overviewPage struct {
-	Steps              []step // what a new site does first; empty once it has bookings
+	Steps              []step // onboarding of a new site; empty once it has bookings
 	Todo               []todo
 	Figures            []figure
 	Notes              []string
@@ -28,13 +28,13 @@ type overviewPage struct {
 	Bookings, Payments *kit.Table
 }
 
-// step is one of the first steps on a site.
+// step is an onboarding step.
 type step struct {
 	Text, Why, Href string
 	Done            bool
 }
 
-// recent is how many bookings and payments the overview shows.
+// recent is the number of bookings and payments on the overview.
 const recent = 5
 
 func (p *pages) overview(v *kit.Visit) error {
@@ -72,7 +72,7 @@ func (p *pages) showOverview(v *kit.Visit, data overviewPage) error {
 	return v.Show(p.Pages, "overview.html", kit.Page{Title: "Overview", Menu: "", Data: data})
 }
 
-// firstSteps lead somebody whose site is new to the first booking.
+// firstSteps are the onboarding steps up to the first booking.
 func (p *pages) firstSteps(v *kit.Visit) (list []step, err error) {
 	channels, err := p.app.Channels.List(v.R.Context(), v.Actor, merchants.ChannelFilter{},
 		store.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id"})
@@ -100,7 +100,7 @@ func (p *pages) firstSteps(v *kit.Visit) (list []step, err error) {
 	return list, nil
 }
 
-// addExposure adds the figures and charts. All come from the sums that the ledger keeps. It returns what waits for a rate.
+// addExposure adds the figures and charts, from the ledger's sums. It returns what is waiting for a rate.
 func (p *pages) addExposure(v *kit.Visit, data *overviewPage) (pending []exposure.Pending, err error) {
 	ctx := v.R.Context()
 	now, err := p.app.Exposure.Report(ctx, v.Actor, report.ExposureQuery{By: exposure.ByMonth})
@@ -138,7 +138,7 @@ func change(amount int64, c money.Currency) string {
 	return kit.Money(amount, c)
 }
 
-// byMonth draws what is not delivered yet, by the month in which travel ends.
+// byMonth draws undelivered amounts by month of the end of travel.
 func byMonth(v *kit.Visit, r report.ExposureReport) template.HTML {
 	c := chart.Chart{
 		ID: "months", Kind: chart.Bars, Title: "Undelivered by travel month", Currency: r.Query.Currency, Series: []string{"E1"}, Names: "Month",
@@ -156,7 +156,7 @@ func byMonth(v *kit.Visit, r report.ExposureReport) template.HTML {
 	return c.HTML()
 }
 
-// runOffOf draws how the exposure runs off if nothing happens.
+// runOffOf draws the run-off with no new bookings.
 func runOffOf(r report.RunOffReport) template.HTML {
 	c := chart.Chart{
 		ID: "run-off", Kind: chart.Area, Title: "Run-off with no new bookings", Currency: r.Query.Currency,

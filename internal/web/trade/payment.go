@@ -15,14 +15,14 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// paymentPage is what the page of a payment shows.
+// paymentPage is the data of a payment's page.
 type paymentPage struct {
 	Payment     payment.Transaction
 	Figures     []figure
 	Facts       []kit.Fact
 	Notes       []string
 	Parts       *kit.Table
-	Adjustments *kit.Table // nil where it can have none
+	Adjustments *kit.Table // nil if it cannot have any
 	Disputes    *kit.Table
 	Mails       *kit.Table
 	Explained   explained
@@ -75,7 +75,7 @@ func (p *pages) payment(v *kit.Visit) error {
 	})
 }
 
-// paymentOf reads the payment in the address.
+// paymentOf reads the payment in the URL.
 func (p *pages) paymentOf(v *kit.Visit) (payment.Transaction, error) {
 	id, err := v.ID("id")
 	if err != nil {
@@ -88,7 +88,7 @@ func paymentName(t payment.Transaction) string {
 	return kit.Say(string(t.Type)) + " " + strconv.FormatInt(t.ID, 10)
 }
 
-// adjustmentsOf are what the user can record about a payment as it is now.
+// adjustmentsOf returns the adjustments that the user can record in the payment's current status.
 func (p *pages) adjustmentsOf(v *kit.Visit, t payment.Transaction) (list []payment.TransactionType) {
 	open := t.Status == payment.StatusComplete && t.TotalRemaining() > 0
 	switch {
@@ -160,7 +160,7 @@ func paymentFacts(v *kit.Visit, t payment.Transaction, channel string) []kit.Fac
 	return slices.DeleteFunc(list, func(f kit.Fact) bool { return f.Value == "" })
 }
 
-// paymentNotes say what a reader should know.
+// paymentNotes are the warnings about a payment.
 func paymentNotes(t payment.Transaction) (list []string) {
 	for _, flag := range t.Flags {
 		text := map[string]string{
@@ -183,7 +183,7 @@ func paymentNotes(t payment.Transaction) (list []string) {
 	return list
 }
 
-// partsOf are the parts of a payment for each of its bookings.
+// partsOf returns a payment's share of each booking.
 func partsOf(v *kit.Visit, t payment.Transaction) *kit.Table {
 	made := kit.Table{Bare: true, Name: "parts", Caption: "Bookings paid by this payment", Columns: []kit.Column{
 		{Name: "booking", Title: "Booking"}, {Name: "record", Title: "Entry"}, {Name: "country", Title: "Country"},

@@ -13,11 +13,11 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// payPage is what the form of a payment, or of what adjusts one, shows.
+// payPage is the data of the form for a payment or an adjustment.
 type payPage struct {
 	Form       *kit.Form
 	Booking    booking.Booking
-	Payment    payment.Transaction // that is adjusted
+	Payment    payment.Transaction // the adjusted payment
 	Kind       payment.TransactionType
 	Splits     []split
 	Currencies any
@@ -25,16 +25,16 @@ type payPage struct {
 	Act, Back  string
 }
 
-// split is the field for the part of one booking.
+// split is the field for one booking's share.
 type split struct{ Field, Label string }
 
-// payFields are the fields of the form of a payment.
+// payFields are the fields of the payment form.
 var payFields = []string{
 	"transaction_types", "total", "currencies", "base_total", "effective_at", "reference", "psp", "payment_methods", "card_types",
 	"bin_number", "last_four_digits", "auth_code", "acquirer_reference", "payee_name", "payee_surname", "payee_email", "content",
 }
 
-// pay logs a payment of one booking that was taken elsewhere.
+// pay logs a payment for one booking that was taken elsewhere.
 func (p *pages) pay(v *kit.Visit) error {
 	b, err := p.bookingOf(v)
 	if err != nil {
@@ -66,7 +66,7 @@ func (p *pages) pay(v *kit.Visit) error {
 	return v.Show(p.Pages, "pay.html", page)
 }
 
-// payment is what the form of a payment asks for.
+// paymentOf reads the payment form.
 func paymentOf(form *kit.Form, b booking.Booking) payment.NewTransaction {
 	r := form.Reading()
 	kind := payment.TransactionType(form.Get("transaction_types"))
@@ -93,7 +93,7 @@ func paymentOf(form *kit.Form, b booking.Booking) payment.NewTransaction {
 	return in
 }
 
-// details reads what the forms of payments have in common.
+// details reads the fields that the payment forms share.
 func details(r *kit.Reading) payment.NewTransaction {
 	f := r.Form
 	return payment.NewTransaction{
@@ -104,7 +104,7 @@ func details(r *kit.Reading) payment.NewTransaction {
 	}
 }
 
-// adjusting logs what was done with a payment: a refund, a capture, a void, a chargeback or its reversal.
+// adjusting logs an adjustment of a payment: a refund, capture, void, chargeback or reversal.
 func (p *pages) adjusting(kind payment.TransactionType) kit.Handler {
 	return func(v *kit.Visit) error { return p.adjust(v, kind) }
 }
@@ -139,7 +139,7 @@ func (p *pages) adjust(v *kit.Visit, kind payment.TransactionType) error {
 	})
 }
 
-// splitsOf are the fields for the parts of the bookings, where there are several.
+// splitsOf returns the fields for the bookings' shares, if there are several.
 func splitsOf(t payment.Transaction) (list []split) {
 	if len(t.Payments) < 2 {
 		return nil
@@ -154,7 +154,7 @@ func splitsOf(t payment.Transaction) (list []split) {
 	return list
 }
 
-// adjustForm is filled with all that is left.
+// adjustForm is filled with everything that is left.
 func (p *pages) adjustForm(t payment.Transaction, kind payment.TransactionType) *kit.Form {
 	total := t.TotalRemaining()
 	switch kind {
@@ -174,7 +174,7 @@ func (p *pages) adjustForm(t payment.Transaction, kind payment.TransactionType) 
 	return form
 }
 
-// adjustment is what the form of an adjustment asks for.
+// adjustment reads the adjustment form.
 func adjustment(form *kit.Form, t payment.Transaction, kind payment.TransactionType) payment.NewTransaction {
 	r := form.Reading()
 	in := details(r)

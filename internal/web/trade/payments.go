@@ -11,17 +11,17 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// paymentOrders are what the list of payments can be ordered by.
+// paymentOrders are the sort orders of payments.
 var paymentOrders = []string{"id", "created", "total", "modified"}
 
-// moreOfPayments are the fields of the form that are seldom needed.
+// moreOfPayments are the advanced filter fields.
 var moreOfPayments = []string{
 	"currencies", "countries", "payment_methods", "card_types", "bin_number", "last_four_digits", "reference", "payee_email",
 	"payee_surname", "linked_id", "bookings", "psp", "auth_code", "acquirer_reference", "over_limit", "created_from", "created_to",
 	"modified_from", "modified_to", "include", "exclude",
 }
 
-// paymentFilter reads what a list of payments is asked for.
+// paymentFilter reads the filter of a payment list.
 func paymentFilter(f *filter) payments.TransactionFilter {
 	found := payments.TransactionFilter{
 		Find: f.form.Get("q"), Include: f.ids("include"), Exclude: f.ids("exclude"), Created: f.span("created"), Modified: f.span("modified"),
@@ -93,7 +93,7 @@ func noPayments(v *kit.Visit) kit.Empty {
 	}
 }
 
-// paymentColumns are the columns of payments. A file says the currency in a column of its own.
+// paymentColumns are the columns of payments. Files have a separate currency column.
 func paymentColumns(v *kit.Visit) []kit.Column {
 	return []kit.Column{
 		{Name: "id", Title: "Payment", Sorts: true}, {Name: "created", Title: "Logged", Sorts: true}, {Name: "type", Title: "Type"},
@@ -134,7 +134,7 @@ func (p *pages) paymentRows(v *kit.Visit, list []payment.Transaction) (rows []ki
 	return rows, err
 }
 
-// left is what can still be refunded or captured; nothing of what only adjusts.
+// left is what can still be refunded or captured; empty for adjustments.
 func left(t payment.Transaction) kit.Cell {
 	if t.Type.Linked() && !t.Type.Takes() {
 		return kit.Cell{}
@@ -150,7 +150,7 @@ func flags(t payment.Transaction) string {
 	return strings.Join(list, ", ")
 }
 
-// bookingsCell leads to the booking of a payment, or says how many it has.
+// bookingsCell links to a payment's booking, or shows how many it has.
 func bookingsCell(v *kit.Visit, t payment.Transaction) kit.Cell {
 	if len(t.Payments) == 1 {
 		one := t.Payments[0]
@@ -181,7 +181,7 @@ func paymentState(s payment.TransactionStatus) kit.Cell {
 	return kit.State(string(s), tone)
 }
 
-// paymentsOfStory are the payments of one booking, with what each has of it.
+// paymentsOfStory are the payments of one booking, with each payment's share of it.
 func paymentsOfStory(v *kit.Visit, list []payment.Transaction) *kit.Table {
 	t := kit.Table{
 		Bare: true, Name: "payments", Caption: "Payments", Columns: []kit.Column{

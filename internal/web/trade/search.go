@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// searchPage is what the search of the side bar found.
+// searchPage is the result of the sidebar search.
 type searchPage struct {
 	Query, Action      string
 	Bookings, Payments *kit.Table
@@ -20,10 +20,10 @@ type searchPage struct {
 	Empty              kit.Empty
 }
 
-// mostFound is how many bookings and payments the search shows each.
+// mostFound is the maximum number of bookings and of payments shown.
 const mostFound = 10
 
-// search looks for bookings and payments. The only hit opens at once.
+// search finds bookings and payments. A single hit opens directly.
 func (p *pages) search(v *kit.Visit) error {
 	q := v.Query("q")
 	data := searchPage{Query: q, Empty: kit.Empty{

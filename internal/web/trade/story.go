@@ -22,36 +22,36 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// mostInStory is how many payments, mails and events a page about one object shows.
+// mostInStory is the maximum number of payments, e-mails and events on an object's page.
 const mostInStory = 100
 
-// first is the first page of a list of a story.
+// first is the first page of such a list.
 func first(down bool) store.Page {
 	return store.Page{Number: 1, Size: mostInStory, Offset: -1, OrderBy: "id", Descending: down}
 }
 
-// storyPage is what the page of a booking shows.
+// storyPage is the data of a booking's page.
 type storyPage struct {
 	Booking      booking.Booking
 	Figures      []figure
 	Facts        []kit.Fact
 	Payments     *kit.Table
-	MorePayments string // the address of all, where there are more than the page has
+	MorePayments string // URL of all, if the page does not have them all
 	Explained    explained
 	Mails        *kit.Table
 	History      []happening
 }
 
-// figure is one number at the head of a page.
+// figure is a key figure at the top of a page.
 type figure struct{ Text, Value, Href string }
 
-// explained is how the protection of some payments was computed.
+// explained shows how the protection of some payments was computed.
 type explained struct {
 	Summary     string
 	Steps       []protection.Step
 	Allocations []explainedAllocation
 	More        bool
-	Open        bool // show the steps at once
+	Open        bool // show the steps expanded
 }
 
 type explainedAllocation struct {
@@ -61,7 +61,7 @@ type explainedAllocation struct {
 	Steps                    []protection.Step
 }
 
-// happening is one thing in the history of a booking.
+// happening is an entry in a booking's history.
 type happening struct {
 	At         time.Time
 	What, Text string
@@ -109,7 +109,8 @@ func (p *pages) booking(v *kit.Visit) error {
 	})
 }
 
-// mayLogPayments says whether the user may report payments by a form: where this service takes them itself, a card is needed.
+// mayLogPayments reports whether the user may log payments with a form: where this service takes payments itself, a card is
+// needed.
 func (p *pages) mayLogPayments(v *kit.Visit) bool {
 	return v.Can(access.WriteTransactions) && !p.app.Payments.Profile.Processes()
 }
@@ -169,7 +170,7 @@ func bookingFacts(v *kit.Visit, b booking.Booking, channel string, lastDay civil
 	return slices.DeleteFunc(list, func(f kit.Fact) bool { return f.Value == "" })
 }
 
-// explainedOf is the explanation of a booking, and of each of its payments.
+// explainedOf explains the protection of a booking and each of its payments.
 func explainedOf(v *kit.Visit, r report.BookingProtection) explained {
 	made := explained{Summary: r.Summary, Steps: r.Sums.Steps, More: r.Sums.Allocations > int64(len(r.Allocations.Items))}
 	for _, x := range r.Allocations.Items {
@@ -221,10 +222,10 @@ func mailState(s mail.State) kit.Cell {
 	return kit.State(string(s), cmp.Or(tone, "calm"))
 }
 
-// history is what became of a booking, the latest first. Events are kept for ninety days; what the booking and its payments
-// say themselves is there for ever.
+// history is a booking's history, latest first. Events are kept for ninety days; entries from the booking and its payments
+// are permanent.
 func history(v *kit.Visit, b booking.Booking, paid []payment.Transaction, mails []mail.Mail, told []event.Event) (list []happening) {
-	for _, e := range slices.Backward(told) { // the oldest is the first of them
+	for _, e := range slices.Backward(told) { // the events are oldest first
 		if e.Type == event.BookingCreated {
 			continue
 		}

@@ -68,12 +68,12 @@ func Add(f *kit.Frame, a *app.App) error {
 	return nil
 }
 
-// logged is a page on which payments are logged that were taken elsewhere. Where this service takes payments itself, it needs the
-// card, which no page of the dashboard asks for.
+// logged guards pages that log payments taken elsewhere. Where this service takes payments itself, it needs the card, which
+// no dashboard page asks for.
 func (p *pages) logged(h kit.Handler) kit.Handler {
 	return func(v *kit.Visit) error {
 		if p.app.Payments.Profile.Processes() {
-			return errs.New(errs.NoRoute, "Here payments are taken through the API, not logged on this page.")
+			return errs.New(errs.NoRoute, "Payments are taken through the API here and cannot be logged in the dashboard.")
 		}
 		return h(v)
 	}

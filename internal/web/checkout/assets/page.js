@@ -12,7 +12,7 @@ const callbacks = [
 const input = (name) => form.querySelector(`.tmt_${name}`);
 const show = (name, text) => form.querySelectorAll(`[data-show=${name}]`).forEach((element) => (element.textContent = text));
 
-// What must survive a reload in the middle of a payment: the order, and the booking that the modal made for it.
+// State that survives a reload during a payment: the order, and the booking that the modal created for it.
 const order = {
   ...JSON.parse(sessionStorage.getItem("order") ?? "{}"),
   keep(values) {
@@ -91,7 +91,7 @@ addEventListener("submit", (event) => {
   fill();
 }, { capture: true });
 
-// The modal. With a form it is made once, and opens whenever the form is submitted. With a data object it opens at once.
+// The modal. With a form, it is created once and opens on every submit. With a data object, it opens immediately.
 function start() {
   const options = { path, environment: "test", verify, transactionType: type };
   if (variant === "form") {
@@ -118,7 +118,7 @@ function listen(modal) {
   }
 }
 
-// What a shop does with the callbacks.
+// How a shop handles the callbacks.
 const reactions = {
   booking_logged: (booking) => order.keep({ booking: booking.id, paying: true }),
   booking_exists: () => order.keep({ paying: true }),
@@ -143,20 +143,19 @@ function done(text) {
   say(`${text} Order ${order.reference}, booking ${order.booking}.`, "good");
 }
 
-// find asks the shop's server for the outcome of a payment: the booking, and the last of its transactions. It asks until the
-// outcome is known.
+// find polls the shop's server for the outcome of a payment (the booking and its last transaction) until it is known.
 let finding = false;
 async function find() {
   if (finding) return;
   finding = true;
-  say("We are finding out what became of your payment …", "busy");
+  say("Checking your payment …", "busy");
   for (;;) {
     const answer = await fetch(`/checkout/outcome?booking=${order.booking}`).catch(() => null);
     const { status, content, transaction } = answer?.ok ? await answer.json() : {};
     if (status === "complete") done("Thank you. Your trip is booked.");
     else if (["failed", "expired"].includes(status)) {
       order.keep({ paying: false });
-      say(`The payment was not taken: ${content} You can try again.`, "bad");
+      say(`Payment failed: ${content} You can try again.`, "bad");
     } else if (answer?.ok && !transaction) state.hidden = true;
     else {
       await new Promise((resolve) => setTimeout(resolve, 1500));
@@ -213,7 +212,7 @@ for (const button of document.querySelectorAll("[data-card]")) {
   });
 }
 
-// After a reload, the order goes on where it was.
+// After a reload, resume the order.
 input("pax").value = order.travellers;
 if (order.travellers !== 2) quote();
 fill();

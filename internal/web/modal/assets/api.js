@@ -1,6 +1,6 @@
 // Requests to the service.
 
-// Refused is an error that the service answered. body is the error as the service sends it.
+// Refused is an error response of the service. body is the error as sent.
 export class Refused extends Error {
   constructor(status, body) {
     super(body.message);
@@ -10,10 +10,10 @@ export class Refused extends Error {
   }
 }
 
-// isTrouble reports whether the service has a problem, and not the request: the same request may succeed later.
+// isTrouble reports whether the problem is the service and not the request: the same request may succeed later.
 export const isTrouble = (error) => error.status >= 500 || error.status === 429;
 
-// Lost means that no answer came, or one that cannot be read. Nobody knows whether the request was carried out.
+// Lost means that no response arrived, or an unreadable one. It is unknown whether the request was executed.
 export class Lost extends Error {
   constructor(message, timedOut = false) {
     super(message);
@@ -22,10 +22,10 @@ export class Lost extends Error {
   }
 }
 
-// How long to wait for an answer. It is longer than the service's own time-out.
+// Response timeout: longer than the service's own timeout.
 const patience = { read: 20000, write: 45000 };
 
-// Api sends the requests of one modal, with its token as soon as it has one.
+// Api sends the requests of one modal, with its token once it has one.
 export class Api {
   #base;
   token = "";
@@ -58,7 +58,7 @@ export class Api {
       throw new Lost(error.message, error.name === "TimeoutError" || status === 504);
     }
     if (status < 400) return answer;
-    if (typeof answer?.code !== "string") throw new Lost(`The service answered with ${status}.`, status === 504);
+    if (typeof answer?.code !== "string") throw new Lost(`The service responded with status ${status}.`, status === 504);
     throw new Refused(status, answer);
   }
 }

@@ -3,7 +3,7 @@ import { schemes } from "./card.js";
 
 const svg = "http://www.w3.org/2000/svg";
 
-// brand is the logo of a scheme, with its name for screen readers.
+// brand returns a scheme's logo, with its name for screen readers.
 export function brand({ name, label }) {
   const drawing = document.createElementNS(svg, "svg");
   const use = document.createElementNS(svg, "use");
@@ -17,7 +17,7 @@ export function brand({ name, label }) {
   return [drawing, words];
 }
 
-// row lists the logos of the schemes with these names.
+// row lists the logos of these schemes.
 export function row(names) {
   return names.flatMap((name) => {
     const scheme = schemes.find((known) => known.name === name);

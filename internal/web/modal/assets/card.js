@@ -3,7 +3,7 @@
 
 const fours = [4, 4, 4, 4, 3];
 
-// The schemes. A narrow range stands before a wide one. A range is a pair of prefixes of the same length.
+// The schemes. Narrow ranges come before wide ones. A range is a pair of prefixes of the same length.
 export const schemes = [
   { name: "amex", label: "Amex", ranges: [["34"], ["37"]], lengths: [15], groups: [4, 6, 5], code: 4 },
   { name: "diners", label: "Diners Club", ranges: [["300", "305"], ["3095"], ["36"], ["38", "39"]], lengths: [14, 16, 17, 18, 19], groups: [4, 6, 4], code: 3 },
@@ -78,7 +78,7 @@ export function readExpiry(text) {
 // groupCode keeps only the digits of a security code.
 export const groupCode = (text, scheme) => digits(text).slice(0, scheme.code || 4);
 
-// The functions below return the name of the text that describes a problem, or "" if there is none.
+// The functions below return the text key of an error, or "" if there is none.
 
 // numberProblem says what is wrong with a number. A number that is shorter than usual may be right. If it is wrong, the
 // problem is that digits are missing.

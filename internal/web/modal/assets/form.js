@@ -1,5 +1,5 @@
-// The card form: how its fields behave, and what they hold. A field is checked when the shopper leaves it, and all fields
-// when the form is sent. While the shopper types, a message can disappear, but none appears.
+// The card form: behaviour and values of its fields. A field is validated on blur, and all fields on submit. While the
+// shopper types, an error can disappear, but none appears.
 import { brand, row } from "./brands.js";
 import {
   codeProblem, digits, expiryProblem, groupCode, groupExpiry, groupNumber, nameProblem, numberProblem, readExpiry, retype, schemeOf,
@@ -7,18 +7,18 @@ import {
 
 const names = ["number", "expiry", "code", "name"];
 
-// CardForm is the form's behaviour.
+// CardForm is the card form's behaviour.
 export class CardForm {
   #form;
   #texts;
   #announce;
-  #hosted = null; // the tokenizer's fields, which then hold number and code
-  #cards = null; // in a test: the known cards, by their numbers
-  #shown = {}; // the problem that is shown at each field
-  #sent = false; // whether the form was sent once: after that an empty field is a mistake
+  #hosted = null; // the tokenizer's hosted fields for number and code
+  #cards = null; // in test mode: the test cards by number
+  #shown = {}; // the error shown at each field
+  #sent = false; // whether the form was submitted once: from then on, an empty field is an error
 
-  // announce makes a screen reader say a text, at once if it is urgent. submit is called when all fields are right, with
-  // {month, year, name, tokenize}. tokenize returns the token of the card.
+  // announce has a screen reader announce a text, immediately if urgent. submit is called when all fields are valid, with
+  // {month, year, name, tokenize}. tokenize returns the card's token.
   constructor(form, announce, submit) {
     this.#form = form;
     this.#announce = announce;
@@ -40,14 +40,14 @@ export class CardForm {
   #field = (name) => this.#form.elements[name];
   #part = (id) => this.#form.querySelector(`#${id}`);
 
-  // speak writes the texts that depend on the entered card in another language.
+  // speak switches the texts that depend on the entered card to another language.
   speak(texts) {
     this.#texts = texts;
     this.#hint();
     for (const [name, problem] of Object.entries(this.#shown)) if (problem) this.#show(name, problem);
   }
 
-  // test makes the form take only these test cards, and offers them to click.
+  // test limits the form to these test cards, and lists them as buttons.
   test(cards) {
     this.#cards = new Map(cards.map((card) => [digits(card.number), card]));
     this.#accepts([...new Set(cards.map((card) => card.scheme))]);
@@ -61,7 +61,7 @@ export class CardForm {
       number.textContent = groupNumber(card.number);
       const what = document.createElement("span");
       what.lang = "en";
-      what.textContent = `${schemeOf(card.number).label} ${card.what}`; // such as: Visa is approved
+      what.textContent = `${schemeOf(card.number).label} ${card.what}`; // such as "Visa is approved"
       button.append(number, " ", what);
       button.addEventListener("click", () => this.#take(card));
       item.append(button);
@@ -75,8 +75,8 @@ export class CardForm {
     this.#part("brands").replaceChildren(...row(names));
   }
 
-  // host replaces the fields number and code by those of the tokenizer. They may take the place of fields that have expired,
-  // which are not listened to any more.
+  // host replaces number and code with the tokenizer's hosted fields. They may replace expired fields, whose events are then
+  // ignored.
   host(fields) {
     this.#hosted?.on(() => {});
     this.#hosted = fields;
@@ -92,25 +92,25 @@ export class CardForm {
     });
   }
 
-  // name fills in the payer's name, unless the field has a text already.
+  // name fills in the payer's name if the field is empty.
   name(name) {
     this.#field("name").value ||= name;
   }
 
-  // focus moves the focus to a field, or to the button that sends the form, which is named pay.
+  // focus moves the focus to a field, or to the submit button, named pay.
   focus(name = "number") {
     if (name === "pay") this.#part("pay").focus();
     else if (this.#hosted && (name === "number" || name === "code")) this.#hosted.focus(name);
     else this.#field(name).focus();
   }
 
-  // mark marks fields that the bank did not like. What is wrong with them is said elsewhere.
+  // mark marks fields that the bank rejected. The message is shown elsewhere.
   mark(marked) {
     for (const name of marked) this.#judge(name, true);
-    if (marked[0] === "number" && !this.#hosted) this.#field("number").select(); // so that another number takes its place
+    if (marked[0] === "number" && !this.#hosted) this.#field("number").select(); // so that typing replaces it
   }
 
-  // again prepares another attempt. A security code can be used only once, so its field is emptied.
+  // again prepares another attempt. A security code can be used only once, so its field is cleared.
   again() {
     this.#sent = false;
     this.#field("code").value = "";
@@ -131,7 +131,7 @@ export class CardForm {
 
   #scheme = () => (this.#hosted ? this.#hosted.scheme() : schemeOf(digits(this.#field("number").value)));
 
-  // #formats formats a text while it is typed, and keeps the caret where it belongs.
+  // #formats formats a field while typing and preserves the caret position.
   #formats(name, format) {
     const field = this.#field(name);
     let before = field.value;
@@ -170,7 +170,7 @@ export class CardForm {
       const expiry = readExpiry(field.value);
       if (expiry) field.value = groupExpiry(`${String(expiry.month).padStart(2, "0")}${String(expiry.year).slice(2)}`);
     }
-    // A frame that closes leaves its fields, too. And a shopper who leaves an empty field may come back to it.
+    // Closing the frame blurs its fields too. And a shopper who leaves an empty field may come back to it.
     if (!document.hasFocus() || (!field.value.trim() && !this.#sent)) return;
     const problem = this.#problem(name);
     this.#show(name, problem);
@@ -182,7 +182,7 @@ export class CardForm {
     if (name === "number") this.#hint();
   }
 
-  // #hint shows what the number says: the scheme, and the form of its security code.
+  // #hint shows what the number reveals: the scheme and the format of its security code.
   #hint() {
     const scheme = this.#scheme();
     const mark = this.#part("mark");
@@ -210,7 +210,7 @@ export class CardForm {
     this.#judge(name, Boolean(problem));
   }
 
-  // #judge marks a field as wrong or right.
+  // #judge marks a field as invalid or valid.
   #judge(name, wrong) {
     const field = this.#field(name);
     field.closest(".field").classList.toggle("wrong", wrong);
@@ -218,7 +218,7 @@ export class CardForm {
     else field.removeAttribute("aria-invalid");
   }
 
-  // #check checks all fields, and moves the focus to the first wrong one.
+  // #check validates all fields and focuses the first invalid one.
   #check() {
     this.#sent = true;
     const problems = names.map((name) => [name, this.#problem(name)]);
@@ -230,7 +230,7 @@ export class CardForm {
     return false;
   }
 
-  // #entered is the card in the form in which it may leave the browser: with its token, and without its number.
+  // #entered is the card as it may leave the browser: with its token and without its number.
   #entered() {
     const { month, year } = readExpiry(this.#field("expiry").value);
     const tokenize = this.#hosted ? () => this.#hosted.tokenize() : async () => this.#cards.get(digits(this.#field("number").value)).token;

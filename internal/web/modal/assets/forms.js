@@ -1,4 +1,4 @@
-// Some browsers lack the data of some languages, and do not say so. This is CLDR's data for these languages.
+// Some browsers silently lack locale data for some languages. This is CLDR's data for these.
 
 const forms = {
   kk: {
@@ -13,17 +13,17 @@ const forms = {
   },
 };
 
-// Kazakh and Uzbek write numbers as Russian does, and every browser has the data of Russian.
+// Kazakh and Uzbek format numbers like Russian, which every browser supports.
 const alike = "ru-RU";
 
-// formsOf is our own data for a locale, or undefined if the browser's data is good.
+// formsOf returns our own data for a locale, or undefined if the browser supports it.
 export function formsOf(locale) {
   const own = forms[locale.slice(0, 2)];
   const month = new Intl.DateTimeFormat(locale, { month: "short", timeZone: "UTC" }).format(0);
   return own && /^M?\d/.test(month) ? { ...own, locale: alike } : undefined;
 }
 
-// writeDays writes one or two days, in GMT.
+// writeDays formats one or two days, in GMT.
 export function writeDays(own, first, last) {
   const parts = (day) => [day.getUTCFullYear(), own.months[day.getUTCMonth()], day.getUTCDate()];
   const [y, m, d] = parts(first);

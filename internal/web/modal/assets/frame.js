@@ -1,5 +1,5 @@
-// The frame of the payment modal: what happens, in which order, and what the page is told. view.js and form.js show it, and
-// api.js sends the requests.
+// The controller of the payment modal's frame: its states, their order and the events for the page. view.js and form.js are
+// the user interface, api.js sends the requests.
 import { Api, Lost, Refused, isTrouble } from "./api.js";
 import { CardForm } from "./form.js";
 import { Expired, HostedFields } from "./hosted.js";
@@ -15,7 +15,7 @@ const query = new URLSearchParams(location.search);
 const page = query.get("origin");
 const attempts = 3;
 
-// The states, and the states that can follow each. In those marked as processing, a payment may be on its way.
+// The states and their transitions. In states marked as processing, a payment may be in progress.
 const states = {
   loading: ["form", "checking", "challenge", "paid", "declined", "unknown", "failed", "refused", "invalid"],
   form: ["paying", "refused", "failed"],
@@ -27,27 +27,27 @@ const states = {
 };
 const processing = ["paying", "challenge", "checking"];
 
-// Controller leads the shopper through one payment.
+// Controller handles one payment.
 class Controller {
   #state = "loading";
-  #told = new Set(); // what was fired, each with the object it was about
+  #told = new Set(); // fired events, each with its object
   #view;
   #form;
   #api = new Api(base);
   #texts;
-  #data; // what the page opened the modal with
+  #data; // data from the page
   #options;
-  #visit; // when the page was opened, and by what kind of navigation
+  #visit; // when and how the page was opened
   #memory;
   #session;
   #booking;
-  #transaction; // the attempt that is under way, or the last
-  #key; // under which the attempt is made, as long as its outcome is not known
-  #used = 0; // attempts that the bank refused
-  #life; // of the session
-  #hosted; // the tokenizer's fields, if they take the card
+  #transaction; // the current attempt, or the last
+  #key; // idempotency key of the attempt until its outcome is known
+  #used = 0; // declined attempts
+  #life; // lifetime of the session
+  #hosted; // the tokenizer's hosted fields, if used
   #opened = false;
-  #prepared = false; // whether the form takes cards
+  #prepared = false; // whether the form is ready for cards
 
   constructor() {
     this.#view = new View({ close: () => this.close(), leave: () => this.#leave(), retry: () => this.#check() });
@@ -75,7 +75,7 @@ class Controller {
     }
   }
 
-  // #fire tells the page about an event, but only once for each object.
+  // #fire sends an event to the page, once per object.
   #fire(name, argument, about = "") {
     if (this.#told.has(`${name} ${about}`)) return;
     this.#told.add(`${name} ${about}`);
@@ -91,7 +91,7 @@ class Controller {
     if (!on) this.#view.unask();
   }
 
-  // close closes the modal. During a payment it asks the shopper first.
+  // close closes the modal. During a payment it asks for confirmation first.
   close() {
     if (processing.includes(this.#state)) this.#view.ask();
     else this.#leave();
@@ -123,7 +123,7 @@ class Controller {
     this.#life.begins(this.#session.expires_in);
     const { channel, tokenizer } = this.#session;
     if (tokenizer?.kind === "hosted" && !query.has("tokenizer")) {
-      // The policy of this document forbids the tokenizer's script. The next document allows it.
+      // This document's CSP blocks the tokenizer's script. The next document allows it.
       query.set("tokenizer", tokenizer.environment);
       this.#post("reloads", {});
       location.replace(`?${query}`);
@@ -135,17 +135,17 @@ class Controller {
     if (await this.#book()) await this.#begin();
   }
 
-  // ---- a form that is open for long
+  // ---- renewing the session
 
-  // #ending tells the page that the session ends in so many seconds. After the payment this does not matter.
+  // #ending notifies the page that the session expires in this many seconds. After the payment it does not matter.
   #ending(left) {
     if (["paid", "declined", "failed", "refused", "invalid"].includes(this.#state)) return;
     const message = "The session of the payment modal ends soon. Pass a new auth string for the same payment to renew().";
     this.#fire("token_expiring", { message, expires_in: left }, newKey());
   }
 
-  // #reopen opens another session for the same payment, with a new auth string, and returns for how many seconds it lives.
-  // What the shopper has typed stays. The new session counts only when it is bound to the booking.
+  // #reopen opens a new session for the same payment with a new auth string, and returns its lifetime in seconds. The
+  // shopper's input is kept. The new session is used only once it is bound to the booking.
   async #reopen(auth) {
     if (!this.#booking) return 0;
     const data = { ...this.#data, booking_auth: auth };
@@ -160,21 +160,21 @@ class Controller {
     return expires_in;
   }
 
-  // #anew reports whether the same order with a new auth string is a new order. It is a new one if the shopper has closed the
-  // modal after paying, or if this page was told about the payment, or if the page was opened by a link. After a reload, or from
-  // the browser's history, it is the old one.
+  // #anew reports whether the same data with a new auth string is a new order. It is new if the shopper closed the modal
+  // after paying, if this page was notified of the payment, or if the page was opened by a link. After a reload, or from the
+  // browser's history, it is the old order.
   #anew() {
     const { paid, closed, visit, auth } = this.#memory.read();
     return paid && auth !== this.#auth() && (closed || visit === this.#visit?.began || this.#visit?.by === "navigate");
   }
 
-  // #named is the booking that the page names: 0 for none, NaN for a text that is no id.
+  // #named is the booking ID from the page: 0 for none, NaN if invalid.
   #named() {
     const text = String(this.#data.booking_id ?? "").trim();
     return /^\d{0,15}$/.test(text) ? Number(text) : NaN;
   }
 
-  // #known is the booking to pay: the one that the page names, or the one that an earlier visit in this tab tried to pay.
+  // #known is the booking to pay: the page's, or the one that an earlier visit in this tab tried to pay.
   #known = () => this.#named() || this.#memory.read().booking || 0;
 
   async #speak(name) {
@@ -186,11 +186,11 @@ class Controller {
     this.#post("named", { title: this.#texts.say("title"), lang: this.#texts.lang });
   }
 
-  // #merchant is the name of who is paid. Without a session only the name of the site is known.
+  // #merchant is the merchant's name. Without a session only the site's name is known.
   #merchant = () => this.#session?.channel.receipt_label || this.#session?.site || (this.#state === "loading" ? "" : document.documentElement.dataset.site);
   #amount = () => this.#texts.money(this.#data.total, this.#data.currencies);
 
-  // #sum shows what is paid for. The values of the service come before those of the page.
+  // #sum shows the order summary. The service's values take precedence over the page's.
   #sum() {
     const { currencies, total, description, reference, firstname, surname, date_start: from, date: to } = { ...this.#data, ...this.#described() };
     const facts = [
@@ -198,7 +198,7 @@ class Controller {
       ["travel_dates", to && this.#texts.days(from, to)],
       ["reference_label", reference],
     ];
-    // A paid booking has nothing open, so there is no rate.
+    // A paid booking has no amount open, so no rate.
     const other = this.#booking?.total_unpaid > 0 && this.#booking.currencies !== currencies;
     if (other) {
       const { currencies: own, total_unpaid: rest } = this.#booking;
@@ -214,7 +214,7 @@ class Controller {
     return Object.fromEntries(Object.entries(said).filter(([, value]) => value));
   }
 
-  // #book finds or makes the booking. It returns whether there is one now.
+  // #book finds or creates the booking. It returns whether one exists now.
   async #book() {
     if (Number.isNaN(this.#named())) {
       this.#reject(messages.noBooking());
@@ -225,7 +225,7 @@ class Controller {
       this.#booking = known ? await this.#api.booking(known) : await this.#api.makeBooking(messages.booking(this.#data, this.#session.channel.language), newKey());
     } catch (error) {
       if (known && !this.#named() && error instanceof Refused) {
-        this.#memory.forget(); // of a booking that is not there any more
+        this.#memory.forget(); // the booking no longer exists
         return this.#book();
       }
       this.#reject(error);
@@ -238,11 +238,11 @@ class Controller {
     return true;
   }
 
-  // #begin continues an interrupted visit, or shows the form.
+  // #begin resumes an interrupted visit, or shows the form.
   async #begin() {
     const { key, paid, auth, attempts: used = 0 } = this.#memory.read();
     this.#key = key;
-    // A new auth string gives three new attempts.
+    // A new auth string allows three new attempts.
     if (auth === this.#auth()) this.#used = used;
     if (key || paid || this.#used >= attempts) {
       this.#go("checking");
@@ -266,18 +266,17 @@ class Controller {
     this.#ask();
   }
 
-  // #underWay is the attempt to pay the booking whose outcome is not known yet, or 0 if there is none. It may have been made in
-  // another window.
+  // #underWay is the ID of a payment attempt whose outcome is not known yet, or 0. It may have been made in another window.
   async #underWay() {
     const last = this.#booking.transaction_ids.at(-1);
     if (!last || !this.#told.has("booking_exists ")) return 0;
-    const transaction = await this.#api.transaction(last).catch(() => null); // one that the modal did not make cannot be read
+    const transaction = await this.#api.transaction(last).catch(() => null); // transactions created outside the modal cannot be read
     return ["pending", "incomplete"].includes(transaction?.status) ? last : 0;
   }
 
   #auth = () => String(this.#data.booking_auth).slice(0, 16);
 
-  // #ready prepares the form for the cards that the channel takes: test cards, or the tokenizer's fields.
+  // #ready prepares the form for the merchant's cards: test cards, or the tokenizer's hosted fields.
   async #ready() {
     const { tokenizer } = this.#session;
     if (this.#prepared || !["sandbox", "hosted"].includes(tokenizer?.kind)) return;
@@ -297,11 +296,11 @@ class Controller {
     this.#form.host(this.#hosted);
   }
 
-  // #ask shows the form, with a notice if something went wrong before: {title, text, focus, marks}. The last two name the field
-  // that gets the focus, and the fields that are marked.
+  // #ask shows the form, with a notice if something failed before: {title, text, focus, marks}. focus is the field to focus,
+  // marks are the fields to mark as invalid.
   #ask(notice) {
     if (!this.#prepared) {
-      this.#fail(new Lost("Cards are not taken on this channel in this deployment."), { name: "NotSupportedError", text: "unsupported" });
+      this.#fail(new Lost("This merchant cannot accept cards in this deployment."), { name: "NotSupportedError", text: "unsupported" });
       return;
     }
     this.#go("form");
@@ -310,7 +309,7 @@ class Controller {
     this.#form.focus(notice?.focus);
   }
 
-  // #pays is the text of the button that sends the form.
+  // #pays is the label of the submit button.
   #pays = () => this.#texts.say(this.#options.transactionType === "authorize" ? "hold" : "pay", { amount: this.#amount() });
 
   // ---- paying
@@ -320,7 +319,7 @@ class Controller {
     this.#go("paying");
     this.#view.waiting("paying", "paying", "keep_open");
     this.#transaction = undefined;
-    // The key stays the same until the outcome is known, so that the payment is made only once.
+    // The key stays the same until the outcome is known, so the payment is made only once.
     this.#key ??= newKey();
     try {
       const token = await entered.tokenize();
@@ -332,16 +331,16 @@ class Controller {
     }
   }
 
-  // #before is the last transaction of the booking before the present attempt.
+  // #before is the booking's last transaction before this attempt.
   #before = () => this.#memory.read().before ?? Math.max(0, ...this.#booking.transaction_ids);
 
-  // #over ends an attempt, because its outcome is known.
+  // #over ends an attempt whose outcome is known.
   #over(change = {}) {
     this.#key = undefined;
     this.#memory.note({ key: undefined, before: undefined, ...change });
   }
 
-  // #failed handles a payment whose answer was not a transaction.
+  // #failed handles a payment whose response was not a transaction.
   async #failed(error) {
     if (error instanceof Expired) {
       this.#over();
@@ -367,20 +366,20 @@ class Controller {
     }
   }
 
-  // #paidMeanwhile asks whether the booking was paid while this form was open.
+  // #paidMeanwhile checks whether the booking was paid while this form was open.
   async #paidMeanwhile() {
     const booking = await this.#api.booking(this.#booking.id).catch(() => null);
     return booking?.status === "paid";
   }
 
-  // #handle acts on the transaction of a payment, as it was answered or as it is now.
+  // #handle handles a payment's transaction, as returned or as it is now.
   #handle(transaction) {
     this.#transaction = transaction;
     const { id, status, "3ds_response": challenge } = transaction;
     switch (status) {
       case "complete":
         this.#key = undefined;
-        this.#memory.note({ key: undefined, paid: Date.now(), visit: this.#visit?.began }); // after a reload this result is shown again
+        this.#memory.note({ key: undefined, paid: Date.now(), visit: this.#visit?.began }); // shown again after a reload
         this.#go("paid");
         this.#fire("transaction_logged", transaction, id);
         this.#view.result("paid", this.#paid());
@@ -390,12 +389,12 @@ class Controller {
         else this.#check();
         break;
       case "incomplete":
-        this.#unknown("The processor did not answer in time.");
+        this.#unknown("The processor did not respond in time.");
         break;
       case "failed":
         this.#declined();
         break;
-      default: // expired: the shopper did not finish a challenge
+      default: // expired: the shopper did not complete a challenge
         this.#again(new Lost(transaction.content || `The payment is ${status}.`), "decline_authentication");
     }
   }
@@ -409,7 +408,7 @@ class Controller {
     };
   }
 
-  // #paidElsewhere is for a booking that was paid in another tab, for example. There is nothing more to pay.
+  // #paidElsewhere handles a booking that is already paid, for example in another tab.
   #paidElsewhere() {
     this.#go("paid");
     this.#view.result("paid", {
@@ -436,7 +435,7 @@ class Controller {
     });
   }
 
-  // #after shows the form again. After a reload the form must be prepared first.
+  // #after shows the form again. After a reload, it must be prepared first.
   async #after(notice) {
     try {
       await this.#ready();
@@ -447,7 +446,7 @@ class Controller {
     this.#ask(notice);
   }
 
-  // #again lets the shopper try again, when it is certain that no money moved.
+  // #again lets the shopper retry when it is certain that no money moved.
   #again(error, title = "error") {
     this.#over();
     this.#fire("transaction_error", { name: error.name, message: error.message }, newKey());
@@ -455,7 +454,7 @@ class Controller {
     this.#after({ title: () => this.#texts.say(title), text: () => this.#texts.say("try_again"), focus: "code" });
   }
 
-  // #expired keeps the card of a shopper for whom the session has ended. The page may still bring a new auth string.
+  // #expired keeps the entered card after the session has expired. The page may still pass a new auth string.
   #expired(error) {
     this.#fire("token_error", error, newKey());
     this.#after({ title: () => this.#texts.say("expired"), text: () => this.#texts.say("expired_text"), focus: "pay" });
@@ -468,7 +467,7 @@ class Controller {
     this.#puzzle();
   }
 
-  // #puzzle says that the payment may have succeeded, and offers to check again.
+  // #puzzle shows that the payment may have succeeded, and offers to check again.
   #puzzle() {
     this.#view.result("unknown", {
       kind: "open", done: "back", retry: "check_again", booking: String(this.#booking.id), title: () => this.#texts.say("unknown"),
@@ -484,8 +483,8 @@ class Controller {
   #challenge(address) {
     this.#go("challenge");
     this.#bank = this.#view.challenge(address);
-    // A bank's page does not always send the shopper back. So the service is asked meanwhile, and an outcome counts when it
-    // is seen twice.
+    // Not every bank's page sends the shopper back. So the service is polled meanwhile, and an outcome counts once it has
+    // been seen twice.
     let seen = "";
     this.#watch = setInterval(async () => {
       const now = await this.#api.transaction(this.#transaction.id).catch(() => null);
@@ -495,7 +494,7 @@ class Controller {
     }, 15000);
   }
 
-  // #returned goes on when the shopper is back from the bank.
+  // #returned continues when the shopper is back from the bank.
   #returned() {
     if (this.#state !== "challenge") return;
     clearInterval(this.#watch);
@@ -504,7 +503,7 @@ class Controller {
     this.#check();
   }
 
-  // #check asks for the outcome of the payment until it is known.
+  // #check polls the payment until its outcome is known.
   async #check() {
     this.#go("checking");
     this.#view.waiting("checking", "checking", "wait");
@@ -512,23 +511,23 @@ class Controller {
     else await this.#find();
   }
 
-  // #follow asks for a transaction until its outcome is known, or until there is a new challenge to pass.
+  // #follow polls a transaction until its outcome is known, or until there is a new challenge.
   async #follow(id) {
     const told = (name, about) => this.#told.has(`${name} ${about}`);
     const known = ({ status, "3ds_response": challenge }) => {
       if (status === "incomplete") return !told("transaction_timeout", this.#key);
       return status !== "pending" || (challenge?.type === "redirect" && !told("transaction_result_available", id));
     };
-    // A shopper who checks again after a time-out does not have to wait as long.
+    // After a timeout, checking again takes less long.
     const limit = told("transaction_timeout", this.#key) ? 6000 : 120000;
     const slow = () => this.#view.waiting("checking", "checking", "slow");
     const found = await poll(() => this.#api.transaction(id), known, { limit, slow });
     if (found) this.#handle(found);
-    else this.#unknown("The outcome was not known in time.");
+    else this.#unknown("The outcome of the payment was not known in time.");
   }
 
-  // #find looks in the booking for the transaction of an attempt whose answer was lost. If there is none for some time, there
-  // will be none. If the service does not answer, the outcome stays unknown.
+  // #find looks in the booking for the transaction of an attempt whose response was lost. If none appears for some time,
+  // none will. If the service does not respond, the outcome stays unknown.
   async #find(error) {
     const before = this.#before();
     let asked = 0;
@@ -546,22 +545,22 @@ class Controller {
     else await this.#after();
   }
 
-  // #retry lets the shopper try again while the first attempt may still arrive. The key stays the same, so that only one of
-  // the two is carried out.
+  // #retry lets the shopper retry while the first attempt may still arrive. The key stays the same, so only one of the two
+  // is executed.
   #retry(error) {
     this.#fire("transaction_error", { name: error.name, message: error.message }, newKey());
     this.#after({ title: () => this.#texts.say("error"), text: () => this.#texts.say("try_again"), focus: "pay" });
   }
 
-  #lost(error = new Lost("The service cannot be reached.")) {
+  #lost(error = new Lost("The service is unreachable.")) {
     this.#go("unknown");
     this.#fire("transaction_error", { name: error.name, message: error.message }, newKey());
     this.#puzzle();
   }
 
-  // ---- what ends it
+  // ---- errors
 
-  // #refuse handles an auth string or a token that the service does not accept.
+  // #refuse handles an auth string or token that the service rejects.
   #refuse(error) {
     if (!(error instanceof Refused) || isTrouble(error)) {
       this.#fail(error);
@@ -573,7 +572,7 @@ class Controller {
     this.#view.result("refused", { kind: "bad", done: "back", title: () => this.#texts.say("refused"), text: () => this.#texts.say("refused_text") });
   }
 
-  // #reject handles a booking that the service refuses or does not know.
+  // #reject handles a booking that the service rejects or does not find.
   #reject(error) {
     if (error.name === "jwt_auth_invalid_request") {
       this.#refuse(error);
@@ -591,13 +590,13 @@ class Controller {
     });
   }
 
-  // #label is a field of the booking in the words of the shopper, or "" if the shopper knows no such thing.
+  // #label is the shopper's label of a booking field, or "" if it has none.
   #label(field) {
     const text = { reference: "reference_label", booking_id: "booking_number" }[field] ?? `field_${field}`;
     return this.#texts.knows(text) ? this.#texts.say(text) : "";
   }
 
-  // #fail handles other errors before a payment, which nothing here can correct.
+  // #fail handles other errors before a payment, which cannot be fixed here.
   #fail(error, { name = error.name, text = "failed_text" } = {}) {
     this.#go("failed");
     this.#sum();
@@ -605,7 +604,7 @@ class Controller {
     this.#view.result("failed", { kind: "bad", done: "back", title: () => this.#texts.say("error"), text: () => this.#texts.say(text) });
   }
 
-  // #broken handles our own mistakes, so that the shopper still gets a message.
+  // #broken handles our own bugs, so that the shopper still gets a message.
   #broken(error) {
     reportError(error);
     if (states[this.#state].includes("failed")) this.#fail(error);

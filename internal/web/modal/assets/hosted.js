@@ -1,14 +1,14 @@
-// The tokenizer's own fields for number and security code. Each is a frame of the tokenizer: the browser sends what is typed
-// there to the tokenizer only. Its script is loaded by the document, from the configured host.
+// The tokenizer's hosted fields for number and security code. Each is a frame of the tokenizer, so the browser sends the
+// input to the tokenizer only. The document loads the script from the configured host.
 import { schemeOf } from "./card.js";
 
-// How long the tokenizer may take to show its fields, or to answer.
+// Timeout for the tokenizer to show its fields or to respond.
 const patience = 20000;
 
-// Our names for the tokenizer's schemes. Each stands with the beginning of a number of the scheme.
+// Our names for the tokenizer's schemes, each with the first digits of a card number of the scheme.
 const schemes = { visa: "4", mastercard: "51", americanexpress: "34", amex: "34", discover: "6011", diners: "36", dinersclub: "36", jcb: "3528", unionpay: "62" };
 
-// Expired means that the tokenizer's fields were shown for too long. They make no token any more.
+// Expired means that the tokenizer's fields were shown for too long. They no longer return tokens.
 export class Expired extends Error {
   name = "ExpiredError";
 
@@ -17,19 +17,19 @@ export class Expired extends Error {
   }
 }
 
-// HostedFields replace the fields number and code of the card form.
+// HostedFields replaces the fields number and code of the card form.
 export class HostedFields {
   #fields;
   #scheme = schemeOf("");
   #listener = () => {};
   #problems = { number: "number_empty", code: "code_empty" };
-  #waiting = null; // for a token
-  #judged = null; // called when the fields have been judged
+  #waiting = null; // pending tokenize call
+  #judged = null; // called once the fields are validated
   expired = false;
 
-  // open shows the fields. It fails if the tokenizer does not show them.
+  // open shows the fields. It fails if the tokenizer does not.
   static async open(settings, texts, style) {
-    for (const place of ["number-host", "code-host"]) document.getElementById(place).replaceChildren(); // of fields that have expired
+    for (const place of ["number-host", "code-host"]) document.getElementById(place).replaceChildren(); // expired fields
     const hosted = new HostedFields();
     const { Iframe } = globalThis.TokenEx ?? {};
     if (!Iframe) throw new Error("the tokenizer's script did not load");
@@ -58,29 +58,29 @@ export class HostedFields {
     this.#fields.on("validate", (result) => {
       this.#problems.number = result.isValid ? "" : result.validator === "required" ? "number_empty" : "number_wrong";
       this.#problems.code = result.isCvvValid ? "" : result.cvvValidator === "required" ? "code_empty" : "code_wrong";
-      // A field is checked when the shopper leaves it. An empty field is a mistake only when the form is sent.
+      // Fields are validated on blur. An empty field is an error only on submit.
       for (const [name, problem] of Object.entries(this.#problems)) if (!problem.endsWith("_empty")) this.#listener(name, problem);
       this.#judged?.();
     });
     this.#fields.on("tokenize", (result) => this.#waiting?.resolve(result.token));
-    this.#fields.on("error", (result) => this.#waiting?.reject(new Error(result?.error ?? "the tokenizer made no token")));
+    this.#fields.on("error", (result) => this.#waiting?.reject(new Error(result?.error ?? "the tokenizer returned no token")));
     this.#fields.on("expired", () => {
       this.expired = true;
       this.#waiting?.reject(new Expired());
     });
   }
 
-  // on sets a listener. It is called with a field and its problem, or without a field when the scheme has changed.
+  // on sets a listener. It is called with a field and its error, or without a field when the scheme changes.
   on(listener) {
     this.#listener = listener;
   }
 
   scheme = () => this.#scheme;
   schemes = [...new Set(Object.values(schemes).map((beginning) => schemeOf(beginning).name))];
-  // Fields that have expired take no card any more, so what is wrong with them does not matter.
+  // Expired fields no longer accept cards, so their errors do not matter.
   problem = (name) => (this.expired ? "" : this.#problems[name]);
 
-  // check asks the tokenizer to check the fields now.
+  // check asks the tokenizer to validate the fields now.
   async check() {
     if (this.expired) return;
     const timer = setTimeout(() => this.#judged?.(), patience);
@@ -101,7 +101,7 @@ export class HostedFields {
   async tokenize() {
     if (this.expired) throw new Expired();
     const token = new Promise((resolve, reject) => (this.#waiting = { resolve, reject }));
-    const timer = setTimeout(() => this.#waiting.reject(new Error("the tokenizer did not answer")), patience);
+    const timer = setTimeout(() => this.#waiting.reject(new Error("the tokenizer did not respond")), patience);
     try {
       this.#fields.tokenize();
       return await token;

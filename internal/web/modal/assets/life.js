@@ -1,29 +1,30 @@
-// The life of a session. Before it ends, the page is told to bring a new auth string. With it the form goes on.
+// The lifetime of a session. Before it expires, the page is asked for a new auth string, which keeps the form usable.
 import { Refused, isTrouble } from "./api.js";
 import { poll } from "./poll.js";
 
-// How many seconds before the end the page is told. The page has to ask its server for a string, which takes a moment.
+// How many seconds before expiry the page is notified. It has to get a new auth string from its server, which takes a
+// moment.
 const early = 120;
 
-// Life watches the life of one session after another.
+// Life tracks the lifetime of one session after another.
 export class Life {
   #on;
   #timer = 0;
 
-  // on.ending is called with the seconds that are left. on.open opens another session with an auth string, and returns its
-  // seconds. on.refused is called when the service refuses the string.
+  // on.ending is called with the seconds left. on.open opens a new session with an auth string and returns its lifetime in
+  // seconds. on.refused is called if the service rejects the string.
   constructor(on) {
     this.#on = on;
   }
 
-  // begins says that a session has begun, and how many seconds it lives.
+  // begins starts tracking a session that lives this many seconds.
   begins(seconds) {
     clearTimeout(this.#timer);
     const left = Math.min(early, seconds);
     this.#timer = setTimeout(() => this.#on.ending(left), (seconds - left) * 1000);
   }
 
-  // renew goes on with a new auth string. While the service is in trouble it is asked again.
+  // renew opens a session with a new auth string. It retries while the service is unavailable.
   async renew(auth) {
     let refusal = null;
     const ask = () => this.#on.open(auth).catch((error) => {

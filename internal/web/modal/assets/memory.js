@@ -1,15 +1,15 @@
-// What the frame remembers of a payment until its tab is closed. After a reload, or the way back, it finds the booking and
-// never pays twice. The key is a digest of the order. No card data is stored.
+// What the frame remembers of a payment until its tab is closed, so that after a reload or the back button it finds the
+// booking and never pays twice. The key is a digest of the order. No card data is stored.
 
 const fields = [
   "channels", "currencies", "total", "country", "date", "date_start", "firstname", "surname", "email", "reference", "description",
   "booking_id", "allocations", "charge_channel",
 ];
 
-// How long the result of a successful payment is shown again, so that nobody pays twice: as long as an auth string is good.
+// How long the result of a successful payment is shown again, so that nobody pays twice: as long as an auth string is valid.
 const paidFor = 15 * 60 * 1000;
 
-// Memory is the memory of one payment. If the browser stores nothing for us, it stays empty.
+// Memory is the memory of one payment. If the browser blocks storage, it stays empty.
 export class Memory {
   #key;
 
@@ -20,20 +20,20 @@ export class Memory {
       const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
       memory.#key = "holdfast." + Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
     } catch {
-      // Not a secure context: nothing is stored.
+      // Not a secure context: store nothing.
     }
     return memory;
   }
 
-  // read returns what is known of an attempt to pay, or {} if there was none: the booking, the last transaction before it,
-  // its key while the outcome is open, the beginning of the auth string, the number of declined attempts, when it was paid,
-  // during which visit of the page, and whether the shopper has closed the modal since.
+  // read returns what is known of a payment attempt, or {}: the booking, the last transaction before it, its key while the
+  // outcome is unknown, the start of the auth string, the number of declined attempts, when it was paid and during which
+  // visit, and whether the shopper has closed the modal since.
   read() {
     try {
       const kept = JSON.parse(sessionStorage.getItem(this.#key ?? "")) ?? {};
       if (!kept.paid || Date.now() - kept.paid < paidFor) return kept;
     } catch {
-      // The browser may forbid storage in frames.
+      // The browser may block storage in frames.
     }
     return {};
   }
@@ -57,7 +57,7 @@ export class Memory {
   }
 }
 
-// newKey is an idempotency key: the service carries out a request with the same key only once.
+// newKey returns an idempotency key: the service executes requests with the same key only once.
 export function newKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,5 +1,5 @@
-// Messages to the service and to the page: bodies of requests, and the texts of callbacks. These texts are for the people
-// building the page, so they are always in English.
+// Request bodies for the service and callback messages for the page. The messages are for developers, so they are always in
+// English.
 
 import { Refused } from "./api.js";
 
@@ -8,7 +8,7 @@ const given = (fields) => Object.fromEntries(Object.entries(fields).filter(([, v
 // Fields that an auth string can verify besides channels, currencies and total.
 const verifiable = ["allocations", "charge_channel", "country", "date", "email", "firstname", "reference", "surname"];
 
-// session exchanges the auth string for a token. booking is the booking to pay, or 0 for a new one.
+// session is the request that exchanges the auth string for a token. booking is the booking to pay, or 0 for a new one.
 export function session(data, { path, environment, verify }, origin, booking) {
   const { booking_auth, channels, currencies, total } = data;
   const fields = Object.fromEntries(verifiable.map((name) => [name, text(data[name])]));
@@ -20,22 +20,22 @@ export function session(data, { path, environment, verify }, origin, booking) {
 
 const text = (value) => (value === undefined ? undefined : typeof value === "object" ? JSON.stringify(value) : String(value));
 
-// booking is a new booking. other is its language if the page names none.
+// booking is a new booking. other is the language if the page sets none.
 export function booking(data, other) {
   const { channels, currencies, total, country, date, date_start, firstname, surname, email, description, pax, reference, language = other } = data;
   return given({ channels, currencies, total, country, date, date_start, firstname, surname, email, description, pax, reference, language });
 }
 
-// noBooking is the error for a booking id that cannot be one. It has the form of the service's own errors.
+// noBooking is the error for an invalid booking ID, in the format of the service's errors.
 export function noBooking() {
   const params = { booking_id: "Invalid booking ID." };
   return new Refused(400, { code: "rest_invalid_param", message: "Invalid parameter(s): booking_id", data: { status: 400, params } });
 }
 
-// transaction pays a booking with a card, which is {token, month, year, name}.
+// transaction is the request that pays a booking with a card: {token, month, year, name}.
 export function transaction(data, { transactionType }, booking, card, back) {
   const { currencies, total, payee_name, payee_surname, payee_email, payee_address, payee_city, payee_postcode, payee_country, email } = data;
-  // The name on the card is the payer's. If it is the name that the page gave, the page also says which part is the surname.
+  // The name on the card is the payer's. If it matches the page's name, the page's data also has the surname.
   const same = card.name === [payee_name, payee_surname].filter(Boolean).join(" ");
   return given({
     channels: booking.channels, currencies, total: Number(total), transaction_types: transactionType,
@@ -46,8 +46,8 @@ export function transaction(data, { transactionType }, booking, card, back) {
   });
 }
 
-// decline is the name of the text for a reason of the service. The shopper does not learn that a card is lost, stolen or
-// suspected of fraud: that is between the cardholder and the bank.
+// decline is the text key for a decline reason. Shoppers do not learn that a card is lost, stolen or suspected of fraud:
+// that is between cardholder and bank.
 export function decline(reason) {
   const known = {
     insufficient_funds: "decline_funds", expired_card: "decline_expired", incorrect_security_code: "decline_code",
@@ -58,19 +58,19 @@ export function decline(reason) {
   return known[reason] ?? "decline_generic";
 }
 
-// doubted lists the fields that are marked after a decline: always the number, and also the field that the bank has named.
+// doubted lists the fields to mark after a decline: always the number, and the field that the bank named.
 export function doubted(reason) {
   return { decline_code: ["number", "code"], decline_expired: ["number", "expiry"] }[reason] ?? ["number"];
 }
 
-// problems lists what is wrong with a booking, field by field, in the words of the service.
+// problems lists the service's errors about a booking, by field.
 export function problems({ message, data }) {
   const params = data?.params;
   if (Array.isArray(params)) return params.map((name) => [name, "This field is required."]);
   return params && Object.keys(params).length ? Object.entries(params) : [["", message]];
 }
 
-// closed says at which stage the modal was closed.
+// closed describes the stage at which the modal was closed.
 export function closed(state, booking, status) {
   const stages = {
     loading: "The modal was closed before it was ready.",
@@ -86,5 +86,5 @@ export function closed(state, booking, status) {
     invalid: "The modal was closed after its booking was rejected.",
   };
   const open = ["paying", "challenge", "checking", "unknown"].includes(state);
-  return stages[state] + (open ? ` The last transaction of booking ${booking} tells it.` : "");
+  return stages[state] + (open ? ` Read the last transaction of booking ${booking} for the outcome.` : "");
 }

@@ -1,10 +1,10 @@
 // The payment modal: https://… /modal/v1/modal.js adds these names to the page.
 
-/** The order with which the modal opens. Amounts are in minor units (cents), days are written like 2024-06-30. */
+/** The order to pay. Amounts are in minor units (cents), days are written like 2024-06-30. */
 export interface PaymentModalData {
-  /** Your server makes it with the channel's secret. It is good for 15 minutes. */
+  /** Created by your server with the merchant's secret. Valid for 15 minutes. */
   booking_auth: string;
-  /** "0" makes a new booking. The id of a booking pays for that one. */
+  /** "0" creates a new booking. The ID of a booking pays that booking. */
   booking_id: string | number;
   channels: string | number;
   currencies: string;
@@ -29,23 +29,23 @@ export interface PaymentModalData {
   reference?: string;
   /** Language of the modal and of the receipt, such as deDE. */
   language?: string;
-  /** A list, or its JSON text. It must be verified. It is kept with the payment and returned with it. */
+  /** An array, or its JSON. Must be verified. It is stored with the payment and returned with it. */
   allocations?: string | ReadonlyArray<Readonly<Record<string, unknown>>>;
   charge_channel?: string | number;
-  /** The same as the option, which comes first. */
+  /** Same as the option, which takes precedence. */
   transactionType?: "purchase" | "authorize";
 }
 
 export interface PaymentModalOptions {
   /** Path of your site. */
   path: string;
-  /** "test" for channels in mode test, "live" for others. Without it, or with any other text, it is that of the channel. */
+  /** "test" for merchants in test mode, "live" for others. If missing or any other value, the merchant's own applies. */
   environment?: "test" | "live" | (string & {});
-  /** Id of a form whose inputs have the classes tmt_<name>: the modal opens when it is submitted. */
+  /** ID of a form whose inputs have the classes tmt_<name>: the modal opens when the form is submitted. */
   formId?: string;
-  /** The data without a form. The modal opens at once. */
+  /** The data, instead of a form. The modal opens immediately. */
   data?: PaymentModalData;
-  /** Names of the fields that the auth string verifies, besides channels, currencies and total. */
+  /** Names of the fields that the auth string verifies in addition to channels, currencies and total. */
   verify?: Array<"country" | "date" | "email" | "firstname" | "reference" | "surname" | "allocations" | "charge_channel">;
   transactionType?: "purchase" | "authorize";
 }
@@ -98,7 +98,7 @@ export interface PaymentModalCallbacks {
   transaction_error: { name: string; message: string };
   modal_closed: { message: string };
   close_window_attempted: { message: string };
-  /** The form has been open for long. Pass a new auth string to renew(), so that the shopper does not lose what is typed. */
+  /** The session expires soon. Pass a new auth string to renew(), so that the shopper's input is not lost. */
   token_expiring: { message: string; expires_in: number };
 }
 
@@ -107,7 +107,7 @@ export declare class PaymentModal {
   on<Name extends keyof PaymentModalCallbacks>(name: Name, listener: (argument: PaymentModalCallbacks[Name]) => void): this;
   /** Closes the modal, even during a payment. */
   closeModal(): void;
-  /** Goes on with a new auth string for the same payment. */
+  /** Continues with a new auth string for the same payment. */
   renew(booking_auth: string): void;
 }
 

@@ -1,5 +1,5 @@
-// The part of the payment modal that runs in the merchant's page. It opens a frame of the payment service over the page, and
-// passes on what the frame reports. Card data never gets here. modal.d.ts describes all objects.
+// The part of the payment modal that runs in the merchant's page. It opens a frame of the payment service over the page and
+// forwards what the frame reports. Card data never gets here. modal.d.ts has the types.
 (() => {
   "use strict";
 
@@ -15,13 +15,12 @@
     "description", "pax", "reference", "language", "allocations", "charge_channel", "transactionType",
   ];
   const transactionTypes = ["purchase", "authorize"];
-  // If the frame may not open on this page, the browser blocks it silently. So a frame counts as blocked when it
-  // takes longer than "load" to load, or, once loaded, longer than "speak" to report. After that it gets its texts, for which
-  // it has "load" again.
+  // Browsers silently block a frame that may not open on this page. So a frame counts as blocked if it takes longer than
+  // "load" to load or, once loaded, longer than "speak" to report. It then has "load" again to get its texts.
   const patience = { load: 20000, speak: 3000 };
 
-  // What the cover needs to know. Of each language: the locale, the name of the modal, and the name of the close button. Of each
-  // currency that does not have two decimals: how many it has (ISO 4217).
+  // Data for the cover. For each language: locale, title of the modal, label of the close button. For each currency without
+  // two decimals: its number of decimals (ISO 4217).
   const languages = {
     deDE: ["de-DE", "Zahlung", "Schließen"],
     enGB: ["en-GB", "Payment", "Close"],
@@ -44,7 +43,7 @@
     [0, "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF TRL UGX UYI VND VUV XAF XOF XPF"], [3, "BHD IQD JOD KWD LYD OMR TND"], [4, "CLF UYW"],
   ]) for (const currency of list.split(" ")) decimals[currency] = count;
 
-  // words returns the words of a language. If we do not know it, they are those of the browser's first language that we know.
+  // words returns the texts of a language, falling back to the browser's first supported language.
   function words(name) {
     const found = [name, ...navigator.languages.map((tag) => Object.keys(languages).find((known) => known.slice(0, 2) === tag.slice(0, 2)))]
       .find((known) => Object.hasOwn(languages, known)) ?? "enGB";
@@ -59,11 +58,11 @@
       const options = { style: "currency", currency, minimumFractionDigits: digits, maximumFractionDigits: digits };
       return new Intl.NumberFormat(locale, options).format(digits ? `${text.slice(0, -digits)}.${text.slice(-digits)}` : text);
     } catch {
-      return ""; // the service will say what is wrong
+      return ""; // the service reports the error
     }
   }
 
-  // The cover is shown until the frame has loaded. It looks like the frame, and its sizes are those of frame.css.
+  // The cover is shown until the frame has loaded. It looks like the frame; its sizes match frame.css.
   const look = `
     :host { color-scheme: light dark; --paper: #fff; --tint: #f4f6f9; --ink: #16202b; --quiet: #566272; --line: #dde2e9; }
     @media (prefers-color-scheme: dark) { :host { --paper: #161c25; --tint: #1c2430; --ink: #e9eef4; --quiet: #a7b2c1; --line: #303b4a; } }
@@ -105,8 +104,8 @@
       .amount, .amount.long { font-size: 20px; }
     }`;
 
-  // cover makes the cover, with a shadow tree and a constructed style sheet. So the page's styles and its content security
-  // policy do not change how it looks.
+  // cover builds the cover with a shadow tree and a constructed style sheet, so that the page's styles and content security
+  // policy do not affect it.
   function cover(text, amount, close) {
     const host = document.createElement("div");
     const within = host.attachShadow({ mode: "open" });
@@ -130,14 +129,14 @@
       sheet.replaceSync(look);
       within.adoptedStyleSheets = [sheet];
     } catch {
-      panel.replaceChildren(button); // an old browser
+      panel.replaceChildren(button); // old browsers
     }
     return { host, button };
   }
 
-  let open = null; // the open modal; there is at most one
+  let open = null; // the open modal: at most one
 
-  // visit says when the page was opened, and how: by a link, by a reload, or from the browser's history.
+  // visit returns when and how the page was opened: by a link, by a reload, or from the browser's history.
   const visit = () => ({ began: performance.timeOrigin, by: performance.getEntriesByType("navigation")[0]?.type ?? "navigate" });
 
   class PaymentModal {
@@ -147,19 +146,19 @@
     #frame = null;
     #cover = null;
     #ready = false; // the frame has reported
-    #shown = false; // the frame can be seen
+    #shown = false; // the frame is visible
     #waiting = 0;
-    #due = null; // the data with which the modal is about to open
-    #back = null; // where the focus was
-    #scroll = ""; // how the page's style let it scroll
+    #due = null; // data of a modal that is about to open
+    #back = null; // the element that had the focus
+    #scroll = ""; // the page's overflow style
 
     constructor(options = {}) {
       const { path, formId, data } = options;
-      if (!/^[a-z0-9-]{2,40}$/.test(path ?? "")) throw new TypeError("path is the site's path, such as my-site");
-      if (!formId === !data) throw new TypeError("either formId or data is needed");
+      if (!/^[a-z0-9-]{2,40}$/.test(path ?? "")) throw new TypeError("path must be the site's path, such as my-site");
+      if (!formId === !data) throw new TypeError("pass either formId or data");
       const { verify = [], transactionType } = options;
-      if (!Array.isArray(verify)) throw new TypeError("verify is a list of field names");
-      // Any other environment is left out: then it is that of the channel.
+      if (!Array.isArray(verify)) throw new TypeError("verify must be an array of field names");
+      // Any other environment is ignored; the merchant's own applies.
       const environment = ["test", "live"].find((known) => known === options.environment);
       this.#options = { path, environment, verify, transactionType };
       this.#typeOf(data ?? {});
@@ -168,40 +167,40 @@
         return;
       }
       const form = document.getElementById(formId);
-      if (!(form instanceof HTMLFormElement)) throw new TypeError(`there is no form with the id ${formId}`);
+      if (!(form instanceof HTMLFormElement)) throw new TypeError(`no form with the ID ${formId}`);
       form.addEventListener("submit", (event) => {
         event.preventDefault();
         this.#opensWith(read(form));
       });
     }
 
-    // on sets a function that is called, with one argument, whenever the callback of that name fires.
+    // on adds a listener for a callback. It is called with one argument.
     on(name, listener) {
-      if (!callbacks.includes(name)) throw new TypeError(`there is no callback ${name}; there are ${callbacks.join(", ")}`);
-      if (typeof listener !== "function") throw new TypeError("a callback is a function");
+      if (!callbacks.includes(name)) throw new TypeError(`unknown callback ${name}: must be one of ${callbacks.join(", ")}`);
+      if (typeof listener !== "function") throw new TypeError("a callback must be a function");
       this.#listeners.set(name, [...(this.#listeners.get(name) ?? []), listener]);
       return this;
     }
 
-    // closeModal closes the modal, even during a payment. The outcome can then be found by the booking's id.
+    // closeModal closes the modal, even during a payment. The outcome can then be looked up by booking ID.
     closeModal() {
       this.#due = null;
       if (open === this) this.#close({ message: "The modal was closed by the page." });
     }
 
-    // renew goes on with a new auth string for the same payment, when the session of an open modal is about to end.
+    // renew passes a new auth string for the same payment when the open modal's session is about to expire.
     renew(auth) {
       if (open === this && this.#shown) this.#send("renew", { auth: String(auth) });
     }
 
-    // #typeOf is the type of the transaction. The option comes before the data.
+    // #typeOf returns the transaction type. The option takes precedence over the data.
     #typeOf(data) {
       const type = this.#options.transactionType || data.transactionType || "purchase";
-      if (!transactionTypes.includes(type)) throw new TypeError(`transactionType is one of ${transactionTypes.join(", ")}`);
+      if (!transactionTypes.includes(type)) throw new TypeError(`transactionType must be one of ${transactionTypes.join(", ")}`);
       return type;
     }
 
-    // The page adds its listeners after the constructor has returned, so the modal opens later.
+    // The page adds its listeners after the constructor returns, so opening is deferred.
     #opensWith(data) {
       this.#typeOf(data);
       const due = (this.#due = Object.fromEntries(fields.flatMap((name) => (data[name] ?? "") === "" ? [] : [[name, data[name]]])));
@@ -222,7 +221,7 @@
       const frame = (this.#frame = document.createElement("iframe"));
       const query = new URLSearchParams({ path: this.#options.path, origin: location.origin, language: text.name });
       frame.src = new URL(`frame?${query}`, base).href;
-      // A frame stays transparent only if it has the same colour scheme as the page.
+      // A frame is transparent only if its colour scheme matches the page's.
       Object.assign(frame.style, { position: "absolute", inset: "0", width: "100%", height: "100%", border: "0", colorScheme: "light dark" });
       this.#named(text.title, text.locale.slice(0, 2));
       dialog.append(frame);
@@ -231,8 +230,7 @@
         event.preventDefault();
         this.#dismiss();
       });
-      // Browsers close a dialog after its cancelling was prevented a few times. This dialog must close only when its frame
-      // says so.
+      // Browsers close a dialog after a few prevented cancel events. This dialog may close only when its frame says so.
       dialog.addEventListener("close", () => {
         if (this.#dialog !== dialog) return;
         dialog.showModal();
@@ -248,7 +246,7 @@
       this.#expect(patience.load);
     }
 
-    // #hide covers the frame while it loads. Until then the page itself closes the modal.
+    // #hide covers the frame while it loads. Until it has loaded, the page itself handles closing.
     #hide() {
       this.#ready = this.#shown = false;
       this.#dialog.append(this.#cover.host);
@@ -280,7 +278,7 @@
       this.#dialog.lang = lang;
     }
 
-    // #dismiss closes the modal for the shopper. During a payment, the frame asks first.
+    // #dismiss handles the shopper closing the modal. During a payment, the frame asks for confirmation first.
     #dismiss() {
       if (this.#shown) this.#send("close", {});
       else this.#close({ message: "The modal was closed before it was ready." });
@@ -312,7 +310,7 @@
         case "callback":
           this.#call(name, argument);
           break;
-        case "named": // in the language of the modal; now it can be seen
+        case "named": // title in the modal's language; the frame is now visible
           this.#named(title, lang);
           this.#show();
           break;
@@ -329,8 +327,8 @@
       }
     }
 
-    // The browser asks before the shopper leaves the page, but only during a payment: a page that always listens for this
-    // cannot be restored by the back button.
+    // Confirm before the shopper leaves the page, but only during a payment: pages with a beforeunload listener cannot be
+    // restored by the back button.
     #guard(on) {
       if (on) addEventListener("beforeunload", this.#leaves);
       else removeEventListener("beforeunload", this.#leaves);
@@ -343,13 +341,13 @@
     #blocked() {
       if (this.#ready) this.#call("transaction_error", { name: "NetworkError", message: "The payment modal did not load." });
       else this.#call("token_error", {
-        code: "jwt_auth_invalid_request", message: `The payment modal did not open. Is ${location.origin} one of the site's permitted URLs?`,
+        code: "jwt_auth_invalid_request", message: `The payment modal did not open. Is ${location.origin} one of the site's permitted origins?`,
         data: { status: 403 },
       });
       if (open === this) this.#close({ message: "The modal did not open." }); // a listener may have closed it
     }
 
-    // A listener that fails must not keep the others from being called.
+    // A failing listener must not stop the others.
     #call(name, argument) {
       for (const listener of this.#listeners.get(name) ?? []) {
         try {
@@ -375,7 +373,7 @@
     }
   }
 
-  // read reads the fields of a form: the elements with the class tmt_<name> or holdfast_<name>.
+  // read reads a form's fields: elements with the class tmt_<name> or holdfast_<name>.
   function read(form) {
     const data = {};
     for (const name of fields) {
@@ -386,7 +384,7 @@
   }
 
   for (const prefix of ["holdfast", "tmt"]) window[`${prefix}PaymentModalSdk`] = PaymentModal;
-  // Called later, so that the page may define it before or after this script.
+  // Deferred, so that the page may define it before or after this script.
   const announce = () => (window.tmtPaymentModalReady ?? window.holdfastPaymentModalReady)?.();
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", announce, { once: true });
   else queueMicrotask(announce);

@@ -1,10 +1,11 @@
-// Repeats a request, with growing pauses.
+// Polls with growing pauses.
 import { Refused, isTrouble } from "./api.js";
 
 const pauses = [300, 700, 1000, 1500, 2000, 3000, 4000, 5000];
 
-// poll asks until the answer is enough, and returns it. It returns null when the time is over, or when the service refuses
-// the request for good. After any other problem it asks again. slow is called when it takes longer than people expect.
+// poll repeats a request until the response is sufficient, and returns it. It returns null after the time limit, or if the
+// service rejects the request permanently. After any other error it retries. slow is called if it takes longer than people
+// expect.
 export async function poll(ask, enough, { limit = 120000, slow } = {}) {
   const began = performance.now();
   let told = false;

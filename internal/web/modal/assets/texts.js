@@ -34,11 +34,11 @@ export class Texts {
     return texts;
   }
 
-  // say returns a text with its {places} filled in. If the text depends on a number, count selects its form.
+  // say returns a text with its {placeholders} filled in. If the text depends on a number, count selects the plural form.
   say(key, values = {}) {
     let text = this.#words[key];
     if (typeof text === "object") text = text[this.#plural.select(values.count)] ?? text.other;
-    if (text === undefined) throw new Error(`there is no text ${key}`);
+    if (text === undefined) throw new Error(`unknown text ${key}`);
     const shown = "count" in values ? { ...values, count: this.#number({}).format(values.count) } : values;
     return text.replace(/\{(\w+)\}/g, (_, name) => shown[name] ?? "");
   }
@@ -49,7 +49,7 @@ export class Texts {
 
   #number = (options) => new Intl.NumberFormat(this.#own?.locale ?? this.locale, options);
 
-  // money writes an amount in minor units. The service refuses a wrong currency later.
+  // money formats an amount in minor units. The service rejects an invalid currency later.
   money(minor, currency) {
     const digits = exponents[currency];
     if (digits === undefined) return `${minor} ${currency}`;
@@ -58,13 +58,13 @@ export class Texts {
     return this.#number(options).formatToParts(decimal(minor, digits)).map(symbol).join("");
   }
 
-  // rate writes how much one unit of a currency is in another currency.
+  // rate formats how much one unit of a currency is worth in another.
   rate(from, to, rate) {
     const number = this.#number({ maximumSignificantDigits: 6 });
     return `${number.format(1)} ${from} = ${number.format(rate)} ${to}`;
   }
 
-  // days writes one or two days such as 2024-06-30. The service refuses wrong days later.
+  // days formats one or two days such as 2024-06-30. The service rejects invalid days later.
   days(first, last) {
     const [from, to] = [dayOf(first || last), dayOf(last)];
     if (Number.isNaN(from - to)) return last;
@@ -76,11 +76,11 @@ export class Texts {
 
 const dayOf = (text) => new Date(`${text}T00:00:00Z`);
 
-// decimal writes minor units as an exact decimal text, because amounts may be too large for JavaScript's numbers.
+// decimal formats minor units as an exact decimal string, because amounts may be too large for JavaScript numbers.
 export function decimal(minor, digits) {
   const text = String(minor).padStart(digits + 1, "0");
   return digits ? `${text.slice(0, -digits)}.${text.slice(-digits)}` : text;
 }
 
-// major is the amount as a number. It is exact enough for a rate.
+// major returns the amount as a number, exact enough for a rate.
 export const major = (minor, currency) => Number(decimal(minor, exponents[currency] ?? 2));

@@ -1,19 +1,19 @@
-// What the frame shows. It knows nothing about payments. The controller tells it what to show, and it tells the controller
-// what was clicked.
+// The frame's user interface. It knows nothing about payments: the controller says what to show, and the view reports
+// clicks.
 
 const $ = (id) => document.getElementById(id);
 
-// The elements that can have the keyboard's focus.
+// Focusable elements.
 const reachable = "button, input, summary, iframe, a[href]";
 
-// View is the frame's document. on holds the functions for clicks: close, leave and retry.
+// View is the frame's document. on has the click handlers: close, leave and retry.
 export class View {
-  #on; // the functions for clicks
+  #on; // click handlers
   #texts;
   #state = "loading"; // the state of the controller
   #shown = "form"; // the name of the shown view
-  #content = () => {}; // writes what the shown view says, again after a change of language
-  #back = null; // where the focus was before a question
+  #content = () => {}; // renders the current view's text, again after a language change
+  #back = null; // focus before a confirmation
 
   constructor(on) {
     this.#on = on;
@@ -27,10 +27,10 @@ export class View {
       event.preventDefault();
       this.escape();
     });
-    // The head covers what is scrolled under it. An element with the focus must not be there.
+    // The sticky header covers what scrolls under it. Keep the focused element visible.
     const [panel, head] = [document.querySelector(".panel"), document.querySelector(".sum")];
     new ResizeObserver(() => (panel.style.scrollPaddingTop = `${head.offsetHeight + 36}px`)).observe(head);
-    // The Tab key must not leave the dialog, also from inside other frames, whose keys we cannot see.
+    // The Tab key must not leave the dialog, even from inside other frames, whose key events we do not get.
     $("before").addEventListener("focus", (event) => this.#wrap(event.relatedTarget ? -1 : 0));
     $("after").addEventListener("focus", () => this.#wrap(0));
   }
@@ -46,7 +46,7 @@ export class View {
     all.at(at)?.focus();
   }
 
-  // speak writes all texts in another language.
+  // speak switches all texts to another language.
   speak(texts) {
     this.#texts = texts;
     document.documentElement.lang = texts.lang;
@@ -57,7 +57,7 @@ export class View {
     this.#content();
   }
 
-  // sum shows the amount, the merchant and the booking.
+  // sum shows amount, merchant and booking.
   sum({ merchant, amount, purpose, facts }) {
     $("merchant").textContent = merchant;
     $("amount").textContent = amount;
@@ -79,7 +79,7 @@ export class View {
     content();
   }
 
-  // loading shows the card form before it can be used.
+  // loading shows the card form before it is usable.
   loading(pay) {
     this.#show("loading", "form", () => {
       $("pay").textContent = pay();
@@ -87,7 +87,7 @@ export class View {
     });
   }
 
-  // form shows the card form. notice is what went wrong before: {title, text}.
+  // form shows the card form. notice is the previous error: {title, text}.
   form(pay, notice) {
     $("card").inert = false;
     this.#busy(false);
@@ -103,13 +103,13 @@ export class View {
     this.announce(`${notice.title()} ${notice.text()}`, true);
   }
 
-  // #busy keeps the shopper from changing a form that was sent. The button keeps the focus.
+  // #busy locks a submitted form. The button keeps the focus.
   #busy(on) {
     for (const name of ["aria-disabled", "aria-busy"]) $("pay").setAttribute(name, on);
     for (const part of $("card").children) part.inert = on && part !== $("pay");
   }
 
-  // waiting shows that something takes time. If the shopper has just sent the form, the form stays, and its button shows it.
+  // waiting shows progress. If the form was just submitted, it stays, and its button shows the progress.
   waiting(state, title, text) {
     const changed = this.#state !== state;
     const sent = this.#shown === "form" && this.#state !== "loading";
@@ -129,7 +129,7 @@ export class View {
     this.announce(`${this.#texts.say(title)} ${this.#texts.say(text)}`);
   }
 
-  // challenge shows a page of the bank, and returns its window.
+  // challenge shows the bank's page and returns its window.
   challenge(address) {
     this.#show("challenge", "challenge", () => {
       const [frame] = $("bank").children;
@@ -137,7 +137,7 @@ export class View {
     });
     const frame = document.createElement("iframe");
     frame.title = this.#texts.say("challenge_frame");
-    // The bank's page may do what it needs, but not leave the frame.
+    // The bank's page may do what it needs, except navigate away from the frame.
     frame.sandbox = "allow-forms allow-popups allow-same-origin allow-scripts";
     frame.allow = "publickey-credentials-get *";
     frame.src = address;
@@ -147,8 +147,8 @@ export class View {
     return frame;
   }
 
-  // result shows the outcome. kind is good, bad or open. problems are pairs of a name in the shopper's words and a message of
-  // the service, which is in English. done and retry are texts of buttons; retry may be missing.
+  // result shows the outcome. kind is good, bad or open. problems are pairs of a field label and a message of the service,
+  // which is in English. done and retry are button labels; retry is optional.
   result(state, { kind, title, text, problems = () => [], booking, done, retry }) {
     this.#show(state, "result", () => {
       $("sign").dataset.kind = kind;
@@ -169,7 +169,7 @@ export class View {
     this.announce(told.join(" "), kind !== "good");
   }
 
-  // ask asks the shopper whether to close the modal.
+  // ask asks the shopper to confirm closing the modal.
   ask() {
     this.#back = document.activeElement;
     $("ask").hidden = false;
@@ -184,7 +184,7 @@ export class View {
     this.#back?.focus();
   }
 
-  // announce makes a screen reader say a text.
+  // announce has a screen reader announce a text.
   announce(text, urgent = false) {
     $(urgent ? "alert" : "status").textContent = text;
   }
