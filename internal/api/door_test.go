@@ -15,7 +15,6 @@ import (
 	"holdfast/internal/app"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/lib/limiter"
-
 	"holdfast/internal/platform/health"
 	"holdfast/internal/platform/sites"
 

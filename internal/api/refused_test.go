@@ -3,7 +3,6 @@ package api
 import (
 	"bufio"
 	"encoding/json"
-	"holdfast/internal/app"
 	"io"
 	"log/slog"
 	"net"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"holdfast/internal/app"
 )
 
 // running is the address of a server of the API without a database, as the program runs it.

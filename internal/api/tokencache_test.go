@@ -130,7 +130,7 @@ func TestWhatIsCachedFollowsItsSite(t *testing.T) {
 		if status, _, body := book(); status != http.StatusCreated || !bytes.Contains(body, []byte("Ada of Britain")) {
 			t.Errorf("with another name: %d %s", status, body)
 		}
-		_, err = elsewhere.Clocks.Move(ctx, access.System(1), w.clock.read().Add(48*time.Hour))
+		_, err = elsewhere.Rates.MoveClock(ctx, access.System(1), w.clock.read().Add(48*time.Hour))
 		must(t, err)
 		if status, _, body := book(); status != http.StatusCreated || !bytes.Contains(body, []byte(`"created":"2026-03-04 10:20:30"`)) {
 			t.Errorf("two days later: %d %s", status, body)

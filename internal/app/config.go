@@ -2,6 +2,10 @@ package app
 
 import (
 	"cmp"
+	"io"
+	"log/slog"
+	"time"
+
 	"holdfast/internal/book/payments"
 	"holdfast/internal/domain/fx"
 	"holdfast/internal/domain/merchant"
@@ -9,9 +13,6 @@ import (
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/psp"
 	"holdfast/internal/store"
-	"io"
-	"log/slog"
-	"time"
 )
 
 // Config is the configuration of a deployment. A zero value means the default, if there is one.

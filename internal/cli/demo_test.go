@@ -21,9 +21,9 @@ func paste(t *testing.T, p *process) (stdout, stderr string) {
 	t.Helper()
 	if _, err := exec.LookPath("curl"); err != nil {
 		if os.Getenv("CI") == "true" {
-			t.Fatal("curl is not on this machine, and under CI=true the demo's lines may not go untested")
+			t.Fatal("curl is not installed; with CI=true, the commands that the demo prints must be tested")
 		}
-		t.Skip("the demo's lines are not tried: curl is not on this machine")
+		t.Skip("curl is not installed, so the commands that the demo prints are not tested")
 	}
 	_, lines, found := strings.Cut(p.said, "Try these in another terminal:\n\n")
 	if !found {

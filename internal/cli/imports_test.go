@@ -150,7 +150,7 @@ func TestHotelFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(shared, "hotel-payments.csv")); err != nil {
-		t.Skip("the hotel file is not tried: ../shared/data/hotel-payments.csv is not on this machine")
+		t.Skip("../shared/data/hotel-payments.csv is missing, so its import is not tested")
 	}
 	if os.Getenv("HOLDFAST_TEST_HISTORIES") == "" { // `make test-long` takes the longest test of all on PostgreSQL, too
 		tryHotelFile(t, onSQLite(t), shared)

@@ -29,6 +29,7 @@ func (w *walker) text(selector string) string {
 // says expects the page to say something.
 func (w *walker) says(wants ...string) {
 	w.t.Helper()
+	w.waitFor(mainFrame, `document.readyState === "complete"`) // a page that reloads itself may be half there
 	said := w.text("main")
 	for _, want := range wants {
 		if !strings.Contains(said, want) {

@@ -234,7 +234,7 @@ func (c *currencySum) returnedText() string {
 	}
 }
 
-// leftText says what becomes of the rest.
+// leftText describes the remaining amount: at risk, not covered yet, past its dispute window, or not protected.
 func (c *currencySum) leftText() string {
 	if c.remaining == 0 {
 		return "nothing is at risk"

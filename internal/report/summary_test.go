@@ -212,8 +212,8 @@ func TestSummariesOfPremiumLines(t *testing.T) {
 		{line(protection.PremiumReturn, protection.CauseRefund, -27, 0, 264, protection.PremiumState{Premium: 237}),
 			"£0.27 of premium was returned for booking 78, because refund 92 lowered the amount of the payment. The premium changed from £2.64 to £2.37."},
 		{line(protection.PremiumReturn, protection.CauseRefund, 0, 27, 264, protection.PremiumState{Premium: 237}),
-			"No premium was returned and £0.27 was retained for booking 78, because refund 92 lowered the amount of the payment. " +
-				"The premium changed from £2.64 to £2.37."},
+			"No premium was returned and £0.27 was retained for booking 78: refund 92 lowered the amount of the payment, " +
+				"but the policy returns no premium. The premium changed from £2.64 to £2.37."},
 		{line(protection.PremiumAdditional, protection.CauseReDate, 36, 0, 264, protection.PremiumState{Premium: 300}),
 			"£0.36 of additional premium was charged for booking 78, because the travel dates changed. The premium changed from £2.64 to £3.00."},
 		{line(protection.PremiumCorrection, protection.CauseCorrection, -64, 0, 264, protection.PremiumState{Premium: 200}),

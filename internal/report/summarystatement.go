@@ -41,7 +41,10 @@ func SummarizePremium(l protection.ExplainedLine) string {
 	if l.Before == nil && l.Line.State.NegativeLead() {
 		return fmt.Sprintf("%s, because payment %d was taken after the trip ended.", text, l.TransactionID)
 	}
-	if why := causeText(l); why != "" {
+	switch why := causeText(l); {
+	case why != "" && l.Retained != 0:
+		text += ": " + why + ", but " + retainedText(l)
+	case why != "":
 		text += ", because " + why
 	}
 	before, after := int64(0), l.Line.State.Premium
@@ -72,6 +75,18 @@ func causeText(l protection.ExplainedLine) string {
 		return fmt.Sprintf("the premium of payment %d was corrected", l.TransactionID)
 	default:
 		return ""
+	}
+}
+
+// retainedText is why premium was retained instead of returned.
+func retainedText(l protection.ExplainedLine) string {
+	switch l.Of.WhyRetained(l.Line, l.Of.Premium.Policy) {
+	case protection.RetainedByPolicy:
+		return "the policy returns no premium"
+	case protection.RetainedAfterTravel:
+		return "only after the trip ended"
+	default:
+		return "the merchant was locked"
 	}
 }
 
@@ -151,8 +166,12 @@ func (t statementText) minimum() string {
 	if err == nil {
 		name = month.Start().Format("January 2006")
 	}
-	return fmt.Sprintf("%s was charged to reach the monthly minimum of %s: the premium recorded in %s is %s.",
-		t.money(m.Amount), t.money(m.Minimum), name, t.money(m.Booked))
+	counts := ""
+	if m.Booked < 0 {
+		counts = ", which counts as zero"
+	}
+	return fmt.Sprintf("%s was charged to reach the monthly minimum of %s: the premium recorded in %s is %s%s.",
+		t.money(m.Amount), t.money(m.Minimum), name, t.money(m.Booked), counts)
 }
 
 func (t statementText) tax(code string) string {

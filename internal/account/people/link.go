@@ -2,9 +2,10 @@ package people
 
 import (
 	"errors"
+	"time"
+
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/store"
-	"time"
 )
 
 // LinkKind is the purpose of a one-time link.
@@ -14,7 +15,7 @@ type LinkKind string
 const (
 	Invitation LinkKind = "invitation" // a new user chooses a password
 	Access     LinkKind = "access"     // an existing user gets access to one more site
-	Reset      LinkKind = "reset"      // somebody who has forgotten the password chooses another
+	Reset      LinkKind = "reset"      // replaces a forgotten password
 	Address    LinkKind = "address"    // somebody proves their new e-mail address
 	// Moved has no link: it tells the old address that the mails of an account go to another one.
 	Moved LinkKind = "address_changed"

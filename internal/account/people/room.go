@@ -1,10 +1,11 @@
 package people
 
 import (
-	"holdfast/internal/platform/secrets"
-	"holdfast/internal/platform/sites"
 	"io"
 	"log/slog"
+
+	"holdfast/internal/platform/secrets"
+	"holdfast/internal/platform/sites"
 )
 
 // Room is shared by the use cases of people.

@@ -159,7 +159,7 @@ func MembershipsOf(tx *store.Tx, userID int64) ([]Membership, error) {
 	return list, err
 }
 
-// UnknownUser is err, or for store.ErrNotFound the error that there is no such user.
+// UnknownUser replaces store.ErrNotFound by the error that the user does not exist. It returns any other error as it is.
 func UnknownUser(err error) error {
 	return store.NotFoundAs(errs.SettingNotFound, err, "User not found.")
 }

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+
 	"holdfast/internal/account/people"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/store"

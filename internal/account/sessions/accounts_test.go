@@ -193,7 +193,7 @@ func TestAnUnknownSiteLooksLikeAForeignOne(t *testing.T) {
 		apptest.WantKind(t, err, errs.Internal, "login")
 		// The clock of the other site is ahead: it must not say when the tokens of this one end.
 		h.Now.Move(2 * time.Second)
-		_, err = h.Clocks.Move(ctx, access.System(2), h.Now.Read().Add(72*time.Hour))
+		_, err = h.Rates.MoveClock(ctx, access.System(2), h.Now.Read().Add(72*time.Hour))
 		apptest.WantKind(t, err, errs.Internal, "moving its clock")
 		all, err := h.Login(t, "operator", apptest.GoodPassword)
 		apptest.WantKind(t, err, errs.Internal, "an operator's login")

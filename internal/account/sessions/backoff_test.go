@@ -1,10 +1,11 @@
 package sessions_test
 
 import (
-	"holdfast/internal/account/sessions"
 	"math"
 	"testing"
 	"time"
+
+	"holdfast/internal/account/sessions"
 )
 
 func TestBackoff(t *testing.T) {

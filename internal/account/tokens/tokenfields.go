@@ -1,12 +1,13 @@
 package tokens
 
 import (
+	"net/netip"
+	"time"
+
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/check"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/errs"
-	"net/netip"
-	"time"
 )
 
 // APIToken gives access to one site, as the user who created it (section 2.1). Only a hash of its secret is kept.

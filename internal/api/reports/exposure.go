@@ -3,11 +3,11 @@
 package reports
 
 import (
-	"holdfast/internal/api/view"
 	"maps"
 	"slices"
 	"strings"
 
+	"holdfast/internal/api/view"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/exposure"
 	"holdfast/internal/domain/money"

@@ -226,7 +226,7 @@ func TestModalSessionEnds(t *testing.T) {
 		moved := s.Now()
 		for _, live := range []bool{true, false} {
 			moved = moved.Add(16 * time.Minute)
-			if _, err := s.App.Clocks.Move(s.t.Context(), s.Actor, moved); err != nil {
+			if _, err := s.App.Rates.MoveClock(s.t.Context(), s.Actor, moved); err != nil {
 				s.t.Fatal(err)
 			}
 			if err := enter(true); (err == nil) != live {

@@ -107,7 +107,7 @@ var badRows = []struct {
 		r.Booking.OtherProtection = new(merchant.OtherProtection("luck"))
 	}), "other_protection: Must be one of: none, bond"},
 	{"a refund of nothing", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *imports.ImportedPayment) { r.Linked = "" }), "linked_reference: A refund must reference"},
-	{"a refund of what is not there", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *imports.ImportedPayment) { r.Linked = "P-9" }), `linked_reference: Payment "P-9" not found`},
+	{"a refund of an unknown payment", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *imports.ImportedPayment) { r.Linked = "P-9" }), `linked_reference: Payment "P-9" not found`},
 	{"a refund of another booking's payment", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *imports.ImportedPayment) { r.Linked = "P-2" }), "booking"},
 	{"a refund of more than was paid", apptest.ARow(0, "x", apptest.Refunding("1", 36_001)), "remain"},
 	{"a refund of a day before the payment", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *imports.ImportedPayment) {

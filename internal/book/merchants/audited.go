@@ -2,6 +2,7 @@ package merchants
 
 import (
 	"fmt"
+
 	"holdfast/internal/domain/merchant"
 )
 

@@ -91,7 +91,7 @@ func print(t *testing.T, fonts pdf.Fonts, s paper.Printed) []byte {
 func needsCJK(t *testing.T) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(pdf.DefaultFontDir, "NotoSansCJK-Regular.ttc")); err != nil {
-		t.Skip("the package fonts-noto-cjk is not installed here, so that documents in Chinese, Japanese and Korean are not tested")
+		t.Skip("fonts-noto-cjk is not installed, so documents in Chinese, Japanese and Korean are not tested")
 	}
 }
 

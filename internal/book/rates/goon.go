@@ -42,9 +42,9 @@ func (r *Rates) GoOn(ctx context.Context) error {
 }
 
 // MoveClock moves the clock of a sandbox forward to an instant, and brings its rates up to the new day. Errors: those of
-// clock.Clocks.Move.
+// clock.Move.
 func (r *Rates) MoveClock(ctx context.Context, actor access.Actor, to time.Time) (clock.Time, error) {
-	moved, err := (&clock.Clocks{DB: r.DB}).Move(ctx, actor, to)
+	moved, err := clock.Move(ctx, r.DB, actor, to)
 	if err != nil {
 		return moved, err
 	}

@@ -101,6 +101,28 @@ func (x Explained) lineSteps(p ExplainedPremium) []Step {
 		p.Booked, before, p.Retained)})
 }
 
+// RetainedReason says why premium was retained instead of returned (R10).
+type RetainedReason int
+
+// The reasons.
+const (
+	RetainedByPolicy    RetainedReason = iota // the policy returns no premium
+	RetainedAfterTravel                       // the change came after the end of travel
+	RetainedLocked                            // the channel was locked
+)
+
+// WhyRetained is the reason why a line of the allocation, under a policy, retained premium.
+func (x Explained) WhyRetained(l PremiumLine, policy terms.Policy) RetainedReason {
+	switch {
+	case !policy.PremiumRefundable:
+		return RetainedByPolicy
+	case civil.DayOf(l.EffectiveAt) > x.endOf(l):
+		return RetainedAfterTravel
+	default:
+		return RetainedLocked
+	}
+}
+
 // lineStep explains a line, after the premium before it. When premium is retained, it says why.
 func (x Explained) lineStep(l PremiumLine, policy terms.Policy, before int64) Step {
 	day := civil.DayOf(l.EffectiveAt)
@@ -110,11 +132,11 @@ func (x Explained) lineStep(l PremiumLine, policy terms.Policy, before int64) St
 		return Step{"R10", "line", text}
 	}
 	text += fmt.Sprintf("; nothing is returned, %d is retained: ", l.Retained)
-	switch end := x.endOf(l); {
-	case !policy.PremiumRefundable:
+	switch x.WhyRetained(l, policy) {
+	case RetainedByPolicy:
 		text += fmt.Sprintf("policy %d returns no premium", policy.ID)
-	case day > end:
-		text += fmt.Sprintf("the change came after D = %s", end)
+	case RetainedAfterTravel:
+		text += fmt.Sprintf("the change came after D = %s", x.endOf(l))
 	default:
 		text += "the channel was locked"
 	}

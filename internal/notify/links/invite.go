@@ -3,10 +3,10 @@ package links
 import (
 	"context"
 	"errors"
-	"holdfast/internal/account/sessions"
 	"strings"
 
 	"holdfast/internal/account/people"
+	"holdfast/internal/account/sessions"
 	"holdfast/internal/account/tokens"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"

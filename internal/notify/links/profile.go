@@ -2,9 +2,9 @@ package links
 
 import (
 	"context"
-	"holdfast/internal/account/sessions"
 
 	"holdfast/internal/account/people"
+	"holdfast/internal/account/sessions"
 	"holdfast/internal/account/tokens"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"

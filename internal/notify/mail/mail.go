@@ -118,7 +118,7 @@ type Mails struct {
 	Transport *SMTP
 	// Sandboxes means that e-mails of sandboxes and test merchants are sent too.
 	Sandboxes bool
-	// Certificates makes the certificate of a booking for a traveller who has none.
+	// Certificates gives travellers the link to the certificate of their booking.
 	Certificates *certificates.Certificates
 	Vault        *secrets.Vault // of the secrets of one-time links
 	Addresses    Addresses

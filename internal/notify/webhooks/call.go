@@ -18,9 +18,8 @@ import (
 	"holdfast/internal/domain/card"
 	"holdfast/internal/domain/event"
 	"holdfast/internal/platform/events"
-	"holdfast/internal/store"
-
 	"holdfast/internal/platform/sites"
+	"holdfast/internal/store"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )

@@ -33,19 +33,20 @@ func (c *Clocks) Show(ctx context.Context, actor access.Actor) (Time, error) {
 	return sites.Read(ctx, c.DB, actor, func(tx *store.Tx) (Time, error) { return siteTime(tx, actor.SiteID) })
 }
 
-// Move moves the clock of a sandbox forward to an instant. Errors: NotPossible with the reason not_a_sandbox or
-// clock_backwards.
-func (c *Clocks) Move(ctx context.Context, actor access.Actor, to time.Time) (Time, error) {
+// Move moves the clock of a sandbox forward to an instant. rates.Rates.MoveClock calls it, because the rates of a sandbox
+// follow its clock.
+// Errors: NotPossible with the reason not_a_sandbox or clock_backwards.
+func Move(ctx context.Context, db *sites.DB, actor access.Actor, to time.Time) (Time, error) {
 	if err := actor.Require(access.MoveClock); err != nil {
 		return Time{}, err
 	}
-	return idempotency.Once(ctx, c.DB, actor, func(tx *store.Tx) (Time, idempotency.Outcome, error) {
+	return idempotency.Once(ctx, db, actor, func(tx *store.Tx) (Time, idempotency.Outcome, error) {
 		moved, err := move(tx, actor, to)
 		return moved, idempotency.Outcome{ID: actor.SiteID}, err
-	}, func(ctx context.Context, _ idempotency.Outcome) (Time, error) { return c.Show(ctx, actor) })
+	}, func(ctx context.Context, _ idempotency.Outcome) (Time, error) { return (&Clocks{db}).Show(ctx, actor) })
 }
 
-// move is Clocks.Move inside a write.
+// move is Move inside a write.
 func move(tx *store.Tx, actor access.Actor, to time.Time) (Time, error) {
 	before, err := siteTime(tx, actor.SiteID)
 	switch {

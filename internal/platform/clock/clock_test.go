@@ -21,7 +21,6 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// wantReason fails the test unless err is a NotPossible fault with that reason.
 func TestAClockMovesForwardInASandboxOnly(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -30,18 +29,18 @@ func TestAClockMovesForwardInASandboxOnly(t *testing.T) {
 		if want := (clock.Time{Sandbox: true, Now: apptest.Began.Add(48 * time.Hour), Real: apptest.Began}); err != nil || got != want {
 			t.Errorf("%+v, %v; want %+v", got, err, want)
 		}
-		_, err = w.App.Clocks.Move(t.Context(), w.Actor, apptest.Began.Add(47*time.Hour))
+		_, err = w.App.Rates.MoveClock(t.Context(), w.Actor, apptest.Began.Add(47*time.Hour))
 		apptest.WantReason(t, err, "clock_backwards", "moving it back")
 		path, name, currency := "real", "Real", w.Site.Policy.Currency
 		real, err := w.App.Sites.Create(t.Context(), access.System(0), merchant.SiteFields{Path: &path, Name: &name, Currency: &currency})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = w.App.Clocks.Move(t.Context(), access.System(real.ID), apptest.Began.Add(time.Hour))
+		_, err = w.App.Rates.MoveClock(t.Context(), access.System(real.ID), apptest.Began.Add(time.Hour))
 		apptest.WantReason(t, err, "not_a_sandbox", "moving a real one")
 		customer := w.Actor
 		customer.Role = access.MemberAdmin
-		_, err = w.App.Clocks.Move(t.Context(), customer, apptest.Began.Add(96*time.Hour))
+		_, err = w.App.Rates.MoveClock(t.Context(), customer, apptest.Began.Add(96*time.Hour))
 		apptest.WantKind(t, err, errs.Forbidden, "moving it as a customer")
 	})
 }
@@ -85,9 +84,9 @@ func TestAWriteUnderWayWhileTheClockMoves(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		b := w.Booking(w.Channel(merchant.ModeProtectionOnly, "GBP"), 200_000, "2024-12-31")
 		before := report.ExposureQuery{Moment: ledger.Moment{AsOf: apptest.DayPtr(t, "2024-06-03"), KnownAt: apptest.Began}}
-		newUUID := w.App.Config.NewUUID
+		newUUID := w.App.Payments.NewUUID
 		writing, goOn := make(chan bool), make(chan bool)
-		w.App.Config.NewUUID = func() string { // called in the middle of the write of a payment
+		w.App.Payments.NewUUID = func() string { // called in the middle of the write of a payment
 			writing <- true
 			<-goOn
 			return newUUID()
@@ -98,9 +97,9 @@ func TestAWriteUnderWayWhileTheClockMoves(t *testing.T) {
 			logged <- err
 		}()
 		<-writing
-		w.App.Config.NewUUID = newUUID
+		w.App.Payments.NewUUID = newUUID
 		go func() {
-			_, err := w.App.Clocks.Move(t.Context(), w.Actor, apptest.Began.AddDate(0, 1, 0))
+			_, err := w.App.Rates.MoveClock(t.Context(), w.Actor, apptest.Began.AddDate(0, 1, 0))
 			moved <- err
 		}()
 		if w.App.DB.Store.Engine() == "sqlite" { // one write at a time: the move waits for the payment

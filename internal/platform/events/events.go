@@ -6,12 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"holdfast/internal/domain/event"
 	"strconv"
 	"strings"
 	"time"
 
 	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/event"
 	"holdfast/internal/errs"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"

@@ -2,10 +2,10 @@ package events
 
 import (
 	"errors"
-	"holdfast/internal/domain/event"
 	"slices"
 	"time"
 
+	"holdfast/internal/domain/event"
 	"holdfast/internal/errs"
 	"holdfast/internal/store"
 	"holdfast/internal/store/sqltext"

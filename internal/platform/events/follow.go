@@ -1,9 +1,9 @@
 package events
 
 import (
-	"holdfast/internal/domain/event"
 	"time"
 
+	"holdfast/internal/domain/event"
 	"holdfast/internal/store"
 )
 

@@ -2,8 +2,8 @@ package events
 
 import (
 	"encoding/json"
-	"holdfast/internal/domain/event"
 
+	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/proposal"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"

@@ -10,10 +10,9 @@ import (
 
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"
-	"holdfast/internal/store"
-
 	"holdfast/internal/platform/audit"
 	"holdfast/internal/platform/sites"
+	"holdfast/internal/store"
 
 	"golang.org/x/sync/errgroup"
 )

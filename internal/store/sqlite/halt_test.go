@@ -11,7 +11,7 @@ import (
 // TestAFailedSyncHalts: nothing is written after the disk failed to store what a checkpoint had copied.
 func TestAFailedSyncHalts(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("this system syncs /dev/zero, or a sync does nothing")
+		t.Skip("needs Linux, where syncing /dev/zero fails")
 	}
 	files, err := sqlite.WatchFile("/dev/zero") // takes all writes, and cannot sync
 	if err != nil {

@@ -23,7 +23,7 @@ const other = "HOLDFAST_TEST_SYNC"
 // transaction.
 func TestSyncLeavesTheLocks(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("this system has no locks of open files; there a sync does nothing")
+		t.Skip("needs Linux: other systems have no open file description locks, and a sync does nothing there")
 	}
 	if !driver.OFDLockingEnabled() {
 		t.Fatal("SQLite takes locks that belong to the process.")

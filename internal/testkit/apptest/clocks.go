@@ -24,7 +24,7 @@ func (w *World) At(day string) { w.SetClock(DayPtr(w.t, day).Start().Add(12 * ti
 // MoveClock moves the clock of the world's site, and lets the actor act by it from then on.
 func (w *World) MoveClock(to time.Time) {
 	w.t.Helper()
-	if _, err := w.App.Clocks.Move(w.t.Context(), w.Actor, to); err != nil {
+	if _, err := w.App.Rates.MoveClock(w.t.Context(), w.Actor, to); err != nil {
 		w.t.Fatal(err)
 	}
 	site, err := w.App.Sites.At(w.t.Context(), access.System(0), w.Site.Path)

@@ -1,13 +1,13 @@
 package apptest
 
 import (
-	"holdfast/internal/account/people"
-	"holdfast/internal/app"
-	"holdfast/internal/store"
 	"testing"
 
+	"holdfast/internal/account/people"
 	"holdfast/internal/account/sessions"
+	"holdfast/internal/app"
 	"holdfast/internal/errs"
+	"holdfast/internal/store"
 )
 
 // Enters signs somebody in to the dashboard, and returns the cookie.

@@ -40,9 +40,9 @@ func Context(t testing.TB) context.Context {
 	t.Helper()
 	path, ok := find()
 	if !ok && os.Getenv("CI") == "true" {
-		t.Fatal("Chromium is not on this machine, and under CI=true no page may be left out; `make test` installs it")
+		t.Fatal("Chromium is not installed; with CI=true, pages must be tested (`make test` installs it)")
 	} else if !ok {
-		t.Skip("pages skipped: Chromium is not on this machine; `make test` installs it")
+		t.Skip("Chromium is not installed, so pages are not tested (`make test` installs it)")
 	}
 	if started.once.Do(func() { start(path) }); started.err != nil {
 		t.Fatalf("%s does not start: %v", path, started.err)
