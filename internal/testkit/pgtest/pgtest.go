@@ -81,6 +81,10 @@ func addressOf(server, database string) (string, error) {
 		return "", fmt.Errorf("%s is not an address: %w", Variable, err)
 	}
 	address.Path = "/" + database
+	// A machine that runs all tests at once may be slow to accept a connection, and that is not what they are about.
+	query := address.Query()
+	query.Set("connect_timeout", "60")
+	address.RawQuery = query.Encode()
 	return address.String(), nil
 }
 
