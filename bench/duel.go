@@ -20,25 +20,29 @@ type duellist struct {
 	rate  []float64 // requests a second
 }
 
-// duel has two builds of the product take turns on the same requests, each over a copy of the book. A machine may be twice as fast in one hour
-// as in the next, and here both have the same moment. The other one is the file of -against.
+// duel has two builds of the product take turns on the same requests, each on a copy of a book of its own: their
+// schemas may differ. A machine may be twice as fast in one hour as in the next, and here both have the same moment. The
+// other build is in the folder of -against, which is the -dir of a run in another checkout.
 func duel(ctx context.Context, b *bench) (err error) {
 	if b.against == "" || b.engine != "sqlite" {
-		return errors.New("-only duel requires -against FILE, another build of holdfast, and -engine sqlite")
+		return errors.New("-only duel requires -engine sqlite and -against DIR, which is the -dir of a run in another checkout")
+	}
+	other, err := b.kept(b.against)
+	if err != nil {
+		return fmt.Errorf("-against: %w", err)
 	}
 	if err := b.open(ctx); err != nil {
 		return err
 	}
 	var both [2]*duellist
-	for i, program := range []string{b.against, b.house.program} {
-		d := &duellist{house: *b.house}
-		d.program = program
-		copied := filepath.Join(b.house.dir, fmt.Sprintf("duel-%d", i))
+	for i, h := range []*house{other, b.house} {
+		d := &duellist{house: *h}
+		copied := filepath.Join(b.dir, fmt.Sprintf("duel-%d", i))
 		defer func() { err = errors.Join(err, os.RemoveAll(copied)) }() // after its server has ended
 		if err := d.copyBook(copied); err != nil {
 			return err
 		}
-		if err := d.start(ctx, settings...); err != nil {
+		if err := d.begin(ctx, settings...); err != nil {
 			return err
 		}
 		defer d.server.end()

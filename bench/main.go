@@ -40,7 +40,7 @@ func main() {
 	flag.StringVar(&o.only, "only", "requests", "what to measure: "+strings.Join(partNames(), ", "))
 	flag.StringVar(&o.kinds, "kinds", "", "regular expression: only measure matching kinds of requests")
 	flag.StringVar(&o.dir, "dir", "", "folder to keep the books for the next run (default: temporary)")
-	flag.StringVar(&o.against, "against", "", "another build of holdfast, for -only duel")
+	flag.StringVar(&o.against, "against", "", "the -dir of a run in another checkout, for -only duel")
 	flag.StringVar(&o.json, "json", "", "also write the figures to this file")
 	flag.StringVar(&o.docs, "docs", "", "also write the tables to this page, such as docs/performance.md")
 	flag.Int64Var(&o.size.Bookings, "bookings", 50_000, "number of bookings")

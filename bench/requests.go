@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -137,17 +138,15 @@ func (b *bench) warm(p *pocketBase) error {
 
 // open builds the product and makes its book.
 func (b *bench) open(ctx context.Context) error {
-	program := filepath.Join(b.dir, "holdfast")
-	if err := buildProduct(ctx, program); err != nil {
+	h := b.houseIn(b.dir)
+	if err := buildProduct(ctx, h.program); err != nil {
 		return err
 	}
-	h := &house{program: program, dir: filepath.Join(b.dir, fmt.Sprintf("%s-%d-%d", b.engine, b.size.Bookings, b.size.Payments))}
 	if err := os.MkdirAll(h.dir, 0o755); err != nil {
 		return err
 	}
 	switch b.engine {
 	case "sqlite":
-		h.database = "sqlite:" + filepath.Join(h.dir, "holdfast.db")
 	case "postgres":
 		if err := b.openPostgres(ctx, h); err != nil {
 			return err
@@ -157,6 +156,22 @@ func (b *bench) open(ctx context.Context) error {
 	}
 	b.house = h
 	return h.furnish(ctx, b.size, b.say)
+}
+
+// houseIn is the product in a folder of -dir.
+func (b *bench) houseIn(folder string) *house {
+	dir := filepath.Join(folder, fmt.Sprintf("%s-%d-%d", b.engine, b.size.Bookings, b.size.Payments))
+	return &house{program: filepath.Join(folder, "holdfast"), dir: dir, database: "sqlite:" + filepath.Join(dir, "holdfast.db")}
+}
+
+// kept is the product that an earlier run, perhaps in another checkout, has left in a folder, with its book.
+func (b *bench) kept(folder string) (*house, error) {
+	h := b.houseIn(folder)
+	text, err := os.ReadFile(h.kept())
+	if err != nil {
+		return nil, fmt.Errorf("no book of %d bookings is kept in %s: %w", b.size.Bookings, folder, err)
+	}
+	return h, json.Unmarshal(text, h)
 }
 
 // ready starts the product and waits until it can be measured. Who calls it ends the server.
