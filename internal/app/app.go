@@ -131,7 +131,7 @@ func New(cfg Config) *App {
 		}).Register(),
 		Underwriting: &underwriting.Requests{DB: db},
 		Rates:        (&rates.Rates{DB: db, Approvals: proposals, ForexMargin: cfg.ForexMargin}).Register(),
-		Exposure:     &report.Exposure{DB: db},
+		Exposure:     report.NewExposure(db),
 		Buckets:      &ledger.Buckets{DB: db},
 		Secrets:      &secrets.Rotation{DB: db, Vault: vault},
 		Protection:   &report.Protection{DB: db, Rulepacks: cfg.Rulepacks, Allocations: cfg.Batches.Allocations},

@@ -42,7 +42,7 @@ func TestLimitsAndCollateral(t *testing.T) {
 	if want := "because they are not in EUR: 1, 2."; !strings.Contains(policy, want) {
 		t.Errorf("%q is not in\n%s", want, policy)
 	}
-	if out, want := s.run("limits", "list", "--site", "demo"), "do not count against a limit in GBP"; strings.Count(out, want) != 2 {
+	if out, want := s.run("limits", "list", "--site", "demo"), "do not count toward a limit in GBP"; strings.Count(out, want) != 2 {
 		t.Errorf("%q is not twice in\n%s", want, out)
 	}
 	for want, args := range map[string][]string{

@@ -18,6 +18,7 @@ import (
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/errs"
+	"holdfast/internal/lib/cache"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
@@ -25,7 +26,12 @@ import (
 // Exposure computes the loss if merchants fail (R7), and reports based on it.
 type Exposure struct {
 	*sites.DB
-	kept kept
+	kept *cache.Cache[question, answered]
+}
+
+// NewExposure makes the use cases, with an empty cache.
+func NewExposure(db *sites.DB) *Exposure {
+	return &Exposure{db, cache.New[question, answered](keptReports)}
 }
 
 // ExposureQuery asks for an exposure report. Zero values are the defaults: today, all that is known now, the

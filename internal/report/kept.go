@@ -3,7 +3,6 @@ package report
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"holdfast/internal/book/fixings"
@@ -18,31 +17,18 @@ import (
 	"holdfast/internal/store"
 )
 
-// Bounds of a process's cache.
+// Bounds of a process's cache of reports: together 32 MB.
 const (
-	keptBytes  = 8 << 20 // of all answers, roughly
-	keptAnswer = 1 << 20 // of one; larger reports are computed again
-	keptSites  = 200
-	keptEach   = 200 // answers of a site
+	keptReports = 128
+	keptBytes   = 256 << 10 // of one report, roughly; larger ones are computed again
 )
 
-// kept holds the last reports about now. An answer counts as long as the version of the site's exposure is the one that it was
-// made of, which each request reads from the database. So it does not matter which process has changed something.
-type kept struct {
-	mu    sync.Mutex
-	sites map[int64]*keptOf
-	bytes int
-}
-
-type keptOf struct {
-	version ledger.Version
-	answers map[question]answered
-	bytes   int
-}
-
-// question is all that a report depends on but the version and the clock. The settings stand as they were asked: what they stand for
-// by default depends on the version.
+// question is the key of a cached report about now: all that the report depends on except the clock. The version is that
+// of the site's exposure, which each request reads from the database, so it does not matter which process has changed
+// something. The settings stand as they were asked: what they stand for by default depends on the version.
 type question struct {
+	siteID    int64
+	version   ledger.Version
 	kind      string
 	asOf      civil.Day
 	currency  money.Currency
@@ -58,48 +44,7 @@ type answered struct {
 	from, until time.Time
 }
 
-// get finds an answer that is right now.
-func (k *kept) get(siteID int64, v ledger.Version, q question, now time.Time) (any, bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	of := k.sites[siteID]
-	if of == nil || of.version != v {
-		return nil, false
-	}
-	a, ok := of.answers[q]
-	if !ok || now.Before(a.from) || !now.Before(a.until) {
-		return nil, false
-	}
-	return a.report, true
-}
-
-// put keeps an answer. Those of the site's other version are forgotten, and all of them where there are too many.
-func (k *kept) put(siteID int64, v ledger.Version, q question, a answered, bytes int) {
-	if bytes > keptAnswer {
-		return
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	of := k.sites[siteID]
-	if of == nil || of.version != v || len(of.answers) >= keptEach {
-		if of != nil {
-			k.bytes -= of.bytes
-			delete(k.sites, siteID)
-		}
-		of = nil
-	}
-	if k.sites == nil || of == nil && len(k.sites) >= keptSites || k.bytes+bytes > keptBytes {
-		k.sites, k.bytes, of = map[int64]*keptOf{}, 0, nil
-	}
-	if of == nil {
-		of = &keptOf{version: v, answers: map[question]answered{}}
-		k.sites[siteID] = of
-	}
-	if _, twice := of.answers[q]; !twice { // two requests may make one at the same time
-		of.bytes, k.bytes = of.bytes+bytes, k.bytes+bytes
-	}
-	of.answers[q] = a
-}
+func (a answered) isRight(now time.Time) bool { return !now.Before(a.from) && now.Before(a.until) }
 
 // keepable says whether a query is one whose answers are kept: about now, and about the whole book or channels. What reads the
 // allocations one by one may change where no bucket does.
@@ -108,9 +53,9 @@ func (in ExposureQuery) keepable() bool {
 }
 
 // question is the query as a key.
-func (in ExposureQuery) question(kind string, now time.Time) question {
+func (in ExposureQuery) question(tx *store.Tx, v ledger.Version, kind string) question {
 	q := question{
-		kind: kind, asOf: civil.DayOf(now), currency: in.Currency, valuation: in.Valuation, by: in.By, across: in.Across,
+		siteID: tx.Clock.SiteID, version: v, kind: kind, asOf: civil.DayOf(tx.Now), currency: in.Currency, valuation: in.Valuation, by: in.By, across: in.Across,
 		channels: fmt.Sprint(in.Channels),
 	}
 	if in.AsOf != nil {
@@ -141,9 +86,8 @@ func answer[T any, R interface {
 	report, err = sites.Read(ctx, e.DB, actor, func(tx *store.Tx) (report T, err error) {
 		v, keeps := in.version(tx, actor.SiteID)
 		if keeps {
-			var found any
-			if found, done = e.kept.get(actor.SiteID, v, in.question(kind, tx.Now), tx.Now); done {
-				report = found.(T)
+			if found, ok := e.kept.Get(in.question(tx, v, kind)); ok && found.isRight(tx.Now) {
+				report, done = found.report.(T), true
 				R(&report).asked().KnownAt = tx.Now
 				return report, nil
 			}
@@ -192,11 +136,10 @@ func (in ExposureQuery) version(tx *store.Tx, siteID int64) (v ledger.Version, k
 
 // keep keeps a report that was computed under a version. of tells about it.
 func (e *Exposure) keep(tx *store.Tx, v ledger.Version, kind string, in ExposureQuery, report any, of keptReport) error {
-	if of.asked().Recognition == terms.RecognitionLinear {
+	if of.asked().Recognition == terms.RecognitionLinear || of.weight() > keptBytes {
 		return nil
 	}
-	siteID := tx.Clock.SiteID
-	until, err := ledger.SameUntil(tx, siteID)
+	until, err := ledger.SameUntil(tx, tx.Clock.SiteID)
 	if err != nil {
 		return err
 	}
@@ -207,7 +150,7 @@ func (e *Exposure) keep(tx *store.Tx, v ledger.Version, kind string, in Exposure
 	if ratesUntil.Before(until) {
 		until = ratesUntil
 	}
-	e.kept.put(siteID, v, in.question(kind, tx.Now), answered{report, tx.Now, until}, of.weight())
+	e.kept.Put(in.question(tx, v, kind), answered{report, tx.Now, until})
 	return nil
 }
 

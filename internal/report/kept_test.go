@@ -137,7 +137,7 @@ func TestKeptReportsAreRight(t *testing.T) {
 			}
 			other.Actor = w.Actor
 			other.SetClock(w.Now())
-			want, err := keptReports(&report.Exposure{DB: w.App.DB}, w, channels)
+			want, err := keptReports(report.NewExposure(w.App.DB), w, channels)
 			if err != nil {
 				t.Fatalf("%s: %v", step.what, err)
 			}
