@@ -110,7 +110,7 @@ func TestHeaderThatIsNone(t *testing.T) {
 		"\n\n":                              "is empty",
 		"booking_reference;channel;total\n": "semicolons",
 		strings.Replace(short, "total,firstname", "firstname", 1): "lacks the column(s) total.",
-		strings.Replace(short, "booking_total", "channel", 1):     "names the column channel twice",
+		strings.Replace(short, "booking_total", "channel", 1):     "names column channel twice",
 		`"channel` + "\n":           "cannot be read",
 		strings.Repeat("x", 1<<17):  "longer than 64 KiB",
 		"channel,email,surname\n1,": "booking_reference, countries, currencies, date, total",

@@ -46,7 +46,7 @@ func TestAOneTimeLinkIsInTheMailAlone(t *testing.T) {
 			t.Errorf("others send it again: %v", err)
 		}
 		_, shown, err := p.App.Mails.Get(t.Context(), p.Actor, id)
-		if err != nil || strings.Contains(shown.HTML+shown.Text, second) || !strings.Contains(shown.Text, "shown to the reader") {
+		if err != nil || strings.Contains(shown.HTML+shown.Text, second) || !strings.Contains(shown.Text, "the link appears only in the e-mail itself") {
 			t.Errorf("it is shown as %s, %v", shown.Text, err)
 		}
 		if err := p.send(); err != nil {
