@@ -28,7 +28,7 @@ import (
 )
 
 // tabPatience bounds how long one test uses a tab, on a machine that is busy with other tests. It is what a hang costs.
-const tabPatience = 10 * time.Minute
+const tabPatience = 4 * time.Minute
 
 // tab is one tab.
 type tab struct {

@@ -81,7 +81,7 @@ func TestDemosShopServerToServer(t *testing.T) {
 	}
 	v.hears("booking_logged")
 	v.goTo("location.reload()", demo.base+"/checkout", true)
-	v.waitFor(mainFrame, "document.getElementById('state').textContent.includes('finding out')")
+	v.waitFor(mainFrame, "document.getElementById('state').textContent.includes('Checking')")
 	v.click(mainFrame, "#pay")
 	v.click(challengeFrame, "button[value=approve]")
 	v.hears("transaction_logged")
