@@ -66,10 +66,11 @@ var issuerRanges = []issuerRange{
 	{"65", "65", Discover, sixteenToNineteen},
 	{"62", "62", UnionPay, sixteenToNineteen},
 	{"81", "81", UnionPay, sixteenToNineteen},
-	// Debit cards of other schemes: reports do not name them, but their numbers are card numbers, too.
-	{"50", "50", Unknown, []int{13, 14, 15, 16, 17, 18, 19}},
-	{"56", "58", Unknown, []int{13, 14, 15, 16, 17, 18, 19}},
-	{"60", "69", Unknown, []int{13, 14, 15, 16, 17, 18, 19}},
+	// Debit cards of other schemes: reports do not name them, but their numbers are card numbers, too. None has 13 digits
+	// today, as many telephone numbers have.
+	{"50", "50", Unknown, []int{14, 15, 16, 17, 18, 19}},
+	{"56", "58", Unknown, []int{14, 15, 16, 17, 18, 19}},
+	{"60", "69", Unknown, []int{14, 15, 16, 17, 18, 19}},
 }
 
 func rangeOf(digits string) (issuerRange, bool) {
@@ -150,8 +151,9 @@ func separates(r rune) bool {
 
 // HoldsCardNumber reports whether a text contains a card number. It looks at each run of groups of digits with separators
 // between them. A stretch of whole groups is a card number if it has 13 to 19 digits, a length that its issuer uses, and
-// the right check digit. So a number is also found if an expiry or a date is next to it. A URL is checked as
-// it is written, and decoded. The time that it takes grows with the length of the text, and no faster.
+// the right check digit. So a number is also found if an expiry or a date is next to it. Telephone numbers with their
+// country code (+ or 00), decimals such as coordinates, and e-ticket numbers (three digits, then ten) are not card
+// numbers. A URL is checked as it is written, and decoded. The time that it takes grows with the length of the text, and no faster.
 func HoldsCardNumber(text string) bool {
 	if strings.Contains(text, "://") && strings.ContainsAny(text, "%+") {
 		if reads, err := url.QueryUnescape(text); err == nil && reads != text && holdsCardNumber(reads) {
@@ -170,49 +172,99 @@ func holdsCardNumber(text string) bool {
 	if strings.Contains(text, "-") {
 		text = uuidText.ReplaceAllString(text, "u")
 	}
-	var run []byte   // the digits of the run so far
-	var starts []int // where in run each group begins
-	inGroup := false
-	for _, r := range text {
+	var run digitRun
+	inGroup, before, skipTo := false, ' ', 0
+	for i, r := range text {
+		if i < skipTo {
+			continue
+		}
 		digit := r >= '0' && r <= '9'
-		if inGroup && !digit && endsInCardNumber(run, starts) {
+		if inGroup && !digit && run.endsInCardNumber() {
 			return true
+		}
+		if digit && !inGroup && before != '.' {
+			if skipTo = decimalEnd(text, i); skipTo > 0 {
+				run.reset()
+				inGroup, before = false, '0'
+				continue
+			}
 		}
 		switch {
 		case digit && !inGroup:
-			run, starts = lastOfRun(run, starts)
-			starts = append(starts, len(run))
+			run.beginGroup(before == '+')
 			fallthrough
 		case digit:
-			run = append(run, byte(r))
+			run.digits = append(run.digits, byte(r))
 		case !separates(r):
-			run, starts = run[:0], starts[:0]
+			run.reset()
 		}
-		inGroup = digit
+		inGroup, before = digit, r
 	}
-	return inGroup && endsInCardNumber(run, starts)
+	return inGroup && run.endsInCardNumber()
 }
 
-// lastOfRun forgets the beginning of a long run: no card number that ends later begins there.
-func lastOfRun(run []byte, starts []int) ([]byte, []int) {
-	const long = 1000
-	if len(run) < long {
-		return run, starts
-	}
-	cut := len(run) - cardDigitsMax
-	kept := starts[:0]
-	for _, start := range starts {
-		if start >= cut {
-			kept = append(kept, start-cut)
+// decimalEnd returns where a decimal ends that begins at i: one to three digits, a point and the fraction. It returns 0
+// if there is none, as in a date or an address with more than one point.
+func decimalEnd(text string, i int) int {
+	digitsFrom := func(i int) int {
+		for i < len(text) && text[i] >= '0' && text[i] <= '9' {
+			i++
 		}
+		return i
 	}
-	return append(run[:0], run[cut:]...), kept
+	point := digitsFrom(i)
+	if point > i+3 || point == len(text) || text[point] != '.' {
+		return 0
+	}
+	end := digitsFrom(point + 1)
+	if end == point+1 || end < len(text) && text[end] == '.' && digitsFrom(end+1) > end+1 {
+		return 0
+	}
+	return end
+}
+
+// phoneDigits is the length of the longest telephone number (ITU-T E.164).
+const phoneDigits = 15
+
+// digitRun is a run of groups of digits.
+type digitRun struct {
+	digits []byte
+	starts []int // where in digits each group begins
+	phone  int   // how many of the first digits may be a telephone number
+}
+
+func (d *digitRun) reset() { d.digits, d.starts, d.phone = d.digits[:0], d.starts[:0], 0 }
+
+// beginGroup begins a group, and forgets the beginning of a long run: no card number that ends later begins there.
+func (d *digitRun) beginGroup(behindPlus bool) {
+	const long = 1000
+	switch {
+	case len(d.digits) == 0 && behindPlus:
+		d.phone = phoneDigits
+	case string(d.digits) == "00":
+		d.phone = len("00") + phoneDigits
+	case len(d.digits) >= long:
+		cut := len(d.digits) - cardDigitsMax
+		kept := d.starts[:0]
+		for _, start := range d.starts {
+			if start >= cut {
+				kept = append(kept, start-cut)
+			}
+		}
+		d.digits, d.starts, d.phone = append(d.digits[:0], d.digits[cut:]...), kept, 0
+	}
+	d.starts = append(d.starts, len(d.digits))
 }
 
 // endsInCardNumber reports whether some of the last groups of a run make a card number together.
-func endsInCardNumber(run []byte, starts []int) bool {
-	for i := len(starts) - 1; i >= 0 && len(run)-starts[i] <= cardDigitsMax; i-- {
-		if isCardNumber(string(run[starts[i]:])) {
+func (d *digitRun) endsInCardNumber() bool {
+	if len(d.digits) <= d.phone {
+		return false
+	}
+	for i := len(d.starts) - 1; i >= 0 && len(d.digits)-d.starts[i] <= cardDigitsMax; i-- {
+		digits := d.digits[d.starts[i]:]
+		eTicket := i == len(d.starts)-2 && d.starts[i+1]-d.starts[i] == 3 && len(digits) == eTicketDigits
+		if !eTicket && isCardNumber(string(digits)) {
 			return true
 		}
 	}
@@ -241,6 +293,8 @@ const (
 	// CardDigitsMin is the length of the shortest.
 	CardDigitsMin = 13
 	cardDigitsMax = 19
+	// eTicketDigits is the length of an e-ticket number: the three digits of the airline, and ten.
+	eTicketDigits = 13
 )
 
 // isCardNumber reports whether digits are a card number.

@@ -61,6 +61,27 @@ func TestHoldsCardNumber(t *testing.T) {
 		"2024-06-03 12:00:00":                            false,
 		"2024-06-03 12.00.00 - 2024-06-04 11.00.00":      false,
 		"+351 21 123 45 67, +44 20 7946 0958":            false,
+		"+49 176 04069006":                               false, // 13 digits with the check digit of a Visa card
+		"tel:+4917604069006":                             false,
+		"00 49 176 04069006":                             false,
+		"0049 176 04069006":                              false,
+		"+49 176 04069006 4111111111111111":              true, // behind a telephone number
+		"+4111 1111 1111 1111":                           true, // no telephone number is so long
+		"00 4111 1111 1111 1111":                         true,
+		"6304000000000":                                  false, // no debit card has 13 digits
+		"5018000000007":                                  false,
+		"52.4111111111111111":                            false, // decimals, such as coordinates
+		"-0.4111111111111111":                            false,
+		"+52.5200066, 13.4049540":                        false,
+		"1.5200066 13.4049541":                   false,
+		"52.5200 4111111111111111":                       true,
+		"4111111111111111 52.5200":                       true,
+		"1.2.4111111111111111":                           true, // not a decimal
+		"4111.1111.1111.1111.":                           true,
+		"422-2222222222":                                 false, // an e-ticket
+		"422 2222222222":                                 false,
+		"422-2222222222 4111111111111111":                true,
+		"4222-222222222":                                 true,
 		"":                                               false,
 		"-":                                              false,
 		"6f2d6b1e-3a52-4111-8111-111111111111":           false,
