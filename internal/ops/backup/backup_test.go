@@ -214,7 +214,7 @@ func TestABackupOfANewerOrAnotherProgramIsRefused(t *testing.T) {
 	for want, changed := range map[string]string{
 		"use a newer holdfast":       strings.Replace(text, `],"tables"`, `,"9999_later"],"tables"`, 1),
 		"belongs to another program": strings.Replace(text, `"0001_schema"`, `"0001_other"`, 1),
-		"has format 2":           strings.Replace(text, `"holdfast_backup":1`, `"holdfast_backup":2`, 1),
+		"has format 2":               strings.Replace(text, `"holdfast_backup":1`, `"holdfast_backup":2`, 1),
 	} {
 		url := nowhere(t)
 		_, err := backup.Restore(t.Context(), url, dbtest.AtStart, bytes.NewReader(backup.Packed(changed)), 0)
