@@ -25,6 +25,26 @@ type ImportsQuery struct {
 	State []ImportState `query:"state"`
 }
 
+// ImportTotal: The payments of one type and currency that an import created.
+type ImportTotal struct {
+	// The type.
+	TransactionTypes string `json:"transaction_types"`
+	// The currency of the payments.
+	Currencies string `json:"currencies"`
+	// The number of payments.
+	Payments int64 `json:"payments"`
+	// Their sum, in minor units.
+	Total int64 `json:"total"`
+}
+
+// ImportColumn: A column of a file that the import does not read.
+type ImportColumn struct {
+	// Its name in the file.
+	Name string `json:"name"`
+	// The column that was probably meant. Null if none is similar.
+	Nearest *string `json:"nearest"`
+}
+
 // Import: The import of a file. While it runs, counts are of processed rows.
 type Import struct {
 	// The id of the import.
@@ -56,6 +76,12 @@ type Import struct {
 	Refused int64 `json:"refused"`
 	// The names of the merchants that it created.
 	ChannelsCreated []string `json:"channels_created"`
+	// Control totals of the payments that it created. Compare them with the system that the file comes from.
+	Totals []ImportTotal `json:"totals"`
+	// Columns of the file that the import does not read. At most 100.
+	UnusedColumns []ImportColumn `json:"unused_columns"`
+	// Words in `card_types` that name no known scheme; the scheme is then that of `bin_number`. At most 100.
+	UnknownCardTypes []string `json:"unknown_card_types"`
 	// The id of the proposal that another operator has to approve.
 	Proposal *int64 `json:"proposal"`
 	// Why it failed. Otherwise empty.

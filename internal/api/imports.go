@@ -43,7 +43,7 @@ func (s *server) createImport(c *call) error {
 	_ = connection.SetWriteDeadline(time.Time{})
 	defer hurry(c, s.cfg.UploadTime)()
 	body := http.MaxBytesReader(c.ResponseWriter, c.r.Body, int64(most))
-	made, err := s.app.ImportFiles.Receive(ctx, c.actor, in, func(keep func(piece []byte) error) (int, error) {
+	made, err := s.app.ImportFiles.Receive(ctx, c.actor, in, func(keep func(piece []byte) error) (imports.Scan, error) {
 		return paymentfile.Check(upload{body}, imports.PieceBytes, s.cfg.ImportRows, keep)
 	})
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {

@@ -92,8 +92,13 @@ func (c importPaymentsCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	bar := p.progress(-1, "importing")
+	var scan imports.Scan
+	scanned := func(s imports.Scan) {
+		scan = s
+		bar.ChangeMax(s.Rows)
+	}
 	began := time.Now()
-	report, err := p.app.Imports.Payments(ctx, actor, paymentfile.Read(file, bar.ChangeMax), imports.ImportOptions{
+	report, err := p.app.Imports.Payments(ctx, actor, paymentfile.Read(file, scanned), imports.ImportOptions{
 		Mode:               merchant.AccountMode(c.Mode),
 		CoverFromEffective: c.CoverStart == "effective",
 		SHA256:             hash,
@@ -109,7 +114,7 @@ func (c importPaymentsCmd) Run(ctx context.Context, p *program) error {
 		return cmp.Or(err, refusals.close(), waits)
 	}
 	if err == nil || report.Rows > 0 { // a failed import reports how far it got
-		p.tellImport(report, c.DryRun, time.Since(began))
+		p.tellImport(report, scan, c.DryRun, time.Since(began))
 	}
 	if closing := refusals.close(); err == nil {
 		err = closing
@@ -148,7 +153,7 @@ func (c importPaymentsCmd) open(p *program) (*os.File, error) {
 	return file, nil
 }
 
-func (p *program) tellImport(r imports.ImportReport, dryRun bool, took time.Duration) {
+func (p *program) tellImport(r imports.ImportReport, scan imports.Scan, dryRun bool, took time.Duration) {
 	verb := "created"
 	if dryRun {
 		verb = "would be created"
@@ -164,9 +169,26 @@ func (p *program) tellImport(r imports.ImportReport, dryRun bool, took time.Dura
 		p.printf("  %-9s %6d %s: %s\n", "merchants", len(r.Channels), verb, strings.Join(r.Channels, ", "))
 	}
 	p.printf("  %-9s %6d\n", "rejected", r.Refused)
+	if len(r.Totals) > 0 {
+		p.printf("Totals: %s\n", textOf(r.Totals))
+	}
+	if len(scan.Schemes) > 0 {
+		p.printf("Unknown card types: %s. The scheme is taken from bin_number.\n", strings.Join(scan.Schemes, ", "))
+	}
+	if len(scan.Unused) > 0 {
+		p.printf("Unused columns: %s\n", textOf(scan.Unused))
+	}
 	if dryRun {
 		p.printf("Dry run: nothing was written.\n")
 	}
+}
+
+func textOf[T fmt.Stringer](list []T) string {
+	texts := make([]string, len(list))
+	for i, one := range list {
+		texts[i] = one.String()
+	}
+	return strings.Join(texts, "; ")
 }
 
 // progress returns a progress bar, drawn only on a terminal.

@@ -21,6 +21,9 @@ type importShape struct {
 	PaymentsAlreadyThere int64             `json:"payments_already_there"`
 	Refused              int64             `json:"refused"`
 	ChannelsCreated      []string          `json:"channels_created"`
+	Totals               []imports.Total   `json:"totals"`
+	UnusedColumns        []unusedColumn    `json:"unused_columns"`
+	UnknownCardTypes     []string          `json:"unknown_card_types"`
 	Proposal             *int64            `json:"proposal"`
 	Problem              string            `json:"problem"`
 	Author               string            `json:"author"`
@@ -29,14 +32,23 @@ type importShape struct {
 	Finished             *string           `json:"finished"`
 }
 
+type unusedColumn struct {
+	Name    string  `json:"name"`
+	Nearest *string `json:"nearest"`
+}
+
 // ShowImport gives an import of a file.
 func ShowImport(f imports.File) importShape {
 	shape := importShape{
 		ID: f.ID, State: f.State, DryRun: f.DryRun, Mode: OrNull(string(f.Mode)), CoverStart: CoverRecorded, Reason: f.Reason,
 		SHA256: f.SHA256, Bytes: f.Bytes, Rows: f.Rows, RowsDone: f.Done, BookingsCreated: f.BookingsCreated,
 		PaymentsCreated: f.PaymentsCreated, PaymentsAlreadyThere: f.PaymentsThere, Refused: f.Refused,
-		ChannelsCreated: append([]string{}, f.Channels...), Proposal: OrNull(f.ProposalID), Problem: f.Problem, Author: f.Author,
+		ChannelsCreated: append([]string{}, f.Channels...), Totals: append([]imports.Total{}, f.Totals...),
+		UnusedColumns: []unusedColumn{}, UnknownCardTypes: append([]string{}, f.Notes.Schemes...), Proposal: OrNull(f.ProposalID), Problem: f.Problem, Author: f.Author,
 		AuthorID: f.AuthorID, Created: civil.FormatInstant(f.CreatedAt),
+	}
+	for _, c := range f.Notes.Unused {
+		shape.UnusedColumns = append(shape.UnusedColumns, unusedColumn{c.Name, OrNull(c.Nearest)})
 	}
 	if f.CoverFromEffective {
 		shape.CoverStart = CoverEffective

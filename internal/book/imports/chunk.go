@@ -50,6 +50,7 @@ type importChunk struct {
 	opened    []merchant.Channel       // the channels that were created
 	payments  Tally
 	shares    shares
+	totals    []Total
 	refused   []Refusal
 	done      []Row // those that were not refused
 }
@@ -335,8 +336,9 @@ func (c *importChunk) place(
 		return err
 	}
 	channel.payments[p.ImportKey] = importedTransaction{ID: made.ID, ContentHash: made.ContentHash}
-	c.payments.Created++
-	c.shares.add(channel.Channel, made, in.BaseTotal)
+	if err := c.countPayment(channel.Channel, made, in.BaseTotal); err != nil {
+		return err
+	}
 	row := Row{Line: in.Line, State: RowCreated, BookingID: booking.ID, TransactionID: made.ID}
 	if c.run.opts.DryRun {
 		row.BookingID, row.TransactionID = 0, 0 // they do not stay
@@ -347,6 +349,16 @@ func (c *importChunk) place(
 	} else {
 		channel.bookings[booking.ImportKey] = booking
 		c.made = append(c.made, booking.ID)
+	}
+	return nil
+}
+
+func (c *importChunk) countPayment(channel merchant.Channel, made payment.Transaction, base int64) (err error) {
+	c.payments.Created++
+	c.shares.add(channel, made, base)
+	c.totals, err = addTotals(c.totals, Total{Type: made.Type, Currency: made.Currency, Payments: 1, Amount: made.Total})
+	if err != nil {
+		return errTotals(err)
 	}
 	return nil
 }

@@ -83,6 +83,8 @@ type File struct {
 	PaymentsCreated, PaymentsThere int64
 	Refused                        int64
 	Channels                       []string // created, by name
+	Totals                         []Total  // of the payments that it created
+	Notes                          Notes
 	ProposalID                     int64
 	Problem                        string // why it failed
 	AuthorID                       int64
@@ -99,9 +101,9 @@ type FileFilter struct {
 }
 
 // Receive stores a file and queues its import. receive hands on the file in pieces that hold no card number, and returns the
-// number of rows; its error refuses the file. Errors: Forbidden, Invalid, TooMany when the site has many imports already.
+// number of rows and the unused columns; its error refuses the file. Errors: Forbidden, Invalid, TooMany when the site has many imports already.
 func (f *Files) Receive(
-	ctx context.Context, actor access.Actor, in NewFile, receive func(keep func(piece []byte) error) (rows int, err error),
+	ctx context.Context, actor access.Actor, in NewFile, receive func(keep func(piece []byte) error) (Scan, error),
 ) (File, error) {
 	if err := f.imports.may(actor); err != nil {
 		return File{}, err
@@ -126,7 +128,7 @@ func (f *Files) Receive(
 	}
 	hash := sha256.New()
 	number := 0
-	rows, err := receive(func(piece []byte) error {
+	scan, err := receive(func(piece []byte) error {
 		hash.Write(piece)
 		made.Bytes += int64(len(piece))
 		err := f.WriteAs(ctx, actor, func(tx *store.Tx) error { return insertPiece(tx, actor.SiteID, made.ID, number, piece) })
@@ -135,7 +137,7 @@ func (f *Files) Receive(
 	})
 	stored := made
 	if err == nil {
-		made.SHA256, made.Rows = hex.EncodeToString(hash.Sum(nil)), int64(rows)
+		made.SHA256, made.Rows, made.Notes = hex.EncodeToString(hash.Sum(nil)), int64(scan.Rows), scan.Notes
 		// The file and what is to be done with it are the content of the request.
 		actor.Key.Hash = fmt.Sprintf("%s %s %t %s %t", actor.Key.Hash, made.SHA256, in.DryRun, in.Mode, in.CoverFromEffective)
 		stored, err = idempotency.Once(ctx, f.DB, actor, func(tx *store.Tx) (File, idempotency.Outcome, error) {

@@ -17,21 +17,22 @@ import (
 )
 
 const fileColumns = `site_id, id, state, trial, mode, cover_from_effective, reason, sha256, size, rows_found, rows_done,
-	bookings_created, payments_created, payments_there, refused, channels, proposal_id, problem, author_id, author, author_name,
+	bookings_created, payments_created, payments_there, refused, channels, totals, notes, proposal_id, problem, author_id, author, author_name,
 	token_id, tries, created_at, finished_at`
 
 func scanFile(scan func(dest ...any) error) (f File, err error) {
-	var channels string
+	var channels, totals, notes string
 	var proposal, finished sql.NullInt64
 	var created int64
 	err = scan(&f.SiteID, &f.ID, &f.State, &f.DryRun, &f.Mode, &f.CoverFromEffective, &f.Reason, &f.SHA256, &f.Bytes, &f.Rows,
-		&f.Done, &f.BookingsCreated, &f.PaymentsCreated, &f.PaymentsThere, &f.Refused, &channels, &proposal, &f.Problem,
+		&f.Done, &f.BookingsCreated, &f.PaymentsCreated, &f.PaymentsThere, &f.Refused, &channels, &totals, &notes, &proposal, &f.Problem,
 		&f.AuthorID, &f.Author, &f.AuthorName, &f.tokenID, &f.tries, &created, &finished)
 	if err != nil {
 		return f, err
 	}
 	f.ProposalID, f.CreatedAt, f.FinishedAt = proposal.Int64, store.Instant(created), store.MaybeInstant(finished)
-	return f, json.Unmarshal([]byte(channels), &f.Channels)
+	return f, errors.Join(json.Unmarshal([]byte(channels), &f.Channels), json.Unmarshal([]byte(totals), &f.Totals),
+		json.Unmarshal([]byte(notes), &f.Notes))
 }
 
 // openFile makes an import whose file is still to come. The error is TooMany when the site has many imports already, so the
@@ -72,8 +73,12 @@ func pieceOf(tx *store.Tx, f File, number int) (body []byte, err error) {
 
 // queueFile says that the file is there as a whole. It may have been forgotten, when it took very long.
 func queueFile(tx *store.Tx, f File) error {
-	n, err := tx.Exec(`UPDATE imports SET state = 'queued', sha256 = $3, size = $4, rows_found = $5
-		WHERE site_id = $1 AND id = $2 AND state = 'receiving'`, f.SiteID, f.ID, f.SHA256, f.Bytes, f.Rows)
+	notes, err := json.Marshal(f.Notes)
+	if err != nil {
+		return err
+	}
+	n, err := tx.Exec(`UPDATE imports SET state = 'queued', sha256 = $3, size = $4, rows_found = $5, notes = $6
+		WHERE site_id = $1 AND id = $2 AND state = 'receiving'`, f.SiteID, f.ID, f.SHA256, f.Bytes, f.Rows, string(notes))
 	if err == nil && n == 0 {
 		return errs.New(errs.Unavailable, "The upload took too long. Send the file again.")
 	}
@@ -134,7 +139,7 @@ func refusedAfter(tx *store.Tx, siteID int64, f File, after, limit int) (list []
 // confirmFile turns a finished dry run into an import. The person who confirms it becomes its author.
 func confirmFile(tx *store.Tx, actor access.Actor, id int64) (done bool, err error) {
 	n, err := tx.Exec(`UPDATE imports SET state = 'queued', trial = $3, rows_done = 0, bookings_created = 0, payments_created = 0,
-			payments_there = 0, refused = 0, channels = '[]', tries = 0, finished_at = NULL, author_id = $4, author = $5,
+			payments_there = 0, refused = 0, channels = '[]', totals = '[]', tries = 0, finished_at = NULL, author_id = $4, author = $5,
 			author_name = $6, token_id = $7
 		WHERE site_id = $1 AND id = $2 AND state = 'tried'`,
 		actor.SiteID, id, false, actor.UserID, actor.Username, actor.DisplayName, actor.TokenID)
@@ -193,9 +198,9 @@ func linesOf(tx *store.Tx, f File, trial bool) (map[int]bool, error) {
 
 // keepPart stores the outcome of some rows, and counts them. The dry run before a proposal is not shown as done.
 func keepPart(tx *store.Tx, f File, part Part) error {
-	var text string
-	err := tx.QueryRow(`UPDATE imports SET tries = 0 WHERE site_id = $1 AND id = $2 AND state = 'queued' AND trial = $3 RETURNING channels`,
-		[]any{f.SiteID, f.ID, f.DryRun}, &text)
+	var text, before string
+	err := tx.QueryRow(`UPDATE imports SET tries = 0 WHERE site_id = $1 AND id = $2 AND state = 'queued' AND trial = $3
+		RETURNING channels, totals`, []any{f.SiteID, f.ID, f.DryRun}, &text, &before)
 	if errors.Is(err, store.ErrNotFound) {
 		return errs.New(errs.Internal, "Import %d has already finished.", f.ID)
 	}
@@ -203,10 +208,18 @@ func keepPart(tx *store.Tx, f File, part Part) error {
 		return err
 	}
 	var channels []string
-	if err := json.Unmarshal([]byte(text), &channels); err != nil {
+	var totals []Total
+	if err := errors.Join(json.Unmarshal([]byte(text), &channels), json.Unmarshal([]byte(before), &totals)); err != nil {
 		return err
 	}
+	if totals, err = addTotals(totals, part.Totals...); err != nil {
+		return errTotals(err)
+	}
 	names, err := json.Marshal(append(append([]string{}, channels...), newNames(channels, part.Channels)...))
+	if err != nil {
+		return err
+	}
+	sums, err := json.Marshal(append([]Total{}, totals...))
 	if err != nil {
 		return err
 	}
@@ -226,9 +239,10 @@ func keepPart(tx *store.Tx, f File, part Part) error {
 		return err
 	}
 	_, err = tx.Exec(`UPDATE imports SET rows_done = rows_done + $3, bookings_created = bookings_created + $4,
-			payments_created = payments_created + $5, payments_there = payments_there + $6, refused = refused + $7, channels = $8
+			payments_created = payments_created + $5, payments_there = payments_there + $6, refused = refused + $7, channels = $8,
+			totals = $9
 		WHERE site_id = $1 AND id = $2`, f.SiteID, f.ID, len(rows), part.BookingsCreated, counts[RowCreated], counts[RowThere],
-		counts[RowRefused], string(names))
+		counts[RowRefused], string(names), string(sums))
 	return err
 }
 

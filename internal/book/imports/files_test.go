@@ -39,7 +39,7 @@ const badRow = "B-2,Direct,PT,EUR,,2024-07-08,2,many,Rui,Nobre,rui@example.org,N
 // received sends a file in pieces of 100 bytes.
 func received(t *testing.T, w *apptest.World, actor access.Actor, in imports.NewFile, text string) (imports.File, error) {
 	t.Helper()
-	return w.App.ImportFiles.Receive(t.Context(), actor, in, func(keep func([]byte) error) (int, error) {
+	return w.App.ImportFiles.Receive(t.Context(), actor, in, func(keep func([]byte) error) (imports.Scan, error) {
 		return paymentfile.Check(strings.NewReader(text), 100, 1000, keep)
 	})
 }

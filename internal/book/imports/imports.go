@@ -87,6 +87,7 @@ type Part struct {
 	BookingsThere   int                   // distinct ones; in a trial no other part has them
 	Channels        []string              // created, by name
 	Shares          []proposal.FileShares // of the payments that it created
+	Totals          []Total               // likewise
 }
 
 // Row is the outcome of one row of a file.
@@ -117,6 +118,7 @@ type ImportReport struct {
 	Bookings Tally // distinct ones
 	Payments Tally
 	Channels []string // created, by name
+	Totals   []Total  // of the payments that it created
 	Refused  int      // rows
 	// Proposal is set if another operator has to approve the import first. Nothing was imported then.
 	Proposal *proposal.Proposal
@@ -294,8 +296,7 @@ func (r *importRun) take(ctx context.Context, groups [][]ImportedPayment) error 
 	c, err := r.write(ctx, slices.Concat(groups...))
 	switch {
 	case err == nil:
-		r.count(c)
-		return nil
+		return r.count(c)
 	case isRefusal(err): // not of a row, but of the import
 		return err
 	case ctx.Err() == nil && len(groups) == 1 && len(groups[0]) > 1:
@@ -368,7 +369,7 @@ func (r *importRun) keep(tx *store.Tx, c *importChunk) error {
 	if r.opts.Keep == nil {
 		return nil
 	}
-	part := Part{Trial: r.opts.DryRun, Rows: c.done, BookingsCreated: len(c.made), Shares: r.sharesOf(c)}
+	part := Part{Trial: r.opts.DryRun, Rows: c.done, BookingsCreated: len(c.made), Shares: r.sharesOf(c), Totals: c.totals}
 	seen := map[int64]bool{}
 	for _, id := range c.made {
 		seen[id] = true
@@ -405,7 +406,10 @@ func pace(next, rows int, took time.Duration, others bool) int {
 }
 
 // count adds the results of a chunk to the report, after they are durable, and calls Refused and Progress.
-func (r *importRun) count(c *importChunk) {
+func (r *importRun) count(c *importChunk) (err error) {
+	if r.report.Totals, err = addTotals(r.report.Totals, c.totals...); err != nil {
+		return errTotals(err)
+	}
 	r.report.Rows += len(c.rows)
 	r.report.Payments.Created += c.payments.Created
 	r.report.Payments.AlreadyThere += c.payments.AlreadyThere
@@ -438,6 +442,12 @@ func (r *importRun) count(c *importChunk) {
 	if r.opts.Progress != nil {
 		r.opts.Progress(r.report.Rows)
 	}
+	return nil
+}
+
+// errTotals is the error of control totals that no longer fit in 64 bits.
+func errTotals(err error) error {
+	return &errs.Error{Kind: errs.Invalid, Err: err, Message: "The amounts of the file are too large to be added up. Split the file."}
 }
 
 type auditedImport struct {

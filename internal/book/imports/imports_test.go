@@ -88,7 +88,7 @@ var badRows = []struct {
 	{"another booking under the key", apptest.ARow(0, "x", func(r *imports.ImportedPayment) {
 		total := int64(1_000_000)
 		r.Booking.ImportKey, r.Booking.Total = "B-1", &total
-	}), "total: The booking already exists"},
+	}), "total: Booking 1 already exists with €1,200.00, not €10,000.00"},
 	{"another payment under the key", apptest.ARow(0, "1", apptest.Paying(35_000)), "payment_total: The payment already exists with 36000, not 35000."},
 	{"a payment of another booking", apptest.ARow(0, "1", func(r *imports.ImportedPayment) { r.Booking.ImportKey = "B-2" }), "for another booking"},
 	{"a payment of a booking that is new", apptest.ARow(0, "1", func(r *imports.ImportedPayment) { r.Booking.ImportKey = "B-x" }), "for another booking"},
@@ -102,7 +102,7 @@ var badRows = []struct {
 	{"another protection of a booking that is there", apptest.ARow(0, "1", func(r *imports.ImportedPayment) {
 		r.Payment.ImportKey = "P-x"
 		r.Booking.OtherProtection = new(merchant.OtherProtection("bond"))
-	}), "other_protection: The booking already exists"},
+	}), "other_protection: Booking 1 already exists with none, not bond"},
 	{"a protection that there is not", apptest.ARow(0, "x", func(r *imports.ImportedPayment) {
 		r.Booking.OtherProtection = new(merchant.OtherProtection("luck"))
 	}), "other_protection: Must be one of: none, bond"},

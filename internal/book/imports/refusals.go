@@ -8,6 +8,7 @@ import (
 
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/errs"
 )
@@ -65,23 +66,36 @@ func sameBooking(says booking.BookingFields, stored, row booking.Booking) error 
 	var differ errs.Problems
 	compare := func(field string, said bool, was, is any) {
 		if said && was != is {
-			// The message has no values: some of them are names of travellers.
-			differ.Wrong(BookingCell(field), "The booking already exists with different content.")
+			differ.Wrong(BookingCell(field), "Booking %d already exists with %v, not %v. Change the booking first, then import the file again.",
+				stored.ID, was, is)
 		}
 	}
-	compare("content", true, stored.Content, row.Content)
-	compare("firstname", true, stored.Firstname, row.Firstname)
-	compare("surname", true, stored.Surname, row.Surname)
-	compare("email", true, stored.Email, row.Email)
+	// The messages have no personal data.
+	personal := func(field, was, is string) {
+		if was != is {
+			differ.Wrong(BookingCell(field), "Booking %d already exists with another value. Change the booking first, then import the file again.", stored.ID)
+		}
+	}
+	personal("content", stored.Content, row.Content)
+	personal("firstname", stored.Firstname, row.Firstname)
+	personal("surname", stored.Surname, row.Surname)
+	personal("email", strings.ToLower(stored.Email), strings.ToLower(row.Email))
 	compare("date", true, stored.End, row.End)
-	compare("date_start", says.Start != nil, stored.Start, row.Start)
+	compare("date_start", says.Start != nil, dayText(stored.Start), dayText(row.Start))
 	compare("pax", says.Pax != nil, stored.Pax, row.Pax)
-	compare("total", true, stored.Total, row.Total)
+	compare("total", true, money.FormatSigned(stored.Total, stored.Currency), money.FormatSigned(row.Total, row.Currency))
 	compare("currencies", true, stored.Currency, row.Currency)
 	compare("countries", true, stored.Country, row.Country)
 	compare("language", says.Language != nil, stored.Language, row.Language)
 	compare("other_protection", says.OtherProtection != nil, stored.OtherProtection(), row.OwnProtection)
 	return differ.Err()
+}
+
+func dayText(day civil.Day) string {
+	if day == civil.NoDay {
+		return "no day"
+	}
+	return day.String()
 }
 
 // samePayment refuses a row whose payment exists, and says how the two differ.

@@ -1,7 +1,12 @@
 package imports
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+
 	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/errs"
 )
@@ -21,6 +26,66 @@ type ImportedPayment struct {
 	// BaseTotal is the part of the payment for the booking, in minor units of the booking's currency.
 	BaseTotal int64
 	Linked    string // ImportKey of the payment that this one adjusts; "" for none
+}
+
+// Scan is what a first look at a file found.
+type Scan struct {
+	Rows int
+	Notes
+}
+
+// Notes are what a person should know about a file, although its rows can be imported.
+type Notes struct {
+	Unused  []UnusedColumn `json:"unused_columns"`
+	Schemes []string       `json:"unknown_card_types"` // words in card_types that name no known scheme
+}
+
+// UnusedColumn is a column that an import does not read. Nearest is the column that was probably meant, "" if none is
+// similar.
+type UnusedColumn struct {
+	Name    string `json:"name"`
+	Nearest string `json:"nearest"`
+}
+
+// Total is a control total: how many payments of one type and currency an import creates, and their sum in minor units
+// of that currency. It can be compared with the system that the file comes from.
+type Total struct {
+	Type     payment.TransactionType `json:"transaction_types"`
+	Currency money.Currency          `json:"currencies"`
+	Payments int64                   `json:"payments"`
+	Amount   int64                   `json:"total"`
+}
+
+// String is a total for people, such as "purchase: 2, €720.00".
+func (t Total) String() string {
+	return fmt.Sprintf("%s: %d, %s", t.Type, t.Payments, money.FormatSigned(t.Amount, t.Currency))
+}
+
+// String is a column for people, with the one that was probably meant.
+func (c UnusedColumn) String() string {
+	if c.Nearest == "" {
+		return c.Name
+	}
+	return c.Name + " (did you mean " + c.Nearest + "?)"
+}
+
+// addTotals adds control totals to others, in order of type and currency. The error is money.ErrRange.
+func addTotals(to []Total, more ...Total) ([]Total, error) {
+	for _, t := range more {
+		at, found := slices.BinarySearchFunc(to, t, func(a, b Total) int {
+			return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Currency, b.Currency))
+		})
+		if !found {
+			to = slices.Insert(to, at, t)
+			continue
+		}
+		sum, err := money.Add(to[at].Amount, t.Amount)
+		if err != nil {
+			return nil, err
+		}
+		to[at].Payments, to[at].Amount = to[at].Payments+t.Payments, sum
+	}
+	return to, nil
 }
 
 // bookingCells and paymentCells are the cells of a row that have another name than their field. Booking and payment

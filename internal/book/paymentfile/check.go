@@ -4,19 +4,21 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
-	"slices"
 	"strconv"
+	"strings"
 
+	"holdfast/internal/book/imports"
 	"holdfast/internal/domain/card"
 	"holdfast/internal/errs"
 )
 
-// Check reads a file as it comes, looks at every cell for card numbers, and hands on what it has looked at, in pieces of at
-// most size bytes. So nothing that keep stores holds a card number, and no more than a piece and a row is in memory. It
-// returns the number of rows. Errors: CardNumber, BodyTooLarge for more than most rows, Invalid for a file that is no file of
-// payments or has a row above 64 KiB, and those of r and keep.
-func Check(r io.Reader, size, most int, keep func(piece []byte) error) (rows int, err error) {
+// Check reads a file as it comes, looks at every cell that an import reads for card numbers, and hands on what it has
+// looked at, in pieces of at most size bytes. No more than a piece and a row is in memory. After a card number it only
+// looks for more, so that the error names every line. Errors: CardNumber, BodyTooLarge for more than most rows, Invalid
+// for a file that is no file of payments, has no rows or a row above 64 KiB, and those of r and keep.
+func Check(r io.Reader, size, most int, keep func(piece []byte) error) (scan imports.Scan, err error) {
 	var pending bytes.Buffer
 	in := &records{in: bufio.NewReaderSize(io.TeeReader(r, &pending), 32<<10)}
 	var kept int64 // bytes that were handed on
@@ -31,38 +33,72 @@ func Check(r io.Reader, size, most int, keep func(piece []byte) error) (rows int
 		}
 		return nil
 	}
-	if _, err := readHeader(in); err != nil {
-		return 0, err
+	header, err := readHeader(in)
+	if err != nil {
+		return scan, err
 	}
+	seen := survey{header: header, decimals: map[*Column]int{}}
+	var cards cardLines
 	if card.HoldsCardNumber(in.first) {
-		return 0, errCardIn(in.number)
+		cards.add(in.number)
 	}
 	for {
 		cells, line, err := in.next()
 		switch {
+		case err == io.EOF && cards.count > 0:
+			return scan, cards.err()
+		case err == io.EOF && scan.Rows == 0:
+			return scan, errNoRows(in.names)
 		case err == io.EOF:
-			return rows, hand(true)
+			scan.Notes = seen.notes(in.names)
+			return scan, hand(true)
 		case err != nil && line == 0:
-			return rows, err
+			return scan, err
 		case errors.Is(err, errRowTooLong):
-			return rows, errs.WrongField("file", "The row on line %d is longer than 64 KiB.", line)
-		case card.HoldsCardNumber(in.first) || slices.ContainsFunc(cells, card.HoldsCardNumber):
-			return rows, errCardIn(line)
+			return scan, errs.WrongField("file", "The row on line %d is longer than 64 KiB.", line)
+		case err != nil && card.HoldsCardNumber(in.first), header.cardNumber(cells) >= 0:
+			cards.add(line)
 		}
-		if rows++; rows > most {
-			return rows, errs.New(errs.BodyTooLarge, "The file can have at most %d rows.", most)
+		seen.note(record{Line: line, Cells: cells})
+		if scan.Rows++; scan.Rows > most {
+			return scan, errs.New(errs.BodyTooLarge, "The file can have at most %d rows.", most)
+		}
+		if cards.count > 0 {
+			pending.Reset() // nothing more is kept
+			continue
 		}
 		if err := hand(false); err != nil {
-			return rows, err
+			return scan, err
 		}
 	}
 }
 
-// errCardIn refuses a whole file: it would be stored with the number.
-func errCardIn(line int) error {
+// maxCardLines is how many lines an error names.
+const maxCardLines = 100
+
+// cardLines are the lines of a file that hold card numbers.
+type cardLines struct {
+	lines []string // the first ones
+	count int
+}
+
+func (c *cardLines) add(line int) {
+	if c.count++; c.count <= maxCardLines {
+		c.lines = append(c.lines, strconv.Itoa(line))
+	}
+}
+
+// err refuses the whole file: it would be stored with the numbers.
+func (c *cardLines) err() error {
+	what := "Line " + c.lines[0] + " contains a card number."
+	if last := len(c.lines) - 1; c.count > len(c.lines) {
+		what = fmt.Sprintf("Lines %s and %d more contain card numbers.", strings.Join(c.lines, ", "), c.count-len(c.lines))
+	} else if last > 0 {
+		what = fmt.Sprintf("Lines %s and %s contain card numbers.", strings.Join(c.lines[:last], ", "), c.lines[last])
+	}
 	return &errs.Error{
 		Kind:    errs.CardNumber,
-		Message: "The file contains a card number. It was neither stored nor logged.",
-		Params:  map[string]string{"file": "Line " + strconv.Itoa(line) + " contains a card number."},
+		Message: "The file contains card numbers. Nothing of it was stored or logged.",
+		Params:  map[string]string{"file": what},
 	}
 }

@@ -24,7 +24,7 @@ type Column struct {
 // the payment, the card.
 var Columns = []Column{
 	{"booking_reference", true, "your own id for the booking, unique within its channel", booking, "reference", func(r *row, s string) {
-		r.out.Booking.ImportKey = s
+		r.out.Booking.ImportKey = r.id(s)
 		r.out.Booking.Reference = &s
 	}},
 	{"channel", false, "name of the channel; with --mode, a missing channel is created", booking, "channels", func(r *row, s string) {
@@ -45,7 +45,7 @@ var Columns = []Column{
 	}},
 	{"pax", false, "number of travellers", booking, "pax", func(r *row, s string) { r.out.Booking.Pax = r.number(s) }},
 	{"total", true, "total of the booking, in minor units of currencies", booking, "total", func(r *row, s string) {
-		r.out.Booking.Total = r.number(s)
+		r.out.Booking.Total = r.amount(s)
 	}},
 	{"firstname", true, "first name of the lead traveller", booking, "firstname", func(r *row, s string) { r.out.Booking.Firstname = &s }},
 	{"surname", true, "surname of the lead traveller", booking, "surname", func(r *row, s string) { r.out.Booking.Surname = &s }},
@@ -59,11 +59,11 @@ var Columns = []Column{
 		r.out.Booking.OtherProtection = &other
 	}},
 	{"payment_reference", true, "your own id for the payment, unique within its channel", ofPayment, "reference", func(r *row, s string) {
-		r.out.Payment.ImportKey = s
+		r.out.Payment.ImportKey = r.id(s)
 		r.out.Payment.Reference = s
 	}},
 	{"linked_reference", false, "for a refund, capture or void: payment_reference of the payment that it adjusts", ofPayment, "linked_id", func(r *row, s string) {
-		r.out.Linked = s
+		r.out.Linked = r.id(s)
 	}},
 	{"transaction_types", true, "purchase, authorize, capture, refund, void, chargeback or chargeback-reversal", ofPayment, "transaction_types", func(r *row, s string) {
 		kind := payment.TransactionType(s)
@@ -74,10 +74,10 @@ var Columns = []Column{
 		r.out.Payment.Currency = r.currency(s)
 	}},
 	{"payment_total", true, "amount of the payment, in minor units of payment_currencies, always positive", ofPayment, "total", func(r *row, s string) {
-		r.out.Payment.Total = r.number(s)
+		r.out.Payment.Total = r.amount(s)
 	}},
 	{"booking_total", true, "the same amount in minor units of currencies, always positive", ofPayment, "bookings", func(r *row, s string) {
-		if n := r.number(s); n != nil {
+		if n := r.amount(s); n != nil {
 			r.out.BaseTotal = *n
 		}
 	}},
@@ -95,6 +95,9 @@ var Columns = []Column{
 	{"payee_email", false, "e-mail address of the payer", ofPayment, "payee_email", func(r *row, s string) { r.out.Payment.PayeeEmail = s }},
 	{"ip_address", false, "IP address of the payer", ofPayment, "ip_address", func(r *row, s string) { r.out.Payment.IPAddress = s }},
 }
+
+// amount reports whether the cells of a column are amounts of money.
+func (c *Column) amount() bool { return c.Name == "total" || strings.HasSuffix(c.Name, "_total") }
 
 // namesChannel reports whether a column says which channel a row belongs to. A file has one of them at least.
 func namesChannel(c *Column) bool { return c.Name == "channel" || c.Name == "channel_id" }

@@ -2,6 +2,7 @@ package paymentfile
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"io"
@@ -33,11 +34,13 @@ type line struct {
 // would read from a wrong quotation mark to the next one, however far away, and lose every row between them.
 type records struct {
 	in     *bufio.Reader
-	number int    // number of the last physical line
-	back   []line // lines that were read too early and are rows of their own
-	read   int64  // bytes of all lines so far
-	first  string // the first line of the last row
-	mended bool   // the file comes from WriteRefused: its cells are shielded
+	number int      // number of the last physical line
+	back   []line   // lines that were read too early and are rows of their own
+	read   int64    // bytes of all lines so far
+	first  string   // the first line of the last row
+	mended bool     // the file comes from WriteRefused: its cells are shielded
+	names  []string // of the header
+	end    byte     // what ends a line: '\n', or '\r' in a file that has no '\n' in its first line
 }
 
 // next returns the cells of the next row that is not empty, and the number of its first line. An error with a line
@@ -83,6 +86,7 @@ func (r *records) row(first line) ([]string, error) {
 	}
 	in := csv.NewReader(strings.NewReader(text))
 	in.FieldsPerRecord = -1
+	in.TrimLeadingSpace = true // also between a comma and a quotation mark
 	cells, err := in.Read()
 	if err != nil {
 		r.back = append(more, r.back...)
@@ -104,9 +108,14 @@ func (r *records) line() (line, error) {
 		return first, nil
 	}
 	l := line{number: r.number + 1}
+	if r.end == 0 {
+		if err := r.begin(); err != nil {
+			return line{}, err
+		}
+	}
 	var text []byte
 	for {
-		part, err := r.in.ReadSlice('\n')
+		part, err := r.in.ReadSlice(r.end)
 		r.read += int64(len(part))
 		text = append(text, part...)
 		if len(text) > maxRowBytes {
@@ -123,8 +132,33 @@ func (r *records) line() (line, error) {
 		}
 		r.number++
 		if !l.long {
-			l.text = strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
+			l.text = strings.Trim(string(text), "\r\n")
 		}
 		return l, nil
+	}
+}
+
+// begin skips the byte order mark and looks how the first line ends: files of old programs for the Mac, and of some
+// spreadsheets, have only carriage returns.
+func (r *records) begin() error {
+	if mark, err := r.in.Peek(len(utf8BOM)); err == nil && string(mark) == utf8BOM {
+		n, _ := r.in.Discard(len(utf8BOM)) // it was peeked at
+		r.read += int64(n)
+	}
+	r.end = '\n'
+	for n := 64; ; n *= 2 {
+		ahead, err := r.in.Peek(min(n, r.in.Size()))
+		if at := bytes.IndexAny(ahead, "\r\n"); at >= 0 && at+1 < len(ahead) || at >= 0 && err == io.EOF {
+			if ahead[at] == '\r' && (at+1 == len(ahead) || ahead[at+1] != '\n') {
+				r.end = '\r'
+			}
+			return nil
+		}
+		switch {
+		case err == io.EOF, n >= r.in.Size():
+			return nil
+		case err != nil:
+			return err
+		}
 	}
 }

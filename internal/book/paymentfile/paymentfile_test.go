@@ -172,7 +172,7 @@ func TestBrokenRowsRefuseThemselvesOnly(t *testing.T) {
 		"a card number":          {strings.Replace(good, "Seven nights", "paid by 4111 1111 1111 1111", 1), "column content contains a card number"},
 		"one where nobody looks": {strings.Replace(good, "B-1-P1", "B-1-P1,4111-1111-1111-1111", 1), "card number"},
 	} {
-		rows := readAll(t, short+good+c.bad+good)
+		rows := readAll(t, short+good+c.bad+strings.Replace(good, "B-1-P1", "B-1-P2", 1))
 		bad := rows[1]
 		if bad.Refused == nil || bad.Line != 3 || !strings.Contains(bad.Refused.Error(), c.want) {
 			t.Errorf("%s: line %d refused with %v, want %q", name, bad.Line, bad.Refused, c.want)

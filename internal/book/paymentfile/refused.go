@@ -42,9 +42,6 @@ func WriteRefused(to io.Writer, file io.Reader, refused iter.Seq2[Refused, error
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	if len(names) > 0 {
-		names[0] = strings.TrimPrefix(names[0], utf8BOM)
-	}
 	in.mended = slices.ContainsFunc(names, ofRefused)
 	var left []int // columns that an earlier WriteRefused has added
 	for i, name := range names {

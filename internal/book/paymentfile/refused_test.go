@@ -2,6 +2,7 @@ package paymentfile_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"strings"
@@ -41,8 +42,8 @@ func TestRefusedRowsComeBackAsTheyWere(t *testing.T) {
 	t.Parallel()
 	nasty := []string{"=1+1", "'=1+1", "''=1+1", "- seven nights", "'s", "+", "two\nlines, \"quoted\""}
 	file := "\ufeff" + short
-	for _, text := range nasty {
-		file += strings.Replace(good, "Seven nights", `"`+strings.ReplaceAll(text, `"`, `""`)+`"`, 1)
+	for i, text := range nasty {
+		file += strings.Replace(strings.Replace(good, "B-1-P1", fmt.Sprintf("B-1-P%d", i), 1), "Seven nights", `"`+strings.ReplaceAll(text, `"`, `""`)+`"`, 1)
 	}
 	before := readAll(t, file)
 	all := make([]int, len(before))
@@ -62,7 +63,7 @@ func TestRefusedRowsComeBackAsTheyWere(t *testing.T) {
 	}
 	for _, text := range []string{once, twice} {
 		for i, row := range readAll(t, text) {
-			if row.Refused != nil || *row.Booking.Content != nasty[i] || row.Payment.ImportKey != "B-1-P1" {
+			if row.Refused != nil || *row.Booking.Content != nasty[i] || row.Payment.ImportKey != fmt.Sprintf("B-1-P%d", i) {
 				t.Errorf("%q became %+v", nasty[i], row)
 			}
 		}

@@ -50,9 +50,9 @@ func (h header) booking(r record) string {
 }
 
 // together calls each for all records, those of a booking one after the other: a booking may have its rows anywhere in the
-// file, and what is built on each other must be there together. It calls counted with the number of records before the
-// first of them. It returns false if each has returned false.
-func (h header) together(in *records, counted func(rows int), each func(record) bool) (bool, error) {
+// file, and what is built on each other must be there together. Before that it calls note for each record as it is read,
+// and counted with their number, which it returns. It ends early if each returns false.
+func (h header) together(in *records, note func(record), counted func(rows int), each func(record) bool) (int, error) {
 	var held []record
 	size, rows := 0, 0
 	var spill *spilled
@@ -63,45 +63,45 @@ func (h header) together(in *records, counted func(rows int), each func(record) 
 			break
 		}
 		if err != nil && line == 0 {
-			return true, err
+			return rows, err
 		}
 		r := record{Line: line, Cells: cells}
 		if err != nil {
 			r.Broken = err.Error()
 		}
+		note(r)
 		held, rows, size = append(held, r), rows+1, size+r.size()
 		if size < heldBytes {
 			continue
 		}
 		if spill == nil {
 			if spill, err = newSpilled(); err != nil {
-				return true, err
+				return rows, err
 			}
 		}
 		if err := spill.add(h, held); err != nil {
-			return true, err
+			return rows, err
 		}
 		held, size = held[:0], 0
 	}
-	if counted != nil {
-		counted(rows)
-	}
+	counted(rows)
 	if spill == nil {
-		return h.byBooking(held, each), nil
+		h.byBooking(held, each)
+		return rows, nil
 	}
 	if err := spill.add(h, held); err != nil {
-		return true, err
+		return rows, err
 	}
 	for i := range spill.files {
 		part, err := spill.read(i)
 		if err != nil {
-			return true, err
+			return rows, err
 		}
 		if !h.byBooking(part, each) {
-			return false, nil
+			break
 		}
 	}
-	return true, nil
+	return rows, nil
 }
 
 // byBooking calls each for records, booking by booking in the order of their first rows.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"holdfast/internal/book/imports"
 	"holdfast/internal/book/paymentfile"
 )
 
@@ -23,7 +24,7 @@ func TestRowsOfABookingComeTogether(t *testing.T) {
 		file.WriteString("this is no row\n")
 		counted, rows, last := 0, 0, ""
 		met, lines := map[string]int{}, map[int]bool{}
-		for row, err := range paymentfile.Read(strings.NewReader(file.String()), func(n int) { counted = n }) {
+		for row, err := range paymentfile.Read(strings.NewReader(file.String()), func(s imports.Scan) { counted = s.Rows }) {
 			if err != nil {
 				t.Fatal(err)
 			}

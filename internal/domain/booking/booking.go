@@ -211,8 +211,8 @@ func (f BookingFields) apply(b Booking, p *errs.Problems) Booking {
 	if b.Total < 0 || b.Total > check.MaxAmount {
 		p.Wrong("total", "Must be between 0 and %d minor units.", int64(check.MaxAmount))
 	}
-	if f.Country != nil && !check.KnownCountry(b.Country) {
-		p.Wrong("countries", "Must be a country code of two capital letters (ISO 3166), such as PT.")
+	if f.Country != nil {
+		check.Country(p, "countries", b.Country)
 	}
 	check.OneOf(p, "language", b.Language, check.Languages)
 	if b.OwnProtection != "" {

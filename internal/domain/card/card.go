@@ -82,14 +82,48 @@ func rangeOf(digits string) (issuerRange, bool) {
 	return issuerRange{}, false
 }
 
-// SchemeOf is the scheme of a payment (R5): its card type when that is a known scheme, and otherwise the scheme of
-// its BIN.
-func SchemeOf(cardType, bin string) Scheme {
-	named := Scheme(strings.ToLower(strings.TrimSpace(cardType)))
-	for _, s := range Schemes {
-		if named == s {
-			return s
+// schemeWords are what processors call the schemes, in lower case and without separators. A word may have more behind it,
+// such as "debit", if it is not one of the abbreviations.
+var schemeWords = []struct {
+	scheme        Scheme
+	begins, short string
+}{
+	{Visa, "visa electron delta vpay", "vi vs vd"},
+	{Mastercard, "mastercard master eurocard maestro cirrus debitmastercard", "mc ca md ec"},
+	{Amex, "amex americanexpress", "ax ae am"},
+	{Discover, "discover", "di ds"},
+	{Diners, "diners dinersclub carteblanche", "dn dc dci"},
+	{JCB, "jcb", "jc"},
+	{UnionPay, "unionpay chinaunionpay", "cup up upi cn"},
+}
+
+// Named is the scheme that a processor's word means, if it is known.
+func Named(cardType string) (Scheme, bool) {
+	word := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) {
+			return unicode.ToLower(r)
 		}
+		return -1
+	}, cardType)
+	for _, s := range schemeWords {
+		for begin := range strings.FieldsSeq(s.begins) {
+			if strings.HasPrefix(word, begin) {
+				return s.scheme, true
+			}
+		}
+		for short := range strings.FieldsSeq(s.short) {
+			if word == short {
+				return s.scheme, true
+			}
+		}
+	}
+	return Unknown, false
+}
+
+// SchemeOf is the scheme of a payment (R5): its card type when that is a known word, and otherwise the scheme of its BIN.
+func SchemeOf(cardType, bin string) Scheme {
+	if named, ok := Named(cardType); ok {
+		return named
 	}
 	if r, ok := rangeOf(bin); ok {
 		return r.scheme

@@ -73,7 +73,7 @@ func TestHoldsCardNumber(t *testing.T) {
 		"52.4111111111111111":                            false, // decimals, such as coordinates
 		"-0.4111111111111111":                            false,
 		"+52.5200066, 13.4049540":                        false,
-		"1.5200066 13.4049541":                   false,
+		"1.5200066 13.4049541":                           false,
 		"52.5200 4111111111111111":                       true,
 		"4111111111111111 52.5200":                       true,
 		"1.2.4111111111111111":                           true, // not a decimal
@@ -133,6 +133,25 @@ func TestSchemeOf(t *testing.T) {
 		{" MasterCard ", "411111", card.Mastercard}, // what the caller says goes before the number
 		{"Amex", "", card.Amex},
 		{"unionpay", "", card.UnionPay},
+		{"VI", "", card.Visa}, // words of processors
+		{"Visa Debit", "", card.Visa},
+		{"visa_electron", "", card.Visa},
+		{"Electron", "", card.Visa},
+		{"mc", "", card.Mastercard},
+		{"eurocard", "", card.Mastercard},
+		{"Maestro", "", card.Mastercard},
+		{"Master Card", "", card.Mastercard},
+		{"Debit Mastercard", "", card.Mastercard},
+		{"AX", "", card.Amex},
+		{"American Express", "", card.Amex},
+		{"di", "", card.Discover},
+		{"dn", "", card.Diners},
+		{"diners_club", "", card.Diners},
+		{"jc", "", card.JCB},
+		{"CUP", "", card.UnionPay},
+		{"China UnionPay", "", card.UnionPay},
+		{"vip", "", card.Unknown}, // an abbreviation is the whole word
+		{"mcx", "555555", card.Mastercard},
 		{"something else", "411111", card.Visa},
 		{"", "411111", card.Visa},
 		{"", "55555555", card.Mastercard},

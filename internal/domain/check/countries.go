@@ -1,11 +1,30 @@
 package check
 
-import "strings"
+import (
+	"strings"
+
+	"holdfast/internal/errs"
+)
 
 // KnownCountry reports whether code is a two-letter code of ISO 3166-1, in upper case. Codes that the standard only
 // reserves (UK, EU, XK) are no countries.
 func KnownCountry(code string) bool {
 	return countries[code]
+}
+
+// Country notes a problem with a country code that is not one.
+func Country(p *errs.Problems, field, code string) {
+	upper := strings.ToUpper(strings.TrimSpace(code))
+	if meant, ok := map[string]string{"UK": "GB", "EL": "GR"}[upper]; ok {
+		upper = meant
+	}
+	switch {
+	case KnownCountry(code):
+	case KnownCountry(upper):
+		p.Wrong(field, "%q is not an ISO 3166 country code. Use %s.", code, upper)
+	default:
+		p.Wrong(field, "Must be a country code of two capital letters (ISO 3166), such as PT.")
+	}
 }
 
 // countries are the 249 assigned codes of ISO 3166-1.

@@ -44,8 +44,8 @@ func (f SupplierFields) Apply(s Supplier, p *errs.Problems) Supplier {
 		p.Wrong("url", "Must be an http or https URL.")
 	}
 	check.LineOf(p, "category", s.Category, 40)
-	if s.Country != "" && !check.KnownCountry(s.Country) {
-		p.Wrong("country", "Must be a country code of two capital letters (ISO 3166), such as PT.")
+	if s.Country != "" {
+		check.Country(p, "country", s.Country)
 	}
 	return s
 }

@@ -12,6 +12,15 @@ import (
 // ErrRange is the error of an amount that does not fit in 64 bits.
 var ErrRange = errors.New("the amount is too large")
 
+// Add returns a + b. The error is ErrRange: a sum never wraps (R0).
+func Add(a, b int64) (int64, error) {
+	sum := a + b
+	if (sum > a) != (b > 0) && b != 0 || sum == math.MinInt64 {
+		return 0, ErrRange
+	}
+	return sum, nil
+}
+
 // maxPow10 is the largest power of ten that fits in 64 bits.
 const maxPow10 = 19
 

@@ -85,7 +85,7 @@ func (n NewTransaction) Hash() string {
 	n.Method = cmp.Or(n.Method, PaymentMethods[0])
 	text, err := json.Marshal(n)
 	if err != nil {
-		panic(fmt.Sprintf("travel: hash of a transaction: %v", err)) // not reached: plain values can be encoded
+		panic(fmt.Sprintf("payment: hash of a transaction: %v", err)) // not reached: plain values can be encoded
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
@@ -100,7 +100,7 @@ func (n NewTransaction) Check(now time.Time, p *errs.Problems) {
 	}
 	if n.Type != nil {
 		check.OneOf(p, "transaction_types", *n.Type, TransactionTypes)
-		if !n.Type.Linked() && n.LinkedID != 0 {
+		if slices.Contains(TransactionTypes, *n.Type) && !n.Type.Linked() && n.LinkedID != 0 {
 			p.Wrong("linked_id", "Not allowed for the type %s.", *n.Type)
 		}
 	}
@@ -161,8 +161,8 @@ func (n NewTransaction) checkTexts(p *errs.Problems) {
 	if n.PayeeEmail != "" {
 		check.Email(p, "payee_email", n.PayeeEmail)
 	}
-	if n.Country != "" && !check.KnownCountry(n.Country) {
-		p.Wrong("countries", "Must be a country code of two capital letters (ISO 3166), such as PT.")
+	if n.Country != "" {
+		check.Country(p, "countries", n.Country)
 	}
 	if _, err := netip.ParseAddr(n.IPAddress); n.IPAddress != "" && err != nil {
 		p.Wrong("ip_address", "Must be an IP address.")

@@ -1473,6 +1473,8 @@ CREATE TABLE imports (
     payments_there       BIGINT  NOT NULL,
     refused              BIGINT  NOT NULL,
     channels             TEXT    NOT NULL,           -- the names of those that it created, as JSON
+    totals               TEXT    NOT NULL DEFAULT '[]', -- of the payments that it created by type and currency, as JSON
+    notes                TEXT    NOT NULL DEFAULT '{}', -- what a person should know about the file, as JSON
     proposal_id          BIGINT,                     -- what another operator has to approve
     problem              TEXT    NOT NULL,           -- why it failed
     author_id            BIGINT  NOT NULL,

@@ -92,7 +92,7 @@ func (p *pages) receive(v *kit.Visit, form *kit.Form, file io.Reader) (imports.F
 		DryRun: true, Mode: merchant.AccountMode(form.Get("mode")), CoverFromEffective: form.Get("covered") != "", Reason: form.Get("reason"),
 	}
 	check.Note(&in.Problems, "reason", in.Reason)
-	return p.app.ImportFiles.Receive(v.R.Context(), v.Actor, in, func(keep func([]byte) error) (int, error) {
+	return p.app.ImportFiles.Receive(v.R.Context(), v.Actor, in, func(keep func([]byte) error) (imports.Scan, error) {
 		return paymentfile.Check(sentFile{file}, imports.PieceBytes, p.frame.ImportRows, keep)
 	})
 }
