@@ -30,7 +30,7 @@ type process struct {
 }
 
 // serving matches the line in which each of our programs says where it serves.
-var serving = regexp.MustCompile(`(?mi)^serving on http://([^ ,\n]+)`)
+var serving = regexp.MustCompile(`(?m) on http://([^ ,\n]+)`) // also of earlier builds
 
 // begin starts a program and waits until it says where it serves. What it writes to standard error goes to a file.
 func begin(ctx context.Context, log string, env []string, program string, args ...string) (*process, error) {

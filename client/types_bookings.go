@@ -102,8 +102,11 @@ type Booking struct {
 	Reference string `json:"reference"`
 	// The price of the trip, in minor units of `currencies`.
 	Total int64 `json:"total"`
-	// The unpaid part of the total, in minor units of `currencies`.
+	// The unpaid part of the total, in minor units of `currencies`. Money that was refunded or charged back is
+	// unpaid again.
 	TotalUnpaid int64 `json:"total_unpaid"`
+	// `above_total`: more was paid than the booking costs.
+	Flags []string `json:"flags"`
 	// An ISO 4217 currency code.
 	Currencies string `json:"currencies"`
 	// The same as countries.

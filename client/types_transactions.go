@@ -41,6 +41,25 @@ const (
 	PaymentMethodBankTransfer PaymentMethod = "bank-transfer"
 )
 
+// Flag: What a reader should know about a transaction. | flag | meaning | | --- | --- | | `above_total` | more
+// was paid than the booking costs | | `after_dispute` | paid for a booking that has a payment with an open
+// chargeback | | `amount_differs` | the processor moved another amount than requested | | `double_recovery` |
+// the same money came back twice, such as by a refund and a chargeback | | `forex_rate_deviates` | the
+// conversion differs by more than 10% from our own rate | | `late_capture` | captured after the life of its
+// authorisation | | `late_logged` | logged more than three days after the payment was made (a setting) |
+type Flag string
+
+// The values of Flag.
+const (
+	FlagAboveTotal        Flag = "above_total"
+	FlagAfterDispute      Flag = "after_dispute"
+	FlagAmountDiffers     Flag = "amount_differs"
+	FlagDoubleRecovery    Flag = "double_recovery"
+	FlagForexRateDeviates Flag = "forex_rate_deviates"
+	FlagLateCapture       Flag = "late_capture"
+	FlagLateLogged        Flag = "late_logged"
+)
+
 // TransactionsQuery are the parameters of the operation listTransactions. What is empty is left out.
 type TransactionsQuery struct {
 	// Only the items with these ids.
@@ -97,6 +116,8 @@ type TransactionsQuery struct {
 	AcquirerReference string `query:"acquirer_reference"`
 	// Only transactions with, or without, an amount above a limit.
 	OverLimit *bool `query:"over_limit"`
+	// Transactions with any of these flags.
+	Flags []Flag `query:"flags"`
 }
 
 // TransactionBooking is an answer of the API, or a part of one.
@@ -253,7 +274,7 @@ type Transaction struct {
 	// The policy currency.
 	OverLimitCurrency string `json:"over_limit_currency,omitzero"`
 	// Informational flags without effect.
-	Flags []string `json:"flags"`
+	Flags []Flag `json:"flags"`
 	// When it was logged.
 	Created  Instant `json:"created"`
 	Modified Instant `json:"modified"`

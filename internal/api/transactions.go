@@ -43,6 +43,7 @@ func (s *server) listTransactions(c *call) error {
 		PSP:               q.Text("psp"),
 		AuthCode:          q.Text("auth_code"),
 		AcquirerReference: q.Text("acquirer_reference"),
+		Flags:             input.Words(q, "flags", payment.Flags),
 		OverLimit:         q.MaybeFlag("over_limit"),
 	}
 	if err := q.Err(); err != nil {

@@ -27,6 +27,7 @@ type Booking struct {
 	Reference       string                   `json:"reference"`
 	Total           int64                    `json:"total"`
 	TotalUnpaid     int64                    `json:"total_unpaid"`
+	Flags           []string                 `json:"flags"`
 	Currencies      money.Currency           `json:"currencies"`
 	Country         string                   `json:"country"` // deprecated: the same as countries
 	Countries       string                   `json:"countries"`
@@ -67,6 +68,7 @@ func (b Booking) Write(to []byte) []byte {
 	f.String("reference", b.Reference)
 	f.Number("total", b.Total)
 	f.Number("total_unpaid", b.TotalUnpaid)
+	f.Strings("flags", b.Flags)
 	f.String("currencies", string(b.Currencies))
 	f.String("country", b.Country)
 	f.String("countries", b.Countries)

@@ -44,6 +44,19 @@ func (f *Fields) Numbers(name string, list []int64) {
 	f.Text = append(f.Text, ']')
 }
 
+// Strings writes a field with a list of texts.
+func (f *Fields) Strings(name string, list []string) {
+	f.Name(name)
+	f.Text = append(f.Text, '[')
+	for i, text := range list {
+		if i > 0 {
+			f.Text = append(f.Text, ',')
+		}
+		f.Text = appendText(f.Text, text)
+	}
+	f.Text = append(f.Text, ']')
+}
+
 // appendText writes a JSON string. Texts in which something has to be escaped are rare; Encode knows how.
 func appendText(b []byte, text string) []byte {
 	ascii := true

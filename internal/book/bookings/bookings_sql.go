@@ -309,8 +309,8 @@ func andStatusOn(w *sqltext.Where, siteID int64, statuses []booking.BookingStatu
 		free := "b.channel_id NOT IN " + lockedChannels + " AND b.status = ?"
 		switch status {
 		case booking.BookingLocked:
-			cases = append(cases, "b.status = ? OR b.channel_id IN "+lockedChannels)
-			values = append(values, string(booking.BookingLocked), siteID)
+			cases = append(cases, "b.channel_id IN "+lockedChannels)
+			values = append(values, siteID)
 		case booking.BookingCompleted:
 			cases = append(cases, free+" AND b.end_day < ?")
 			values = append(values, siteID, string(booking.BookingPaid), int64(today))

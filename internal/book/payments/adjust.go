@@ -33,7 +33,7 @@ func (r *intake) adjust(items []payment.Item) ([]payment.Item, error) {
 			return nil, err
 		}
 	}
-	r.original = original
+	r.original, r.before = original, copied(original)
 	if err := r.leaveOutLater(); err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (r *intake) possible() error {
 		return nil // a chargeback is recorded whatever amount remains
 	case o.Status == payment.StatusLocked && (t != payment.Refund || r.request != nil): // a reported refund is recorded all the same
 		return errs.NotPossibleBecause("locked", "Transaction %d was charged back.", o.ID)
-	case wantsAuthorisation && o.Remaining > 0 && !o.InTime(r.effectiveAt()):
+	case wantsAuthorisation && r.carriesOut() && o.Remaining > 0 && !o.InTime(r.effectiveAt()):
 		return errs.NotPossibleBecause("authorisation_expired", "Transaction %d was not captured in time and is void.", o.ID)
 	case o.Status != payment.StatusComplete && o.Status != payment.StatusExpired && o.Status != payment.StatusLocked:
 		return errs.NotPossibleBecause("not_complete", "Transaction %d is %s.", o.ID, o.Status)
@@ -163,6 +163,21 @@ func (r *intake) possible() error {
 	default:
 		return nil
 	}
+}
+
+// leftBefore and leftAfter are what of a part of the original is really there: neither refunded nor charged back.
+func (r *intake) leftBefore(bookingID int64) int64 {
+	i := slices.IndexFunc(r.before.Payments, func(p payment.Payment) bool { return p.BookingID == bookingID })
+	return r.before.Payments[i].Left()
+}
+
+func (r *intake) leftAfter(bookingID int64) int64 {
+	part := *r.originalOf(bookingID)
+	if !r.in.Type.Operators() { // a refund may have left chargebacks out: see leaveOutLater
+		i := slices.IndexFunc(r.before.Payments, func(p payment.Payment) bool { return p.BookingID == bookingID })
+		part.ChargedBack = r.before.Payments[i].ChargedBack
+	}
+	return part.Left()
 }
 
 // originalOf returns the payment of the original for a booking, or nil if there is none.

@@ -34,7 +34,7 @@ func TestADisputeBecomesAChargeback(t *testing.T) {
 		if got.Disputes[0] != want {
 			t.Errorf("the dispute is %+v, want %+v", got.Disputes[0], want)
 		}
-		if b := w.ReadBooking(b.ID); b.StoredStatus() != booking.BookingLocked {
+		if b := w.ReadBooking(b.ID); b.StoredStatus() != booking.BookingPartialPayment {
 			t.Errorf("the booking is %s", b.StoredStatus())
 		}
 		d.Outcome = payment.DisputeWon

@@ -26,7 +26,8 @@ type TransactionFilter struct {
 	PSP               string
 	AuthCode          string
 	AcquirerReference string
-	OverLimit         *bool // whether it exceeds a limit
+	Flags             []string // with any of these
+	OverLimit         *bool    // whether it exceeds a limit
 	// Find is the search text for a payment: its id, reference, or the payer's surname or e-mail, or a part of them.
 	Find string
 }

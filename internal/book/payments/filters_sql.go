@@ -55,6 +55,13 @@ func andTransactions(w *sqltext.Where, siteID int64, f TransactionFilter) {
 		w.And("id IN (SELECT p.transaction_id FROM payments p WHERE p.site_id = ? AND p.booking_id "+among(len(f.Bookings))+")",
 			given(siteID, f.Bookings)...)
 	}
+	if len(f.Flags) > 0 {
+		patterns := make([]any, len(f.Flags))
+		for i, flag := range f.Flags {
+			patterns[i] = "%" + flag + "%" // no flag is a part of another
+		}
+		w.And("flags <> '' AND (flags LIKE ?"+strings.Repeat(" OR flags LIKE ?", len(patterns)-1)+")", patterns...)
+	}
 	if f.OverLimit != nil {
 		not := map[bool]string{true: "", false: "NOT "}[*f.OverLimit]
 		w.And("id "+not+"IN (SELECT o.transaction_id FROM over_limits o WHERE o.site_id = ?)", siteID)

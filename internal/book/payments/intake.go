@@ -38,11 +38,15 @@ type intake struct {
 
 	channel   merchant.Channel
 	original  payment.Transaction // the transaction that this one adjusts; the zero value if it adjusts none
+	before    payment.Transaction // the original as it was
 	wasLocked bool                // whether the original was charged back before
 	bookings  []booking.Booking   // locked, in order of their ids
 	t         payment.Transaction
-	policy    terms.Policy        // of a purchase or capture: in force on the day of the payment
-	decision  protection.Decision // of a purchase or capture
+
+	aboveTotal, afterDispute bool // flags of R2
+
+	policy   terms.Policy        // of a purchase or capture: in force on the day of the payment
+	decision protection.Decision // of a purchase or capture
 
 	semaphore *semaphore      // the right to call a processor; nil: no processor is called, whatever is reported
 	request   *gatewayRequest // the request to the processor; nil: the payment is recorded as reported
@@ -189,14 +193,24 @@ func (r *intake) takeBookings(items []payment.Item) error {
 			r.wrongItem(b.ID, "currencies", "Give the amount for booking %d in its base currency, %s.", b.ID, b.Currency)
 		}
 		if left := b.Total - b.Sums.Held; r.takesMore() && item.Total > left {
-			tooMuch = append(tooMuch, tooMuchFor(b, left))
+			if r.carriesOut() {
+				tooMuch = append(tooMuch, tooMuchFor(b, left))
+			}
+			r.aboveTotal = true
 		}
+		r.afterDispute = r.afterDispute || r.takesMore() && b.Sums.LockedPayments > 0
 		r.bookings = append(r.bookings, b)
 	}
 	if tooMuch != nil {
 		r.problems.Wrong("bookings", "%s", strings.Join(tooMuch, " "))
 	}
 	return nil
+}
+
+// carriesOut reports whether holdfast takes the payment itself, if only as a test. All else has happened already, and is
+// recorded whether it fits or not (R2).
+func (r *intake) carriesOut() bool {
+	return r.request != nil || r.isTest() && r.room.Profile.Processes()
 }
 
 // takesMore reports whether the transaction takes a new part of its bookings' totals. An adjustment does not: its
@@ -281,6 +295,15 @@ func (r *intake) flag() error {
 	if r.request != nil {
 		return nil // the protection is decided after the processor has taken the money
 	}
+	for flag, set := range map[string]bool{
+		payment.FlagAboveTotal: r.aboveTotal, payment.FlagAfterDispute: r.afterDispute,
+		payment.FlagLateCapture: r.t.Type == payment.Capture && !r.original.InTime(r.t.EffectiveAt),
+	} {
+		if set {
+			r.t.Flags = append(r.t.Flags, flag)
+		}
+	}
+	slices.Sort(r.t.Flags)
 	return r.decide()
 }
 
@@ -374,9 +397,12 @@ func (r *intake) sumsAfter(s booking.BookingSums, part payment.Payment) booking.
 			s.OpenAuthorised -= part.Total
 			s.Held -= part.Total
 		}
-	case payment.Refund:
-		s.Net -= part.Total
-		s.Held -= part.Total
+	case payment.Refund, payment.Chargeback, payment.ChargebackReversal:
+		change := -part.Total // a refund that a processor carries out has lowered its original already
+		if r.before.ID != 0 {
+			change = r.leftAfter(part.BookingID) - r.leftBefore(part.BookingID)
+		}
+		s.Net, s.Held = s.Net+change, s.Held+change
 	}
 	return s
 }

@@ -206,9 +206,16 @@ func (s *gatewayOutcome) succeed(result psp.Result) error {
 
 // fail writes that no money moved, and releases the amount that was held for the transaction.
 func (s *gatewayOutcome) fail(status payment.TransactionStatus, state payment.ChargeState, says string) error {
+	if err := s.readChargebacks(); err != nil {
+		return err
+	}
 	err := s.changeSums(func(b *booking.Booking, part payment.Payment) {
-		if s.takesMore() {
+		switch {
+		case s.takesMore():
 			b.Sums.Held -= part.Total
+		case s.t.Type == payment.Refund: // nothing, unless a chargeback came while it was under way
+			change := s.regained(part) - part.Total
+			b.Sums.Net, b.Sums.Held = b.Sums.Net+change, b.Sums.Held+change
 		}
 	})
 	if err != nil {
@@ -234,15 +241,34 @@ func (s *gatewayOutcome) fail(status payment.TransactionStatus, state payment.Ch
 	return s.save()
 }
 
+// readChargebacks reads those of the original, if it has any.
+func (s *gatewayOutcome) readChargebacks() error {
+	if s.original.Status != payment.StatusLocked {
+		return nil
+	}
+	return readChargebacks(s.tx, s.t.SiteID, []*payment.Transaction{&s.original})
+}
+
+// regained is what a part of the original regains when a refund of it has not happened.
+func (s *gatewayOutcome) regained(part payment.Payment) int64 {
+	is := *s.originalOf(part.BookingID)
+	was := is.Left()
+	is.Remaining += part.Total
+	return is.Left() - was
+}
+
 // undoRefund writes that a refund did not reach the card, though the processor had accepted it. The merchant has the money
 // again. Earlier reports stay as they are. From now on the refund counts as not made.
 func (s *gatewayOutcome) undoRefund(says string) error {
 	s.room.Log.Warn("a refund was returned", "site", s.t.SiteID, "transaction", s.t.ID)
 	// If the customer has paid again in the meantime, a booking may be above its total. It is recorded all the same, because it
 	// happened.
+	if err := s.readChargebacks(); err != nil {
+		return err
+	}
 	err := s.changeSums(func(b *booking.Booking, part payment.Payment) {
-		b.Sums.Net += part.Total
-		b.Sums.Held += part.Total
+		change := s.regained(part)
+		b.Sums.Net, b.Sums.Held = b.Sums.Net+change, b.Sums.Held+change
 	})
 	if err != nil {
 		return err

@@ -77,6 +77,17 @@ func (b Booking) OtherProtection() merchant.OtherProtection {
 // Unpaid is the part of the total that is still to be paid.
 func (b Booking) Unpaid() int64 { return max(0, b.Total-b.Sums.Net) }
 
+// FlagAboveTotal is the flag of a booking of which more was paid than it costs (R2).
+const FlagAboveTotal = "above_total"
+
+// Flags are hints for readers. Nothing is refused because of them.
+func (b Booking) Flags() []string {
+	if b.Sums.Net > b.Total {
+		return []string{FlagAboveTotal}
+	}
+	return []string{}
+}
+
 // FirstTravelDay is S of R4: the start date, or the end date when there is no start date.
 func (b Booking) FirstTravelDay() civil.Day {
 	if b.Start == civil.NoDay {
@@ -137,8 +148,8 @@ func (f BookingFields) NewBooking(p *errs.Problems) Booking {
 	return f.apply(b, p)
 }
 
-// Change returns the booking with the given fields set. It adds problems to p: the total cannot be below the total of
-// the linked transactions (section 7), and a booking with transactions cannot change its channel or its currency.
+// Change returns the booking with the given fields set. It adds problems to p: where holdfast takes the payments itself,
+// the total cannot be below that of the linked transactions (section 7); elsewhere that is a fact (R2). A booking with transactions cannot change its channel or its currency.
 func (f BookingFields) Change(b Booking, p *errs.Problems) Booking {
 	needed := map[string]*string{"content": f.Content, "firstname": f.Firstname, "surname": f.Surname}
 	if f.Profile.Processes() {
@@ -157,7 +168,7 @@ func (f BookingFields) Change(b Booking, p *errs.Problems) Booking {
 			p.Wrong("currencies", "The currency cannot change because the booking has transactions.")
 		}
 	}
-	if f.Total != nil && *f.Total >= 0 && *f.Total < b.Sums.Held {
+	if f.Profile.Processes() && f.Total != nil && *f.Total >= 0 && *f.Total < b.Sums.Held {
 		p.Wrong("total", "The total cannot be less than the total of the linked transactions, %s %s.",
 			b.Currency, money.Format(b.Sums.Held, b.Currency))
 	}

@@ -24,7 +24,7 @@ var BookingStatuses = []BookingStatus{
 // BookingSums are sums over the linked transactions of a booking, in minor units of its currency. They are stored
 // with the booking, and each transaction changes them in its own write.
 type BookingSums struct {
-	Net            int64 // completed purchases and captures less refunds
+	Net            int64 // completed purchases and captures, less what of them was refunded or charged back
 	Held           int64 // Net with open authorisations and with pending and incomplete payments: the least possible total
 	OpenAuthorised int64 // the part of authorisations that can still be captured
 	LockedPayments int64 // number of payments that are charged back
@@ -34,8 +34,6 @@ type BookingSums struct {
 // the day.
 func (b Booking) StoredStatus() BookingStatus {
 	switch {
-	case b.Sums.LockedPayments > 0:
-		return BookingLocked
 	case b.ModalDraft:
 		return BookingDraft
 	// A booking with a total of zero stays unpaid, as each booking begins (section 3).
@@ -45,7 +43,7 @@ func (b Booking) StoredStatus() BookingStatus {
 		return BookingPartialPayment
 	case b.Sums.OpenAuthorised > 0:
 		return BookingAuthorized
-	default: // a booking whose payments were all refunded is unpaid, too
+	default: // a booking whose payments were all refunded or charged back is unpaid, too
 		return BookingUnpaid
 	}
 }

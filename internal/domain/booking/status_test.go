@@ -32,8 +32,10 @@ func TestStatusOfABooking(t *testing.T) {
 		{"paid, on the end date", booking.Booking{Sums: sums(100, 100, 0, 0)}, today, booking.BookingPaid},
 		{"paid, the day after", booking.Booking{Sums: sums(100, 100, 0, 0)}, today - 1, booking.BookingCompleted},
 		{"fully refunded", booking.Booking{Sums: sums(0, 0, 0, 0)}, today - 1, booking.BookingUnpaid},
-		{"charged back", booking.Booking{Sums: sums(100, 100, 0, 1)}, today - 1, booking.BookingLocked},
-		{"charged back once more than refunded", booking.Booking{Sums: sums(0, 0, 0, 1)}, today, booking.BookingLocked},
+		{"charged back", booking.Booking{Sums: sums(0, 0, 0, 1)}, today - 1, booking.BookingUnpaid},
+		{"charged back in part", booking.Booking{Sums: sums(60, 60, 0, 1)}, today, booking.BookingPartialPayment},
+		{"charged back and paid again", booking.Booking{Sums: sums(100, 100, 0, 1)}, today, booking.BookingPaid},
+		{"paid twice", booking.Booking{Sums: sums(200, 200, 0, 0)}, today, booking.BookingPaid},
 		{"the modal's", booking.Booking{ModalDraft: true}, today, booking.BookingDraft},
 		{"the modal's, travelled", booking.Booking{ModalDraft: true}, today - 1, booking.BookingDraft},
 		{"the modal's, channel locked", booking.Booking{ModalDraft: true, ChannelLocked: true}, today, booking.BookingLocked},
@@ -69,7 +71,7 @@ func anyBooking(t *rapid.T) booking.Booking {
 func TestStatusIsExactlyOneOfTheRules(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := anyBooking(t)
-		locked := b.ChannelLocked || b.Sums.LockedPayments > 0
+		locked := b.ChannelLocked
 		free := !locked && !b.ModalDraft
 		paid := free && b.Sums.Net > 0 && b.Sums.Net >= b.Total
 		part := free && !paid && b.Sums.Net > 0

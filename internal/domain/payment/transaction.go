@@ -87,7 +87,15 @@ const (
 	FlagForexDeviates  = "forex_rate_deviates" // more than a tenth from the service's own rate
 	FlagDoubleRecovery = "double_recovery"     // R3: money came back twice, such as by a refund and a chargeback
 	FlagAmountDiffers  = "amount_differs"      // the processor moved another amount than requested
+	FlagAboveTotal     = "above_total"         // R2: more was paid than the booking costs
+	FlagLateCapture    = "late_capture"        // R2: captured after the life of its authorisation
+	FlagAfterDispute   = "after_dispute"       // R2: paid for a booking that has a payment with an open chargeback
 )
+
+// Flags lists the flags.
+var Flags = []string{
+	FlagAboveTotal, FlagAfterDispute, FlagAmountDiffers, FlagDoubleRecovery, FlagForexDeviates, FlagLateCapture, FlagLateLogged,
+}
 
 // Transaction is a payment for one or more bookings, or an adjustment of an earlier payment (section 2.6).
 type Transaction struct {

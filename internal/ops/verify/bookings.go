@@ -81,14 +81,24 @@ func walkBookings(l *look) error {
 // sumsOf adds up the payments of a booking again.
 func sumsOf(parts []part) (s booking.BookingSums, payments int64) {
 	byID, transactions := map[int64]part{}, map[int64]bool{}
+	refunded, chargedBack := map[int64]int64{}, map[int64]int64{} // by the payment that they adjust
 	for _, p := range parts {
 		byID[p.ID] = p
+		switch {
+		case p.Type == payment.Refund && (stands(p.Status) || open(p.Status)):
+			refunded[p.LinkedID] += p.Total
+		case p.Type == payment.Chargeback && stands(p.Status):
+			chargedBack[p.LinkedID] += p.Total
+		case p.Type == payment.ChargebackReversal && stands(p.Status):
+			chargedBack[p.LinkedID] -= p.Total
+		}
 	}
 	for _, p := range parts {
 		original := byID[p.LinkedID]
 		happened, possible := stands(p.Status), stands(p.Status) || open(p.Status)
 		if took(p.Type, p.Status) {
-			s.Net += p.Total
+			left := max(0, p.Total-refunded[p.ID]-max(0, chargedBack[p.ID]))
+			s.Net, s.Held = s.Net+left, s.Held+left-p.Total
 			transactions[p.TransactionID] = true
 			if p.Status == payment.StatusLocked {
 				s.LockedPayments++
@@ -107,8 +117,8 @@ func sumsOf(parts []part) (s booking.BookingSums, payments int64) {
 			s.OpenAuthorised -= p.Total
 		case p.Type == payment.Void && original.Status == payment.StatusComplete && happened:
 			s.Held, s.OpenAuthorised = s.Held-p.Total, s.OpenAuthorised-p.Total
-		case p.Type == payment.Refund && happened:
-			s.Net, s.Held = s.Net-p.Total, s.Held-p.Total
+		case p.Type == payment.Refund && open(p.Status): // it is not gone yet
+			s.Net, s.Held = s.Net+p.Total, s.Held+p.Total
 		}
 	}
 	return s, int64(len(transactions))

@@ -1,0 +1,88 @@
+package payments_test
+
+import (
+	"slices"
+	"testing"
+
+	"holdfast/internal/app"
+	"holdfast/internal/book/payments"
+	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/errs"
+	"holdfast/internal/report"
+	"holdfast/internal/testkit/apptest"
+)
+
+// TestFactsAreRecordedWithAFlag: in a channel that only logs, the money has moved whether it fits or not (R2).
+func TestFactsAreRecordedWithAFlag(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		b := w.Booking(w.Channel(merchant.ModeProtectionOnly, "EUR"), 50000, "2024-09-14")
+		expect := func(step string, status booking.BookingStatus, unpaid int64, flags ...string) {
+			t.Helper()
+			got := w.ReadBooking(b.ID)
+			if got.StoredStatus() != status || got.Unpaid() != unpaid || !slices.Equal(got.Flags(), append([]string{}, flags...)) {
+				t.Errorf("after %s: %s, %d unpaid, flags %v", step, got.StoredStatus(), got.Unpaid(), got.Flags())
+			}
+		}
+		logged := func(in payment.NewTransaction, flags ...string) payment.Transaction {
+			t.Helper()
+			made := w.Must(in)
+			if !slices.Equal(w.ReadTransaction(made.ID).Flags, append([]string{}, flags...)) {
+				t.Errorf("%s %d has the flags %v, want %v", made.Type, made.ID, made.Flags, flags)
+			}
+			return made
+		}
+		first := logged(apptest.Report(payment.Purchase, b, 50000))
+		expect("the payment", booking.BookingPaid, 0)
+		// Paid again after a chargeback: what was charged back is unpaid.
+		logged(apptest.Linked(payment.Chargeback, first, b, 50000))
+		expect("a chargeback", booking.BookingUnpaid, 50000)
+		again := logged(apptest.Report(payment.Purchase, b, 50000), payment.FlagAfterDispute)
+		expect("the second payment", booking.BookingPaid, 0)
+		// The first one comes back, too, and the card was charged a third time.
+		logged(apptest.Linked(payment.ChargebackReversal, first, b, 50000))
+		expect("a reversal", booking.BookingPaid, 0, booking.FlagAboveTotal)
+		double := logged(apptest.Report(payment.Purchase, b, 50000), payment.FlagAboveTotal)
+		if got := w.Exposure(report.ExposureQuery{Currency: "EUR"}).Total.E1; got != 150_000 {
+			t.Errorf("E1 is %d", got)
+		}
+		for _, p := range []payment.Transaction{double, again} {
+			logged(apptest.Linked(payment.Refund, p, b, 50000))
+		}
+		expect("both refunds", booking.BookingPaid, 0)
+		// The price falls below what was paid.
+		total := int64(5000)
+		if _, err := w.App.Bookings.Update(t.Context(), w.Actor, b.ID, booking.BookingFields{Total: &total}); err != nil {
+			t.Fatal(err)
+		}
+		expect("a lower total", booking.BookingPaid, 0, booking.FlagAboveTotal)
+		logged(apptest.Linked(payment.Refund, first, b, 45000))
+		expect("what is too much is refunded", booking.BookingPaid, 0)
+		list, err := w.App.Payments.List(t.Context(), w.Actor, payments.TransactionFilter{
+			Flags: []string{payment.FlagAboveTotal, payment.FlagAfterDispute},
+		}, apptest.WholeList)
+		if err != nil || len(list.Items) != 2 || list.Items[0].ID+list.Items[1].ID != double.ID+again.ID {
+			t.Errorf("%d have one of the flags, %v", len(list.Items), err)
+		}
+	})
+}
+
+// TestWhatIsTakenHereIsBounded: what holdfast takes itself never exceeds the total of the booking.
+func TestWhatIsTakenHereIsBounded(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		w.With(func(cfg *app.Config) { cfg.Profile = merchant.ServerToServerProfile })
+		c := w.Channel(merchant.ModeTest, "EUR")
+		b := w.Booking(c, 1000, "2024-09-14")
+		pay := func(amount int64) payment.NewTransaction {
+			in := apptest.Report(payment.Purchase, b, amount)
+			in.PSP, in.Token = payment.TestPSP, payment.TestToken
+			return in
+		}
+		w.Must(pay(900))
+		w.Refused(pay(101), errs.Invalid, "bookings")
+		w.Must(pay(100))
+	})
+}
