@@ -46,7 +46,9 @@ const (
 // chargeback | | `amount_differs` | the processor moved another amount than requested | | `double_recovery` |
 // the same money came back twice, such as by a refund and a chargeback | | `forex_rate_deviates` | the
 // conversion differs by more than 10% from our own rate | | `late_capture` | captured after the life of its
-// authorisation | | `late_logged` | logged more than three days after the payment was made (a setting) |
+// authorisation | | `rate_disagrees` | an adjustment whose base amount disagrees with the rate of its payment;
+// it is settled at that rate | | `late_logged` | logged more than three days after the payment was made (a
+// setting) |
 type Flag string
 
 // The values of Flag.
@@ -58,6 +60,7 @@ const (
 	FlagForexRateDeviates Flag = "forex_rate_deviates"
 	FlagLateCapture       Flag = "late_capture"
 	FlagLateLogged        Flag = "late_logged"
+	FlagRateDisagrees     Flag = "rate_disagrees"
 )
 
 // TransactionsQuery are the parameters of the operation listTransactions. What is empty is left out.

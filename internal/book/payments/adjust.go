@@ -57,9 +57,11 @@ func (r *intake) adjust(items []payment.Item) ([]payment.Item, error) {
 	if err := r.problems.Err(); err != nil {
 		return nil, err
 	}
+	if items, err = r.inProportion(items); err != nil {
+		return nil, err
+	}
 	if r.in.Type.Operators() {
-		r.turnChargeback(items)
-		return items, nil
+		return r.turnChargeback(items), nil
 	}
 	if err := r.afterChargebacks(items); err != nil {
 		return nil, err
@@ -242,7 +244,7 @@ func (r *intake) take(items []payment.Item) error {
 
 // turnChargeback sets the status of the original: locked while more of a part was charged back than reversed. This write
 // has locked the original, so nobody else adds events.
-func (r *intake) turnChargeback(items []payment.Item) {
+func (r *intake) turnChargeback(items []payment.Item) []payment.Item {
 	sign := int64(1)
 	if *r.in.Type == payment.ChargebackReversal {
 		sign = -1
@@ -251,6 +253,7 @@ func (r *intake) turnChargeback(items []payment.Item) {
 	for _, item := range items {
 		r.originalOf(item.BookingID).ChargedBack += sign * item.Total
 	}
+	items = r.emptyParts(items)
 	r.wasLocked = r.original.Status == payment.StatusLocked
 	r.original.Status = payment.StatusComplete
 	for _, part := range r.original.Payments {
@@ -258,6 +261,68 @@ func (r *intake) turnChargeback(items []payment.Item) {
 			r.original.Status = payment.StatusLocked
 		}
 	}
+	return items
+}
+
+// emptyParts adds to a chargeback that empties the payment what roundings have left of its parts (R3).
+func (r *intake) emptyParts(items []payment.Item) []payment.Item {
+	o := &r.original
+	if *r.in.Type != payment.Chargeback || o.Currency == o.BaseCurrency || o.Left() > 0 {
+		return items
+	}
+	for i := range o.Payments {
+		part := &o.Payments[i]
+		left := part.Left()
+		if left == 0 {
+			continue
+		}
+		at := slices.IndexFunc(items, func(item payment.Item) bool { return item.BookingID == part.BookingID })
+		if at < 0 {
+			at = len(items)
+			items = append(items, payment.Item{BookingID: part.BookingID, Currency: part.Currency})
+		}
+		items[at].Total += left
+		part.ChargedBack += left
+	}
+	return items
+}
+
+// inProportion settles an adjustment in another currency than the base one by the payment's own rate (R3). What was told
+// of the base amount may be off by roundings; anything else, such as the rate of another day, is flagged.
+func (r *intake) inProportion(items []payment.Item) ([]payment.Item, error) {
+	o := r.original
+	if o.Currency == o.BaseCurrency || *r.in.Type == payment.Capture || *r.in.Type == payment.Void {
+		return items, nil
+	}
+	share := new(big.Int).Mul(big.NewInt(*r.in.Total), big.NewInt(o.BaseTotal))
+	due, err := money.Round(share, big.NewInt(o.Total))
+	if err != nil {
+		return nil, err
+	}
+	due = max(due, 1)
+	if off := payment.BaseTotal(items) - due; max(off, -off) <= int64(len(items)) {
+		return items, nil
+	}
+	refund, rest := *r.in.Type == payment.Refund, r.rest()
+	if refund && payment.BaseTotal(items) == payment.BaseTotal(rest) {
+		return items, nil // it empties the allocations, and so the payment
+	}
+	r.rateDisagrees = true
+	if refund && *r.in.Total == o.Left() {
+		return rest, nil
+	}
+	weights := make([]int64, len(items))
+	for i, item := range items {
+		weights[i] = item.Total
+	}
+	settled := slices.Clone(items)
+	for i, total := range money.Split(due, weights) {
+		settled[i].Total = max(total, 1)
+		if left := r.originalOf(settled[i].BookingID).Left(); refund && left > 0 {
+			settled[i].Total = min(settled[i].Total, left)
+		}
+	}
+	return settled, nil
 }
 
 // flagDoubleRecovery flags the chargebacks and reversals of the original that come to a double recovery, and no others. A

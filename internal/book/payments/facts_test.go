@@ -8,6 +8,7 @@ import (
 	"holdfast/internal/book/payments"
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/errs"
 	"holdfast/internal/report"
@@ -84,5 +85,53 @@ func TestWhatIsTakenHereIsBounded(t *testing.T) {
 		w.Must(pay(900))
 		w.Refused(pay(101), errs.Invalid, "bookings")
 		w.Must(pay(100))
+	})
+}
+
+// TestWhatEmptiesAPaymentEmptiesItsAllocations: an adjustment is settled at the rate of its payment, whatever the day's rate made
+// of its base amount (R3).
+func TestWhatEmptiesAPaymentEmptiesItsAllocations(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		b := w.Booking(w.Channel(merchant.ModeProtectionOnly, "EUR"), 50000, "2024-09-14")
+		jpy := money.Currency("JPY")
+		in := func(kind payment.TransactionType, of payment.Transaction, total, base int64) payment.NewTransaction {
+			in := apptest.Report(kind, b, base)
+			if kind.Linked() {
+				in = apptest.Linked(kind, of, b, base)
+			}
+			in.Currency, in.Total = &jpy, &total
+			return in
+		}
+		left := func(step string, want int64) {
+			t.Helper()
+			if got := w.Exposure(report.ExposureQuery{Currency: "EUR"}).Total.E1; got != want || w.ReadBooking(b.ID).Sums.Net != want {
+				t.Errorf("after %s: E1 %d, paid %d; want %d", step, got, w.ReadBooking(b.ID).Sums.Net, want)
+			}
+		}
+		paid := w.Must(in(payment.Purchase, payment.Transaction{}, 2000, 2500))
+		back := w.Must(in(payment.Chargeback, paid, 2000, 2387))
+		if back.BaseTotal != 2500 || !slices.Contains(back.Flags, payment.FlagRateDisagrees) {
+			t.Errorf("the chargeback takes %d, flags %v", back.BaseTotal, back.Flags)
+		}
+		left("a full chargeback", 0)
+		if again := w.Must(in(payment.ChargebackReversal, paid, 2000, 2387)); again.BaseTotal != 2500 {
+			t.Errorf("its reversal returns %d", again.BaseTotal)
+		}
+		left("its reversal", 2500)
+		// Three parts of 666, 667 and 667 are 832.5, 833.75 and 833.75: the last one takes what the roundings left.
+		for i, part := range []int64{666, 667, 667} {
+			base := []int64{833, 834, 834}[i]
+			if got := w.Must(in(payment.Chargeback, paid, part, base)); slices.Contains(got.Flags, payment.FlagRateDisagrees) {
+				t.Errorf("a rounding has the flags %v", got.Flags)
+			}
+		}
+		left("three parts", 0)
+		// A refund at another day's rate.
+		second := w.Must(in(payment.Purchase, payment.Transaction{}, 2000, 2500))
+		if got := w.Must(in(payment.Refund, second, 1000, 1100)); got.BaseTotal != 1250 || !slices.Contains(got.Flags, payment.FlagRateDisagrees) {
+			t.Errorf("the refund takes %d, flags %v", got.BaseTotal, got.Flags)
+		}
+		left("half of another one", 1250)
 	})
 }

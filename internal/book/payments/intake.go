@@ -43,7 +43,7 @@ type intake struct {
 	bookings  []booking.Booking   // locked, in order of their ids
 	t         payment.Transaction
 
-	aboveTotal, afterDispute bool // flags of R2
+	aboveTotal, afterDispute, rateDisagrees bool // flags of R2
 
 	policy   terms.Policy        // of a purchase or capture: in force on the day of the payment
 	decision protection.Decision // of a purchase or capture
@@ -297,7 +297,8 @@ func (r *intake) flag() error {
 	}
 	for flag, set := range map[string]bool{
 		payment.FlagAboveTotal: r.aboveTotal, payment.FlagAfterDispute: r.afterDispute,
-		payment.FlagLateCapture: r.t.Type == payment.Capture && !r.original.InTime(r.t.EffectiveAt),
+		payment.FlagRateDisagrees: r.rateDisagrees,
+		payment.FlagLateCapture:   r.t.Type == payment.Capture && !r.original.InTime(r.t.EffectiveAt),
 	} {
 		if set {
 			r.t.Flags = append(r.t.Flags, flag)

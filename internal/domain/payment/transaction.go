@@ -89,12 +89,14 @@ const (
 	FlagAmountDiffers  = "amount_differs"      // the processor moved another amount than requested
 	FlagAboveTotal     = "above_total"         // R2: more was paid than the booking costs
 	FlagLateCapture    = "late_capture"        // R2: captured after the life of its authorisation
+	FlagRateDisagrees  = "rate_disagrees"      // R3: an adjustment whose two amounts disagree with the rate of its payment
 	FlagAfterDispute   = "after_dispute"       // R2: paid for a booking that has a payment with an open chargeback
 )
 
 // Flags lists the flags.
 var Flags = []string{
 	FlagAboveTotal, FlagAfterDispute, FlagAmountDiffers, FlagDoubleRecovery, FlagForexDeviates, FlagLateCapture, FlagLateLogged,
+	FlagRateDisagrees,
 }
 
 // Transaction is a payment for one or more bookings, or an adjustment of an earlier payment (section 2.6).

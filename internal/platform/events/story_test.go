@@ -58,9 +58,9 @@ var chapters = []chapter{
 	{"a refund", func(s *story) { s.Must(apptest.Linked(payment.Refund, s.paid, s.booking, 5000)) },
 		"transaction.created transaction.completed booking.updated protection.changed"},
 	{"a chargeback", func(s *story) { s.Must(apptest.Linked(payment.Chargeback, s.paid, s.booking, 1000)) },
-		"transaction.created transaction.completed transaction.locked booking.updated dispute.opened protection.changed"},
+		"transaction.created transaction.completed transaction.locked dispute.opened protection.changed"},
 	{"its reversal", func(s *story) { s.Must(apptest.Linked(payment.ChargebackReversal, s.paid, s.booking, 1000)) },
-		"transaction.created transaction.completed transaction.unlocked booking.updated dispute.closed protection.changed"},
+		"transaction.created transaction.completed transaction.unlocked dispute.closed protection.changed"},
 	{"the refunded part is paid again", func(s *story) { s.Must(apptest.Report(payment.Purchase, s.booking, 5000)) },
 		"transaction.created transaction.completed booking.paid protection.allocated limit.crossed"},
 	{"an authorisation that nobody captures", func(s *story) {

@@ -61,8 +61,12 @@ for (const pre of all(".curl")) {
 // The dropdown shows the results of the search page.
 const box = find("#q");
 const hits = find("#hits");
-let asked = 0;
-const close = () => { hits.hidden = true; };
+let asked = 0, waiting;
+const close = () => {
+  clearTimeout(waiting);
+  asked++; // an answer under way does not open it again
+  hits.hidden = true;
+};
 const search = async () => {
   const query = box.value.trim();
   const mine = ++asked;
@@ -77,7 +81,6 @@ const search = async () => {
     close(); // Enter still opens the search page
   }
 };
-let waiting;
 box.addEventListener("input", () => {
   clearTimeout(waiting);
   waiting = setTimeout(search, 120);

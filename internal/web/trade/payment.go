@@ -168,6 +168,7 @@ func paymentNotes(t payment.Transaction) (list []string) {
 			payment.FlagForexDeviates:  "The exchange rate sent with this payment differs by more than 10% from the rate on file.",
 			payment.FlagDoubleRecovery: "Money was returned twice, for example by a refund and a chargeback.",
 			payment.FlagAmountDiffers:  "The processor moved a different amount than requested.",
+			payment.FlagRateDisagrees:  "The two amounts sent disagree with the rate of the payment. It was settled at that rate.",
 			payment.FlagAboveTotal:     "When this payment was logged, more had been paid than the booking costs.",
 			payment.FlagLateCapture:    "This payment was captured after its authorisation had expired.",
 			payment.FlagAfterDispute:   "Another payment of this booking was charged back before this one.",
