@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestPartsOfAList: the value below which a part lies.
+// TestPartsOfAList checks percentiles of a list.
 func TestPartsOfAList(t *testing.T) {
 	t.Parallel()
 	var list []time.Duration
@@ -24,7 +24,8 @@ func TestPartsOfAList(t *testing.T) {
 	}
 }
 
-// TestTurnsTogether: medians of what differs, all failures, the highest peak; what no turn has stays away.
+// TestTurnsTogether: most figures are medians, failures add up, the highest peak counts; a figure that no turn has stays
+// nil.
 func TestTurnsTogether(t *testing.T) {
 	t.Parallel()
 	statements := func(n float64) *float64 { return &n }
@@ -42,11 +43,11 @@ func TestTurnsTogether(t *testing.T) {
 		t.Error("a turn was changed")
 	}
 	if got := median([]float64{1, 4, 2, 3}); got != 2.5 {
-		t.Errorf("the middle of four is %v", got)
+		t.Errorf("the median of four is %v", got)
 	}
 }
 
-// TestTheTable: ratios beside the peer, whose create stands for a payment.
+// TestTheTable: the table shows ratios to the peer. A payment is compared with the peer's create request.
 func TestTheTable(t *testing.T) {
 	t.Parallel()
 	r := result{Command: "make bench"}
@@ -61,7 +62,7 @@ func TestTheTable(t *testing.T) {
 	}
 }
 
-// TestTheClient reads answers with a length and in chunks on one connection, and counts what is not as it should be.
+// TestTheClient reads responses with a length and in chunks on one connection, and counts unexpected ones.
 func TestTheClient(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -103,11 +104,11 @@ func TestTheClient(t *testing.T) {
 	}}
 	l, err := drive(t.Context(), server.Listener.Addr().String(), k, 5*time.Millisecond)
 	if err == nil || l.failed == 0 || l.statuses[503] != l.failed || len(l.refused) != l.failed || l.silent != 0 {
-		t.Errorf("nothing is served, and the load is %+v, %v", l, err)
+		t.Errorf("the server is always busy, but the load is %+v, %v", l, err)
 	}
 }
 
-// TestFiguresOnThePage: a run takes the place of the last one under its heading, and what people wrote there stays.
+// TestFiguresOnThePage: a run replaces the previous one under its heading and keeps the handwritten text.
 func TestFiguresOnThePage(t *testing.T) {
 	t.Parallel()
 	page := "# Page\n\n### Start\n\nWords.\n\nRun of old:\nold\n\n### Soak\n\nMore.\n"
@@ -122,11 +123,11 @@ func TestFiguresOnThePage(t *testing.T) {
 		t.Errorf("the page is\n%s", page)
 	}
 	if _, err := replaced(page, "Growth", ""); err == nil {
-		t.Error("a heading that is not there is no error")
+		t.Error("a missing heading is not an error")
 	}
 }
 
-// TestTheCommand: the page says how a run was made, without the places of this machine.
+// TestTheCommand: the page shows how a run was started, without local paths.
 func TestTheCommand(t *testing.T) {
 	t.Parallel()
 	args := []string{"-dir", "/somewhere", "-bookings", "1000", "--json=/x", "-kinds", "list|log", "-docs", "docs/performance.md"}

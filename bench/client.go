@@ -12,18 +12,18 @@ import (
 	"time"
 )
 
-// answerTime is how long a whole answer may take. The product's own bound is shorter.
+// answerTime is how long a complete response may take. The product's own limit is shorter.
 const answerTime = 70 * time.Second
 
-// conn is one keep-alive connection. It writes bytes that are made already and looks only at what it needs of the answer,
-// because the processor time of the client is taken from the server.
+// conn is a keep-alive connection. It sends prepared bytes and parses only the parts of a response that it needs, because
+// client and server share the processors.
 type conn struct {
 	net     net.Conn
 	read    *bufio.Reader
-	bytes   int    // of the last answer, with its head
-	expect  int    // the status of an answer whose body is of no interest
-	body    []byte // of the last answer, if it had another status
-	retries bool   // the last answer said Retry-After
+	bytes   int    // of the last response, including headers
+	expect  int    // responses with this status need no body
+	body    []byte // of the last response, if it had another status
+	retries bool   // the last response had Retry-After
 }
 
 func dial(ctx context.Context, address string) (*conn, error) {
@@ -39,7 +39,7 @@ func (c *conn) close() { _ = c.net.Close() } // nothing is left to send
 
 var errAnswer = errors.New("the response is not HTTP/1.1")
 
-// do sends a request and reads its whole answer.
+// do sends a request and reads the complete response.
 func (c *conn) do(request []byte) (status int, err error) {
 	if err := c.net.SetDeadline(time.Now().Add(answerTime)); err != nil {
 		return 0, err
@@ -68,14 +68,14 @@ func (c *conn) do(request []byte) (status int, err error) {
 	return status, c.chunks(!wanted(status, c.expect))
 }
 
-// line reads one line without its end.
+// line reads one line without the line ending.
 func (c *conn) line() ([]byte, error) {
 	line, err := c.read.ReadSlice('\n')
 	c.bytes += len(line)
 	return bytes.TrimRight(line, "\r\n"), err
 }
 
-// head reads the fields of the head, and returns the length of the body; -1 where it comes in chunks.
+// head reads the headers and returns the length of the body, or -1 if it is chunked.
 func (c *conn) head() (length int, err error) {
 	for {
 		line, err := c.line()
@@ -96,7 +96,7 @@ func (c *conn) head() (length int, err error) {
 	}
 }
 
-// take reads so many bytes of the body.
+// take reads n bytes of the body.
 func (c *conn) take(n int, keep bool) error {
 	c.bytes += n
 	if !keep {
@@ -128,7 +128,7 @@ func (c *conn) chunks(keep bool) error {
 	}
 }
 
-// request makes the bytes of a request.
+// request builds the bytes of a request.
 func request(into []byte, method, path, token string, body []byte) []byte {
 	into = append(into[:0], method...)
 	into = append(into, ' ')
@@ -148,7 +148,7 @@ func request(into []byte, method, path, token string, body []byte) []byte {
 	return append(into, body...)
 }
 
-// ask makes one request that has to be answered with one of the statuses, and returns the body.
+// ask makes one request, which must return one of the statuses, and returns the body.
 func ask(ctx context.Context, address, method, path, token string, body []byte, statuses ...int) ([]byte, error) {
 	c, err := dial(ctx, address)
 	if err != nil {

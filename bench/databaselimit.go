@@ -19,11 +19,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// databaseAlone is the limit of the database behind a bare handler: the rows that a request inserts, by the product's own group
-// commit, or the statement that reads a row, and no other work.
+// databaseAlone is the limit set by the database behind a bare handler: it inserts the rows of a request through the
+// product's own group commit, or runs the statement that reads a row, and does nothing else.
 const databaseAlone = "database alone"
 
-// databaseLimit serves it.
+// databaseLimit is the server of this limit.
 type databaseLimit struct {
 	learnt
 	store *store.DB
@@ -40,7 +40,7 @@ func openDatabaseLimit(ctx context.Context, database string) (*databaseLimit, er
 	return d, err
 }
 
-// insert inserts the rows of one more request, and answers as the bare handler does.
+// insert inserts the rows of one more request and responds like the bare handler.
 func (d *databaseLimit) insert(rows samples) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		n := d.next.Add(1)
@@ -66,7 +66,7 @@ func (d *databaseLimit) row(w http.ResponseWriter, r *http.Request) {
 	bareHandler(w, r)
 }
 
-// copied is a copy of the product's database, which nobody has open. remove takes it away.
+// copied makes a copy of the product's database, which must not be in use. remove deletes the copy.
 func (b *bench) copied(ctx context.Context) (database string, remove func() error, err error) {
 	if b.engine == "sqlite" {
 		path := filepath.Join(b.house.dir, "limit.db")
@@ -91,11 +91,11 @@ func (b *bench) copied(ctx context.Context) (database string, remove func() erro
 			return "", remove, err
 		}
 	}
-	syscall.Sync() // the copy must not keep the disk from what is measured
+	syscall.Sync() // pending writes of the copy must not slow down the measurement
 	return address.String(), remove, nil
 }
 
-// administer runs a statement on the server that the tests and this program use.
+// administer runs a statement on the PostgreSQL server of the tests, which this program also uses.
 func administer(ctx context.Context, statement string) error {
 	conn, err := pgx.Connect(ctx, os.Getenv("HOLDFAST_TEST_POSTGRES"))
 	if err != nil {
@@ -106,7 +106,7 @@ func administer(ctx context.Context, statement string) error {
 	return err
 }
 
-// databaseSubject is the database alone, over a copy of the product's database at its present size.
+// databaseSubject is the limit databaseAlone, on a copy of the product's database at its current size.
 func (b *bench) databaseSubject(ctx context.Context, database string) (*subject, error) {
 	server, err := b.limitServer(ctx, "-database", database)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// sections are the headings of docs/performance.md under which the parts stand. Requests and growth have one for each engine.
+// sections are the headings of the parts in docs/performance.md. Requests and growth have one for each engine.
 var sections = map[string]string{
 	"requests": "Requests", "start": "Start", "overload": "Overload", "soak": "Soak", "processes": "Many processes", "growth": "Growth",
 }
@@ -21,7 +21,7 @@ func (b *bench) section() string {
 	return name
 }
 
-// record writes the tables of the run into a page, in place of what stands under its heading from the line "Run of" on.
+// record writes the tables of the run into a page. They replace everything under the heading from the line "Run of" on.
 func (b *bench) record(path string) error {
 	page, err := os.ReadFile(path)
 	if err != nil {
@@ -36,7 +36,7 @@ func (b *bench) record(path string) error {
 	return os.WriteFile(path, []byte(made), 0o644)
 }
 
-// replaced is a page with other figures under a heading: what people wrote above the line "Run of" stays.
+// replaced returns a page with new figures under a heading. The handwritten text above the line "Run of" is kept.
 func replaced(page, heading, figures string) (string, error) {
 	start := strings.Index(page, "\n### "+heading+"\n")
 	if start < 0 {

@@ -16,19 +16,19 @@ import (
 type kind struct {
 	name    string
 	callers int
-	status  int // of the answer
-	// make appends the next request of a caller to a buffer that is used again. The body of the answer goes to seen, where
-	// that is set.
+	status  int // expected
+	// make appends the next request of a caller to a reused buffer.
 	make func(r *rand.Rand, into []byte) []byte
-	// every is the time between two requests of a caller; 0: the next one follows the answer. A caller who is late does not wait.
+	// every is the interval between requests of a caller; 0: the next one follows the response. A late caller does not
+	// wait.
 	every time.Duration
 }
 
-// load is what the callers of a kind have seen.
+// load is what the callers of a kind observed.
 type load struct {
-	took     []time.Duration // of the requests that were answered as they should be, in order
-	refused  []time.Duration // of those that were answered with 429 or 503, in order; they count as failed, too
-	silent   int             // of these, those without Retry-After
+	took     []time.Duration // by requests with the expected status, sorted
+	refused  []time.Duration // by requests that got 429 or 503, sorted; they also count as failed
+	silent   int             // refused without Retry-After
 	failed   int
 	failure  string // the first one
 	bytes    int64
@@ -80,7 +80,7 @@ func drive(ctx context.Context, address string, k kind, lasts time.Duration) (lo
 	return sum, ctx.Err()
 }
 
-// loop is one caller, until the end. It sends one request at least.
+// loop runs one caller until the end. It sends at least one request.
 func (c *conn) loop(ctx context.Context, address string, k kind, end time.Time, r *rand.Rand) load {
 	l := load{statuses: map[int]int{}}
 	var buffer []byte
@@ -120,14 +120,14 @@ func (c *conn) loop(ctx context.Context, address string, k kind, end time.Time, 
 	}
 }
 
-// anySuccess stands for the status of an answer that is 200 or 201.
+// anySuccess is an expected status that matches 200 and 201.
 const anySuccess = -1
 
 func wanted(status, expected int) bool {
 	return status == expected || expected == anySuccess && (status == http.StatusOK || status == http.StatusCreated)
 }
 
-// until waits for an instant. It reports whether that came before the end of the context.
+// until waits for an instant. It reports whether the instant came before the context ended.
 func until(ctx context.Context, at time.Time) bool {
 	timer := time.NewTimer(time.Until(at))
 	defer timer.Stop()
@@ -148,7 +148,7 @@ func ownTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// part is the value below which a part of a sorted list lies, such as 0.99 of it.
+// part returns a percentile of a sorted list, such as 0.99.
 func part(sorted []time.Duration, p float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0

@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// duellist is one of two programs, with a copy of the book of its own.
+// duellist is one of the two builds, with its copy of a book.
 type duellist struct {
 	house
 	kinds []kind
-	cpu   []float64 // processor time for a request, of each turn, in microseconds
-	rate  []float64 // requests a second
+	cpu   []float64 // processor time per request in each turn, in microseconds
+	rate  []float64 // requests per second in each turn
 }
 
-// duel has two builds of the product take turns on the same requests, each on a copy of a book of its own: their
-// schemas may differ. A machine may be twice as fast in one hour as in the next, and here both have the same moment. The
-// other build is in the folder of -against, which is the -dir of a run in another checkout.
+// duel alternates two builds of the product on the same requests. Each has a separate book, because their schemas may
+// differ. A machine may be twice as fast in one hour as in the next; here both builds run at the same time. The other
+// build is in the folder of -against, which is the -dir of a run in another checkout.
 func duel(ctx context.Context, b *bench) (err error) {
 	if b.against == "" || b.engine != "sqlite" {
 		return errors.New("-only duel requires -engine sqlite and -against DIR, which is the -dir of a run in another checkout")
@@ -64,12 +64,12 @@ func duel(ctx context.Context, b *bench) (err error) {
 	return nil
 }
 
-// duelOf is the duel of one kind. Who begins changes with each turn; the first turn does not count.
+// duelOf compares one kind. The builds take turns going first; the first turn does not count.
 func (b *bench) duelOf(ctx context.Context, both [2]*duellist, k int) error {
-	var cpu, rate []float64 // ratios of the turns
+	var cpu, rate []float64 // ratios by turn
 	syscall.Sync()
 	for _, d := range both {
-		if err := warm(d.dir); err != nil { // else the first kind reads one copy from the disk
+		if err := warm(d.dir); err != nil { // otherwise the first kind reads one copy from disk
 			return err
 		}
 	}
@@ -85,7 +85,7 @@ func (b *bench) duelOf(ctx context.Context, both [2]*duellist, k int) error {
 		}
 	}
 	of := both[0].kinds[k]
-	b.result.fact(fmt.Sprintf("%s, %d callers", of.name, of.callers), "", "%.0f µs to %.0f, ratio %.2f; %.0f a second to %.0f, ratio %.2f; peak %.0f MB and %.0f",
+	b.result.fact(fmt.Sprintf("%s, %d callers", of.name, of.callers), "", "%.0f µs vs. %.0f, ratio %.2f; %.0f a second vs. %.0f, ratio %.2f; peak %.0f MB vs. %.0f",
 		median(both[0].cpu), median(both[1].cpu), median(cpu), median(both[0].rate), median(both[1].rate), median(rate),
 		megabytes(both[0].server.cmd.Process.Pid, "VmHWM"), megabytes(both[1].server.cmd.Process.Pid, "VmHWM"))
 	last := b.result.Facts[len(b.result.Facts)-1]
@@ -109,7 +109,7 @@ func (d *duellist) turn(ctx context.Context, k int, lasts time.Duration, counts 
 	return nil
 }
 
-// copyBook copies the book, which nobody has open, and its keys into a new folder.
+// copyBook copies the book, which must not be in use, and its keys into a new folder.
 func (d *duellist) copyBook(to string) error {
 	if err := os.RemoveAll(to); err != nil {
 		return err
@@ -130,7 +130,7 @@ func (d *duellist) copyBook(to string) error {
 	return nil
 }
 
-// copyFile copies a file, however large it is.
+// copyFile copies a file of any size.
 func copyFile(from, to string) error {
 	source, err := os.Open(from)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// reading is a statement with its arguments; the id of the booking is the argument at.
+// reading is a statement with its arguments. args[at] is the id of the booking.
 type reading struct {
 	query   string
 	args    []any
@@ -18,7 +18,7 @@ type reading struct {
 	columns int
 }
 
-// findStatement watches the product read one booking, and keeps the statement that reads its row.
+// findStatement has the product read one booking and returns the statement that reads its row.
 func findStatement(ctx context.Context, store *store.DB, service *app.App, actor access.Actor, id int64) (s reading, err error) {
 	var list []reading
 	store.Watch(func(query string, args []any) {
@@ -43,7 +43,7 @@ func findStatement(ctx context.Context, store *store.DB, service *app.App, actor
 	return s, errors.New("no statement reads a booking by its id")
 }
 
-// columnsOf counts the columns of a statement's answer by trying.
+// columnsOf finds the number of columns that a statement returns by trial.
 func columnsOf(ctx context.Context, db *store.DB, s reading) (n int, err error) {
 	for n = 1; n < 100; n++ {
 		s.columns = n

@@ -15,16 +15,16 @@ import (
 	"holdfast/internal/store"
 )
 
-// importRows is the kind of imports: its requests are rows of a file, each a booking with its payment.
+// importRows is the kind for imports: each request is a row of a file, with a booking and its payment.
 const importRows = "import of payments, rows"
 
-// bulkInsert is the limit of an import: the rows of the same bookings and payments, many in each statement.
+// bulkInsert is the limit of an import: the same bookings and payments, inserted with many rows per statement.
 const bulkInsert = "bulk insert"
 
-// rowsPerWrite is how many rows of a file the limit inserts in one transaction.
+// rowsPerWrite is how many rows of a file the limit inserts per transaction.
 const rowsPerWrite = 250
 
-// importTurn imports a file into the product's book by its command line. No server runs meanwhile.
+// importTurn imports a file into the product's book from the command line, while no server is running.
 func (b *bench) importTurn(ctx context.Context, run string) (f figures, err error) {
 	path := filepath.Join(b.house.dir, "import.csv")
 	if err := b.writeImport(path, run); err != nil {
@@ -33,7 +33,7 @@ func (b *bench) importTurn(ctx context.Context, run string) (f figures, err erro
 	defer func() { err = errors.Join(err, os.Remove(path)) }()
 	cmd := exec.CommandContext(ctx, b.house.program, "import", "payments", path, "--site", book.SitePath, "--database", b.house.database)
 	cmd.Env = append(os.Environ(), "HOLDFAST_KEYS_FILE="+b.house.keys())
-	syscall.Sync() // what was written before must not keep the disk from the import, nor from its limit, which begins with a copy
+	syscall.Sync() // pending writes must not slow down the import, or its limit, which begins with a copy
 	data := b.house.databaseTime()
 	began := time.Now()
 	said, err := cmd.CombinedOutput()
@@ -51,7 +51,7 @@ func (b *bench) importTurn(ctx context.Context, run string) (f figures, err erro
 	return f, nil
 }
 
-// importChannels is of how many channels the bookings of a file are.
+// importChannels is the number of channels in an import file.
 const importChannels = 10
 
 // writeImport writes a file of bookings with one payment each.
@@ -73,7 +73,7 @@ func (b *bench) writeImport(path, run string) error {
 	return errors.Join(to.Flush(), file.Close())
 }
 
-// bulkTurn inserts the same rows with no other work, in this program.
+// bulkTurn inserts the same rows from this program and does nothing else.
 func (b *bench) bulkTurn(ctx context.Context, _ int) (list []figures, err error) {
 	if !b.chosen.MatchString(importRows) {
 		return nil, nil

@@ -15,7 +15,7 @@ import (
 	"holdfast/bench/book"
 )
 
-// The kinds, by their names in the tables. The same name at a peer or a limit is what the ratio is taken to.
+// The kinds, by their names in the tables. A ratio compares kinds of the same name.
 const (
 	getBooking     = "get booking"
 	getTransaction = "get transaction"
@@ -32,25 +32,25 @@ const (
 	logPayments    = "log payment, 100 channels"
 )
 
-// deepPage is the page of the deep list where the book is large enough; else the last page. deepCallers ask for it: a deep
-// page is a report, of which one caller may have six at once.
+// deepPage is the page number of the deep list; a smaller book uses its last page. deepCallers request it: a deep page
+// counts as a report, and one caller may run six of those at once.
 const (
 	deepPage    = 2000
 	deepCallers = 6
 )
 
-// paymentsAmongReports: of so many requests for reports of exposure "beside payments", one is a payment.
+// paymentsAmongReports: one in this many requests of the kind byChannelMoved is a payment.
 const paymentsAmongReports = 50
 
-// pool is how many bookings take the payments: half of them belong to one channel.
+// pool is the number of bookings that receive payments. Half of them belong to one channel.
 const pool = 2000
 
-// visitor makes requests of the product.
+// visitor makes requests to the product.
 type visitor struct {
 	h        *house
-	one, all []int64 // bookings of the first channel, and of all in turn
+	one, all []int64 // bookings of the first channel, and of all channels in turn
 	next     atomic.Int64
-	run      string // makes references unique; letters between the numbers, so that none looks like a card number
+	run      string // makes references unique; it has letters between the digits, so that none looks like a card number
 }
 
 func (v *visitor) path(rest string) string { return "/" + book.SitePath + "/rest/svc/v2/" + rest }
@@ -62,7 +62,7 @@ func (v *visitor) get(name string, callers int, path func(r *rand.Rand, into []b
 	}}
 }
 
-// readers are with how many callers a kind that reads is measured.
+// readers is the number of callers for a kind that reads.
 func readers(name string, callers int) int {
 	if name == listDeep {
 		return min(callers, deepCallers)
@@ -70,15 +70,15 @@ func readers(name string, callers int) int {
 	return callers
 }
 
-// fixed is a path that is always the same.
+// fixed is a constant path.
 func fixed(rest string) func(*rand.Rand, []byte) []byte {
 	return func(_ *rand.Rand, into []byte) []byte { return append(into, rest...) }
 }
 
-// deep is the number of the deep page of a book.
+// deep is the number of the deep page in a book of this size.
 func deep(bookings int64) int64 { return max(1, min(deepPage, bookings/100)) }
 
-// kinds are all, in the order in which they are measured: what writes comes last.
+// kinds returns all kinds in the order of measurement: writes come last.
 func (v *visitor) kinds(callers, many int) []kind {
 	bookings := v.h.Book.Bookings
 	some := func(before, after string) func(*rand.Rand, []byte) []byte {
@@ -100,11 +100,12 @@ func (v *visitor) kinds(callers, many int) []kind {
 	write := func(name string, callers int, make func(r *rand.Rand, into []byte) []byte) {
 		list = append(list, kind{name: name, callers: callers, status: http.StatusCreated, make: make})
 	}
-	// Jobs go on after payments for some seconds. They belong to payments, so all that makes payments comes last.
+	// Jobs keep running for some seconds after payments. They are part of the cost of payments, so kinds with payments
+	// come last.
 	for _, n := range writers(callers, many) {
 		write(createBooking, n, v.booking)
 	}
-	// What is kept of a report is out of date after each payment.
+	// Each payment invalidates the cached report.
 	exposure := list[slices.IndexFunc(list, func(k kind) bool { return k.name == byChannel })].make
 	list = append(list, kind{name: byChannelMoved, callers: callers, status: anySuccess, make: func(r *rand.Rand, into []byte) []byte {
 		if r.IntN(paymentsAmongReports) == 0 {
@@ -119,7 +120,7 @@ func (v *visitor) kinds(callers, many int) []kind {
 	return list
 }
 
-// writers are with how many callers writes are measured.
+// writers are the numbers of callers for kinds that write.
 func writers(callers, many int) []int {
 	if many == 0 || many == callers {
 		return []int{callers}
@@ -142,10 +143,10 @@ func (v *visitor) bookingOf(channel int, total int64, r *rand.Rand, into []byte)
 	return request(into, http.MethodPost, v.path("bookings"), v.h.Token, body)
 }
 
-// day is the day so many days from now.
+// day is the date this many days from now.
 func day(ahead int) string { return time.Now().UTC().AddDate(0, 0, ahead).Format(time.DateOnly) }
 
-// payment is a purchase for the next booking of a list.
+// payment is a purchase for the next booking in a list.
 func (v *visitor) payment(r *rand.Rand, into []byte, bookings []int64, one bool) []byte {
 	n := v.next.Add(1)
 	at := int(n % int64(len(bookings)))
@@ -163,7 +164,7 @@ func (v *visitor) payment(r *rand.Rand, into []byte, bookings []int64, one bool)
 	return request(into, http.MethodPost, v.path("transactions"), v.h.Token, body)
 }
 
-// prepare makes the bookings that the payments are for.
+// prepare creates the bookings that receive payments.
 func (v *visitor) prepare(ctx context.Context) error {
 	v.one, v.all = make([]int64, pool/2), make([]int64, pool/2)
 	errs := make([]error, 16)
@@ -204,7 +205,7 @@ func (v *visitor) make(c *conn, channel int, r *rand.Rand) (int64, error) {
 		ID int64 `json:"id"`
 	}
 	if err := json.Unmarshal(c.body, &made); status != http.StatusCreated || err != nil {
-		return 0, fmt.Errorf("reading a booking returned status %d: %.300s", status, c.body)
+		return 0, fmt.Errorf("creating a booking returned status %d: %.300s", status, c.body)
 	}
 	return made.ID, nil
 }

@@ -26,22 +26,22 @@ import (
 	"github.com/google/uuid"
 )
 
-// learnt is what a student found out.
+// learnt is what a student has learnt.
 type learnt struct {
 	bookings samples // of all channels
-	payments samples // of the first channel, each for another booking that every larger book has, too
-	imports  samples // bookings of ten channels with their payments, as the rows of a file
+	payments samples // of the first channel, each for a different booking that also exists in every larger book
+	imports  samples // bookings of ten channels with their payments, as in the rows of a file
 	find     reading // the statement that reads one booking
 }
 
-// sampleRequests is how many requests of each kind are looked at.
+// sampleRequests is the number of sample requests of each kind.
 const sampleRequests = 100
 
-// sampleBookings is the size of the small book. The bookings that are paid come after these.
+// sampleBookings is the size of the small book. The bookings that receive payments come after these.
 const sampleBookings = 100
 
-// student learns which rows requests insert. The product says so itself: it works on a small book, and the student looks which rows are new.
-// For it, time stands still: the rows of requests that follow each other have times that follow each other, and so have those of the samples.
+// student learns from the product which rows a request inserts: it runs the product on a small book and looks for new
+// rows. Its clock is stopped: consecutive requests have times in order, and so do the samples.
 type student struct {
 	store   *store.DB
 	service *app.App
@@ -50,7 +50,7 @@ type student struct {
 	seen    int // requests so far
 }
 
-// open opens a database with the product's own code on top. sealKey encrypts the secrets in it.
+// open opens a database and builds the product's service on it. sealKey encrypts its secrets.
 func open(ctx context.Context, database, sealKey string, clock func() time.Time) (*store.DB, *app.App, error) {
 	store, err := store.Open(ctx, database, clock)
 	if err != nil {
@@ -66,7 +66,7 @@ func open(ctx context.Context, database, sealKey string, clock func() time.Time)
 	}), nil
 }
 
-// learn learns from so many requests of each kind.
+// learn learns from this many requests of each kind.
 func learn(ctx context.Context, requests int) (l learnt, err error) {
 	dir, err := os.MkdirTemp("", "holdfast-bench-rows-")
 	if err != nil {
@@ -125,13 +125,13 @@ func (s *student) learn(ctx context.Context, requests int) (l learnt, err error)
 	return l, err
 }
 
-// makeBooking makes a booking of a channel with the days and the supplier of the request number n.
+// makeBooking creates a booking in a channel, with the days and supplier of request n.
 func (s *student) makeBooking(ctx context.Context, channel, n int) (int64, error) {
 	id, currency, total, country, name := s.book.FirstChannel+int64(channel), s.book.Currency(channel), int64(1_000_000_000), "FR", "Ada"
 	reference, surname, email := s.reference(), marks[1], marks[2]+"@example.org"
 	content, language, suppliers, pax := "Seven nights, half board", "enGB", []int64{1 + int64(n%book.Suppliers)}, int64(2)
 	today := civil.DayOf(s.now)
-	// Steps that share no divisor with 100, so that neither day follows from the channel.
+	// The steps are coprime to 100, so that neither day depends on the channel.
 	start, end := today+30+civil.Day(n*37%100), today+140+civil.Day(n*61%100)
 	made, err := s.service.Bookings.Create(ctx, access.System(s.book.SiteID), booking.BookingFields{
 		ChannelID: &id, Currency: &currency, Total: &total, Country: &country, Firstname: &name, Surname: &surname, Email: &email,
@@ -140,7 +140,7 @@ func (s *student) makeBooking(ctx context.Context, channel, n int) (int64, error
 	return made.ID, err
 }
 
-// reference is that of the next request: two payments cannot have the same one.
+// reference is the reference of the next request: two payments cannot share one.
 func (s *student) reference() string { return fmt.Sprintf("%s-%d-", marks[0], s.seen) }
 
 // pay logs a payment for a booking of a channel.
@@ -155,8 +155,8 @@ func (s *student) pay(ctx context.Context, channel int, booking int64) error {
 	return err
 }
 
-// watch has requests made and looks which rows are new after them. The ids of each request have a range of their own, which says to which of
-// them a row belongs.
+// watch runs requests and collects the rows that are new afterwards. Each request has a separate range of ids, which
+// shows which request inserted a row.
 func (s *student) watch(ctx context.Context, requests int, w func(n int64) words, request func(n int) error) (samples, error) {
 	before := map[string]bool{}
 	if err := s.look(ctx, func(_ catalog.Table, key string, _ []any) error {
@@ -184,7 +184,7 @@ func (s *student) watch(ctx context.Context, requests int, w func(n int64) words
 	return found, err
 }
 
-// count gives the next request a range of ids in each table.
+// count reserves a range of ids in each table for the next request.
 func (s *student) count(ctx context.Context) error {
 	err := s.store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		tables, err := tx.Catalog().Tables()
@@ -199,7 +199,7 @@ func (s *student) count(ctx context.Context) error {
 	return err
 }
 
-// look shows all rows, with a text that no other row has.
+// look visits all rows, each with a unique key.
 func (s *student) look(ctx context.Context, row func(t catalog.Table, key string, values []any) error) error {
 	return s.store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
 		tables, err := tx.Catalog().Tables()

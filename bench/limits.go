@@ -17,17 +17,17 @@ import (
 	"strconv"
 )
 
-// limitCommand is the first argument with which this program is the server of a limit. It is a process of its own, as the
-// product is.
+// limitCommand as the first argument makes this program the server of a limit, which is a separate process like the
+// product.
 const limitCommand = "serve-limit"
 
-// bare is the limit of a net/http server that does nothing: it answers with as many bytes as the product.
+// bare is the limit of a net/http server that does nothing but return as many bytes as the product.
 const bare = "bare handler"
 
 // serveLimit serves one limit.
 func serveLimit(args []string) error {
 	flags := flag.NewFlagSet(limitCommand, flag.ContinueOnError)
-	database := flags.String("database", "", "copy of the product's database; without it there is only the bare handler")
+	database := flags.String("database", "", "copy of the product's database (default: only serve the bare handler)")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -62,10 +62,10 @@ func serveLimit(args []string) error {
 	return nil
 }
 
-// zeros are the bytes of bare answers.
+// zeros is the content of bare responses.
 var zeros = make([]byte, 1<<20)
 
-// bareHandler reads the body and answers with the status and so many bytes.
+// bareHandler reads the body and responds with the status and number of bytes in the path.
 func bareHandler(w http.ResponseWriter, r *http.Request) {
 	_, err := io.Copy(io.Discard, r.Body)
 	status, err2 := strconv.Atoi(r.PathValue("status"))
@@ -77,10 +77,10 @@ func bareHandler(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(n))
 	w.WriteHeader(status)
-	_, _ = w.Write(zeros[:n]) // the client says what it missed
+	_, _ = w.Write(zeros[:n]) // the client reports a truncated response
 }
 
-// limitServer starts this program again as the server of a limit.
+// limitServer starts another process of this program as the server of a limit.
 func (b *bench) limitServer(ctx context.Context, args ...string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -89,10 +89,10 @@ func (b *bench) limitServer(ctx context.Context, args ...string) (*process, erro
 	return begin(ctx, filepath.Join(b.dir, "limit.log"), nil, self, append([]string{limitCommand}, args...)...)
 }
 
-// bareHead is about how many bytes the head of a bare answer has.
+// bareHead is the approximate size of a bare response's headers.
 const bareHead = 130
 
-// bareSubject is a bare handler that answers each kind with as many bytes as the product did.
+// bareSubject is a bare handler that returns as many bytes for each kind as the product did.
 func (b *bench) bareSubject(ctx context.Context) (*subject, error) {
 	server, err := b.limitServer(ctx)
 	if err != nil {

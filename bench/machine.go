@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// machine is where a run was made, without its name.
+// machine describes the machine of a run, without its hostname.
 type machine struct {
 	Cores    int               `json:"cores"`
 	CPU      string            `json:"cpu"`
@@ -22,10 +22,10 @@ type machine struct {
 	Disk     string            `json:"file_system"` // of the databases
 	Kernel   string            `json:"kernel"`
 	Versions map[string]string `json:"versions"`
-	Beside   string            `json:"load_before"` // the load of the machine before the run: 0.00 is an idle one
+	Beside   string            `json:"load_before"` // load average before the run: 0.00 is idle
 }
 
-// here describes the machine. dir is where the databases lie.
+// here describes this machine. dir is the folder of the databases.
 func here(dir string) machine {
 	m := machine{Cores: runtime.NumCPU(), CPU: inFile("/proc/cpuinfo", `(?m)^model name\s*: (.*)$`), Versions: map[string]string{}}
 	if kb, err := strconv.Atoi(inFile("/proc/meminfo", `MemTotal:\s+(\d+)`)); err == nil {
@@ -47,9 +47,9 @@ func here(dir string) machine {
 	return m
 }
 
-// inFile is what the first group of a pattern finds in a file.
+// inFile returns the first group of a pattern in a file.
 func inFile(name, pattern string) string {
-	text, _ := os.ReadFile(name) // a machine that does not say it leaves it out
+	text, _ := os.ReadFile(name) // empty if this machine does not have the file
 	found := regexp.MustCompile(pattern).FindSubmatch(text)
 	if found == nil {
 		return ""
@@ -69,8 +69,8 @@ func (m machine) String() string {
 		m.Cores, m.CPU, m.MemoryGB, m.Disk, m.Kernel, m.Beside, strings.Join(versions, ", "))
 }
 
-// warm reads the databases of a folder once: the system may have taken them out of memory while another subject was measured, and the
-// copy that a limit works on has just been written.
+// warm reads the databases of a folder into the page cache: the system may have evicted them while another subject was
+// measured, and the copy for a limit has just been written.
 func warm(dir string) error {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.db"))
 	for _, path := range paths {

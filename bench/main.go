@@ -1,7 +1,6 @@
-// Command bench measures the product under load, in turn with what people would pick instead (PocketBase) and with limits that
-// cannot be passed (a bare handler, the same rows in the same database with no other work). All run on this machine and with the
-// same client, so that each figure is also a ratio. `make bench` runs it; docs/performance.md keeps the latest run. Begin reading
-// at run.
+// Command bench benchmarks the product against an alternative (PocketBase) and upper limits (a bare handler, and the same
+// rows in the same database without any other work). All run on the same machine with the same client, so that figures
+// can be compared as ratios. `make bench` runs it; docs/performance.md has the latest run. Start reading at run.
 package main
 
 import (
@@ -21,7 +20,7 @@ import (
 	"holdfast/bench/book"
 )
 
-// options are the flags.
+// options are the command-line flags.
 type options struct {
 	engine, only, kinds, dir, json, docs, against string
 	size                                          book.Size
@@ -73,11 +72,11 @@ type bench struct {
 	out     io.Writer
 	chosen  *regexp.Regexp
 	house   *house
-	answers map[string]float64 // bytes of the product's answers, by kind
+	answers map[string]float64 // size of the product's responses, by kind
 	result  result
 }
 
-// parts are what can be measured with -only.
+// parts are the values of -only.
 var parts = []struct {
 	name string
 	run  func(ctx context.Context, b *bench) error
@@ -98,7 +97,7 @@ func partNames() (list []string) {
 	return list
 }
 
-// run makes the book and measures what the options ask for.
+// run makes the book and runs the selected part.
 func run(ctx context.Context, out io.Writer, o options) (err error) {
 	b := &bench{options: o, out: out, answers: map[string]float64{}}
 	if b.chosen, err = regexp.Compile(o.kinds); err != nil {
@@ -134,10 +133,10 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 	return fmt.Errorf("-only must be one of %s", strings.Join(partNames(), ", "))
 }
 
-// places are the flags that say where something lies on this machine: they change no figure.
+// places are the flags with local paths, which do not affect the figures.
 var places = []string{"dir", "docs", "json", "against"}
 
-// command is how a run was started, by make.
+// command returns the make command that starts the same run.
 func command(args []string) string {
 	var said []string
 	for i := 0; i < len(args); i++ {
@@ -159,7 +158,7 @@ func command(args []string) string {
 	return fmt.Sprintf("make bench ARGS=%q", strings.Join(said, " "))
 }
 
-// finish prints the tables, and writes them where they are to be kept.
+// finish prints the tables and writes them to the files given by flags.
 func (b *bench) finish() error {
 	b.result.print(b.out)
 	if b.docs != "" {

@@ -17,10 +17,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// starts is how often the program is started for the median.
+// starts is the number of starts of which the median is taken.
 const starts = 7
 
-// start measures how soon a program answers that was just started, what it needs while nobody asks, and how large it is.
+// start measures how soon the program responds after it is started, its memory when idle, and its size.
 func start(ctx context.Context, b *bench) error {
 	if err := b.open(ctx); err != nil {
 		return err
@@ -47,17 +47,17 @@ func start(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	b.result.fact("from exec to the first booking that is read", "150 ms", "%.0f ms, at most %.0f ms", median(took), slices.Max(took))
-	b.result.fact(fmt.Sprintf("resident, %s after the start, when nobody asks", b.lasts), "40 MB", "%.0f MB", slices.Max(resident))
-	b.result.fact("size of the program", "40 MB", "%.2f MB", float64(file.Size())/1e6)
+	b.result.fact("from exec to the first booking read", "150 ms", "%.0f ms, at most %.0f ms", median(took), slices.Max(took))
+	b.result.fact(fmt.Sprintf("resident memory when idle, %s after the start", b.lasts), "40 MB", "%.0f MB", slices.Max(resident))
+	b.result.fact("binary size", "40 MB", "%.2f MB", float64(file.Size())/1e6)
 	return ctx.Err()
 }
 
-// offered is how many times what the product can do the part overload asks for.
+// offered is the load in the part overload, as a multiple of the product's capacity.
 const offered = 10
 
-// overload asks for ten times what the product can do, with its own settings but for the bound of one caller, and looks at what
-// is refused, what is accepted, and how soon all is as before.
+// overload sends ten times as many requests as the product can handle, with default settings except the limit for one
+// caller. It measures what is rejected, what is served, and how soon the product recovers.
 func overload(ctx context.Context, b *bench) error {
 	if err := b.open(ctx); err != nil {
 		return err
@@ -89,7 +89,7 @@ func overload(ctx context.Context, b *bench) error {
 		}
 		rate := float64(len(before.took)) / before.lasted.Seconds()
 		crowd := usual
-		// So many that those who wait for their answers never bring the rate down to what the product can do.
+		// Enough callers that those waiting for responses never lower the rate to the product's capacity.
 		crowd.callers = 1000
 		crowd.every = time.Duration(float64(time.Second) * float64(crowd.callers) / (offered * rate))
 		during, err := drive(ctx, h.server.address, crowd, b.lasts)
@@ -111,29 +111,29 @@ func overload(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// tellOverload notes what came of an overload.
+// tellOverload records the results of an overload.
 func (b *bench) tellOverload(name string, before, during, after load, back time.Duration, peak float64) {
 	second := func(n int, l load) float64 { return float64(n) / l.lasted.Seconds() }
 	all := len(during.took) + during.failed
-	b.result.fact(name+": a second before", "", "%.0f; p99 %s", second(len(before.took), before), shown(part(before.took, 0.99)))
-	b.result.fact(name+": a second asked for", "", "%.0f, which is %.1f times as many", second(all, during),
+	b.result.fact(name+": requests per second before", "", "%.0f; p99 %s", second(len(before.took), before), shown(part(before.took, 0.99)))
+	b.result.fact(name+": requests per second offered", "", "%.0f, %.1f times as many", second(all, during),
 		second(all, during)/second(len(before.took), before))
-	b.result.fact(name+": accepted and served", "", "%.0f a second; p50 %s, p99 %s, longest %s", second(len(during.took), during),
+	b.result.fact(name+": served", "", "%.0f a second; p50 %s, p99 %s, longest %s", second(len(during.took), during),
 		shown(part(during.took, 0.5)), shown(part(during.took, 0.99)), shown(part(during.took, 1)))
-	b.result.fact(name+": refused with 429 or 503", "", "%.0f a second; p50 %s, p99 %s; %d without Retry-After", second(len(during.refused), during),
+	b.result.fact(name+": rejected with 429 or 503", "", "%.0f a second; p50 %s, p99 %s; %d without Retry-After", second(len(during.refused), during),
 		shown(part(during.refused, 0.5)), shown(part(during.refused, 0.99)), during.silent)
-	b.result.fact(name+": answered in any other way", "0", "%d", during.failed-len(during.refused))
-	b.result.fact(name+": first answer after it", "", "%s", shown(back))
-	b.result.fact(name+": a second after it", "", "%.0f; p99 %s; %d failed", second(len(after.took), after), shown(part(after.took, 0.99)), after.failed)
-	b.result.fact(name+": resident, peak", "", "%.0f MB", peak)
+	b.result.fact(name+": any other response", "0", "%d", during.failed-len(during.refused))
+	b.result.fact(name+": first response afterwards", "", "%s", shown(back))
+	b.result.fact(name+": requests per second afterwards", "", "%.0f; p99 %s; %d failed", second(len(after.took), after), shown(part(after.took, 0.99)), after.failed)
+	b.result.fact(name+": peak resident memory", "", "%.0f MB", peak)
 }
 
 func shown(d time.Duration) string { return d.Round(100 * time.Microsecond).String() }
 
-// soakParts is in how many parts the time of a soak is cut.
+// soakParts is the number of intervals that a soak is divided into.
 const soakParts = 10
 
-// soak has the product do all kinds of things for a long time, and looks whether anything grows.
+// soak runs a mix of requests for a long time to find leaks and slow growth.
 func soak(ctx context.Context, b *bench) error {
 	if err := b.open(ctx); err != nil {
 		return err
@@ -148,7 +148,7 @@ func soak(ctx context.Context, b *bench) error {
 		return err
 	}
 	kinds := v.kinds(b.callers, 0)
-	// Of a hundred requests: what clients ask for, more often what is asked for more often.
+	// Out of a hundred requests, roughly as often as clients send them.
 	weights := map[string]int{getBooking: 40, getTransaction: 20, listByEmail: 10, listFirst: 4, byChannel: 1, createBooking: 10, logPayments: 15}
 	var draw []func(r *rand.Rand, into []byte) []byte
 	for _, k := range kinds {
@@ -156,7 +156,7 @@ func soak(ctx context.Context, b *bench) error {
 			draw = append(draw, k.make)
 		}
 	}
-	// Whatever succeeds counts: a mix has answers of both kinds.
+	// Any success counts: the mix has responses with both statuses.
 	mixed := kind{name: "mixed", callers: b.callers, status: anySuccess, make: func(r *rand.Rand, into []byte) []byte {
 		return draw[r.IntN(len(draw))](r, into)
 	}}
@@ -179,7 +179,7 @@ func soak(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// processes has several processes of the product log payments for one channel over one PostgreSQL.
+// processes runs several processes of the product on one PostgreSQL, all logging payments for one channel.
 func processes(ctx context.Context, b *bench) error {
 	b.engine, b.result.Engine = "postgres", "postgres"
 	if err := b.open(ctx); err != nil {
@@ -200,12 +200,12 @@ func processes(ctx context.Context, b *bench) error {
 	b.result.Figures = nil
 	b.result.add(turns)
 	for _, f := range b.result.Figures {
-		b.result.fact(f.Subject+": writes run again, for each commit", "", "%.4f", *f.Again / *f.Commits)
+		b.result.fact(f.Subject+": retried writes per commit", "", "%.4f", *f.Again / *f.Commits)
 	}
 	return nil
 }
 
-// together drives several processes at once, each with its part of the callers.
+// together drives several processes at once, each with its share of the callers.
 func (b *bench) together(ctx context.Context, n int, run string) (f figures, err error) {
 	houses := make([]*house, n)
 	for i := range houses {
@@ -220,7 +220,7 @@ func (b *bench) together(ctx context.Context, n int, run string) (f figures, err
 	if err := v.prepare(ctx); err != nil {
 		return f, err
 	}
-	if err := houses[0].rest(ctx); err != nil { // what follows from the turn before is no part of this one
+	if err := houses[0].rest(ctx); err != nil { // background work of the previous turn must not count
 		return f, err
 	}
 	k := kind{name: logPayment, callers: b.callers / n, status: http.StatusCreated, make: func(r *rand.Rand, into []byte) []byte {
@@ -268,7 +268,7 @@ func (b *bench) together(ctx context.Context, n int, run string) (f figures, err
 	return f, nil
 }
 
-// states sums up what several processes have done, and their processor time with that of the database.
+// states adds up the counters and processor times of several processes. data is the processor time of the database.
 func states(ctx context.Context, houses []*house) (sum counters, server, data time.Duration, err error) {
 	for _, h := range houses {
 		c, err := h.counters(ctx)
@@ -281,7 +281,7 @@ func states(ctx context.Context, houses []*house) (sum counters, server, data ti
 	return sum, server, houses[0].databaseTime(), nil
 }
 
-// growth measures the same kinds over books of several sizes, in turn, and how many bytes of disk a booking and a payment take.
+// growth measures the same kinds on books of several sizes, in turn, and the disk space for each booking and payment.
 func growth(ctx context.Context, b *bench) error {
 	var houses []*house
 	for text := range strings.SplitSeq(b.sizes, ",") {
@@ -320,8 +320,8 @@ func growth(ctx context.Context, b *bench) error {
 	for _, f := range b.result.Figures {
 		small, ok := b.result.find(houses[0].title(), f.Kind, f.Callers)
 		if ok && f.Subject != small.Subject {
-			b.result.fact(fmt.Sprintf("%s, %d callers: %s beside %s", f.Kind, f.Callers, f.Subject, small.Subject), "80 % a second",
-				"%.0f %% a second, %.2f times the processor time", 100*f.PerSecond/small.PerSecond,
+			b.result.fact(fmt.Sprintf("%s, %d callers: %s vs. %s", f.Kind, f.Callers, f.Subject, small.Subject), "80 % of the requests per second",
+				"%.0f %% of the requests per second, %.2f times the processor time", 100*f.PerSecond/small.PerSecond,
 				(f.ServerCPU+f.DataCPU)/(small.ServerCPU+small.DataCPU))
 		}
 	}
@@ -333,11 +333,11 @@ func growth(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// title names the book of a house.
+// title names the book of a house in tables.
 func (h *house) title() string { return strconv.FormatInt(h.Book.Bookings, 10) + " bookings" }
 
-// grown measures each kind of request over all books, one after the other, before the next kind comes: a machine is faster in one minute
-// than in another.
+// grown measures each kind of request on all books before the next kind, because the speed of a machine varies from
+// minute to minute.
 func (b *bench) grown(ctx context.Context, houses []*house) (all []figures, err error) {
 	var kinds [][]kind
 	for i, h := range houses {
@@ -376,10 +376,10 @@ func (b *bench) grown(ctx context.Context, houses []*house) (all []figures, err 
 	return all, nil
 }
 
-// grownBy is how many requests the size of a database is measured over at least, as far as the time goes.
+// grownBy is the minimum number of requests over which the growth of a database is measured, if time permits.
 const grownBy = 5000
 
-// tellBytes notes by how much the database grows for a booking, and then for a payment.
+// tellBytes records how much the database grows for each booking, and then for each payment.
 func (b *bench) tellBytes(ctx context.Context, size string) error {
 	v := &visitor{h: b.house, run: "r" + time.Now().UTC().Format("150405") + "s"}
 	if _, err := b.served(ctx, func() (int, error) { return 0, v.prepare(ctx) }); err != nil {
@@ -408,18 +408,18 @@ func (b *bench) tellBytes(ctx context.Context, size string) error {
 		if err != nil {
 			return err
 		}
-		b.result.fact(fmt.Sprintf("%s: bytes of disk for each more, %s", size, k.name), "", "%.0f, over %d",
+		b.result.fact(fmt.Sprintf("%s: bytes on disk per request, %s", size, k.name), "", "%.0f, over %d",
 			float64(after-before)/float64(n), n)
 	}
 	whole, err := b.databaseBytes(ctx)
 	if err != nil {
 		return err
 	}
-	b.result.fact(size+": the whole database", "", "%d MB", whole/1_000_000)
+	b.result.fact(size+": database size", "", "%d MB", whole/1_000_000)
 	return nil
 }
 
-// served starts the product, does something, and ends the product, so that all is in the file of the database.
+// served starts the product, runs do, and stops the product, so that everything is in the database file.
 func (b *bench) served(ctx context.Context, do func() (int, error)) (int, error) {
 	if err := b.house.start(ctx, settings...); err != nil {
 		return 0, err
@@ -428,7 +428,7 @@ func (b *bench) served(ctx context.Context, do func() (int, error)) (int, error)
 	return do()
 }
 
-// databaseBytes is the size of the product's database, which no server has open.
+// databaseBytes is the size of the product's database, which must not be in use.
 func (b *bench) databaseBytes(ctx context.Context) (bytes int64, err error) {
 	if b.engine == "sqlite" {
 		info, err := os.Stat(filepath.Join(b.house.dir, "holdfast.db"))

@@ -17,14 +17,14 @@ import (
 	"holdfast/bench/book"
 )
 
-// pocketBase is the peer: a program of its own with a folder of data.
+// pocketBase is the peer: a separate program with its data folder.
 type pocketBase struct {
 	b            *bench
 	program, dir string
 	token        string
 }
 
-// newPeer builds the peer and loads its rows, if the folder does not have them from an earlier run.
+// newPeer builds the peer and loads its rows, unless an earlier run left them in the folder.
 func (b *bench) newPeer(ctx context.Context) (*pocketBase, error) {
 	p := &pocketBase{b: b, program: filepath.Join(b.dir, "pocketbase"), dir: filepath.Join(b.dir, fmt.Sprintf("pocketbase-%d", b.size.Bookings))}
 	if err := build(ctx, "bench/pocketbase", p.program, "."); err != nil {
@@ -49,7 +49,7 @@ func (b *bench) newPeer(ctx context.Context) (*pocketBase, error) {
 	return p, err
 }
 
-// subject is the peer as it is.
+// subject is the peer with its default settings.
 func (p *pocketBase) subject(ctx context.Context) (*subject, error) { return p.serve(ctx, peer) }
 
 // serve starts the peer.
@@ -69,8 +69,8 @@ func (p *pocketBase) serve(ctx context.Context, name string, flags ...string) (*
 	}), nil
 }
 
-// syncedTurn measures the writes of the peer where it syncs each commit, as the product does. It has the same database as the one that does
-// not, and so comes after that has ended.
+// syncedTurn measures the peer's writes with a sync at each commit, as in the product. It uses the same database as the
+// peer without syncs, so that one must have ended.
 func (p *pocketBase) syncedTurn(ctx context.Context, turn int) (list []figures, err error) {
 	s, err := p.serve(ctx, syncedPeer, "-full")
 	if err != nil {

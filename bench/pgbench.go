@@ -15,13 +15,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// pgBench is the limit that PostgreSQL's own benchmark finds: the rows that a request inserts, in one transaction.
+// pgBench is the limit set by PostgreSQL's own benchmark: the rows of a request, inserted in one transaction.
 const pgBench = "pgbench"
 
-// pgBenchSamples is how many requests pgbench takes for one kind. Each has a script, which each of its callers prepares.
+// pgBenchSamples is the number of sample requests that pgbench runs for one kind. Each is a script, which every caller
+// prepares.
 const pgBenchSamples = 10
 
-// script is what pgbench runs for one request: an INSERT for each row, with ids from a sequence.
+// script is the pgbench script for one request: an INSERT for each row, with ids from a sequence.
 func (s samples) script(request int) string {
 	var to strings.Builder
 	to.WriteString("\\set first random(0, 999999)\n\\set second random(0, 999999)\n\\set surname random(0, 4999)\nBEGIN;\n")
@@ -42,14 +43,14 @@ func (s samples) script(request int) string {
 // scriptWords are the words of a request in a script.
 var scriptWords = words{"B-' || :first || 'a' || :second || '", "Lovelace' || :surname || '", "traveller' || :second || '"}
 
-// literal writes a value. The first id draws the number of the transaction, and the others use it again.
+// literal formats a value as SQL. The first id draws the transaction's number from the sequence; the others reuse it.
 func (c cell) literal(number *string) string {
 	switch c.variety {
 	case idOfRequest:
 		drawn := *number
 		*number = "currval('bench_numbers')"
 		return fmt.Sprintf("%d + %d * %s", c.value, stride, drawn)
-	case newUUID: // in order of time, as the product draws them
+	case newUUID: // time-ordered, like the product's
 		return "'00000000-0000-7000-8000-' || lpad(to_hex(" + *number + "), 12, '0')"
 	case withWords:
 		c.parts = slices.Clone(c.parts)
@@ -69,7 +70,7 @@ func (c cell) literal(number *string) string {
 	return fmt.Sprint(c.value)
 }
 
-// quoted writes a text for the inside of quotes. pgbench reads a colon before a letter as a variable.
+// quoted escapes text for use inside quotes. pgbench treats a colon before a letter as a variable.
 func quoted(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "'", "''"), ":", "' || chr(58) || '")
 }
@@ -80,7 +81,7 @@ var (
 	latency   = regexp.MustCompile(`latency average = ([0-9.]+) ms`)
 )
 
-// pgbenchTurn measures what PostgreSQL's own benchmark does with the same rows.
+// pgbenchTurn runs PostgreSQL's own benchmark with the same rows.
 func (b *bench) pgbenchTurn(ctx context.Context, _ int) (list []figures, err error) {
 	programs, err := filepath.Glob("/usr/lib/postgresql/*/bin/pgbench")
 	if err != nil || len(programs) == 0 {
@@ -131,7 +132,7 @@ func (b *bench) pgbench(ctx context.Context, program, database string, rows samp
 		}
 		args = append(args, "-f", path)
 	}
-	// Its time begins before it connects. Where a busy machine takes all of it for that, pgbench runs again for longer.
+	// pgbench's time includes connecting. If a busy machine uses it all up for that, pgbench runs again for longer.
 	for seconds := max(2, int(b.lasts.Seconds())) + callers/32; ; seconds *= 2 {
 		data := b.house.databaseTime()
 		cmd := exec.CommandContext(ctx, program, append(args, "-T", strconv.Itoa(seconds), database)...)

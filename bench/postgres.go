@@ -14,10 +14,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// errNoPostgres says how to get a server.
+// errNoPostgres explains how to get a server.
 var errNoPostgres = errors.New("-engine postgres requires a server in HOLDFAST_TEST_POSTGRES. Start one with scripts/with-postgres --durable")
 
-// openPostgres makes a database on the server that scripts/with-postgres started.
+// openPostgres creates a database on the server that scripts/with-postgres started.
 func (b *bench) openPostgres(ctx context.Context, h *house) error {
 	server := os.Getenv("HOLDFAST_TEST_POSTGRES")
 	if server == "" {
@@ -50,7 +50,7 @@ func (b *bench) openPostgres(ctx context.Context, h *house) error {
 		}
 		b.result.Settings = append(b.result.Settings, setting+" "+value)
 	}
-	// A server on another machine has no process here: then its processor time is not shown.
+	// A server on another machine has no process here, so its processor time is not shown.
 	if text, err := os.ReadFile(filepath.Join(folder, "postmaster.pid")); err == nil {
 		first, _, _ := strings.Cut(string(text), "\n")
 		if h.postmaster, err = strconv.Atoi(first); err != nil {

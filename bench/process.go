@@ -14,17 +14,17 @@ import (
 	"time"
 )
 
-// How long a program may take to start, with the migrations of a large book that an earlier version made, and to end.
+// How long a program may take to start, including migrations of a large book from an earlier version, and to stop.
 const (
 	startPatience = 15 * time.Minute
 	patience      = time.Minute
 )
 
-// process is a program that serves.
+// process is a running server.
 type process struct {
 	cmd     *exec.Cmd
 	address string
-	took    time.Duration // from its start to the line that says where it serves
+	took    time.Duration // from the start to the line with its address
 	ended   chan struct{}
 	log     string
 }
@@ -32,7 +32,7 @@ type process struct {
 // serving matches the line in which each of our programs says where it serves.
 var serving = regexp.MustCompile(`(?m) on http://([^ ,\n]+)`) // also of earlier builds
 
-// begin starts a program and waits until it says where it serves. What it writes to standard error goes to a file.
+// begin starts a program and waits until it prints its address. Its standard error goes to a file.
 func begin(ctx context.Context, log string, env []string, program string, args ...string) (*process, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	for _, variable := range os.Environ() {
@@ -56,7 +56,7 @@ func begin(ctx context.Context, log string, env []string, program string, args .
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	defer time.AfterFunc(startPatience, func() { _ = cmd.Process.Kill() }).Stop() // the reading below then ends
+	defer time.AfterFunc(startPatience, func() { _ = cmd.Process.Kill() }).Stop() // this ends the read loop below
 	var said []byte
 	buffer := make([]byte, 4096)
 	for p.address == "" {
@@ -65,7 +65,7 @@ func begin(ctx context.Context, log string, env []string, program string, args .
 		if at := serving.FindSubmatch(said); at != nil {
 			p.address = string(at[1])
 		} else if err != nil {
-			_ = cmd.Wait() // it has ended, and the log says why
+			_ = cmd.Wait() // it has ended; the log has the reason
 			text, _ := os.ReadFile(log)
 			return nil, fmt.Errorf("%s failed to start: %s%s", filepath.Base(program), said, tail(text))
 		}
@@ -81,7 +81,7 @@ func begin(ctx context.Context, log string, env []string, program string, args .
 	return p, nil
 }
 
-// tail is the end of a long text.
+// tail returns the end of a long text.
 func tail(text []byte) string {
 	if len(text) > 1500 {
 		text = text[len(text)-1500:]
@@ -89,12 +89,12 @@ func tail(text []byte) string {
 	return strings.TrimSpace(string(text))
 }
 
-// standStill has the program use no processor until it goes on: it must not take any from another one that is measured.
+// standStill pauses the program until goOn, so that it takes no processor time from the program being measured.
 func (p *process) standStill() { _ = p.cmd.Process.Signal(syscall.SIGSTOP) } // it may have ended already
 
 func (p *process) goOn() { _ = p.cmd.Process.Signal(syscall.SIGCONT) }
 
-// end stops the program in order, and by force where that takes too long.
+// end stops the program gracefully, and kills it if that takes too long.
 func (p *process) end() {
 	p.goOn()
 	_ = p.cmd.Process.Signal(os.Interrupt) // it may have ended already
@@ -106,13 +106,13 @@ func (p *process) end() {
 	}
 }
 
-// processorTime is what a process has used of the processors; with its dead children, where it waits for them.
+// processorTime is the processor time of a process; with children, also that of the dead children it has waited for.
 func processorTime(pid int, children bool) time.Duration {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0
 	}
-	// The name of the program may hold spaces; it ends with the last bracket.
+	// The program's name may contain spaces; it ends at the last parenthesis.
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	last := 12
 	if children {
@@ -129,7 +129,7 @@ func processorTime(pid int, children bool) time.Duration {
 	return time.Duration(ticks) * (time.Second / 100) // Linux counts in hundredths of a second
 }
 
-// megabytes reads one line of what Linux says about the memory of a process, such as VmRSS or VmHWM.
+// megabytes reads a memory figure of a process from Linux, such as VmRSS or VmHWM.
 func megabytes(pid int, line string) float64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -156,13 +156,15 @@ func threads(pid int) int {
 	return len(list)
 }
 
-// family is the processor time of a process and all its children, alive and dead: of a PostgreSQL server. The time of a child that
-// ends becomes its parent's, so all is read again where that happens meanwhile: else it would be counted twice, or not at all.
+// family is the processor time of a process and all its children, alive and dead, such as a PostgreSQL server. When a
+// child ends, its time is added to its parent's. If that happens during the reading, everything is read again: otherwise
+// the time would be counted twice or not at all.
 func family(pid int) time.Duration {
 	return steady(func() time.Duration { return processorTime(pid, true) }, func() time.Duration { return ofChildren(pid) })
 }
 
-// steady adds up what a parent and its children say, when the parent says the same before and after. It gives up after some tries.
+// steady adds up the values of a parent and its children, once the parent's is the same before and after. It gives up
+// after some attempts.
 func steady(parent, children func() time.Duration) (sum time.Duration) {
 	for range 20 {
 		before := parent()
@@ -174,7 +176,7 @@ func steady(parent, children func() time.Duration) (sum time.Duration) {
 	return sum
 }
 
-// ofChildren is the processor time of the children of a process that have not ended.
+// ofChildren is the processor time of the living children of a process.
 func ofChildren(pid int) (sum time.Duration) {
 	all, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, name := range all {

@@ -29,18 +29,18 @@ import (
 // house is the product: its program, a folder, and a database with a book.
 type house struct {
 	program, dir string
-	database     string // its address
+	database     string // its URL
 	Book         book.Book
 	Token        string // of a member of the site
-	Password     string // of the operator, for the page System
-	postmaster   int    // process id of PostgreSQL, 0 for SQLite
+	Password     string // of the operator, for the System page
+	postmaster   int    // process id of PostgreSQL; 0 for SQLite
 	server       *process
 	system       *http.Client
 }
 
 const operator = "bench-operator"
 
-// buildProduct makes the program as everybody does, and puts it where no later build replaces it.
+// buildProduct builds the program with make, as users do, and copies it to a path that later builds do not overwrite.
 func buildProduct(ctx context.Context, to string) error {
 	for _, command := range [][]string{{"make", "-s", "build"}, {"cp", "bin/holdfast", to}} {
 		if said, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput(); err != nil {
@@ -50,7 +50,7 @@ func buildProduct(ctx context.Context, to string) error {
 	return nil
 }
 
-// build makes a program of a folder.
+// build builds the program in a folder.
 func build(ctx context.Context, folder, to, what string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", to, what)
 	cmd.Dir, cmd.Env = folder, append(os.Environ(), "CGO_ENABLED=0")
@@ -60,11 +60,11 @@ func build(ctx context.Context, folder, to, what string) error {
 	return nil
 }
 
-// kept is the file beside a book from which a later run knows it.
+// kept is the file next to a book that lets a later run reuse it.
 func (h *house) kept() string { return filepath.Join(h.dir, "book.json") }
 
-// furnish makes the book, if the folder does not have it from an earlier run. A server of PostgreSQL is new for each run, and
-// what the folder says of an earlier one is not true any more.
+// furnish makes the book, unless an earlier run left it in the folder. A PostgreSQL server is new for each run, so what
+// the folder records about an earlier one no longer applies.
 func (h *house) furnish(ctx context.Context, size book.Size, say func(format string, args ...any)) error {
 	if text, err := os.ReadFile(h.kept()); err == nil && strings.HasPrefix(h.database, "sqlite:") {
 		postmaster, database := h.postmaster, h.database
@@ -101,7 +101,7 @@ func (h *house) furnish(ctx context.Context, size book.Size, say func(format str
 	return os.WriteFile(h.kept(), text, 0o600)
 }
 
-// fill makes the book and the people, and tells every ten seconds how many bookings there are.
+// fill makes the book and its users, and reports the number of bookings every ten seconds.
 func (h *house) fill(ctx context.Context, size book.Size, sealKey string, say func(done int64)) (err error) {
 	store, service, err := open(ctx, h.database, sealKey, time.Now)
 	if err != nil {
@@ -125,14 +125,14 @@ func (h *house) fill(ctx context.Context, size book.Size, sealKey string, say fu
 	return err
 }
 
-// When the jobs of the program rest: so long they use less than a tenth of a processor.
+// The program's jobs are idle once they use less than a tenth of a processor for restFor.
 const (
-	restFor  = 5 // seconds, one after the other
+	restFor  = 5 // consecutive seconds
 	restTime = 30 * time.Minute
 )
 
-// settle starts the program and waits until its jobs have worked off what follows from a book that is suddenly there: statements
-// of many months, trips that are over, the chain of facts.
+// settle starts the program and waits until its jobs have caught up with a book that appeared all at once: statements for
+// many months, completed trips, the chain of facts.
 func (h *house) settle(ctx context.Context, say func(format string, args ...any)) error {
 	if err := h.begin(ctx); err != nil {
 		return err
@@ -141,12 +141,12 @@ func (h *house) settle(ctx context.Context, say func(format string, args ...any)
 	began := time.Now()
 	err := h.rest(ctx)
 	if err == nil {
-		say("  its jobs rest after %s", time.Since(began).Round(time.Second))
+		say("  background jobs idle after %s", time.Since(began).Round(time.Second))
 	}
 	return err
 }
 
-// rest waits until the jobs of the program that serves have nothing to do.
+// rest waits until the jobs of the running program are idle.
 func (h *house) rest(ctx context.Context) error {
 	began := time.Now()
 	server, data := h.processorTimes()
@@ -168,7 +168,7 @@ func (h *house) rest(ctx context.Context) error {
 
 func (h *house) keys() string { return filepath.Join(h.dir, "holdfast.keys") }
 
-// people makes a member of the site with a token, and an operator.
+// people creates a member of the site with a token, and an operator.
 func (h *house) people(ctx context.Context, service *app.App) error {
 	actor := access.System(h.Book.SiteID)
 	h.Password = rand.Text()
@@ -187,10 +187,10 @@ func (h *house) people(ctx context.Context, service *app.App) error {
 	return err
 }
 
-// settings are those of the measured program that are not its defaults: all callers are one caller to it.
+// settings are the settings of the measured program that differ from its defaults: to the program, all callers are one.
 var settings = []string{"--requests-per-caller", "1024", "--requests-waiting", "1024"}
 
-// begin starts the program over the book.
+// begin starts the program on the book.
 func (h *house) begin(ctx context.Context, more ...string) (err error) {
 	args := append([]string{"serve", "--database", h.database, "--listen", "127.0.0.1:0", "--log-level", "warn"}, more...)
 	env := []string{"HOLDFAST_KEYS_FILE=" + h.keys(), "HOLDFAST_ECB_URL=http://127.0.0.1:1/"}
@@ -198,7 +198,7 @@ func (h *house) begin(ctx context.Context, more ...string) (err error) {
 	return err
 }
 
-// start is begin, and signs in.
+// start calls begin and signs in.
 func (h *house) start(ctx context.Context, more ...string) error {
 	if err := h.begin(ctx, more...); err != nil {
 		return err
@@ -210,7 +210,7 @@ func (h *house) start(ctx context.Context, more ...string) error {
 	return nil
 }
 
-// signIn signs the operator in to the dashboard, for the page System.
+// signIn signs the operator in to the dashboard, for the System page.
 func (h *house) signIn(ctx context.Context) error {
 	h.system = &http.Client{Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	form := url.Values{"username": {operator}, "password": {h.Password}}.Encode()
@@ -233,8 +233,8 @@ func (h *house) signIn(ctx context.Context) error {
 	return nil
 }
 
-// withCookies sends the cookies of a sign-in with each request. The dashboard marks them for HTTPS alone, so that a jar would
-// keep them back.
+// withCookies sends the cookies of a sign-in with each request. The dashboard marks them Secure, so a cookie jar would
+// not send them.
 type withCookies []*http.Cookie
 
 // RoundTrip implements http.RoundTripper.
@@ -246,7 +246,7 @@ func (w withCookies) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// counters are what the page System says of the process.
+// counters are the figures of the process on the System page.
 type counters struct{ statements, commits, again, goroutines int64 }
 
 var fact = regexp.MustCompile(`<dt>([^<]+)</dt><dd[^>]*>([0-9,]+)</dd>`)
@@ -277,12 +277,12 @@ func (h *house) counters(ctx context.Context) (c counters, err error) {
 	return c, nil
 }
 
-// processorTimes are those of the program and, with PostgreSQL, of the database.
+// processorTimes are the processor times of the program and, with PostgreSQL, of the database.
 func (h *house) processorTimes() (server, database time.Duration) {
 	return processorTime(h.server.cmd.Process.Pid, false), h.databaseTime()
 }
 
-// databaseTime is the processor time of PostgreSQL; 0 where the database is in the program.
+// databaseTime is the processor time of PostgreSQL, or 0 if the database runs inside the program.
 func (h *house) databaseTime() time.Duration {
 	if h.postmaster == 0 {
 		return 0

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// figures are what was measured of one kind at one subject.
+// figures are the measurements of one kind with one subject.
 type figures struct {
 	Subject string `json:"subject"` // holdfast, PocketBase, or a limit
 	Kind    string `json:"kind"`
@@ -23,9 +23,9 @@ type figures struct {
 	Requests  int     `json:"requests"`
 	Failures  int     `json:"failures"`
 	Failure   string  `json:"first_failure,omitempty"`
-	Bytes     float64 `json:"bytes_per_request"` // of the answer, with its head
+	Bytes     float64 `json:"bytes_per_request"` // of the response, including headers
 
-	Statements *float64 `json:"statements_per_request,omitempty"` // what its jobs ran meanwhile is in these, too
+	Statements *float64 `json:"statements_per_request,omitempty"` // includes statements of background jobs
 	Commits    *float64 `json:"commits_per_request,omitempty"`
 	Again      *float64 `json:"writes_run_again_per_request,omitempty"`
 	ServerCPU  float64  `json:"server_cpu_us_per_request"`
@@ -35,10 +35,10 @@ type figures struct {
 	Resident   float64  `json:"resident_mb"`
 	Peak       float64  `json:"peak_mb"` // since the server started
 
-	Turns []float64 `json:"turns,omitempty"` // requests a second in each turn, of which PerSecond is the median
+	Turns []float64 `json:"turns,omitempty"` // requests per second in each turn; PerSecond is their median
 }
 
-// of makes the figures that follow from what the callers have seen.
+// of derives figures from what the callers observed.
 func (l load) of(subject string, k kind) figures {
 	n := float64(len(l.took))
 	return figures{
@@ -52,7 +52,7 @@ func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1000 }
 
-// median is the middle of some numbers, and of two middles the mean.
+// median is the middle number, or the mean of the two middle ones.
 func median(list []float64) float64 {
 	if len(list) == 0 {
 		return 0
@@ -65,8 +65,8 @@ func median(list []float64) float64 {
 	return (sorted[half-1] + sorted[half]) / 2
 }
 
-// together takes the medians of the turns, number by number. Failures and peaks are not averaged: all failures and the highest
-// peak count.
+// together takes the median of each figure over the turns. Failures and peaks differ: failures add up, and the highest
+// peak counts.
 func together(turns []figures) figures {
 	sum := turns[0]
 	each := func(of func(f *figures) *float64) {
@@ -126,22 +126,22 @@ type result struct {
 	Callers  int       `json:"callers"`
 	Notes    []string  `json:"notes,omitempty"`
 	Figures  []figures `json:"figures,omitempty"`
-	Facts    []said    `json:"facts,omitempty"` // figures that are not of one kind of request
+	Facts    []said    `json:"facts,omitempty"` // figures that do not belong to one kind of request
 }
 
-// said is one figure, in words.
+// said is one figure, as text.
 type said struct {
 	What   string `json:"what"`
 	Value  string `json:"value"`
 	Target string `json:"target,omitempty"`
 }
 
-// fact notes a figure.
+// fact records a figure.
 func (r *result) fact(what, target, format string, args ...any) {
 	r.Facts = append(r.Facts, said{what, fmt.Sprintf(format, args...), target})
 }
 
-// add keeps the median of the turns of each kind.
+// add adds the medians of the turns of each kind.
 func (r *result) add(turns []figures) {
 	type key struct {
 		subject, kind string
@@ -161,7 +161,7 @@ func (r *result) add(turns []figures) {
 	}
 }
 
-// find is the figures of a kind at a subject.
+// find returns the figures of a kind with a subject.
 func (r *result) find(subject, kind string, callers int) (figures, bool) {
 	i := slices.IndexFunc(r.Figures, func(f figures) bool { return f.Subject == subject && f.Kind == kind && f.Callers == callers })
 	if i < 0 {
@@ -170,7 +170,7 @@ func (r *result) find(subject, kind string, callers int) (figures, bool) {
 	return r.Figures[i], true
 }
 
-// print writes the tables, as docs/performance.md has them.
+// print writes the tables in the format of docs/performance.md.
 func (r *result) print(out io.Writer) {
 	fmt.Fprintf(out, "\n`%s`\n\n%s\n\n", r.Command, r.Machine)
 	if len(r.Facts) > 0 {
@@ -204,8 +204,8 @@ func (r *result) printFigures(out io.Writer) {
 	table(out, rows)
 }
 
-// printRatios writes what each figure of the product is beside the others: how many times as fast, and how many times the
-// processor time of a request the other one takes. On a machine that others use, too, the second is the steadier one.
+// printRatios compares the product with each other subject: how many times as many requests per second it handles, and
+// how many times as much processor time the other takes per request. On a shared machine the second is steadier.
 func (r *result) printRatios(out io.Writer) {
 	var subjects []string
 	for _, f := range r.Figures {
@@ -239,7 +239,7 @@ func (r *result) printRatios(out io.Writer) {
 	table(out, rows)
 }
 
-// counterpart is what a peer is asked in place of a kind that it does not have: its records are all of one sort.
+// counterpart is the kind to compare with when a peer lacks one: all its records are of the same type.
 func counterpart(subject, kind string) string {
 	if subject != peer && subject != syncedPeer {
 		return kind
@@ -253,7 +253,7 @@ func counterpart(subject, kind string) string {
 	return kind
 }
 
-// table writes rows as Markdown that can be read as it is.
+// table writes rows as Markdown with aligned columns.
 func table(out io.Writer, rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -275,7 +275,7 @@ func table(out io.Writer, rows [][]string) {
 	}
 }
 
-// number writes a figure with as many digits as it deserves.
+// number formats a figure with a sensible number of digits.
 func number(n float64) string {
 	switch {
 	case n == 0:
@@ -304,7 +304,7 @@ func maybe(n *float64) string {
 	return fmt.Sprintf("%.2f", *n)
 }
 
-// write keeps a result as JSON.
+// write saves a result as JSON.
 func (r *result) write(path string) error {
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

@@ -19,10 +19,10 @@ const (
 	syncedPeer = "PocketBase, synced"
 )
 
-// warmUp is how long each kind runs before it is measured: a part of the time that it is measured.
+// warmUp is how long each kind runs before it is measured: a fraction of the measured time.
 func (b *bench) warmUp() time.Duration { return max(b.lasts/4, 300*time.Millisecond) }
 
-// requests measures each kind of request: at the product, the limits and the peer in turn.
+// requests measures each kind of request with the product, the limits and the peer in turn.
 func requests(ctx context.Context, b *bench) error {
 	if err := b.open(ctx); err != nil {
 		return err
@@ -46,7 +46,8 @@ func requests(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// requestsTurn measures each kind at the product and at once at the others, and then what needs no server or another one.
+// requestsTurn measures each kind with the product and right after it with the others, and then whatever needs no server
+// or a different one.
 func (b *bench) requestsTurn(ctx context.Context, turn int, p *pocketBase) ([]figures, error) {
 	run := fmt.Sprintf("r%st%d", time.Now().UTC().Format("150405"), turn)
 	list, err := b.serversTurn(ctx, turn, run, p)
@@ -66,7 +67,7 @@ func (b *bench) requestsTurn(ctx context.Context, turn int, p *pocketBase) ([]fi
 		after = append(after, p.syncedTurn)
 	}
 	for _, measure := range after {
-		syscall.Sync() // what one has left to be written must not keep the disk from the next
+		syscall.Sync() // pending writes of one must not slow down the next
 		more, err := measure(ctx, turn)
 		if err != nil {
 			return nil, err
@@ -76,8 +77,8 @@ func (b *bench) requestsTurn(ctx context.Context, turn int, p *pocketBase) ([]fi
 	return list, nil
 }
 
-// serversTurn starts the product and those that are measured beside it. The product begins each kind, because the answers of limits are as long
-// as its own.
+// serversTurn starts the product and the servers it is compared with. The product goes first for each kind, because the
+// limits return responses of the same size.
 func (b *bench) serversTurn(ctx context.Context, turn int, run string, p *pocketBase) (list []figures, err error) {
 	var kinds []kind
 	all := []opening{func(ctx context.Context) (s *subject, err error) {
@@ -126,7 +127,7 @@ func (b *bench) serversTurn(ctx context.Context, turn int, run string, p *pocket
 	return list, nil
 }
 
-// warm has all that is to be written on the disk, and all databases in memory.
+// warm flushes pending writes to disk and reads all databases into memory.
 func (b *bench) warm(p *pocketBase) error {
 	syscall.Sync()
 	err := warm(b.house.dir)
@@ -158,13 +159,13 @@ func (b *bench) open(ctx context.Context) error {
 	return h.furnish(ctx, b.size, b.say)
 }
 
-// houseIn is the product in a folder of -dir.
+// houseIn is the product in a folder given by -dir.
 func (b *bench) houseIn(folder string) *house {
 	dir := filepath.Join(folder, fmt.Sprintf("%s-%d-%d", b.engine, b.size.Bookings, b.size.Payments))
 	return &house{program: filepath.Join(folder, "holdfast"), dir: dir, database: "sqlite:" + filepath.Join(dir, "holdfast.db")}
 }
 
-// kept is the product that an earlier run, perhaps in another checkout, has left in a folder, with its book.
+// kept is the product and its book that an earlier run, perhaps in another checkout, left in a folder.
 func (b *bench) kept(folder string) (*house, error) {
 	h := b.houseIn(folder)
 	text, err := os.ReadFile(h.kept())
@@ -174,7 +175,7 @@ func (b *bench) kept(folder string) (*house, error) {
 	return h, json.Unmarshal(text, h)
 }
 
-// ready starts the product and waits until it can be measured. Who calls it ends the server.
+// ready starts the product and waits until it can be measured. The caller must end the server.
 func (h *house) ready(ctx context.Context, run string) (*visitor, error) {
 	if err := h.start(ctx, settings...); err != nil {
 		return nil, err
@@ -182,7 +183,7 @@ func (h *house) ready(ctx context.Context, run string) (*visitor, error) {
 	v := &visitor{h: h, run: run}
 	err := v.prepare(ctx)
 	if err == nil {
-		err = h.rest(ctx) // what follows from the turn before is no part of this one
+		err = h.rest(ctx) // background work of the previous turn must not count
 	}
 	if err != nil {
 		h.server.end()
@@ -190,7 +191,7 @@ func (h *house) ready(ctx context.Context, run string) (*visitor, error) {
 	return v, err
 }
 
-// productImport measures an import, if it was chosen.
+// productImport measures an import, if it is selected.
 func (b *bench) productImport(ctx context.Context, turn int, run string) ([]figures, error) {
 	if !b.chosen.MatchString(importRows) {
 		return nil, nil
@@ -200,7 +201,7 @@ func (b *bench) productImport(ctx context.Context, turn int, run string) ([]figu
 	return []figures{f}, err
 }
 
-// productSubject is the product over its book, with the kinds that it has.
+// productSubject is the product on its book, with its kinds.
 func (b *bench) productSubject(ctx context.Context, run string) (*subject, []kind, error) {
 	v, err := b.house.ready(ctx, run)
 	if err != nil {
@@ -210,16 +211,16 @@ func (b *bench) productSubject(ctx context.Context, run string) (*subject, []kin
 	return s, v.kinds(b.callers, b.many), nil
 }
 
-// tell prints a line while the run goes on.
+// tell prints a progress line.
 func (b *bench) tell(turn int, f figures) {
 	b.say("turn %d  %-18s %-28s %4d callers %9s a second  p50 %s ms  p99 %s ms  %d failed %s", turn+1, f.Subject, f.Kind, f.Callers,
 		number(f.PerSecond), fine(f.P50), fine(f.P99), f.Failures, f.Failure)
 }
 
-// measure drives one kind at the product.
+// measure measures one kind with the product.
 func (b *bench) measure(ctx context.Context, k kind) (figures, error) {
 	h := b.house
-	if k.status != http.StatusOK { // what follows from the writes of the kind before is no part of this one
+	if k.status != http.StatusOK { // background work of earlier writes must not count
 		if err := h.rest(ctx); err != nil {
 			return figures{}, err
 		}
@@ -227,7 +228,7 @@ func (b *bench) measure(ctx context.Context, k kind) (figures, error) {
 	if _, err := drive(ctx, h.server.address, k, b.warmUp()); err != nil {
 		return figures{}, err
 	}
-	// The page System runs statements itself: the difference of two looks says how many.
+	// The System page runs statements itself: the difference between two requests shows how many.
 	idle, err := h.counters(ctx)
 	if err != nil {
 		return figures{}, err

@@ -13,29 +13,30 @@ import (
 	"github.com/google/uuid"
 )
 
-// samples are the rows that some requests of the product have inserted: what the limits insert with no other work. They have the channels
-// and days of the requests that are measured, and words as different, because what an index costs depends on where its entries go.
+// samples are the rows that requests to the product have inserted. The limits insert these and do nothing else. Channels
+// and days are those of the measured requests, and words vary as much, because the cost of an index depends on where its
+// entries go.
 type samples struct {
-	tables   []catalog.Table // in the order in which rows can be inserted
+	tables   []catalog.Table // in an order in which rows can be inserted
 	requests []sampleRows
 	words    func(n int64) words
 }
 
-// sampleRows are the rows of one request, for each of the tables.
+// sampleRows are the rows of one request, by table.
 type sampleRows [][][]cell
 
-// words are those that each request has of its own: a reference, a surname and an e-mail.
+// words are the texts that differ between requests: a reference, a surname and an e-mail address.
 type words [3]string
 
-// marks are what the words of the sample requests begin with. A number follows that of a reference.
+// marks are the prefixes of the words in sample requests. The prefix of a reference is followed by a number.
 var marks = words{"SAMPLE-REFERENCE", "SAMPLE-SURNAME", "sample-email"}
 
-// cell is a value of a row, with what is another one in each request.
+// cell is a value of a row, with the parts that differ between requests.
 type cell struct {
 	value   any
 	variety variety
 	parts   []string // the text around the words of a request
-	word    []int    // which of them stands between the parts
+	word    []int    // which word goes between the parts
 }
 
 type variety int
@@ -47,11 +48,12 @@ const (
 	withWords
 )
 
-// The ids of what the sample requests make begin at firstID, apart for each table, so that a number is known as an id by its size.
+// The ids from sample requests start at firstID, with a separate range for each table, so that ids are recognisable by
+// their size.
 const (
 	firstID = 1_000_000_000_000
 	apart   = 1_000_000_000
-	stride  = 16 // from the id of one request to that of the next
+	stride  = 16 // between the ids of consecutive requests
 )
 
 var (
@@ -59,16 +61,16 @@ var (
 	anyMark  = regexp.MustCompile(marks[0] + `-[0-9]+-|` + marks[1] + `|` + marks[2])
 )
 
-// isID says whether a value is an id that a sample request was given.
+// isID reports whether a value is an id that was assigned to a sample request.
 func isID(value any) (id int64, is bool) {
 	id, is = value.(int64)
 	return id, is && id > firstID && id < firstID+1000*apart
 }
 
-// requestOf is the number of the sample request that was given an id.
+// requestOf is the number of the sample request that an id was assigned to.
 func requestOf(id int64) int { return int((id - firstID) % apart / stride) }
 
-// cellOf looks at a value of the request with a number.
+// cellOf analyses a value from the request with this number.
 func cellOf(value any, number int) cell {
 	if id, is := isID(value); is {
 		return cell{value: id - int64(number)*stride, variety: idOfRequest}
@@ -91,13 +93,13 @@ func cellOf(value any, number int) cell {
 	return cell{value: value}
 }
 
-// of is the value in the request number n.
+// of is the value for request n.
 func (c cell) of(n int64, w *words) any {
 	switch c.variety {
 	case idOfRequest:
 		return c.value.(int64) + n*stride
 	case newUUID:
-		return uuid.Must(uuid.NewV7()).String() // as the product draws them
+		return uuid.Must(uuid.NewV7()).String() // like the product's
 	case withWords:
 		var text strings.Builder
 		for i, part := range c.parts {
@@ -111,7 +113,7 @@ func (c cell) of(n int64, w *words) any {
 	return c.value
 }
 
-// add adds a row that a sample request has inserted. Tables come in their order. first is the number of the first request.
+// add adds a row that a sample request inserted. Tables must come in order. first is the number of the first request.
 func (s *samples) add(t catalog.Table, values []any, first int) error {
 	number := -1
 	for _, value := range values {
@@ -124,7 +126,7 @@ func (s *samples) add(t catalog.Table, values []any, first int) error {
 		}
 	}
 	if number < first || number >= first+len(s.requests) {
-		return fmt.Errorf("no id says which request has inserted a row of %s: %v", t.Name, values)
+		return fmt.Errorf("no id shows which request inserted a row of %s: %v", t.Name, values)
 	}
 	cells := make([]cell, len(values))
 	for i, value := range values {
@@ -141,7 +143,7 @@ func (s *samples) add(t catalog.Table, values []any, first int) error {
 	return nil
 }
 
-// insert inserts the rows of the requests with some numbers.
+// insert inserts the rows of the requests numbered first to last.
 func (s samples) insert(tx *store.Tx, first, last int64) error {
 	own := make([]words, last-first+1)
 	for i := range own {
@@ -165,7 +167,7 @@ func (s samples) insert(tx *store.Tx, first, last int64) error {
 	return nil
 }
 
-// String names the tables with the numbers of the rows of one request.
+// String lists the tables with the number of rows in one request.
 func (s samples) String() string {
 	var list []string
 	for i, t := range s.tables {
@@ -174,13 +176,13 @@ func (s samples) String() string {
 	return strings.Join(list, ", ")
 }
 
-// anyWords are the words of requests that come in no order: see visitor.bookingOf.
+// anyWords are the words of requests in random order: see visitor.bookingOf.
 func anyWords(int64) words {
 	number := func(n int) string { return strconv.Itoa(rand.IntN(n)) }
 	return words{"B-" + number(1_000_000) + "a" + number(1_000_000), "Lovelace" + number(5000), "traveller" + number(1_000_000)}
 }
 
-// wordsInTurn are the words of requests that come one after the other: see visitor.payment and writeImport.
+// wordsInTurn are the words of consecutive requests: see visitor.payment and writeImport.
 func wordsInTurn(n int64) words {
 	number := strconv.FormatInt(n, 10)
 	return words{"I-n" + number, "Lovelace" + strconv.FormatInt(n%5000, 10), "traveller" + number}

@@ -13,15 +13,15 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestTheRowsOfARequest: what bookings and payments insert is learnt from the product, and goes into another book again and again, with
-// channels, days and words as different as those of the requests.
+// TestTheRowsOfARequest: the rows of bookings and payments are learnt from the product and can be inserted into another
+// book repeatedly, with channels, days and words that vary as in real requests.
 func TestTheRowsOfARequest(t *testing.T) {
 	t.Parallel()
 	l, err := learn(t.Context(), 12)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("a booking: %s; a payment: %s; a row of a file: %s; a booking is read by %d columns", l.bookings, l.payments, l.imports, l.find.columns)
+	t.Logf("a booking: %s; a payment: %s; a row of a file: %s; reading a booking returns %d columns", l.bookings, l.payments, l.imports, l.find.columns)
 	for _, table := range []string{"transactions 1", "payments 1", "allocations 1", "events "} {
 		if !strings.Contains(l.payments.String(), table) || !strings.Contains(l.imports.String(), table) {
 			t.Errorf("a payment inserts no %s: %s; %s", table, l.payments, l.imports)
@@ -63,7 +63,7 @@ func TestTheRowsOfARequest(t *testing.T) {
 	}
 }
 
-// count runs a query about the rows that the samples inserted.
+// count runs a query on the rows that the samples inserted.
 func count(ctx context.Context, t *testing.T, db *store.DB, query string) (n int64) {
 	t.Helper()
 	if !strings.Contains(query, "WHERE") {
@@ -75,7 +75,7 @@ func count(ctx context.Context, t *testing.T, db *store.DB, query string) (n int
 	return n
 }
 
-// TestTheScriptOfPgbench: a script draws ids and words for each run, and has none of the sample's.
+// TestTheScriptOfPgbench: a script draws new ids and words for each run and contains none of the sample's.
 func TestTheScriptOfPgbench(t *testing.T) {
 	t.Parallel()
 	l, err := learn(t.Context(), 2)
@@ -86,11 +86,11 @@ func TestTheScriptOfPgbench(t *testing.T) {
 		script := s.script(1)
 		for _, mark := range marks {
 			if strings.Contains(script, mark) {
-				t.Errorf("%s stands in\n%s", mark, script)
+				t.Errorf("%s appears in\n%s", mark, script)
 			}
 		}
 		if !strings.Contains(script, "'B-' || :first || 'a' || :second || ''") || strings.Count(script, "nextval") != 1 {
-			t.Errorf("no reference and number of its own in\n%s", script)
+			t.Errorf("no new reference and number in\n%s", script)
 		}
 	}
 }

@@ -5,18 +5,18 @@ import (
 	"fmt"
 )
 
-// subject is a server that is measured: the product, a limit or the peer.
+// subject is a server under measurement: the product, a limit or the peer.
 type subject struct {
 	name    string
 	server  *process
-	of      func(k kind) (kind, bool) // what it is asked where the product is asked k
+	of      func(k kind) (kind, bool) // the kind that corresponds to the product's k
 	measure func(ctx context.Context, k kind) (figures, error)
 }
 
-// opening is how a subject starts.
+// opening starts a subject.
 type opening func(ctx context.Context) (*subject, error)
 
-// openAll starts subjects, one after the other. Each stands still until it is measured.
+// openAll starts subjects one by one. Each is paused until it is measured.
 func openAll(ctx context.Context, all []opening) (list []*subject, err error) {
 	for _, open := range all {
 		s, err := open(ctx)
@@ -36,7 +36,7 @@ func endAll(list []*subject) {
 	}
 }
 
-// alone measures a kind at a subject while the others stand still.
+// alone measures a kind with a subject while the others are paused.
 func (s *subject) alone(ctx context.Context, k kind) (figures, error) {
 	s.server.goOn()
 	defer s.server.standStill()
@@ -47,8 +47,8 @@ func (s *subject) alone(ctx context.Context, k kind) (figures, error) {
 	return f, nil
 }
 
-// other is a subject that is not the product: it tells nothing of its statements. What it takes, its server takes, but for what
-// PostgreSQL takes.
+// other is a subject other than the product, without statement counts. Its processor time is that of its server, plus
+// PostgreSQL's.
 func (b *bench) other(name string, server *process, of func(k kind) (kind, bool)) *subject {
 	measure := func(ctx context.Context, k kind) (figures, error) {
 		if _, err := drive(ctx, server.address, k, b.warmUp()); err != nil {

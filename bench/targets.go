@@ -1,13 +1,13 @@
 package main
 
-// target is what a kind is meant to reach, on one engine and with one number of callers; 0 and "" stand for any.
+// target is the goal for a kind on one engine and with one number of callers; 0 and "" match any.
 type target struct {
 	engine, kind string
 	callers      int
 	least        string
 }
 
-// targets were set before the tuning began. Ratios are those of the table in which they stand.
+// targets were set before tuning began. Ratios are those in the same table.
 var targets = []target{
 	{"sqlite", createBooking, 32, "3.5 × PocketBase; 0.8 × database alone"},
 	{"sqlite", createBooking, 128, "4.5 × PocketBase"},
@@ -26,7 +26,7 @@ var targets = []target{
 	{"postgres", logPayment, 0, "1,500 a second"},
 }
 
-// least is the target of a kind; "" for none.
+// least is the target of a kind, or "" if it has none.
 func least(engine, kind string, callers int) string {
 	for _, t := range targets {
 		if t.kind == kind && (t.engine == "" || t.engine == engine) && (t.callers == 0 || t.callers == callers) {

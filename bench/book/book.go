@@ -1,6 +1,6 @@
-// Package book makes a large book for measurements. It writes the rows straight into the database, because the API would take
-// hours, and then lets the product's own jobs do what they do after payments. `holdfast verify` finds nothing wrong in such a
-// book: a test says so. It is no part of the program. Begin reading at Make.
+// Package book makes a large book for benchmarks. It inserts the rows directly into the database, because the API would
+// take hours, and then runs the product's own jobs. `holdfast verify` passes on such a book; a test checks this. The
+// package is not part of the program. Start reading at Make.
 package book
 
 import (
@@ -18,35 +18,35 @@ import (
 	"holdfast/internal/store/catalog"
 )
 
-// Size is how large a book is. Bookings are in the order of their days, and spread evenly over channels, schemes, countries,
-// suppliers and travel days. The last ones are some days old.
+// Size is the size of a book. Bookings are in date order and spread evenly over channels, schemes, countries, suppliers
+// and travel days. The last ones are a few days old.
 type Size struct {
 	Bookings int64
-	Payments int64 // of each booking, all of one day, as if each traveller paid a part
+	Payments int64 // per booking, all on one day, as if each traveller paid a part
 }
 
-// What all books have. Channel n after the first has the currency n mod 3 of EUR, GBP and USD. The policy's currency is GBP.
+// Properties of all books. Channels cycle through EUR, GBP and USD. The policy's currency is GBP.
 const (
 	Channels  = 100
 	Suppliers = 20
 	Days      = 900
 	SitePath  = "bench"
 
-	perWrite       = 5000   // bookings in one transaction: the more, the less is written twice
-	deltasPerPiece = 40_000 // of a fold
-	patience       = 20     // tries of a write while the machine is too busy
+	perWrite       = 5000   // bookings per transaction: the more, the fewer pages are written twice
+	deltasPerPiece = 40_000 // batch size of a fold
+	patience       = 20     // attempts of a write on a busy machine
 )
 
-// Book is one that was made.
+// Book is a book that was made.
 type Book struct {
 	Size
 	SiteID, PolicyID int64
-	FirstChannel     int64 // the ids of the others follow
-	from             int64 // day of the first payments
+	FirstChannel     int64 // the ids of the other channels follow
+	from             int64 // the day of the first payments
 }
 
-// Make makes the site bench with a book in a database that has none, and tells how many bookings are written. The buckets of
-// exposure are not folded yet: see Fold.
+// Make creates the site bench and its book in a database without one, and calls told with the number of bookings written
+// so far. The exposure buckets are not folded yet: see Fold.
 func Make(ctx context.Context, db *store.DB, service *app.App, today civil.Day, size Size, told func(done int64)) (Book, error) {
 	b := Book{Size: size, from: int64(today) - Days - 5}
 	path, name, currency := SitePath, "Bench", money.Currency("GBP")
@@ -64,7 +64,7 @@ func Make(ctx context.Context, db *store.DB, service *app.App, today civil.Day, 
 	for first := int64(1); first <= b.Bookings; {
 		last := min(b.Bookings, first+step-1)
 		err := db.Write(ctx, store.Deployment, func(tx *store.Tx) error { return b.load(tx, first, last) })
-		if err != nil { // a write is over after five seconds: on a busy machine, fewer bookings go into one
+		if err != nil { // a write times out after five seconds: on a busy machine, put fewer bookings into one
 			if step, tries = max(1, step/2), tries+1; tries > patience || ctx.Err() != nil {
 				return b, err
 			}
@@ -76,7 +76,7 @@ func Make(ctx context.Context, db *store.DB, service *app.App, today civil.Day, 
 	return b, db.Write(ctx, store.Deployment, b.count)
 }
 
-// prepare makes what the bookings need: rates, channels and suppliers.
+// prepare creates what the bookings need: rates, channels and suppliers.
 func (b *Book) prepare(ctx context.Context, db *store.DB, service *app.App, today civil.Day) error {
 	if err := db.Write(ctx, store.Deployment, b.ratesBefore); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (b *Book) prepare(ctx context.Context, db *store.DB, service *app.App, toda
 	return err
 }
 
-// ratesBefore puts the rates of the book on file, as of the day before it begins. Rows that are loaded have no digests.
+// ratesBefore stores the exchange rates of the book, dated the day before it begins. Loaded rows have no digests.
 func (b *Book) ratesBefore(tx *store.Tx) error {
 	day := civil.Day(b.from - 1)
 	if _, err := tx.Exec(`INSERT INTO fixings (site_id, provider, currency, day, rate, recorded_at, quote_id)
@@ -107,7 +107,7 @@ func (b *Book) ratesBefore(tx *store.Tx) error {
 	return err
 }
 
-// addNames makes channels and suppliers.
+// addNames creates channels and suppliers.
 func (b *Book) addNames(ctx context.Context, service *app.App) error {
 	actor := access.System(b.SiteID)
 	for i := range Channels {
@@ -130,7 +130,7 @@ func (b *Book) addNames(ctx context.Context, service *app.App) error {
 	return nil
 }
 
-// load writes the bookings with the numbers from first to last. It breaks the rule that only the owner writes a table.
+// load inserts the bookings numbered first to last. It breaks the rule that only its owner writes to a table.
 func (b *Book) load(tx *store.Tx, first, last int64) error {
 	for _, statement := range statements {
 		_, err := tx.Exec(numberedBook+statement, b.SiteID, first, last, b.FirstChannel, Channels, Suppliers, b.from, Days,
@@ -142,7 +142,7 @@ func (b *Book) load(tx *store.Tx, first, last int64) error {
 	return nil
 }
 
-// count lets the counters of the database go on behind the book.
+// count moves the id counters of the database past the book.
 func (b *Book) count(tx *store.Tx) error {
 	for table, last := range map[string]int64{
 		"bookings": b.Bookings, "transactions": b.Bookings, "payments": b.Payments * (b.Bookings + 1),
@@ -154,8 +154,8 @@ func (b *Book) count(tx *store.Tx) error {
 	return nil
 }
 
-// Fold fills the buckets of exposure of a book, as the job does, but in larger pieces: nobody else waits for them. Pieces of the job's size
-// change the same blocks many times: a book of 10,000,000 bookings took an hour and a half.
+// Fold fills the exposure buckets of a book as the job does, but in larger batches, because nobody else is waiting.
+// Batches of the job's size rewrite the same blocks many times: a book of 10,000,000 bookings took an hour and a half.
 func Fold(ctx context.Context, service *app.App, siteID int64) error {
 	for folded := 1; folded > 0; {
 		var err error
@@ -166,7 +166,7 @@ func Fold(ctx context.Context, service *app.App, siteID int64) error {
 	return nil
 }
 
-// Currency is the base currency of a channel, counted from the first, which is 0.
+// Currency is the base currency of a channel. The first channel is 0.
 func (b *Book) Currency(channel int) money.Currency {
 	return []money.Currency{"EUR", "GBP", "USD"}[channel%3]
 }

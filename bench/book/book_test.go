@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestABookIsSound: verify finds nothing in a book, and the first booking of a client goes on behind it.
+// TestABookIsSound: verify passes on a book, and the first booking created afterwards gets the next id.
 func TestABookIsSound(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
@@ -25,7 +25,7 @@ func TestABookIsSound(t *testing.T) {
 		if err := book.Fold(t.Context(), h.App, b.SiteID); err != nil {
 			t.Fatal(err)
 		}
-		// The job of limits takes what has been visible for some seconds. The first use is of the day of the book.
+		// The limits job only takes changes that have been visible for some seconds. The first use is on the book's day.
 		for range 2 {
 			for more := true; more; {
 				if more, err = h.Limits.Recompute(t.Context()); err != nil {
@@ -55,6 +55,6 @@ func TestABookIsSound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		apptest.Same(t, "told, checked, next", []any{told, rows["premium lines"] > 80, rows["limit uses"] > 0, made.ID}, []any{45, true, true, 46})
+		apptest.Same(t, "reported, checked, next id", []any{told, rows["premium lines"] > 80, rows["limit uses"] > 0, made.ID}, []any{45, true, true, 46})
 	})
 }

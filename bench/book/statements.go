@@ -1,6 +1,6 @@
 package book
 
-// statements write the bookings of numberedBook, and their payments.
+// statements insert the bookings of numberedBook and their payments.
 var statements = []string{
 	`INSERT INTO bookings (site_id, id, uuid, channel_id, author_id, author, author_name, content, firstname, surname, email,
 		start_day, end_day, pax, reference, total, currencies, country, language, modal_draft, net, held, open_authorised,
@@ -44,21 +44,21 @@ var statements = []string{
 	FROM book CROSS JOIN parted JOIN rate_card_lines r ON r.site_id = site AND r.policy_id = policy
 		AND end_day - paid_day BETWEEN r.lead_from AND COALESCE(r.lead_to, 9999)
 	WHERE i % 20 <> 0`,
-	// One delta for each booking, because its payments are all of one day.
+	// One delta per booking, because all its payments are on one day.
 	`INSERT INTO exposure_deltas (site_id, day, channel_id, currency, scheme, country, suppliers, standing, valued_in,
 		start_day, end_day, last_day, counted, amount, locked, noted_at, known_at)
 	SELECT site, paid_day, channel, currency, scheme, country, '' || supplier,
 		CASE WHEN i % 20 <> 0 THEN 'covered' ELSE 'uncovered' END, 'GBP', end_day - 7, end_day, end_day + 120, parts,
 		parts * amount, parts * value, 0, paid FROM book`,
-	// The job of limits goes on from here: what is over counts for no limit.
+	// The limits job continues from here. Risks that have ended count towards no limit.
 	`INSERT INTO limit_changes (site_id, kind, transaction_id, allocation_id, recorded_at)
 	SELECT site, 'payment', i, 0, (from_day + days) * 86400000000 FROM book WHERE end_day + 120 >= from_day + days`,
 }
 
-// numberedBook makes the bookings of a book from their numbers. The parameters: $1 the site, $2 and $3 the first and last number,
-// $4 the first channel, $5 how many channels and $6 suppliers, $7 the first day, $8 how many days, $9 all bookings, $10 the
-// policy, $11 the payments of a booking. The factors are prime to the counts, so that a channel gets all schemes, countries and
-// days. Values are rounded half up, with the rates of the day before the first.
+// numberedBook derives the bookings of a book from their numbers. Parameters: $1 the site, $2 and $3 the first and last
+// number, $4 the first channel, $5 the number of channels, $6 of suppliers, $7 the first day, $8 the number of days, $9
+// of bookings in total, $10 the policy, $11 the payments per booking. The factors are coprime to the counts, so that each
+// channel gets all schemes, countries and days. Values are rounded half up, with the rates of the day before the first.
 const numberedBook = `WITH RECURSIVE given (site, first_number, last_number, first_channel, channels, suppliers, from_day, days, bookings, policy, parts)
 	AS (SELECT CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS BIGINT), CAST($4 AS BIGINT), CAST($5 AS BIGINT), CAST($6 AS BIGINT),
 		CAST($7 AS BIGINT), CAST($8 AS BIGINT), CAST($9 AS BIGINT), CAST($10 AS BIGINT), CAST($11 AS BIGINT)),

@@ -1,5 +1,6 @@
-// Command pocketbase is the peer of bench: PocketBase as a library, with one collection that has the fields and the indexes of a
-// booking. It is a module of its own, so that the program never sees what PocketBase needs. `load` makes the data, `serve` answers.
+// Command pocketbase is the peer of bench: PocketBase as a library, with one collection that has the fields and indexes
+// of a booking. It is a separate module, so that PocketBase's dependencies stay out of the product. `load` creates the
+// data, and `serve` serves it.
 package main
 
 import (
@@ -28,9 +29,9 @@ func main() {
 
 func run(out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("pocketbase", flag.ContinueOnError)
-	dir := flags.String("dir", "pb_data", "folder of the data")
+	dir := flags.String("dir", "pb_data", "data folder")
 	rows := flags.Int64("rows", 50_000, "rows to load")
-	full := flags.Bool("full", false, "sync each commit, as the product does; PocketBase's own setting does not")
+	full := flags.Bool("full", false, "sync each commit, like the product; PocketBase does not by default")
 	if len(args) == 0 {
 		return errors.New("expected load or serve")
 	}
@@ -52,7 +53,7 @@ func run(out io.Writer, args []string) error {
 	return fmt.Errorf("expected load, serve or version, not %q", args[0])
 }
 
-// connect opens the database as PocketBase does, or with the same settings but a full sync.
+// connect opens the database as PocketBase does, or with the same settings plus a full sync.
 func connect(full bool) core.DBConnectFunc {
 	if !full {
 		return core.DefaultDBConnect
@@ -90,18 +91,19 @@ func serve(app core.App, out io.Writer) error {
 	return apis.Serve(app, apis.ServeConfig{HttpAddr: "127.0.0.1:0"})
 }
 
-// texts and numbers are the fields, by the names that a booking's columns have.
+// texts, numbers and switches are the fields, named like a booking's columns.
 var (
 	texts = strings.Fields(`uuid author author_name content firstname surname email reference currencies country language suppliers
 		status other_protection`)
 	numbers = strings.Fields(`site_id channel_id author_id start_day end_day pax total net held open_authorised locked_payments
 		payments version`)
 	switches = strings.Fields(`modal_draft total_changed deleted`)
-	// indexes are the columns behind the site, as in the product's schema.
+	// indexes are the columns after the site, as in the product's schema.
 	indexes = []string{"channel_id, id", "end_day, id", "email, id", "surname, id", "reference, id", "created, id"}
 )
 
-// collection makes the collection. Whoever has a token may do everything, so that each request proves who asks, as with the product.
+// collection creates the collection. It requires a token and allows everything with one, so that each request is
+// authenticated, as with the product.
 func collection(app core.App) error {
 	c := core.NewBaseCollection("bookings")
 	signedIn := `@request.auth.id != ""`
@@ -124,7 +126,7 @@ func collection(app core.App) error {
 	return app.Save(c)
 }
 
-// load makes the collection with its rows, and a user whose token goes to the file token.
+// load creates the collection with its rows, and a user whose token is written to the file token.
 func load(app core.App, dir string, rows int64) error {
 	if err := app.RunAllMigrations(); err != nil {
 		return err
@@ -159,7 +161,7 @@ func load(app core.App, dir string, rows int64) error {
 	return os.WriteFile(filepath.Join(dir, "token"), []byte(token), 0o600)
 }
 
-// rowsQuery makes rows as the book of the product has them.
+// rowsQuery creates rows like those of the product's book.
 const rowsQuery = `WITH RECURSIVE numbers (i) AS (SELECT {:first} UNION ALL SELECT i + 1 FROM numbers WHERE i < {:last})
 INSERT INTO bookings (id, uuid, site_id, channel_id, author_id, author, author_name, content, firstname, surname, email, start_day,
 	end_day, pax, reference, total, currencies, country, language, modal_draft, net, held, open_authorised, locked_payments, payments,

@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// Rounds of the part on each engine.
+// Rounds of the scenario on each engine.
 const backupRounds = 20
 
 // smallDisk is too small for the backup of a book with a hundred bookings.
 const smallDisk = "size=16k"
 
-// backups is the part: backups are made while clients write, and restored into a new database. Some are killed, and some
-// find no room on the disk.
+// backups is the scenario: backups are made while clients write, and restored into a new database. Some are killed, and
+// some run out of disk space.
 func backups(r *run) error {
 	if err := backupsOn(r, "SQLite", nil); err != nil {
 		return err
@@ -27,12 +27,12 @@ func backups(r *run) error {
 	return r.onPostgres("backups-postgres", func(pg *cluster) error { return backupsOn(r, "PostgreSQL", pg) })
 }
 
-// backupBook is a book that is backed up again and again.
+// backupBook is a book that is backed up repeatedly.
 type backupBook struct {
 	*book
 	folder                       string // of the backups
 	killed, wholeAfterKill, full int
-	noTmpfs                      error // why the disk could not be made small
+	noTmpfs                      error // why no small disk could be mounted
 }
 
 func backupsOn(r *run, engine string, pg *cluster) error {
@@ -52,7 +52,7 @@ func backupsOn(r *run, engine string, pg *cluster) error {
 		return err
 	}
 	defer func() { b.server.kill() }()
-	if pg == nil { // restored databases lie elsewhere, and look for the keys here
+	if pg == nil { // restored databases are in other folders, and look for the keys here
 		if err := os.Symlink(filepath.Join("holdfast-data", "holdfast.keys"), filepath.Join(b.house.dir, "keys")); err != nil {
 			return err
 		}
@@ -76,12 +76,12 @@ func backupsOn(r *run, engine string, pg *cluster) error {
 	return nil
 }
 
-// round makes one whole backup, one that is killed, and one that finds no room, all while clients write.
+// round makes one complete backup, one that is killed, and one on a full disk, all while clients write.
 func (b *backupBook) round(round int) error {
 	random := b.r.random("backups "+b.name, round)
 	hands, work, stop := b.hands(random, round)
 	err := b.r.pause(time.Duration(random.IntN(600_000)) * time.Microsecond)
-	// What is acknowledged now is in every backup that begins from now on.
+	// Everything acknowledged by now must be in every backup that starts later.
 	var known []*write
 	for _, w := range hands {
 		known = append(known, w.known()...)
@@ -107,7 +107,7 @@ func (b *backupBook) round(round int) error {
 	return b.restored(round, file, known)
 }
 
-// known are the writes that are acknowledged so far.
+// known are the writes acknowledged so far.
 func (w *writer) known() (list []*write) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -119,11 +119,11 @@ func (w *writer) known() (list []*write) {
 	return list
 }
 
-// restored makes a new database of a backup, serves it, and looks for writes.
+// restored restores a backup into a new database, serves it, and looks for the writes.
 func (b *backupBook) restored(round int, file string, known []*write) error {
 	name := fmt.Sprintf("restored_%d", round)
 	database := "sqlite:" + filepath.Join(b.folder, name, "holdfast.db")
-	if b.pg != nil && round%2 == 0 { // every second one moves to the other engine
+	if b.pg != nil && round%2 == 0 { // every second backup
 		if err := b.pg.sql("postgres", "CREATE DATABASE "+name); err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func (b *backupBook) restored(round int, file string, known []*write) error {
 	return nil
 }
 
-// cut kills a backup at a random moment. Its file is whole or not there.
+// cut kills a backup at a random moment. Its file must be complete or absent.
 func (b *backupBook) cut(round int, random *rand.Rand) error {
 	file := filepath.Join(b.folder, fmt.Sprintf("%d-cut.backup", round))
 	ctx, stop := context.WithTimeout(b.r.ctx, time.Duration(random.IntN(300_000))*time.Microsecond)
@@ -164,7 +164,7 @@ func (b *backupBook) cut(round int, random *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	_ = cmd.Run() // it was killed, or was ready in time
+	_ = cmd.Run() // it was killed, or finished in time
 	b.killed++
 	if _, err := os.Stat(file); err != nil {
 		return nil
@@ -176,7 +176,7 @@ func (b *backupBook) cut(round int, random *rand.Rand) error {
 	return nil
 }
 
-// fullDisk makes a backup onto a disk that is too small. The command fails and says why, and nothing stays.
+// fullDisk makes a backup on a disk that is too small. The command must fail with the reason and leave nothing behind.
 func (b *backupBook) fullDisk(round int) error {
 	disk := filepath.Join(b.folder, "disk")
 	if err := os.MkdirAll(disk, 0o700); err != nil {
@@ -186,7 +186,7 @@ func (b *backupBook) fullDisk(round int) error {
 		b.noTmpfs = err
 		return nil
 	}
-	defer func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) }() // a mount that stays ends with the machine
+	defer func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) }() // a leftover mount ends with the machine
 	cmd, err := b.house.command(b.r.ctx, "backup", filepath.Join(disk, "a.backup"))
 	if err != nil {
 		return err

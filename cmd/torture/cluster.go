@@ -15,18 +15,18 @@ import (
 	"time"
 )
 
-// cluster is a PostgreSQL server of a part's own, which it may kill and freeze.
+// cluster is a PostgreSQL server for one scenario, which may kill and freeze it.
 type cluster struct {
 	r        *run
-	programs string // the folder with initdb and the others
+	programs string // the folder of initdb and the other programs
 	dir      string
 	port     int
 }
 
-// errNoPostgres says that the machine has no PostgreSQL. `make torture` installs it where it may.
+// errNoPostgres means that the machine has no PostgreSQL. `make torture` installs it if permitted.
 var errNoPostgres = errors.New("PostgreSQL is not installed")
 
-// newCluster makes an empty cluster with settings of postgresql.conf, and starts it.
+// newCluster creates an empty cluster with settings for postgresql.conf, and starts it.
 func (r *run) newCluster(name string, settings ...string) (*cluster, error) {
 	c, err := r.clusterIn(name)
 	if err != nil {
@@ -40,7 +40,7 @@ func (r *run) newCluster(name string, settings ...string) (*cluster, error) {
 	return c, errors.Join(c.set(settings...), c.start())
 }
 
-// clusterIn is a cluster whose data are not made yet.
+// clusterIn is a cluster whose data folder does not exist yet.
 func (r *run) clusterIn(name string) (*cluster, error) {
 	c := &cluster{r: r, dir: filepath.Join(r.dir, name)}
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
@@ -50,7 +50,7 @@ func (r *run) clusterIn(name string) (*cluster, error) {
 	if len(found) == 0 {
 		return nil, errNoPostgres
 	}
-	// A link on the path leads to the folder in which all programs lie.
+	// The program on the PATH may be a link into the folder of all programs.
 	server, err := filepath.EvalSymlinks(found[len(found)-1])
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (r *run) clusterIn(name string) (*cluster, error) {
 	return c, err
 }
 
-// owner is the user as whom PostgreSQL runs, because it refuses to run as root. nil is the one who runs this program.
+// owner is the user that PostgreSQL runs as, because it refuses to run as root. nil is the current user.
 func owner() (*syscall.Credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
@@ -84,7 +84,7 @@ func owner() (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(err, err2)
 }
 
-// freePort is a port that nobody uses now.
+// freePort returns a port that is currently free.
 func freePort() (int, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -96,12 +96,12 @@ func freePort() (int, error) {
 
 func (c *cluster) data() string { return filepath.Join(c.dir, "data") }
 
-// url is the address of a database of the cluster.
+// url is the URL of a database in the cluster.
 func (c *cluster) url(database string) string {
 	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s?sslmode=disable", c.port, database)
 }
 
-// do runs one of PostgreSQL's programs as its owner.
+// do runs one of PostgreSQL's programs as the owner of the cluster.
 func (c *cluster) do(program string, args ...string) error {
 	credential, err := owner()
 	if err != nil {
@@ -112,12 +112,12 @@ func (c *cluster) do(program string, args ...string) error {
 	if credential != nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: credential}
 	}
-	// Into a file and not into a pipe: a server that is started here would keep the pipe open.
+	// Output goes to a file instead of a pipe, because a server started here would keep the pipe open.
 	said, err := os.CreateTemp("", "holdfast-torture-")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = errors.Join(said.Close(), os.Remove(said.Name())) }() // a file that stays does no harm
+	defer func() { _ = errors.Join(said.Close(), os.Remove(said.Name())) }() // a leftover file is harmless
 	cmd.Stdout, cmd.Stderr = said, said
 	if err := cmd.Run(); err != nil {
 		text, _ := os.ReadFile(said.Name())
@@ -131,7 +131,7 @@ func (c *cluster) sql(database, statement string) error {
 	return c.do("psql", "--no-psqlrc", "--quiet", "-v", "ON_ERROR_STOP=1", "--dbname", c.url(database), "--command", statement)
 }
 
-// set adds lines to postgresql.conf. They count from the next start.
+// set adds lines to postgresql.conf. They take effect at the next start.
 func (c *cluster) set(lines ...string) error {
 	file, err := os.OpenFile(filepath.Join(c.data(), "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -141,8 +141,8 @@ func (c *cluster) set(lines ...string) error {
 	return errors.Join(err, file.Close())
 }
 
-// start starts the server and waits until it takes connections. After a kill, the processes of the old server may still
-// be there for a moment, and then it tries again.
+// start starts the server and waits until it accepts connections. After a kill, processes of the old server may still be
+// there for a moment, so it retries.
 func (c *cluster) start() error {
 	var err error
 	_, late := c.r.until(patience, "PostgreSQL starts", func() bool {
@@ -161,7 +161,7 @@ func (c *cluster) stop(mode string) error {
 	return c.do("pg_ctl", "--pgdata", c.data(), "--mode", mode, "--wait", "stop")
 }
 
-// kill ends the server's first process at once. The others see that and end, too; start waits for them.
+// kill kills the postmaster. The other processes notice and exit; start waits for them.
 func (c *cluster) kill() error {
 	first, err := c.first()
 	if err != nil {
@@ -170,7 +170,7 @@ func (c *cluster) kill() error {
 	return syscall.Kill(first, syscall.SIGKILL)
 }
 
-// first is the process id of the server's first process.
+// first is the process id of the postmaster.
 func (c *cluster) first() (int, error) {
 	text, err := os.ReadFile(filepath.Join(c.data(), "postmaster.pid"))
 	if err != nil {
@@ -180,7 +180,7 @@ func (c *cluster) first() (int, error) {
 	return strconv.Atoi(strings.TrimSpace(line))
 }
 
-// freeze stops all processes of the server where they are, and thaw lets them go on.
+// freeze pauses all processes of the server, and thaw resumes them.
 func (c *cluster) freeze() error { return c.signalAll(syscall.SIGSTOP) }
 
 func (c *cluster) thaw() error { return c.signalAll(syscall.SIGCONT) }
@@ -191,7 +191,7 @@ func (c *cluster) signalAll(signal syscall.Signal) error {
 		return err
 	}
 	for _, id := range processes(first) {
-		// A process may have ended by itself meanwhile.
+		// The process may have ended in the meantime.
 		if err := syscall.Kill(id, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return err
 		}
@@ -199,8 +199,8 @@ func (c *cluster) signalAll(signal syscall.Signal) error {
 	return nil
 }
 
-// processes are a process and its children, as far as they live. When the first has died, its children belong to
-// another, and none is found.
+// processes are a process and its children that are alive. Once the first one has died, its children belong to another
+// process, and none is found.
 func processes(first int) []int {
 	var found []int
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -210,7 +210,7 @@ func processes(first int) []int {
 			continue // it has ended
 		}
 		id, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		// The name stands in brackets and may hold spaces: the state and the parent follow the last bracket.
+		// The name is in parentheses and may contain spaces. The state and the parent follow the last parenthesis.
 		_, rest, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')'):]), " ")
 		fields := strings.Fields(rest)
 		if err != nil || len(fields) < 2 || fields[0] == "Z" {
@@ -220,16 +220,16 @@ func processes(first int) []int {
 			found = append(found, id)
 		}
 	}
-	slices.Sort(found) // the first process before its children, so that it starts no new one
+	slices.Sort(found) // the first process before its children, so that it starts no new ones
 	return found
 }
 
-// remove ends the server, however it is, and removes its data.
+// remove kills the server, whatever its state, and deletes its data.
 func (c *cluster) remove() {
-	// The part's time may be over, so this is not under its context.
+	// The scenario's context may have ended, so it is not used here.
 	if first, err := c.first(); err == nil {
 		for _, id := range processes(first) {
-			_ = syscall.Kill(id, syscall.SIGKILL) // it may be gone already
+			_ = syscall.Kill(id, syscall.SIGKILL) // it may have ended already
 		}
 		for range 500 {
 			if len(processes(first)) == 0 {

@@ -12,20 +12,21 @@ import (
 	"time"
 )
 
-// Who the callers of a crowd are.
+// Kinds of callers in a crowd.
 const (
 	oneToken      = "one token"
 	manyAddresses = "as many addresses, tokens that nobody knows"
 	noToken       = "one address, no token"
 )
 
-// longReports go through every payment of the book.
+// longReports read every payment of the book.
 var longReports = []string{
 	"exposure/details?per_page=10", "exposure/what-if",
 	"exposure/movement?from=2026-01-01", "exposure/movement/details?from=2026-01-01",
 }
 
-// sendCallers has a crowd ask for some seconds. Of ten callers, about nine wait as they are told when they are refused.
+// sendCallers sends requests from a crowd for some seconds. About nine callers in ten respect Retry-After when they are
+// rejected.
 func (s *siege) sendCallers(who string) error {
 	s.crowd.expected = []int{http.StatusUnauthorized}
 	if who == oneToken {
@@ -34,7 +35,7 @@ func (s *siege) sendCallers(who string) error {
 	return s.surround(s.book.server.base, who)
 }
 
-// member is one of a crowd: the address and the token.
+// member is the address and token of one caller in a crowd.
 func (s *siege) member(who string, n int) (address, token string) {
 	switch who {
 	case oneToken:
@@ -46,7 +47,7 @@ func (s *siege) member(who string, n int) (address, token string) {
 	}
 }
 
-// gather has a crowd ask a server for some seconds.
+// gather sends requests from a crowd to a server for some seconds.
 func (s *siege) gather(base, who string) error {
 	ctx, cancel := s.crowdTimer()
 	defer cancel()
@@ -70,7 +71,7 @@ func (s *siege) gather(base, who string) error {
 	return s.book.r.ctx.Err()
 }
 
-// sendLogins sends wrong logins, all at once, and a right one from elsewhere, which has to come in.
+// sendLogins sends wrong logins, all at once, and a correct one from another address, which must succeed.
 func (s *siege) sendLogins(sameAddress bool) error {
 	s.crowd.expected = []int{http.StatusUnauthorized, http.StatusForbidden}
 	right, err := s.book.password()
@@ -109,7 +110,7 @@ func (s *siege) sendLogins(sameAddress bool) error {
 	return s.book.r.ctx.Err()
 }
 
-// askReports asks for long reports, one after the other each.
+// askReports requests long reports concurrently, each repeatedly.
 func (s *siege) askReports() error {
 	ctx, cancel := s.crowdTimer()
 	defer cancel()
@@ -131,10 +132,11 @@ func (s *siege) askReports() error {
 }
 
 func credentials(name, password string) []byte {
-	return fmt.Appendf(nil, `{"username":%q,"password":%q}`, name, password) // both are of plain letters and digits
+	return fmt.Appendf(nil, `{"username":%q,"password":%q}`, name, password) // both consist of plain letters and digits
 }
 
-// from is a caller with an address of this machine. It waits longer than any call may last: no answer by then is a hang.
+// from is a caller with an address of this machine. It waits longer than any call may take: no response by then is a
+// hang.
 func (s *server) from(address, token string) *caller {
 	return callerFrom(s.house.r.ctx, s.base, address, token)
 }
@@ -151,9 +153,9 @@ func refused(status int) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
 }
 
-// wait is how long the refused caller waits.
+// wait is how long a rejected caller waits.
 func (a reply) wait(obeys bool) time.Duration {
-	seconds, _ := strconv.Atoi(a.header.Get("Retry-After")) // the tally has looked at it
+	seconds, _ := strconv.Atoi(a.header.Get("Retry-After")) // the tally has checked it
 	if !obeys || seconds < 1 {
 		return 10 * time.Millisecond
 	}
@@ -168,21 +170,21 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// tally is what one kind of callers was answered.
+// tally counts the responses to one kind of caller.
 type tally struct {
-	expected []int // statuses that are answers; the status 200 if it is empty
-	mayBeCut bool  // the server may close the connection of who goes on sending after the answer
+	expected []int // statuses that count as answered; 200 if empty
+	mayBeCut bool  // the server may close the connection if the caller keeps sending after the response
 
 	mu              sync.Mutex
 	answered, cut   int
-	slowest         time.Duration // of the answers
+	slowest         time.Duration // of the expected responses
 	refused         []time.Duration
 	problems        []string // the first ones
-	broken          int      // how many there were
+	broken          int      // number of problems
 	tooMany, noRoom int
 }
 
-// ask makes one request and notes what came of it.
+// ask makes one request and records the result.
 func (t *tally) ask(c *caller, method, path string, body []byte) reply {
 	a, err := c.ask(method, path, nil, body)
 	t.mu.Lock()
@@ -190,7 +192,7 @@ func (t *tally) ask(c *caller, method, path string, body []byte) reply {
 	expected := slices.Contains(t.expected, a.status) || len(t.expected) == 0 && a.status == http.StatusOK
 	problem := ""
 	switch wait, _ := strconv.Atoi(a.header.Get("Retry-After")); {
-	case c.ctx.Err() != nil: // the part has no more time, and says so
+	case c.ctx.Err() != nil: // the scenario exceeded its time limit, and reports that
 	case err != nil && t.mayBeCut && !late(err):
 		t.cut++
 	case err != nil:
@@ -219,13 +221,13 @@ func (t *tally) ask(c *caller, method, path string, body []byte) reply {
 	return a
 }
 
-// late says that there was no answer in time.
+// late reports whether an error is a timeout.
 func late(err error) bool {
 	timeout, ok := errors.AsType[net.Error](err)
 	return ok && timeout.Timeout()
 }
 
-// goOn asks again and again, as a client does that has nothing to do with the attack.
+// goOn keeps sending requests, like a client unrelated to the attack.
 func (t *tally) goOn(stop <-chan struct{}, c *caller, path string) {
 	defer c.http.CloseIdleConnections()
 	for {
@@ -238,24 +240,24 @@ func (t *tally) goOn(stop <-chan struct{}, c *caller, path string) {
 	}
 }
 
-// String is the tally for the table. It is called when nobody asks any more.
+// String is the tally for the table. It is called after all callers have stopped.
 func (t *tally) String() string {
-	text := fmt.Sprintf("%d answered, the slowest after %s", t.answered, t.slowest.Round(time.Millisecond))
+	text := fmt.Sprintf("%d answered, slowest after %s", t.answered, t.slowest.Round(time.Millisecond))
 	if t.answered == 0 {
 		text = "none answered"
 	}
 	if len(t.refused) > 0 {
-		text += fmt.Sprintf(", %d refused with 429 and %d with 503, %s", t.tooMany, t.noRoom, times(t.refused))
+		text += fmt.Sprintf(", %d rejected with 429 and %d with 503, %s", t.tooMany, t.noRoom, times(t.refused))
 	}
 	if t.cut > 0 {
-		text += fmt.Sprintf(", %d cut off while they sent", t.cut)
+		text += fmt.Sprintf(", %d cut off while sending", t.cut)
 	}
 	return text
 }
 
-// times says how long the middle one and the slowest ones of some took. There is at least one.
+// times formats the median and the 99th percentile of at least one duration.
 func times(took []time.Duration) string {
 	slices.Sort(took)
 	at := func(percent int) time.Duration { return took[len(took)*percent/100].Round(100 * time.Microsecond) }
-	return fmt.Sprintf("half within %s, 99 of 100 within %s", at(50), at(99))
+	return fmt.Sprintf("median %s, p99 %s", at(50), at(99))
 }

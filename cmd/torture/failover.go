@@ -16,22 +16,22 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Rounds of the part.
+// Rounds of the scenario.
 const (
 	syncFailovers  = 20
 	asyncFailovers = 5
 )
 
-// asyncLag is how long an asynchronous standby gets nothing before its primary is lost.
+// asyncLag is how long an asynchronous standby receives nothing before its primary is lost.
 const asyncLag = 300 * time.Millisecond
 
-// pair is a primary of PostgreSQL and its standby, which change places in each round.
+// pair is a PostgreSQL primary and its standby, which swap roles in each round.
 type pair struct {
 	primary, standby *cluster
 	synchronous      bool
 }
 
-// failover is the part: the machine of the primary is lost, and the standby becomes the primary.
+// failover is the scenario: the primary's machine is lost, and the standby is promoted.
 func failover(r *run) error {
 	for _, kind := range []struct {
 		name        string
@@ -100,7 +100,7 @@ func failoverOf(r *run, name string, synchronous bool, rounds int) error {
 	return nil
 }
 
-// failoverFigures adds the rows of a table for one kind of standby.
+// failoverFigures adds the rows of the table for one kind of standby.
 func (b *book) failoverFigures(rounds, lost int, worst time.Duration) {
 	r := b.r
 	slices.Sort(b.recoveries)
@@ -113,7 +113,7 @@ func (b *book) failoverFigures(rounds, lost int, worst time.Duration) {
 		b.recoveries[len(b.recoveries)/2].Round(time.Millisecond), b.recoveries[len(b.recoveries)-1].Round(time.Millisecond))
 }
 
-// severalHosts is an address of several servers, of which the one that takes writes is used.
+// severalHosts is a URL with several servers, of which the one that accepts writes is used.
 func severalHosts(database string, ports ...int) string {
 	var hosts []string
 	for _, port := range ports {
@@ -122,7 +122,7 @@ func severalHosts(database string, ports ...int) string {
 	return "postgres://postgres@" + strings.Join(hosts, ",") + "/" + database + "?sslmode=disable&target_session_attrs=read-write"
 }
 
-// attach makes the standby a copy of the primary that follows it, and waits until it does.
+// attach creates the standby as a copy of the primary, and waits until it follows the primary.
 func (p *pair) attach() error {
 	if err := os.RemoveAll(p.standby.data()); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (p *pair) attach() error {
 	want := "async"
 	if p.synchronous {
 		want = "sync"
-		// Not the standby: as a primary it would wait for a standby of its own before it acknowledges anything.
+		// Not on the standby: after its promotion it would wait for another standby before it acknowledges anything.
 		if err := p.standby.set("synchronous_standby_names = ''"); err != nil {
 			return err
 		}
@@ -153,7 +153,7 @@ func (p *pair) attach() error {
 	return err
 }
 
-// value asks for one text.
+// value runs a query that returns one text.
 func (c *cluster) value(database, query string) (text string, err error) {
 	ctx, cancel := context.WithTimeout(c.r.ctx, 10*time.Second)
 	defer cancel()
@@ -165,13 +165,14 @@ func (c *cluster) value(database, query string) (text string, err error) {
 	return text, errors.Join(err, conn.Close(ctx))
 }
 
-// lose ends all processes of the server at the same time, as when its machine is lost.
+// lose kills all processes of the server at the same time, as when its machine is lost.
 func (c *cluster) lose() error {
 	first, err := c.first()
 	if err != nil {
 		return err
 	}
-	// The first process is stopped before the others are looked for: it could start one meanwhile, which would live on.
+	// The postmaster is stopped before the others are listed, because it could start another one in the meantime, which
+	// would survive.
 	if err := syscall.Kill(first, syscall.SIGSTOP); err != nil {
 		return err
 	}
@@ -183,8 +184,8 @@ func (c *cluster) lose() error {
 	return nil
 }
 
-// failedOver is one round: clients write, the primary is lost at a random moment, and its standby takes over. It returns how many acknowledged
-// writes are lost, and how long the slowest refusal took meanwhile.
+// failedOver is one round: clients write, the primary is lost at a random moment, and its standby takes over. It returns
+// how many acknowledged writes are lost, and how long the slowest rejection took in the meantime.
 func (b *book) failedOver(p *pair, round int) (lost int, slowest time.Duration, err error) {
 	random := b.r.random(b.name, round)
 	moment := time.Duration(random.IntN(600_000)) * time.Microsecond
@@ -216,7 +217,7 @@ func (b *book) failedOver(p *pair, round int) (lost int, slowest time.Duration, 
 	return lost, slowest, errors.Join(err, p.attach())
 }
 
-// hands are the writers of a round, which begin at once.
+// hands starts the writers of a round.
 func (b *book) hands(random *rand.Rand, round int) (hands []*writer, work *sync.WaitGroup, stop chan struct{}) {
 	work, stop = &sync.WaitGroup{}, make(chan struct{})
 	for i := range writers {
@@ -230,7 +231,7 @@ func (b *book) hands(random *rand.Rand, round int) (hands []*writer, work *sync.
 	return hands, work, stop
 }
 
-// lag stops what the primary sends to its standby, and lets it write on for a while.
+// lag stops replication to the standby while the primary keeps writing for a while.
 func (p *pair) lag() error {
 	text, err := p.primary.value("postgres", "SELECT pid::text FROM pg_stat_replication")
 	if err != nil {
@@ -246,16 +247,16 @@ func (p *pair) lag() error {
 	return p.primary.r.pause(asyncLag)
 }
 
-// The bounds while there is no primary: a request may wait for as long as a write lives, and /readyz one second. What /readyz
-// found out counts for a second, so it may say yes for so long. The rest is for a busy machine.
+// Limits without a primary: a request may wait for the duration of a write, and /readyz for one second. /readyz caches
+// its result for a second, so it may report ready that long. The rest is slack for a busy machine.
 const (
 	refusedWithin  = 8 * time.Second
 	notReadyWithin = 3 * time.Second
 	readyUntil     = 3 * time.Second
 )
 
-// withoutPrimary looks at the server while nobody takes writes: it refuses writes with status 503, and soon says that it is
-// not ready, and then does not say anything else. It returns how long the slowest refusal took.
+// withoutPrimary checks the server while no database accepts writes: it must reject writes with status 503, and soon
+// report that it is not ready, consistently from then on. It returns how long the slowest rejection took.
 func (b *book) withoutPrimary(round int, random *rand.Rand, gone time.Time) (slowest time.Duration) {
 	until := time.Now().Add(time.Duration(random.IntN(1500)) * time.Millisecond)
 	for saidNo := false; !saidNo || time.Now().Before(until); {
@@ -282,8 +283,8 @@ func (b *book) withoutPrimary(round int, random *rand.Rand, gone time.Time) (slo
 	return slowest
 }
 
-// standbyAway looks at the server while the synchronous standby does not answer: the primary then acknowledges nothing, and
-// neither does holdfast. A write that was waiting is found by its key, once.
+// standbyAway checks the server while the synchronous standby does not respond: the primary then acknowledges nothing,
+// and neither does holdfast. A write that was waiting is found by its key, exactly once.
 func (b *book) standbyAway(p *pair) error {
 	if err := p.standby.freeze(); err != nil {
 		return err
@@ -311,7 +312,7 @@ func (b *book) standbyAway(p *pair) error {
 	return nil
 }
 
-// writesAgain waits until a write is acknowledged again, and then looks whether the server says that it is ready.
+// writesAgain waits until a write is acknowledged again, and then checks that the server reports ready.
 func (b *book) writesAgain(round int) error {
 	w := &writer{
 		caller: b.server.caller(b.token), name: fmt.Sprintf("%s%d-%d-again", b.name[:1], b.r.seed, round), random: rand.New(rand.NewPCG(1, 1)),
@@ -327,7 +328,7 @@ func (b *book) writesAgain(round int) error {
 	return err
 }
 
-// count looks for the writes of a round, of which the last ones may be lost.
+// count looks up the writes of a round, of which the last ones may be lost.
 func (b *book) count(round int, hands []*writer) (lost int, err error) {
 	c := b.server.caller(b.token)
 	for _, w := range hands {

@@ -13,29 +13,29 @@ import (
 	"time"
 )
 
-// What the program promises while it suffers (docs/reliability.md), with room for a busy machine.
+// The program's guarantees during a fault (docs/reliability.md), with slack for a busy machine.
 const (
 	answerWithin  = 6 * time.Second
 	readyWithin   = 2 * time.Second
-	suffers       = 8 * time.Second // how long a fault lasts: longer than any call has
+	suffers       = 8 * time.Second // how long a fault lasts: longer than any call may take
 	recoverWithin = 30 * time.Second
 )
 
-// hardship is one fault: something that the program needs is taken away, and given back.
+// hardship is one fault: something that the program needs is taken away and given back.
 type hardship struct {
 	name     string
 	postgres bool
-	// prepare makes ready what the fault needs, before the program starts. It may refuse with errSkipped.
+	// prepare sets up what the fault needs, before the program starts. It may return errSkipped.
 	prepare func(b *book) error
 	take    func(b *book) error
 	back    func(b *book) error
-	down    bool // meanwhile no write can be acknowledged, and GET /readyz has to say no
-	// scraps: a write that is small enough may find room all the same. It is looked for afterwards, as all that was acknowledged.
+	down    bool // no write can be acknowledged during the fault, and GET /readyz must report not ready
+	// scraps: a small write may still fit. It is checked afterwards like all acknowledged writes.
 	scraps bool
-	deaf   bool // meanwhile the program can take no connection, so that nobody can ask whether it is ready
+	deaf   bool // the program accepts no connections during the fault, so its readiness cannot be checked
 }
 
-// errSkipped says why a fault is left out on this machine.
+// errSkipped wraps the reason why a fault is skipped on this machine.
 var errSkipped = errors.New("skipped")
 
 func hardships() []hardship {
@@ -54,7 +54,7 @@ func hardships() []hardship {
 	}
 }
 
-// faults is the part.
+// faults is the scenario.
 func faults(r *run) error {
 	for round := r.first; round < r.first+r.count(1); round++ {
 		for _, f := range hardships() {
@@ -70,7 +70,7 @@ func faults(r *run) error {
 	return r.readOnlyFile()
 }
 
-// suffer has clients write before, during and after a fault, and checks every answer.
+// suffer has clients write before, during and after a fault, and checks every response.
 func (r *run) suffer(f hardship, round int) error {
 	b, err := r.bookFor(f, round)
 	if b != nil {
@@ -119,7 +119,7 @@ func (r *run) suffer(f hardship, round int) error {
 	if err != nil {
 		return err
 	}
-	if late != nil { // what it acknowledged can be read only by another process
+	if late != nil { // only another process can now read what it acknowledged
 		b.server.kill()
 		if b.server, err = b.house.start("serve"); err != nil {
 			return err
@@ -129,7 +129,7 @@ func (r *run) suffer(f hardship, round int) error {
 	return b.check(round, "given back", hands)
 }
 
-// bookFor makes the sandbox that suffers.
+// bookFor creates the sandbox for a fault.
 func (r *run) bookFor(f hardship, round int) (b *book, err error) {
 	b = &book{r: r, name: f.name, taken: map[string]any{}}
 	name := fmt.Sprintf("%s-%d", strings.ReplaceAll(strings.ToLower(f.name), " ", "-"), round)
@@ -154,7 +154,7 @@ func (r *run) bookFor(f hardship, round int) (b *book, err error) {
 	return b, b.begin()
 }
 
-// end ends what a book has started.
+// end stops everything that a book has started.
 func (b *book) end() {
 	if b.server != nil {
 		b.server.kill()
@@ -164,17 +164,17 @@ func (b *book) end() {
 		b.pg.remove()
 	}
 	if dir, ok := b.taken["mount"].(string); ok {
-		_ = syscall.Unmount(dir, syscall.MNT_DETACH) // the folder is removed later, if it is free
+		_ = syscall.Unmount(dir, syscall.MNT_DETACH) // the folder is removed later, if it is not in use
 	}
 }
 
-// judge compares what was answered with the promises, and adds the figures.
+// judge compares the responses with the guarantees, and adds the figures.
 func (b *book) judge(f hardship, hands []*writer, watch *watcher, taken, gone, back time.Time, recovered time.Duration) {
 	meanwhile, unavailable, slowest := 0, 0, time.Duration(0)
 	for _, w := range hands {
 		for _, asked := range w.asked {
 			slowest = max(slowest, asked.took)
-			// A request that began before the fault may be acknowledged: what it asked for is there.
+			// A request that began before the fault may be acknowledged, because it may have been committed.
 			inside := asked.began.After(gone.Add(time.Second)) && asked.began.Add(asked.took).Before(back)
 			if inside && asked.id != 0 {
 				meanwhile++
@@ -201,7 +201,7 @@ func (b *book) judge(f hardship, hands []*writer, watch *watcher, taken, gone, b
 		slowest.Round(time.Millisecond), slowReady.Round(time.Millisecond), recovered.Round(time.Millisecond))
 }
 
-// watcher asks again and again whether the program is ready.
+// watcher polls whether the program is ready.
 type watcher struct {
 	book *book
 	mu   sync.Mutex
@@ -211,7 +211,7 @@ type watcher struct {
 type readiness struct {
 	at     time.Time
 	took   time.Duration
-	status int // 0 without an answer
+	status int // 0 without a response
 }
 
 func (w *watcher) run(stop <-chan struct{}) {
@@ -223,14 +223,14 @@ func (w *watcher) run(stop <-chan struct{}) {
 		case <-time.After(100 * time.Millisecond):
 		}
 		began := time.Now()
-		answer, _ := server.caller("").ask(http.MethodGet, "/readyz", nil, nil) // no answer has no status
+		answer, _ := server.caller("").ask(http.MethodGet, "/readyz", nil, nil) // without a response, the status is 0
 		w.mu.Lock()
 		w.told = append(w.told, readiness{began, time.Since(began), answer.status})
 		w.mu.Unlock()
 	}
 }
 
-// seen says how often the program was not ready between two moments, and how long the slowest answer took.
+// seen returns how often the program was not ready between two moments, and how long the slowest response took.
 func (w *watcher) seen(from, to time.Time) (no int, slowest time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -245,12 +245,12 @@ func (w *watcher) seen(from, to time.Time) (no int, slowest time.Duration) {
 	return no, slowest
 }
 
-// ownDisk puts the folder of the program on a disk of its own.
+// ownDisk puts the program's folder on a separate disk.
 func ownDisk(b *book) error {
 	if os.Getuid() != 0 {
 		return fmt.Errorf("%w: a small disk needs root", errSkipped)
 	}
-	// The clients write until the end, so there has to be room for all they may write in this time beside what fills the disk.
+	// The clients write until the end, so the disk must have room for everything they write before it is filled.
 	if err := syscall.Mount("tmpfs", b.house.dir, "tmpfs", 0, "size=256m"); err != nil {
 		return fmt.Errorf("%w: a small disk cannot be mounted: %w", errSkipped, err)
 	}
@@ -258,13 +258,13 @@ func ownDisk(b *book) error {
 	return nil
 }
 
-// fillDisk writes until nothing more goes in.
+// fillDisk writes until the disk is full.
 func fillDisk(b *book) error {
 	file, err := os.Create(filepath.Join(b.house.dir, "ballast"))
 	if err != nil {
 		return err
 	}
-	for size := 1 << 20; size > 0; size /= 2 { // the last byte, too
+	for size := 1 << 20; size > 0; size /= 2 { // down to the last byte
 		for err = nil; err == nil; {
 			_, err = file.Write(make([]byte, size))
 		}
@@ -277,7 +277,7 @@ func fillDisk(b *book) error {
 
 func emptyDisk(b *book) error { return os.Remove(filepath.Join(b.house.dir, "ballast")) }
 
-// descriptors is how many files and connections the program may have open.
+// descriptors is the limit of the program's open files and connections.
 const descriptors = 60
 
 func fewDescriptors(b *book) error {
@@ -285,14 +285,14 @@ func fewDescriptors(b *book) error {
 	return nil
 }
 
-// takeDescriptors opens connections until the program can take no more.
+// takeDescriptors opens connections until the program can accept no more.
 func takeDescriptors(b *book) error {
 	address := strings.TrimPrefix(b.server.base, "http://")
 	var open []net.Conn
 	for range 2 * descriptors {
 		conn, err := net.DialTimeout("tcp", address, time.Second)
 		if err != nil {
-			break // more wait than the system lets
+			break // the system's backlog is full
 		}
 		open = append(open, conn)
 	}
@@ -308,7 +308,7 @@ func giveDescriptors(b *book) error {
 	return nil
 }
 
-// databaseFiles are those of SQLite. The program keeps another one beside them, which says that there is a database.
+// databaseFiles are SQLite's files. The program keeps another one next to them, which records that there is a database.
 func databaseFiles(b *book) (found []string) {
 	for _, name := range []string{"holdfast.db", "holdfast.db-wal", "holdfast.db-shm"} {
 		file := filepath.Join(b.house.dir, "holdfast-data", name)
@@ -319,7 +319,7 @@ func databaseFiles(b *book) (found []string) {
 	return found
 }
 
-// deleteFile takes the files out of their folder, as rm does; only that they can be found again.
+// deleteFile moves the files out of their folder. To the program this looks like rm, but they can be restored.
 func deleteFile(b *book) error {
 	away := filepath.Join(b.house.dir, "away")
 	err := os.MkdirAll(away, 0o700)
@@ -329,14 +329,14 @@ func deleteFile(b *book) error {
 	return err
 }
 
-// findFile ends the program, sees that it does not begin with an empty database, and puts the files back.
+// findFile kills the program, checks that it does not start with an empty database, and puts the files back.
 func findFile(b *book) error {
 	b.server.kill()
 	if s, err := b.house.start("serve"); err == nil {
 		b.r.fail("%s: a restart creates an empty database", b.name)
 		s.kill()
 	}
-	for _, file := range databaseFiles(b) { // what the second start may have made
+	for _, file := range databaseFiles(b) { // files that the second start may have created
 		if err := os.Remove(file); err != nil {
 			return err
 		}
@@ -352,14 +352,14 @@ func findFile(b *book) error {
 	return err
 }
 
-// readOnly makes PostgreSQL refuse writes, as a standby does, or take them again.
+// readOnly makes PostgreSQL reject writes, like a standby, or accept them again.
 func (b *book) readOnly(how string) error {
 	return errors.Join(
 		b.pg.sql("postgres", "ALTER SYSTEM SET default_transaction_read_only = "+how),
 		b.pg.sql("postgres", "SELECT pg_reload_conf()"))
 }
 
-// readOnlyFile starts the program on a database that it may not write.
+// readOnlyFile starts the program on a database that it may not write to.
 func (r *run) readOnlyFile() error {
 	credential, err := owner()
 	if err != nil || credential == nil {

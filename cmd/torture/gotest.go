@@ -10,22 +10,22 @@ import (
 	"syscall"
 )
 
-// The environment variables that make a test run long: a test that reads them runs a few rounds without them.
+// The environment variables that make a test run longer. Without them, a test that reads them runs only a few rounds.
 const (
 	seedVariable   = "HOLDFAST_TEST_SEED"
 	roundsVariable = "HOLDFAST_TEST_ROUNDS"
 )
 
-// told is a line in which a test tells a figure, written with t.Logf("figure: %s: %v", what, value).
+// told matches a line in which a test reports a figure with t.Logf("figure: %s: %v", what, value).
 var told = regexp.MustCompile(`^\s*(?:\S+\.go:\d+: )?figure: ([^:]+): (.+)$`)
 
-// goTest is a part that is a test, run with the seed and as many rounds.
+// goTest is a scenario that runs a Go test with the seed and this many rounds.
 func goTest(pkg, pattern string, rounds int) func(r *run) error {
 	return func(r *run) error {
 		cmd := exec.CommandContext(r.ctx, "go", "test", "-count=1", "-vet=off", "-timeout=0", "-v", "-run", pattern, pkg)
 		cmd.Env = append(os.Environ(),
 			fmt.Sprintf("%s=%d", seedVariable, r.seed), fmt.Sprintf("%s=%d", roundsVariable, r.count(rounds)))
-		// go test starts the test's program, which has to end with it.
+		// go test starts the test binary, which must end with it.
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 		out, err := cmd.StdoutPipe()

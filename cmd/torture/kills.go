@@ -12,41 +12,41 @@ import (
 	"time"
 )
 
-// Rounds of the part, and what is in each.
+// Rounds of the scenario, and the contents of each.
 const (
 	sqliteKills   = 200
 	postgresKills = 100
 	writers       = 4
-	importEvery   = 10 // every so many rounds, an import runs beside the writers
+	importEvery   = 10 // rounds from one with an import to the next
 	importedRows  = 300
 )
 
-// book is a sandbox that is killed again and again.
+// book is a sandbox that is killed repeatedly.
 type book struct {
 	r      *run
-	name   string // of the engine
+	name   string // of the engine or the fault
 	house  *house
 	server *server
 	pg     *cluster // nil on SQLite
 	token  string
-	// What the writers have asked for in all rounds: after the last one, nothing else is there.
+	// What the writers requested in all rounds. After the last one, nothing else may be in the book.
 	acknowledged, open, found int
 	imported                  int
-	uploads                   []*upload // files that came over HTTP in all rounds
+	uploads                   []*upload // files uploaded over HTTP in all rounds
 	recoveries                []time.Duration
-	saidNo                    time.Duration  // how long /readyz said yes after a loss, at most
+	saidNo                    time.Duration  // the longest that /readyz reported ready after a loss
 	taken                     map[string]any // what a fault has taken away
 }
 
-// killsOnSQLite is the part kills.
+// killsOnSQLite is the scenario kills.
 func killsOnSQLite(r *run) error { return killsOn(r, "SQLite", nil, r.count(sqliteKills)) }
 
-// killsOnPostgres is the part kills-postgres.
+// killsOnPostgres is the scenario kills-postgres.
 func killsOnPostgres(r *run) error {
 	return r.onPostgres("postgres", func(pg *cluster) error { return killsOn(r, "PostgreSQL", pg, r.count(postgresKills)) })
 }
 
-// onPostgres runs a part on a cluster of its own. Without PostgreSQL on the machine, the part says that it was left out.
+// onPostgres runs a scenario on a new cluster. If PostgreSQL is not installed, the scenario is reported as skipped.
 func (r *run) onPostgres(name string, part func(pg *cluster) error) error {
 	pg, err := r.newCluster(name, "fsync = off", "max_connections = 50")
 	if errors.Is(err, errNoPostgres) {
@@ -100,7 +100,7 @@ func killsOn(r *run, engine string, pg *cluster, rounds int) error {
 
 var tokenLine = regexp.MustCompile(`API token +(\S+)`)
 
-// begin makes the sandbox and serves it.
+// begin creates the sandbox and serves it.
 func (b *book) begin() error {
 	made, err := b.house.start("demo", "--empty")
 	if err != nil {
@@ -116,8 +116,8 @@ func (b *book) begin() error {
 	return err
 }
 
-// killed is one round: clients write, something is killed at a random moment and started again, and everything that was
-// acknowledged is looked for.
+// killed is one round: clients write, something is killed at a random moment and restarted, and every acknowledged write
+// is looked up.
 func (b *book) killed(round int) error {
 	random := b.r.random(b.name, round)
 	moment := time.Duration(random.IntN(400_000)) * time.Microsecond
@@ -163,7 +163,7 @@ func (b *book) killed(round int) error {
 		b.recoveries[len(b.recoveries)-1].Round(time.Millisecond)), hands)
 }
 
-// kill kills the victim, starts it again, and waits until the server is ready.
+// kill kills the victim, restarts it, and waits until the server is ready.
 func (b *book) kill(victim string, random *rand.Rand) (err error) {
 	began := time.Now()
 	switch victim {
@@ -176,7 +176,7 @@ func (b *book) kill(victim string, random *rand.Rand) (err error) {
 		b.server, err = b.house.start("serve")
 	}
 	if err == nil && victim != "the program" {
-		// The server sees for a while that its database is gone.
+		// The server runs without its database for a while.
 		if err = b.r.pause(time.Duration(random.IntN(300)) * time.Millisecond); err == nil {
 			began = time.Now()
 			err = b.pg.start()
@@ -192,7 +192,7 @@ func (b *book) kill(victim string, random *rand.Rand) (err error) {
 	return nil
 }
 
-// check looks for all writes of a round, and repeats those whose outcome their writer does not know.
+// check looks up all writes of a round, and repeats those whose outcome is unknown.
 func (b *book) check(round int, what string, hands []*writer) error {
 	c := b.server.caller(b.token)
 	known, open, found, refused := 0, 0, 0, 0
@@ -242,8 +242,8 @@ func (b *book) check(round int, what string, hands []*writer) error {
 	return nil
 }
 
-// whole checks the whole book after the last round: nothing is there that nobody asked for, and the program's own checks
-// find nothing.
+// whole checks the whole book after the last round: it contains nothing that was not requested, and the program's own
+// checks pass.
 func (b *book) whole() error {
 	c := b.server.caller(b.token)
 	for _, u := range b.uploads {
@@ -270,7 +270,7 @@ func (b *book) whole() error {
 	return nil
 }
 
-// verify compares every part of the book with every other.
+// verify runs `holdfast verify` on the book.
 func (b *book) verify() {
 	if said, err := b.house.must("verify"); err != nil {
 		b.r.fail("%s: %v\n%s", b.name, err, lastOf(said))

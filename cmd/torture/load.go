@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// How much is sent, and what the program may take for it (docs/reliability.md).
+// How much is sent, and how much memory the program may use for it (docs/reliability.md).
 const (
 	largeBodies  = 40
 	bodySize     = 1_000_000
@@ -23,12 +23,12 @@ const (
 	crowdTime    = 5 * time.Second
 	reportRows   = 20_000
 	mostResident = 150 // MB
-	mostHashing  = 250 // MB, where passwords are hashed: four hashes take 76 MB, and so much again waits to be collected
+	mostHashing  = 250 // MB, when passwords are hashed: four hashes take 76 MB, and as much again waits for garbage collection
 
 	loginPath = "/auth/rest/jwt-auth/v1/token"
 )
 
-// load is the part: strangers and clients ask for too much, and everybody else is still answered.
+// load is the scenario: strangers and clients send too much, and everyone else must still be served.
 func load(r *run) error {
 	for round := r.first; round < r.first+r.count(1); round++ {
 		if err := r.besieged(round); err != nil {
@@ -41,7 +41,7 @@ func load(r *run) error {
 	return nil
 }
 
-// besieged is one round: all attacks on one book, each on a program that has just started.
+// besieged is one round: all attacks on one book, each on a freshly started program.
 func (r *run) besieged(round int) (err error) {
 	b := &book{r: r, name: "SQLite"}
 	if b.house, err = r.newHouse(fmt.Sprintf("load-%d", round), ""); err != nil {
@@ -93,14 +93,14 @@ func (r *run) besieged(round int) (err error) {
 // siege is one attack.
 type siege struct {
 	book   *book
-	user   string // the access token of a user who takes no part in the attack
+	user   string // the access token of a user unrelated to the attack
 	name   string
-	hashes bool // the attack has passwords hashed
+	hashes bool // the attack causes passwords to be hashed
 	random *rand.Rand
-	crowd  tally // what the attackers were answered
+	crowd  tally // the responses to the attackers
 }
 
-// hold starts the program, attacks it while others use it, and compares what came of it with the promises.
+// hold starts the program, attacks it while others use it, and compares the results with the guarantees.
 func (s *siege) hold(round int, attack func() error) (err error) {
 	r, b := s.book.r, s.book
 	s.random = r.random(s.name, round)
@@ -135,7 +135,7 @@ func (s *siege) hold(round int, attack func() error) (err error) {
 	return nil
 }
 
-// judge checks the promises. How fast anything is depends on the machine: that is a figure and no promise.
+// judge checks the guarantees. Speed depends on the machine, so it is only a figure.
 func (s *siege) judge(other, probe *tally, after usage) {
 	r := s.book.r
 	for n, t := range []*tally{&s.crowd, other, probe} {
@@ -168,7 +168,7 @@ type usage struct {
 	cpu  float64 // seconds of processor time
 }
 
-// used asks the system, which counts processor time in hundredths of a second.
+// used reads the process's usage from the system, which counts processor time in hundredths of a second.
 func (s *server) used() (u usage, err error) {
 	folder := filepath.Join("/proc", strconv.Itoa(s.cmd.Process.Pid))
 	status, err := os.ReadFile(filepath.Join(folder, "status"))
@@ -184,7 +184,7 @@ func (s *server) used() (u usage, err error) {
 	if err != nil {
 		return u, err
 	}
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // the name before it may have spaces
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // the name before it may contain spaces
 	const user, system = 11, 12
 	if len(fields) <= system {
 		return u, fmt.Errorf("%s/stat has %d fields", folder, len(fields))
@@ -202,7 +202,7 @@ func (s *server) used() (u usage, err error) {
 // sendBodies sends large bodies, all at once. Some come from the same address.
 func (s *siege) sendBodies(path, kind string) error {
 	body := bodyOf(kind, s.random)
-	// 413: the body has too many values. Of digits, 400: the fields are missing, or it has a card number.
+	// 413: the body has too many values. 400, for digits: the fields are missing, or there is a card number.
 	s.crowd.expected = []int{http.StatusRequestEntityTooLarge, http.StatusBadRequest}
 	s.crowd.mayBeCut = true
 	addresses := 1 + s.random.IntN(largeBodies)
@@ -218,7 +218,7 @@ func (s *siege) sendBodies(path, kind string) error {
 	return s.book.r.ctx.Err()
 }
 
-// bodyOf is a body that is much work for who builds each value of it, or who looks at each digit for card numbers.
+// bodyOf is a body that is expensive for a server that builds every value or checks every digit for card numbers.
 func bodyOf(kind string, random *rand.Rand) []byte {
 	if kind == "zeros" {
 		return []byte(`{"x":[` + strings.Repeat("0,", bodySize/2-5) + `0]}`)
@@ -232,7 +232,7 @@ func bodyOf(kind string, random *rand.Rand) []byte {
 	return body.Bytes()
 }
 
-// attacker is an address of this machine that the others do not use.
+// attacker is an address of this machine that only attackers use.
 func attacker(n int) string { return fmt.Sprintf("127.0.%d.%d", 1+n/200, 1+n%200) }
 
 // fill imports a book that is large enough for long reports.
@@ -253,7 +253,7 @@ func (b *book) fill() error {
 	return err
 }
 
-// password is that of the sandbox's admin.
+// password is the password of the sandbox's admin.
 func (b *book) password() (string, error) {
 	text, err := os.ReadFile(filepath.Join(b.house.dir, "holdfast-data", "demo-credentials.json"))
 	if err != nil {
@@ -288,7 +288,7 @@ func (b *book) signIn() (token string, err error) {
 	return made.Token, err
 }
 
-// crowdTimer ends when the crowd goes home.
+// crowdTimer is a context that ends when the crowd stops.
 func (s *siege) crowdTimer() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(s.book.r.ctx, crowdTime)
 }

@@ -56,7 +56,7 @@ type options struct {
 }
 
 func main() {
-	if len(os.Args) > 1 && helpers[os.Args[1]] != nil { // this command has started itself
+	if len(os.Args) > 1 && helpers[os.Args[1]] != nil { // this command was started by itself
 		if err := helpers[os.Args[1]](os.Args[2:]); err != nil {
 			fmt.Fprintf(os.Stderr, "torture: %s: %v\n", os.Args[1], err)
 			os.Exit(1)

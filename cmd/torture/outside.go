@@ -17,18 +17,19 @@ import (
 	"time"
 )
 
-// A crowd is one process, and its callers wait for each other before they look at an answer. So this command starts itself twice
-// more: as a few callers outside the crowd, who wait for the server alone, and as a server that does nothing but refuse.
+// A crowd is one process, and its callers wait for each other before they see a response. So this command starts itself
+// as subprocesses: as a few callers outside the crowd, which only wait for the server, and as a server that rejects
+// everything.
 const (
 	asOutsiders  = "outsiders"
 	asBareServer = "bare-server"
 	outsiders    = 8
 )
 
-// helpers are what this command does when it has started itself, by its first argument.
+// helpers are the functions of the subprocesses, by first argument.
 var helpers = map[string]func(args []string) error{asOutsiders: askOutside, asBareServer: refuseAll}
 
-// helper is such a process. It ends when its standard input does.
+// helper is such a subprocess. It ends when its standard input is closed.
 type helper struct {
 	cmd *exec.Cmd
 	in  io.Closer
@@ -53,25 +54,25 @@ func (r *run) helper(args ...string) (*helper, error) {
 	return h, h.cmd.Start()
 }
 
-// end lets the process end, and returns what it has said and nobody has read.
+// end stops the process and returns its unread output.
 func (h *helper) end() ([]byte, error) {
-	_ = h.in.Close() // no error matters: if the process has ended already, Wait tells why
+	_ = h.in.Close() // no error matters: if the process has ended already, Wait returns the reason
 	said, err := io.ReadAll(h.out)
 	return said, errors.Join(err, h.cmd.Wait())
 }
 
-// untilTold is closed when the process that has started this one wants it to end, or is gone.
+// untilTold returns a channel that is closed when the parent process wants this one to end, or has ended.
 func untilTold() <-chan struct{} {
 	told := make(chan struct{})
 	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin) // whatever ends it
+		_, _ = io.Copy(io.Discard, os.Stdin) // however it ends
 		close(told)
 	}()
 	return told
 }
 
-// askOutside asks all the time, and prints how long each refusal took. The arguments are a server, and of each caller the address to
-// ask from and the token.
+// askOutside sends requests continuously and prints how long each rejection took. The arguments are a server and, for
+// each caller, the source address and the token.
 func askOutside(args []string) error {
 	stop := untilTold()
 	t := tally{refused: []time.Duration{}, expected: []int{http.StatusUnauthorized, http.StatusOK}}
@@ -87,7 +88,7 @@ func askOutside(args []string) error {
 	return json.NewEncoder(os.Stdout).Encode(t.refused)
 }
 
-// refuseAll is the least that a server can do: it refuses, and looks at nothing.
+// refuseAll is a minimal server: it rejects every request without reading it.
 func refuseAll([]string) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -109,8 +110,9 @@ func refuseAll([]string) error {
 	return nil
 }
 
-// surround has a crowd ask a server, and callers of the same kind outside the crowd. At the same time others ask a server that nobody
-// else asks, which does nothing but refuse: so long an answer takes on this machine meanwhile, whatever is asked.
+// surround sends requests to a server from a crowd, and from callers of the same kind outside the crowd. At the same
+// time, others call an otherwise idle server that rejects everything: this shows how long any response takes on this
+// machine meanwhile.
 func (s *siege) surround(base, who string) error {
 	idle, err := s.book.r.bareServer()
 	if err != nil {
@@ -135,7 +137,7 @@ func (s *siege) surround(base, who string) error {
 		}
 		var took []time.Duration
 		if err = json.Unmarshal(said, &took); err != nil {
-			err = fmt.Errorf("the %s say %s: %w", of.name, lastOf(string(said)), err)
+			err = fmt.Errorf("the %s printed %s: %w", of.name, lastOf(string(said)), err)
 		} else {
 			s.book.r.refusedIn(s.name+", "+of.name, took)
 		}
@@ -144,7 +146,7 @@ func (s *siege) surround(base, who string) error {
 	return errors.Join(err, ended)
 }
 
-// outside starts some callers who are not of the crowd, but ask as it does.
+// outside starts callers that are not part of the crowd, but send the same requests.
 func (s *siege) outside(base, who string, callers int) (*helper, error) {
 	args := []string{asOutsiders, base}
 	for n := range callers {
@@ -154,7 +156,7 @@ func (s *siege) outside(base, who string, callers int) (*helper, error) {
 	return s.book.r.helper(args...)
 }
 
-// bareServer is a server that only refuses.
+// bareServer is a server that rejects everything.
 type bareServer struct {
 	*helper
 	base string
@@ -169,7 +171,8 @@ func (r *run) bareServer() (bareServer, error) {
 	return bareServer{server, strings.TrimSpace(base)}, err
 }
 
-// surroundBare does the same to a server that only refuses: what takes this long is not the program's doing.
+// surroundBare does the same with a server that rejects everything. Delays that this server shows too are not caused by
+// the program.
 func (s *siege) surroundBare() error {
 	server, err := s.book.r.bareServer()
 	if err != nil {

@@ -14,25 +14,26 @@ import (
 	"time"
 )
 
-// patroniRounds is how often the primary changes: by a switchover and by the loss of its machine, in turns.
+// patroniRounds is how often the primary changes, alternating between a switchover and the loss of its machine.
 const patroniRounds = 6
 
-// patroniPatience is how long Patroni may take: it waits for twenty seconds before it takes a primary for lost.
+// patroniPatience is how long Patroni may take: it waits twenty seconds before it considers a primary lost.
 const patroniPatience = 3 * time.Minute
 
-// patroniPrograms are those that the part needs besides PostgreSQL's; `make torture` installs them where it may.
+// patroniPrograms are the programs that the scenario needs besides PostgreSQL's; `make torture` installs them if
+// permitted.
 var patroniPrograms = []string{"patroni", "patronictl", "etcd"}
 
-// node is a machine with PostgreSQL and the Patroni that runs it.
+// node is a machine with PostgreSQL and the Patroni that manages it.
 type node struct {
 	*cluster
 	name   string
 	config string // the file
-	rest   int    // the port on which Patroni answers
+	rest   int    // port of Patroni's REST API
 	agent  *exec.Cmd
 }
 
-// patroni is the part: PostgreSQL as many run it, by Patroni with etcd.
+// patroni is the scenario: PostgreSQL in a common production setup, with Patroni and etcd.
 func patroni(r *run) error {
 	for _, program := range patroniPrograms {
 		if _, err := exec.LookPath(program); err != nil {
@@ -50,7 +51,7 @@ func patroni(r *run) error {
 	nodes, err := r.nodes(host)
 	defer func() {
 		for _, n := range nodes {
-			end(n.agent) // before its PostgreSQL, which it would start again
+			end(n.agent) // before its PostgreSQL, which it would restart
 			n.remove()
 		}
 	}()
@@ -134,7 +135,7 @@ func (b *book) patroniRound(round int, kind string, primary, standby *node) erro
 	return following(standby, primary)
 }
 
-// following waits until one node is the primary and the other one its synchronous standby.
+// following waits until one node is the primary and the other its synchronous standby.
 func following(primary, standby *node) error {
 	_, err := primary.r.until(patroniPatience, "the standby follows", func() bool {
 		return primary.is("primary") && standby.is("synchronous")
@@ -158,7 +159,7 @@ func (n *node) is(role string) bool {
 	return answer.StatusCode == http.StatusOK
 }
 
-// daemon starts a program that runs on, with its output in a file.
+// daemon starts a program in the background, with its output in a file.
 func (r *run) daemon(as *syscall.Credential, log, program string, args ...string) (*exec.Cmd, error) {
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -173,15 +174,15 @@ func (r *run) daemon(as *syscall.Credential, log, program string, args ...string
 	return cmd, cmd.Start()
 }
 
-// end kills a program of daemon, if it still runs.
+// end kills a program started by daemon, if it is still running.
 func end(cmd *exec.Cmd) {
 	if cmd != nil && cmd.Process != nil && cmd.ProcessState == nil {
-		_ = cmd.Process.Kill() // it may have ended by itself
+		_ = cmd.Process.Kill() // it may have ended already
 		_ = cmd.Wait()         // how it ended does not matter
 	}
 }
 
-// tool runs a program to its end.
+// tool runs a program and waits for it.
 func (r *run) tool(program string, args ...string) error {
 	said, err := exec.CommandContext(r.ctx, program, args...).CombinedOutput()
 	if err != nil {
@@ -190,7 +191,7 @@ func (r *run) tool(program string, args ...string) error {
 	return nil
 }
 
-// startEtcd starts a store of one machine, and returns its address.
+// startEtcd starts a single-node etcd and returns its address.
 func (r *run) startEtcd() (host string, etcd *exec.Cmd, err error) {
 	clients, err := freePort()
 	peers, err2 := freePort()
@@ -205,7 +206,7 @@ func (r *run) startEtcd() (host string, etcd *exec.Cmd, err error) {
 	return host, etcd, err
 }
 
-// nodes makes two and starts them; the first one becomes the primary.
+// nodes creates two nodes and starts them; the first one becomes the primary.
 func (r *run) nodes(etcd string) (nodes []*node, err error) {
 	for _, name := range []string{"a", "b"} {
 		n := &node{name: name}
@@ -238,7 +239,7 @@ func (n *node) run() error {
 	return err
 }
 
-// configure writes the file of the node's Patroni. It is YAML, of which JSON is a part.
+// configure writes the configuration file of the node's Patroni. It is YAML, of which JSON is a subset.
 func (n *node) configure(etcd string) error {
 	type object = map[string]any
 	local := func(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }

@@ -14,17 +14,18 @@ import (
 	"time"
 )
 
-// Bounds of the part.
+// Limits of the scenario.
 const (
-	poolerRounds  = 6               // of each way to the database, in turns
+	poolerRounds  = 6               // of each way to the database, alternating
 	poolerTime    = 5 * time.Second // how long clients write in a round
 	poolerServers = 2               // programs that share the pool
-	poolSize      = 20              // connections of the pooler to PostgreSQL: fewer than the programs have to the pooler
+	poolSize      = 20              // connections from the pooler to PostgreSQL: fewer than from the programs to the pooler
 	poolerMode    = "&default_query_exec_mode=cache_describe"
 	poolerWriters = 8 // clients of each program
 )
 
-// pgbouncer is the part: holdfast reaches PostgreSQL through PgBouncer, which gives each transaction another connection.
+// pgbouncer is the scenario: holdfast connects to PostgreSQL through PgBouncer, which may give each transaction a
+// different connection.
 func pgbouncer(r *run) error {
 	program, err := exec.LookPath("pgbouncer")
 	if err != nil {
@@ -43,15 +44,15 @@ func pgbouncer(r *run) error {
 	return r.onPostgres("pgbouncer-postgres", func(pg *cluster) error { return r.pooled(pg, program) })
 }
 
-// way is how programs reach the database: straight, or through the pooler.
+// way is how programs connect to the database: directly, or through the pooler.
 type way struct {
 	name    string
 	url     string
 	servers []*server
-	rates   []float64 // acknowledged writes a second, of each round
+	rates   []float64 // acknowledged writes per second in each round
 }
 
-// pooled writes by both ways in turns, and compares what is stored with what was acknowledged.
+// pooled writes through both ways alternately, and compares what is stored with what was acknowledged.
 func (r *run) pooled(pg *cluster, program string) error {
 	if err := pg.sql("postgres", "CREATE DATABASE pooled"); err != nil {
 		return err
@@ -62,7 +63,7 @@ func (r *run) pooled(pg *cluster, program string) error {
 	}
 	defer stop()
 	through := fmt.Sprintf("postgres://postgres@127.0.0.1:%d/pooled?sslmode=disable%s", port, poolerMode)
-	// The sandbox, its keys and its migrations are made through the pooler, too.
+	// The sandbox is created and migrated through the pooler, too.
 	b := &book{r: r, name: "PgBouncer"}
 	if b.house, err = r.newHouse("pgbouncer", through); err != nil {
 		return err
@@ -103,7 +104,7 @@ func (r *run) pooled(pg *cluster, program string) error {
 	return nil
 }
 
-// startPooler starts PgBouncer before a cluster, as the owner of the cluster: it refuses to run as root.
+// startPooler starts PgBouncer in front of a cluster, as the owner of the cluster, because it refuses to run as root.
 func (r *run) startPooler(pg *cluster, program string) (port int, stop func(), err error) {
 	if port, err = freePort(); err != nil {
 		return 0, nil, err
@@ -133,7 +134,7 @@ max_client_conn = 500
 	}
 	stop = func() { end(cmd) }
 	through := &cluster{r: r, programs: pg.programs, port: port}
-	_, err = r.until(patience, "PgBouncer answers", func() bool {
+	_, err = r.until(patience, "PgBouncer responds", func() bool {
 		_, err := through.value("postgres", "SELECT 'yes'")
 		return err == nil
 	})
@@ -143,7 +144,7 @@ max_client_conn = 500
 	return port, stop, err
 }
 
-// poolerRound has clients write by one way for a while. Nothing fails meanwhile, so no answer but the good one is expected.
+// poolerRound has clients write through one way for a while. There is no fault, so every write must succeed.
 func (b *book) poolerRound(round int, w *way) error {
 	random := b.r.random(w.name, round)
 	var hands []*writer
@@ -175,7 +176,7 @@ func (b *book) poolerRound(round int, w *way) error {
 	return nil
 }
 
-// reports asks for what reads in the lane of long reads, which has a transaction of many statements.
+// reports requests reports that run as long reads, in a transaction of many statements.
 func (b *book) reports() error {
 	c := b.server.caller(b.token)
 	for range 3 {

@@ -18,24 +18,24 @@ import (
 	"time"
 )
 
-// patience bounds how long anything is waited for that happens within a second on a quiet machine.
+// patience is the timeout for anything that takes less than a second on an idle machine.
 const patience = time.Minute
 
-// builder builds the real program, once for all parts.
+// builder builds the real program, once for all scenarios.
 type builder struct {
 	once sync.Once
 	dir  string
 	err  error
 }
 
-// path is where the program lies.
+// path is the path of the program.
 func (b *builder) path() (string, error) {
 	b.once.Do(func() {
 		// Not the usual temporary folder: the system may forbid running programs from memory.
 		if b.dir, b.err = os.MkdirTemp(os.Getenv("GOTMPDIR"), "holdfast-torture-"); b.err != nil {
 			return
 		}
-		b.err = os.Chmod(b.dir, 0o755) // another user may run it, too
+		b.err = os.Chmod(b.dir, 0o755) // another user may run it
 		if said, err := exec.Command("go", "build", "-o", b.dir, "./cmd/holdfast").CombinedOutput(); err != nil {
 			b.err = fmt.Errorf("building the program: %w\n%s", err, said)
 		}
@@ -49,29 +49,29 @@ func (b *builder) remove() {
 	}
 }
 
-// house is a folder in which the program is started, and the database that it uses.
+// house is a folder in which the program runs, and the database that it uses.
 type house struct {
 	r        *run
 	dir      string
 	database string // "" is SQLite in the folder
-	// descriptors bounds the open files of the program, if it is not 0; as is the user who runs it, if it is not nil.
+	// descriptors limits the program's open files, unless it is 0; as is the user it runs as, unless it is nil.
 	descriptors int
 	as          *syscall.Credential
-	settings    []string // of its environment, such as HOLDFAST_REPLICA=…
+	settings    []string // environment variables, such as HOLDFAST_REPLICA=…
 }
 
-// newHouse makes the folder.
+// newHouse creates the folder.
 func (r *run) newHouse(name, database string) (*house, error) {
 	dir := filepath.Join(r.dir, name)
 	h := &house{r: r, dir: dir, database: database}
 	if err := os.MkdirAll(dir, 0o755); err != nil || database == "" {
 		return h, err
 	}
-	_, err := h.must("keys", "make") // with SQLite the program makes the keys by itself
+	_, err := h.must("keys", "make") // with SQLite the program creates the keys itself
 	return h, err
 }
 
-// command is the program with arguments, without the settings of this program's environment.
+// command is the program with arguments. It does not inherit this program's HOLDFAST_ variables.
 func (h *house) command(ctx context.Context, args ...string) (*exec.Cmd, error) {
 	path, err := h.r.builder.path()
 	if err != nil {
@@ -101,7 +101,7 @@ func (h *house) command(ctx context.Context, args ...string) (*exec.Cmd, error) 
 	return cmd, nil
 }
 
-// must runs a command that has to succeed, and returns what it printed.
+// must runs a command that must succeed, and returns its output.
 func (h *house) must(args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(h.r.ctx, 10*patience)
 	defer cancel()
@@ -117,7 +117,7 @@ func (h *house) must(args ...string) (string, error) {
 	return out.String(), nil
 }
 
-// lastOf is the end of a long text.
+// lastOf returns the end of a long text.
 func lastOf(text string) string {
 	const most = 1500
 	if len(text) > most {
@@ -126,11 +126,11 @@ func lastOf(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// server is a program that serves.
+// server is a running server.
 type server struct {
 	house *house
 	cmd   *exec.Cmd
-	said  string // on standard output until it served
+	said  string // on standard output, up to the line with its address
 	base  string // its address
 	log   string // the file with its log
 	ended chan struct{}
@@ -139,8 +139,7 @@ type server struct {
 
 var servesOn = regexp.MustCompile(`(?m)^(?:Serving|holdfast serves) on (https?://[^ ,\n]+).*\n`)
 
-// start starts serve or demo on a free port and waits until it says that it serves. The settings of the process can be
-// changed before it starts.
+// start starts serve or demo on a free port and waits until it prints its address.
 func (h *house) start(args ...string) (*server, error) {
 	ctx, stop := context.WithCancel(h.r.ctx)
 	cmd, err := h.command(ctx, append(args, "--listen", "127.0.0.1:0")...)
@@ -172,7 +171,7 @@ func (h *house) start(args ...string) (*server, error) {
 		if at := servesOn.FindStringSubmatch(s.said); at != nil {
 			s.base = at[1]
 		} else if err != nil {
-			_ = cmd.Wait() // it has ended, and the log says why
+			_ = cmd.Wait() // it has ended; the log has the reason
 			stop()
 			text, _ := os.ReadFile(s.log)
 			return nil, fmt.Errorf("holdfast %s ended: %s\n%s", strings.Join(args, " "), s.said, lastOf(string(text)))
@@ -180,13 +179,13 @@ func (h *house) start(args ...string) (*server, error) {
 	}
 	go func() {
 		_, _ = io.Copy(io.Discard, out)
-		_ = cmd.Wait() // how it ends is looked at by whoever ends it
+		_ = cmd.Wait() // callers that stop it check how it ended
 		close(s.ended)
 	}()
 	return s, nil
 }
 
-// kill ends the program at once, as a crash does, and waits until it is gone.
+// kill kills the program, as in a crash, and waits until it has ended.
 func (s *server) kill() {
 	s.stop()
 	<-s.ended
@@ -195,7 +194,7 @@ func (s *server) kill() {
 // signal sends a signal to the program.
 func (s *server) signal(signal syscall.Signal) error { return s.cmd.Process.Signal(signal) }
 
-// interrupt is Ctrl-C: the program ends in order.
+// interrupt sends Ctrl-C: the program must exit gracefully.
 func (s *server) interrupt() error {
 	if err := s.signal(syscall.SIGINT); err != nil {
 		return err
@@ -212,15 +211,15 @@ func (s *server) interrupt() error {
 	return nil
 }
 
-// ready waits until the program says that it can work, and returns how long that took.
+// ready waits until the program reports that it is ready, and returns how long that took.
 func (s *server) ready(limit time.Duration) (time.Duration, error) {
-	return s.house.r.until(limit, "GET /readyz is not 200", func() bool {
+	return s.house.r.until(limit, "GET /readyz returns 200", func() bool {
 		a, err := s.caller("").ask(http.MethodGet, "/readyz", nil, nil)
 		return err == nil && a.status == http.StatusOK
 	})
 }
 
-// caller asks a server as somebody.
+// caller makes requests to a server, with or without a token.
 type caller struct {
 	ctx   context.Context
 	base  string
@@ -228,14 +227,14 @@ type caller struct {
 	http  *http.Client
 }
 
-// caller is one with an API token or access token; "" is nobody.
+// caller returns a caller with an API token or access token; "" is anonymous.
 func (s *server) caller(token string) *caller {
 	return &caller{ctx: s.house.r.ctx, base: s.base, token: token, http: &http.Client{
 		Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: token == ""},
 	}}
 }
 
-// reply is what a server answered.
+// reply is a server's response.
 type reply struct {
 	status int
 	header http.Header
@@ -243,7 +242,7 @@ type reply struct {
 	took   time.Duration
 }
 
-// as reads the body into a value.
+// as decodes the body into a value.
 func (a reply) as(into any) error {
 	if err := json.Unmarshal(a.body, into); err != nil {
 		return fmt.Errorf("%d %s: %w", a.status, lastOf(string(a.body)), err)
@@ -251,7 +250,7 @@ func (a reply) as(into any) error {
 	return nil
 }
 
-// ask makes one request. The error says that there was no whole answer.
+// ask makes one request. It returns an error if there was no complete response.
 func (c *caller) ask(method, path string, headers map[string]string, body []byte) (reply, error) {
 	request, err := http.NewRequestWithContext(c.ctx, method, c.base+path, bytes.NewReader(body))
 	if err != nil {

@@ -11,20 +11,21 @@ import (
 	"time"
 )
 
-// Bounds of the part.
+// Limits of the scenario.
 const (
-	replicaRounds = 4               // of each hardship of the standby
-	replicaTime   = 2 * time.Second // how long clients write and read before and during a hardship
+	replicaRounds = 4               // of each fault of the standby
+	replicaTime   = 2 * time.Second // how long clients write and read before and during a fault
 	replicaMost   = 2 * time.Second // --replica-max-lag
 	replicaLag    = "Holdfast-Replica-Lag"
-	// finalAfter is when a report of a moment can no longer change, with a second for the clocks.
+	// finalAfter is when a report as of a moment can no longer change, plus a second for clock differences.
 	finalAfter = 11 * time.Second
 )
 
 // scans are reports that read many rows.
 var scans = []string{"exposure/details?per_page=100", "exposure/ageing", "exposure?by=channel,supplier", "exposure/movement?from=2026-01-01"}
 
-// replica is the part: long reports are read from a standby, which is stopped, lost or kept from following while clients write.
+// replica is the scenario: long reports are read from a standby that is frozen, stopped or falls behind while clients
+// write.
 func replica(r *run) error {
 	p := &pair{}
 	defer func() {
@@ -53,7 +54,7 @@ func replica(r *run) error {
 	if f.house, err = r.newHouse("replica", p.primary.url("failover")); err != nil {
 		return err
 	}
-	if err := f.begin(); err != nil { // this program has no standby: it says what is right
+	if err := f.begin(); err != nil { // this program has no standby: its reports are the reference
 		return err
 	}
 	defer func() { f.server.kill() }()
@@ -90,7 +91,7 @@ type followers struct {
 	there, here int // reports from the standby, and from the database
 	lags        []time.Duration
 	slowest     time.Duration
-	finals      []final // to be compared
+	finals      []final // to be compared with the primary
 	compared    int
 }
 
@@ -100,10 +101,10 @@ type final struct {
 	body []byte
 }
 
-// standbyHardship is something that happens to the standby.
+// standbyHardship is a fault of the standby.
 type standbyHardship struct {
 	name        string
-	state       string // that /readyz tells meanwhile
+	state       string // reported by /readyz during the fault
 	begin, mend func() error
 }
 
@@ -119,7 +120,7 @@ func (f *followers) hardships() []standbyHardship {
 	}
 }
 
-// round has clients write and read while the standby is well, in trouble, and well again.
+// round has clients write and read while the standby is healthy, faulty, and healthy again.
 func (f *followers) round(round int, h standbyHardship) error {
 	hands, work, stop := f.hands(f.r.random(h.name, round), round*10+len(h.name)%10)
 	err := f.well()
@@ -131,7 +132,7 @@ func (f *followers) round(round int, h standbyHardship) error {
 	}
 	err = errors.Join(err, h.mend())
 	if err == nil {
-		_, err = f.r.until(patience, "the standby is read again", func() bool {
+		_, err = f.r.until(patience, "reports come from the standby again", func() bool {
 			lag, _, _, err := f.ask(scans[0])
 			return err == nil && lag != ""
 		})
@@ -144,7 +145,7 @@ func (f *followers) round(round int, h standbyHardship) error {
 	return f.check(round, h.name, hands)
 }
 
-// well reads reports while the standby follows: about now, and about a moment that is final.
+// well reads reports while the standby follows the primary: as of now, and as of a moment that is final.
 func (f *followers) well() error {
 	until := time.Now().Add(replicaTime)
 	for n := 0; n < len(scans) || time.Now().Before(until); n++ {
@@ -183,9 +184,10 @@ func (f *followers) well() error {
 	return nil
 }
 
-// inTrouble reads reports while the standby is of no use: the database answers, soon, and /readyz says so.
+// inTrouble reads reports while the standby is unusable: the primary must answer instead, soon, and /readyz must report
+// it.
 func (f *followers) inTrouble(h standbyHardship) error {
-	if _, err := f.r.until(patience, "the database is read instead", func() bool {
+	if _, err := f.r.until(patience, "reports come from the primary", func() bool {
 		lag, _, answer, err := f.ask(scans[0])
 		f.slowest = max(f.slowest, answer.took)
 		return err == nil && lag == ""
@@ -203,7 +205,7 @@ func (f *followers) inTrouble(h standbyHardship) error {
 			f.r.fail("replica: while the standby is %s, a report was read from it with a lag of %s", h.name, lag)
 		}
 	}
-	_, err := f.r.until(patience, "/readyz says "+h.state, func() bool {
+	_, err := f.r.until(patience, "/readyz reports "+h.state, func() bool {
 		ready, err := f.reader.caller("").ask(http.MethodGet, "/readyz", nil, nil)
 		if err == nil && ready.status != http.StatusOK {
 			f.r.fail("replica: while the standby is %s, /readyz is %d", h.name, ready.status)
@@ -213,7 +215,7 @@ func (f *followers) inTrouble(h standbyHardship) error {
 	return err
 }
 
-// ask asks the program with the standby for a report.
+// ask requests a report from the program with the standby.
 func (f *followers) ask(path string) (lag string, at time.Time, answer reply, err error) {
 	at = time.Now()
 	answer, err = f.reader.caller(f.token).ask(http.MethodGet, api+path, nil, nil)
@@ -223,7 +225,7 @@ func (f *followers) ask(path string) (lag string, at time.Time, answer reply, er
 	return answer.header.Get(replicaLag), at, answer, err
 }
 
-// compare asks the program without a standby for the reports that can no longer change.
+// compare requests the final reports again from the program without a standby.
 func (f *followers) compare() error {
 	c := f.server.caller(f.token)
 	for _, one := range f.finals {

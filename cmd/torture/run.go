@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// run is one run of one part.
+// run is one run of one scenario.
 type run struct {
 	options
 	part     string
-	dir      string // for databases, logs and files of the part
+	dir      string // for databases, logs and files of the scenario
 	builder  *builder
-	ctx      context.Context // ends when the part's time is over
+	ctx      context.Context // ends at the scenario's time limit
 	began    time.Time
-	refusals []refusals // of all rounds, in the order of the first one; attacks come one after the other
+	refusals []refusals // of all rounds, in the order of the first round; attacks run one at a time
 
 	mu       sync.Mutex
 	out      io.Writer
@@ -28,7 +28,7 @@ type run struct {
 	figures  []figure
 }
 
-// refusals are how long those took that some callers got.
+// refusals are the durations of the rejections that some callers got.
 type refusals struct {
 	who  string
 	took []time.Duration
@@ -37,7 +37,7 @@ type refusals struct {
 // figure is one row of the table at the end.
 type figure struct{ part, what, value string }
 
-// whole runs the part from its first line to its last.
+// whole runs the scenario within its time limit, from the first line of output to the last.
 func (r *run) whole(ctx context.Context, p part) error {
 	limit := p.limit
 	if r.limit != 0 {
@@ -69,7 +69,7 @@ func (r *run) say(format string, args ...any) {
 	fmt.Fprintf(r.out, "%s: %s\n", r.part, fmt.Sprintf(format, args...))
 }
 
-// fail prints a promise that was not kept, and counts it.
+// fail prints and counts a broken guarantee.
 func (r *run) fail(format string, args ...any) {
 	r.say("FAILED: "+format, args...)
 	r.mu.Lock()
@@ -84,7 +84,7 @@ func (r *run) figure(what, format string, args ...any) {
 	r.figures = append(r.figures, figure{r.part, what, fmt.Sprintf(format, args...)})
 }
 
-// refusedIn adds a row about how long the refusals of one round took, and notes them for the row about all rounds.
+// refusedIn adds a row about the durations of one round's rejections, and keeps them for the row about all rounds.
 func (r *run) refusedIn(who string, took []time.Duration) {
 	if len(took) == 0 {
 		return
@@ -98,14 +98,14 @@ func (r *run) refusedIn(who string, took []time.Duration) {
 	r.refusals[at].took = append(r.refusals[at].took, took...)
 }
 
-// refusedInAll adds the rows about the refusals of all rounds.
+// refusedInAll adds the rows about the rejections of all rounds.
 func (r *run) refusedInAll() {
 	for _, of := range r.refusals {
 		r.figure(of.who+", all rounds", "%d rejected, %s", len(of.took), times(of.took))
 	}
 }
 
-// count is how many rounds to run where the part would run that many.
+// count is the number of rounds to run; usual is the scenario's default.
 func (r *run) count(usual int) int {
 	if r.rounds > 0 {
 		return r.rounds
@@ -113,15 +113,15 @@ func (r *run) count(usual int) int {
 	return usual
 }
 
-// random is the stream of random choices of one round. It does not depend on other rounds, so that a round can be run
-// alone.
+// random is the source of random choices for one round. It does not depend on other rounds, so that a single round can be
+// repeated.
 func (r *run) random(name string, round int) *rand.Rand {
 	var key [32]byte
 	copy(key[:], fmt.Sprintf("%d %s %d", r.seed, name, round))
 	return rand.New(rand.NewChaCha8(key))
 }
 
-// pause waits, or returns early when the part's time is over.
+// pause waits, or returns early at the scenario's time limit.
 func (r *run) pause(d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -133,8 +133,7 @@ func (r *run) pause(d time.Duration) error {
 	}
 }
 
-// until asks again and again until the answer is yes. It returns how long that took, and an error if it takes longer than
-// limit.
+// until polls yes until it returns true. It returns how long that took, and an error if it takes longer than limit.
 func (r *run) until(limit time.Duration, what string, yes func() bool) (time.Duration, error) {
 	began := time.Now()
 	for !yes() {
@@ -148,7 +147,7 @@ func (r *run) until(limit time.Duration, what string, yes func() bool) (time.Dur
 	return time.Since(began), nil
 }
 
-// printFigures prints the table as docs/reliability.md has it.
+// printFigures prints the table in the format of docs/reliability.md.
 func printFigures(out io.Writer, o options, table []figure) {
 	command := fmt.Sprintf("-seed %d", o.seed)
 	if o.only != "" {

@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// uploadedRows is how many rows a file has that comes over HTTP: so many that a kill meets its import in the middle.
+// uploadedRows is the number of rows in an uploaded file: enough for a kill to interrupt its import.
 const uploadedRows = 1000
 
-// importAgain is how long an import may take after the last kill. The job of a process that was killed is leased for two
-// minutes, and no other process takes it up before.
+// importAgain is how long an import may take after the last kill. The job of a killed process is leased for two minutes,
+// and no other process takes it over before that.
 const importAgain = 4 * time.Minute
 
-// upload is a file that is imported over HTTP. Its server is killed while the file comes, or in the middle of its import, and
+// upload is a file that is imported over HTTP. Its server is killed during the upload or in the middle of the import, and
 // perhaps again in later rounds.
 type upload struct {
 	book *book
 	name string
-	id   int64 // of the import; 0 if nobody has said so
+	id   int64 // of the import; 0 if not known yet
 }
 
-// imported is what the service says of an import.
+// imported is the service's description of an import.
 type imported struct {
 	ID       int64
 	State    string
@@ -35,13 +35,14 @@ type imported struct {
 	Refused  int
 }
 
-// upload begins to send a file. It waits until its import runs, or leaves the kill to meet the upload.
+// upload starts to send a file. It waits until its import is running, or returns at once so that the kill interrupts the
+// upload.
 func (b *book) upload(round int, random *rand.Rand) error {
 	u := &upload{book: b, name: fmt.Sprintf("upload-%d-%d", b.r.seed, round)}
 	b.uploads = append(b.uploads, u)
 	c := b.server.caller(b.token)
 	if random.IntN(3) == 0 {
-		go func() { _, _ = u.send(c) }() // the kill cuts it off, or it was in time: finish sends it again
+		go func() { _, _ = u.send(c) }() // whether or not the kill interrupts it, finish sends it again
 		return nil
 	}
 	made, err := u.send(c)
@@ -56,7 +57,7 @@ func (b *book) upload(round int, random *rand.Rand) error {
 	return err
 }
 
-// send sends the file. Under its key it is one import, however often it comes.
+// send sends the file. With its idempotency key it is one import, however often it is sent.
 func (u *upload) send(c *caller) (made imported, err error) {
 	var text strings.Builder
 	text.WriteString("booking_reference,channel_id,countries,currencies,date,total,firstname,surname,email,content," +
@@ -87,7 +88,8 @@ func (u *upload) now(c *caller) (is imported, err error) {
 	return is, a.as(&is)
 }
 
-// finish sends the file again and waits for the end of its import: each row was imported once. whole counts what is there.
+// finish sends the file again and waits for the end of its import: each row must be imported once. whole counts the
+// stored rows.
 func (u *upload) finish(c *caller) error {
 	again, err := u.send(c)
 	if err != nil {

@@ -17,22 +17,22 @@ import (
 	"time"
 )
 
-// api is the beginning of the addresses of the demo's site, and channel its open channel in EUR.
+// api is the path prefix of the demo's site, and channel its open channel in EUR.
 const (
 	api     = "/demo/rest/svc/v2/"
 	channel = 3
 )
 
-// writer is a client that writes without a break, and remembers what was acknowledged.
+// writer is a client that writes without pause and remembers what was acknowledged.
 type writer struct {
 	caller   *caller
 	name     string
 	random   *rand.Rand
-	mu       sync.Mutex // for those who look while it writes
+	mu       sync.Mutex // for readers while it writes
 	asked    []*write
 	bookings []*write // acknowledged
-	payments []*write // acknowledged purchases that are not refunded yet
-	goesOn   bool     // also after a write whose outcome it does not know
+	payments []*write // acknowledged purchases without a refund
+	goesOn   bool     // also after a write with an unknown outcome
 }
 
 func newWriter(b *book, name string, random *rand.Rand) *writer {
@@ -41,22 +41,22 @@ func newWriter(b *book, name string, random *rand.Rand) *writer {
 	}
 }
 
-// write is something that a writer asked for.
+// write is one request of a writer.
 type write struct {
 	path      string // bookings or transactions
 	reference string
-	key       string // "" is none: then the reference alone says that it is the same
+	key       string // "" for none: then only the reference identifies a repeat
 	body      []byte
 	booking   *write
 	payment   *write // of a refund
 	amount    int64  // of money; negative for a refund
 	id        int64  // 0 if it was not acknowledged
-	refused   string // an answer that nobody expects
+	refused   string // an unexpected response
 	began     time.Time
 	took      time.Duration
 }
 
-// write goes on until it is told to stop, or until the server does not answer.
+// write keeps writing until stop is closed or the server does not respond.
 func (w *writer) write(stop <-chan struct{}) {
 	for {
 		select {
@@ -84,7 +84,7 @@ func (w *writer) write(stop <-chan struct{}) {
 		if !w.goesOn {
 			return
 		}
-		// What failed is asked again at the end. A client that asks at once again and again is another test.
+		// Failed writes are repeated at the end. Clients that retry immediately are a different test.
 		select {
 		case <-stop:
 		case <-time.After(50 * time.Millisecond):
@@ -92,7 +92,7 @@ func (w *writer) write(stop <-chan struct{}) {
 	}
 }
 
-// next chooses what is written now: bookings, payments and refunds.
+// next chooses the next write: a booking, payment or refund.
 func (w *writer) next() *write {
 	n := len(w.asked)
 	asked := &write{path: "transactions", reference: fmt.Sprintf("%s-%d", w.name, n)}
@@ -120,12 +120,12 @@ func (w *writer) next() *write {
 		asked.amount = 1 + w.random.Int64N(5000)
 		fields["transaction_types"], fields["total"], fields["card_types"] = "purchase", asked.amount, "visa"
 		fields["bookings"] = split(asked.booking, asked.amount)
-		// The reference of a payment alone makes it the same payment, too.
+		// The reference alone also identifies a repeated payment.
 		if w.random.IntN(3) == 0 {
 			asked.key = ""
 		}
 	}
-	asked.body, _ = json.Marshal(fields) // these values can always be written
+	asked.body, _ = json.Marshal(fields) // these values can always be encoded
 	return asked
 }
 
@@ -133,7 +133,7 @@ func split(booking *write, amount int64) []map[string]any {
 	return []map[string]any{{"id": booking.id, "currencies": "EUR", "total": amount}}
 }
 
-// noted remembers what later writes can build on.
+// noted remembers an acknowledged write for later ones to build on.
 func (w *writer) noted(asked *write) {
 	switch {
 	case asked.path == "bookings":
@@ -143,15 +143,15 @@ func (w *writer) noted(asked *write) {
 	}
 }
 
-// refusedError is an answer that says that the write was wrong, which none is.
+// refusedError is a response that rejects the write as invalid, which none of them is.
 type refusedError struct{ text string }
 
 func (e refusedError) Error() string { return e.text }
 
-// errUnknown is an outcome that the client does not know: it has to ask again.
+// errUnknown means that the outcome is unknown and the client must retry.
 var errUnknown = errors.New("unknown outcome")
 
-// ask makes the request and returns the id of what was made.
+// ask makes the request and returns the id of the created object.
 func (a *write) ask(c *caller) (int64, error) {
 	headers := map[string]string{}
 	if a.key != "" {
@@ -174,7 +174,7 @@ func (a *write) ask(c *caller) (int64, error) {
 	return made.ID, nil
 }
 
-// again repeats the same request until there is an answer, as a client does that does not know the outcome.
+// again repeats the same request until there is a response, like a client that does not know the outcome.
 func (a *write) again(r *run, c *caller) (id int64, err error) {
 	_, late := r.until(patience, "the write is answered", func() bool {
 		id, err = a.ask(c)
@@ -191,7 +191,7 @@ func (a *write) again(r *run, c *caller) (id int64, err error) {
 	return id, err
 }
 
-// stored returns the ids that the book has for the reference.
+// stored returns the ids stored in the book for the reference.
 func (a *write) stored(c *caller) ([]int64, error) {
 	answer, err := c.ask(http.MethodGet, api+a.path+"?per_page=10&reference="+url.QueryEscape(a.reference), nil, nil)
 	if err != nil {
@@ -208,7 +208,7 @@ func (a *write) stored(c *caller) ([]int64, error) {
 	return ids, nil
 }
 
-// sums compares what is open of each booking with the payments that the writer knows of. By now it knows all.
+// sums compares the amount paid of each booking with the writer's payments, all of which are known by now.
 func (w *writer) sums(c *caller) error {
 	paid := map[int64]int64{}
 	for _, asked := range w.asked {
@@ -235,7 +235,7 @@ func (w *writer) sums(c *caller) error {
 	return nil
 }
 
-// importFile is an import that is killed with the server, and then run again.
+// importFile is an import that is killed with the server and then repeated.
 type importFile struct {
 	book *book
 	name string
@@ -243,7 +243,7 @@ type importFile struct {
 	stop context.CancelFunc
 }
 
-// begin writes the file and starts the import. It is killed at a moment of its own.
+// begin writes the file and starts the import, which is killed at a separate random moment.
 func (f *importFile) begin(random *rand.Rand) error {
 	var text strings.Builder
 	text.WriteString("booking_reference,channel_id,countries,currencies,date,total,firstname,surname,email,content," +
@@ -273,9 +273,9 @@ func (f *importFile) args() []string {
 	return []string{"import", "payments", f.name, "--site", "demo", "--mode", "protection-only", "--cover-start", "effective"}
 }
 
-// again waits for the end of the killed import and runs it to the end.
+// again waits for the killed import and then repeats it to completion.
 func (f *importFile) again() error {
-	_ = f.cmd.Wait() // it was killed, lost its database, or was ready in time
+	_ = f.cmd.Wait() // it was killed, lost its database, or finished in time
 	f.stop()
 	f.book.imported += importedRows
 	_, err := f.book.house.must(f.args()...)

@@ -1,6 +1,7 @@
-// Command cldr writes a JSON file from Unicode's CLDR: how each language of the service writes numbers, money, days and countries.
-// It reads the npm packages cldr-dates-full, cldr-numbers-full and cldr-localenames-full, unpacked in one folder. scripts/cldr/fetch
-// brings them, and packs the file as internal/lib/i18n/cldr.json.gz.
+// Command cldr extracts a JSON file from Unicode's CLDR with the formats of numbers, money and days, and the names of
+// countries, in each language of the service. It reads the npm packages cldr-dates-full, cldr-numbers-full and
+// cldr-localenames-full, unpacked into one folder. scripts/cldr/fetch downloads them, and compresses the output to
+// internal/lib/i18n/cldr.json.gz.
 package main
 
 import (
@@ -16,26 +17,26 @@ import (
 	"holdfast/internal/domain/money"
 )
 
-// locales are CLDR's names of the languages, and the tags that pages carry.
+// locales are the CLDR names of the languages, and their language tags for pages.
 var locales = map[string][2]string{
 	"deDE": {"de", "de-DE"}, "enGB": {"en-GB", "en-GB"}, "esES": {"es", "es-ES"}, "frFR": {"fr", "fr-FR"}, "itIT": {"it", "it-IT"},
 	"jaJA": {"ja", "ja-JP"}, "kkKK": {"kk", "kk-KZ"}, "koKO": {"ko", "ko-KR"}, "lvLV": {"lv", "lv-LV"}, "ptBR": {"pt", "pt-BR"},
 	"roRO": {"ro", "ro-RO"}, "ruRU": {"ru", "ru-RU"}, "ukUK": {"uk", "uk-UA"}, "uzUZ": {"uz", "uz-UZ"}, "zhZH": {"zh", "zh-CN"},
 }
 
-// language is what the program keeps of one language.
+// language is the data that the program needs for one language.
 type language struct {
 	Tag         string            `json:"tag"`
-	Name        string            `json:"name"` // what the language calls itself
+	Name        string            `json:"name"` // of the language, in the language itself
 	Decimal     string            `json:"decimal"`
 	Group       string            `json:"group"`
 	Minus       string            `json:"minus"`
-	LeastGroup  int               `json:"least_group"`   // digits before the first group that make grouping begin
+	LeastGroup  int               `json:"least_group"`   // minimum number of digits before the first group separator
 	Money       string            `json:"money"`         // {n} is the number, {c} the currency
-	MoneyLetter string            `json:"money_letters"` // where a letter of the currency stands beside the number
-	Symbols     map[string]string `json:"symbols"`       // where it is not the code
+	MoneyLetter string            `json:"money_letters"` // used if the currency has a letter next to the number
+	Symbols     map[string]string `json:"symbols"`       // only those that differ from the code
 	Day         string            `json:"day"`
-	Ranges      map[string]string `json:"ranges"` // by what differs first: d, M or y
+	Ranges      map[string]string `json:"ranges"` // by the largest field that differs: d, M or y
 	Months      []string          `json:"months"`
 	Moment      string            `json:"moment"` // {1} is the day, {0} the time
 	Time        string            `json:"time"`
@@ -69,7 +70,7 @@ func run(folder, file string) error {
 	return os.WriteFile(file, append(text, '\n'), 0o644)
 }
 
-// numbers and dates are the parts of CLDR's files that are used.
+// numbers and dates are the parts of CLDR's files that we use.
 type numbers struct {
 	Numbers struct {
 		LeastGroup string `json:"minimumGroupingDigits"`
@@ -101,7 +102,7 @@ type dates struct {
 	}
 }
 
-// read collects what CLDR says about a locale.
+// read collects CLDR's data about a locale.
 func read(folder, locale, tag string) (l language, err error) {
 	var n numbers
 	if err := load(folder, "cldr-numbers-full", locale, "numbers.json", &n); err != nil {
@@ -128,7 +129,7 @@ func read(folder, locale, tag string) (l language, err error) {
 	for _, part := range []string{"d", "M", "y"} {
 		pattern, ok := patterns[part].(string)
 		if !ok {
-			return l, fmt.Errorf("no form of a range of days in which %s differs", part)
+			return l, fmt.Errorf("no pattern for a range of days in which %s differs", part)
 		}
 		l.Ranges[part] = fields(pattern)
 	}
@@ -170,13 +171,13 @@ func names(folder, locale string, l *language) error {
 	return nil
 }
 
-// amount makes a form of ours out of CLDR's pattern of an amount.
+// amount converts CLDR's pattern of an amount to our format.
 func amount(pattern string) string {
 	return strings.NewReplacer("#,##0.00", "{n}", "¤", "{c}").Replace(pattern)
 }
 
-// fields writes a pattern of days with places in braces. What is between quotes is plain text. In a range, a field that
-// comes a second time belongs to the last day.
+// fields converts a date pattern to placeholders in braces. Quoted text is literal. In a range, the second occurrence of
+// a field belongs to the last day.
 func fields(pattern string) string {
 	var b strings.Builder
 	seen, second := map[byte]bool{}, false
@@ -208,7 +209,7 @@ func fields(pattern string) string {
 	return b.String()
 }
 
-// load reads the part of a file that is about a locale.
+// load reads the part of a file for a locale.
 func load(folder, pkg, locale, name string, into any) error {
 	text, err := os.ReadFile(filepath.Join(folder, pkg, "main", locale, name))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestTheTypesAreThoseOfTheAPI fails when docs/openapi.yaml has changed and the client has not.
+// TestTheTypesAreThoseOfTheAPI fails if docs/openapi.yaml has changed but the client has not.
 func TestTheTypesAreThoseOfTheAPI(t *testing.T) {
 	text, err := os.ReadFile("../../" + description)
 	if err != nil {
@@ -23,11 +23,11 @@ func TestTheTypesAreThoseOfTheAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(there) != len(files) {
-		t.Errorf("there are %d files, and the description makes %d: run make clients", len(there), len(files))
+		t.Errorf("there are %d files, but the description generates %d: run make clients", len(there), len(files))
 	}
 	for name, want := range files {
 		if got, err := os.ReadFile("../../" + target + "/" + name); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("client/%s is not what the description says: run make clients (%v)", name, err)
+			t.Errorf("client/%s does not match the description: run make clients (%v)", name, err)
 		}
 	}
 }
@@ -91,17 +91,17 @@ func TestWhatFieldsBecome(t *testing.T) {
 		"type ThingChange struct { Name *string `json:\"name,omitzero\"` Total json.RawMessage", "Parts []int64 `json:\"parts,omitzero\"`",
 	} {
 		if !strings.Contains(text, want) {
-			t.Errorf("it lacks %s in\n%s", want, files["types_some_things.go"])
+			t.Errorf("missing %s in\n%s", want, files["types_some_things.go"])
 		}
 	}
 	if strings.Contains(text, "If-Match") || strings.Contains(text, "Page") {
-		t.Error("headers and pages are parameters of their own")
+		t.Error("headers and paging parameters are not left out")
 	}
 }
 
 func TestLongSectionsHaveSeveralFiles(t *testing.T) {
 	block := strings.Repeat("x\n", fileLines/2)
 	if got := pack([]string{block, block, block, "y\n"}); len(got) != 2 || got[0] != block+block || got[1] != block+"y\n" {
-		t.Errorf("it packs %d files", len(got))
+		t.Errorf("packed into %d files", len(got))
 	}
 }

@@ -2,32 +2,32 @@ package main
 
 import "strings"
 
-// leftOut are the tags whose operations the client does not have: the frame of the payment modal speaks for shoppers, and
-// the addresses about the service are for those who run it.
+// leftOut are the tags without client operations: the payment modal's iframe acts for shoppers, and the service's
+// endpoints are for its operators.
 var leftOut = map[string]bool{"Payment modal": true, "Service": true}
 
-// paging are the parameters that the client sets itself, when it goes through the pages of a list.
+// paging are the parameters that the client sets itself when it iterates over a list.
 var paging = map[string]bool{"page": true, "per_page": true, "offset": true, "count": true}
 
-// own are the schemas for which the client has a type of its own.
+// own are the schemas with a hand-written or basic type in the client.
 var own = map[string]string{
 	"Day": "Day", "Instant": "Instant", "IntegerInput": "int64", "BooleanInput": "bool", "IDListInput": "[]int64",
 }
 
-// nullable are the fields of an input that null removes, although the description calls them numbers.
+// nullable are the input fields that null clears, although the description declares them as numbers.
 var nullable = map[string]bool{"BookingChange.pax": true}
 
-// pointers are the fields of inputs whose zero is something else than a field that is left out, besides all fields of changes
-// and of policies.
+// pointers are the input fields whose zero differs from an omitted field, in addition to all fields of changes and
+// policies.
 var pointers = map[string]bool{"LimitCreate.amount": true}
 
-// initials are written in capitals.
+// initials are the words with special capitalization in Go names.
 var initials = map[string]string{
 	"id": "ID", "ids": "IDs", "uuid": "UUID", "url": "URL", "urls": "URLs", "ip": "IP", "ppm": "PPM", "psp": "PSP", "api": "API",
 	"3ds": "ThreeDS", "rtl": "RTL", "eci": "ECI", "csv": "CSV", "pdf": "PDF",
 }
 
-// goName is the name of a field of the API in Go: known_at is KnownAt.
+// goName is the Go name of an API field: known_at is KnownAt.
 func goName(name string) string {
 	var made strings.Builder
 	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '_' || r == '-' || r == ' ' }) {
@@ -52,7 +52,7 @@ func single(name string) string {
 	}
 }
 
-// queryName is the type of the parameters of an operation: listBookings has BookingsQuery.
+// queryName is the name of the type for an operation's parameters: listBookings has BookingsQuery.
 func queryName(operation string) string {
 	return goName(strings.TrimPrefix(strings.TrimPrefix(operation, "list"), "get")) + "Query"
 }

@@ -7,23 +7,23 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// api is the description, in its own order.
+// api is the parsed description, in its order.
 type api struct {
 	schemas    map[string]*schema
 	parameters map[string]*parameter
 	operations []operation
 }
 
-// operation is what one method at one address takes and answers.
+// operation is one method of one path, with its parameters, body and responses.
 type operation struct {
 	id         string
-	section    string // the tag, as a part of a file's name
+	section    string // the tag, as part of a file name
 	parameters []*parameter
 	body       *schema
 	answers    []*schema
 }
 
-// parameter is a value in the query of an address.
+// parameter is a query parameter.
 type parameter struct {
 	Ref         string  `yaml:"$ref"`
 	Name        string  `yaml:"name"`
@@ -33,7 +33,7 @@ type parameter struct {
 	Schema      *schema `yaml:"schema"`
 }
 
-// schema is the shape of a value: as much of JSON Schema as the description uses.
+// schema is the schema of a value, with the parts of JSON Schema that the description uses.
 type schema struct {
 	Ref           string    `yaml:"$ref"`
 	Types         types     `yaml:"type"`
@@ -45,16 +45,16 @@ type schema struct {
 	Items         *schema   `yaml:"items"`
 	AllOf         []*schema `yaml:"allOf"`
 	OneOf         []*schema `yaml:"oneOf"`
-	Discriminator *struct{} `yaml:"discriminator"` // the field that says which of OneOf it is
+	Discriminator *struct{} `yaml:"discriminator"` // the field that selects one of OneOf
 }
 
-// types are the types that a value may have, without null, which is nullable.
+// types are the types that a value may have, except null, which sets nullable.
 type types struct {
 	names    []string
 	nullable bool
 }
 
-// UnmarshalYAML implements yaml.Unmarshaler: a type is a text or a list.
+// UnmarshalYAML implements yaml.Unmarshaler: a type is a string or a list.
 func (t *types) UnmarshalYAML(node *yaml.Node) error {
 	list := []*yaml.Node{node}
 	if node.Kind == yaml.SequenceNode {
@@ -70,7 +70,7 @@ func (t *types) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// has says whether a value may have the type.
+// has reports whether a value may have the type.
 func (t types) has(name string) bool {
 	for _, n := range t.names {
 		if n == name {
@@ -89,7 +89,7 @@ type field struct {
 // fields are properties in the order of the description.
 type fields []field
 
-// UnmarshalYAML implements yaml.Unmarshaler: it keeps the order.
+// UnmarshalYAML implements yaml.Unmarshaler and keeps the order.
 func (f *fields) UnmarshalYAML(node *yaml.Node) error {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		s := &schema{}
@@ -101,7 +101,7 @@ func (f *fields) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// UnmarshalYAML implements yaml.Unmarshaler: additionalProperties may be true, which says nothing.
+// UnmarshalYAML implements yaml.Unmarshaler: additionalProperties may be true, which sets nothing.
 func (s *schema) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind != yaml.MappingNode {
 		return nil
@@ -110,15 +110,15 @@ func (s *schema) UnmarshalYAML(node *yaml.Node) error {
 	return node.Decode((*plain)(s))
 }
 
-// content is a body by its kind.
+// content is a body by media type.
 type content map[string]struct {
 	Schema *schema `yaml:"schema"`
 }
 
-// json is the schema of a body in JSON, or nil.
+// json is the schema of the JSON body, or nil.
 func (c content) json() *schema { return c["application/json"].Schema }
 
-// read takes the description apart.
+// read parses the description.
 func read(text []byte) (*api, error) {
 	var root struct {
 		Paths      yaml.Node `yaml:"paths"`
@@ -184,5 +184,5 @@ func (a *api) operation(node *yaml.Node) error {
 	return nil
 }
 
-// last is the name at the end of a reference.
+// last is the last part of a reference.
 func last(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }

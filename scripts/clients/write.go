@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// writer writes each type once, in the section of the first operation that needs it.
+// writer generates each type once, in the section of the first operation that uses it.
 type writer struct {
 	api     *api
 	section string
@@ -16,7 +16,7 @@ type writer struct {
 	blocks  map[string][]string // the declarations of each section
 }
 
-// operations writes the types of all operations.
+// operations generates the types of all operations.
 func (w *writer) operations() error {
 	for _, o := range w.api.operations {
 		w.section = o.section
@@ -41,7 +41,7 @@ func (w *writer) operations() error {
 
 func (w *writer) put(text string) { w.blocks[w.section] = append(w.blocks[w.section], text) }
 
-// query writes the struct of an operation's parameters.
+// query generates the struct of an operation's parameters.
 func (w *writer) query(o operation) {
 	name := queryName(o.id)
 	lines := []string{}
@@ -57,7 +57,8 @@ func (w *writer) query(o operation) {
 		name, o.id, name, strings.Join(lines, "")))
 }
 
-// described is the text about a schema: its own, or the first sentence of what it refers to, if this has no type that says it.
+// described is the description of a schema: its own, or the first sentence of the schema that it refers to, unless that
+// has a type with this description.
 func (w *writer) described(s *schema) string {
 	if s == nil || s.Description != "" || s.Ref == "" {
 		return text(s)
@@ -81,7 +82,7 @@ func text(s *schema) string {
 	return s.Description
 }
 
-// reference is the type of a schema with a name. It writes the type when it is needed for the first time.
+// reference is the type of a named schema. It generates the type on first use.
 func (w *writer) reference(name string, input bool) string {
 	if kind := own[name]; kind != "" {
 		return kind
@@ -89,7 +90,7 @@ func (w *writer) reference(name string, input bool) string {
 	s := w.api.schemas[name]
 	switch {
 	case s == nil:
-		panic("the description has no schema " + name) // a description that the linters pass has no such reference
+		panic("the description has no schema " + name) // the linters reject such a reference
 	case len(s.Properties) > 0 || len(s.AllOf) > 0:
 		if !w.done[name] {
 			w.done[name] = true
@@ -113,7 +114,8 @@ func (w *writer) reference(name string, input bool) string {
 	}
 }
 
-// base is what all forms of a value have: the part of each of them that has a name. What differs stays a raw text in it.
+// base is what all variants of a value share: the named part of the first one. Fields that differ between them are raw
+// JSON in it.
 func (w *writer) base(s *schema) *schema {
 	made := schema{Types: types{names: []string{"object"}}}
 	for _, part := range w.api.schemas[last(s.OneOf[0].Ref)].AllOf {
@@ -125,7 +127,7 @@ func (w *writer) base(s *schema) *schema {
 	return &made
 }
 
-// typeOf is the type of a value. name is for an object that has none of its own.
+// typeOf is the type of a value. name is used for an unnamed object.
 func (w *writer) typeOf(s *schema, name string, input bool) string {
 	if s == nil {
 		return "json.RawMessage"
@@ -168,7 +170,7 @@ func pointer(kind string) string {
 	return "*" + kind
 }
 
-// object writes a struct. Types that its fields need are written before it.
+// object generates a struct, after the types that its fields need.
 func (w *writer) object(name string, s *schema, input bool) {
 	lines := w.fieldsOf(name, s, s.Required, input)
 	w.structs[name] = true
@@ -181,7 +183,7 @@ func (w *writer) object(name string, s *schema, input bool) {
 	w.put("\n" + comment(about, "") + "type " + name + " struct {\n" + strings.Join(lines, "") + "}\n")
 }
 
-// fieldsOf are the lines of a struct. The parts of an allOf are taken in, or embedded when an answer builds on another one.
+// fieldsOf are the lines of a struct. The parts of an allOf are inlined; in a response, named parts are embedded.
 func (w *writer) fieldsOf(name string, s *schema, required []string, input bool) (lines []string) {
 	for _, part := range s.AllOf {
 		switch {
@@ -204,7 +206,7 @@ func (w *writer) fieldsOf(name string, s *schema, required []string, input bool)
 	return lines
 }
 
-// optional is the type of a field that may be left out. In a change, and wherever a zero means something, it is a pointer.
+// optional is the type of a field that may be omitted. It is a pointer in changes, and wherever zero has a meaning.
 func (w *writer) optional(object, name, kind string, input bool) string {
 	switch {
 	case nullable[object+"."+name]:
@@ -222,7 +224,7 @@ func (w *writer) optional(object, name, kind string, input bool) string {
 	}
 }
 
-// enumeration writes a type of texts and its values. A client must take values that it does not know, and so it does.
+// enumeration generates a string type and its values. Clients must accept unknown values, and this type does.
 func (w *writer) enumeration(name string, s *schema) {
 	about := name + " is one of these values. A later version of the API may have more."
 	if s.Description != "" {
@@ -237,10 +239,10 @@ func (w *writer) enumeration(name string, s *schema) {
 	w.put(block + ")\n")
 }
 
-// width is the longest line of a comment.
+// width is the maximum width of a comment line.
 const width = 112
 
-// comment writes a description as lines of a comment.
+// comment wraps a description into comment lines.
 func comment(text, indent string) string {
 	var made strings.Builder
 	line := indent + "//"

@@ -18,7 +18,7 @@ func stream(t *testing.T, events ...event) string {
 	return out.String()
 }
 
-// said is an event that a test, or without a name its package, prints a line.
+// said is the event of a test that prints a line, or of its package if test is empty.
 func said(pkg, test, line string) event { return event{"output", pkg, test, line + "\n"} }
 
 func show(t *testing.T, events string) (text string, skipped bool) {
@@ -89,7 +89,7 @@ func TestSkippedTestsAreCountedByReason(t *testing.T) {
 		skip("a", "TestX", "    y_test.go:4: no server: it is off")+
 		skip("a", "TestY", "    y_test.go:5: no server: it is off")+
 		skip("a", "TestZ", "=== NAME  TestZ")+
-		// A package without tests is no skipped test.
+		// A package without tests does not count as a skipped test.
 		stream(t, event{Action: "skip", Package: "c"}))
 	want := "skipped 1 test of a: no reason given\nskipped 3 tests of a, b: no server: it is off\n"
 	if text != want || !skipped {

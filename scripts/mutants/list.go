@@ -9,7 +9,7 @@ import (
 // fault is a small change to the source that a test must catch.
 type fault struct {
 	name  string
-	what  string // what is wrong with it, for people
+	what  string // description of the faulty behaviour
 	find  string // a piece of the source that occurs exactly once
 	put   string // its replacement
 	tests string // the tests that should catch it, separated by spaces: see tree.selections
@@ -68,14 +68,14 @@ func parseList(text string) ([]fault, error) {
 	return faults, end(len(lines) + 1)
 }
 
-// anyName stands in find for any name, with dots or without: what has it may be moved to another package. In put the first
-// one stands for what the first one of find was, and so on; with a digit behind it, for that one of find.
+// anyName in find matches any name, with or without dots, so that the code can move to another package. In put, the first
+// one is replaced with the first match of find, and so on. A digit after it selects a match.
 const anyName = "…"
 
 var named = regexp.MustCompile(anyName + `[1-9]?`)
 
-// pattern makes a regular expression of a piece of source: a gap in it is any white space, and it begins and ends with
-// whole words.
+// pattern turns a piece of source into a regular expression. A space matches any white space, and the piece begins and
+// ends at word boundaries.
 func pattern(piece string) (*regexp.Regexp, error) {
 	var b strings.Builder
 	if word.MatchString(piece[:1]) {
@@ -100,8 +100,7 @@ func pattern(piece string) (*regexp.Regexp, error) {
 
 var word = regexp.MustCompile(`\w`)
 
-// apply gives a source with the fault in it, and the line of it. It is an error when the piece is not there exactly once;
-// found is how often it is.
+// apply returns the source with the fault and its line. found is the number of matches; unless it is 1, changed is empty.
 func (f fault) apply(source string) (changed string, line, found int, err error) {
 	piece, err := pattern(f.find)
 	if err != nil {
@@ -119,7 +118,7 @@ func (f fault) apply(source string) (changed string, line, found int, err error)
 			n = int(digit[0] - '0')
 		}
 		if 2*n+1 >= len(at) {
-			return name // which no program has: it will not build
+			return name // not valid in Go, so it does not build
 		}
 		return source[at[2*n]:at[2*n+1]]
 	})

@@ -25,7 +25,7 @@ type options struct {
 	only  *regexp.Regexp // faults by name; all by default
 	check bool           // only check that the list matches the source
 	every bool           // run every test of the packages, not just the listed ones
-	limit string         // of the time of one run of go test
+	limit string         // timeout of one run of go test
 }
 
 func main() {
@@ -131,7 +131,7 @@ func (t *tally) err() error {
 	return nil
 }
 
-// inTree names a file of the tree as people do.
+// inTree returns the path of a file relative to the root.
 func inTree(root, file string) string {
 	if short, err := filepath.Rel(root, file); err == nil {
 		return filepath.ToSlash(short)

@@ -24,7 +24,7 @@ func TestTheListIsRead(t *testing.T) {
 		"nothing",
 	} {
 		if faults, err := parseList(wrong); err == nil {
-			t.Errorf("%q is read as %+v", wrong, faults)
+			t.Errorf("%q is parsed as %+v", wrong, faults)
 		}
 	}
 }
@@ -70,7 +70,7 @@ func TestTestsAreFoundByTheirNames(t *testing.T) {
 	}
 }
 
-// TestFaults tries faults on a small program of its own.
+// TestFaults tries faults on a small program.
 func TestFaults(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{
@@ -113,14 +113,14 @@ tests: TestLess
 	var out bytes.Buffer
 	err := run(t.Context(), small, options{only: regexp.MustCompile(""), limit: "1m"}, root, &out)
 	if err == nil {
-		t.Error("it ends well")
+		t.Error("no error, although not all faults are killed")
 	}
 	for _, line := range []string{
 		`killed +bound +by TestLess \(internal/a/a.go:3\)`, `SURVIVED +unseen +internal/a/a.go:5`, `NO BUILD +broken`,
 		`STALE +gone +found 0 times`, `4 faults: 1 killed, 1 survived, 1 did not build, 1 stale`,
 	} {
 		if !regexp.MustCompile(line).MatchString(out.String()) {
-			t.Errorf("nothing like %s in\n%s", line, out.String())
+			t.Errorf("no match for %s in\n%s", line, out.String())
 		}
 	}
 }

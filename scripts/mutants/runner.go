@@ -21,10 +21,10 @@ import (
 type runner struct {
 	opts options
 	src  tree
-	dir  string // for what it writes
+	dir  string // for temporary files
 }
 
-// withoutFault runs all tests of the plans on the source as it is: they have to pass.
+// withoutFault runs all tests of the plans on the unchanged source. They must pass.
 func (r runner) withoutFault(ctx context.Context, plans []plan) error {
 	wanted := map[string][]string{}
 	for _, p := range plans {
@@ -45,7 +45,7 @@ func (r runner) withoutFault(ctx context.Context, plans []plan) error {
 	return nil
 }
 
-// try puts a fault in and runs its tests until one notices.
+// try applies a fault and runs its tests until one fails.
 func (r runner) try(ctx context.Context, p plan) (verdict, string, error) {
 	file, err := filepath.Abs(p.file)
 	if err != nil {
@@ -75,7 +75,7 @@ func (r runner) try(ctx context.Context, p plan) (verdict, string, error) {
 	return survived, place, nil
 }
 
-// outcome is what a run of go test comes to.
+// outcome is the result of a run of go test.
 type outcome struct {
 	passed  bool
 	noBuild bool
@@ -93,7 +93,7 @@ func (r runner) test(ctx context.Context, overlay string, s selection) (outcome,
 		args = append(args, "-run="+strings.Join(s.run, "|"))
 	}
 	args = append(args, "./"+inTree(r.src.root, s.dir))
-	if r.src.rapid[s.dir] { // it would leave a file in the tree, and try that first the next time
+	if r.src.rapid[s.dir] { // rapid would leave a file in the tree, and try it first the next time
 		args = append(args, "-args", "-rapid.nofailfile")
 	}
 	cmd := exec.CommandContext(ctx, "go", args...)
@@ -114,13 +114,13 @@ func (r runner) test(ctx context.Context, overlay string, s selection) (outcome,
 	return o, nil
 }
 
-// progress is what go test says of tests that begin, wait and pass.
+// progress matches the lines of go test about tests that start, pause and pass.
 var progress = regexp.MustCompile(`^(===|\s*--- (PASS|SKIP))`)
 
-// read finds in what go test -json says which test failed first, and what it said.
+// read finds the first failed test and the text in the output of go test -json.
 func read(said *bytes.Buffer) (o outcome) {
 	var all []string
-	ran := "" // the last test that began
+	ran := "" // the last test that started
 	lines := bufio.NewScanner(said)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -139,7 +139,7 @@ func read(said *bytes.Buffer) (o outcome) {
 		case "build-fail":
 			o.noBuild = true
 		case "fail":
-			// Of a test inside another the inner one comes first. A panic may end a package without saying which test.
+			// A subtest is reported before its parent. A panic may end a package without naming the test.
 			if o.failed == "" && !o.noBuild {
 				o.failed = cmp.Or(e.Test, ran, "its package")
 			}

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// tree is the source as it is.
+// tree is the unchanged source.
 type tree struct {
 	root  string
-	files map[string]string   // text by path: the Go files under internal and client, but tests
+	files map[string]string   // text by path: the Go files under internal and client, without tests
 	tests map[string][]string // names of tests by directory
-	rapid map[string]bool     // the directories with properties of rapid among their tests
+	rapid map[string]bool     // the directories with tests that use rapid
 }
 
 var testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(\w+ \*testing\.T\)`)
@@ -52,7 +52,7 @@ func readTree(root string) (tree, error) {
 	return t, err
 }
 
-// plan is a fault with its place in the source and the tests that should notice.
+// plan is a fault with its place in the source and the tests that should catch it.
 type plan struct {
 	fault
 	file    string
@@ -88,7 +88,7 @@ func (t tree) plan(f fault) (plan, error) {
 	if p.tests, err = t.selections(f.tests); err != nil {
 		return p, err
 	}
-	// What stands beside the fault comes first: it is the quickest to build.
+	// Tests in the same package come first: they are the quickest to build.
 	own := filepath.Dir(p.file)
 	slices.SortFunc(p.tests, func(a, b selection) int {
 		if (a.dir == own) != (b.dir == own) {
@@ -102,8 +102,7 @@ func (t tree) plan(f fault) (plan, error) {
 	return p, nil
 }
 
-// selections finds the tests of a fault: for each of its words, which is a regular expression for whole names, with those
-// of inner tests behind slashes.
+// selections finds the tests of a fault. Each word is a regular expression for whole names, with subtests after slashes.
 func (t tree) selections(words string) ([]selection, error) {
 	byDir := map[string][]string{}
 	for each := range strings.FieldsSeq(words) {
@@ -132,7 +131,7 @@ func (t tree) selections(words string) ([]selection, error) {
 	return list, nil
 }
 
-// whole is what go test -run takes for a test and the tests inside it.
+// whole is the argument of go test -run for a test and its subtests.
 func whole(name, inner string) string {
 	run := "^" + name + "$"
 	if inner == "" {

@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/domain/money"
 )
 
-// Channel makes a channel.
+// Channel creates a channel.
 func (w *World) Channel(mode merchant.AccountMode, currency money.Currency) merchant.Channel {
 	w.t.Helper()
 	name := fmt.Sprintf("%s %s", mode, currency)
@@ -20,7 +20,7 @@ func (w *World) Channel(mode merchant.AccountMode, currency money.Currency) merc
 	return c
 }
 
-// Booking makes a booking that ends on a day, in the currency of its channel.
+// Booking creates a booking that ends on a day, in the currency of its channel.
 func (w *World) Booking(c merchant.Channel, total int64, end string) booking.Booking {
 	w.t.Helper()
 	day, err := civil.ParseDay(end)
@@ -38,7 +38,7 @@ func (w *World) Booking(c merchant.Channel, total int64, end string) booking.Boo
 	return b
 }
 
-// ReadBooking reads a booking as it is now.
+// ReadBooking reads the current state of a booking.
 func (w *World) ReadBooking(id int64) booking.Booking {
 	w.t.Helper()
 	b, err := w.App.Bookings.Get(w.t.Context(), w.Actor, id)
@@ -48,7 +48,7 @@ func (w *World) ReadBooking(id int64) booking.Booking {
 	return b
 }
 
-// Move gives a booking another end.
+// Move changes the end of a booking.
 func (w *World) Move(b booking.Booking, end civil.Day) {
 	w.t.Helper()
 	if _, err := w.App.Bookings.Update(w.t.Context(), w.Actor, b.ID, booking.BookingFields{End: &end}); err != nil {

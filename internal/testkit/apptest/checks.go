@@ -7,7 +7,7 @@ import (
 	"holdfast/internal/errs"
 )
 
-// Same compares by how things print.
+// Same compares values by their printed form.
 func Same(t *testing.T, what string, got, want any) {
 	t.Helper()
 	if g, w := fmt.Sprint(got), fmt.Sprint(want); g != w {
@@ -15,7 +15,7 @@ func Same(t *testing.T, what string, got, want any) {
 	}
 }
 
-// WantKind fails the test unless err is a fault of that kind, or nil where kind is Internal.
+// WantKind fails the test unless err has this kind, or is nil if kind is Internal.
 func WantKind(t *testing.T, err error, kind errs.Kind, doing string) {
 	t.Helper()
 	if (err == nil) != (kind == errs.Internal) || err != nil && !errs.Is(err, kind) {

@@ -9,19 +9,19 @@ import (
 	"holdfast/internal/domain/civil"
 )
 
-// Now is what the clock of the world says.
+// Now is the time on the world's clock.
 func (w *World) Now() time.Time { return time.UnixMicro(w.micros.Load()).UTC() }
 
-// SetClock moves the clock of the world, forwards or back.
+// SetClock sets the world's clock, forwards or backwards.
 func (w *World) SetClock(at time.Time) { w.micros.Store(at.UnixMicro()) }
 
-// Advance moves the clock of the world forward.
+// Advance moves the world's clock forward.
 func (w *World) Advance(d time.Duration) { w.micros.Add(d.Microseconds()) }
 
-// At moves the clock to noon of a day.
+// At sets the clock to noon on a day.
 func (w *World) At(day string) { w.SetClock(DayPtr(w.t, day).Start().Add(12 * time.Hour)) }
 
-// MoveClock moves the clock of the world's site, and lets the actor act by it from then on.
+// MoveClock moves the clock of the world's site. The actor uses it from then on.
 func (w *World) MoveClock(to time.Time) {
 	w.t.Helper()
 	if _, err := w.App.Rates.MoveClock(w.t.Context(), w.Actor, to); err != nil {
@@ -34,7 +34,7 @@ func (w *World) MoveClock(to time.Time) {
 	w.Actor = merchants.SystemAt(site)
 }
 
-// DayPtr reads a day, and gives it as the fields of inputs want it.
+// DayPtr parses a day into a pointer, as input fields need it.
 func DayPtr(t testing.TB, s string) *civil.Day {
 	t.Helper()
 	d, err := civil.ParseDay(s)

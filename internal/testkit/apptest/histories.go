@@ -17,8 +17,8 @@ import (
 	"holdfast/internal/errs"
 )
 
-// Histories is on how many random histories a property is tried: on a few, each the same at each run, or on as many as
-// `make test-long` asks for.
+// Histories is the number of random histories on which to check a property: a few, which are the same in every run, or as
+// many as `make test-long` sets.
 func Histories(t testing.TB, few uint64) uint64 {
 	t.Helper()
 	text := os.Getenv("HOLDFAST_TEST_HISTORIES")
@@ -27,12 +27,12 @@ func Histories(t testing.TB, few uint64) uint64 {
 	}
 	many, err := strconv.ParseUint(text, 10, 32)
 	if err != nil || many < few {
-		t.Fatalf("HOLDFAST_TEST_HISTORIES is %q, and not a number from %d up", text, few)
+		t.Fatalf("HOLDFAST_TEST_HISTORIES is %q, must be a number of at least %d", text, few)
 	}
 	return many
 }
 
-// History makes a random book: what is logged, changed and priced, in any order.
+// History builds a random book: transactions, changes and rates in any order.
 type History struct {
 	*World
 	Random    *rand.Rand
@@ -43,8 +43,8 @@ type History struct {
 	accepted  Steps
 }
 
-// Steps counts the steps of a history that the service accepted. The rules refuse many, and a history of which they
-// refuse too much shows nothing.
+// Steps counts the steps of a history that the service accepted. The rules reject many, and a history with too many
+// rejections proves nothing.
 type Steps struct {
 	Bookings, Purchases, Refunds, Chargebacks, Reversals, Changes int
 }
@@ -54,7 +54,7 @@ type pastPayment struct {
 	booking booking.Booking
 }
 
-// NewHistory begins a history in a world: five channels, three suppliers and a few rates. The seed decides what
+// NewHistory starts a history in a world with five channels, three suppliers and a few rates. The seed determines what
 // happens.
 func NewHistory(w *World, seed uint64) *History {
 	w.t.Helper()
@@ -75,19 +75,19 @@ func NewHistory(w *World, seed uint64) *History {
 	return h
 }
 
-// Day is one of so many days that begin so far from today.
+// Day is a random day between today+from and today+from+days-1.
 func (h *History) Day(from, days int) civil.Day {
 	return civil.DayOf(h.Now()) + civil.Day(from+h.Random.IntN(days))
 }
 
-// someSuppliers are none, some or all of them.
+// someSuppliers returns none, some or all of the suppliers.
 func (h *History) someSuppliers() []int64 {
 	list := slices.Clone(h.Suppliers)
 	h.Random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	return list[:h.Random.IntN(len(list)+1)]
 }
 
-// Step lets one thing happen, or some time pass.
+// Step performs one random action, or lets some time pass.
 func (h *History) Step() {
 	switch h.Random.IntN(10) {
 	case 0, 1:
@@ -107,7 +107,7 @@ func (h *History) Step() {
 	}
 }
 
-// NewBooking makes a booking in one of the channels.
+// NewBooking creates a booking in one of the channels.
 func (h *History) NewBooking() {
 	h.t.Helper()
 	c := h.Channels[h.Random.IntN(len(h.Channels))]
@@ -130,7 +130,7 @@ func (h *History) NewBooking() {
 	h.accepted.Bookings++
 }
 
-// Pay pays a part of one of the bookings.
+// Pay pays part of one of the bookings.
 func (h *History) Pay() {
 	b := h.Bookings[h.Random.IntN(len(h.Bookings))]
 	in := Report(payment.Purchase, b, 1+h.Random.Int64N(b.Total))
@@ -144,7 +144,7 @@ func (h *History) Pay() {
 	}
 }
 
-// Adjust refunds a payment or charges it back, or takes a chargeback back.
+// Adjust refunds a payment, charges it back, or reverses a chargeback.
 func (h *History) Adjust() {
 	if len(h.payments) == 0 {
 		return
@@ -160,7 +160,7 @@ func (h *History) Adjust() {
 	h.try(in)
 }
 
-// try logs what the rules may well refuse.
+// try logs a transaction that the rules may reject.
 func (h *History) try(in payment.NewTransaction) (payment.Transaction, bool) {
 	t, _, err := h.App.Payments.Create(h.t.Context(), h.Actor, in)
 	if err != nil && !errs.Is(err, errs.Invalid) && !errs.Is(err, errs.NotPossible) {
@@ -182,7 +182,7 @@ func (h *History) try(in payment.NewTransaction) (payment.Transaction, bool) {
 	return t, true
 }
 
-// Change changes one thing of one of the bookings.
+// Change changes one field of one of the bookings.
 func (h *History) Change() {
 	b := h.Bookings[h.Random.IntN(len(h.Bookings))]
 	end, suppliers, country := h.Day(-30, 120), h.someSuppliers(), []string{"PT", "ES"}[h.Random.IntN(2)]
@@ -207,7 +207,7 @@ func (h *History) Change() {
 	}
 }
 
-// Lock locks one of the channels, or unlocks it. What is paid meanwhile is not protected.
+// Lock locks or unlocks one of the channels. Payments in a locked channel are not protected.
 func (h *History) Lock() {
 	c := &h.Channels[h.Random.IntN(len(h.Channels))]
 	locked := !c.Locked
@@ -217,25 +217,25 @@ func (h *History) Lock() {
 	c.Locked = locked
 }
 
-// Accepted is what the service has accepted so far.
+// Accepted is the number of steps that the service has accepted so far.
 func (h *History) Accepted() Steps { return h.accepted }
 
-// Add adds what another history did.
+// Add adds the steps of another history.
 func (s *Steps) Add(more Steps) {
 	s.Bookings, s.Purchases, s.Refunds = s.Bookings+more.Bookings, s.Purchases+more.Purchases, s.Refunds+more.Refunds
 	s.Chargebacks, s.Reversals, s.Changes = s.Chargebacks+more.Chargebacks, s.Reversals+more.Reversals, s.Changes+more.Changes
 }
 
-// WantAtLeast fails the test where fewer steps were accepted, of any kind.
+// WantAtLeast fails the test if fewer steps of any kind were accepted.
 func (s Steps) WantAtLeast(t *testing.T, least Steps) {
 	t.Helper()
 	if s.Bookings < least.Bookings || s.Purchases < least.Purchases || s.Refunds < least.Refunds ||
 		s.Chargebacks < least.Chargebacks || s.Reversals < least.Reversals || s.Changes < least.Changes {
-		t.Errorf("accepted were %+v, which shows too little: at least %+v are wanted", s, least)
+		t.Errorf("accepted only %+v, want at least %+v", s, least)
 	}
 }
 
-// FoldSome takes some deltas into the cubes and leaves others out.
+// FoldSome folds up to limit deltas into the buckets and leaves the others out.
 func (h *History) FoldSome(ctx context.Context, limit int) {
 	if _, err := h.App.Buckets.FoldSite(ctx, h.Site.ID, limit); err != nil {
 		h.t.Error(err)

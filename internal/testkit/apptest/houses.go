@@ -22,10 +22,10 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// GoodPassword is the password of every user that a House makes.
+// GoodPassword is the password of every user that a House creates.
 const GoodPassword = "correct horse battery"
 
-// House is one process over a database, with a clock that the test sets.
+// House is one process on a database, with a clock that the test sets.
 type House struct {
 	*app.App
 	DB  *store.DB
@@ -49,13 +49,13 @@ func (c *clock) Move(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// OnBothHouses runs one test on each engine, over a database with the site demo (1).
+// OnBothHouses runs one test on each engine, on a database with the site demo (1).
 func OnBothHouses(t *testing.T, test func(t *testing.T, h *House)) {
 	t.Helper()
 	dbtest.OnBoth(t, func(t *testing.T, url string) { test(t, HouseAt(t, url)) })
 }
 
-// HouseAt is a process over an empty database at an address. It makes the site demo.
+// HouseAt is a process on the empty database at a URL. It creates the site demo.
 func HouseAt(t *testing.T, url string) *House {
 	t.Helper()
 	now := &clock{at: time.Date(2026, 3, 2, 10, 20, 30, 0, time.UTC)}
@@ -67,13 +67,13 @@ func HouseAt(t *testing.T, url string) *House {
 	return h
 }
 
-// KeyLine is the key that seals secrets in all tests: every process over a database needs the same.
+// KeyLine is the key that seals secrets in all tests: all processes on a database need the same key.
 const KeyLine = "YXBwdGVzdCBrZXkgYXBwdGVzdCBrZXkgYXBwdGVzdCE="
 
-// Keys is a file of keys that holds KeyLine.
+// Keys is a key file that contains KeyLine.
 func Keys() (secrets.SealKeys, error) { return secrets.ParseSealKeys(KeyLine) }
 
-// Process makes one more process over the database.
+// Process starts another process on the database.
 func Process(t *testing.T, db *store.DB, now *clock) *House {
 	t.Helper()
 	var mu sync.Mutex
@@ -95,7 +95,7 @@ func Process(t *testing.T, db *store.DB, now *clock) *House {
 	return h
 }
 
-// User makes a user of the site demo.
+// User creates a user of the site demo.
 func (h *House) User(t *testing.T, name string, role access.Role) people.User {
 	t.Helper()
 	made, err := h.Accounts.CreateUser(t.Context(), access.System(1),
@@ -112,7 +112,7 @@ func (h *House) Login(t *testing.T, name, password string) (sessions.Session, er
 	return h.Sessions.Login(t.Context(), sessions.Login{Username: name, Password: password})
 }
 
-// LoginKey reads the key that signs logins, as somebody does who has stolen the database and the keys that seal it.
+// LoginKey reads the key that signs logins, like an attacker who has stolen the database and the keys that seal it.
 func (h *House) LoginKey(t *testing.T) (stolen credentials.Key) {
 	t.Helper()
 	dbtest.Read(t, h.DB, func(tx *store.Tx) error {
@@ -132,7 +132,7 @@ func (h *House) LoginKey(t *testing.T) (stolen credentials.Key) {
 	return stolen
 }
 
-// ActorOf is that user with a role on the site demo.
+// ActorOf is a user with a role on the site demo.
 func ActorOf(u people.User, role access.Role) access.Actor {
 	actor, _ := u.ActorAt(people.Membership{SiteID: 1, UserID: u.ID, Role: role})
 	return actor

@@ -12,10 +12,10 @@ import (
 	"holdfast/internal/domain/payment"
 )
 
-// Protect are the options of an import into protected channels, which covers from the day of each payment.
+// Protect are the options of an import into protected channels, with cover from the day of each payment.
 var Protect = imports.ImportOptions{Mode: merchant.ModeProtectionOnly, CoverFromEffective: true}
 
-// ARow is a purchase of EUR 360.00 in channel Direct for a booking of EUR 1,200.00, changed by what follows.
+// ARow is a purchase of EUR 360.00 in channel Direct for a booking of EUR 1,200.00, modified by changes.
 func ARow(line int, key string, changes ...func(r *imports.ImportedPayment)) imports.ImportedPayment {
 	content, first, last, email, country := "A week", "Ana", "Sousa", "ana@example.org", "PT"
 	total, paid, end := int64(120_000), int64(36_000), civil.Date(2024, time.September, 14)
@@ -37,12 +37,12 @@ func ARow(line int, key string, changes ...func(r *imports.ImportedPayment)) imp
 	return r
 }
 
-// Paying changes what is paid, in both currencies alike.
+// Paying sets the paid amount, the same in both currencies.
 func Paying(amount int64) func(r *imports.ImportedPayment) {
 	return func(r *imports.ImportedPayment) { r.BaseTotal, r.Payment.Total = amount, &amount }
 }
 
-// Refunding makes the row a refund of another one's payment; it keeps that one's booking.
+// Refunding turns the row into a refund of another row's payment, for the same booking.
 func Refunding(key string, amount int64) func(r *imports.ImportedPayment) {
 	return func(r *imports.ImportedPayment) {
 		kind := payment.Refund
@@ -51,7 +51,7 @@ func Refunding(key string, amount int64) func(r *imports.ImportedPayment) {
 	}
 }
 
-// Of gives rows as a reader does that meets no error.
+// Of returns rows as a reader without errors does.
 func Of(rows ...imports.ImportedPayment) iter.Seq2[imports.ImportedPayment, error] {
 	return func(yield func(imports.ImportedPayment, error) bool) {
 		for _, row := range rows {
@@ -62,7 +62,7 @@ func Of(rows ...imports.ImportedPayment) iter.Seq2[imports.ImportedPayment, erro
 	}
 }
 
-// Imported runs an import that must come to its end, and gives what it refused by line.
+// Imported runs an import that must complete, and returns the rejected rows by line.
 func (w *World) Imported(opts imports.ImportOptions, rows ...imports.ImportedPayment) (imports.ImportReport, map[int]string) {
 	w.t.Helper()
 	refused := map[int]string{}
@@ -72,7 +72,7 @@ func (w *World) Imported(opts imports.ImportOptions, rows ...imports.ImportedPay
 		w.t.Fatal(err)
 	}
 	if report.Rows != len(rows) || report.Refused != len(refused) {
-		w.t.Errorf("%d rows of which %d refused, reported as %+v", len(rows), len(refused), report)
+		w.t.Errorf("%d rows, of which %d were rejected, are reported as %+v", len(rows), len(refused), report)
 	}
 	return report, refused
 }

@@ -8,7 +8,7 @@ import (
 	"holdfast/internal/errs"
 )
 
-// Report is a transaction in the base currency of the booking, for that one booking.
+// Report is a transaction for one booking, in its base currency.
 func Report(kind payment.TransactionType, b booking.Booking, total int64) payment.NewTransaction {
 	return payment.NewTransaction{
 		ChannelID: &b.ChannelID, Currency: &b.Currency, Total: &total, Type: &kind, CardType: "visa",
@@ -16,21 +16,21 @@ func Report(kind payment.TransactionType, b booking.Booking, total int64) paymen
 	}
 }
 
-// Linked is Report for what adjusts an earlier transaction.
+// Linked is Report for an adjustment of an earlier transaction.
 func Linked(kind payment.TransactionType, of payment.Transaction, b booking.Booking, total int64) payment.NewTransaction {
 	in := Report(kind, b, total)
 	in.LinkedID = of.ID
 	return in
 }
 
-// Pay is a payment by card of a booking.
+// Pay is a card payment for a booking.
 func Pay(kind payment.TransactionType, b booking.Booking, total int64) payment.NewTransaction {
 	in := Report(kind, b, total)
 	in.CardType, in.Token = "", "tok_visa"
 	return in
 }
 
-// Must logs a transaction that is accepted.
+// Must logs a transaction that must be accepted.
 func (w *World) Must(in payment.NewTransaction) payment.Transaction {
 	w.t.Helper()
 	t, _, err := w.App.Payments.Create(w.t.Context(), w.Actor, in)
@@ -40,7 +40,7 @@ func (w *World) Must(in payment.NewTransaction) payment.Transaction {
 	return t
 }
 
-// Refused expects a refusal of a kind, and for NotPossible its reason or for Invalid a field.
+// Refused expects a rejection of this kind. detail is the reason for NotPossible, or the field for Invalid.
 func (w *World) Refused(in payment.NewTransaction, kind errs.Kind, detail string) {
 	w.t.Helper()
 	_, _, err := w.App.Payments.Create(w.t.Context(), w.Actor, in)
@@ -53,7 +53,7 @@ func (w *World) Refused(in payment.NewTransaction, kind errs.Kind, detail string
 	}
 }
 
-// ReadTransaction reads a transaction as it is now.
+// ReadTransaction reads the current state of a transaction.
 func (w *World) ReadTransaction(id int64) payment.Transaction {
 	w.t.Helper()
 	t, err := w.App.Payments.Get(w.t.Context(), w.Actor, id)

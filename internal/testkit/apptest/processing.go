@@ -16,7 +16,7 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// Processing is a world in the server-to-server profile whose channel takes payments at a scripted processor.
+// Processing is a world in the server-to-server profile whose channel takes payments through a scripted processor.
 type Processing struct {
 	*World
 	Gateway *Scripted
@@ -24,13 +24,13 @@ type Processing struct {
 	Dead    bool
 }
 
-// OnBothProcessing runs one test on each engine, over a live channel in pounds whose payments are protected.
+// OnBothProcessing runs one test on each engine, with a live channel in pounds whose payments are protected.
 func OnBothProcessing(t *testing.T, test func(t *testing.T, w *Processing)) {
 	t.Helper()
 	OnBoth(t, func(t *testing.T, w *World) { test(t, NewProcessing(t, w, merchant.ModeLive)) })
 }
 
-// NewProcessing makes of a world one that takes payments, over one channel in that mode.
+// NewProcessing turns a world into one that takes payments, with one channel in that mode.
 func NewProcessing(t *testing.T, w *World, mode merchant.AccountMode) *Processing {
 	t.Helper()
 	p := &Processing{World: w, Gateway: NewScripted()}
@@ -57,14 +57,14 @@ func NewProcessing(t *testing.T, w *World, mode merchant.AccountMode) *Processin
 	return p
 }
 
-// Reopen starts the program again over the same database, after it died.
+// Reopen restarts the program on the same database after a crash.
 func (p *Processing) Reopen() {
 	p.t.Helper()
 	p.Dead = false
 	p.With(func(cfg *app.Config) { cfg.Store = dbtest.Open(p.t, p.URL, p.Now) })
 }
 
-// Minute lets a minute pass in which the jobs run. A program that dies meanwhile is started again.
+// Minute runs the jobs for a minute. If the program crashes, it is restarted.
 func (p *Processing) Minute() {
 	p.t.Helper()
 	for range 12 {
@@ -91,14 +91,14 @@ func (p *Processing) Jobs() {
 	}
 }
 
-// Event is an event as it arrives for a channel.
+// Event is an incoming event for a channel.
 func (p *Processing) Event(signature, body string, channel int64) pspevents.Event {
 	return pspevents.Event{
 		Processor: "scripted", SiteID: p.Site.ID, ChannelID: channel, Signature: signature, Body: []byte(body),
 	}
 }
 
-// Events sends the event of a charge, several times over.
+// Events sends the event of a charge several times.
 func (p *Processing) Events(charge payment.Transaction) {
 	p.t.Helper()
 	for range 3 {
@@ -110,7 +110,7 @@ func (p *Processing) Events(charge payment.Transaction) {
 	p.Jobs()
 }
 
-// Taken is what the processor has taken and what it holds for a charge.
+// Taken returns the captured and the held amount of a charge at the processor.
 func (p *Processing) Taken(reference string) (taken, held int64) {
 	p.Gateway.mu.Lock()
 	defer p.Gateway.mu.Unlock()
@@ -120,7 +120,7 @@ func (p *Processing) Taken(reference string) (taken, held int64) {
 	return 0, 0
 }
 
-// Challenge begins a payment whose shopper is challenged.
+// Challenge starts a payment whose shopper is challenged.
 func (p *Processing) Challenge(b booking.Booking, total int64) payment.Transaction {
 	p.t.Helper()
 	p.Gateway.Set(psp.Purchase, challenged)
@@ -144,7 +144,7 @@ func (p *Processing) ComeBack(made payment.Transaction) {
 	}
 }
 
-// Dispute has the processor tell of disputes of a charge, and of nothing else.
+// Dispute has the processor report disputes of a charge, and nothing else.
 func (p *Processing) Dispute(charge payment.Transaction, list ...payment.Dispute) {
 	p.Gateway.mu.Lock()
 	defer p.Gateway.mu.Unlock()
@@ -152,7 +152,7 @@ func (p *Processing) Dispute(charge payment.Transaction, list ...payment.Dispute
 	p.Gateway.News = []psp.Notice{{EventID: "news-" + p.Now().String(), Reference: charge.UUID}}
 }
 
-// ComesBack has the processor say that a refund, which it had accepted, did not reach the card.
+// ComesBack has the processor report that a refund it had accepted did not reach the card.
 func (p *Processing) ComesBack(charge, refund payment.Transaction) {
 	p.Gateway.mu.Lock()
 	c := p.Gateway.charges[charge.UUID]

@@ -7,7 +7,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// Lines reads the whole premium ledger, in the order in which it was written.
+// Lines reads the whole premium ledger in the order in which it was written.
 func (w *World) Lines(f protection.PremiumFilter) []protection.PremiumLine {
 	w.t.Helper()
 	list, err := w.App.Premiums.List(w.t.Context(), w.Actor, f, store.Page{Number: 1, Size: 1000, Offset: -1})
@@ -17,7 +17,7 @@ func (w *World) Lines(f protection.PremiumFilter) []protection.PremiumLine {
 	return list.Items
 }
 
-// Exposure reads the report of exposure.
+// Exposure reads the exposure report.
 func (w *World) Exposure(q report.ExposureQuery) report.ExposureReport {
 	w.t.Helper()
 	r, err := w.App.Exposure.Report(w.t.Context(), w.Actor, q)
@@ -27,7 +27,7 @@ func (w *World) Exposure(q report.ExposureQuery) report.ExposureReport {
 	return r
 }
 
-// RunOff reads a run-off.
+// RunOff reads the run-off report.
 func (w *World) RunOff(q report.ExposureQuery) report.RunOffReport {
 	w.t.Helper()
 	r, err := w.App.Exposure.RunOff(w.t.Context(), w.Actor, q)
@@ -37,7 +37,7 @@ func (w *World) RunOff(q report.ExposureQuery) report.RunOffReport {
 	return r
 }
 
-// Ageing reads how old the exposure is.
+// Ageing reads the ageing report.
 func (w *World) Ageing(q report.ExposureQuery) report.AgeingReport {
 	w.t.Helper()
 	r, err := w.App.Exposure.Ageing(w.t.Context(), w.Actor, q)
@@ -47,7 +47,7 @@ func (w *World) Ageing(q report.ExposureQuery) report.AgeingReport {
 	return r
 }
 
-// Movement reads what moved the exposure since the end of a day.
+// Movement reads the movement of exposure since the end of a day.
 func (w *World) Movement(from string, q report.ExposureQuery) report.MovementReport {
 	w.t.Helper()
 	day, err := civil.ParseDay(from)

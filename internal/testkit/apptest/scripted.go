@@ -10,35 +10,35 @@ import (
 	"holdfast/internal/psp"
 )
 
-// Conduct is what the next call of an operation is like.
+// Conduct is the outcome of the next call of an operation.
 type Conduct int
 
-// What a call can be like. An ordinary one is carried out and answered; an unreachable, declined or invalid one is
-// answered so.
+// Outcomes of a call. An ordinary call is carried out and answered. An unreachable, declined or invalid one gets that
+// response.
 const (
 	Ordinary   Conduct = iota
-	LostBefore         // the request is lost on the way: nothing happens, and nobody knows
-	LostAfter          // it is carried out, and the answer is lost
+	LostBefore         // the request is lost: nothing happens, and the outcome is unknown
+	LostAfter          // the request is carried out, but the response is lost
 	Unreachable
-	DieBefore // the program dies before the request is sent
-	DieAfter  // it dies before it has the answer
+	DieBefore // the program crashes before the request is sent
+	DieAfter  // the program crashes before it has the response
 	Declined
 	challenged
 	Invalid
 )
 
-// Scripted is a processor whose every call can be cut. It keeps what really happened, to compare with what is on record.
+// Scripted is a processor whose calls can all be interrupted. It records what really happened, to compare with the book.
 type Scripted struct {
 	mu      sync.Mutex
 	next    map[psp.Operation]Conduct
 	die     func()
-	During  func() // while a call is under way
+	During  func() // called during each call
 	charges map[string]*scriptedCharge
-	Moves   []string // what moved money: operation, reference, amount
-	Down    bool     // nobody can ask what became of anything
-	Fatal   bool     // the program dies before it has the next answer to such a question
+	Moves   []string // movements of money: operation, reference, amount
+	Down    bool     // Find is unreachable
+	Fatal   bool     // the program crashes before it has the next response of Find
 	Finds   int
-	News    []psp.Notice // what Events gives
+	News    []psp.Notice // returned by Events
 }
 
 type scriptedCharge struct {
@@ -50,19 +50,19 @@ type scriptedCharge struct {
 	adjustments         map[string]psp.Result
 }
 
-// NewScripted is a processor whose calls are ordinary until Set says otherwise.
+// NewScripted is a processor whose calls are ordinary unless changed with Set.
 func NewScripted() *Scripted {
 	return &Scripted{next: map[psp.Operation]Conduct{}, charges: map[string]*scriptedCharge{}, die: func() {}, During: func() {}}
 }
 
-// Set says what the next call of an operation is like.
+// Set sets the outcome of the next call of an operation.
 func (g *Scripted) Set(op psp.Operation, c Conduct) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.next[op] = c
 }
 
-// Check takes every account.
+// Check accepts every account.
 func (g *Scripted) Check(psp.Account) error { return nil }
 
 // Authorize holds an amount on a card.
@@ -75,22 +75,22 @@ func (g *Scripted) Purchase(_ context.Context, c psp.Charge) (psp.Result, error)
 	return g.Charge(psp.Purchase, c)
 }
 
-// Capture takes what is held.
+// Capture captures a held amount.
 func (g *Scripted) Capture(_ context.Context, a psp.Adjustment) (psp.Result, error) {
 	return g.adjust(psp.Capture, a)
 }
 
-// Refund gives back what was taken.
+// Refund refunds a captured amount.
 func (g *Scripted) Refund(_ context.Context, a psp.Adjustment) (psp.Result, error) {
 	return g.adjust(psp.Refund, a)
 }
 
-// Void lets go of what is held, or ends a challenge.
+// Void releases a held amount, or cancels a challenge.
 func (g *Scripted) Void(_ context.Context, a psp.Adjustment) (psp.Result, error) {
 	return g.adjust(psp.Void, a)
 }
 
-// Charge carries out a purchase or an authorisation: each reference once.
+// Charge carries out a purchase or an authorisation, once for each reference.
 func (g *Scripted) Charge(op psp.Operation, c psp.Charge) (psp.Result, error) {
 	return g.cut(op, func(how Conduct) psp.Result {
 		if before := g.charges[c.Reference]; before != nil {
@@ -151,7 +151,7 @@ func (g *Scripted) adjust(op psp.Operation, a psp.Adjustment) (psp.Result, error
 	})
 }
 
-// cut does what the script says around the act of a call.
+// cut runs a call with the outcome that is set for it.
 func (g *Scripted) cut(op psp.Operation, act func(c Conduct) psp.Result) (psp.Result, error) {
 	g.During()
 	g.mu.Lock()
@@ -179,7 +179,7 @@ func (g *Scripted) cut(op psp.Operation, act func(c Conduct) psp.Result) (psp.Re
 	return result, nil
 }
 
-// Challenge ends the challenge of a charge.
+// Challenge completes the challenge of a charge.
 func (g *Scripted) Challenge(reference string, passed bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -193,7 +193,7 @@ func (g *Scripted) Challenge(reference string, passed bool) {
 	c.result.Outcome, c.result.Decline, c.result.Challenge = psp.Declined, psp.DeclineNotAuthenticated, nil
 }
 
-// Find tells what became of a charge or of an adjustment.
+// Find returns the result of a charge or an adjustment.
 func (g *Scripted) Find(_ context.Context, q psp.Query) (psp.Result, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -220,7 +220,7 @@ func (g *Scripted) Find(_ context.Context, q psp.Query) (psp.Result, error) {
 	return result, nil
 }
 
-// ReadEvent reads an event, whose body is the reference of a charge.
+// ReadEvent parses an event whose body is the reference of a charge.
 func (g *Scripted) ReadEvent(_ psp.Account, e psp.Event) (psp.Notice, error) {
 	if e.Signature != "signed" {
 		return psp.Notice{}, &psp.Error{Source: psp.AtProcessor, Kind: psp.Forged, Message: "the signature is wrong"}
@@ -228,7 +228,7 @@ func (g *Scripted) ReadEvent(_ psp.Account, e psp.Event) (psp.Notice, error) {
 	return psp.Notice{EventID: "ev-" + string(e.Body), Reference: string(e.Body)}, nil
 }
 
-// Events tells the news, once.
+// Events returns the news once.
 func (g *Scripted) Events(_ context.Context, _ psp.Account, cursor string) ([]psp.Notice, string, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -237,7 +237,7 @@ func (g *Scripted) Events(_ context.Context, _ psp.Account, cursor string) ([]ps
 	return news, cursor + "+", nil
 }
 
-// Moved counts what moved money.
+// Moved counts the movements of money.
 func (g *Scripted) Moved() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// Enters signs somebody in to the dashboard, and returns the cookie.
+// Enters signs a user in to the dashboard and returns the cookie.
 func Enters(t *testing.T, h *House, name, browser string) string {
 	t.Helper()
 	in := sessions.Login{Username: name, Password: GoodPassword, Address: "192.0.2.7"}
@@ -21,7 +21,7 @@ func Enters(t *testing.T, h *House, name, browser string) string {
 	return cookie
 }
 
-// Visits wants a kind of answer to a request with a cookie.
+// Visits makes a request with a cookie and expects this kind of result.
 func Visits(t *testing.T, h *House, cookie, path string, want errs.Kind, doing string) sessions.Visit {
 	t.Helper()
 	v, err := h.SignIns.Visit(t.Context(), path, cookie, "192.0.2.9")
@@ -29,7 +29,7 @@ func Visits(t *testing.T, h *House, cookie, path string, want errs.Kind, doing s
 	return v
 }
 
-// SecretOfLink is the secret of a one-time link with a hash, as its mail has it.
+// SecretOfLink is the secret of the one-time link with this hash, as sent by e-mail.
 func SecretOfLink(t *testing.T, a *app.App, hash string) (secret string) {
 	t.Helper()
 	err := a.DB.Store.Read(t.Context(), store.Deployment, func(tx *store.Tx) (err error) {

@@ -5,7 +5,7 @@ import (
 	"holdfast/internal/domain/protection"
 )
 
-// Statements reads the statements that were issued.
+// Statements reads the issued statements.
 func (w *World) Statements(f statements.StatementFilter) []protection.IssuedStatement {
 	w.t.Helper()
 	list, _, err := w.App.Statements.List(w.t.Context(), w.Actor, f, Everything)
@@ -15,7 +15,7 @@ func (w *World) Statements(f statements.StatementFilter) []protection.IssuedStat
 	return list.Items
 }
 
-// Issue issues what is due, which must be so many statements.
+// Issue issues all due statements. There must be want of them.
 func (w *World) Issue(want int) {
 	w.t.Helper()
 	issued, err := w.App.Statements.IssueDue(w.t.Context())

@@ -9,7 +9,7 @@ import (
 	"holdfast/internal/domain/terms"
 )
 
-// Fix puts rates of a day on file, each for one euro.
+// Fix stores the rates of a day, each for one euro.
 func (w *World) Fix(day string, rates map[money.Currency]string) {
 	w.t.Helper()
 	d, err := civil.ParseDay(day)
@@ -39,7 +39,7 @@ func (w *World) Policy(in terms.PolicyFields) terms.Policy {
 	return made
 }
 
-// Limit sets a limit, for one channel or, where channel is 0, for all.
+// Limit sets a limit for one channel, or for all if channel is 0.
 func (w *World) Limit(scope protection.LimitScope, channel, amount int64) protection.Limit {
 	w.t.Helper()
 	in := limits.LimitFields{Scope: &scope, Amount: &amount}

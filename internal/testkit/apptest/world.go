@@ -1,5 +1,5 @@
-// Package apptest gives tests a whole service over a database of its own: a world with one site, whose clock the test
-// moves. Only tests import it. Begin reading at World.
+// Package apptest gives tests a complete service on a separate database: a world with one site, whose clock the test
+// sets. Only tests import it. Start reading at World.
 package apptest
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// World is a service with one site in it, whose clock the test moves.
+// World is a service with one site, whose clock the test sets.
 type World struct {
 	t      testing.TB
 	App    *app.App
@@ -33,7 +33,7 @@ type World struct {
 	URL    string // of the database
 }
 
-// Began is when the clock of every world starts.
+// Began is the initial time of every world.
 var Began = time.Date(2024, 6, 3, 9, 0, 0, 0, time.UTC)
 
 // OnBoth runs one test on each engine.
@@ -42,7 +42,7 @@ func OnBoth(t *testing.T, test func(t *testing.T, w *World)) {
 	dbtest.OnBoth(t, func(t *testing.T, url string) { test(t, NewWorld(t, url)) })
 }
 
-// NewWorld makes a world over an empty database: a sandbox in pounds.
+// NewWorld creates a world on an empty database: a sandbox in pounds.
 func NewWorld(t testing.TB, url string) *World {
 	t.Helper()
 	w := &World{t: t, URL: url}
@@ -64,14 +64,14 @@ func NewWorld(t testing.TB, url string) *World {
 	return w
 }
 
-// With builds the service anew, over the same database, with other settings.
+// With rebuilds the service on the same database with other settings.
 func (w *World) With(change func(cfg *app.Config)) {
 	cfg := w.App.Config
 	change(&cfg)
 	w.App = app.New(cfg)
 }
 
-// Over is the same world as another process sees it: with a database that was opened anew, or one that was restored.
+// Over is the same world as seen by another process: on a reopened or a restored database.
 func Over(t testing.TB, w *World, store *store.DB) *World {
 	again := &World{t: t, URL: w.URL, Site: w.Site, Actor: w.Actor}
 	again.SetClock(w.Now())
@@ -82,7 +82,7 @@ func Over(t testing.TB, w *World, store *store.DB) *World {
 	return again
 }
 
-// OtherSandbox makes a second sandbox, whose clock nobody moves, and returns an operator on it.
+// OtherSandbox creates a second sandbox, whose clock is not moved, and returns an operator on it.
 func (w *World) OtherSandbox() access.Actor {
 	w.t.Helper()
 	path, name, currency := "other", "Other", w.Site.Policy.Currency
@@ -94,7 +94,7 @@ func (w *World) OtherSandbox() access.Actor {
 	return merchants.SystemAt(made)
 }
 
-// WantReason checks that an error is NotPossible with a reason.
+// WantReason fails the test unless err is NotPossible with this reason.
 func WantReason(t testing.TB, err error, reason, doing string) {
 	t.Helper()
 	if f, ok := errors.AsType[*errs.Error](err); !ok || f.Kind != errs.NotPossible || f.Reason != reason {

@@ -1,4 +1,4 @@
-// Package browsertest gives tests a Chromium to look at pages with. Only tests import it.
+// Package browsertest runs Chromium for tests of pages. Only tests import it.
 package browsertest
 
 import (
@@ -11,11 +11,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// programs are the names under which a browser is found, the best first. The headless shell is Chromium without its windows: it
-// shows pages as Chromium does, for half of the work.
+// programs are the names of browsers, in order of preference. The headless shell is Chromium without windows: it renders
+// pages the same way with half the resources.
 var programs = []string{"chromium-headless-shell", "chromium"}
 
-// find is the first browser that is on this machine.
+// find returns the first browser installed on this machine.
 func find() (path string, ok bool) {
 	for _, program := range programs {
 		if path, err := exec.LookPath(program); err == nil {
@@ -25,7 +25,7 @@ func find() (path string, ok bool) {
 	return "", false
 }
 
-// started is the one browser of a test program, started by the first test that needs it.
+// started is the browser of a test binary, started by the first test that needs it.
 var started struct {
 	once sync.Once
 	ctx  context.Context
@@ -33,9 +33,8 @@ var started struct {
 	err  error
 }
 
-// Context is that of the browser: a tab is a chromedp context made from it, with WithNewBrowserContext for cookies and
-// storage of its own. Without a Chromium on the machine the test is skipped, except under CI=true, where it fails: there,
-// nothing may go untested.
+// Context is the browser's context. A tab is a chromedp context derived from it; use WithNewBrowserContext for separate
+// cookies and storage. Without Chromium the test is skipped, or fails with CI=true, where nothing may go untested.
 func Context(t testing.TB) context.Context {
 	t.Helper()
 	path, ok := find()
@@ -53,28 +52,28 @@ func Context(t testing.TB) context.Context {
 func start(path string) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path),
-		// Its sandbox needs rights that test machines do not have, and it sees no pages but ours.
+		// The browser's sandbox needs privileges that test machines do not have, and only our own pages are opened.
 		chromedp.NoSandbox,
 		chromedp.DisableGPU,
-		// All frames of a tab in one process, so that one connection reaches them all.
+		// All frames of a tab run in one process, so that one connection reaches them all.
 		chromedp.Flag("disable-site-isolation-trials", true),
 		chromedp.Flag("disable-features", "IsolateOrigins,site-per-process,Translate,BlinkGenPropertyTrees"),
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true),
-		// Nobody watches, and what moves has to be drawn again and again.
+		// Nobody watches the animations, and they must be redrawn all the time.
 		chromedp.Flag("force-prefers-reduced-motion", true),
 	)
 	allocated, stopAll := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, stop := chromedp.NewContext(allocated)
 	started.ctx, started.err = ctx, chromedp.Do(ctx)
 	started.stop = func() {
-		_ = chromedp.Cancel(ctx) // it is asked to end, and then ended
+		_ = chromedp.Cancel(ctx) // asks the browser to exit; stop and stopAll force it
 		stop()
 		stopAll()
 	}
 }
 
-// Stop ends the browser, where a test has started one. TestMain calls it when all tests have run.
+// Stop stops the browser if a test has started it. TestMain calls it after all tests.
 func Stop() {
 	if started.stop != nil {
 		started.stop()

@@ -23,7 +23,7 @@ import (
 // StartDay is the day of Start.
 var StartDay = civil.DayOf(Start)
 
-// BookingSite is a site with what bookings refer to: two channels, the second locked, and three suppliers.
+// BookingSite is a site with everything that bookings refer to: two channels, the second one locked, and three suppliers.
 type BookingSite struct {
 	DB                *store.DB
 	ID                int64
@@ -34,13 +34,13 @@ type BookingSite struct {
 	EverythingInOrder store.Page
 }
 
-// OnBothWithBookings runs a test on a site of each engine; its clock is what now says.
+// OnBothWithBookings runs a test with a BookingSite on each engine. now is its clock.
 func OnBothWithBookings(t *testing.T, now func() time.Time, test func(t *testing.T, s *BookingSite)) {
 	t.Helper()
 	OnBoth(t, func(t *testing.T, url string) { test(t, NewBookingSite(t, Open(t, url, now), "demo")) })
 }
 
-// NewBookingSite makes a site with that path, with channels and suppliers.
+// NewBookingSite creates a site with this path, with channels and suppliers.
 func NewBookingSite(t *testing.T, db *store.DB, path string) *BookingSite {
 	t.Helper()
 	s := &BookingSite{DB: db, path: path, EverythingInOrder: store.Page{Number: 1, Size: 1000, Offset: -1}}
@@ -78,7 +78,7 @@ func (s *BookingSite) Write(t *testing.T, fn func(tx *store.Tx) error) {
 	Write(t, s.DB, fn)
 }
 
-// Booking is one of 100 in the site's first channel, not stored yet.
+// Booking is a booking with a total of 100 in the site's first channel, not stored yet.
 func (s *BookingSite) Booking(change func(b *booking.Booking)) booking.Booking {
 	b := booking.Booking{
 		SiteID: s.ID, UUID: fmt.Sprintf("%s-%d", s.path, s.uuids.Add(1)), ChannelID: s.Channel, Surname: "Doe",
@@ -91,7 +91,7 @@ func (s *BookingSite) Booking(change func(b *booking.Booking)) booking.Booking {
 	return b
 }
 
-// Insert stores bookings, and gives their ids.
+// Insert stores bookings and returns their ids.
 func (s *BookingSite) Insert(t *testing.T, list ...booking.Booking) []int64 {
 	t.Helper()
 	var ids []int64
@@ -109,7 +109,7 @@ func (s *BookingSite) Insert(t *testing.T, list ...booking.Booking) []int64 {
 	return ids
 }
 
-// Read reads one booking as it is stored.
+// Read reads one stored booking.
 func (s *BookingSite) Read(t *testing.T, id int64) (b booking.Booking, err error) {
 	t.Helper()
 	err = s.DB.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
@@ -119,7 +119,7 @@ func (s *BookingSite) Read(t *testing.T, id int64) (b booking.Booking, err error
 	return b, err
 }
 
-// List reads a page of the bookings of the site.
+// List reads a page of the site's bookings.
 func (s *BookingSite) List(t rapid.TB, f bookings.BookingFilter, page store.Page) store.List[booking.Booking] {
 	t.Helper()
 	var list store.List[booking.Booking]

@@ -1,5 +1,4 @@
-// Package dbtest gives tests databases on each engine that have this program's schema and no rows. Only tests import
-// it.
+// Package dbtest gives tests databases on each engine with this program's schema and no rows. Only tests import it.
 package dbtest
 
 import (
@@ -19,24 +18,24 @@ import (
 	"holdfast/internal/testkit/pgtest"
 )
 
-// Start is when the clock of OnBothOpen stands, to the microsecond that both engines keep.
+// Start is the fixed time of OnBothOpen, in the microseconds that both engines store.
 var Start = time.Date(2026, 3, 2, 10, 20, 30, 123456000, time.UTC)
 
-// AtStart is a clock that stands at Start.
+// AtStart is a clock that is stopped at Start.
 func AtStart() time.Time { return Start }
 
-// Engine is one of the two.
+// Engine is one of the two database engines.
 type Engine struct {
-	Name string // as store.DB.Engine gives it
-	// Database makes one for a test, and gives its address for Open.
+	Name string // as returned by store.DB.Engine
+	// Database creates a database for a test and returns its URL for Open.
 	Database func(t testing.TB) string
 }
 
-// Engines are both. PostgreSQL is skipped without a server as package pgtest says.
+// Engines are both engines. Without a PostgreSQL server that one is skipped: see package pgtest.
 var Engines = []Engine{{"sqlite", SQLite}, {"postgres", postgres}}
 
-// OnBoth runs a test on each engine, with the address of a database of its own: one suite, so that the engines cannot
-// come to differ.
+// OnBoth runs a test on each engine, each time with the URL of a new database. Both engines share the tests, so that they
+// cannot diverge.
 func OnBoth(t *testing.T, test func(t *testing.T, url string)) {
 	t.Helper()
 	for _, engine := range Engines {
@@ -44,7 +43,7 @@ func OnBoth(t *testing.T, test func(t *testing.T, url string)) {
 	}
 }
 
-// SQLite makes a database in a folder of the test.
+// SQLite creates a database in the test's temporary folder.
 func SQLite(t testing.TB) string {
 	t.Helper()
 	whole, err := migrated()
@@ -58,7 +57,7 @@ func SQLite(t testing.TB) string {
 	return "sqlite:" + path
 }
 
-// Open opens a database for the length of the test, and brings it the schema where it has none.
+// Open opens a database for the duration of the test and creates the schema if there is none.
 func Open(t testing.TB, url string, clock func() time.Time) *store.DB {
 	t.Helper()
 	store, err := store.Open(t.Context(), url, clock)
@@ -76,7 +75,7 @@ func Open(t testing.TB, url string, clock func() time.Time) *store.DB {
 	return store
 }
 
-// OnBothOpen is OnBoth with the database opened, at Start.
+// OnBothOpen is OnBoth with an open database whose clock is AtStart.
 func OnBothOpen(t *testing.T, test func(t *testing.T, store *store.DB)) {
 	t.Helper()
 	OnBoth(t, func(t *testing.T, url string) { test(t, Open(t, url, AtStart)) })
@@ -98,8 +97,8 @@ func Read(t *testing.T, db *store.DB, fn func(tx *store.Tx) error) {
 	}
 }
 
-// AwaitLock returns when a write waits for another one, or when it is over. Only PostgreSQL tells who waits. On SQLite a write
-// does not begin before the other one has ended, so there is nothing to wait for.
+// AwaitLock returns when a write is waiting for another one, or when over is closed. Only PostgreSQL shows lock waits. On
+// SQLite it returns at once: a write does not begin before the other one has ended.
 func AwaitLock(t *testing.T, db *store.DB, over <-chan struct{}) {
 	t.Helper()
 	for {
@@ -121,20 +120,20 @@ func AwaitLock(t *testing.T, db *store.DB, over <-chan struct{}) {
 
 func longAgo() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// postgres makes a database on the server of package pgtest.
+// postgres creates a database on the server of package pgtest.
 var postgres = pgtest.Copies(ofThisRun(), migrate)
 
-// ofThisRun is a key that the test programs of one run have in common, and no others.
+// ofThisRun is a key shared by the test binaries of one run, and no others.
 func ofThisRun() string {
 	run := cmp.Or(os.Getenv(SharedFolder), rand.Text())
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(run)))[:16]
 }
 
-// SharedFolder names the environment variable that holds a folder for all test programs of one run. Without it each program
-// makes for itself what they could share.
+// SharedFolder is the environment variable with a folder for fixtures shared by all test binaries of one run. Without it,
+// each test binary creates them itself.
 const SharedFolder = "HOLDFAST_TEST_SHARED"
 
-// migrated is the file of a new SQLite database. Copying it costs a test a hundredth of what all migrations do.
+// migrated is the file of a new SQLite database. Copying it takes a hundredth of the time of all migrations.
 var migrated = sync.OnceValues(func() (whole []byte, err error) {
 	shared := os.Getenv(SharedFolder)
 	made := filepath.Join(shared, "migrated.db")
@@ -153,10 +152,10 @@ var migrated = sync.OnceValues(func() (whole []byte, err error) {
 	if whole, err = os.ReadFile(path); err != nil || shared == "" {
 		return whole, err
 	}
-	return whole, os.Rename(path, made) // whoever makes it at the same time makes the same
+	return whole, os.Rename(path, made) // another test binary may create the same file at the same time
 })
 
-// Numbers calls each for the numbers that a query gives.
+// Numbers calls each for every number that a query returns.
 func Numbers(tx *store.Tx, query string, each func(n int64) error, args ...any) error {
 	return tx.Query(query, args, func(scan func(dest ...any) error) error {
 		var n int64
@@ -167,8 +166,8 @@ func Numbers(tx *store.Tx, query string, each func(n int64) error, args ...any) 
 	})
 }
 
-// migrate brings an empty database the schema. Closing brings all of SQLite's into one file, and PostgreSQL copies only
-// what nobody is connected to.
+// migrate creates the schema in an empty database and closes it: SQLite then has everything in one file, and PostgreSQL
+// only copies databases without connections.
 func migrate(url string) error {
 	ctx := context.Background()
 	made, err := store.Open(ctx, url, longAgo)

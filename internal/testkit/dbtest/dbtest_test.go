@@ -11,14 +11,14 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestEachTestHasADatabaseOfItsOwn: what one test writes, no other finds; nothing is in it at first.
+// TestEachTestHasADatabaseOfItsOwn: a new database is empty, and tests do not see each other's writes.
 func TestEachTestHasADatabaseOfItsOwn(t *testing.T) {
 	for _, engine := range dbtest.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
 			for round := range 2 {
 				db := dbtest.Open(t, engine.Database(t), time.Now)
 				if db.Engine() != engine.Name {
-					t.Errorf("it is %s", db.Engine())
+					t.Errorf("the engine is %s", db.Engine())
 				}
 				err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
 					if sites, err := sites.Clocks(tx); err != nil || len(sites) > 0 {

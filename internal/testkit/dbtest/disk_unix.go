@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// FailWrites runs fn while the disk refuses whatever lies behind the first 64 KiB of a file (SQLITE_IOERR_WRITE). It counts for the
-// whole process, so the test must not be parallel.
+// FailWrites runs fn while writes beyond the first 64 KiB of a file fail (SQLITE_IOERR_WRITE). It affects the whole
+// process, so the test must not be parallel.
 func FailWrites(t testing.TB, fn func()) {
 	t.Helper()
 	signal.Ignore(syscall.SIGXFSZ)

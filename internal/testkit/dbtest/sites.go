@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// ASite makes a site with that path and a user who is a member of it.
+// ASite creates a site with this path and a member of it.
 func ASite(t *testing.T, db *store.DB, path string) (merchant.Site, people.User) {
 	t.Helper()
 	var site merchant.Site
@@ -30,7 +30,7 @@ func ASite(t *testing.T, db *store.DB, path string) (merchant.Site, people.User)
 	return site, user
 }
 
-// InsertSite makes a site with its first policy.
+// InsertSite creates a site with its first policy.
 func InsertSite(tx *store.Tx, s merchant.Site) (merchant.Site, error) {
 	made, err := sites.Insert(tx, s)
 	if err == nil {

@@ -9,13 +9,13 @@ import (
 	"holdfast/internal/store"
 )
 
-// Statement is one that ran, with its arguments.
+// Statement is a statement that ran, with its arguments.
 type Statement struct {
 	Query string
 	Args  []any
 }
 
-// Statements lists what runs on a database while do does.
+// Statements lists the statements that run on a database during do.
 func Statements(store *store.DB, do func()) (ran []Statement) {
 	var mu sync.Mutex
 	store.Watch(func(query string, args []any) {
@@ -25,12 +25,12 @@ func Statements(store *store.DB, do func()) (ran []Statement) {
 	})
 	defer store.Watch(nil)
 	do()
-	mu.Lock() // what goes on beside do may still run some
+	mu.Lock() // work concurrent with do may still run some
 	defer mu.Unlock()
 	return slices.Clone(ran)
 }
 
-// Plan lists the steps that the database takes for a statement. PostgreSQL goes by what the tables hold: see Large.
+// Plan lists the steps of the query plan for a statement. PostgreSQL's depends on the size of the tables: see Large.
 func Plan(t *testing.T, db *store.DB, s Statement) (steps []string) {
 	t.Helper()
 	explain := "EXPLAIN QUERY PLAN "
@@ -50,7 +50,7 @@ func Plan(t *testing.T, db *store.DB, s Statement) (steps []string) {
 	return steps
 }
 
-// Large makes PostgreSQL believe that tables are. SQLite always does.
+// Large makes PostgreSQL's planner assume that tables are large. SQLite always does.
 func Large(t *testing.T, db *store.DB, tables ...string) {
 	t.Helper()
 	if db.Engine() != "postgres" {
@@ -62,7 +62,7 @@ func Large(t *testing.T, db *store.DB, tables ...string) {
 	})
 }
 
-// Reading leaves the statements that read a table.
+// Reading keeps only the statements that read a table.
 func Reading(ran []Statement, table string) []Statement {
 	return slices.DeleteFunc(ran, func(s Statement) bool {
 		return !strings.Contains(strings.Join(strings.Fields(s.Query), " ")+" ", "FROM "+table+" ")

@@ -1,4 +1,4 @@
-// Package pgtest gives tests PostgreSQL databases of their own. Only tests import it.
+// Package pgtest gives each test a separate PostgreSQL database. Only tests import it.
 package pgtest
 
 import (
@@ -15,21 +15,21 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Variable names the environment variable that holds the address of a PostgreSQL server on which tests may create
-// databases, for example postgres://postgres@127.0.0.1:5432/postgres.
+// Variable is the environment variable with the URL of a PostgreSQL server on which tests may create databases, such as
+// postgres://postgres@127.0.0.1:5432/postgres.
 const Variable = "HOLDFAST_TEST_POSTGRES"
 
-// URL creates an empty database on the tests' server and returns its address; the database is gone when the test ends.
-// Without a server the test is skipped, except under CI=true, where it fails: there, nothing may go untested.
+// URL creates an empty database on the server and returns its URL. The database is dropped when the test ends. Without a
+// server the test is skipped, or fails with CI=true, where nothing may go untested.
 func URL(t testing.TB) string {
 	t.Helper()
-	// template0 and not the default: copying that one fails while anybody is connected to it.
+	// template0, because copying the default template fails while someone is connected to it.
 	return create(t, server(t), "template0")
 }
 
-// Copies gives a function like URL, whose databases are copies of one that fill has filled: a copy costs much less than
-// to fill each anew. fill gets the address of an empty database, and leaves no connection open. Programs that name what fill
-// makes by the same key, of at most 16 small letters and digits, share what the first of them has filled.
+// Copies returns a function like URL whose databases are copies of one filled by fill, because a copy is much cheaper
+// than filling each. fill gets the URL of an empty database and must leave no connection open. Test binaries that use the
+// same key, of at most 16 lower-case letters and digits, share the database that the first of them filled.
 func Copies(key string, fill func(address string) error) func(t testing.TB) string {
 	once := sync.OnceValues(func() (template, error) { return makeTemplate(os.Getenv(Variable), key, fill) })
 	return func(t testing.TB) string {
@@ -37,7 +37,7 @@ func Copies(key string, fill func(address string) error) func(t testing.TB) stri
 		s := server(t)
 		made, err := once()
 		if err != nil {
-			t.Fatalf("the database that tests copy: %v", err)
+			t.Fatalf("creating the template database: %v", err)
 		}
 		return create(t, s, made.name+made.strategy)
 	}
@@ -57,7 +57,7 @@ func server(t testing.TB) string {
 
 func create(t testing.TB, server, template string) string {
 	t.Helper()
-	// Many test programs share a server at once, so that a counter would not do.
+	// Many test binaries share a server, so a counter would not be unique.
 	name := "holdfast_test_" + strings.ToLower(rand.Text())
 	address, err := addressOf(server, name)
 	if err != nil {
@@ -67,7 +67,7 @@ func create(t testing.TB, server, template string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		// By force, because a test that failed may have left connections open.
+		// WITH (FORCE), because a failed test may have left connections open.
 		if err := execute(server, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
 			t.Error(err)
 		}
@@ -78,26 +78,26 @@ func create(t testing.TB, server, template string) string {
 func addressOf(server, database string) (string, error) {
 	address, err := url.Parse(server)
 	if err != nil {
-		return "", fmt.Errorf("%s is not an address: %w", Variable, err)
+		return "", fmt.Errorf("%s is not a URL: %w", Variable, err)
 	}
 	address.Path = "/" + database
-	// A machine that runs all tests at once may be slow to accept a connection, and that is not what they are about.
+	// A machine that runs all tests at once may be slow to accept a connection, which must not fail them.
 	query := address.Query()
 	query.Set("connect_timeout", "60")
 	address.RawQuery = query.Encode()
 	return address.String(), nil
 }
 
-// template is a database to be copied.
+// template is a database that is copied for each test.
 type template struct {
 	name string
-	// strategy is how this server copies it fastest: file by file, and not through its log.
+	// strategy makes the server copy the database the fastest way: file by file instead of through its log.
 	strategy string
 }
 
-// makeTemplate makes the database to copy, unless another program has made it already. No program knows when the last test has
-// ended, so each drops what is two hours old: no run of the tests takes as long. That matters only on a server that lives
-// longer than one run.
+// makeTemplate creates the template, unless another test binary has created it already. None of them knows when the last
+// test has ended, so each drops templates older than two hours, which is longer than any run. This only matters on a
+// server that outlives one run.
 func makeTemplate(server, key string, fill func(address string) error) (made template, err error) {
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, server)
@@ -115,13 +115,13 @@ func makeTemplate(server, key string, fill func(address string) error) (made tem
 	if err := dropOld(ctx, conn, seconds-2*60*60); err != nil {
 		return template{}, err
 	}
-	// One that is an hour old may be dropped before this program ends.
+	// A template older than an hour may be dropped before this test binary ends.
 	err = conn.QueryRow(ctx, `SELECT datname FROM pg_database WHERE datname ~ '^holdfast_template_[0-9]+_'
 		AND split_part(datname, '_', 4) = $1 AND split_part(datname, '_', 3)::bigint > $2 LIMIT 1`, key, seconds-60*60).Scan(&made.name)
 	if err == nil || !errors.Is(err, pgx.ErrNoRows) {
 		return made, err
 	}
-	// Nobody finds it before it is full. Where two programs fill one at once, each has its own.
+	// Nobody finds the template before it is filled. Two test binaries that fill one at the same time each use their own.
 	filling := fmt.Sprintf("holdfast_template_%d_filling_%s", seconds, strings.ToLower(rand.Text()))
 	address, err := addressOf(server, filling)
 	if err != nil {
@@ -138,7 +138,7 @@ func makeTemplate(server, key string, fill func(address string) error) (made tem
 	return made, err
 }
 
-// dropOld drops the templates made before a second.
+// dropOld drops the templates created before a Unix time.
 func dropOld(ctx context.Context, conn *pgx.Conn, before int64) error {
 	rows, err := conn.Query(ctx, `SELECT datname FROM pg_database
 		WHERE datname ~ '^holdfast_template_[0-9]+_' AND split_part(datname, '_', 3)::bigint < $1`, before)
@@ -150,20 +150,20 @@ func dropOld(ctx context.Context, conn *pgx.Conn, before int64) error {
 		return err
 	}
 	for _, name := range old {
-		// Another program may be faster, and then this one has nothing left to do.
+		// Another test binary may have dropped it already.
 		_, _ = conn.Exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
 	}
 	return nil
 }
 
-// execute runs one statement on a connection of its own: tests call from several goroutines, and a connection kept
-// between them would count against the server's maximum.
+// execute runs one statement on a new connection: tests call it from several goroutines, and a connection kept open in
+// between would count towards the server's maximum.
 func execute(server, statement string) error {
-	// Not the test's context, which has ended when it cleans up.
+	// Not the test's context, which has ended by the time of the cleanup.
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, server)
 	if err != nil {
-		return fmt.Errorf("PostgreSQL server of the tests: %w", err)
+		return fmt.Errorf("connecting to the PostgreSQL server for tests: %w", err)
 	}
 	defer func() { _ = conn.Close(ctx) }()
 	if _, err := conn.Exec(ctx, statement); err != nil {

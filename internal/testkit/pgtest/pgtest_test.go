@@ -37,10 +37,10 @@ func TestEachTestHasADatabaseOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := count(t, first, tables); n != 1 {
-		t.Errorf("the first database has %d tables, want the one just made", n)
+		t.Errorf("the first database has %d tables, want the new one", n)
 	}
 	if n := count(t, second, tables); n != 0 {
-		t.Errorf("the second database has %d tables of its own, want none", n)
+		t.Errorf("the second database has %d tables, want none", n)
 	}
 }
 
@@ -48,7 +48,7 @@ func TestTheDatabaseGoesWithItsTest(t *testing.T) {
 	outer := open(t, pgtest.URL(t))
 	var name string
 	t.Run("the one that uses it", func(t *testing.T) {
-		// Left open on purpose, as by a test that fails half-way.
+		// Left open on purpose, like a test that fails halfway.
 		conn := open(t, pgtest.URL(t))
 		name = conn.Config().Database
 	})
@@ -78,11 +78,11 @@ func TestCopiesHoldWhatWasFilledInOnce(t *testing.T) {
 		t.Errorf("the second copy has %d rows of the first", n)
 	}
 	if filled != 1 {
-		t.Errorf("the database to copy was filled %d times", filled)
+		t.Errorf("the template was filled %d times", filled)
 	}
 	pgtest.Copies(key+"2", fill)(t)
 	if filled != 2 {
-		t.Error("another key shares what was filled in")
+		t.Error("another key shares the template")
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Proxy stands between a program and a PostgreSQL server, on loopback. It cuts and freezes connections.
+// Proxy is a proxy on loopback between a program and a PostgreSQL server. It can cut and freeze connections.
 type Proxy struct {
 	URL string // of the database, through the proxy
 
@@ -21,21 +21,21 @@ type Proxy struct {
 
 	mu     sync.Mutex
 	open   map[net.Conn]bool
-	thawed chan struct{} // closed while bytes pass
+	thawed chan struct{} // closed unless frozen
 	commit Commit
 }
 
-// Commit says how the next COMMIT ends.
+// Commit is the fate of the next COMMIT.
 type Commit int
 
-// What may become of it.
+// Fates of a COMMIT.
 const (
-	Answered   Commit = iota // it passes
-	Unanswered               // the server gets it, and the connection is cut before the answer
-	Lost                     // the connection is cut before the server gets it
+	Answered   Commit = iota // it passes through
+	Unanswered               // the server receives it, but the connection is cut before the response
+	Lost                     // the connection is cut before the server receives it
 )
 
-// Through starts a proxy to the database at an address of URL. It ends with the test.
+// Through starts a proxy to the database at an address returned by URL. It stops when the test ends.
 func Through(t testing.TB, address string) *Proxy {
 	t.Helper()
 	at, err := url.Parse(address)
@@ -59,20 +59,20 @@ func Through(t testing.TB, address string) *Proxy {
 	return p
 }
 
-// Cut ends all connections, as a server does that restarts.
+// Cut closes all connections, like a restarting server.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for conn := range p.open {
-		_ = conn.Close() // it may have ended already
+		_ = conn.Close() // it may be closed already
 	}
 	clear(p.open)
 }
 
-// Refuse lets no new connection through.
+// Refuse stops accepting new connections.
 func (p *Proxy) Refuse() { _ = p.listener.Close() }
 
-// Freeze lets no byte pass until Thaw, in either direction. Connections are accepted.
+// Freeze holds back all bytes in both directions until Thaw. Connections are still accepted.
 func (p *Proxy) Freeze() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -90,7 +90,7 @@ func (p *Proxy) Thaw() {
 	}
 }
 
-// NextCommit says how the next COMMIT on any connection ends.
+// NextCommit sets the fate of the next COMMIT on any connection.
 func (p *Proxy) NextCommit(c Commit) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -112,13 +112,13 @@ func (p *Proxy) accept() {
 		p.mu.Lock()
 		p.open[client], p.open[server] = true, true
 		p.mu.Unlock()
-		muted := make(chan struct{}) // closed when the server's answers are dropped
+		muted := make(chan struct{}) // closed when the server's responses are dropped
 		p.all.Go(func() { p.requests(client, server, muted) })
 		p.all.Go(func() { p.answers(client, server, muted) })
 	}
 }
 
-// requests passes what the client says.
+// requests forwards bytes from the client.
 func (p *Proxy) requests(client, server net.Conn, muted chan struct{}) {
 	defer func() { _ = errors.Join(client.Close(), server.Close()) }()
 	buffer := make([]byte, 64<<10)
@@ -143,7 +143,7 @@ func (p *Proxy) requests(client, server net.Conn, muted chan struct{}) {
 		if _, err := server.Write(buffer[:n]); err != nil {
 			return
 		}
-		if fate == Unanswered { // the server ends the session when it has done what it was told
+		if fate == Unanswered { // the server ends the session after the commit
 			if half, ok := server.(*net.TCPConn); ok {
 				_ = half.CloseWrite()
 			}
@@ -153,14 +153,14 @@ func (p *Proxy) requests(client, server net.Conn, muted chan struct{}) {
 	}
 }
 
-// answers passes what the server says.
+// answers forwards bytes from the server.
 func (p *Proxy) answers(client, server net.Conn, muted chan struct{}) {
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := server.Read(buffer)
 		select {
 		case <-muted:
-			return // whoever has muted it ends it
+			return // requests closes the connections
 		default:
 		}
 		if err == nil {
@@ -174,7 +174,7 @@ func (p *Proxy) answers(client, server net.Conn, muted chan struct{}) {
 	}
 }
 
-// wait returns when bytes may pass.
+// wait blocks while the proxy is frozen.
 func (p *Proxy) wait() {
 	p.mu.Lock()
 	thawed := p.thawed

@@ -1,4 +1,4 @@
-// Package webtest gives tests of pages a dashboard over a world with one site, and people who use it. Only tests import it.
+// Package webtest gives tests of pages a dashboard with one site, and users of it. Only tests import it.
 package webtest
 
 import (
@@ -22,7 +22,7 @@ import (
 	"holdfast/internal/web/kit"
 )
 
-// Base is the address of the service in tests.
+// Base is the URL of the service in tests.
 const Base = "http://127.0.0.1:8080"
 
 // House is a world and its dashboard.
@@ -32,7 +32,7 @@ type House struct {
 	t     testing.TB
 }
 
-// New makes a house over a SQLite database. Pages have no SQL, so that one engine is enough for them.
+// New creates a house on a SQLite database. Pages contain no SQL, so one engine is enough.
 func New(t testing.TB) *House {
 	t.Helper()
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
@@ -46,19 +46,19 @@ func New(t testing.TB) *House {
 	return &House{w, f, t}
 }
 
-// Password is that of everybody.
+// Password is the password of every user.
 const Password = "correct horse battery"
 
-// Browser is one in which somebody may be signed in.
+// Browser is a browser in which a user may be signed in.
 type Browser struct {
 	h       *House
 	cookies map[string]string
 }
 
-// Browser opens one in which nobody is signed in.
+// Browser opens a browser without a signed-in user.
 func (h *House) Browser() *Browser { return &Browser{h, map[string]string{}} }
 
-// As makes a user with a role, named like it, and signs them in.
+// As creates a user with a role, named after it, and signs them in.
 func (h *House) As(role access.Role) *Browser {
 	h.t.Helper()
 	fields := people.UserFields{Username: string(role), Email: string(role) + "@example.com", Password: Password}
@@ -70,7 +70,7 @@ func (h *House) As(role access.Role) *Browser {
 	return b
 }
 
-// SignIn signs somebody in, and fails the test if that does not work.
+// SignIn signs a user in and fails the test if that does not work.
 func (b *Browser) SignIn(name, password string) {
 	b.h.t.Helper()
 	a := b.Post("/sign-in", url.Values{"username": {name}, "password": {password}})
@@ -79,23 +79,23 @@ func (b *Browser) SignIn(name, password string) {
 	}
 }
 
-// Answer is what a browser got.
+// Answer is a response to a browser.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   string
-	To     string // where it leads
+	To     string // the target of a redirect
 }
 
-// tags are what is not text.
+// tags matches everything that is not text.
 var tags = regexp.MustCompile(`(?s)<script.*?</script>|<svg.*?</svg>|<[^>]*>`)
 
-// Text is what a page says, without its tags and with one space between words.
+// Text is the text of a page, without tags and with one space between words.
 func (a Answer) Text() string {
 	return strings.Join(strings.Fields(html.UnescapeString(tags.ReplaceAllString(a.Body, " "))), " ")
 }
 
-// Get opens a page below /dashboard, or at a whole address of it.
+// Get opens a page by its path below /dashboard, or by its full URL.
 func (b *Browser) Get(path string) Answer {
 	b.h.t.Helper()
 	return b.send(http.MethodGet, path, nil, nil)
@@ -107,7 +107,7 @@ func (b *Browser) Post(path string, values url.Values) Answer {
 	return b.From(map[string]string{"Origin": Base}, path, values)
 }
 
-// From sends a form with headers of the test's own, as somebody does who forges one.
+// From sends a form with custom headers, for example to forge one.
 func (b *Browser) From(headers map[string]string, path string, values url.Values) Answer {
 	b.h.t.Helper()
 	with := maps.Clone(headers)
@@ -115,7 +115,7 @@ func (b *Browser) From(headers map[string]string, path string, values url.Values
 	return b.send(http.MethodPost, path, with, strings.NewReader(values.Encode()))
 }
 
-// Send sends a body of some type, such as a form with a file.
+// Send sends a body of any type, such as a form with a file.
 func (b *Browser) Send(path, kind, body string) Answer {
 	b.h.t.Helper()
 	return b.send(http.MethodPost, path, map[string]string{"Origin": Base, "Content-Type": kind}, strings.NewReader(body))
@@ -145,7 +145,7 @@ func (b *Browser) send(method, path string, headers map[string]string, body io.R
 	return Answer{recorder.Code, recorder.Header(), recorder.Body.String(), recorder.Header().Get("Location")}
 }
 
-// Must opens a page that has to be there and to say some texts.
+// Must opens a page that must exist and contain some texts.
 func (b *Browser) Must(path string, says ...string) Answer {
 	b.h.t.Helper()
 	a := b.Get(path)
@@ -154,11 +154,11 @@ func (b *Browser) Must(path string, says ...string) Answer {
 	}
 	for _, want := range says {
 		if !strings.Contains(a.Text(), want) {
-			b.h.t.Errorf("%s does not say %q:\n%s", path, want, a.Text())
+			b.h.t.Errorf("%s does not contain %q:\n%s", path, want, a.Text())
 		}
 	}
 	return a
 }
 
-// At is an address below the site of the house.
+// At is a path below the site of the house.
 func (h *House) At(below string) string { return kit.Path + "/sites/" + h.World.Site.Path + below }
