@@ -43,6 +43,7 @@ type intake struct {
 	bookings  []booking.Booking   // locked, in order of their ids
 	t         payment.Transaction
 
+	within                                  bool // the payment must be within the total of its bookings: see errAboveTotal
 	aboveTotal, afterDispute, rateDisagrees bool // flags of R2
 
 	policy   terms.Policy        // of a purchase or capture: in force on the day of the payment
@@ -175,6 +176,10 @@ func (r *intake) prepare() error {
 	return r.build(items)
 }
 
+// errAboveTotal ends the first try of a payment above the total of a booking. It is recorded all the same, but only once
+// what authorisations hold whose time is over has been given back.
+var errAboveTotal = errors.New("the payment is above the total of its booking")
+
 // takeBookings puts the items in order of their bookings, locks these, and notes the items that do not fit them. Every write
 // locks bookings in this order, so that two writes never wait for each other.
 func (r *intake) takeBookings(items []payment.Item) error {
@@ -193,8 +198,11 @@ func (r *intake) takeBookings(items []payment.Item) error {
 			r.wrongItem(b.ID, "currencies", "Give the amount for booking %d in its base currency, %s.", b.ID, b.Currency)
 		}
 		if left := b.Total - b.Sums.Held; r.takesMore() && item.Total > left {
-			if r.carriesOut() {
+			switch {
+			case r.carriesOut():
 				tooMuch = append(tooMuch, tooMuchFor(b, left))
+			case r.within:
+				return &errs.Error{Kind: errs.Invalid, Err: errAboveTotal, Message: tooMuchFor(b, left)}
 			}
 			r.aboveTotal = true
 		}

@@ -6,6 +6,7 @@ package payments
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -77,10 +78,10 @@ func (p *Payments) Create(
 	}
 	sem := p.gateway.semaphore()
 	defer sem.release()
-	made, err := p.takeIn(ctx, actor, sem, in)
+	made, err := p.takeIn(ctx, actor, sem, in, true)
 	if errs.Is(err, errs.Invalid) { // an authorisation whose time is over may hold what the payment needs
-		if ended, failed := p.ExpireDue(ctx, actor.SiteID); failed == nil && ended > 0 {
-			made, err = p.takeIn(ctx, actor, sem, in)
+		if ended, failed := p.ExpireDue(ctx, actor.SiteID); failed == nil && ended > 0 || errors.Is(err, errAboveTotal) {
+			made, err = p.takeIn(ctx, actor, sem, in, false)
 		}
 	}
 	if err != nil {
@@ -103,7 +104,7 @@ type takenIn struct {
 
 // takeIn stores a transaction in one write.
 func (p *Payments) takeIn(
-	ctx context.Context, actor access.Actor, sem *semaphore, in payment.NewTransaction,
+	ctx context.Context, actor access.Actor, sem *semaphore, in payment.NewTransaction, within bool,
 ) (takenIn, error) {
 	return idempotency.Once(ctx, p.DB, actor, func(tx *store.Tx) (made takenIn, _ idempotency.Outcome, err error) {
 		site, err := merchants.SiteInForce(tx, actor.SiteID)
@@ -111,7 +112,7 @@ func (p *Payments) takeIn(
 			return made, idempotency.Outcome{}, err
 		}
 		r := newIntake(p.Room, tx, actor, site, in)
-		r.semaphore = sem
+		r.semaphore, r.within = sem, within
 		if made.t, made.created, err = r.run(); err != nil {
 			return made, idempotency.Outcome{}, err
 		}
