@@ -101,7 +101,8 @@ type FileFilter struct {
 }
 
 // Receive stores a file and queues its import. receive hands on the file in pieces that hold no card number, and returns the
-// number of rows and the unused columns; its error refuses the file. Errors: Forbidden, Invalid, TooMany when the site has many imports already.
+// number of rows and notes about the file; its error refuses the file. Errors: Forbidden, Invalid, TooMany when the site has
+// many imports already.
 func (f *Files) Receive(
 	ctx context.Context, actor access.Actor, in NewFile, receive func(keep func(piece []byte) error) (Scan, error),
 ) (File, error) {

@@ -103,13 +103,13 @@ var badRows = []struct {
 		r.Payment.ImportKey = "P-x"
 		r.Booking.OtherProtection = new(merchant.OtherProtection("bond"))
 	}), "other_protection: Booking 1 already exists with none, not bond"},
-	{"a protection that there is not", apptest.ARow(0, "x", func(r *imports.ImportedPayment) {
+	{"an unknown protection", apptest.ARow(0, "x", func(r *imports.ImportedPayment) {
 		r.Booking.OtherProtection = new(merchant.OtherProtection("luck"))
 	}), "other_protection: Must be one of: none, bond"},
-	{"a type that there is not", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *imports.ImportedPayment) {
+	{"an unknown type", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *imports.ImportedPayment) {
 		r.Payment.Type = new(payment.TransactionType("Refund"))
 	}), "transaction_types: Must be one of: purchase, authorize, capture, refund, void, chargeback, chargeback-reversal."},
-	{"a country that is not one", apptest.ARow(0, "x", func(r *imports.ImportedPayment) { r.Booking.Country = new("UK") }), `countries: "UK" is not an ISO 3166 country code. Use GB.`},
+	{"an invalid country", apptest.ARow(0, "x", func(r *imports.ImportedPayment) { r.Booking.Country = new("UK") }), `countries: "UK" is not an ISO 3166 country code. Use GB.`},
 	{"a refund of nothing", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *imports.ImportedPayment) { r.Linked = "" }), "linked_reference: A refund must reference"},
 	{"a refund of an unknown payment", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *imports.ImportedPayment) { r.Linked = "P-9" }), `linked_reference: Payment "P-9" not found`},
 	{"a refund of another booking's payment", apptest.ARow(0, "x", apptest.Refunding("1", 5), func(r *imports.ImportedPayment) { r.Linked = "P-2" }), "booking"},

@@ -167,19 +167,14 @@ func (r *intake) possible() error {
 	}
 }
 
-// leftBefore and leftAfter are what of a part of the original is really there: neither refunded nor charged back.
-func (r *intake) leftBefore(bookingID int64) int64 {
+// changeOf is how much the adjustment changes what a booking keeps of the original, after refunds and chargebacks.
+func (r *intake) changeOf(bookingID int64) int64 {
 	i := slices.IndexFunc(r.before.Payments, func(p payment.Payment) bool { return p.BookingID == bookingID })
-	return r.before.Payments[i].Left()
-}
-
-func (r *intake) leftAfter(bookingID int64) int64 {
-	part := *r.originalOf(bookingID)
-	if !r.in.Type.Operators() { // a refund may have left chargebacks out: see leaveOutLater
-		i := slices.IndexFunc(r.before.Payments, func(p payment.Payment) bool { return p.BookingID == bookingID })
-		part.ChargedBack = r.before.Payments[i].ChargedBack
+	before, after := r.before.Payments[i], *r.originalOf(bookingID)
+	if !r.in.Type.Operators() { // a refund ignores later chargebacks: see leaveOutLater
+		after.ChargedBack = before.ChargedBack
 	}
-	return part.Left()
+	return after.Left() - before.Left()
 }
 
 // originalOf returns the payment of the original for a booking, or nil if there is none.
@@ -264,16 +259,21 @@ func (r *intake) turnChargeback(items []payment.Item) []payment.Item {
 	return items
 }
 
-// emptyParts adds to a chargeback that empties the payment what roundings have left of its parts (R3).
+// emptyParts adds what roundings have left of the parts: to a chargeback that empties the payment, and to a reversal of all
+// that was charged back (R3).
 func (r *intake) emptyParts(items []payment.Item) []payment.Item {
 	o := &r.original
-	if *r.in.Type != payment.Chargeback || o.Currency == o.BaseCurrency || o.Left() > 0 {
+	charges := *r.in.Type == payment.Chargeback
+	if o.Currency == o.BaseCurrency || charges && o.Left() > 0 || !charges && o.ChargedBack != 0 {
 		return items
 	}
 	for i := range o.Payments {
 		part := &o.Payments[i]
-		left := part.Left()
-		if left == 0 {
+		left, sign := part.Left(), int64(1)
+		if !charges {
+			left, sign = part.ChargedBack, -1
+		}
+		if left <= 0 {
 			continue
 		}
 		at := slices.IndexFunc(items, func(item payment.Item) bool { return item.BookingID == part.BookingID })
@@ -282,7 +282,7 @@ func (r *intake) emptyParts(items []payment.Item) []payment.Item {
 			items = append(items, payment.Item{BookingID: part.BookingID, Currency: part.Currency})
 		}
 		items[at].Total += left
-		part.ChargedBack += left
+		part.ChargedBack += sign * left
 	}
 	return items
 }

@@ -127,6 +127,12 @@ func TestWhatEmptiesAPaymentEmptiesItsAllocations(t *testing.T) {
 			}
 		}
 		left("three parts", 0)
+		w.Must(in(payment.ChargebackReversal, paid, 2000, 2500)) // also of the roundings
+		left("their reversal", 2500)
+		if got := w.ReadTransaction(paid.ID); got.Status != payment.StatusComplete {
+			t.Errorf("after the reversal of all chargebacks the payment is %s", got.Status)
+		}
+		w.Must(in(payment.Chargeback, paid, 2000, 2500))
 		// A refund at another day's rate.
 		second := w.Must(in(payment.Purchase, payment.Transaction{}, 2000, 2500))
 		if got := w.Must(in(payment.Refund, second, 1000, 1100)); got.BaseTotal != 1250 || !slices.Contains(got.Flags, payment.FlagRateDisagrees) {

@@ -409,7 +409,7 @@ func (r *intake) sumsAfter(s booking.BookingSums, part payment.Payment) booking.
 	case payment.Refund, payment.Chargeback, payment.ChargebackReversal:
 		change := -part.Total // a refund that a processor carries out has lowered its original already
 		if r.before.ID != 0 {
-			change = r.leftAfter(part.BookingID) - r.leftBefore(part.BookingID)
+			change = r.changeOf(part.BookingID)
 		}
 		s.Net, s.Held = s.Net+change, s.Held+change
 	}

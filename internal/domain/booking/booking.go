@@ -149,7 +149,8 @@ func (f BookingFields) NewBooking(p *errs.Problems) Booking {
 }
 
 // Change returns the booking with the given fields set. It adds problems to p: where holdfast takes the payments itself,
-// the total cannot be below that of the linked transactions (section 7); elsewhere that is a fact (R2). A booking with transactions cannot change its channel or its currency.
+// the total cannot be below that of the linked transactions (section 7); elsewhere that is a fact (R2).
+// A booking with transactions cannot change its channel or its currency.
 func (f BookingFields) Change(b Booking, p *errs.Problems) Booking {
 	needed := map[string]*string{"content": f.Content, "firstname": f.Firstname, "surname": f.Surname}
 	if f.Profile.Processes() {

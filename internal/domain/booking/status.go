@@ -24,7 +24,7 @@ var BookingStatuses = []BookingStatus{
 // BookingSums are sums over the linked transactions of a booking, in minor units of its currency. They are stored
 // with the booking, and each transaction changes them in its own write.
 type BookingSums struct {
-	Net            int64 // completed purchases and captures, less what of them was refunded or charged back
+	Net            int64 // completed purchases and captures, minus refunds and chargebacks
 	Held           int64 // Net with open authorisations and with pending and incomplete payments: the least possible total
 	OpenAuthorised int64 // the part of authorisations that can still be captured
 	LockedPayments int64 // number of payments that are charged back

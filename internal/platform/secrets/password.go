@@ -84,7 +84,7 @@ func (c PasswordCost) Decoy() string {
 		argon2.Version, c.MemoryKiB, c.Iterations, c.Parallelism, zeros(saltBytes), zeros(keyBytes))
 }
 
-// NoPassword reports whether a hash is the placeholder of an invited user who has not chosen a password yet.
+// NoPassword reports whether a hash is the placeholder for an invited user without a password.
 func NoPassword(hash string) bool {
 	_, salt, key, err := argon2id.DecodeHash(hash)
 	return err == nil && !slices.ContainsFunc(slices.Concat(salt, key), func(b byte) bool { return b != 0 })
