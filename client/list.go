@@ -4,27 +4,34 @@ import (
 	"context"
 	"iter"
 	"net/http"
+	"net/url"
 	"strings"
 )
 
 // Page is one page of a list. Its zero value is the first one, with 100 items.
 type Page struct {
-	Number int  // from 1; 0 is 1
-	Size   int  // from 1 to 100; 0 is 100
-	Count  bool // whether to count the whole list, which takes time where it is long
+	Number int    // from 1; 0 is 1
+	Cursor string // in place of Number: PageInfo.Next of the page before
+	Size   int    // from 1 to 100; 0 is 100
+	Count  bool   // whether to count the whole list, which takes time where it is long
 }
 
 // PageInfo says where in a list a page stands.
 type PageInfo struct {
-	Total int64 // items of the whole list; 0 unless Page.Count asked for it
-	Pages int64 // pages of the whole list; 0 unless Page.Count asked for it
-	More  bool  // whether there is another page
+	Total int64  // items of the whole list; 0 unless Page.Count asked for it
+	Pages int64  // pages of the whole list; 0 unless Page.Count asked for it
+	More  bool   // whether there is another page
+	Next  string // the Cursor of the next page; "" where a list has numbered pages only
 }
 
 // paged reads a page of a list, or of an object that has one.
 func paged[T any](ctx context.Context, c *connection, path string, query any, page Page) (made T, info PageInfo, err error) {
 	r := request{method: http.MethodGet, path: path, query: values(query)}
-	for name, value := range values(pageQuery{max(1, page.Number), page.Size}) {
+	wanted := pageQuery{Number: max(1, page.Number), Size: page.Size}
+	if page.Cursor != "" {
+		wanted.Number, wanted.Cursor = 0, page.Cursor
+	}
+	for name, value := range values(wanted) {
 		r.query[name] = value
 	}
 	if !page.Count {
@@ -38,24 +45,36 @@ func paged[T any](ctx context.Context, c *connection, path string, query any, pa
 		return made, info, err
 	}
 	info = PageInfo{Total: integer(got.header, "X-WP-Total"), Pages: integer(got.header, "X-WP-TotalPages")}
-	// Only whether there is a next page is taken from the header, and not its address: behind a proxy, that may be another.
 	for _, link := range got.header.Values("Link") {
-		info.More = info.More || strings.Contains(link, `rel="next"`)
+		if strings.Contains(link, `rel="next"`) {
+			info.More, info.Next = true, cursorOf(link)
+		}
 	}
 	return made, info, nil
 }
 
+// cursorOf takes the cursor from a Link header. The rest of its address may be another behind a proxy.
+func cursorOf(link string) string {
+	address, _, _ := strings.Cut(strings.TrimPrefix(link, "<"), ">")
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Query().Get("cursor")
+}
+
 // pageQuery are the parameters of a page.
 type pageQuery struct {
-	Number int `query:"page"`
-	Size   int `query:"per_page"`
+	Number int    `query:"page"`
+	Cursor string `query:"cursor"`
+	Size   int    `query:"per_page"`
 }
 
 // all goes through all pages. After an error it ends.
 func all[T, P any](page func(n Page) (P, PageInfo, error), items func(P) []T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		for n := 1; ; n++ {
-			got, info, err := page(Page{Number: n})
+		for at := (Page{Number: 1}); ; at = (Page{Number: at.Number + 1, Cursor: at.Cursor}) {
+			got, info, err := page(at)
 			if err != nil {
 				var none T
 				yield(none, err)
@@ -69,6 +88,7 @@ func all[T, P any](page func(n Page) (P, PageInfo, error), items func(P) []T) it
 			if !info.More {
 				return
 			}
+			at.Cursor = info.Next
 		}
 	}
 }

@@ -2,15 +2,21 @@ package client
 
 import (
 	"context"
+	"iter"
 	"net/http"
 )
 
 // ReportMails are reports that go to people by mail, each week or month.
 type ReportMails struct{ c *connection }
 
-// List reads all of them: a site has 50 at most.
-func (s *ReportMails) List(ctx context.Context) ([]ReportMail, error) {
-	return get[[]ReportMail](ctx, s.c, s.c.resource("report-mails"), nil)
+// List reads a page of the list.
+func (s *ReportMails) List(ctx context.Context, query ReportMailsQuery, page Page) ([]ReportMail, PageInfo, error) {
+	return paged[[]ReportMail](ctx, s.c, s.c.resource("report-mails"), query, page)
+}
+
+// All goes through the whole list.
+func (s *ReportMails) All(ctx context.Context, query ReportMailsQuery) iter.Seq2[ReportMail, error] {
+	return each[ReportMail](ctx, s.c, s.c.resource("report-mails"), query)
 }
 
 // Get reads one.

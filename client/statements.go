@@ -45,9 +45,9 @@ func (s *Statements) LineProtection(
 	return paged[StatementLineProtection](ctx, s.c, path, query, page)
 }
 
-// Contracts reads all contracts with the underwriter, the one that begins last first.
-func (s *Statements) Contracts(ctx context.Context) ([]Contract, error) {
-	return get[[]Contract](ctx, s.c, s.c.resource("bordereaux", "contracts"), nil)
+// Contracts reads a page of the contracts with the underwriter, the one that begins last first.
+func (s *Statements) Contracts(ctx context.Context, query ContractsQuery, page Page) ([]Contract, PageInfo, error) {
+	return paged[[]Contract](ctx, s.c, s.c.resource("bordereaux", "contracts"), query, page)
 }
 
 // Contract reads a contract with the underwriter.

@@ -6,10 +6,20 @@ import "encoding/json"
 
 // AuditQuery are the parameters of the operation listAudit. What is empty is left out.
 type AuditQuery struct {
+	// Only the items with these ids.
+	Include []int64 `query:"include"`
+	// Leave out the items with these ids.
+	Exclude []int64 `query:"exclude"`
 	// Ascending or descending order.
 	Order string `query:"order"`
-	// Attribute to sort by.
+	// Attribute to sort by; `include` keeps the order in which the ids were named.
 	Orderby string `query:"orderby"`
+	// Only items last changed after this ISO 8601 date, in whole seconds, excluding that second. Without a time
+	// zone it is GMT. To follow all changes, begin each round 10 seconds before the previous one began and page by
+	// `Link: rel="next"`.
+	ModifiedAfter string `query:"modified_after"`
+	// Only items last changed before this ISO 8601 date, in whole seconds. Without a time zone it is GMT.
+	ModifiedBefore string `query:"modified_before"`
 	// Records with these actions.
 	Action []string `query:"action"`
 	// Records after this time, by the site's clock, in ISO 8601.
@@ -64,6 +74,12 @@ type ProposalsQuery struct {
 	Order string `query:"order"`
 	// Attribute to sort by; `include` keeps the order in which the ids were named.
 	Orderby string `query:"orderby"`
+	// Only items last changed after this ISO 8601 date, in whole seconds, excluding that second. Without a time
+	// zone it is GMT. To follow all changes, begin each round 10 seconds before the previous one began and page by
+	// `Link: rel="next"`.
+	ModifiedAfter string `query:"modified_after"`
+	// Only items last changed before this ISO 8601 date, in whole seconds. Without a time zone it is GMT.
+	ModifiedBefore string `query:"modified_before"`
 	// Proposals in these states.
 	State []ProposalState `query:"state"`
 	// Proposals of these kinds.

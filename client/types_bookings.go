@@ -27,18 +27,22 @@ type BookingsQuery struct {
 	Exclude []int64 `query:"exclude"`
 	// Ascending or descending order.
 	Order string `query:"order"`
-	// Attribute to sort by; `date` is `created`, `include` keeps the order in which the ids were named.
+	// Attribute to sort by; `include` keeps the order in which the ids were named.
 	Orderby string `query:"orderby"`
+	// Only items last changed after this ISO 8601 date, in whole seconds, excluding that second. Without a time
+	// zone it is GMT. To follow all changes, begin each round 10 seconds before the previous one began and page by
+	// `Link: rel="next"`.
+	ModifiedAfter string `query:"modified_after"`
+	// Only items last changed before this ISO 8601 date, in whole seconds. Without a time zone it is GMT.
+	ModifiedBefore string `query:"modified_before"`
+	// Only items that match: the id, trust id, reference, surname or e-mail, or among the latest 5,000 a part of
+	// them.
+	Search string `query:"search"`
 	// Only items created before this ISO 8601 date, in whole seconds. Without a time zone it is GMT.
 	Before string `query:"before"`
 	// Only items created after this ISO 8601 date, in whole seconds, excluding that second. Without a time zone it
 	// is GMT.
 	After string `query:"after"`
-	// Only items last changed after this ISO 8601 date, in whole seconds, excluding that second. Without a time
-	// zone it is GMT. To follow all changes, use a second that had passed at your previous request.
-	ModifiedAfter string `query:"modified_after"`
-	// Only items last changed before this ISO 8601 date, in whole seconds. Without a time zone it is GMT.
-	ModifiedBefore string `query:"modified_before"`
 	// Bookings in one of these states.
 	Status []BookingStatus `query:"status"`
 	// Only items of the merchants with these ids.

@@ -4,8 +4,20 @@ package client
 
 // CollateralQuery are the parameters of the operation listCollateral. What is empty is left out.
 type CollateralQuery struct {
+	// Only the items with these ids.
+	Include []int64 `query:"include"`
+	// Leave out the items with these ids.
+	Exclude []int64 `query:"exclude"`
 	// Ascending or descending order.
 	Order string `query:"order"`
+	// Attribute to sort by; `include` keeps the order in which the ids were named.
+	Orderby string `query:"orderby"`
+	// Only items last changed after this ISO 8601 date, in whole seconds, excluding that second. Without a time
+	// zone it is GMT. To follow all changes, begin each round 10 seconds before the previous one began and page by
+	// `Link: rel="next"`.
+	ModifiedAfter string `query:"modified_after"`
+	// Only items last changed before this ISO 8601 date, in whole seconds. Without a time zone it is GMT.
+	ModifiedBefore string `query:"modified_before"`
 	// The report shows the end of this day. Default: today.
 	AsOf string `query:"as_of"`
 	// An ISO 8601 time. Only facts recorded by this time count. It cannot be in the future. Default: now.

@@ -15,8 +15,20 @@ const (
 
 // LimitsQuery are the parameters of the operation listLimits. What is empty is left out.
 type LimitsQuery struct {
+	// Only the items with these ids.
+	Include []int64 `query:"include"`
+	// Leave out the items with these ids.
+	Exclude []int64 `query:"exclude"`
 	// Ascending or descending order.
 	Order string `query:"order"`
+	// Attribute to sort by; `include` keeps the order in which the ids were named.
+	Orderby string `query:"orderby"`
+	// Only items last changed after this ISO 8601 date, in whole seconds, excluding that second. Without a time
+	// zone it is GMT. To follow all changes, begin each round 10 seconds before the previous one began and page by
+	// `Link: rel="next"`.
+	ModifiedAfter string `query:"modified_after"`
+	// Only items last changed before this ISO 8601 date, in whole seconds. Without a time zone it is GMT.
+	ModifiedBefore string `query:"modified_before"`
 	// Only of these scopes.
 	Scope []LimitScope `query:"scope"`
 	// Only items of the merchants with these ids.
@@ -93,15 +105,30 @@ type LimitCreate struct {
 
 // LimitEventsQuery are the parameters of the operation listLimitEvents. What is empty is left out.
 type LimitEventsQuery struct {
+	// Only the items with these ids.
+	Include []int64 `query:"include"`
+	// Leave out the items with these ids.
+	Exclude []int64 `query:"exclude"`
 	// Ascending or descending order.
 	Order string `query:"order"`
+	// Attribute to sort by; `include` keeps the order in which the ids were named.
+	Orderby string `query:"orderby"`
+	// Only items last changed after this ISO 8601 date, in whole seconds, excluding that second. Without a time
+	// zone it is GMT. To follow all changes, begin each round 10 seconds before the previous one began and page by
+	// `Link: rel="next"`.
+	ModifiedAfter string `query:"modified_after"`
+	// Only items last changed before this ISO 8601 date, in whole seconds. Without a time zone it is GMT.
+	ModifiedBefore string `query:"modified_before"`
 	// Only of these scopes.
 	Scope []LimitScope `query:"scope"`
 	// Only items of the merchants with these ids.
 	Channels []int64 `query:"channels"`
 	// Only this percentage of the limit.
 	Percent string `query:"percent"`
-	// Events recorded after this time (ISO 8601).
+	// Only items created before this ISO 8601 date, in whole seconds. Without a time zone it is GMT.
+	Before string `query:"before"`
+	// Only items created after this ISO 8601 date, in whole seconds, excluding that second. Without a time zone it
+	// is GMT.
 	After string `query:"after"`
 }
 

@@ -43,12 +43,20 @@ const (
 
 // MailsQuery are the parameters of the operation listMails. What is empty is left out.
 type MailsQuery struct {
-	// Ascending or descending order.
-	Order string `query:"order"`
 	// Only the items with these ids.
 	Include []int64 `query:"include"`
 	// Leave out the items with these ids.
 	Exclude []int64 `query:"exclude"`
+	// Ascending or descending order.
+	Order string `query:"order"`
+	// Attribute to sort by; `include` keeps the order in which the ids were named.
+	Orderby string `query:"orderby"`
+	// Only items last changed after this ISO 8601 date, in whole seconds, excluding that second. Without a time
+	// zone it is GMT. To follow all changes, begin each round 10 seconds before the previous one began and page by
+	// `Link: rel="next"`.
+	ModifiedAfter string `query:"modified_after"`
+	// Only items last changed before this ISO 8601 date, in whole seconds. Without a time zone it is GMT.
+	ModifiedBefore string `query:"modified_before"`
 	// Only mails in these states.
 	State []MailState `query:"state"`
 	// Only mails of these kinds.

@@ -4,10 +4,20 @@ package client
 
 // PoliciesQuery are the parameters of the operation listPolicies. What is empty is left out.
 type PoliciesQuery struct {
+	// Only the items with these ids.
+	Include []int64 `query:"include"`
+	// Leave out the items with these ids.
+	Exclude []int64 `query:"exclude"`
 	// Ascending or descending order.
 	Order string `query:"order"`
-	// Attribute to sort by.
+	// Attribute to sort by; `include` keeps the order in which the ids were named.
 	Orderby string `query:"orderby"`
+	// Only items last changed after this ISO 8601 date, in whole seconds, excluding that second. Without a time
+	// zone it is GMT. To follow all changes, begin each round 10 seconds before the previous one began and page by
+	// `Link: rel="next"`.
+	ModifiedAfter string `query:"modified_after"`
+	// Only items last changed before this ISO 8601 date, in whole seconds. Without a time zone it is GMT.
+	ModifiedBefore string `query:"modified_before"`
 	// Only the policy in force on this day.
 	On string `query:"on"`
 }
@@ -97,6 +107,12 @@ type PremiumsQuery struct {
 	Order string `query:"order"`
 	// Attribute to sort by; `include` keeps the order in which the ids were named.
 	Orderby string `query:"orderby"`
+	// Only items last changed after this ISO 8601 date, in whole seconds, excluding that second. Without a time
+	// zone it is GMT. To follow all changes, begin each round 10 seconds before the previous one began and page by
+	// `Link: rel="next"`.
+	ModifiedAfter string `query:"modified_after"`
+	// Only items last changed before this ISO 8601 date, in whole seconds. Without a time zone it is GMT.
+	ModifiedBefore string `query:"modified_before"`
 	// Lines recorded before this time (ISO 8601), in whole seconds.
 	Before string `query:"before"`
 	// Lines recorded after this time (ISO 8601), in whole seconds.

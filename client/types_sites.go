@@ -13,10 +13,13 @@ type SitesQuery struct {
 	// Attribute to sort by; `include` keeps the order in which the ids were named.
 	Orderby string `query:"orderby"`
 	// Only items last changed after this ISO 8601 date, in whole seconds, excluding that second. Without a time
-	// zone it is GMT. To follow all changes, use a second that had passed at your previous request.
+	// zone it is GMT. To follow all changes, begin each round 10 seconds before the previous one began and page by
+	// `Link: rel="next"`.
 	ModifiedAfter string `query:"modified_after"`
 	// Only items last changed before this ISO 8601 date, in whole seconds. Without a time zone it is GMT.
 	ModifiedBefore string `query:"modified_before"`
+	// Only items that match: a part of the name or path.
+	Search string `query:"search"`
 }
 
 // Site is an answer of the API, or a part of one.

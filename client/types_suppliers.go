@@ -13,10 +13,13 @@ type SuppliersQuery struct {
 	// Attribute to sort by; `include` keeps the order in which the ids were named.
 	Orderby string `query:"orderby"`
 	// Only items last changed after this ISO 8601 date, in whole seconds, excluding that second. Without a time
-	// zone it is GMT. To follow all changes, use a second that had passed at your previous request.
+	// zone it is GMT. To follow all changes, begin each round 10 seconds before the previous one began and page by
+	// `Link: rel="next"`.
 	ModifiedAfter string `query:"modified_after"`
 	// Only items last changed before this ISO 8601 date, in whole seconds. Without a time zone it is GMT.
 	ModifiedBefore string `query:"modified_before"`
+	// Only items that match: the id, or a part of the name or URL.
+	Search string `query:"search"`
 	// Suppliers whose name contains this text, in any letter case; a `*` inside it stands for anything.
 	Name string `query:"name"`
 	// Suppliers whose address contains this text, in any letter case.

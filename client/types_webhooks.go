@@ -2,6 +2,24 @@
 
 package client
 
+// WebhooksQuery are the parameters of the operation listWebhooks. What is empty is left out.
+type WebhooksQuery struct {
+	// Only the items with these ids.
+	Include []int64 `query:"include"`
+	// Leave out the items with these ids.
+	Exclude []int64 `query:"exclude"`
+	// Ascending or descending order.
+	Order string `query:"order"`
+	// Attribute to sort by; `include` keeps the order in which the ids were named.
+	Orderby string `query:"orderby"`
+	// Only items last changed after this ISO 8601 date, in whole seconds, excluding that second. Without a time
+	// zone it is GMT. To follow all changes, begin each round 10 seconds before the previous one began and page by
+	// `Link: rel="next"`.
+	ModifiedAfter string `query:"modified_after"`
+	// Only items last changed before this ISO 8601 date, in whole seconds. Without a time zone it is GMT.
+	ModifiedBefore string `query:"modified_before"`
+}
+
 // WebhookState: Whether the webhook receives events.
 type WebhookState string
 
@@ -88,8 +106,20 @@ const (
 
 // DeliveriesQuery are the parameters of the operation listDeliveries. What is empty is left out.
 type DeliveriesQuery struct {
+	// Only the items with these ids.
+	Include []int64 `query:"include"`
+	// Leave out the items with these ids.
+	Exclude []int64 `query:"exclude"`
 	// Ascending or descending order.
 	Order string `query:"order"`
+	// Attribute to sort by; `include` keeps the order in which the ids were named.
+	Orderby string `query:"orderby"`
+	// Only items last changed after this ISO 8601 date, in whole seconds, excluding that second. Without a time
+	// zone it is GMT. To follow all changes, begin each round 10 seconds before the previous one began and page by
+	// `Link: rel="next"`.
+	ModifiedAfter string `query:"modified_after"`
+	// Only items last changed before this ISO 8601 date, in whole seconds. Without a time zone it is GMT.
+	ModifiedBefore string `query:"modified_before"`
 	// Only deliveries in these states.
 	State []DeliveryState `query:"state"`
 	// Only deliveries of these events.

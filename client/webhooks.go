@@ -9,9 +9,14 @@ import (
 // Webhooks are addresses of receivers, which get the events of a site. VerifyWebhook is for a receiver.
 type Webhooks struct{ c *connection }
 
-// List reads all webhooks of the site. There are 16 at most.
-func (s *Webhooks) List(ctx context.Context) ([]Webhook, error) {
-	return get[[]Webhook](ctx, s.c, s.c.resource("webhooks"), nil)
+// List reads a page of the list.
+func (s *Webhooks) List(ctx context.Context, query WebhooksQuery, page Page) ([]Webhook, PageInfo, error) {
+	return paged[[]Webhook](ctx, s.c, s.c.resource("webhooks"), query, page)
+}
+
+// All goes through the whole list.
+func (s *Webhooks) All(ctx context.Context, query WebhooksQuery) iter.Seq2[Webhook, error] {
+	return each[Webhook](ctx, s.c, s.c.resource("webhooks"), query)
 }
 
 // Get reads a webhook without its secret.

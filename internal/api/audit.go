@@ -7,14 +7,8 @@ import (
 
 func (s *server) listAudit(c *call) error {
 	q := c.query()
-	page := q.Page(audit.Orders)
-	filter := audit.Filter{Actions: q.List("action")}
-	if at := q.Instant("after"); at != nil {
-		filter.After = *at
-	}
-	if at := q.Instant("before"); at != nil {
-		filter.Before = *at
-	}
+	page := q.Page(nil)
+	filter := audit.Filter{Actions: q.List("action"), At: q.Span("")}
 	if err := q.Err(); err != nil {
 		return err
 	}

@@ -58,12 +58,10 @@ func (s *server) bookingObject(c *call, b booking.Booking) object {
 
 func (s *server) listBookings(c *call) error {
 	q := c.query()
-	page := q.Page(bookings.BookingOrders)
+	page := q.SearchedPage(bookings.BookingOrders)
 	filter := bookings.BookingFilter{
-		Include:    q.Ids("include"),
-		Exclude:    q.Ids("exclude"),
+		Find:       q.Text("search"),
 		Created:    q.Span(""),
-		Modified:   q.Span("modified_"),
 		Statuses:   input.Words(q, "status", booking.BookingStatuses),
 		Channels:   q.Ids("channels"),
 		Countries:  q.Codes("countries"),

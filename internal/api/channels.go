@@ -25,11 +25,9 @@ func (s *server) channelObject(c *call, channel merchant.Channel, err error) (ob
 
 func (s *server) listChannels(c *call) error {
 	q := c.query()
-	page := q.Page(merchants.ChannelOrders)
+	page := q.SearchedPage(merchants.ChannelOrders)
 	filter := merchants.ChannelFilter{
-		Include:         q.Ids("include"),
-		Exclude:         q.Ids("exclude"),
-		Modified:        q.Span("modified_"),
+		Search:          q.Text("search"),
 		Modes:           input.Words(q, "account_mode", s.app.Config.Profile.Modes()),
 		AccountType:     q.One("account_type", "", s.app.Config.Profile.AccountTypes()),
 		Currency:        q.Text("currencies"),

@@ -9,7 +9,7 @@ import (
 
 func (s *server) listCollateral(c *call) error {
 	q := c.query()
-	page := q.Page([]string{"id"})
+	page := q.Page(nil)
 	history := q.Flag("history", false)
 	channels, moment := q.Ids("channels"), input.Moment(q)
 	if err := q.Err(); err != nil {

@@ -2,19 +2,26 @@ package api
 
 import (
 	"net/http"
+	"time"
 
 	"holdfast/internal/api/view"
 	"holdfast/internal/domain/terms"
+	"holdfast/internal/store"
 )
 
-// listContracts answers with all contracts: a site has 200 at most, so there are no pages.
+// listContracts answers with all contracts: a site has 200 at most.
 func (s *server) listContracts(c *call) error {
-	found, err := s.app.Contracts.List(c.ctx, c.actor)
+	q := c.query()
+	page := q.Page(nil)
+	if err := q.Err(); err != nil {
+		return err
+	}
+	all, err := s.app.Contracts.List(c.ctx, c.actor)
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, view.Each(found, view.ShowContract))
-	return nil
+	found := store.PageOf(all, page, func(e terms.Contract) (int64, time.Time) { return e.ID, e.RecordedAt })
+	return list(s, c, page, found, view.ShowContract)
 }
 
 func (s *server) getContract(c *call) error {

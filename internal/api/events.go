@@ -163,11 +163,11 @@ type objectView struct {
 
 // of gives the objects of a kind as the API shows them, by their ids. Deleted ones are missing.
 func (v objectView) of(kind event.Kind, ids []int64) (map[int64]any, error) {
-	page := store.Page{Number: 1, Size: len(ids), Offset: -1, OrderBy: "id"}
+	page := store.Of(ids)
 	switch kind {
 	case event.Booking:
 		today := civil.DayOf(v.app.DB.Clock().Add(v.actor.Ahead))
-		found, err := v.app.Bookings.List(v.ctx, v.actor, bookings.BookingFilter{Include: ids}, page)
+		found, err := v.app.Bookings.List(v.ctx, v.actor, bookings.BookingFilter{}, page)
 		return byID(found.Items, err, func(b booking.Booking) (int64, any, error) {
 			shape := bookingOn(b, today)
 			shape.Links = v.linksAt(v.site, "bookings")(b.ID)
@@ -177,24 +177,24 @@ func (v objectView) of(kind event.Kind, ids []int64) (map[int64]any, error) {
 		found, err := v.app.Webhooks.List(v.ctx, v.actor)
 		return byID(found, err, func(e webhooks.Endpoint) (int64, any, error) { return e.ID, view.ShowWebhook(e), nil })
 	case event.Transaction:
-		found, err := v.app.Payments.List(v.ctx, v.actor, payments.TransactionFilter{Include: ids}, page)
+		found, err := v.app.Payments.List(v.ctx, v.actor, payments.TransactionFilter{}, page)
 		return byID(found.Items, err, func(t payment.Transaction) (int64, any, error) {
 			shown, err := v.transactionObject(t, nil)
 			return t.ID, shown.body, err
 		})
 	case event.Payment:
-		found, err := v.app.Payments.ListPayments(v.ctx, v.actor, payments.PaymentFilter{Include: ids}, page)
+		found, err := v.app.Payments.ListPayments(v.ctx, v.actor, payments.PaymentFilter{}, page)
 		return byID(found.Items, err, func(p payment.Payment) (int64, any, error) { return p.ID, view.ShowPayment(p), nil })
 	case event.LimitEvent:
-		found, err := v.app.Limits.Events(v.ctx, v.actor, limits.LimitEvents{Include: ids}, page)
+		found, err := v.app.Limits.Events(v.ctx, v.actor, limits.LimitEvents{}, page)
 		return byID(found.Items, err, func(e protection.LimitEvent) (int64, any, error) { return e.ID, view.ShowLimitEvent(e), nil })
 	case event.Statement:
-		found, now, err := v.app.Statements.List(v.ctx, v.actor, statements.StatementFilter{Include: ids}, page)
+		found, now, err := v.app.Statements.List(v.ctx, v.actor, statements.StatementFilter{}, page)
 		return byID(found.Items, err, func(s protection.IssuedStatement) (int64, any, error) { return s.ID, view.ShowStatement(s, now), nil })
 	case event.Channel:
 		return v.channels(ids, page)
 	case event.Proposal:
-		found, err := v.app.Approvals.List(v.ctx, v.actor, approvals.Filter{Include: ids}, page)
+		found, err := v.app.Approvals.List(v.ctx, v.actor, approvals.Filter{}, page)
 		return byID(found.Items, err, func(p proposal.Proposal) (int64, any, error) { return p.ID, view.ShowProposal(p), nil })
 	default:
 		return nil, fmt.Errorf("objects of the kind %q cannot be shown", kind)
@@ -203,7 +203,7 @@ func (v objectView) of(kind event.Kind, ids []int64) (map[int64]any, error) {
 
 // channels gives channels without their secrets.
 func (v objectView) channels(ids []int64, page store.Page) (map[int64]any, error) {
-	found, err := v.app.Channels.List(v.ctx, v.actor, merchants.ChannelFilter{Include: ids}, page)
+	found, err := v.app.Channels.List(v.ctx, v.actor, merchants.ChannelFilter{}, page)
 	if err != nil {
 		return nil, err
 	}

@@ -79,7 +79,7 @@ func importObject(f imports.File) object { return object{id: f.ID, body: view.Sh
 
 func (s *server) listImports(c *call) error {
 	q := c.query()
-	page := q.Page([]string{"id"})
+	page := q.Page(nil)
 	filter := imports.FileFilter{States: input.Words(q, "state", imports.FileStates)}
 	if err := q.Err(); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (s *server) discardImport(c *call) error {
 
 func (s *server) listImportRows(c *call) error {
 	q := c.query()
-	page := q.Page([]string{"id"})
+	page := q.Page(nil)
 	filter := imports.FileFilter{RowStates: input.Words(q, "status", imports.RowStates)}
 	if err := q.Err(); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 
 func (s *server) listLimits(c *call) error {
 	q := c.query()
-	page := q.Page([]string{"id"})
+	page := q.Page(nil)
 	filter := limits.LimitFilter{
 		Scopes: input.Words(q, "scope", protection.LimitScopes), Channels: q.Ids("channels"), Over: q.Flag("over", false),
 	}
@@ -51,10 +51,10 @@ func (s *server) findLimit(c *call, id int64) (object, error) {
 
 func (s *server) listLimitEvents(c *call) error {
 	q := c.query()
-	page := q.Page([]string{"id"})
+	page := q.Page(nil)
 	filter := limits.LimitEvents{
 		Scopes: input.Words(q, "scope", protection.LimitScopes), Channels: q.Ids("channels"),
-		After: q.InstantOrZero("after"),
+		Recorded: q.Span(""),
 	}
 	percents := map[string]int64{"80": 80, "95": 95, "100": 100}
 	filter.Percent = percents[q.One("percent", "", []string{"80", "95", "100"})]

@@ -10,9 +10,9 @@ import (
 
 func (s *server) listMails(c *call) error {
 	q := c.query()
-	page := q.Page(mail.Orders)
+	page := q.Page(nil)
 	filter := mail.Filter{
-		Include: q.Ids("include"), Exclude: q.Ids("exclude"), States: input.Words(q, "state", mail.States), Kinds: input.Words(q, "kind", mail.Kinds),
+		States: input.Words(q, "state", mail.States), Kinds: input.Words(q, "kind", mail.Kinds),
 		Bookings: q.Ids("bookings"), Transactions: q.Ids("transactions"),
 	}
 	if err := q.Err(); err != nil {

@@ -11,8 +11,6 @@ func (s *server) listPayments(c *call) error {
 	q := c.query()
 	page := q.Page(payments.PaymentOrders)
 	filter := payments.PaymentFilter{
-		Include:      q.Ids("include"),
-		Exclude:      q.Ids("exclude"),
 		Created:      q.Span(""),
 		Transactions: q.Ids("transactions"),
 		Bookings:     q.Ids("bookings"),

@@ -10,8 +10,6 @@ func (s *server) listPremiums(c *call) error {
 	q := c.query()
 	page := q.Page(protection.PremiumOrders)
 	filter := protection.PremiumFilter{
-		Include:      q.Ids("include"),
-		Exclude:      q.Ids("exclude"),
 		Recorded:     q.Span(""),
 		Channels:     q.Ids("channels"),
 		Bookings:     q.Ids("bookings"),

@@ -29,9 +29,8 @@ func (s *server) accepted(c *call, o object) error {
 
 func (s *server) listProposals(c *call) error {
 	q := c.query()
-	page := q.Page(approvals.Orders)
+	page := q.Page(nil)
 	filter := approvals.Filter{
-		Include: q.Ids("include"), Exclude: q.Ids("exclude"),
 		States: input.Words(q, "state", proposal.States), Kinds: input.Words(q, "kind", proposal.Kinds),
 	}
 	if err := q.Err(); err != nil {

@@ -3,25 +3,32 @@ package api
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"holdfast/internal/api/input"
 	"holdfast/internal/api/view"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/notify/schedules"
+	"holdfast/internal/store"
 )
 
 func reportMailObject(o schedules.Order) object {
 	return object{id: o.ID, version: o.Version, body: view.ShowReportMail(o)}
 }
 
-// listReportMails answers with all of them: a site has 50 at most, so there are no pages.
+// listReportMails answers with all of them: a site has 50 at most.
 func (s *server) listReportMails(c *call) error {
-	found, err := s.app.Orders.List(c.ctx, c.actor)
+	q := c.query()
+	page := q.Page(nil)
+	if err := q.Err(); err != nil {
+		return err
+	}
+	all, err := s.app.Orders.List(c.ctx, c.actor)
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, view.Each(found, view.ShowReportMail))
-	return nil
+	found := store.PageOf(all, page, func(e schedules.Order) (int64, time.Time) { return e.ID, e.ModifiedAt })
+	return list(s, c, page, found, view.ShowReportMail)
 }
 
 func (s *server) getReportMail(c *call) error {

@@ -10,8 +10,8 @@ import (
 
 func (s *server) listSites(c *call) error {
 	q := c.query()
-	page := q.Page(merchants.SiteOrders)
-	filter := merchants.SiteFilter{Include: q.Ids("include"), Exclude: q.Ids("exclude"), Modified: q.Span("modified_")}
+	page := q.SearchedPage(merchants.SiteOrders)
+	filter := merchants.SiteFilter{Text: q.Text("search")}
 	if err := q.Err(); err != nil {
 		return err
 	}

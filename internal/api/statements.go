@@ -14,8 +14,6 @@ func (s *server) listStatements(c *call) error {
 	q := c.query()
 	page := q.Page(statements.StatementOrders)
 	filter := statements.StatementFilter{
-		Include:    q.Ids("include"),
-		Exclude:    q.Ids("exclude"),
 		Channels:   q.Ids("channels"),
 		Issued:     q.Span(""),
 		Periods:    input.Words(q, "statement_period", terms.StatementPeriods),
@@ -45,7 +43,7 @@ func (s *server) getStatement(c *call) error {
 
 func (s *server) listStatementLines(c *call) error {
 	q := c.query()
-	page := q.Page(statements.StatementLineOrders)
+	page := q.Page(nil)
 	if err := q.Err(); err != nil {
 		return err
 	}

@@ -15,11 +15,9 @@ func supplierObject(s merchant.Supplier) object {
 
 func (s *server) listSuppliers(c *call) error {
 	q := c.query()
-	page := q.Page(merchants.SupplierOrders)
+	page := q.SearchedPage(merchants.SupplierOrders)
 	filter := merchants.SupplierFilter{
-		Include:    q.Ids("include"),
-		Exclude:    q.Ids("exclude"),
-		Modified:   q.Span("modified_"),
+		Search:     q.Text("search"),
 		Name:       q.Text("name"),
 		URL:        q.Text("url"),
 		Countries:  q.Codes("countries"),

@@ -20,12 +20,10 @@ func (s *server) transactionObject(t payment.Transaction, err error) (object, er
 
 func (s *server) listTransactions(c *call) error {
 	q := c.query()
-	page := q.Page(payments.TransactionOrders)
+	page := q.SearchedPage(payments.TransactionOrders)
 	filter := payments.TransactionFilter{
-		Include:           q.Ids("include"),
-		Exclude:           q.Ids("exclude"),
+		Find:              q.Text("search"),
 		Created:           q.Span(""),
-		Modified:          q.Span("modified_"),
 		Statuses:          input.Words(q, "status", payment.TransactionStatuses),
 		Channels:          q.Ids("channels"),
 		Countries:         q.Codes("countries"),

@@ -2,26 +2,33 @@ package api
 
 import (
 	"net/http"
+	"time"
 
 	"holdfast/internal/api/input"
 	"holdfast/internal/api/view"
 	"holdfast/internal/domain/card"
 	"holdfast/internal/errs"
 	"holdfast/internal/notify/webhooks"
+	"holdfast/internal/store"
 )
 
 func webhookObject(e webhooks.Endpoint) object {
 	return object{id: e.ID, version: e.Version, body: view.ShowWebhook(e), secret: e.Secret != ""}
 }
 
-// listWebhooks answers with all webhooks. A site has 16 at most, so there are no pages.
+// listWebhooks answers with all webhooks. A site has 16 at most.
 func (s *server) listWebhooks(c *call) error {
-	found, err := s.app.Webhooks.List(c.ctx, c.actor)
+	q := c.query()
+	page := q.Page(nil)
+	if err := q.Err(); err != nil {
+		return err
+	}
+	all, err := s.app.Webhooks.List(c.ctx, c.actor)
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, view.Each(found, view.ShowWebhook))
-	return nil
+	found := store.PageOf(all, page, func(e webhooks.Endpoint) (int64, time.Time) { return e.ID, e.ModifiedAt })
+	return list(s, c, page, found, view.ShowWebhook)
 }
 
 func (s *server) getWebhook(c *call) error {
@@ -106,7 +113,7 @@ func (s *server) replayWebhook(c *call) error {
 
 func (s *server) listDeliveries(c *call) error {
 	q := c.query()
-	page := q.Page(webhooks.DeliveryOrders)
+	page := q.Page(nil)
 	filter := webhooks.DeliveryFilter{States: input.Words(q, "state", webhooks.DeliveryStates), Events: q.Ids("events")}
 	if err := q.Err(); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"holdfast/internal/api/view"
 	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
 	"holdfast/internal/errs"
 	"holdfast/internal/platform/audit"
 	"holdfast/internal/store"
@@ -28,7 +29,7 @@ type auditListCmd struct {
 
 // Run prints them, oldest first.
 func (c auditListCmd) Run(ctx context.Context, p *program) error {
-	filter := audit.Filter{Actions: c.Action, After: c.After, Before: c.Before}
+	filter := audit.Filter{Actions: c.Action, At: civil.Span{After: c.After, Before: c.Before}}
 	list := listing[audit.Entry]{
 		read: func(actor access.Actor, page store.Page) (store.List[audit.Entry], error) {
 			return p.app.Audit.List(ctx, actor, filter, page)

@@ -247,7 +247,7 @@ func (c keysListCmd) Run(ctx context.Context, p *program) error {
 	list = append(list, secrets...)
 	return listing[listedKey]{
 		read: func(_ access.Actor, page store.Page) (store.List[listedKey], error) {
-			return store.PageOf(list, page), nil
+			return store.PageOf(list, page, nil), nil
 		},
 		shape:   func(k listedKey) any { return k },
 		columns: columnsOf("key of use secrets"),

@@ -314,7 +314,7 @@ func (c tokenListCmd) Run(ctx context.Context, p *program) error {
 	return printList(ctx, p, c.listFlags, listing[tokens.APIToken]{
 		read: func(actor access.Actor, page store.Page) (list store.List[tokens.APIToken], err error) {
 			all, err := p.app.Tokens.List(ctx, actor)
-			return store.PageOf(all, page), err
+			return store.PageOf(all, page, nil), err
 		},
 		shape:   func(t tokens.APIToken) any { return view.ShowToken(t) },
 		columns: columnsOf("id name user created expires last_used abilities addresses"),

@@ -4,70 +4,145 @@ import (
 	"strconv"
 	"strings"
 
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/errs"
 	"holdfast/internal/store/sqltext"
 )
 
-// ListPage reads one page of the rows of a source (a table, or tables joined) that fulfil w. It counts all of them if
-// the page asks for it; else the total is -1. orders and include are as in orderBy. The database goes through all rows
-// before the page, so a deep one belongs into a report (sites.ReadPage).
+// Orders that every list has, besides those of its own.
+const (
+	OrderID       = "id"
+	OrderModified = "modified" // by the last change
+	OrderInclude  = "include"  // as the caller listed the ids
+)
+
+// Orders are the SQL expressions of the attributes that a list is sorted by. OrderID is the column id if it is not there.
+// OrderModified is also what Page.Modified is compared with.
+type Orders map[string]string
+
+func (o Orders) id() string {
+	if column := o[OrderID]; column != "" {
+		return column
+	}
+	return "id"
+}
+
+// ListPage reads one page of the rows of a source (a table, or tables joined) that fulfil w and that the page chooses. It
+// counts all of them if the page asks for it; else the total is -1. The database goes through all rows before a page that
+// is given by its number, so a deep one belongs into a report (sites.ReadPage).
 func ListPage[T any](
-	tx *Tx, source, columns string, w *sqltext.Where, page Page, orders map[string]string, include []int64,
+	tx *Tx, source, columns string, w *sqltext.Where, page Page, orders Orders,
 	scan func(scan func(dest ...any) error) (T, error),
 ) (List[T], error) {
-	from, given, skip := " FROM "+source+" WHERE "+w.Text.String(), w.Args, page.Skip()
-	query := `SELECT ` + columns + from + orderBy(tx, w, page, orders, include) +
-		" LIMIT " + w.Arg(page.Size+1) + " OFFSET " + w.Arg(skip) // one row more, to know whether there is a next page
+	sqltext.In(w, orders.id(), page.Include)
+	sqltext.NotIn(w, orders.id(), page.Exclude)
+	if page.Modified != (civil.Span{}) {
+		modified, ok := orders[OrderModified]
+		if !ok {
+			return List[T]{}, errs.WrongField("modified_after", "The items of this list never change.")
+		}
+		Within(w, modified, page.Modified)
+	}
+	from, given := " FROM "+source+" WHERE "+w.Text.String(), w.Args
+	key := orderKey(w, page, orders)
+	if page.After != nil {
+		if err := follow(w, page, orders, key); err != nil {
+			return List[T]{}, err
+		}
+	}
+	shown := key
+	if shown == "" {
+		shown = "0"
+	}
+	query := `SELECT ` + columns + ", " + shown + ", " + orders.id() + " FROM " + source + " WHERE " + w.Text.String() +
+		orderBy(tx, w, page, orders, key) +
+		" LIMIT " + w.Arg(page.Size+1) + " OFFSET " + w.Arg(page.Skip()) // one row more, to know whether there is a next page
 	list := List[T]{Items: []T{}, Total: -1}
+	var last Anchor
 	err := tx.Query(query, w.Args, func(row func(dest ...any) error) error {
-		item, err := scan(row)
+		if len(list.Items) == page.Size {
+			list.More = true
+			return nil
+		}
+		item, err := scan(func(dest ...any) error { return row(append(dest, &last.Key, &last.ID)...) })
 		list.Items = append(list.Items, item)
 		return err
 	})
 	if err != nil {
 		return List[T]{}, err
 	}
-	n := len(list.Items)
+	if list.More {
+		list.Last = &last
+		if key == "" {
+			last.Key = nil
+		}
+	}
+	n, first := len(list.Items), page.After == nil && page.Skip() == 0
 	switch {
-	case page.Count && n <= page.Size && (n > 0 || skip == 0): // the list ends with this page
-		list.Total = int64(skip + n)
+	case page.Count && !list.More && page.After == nil && (n > 0 || first): // the list ends with this page
+		list.Total = int64(page.Skip() + n)
 	case page.Count:
 		err = tx.QueryRow(`SELECT COUNT(*)`+from, given, &list.Total)
 	}
-	if n > page.Size {
-		list.Items, list.More = list.Items[:page.Size], true
-	}
 	// A page that is given by an offset may be empty. Only a page that is given by its number can be past the end.
-	if err == nil && n == 0 && page.Offset < 0 && page.Number > 1 {
+	if err == nil && n == 0 && page.After == nil && page.Offset < 0 && page.Number > 1 {
 		err = tx.QueryRow(`SELECT EXISTS (SELECT 1`+from+`)`, given, &list.PastEnd)
 	}
 	return list, err
 }
 
-// orderBy writes the order of a page: by the attribute that the page names, then by id, so that rows with equal
-// attributes keep their places from page to page. columns maps attributes of the wire to SQL expressions. The
-// attribute "include" means the order in which the caller listed the ids.
-func orderBy(tx *Tx, w *sqltext.Where, page Page, columns map[string]string, include []int64) string {
+// orderKey is the SQL expression that a page is sorted by. It is "" for the order by id.
+func orderKey(w *sqltext.Where, page Page, orders Orders) string {
+	switch {
+	case page.OrderBy == OrderID:
+		return ""
+	case page.OrderBy == OrderInclude && len(page.Include) > 0:
+		return placeIn(w, orders.id(), page.Include)
+	}
+	return orders[page.OrderBy]
+}
+
+// orderBy writes the order of a page: by its key, then by id, so that rows with equal keys keep their places from page to
+// page.
+func orderBy(tx *Tx, w *sqltext.Where, page Page, orders Orders, key string) string {
 	direction := " ASC"
 	if page.Descending {
 		direction = " DESC"
 	}
-	column := columns[page.OrderBy]
-	switch {
-	case page.OrderBy == "include" && len(include) > 0:
-		column = placeIn(w, include)
-	case column == "", column == "id":
-		if w.IsNarrow() {
-			return " ORDER BY " + SortsFound(tx) + "id" + direction
-		}
-		return " ORDER BY id" + direction
+	if key != "" {
+		return " ORDER BY " + key + direction + ", " + orders.id() + direction
 	}
-	return " ORDER BY " + column + direction + ", id" + direction
+	if w.IsNarrow() {
+		return " ORDER BY " + SortsFound(tx) + orders.id() + direction
+	}
+	return " ORDER BY " + orders.id() + direction
+}
+
+// follow adds the condition that a row comes after the anchor of a page.
+func follow(w *sqltext.Where, page Page, orders Orders, key string) error {
+	than := " > "
+	if page.Descending {
+		than = " < "
+	}
+	switch value := page.After.Key.(type) {
+	case nil:
+		if key == "" {
+			w.And(orders.id()+than+"?", page.After.ID)
+			return nil
+		}
+	case int64, string:
+		if key != "" {
+			w.And("("+key+", "+orders.id()+")"+than+"(?, ?)", value, page.After.ID)
+			return nil
+		}
+	}
+	return errs.WrongField("cursor", "This cursor belongs to a list in another order.")
 }
 
 // placeIn is an SQL expression: the first place of the id in a list.
-func placeIn(w *sqltext.Where, ids []int64) string {
+func placeIn(w *sqltext.Where, column string, ids []int64) string {
 	var b strings.Builder
-	b.WriteString("CASE id")
+	b.WriteString("CASE " + column)
 	for i, id := range ids {
 		b.WriteString(" WHEN " + w.Arg(id) + " THEN " + strconv.Itoa(i))
 	}

@@ -38,6 +38,7 @@ var postgresEngine = &engine{
 		"{{serial}}", "BIGSERIAL",
 		"{{key}}", "PRIMARY KEY",
 		"{{bytes}}", "BYTEA",
+		"{{bytewise}}", ` COLLATE "C"`,
 		"{{postgres}}", "",
 	),
 	hasSchema:  "SELECT to_regclass('schema_migrations') IS NOT NULL",

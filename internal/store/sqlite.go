@@ -24,6 +24,7 @@ var sqliteEngine = &engine{
 		"{{serial}}", "INTEGER PRIMARY KEY AUTOINCREMENT",
 		"{{key}}", "UNIQUE",
 		"{{bytes}}", "BLOB",
+		"{{bytewise}}", "",
 		"{{postgres}}", "-- ",
 	),
 	hasSchema:  "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations')",

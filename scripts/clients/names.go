@@ -7,7 +7,7 @@ import "strings"
 var leftOut = map[string]bool{"Payment modal": true, "Service": true}
 
 // paging are the parameters that the client sets itself when it iterates over a list.
-var paging = map[string]bool{"page": true, "per_page": true, "offset": true, "count": true}
+var paging = map[string]bool{"page": true, "per_page": true, "offset": true, "cursor": true, "count": true}
 
 // own are the schemas with a hand-written or basic type in the client.
 var own = map[string]string{

@@ -72,15 +72,23 @@ export class Holdfast {
     options: { query?: Filters<P>; path?: Record<string, number | string>; signal?: AbortSignal } = {},
   ): AsyncGenerator<Item<P>, void, undefined> {
     const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(options.path?.[name])));
-    for (let page = 1, more = true; more; page++) {
-      const query = serialize({ ...options.query, page, count: false });
+    for (let next: { page?: string; cursor?: string } | undefined = {}; next; ) {
+      const query = serialize({ ...options.query, ...next, count: false });
       const init = options.signal ? { signal: options.signal } : {};
       const response = await this.#sender.send(new Request(`${this.#base}${filled}?${query}`, init));
-      // Only whether there is a next page is taken from the header, and not its address: behind a proxy, that may be another.
-      more = /rel="next"/.test(response.headers.get("Link") ?? "");
+      next = nextPage(response.headers.get("Link") ?? "");
       yield* (await response.json()) as Item<P>[];
     }
   }
+}
+
+/** Takes the next page from a Link header. The rest of its address may be another behind a proxy. */
+function nextPage(link: string): { page?: string; cursor?: string } | undefined {
+  const address = /<([^>]*)>; rel="next"/.exec(link)?.[1];
+  if (address === undefined) return undefined;
+  const query = new URL(address).searchParams;
+  const cursor = query.get("cursor");
+  return cursor === null ? { page: query.get("page") ?? "1" } : { cursor };
 }
 
 /** Takes the data out of an answer: const booking = await ok(holdfast.api.GET(…)). */

@@ -342,17 +342,16 @@ func (s *Sessions) readSites(ctx context.Context, session *Session, path string)
 		if err != nil {
 			return err
 		}
-		filter := merchants.SiteFilter{}
+		page := store.Page{Number: 1, Size: sitesShown, Offset: -1, OrderBy: "id", Count: true}
 		for _, m := range memberships {
-			filter.Include = append(filter.Include, m.SiteID)
+			page.Include = append(page.Include, m.SiteID)
 		}
 		if session.User.Operator {
-			filter.Include = nil
+			page.Include = nil
 		} else if len(memberships) == 0 {
 			return people.ErrOtherSite()
 		}
-		page := store.Page{Number: 1, Size: sitesShown, Offset: -1, OrderBy: "id", Count: true}
-		list, err := merchants.SitesPage(tx, filter, page)
+		list, err := merchants.SitesPage(tx, merchants.SiteFilter{}, page)
 		if err != nil {
 			return err
 		}

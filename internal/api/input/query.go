@@ -47,29 +47,57 @@ func ReadQuery(given url.Values) *Query {
 // Err returns all problems together.
 func (q *Query) Err() error { return q.Problems.Err() }
 
-// Page reads the page of a list and its order. orders are the attributes by which the list can be sorted.
+// Page reads the page of a list, and what every list can be narrowed and sorted by. orders are the attributes by which
+// this list can be sorted besides.
 func (q *Query) Page(orders []string) store.Page {
+	if q.Text("search") != "" {
+		q.Problems.Wrong("search", "This list cannot be searched.")
+	}
+	return q.SearchedPage(orders)
+}
+
+// SearchedPage is Page for a list that can be searched. The caller reads the text.
+func (q *Query) SearchedPage(orders []string) store.Page {
+	orders = append([]string{store.OrderID, store.OrderModified, store.OrderInclude}, orders...)
 	page := store.Page{
 		Number:  q.Number("page", 1, 1, maxPage),
 		Size:    q.Number("per_page", DefaultPerPage, 1, maxPerPage),
 		Offset:  q.Number("offset", -1, 0, maxPage),
-		OrderBy: q.One("orderby", "id", orders),
+		OrderBy: q.One("orderby", store.OrderID, orders),
 		Count:   q.Flag("count", true),
+		Include: q.Ids("include"), Exclude: q.Ids("exclude"), Modified: q.Span("modified_"),
 	}
 	page.Descending = q.One("order", "asc", []string{"asc", "desc"}) == "desc"
-	if page.OrderBy == "include" && len(q.List("include")) == 0 {
-		q.Problems.Wrong("orderby", "To sort by include, list the ids in include.")
+	if page.OrderBy == store.OrderInclude {
+		page.Descending = false // the ids keep the order in which they are listed
+		if len(page.Include) == 0 {
+			q.Problems.Wrong("orderby", "To sort by include, list the ids in include.")
+		}
+	}
+	if text := q.Text("cursor"); text != "" {
+		anchor, err := ParseCursor(text)
+		if err != nil {
+			q.Problems.Wrong("cursor", "Not a cursor of this list. Take it from the Link header of a page.")
+		}
+		if page.Offset >= 0 || q.Text("page") != "" {
+			q.Problems.Wrong("cursor", "Send either cursor, or page or offset.")
+		}
+		page.After = &anchor
 	}
 	return page
 }
 
-// Text reads a parameter that is one text. If it is given several times, the last one counts.
+// Text reads a parameter that is one text.
 func (q *Query) Text(name string) string {
 	values := q.values[name]
-	if len(values) == 0 {
+	switch len(values) {
+	case 0:
 		return ""
+	case 1:
+		return values[0]
 	}
-	return values[len(values)-1]
+	q.Problems.Wrong(name, "This parameter takes one value.")
+	return ""
 }
 
 // One reads a word that must be in a list. absent is the default.

@@ -2,6 +2,7 @@ package input
 
 import (
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -27,16 +28,30 @@ func TestPages(t *testing.T) {
 		"": {Number: 1, Size: 100, Offset: -1, OrderBy: "id", Count: true},
 		"page=3&per_page=7&order=desc&orderby=name&count=false": {Number: 3, Size: 7, Offset: -1, OrderBy: "name", Descending: true},
 		"offset=0&page=&count=1":                                {Number: 1, Size: 100, Offset: 0, OrderBy: "id", Count: true},
-		"orderby=include&include=3":                             {Number: 1, Size: 100, Offset: -1, OrderBy: "include", Count: true},
+		"orderby=include&include=3,2&order=desc":                {Number: 1, Size: 100, Offset: -1, OrderBy: "include", Count: true, Include: []int64{3, 2}},
+		"exclude[]=4&modified_after=2024-06-30": {
+			Number: 1, Size: 100, Offset: -1, OrderBy: "id", Count: true, Exclude: []int64{4},
+			Modified: civil.Span{After: time.Date(2024, 6, 30, 0, 0, 0, 0, time.UTC)},
+		},
+		"cursor=" + Cursor(store.Anchor{ID: 7}): {
+			Number: 1, Size: 100, Offset: -1, OrderBy: "id", Count: true, After: &store.Anchor{ID: 7},
+		},
+		"orderby=name&cursor=" + Cursor(store.Anchor{Key: "é, \\", ID: 7}): {
+			Number: 1, Size: 100, Offset: -1, OrderBy: "name", Count: true, After: &store.Anchor{Key: "é, \\", ID: 7},
+		},
+		"orderby=name&cursor=" + Cursor(store.Anchor{Key: int64(-1 << 62), ID: 7}): {
+			Number: 1, Size: 100, Offset: -1, OrderBy: "name", Count: true, After: &store.Anchor{Key: int64(-1 << 62), ID: 7},
+		},
 	} {
 		q := queryOf(t, raw)
-		if got := q.Page([]string{"id", "name", "include"}); got != want || q.Err() != nil {
+		if got := q.Page([]string{"name"}); !reflect.DeepEqual(got, want) || q.Err() != nil {
 			t.Errorf("%q: %+v, %v; want %+v", raw, got, q.Err(), want)
 		}
 	}
-	for _, raw := range []string{"page=0", "page=1.5", "page=99999999999", "per_page=0", "per_page=101", "offset=-1", "order=ASC", "orderby=x", "count=x", "orderby=include"} {
+	for _, raw := range []string{"page=0", "page=1.5", "page=99999999999", "per_page=0", "per_page=101", "offset=-1", "order=ASC", "orderby=x", "count=x", "orderby=include", "search=x", "page=1&page=2",
+		"cursor=x", "cursor=e30", "page=2&cursor=" + Cursor(store.Anchor{ID: 7}), "cursor=bnVsbA==", "cursor=eyJpIjoxLCJuIjoxLCJ0IjoiIn0"} {
 		q := queryOf(t, raw)
-		q.Page([]string{"id", "include"})
+		q.Page(nil)
 		if !errs.Is(q.Err(), errs.Invalid) {
 			t.Errorf("%q: %v, want it refused", raw, q.Err())
 		}

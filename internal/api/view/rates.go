@@ -34,5 +34,5 @@ func ShowRate(f fx.Fixing) rateShape {
 	return shape
 }
 
-// RateOrders lists the attributes by which rates can be sorted.
-var RateOrders = []string{"id", "date", "currency"}
+// RateOrders lists the values of orderby, besides those of every list, for rates.
+var RateOrders = []string{"date", "currency"}

@@ -160,7 +160,7 @@ func Trash(tx *store.Tx, siteID, id int64) error {
 // Page reads one page of a site's bookings. A filter by status goes by the status on the day of the transaction.
 func Page(tx *store.Tx, siteID int64, filter BookingFilter, page store.Page) (store.List[booking.Booking], error) {
 	var w sqltext.Where
-	all, today := filter.All(), civil.DayOf(tx.Now)
+	all, today := filter.All() && !page.Chooses(), civil.DayOf(tx.Now)
 	w.And("b.site_id = ?", siteID)
 	if all { // so the database passes over the bookings before a page in an index, without reading them
 		w.And("b.id NOT IN (SELECT d.id FROM bookings d WHERE d.site_id = ? AND d.deleted)", siteID)
@@ -168,9 +168,11 @@ func Page(tx *store.Tx, siteID int64, filter BookingFilter, page store.Page) (st
 		w.And("NOT b.deleted")
 	}
 	andBookings(&w, siteID, filter, today)
+	andModified(&w, siteID, page.Modified, today)
+	page.Modified = civil.Span{}
 	counts := page.Count
 	page.Count = counts && !all
-	list, err := store.ListPage(tx, "bookings b", BookingColumns, &w, page, bookingSortKeys(page.OrderBy, today), filter.Include,
+	list, err := store.ListPage(tx, "bookings b", BookingColumns, &w, page, bookingOrders(today),
 		func(scan func(dest ...any) error) (booking.Booking, error) { return ScanBooking(scan) })
 	if err == nil && all && counts {
 		list.Total, err = count(tx, siteID)
@@ -189,7 +191,7 @@ func count(tx *store.Tx, siteID int64) (n int64, err error) {
 func WithIDs(tx *store.Tx, siteID int64, ids []int64) (map[int64]booking.Booking, error) {
 	found := map[int64]booking.Booking{}
 	for some := range slices.Chunk(ids, store.LongestPage) {
-		list, err := Page(tx, siteID, BookingFilter{Include: some}, store.Page{Number: 1, Size: len(some), Offset: -1})
+		list, err := Page(tx, siteID, BookingFilter{}, store.Of(some))
 		if err != nil {
 			return nil, err
 		}
@@ -217,23 +219,23 @@ func firstDayNotBefore(t time.Time) int64 {
 	return int64(day)
 }
 
-// bookingSorts are the columns for bookings.BookingOrders, but for `modified`. The field `date` of a booking is its end date, but the order
+// bookingOrders are the columns for BookingOrders on a day. The field `date` of a booking is its end date, but the order
 // `date` sorts by when the booking was made, as in the framework that the API follows. The order `date_end` sorts by the
 // end date. Bookings without a start date come first in the order `date_start`.
-var bookingSorts = map[string]string{
-	"date":       "b.created_at",
-	"created":    "b.created_at",
-	"date_end":   "b.end_day",
-	"date_start": "COALESCE(b.start_day, -2147483648)",
-	"total":      "b.total",
-}
-
-// bookingSortKeys returns the columns for an order on a day.
-func bookingSortKeys(order string, today civil.Day) map[string]string {
-	if order == "modified" {
-		return map[string]string{order: modifiedOn(today)}
+func bookingOrders(today civil.Day) store.Orders {
+	return store.Orders{
+		"id":         "b.id",
+		"date":       "b.created_at",
+		"created":    "b.created_at",
+		"modified":   modifiedOn(today),
+		"date_end":   "b.end_day",
+		"date_start": "COALESCE(b.start_day, -2147483648)",
+		"total":      "b.total",
+		"surname":    "b.surname",
+		"email":      "b.email",
+		"reference":  "b.reference",
+		"status":     statusOn(today),
 	}
-	return bookingSorts
 }
 
 // microsPerDay is the length of a day.
@@ -244,6 +246,12 @@ func modifiedOn(today civil.Day) string {
 	return fmt.Sprintf(`CASE WHEN b.status = 'paid' AND b.end_day < %d AND (b.end_day + 1) * %d > b.modified_at
 		AND NOT (SELECT c.locked FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id)
 		THEN (b.end_day + 1) * %[2]d ELSE b.modified_at END`, today, microsPerDay)
+}
+
+// statusOn is booking.Booking.StatusOn as an SQL expression.
+func statusOn(today civil.Day) string {
+	return fmt.Sprintf(`CASE WHEN (SELECT c.locked FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id) THEN 'locked'
+		WHEN b.status = 'paid' AND b.end_day < %d THEN 'completed' ELSE b.status END COLLATE "C"`, today)
 }
 
 // andModified adds the condition that booking.Booking.ModifiedOn is within a span: the booking was written in it, or completed in
@@ -271,8 +279,6 @@ func andModified(w *sqltext.Where, siteID int64, span civil.Span, today civil.Da
 
 // andBookings adds the conditions of a filter.
 func andBookings(w *sqltext.Where, siteID int64, f BookingFilter, today civil.Day) {
-	sqltext.In(w, "b.id", f.Include)
-	sqltext.NotIn(w, "b.id", f.Exclude)
 	sqltext.In(w, "b.channel_id", f.Channels)
 	sqltext.In(w, "b.country", f.Countries)
 	if found, values, ok := sqltext.Find(siteID, "bookings", "b.id", []string{"reference", "surname", "email"}, f.Find); ok {
@@ -285,7 +291,6 @@ func andBookings(w *sqltext.Where, siteID int64, f BookingFilter, today civil.Da
 	if f.Created != (civil.Span{}) || f.DateBefore != nil || f.DateAfter != nil {
 		w.Narrow()
 	}
-	andModified(w, siteID, f.Modified, today)
 	if f.DateBefore != nil {
 		w.And("b.end_day < ?", firstDayNotBefore(*f.DateBefore))
 	}

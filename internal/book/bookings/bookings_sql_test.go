@@ -203,36 +203,46 @@ func TestPagesOfThree(t *testing.T) {
 			}))
 		}
 		all := s.List(t, bookings.BookingFilter{}, s.EverythingInOrder).Items
-		keys := map[string]func(b booking.Booking) int64{
-			"":           func(b booking.Booking) int64 { return b.ID },
-			"id":         func(b booking.Booking) int64 { return b.ID },
-			"date":       func(b booking.Booking) int64 { return b.CreatedAt.UnixMicro() },
-			"created":    func(b booking.Booking) int64 { return b.CreatedAt.UnixMicro() },
-			"modified":   func(b booking.Booking) int64 { return b.ModifiedAt.UnixMicro() },
-			"date_end":   func(b booking.Booking) int64 { return int64(b.End) },
-			"date_start": func(b booking.Booking) int64 { return int64(b.Start) },
-			"total":      func(b booking.Booking) int64 { return b.Total },
+		number := func(of func(b booking.Booking) int64) func(a, b booking.Booking) int {
+			return func(a, b booking.Booking) int { return cmp.Compare(of(a), of(b)) }
+		}
+		text := func(of func(b booking.Booking) string) func(a, b booking.Booking) int {
+			return func(a, b booking.Booking) int { return cmp.Compare(of(a), of(b)) }
+		}
+		orders := map[string]func(a, b booking.Booking) int{
+			"":           number(func(b booking.Booking) int64 { return b.ID }),
+			"id":         number(func(b booking.Booking) int64 { return b.ID }),
+			"date":       number(func(b booking.Booking) int64 { return b.CreatedAt.UnixMicro() }),
+			"created":    number(func(b booking.Booking) int64 { return b.CreatedAt.UnixMicro() }),
+			"modified":   number(func(b booking.Booking) int64 { return b.ModifiedOn(dbtest.StartDay).UnixMicro() }),
+			"date_end":   number(func(b booking.Booking) int64 { return int64(b.End) }),
+			"date_start": number(func(b booking.Booking) int64 { return int64(b.Start) }),
+			"total":      number(func(b booking.Booking) int64 { return b.Total }),
+			"surname":    text(func(b booking.Booking) string { return b.Surname }),
+			"email":      text(func(b booking.Booking) string { return b.Email }),
+			"reference":  text(func(b booking.Booking) string { return b.Reference }),
+			"status":     text(func(b booking.Booking) string { return string(b.StatusOn(dbtest.StartDay)) }),
 		}
 		for _, attribute := range bookings.BookingOrders {
-			if keys[attribute] == nil && attribute != "include" {
+			if orders[attribute] == nil {
 				t.Errorf("nothing here knows the order by %s", attribute)
 			}
 		}
-		for attribute, key := range keys {
+		for attribute, order := range orders {
 			for _, descending := range []bool{false, true} {
 				want := slices.SortedFunc(slices.Values(all), func(a, b booking.Booking) int {
 					sign := 1
 					if descending {
 						sign = -1
 					}
-					if d := key(a) - key(b); d != 0 {
-						return sign * int(d/max(d, -d))
-					}
-					return sign * int(a.ID-b.ID)
+					return sign * cmp.Or(order(a, b), cmp.Compare(a.ID, b.ID))
 				})
 				got := inPagesOfThree(t, s, attribute, descending)
 				if !slices.Equal(got, idsOf(want)) {
 					t.Errorf("by %q, descending %v: %v, want %v", attribute, descending, got, idsOf(want))
+				}
+				if got := followed(t, s, attribute, descending); !slices.Equal(got, idsOf(want)) {
+					t.Errorf("followed by %q, descending %v: %v, want %v", attribute, descending, got, idsOf(want))
 				}
 			}
 		}
@@ -255,6 +265,23 @@ func inPagesOfThree(t *testing.T, s *dbtest.BookingSite, attribute string, desce
 	}
 }
 
+// followed reads pages of three, each after the last row of the one before.
+func followed(t *testing.T, s *dbtest.BookingSite, attribute string, descending bool) []int64 {
+	t.Helper()
+	var got []int64
+	page := store.Page{Number: 1, Size: 3, Offset: -1, OrderBy: attribute, Descending: descending, Count: true}
+	for {
+		list := s.List(t, bookings.BookingFilter{}, page)
+		if list.Total != 11 {
+			t.Errorf("after %v: the list says that there are %d", page.After, list.Total)
+		}
+		got = append(got, idsOf(list.Items)...)
+		if page.After = list.Last; page.After == nil {
+			return got
+		}
+	}
+}
+
 func TestBookingsInTheOrderOfTheirNaming(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {
@@ -264,13 +291,13 @@ func TestBookingsInTheOrderOfTheirNaming(t *testing.T) {
 		}
 		ids := s.Insert(t, some...)
 		named := []int64{ids[11], ids[0], ids[10], ids[1], ids[0]}
-		page := store.Page{Number: 1, Size: 3, Offset: -1, OrderBy: "include", Count: true}
-		list := s.List(t, bookings.BookingFilter{Include: named}, page)
+		page := store.Page{Number: 1, Size: 3, Offset: -1, OrderBy: "include", Count: true, Include: named}
+		list := s.List(t, bookings.BookingFilter{}, page)
 		if got := idsOf(list.Items); !slices.Equal(got, named[:3]) || list.Total != 4 {
 			t.Errorf("%v of %d", got, list.Total)
 		}
 		page.Offset = 2
-		if got := idsOf(s.List(t, bookings.BookingFilter{Include: named}, page).Items); !slices.Equal(got, named[2:4]) {
+		if got := idsOf(s.List(t, bookings.BookingFilter{}, page).Items); !slices.Equal(got, named[2:4]) {
 			t.Errorf("from the third on: %v", got)
 		}
 		page = store.Page{Number: 1, Size: 3, Offset: -1, OrderBy: "include"}
@@ -317,13 +344,10 @@ func TestBookingFilters(t *testing.T) {
 			"channels":       {bookings.BookingFilter{Channels: []int64{s.Locked, s.Channel}}, []string{"plain", "lower", "other", "there"}},
 			"no channel":     {bookings.BookingFilter{Channels: []int64{1 << 40}}, nil},
 			"country":        {bookings.BookingFilter{Countries: []string{"ES", "FR"}}, []string{"there"}},
-			"include":        {bookings.BookingFilter{Include: []int64{made["other"], made["plain"], 1 << 40}}, []string{"plain", "other"}},
-			"exclude":        {bookings.BookingFilter{Exclude: []int64{made["other"], made["plain"]}}, []string{"lower", "there"}},
 			"before":         {bookings.BookingFilter{Created: civil.Span{Before: at(1)}}, []string{"plain"}},
 			"after":          {bookings.BookingFilter{Created: civil.Span{After: at(1)}}, []string{"other", "there"}},
 			"between":        {bookings.BookingFilter{Created: civil.Span{After: at(0), Before: at(2)}}, []string{"lower"}},
 			"in a second":    {bookings.BookingFilter{Created: civil.Span{After: at(0).Add(time.Millisecond), Before: at(2).Add(time.Millisecond)}}, []string{"lower"}},
-			"modified":       {bookings.BookingFilter{Modified: civil.Span{After: at(0), Before: at(3)}}, []string{"lower", "other"}},
 			"status":         {bookings.BookingFilter{Statuses: []booking.BookingStatus{booking.BookingUnpaid}}, []string{"plain", "lower", "other"}},
 			"found by part":  {bookings.BookingFilter{Find: "oE"}, []string{"plain", "lower", "there"}},
 			"by reference":   {bookings.BookingFilter{Find: " r-1 "}, []string{"lower", "other"}},
@@ -338,6 +362,23 @@ func TestBookingFilters(t *testing.T) {
 				want = append(want, made[name])
 			}
 			if got := idsOf(s.List(t, c.filter, s.EverythingInOrder).Items); !slices.Equal(got, want) {
+				t.Errorf("%s: %v, want %v of %v", name, got, want, made)
+			}
+		}
+		for name, c := range map[string]struct {
+			page store.Page
+			want []string
+		}{
+			"include":  {store.Page{Include: []int64{made["other"], made["plain"], 1 << 40}}, []string{"plain", "other"}},
+			"exclude":  {store.Page{Exclude: []int64{made["other"], made["plain"]}}, []string{"lower", "there"}},
+			"modified": {store.Page{Modified: civil.Span{After: at(0), Before: at(3)}}, []string{"lower", "other"}},
+		} {
+			page, want := s.EverythingInOrder, []int64(nil)
+			page.Include, page.Exclude, page.Modified = c.page.Include, c.page.Exclude, c.page.Modified
+			for _, name := range c.want {
+				want = append(want, made[name])
+			}
+			if got := idsOf(s.List(t, bookings.BookingFilter{}, page).Items); !slices.Equal(got, want) {
 				t.Errorf("%s: %v, want %v of %v", name, got, want, made)
 			}
 		}
@@ -442,13 +483,15 @@ func checkModified(t *rapid.T, s *dbtest.BookingSite, all []booking.Booking) {
 		return (span.After.IsZero() || at > span.After.Unix()) && (span.Before.IsZero() || at < span.Before.Unix())
 	}
 	want := idsOf(slices.DeleteFunc(slices.Clone(all), func(b booking.Booking) bool { return !in(b) }))
-	list := s.List(t, bookings.BookingFilter{Modified: span}, s.EverythingInOrder).Items
+	inOrder := s.EverythingInOrder
+	inOrder.Modified = span
+	list := s.List(t, bookings.BookingFilter{}, inOrder).Items
 	if got := idsOf(list); !slices.Equal(got, want) {
 		t.Fatalf("%v: %v\nwant %v", span, got, want)
 	}
-	byChange := s.EverythingInOrder
+	byChange := inOrder
 	byChange.OrderBy = "modified"
-	sorted := s.List(t, bookings.BookingFilter{Modified: span}, byChange).Items
+	sorted := s.List(t, bookings.BookingFilter{}, byChange).Items
 	if len(sorted) != len(want) || !slices.IsSortedFunc(sorted, func(a, b booking.Booking) int {
 		return cmp.Or(a.ModifiedOn(dbtest.StartDay).Compare(b.ModifiedOn(dbtest.StartDay)), cmp.Compare(a.ID, b.ID))
 	}) {

@@ -10,8 +10,7 @@ import (
 
 // BookingFilter picks bookings from a list (section 4.4). An empty field picks all.
 type BookingFilter struct {
-	Include, Exclude      []int64
-	Created, Modified     civil.Span
+	Created               civil.Span
 	Statuses              []booking.BookingStatus
 	Channels              []int64
 	Countries             []string
@@ -26,5 +25,5 @@ type BookingFilter struct {
 // All reports whether a filter leaves nothing out.
 func (f BookingFilter) All() bool { return reflect.ValueOf(f).IsZero() }
 
-// BookingOrders lists the values of orderby for bookings.
-var BookingOrders = []string{"id", "date", "created", "modified", "date_end", "date_start", "total", "include"}
+// BookingOrders lists the values of orderby, besides those of every list, for bookings.
+var BookingOrders = []string{"date", "created", "date_end", "date_start", "total", "surname", "email", "reference", "status"}

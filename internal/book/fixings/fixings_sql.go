@@ -207,6 +207,6 @@ func Page(tx *store.Tx, siteID int64, f fx.Filter, page store.Page) (store.List[
 	if f.Last != civil.NoDay {
 		w.And("day <= ?", f.Last)
 	}
-	return store.ListPage(tx, "fixings", fixingColumns, &w, page, map[string]string{"date": "day", "currency": `currency COLLATE "C"`},
-		nil, scanFixing)
+	orders := store.Orders{"modified": "recorded_at", "date": "day", "currency": `currency COLLATE "C"`}
+	return store.ListPage(tx, "fixings", fixingColumns, &w, page, orders, scanFixing)
 }

@@ -53,10 +53,10 @@ func openFile(tx *store.Tx, actor access.Actor, in NewFile, again bool) (File, e
 	f := File{SiteID: actor.SiteID}
 	err = tx.QueryRow(`INSERT INTO imports (site_id, state, trial, mode, cover_from_effective, reason, sha256, size, rows_found, rows_done,
 			bookings_created, payments_created, payments_there, refused, channels, problem, author_id, author, author_name, token_id,
-			tries, ran_at, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, '', 0, 0, 0, 0, 0, 0, 0, '[]', '', $7, $8, $9, $10, 0, 0, $11) RETURNING id`,
+			tries, ran_at, created_at, modified_at)
+		VALUES ($1, $2, $3, $4, $5, $6, '', 0, 0, 0, 0, 0, 0, 0, '[]', '', $7, $8, $9, $10, 0, 0, $11, $11) RETURNING id`,
 		[]any{actor.SiteID, fileReceiving, in.DryRun, in.Mode, in.CoverFromEffective, in.Reason, actor.UserID, actor.Username,
-			actor.DisplayName, actor.TokenID, store.Micros(sites.RealNow(tx))}, &f.ID)
+			actor.DisplayName, actor.TokenID, realMicros(tx)}, &f.ID)
 	return f, err
 }
 
@@ -77,8 +77,9 @@ func queueFile(tx *store.Tx, f File) error {
 	if err != nil {
 		return err
 	}
-	n, err := tx.Exec(`UPDATE imports SET state = 'queued', sha256 = $3, size = $4, rows_found = $5, notes = $6
-		WHERE site_id = $1 AND id = $2 AND state = 'receiving'`, f.SiteID, f.ID, f.SHA256, f.Bytes, f.Rows, string(notes))
+	n, err := tx.Exec(`UPDATE imports SET state = 'queued', sha256 = $3, size = $4, rows_found = $5, notes = $6,
+			modified_at = $7
+		WHERE site_id = $1 AND id = $2 AND state = 'receiving'`, f.SiteID, f.ID, f.SHA256, f.Bytes, f.Rows, string(notes), realMicros(tx))
 	if err == nil && n == 0 {
 		return errs.New(errs.Unavailable, "The upload took too long. Send the file again.")
 	}
@@ -106,7 +107,7 @@ func filesPage(tx *store.Tx, siteID int64, filter FileFilter, page store.Page) (
 		states = FileStates
 	}
 	sqltext.In(&w, "state", states)
-	return store.ListPage(tx, "imports", fileColumns, &w, page, nil, nil, scanFile)
+	return store.ListPage(tx, "imports", fileColumns, &w, page, store.Orders{"modified": "modified_at"}, scanFile)
 }
 
 func rowsPage(tx *store.Tx, f File, filter FileFilter, page store.Page) (store.List[Row], error) {
@@ -115,7 +116,7 @@ func rowsPage(tx *store.Tx, f File, filter FileFilter, page store.Page) (store.L
 	w.And("import_id = ?", f.ID)
 	w.And("trial = ?", f.DryRun)
 	sqltext.In(&w, "state", filter.RowStates)
-	return store.ListPage(tx, "import_rows", "id, state, booking_id, transaction_id, reason", &w, page, nil, nil,
+	return store.ListPage(tx, "import_rows", "id, state, booking_id, transaction_id, reason", &w, page, nil,
 		func(scan func(dest ...any) error) (r Row, err error) {
 			var booking, transaction sql.NullInt64
 			err = scan(&r.Line, &r.State, &booking, &transaction, &r.Reason)
@@ -140,9 +141,9 @@ func refusedAfter(tx *store.Tx, siteID int64, f File, after, limit int) (list []
 func confirmFile(tx *store.Tx, actor access.Actor, id int64) (done bool, err error) {
 	n, err := tx.Exec(`UPDATE imports SET state = 'queued', trial = $3, rows_done = 0, bookings_created = 0, payments_created = 0,
 			payments_there = 0, refused = 0, channels = '[]', totals = '[]', tries = 0, finished_at = NULL, author_id = $4, author = $5,
-			author_name = $6, token_id = $7
+			author_name = $6, token_id = $7, modified_at = $8
 		WHERE site_id = $1 AND id = $2 AND state = 'tried'`,
-		actor.SiteID, id, false, actor.UserID, actor.Username, actor.DisplayName, actor.TokenID)
+		actor.SiteID, id, false, actor.UserID, actor.Username, actor.DisplayName, actor.TokenID, realMicros(tx))
 	return n > 0, err
 }
 
@@ -161,14 +162,15 @@ func filesWait(tx *store.Tx) (waits bool, err error) {
 
 // settleWaiting queues the imports that were approved, and ends those that were not.
 func settleWaiting(tx *store.Tx) error {
-	_, err := tx.Exec(`UPDATE imports SET state = 'queued' WHERE state = 'waiting' AND EXISTS (SELECT 1 FROM proposals p
-		WHERE p.site_id = imports.site_id AND p.id = imports.proposal_id AND p.state = 'approved')`)
+	_, err := tx.Exec(`UPDATE imports SET state = 'queued', modified_at = $1 WHERE state = 'waiting' AND EXISTS (SELECT 1 FROM proposals p
+		WHERE p.site_id = imports.site_id AND p.id = imports.proposal_id AND p.state = 'approved')`, realMicros(tx))
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(`UPDATE imports SET state = 'failed', problem = 'The other operator did not approve the import.', finished_at = $1
+	_, err = tx.Exec(`UPDATE imports SET state = 'failed', problem = 'The other operator did not approve the import.', finished_at = $1,
+			modified_at = $1
 		WHERE state = 'waiting' AND EXISTS (SELECT 1 FROM proposals p WHERE p.site_id = imports.site_id
-			AND p.id = imports.proposal_id AND p.state IN ('rejected', 'withdrawn'))`, store.Micros(sites.RealNow(tx)))
+			AND p.id = imports.proposal_id AND p.state IN ('rejected', 'withdrawn'))`, realMicros(tx))
 	return err
 }
 
@@ -240,9 +242,9 @@ func keepPart(tx *store.Tx, f File, part Part) error {
 	}
 	_, err = tx.Exec(`UPDATE imports SET rows_done = rows_done + $3, bookings_created = bookings_created + $4,
 			payments_created = payments_created + $5, payments_there = payments_there + $6, refused = refused + $7, channels = $8,
-			totals = $9
+			totals = $9, modified_at = $10
 		WHERE site_id = $1 AND id = $2`, f.SiteID, f.ID, len(rows), part.BookingsCreated, counts[RowCreated], counts[RowThere],
-		counts[RowRefused], string(names), string(sums))
+		counts[RowRefused], string(names), string(sums), realMicros(tx))
 	return err
 }
 
@@ -320,14 +322,17 @@ func newNames(known, names []string) (list []string) {
 	return list
 }
 
+// realMicros is now by the real clock, by which imports go.
+func realMicros(tx *store.Tx) int64 { return store.Micros(sites.RealNow(tx)) }
+
 func waitFor(tx *store.Tx, f File, proposalID int64) error {
-	_, err := tx.Exec(`UPDATE imports SET state = 'waiting', proposal_id = $3, tries = 0
-		WHERE site_id = $1 AND id = $2 AND state = 'queued'`, f.SiteID, f.ID, proposalID)
+	_, err := tx.Exec(`UPDATE imports SET state = 'waiting', proposal_id = $3, tries = 0, modified_at = $4
+		WHERE site_id = $1 AND id = $2 AND state = 'queued'`, f.SiteID, f.ID, proposalID, realMicros(tx))
 	return err
 }
 
 func endFile(tx *store.Tx, f File, state FileState, problem string) error {
-	_, err := tx.Exec(`UPDATE imports SET state = $3, problem = $4, finished_at = $5
+	_, err := tx.Exec(`UPDATE imports SET state = $3, problem = $4, finished_at = $5, modified_at = $5
 		WHERE site_id = $1 AND id = $2 AND state = 'queued'`, f.SiteID, f.ID, state, problem, store.Micros(sites.RealNow(tx)))
 	return err
 }

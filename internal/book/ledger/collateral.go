@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/access"
@@ -168,6 +169,6 @@ func (c *Collaterals) Held(
 			return list, err
 		}
 		held, err := CollateralOn(tx, actor.SiteID, channels, day, known)
-		return store.PageOf(held, page), err
+		return store.PageOf(held, page, func(c exposure.Collateral) (int64, time.Time) { return c.ID, c.RecordedAt }), err
 	})
 }

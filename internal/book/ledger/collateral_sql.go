@@ -57,7 +57,7 @@ func collateralsPage(tx *store.Tx, siteID int64, channels []int64, page store.Pa
 	var w sqltext.Where
 	w.And("site_id = ?", siteID)
 	sqltext.In(&w, "channel_id", channels)
-	return store.ListPage(tx, "collateral", collateralColumns, &w, page, nil, nil, scanCollateral)
+	return store.ListPage(tx, "collateral", collateralColumns, &w, page, store.Orders{"modified": "recorded_at"}, scanCollateral)
 }
 
 // CollateralOn reads the collateral that is held at the end of a day, as known at an instant: that of the whole site and

@@ -72,8 +72,6 @@ func PremiumOfEach(tx *store.Tx, siteID int64, allocations []int64) (map[int64][
 func premiumsPage(tx *store.Tx, siteID int64, f protection.PremiumFilter, page store.Page) (store.List[protection.PremiumLine], error) {
 	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	sqltext.In(&w, "id", f.Include)
-	sqltext.NotIn(&w, "id", f.Exclude)
 	sqltext.In(&w, "channel_id", f.Channels)
 	sqltext.In(&w, "transaction_id", f.Transactions)
 	sqltext.In(&w, "booking_id", f.Bookings)
@@ -81,8 +79,8 @@ func premiumsPage(tx *store.Tx, siteID int64, f protection.PremiumFilter, page s
 	sqltext.In(&w, "kind", f.Kinds)
 	sqltext.In(&w, "cause", f.Causes)
 	store.Within(&w, "recorded_at", f.Recorded)
-	orders := map[string]string{"recorded_at": "recorded_at", "effective_at": "effective_at", "amount": "amount"}
-	return store.ListPage(tx, "premium_lines", premiumColumns, &w, page, orders, f.Include, scanPremium)
+	orders := store.Orders{"modified": "recorded_at", "recorded_at": "recorded_at", "effective_at": "effective_at", "amount": "amount"}
+	return store.ListPage(tx, "premium_lines", premiumColumns, &w, page, orders, scanPremium)
 }
 
 // allocationsWithPremium reads allocations of a site that have a premium: those with ids greater than after, in order of

@@ -212,7 +212,7 @@ func (l *Limits) List(ctx context.Context, actor access.Actor, f LimitFilter, pa
 			return len(f.Scopes) > 0 && !slices.Contains(f.Scopes, r.Scope) || f.Over && r.Over == 0 ||
 				len(f.Channels) > 0 && !slices.Contains(f.Channels, r.ChannelID)
 		})
-		return store.PageOf(rows, page), nil
+		return store.PageOf(rows, page, func(r LimitRow) (int64, time.Time) { return r.ID, r.RecordedAt }), nil
 	})
 }
 
@@ -296,11 +296,10 @@ func notInForce(l protection.Limit, p terms.Policy) string {
 
 // LimitEvents chooses events of the list; empty fields choose all.
 type LimitEvents struct {
-	Include  []int64
 	Scopes   []protection.LimitScope
 	Channels []int64
-	Percent  int64     // 80, 95 or 100
-	After    time.Time // recorded after this instant
+	Percent  int64      // 80, 95 or 100
+	Recorded civil.Span // when
 }
 
 // Events reads one page of the events. There is an event when a use rises to 80, 95 or 100 % of its limit.

@@ -54,7 +54,8 @@ func limitsPage(tx *store.Tx, siteID, channelID int64, page store.Page) (store.L
 	if channelID != 0 {
 		w.And("channel_id = ? OR channel_id IS NULL AND scope <> 'site'", channelID)
 	}
-	return store.ListPage(tx, "limits", limitColumns, &w, page, map[string]string{"from": "from_day"}, nil, scanLimit)
+	orders := store.Orders{"modified": "recorded_at", "from": "from_day"}
+	return store.ListPage(tx, "limits", limitColumns, &w, page, orders, scanLimit)
 }
 
 // LimitsUpTo reads the limits of a site that begin up to a day, in order of recording. If scopes are given, it reads

@@ -249,18 +249,16 @@ func insertLimitEvent(tx *store.Tx, e protection.LimitEvent) error {
 func eventsPage(tx *store.Tx, siteID int64, f LimitEvents, page store.Page) (store.List[protection.LimitEvent], error) {
 	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	sqltext.In(&w, "id", f.Include)
 	sqltext.In(&w, "scope", f.Scopes)
 	sqltext.In(&w, "channel_id", f.Channels)
 	if f.Percent != 0 {
 		w.And("percent = ?", f.Percent)
 	}
-	if !f.After.IsZero() {
-		w.And("recorded_at > ?", store.Micros(f.After))
-	}
+	store.Within(&w, "recorded_at", f.Recorded)
 	columns := `site_id, id, scope, object_id, channel_id, percent, use_amount, limit_amount, currency, limit_id,
 		transaction_id, crossed_at, recorded_at`
-	return store.ListPage(tx, "limit_events", columns, &w, page, nil, nil, func(scan func(dest ...any) error) (protection.LimitEvent, error) {
+	orders := store.Orders{"modified": "recorded_at"}
+	return store.ListPage(tx, "limit_events", columns, &w, page, orders, func(scan func(dest ...any) error) (protection.LimitEvent, error) {
 		var e protection.LimitEvent
 		var transaction sql.NullInt64
 		var crossed, recorded int64

@@ -188,9 +188,6 @@ func oneChannel(tx *store.Tx, query string, args ...any) (merchant.Channel, erro
 func ChannelsPage(tx *store.Tx, siteID int64, f ChannelFilter, page store.Page) (store.List[merchant.Channel], error) {
 	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	sqltext.In(&w, "id", f.Include)
-	sqltext.NotIn(&w, "id", f.Exclude)
-	store.Within(&w, "modified_at", f.Modified)
 	sqltext.In(&w, "account_mode", f.Modes)
 	if f.AccountType != "" {
 		w.And("account_type = ?", f.AccountType)
@@ -205,13 +202,14 @@ func ChannelsPage(tx *store.Tx, siteID int64, f ChannelFilter, page store.Page) 
 	if f.Name != "" {
 		w.And(`name_folded LIKE ? ESCAPE '\'`, sqltext.Wildcard(f.Name))
 	}
+	andSearch(&w, f.Search, "name_folded", "lower(external_id)")
 	if f.StatementPeriod != "" {
 		w.And("statement_period = ?", f.StatementPeriod)
 	}
-	list, err := store.ListPage(tx, "channels", channelColumns, &w, page, map[string]string{
-		"id": "id", "name": `name_folded COLLATE "C"`, "slug": `slug COLLATE "C"`, "external_id": `external_id COLLATE "C"`,
+	list, err := store.ListPage(tx, "channels", channelColumns, &w, page, store.Orders{
+		"modified": "modified_at", "name": `name_folded COLLATE "C"`, "slug": `slug COLLATE "C"`, "external_id": `external_id COLLATE "C"`,
 		"account_mode": `account_mode COLLATE "C"`, "currencies": `currencies COLLATE "C"`,
-	}, f.Include, scanChannel)
+	}, scanChannel)
 	if err != nil {
 		return store.List[merchant.Channel]{}, err
 	}

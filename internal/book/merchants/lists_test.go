@@ -65,9 +65,9 @@ func TestChannelsAreChosen(t *testing.T) {
 		want []int64
 	}{
 		{"all", merchants.ChannelFilter{}, []int64{1, 2, 3, 4, 5, 6, 7}},
-		{"include", merchants.ChannelFilter{Include: []int64{5, 2, 99}}, []int64{2, 5}},
-		{"exclude", merchants.ChannelFilter{Exclude: []int64{5, 2, 99}}, []int64{1, 3, 4, 6, 7}},
-		{"include and exclude", merchants.ChannelFilter{Include: []int64{5, 2}, Exclude: []int64{2}}, []int64{5}},
+		{"search by name", merchants.ChannelFilter{Search: "BETA"}, []int64{4, 5, 7}},
+		{"search by external id", merchants.ChannelFilter{Search: "m-1"}, []int64{2, 5}},
+		{"search by number", merchants.ChannelFilter{Search: "6"}, []int64{6}},
 		{"mode", merchants.ChannelFilter{Modes: []merchant.AccountMode{"draft"}}, []int64{1, 3}},
 		{"modes", merchants.ChannelFilter{Modes: []merchant.AccountMode{"draft", "closed"}}, []int64{1, 3, 4}},
 		{"account type", merchants.ChannelFilter{AccountType: "trust"}, []int64{1, 2}},
@@ -85,7 +85,7 @@ func TestChannelsAreChosen(t *testing.T) {
 		{"a star stands for anything", merchants.ChannelFilter{Name: "BETA*ONE"}, []int64{4, 5}},
 		{"stars around", merchants.ChannelFilter{Name: "*100*"}, []int64{3}},
 		{"statement period", merchants.ChannelFilter{StatementPeriod: "biweek"}, []int64{4}},
-		{"several at once", merchants.ChannelFilter{Name: "beta", Currency: "EUR", Exclude: []int64{7}}, []int64{5}},
+		{"several at once", merchants.ChannelFilter{Name: "beta", Currency: "EUR", Modes: []merchant.AccountMode{merchant.ModeProtectionOnly}}, []int64{5, 7}},
 	}
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
 		site := channelList(t, db)
@@ -93,6 +93,19 @@ func TestChannelsAreChosen(t *testing.T) {
 			ids, total := channelIDs(t, db, site, c.f, firstPage)
 			if !slices.Equal(ids, c.want) || total != int64(len(c.want)) {
 				t.Errorf("%s: %v of %d, want %v", c.name, ids, total, c.want)
+			}
+		}
+		for _, c := range []struct {
+			include, exclude, want []int64
+		}{
+			{[]int64{5, 2, 99}, nil, []int64{2, 5}},
+			{nil, []int64{5, 2, 99}, []int64{1, 3, 4, 6, 7}},
+			{[]int64{5, 2}, []int64{2}, []int64{5}},
+		} {
+			page := firstPage
+			page.Include, page.Exclude = c.include, c.exclude
+			if ids, _ := channelIDs(t, db, site, merchants.ChannelFilter{}, page); !slices.Equal(ids, c.want) {
+				t.Errorf("include %v, exclude %v: %v, want %v", c.include, c.exclude, ids, c.want)
 			}
 		}
 	})
@@ -129,8 +142,8 @@ func TestChannelsAreSorted(t *testing.T) {
 		}
 		page := firstPage
 		page.OrderBy = "include"
-		f := merchants.ChannelFilter{Include: []int64{6, 2, 4, 2}}
-		if ids, _ := channelIDs(t, db, site, f, page); !slices.Equal(ids, []int64{6, 2, 4}) {
+		page.Include = []int64{6, 2, 4, 2}
+		if ids, _ := channelIDs(t, db, site, merchants.ChannelFilter{}, page); !slices.Equal(ids, []int64{6, 2, 4}) {
 			t.Errorf("in the order of include: %v", ids)
 		}
 	})
@@ -140,14 +153,15 @@ func TestPagesOfThreeAddUp(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
 		site := channelList(t, db)
-		for _, by := range merchants.ChannelOrders {
+		f := merchants.ChannelFilter{}
+		for _, by := range append([]string{"id", "modified", "include"}, merchants.ChannelOrders...) {
 			for _, down := range []bool{false, true} {
-				f := merchants.ChannelFilter{Include: []int64{7, 1, 6, 2, 5, 3, 4}}
-				whole := store.Page{Number: 1, Size: 100, Offset: -1, OrderBy: by, Descending: down, Count: true}
+				all := []int64{7, 1, 6, 2, 5, 3, 4}
+				whole := store.Page{Number: 1, Size: 100, Offset: -1, OrderBy: by, Descending: down, Count: true, Include: all}
 				want, total := channelIDs(t, db, site, f, whole)
 				var got []int64
 				for number := 1; number <= 3; number++ {
-					page := store.Page{Number: number, Size: 3, Offset: -1, OrderBy: by, Descending: down, Count: true}
+					page := store.Page{Number: number, Size: 3, Offset: -1, OrderBy: by, Descending: down, Count: true, Include: all}
 					ids, pageTotal := channelIDs(t, db, site, f, page)
 					if pageTotal != total {
 						t.Errorf("page %d by %s counts %d, want %d", number, by, pageTotal, total)

@@ -161,8 +161,8 @@ func PoliciesPage(tx *store.Tx, siteID int64, on *civil.Day, page store.Page) (s
 		w.And("id = (SELECT q.id FROM policies q WHERE q.site_id = ? AND q.from_day <= ? ORDER BY q.from_day DESC, q.id DESC LIMIT 1)",
 			siteID, *on)
 	}
-	orders := map[string]string{"from": "from_day", "recorded_at": "recorded_at"}
-	list, err := store.ListPage(tx, "policies", policyColumns, &w, page, orders, nil, scanPolicy)
+	orders := store.Orders{"modified": "recorded_at", "from": "from_day", "recorded_at": "recorded_at"}
+	list, err := store.ListPage(tx, "policies", policyColumns, &w, page, orders, scanPolicy)
 	for i := range list.Items {
 		if err == nil {
 			list.Items[i].RateCard, err = rateCard(tx, siteID, list.Items[i].ID)

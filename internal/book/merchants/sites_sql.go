@@ -82,11 +82,8 @@ func SitesPage(tx *store.Tx, f SiteFilter, page store.Page) (store.List[merchant
 	if f.Text != "" { // SQLite folds the letters a to z alone, so that others have to be written as they are in the name
 		w.And(`lower(name) LIKE ? ESCAPE '\' OR path LIKE ? ESCAPE '\'`, sqltext.Wildcard(f.Text), sqltext.Wildcard(f.Text))
 	}
-	sqltext.In(&w, "id", f.Include)
-	sqltext.NotIn(&w, "id", f.Exclude)
-	store.Within(&w, "modified_at", f.Modified)
-	orders := map[string]string{"name": `name COLLATE "C"`, "path": `path COLLATE "C"`}
-	return store.ListPage(tx, source, siteColumns, &w, page, orders, f.Include, scanSite)
+	orders := store.Orders{"modified": "modified_at", "name": `name COLLATE "C"`, "path": `path COLLATE "C"`}
+	return store.ListPage(tx, source, siteColumns, &w, page, orders, scanSite)
 }
 
 // SiteInForce reads a site as sites.Alone does, with its whole policy of today. It is faster than Site: most often the

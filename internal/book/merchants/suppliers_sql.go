@@ -147,24 +147,38 @@ func noteUnknown(p *errs.Problems, field, what string, ids []int64) {
 	}
 }
 
+// andSearch adds the condition that a text is the id of a row, or a part of one of its columns in lower case.
+func andSearch(w *sqltext.Where, text string, columns ...string) {
+	if text = strings.TrimSpace(text); text == "" {
+		return
+	}
+	var conditions []string
+	var values []any
+	for _, column := range columns {
+		conditions, values = append(conditions, column+` LIKE ? ESCAPE '\'`), append(values, sqltext.Wildcard(text))
+	}
+	if id, err := strconv.ParseInt(text, 10, 64); err == nil {
+		conditions, values = append(conditions, "id = ?"), append(values, id)
+	}
+	w.And(strings.Join(conditions, " OR "), values...)
+}
+
 // SuppliersPage reads one page of the site's suppliers.
 func SuppliersPage(tx *store.Tx, siteID int64, f SupplierFilter, page store.Page) (store.List[merchant.Supplier], error) {
 	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	sqltext.In(&w, "id", f.Include)
-	sqltext.NotIn(&w, "id", f.Exclude)
-	store.Within(&w, "modified_at", f.Modified)
 	if f.Name != "" {
 		w.And(`name_folded LIKE ? ESCAPE '\'`, sqltext.Wildcard(f.Name))
 	}
+	andSearch(&w, f.Search, "name_folded", "lower(url)")
 	if f.URL != "" {
 		// lower knows only some letters in SQLite. It works on both sides, so equal letters stay equal.
 		w.And(`lower(url) LIKE lower(?) ESCAPE '\'`, "%"+sqltext.EscapeLike(f.URL)+"%")
 	}
 	sqltext.In(&w, "country", f.Countries)
 	sqltext.In(&w, "category", f.Categories)
-	return store.ListPage(tx, "suppliers", supplierColumns, &w, page, map[string]string{
-		"id": "id", "name": `name_folded COLLATE "C"`, "url": `url COLLATE "C"`, "category": `category COLLATE "C"`,
+	return store.ListPage(tx, "suppliers", supplierColumns, &w, page, store.Orders{
+		"modified": "modified_at", "name": `name_folded COLLATE "C"`, "url": `url COLLATE "C"`, "category": `category COLLATE "C"`,
 		"country": `country COLLATE "C"`,
-	}, f.Include, scanSupplier)
+	}, scanSupplier)
 }

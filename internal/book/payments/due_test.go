@@ -46,7 +46,7 @@ func TestAnAuthorisationEndsWhenItsTimeIsOver(t *testing.T) {
 			"the booking":               func() bool { return w.ReadBooking(b.ID).Sums == (booking.BookingSums{}) },
 			"the list of bookings": func() bool {
 				list, err := w.App.Bookings.List(t.Context(), w.Actor,
-					bookings.BookingFilter{Include: []int64{b.ID}, Statuses: []booking.BookingStatus{booking.BookingAuthorized}}, page)
+					bookings.BookingFilter{Statuses: []booking.BookingStatus{booking.BookingAuthorized}}, store.Of([]int64{b.ID}))
 				return err == nil && len(list.Items) == 0
 			},
 			"a capture": func() bool {

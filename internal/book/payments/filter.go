@@ -7,8 +7,7 @@ import (
 
 // TransactionFilter picks transactions from a list. An empty field picks all.
 type TransactionFilter struct {
-	Include, Exclude  []int64
-	Created, Modified civil.Span
+	Created           civil.Span
 	Statuses          []payment.TransactionStatus
 	Channels          []int64
 	Countries         []string
@@ -32,17 +31,16 @@ type TransactionFilter struct {
 	Find string
 }
 
-// TransactionOrders lists the values of orderby for transactions.
-var TransactionOrders = []string{"id", "date", "created", "modified", "total", "include"}
+// TransactionOrders lists the values of orderby, besides those of every list, for transactions.
+var TransactionOrders = []string{"date", "created", "total"}
 
 // PaymentFilter picks payment records from a list. An empty field picks all.
 type PaymentFilter struct {
-	Include, Exclude []int64
-	Created          civil.Span
-	Transactions     []int64
-	Bookings         []int64
-	Channels         []int64
+	Created      civil.Span
+	Transactions []int64
+	Bookings     []int64
+	Channels     []int64
 }
 
-// PaymentOrders lists the values of orderby for payment records.
-var PaymentOrders = []string{"id", "date", "created", "total", "include"}
+// PaymentOrders lists the values of orderby, besides those of every list, for payment records.
+var PaymentOrders = []string{"date", "created", "total"}

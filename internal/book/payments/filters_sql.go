@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/store"
 	"holdfast/internal/store/sqltext"
@@ -15,18 +14,12 @@ import (
 // The indexes for most filters leave out the rows with the commonest value, or with none. The engines use such an index only
 // where the statement says so, too. SQLite plans for the same sizes in every book, so it cannot tell which index finds fewer rows.
 // So it gets those of columns with few different values only when no other filter finds few rows.
-func andTransactions(w *sqltext.Where, siteID int64, f TransactionFilter) {
-	sqltext.In(w, "id", f.Include)
-	sqltext.NotIn(w, "id", f.Exclude)
+func andTransactions(w *sqltext.Where, siteID int64, f TransactionFilter, few bool) {
 	store.Within(w, "created_at", f.Created)
-	store.Within(w, "modified_at", f.Modified)
-	if f.Created != (civil.Span{}) || f.Modified != (civil.Span{}) {
-		w.Narrow()
-	}
 	if found, values, ok := sqltext.Find(siteID, "transactions", "id", []string{"reference", "payee_surname", "payee_email"}, f.Find); ok {
 		w.And(found, values...)
 	}
-	few := f.Find != "" || len(f.Include) > 0 || len(f.Bookings) > 0 || f.LinkedID != 0
+	few = few || f.Find != "" || len(f.Bookings) > 0 || f.LinkedID != 0
 	for _, exact := range []struct{ column, text string }{
 		{"reference", f.Reference}, {"payee_email", f.PayeeEmail}, {"payee_surname", f.PayeeSurname},
 		{"bin_number", f.BIN}, {"last_four", f.LastFour}, {"auth_code", f.AuthCode},

@@ -83,14 +83,12 @@ func paymentByID(tx *store.Tx, siteID, id int64) (payment.Payment, error) {
 func paymentsPage(tx *store.Tx, siteID int64, f PaymentFilter, page store.Page) (store.List[payment.Payment], error) {
 	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	sqltext.In(&w, "id", f.Include)
-	sqltext.NotIn(&w, "id", f.Exclude)
 	store.Within(&w, "created_at", f.Created)
 	sqltext.In(&w, "transaction_id", f.Transactions)
 	sqltext.In(&w, "booking_id", f.Bookings)
 	sqltext.In(&w, "channel_id", f.Channels)
 	return store.ListPage(tx, "payments p", paymentColumns, &w, page,
-		map[string]string{"date": "created_at", "created": "created_at", "total": "total"}, f.Include, scanPayment)
+		store.Orders{"date": "created_at", "created": "created_at", "modified": "created_at", "total": "total"}, scanPayment)
 }
 
 // TransactionsOfBookings reads the ids of all transactions of bookings, in order, failed ones included. The map has the ids

@@ -24,8 +24,7 @@ func TestWhatWasChargedBackCannotBeRefunded(t *testing.T) {
 		remain := func(want int64) {
 			t.Helper()
 			got := w.ReadTransaction(p.ID)
-			list, err := w.App.Payments.List(t.Context(), w.Actor, payments.TransactionFilter{Include: []int64{p.ID}},
-				store.Page{Number: 1, Size: 1})
+			list, err := w.App.Payments.List(t.Context(), w.Actor, payments.TransactionFilter{}, store.Of([]int64{p.ID}))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -83,8 +83,7 @@ func TestATransactionIsReadAsInAPage(t *testing.T) {
 			refunds = append(refunds, w.Must(back).ID)
 		}
 		got := w.ReadTransaction(paid.ID)
-		list, err := w.App.Payments.List(t.Context(), w.Actor, payments.TransactionFilter{Include: []int64{paid.ID}},
-			store.Page{Number: 1, Size: 1, Offset: -1, OrderBy: "id"})
+		list, err := w.App.Payments.List(t.Context(), w.Actor, payments.TransactionFilter{}, store.Of([]int64{paid.ID}))
 		if err != nil || !slices.Equal(got.Adjustments, refunds) || !reflect.DeepEqual(got, list.Items[0]) {
 			t.Errorf("read alone %+v, and in a page %+v: %v", got, list.Items, err)
 		}

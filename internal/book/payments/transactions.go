@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/lib/digest"
@@ -244,10 +245,13 @@ func transactionsPage(
 ) (store.List[payment.Transaction], error) {
 	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	andTransactions(&w, siteID, f)
-	list, err := store.ListPage(tx, "transactions", transactionColumns, &w, page, map[string]string{
+	if f.Created != (civil.Span{}) || page.Modified != (civil.Span{}) {
+		w.Narrow()
+	}
+	andTransactions(&w, siteID, f, len(page.Include) > 0)
+	list, err := store.ListPage(tx, "transactions", transactionColumns, &w, page, store.Orders{
 		"date": "created_at", "created": "created_at", "modified": "modified_at", "total": "total",
-	}, f.Include, scanTransaction)
+	}, scanTransaction)
 	if err != nil {
 		return list, err
 	}
@@ -258,7 +262,7 @@ func transactionsPage(
 func TransactionsWithIDs(tx *store.Tx, siteID int64, ids []int64) (map[int64]payment.Transaction, error) {
 	found := map[int64]payment.Transaction{}
 	for some := range slices.Chunk(ids, store.LongestPage) {
-		list, err := transactionsPage(tx, siteID, TransactionFilter{Include: some}, store.Page{Number: 1, Size: len(some), Offset: -1})
+		list, err := transactionsPage(tx, siteID, TransactionFilter{}, store.Of(some))
 		if err != nil {
 			return nil, err
 		}

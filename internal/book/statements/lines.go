@@ -66,13 +66,16 @@ func linesAfter(tx *store.Tx, siteID, statementID int64, after LineMark, limit i
 		siteID, statementID, after.micros(), after.ID, limit)
 }
 
-// linesPage reads one page of the premium lines of a statement, and one line more.
-func linesPage(tx *store.Tx, siteID, statementID int64, page store.Page) ([]protection.StatementLine, error) {
-	order := `ORDER BY l.recorded_at, l.id`
-	if page.Descending {
-		order = `ORDER BY l.recorded_at DESC, l.id DESC`
+// linesPage reads one page of the premium lines of a statement. Their order is that in which they were recorded.
+func linesPage(tx *store.Tx, siteID, statementID int64, page store.Page) (store.List[protection.StatementLine], error) {
+	var w sqltext.Where
+	w.And("s.site_id = ?", siteID)
+	w.And("s.id = ?", statementID)
+	if page.OrderBy == store.OrderID {
+		page.OrderBy = store.OrderModified
 	}
-	return readLines(tx, order+` LIMIT $3 OFFSET $4`, siteID, statementID, page.Size+1, page.Skip())
+	orders := store.Orders{"id": "l.id", "modified": "l.recorded_at"}
+	return store.ListPage(tx, lineSource, lineColumns, &w, page, orders, scanLine)
 }
 
 func readLines(tx *store.Tx, rest string, args ...any) ([]protection.StatementLine, error) {

@@ -121,7 +121,7 @@ func receivables(tx *store.Tx, q ReceivablesQuery, page store.Page) (Receivables
 	slices.SortFunc(list, func(a, b OpenStatement) int {
 		return cmp.Or(cmp.Compare(b.Overdue, a.Overdue), cmp.Compare(b.Open, a.Open), cmp.Compare(a.ID, b.ID))
 	})
-	return Receivables{Sums: sumsOf(list), Open: store.PageOf(list, page)}, nil
+	return Receivables{Sums: sumsOf(list), Open: store.PageOf(list, page, nil)}, nil
 }
 
 func sumsOf(list []OpenStatement) (sums []Receivable) {

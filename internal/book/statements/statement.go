@@ -74,17 +74,15 @@ func (p StatementPayment) Same(o StatementPayment) bool {
 
 // StatementFilter picks statements from a list. An empty field picks all.
 type StatementFilter struct {
-	Include, Exclude []int64
-	Channels         []int64
-	Issued           civil.Span
-	Periods          []string
-	Currencies       []string
-	Overdue          *bool // due before today and not paid in full
+	Channels   []int64
+	Issued     civil.Span
+	Periods    []string
+	Currencies []string
+	Overdue    *bool // due before today and not paid in full
 }
 
-// The values of orderby for statements, their lines and their payments.
+// The values of orderby, besides those of every list, for statements and their payments.
 var (
-	StatementOrders        = []string{"id", "number", "issued", "due", "include"}
-	StatementLineOrders    = []string{"id"}
-	StatementPaymentOrders = []string{"id", "date"}
+	StatementOrders        = []string{"number", "issued", "due"}
+	StatementPaymentOrders = []string{"date"}
 )

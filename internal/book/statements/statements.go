@@ -56,22 +56,17 @@ func (s *Statements) Lines(
 	ctx context.Context, actor access.Actor, id int64, page store.Page,
 ) (store.List[protection.StatementLine], error) {
 	return readPage(ctx, s.DB, actor, page, func(tx *store.Tx) (store.List[protection.StatementLine], error) {
-		list := store.List[protection.StatementLine]{Total: -1}
 		statement, err := Statement(tx, actor.SiteID, id)
 		if err != nil {
-			return list, err
+			return store.List[protection.StatementLine]{}, err
 		}
-		if list.Items, err = linesPage(tx, actor.SiteID, id, page); err != nil {
-			return list, err
-		}
-		if len(list.Items) > page.Size { // one line more than the page was read, to know whether there is a next page
-			list.Items, list.More = list.Items[:page.Size], true
-		}
-		if page.Count {
+		counts := page.Count && !page.Chooses() // then the statement says how many lines it has
+		page.Count = page.Count && !counts
+		list, err := linesPage(tx, actor.SiteID, id, page)
+		if counts {
 			list.Total = statement.LineCount()
 		}
-		list.PastEnd = len(list.Items) == 0 && page.Offset < 0 && page.Number > 1 && statement.LineCount() > 0
-		return list, nil
+		return list, err
 	})
 }
 

@@ -130,14 +130,16 @@ func Before(tx *store.Tx, s protection.Statement) (protection.Statement, error) 
 	return found.Statement, err
 }
 
+// statementModified is when a statement was issued or paid last.
+const statementModified = `COALESCE((SELECT MAX(q.recorded_at) FROM statement_payments q
+	WHERE q.site_id = s.site_id AND q.statement_id = s.id), s.issued_at)`
+
 // pageOf reads one page of the statements of a site that pass the filter.
 func pageOf(
 	tx *store.Tx, siteID int64, f StatementFilter, page store.Page,
 ) (store.List[protection.IssuedStatement], error) {
 	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	sqltext.In(&w, "id", f.Include)
-	sqltext.NotIn(&w, "id", f.Exclude)
 	sqltext.In(&w, "channel_id", f.Channels)
 	sqltext.In(&w, "period", f.Periods)
 	sqltext.In(&w, "currency", f.Currencies)
@@ -149,8 +151,10 @@ func pageOf(
 		}
 		w.And(condition, civil.DayOf(tx.Now))
 	}
-	orders := map[string]string{"number": "number", "issued": "issued_at", "due": "due_day"}
-	return store.ListPage(tx, "statements s", statementColumns, &w, page, orders, f.Include, scanStatement)
+	orders := store.Orders{
+		"modified": statementModified, "number": "number", "issued": "issued_at", "due": "due_day",
+	}
+	return store.ListPage(tx, "statements s", statementColumns, &w, page, orders, scanStatement)
 }
 
 // ReadStatementsOf fills in, for transactions, the numbers of the statements that hold their premium, and the date of
@@ -230,8 +234,8 @@ func paymentsOf(tx *store.Tx, siteID, statementID int64, page store.Page) (store
 	var w sqltext.Where
 	w.And("site_id = ?", siteID)
 	w.And("statement_id = ?", statementID)
-	orders := map[string]string{"date": "paid_on"}
-	return store.ListPage(tx, "statement_payments", statementPaymentColumns, &w, page, orders, nil, scanStatementPayment)
+	orders := store.Orders{"modified": "recorded_at", "date": "paid_on"}
+	return store.ListPage(tx, "statement_payments", statementPaymentColumns, &w, page, orders, scanStatementPayment)
 }
 
 // PaymentsOn reads one page of the payments that a statement takes off its balance: those of its channel and currency
@@ -243,5 +247,5 @@ func PaymentsOn(tx *store.Tx, s protection.Statement, page store.Page) (store.Li
 	w.And("currency = ?", s.Currency)
 	w.And("recorded_at >= ?", store.Micros(s.From))
 	w.And("recorded_at < ?", store.Micros(s.Until))
-	return store.ListPage(tx, "statement_payments", statementPaymentColumns, &w, page, map[string]string{}, nil, scanStatementPayment)
+	return store.ListPage(tx, "statement_payments", statementPaymentColumns, &w, page, store.Orders{}, scanStatementPayment)
 }

@@ -156,15 +156,14 @@ func bookPremium(
 
 // PremiumFilter picks lines of the premium ledger. An empty field picks all.
 type PremiumFilter struct {
-	Include, Exclude []int64
-	Recorded         civil.Span
-	Channels         []int64
-	Transactions     []int64 // the causes
-	Bookings         []int64
-	Payments         []int64 // the allocations: they have the ids of their payment records
-	Kinds            []PremiumKind
-	Causes           []PremiumCause
+	Recorded     civil.Span
+	Channels     []int64
+	Transactions []int64 // the causes
+	Bookings     []int64
+	Payments     []int64 // the allocations: they have the ids of their payment records
+	Kinds        []PremiumKind
+	Causes       []PremiumCause
 }
 
-// PremiumOrders lists the values of orderby for premium lines.
-var PremiumOrders = []string{"id", "recorded_at", "effective_at", "amount", "include"}
+// PremiumOrders lists the values of orderby, besides those of every list, for premium lines.
+var PremiumOrders = []string{"recorded_at", "effective_at", "amount"}

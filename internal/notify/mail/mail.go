@@ -96,16 +96,12 @@ type Mail struct {
 // remember is how long address and letter of a finished e-mail are kept.
 const remember = 30 * 24 * time.Hour
 
-// Orders lists the values of orderby for mails.
-var Orders = []string{"id"}
-
 // Filter filters a list of e-mails. An empty field matches all.
 type Filter struct {
-	Include, Exclude []int64
-	States           []State
-	Kinds            []Kind
-	Bookings         []int64
-	Transactions     []int64
+	States       []State
+	Kinds        []Kind
+	Bookings     []int64
+	Transactions []int64
 }
 
 // Mails are the use cases of mails.

@@ -38,14 +38,14 @@ func scanMail(scan func(dest ...any) error) (Mail, error) {
 }
 
 const newColumns = `site_id, event_id, number, kind, transaction_id, booking_id, copy, recipient, letter, state, answer, attempts,
-	resends, queued_at, asked_at, next_at, forget_at, file_id`
+	resends, queued_at, asked_at, next_at, forget_at, file_id, modified_at`
 
 // newRow returns the values of newColumns for an e-mail queued now.
 func (m Mail) newRow(tx *store.Tx) ([]any, error) {
 	letter, err := json.Marshal(m.Letter)
 	now := store.Micros(sites.RealNow(tx))
 	return []any{m.SiteID, store.MaybeID(m.EventID), m.Number, m.Kind, m.TransactionID, m.BookingID, m.Copy, m.Recipient, string(letter),
-		m.State, m.Answer, 0, 0, now, now, store.MaybeMicros(m.NextAt), store.MaybeMicros(m.ForgetAt), m.FileID}, err
+		m.State, m.Answer, 0, 0, now, now, store.MaybeMicros(m.NextAt), store.MaybeMicros(m.ForgetAt), m.FileID, now}, err
 }
 
 // insertMail stores a new e-mail and returns it with its ID and times.
@@ -76,8 +76,6 @@ func insertMails(tx *store.Tx, list []Mail) (err error) {
 func mailsPage(tx *store.Tx, siteID int64, f Filter, withoutPrivate bool, page store.Page) (store.List[Mail], error) {
 	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	sqltext.In(&w, "id", f.Include)
-	sqltext.NotIn(&w, "id", f.Exclude)
 	sqltext.In(&w, "state", f.States)
 	sqltext.In(&w, "kind", f.Kinds)
 	if withoutPrivate {
@@ -85,7 +83,7 @@ func mailsPage(tx *store.Tx, siteID int64, f Filter, withoutPrivate bool, page s
 	}
 	sqltext.In(&w, "booking_id", f.Bookings)
 	sqltext.In(&w, "transaction_id", f.Transactions)
-	return store.ListPage(tx, "mails", mailColumns, &w, page, nil, f.Include, scanMail)
+	return store.ListPage(tx, "mails", mailColumns, &w, page, store.Orders{"modified": "modified_at"}, scanMail)
 }
 
 // readMail reads one mail. The error is store.ErrNotFound if it does not exist.
@@ -110,7 +108,7 @@ func askAgain(tx *store.Tx, m Mail) error {
 		return err
 	}
 	_, err = tx.Exec(`UPDATE mails SET recipient = $3, letter = $4, state = $5, answer = '', attempts = 0, resends = $6,
-			asked_at = $7, next_at = $7, forget_at = NULL
+			asked_at = $7, next_at = $7, forget_at = NULL, modified_at = $7
 		WHERE site_id = $1 AND id = $2`,
 		m.SiteID, m.ID, m.Recipient, string(letter), m.State, m.Resends, store.Micros(m.AskedAt))
 	return err
@@ -140,7 +138,7 @@ func triedSince(tx *store.Tx, after time.Time) (n int, err error) {
 func claim(tx *store.Tx, key store.Key) (Mail, error) {
 	now := sites.RealNow(tx)
 	return scanMail(func(dest ...any) error {
-		return tx.QueryRow(`UPDATE mails SET state = $3, attempts = attempts + 1, tried_at = $4, next_at = $5
+		return tx.QueryRow(`UPDATE mails SET state = $3, attempts = attempts + 1, tried_at = $4, modified_at = $4, next_at = $5
 			WHERE site_id = $1 AND id = $2 AND state = $6 AND next_at <= $4 RETURNING `+mailColumns,
 			[]any{key.SiteID, key.ID, Sending, store.Micros(now), store.Micros(now.Add(lostAfter)), Waiting}, dest...)
 	})
@@ -149,25 +147,25 @@ func claim(tx *store.Tx, key store.Key) (Mail, error) {
 // finish stores the outcome of the attempt that claim started, even if it already counts as unknown. It changes nothing if
 // the e-mail was resent in the meantime.
 func finish(tx *store.Tx, m Mail, o outcome) error {
-	_, err := tx.Exec(`UPDATE mails SET state = $3, answer = $4, next_at = $5, forget_at = $6
+	_, err := tx.Exec(`UPDATE mails SET state = $3, answer = $4, next_at = $5, forget_at = $6, modified_at = $11
 		WHERE site_id = $1 AND id = $2 AND tried_at = $7 AND asked_at = $8 AND state IN ($9, $10)`,
 		m.SiteID, m.ID, o.state, o.answer, store.MaybeMicros(o.nextAt), store.MaybeMicros(o.forgetAt), store.Micros(m.TriedAt),
-		store.Micros(m.AskedAt), Sending, Unknown)
+		store.Micros(m.AskedAt), Sending, Unknown, store.Micros(sites.RealNow(tx)))
 	return err
 }
 
 // giveUpLost marks unfinished attempts as unknown: the process has died, or lost its database connection.
 func giveUpLost(tx *store.Tx) (int64, error) {
 	now := sites.RealNow(tx)
-	return tx.Exec(`UPDATE mails SET state = $2, answer = $3, next_at = NULL, forget_at = $4
+	return tx.Exec(`UPDATE mails SET state = $2, answer = $3, next_at = NULL, forget_at = $4, modified_at = $1
 		WHERE next_at <= $1 AND state = $5`, store.Micros(now), Unknown, lostAnswer, store.Micros(now.Add(remember)), Sending)
 }
 
 // forget deletes the addresses and letters of at most limit e-mails that finished long ago.
 func forget(tx *store.Tx, limit int) (int64, error) {
-	return tx.Exec(`UPDATE mails SET recipient = '', letter = '', answer = substr(answer, 1, 3), forget_at = NULL, file_id = 0
+	return tx.Exec(`UPDATE mails SET recipient = '', letter = '', answer = substr(answer, 1, 3), forget_at = NULL, file_id = 0, modified_at = $3
 		WHERE (site_id, id) IN (SELECT site_id, id FROM mails WHERE forget_at <= $1 ORDER BY forget_at LIMIT $2)`,
-		store.Micros(sites.RealNow(tx)), limit)
+		store.Micros(sites.RealNow(tx)), limit, store.Micros(sites.RealNow(tx)))
 }
 
 // mark is the position of the e-mails in a site's event feed.

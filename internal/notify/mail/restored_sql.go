@@ -10,8 +10,9 @@ import (
 // of it is sent automatically, neither queued e-mails nor those about events without e-mails yet.
 func Restored(tx *store.Tx) error {
 	now := sites.RealNow(tx)
-	_, err := tx.Exec(`UPDATE mails SET state = $1, answer = $2, next_at = NULL, forget_at = $3 WHERE state IN ($4, $5)`,
-		Unknown, restoredAnswer, store.Micros(now.Add(remember)), Waiting, Sending)
+	_, err := tx.Exec(`UPDATE mails SET state = $1, answer = $2, next_at = NULL, forget_at = $3, modified_at = $6
+		WHERE state IN ($4, $5)`,
+		Unknown, restoredAnswer, store.Micros(now.Add(remember)), Waiting, Sending, store.Micros(now))
 	if err != nil {
 		return err
 	}

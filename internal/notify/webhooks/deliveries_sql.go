@@ -112,7 +112,7 @@ func deliveries(tx *store.Tx, siteID, endpointID int64, f DeliveryFilter, page s
 	sqltext.In(&w, "d.state", f.States)
 	sqltext.In(&w, "d.event_id", f.Events)
 	sqltext.In(&w, "d.type", f.types)
-	return store.ListPage(tx, "webhook_deliveries d", deliveryColumns, &w, page, map[string]string{"id": "d.id"}, nil, scanDelivery)
+	return store.ListPage(tx, "webhook_deliveries d", deliveryColumns, &w, page, store.Orders{"id": "d.id", "modified": "CASE WHEN d.done_at > 0 THEN d.done_at ELSE d.made_at END"}, scanDelivery)
 }
 
 func delivery(tx *store.Tx, siteID, endpointID, id int64) (Delivery, error) {

@@ -15,9 +15,6 @@ import (
 	"holdfast/internal/store"
 )
 
-// DeliveryOrders are the attributes by which deliveries can be sorted.
-var DeliveryOrders = []string{"id"}
-
 // DeliveryFilter chooses deliveries. An empty list keeps all.
 type DeliveryFilter struct {
 	States []DeliveryState

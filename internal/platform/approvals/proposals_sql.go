@@ -71,11 +71,10 @@ func About(tx *store.Tx, siteID int64, kind proposal.Kind, subject string) (prop
 func proposalsPage(tx *store.Tx, siteID int64, f Filter, page store.Page) (store.List[proposal.Proposal], error) {
 	var w sqltext.Where
 	w.And("site_id = ?", siteID)
-	sqltext.In(&w, "id", f.Include)
-	sqltext.NotIn(&w, "id", f.Exclude)
 	sqltext.In(&w, "state", f.States)
 	sqltext.In(&w, "kind", f.Kinds)
-	return store.ListPage(tx, "proposals", proposalColumns, &w, page, nil, f.Include, scanProposal)
+	return store.ListPage(tx, "proposals", proposalColumns, &w, page,
+		store.Orders{"modified": "COALESCE(decided_at, proposed_at)"}, scanProposal)
 }
 
 // inboxPage reads one page of the open proposals of all sites, in order of their ids. The index proposals_open has no others.

@@ -70,13 +70,8 @@ func Entries(tx *store.Tx, siteID int64, f Filter, page store.Page) (store.List[
 	sqltext.In(&w, "action", f.Actions)
 	sqltext.In(&w, "username", f.Usernames)
 	sqltext.In(&w, "object", f.Objects)
-	if !f.After.IsZero() {
-		w.And("at > ?", store.Micros(f.After))
-	}
-	if !f.Before.IsZero() {
-		w.And("at < ?", store.Micros(f.Before))
-	}
-	return store.ListPage(tx, "audit_records", auditColumns, &w, page, nil, nil, scanAudit)
+	store.Within(&w, "at", f.At)
+	return store.ListPage(tx, "audit_records", auditColumns, &w, page, store.Orders{"modified": "at"}, scanAudit)
 }
 
 // auditRecord reads one record. The error is store.ErrNotFound when the site has no such record.

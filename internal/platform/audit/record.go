@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"time"
+
+	"holdfast/internal/domain/civil"
 )
 
 // Entry says who changed what, and from where. The records of a site form a chain: each holds the hash of the
@@ -62,14 +64,11 @@ type Head struct {
 
 // Filter picks audit records from a list. An empty field picks all.
 type Filter struct {
-	Actions       []string
-	Usernames     []string
-	Objects       []string  // such as channel 7
-	After, Before time.Time // by the site's clock
+	Actions   []string
+	Usernames []string
+	Objects   []string   // such as channel 7
+	At        civil.Span // by the site's clock
 }
-
-// Orders lists the values of orderby for audit records.
-var Orders = []string{"id"}
 
 // Check walks through a chain and finds the first record that was changed, removed or moved.
 type Check struct {

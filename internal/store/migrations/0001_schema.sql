@@ -429,12 +429,12 @@ CREATE TABLE bookings (
     author_name      TEXT      NOT NULL,               -- display name at the time
     content          TEXT      NOT NULL,
     firstname        TEXT      NOT NULL,
-    surname          TEXT      NOT NULL,
-    email            TEXT      NOT NULL,
+    surname          TEXT{{bytewise}} NOT NULL,
+    email            TEXT{{bytewise}} NOT NULL,
     start_day        BIGINT,                           -- NULL where only the end is known
     end_day          BIGINT    NOT NULL,               -- D of R4
     pax              BIGINT    NOT NULL,               -- 0 where not given
-    reference        TEXT      NOT NULL,               -- the caller's, not unique
+    reference        TEXT{{bytewise}} NOT NULL,               -- the caller's, not unique
     total            BIGINT    NOT NULL,
     currencies       TEXT      NOT NULL,
     country          TEXT      NOT NULL,
@@ -1382,6 +1382,7 @@ CREATE TABLE mails (
     next_at        BIGINT,                     -- waiting: when it is tried; sending: when its outcome counts as unknown
     forget_at      BIGINT,                     -- when address and letter are forgotten
     file_id        BIGINT  NOT NULL DEFAULT 0, -- attachment; 0: none
+    modified_at    BIGINT  NOT NULL,
     UNIQUE (site_id, event_id, number),
     {{key}} (site_id, id)
 );
@@ -1484,6 +1485,7 @@ CREATE TABLE imports (
     tries                BIGINT  NOT NULL,           -- runs since the last row was done
     ran_at               BIGINT  NOT NULL,           -- when its last run began
     created_at           BIGINT  NOT NULL,
+    modified_at          BIGINT  NOT NULL,
     finished_at          BIGINT,
     tried_created        BIGINT  NOT NULL DEFAULT 0, -- bookings that its dry run would create
     tried_there          BIGINT  NOT NULL DEFAULT 0, -- bookings that its dry run found

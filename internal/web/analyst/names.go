@@ -48,8 +48,7 @@ func (p *pages) learn(v *kit.Visit, n *naming, ids []int64) error {
 	slices.Sort(ids)
 	ids = slices.DeleteFunc(slices.Compact(ids), func(id int64) bool { return n.suppliers[id] != "" })
 	for part := range slices.Chunk(ids, offered) {
-		page := store.Page{Number: 1, Size: offered, Offset: -1, OrderBy: "id"}
-		list, err := p.app.Suppliers.List(v.R.Context(), v.Actor, merchants.SupplierFilter{Include: part}, page)
+		list, err := p.app.Suppliers.List(v.R.Context(), v.Actor, merchants.SupplierFilter{}, store.Of(part))
 		if err != nil {
 			return err
 		}

@@ -200,7 +200,7 @@ func sumsOf(v *kit.Visit, s protection.IssuedStatement) *kit.Table {
 
 // lines is a page of a statement's premium lines.
 func (p *pages) lines(v *kit.Visit, s protection.IssuedStatement) (*kit.Table, error) {
-	page, err := v.PageOf(statements.StatementLineOrders, false)
+	page, err := v.PageOf([]string{"id"}, false)
 	if err != nil {
 		return nil, err
 	}

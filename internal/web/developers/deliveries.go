@@ -60,7 +60,7 @@ func (p *pages) webhook(v *kit.Visit) error {
 
 // log is the table of an endpoint's deliveries, newest first.
 func (p *pages) log(v *kit.Visit, id int64) (*kit.Table, error) {
-	page, err := v.PageOf(webhooks.DeliveryOrders, true)
+	page, err := v.PageOf([]string{"id"}, true)
 	if err != nil {
 		return nil, err
 	}

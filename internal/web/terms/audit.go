@@ -26,10 +26,10 @@ func (p *pages) audit(v *kit.Visit) error {
 	var filter audit.Filter
 	filter.Usernames, filter.Actions, filter.Objects = given(form.Get("actor")), given(form.Get("action")), given(form.Get("object"))
 	if day := r.Day("from"); day != nil {
-		filter.After = (*day).Start().Add(-1)
+		filter.At.After = (*day).Start().Add(-1)
 	}
 	if day := r.Day("to"); day != nil {
-		filter.Before = (*day + 1).Start()
+		filter.At.Before = (*day + 1).Start()
 	}
 	if _, err := v.Took(form, r.Problems.Err()); err != nil {
 		return err

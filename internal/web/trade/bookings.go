@@ -36,8 +36,7 @@ var moreOfBookings = []string{
 // bookingFilter reads the filter of a booking list.
 func bookingFilter(f *filter) bookings.BookingFilter {
 	found := bookings.BookingFilter{
-		Find: f.form.Get("q"), Include: f.ids("include"), Exclude: f.ids("exclude"), Created: f.span("created"),
-		Modified: f.span("modified"), Statuses: words(f, "status", booking.BookingStatuses), Channels: f.ids("channels"),
+		Find: f.form.Get("q"), Created: f.span("created"), Statuses: words(f, "status", booking.BookingStatuses), Channels: f.ids("channels"),
 		Countries: f.codes("countries"), Surname: f.form.Get("surname"), Email: f.form.Get("email"), Reference: f.form.Get("reference"),
 	}
 	if from := f.day("end_from"); from != civil.NoDay {
@@ -61,6 +60,7 @@ func (p *pages) bookings(v *kit.Visit) error {
 	}
 	f := filterOf(v)
 	wanted := bookingFilter(f)
+	f.narrow(&page)
 	t := kit.Table{
 		Name: "bookings", Caption: "Bookings", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
 		Columns: bookingColumns(v), Empty: p.noBookings(v),
@@ -183,8 +183,8 @@ func (p *pages) channelNames(v *kit.Visit, ids []int64) (map[int64]string, error
 	if len(ids) == 0 {
 		return names, nil
 	}
-	found, err := p.app.Channels.List(v.R.Context(), v.Actor, merchants.ChannelFilter{Include: ids},
-		store.Page{Number: 1, Size: choices.MostChannels, Offset: -1, OrderBy: "id"})
+	found, err := p.app.Channels.List(v.R.Context(), v.Actor, merchants.ChannelFilter{},
+		store.Page{Number: 1, Size: choices.MostChannels, Offset: -1, OrderBy: "id", Include: ids})
 	for _, c := range found.Items {
 		names[c.ID] = c.Name
 	}

@@ -95,6 +95,11 @@ func (f *filter) span(prefix string) (s civil.Span) {
 	return s
 }
 
+// narrow reads what every list can be narrowed by.
+func (f *filter) narrow(page *store.Page) {
+	page.Include, page.Exclude, page.Modified = f.ids("include"), f.ids("exclude"), f.span("modified")
+}
+
 // more reports whether one of the fields has a value, so that their section is expanded.
 func (f *filter) more(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return f.form.Get(name) != "" })

@@ -24,7 +24,7 @@ var moreOfPayments = []string{
 // paymentFilter reads the filter of a payment list.
 func paymentFilter(f *filter) payments.TransactionFilter {
 	found := payments.TransactionFilter{
-		Find: f.form.Get("q"), Include: f.ids("include"), Exclude: f.ids("exclude"), Created: f.span("created"), Modified: f.span("modified"),
+		Find: f.form.Get("q"), Created: f.span("created"),
 		Statuses: words(f, "status", payment.TransactionStatuses), Channels: f.ids("channels"), Countries: f.codes("countries"),
 		Reference: f.form.Get("reference"), Currencies: f.codes("currencies"), Types: words(f, "transaction_types", payment.TransactionTypes),
 		Methods: words(f, "payment_methods", payment.PaymentMethods), CardTypes: f.list("card_types"), BIN: f.form.Get("bin_number"),
@@ -52,6 +52,7 @@ func (p *pages) payments(v *kit.Visit) error {
 	}
 	f := filterOf(v)
 	wanted := paymentFilter(f)
+	f.narrow(&page)
 	t := kit.Table{
 		Name: "payments", Caption: "Payments", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
 		Columns: paymentColumns(v), Empty: noPayments(v),
