@@ -70,8 +70,8 @@ func TestFormsHaveABound(t *testing.T) {
 			t.Errorf("%d bytes: %d %s", n, w.Code, w.Body)
 		}
 	}
-	empty(t, h.door.bodies.bytes)
-	h.door.bodies.bytes = noPlace()
+	empty(t, h.door.bodies.strangers.bytes)
+	h.door.bodies.strangers.bytes = noPlace()
 	if w := post(t, pages, "/page", strings.Repeat("a", pageBytes)); w.Code != 503 || w.Header().Get("Retry-After") == "" {
 		t.Errorf("more than all may have: %d %s", w.Code, w.Body)
 	}

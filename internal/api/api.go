@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"holdfast/internal/api/input"
@@ -115,7 +116,8 @@ func table(v2, tokens, login, siteLogin string) []Route {
 	return append([]Route{
 		at("GET", "/healthz", open, (*server).alive).in(ClassUnbounded),
 		at("GET", "/readyz", open, (*server).ready).in(ClassProbes),
-		at("GET", "/openapi.yaml", open, (*server).describe).in(ClassUnbounded),
+		at("GET", "/openapi.yaml", open, (*server).describe).in(ClassDocuments),
+		at("GET", "/openapi.json", open, (*server).describeJSON).in(ClassDocuments),
 		at("GET", returnPattern, open, (*server).returnFromChallenge).in(ClassPayments),
 		at("POST", "/events/{processor}/{site_id}/{channel_id}", open, (*server).takeProcessorEvent).takes(maxEvent),
 		at("POST", login+"/token", open, (*server).login).takes(input.MaxBody).in(ClassLogins),
@@ -208,7 +210,7 @@ func protectionRoutes(v2 string) []Route {
 		at("GET", v2+"/statements", mayReport, (*server).listStatements).needs(access.ReadStatements),
 		at("GET", v2+"/statements/{id}", mayReport, (*server).getStatement).needs(access.ReadStatements),
 		at("GET", v2+"/statements/{id}/lines", mayReport, (*server).listStatementLines).needs(access.ReadStatements),
-		at("GET", v2+"/statements/{id}/lines/{line}/protection", mayReport, (*server).getStatementLineProtection),
+		at("GET", v2+"/statements/{id}/lines/{line}/protection", mayReport, (*server).getStatementLineProtection).needs(access.ReadStatements),
 		at("GET", v2+"/statements/{id}/csv", mayReport, (*server).getStatementCSV).needs(access.ReadStatements),
 		at("GET", v2+"/statements/{id}/pdf", mayReport, (*server).getStatementPDF).needs(access.ReadStatements),
 		at("GET", v2+"/statements/{id}/payments", mayReport, (*server).listStatementPayments).needs(access.ReadStatements),
@@ -224,13 +226,13 @@ func protectionRoutes(v2 string) []Route {
 		at("POST", v2+"/proposals/{id}/approve", mayDoAll, (*server).approveProposal).needs(access.DecideProposals).takes(input.MaxBody),
 		at("POST", v2+"/proposals/{id}/reject", mayDoAll, (*server).rejectProposal).needs(access.DecideProposals).takes(input.MaxBody),
 		at("POST", v2+"/proposals/{id}/withdraw", mayDoAll, (*server).withdrawProposal).needs(access.DecideProposals).takes(input.MaxBody),
-		at("GET", v2+"/imports", mayDoAll, (*server).listImports).needs(access.ImportBooks),
+		at("GET", v2+"/imports", mayDoAll, (*server).listImports),
 		at("POST", v2+"/imports", mayDoAll, (*server).createImport).needs(access.ImportBooks).in(ClassUploads),
-		at("GET", v2+"/imports/{id}", mayDoAll, (*server).getImport).needs(access.ImportBooks),
+		at("GET", v2+"/imports/{id}", mayDoAll, (*server).getImport),
 		at("DELETE", v2+"/imports/{id}", mayDoAll, (*server).discardImport).needs(access.ImportBooks),
 		at("POST", v2+"/imports/{id}/confirm", mayDoAll, (*server).confirmImport).needs(access.ImportBooks),
-		at("GET", v2+"/imports/{id}/rows", mayDoAll, (*server).listImportRows).needs(access.ImportBooks),
-		at("GET", v2+"/imports/{id}/csv", mayDoAll, (*server).getImportCSV).needs(access.ImportBooks).in(ClassRefusedRows),
+		at("GET", v2+"/imports/{id}/rows", mayDoAll, (*server).listImportRows),
+		at("GET", v2+"/imports/{id}/csv", mayDoAll, (*server).getImportCSV).needs(access.Export).in(ClassRefusedRows),
 		at("GET", v2+"/bordereaux/contracts", mayReport, (*server).listContracts).needs(access.ReadStatements),
 		at("POST", v2+"/bordereaux/contracts", mayDoAll, (*server).createContract).needs(access.WritePolicies).takes(input.MaxBody),
 		at("GET", v2+"/bordereaux/contracts/{id}", mayReport, (*server).getContract).needs(access.ReadStatements),
@@ -283,6 +285,8 @@ func New(a *app.App, cfg Config) Service {
 	s := &server{
 		app: a, cfg: cfg, mux: http.NewServeMux(), ownPages: ownPages(cfg),
 	}
+	s.yaml = sync.OnceValue(func() document { return newDocument("application/yaml", Description(cfg)) })
+	s.json = sync.OnceValue(func() document { return newDocument("application/json", inJSON(Description(cfg))) })
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	s.door = newDoor(cfg, a.Config.Processing.InFlight)
 	resources := map[string]resource{}

@@ -12,39 +12,55 @@ import (
 
 // Bounds of bodies.
 const (
-	bodiesAtOnce  = 1024     // that are still being sent
-	bodyBytes     = 16 << 20 // of all bodies together
+	bodiesAtOnce  = 1024     // that are still being sent; as many again by strangers
+	bodyBytes     = 16 << 20 // of all bodies together; as many again of strangers
 	bodyBytesEach = 4 << 20  // of the bodies of one caller
+	strangersEach = 16       // bodies that one unknown address sends at the same time
 	smallBody     = 8 << 10  // what a body may have without counting: bodiesAtOnce bounds these
 	largeBody     = 64 << 10 // of these, one after the other is decoded, so that the rest of the machine is for others
 	bodyTime      = 10 * time.Second
 )
 
-// bodies are those that are held at the same time.
+// bodies are those that are held at the same time. Those of strangers have places of their own, so that whoever sends slowly
+// from many addresses takes none from known callers.
 type bodies struct {
+	known, strangers held
+	large            *limiter.Limiter // counts bodies that are decoded
+	time             time.Duration    // in which a body has to come
+}
+
+// held bounds the bodies of some callers.
+type held struct {
 	sending *limiter.Limiter // counts requests
 	bytes   *limiter.Limiter
-	large   *limiter.Limiter // counts bodies that are decoded
-	time    time.Duration    // in which a body has to come
+}
+
+func newHeld(each int64) held {
+	return held{
+		sending: limiter.New(limiter.Bounds{Places: bodiesAtOnce, PerCaller: each}),
+		bytes:   limiter.New(limiter.Bounds{Places: bodyBytes, PerCaller: bodyBytesEach}),
+	}
 }
 
 // newBodies bounds bodies. each is how many one caller may send at the same time.
 func newBodies(each int64) bodies {
 	return bodies{
-		sending: limiter.New(limiter.Bounds{Places: bodiesAtOnce, PerCaller: each}),
-		bytes:   limiter.New(limiter.Bounds{Places: bodyBytes, PerCaller: bodyBytesEach}),
-		large:   limiter.New(limiter.Bounds{Places: 1, Queue: bodyBytes / largeBody}),
-		time:    bodyTime,
+		known: newHeld(each), strangers: newHeld(min(each, strangersEach)),
+		large: limiter.New(limiter.Bounds{Places: 1, Queue: bodyBytes / largeBody}),
+		time:  bodyTime,
 	}
 }
 
 // read reads the body of a request into the call, up to the limit. release returns the memory. The error is that
 // the body is too large, or that no more memory may be used. A broken body is reported to the handler.
 func (b *bodies) read(c *call, most int) (release func(), err error) {
-	held := 0
+	of, taken := b.known, 0
+	if isStranger(c.caller) {
+		of = b.strangers
+	}
 	release = func() {
-		if held > 0 {
-			b.bytes.Release(c.caller, int64(held))
+		if taken > 0 {
+			of.bytes.Release(c.caller, int64(taken))
 		}
 	}
 	if c.r.Body == nil || c.r.Body == http.NoBody {
@@ -53,10 +69,10 @@ func (b *bodies) read(c *call, most int) (release func(), err error) {
 	if c.r.ContentLength > int64(most) { // not one byte of it is read
 		return release, errBodyTooLarge(most)
 	}
-	if err := c.acquire(b.sending, c.caller, 1); err != nil {
+	if err := c.acquire(of.sending, c.caller, 1); err != nil {
 		return release, err
 	}
-	defer b.sending.Release(c.caller, 1)
+	defer of.sending.Release(c.caller, 1)
 	defer hurry(c, b.time)()
 	source := http.MaxBytesReader(c.ResponseWriter, c.r.Body, int64(most))
 	first := smallBody
@@ -70,10 +86,10 @@ func (b *bodies) read(c *call, most int) (release func(), err error) {
 			if known := int(c.r.ContentLength) + 1; known > cap(body) && cap(body) > smallBody { // it has really begun
 				size = known
 			}
-			if err := c.acquire(b.bytes, c.caller, size-cap(body)); err != nil {
+			if err := c.acquire(of.bytes, c.caller, size-cap(body)); err != nil {
 				return release, err
 			}
-			held += size - cap(body)
+			taken += size - cap(body)
 			body = append(make([]byte, 0, size), body...)
 		}
 		n, err := source.Read(body[len(body):cap(body)])

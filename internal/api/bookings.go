@@ -122,8 +122,12 @@ func (s *server) changeBooking(c *call) error {
 		return err
 	}
 	fields := input.BookingFields(in)
-	fields.IfVersion = c.ifVersion()
-	changed, err := s.app.Bookings.Update(c.ctx, c.actor, c.id, fields)
+	var changed booking.Booking
+	err = c.ifVersion(func(version int64) (err error) {
+		fields.IfVersion = version
+		changed, err = s.app.Bookings.Update(c.ctx, c.actor, c.id, fields)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -131,7 +135,8 @@ func (s *server) changeBooking(c *call) error {
 }
 
 func (s *server) deleteBooking(c *call) error {
-	if err := s.app.Bookings.Delete(c.ctx, c.actor, c.id, c.ifVersion()); err != nil {
+	err := c.ifVersion(func(version int64) error { return s.app.Bookings.Delete(c.ctx, c.actor, c.id, version) })
+	if err != nil {
 		return err
 	}
 	c.json(http.StatusOK, trashed{Deleted: true, Status: "trash", ID: c.id})

@@ -77,7 +77,11 @@ func (s *server) processingFields(c *call, in *input.Input) merchant.ProcessorFi
 }
 
 func (s *server) rotateChannelSecret(c *call) error {
-	changed, err := s.app.Channels.RotateSecret(c.ctx, c.actor, c.id, c.ifVersion())
+	var changed merchant.Channel
+	err := c.ifVersion(func(version int64) (err error) {
+		changed, err = s.app.Channels.RotateSecret(c.ctx, c.actor, c.id, version)
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -80,8 +80,12 @@ func (s *server) changeChannel(c *call) error {
 		return err
 	}
 	fields := s.channelFields(c, in)
-	fields.IfVersion = c.ifVersion()
-	changed, err := s.app.Channels.Change(c.ctx, c.actor, c.id, fields)
+	var changed merchant.Channel
+	err = c.ifVersion(func(version int64) (err error) {
+		fields.IfVersion = version
+		changed, err = s.app.Channels.Change(c.ctx, c.actor, c.id, fields)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -96,7 +100,8 @@ func (s *server) changeChannel(c *call) error {
 }
 
 func (s *server) deleteChannel(c *call) error {
-	if err := s.app.Channels.Delete(c.ctx, c.actor, c.id, c.ifVersion()); err != nil {
+	err := c.ifVersion(func(version int64) error { return s.app.Channels.Delete(c.ctx, c.actor, c.id, version) })
+	if err != nil {
 		return err
 	}
 	c.json(http.StatusOK, view.Deleted{Deleted: true})

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"mime"
 	"net/http"
 	"strings"
 	"unicode/utf8"
@@ -26,6 +27,12 @@ func (c *call) input() (*input.Input, error) {
 		in, err = input.ReadInput(c.body)
 		return err
 	})
+	if kind, _, _ := mime.ParseMediaType(c.r.Header.Get("Content-Type")); errs.Is(err, errs.BadJSON) && strings.HasSuffix(kind, "form-urlencoded") {
+		return nil, errs.New(errs.BadJSON, "The body is an encoded form. Send JSON, with Content-Type: application/json.")
+	}
+	if err == nil && c.operation != "" {
+		c.tellUnknown(in)
+	}
 	return in, err
 }
 

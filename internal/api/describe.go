@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
 
 	"holdfast/docs"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Description is the description of the API (docs/openapi.yaml) with the segments of this deployment in its addresses.
@@ -38,18 +42,43 @@ func Errors() []Error {
 	return rows
 }
 
-// describe answers with the description of the API.
-func (s *server) describe(c *call) error {
-	description := Description(s.cfg)
-	sum := sha256.Sum256(description)
-	c.Header().Set("Content-Type", "application/yaml")
-	c.Header().Set("ETag", `"`+hex.EncodeToString(sum[:8])+`"`)
+// document is a form of the description of the API, made once.
+type document struct {
+	text []byte
+	kind string // its media type
+	tag  string // its ETag
+}
+
+func newDocument(kind string, text []byte) document {
+	sum := sha256.Sum256(text)
+	return document{text: text, kind: kind, tag: `"` + hex.EncodeToString(sum[:tagBytes]) + `"`}
+}
+
+// describeYAML and describeJSON answer with the description of the API.
+func (s *server) describe(c *call) error { return c.document(s.yaml()) }
+
+func (s *server) describeJSON(c *call) error { return c.document(s.json()) }
+
+// inJSON writes a YAML document as JSON.
+func inJSON(text []byte) []byte {
+	var tree any
+	err := yaml.Unmarshal(text, &tree)
+	written, failed := json.Marshal(tree)
+	if err := errors.Join(err, failed); err != nil {
+		panic("the description of the API cannot be written as JSON: " + err.Error()) // it is a part of the program
+	}
+	return append(written, '\n')
+}
+
+func (c *call) document(d document) error {
+	c.Header().Set("Content-Type", d.kind)
+	c.Header().Set("ETag", d.tag)
 	// It holds no data of anybody, so caches may keep it, if they ask each time whether it is still the same.
 	c.Header().Set("Cache-Control", "no-cache")
 	// These would make answers without a body, or with a text that is no JSON.
 	for _, name := range []string{"If-Match", "If-Unmodified-Since", "Range"} {
 		c.r.Header.Del(name)
 	}
-	http.ServeContent(c, c.r, "", time.Time{}, bytes.NewReader(description))
+	http.ServeContent(c, c.r, "", time.Time{}, bytes.NewReader(d.text))
 	return nil
 }

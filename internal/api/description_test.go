@@ -325,7 +325,7 @@ func TestTheDescriptionHasTheSegmentsOfTheDeployment(t *testing.T) {
 func TestTheDescriptionIsServed(t *testing.T) {
 	w := newWorld(t, dbtest.SQLite(t), io.Discard)
 	handler := api.New(w.app, api.Config{BaseURL: baseURL})
-	for address, kind := range map[string]string{"/openapi.yaml": "application/yaml"} {
+	for address, kind := range map[string]string{"/openapi.yaml": "application/yaml", "/openapi.json": "application/json"} {
 		get := func(etag string) *httptest.ResponseRecorder {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
 			r.Header.Set("If-None-Match", etag)

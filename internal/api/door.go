@@ -17,6 +17,8 @@ const (
 	loginsWaiting   = 128
 	probesAtOnce    = 4
 	probesWaiting   = 32
+	documentsAtOnce = 64 // each holds a part of the document until its client has read it
+	documentsEach   = 8
 	uploadsAtOnce   = 4 // each may take minutes
 	uploadsWaiting  = 4
 	refusedAtOnce   = 2   // each reads a file again that may be large
@@ -34,6 +36,7 @@ const (
 	ClassOrdinary    Class = iota
 	ClassUnbounded         // it needs no database
 	ClassProbes            // of /readyz
+	ClassDocuments         // the description of the API: long, and the same for everybody
 	ClassLogins            // a password is checked or set, which may wait long in the queue of identity
 	ClassPayments          // it may wait for a processor
 	ClassUploads           // a file is received, which may take minutes
@@ -57,6 +60,7 @@ func newDoor(cfg Config, atProcessors int) *door {
 		classes: map[Class]*limiter.Limiter{
 			ClassOrdinary:    limiter.New(limiter.Bounds{Places: atOnce, PerCaller: each, Queue: waiting}),
 			ClassProbes:      limiter.New(limiter.Bounds{Places: probesAtOnce, Queue: probesWaiting}),
+			ClassDocuments:   limiter.New(limiter.Bounds{Places: documentsAtOnce, PerCaller: documentsEach, Queue: waiting}),
 			ClassLogins:      limiter.New(limiter.Bounds{Places: loginsAtOnce, Queue: loginsWaiting}),
 			ClassPayments:    limiter.New(limiter.Bounds{Places: atOnce + int64(atProcessors), PerCaller: each, Queue: waiting}),
 			ClassUploads:     limiter.New(limiter.Bounds{Places: uploadsAtOnce, PerCaller: 1, Queue: uploadsWaiting}),

@@ -196,7 +196,7 @@ func TestBodiesHaveABound(t *testing.T) {
 		t.Fatalf("one body: %d %s", w.Code, w.Body)
 	}
 	hold := func(caller string) (held int) {
-		for h.door.bodies.bytes.Acquire(t.Context(), caller, 1<<20) == nil {
+		for h.door.bodies.strangers.bytes.Acquire(t.Context(), caller, 1<<20) == nil {
 			held++
 		}
 		return held
@@ -211,7 +211,7 @@ func TestBodiesHaveABound(t *testing.T) {
 	if w := post(t, h, loginPath, `{}`+strings.Repeat(" ", smallBody-3)); w.Code != 400 {
 		t.Errorf("a small body meanwhile: %d %s", w.Code, w.Body)
 	}
-	h.door.bodies.bytes.Release(stranger, int64(held)<<20)
+	h.door.bodies.strangers.bytes.Release(stranger, int64(held)<<20)
 	for i := range 100 {
 		held += hold(fmt.Sprint("caller ", i))
 	}
@@ -221,7 +221,7 @@ func TestBodiesHaveABound(t *testing.T) {
 	if w := post(t, h, loginPath, large); w.Code != 503 {
 		t.Errorf("one body more than all may have: %d %s", w.Code, w.Body)
 	}
-	if n := h.door.bodies.bytes.Taken(); n != bodyBytes {
+	if n := h.door.bodies.strangers.bytes.Taken(); n != bodyBytes {
 		t.Errorf("%d bytes are taken", n)
 	}
 	empty(t, h.door.classes[ClassLogins])
@@ -253,7 +253,7 @@ func TestSizesOfBodies(t *testing.T) {
 			t.Errorf("%.40q: %d %s", head, response.StatusCode, text)
 		}
 	}
-	empty(t, h.door.bodies.bytes)
+	empty(t, h.door.bodies.strangers.bytes)
 }
 
 // A body that does not come must not hold a place until the client gets tired.
@@ -326,5 +326,26 @@ func TestFailingRequestsGiveOneLine(t *testing.T) {
 	ask(t, h, "GET", "/demo/rest/svc/v2/sites", "Authorization", "Bearer x")
 	if !strings.Contains(log.String(), "times=19") || strings.Count(log.String(), `msg="request failed"`) != 2 {
 		t.Errorf("no count, or no line after it:\n%s", log)
+	}
+}
+
+// TestSlowStrangersTakeNoPlaceOfKnownCallers repeats an attack: bodies that never come, from many addresses.
+func TestSlowStrangersTakeNoPlaceOfKnownCallers(t *testing.T) {
+	t.Parallel()
+	h, _, _ := service(t, Config{})
+	held, address := 0, 0
+	for ; address < 200; address++ {
+		for h.door.bodies.strangers.sending.Acquire(t.Context(), fmt.Sprint(byAddress, address), 1) == nil {
+			held++
+		}
+	}
+	if held != bodiesAtOnce {
+		t.Errorf("%d bodies of strangers are being sent", held)
+	}
+	if w := post(t, h, loginPath, `{}`); w.Code != 503 {
+		t.Errorf("one stranger more: %d %s", w.Code, w.Body)
+	}
+	if err := h.door.bodies.known.sending.Acquire(t.Context(), "a known caller", 1); err != nil {
+		t.Errorf("a known caller: %v", err)
 	}
 }

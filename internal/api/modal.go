@@ -76,7 +76,7 @@ func (s *server) openModalSession(c *call) error {
 		return err
 	}
 	opening := checkout.ModalOpening{
-		Path: in.Needed("path"), Origin: in.Needed("origin"), Auth: in.Needed("booking_auth"),
+		Path: in.Needed("path"), Origin: in.Needed("origin"), Auth: in.TextOr("booking_auth"), // an absent one is a wrong one
 		Fields: map[string]string{},
 	}
 	opening.Environment, _ = in.Fields["environment"].(string) // anything else leaves it to the channel

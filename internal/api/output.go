@@ -32,6 +32,13 @@ const jsonType = "application/json; charset=utf-8"
 
 // json writes an answer. Its fields have the order of the structs, so the same answer is always the same bytes.
 func (c *call) json(status int, body any) {
+	if status < http.StatusMultipleChoices && c.wantedFields() != nil {
+		var whole bytes.Buffer
+		if view.Encode(&whole, body) == nil {
+			c.text(status, whole.Bytes())
+			return
+		}
+	}
 	c.Header().Set("Content-Type", jsonType)
 	c.WriteHeader(status)
 	// The status has been sent: if the client has disconnected, nothing more can be done.
@@ -40,6 +47,11 @@ func (c *call) json(status int, body any) {
 
 // text writes an answer that is JSON already.
 func (c *call) text(status int, body []byte) {
+	if want := c.wantedFields(); want != nil {
+		if narrow, err := want.narrow(body); err == nil { // it is JSON, so there is none
+			body = narrow
+		}
+	}
 	c.Header().Set("Content-Type", jsonType)
 	c.WriteHeader(status)
 	_, _ = c.Write(body) // if the client has gone, nothing more can be done
@@ -85,14 +97,30 @@ func (o object) tag(body []byte) string {
 	return `"` + strconv.FormatInt(o.version, 10) + "-" + digest + `"`
 }
 
-// ifVersion reads the version that the caller wants to change (If-Match). It is 0 when any version will do. It is -1 when
-// the header is not an ETag of ours: no thing has that version.
-func (c *call) ifVersion() int64 {
-	header := strings.TrimSpace(c.r.Header.Get("If-Match"))
+// ifVersion calls change with the version that the caller wants to change (If-Match), or with 0 when any version will do.
+// If the caller names several ETags, it calls it with each until one is the present version.
+func (c *call) ifVersion(change func(version int64) error) error {
+	const most = 16 // ETags in the header
+	header := strings.TrimSpace(strings.Join(c.r.Header.Values("If-Match"), ","))
 	if header == "" || header == "*" {
-		return 0
+		return change(0)
 	}
-	parts := ownTag.FindStringSubmatch(header)
+	tags := strings.Split(header, ",")
+	if len(tags) > most {
+		return errs.WrongField("If-Match", "At most %d ETags are allowed.", most)
+	}
+	var err error
+	for _, tag := range tags {
+		if err = change(versionIn(strings.TrimSpace(tag))); !errs.Is(err, errs.Precondition) {
+			return err
+		}
+	}
+	return err
+}
+
+// versionIn is the version in an ETag. It is -1, which no object has, when it is not an ETag of ours.
+func versionIn(tag string) int64 {
+	parts := ownTag.FindStringSubmatch(tag)
 	if parts == nil {
 		return -1
 	}

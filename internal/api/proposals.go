@@ -22,9 +22,12 @@ func waiting(p *proposal.Proposal, o object) object {
 
 // accepted answers a request that waits for another operator: 202 with the proposal and its address.
 func (s *server) accepted(c *call, o object) error {
-	c.Header().Set("Location", fmt.Sprintf("%s/%s/%s/%s/v2/proposals/%d", s.cfg.BaseURL, c.r.PathValue("site"),
-		s.cfg.RESTRoot, s.cfg.Namespace, o.proposal))
+	c.Header().Set("Location", s.proposalAddress(c, o.proposal))
 	return c.show(http.StatusAccepted, o)
+}
+
+func (s *server) proposalAddress(c *call, id int64) string {
+	return fmt.Sprintf("%s/%s/%s/%s/v2/proposals/%d", s.cfg.BaseURL, c.r.PathValue("site"), s.cfg.RESTRoot, s.cfg.Namespace, id)
 }
 
 func (s *server) listProposals(c *call) error {

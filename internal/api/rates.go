@@ -46,5 +46,6 @@ func (s *server) createRate(c *call) error {
 	if p.State == proposal.Open {
 		return s.accepted(c, made)
 	}
+	c.Header().Set("Location", s.proposalAddress(c, p.ID))
 	return c.show(http.StatusCreated, made)
 }

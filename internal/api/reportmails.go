@@ -56,8 +56,12 @@ func (s *server) changeReportMail(c *call) error {
 		return err
 	}
 	fields := input.ReportMailFields(in)
-	fields.IfVersion = c.ifVersion()
-	changed, err := s.app.Orders.Change(c.ctx, c.actor, c.id, fields)
+	var changed schedules.Order
+	err = c.ifVersion(func(version int64) (err error) {
+		fields.IfVersion = version
+		changed, err = s.app.Orders.Change(c.ctx, c.actor, c.id, fields)
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -27,8 +27,10 @@ type server struct {
 	mux *http.ServeMux
 	// ownPages refuses requests that a page of another origin makes a browser send.
 	ownPages *http.CrossOriginProtection
-	door     *door
-	failures failureLog
+	// yaml and json are the description of the API, each made when it is asked for first.
+	yaml, json func() document
+	door       *door
+	failures   failureLog
 	// stopping ends when the program stops.
 	stopping context.Context
 	stop     context.CancelFunc
@@ -52,6 +54,7 @@ type call struct {
 	address   string           // of the client
 	site      string           // path of the site, after it was found
 	route     string           // the pattern of the route
+	operation string           // the name of the route; "" of an open one
 	body      []byte           // as the client sent it
 	bodyErr   error            // why it could not be read
 	door      *door            // through which it came
@@ -161,6 +164,9 @@ func (s *server) run(c *call, res resource) error {
 	if !ok {
 		c.Header().Set("Allow", res.allow())
 		return errNoMethod(method)
+	}
+	if route.access != open {
+		c.operation = route.Name
 	}
 	if route.access != open && bearer(c.r) == "" { // there is nothing to look up
 		return s.admit(c, route)

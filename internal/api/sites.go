@@ -39,10 +39,15 @@ func (s *server) updateSite(c *call) error {
 	if err != nil {
 		return err
 	}
-	fields := merchant.SiteFields{IfVersion: c.ifVersion(), PermittedURLs: in.Texts("permitted_urls"), Name: in.Text("name")}
+	fields := merchant.SiteFields{PermittedURLs: in.Texts("permitted_urls"), Name: in.Text("name")}
 	fields.Issuer, fields.Policyholder = in.Party("issuer_"), in.Party("policyholder_")
 	fields.Problems = in.Problems.Clone()
-	changed, err := s.app.Sites.Change(c.ctx, c.actor, c.id, fields)
+	var changed merchant.Site
+	err = c.ifVersion(func(version int64) (err error) {
+		fields.IfVersion = version
+		changed, err = s.app.Sites.Change(c.ctx, c.actor, c.id, fields)
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -63,8 +63,12 @@ func (s *server) changeSupplier(c *call) error {
 		return err
 	}
 	fields := input.SupplierFields(in)
-	fields.IfVersion = c.ifVersion()
-	changed, err := s.app.Suppliers.Change(c.ctx, c.actor, c.id, fields)
+	var changed merchant.Supplier
+	err = c.ifVersion(func(version int64) (err error) {
+		fields.IfVersion = version
+		changed, err = s.app.Suppliers.Change(c.ctx, c.actor, c.id, fields)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -72,7 +76,8 @@ func (s *server) changeSupplier(c *call) error {
 }
 
 func (s *server) deleteSupplier(c *call) error {
-	if err := s.app.Suppliers.Delete(c.ctx, c.actor, c.id, c.ifVersion()); err != nil {
+	err := c.ifVersion(func(version int64) error { return s.app.Suppliers.Delete(c.ctx, c.actor, c.id, version) })
+	if err != nil {
 		return err
 	}
 	c.json(http.StatusOK, view.Deleted{Deleted: true})

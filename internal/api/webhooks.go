@@ -56,8 +56,12 @@ func (s *server) changeWebhook(c *call) error {
 		return err
 	}
 	fields := input.WebhookFields(in)
-	fields.IfVersion = c.ifVersion()
-	changed, err := s.app.Webhooks.Change(c.ctx, c.actor, c.id, fields)
+	var changed webhooks.Endpoint
+	err = c.ifVersion(func(version int64) (err error) {
+		fields.IfVersion = version
+		changed, err = s.app.Webhooks.Change(c.ctx, c.actor, c.id, fields)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -65,7 +69,8 @@ func (s *server) changeWebhook(c *call) error {
 }
 
 func (s *server) deleteWebhook(c *call) error {
-	if err := s.app.Webhooks.Delete(c.ctx, c.actor, c.id, c.ifVersion()); err != nil {
+	err := c.ifVersion(func(version int64) error { return s.app.Webhooks.Delete(c.ctx, c.actor, c.id, version) })
+	if err != nil {
 		return err
 	}
 	c.json(http.StatusOK, view.Deleted{Deleted: true})
@@ -81,7 +86,11 @@ func (s *server) rotateWebhookSecret(c *call) error {
 	if err := in.Problems.Err(); err != nil {
 		return err
 	}
-	changed, err := s.app.Webhooks.Rotate(c.ctx, c.actor, c.id, c.ifVersion(), now != nil && *now)
+	var changed webhooks.Endpoint
+	err = c.ifVersion(func(version int64) (err error) {
+		changed, err = s.app.Webhooks.Rotate(c.ctx, c.actor, c.id, version, now != nil && *now)
+		return err
+	})
 	if err != nil {
 		return err
 	}

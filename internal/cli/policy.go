@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"holdfast/internal/api"
 	"holdfast/internal/api/input"
 	"holdfast/internal/api/view"
 	"holdfast/internal/domain/civil"
@@ -60,10 +61,12 @@ func (c policySetCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return fmt.Errorf("cannot read the policy file: %w", err)
 	}
-	fields, err := input.ReadPolicy(text)
+	in, err := input.ReadInput(text)
 	if err != nil {
 		return err
 	}
+	api.RefuseUnknown("createPolicy", in)
+	fields := input.PolicyFields(in)
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
 		return err

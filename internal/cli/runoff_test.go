@@ -115,7 +115,7 @@ func TestReportsOfExposure(t *testing.T) {
 		"Channel 99 not found":                           {"movement", "--site", "demo", "--from", "2024-06-02", "--channels", "99"},
 		"Unknown card scheme":                            {"exposure", "--site", "demo", "--schemes", "viza"},
 		"Supplier 9 not found":                           {"ageing", "--site", "demo", "--suppliers", "9"},
-		"is not a country code":                          {"run-off", "--site", "demo", "--countries", "xx"},
+		"Must be a country code":                         {"run-off", "--site", "demo", "--countries", "xx"},
 		"Locked values are only available in the policy": {"run-off", "--site", "demo", "--currency", "EUR", "--valuation", "locked"},
 	} {
 		if _, said, code := s.try(args...); code != exitUsage || !strings.Contains(said, want) {

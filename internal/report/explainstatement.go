@@ -47,6 +47,9 @@ type StatementLineProtection struct {
 func (p *Protection) ExplainStatementLine(
 	ctx context.Context, actor access.Actor, id int64, in StatementLineQuery,
 ) (StatementLineProtection, error) {
+	if err := actor.Require(access.ReadStatements); err != nil {
+		return StatementLineProtection{}, err
+	}
 	read := sites.Read[StatementLineProtection]
 	if in.long() {
 		read = sites.Report[StatementLineProtection]

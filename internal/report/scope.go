@@ -28,9 +28,7 @@ func checkScope(tx *store.Tx, siteID int64, s exposure.Scope, p *errs.Problems) 
 		}
 	}
 	for _, code := range s.Countries {
-		if !check.KnownCountry(code) {
-			p.Wrong("countries", "%q is not a country code. Use two capital letters (ISO 3166), such as PT.", code)
-		}
+		check.Country(p, "countries", code)
 	}
 	for _, code := range s.Currencies {
 		if _, err := money.ParseCurrency(string(code)); err != nil {

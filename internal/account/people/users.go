@@ -85,7 +85,8 @@ func BeginTwoFactor(tx *store.Tx, userID int64, sealed string) error {
 // ConfirmTwoFactor confirms the second factor with the code of a step, and stores the hashes of new recovery codes. If
 // it is confirmed already, it returns store.ErrNotFound.
 func ConfirmTwoFactor(tx *store.Tx, userID, step int64, hashes []string) error {
-	err := store.ExecOne(tx, `UPDATE users SET two_factor_confirmed_at = $3, two_factor_last_step = $2, modified_at = $3
+	err := store.ExecOne(tx, `UPDATE users SET two_factor_confirmed_at = $3, two_factor_last_step = $2, modified_at = $3,
+			refresh_generation = refresh_generation + 1, refresh_began_at = $3
 		WHERE id = $1 AND two_factor_confirmed_at IS NULL AND two_factor_secret <> ''`, userID, step, store.Micros(tx.Now))
 	if err != nil {
 		return err

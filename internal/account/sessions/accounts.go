@@ -234,7 +234,8 @@ func (a *Accounts) PendingTwoFactor(ctx context.Context, actor access.Actor, use
 	return secret, uri, err
 }
 
-// ConfirmTwoFactor turns the second factor on, after its owner has shown a code of it. It returns the recovery codes,
+// ConfirmTwoFactor turns the second factor on, after its owner has shown a code of it. All tokens and sign-ins that began
+// without it end. It returns the recovery codes,
 // which are not shown again.
 func (a *Accounts) ConfirmTwoFactor(ctx context.Context, actor access.Actor, userID int64, code string) ([]string, error) {
 	if err := a.mayChange(actor, userID); err != nil {
@@ -259,6 +260,9 @@ func (a *Accounts) ConfirmTwoFactor(ctx context.Context, actor access.Actor, use
 		}
 		if err := people.ConfirmTwoFactor(tx, userID, step, hashes); err != nil {
 			return confirmedAlready(err)
+		}
+		if err := errors.Join(endFamilies(tx, userID), endSignIns(tx, userID)); err != nil {
+			return err
 		}
 		return audit.Record(tx, actor, "user.two_factor_confirm", UserObject(userID), nil, AuditedUser{Username: user.Username})
 	})

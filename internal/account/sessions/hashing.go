@@ -12,7 +12,8 @@ import (
 
 // hashing limits how many passwords are hashed concurrently: a hash takes much memory and tens of milliseconds.
 type hashing struct {
-	// Strangers have at most three slots, and leave one processor free for everyone else. One address cannot delay others.
+	// Strangers have at most three slots, and leave one processor free for everyone else. Of one address only three wait: it
+	// takes a hundred addresses to fill the queue.
 	strangers *limiter.Limiter
 	// Devices that have logged in before have a place of their own: whatever strangers send, they do not wait for it.
 	devices *limiter.Limiter
@@ -21,7 +22,7 @@ type hashing struct {
 func newHashing() hashing {
 	places := int64(min(3, max(1, runtime.NumCPU()-1)))
 	return hashing{
-		strangers: limiter.New(limiter.Bounds{Places: places, PerCaller: places + 16, Queue: 64}),
+		strangers: limiter.New(limiter.Bounds{Places: places, PerCaller: places + 3, Queue: 256}),
 		devices:   limiter.New(limiter.Bounds{Places: 1, PerCaller: 3, Queue: 16}),
 	}
 }

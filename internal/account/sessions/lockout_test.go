@@ -159,3 +159,46 @@ func TestALinkWaitsWithLogins(t *testing.T) {
 		apptest.WantKind(t, err, errs.Internal, "after them")
 	})
 }
+
+// TestWrongCodesCountForTheAccount: whoever has a password cannot guess the second factor from many addresses.
+func TestWrongCodesCountForTheAccount(t *testing.T) {
+	t.Parallel()
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
+		ada := h.User(t, "ada", access.Operator)
+		before, err := h.Login(t, "ada", apptest.GoodPassword)
+		apptest.WantKind(t, err, errs.Internal, "a login before")
+		secret, _, err := h.Accounts.BeginTwoFactor(t.Context(), access.System(1), ada.ID)
+		apptest.WantKind(t, err, errs.Internal, "the secret")
+		code := func() string {
+			text, err := totp.GenerateCode(secret, h.Now.Read())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return text
+		}
+		_, err = h.Accounts.ConfirmTwoFactor(t.Context(), access.System(1), ada.ID, code())
+		apptest.WantKind(t, err, errs.Internal, "the confirmation")
+		_, err = h.Sessions.Refresh(t.Context(), "", before.RefreshToken)
+		apptest.WantKind(t, err, errs.JWTInvalid, "a refresh token from before the second factor")
+		h.Now.Move(time.Minute)
+		try := func(n int, code string, kind errs.Kind) {
+			t.Helper()
+			logIn(t, h, sessions.Login{Username: "ada", Address: fmt.Sprintf("10.0.0.%d", n), Code: code}, kind, fmt.Sprint("from address ", n))
+		}
+		for n := range 5 { // the fifth one makes the next wait
+			try(n, "000000", errs.TwoFactorInvalid)
+		}
+		try(10, "000000", errs.TooMany)
+		try(11, code(), errs.TooMany)
+		try(12, "", errs.TwoFactorRequired) // who tries no code is asked for one
+		_, err = h.Login(t, "ada", "a guess of twelve")
+		apptest.WantKind(t, err, errs.LoginFailed, "who has no password learns nothing")
+		h.Now.Move(2 * time.Second)
+		try(13, code(), errs.Internal)
+		h.Now.Move(time.Minute)
+		for n := range 4 {
+			try(20+n, "000000", errs.TwoFactorInvalid)
+		}
+		try(30, code(), errs.Internal) // the count began again with the success
+	})
+}

@@ -120,12 +120,12 @@ func (s *Sessions) judge(ctx context.Context, in Login) (attempt, error) {
 		if !right {
 			refused = errs.New(errs.LoginFailed, "Incorrect user name or password.")
 		} else if !a.codeUsed {
-			if refused, err = useSecondFactor(s.Room, tx, a.user, in.Code); err != nil {
+			if refused, err = a.checkSecondFactor(s.Room, tx); err != nil {
 				return err
 			}
 		}
 		switch {
-		case errs.Is(refused, errs.TwoFactorRequired): // the code is asked for: this is no failure
+		case errs.Is(refused, errs.TwoFactorRequired), errs.Is(refused, errs.TooMany): // no code was tried: this is no failure
 			return nil
 		case refused != nil:
 			return a.countFailure(tx)
@@ -164,7 +164,12 @@ func (s *Sessions) begin(ctx context.Context, in Login) (a attempt, err error) {
 			return err
 		}
 		secret, err := secretOf(s.Room, user)
+		if err != nil {
+			return err
+		}
 		step, proven = credentials.CheckTOTP(secret, in.Code, tx.Now, user.TwoFactorLastStep)
+		guessed, err := a.secondFactorBlocked(tx)
+		proven = proven && guessed <= 0
 		return err
 	})
 	if err != nil || wait <= 0 {
@@ -221,6 +226,33 @@ func (s *Sessions) checkPassword(user people.User, known bool, password string) 
 	}
 	return right, rehash, err
 }
+
+// checkSecondFactor is useSecondFactor for an attempt with the right password. Wrong codes are counted for the account, from
+// whatever addresses they come: who has the password could else guess from many. A known device is counted alone.
+func (a attempt) checkSecondFactor(c *people.Room, tx *store.Tx) (refused, err error) {
+	if a.Code != "" {
+		if wait, err := a.secondFactorBlocked(tx); err != nil || wait > 0 {
+			return &errs.Error{Kind: errs.TooMany, RetryAfter: wait, Message: "Too many wrong two-factor codes. Wait before you try again."}, err
+		}
+	}
+	refused, err = useSecondFactor(c, tx, a.user, a.Code)
+	if err == nil && errs.Is(refused, errs.TwoFactorInvalid) && a.deviceID == "" {
+		err = CountFailedLogin(tx, a.secondFactor(), tx.Now.Add(-FailureLife), Backoff)
+	}
+	return refused, err
+}
+
+// secondFactorBlocked is how long the codes of the account have to wait, 0 or less if they need not.
+func (a attempt) secondFactorBlocked(tx *store.Tx) (time.Duration, error) {
+	if a.deviceID != "" {
+		return 0, nil
+	}
+	until, err := BlockedUntil(tx, a.secondFactor())
+	return until.Sub(tx.Now), err
+}
+
+// secondFactor is the subject for which wrong codes of an account are counted.
+func (a attempt) secondFactor() string { return fmt.Sprintf("second-factor:%d", a.user.ID) }
 
 // useSecondFactor uses up a code, if the user has a second factor. refused is the answer to a missing or wrong code.
 func useSecondFactor(c *people.Room, tx *store.Tx, user people.User, code string) (refused, err error) {
@@ -291,7 +323,7 @@ func (a attempt) subjects() []string {
 	if a.deviceID != "" {
 		return []string{a.own()}
 	}
-	return []string{a.account(), a.address(), a.own()}
+	return []string{a.account(), a.address(), a.own(), a.secondFactor()}
 }
 
 // AddressGroup is the address, or for IPv6 its /64 network: the owner of one IPv6 address has all of that network. A login

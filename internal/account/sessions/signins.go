@@ -191,6 +191,22 @@ func (s *SignIns) ChangePassword(
 	if err := accounts.SetPassword(ctx, audit.OfDeployment(v.Actor), v.User.ID, password, endTokens); err != nil {
 		return "", err
 	}
+	return s.beginAgain(ctx, v, in.Address, browser)
+}
+
+// ConfirmSecondFactor turns the second factor of the user of a visit on, as Accounts.ConfirmTwoFactor does. The browser stays
+// signed in, with another cookie.
+func (s *SignIns) ConfirmSecondFactor(ctx context.Context, v Visit, code, address, browser string) (cookie string, codes []string, err error) {
+	accounts := &Accounts{Room: s.Sessions.Room}
+	if codes, err = accounts.ConfirmTwoFactor(ctx, v.Actor, v.User.ID, code); err != nil {
+		return "", nil, err
+	}
+	cookie, err = s.beginAgain(ctx, v, address, browser)
+	return cookie, codes, err
+}
+
+// beginAgain signs the user of a visit in after a change that has ended all sign-ins.
+func (s *SignIns) beginAgain(ctx context.Context, v Visit, address, browser string) (cookie string, err error) {
 	var user people.User
 	err = s.Sessions.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
 		user, err = people.UserByID(tx, v.User.ID)
@@ -199,7 +215,7 @@ func (s *SignIns) ChangePassword(
 	if err != nil {
 		return "", err
 	}
-	return s.begin(ctx, user, in.Address, browser)
+	return s.begin(ctx, user, address, browser)
 }
 
 // RemoveSecondFactor removes the second factor of the user of a visit, who gives the password and a code of it in a login. The errors are

@@ -28,7 +28,7 @@ func decodeObject(text []byte, p *errs.Problems) (map[string]any, error) {
 	if err := checkBounds(text); err != nil {
 		return nil, err
 	}
-	if !utf8.Valid(text) || !json.Valid(text) {
+	if !utf8.Valid(text) || !json.Valid(text) || holdsLoneSurrogate(text) {
 		return nil, errs.New(errs.BadJSON, "The body is not valid JSON.")
 	}
 	if text[0] != '{' {

@@ -3,8 +3,10 @@
 package input
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -91,6 +93,8 @@ func (in *Input) Integers(name string) *[]int64 {
 			if v[0] == '[' {
 				return itemsOf(v, maxItems), ""
 			}
+		case json.Number:
+			return []any{v}, ""
 		case string:
 			for part := range strings.SplitSeq(v, ",") {
 				if part = strings.TrimSpace(part); part != "" && len(items) <= maxItems {
@@ -101,14 +105,15 @@ func (in *Input) Integers(name string) *[]int64 {
 		}
 		return nil, "Must be a list of whole numbers."
 	})
-	return readItems(in, name, items, parseInteger)
+	return readItems(in, name, items, parseInteger, func(int) string { return name })
 }
 
 // maxItems is how many items of a list are read. Each field has its own limit, none above this one.
 const maxItems = 1000
 
 // readItems reads each item of a list. It notes all wrong items, and returns nil if there is one or the list is absent.
-func readItems[T any](in *Input, name string, items *[]any, parse func(value any) (T, string)) *[]T {
+// field names an item in messages.
+func readItems[T any](in *Input, name string, items *[]any, parse func(value any) (T, string), field func(i int) string) *[]T {
 	if items == nil {
 		return nil
 	}
@@ -120,7 +125,7 @@ func readItems[T any](in *Input, name string, items *[]any, parse func(value any
 	for i, item := range *items {
 		var problem string
 		if values[i], problem = parse(item); problem != "" {
-			in.Wrong(errs.Item(name, i, ""), "%s", problem)
+			in.Wrong(field(i), "%s", problem)
 			right = false
 		}
 	}
@@ -132,15 +137,15 @@ func readItems[T any](in *Input, name string, items *[]any, parse func(value any
 
 // Texts reads a list of texts.
 func (in *Input) Texts(name string) *[]string {
-	return readItems(in, name, in.list(name, "Must be a list of strings."), parseText)
+	return readItems(in, name, in.list(name), parseText, func(int) string { return name })
 }
 
-// list reads a list of anything. expected is the message for other values.
-func (in *Input) list(name, expected string) *[]any {
+// list reads a list of anything, or one value.
+func (in *Input) list(name string) *[]any {
 	return read(in, name, func(value any) ([]any, string) {
 		text, ok := value.(Raw)
 		if !ok || text[0] != '[' {
-			return nil, expected
+			return []any{value}, "" // a field that takes several takes one without brackets
 		}
 		return itemsOf(text, maxItems), ""
 	})
@@ -204,15 +209,38 @@ func (in *Input) Currency(name string) *money.Currency {
 	})
 }
 
+// Objects returns the objects of a list that can be read, or of a field that is one, without noting problems.
+func (in *Input) Objects(name string) (objects []*Input) {
+	text, ok := in.Fields[name].(Raw)
+	if !ok {
+		return nil
+	}
+	items := []any{text}
+	if text[0] == '[' {
+		items = itemsOf(text, maxItems)
+	}
+	for _, item := range items {
+		var ignored errs.Problems
+		text, ok := item.(Raw)
+		if !ok || text[0] != '{' {
+			continue
+		}
+		if fields, err := fieldsOf(text, "", &ignored); err == nil {
+			objects = append(objects, &Input{Fields: fields, Problems: &ignored})
+		}
+	}
+	return objects
+}
+
 // Items reads a list of objects. It returns nil if the list is absent or wrong.
 func (in *Input) Items(name string) *[]*Input {
-	objects := readItems(in, name, in.list(name, "Must be a list of objects."), func(value any) (Raw, string) {
+	objects := readItems(in, name, in.list(name), func(value any) (Raw, string) {
 		text, ok := value.(Raw)
 		if !ok || text[0] != '{' {
 			return nil, "Must be an object."
 		}
 		return text, ""
-	})
+	}, func(i int) string { return errs.Item(name, i, "") })
 	if objects == nil {
 		return nil
 	}
@@ -239,13 +267,12 @@ func parseText(value any) (string, string) {
 	return text, ""
 }
 
-// parseInteger reads digits and a minus sign, and nothing else. It refuses 1.0 and 1e3, because a client that writes
-// amounts so may lose cents.
+// parseInteger reads digits and a minus sign, or a JSON number whose value is an integer, such as 1000.0 or 1e5.
 func parseInteger(value any) (int64, string) {
 	var text string
 	switch v := value.(type) {
 	case json.Number:
-		text = v.String()
+		text = wholeNumber(v.String())
 	case string:
 		text = v
 	}
@@ -258,6 +285,24 @@ func parseInteger(value any) (int64, string) {
 		return 0, "This number is too large."
 	}
 	return n, ""
+}
+
+// wholeNumber writes a JSON number without a fraction or an exponent if its value is an integer of at most 20 digits. It
+// leaves any other text as it is.
+func wholeNumber(text string) string {
+	const longest = 64 // characters, so that no exponent makes a number that takes long to write
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(text), "e")
+	if !strings.ContainsAny(text, ".eE") || len(text) > longest {
+		return text
+	}
+	if power, err := strconv.Atoi(cmp.Or(exponent, "0")); err != nil || power > longest || power < -longest {
+		return text
+	}
+	number, ok := new(big.Rat).SetString(mantissa + "e" + cmp.Or(exponent, "0"))
+	if !ok || !number.IsInt() {
+		return text
+	}
+	return number.Num().String()
 }
 
 func parseDay(value any) (civil.Day, string) {

@@ -2,7 +2,9 @@ package input
 
 import (
 	"encoding/json"
+	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,9 +75,9 @@ func TestFieldsAreRead(t *testing.T) {
 }
 
 func TestWrongTypesAreAllNoted(t *testing.T) {
-	in := inputOf(t, `{"text": 1, "float": 1.0, "exponent": 1e3, "words": "1e3", "huge": 9223372036854775808, "blank": "", "bool": 2,
-		"ids": [1, "x"], "idsobject": {}, "texts": "a", "texts2": [1], "day": 20260228, "at": "2026-03-02", "money": "eur",
-		"items": {}, "items2": [1], "items3": [{"id": "x"}, {"id": 1, "total": 1.5}]}`)
+	in := inputOf(t, `{"text": 1, "float": 1.5, "exponent": 1e-3, "words": "1e3", "huge": 9223372036854775808, "blank": "", "bool": 2,
+		"ids": [1, "x"], "idsobject": {}, "texts": {"a": 1}, "texts2": [1], "day": 20260228, "at": "2026-03-02", "money": "eur",
+		"items": 1, "items2": [1], "items3": [{"id": "x"}, {"id": 1, "total": 1.5}]}`)
 	in.Text("text")
 	for _, name := range []string{"float", "exponent", "words", "huge", "blank"} {
 		in.Integer(name)
@@ -96,7 +98,7 @@ func TestWrongTypesAreAllNoted(t *testing.T) {
 		item.Integer("total")
 	}
 	for name, field := range map[string]string{
-		"ids": "ids[1]", "texts2": "texts2[0]", "items2": "items2[0]", "items3": "items3[1].total",
+		"ids": "ids", "texts2": "texts2", "items": "items[0]", "items2": "items2[0]", "items3": "items3[1].total",
 	} {
 		if !in.Problems.Has(field) || !in.Problems.Has(name) {
 			t.Errorf("nothing is noted about %s", field)
@@ -223,4 +225,60 @@ func FuzzReadInput(f *testing.F) {
 			t.Fatalf("%q was read as %v, want %v", raw, read, want)
 		}
 	})
+}
+
+func TestIntegersAreReadByTheirValue(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{
+		`1000.0`: 1000, `1e5`: 100_000, `-2.50e1`: -25, `"73"`: 73, `0`: 0, `-0.0`: 0, `9223372036854775807`: math.MaxInt64, `92233720368547758.07E2`: math.MaxInt64,
+	} {
+		in := inputOf(t, `{"n": `+text+`}`)
+		if got := in.Integer("n"); got == nil || *got != want || in.Problems.Err() != nil {
+			t.Errorf("%s is read as %v, want %d", text, got, want)
+		}
+	}
+	for _, text := range []string{`1.5`, `1e-1`, `1e999999999`, `1e19`, `"1e5"`, `"1000.0"`, `true`, `""`} {
+		in := inputOf(t, `{"n": `+text+`}`)
+		if got := in.Integer("n"); got != nil || !in.Problems.Has("n") {
+			t.Errorf("%s is read as %d", text, *got)
+		}
+	}
+}
+
+// TestOneValueIsAList: a field that takes several values takes one without brackets.
+func TestOneValueIsAList(t *testing.T) {
+	t.Parallel()
+	in := inputOf(t, `{"ids": 3, "texts": "https://shop.example", "bookings": {"id": 7}}`)
+	ids, texts, items := in.Integers("ids"), in.Texts("texts"), in.Items("bookings")
+	if err := in.Problems.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(*ids, []int64{3}) || !slices.Equal(*texts, []string{"https://shop.example"}) || len(*items) != 1 || *(*items)[0].Integer("id") != 7 {
+		t.Errorf("%v, %v, %v", *ids, *texts, *items)
+	}
+}
+
+func TestHalfOfASurrogatePairIsNoText(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		`"\ud83d\ude00"`: true, `"\uD83D\uDE00 \\ud83d"`: true, `"é"`: true, `"\\\u00e9"`: true,
+		`"\ud83d"`: false, `"\ude00"`: false, `"\ud83dx"`: false, `"\ude00\ud83d"`: false, `"\ud83d\ud83d\ude00"`: false,
+	} {
+		if _, err := ReadInput([]byte(`{"a": ` + text + `}`)); (err == nil) != want || !want && !errs.Is(err, errs.BadJSON) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestNumbersHoldNoCardNumbers: a card number without quotation marks is one, too.
+func TestNumbersHoldNoCardNumbers(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]bool{
+		`{"content": 4111111111111111}`: true, `{"bookings": [{"id": 1}, {"total": 378282246310005}]}`: true,
+		`{"content": 4111111111111112}`: false, `{"lat": 51.4111111111111111}`: false, `{"total": 1000000000000000}`: false, `{"hash": 4111111111111111}`: false,
+	} {
+		if _, err := ReadInput([]byte(body)); errs.Is(err, errs.CardNumber) != want {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
 }

@@ -2,16 +2,6 @@ package input
 
 import "holdfast/internal/domain/terms"
 
-// ReadPolicy reads the fields of a new policy from JSON, as in the body of a request. Problems of single fields are in
-// problems of the result. The error says that the text is not a JSON object, or contains a card number.
-func ReadPolicy(raw []byte) (terms.PolicyFields, error) {
-	in, err := ReadInput(raw)
-	if err != nil {
-		return terms.PolicyFields{}, err
-	}
-	return PolicyFields(in), nil
-}
-
 // PolicyFields reads the fields of a new policy.
 func PolicyFields(in *Input) terms.PolicyFields {
 	f := terms.PolicyFields{

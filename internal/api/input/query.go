@@ -3,6 +3,7 @@ package input
 import (
 	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -224,6 +225,9 @@ var isoLayouts = []string{
 	"2006-01-02T15:04", "2006-01-02",
 }
 
+// isoForm is what the layouts have in common. time alone would also take one-digit hours, and fractions anywhere.
+var isoForm = regexp.MustCompile(`^\d{4}-\d\d-\d\d( \d\d:\d\d:\d\d|T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$`)
+
 // Instant reads an ISO 8601 date, with or without a time of day. It returns nil if the parameter is absent or wrong.
 func (q *Query) Instant(name string) *time.Time {
 	text := q.Text(name)
@@ -235,6 +239,9 @@ func (q *Query) Instant(name string) *time.Time {
 		text = text[:at] + "+" + text[at+1:]
 	}
 	for _, layout := range isoLayouts {
+		if !isoForm.MatchString(text) {
+			break
+		}
 		at, err := time.ParseInLocation(layout, text, time.UTC)
 		if day := civil.DayOf(at); err == nil && day >= civil.FirstDay && day <= civil.LastDay {
 			at = at.UTC()

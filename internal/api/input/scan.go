@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"holdfast/internal/domain/card"
 	"holdfast/internal/errs"
@@ -67,8 +70,8 @@ type around struct {
 // scanner walks through a valid JSON text, and knows where it is. It builds nothing.
 type scanner struct{ open []around }
 
-// lookForCards refuses a text that holds a card number in any of its texts, names of fields included. The error names the
-// field.
+// lookForCards refuses a text that holds a card number in any of its texts and numbers, names of fields included. The error
+// names the field.
 func lookForCards(text []byte) error {
 	s := scanner{open: make([]around, 0, maxDepth+1)}
 	for at := 0; at < len(text); at++ {
@@ -78,6 +81,12 @@ func lookForCards(text []byte) error {
 			end := endOfText(text, at)
 			if err := s.look(text[at:end]); err != nil {
 				return err
+			}
+			at = end - 1
+		case '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+			end := endOfValue(text, at)
+			if mayHoldCardNumber(text[at:end]) && len(s.open) > 0 && holdsCardNumber(s.field(), string(text[at:end])) {
+				return ErrCardNumber(s.path(top + 1))
 			}
 			at = end - 1
 		case '{':
@@ -251,4 +260,34 @@ func itemsOf(text []byte, most int) []any {
 		at = end
 	}
 	return items
+}
+
+// holdsLoneSurrogate reports whether a valid JSON text escapes half of a surrogate pair: that is no character.
+func holdsLoneSurrogate(text []byte) bool {
+	unit := func(at int) (u rune, ok bool) { // the escape \uXXXX at a place
+		if at+6 > len(text) || text[at] != '\\' || text[at+1] != 'u' {
+			return 0, false
+		}
+		n, err := strconv.ParseUint(string(text[at+2:at+6]), 16, 16)
+		return rune(n), err == nil
+	}
+	for at := 0; ; {
+		next := bytes.IndexByte(text[at:], '\\')
+		if next < 0 {
+			return false
+		}
+		at += next
+		first, ok := unit(at)
+		switch {
+		case !ok:
+			at += 2
+		case !utf16.IsSurrogate(first):
+			at += 6
+		default:
+			if second, ok := unit(at + 6); !ok || utf16.DecodeRune(first, second) == utf8.RuneError {
+				return true
+			}
+			at += 12
+		}
+	}
 }

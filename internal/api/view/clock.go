@@ -19,6 +19,6 @@ type clockShape struct {
 func ShowClock(t clock.Time) clockShape {
 	return clockShape{
 		Now: civil.FormatInstant(t.Now), RealNow: civil.FormatInstant(t.Real),
-		AheadSeconds: int64(t.Now.Sub(t.Real) / time.Second), Sandbox: t.Sandbox,
+		AheadSeconds: int64(t.Now.Truncate(time.Second).Sub(t.Real.Truncate(time.Second)) / time.Second), Sandbox: t.Sandbox,
 	}
 }

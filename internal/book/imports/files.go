@@ -175,14 +175,10 @@ func (f *Files) Get(ctx context.Context, actor access.Actor, id int64) (File, er
 	return readFile(ctx, f, actor, id, func(_ *store.Tx, found File) (File, error) { return found, nil })
 }
 
-// readFile is sites.Read for actors who may import, for a visible import.
+// readFile is sites.Read for a visible import.
 func readFile[T any](
 	ctx context.Context, f *Files, actor access.Actor, id int64, read func(tx *store.Tx, found File) (T, error),
 ) (T, error) {
-	if err := f.imports.may(actor); err != nil {
-		var nothing T
-		return nothing, err
-	}
 	found, err := sites.Read(ctx, f.DB, actor, func(tx *store.Tx) (found T, err error) {
 		file, err := fileByID(tx, actor.SiteID, id)
 		if err == nil {
@@ -199,9 +195,6 @@ func unknownFile(err error, id int64) error {
 
 // List reads one page of the imports of the actor's site.
 func (f *Files) List(ctx context.Context, actor access.Actor, filter FileFilter, page store.Page) (store.List[File], error) {
-	if err := f.imports.may(actor); err != nil {
-		return store.List[File]{}, err
-	}
 	return sites.ReadPage(ctx, f.DB, actor, page, func(tx *store.Tx) (store.List[File], error) {
 		return filesPage(tx, actor.SiteID, filter, page)
 	})
@@ -219,6 +212,9 @@ func (f *Files) Rows(
 // Original reads the uploaded file of an import. It is empty if the file has been deleted: it is kept until the import is over, and where
 // rows were refused, as one of the last ten of its site, until the import is forgotten.
 func (f *Files) Original(ctx context.Context, actor access.Actor, id int64) (File, io.Reader, error) {
+	if err := actor.Require(access.Export); err != nil {
+		return File{}, nil, err
+	}
 	found, err := f.Get(ctx, actor, id)
 	return found, &pieces{files: f, ctx: ctx, of: found}, err
 }
@@ -226,7 +222,7 @@ func (f *Files) Original(ctx context.Context, actor access.Actor, id int64) (Fil
 // Refused reads at most limit refused rows behind a line: those of the dry run, if file was one when it was read. So a list that
 // is read piece by piece does not end early when the import is confirmed in the meantime.
 func (f *Files) Refused(ctx context.Context, actor access.Actor, file File, after, limit int) ([]Row, error) {
-	if err := f.imports.may(actor); err != nil {
+	if err := actor.Require(access.Export); err != nil {
 		return nil, err
 	}
 	return sites.Read(ctx, f.DB, actor, func(tx *store.Tx) ([]Row, error) {

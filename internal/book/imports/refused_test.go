@@ -130,9 +130,9 @@ func TestRefusedRowsAreReadToTheirEnd(t *testing.T) {
 				}
 			}
 		}
-		finance := w.Actor
-		finance.Role = access.Finance
-		_, err := w.App.ImportFiles.Refused(t.Context(), finance, f, 0, 2)
-		apptest.WantKind(t, err, errs.Forbidden, "finance")
+		reader := w.Actor
+		reader.Role = access.ReadOnly
+		_, err := w.App.ImportFiles.Refused(t.Context(), reader, f, 0, 2)
+		apptest.WantKind(t, err, errs.Forbidden, "read_only")
 	})
 }

@@ -187,6 +187,10 @@ func (b *Bookings) change(tx *store.Tx, actor access.Actor, id int64, in booking
 	if err := problems.Err(); err != nil {
 		return changed, err
 	}
+	if booking.Same(stored, changed) {
+		stored.Version--
+		return stored, nil
+	}
 	changed.ModifiedAt = bookings.Modified(tx, changed)
 	if err := limits.Redate(tx, b.Rulepacks, stored, changed); err != nil {
 		return changed, err

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
@@ -172,8 +173,8 @@ func changeSite(tx *store.Tx, actor access.Actor, id int64, in merchant.SiteFiel
 	}
 	problems := in.Problems.Clone()
 	changed = in.Change(stored, actor.Can(access.ManageSites), &problems)
-	if err := problems.Err(); err != nil {
-		return changed, err
+	if err := problems.Err(); err != nil || reflect.DeepEqual(stored, changed) {
+		return stored, err
 	}
 	changed.ModifiedAt = sites.RealNow(tx).Add(stored.ClockAhead) // tx.Now may be the clock of another site
 	if changed.Name != stored.Name {

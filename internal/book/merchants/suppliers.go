@@ -75,6 +75,10 @@ func (s *Suppliers) Change(ctx context.Context, actor access.Actor, id int64, in
 		if err := problems.Err(); err != nil {
 			return changed, outcome, err
 		}
+		if changed == stored {
+			changed, err = leaveSupplier(tx, stored)
+			return changed, outcome, err
+		}
 		if err := updateSupplier(tx, changed); err != nil {
 			return changed, outcome, err
 		}

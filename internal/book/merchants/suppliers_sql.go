@@ -48,6 +48,13 @@ func lockSupplier(tx *store.Tx, siteID, id int64) (merchant.Supplier, error) {
 	})
 }
 
+// leaveSupplier takes back the new version of lockSupplier in a write that changes nothing after all.
+func leaveSupplier(tx *store.Tx, s merchant.Supplier) (merchant.Supplier, error) {
+	s.Version--
+	_, err := tx.Exec(`UPDATE suppliers SET version = $3 WHERE site_id = $1 AND id = $2`, s.SiteID, s.ID, s.Version)
+	return s, err
+}
+
 // updateSupplier stores the fields of a locked supplier that can change.
 func updateSupplier(tx *store.Tx, s merchant.Supplier) error {
 	n, err := tx.Exec(`UPDATE suppliers SET name = $3, name_folded = $4, url = $5, category = $6, country = $7, modified_at = $8

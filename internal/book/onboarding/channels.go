@@ -269,6 +269,9 @@ func (c *Channels) changed(
 func (c *Channels) save(
 	tx *store.Tx, actor access.Actor, before, after merchant.Channel, in merchant.ProcessorFields,
 ) (merchant.Channel, error) {
+	if merchant.Same(before, after) && in.TokenizerKey == nil {
+		return merchants.LeaveChannel(tx, before)
+	}
 	changed, err := merchants.UpdateChannel(tx, after)
 	if err != nil {
 		return changed, err
@@ -340,7 +343,7 @@ func (c *Channels) RotateSecret(ctx context.Context, actor access.Actor, id, ifV
 // shownTo removes the secret of a channel if the actor may not see it.
 func shownTo(actor access.Actor, c merchant.Channel) merchant.Channel {
 	if !actor.Can(access.SeeChannelSecret) {
-		c.SealedSecret = ""
+		c.SealedSecret, c.TokenizerKeyEnd = "", ""
 	}
 	return c
 }

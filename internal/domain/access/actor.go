@@ -73,10 +73,10 @@ var ladder = []struct {
 	role Role
 	adds []Permission
 }{
-	{ReadOnly, []Permission{Read}},
+	{ReadOnly, []Permission{Read, ReadAudit}},
 	{Finance, []Permission{ReadStatements, RecordStatementPayments, ReadPayouts, SignOffPayout, Export}},
 	{MemberAdmin, []Permission{
-		WriteBookings, WriteTransactions, WriteChannels, WriteSite, ManageTokens, SeeChannelSecret, ReadAudit, SendMails,
+		WriteBookings, WriteTransactions, WriteChannels, WriteSite, ManageTokens, SeeChannelSecret, SendMails,
 		ImportBooks, ManageMembers,
 	}},
 	{Operator, []Permission{

@@ -31,7 +31,7 @@ var whoMay = map[access.Permission]string{
 	access.WriteRates:              "...o",
 	access.MoveClock:               "...o",
 	access.DecideProposals:         "...o",
-	access.ReadAudit:               "..mo",
+	access.ReadAudit:               "rfmo",
 	access.ManageMembers:           "..mo",
 	access.ManageSites:             "...o",
 	access.ManageUsers:             "...o",

@@ -4,6 +4,7 @@ package booking
 import (
 	"cmp"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"time"
@@ -245,4 +246,10 @@ func (b Booking) CheckChannel(c merchant.Channel, p *errs.Problems) {
 	if c.Mode == merchant.ModeClosed {
 		p.Wrong("channels", "The channel is closed.")
 	}
+}
+
+// Same reports whether two states of a booking are equal in all that a caller can set. The order of suppliers does not count.
+func Same(a, b Booking) bool {
+	a.Suppliers, b.Suppliers = slices.Sorted(slices.Values(a.Suppliers)), slices.Sorted(slices.Values(b.Suppliers))
+	return reflect.DeepEqual(a, b)
 }

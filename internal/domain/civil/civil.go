@@ -85,7 +85,7 @@ func (d Day) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 // its day is outside FirstDay to LastDay.
 func ParseInstant(s string) (time.Time, error) {
 	t, err := time.ParseInLocation(InstantLayout, s, time.UTC)
-	if err != nil {
+	if err != nil || t.Format(InstantLayout) != s { // time takes fractions and one-digit hours, too
 		return time.Time{}, fmt.Errorf("%q is not a time in the format YYYY-MM-DD HH:MM:SS", s)
 	}
 	if d := DayOf(t); d < FirstDay || d > LastDay {

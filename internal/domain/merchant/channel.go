@@ -4,6 +4,7 @@ package merchant
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -202,6 +203,7 @@ func (f ChannelFields) apply(c *Channel, byOperator bool, p *errs.Problems) {
 	check.Set(&c.OtherProtection, f.OtherProtection)
 	check.Line(p, "name", c.Name)
 	check.OneOf(p, "language", c.Language, check.Languages)
+	c.PrimaryMail = strings.TrimSpace(c.PrimaryMail)
 	check.Emails(p, "primary_mail", c.PrimaryMail)
 	check.Line(p, "receipt_label", c.ReceiptLabel)
 	check.Line(p, "external_id", c.ExternalID)
@@ -260,4 +262,10 @@ func slugOf(name string) string {
 		return slug
 	}
 	return "channel"
+}
+
+// Same reports whether two states of a channel are equal in all that can be set. The order of suppliers does not count.
+func Same(a, b Channel) bool {
+	a.Suppliers, b.Suppliers = slices.Sorted(slices.Values(a.Suppliers)), slices.Sorted(slices.Values(b.Suppliers))
+	return reflect.DeepEqual(a, b)
 }

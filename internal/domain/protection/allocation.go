@@ -108,7 +108,7 @@ func (a Allocation) Sum(events []Event) Amounts {
 
 // DoubleRecoveries says of each chargeback and reversal, by its transaction, whether money came back twice with it (R3):
 // with all events before it, or also with the refunds up to the next chargeback or reversal, the bounds of N cut something
-// off. The events are in order of EffectiveAt, so the result does not depend on when they were learned.
+// off. So does a reversal that gives back more than was charged back. The events are in order of EffectiveAt, so the result does not depend on when they were learned.
 func (a Allocation) DoubleRecoveries(events []Event) map[int64]bool {
 	found := map[int64]bool{}
 	last, sum := int64(0), a.Sum(nil)
@@ -117,7 +117,7 @@ func (a Allocation) DoubleRecoveries(events []Event) map[int64]bool {
 			last = e.TransactionID
 			found[last] = false
 		}
-		if last != 0 && sum.DoubleRecovery() > 0 {
+		if last != 0 && (sum.DoubleRecovery() > 0 || e.Kind == payment.ChargebackReversal && sum.Reversed > sum.ChargedBack) {
 			found[last] = true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"time"
 
 	"holdfast/internal/domain/access"
@@ -372,6 +373,9 @@ func (o *Orders) change(
 		after, err := fn(tx, before)
 		if err != nil {
 			return before, idempotency.Outcome{}, err
+		}
+		if reflect.DeepEqual(before, after) {
+			return before, idempotency.Outcome{ID: id}, nil
 		}
 		after.Version, after.ModifiedAt = before.Version+1, sites.RealNow(tx)
 		if err := updateOrder(tx, after); err != nil {

@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -189,8 +190,8 @@ func (w *Webhooks) Change(ctx context.Context, actor access.Actor, id int64, in 
 		}
 		problems := in.Problems.Clone()
 		changed = in.apply(stored, actor, &problems)
-		if err := problems.Err(); err != nil {
-			return changed, outcome, err
+		if err := problems.Err(); err != nil || reflect.DeepEqual(stored, changed) {
+			return stored, outcome, err
 		}
 		if changed, err = updateEndpoint(tx, changed); err != nil {
 			return changed, outcome, err

@@ -123,7 +123,7 @@ func TestTheLogShowsWhatItsReaderMayRead(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		e := w.endpoint("https://8.8.8.8/")
 		if err := w.World.App.DB.WriteAs(t.Context(), w.Actor, func(tx *store.Tx) error {
-			events.Record(tx, w.Site.ID, event.ProposalOpened, 1, event.Details{})
+			events.Record(tx, w.Site.ID, event.StatementIssued, 1, event.Details{})
 			events.Record(tx, w.Site.ID, event.BookingUpdated, 1, event.Details{})
 			_, err := tx.Exec(`UPDATE webhook_endpoints SET retry_at = $1`, store.Micros(w.Now().Add(time.Hour))) // nothing is sent
 			return err
@@ -140,7 +140,7 @@ func TestTheLogShowsWhatItsReaderMayRead(t *testing.T) {
 		}
 		for _, d := range all {
 			_, _, err := w.Delivery(t.Context(), reader, e.ID, d.ID)
-			if hidden := d.Type == event.ProposalOpened; errs.Is(err, errs.SettingNotFound) != hidden || err != nil != hidden {
+			if hidden := d.Type == event.StatementIssued; errs.Is(err, errs.SettingNotFound) != hidden || err != nil != hidden {
 				t.Errorf("%s: %v", d.Type, err)
 			}
 		}

@@ -396,13 +396,13 @@ func TestTheAuditKnowsNoSecrets(t *testing.T) {
 			t.Errorf("%+v", last)
 		}
 		reader := actor
-		reader.Role = access.Finance
+		reader.Role = access.Modal
 		_, err = h.Audit.List(ctx, reader, audit.Filter{}, store.Page{Number: 1, Size: 10, Offset: -1})
-		apptest.WantKind(t, err, errs.Forbidden, "read by finance")
+		apptest.WantKind(t, err, errs.Forbidden, "read by the modal")
 		_, err = h.Verify.Run(ctx, reader, verify.Query{})
-		apptest.WantKind(t, err, errs.Forbidden, "verified by finance")
+		apptest.WantKind(t, err, errs.Forbidden, "verified by the modal")
 		_, err = h.Approvals.List(ctx, reader, approvals.Filter{}, store.Page{Number: 1, Size: 10, Offset: -1})
-		apptest.WantKind(t, err, errs.Forbidden, "proposals read by finance")
+		apptest.WantKind(t, err, errs.Forbidden, "proposals read by the modal")
 	})
 }
 

@@ -364,7 +364,7 @@ func TestACursorFromBeforeARestore(t *testing.T) {
 	})
 }
 
-// TestEventsAreForThoseWhoMayReadTheirObjects: proposals are the operator's, statements need finance, and a token that is
+// TestEventsAreForThoseWhoMayReadTheirObjects: statements need finance, and a token that is
 // limited to reading sees no limits.
 func TestEventsAreForThoseWhoMayReadTheirObjects(t *testing.T) {
 	t.Parallel()
@@ -374,10 +374,8 @@ func TestEventsAreForThoseWhoMayReadTheirObjects(t *testing.T) {
 		hidden    []event.Type
 	}{
 		{access.Operator, "", nil},
-		{access.Finance, "", []event.Type{event.ProposalOpened, event.ProposalDecided}},
-		{access.ReadOnly, "", []event.Type{
-			event.StatementIssued, event.StatementPaid, event.ProposalOpened, event.ProposalDecided,
-		}},
+		{access.Finance, "", nil},
+		{access.ReadOnly, "", []event.Type{event.StatementIssued, event.StatementPaid}},
 		{access.Operator, "read", []event.Type{
 			event.LimitCrossed, event.StatementIssued, event.StatementPaid, event.ProposalOpened, event.ProposalDecided,
 		}},

@@ -92,7 +92,7 @@ func TestAnErrorKeepsTheMenu(t *testing.T) {
 		menu    bool
 	}{
 		{h.At("/nothing-here"), http.StatusNotFound, true}, {h.At("/bookings/999"), http.StatusNotFound, true},
-		{h.At("/settings/audit"), http.StatusForbidden, true}, {"/dashboard/sites/elsewhere/nothing-here", http.StatusForbidden, false},
+		{h.At("/statements"), http.StatusForbidden, true}, {"/dashboard/sites/elsewhere/nothing-here", http.StatusForbidden, false},
 	} {
 		a := reader.Get(c.address)
 		if a.Status != c.status || strings.Contains(a.Body, menu) != c.menu || strings.Contains(a.Body, `aria-current="page"`) {

@@ -366,6 +366,16 @@ func (f *Frame) ChangePassword(v *Visit, old, code, password string, endTokens b
 	return err
 }
 
+// ConfirmSecondFactor turns the user's second factor on after checking a code of it. This browser stays signed in.
+func (f *Frame) ConfirmSecondFactor(v *Visit, code string) (codes []string, err error) {
+	address := f.login(v, v.User.Username, "", "").Address
+	cookie, codes, err := f.SignIns.ConfirmSecondFactor(v.R.Context(), v.Visit, code, address, v.R.UserAgent())
+	if err == nil {
+		f.setCookie(v.W, f.cookieName(), cookie, sessions.SignInLife)
+	}
+	return codes, err
+}
+
 // RemoveSecondFactor removes the user's second factor after checking the password and a code.
 func (f *Frame) RemoveSecondFactor(v *Visit, password, code string) error {
 	return f.SignIns.RemoveSecondFactor(v.R.Context(), v.Visit, f.login(v, v.User.Username, password, code))

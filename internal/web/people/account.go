@@ -176,7 +176,7 @@ func (p *pages) confirmSecondFactor(v *kit.Visit) error {
 		if form, err = v.Form(); err != nil {
 			return err
 		}
-		codes, err := p.app.Accounts.ConfirmTwoFactor(v.R.Context(), v.Actor, v.User.ID, form.Get("code"))
+		codes, err := p.frame.ConfirmSecondFactor(v, form.Get("code"))
 		if ok, err := v.Took(form, oldIsWrong(err)); err != nil {
 			return err
 		} else if ok {

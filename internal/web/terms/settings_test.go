@@ -195,14 +195,8 @@ func TestTheAuditIsSearched(t *testing.T) {
 		t.Errorf("%d", a.Status)
 	}
 	b.Must(h.At("/settings/audit/heads"), "audit", "holdfast verify --site demo")
-	h.As(access.MemberAdmin).Must(h.At("/settings/audit"), "limit.set")
-	for _, role := range others[:2] {
-		reader := h.As(role)
-		for _, path := range []string{"/settings/audit", "/settings/audit/1", "/settings/audit/heads"} {
-			if a := reader.Get(h.At(path)); a.Status != http.StatusForbidden {
-				t.Errorf("%s reads %s: %d", role, path, a.Status)
-			}
-		}
+	for _, role := range []access.Role{access.ReadOnly, access.Finance, access.MemberAdmin} {
+		h.As(role).Must(h.At("/settings/audit"), "limit.set")
 	}
 }
 
@@ -231,8 +225,8 @@ func TestTheTermsOfAChannel(t *testing.T) {
 	if rows := seen(t, b, h.At("/channels/1/terms?format=csv")); len(rows) != 2 || rows[1][3] != "700.00" {
 		t.Errorf("%v", rows)
 	}
-	if text := h.As(access.ReadOnly).Must(h.At("/channels/1/terms"), "2.75 %").Text(); strings.Contains(text, "Latest changes") || strings.Contains(text, "New limit") {
-		t.Error("read_only sees the audit, or an act")
+	if text := h.As(access.ReadOnly).Must(h.At("/channels/1/terms"), "2.75 %").Text(); !strings.Contains(text, "Latest changes") || strings.Contains(text, "New limit") {
+		t.Error("read_only does not see the audit, or sees an act")
 	}
 	if a := b.Get(h.At("/channels/99/terms")); a.Status != http.StatusNotFound {
 		t.Errorf("%d", a.Status)
