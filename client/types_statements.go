@@ -67,13 +67,23 @@ type StatementTaxePart struct {
 	RatePPM int64 `json:"rate_ppm"`
 }
 
+// StatementTaxeEarlier is an answer of the API, or a part of one.
+type StatementTaxeEarlier struct {
+	Base    int64 `json:"base"`
+	RatePPM int64 `json:"rate_ppm"`
+}
+
 // StatementTaxe is an answer of the API, or a part of one.
 type StatementTaxe struct {
 	Code  string `json:"code"`
 	Label string `json:"label"`
 	// The taxed amounts and their tax rates.
-	Parts  []StatementTaxePart `json:"parts"`
-	Amount int64               `json:"amount"`
+	Parts []StatementTaxePart `json:"parts"`
+	// The amounts taxed on earlier statements of the merchant in this currency.
+	Earlier []StatementTaxeEarlier `json:"earlier"`
+	// The tax of these statements.
+	Before int64 `json:"before"`
+	Amount int64 `json:"amount"`
 }
 
 // Statement: Amounts are in minor units of `currencies`. All fields except `open` and `overdue` are frozen.
@@ -105,7 +115,8 @@ type Statement struct {
 	Lines []StatementLine `json:"lines"`
 	// The charge for a month that ended in the period with less than the minimum premium.
 	Minimum *StatementMinimum `json:"minimum"`
-	// The taxes, rounded once per code.
+	// The taxes. Each is the tax on all premium of the code to date, rounded once, less the tax of earlier
+	// statements.
 	Taxes []StatementTaxe `json:"taxes"`
 	// The sum of the payments in the period.
 	Payments int64 `json:"payments"`

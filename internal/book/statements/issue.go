@@ -225,6 +225,13 @@ func chargesOf(
 	for currency, a := range accounts {
 		of(currency).Opening, of(currency).Account = a.Closing, a.Account
 	}
+	taxed, err := TaxesBefore(tx, siteID, channelID, from)
+	if err != nil {
+		return nil, err
+	}
+	for currency, taxes := range taxed {
+		of(currency).Taxed = taxes
+	}
 	paid, err := paidBetween(tx, siteID, channelID, from, until)
 	if err != nil {
 		return nil, err

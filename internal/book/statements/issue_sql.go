@@ -2,6 +2,7 @@ package statements
 
 import (
 	"database/sql"
+	"encoding/json"
 	"time"
 
 	"holdfast/internal/domain/merchant"
@@ -95,6 +96,29 @@ func accountsOf(tx *store.Tx, siteID, channelID int64) (map[money.Currency]accou
 			return err
 		})
 	return accounts, err
+}
+
+// TaxesBefore adds up the taxes of a channel's statements that end up to an instant, by currency.
+func TaxesBefore(tx *store.Tx, siteID, channelID int64, until time.Time) (map[money.Currency]protection.EarlierTaxes, error) {
+	taxed := map[money.Currency]protection.EarlierTaxes{}
+	err := tx.Query(`SELECT currency, content FROM statements WHERE site_id = $1 AND channel_id = $2 AND until_at <= $3`,
+		[]any{siteID, channelID, store.Micros(until)}, func(scan func(dest ...any) error) error {
+			var currency money.Currency
+			var text string
+			if err := scan(&currency, &text); err != nil {
+				return err
+			}
+			var content statementContent
+			if err := json.Unmarshal([]byte(text), &content); err != nil {
+				return err
+			}
+			if taxed[currency] == nil {
+				taxed[currency] = protection.EarlierTaxes{}
+			}
+			taxed[currency].Add(content.Taxes)
+			return nil
+		})
+	return taxed, err
 }
 
 // paidBetween adds up the payments of a channel that were recorded from an instant on and before another, by currency.

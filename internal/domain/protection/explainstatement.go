@@ -160,7 +160,12 @@ func rateOf(codes []terms.TaxCode, code string) (ppm int64, taxed bool) {
 func (t StatementTax) steps(inputs []StatementInput) []Step {
 	var steps []Step
 	var terms []string
-	exact := new(big.Int)
+	for _, p := range t.Earlier {
+		terms = append(terms, fmt.Sprintf("%d · %d / 1,000,000", p.Base, p.RatePPM))
+	}
+	if len(t.Earlier) > 0 {
+		steps = append(steps, Step{"R11", "earlier", fmt.Sprintf("earlier statements charged %d on: %s", t.Before, strings.Join(terms, " + "))})
+	}
 	for _, p := range t.Parts {
 		var parts []string
 		for _, i := range inputs {
@@ -170,10 +175,13 @@ func (t StatementTax) steps(inputs []StatementInput) []Step {
 		}
 		steps = append(steps, Step{"R11", "base", fmt.Sprintf("at %d ppm: %s = %d", p.RatePPM, strings.Join(parts, " + "), p.Base)})
 		terms = append(terms, fmt.Sprintf("%d · %d / 1,000,000", p.Base, p.RatePPM))
-		exact.Add(exact, new(big.Int).Mul(big.NewInt(p.Base), big.NewInt(p.RatePPM)))
 	}
-	return append(steps, Step{"R11", "tax", fmt.Sprintf("%s (%s) = round(%s) = round(%s) = %d, half away from zero, once for the statement",
-		t.Code, t.Label, strings.Join(terms, " + "), new(big.Rat).SetFrac(exact, big.NewInt(taxScale)).FloatString(6), t.Amount)})
+	less := ""
+	if t.Before != 0 {
+		less = fmt.Sprintf(" − %d of earlier statements", t.Before)
+	}
+	return append(steps, Step{"R11", "tax", fmt.Sprintf("%s (%s) = round(%s)%s = round(%s)%s = %d, half away from zero, once for all premium to date",
+		t.Code, t.Label, strings.Join(terms, " + "), less, new(big.Rat).SetFrac(t.exact(), big.NewInt(taxScale)).FloatString(6), less, t.Amount)})
 }
 
 // ExplainPayments explains the sum of the payments of the period. count is their number.

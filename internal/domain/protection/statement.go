@@ -91,12 +91,15 @@ type MonthlyMinimum struct {
 	Amount  int64  `json:"amount"` // what is missing
 }
 
-// StatementTax is the tax of one code, rounded once for the whole statement (R11).
+// StatementTax is the tax of one code: that on all premium of the code to date, rounded once, less the tax of earlier
+// statements (R11). So what is returned in parts never comes to more than was charged.
 type StatementTax struct {
-	Code   string    `json:"code"`
-	Label  string    `json:"label"`
-	Parts  []TaxPart `json:"parts"`
-	Amount int64     `json:"amount"`
+	Code    string    `json:"code"`
+	Label   string    `json:"label"`
+	Parts   []TaxPart `json:"parts"`   // of this statement
+	Earlier []TaxPart `json:"earlier"` // of all earlier statements of the channel in the currency
+	Before  int64     `json:"before"`  // tax of these
+	Amount  int64     `json:"amount"`
 }
 
 // TaxPart is the premium that was taxed at one rate. A tax has several parts when its rate has changed.
@@ -118,6 +121,7 @@ type Charges struct {
 	Booked   []BookedSum
 	Minimum  *MonthlyMinimum
 	MinTaxes []terms.TaxCode // on the minimum
+	Taxed    EarlierTaxes    // of the statements before
 	Payments int64
 }
 
@@ -154,7 +158,7 @@ func (s *Statement) AddUp(c Charges) error {
 		taxes.add(c.MinTaxes, c.Minimum.Amount)
 	}
 	var err error
-	if s.Taxes, err = taxes.rounded(); err != nil {
+	if s.Taxes, err = taxes.rounded(c.Taxed); err != nil {
 		return err
 	}
 	for _, t := range s.Taxes {
@@ -212,29 +216,62 @@ func (t *taxBases) add(rates []terms.TaxCode, base int64) {
 			i = len(*t) - 1
 		}
 		tax := &(*t)[i]
-		j := slices.IndexFunc(tax.Parts, func(p TaxPart) bool { return p.RatePPM == r.RatePPM })
-		if j < 0 {
-			tax.Parts = append(tax.Parts, TaxPart{RatePPM: r.RatePPM})
-			j = len(tax.Parts) - 1
-		}
-		tax.Parts[j].Base += base
+		tax.Parts = addBase(tax.Parts, TaxPart{Base: base, RatePPM: r.RatePPM})
 	}
 }
 
-// rounded computes the tax of each code, rounded once over all its rates. Codes stay in the order of the policy.
-func (t taxBases) rounded() ([]StatementTax, error) {
-	for i := range t {
-		exact := new(big.Int)
-		for _, p := range t[i].Parts {
-			exact.Add(exact, new(big.Int).Mul(big.NewInt(p.Base), big.NewInt(p.RatePPM)))
+// addBase adds a base to the part with its rate. Parts are in order of their rates.
+func addBase(parts []TaxPart, of TaxPart) []TaxPart {
+	at, found := slices.BinarySearchFunc(parts, of, func(a, b TaxPart) int { return cmp.Compare(a.RatePPM, b.RatePPM) })
+	if !found {
+		return slices.Insert(parts, at, of)
+	}
+	parts[at].Base += of.Base
+	return parts
+}
+
+// EarlierTaxes are the taxes of all statements of a channel and currency so far, by their codes.
+type EarlierTaxes map[string]EarlierTax
+
+// EarlierTax is what statements have charged for one code.
+type EarlierTax struct {
+	Parts  []TaxPart
+	Amount int64
+}
+
+// Add adds the taxes of the next statement.
+func (e EarlierTaxes) Add(taxes []StatementTax) {
+	for _, t := range taxes {
+		sum := e[t.Code]
+		sum.Parts, sum.Amount = slices.Clone(sum.Parts), sum.Amount+t.Amount
+		for _, p := range t.Parts {
+			sum.Parts = addBase(sum.Parts, p)
 		}
-		var err error
-		if t[i].Amount, err = money.Round(exact, big.NewInt(taxScale)); err != nil {
+		e[t.Code] = sum
+	}
+}
+
+// rounded computes the tax of each code, rounded once over all its rates and statements. Codes stay in the order of the policy.
+func (t taxBases) rounded(earlier EarlierTaxes) ([]StatementTax, error) {
+	for i := range t {
+		before := earlier[t[i].Code]
+		t[i].Earlier, t[i].Before = append([]TaxPart{}, before.Parts...), before.Amount
+		toDate, err := money.Round(t[i].exact(), big.NewInt(taxScale))
+		if err != nil {
 			return nil, fmt.Errorf("tax %s: %w", t[i].Code, err)
 		}
-		slices.SortFunc(t[i].Parts, func(a, b TaxPart) int { return cmp.Compare(a.RatePPM, b.RatePPM) })
+		t[i].Amount = toDate - before.Amount
 	}
 	return t, nil
+}
+
+// exact is the tax to date, in millionths of a minor unit.
+func (t StatementTax) exact() *big.Int {
+	exact := new(big.Int)
+	for _, p := range slices.Concat(t.Earlier, t.Parts) {
+		exact.Add(exact, new(big.Int).Mul(big.NewInt(p.Base), big.NewInt(p.RatePPM)))
+	}
+	return exact
 }
 
 // taxScale is the scale of tax rates: they are in parts per million.

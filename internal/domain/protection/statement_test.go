@@ -40,9 +40,9 @@ func TestSettle(t *testing.T) {
 	}
 	// IPT: (1077 + 822) · 12 % + 101 · 12.5 % = 227.88 + 12.625 = 240.505; the levy: 1077 · 0.3333 % = 3.589…
 	wantTaxes := []protection.StatementTax{
-		{Code: "IPT", Label: "Insurance premium tax", Amount: 241,
+		{Code: "IPT", Label: "Insurance premium tax", Amount: 241, Earlier: []protection.TaxPart{},
 			Parts: []protection.TaxPart{{Base: 1899, RatePPM: 120_000}, {Base: 101, RatePPM: 125_000}}},
-		{Code: "FSL", Label: "Levy", Parts: []protection.TaxPart{{Base: 1077, RatePPM: 3333}}, Amount: 4},
+		{Code: "FSL", Label: "Levy", Parts: []protection.TaxPart{{Base: 1077, RatePPM: 3333}}, Earlier: []protection.TaxPart{}, Amount: 4},
 	}
 	if !reflect.DeepEqual(s.Taxes, wantTaxes) {
 		t.Errorf("taxes %+v", s.Taxes)
@@ -53,6 +53,34 @@ func TestSettle(t *testing.T) {
 	const charged = 1397 - 219 + 822 + 4 + 241
 	if s.Closing != 1000+charged-400 || s.Account != 5000+charged {
 		t.Errorf("closing %d, account %d", s.Closing, s.Account)
+	}
+}
+
+// TestTaxGivenBackInParts: the taxes of all statements are that on all premium, rounded once.
+func TestTaxGivenBackInParts(t *testing.T) {
+	t.Parallel()
+	ipt := terms.TaxCode{Code: "IPT", Label: "Insurance premium tax", RatePPM: 120_000}
+	for _, c := range []struct{ amounts, want []int64 }{
+		{[]int64{875, -291, -292, -292}, []int64{105, -35, -35, -35}},
+		{[]int64{4, -1, -1, -1, -1}, []int64{0, 0, 0, 0, 0}},
+		{[]int64{13, -4, -4, -5}, []int64{2, -1, 0, -1}},
+	} {
+		earlier, sum := protection.EarlierTaxes{}, int64(0)
+		for i, amount := range c.amounts {
+			var s protection.Statement
+			err := s.AddUp(protection.Charges{Booked: []protection.BookedSum{booked("return", 1, amount, 0, ipt)}, Taxed: earlier})
+			if err != nil {
+				t.Fatal(err)
+			}
+			tax := s.Taxes[0]
+			if sum += tax.Amount; tax.Amount != c.want[i] || sum < 0 {
+				t.Errorf("%v: the tax of statement %d is %d, want %d", c.amounts, i+1, tax.Amount, c.want[i])
+			}
+			earlier.Add(s.Taxes)
+		}
+		if sum != 0 {
+			t.Errorf("%v: %d of the tax stays", c.amounts, sum)
+		}
 	}
 }
 

@@ -92,6 +92,11 @@ func (l *look) statement(at place, s protection.Statement, before issued) error 
 	if charges.Minimum, err = l.minimum(s, policy); err != nil {
 		return err
 	}
+	taxed, err := statements.TaxesBefore(l.tx, l.site.ID, s.ChannelID, s.From)
+	if err != nil {
+		return err
+	}
+	charges.Taxed = taxed[s.Currency]
 	err = l.tx.QueryRow(`SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) FROM statement_payments WHERE site_id = $1
 		AND channel_id = $2 AND currency = $3 AND recorded_at >= $4 AND recorded_at < $5`,
 		[]any{l.site.ID, s.ChannelID, s.Currency, store.Micros(s.From), store.Micros(s.Until)}, &charges.Payments)
