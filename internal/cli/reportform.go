@@ -147,7 +147,7 @@ func value(n int64, gap bool, c money.Currency) cell {
 	return amount(n, c)
 }
 
-// share is a percentage, truncated to one decimal, so that only the whole is 100.0 %.
+// share is a percentage with one decimal.
 func share(part, whole int64, gap bool) cell {
 	if gap || whole == 0 {
 		return cell{text: "-", figure: true}

@@ -111,10 +111,15 @@ func ageingSheet(r report.AgeingReport) sheet {
 	for _, c := range currencies {
 		s.columns = append(s.columns, inCurrency("e1", c))
 	}
-	for _, band := range r.Bands {
+	shares := r.Shares()
+	for i, band := range r.Bands {
+		part := share(0, 0, true)
+		if shares != nil {
+			part = share(shares[i], 1000, false)
+		}
 		row := []cell{
 			words("band"), {text: bandName(band.Name), plain: band.Name}, count(band.Allocations), words(string(q.Currency)),
-			value(band.E1, band.Gap, q.Currency), share(band.E1, r.Total, r.Gap || band.Gap),
+			value(band.E1, band.Gap, q.Currency), part,
 		}
 		for _, c := range currencies {
 			own := cell{text: "-", plain: money.FormatPlain(0, c), figure: true}

@@ -12,6 +12,7 @@ import (
 	"holdfast/internal/book/statements"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
 	"holdfast/internal/errs"
@@ -188,7 +189,7 @@ func taxesOn(amount int64, codes []terms.TaxCode) (sum int64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		sum += tax
+		sum = money.Sum(sum, tax)
 	}
 	return sum, nil
 }

@@ -117,11 +117,11 @@ func (c *currencySum) add(x protection.Explained, asOf civil.Day) {
 	if x.Decision.Simulated {
 		c.tests++
 	}
-	c.amounts.Allocated += x.Amount
-	c.amounts.Refunded += x.Amounts.Refunded
-	c.amounts.ChargedBack += x.Amounts.ChargedBack
-	c.amounts.Reversed += x.Amounts.Reversed
-	c.remaining += x.Remaining
+	c.amounts.Allocated = money.Sum(c.amounts.Allocated, x.Amount)
+	c.amounts.Refunded = money.Sum(c.amounts.Refunded, x.Amounts.Refunded)
+	c.amounts.ChargedBack = money.Sum(c.amounts.ChargedBack, x.Amounts.ChargedBack)
+	c.amounts.Reversed = money.Sum(c.amounts.Reversed, x.Amounts.Reversed)
+	c.remaining = money.Sum(c.remaining, x.Remaining)
 	c.twice += x.Amounts.DoubleRecovery()
 	c.addValue(x)
 	switch {
@@ -132,7 +132,7 @@ func (c *currencySum) add(x protection.Explained, asOf civil.Day) {
 		} else if c.reason != x.Decision.Reason {
 			c.reason = ""
 		}
-		c.unprotected += x.Remaining
+		c.unprotected = money.Sum(c.unprotected, x.Remaining)
 	case x.State == protection.Expired:
 		c.closed.add(x.Remaining, x.Terms.LastDay)
 	case !x.Started:
@@ -161,7 +161,7 @@ func (c *currencySum) addValue(x protection.Explained) {
 	}
 	if x.Premium.Priced {
 		v.premium, v.priced = v.premium+x.Premium.Booked, v.priced+1
-		v.retained += x.Premium.Retained
+		v.retained = money.Sum(v.retained, x.Premium.Retained)
 	}
 }
 

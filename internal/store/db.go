@@ -88,6 +88,8 @@ type engine struct {
 	// conflict: a uniqueness or reference rule is broken. transient: the same transaction may succeed when it is run
 	// again. unreachable: the database does not answer, or cannot read or write its files.
 	conflict, transient, unreachable func(err error) bool
+	// sumTooLarge: a sum in SQL does not fit in 64 bits.
+	sumTooLarge func(err error) bool
 	// lost: the connection is no longer usable. stuck: no write can succeed until someone has fixed the disk or the
 	// server. notCommitted: this error of a COMMIT says for certain that nothing is stored.
 	lost, stuck, notCommitted func(err error) bool

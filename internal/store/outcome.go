@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"holdfast/internal/domain/money"
 	"holdfast/internal/errs"
 	"holdfast/internal/store/sqlite"
 )
@@ -59,6 +60,8 @@ func (db *DB) outward(err error) error {
 			Kind: errs.Unavailable, RetryAfter: time.Minute, Err: err,
 			Message: "A disk write failed, so no more writes are accepted until the service is restarted. Reads still work.",
 		}
+	case db.engine.sumTooLarge(err):
+		return fmt.Errorf("%w: %w", money.ErrRange, err)
 	case errs.KindOf(err) != errs.Internal, errors.Is(err, ErrNotFound), errors.Is(err, context.Canceled):
 		return err
 	case db.engine.conflict(err):

@@ -61,7 +61,8 @@ var postgresEngine = &engine{
 			// lock that did not come, an error of the server's disk
 			strings.HasPrefix(c, "08") || strings.HasPrefix(c, "53") || strings.HasPrefix(c, "57") || c == "55P03" || c == "58030"
 	},
-	lost: lostPostgres,
+	sumTooLarge: func(err error) bool { return postgresCode(err) == "22003" },
+	lost:        lostPostgres,
 	stuck: func(err error) bool { // the disk is full or broken, or the server takes no writes
 		return slices.Contains([]string{"53100", "58030", readOnlyServer}, postgresCode(err))
 	},

@@ -40,6 +40,9 @@ var sqliteEngine = &engine{
 		c := sqlite.Code(err)
 		return c == sqlite3.SQLITE_CANTOPEN || stuckSQLite(err)
 	},
+	sumTooLarge: func(err error) bool {
+		return sqlite.Code(err) == sqlite3.SQLITE_ERROR && strings.Contains(err.Error(), "integer overflow")
+	},
 	lost:  func(error) bool { return false },
 	stuck: stuckSQLite,
 	// It caches each parsed statement, in twenty times the length of its text, and needs no round trip for another one.

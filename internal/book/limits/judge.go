@@ -110,7 +110,7 @@ func (l *limiting) usesIn(list []protection.History, id int64, limit money.Curre
 		if err != nil {
 			return 0, 0, err
 		}
-		sums[h.PolicyCurrency] += u.Amount
+		sums[h.PolicyCurrency] = money.UpTo(sums[h.PolicyCurrency], u.Amount)
 		if h.ID == id {
 			own, in = u, h.PolicyCurrency
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"testing"
 	"time"
@@ -348,4 +349,32 @@ func settlePieces(t *testing.T, w *apptest.World) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// TestAUseBeyondAllNumbersIsAboveTheLimit: a sum that leaves 64 bits is above any limit, and stays so until the use is
+// computed again (R0).
+func TestAUseBeyondAllNumbersIsAboveTheLimit(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		w.Fix("2024-05-31", map[money.Currency]string{"IDR": "17000.00"})
+		rupiah := money.Currency("IDR")
+		w.Policy(terms.PolicyFields{From: apptest.DayPtr(t, "2024-06-01"), Currency: &rupiah})
+		c := w.Channel(merchant.ModeProtectionOnly, "EUR")
+		w.Limit(protection.LimitSite, 0, 1_000_000_000_000_000)
+		w.Limit(protection.LimitBooking, 0, 1_000_000_000_000_000)
+		const large = 400_000_000_000_000
+		b := w.Booking(c, 3*large/2, "2024-09-14")
+		var paid []payment.Transaction
+		for range 2 {
+			paid = append(paid, w.Must(apptest.Report(payment.Purchase, b, large)))
+		}
+		settle(t, w)
+		list, err := w.App.Limits.List(t.Context(), w.Actor, limits.LimitFilter{Scopes: []protection.LimitScope{protection.LimitSite}}, apptest.WholeList)
+		if err != nil || len(list.Items) != 1 || list.Items[0].Over <= 0 || list.Items[0].Use != math.MaxInt64 {
+			t.Errorf("%+v, %v", list.Items, err)
+		}
+		if got := w.ReadTransaction(paid[1].ID); got.OverLimit <= 0 {
+			t.Errorf("the second payment is %d over the limit of its booking", got.OverLimit)
+		}
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
@@ -205,8 +206,11 @@ func (s *recomputing) apply(f *LimitFacts, day civil.Day) (grown int64, err erro
 	}
 	grown = after.Amount - f.line.Amount
 	f.line = after
-	s.uses.of(protection.LimitChannel, a.ChannelID, a.PolicyCurrency).Amount += grown
-	s.uses.of(protection.LimitSite, 0, a.PolicyCurrency).Amount += grown
+	for _, use := range []*runningUse{
+		s.uses.of(protection.LimitChannel, a.ChannelID, a.PolicyCurrency), s.uses.of(protection.LimitSite, 0, a.PolicyCurrency),
+	} {
+		use.Amount = money.UpTo(use.Amount, grown)
+	}
 	s.lines[a.ID] = after
 	return grown, nil
 }

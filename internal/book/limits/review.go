@@ -130,7 +130,7 @@ func (r reviewing) judgeObject(j judged) error {
 	}
 	sum := int64(0)
 	for i, a := range list {
-		sum += added[i]
+		sum = money.UpTo(sum, added[i])
 		if err := recordOver(r.tx, a.Allocation, limit, added[i], sum); err != nil {
 			return err
 		}
@@ -169,7 +169,7 @@ func (r reviewing) addedBy(list []protection.History, limit protection.Limit) (a
 		if err != nil {
 			return nil, 0, err
 		}
-		sums[h.PolicyCurrency] += u.Amount
+		sums[h.PolicyCurrency] = money.UpTo(sums[h.PolicyCurrency], u.Amount)
 		before := use
 		if use, err = r.total(sums, limit.Currency); err != nil {
 			return nil, 0, err

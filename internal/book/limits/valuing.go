@@ -62,7 +62,7 @@ func (v valuing) total(sums map[money.Currency]int64, limit money.Currency) (tot
 		if err != nil {
 			return 0, err
 		}
-		total += value
+		total = money.UpTo(total, value)
 	}
 	return total, nil
 }

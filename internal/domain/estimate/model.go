@@ -186,7 +186,7 @@ func Model(actual exposure.Report, turnover []Turnover, bands Bands, rates *fx.T
 		if months[k] == nil {
 			months[k] = Months{}
 		}
-		months[k][firstOfMonth(t.Day)] += t.Amount
+		months[k][firstOfMonth(t.Day)] = money.Sum(months[k][firstOfMonth(t.Day)], t.Amount)
 		rows[k] = ModelRow{ChannelID: k.channel, Currency: k.currency}
 	}
 	for _, r := range actual.Rows {
@@ -207,8 +207,8 @@ func Model(actual exposure.Report, turnover []Turnover, bands Bands, rates *fx.T
 		return cmp.Or(cmp.Compare(a.channel, b.channel), cmp.Compare(a.currency, b.currency))
 	}) {
 		report.Rows = append(report.Rows, rows[k])
-		report.Estimate += rows[k].EstimateReport
-		report.E1 += rows[k].E1Report
+		report.Estimate = money.Sum(report.Estimate, rows[k].EstimateReport)
+		report.E1 = money.Sum(report.E1, rows[k].E1Report)
 		report.EstimateGap = report.EstimateGap || !rows[k].Valued && rows[k].Estimate != 0
 		report.E1Gap = report.E1Gap || !rows[k].Valued && rows[k].E1 != 0
 	}

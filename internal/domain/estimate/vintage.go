@@ -27,12 +27,12 @@ type Vintage struct {
 func (v *Vintage) add(o Vintage) {
 	v.Payments += o.Payments
 	v.Disputed += o.Disputed
-	v.Allocated += o.Allocated
-	v.Refunded += o.Refunded
-	v.ChargedBack += o.ChargedBack
-	v.Reversed += o.Reversed
-	v.Booked += o.Booked
-	v.Earned += o.Earned
+	v.Allocated = money.Sum(v.Allocated, o.Allocated)
+	v.Refunded = money.Sum(v.Refunded, o.Refunded)
+	v.ChargedBack = money.Sum(v.ChargedBack, o.ChargedBack)
+	v.Reversed = money.Sum(v.Reversed, o.Reversed)
+	v.Booked = money.Sum(v.Booked, o.Booked)
+	v.Earned = money.Sum(v.Earned, o.Earned)
 }
 
 // Vintages adds up allocations by the month of their payment. Its memory depends on the number of months and currencies.

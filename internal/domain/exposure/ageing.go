@@ -95,6 +95,9 @@ func (a *Ageing) AddBucket(d Delta) {
 	if d.delivered(a.query.AsOf, a.query.Recognition) {
 		return
 	}
+	if a.query.Valuation == Locked {
+		locked = whole(locked)
+	}
 	switch d.Standing {
 	case Uncovered:
 		at(a.uncovered, d.Currency).add(Figures{Allocations: t.Count, E1: e1})
@@ -122,8 +125,8 @@ func (a *Ageing) take(l line, t protection.Terms, add aged) {
 	}
 	for _, sum := range []*aged{at(a.bands, band{bandOf(t, a.query.AsOf), l.currency, l.valuedIn}), at(a.lines, l)} {
 		sum.allocations += add.allocations
-		sum.e1 += add.e1
-		sum.locked += add.locked
+		sum.e1 = money.Sum(sum.e1, add.e1)
+		sum.locked = money.Sum(sum.locked, add.locked)
 	}
 }
 
@@ -172,7 +175,7 @@ func (a *Ageing) Report() (AgeingReport, error) {
 		if a.query.earlier(l) {
 			converted.add(l.valuedIn, Figures{Allocations: sum.allocations, E1: sum.locked}, protection.Level{E1: e1}, Gaps{E1: gap})
 		}
-		out.Total += e1
+		out.Total = money.Sum(out.Total, e1)
 		out.Gap = out.Gap || gap
 		out.Allocations += sum.allocations
 	}
@@ -202,11 +205,11 @@ func (a *Ageing) Report() (AgeingReport, error) {
 // add adds a part of the band. Parts in one base currency come one after the other, and are shown as one.
 func (r *AgeingRow) add(c AgeingCurrency) {
 	r.Allocations += c.Allocations
-	r.E1 += c.E1Report
+	r.E1 = money.Sum(r.E1, c.E1Report)
 	r.Gap = r.Gap || c.Gap
 	if n := len(r.By); n > 0 && r.By[n-1].Currency == c.Currency {
 		last := r.By[n-1]
-		c = AgeingCurrency{c.Currency, last.Allocations + c.Allocations, last.E1 + c.E1, last.E1Report + c.E1Report, last.Gap || c.Gap}
+		c = AgeingCurrency{c.Currency, last.Allocations + c.Allocations, money.Sum(last.E1, c.E1), money.Sum(last.E1Report, c.E1Report), last.Gap || c.Gap}
 		r.By = r.By[:n-1]
 	}
 	r.By = append(r.By, c)
@@ -225,4 +228,20 @@ func (a *Ageing) convert(c money.Currency, sum *aged) (e1 int64, gap bool, err e
 	}
 	e1, err = quote.Convert(value)
 	return e1, false, err
+}
+
+// Shares are the bands in permille of their sum, which add up to 1,000 by largest remainder (R0). They are nil where a figure
+// has a gap, or there is nothing to share.
+func (r AgeingReport) Shares() []int64 {
+	parts, some := make([]int64, len(r.Bands)), false
+	for i, band := range r.Bands {
+		parts[i] = band.E1
+		if some = some || band.E1 > 0; r.Gap || band.Gap {
+			return nil
+		}
+	}
+	if !some {
+		return nil
+	}
+	return money.Split(1000, parts)
 }

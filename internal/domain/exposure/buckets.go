@@ -62,12 +62,12 @@ type Tally struct {
 // Add adds another tally to this one.
 func (t *Tally) Add(o Tally) {
 	t.Count += o.Count
-	t.Amount += o.Amount
-	t.End += o.End
-	t.Start += o.Start
-	t.Locked += o.Locked
-	t.LockedEnd += o.LockedEnd
-	t.LockedStart += o.LockedStart
+	t.Amount = money.Sum(t.Amount, o.Amount)
+	t.End = money.Sum(t.End, o.End)
+	t.Start = money.Sum(t.Start, o.Start)
+	t.Locked = money.UpTo(t.Locked, o.Locked)
+	t.LockedEnd = money.UpTo(t.LockedEnd, o.LockedEnd)
+	t.LockedStart = money.UpTo(t.LockedStart, o.LockedStart)
 }
 
 // Negative is the change that takes this one back.
@@ -264,8 +264,8 @@ func Merge(list []Delta) []Delta {
 			}
 		}
 		sums[at].Count += d.Count
-		sums[at].Amount += d.Amount
-		sums[at].Locked += d.Locked
+		sums[at].Amount = money.Sum(sums[at].Amount, d.Amount)
+		sums[at].Locked = money.UpTo(sums[at].Locked, d.Locked)
 	}
 	return slices.DeleteFunc(sums, func(d Delta) bool { return d.Count == 0 && d.Amount == 0 && d.Locked == 0 })
 }

@@ -81,7 +81,7 @@ func NewNetting(held []Collateral, rates *fx.Table, currency money.Currency, day
 	}
 	sums := map[key]int64{}
 	for _, c := range held {
-		sums[key{c.ChannelID, c.Currency}] += c.Amount
+		sums[key{c.ChannelID, c.Currency}] = money.Sum(sums[key{c.ChannelID, c.Currency}], c.Amount)
 	}
 	n := &Netting{channels: map[int64]int64{}}
 	for k, sum := range sums {
@@ -95,9 +95,9 @@ func NewNetting(held []Collateral, rates *fx.Table, currency money.Currency, day
 			return nil, err
 		}
 		if k.channel == 0 {
-			n.site += value
+			n.site = money.Sum(n.site, value)
 		} else {
-			n.channels[k.channel] += value
+			n.channels[k.channel] = money.Sum(n.channels[k.channel], value)
 		}
 	}
 	slices.SortFunc(n.PendingRate, func(a, b HeldAmount) int {
@@ -127,8 +127,8 @@ func (n *Netting) Total(of map[int64]ChannelTotalE1) (t NetTotal) {
 	}
 	t.HeldGap = pending[0]
 	for id, e := range of {
-		total += e.E1
-		t.Held += min(n.channels[id], e.E1)
+		total = money.Sum(total, e.E1)
+		t.Held = money.Sum(t.Held, min(n.channels[id], e.E1))
 		t.NetGap = t.NetGap || e.Gap
 		t.HeldGap = t.HeldGap || e.Gap && (n.channels[id] > 0 || pending[id]) || pending[id] && e.E1 > n.channels[id]
 	}

@@ -6,6 +6,7 @@ import (
 
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/fx"
+	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/protection"
 )
 
@@ -137,7 +138,7 @@ func (s *steps) convert(total *curve, quote *fx.Quote) error {
 	for _, step := range s.merge() {
 		now, err := converted, error(nil)
 		if step.E1 != 0 { // many steps change one of the two only, and the past has no E2
-			now.E1, err = quote.Convert(level.E1 + step.E1)
+			now.E1, err = quote.Convert(money.Sum(level.E1, step.E1))
 		}
 		if step.E2 != 0 && err == nil {
 			now.E2, err = quote.Convert(level.E2 + step.E2)

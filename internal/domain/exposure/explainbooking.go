@@ -69,15 +69,15 @@ func (b *ExplainedBooking) Add(x protection.Explained) {
 	b.states[x.State]++
 	b.Simulated = b.Simulated || x.Decision.Simulated
 	if x.Paid() <= day {
-		b.Paid += x.Amount
+		b.Paid = money.Sum(b.Paid, x.Amount)
 	} else {
 		b.later++
 	}
-	b.Refunded += x.Amounts.Refunded
-	b.ChargedBack += x.Amounts.ChargedBack
-	b.Reversed += x.Amounts.Reversed
-	b.Remaining += x.Remaining
-	b.Undelivered += x.Undelivered
+	b.Refunded = money.Sum(b.Refunded, x.Amounts.Refunded)
+	b.ChargedBack = money.Sum(b.ChargedBack, x.Amounts.ChargedBack)
+	b.Reversed = money.Sum(b.Reversed, x.Amounts.Reversed)
+	b.Remaining = money.Sum(b.Remaining, x.Remaining)
+	b.Undelivered = money.Sum(b.Undelivered, x.Undelivered)
 	b.booking.add(Position{
 		Paid: x.Paid(), Amounts: x.Amounts, Terms: x.Terms, Protected: x.Decision.Protected,
 	}, x.Remaining, day)
@@ -88,7 +88,7 @@ func (b *ExplainedBooking) Add(x protection.Explained) {
 	if x.Decision.Protected && x.Started {
 		b.Level = b.Level.Plus(level)
 	} else {
-		b.E5 += level.E1
+		b.E5 = money.Sum(b.E5, level.E1)
 	}
 	b.addValue(x)
 }
@@ -104,12 +104,12 @@ func (b *ExplainedBooking) addValue(x protection.Explained) {
 	case !x.HasValue:
 		v.Pending++
 	case x.Paid() <= b.moment.AsOf:
-		v.Value += x.Value
+		v.Value = money.Sum(v.Value, x.Value)
 	}
-	v.Booked += x.Premium.Booked
-	v.Retained += x.Premium.Retained
+	v.Booked = money.Sum(v.Booked, x.Premium.Booked)
+	v.Retained = money.Sum(v.Retained, x.Premium.Retained)
 	if x.Premium.Priced {
-		v.Premium += x.Premium.State.Premium
+		v.Premium = money.Sum(v.Premium, x.Premium.State.Premium)
 	}
 }
 

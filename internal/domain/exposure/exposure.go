@@ -6,6 +6,7 @@ package exposure
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -85,8 +86,8 @@ type Figures struct {
 
 func (f *Figures) add(o Figures) {
 	f.Allocations += o.Allocations
-	f.E1 += o.E1
-	f.E2 += o.E2
+	f.E1 = money.Sum(f.E1, o.E1)
+	f.E2 = money.Sum(f.E2, o.E2)
 }
 
 // Memo holds the memo figures E4 and E5 (R7), which are in no total with E1 and E2. Minor units of one currency.
@@ -216,9 +217,9 @@ func (e *Exposure) takeRow(a amount, key Key) {
 	row := rowKey{key, a.currency, e.query.line(0, a.currency, a.valuedIn).valuedIn}
 	switch {
 	case a.standing == Uncovered && a.E1 != 0:
-		at(e.rows, row).E5 += a.E1
+		at(e.rows, row).E5 = money.Sum(at(e.rows, row).E5, a.E1)
 	case a.standing == Instalments && e.query.By != ByScheme && e.query.Across != ByScheme:
-		at(e.rows, row).E4 += a.E1
+		at(e.rows, row).E4 = money.Sum(at(e.rows, row).E4, a.E1)
 	case a.standing == Covered && (e.query.Valuation == Spot || e.valued(a)):
 		at(e.rows, row).addLine(a.sums)
 	}
@@ -229,12 +230,12 @@ func (e *Exposure) takeTotal(a amount, channel int64) {
 	switch {
 	case a.standing == Uncovered:
 		at(e.uncovered, a.currency).add(a.Figures)
-		at(e.channels, row).E5 += a.E1
+		at(e.channels, row).E5 = money.Sum(at(e.channels, row).E5, a.E1)
 	case a.standing == Instalments && e.unprotected[channel]:
 		e.left = true
 	case a.standing == Instalments:
 		at(e.instalments, a.currency).add(a.Figures)
-		at(e.channels, row).E4 += a.E1
+		at(e.channels, row).E4 = money.Sum(at(e.channels, row).E4, a.E1)
 	case e.valued(a):
 		at(e.channels, row).addLine(a.sums)
 	default:
@@ -275,11 +276,22 @@ func (e *Exposure) amountOf(c Cell, t Tally) amount {
 	u, locked := t.Undelivered(e.query.Recognition)
 	a := amount{currency: c.Currency, standing: c.Standing, valuedIn: c.ValuedIn}
 	a.Figures = Figures{Allocations: t.Count, E1: u, E2: t.Amount - u}
-	a.lockedE1, a.lockedE2 = locked, t.Locked-locked
+	if e.query.Valuation == Locked {
+		a.lockedE1, a.lockedE2 = whole(locked), whole(t.Locked)-locked
+	}
 	if c.Standing == Instalments { // instalments are not delivered in steps: they count until the end date
 		a.E1, a.E2 = t.Amount, 0
 	}
 	return a
+}
+
+// whole returns a sum of locked values. It panics with money.ErrRange if the sum was too large and has been cut: cubes hold
+// locked values for whoever asks for them, and other valuations do without.
+func whole(locked int64) int64 {
+	if locked == math.MaxInt64 {
+		panic(money.ErrRange)
+	}
+	return locked
 }
 
 func (e *Exposure) spotQuote(c money.Currency) *fx.Quote {
@@ -317,8 +329,8 @@ func (e *Exposure) keyOf(p Position) Key {
 
 func (s *sums) addLine(line sums) {
 	s.add(line.Figures)
-	s.lockedE1 += line.lockedE1
-	s.lockedE2 += line.lockedE2
+	s.lockedE1 = money.Sum(s.lockedE1, line.lockedE1)
+	s.lockedE2 = money.Sum(s.lockedE2, line.lockedE2)
 }
 
 // Report ends the sums and makes the report. Rows are in order of key and currency, so that the same facts give the
@@ -364,8 +376,8 @@ func (e *Exposure) Report() (Report, error) {
 	}
 	r.Converted = converted.list()
 	r.Gaps.add(lockedGaps(e.query, r.Total.Allocations, e.pending))
-	r.RoundingE1 += r.Total.E1
-	r.RoundingE2 += r.Total.E2
+	r.RoundingE1 = money.Sum(r.RoundingE1, r.Total.E1)
+	r.RoundingE2 = money.Sum(r.RoundingE2, r.Total.E2)
 	r.sortRows()
 	r.subtotals()
 	return r, nil
@@ -376,12 +388,12 @@ func (r *Report) addChannel(row Row) {
 	r.Total.add(Figures{Allocations: row.Allocations, E1: row.E1Report, E2: row.E2Report})
 	r.Gaps.add(row.Gaps)
 	if row.Report != nil {
-		r.Memo.E4 += row.Report.E4
-		r.Memo.E5 += row.Report.E5
+		r.Memo.E4 = money.Sum(r.Memo.E4, row.Report.E4)
+		r.Memo.E5 = money.Sum(r.Memo.E5, row.Report.E5)
 		r.MemoGaps.add(row.ReportGaps)
 	}
 	if of := r.Channels[row.Key.ChannelID]; row.E1Report != 0 || row.Gaps.E1 {
-		r.Channels[row.Key.ChannelID] = ChannelTotalE1{of.E1 + row.E1Report, of.Gap || row.Gaps.E1}
+		r.Channels[row.Key.ChannelID] = ChannelTotalE1{money.Sum(of.E1, row.E1Report), of.Gap || row.Gaps.E1}
 	}
 }
 

@@ -117,8 +117,8 @@ func (r *Report) subtotals() {
 		s.Figures.add(Figures{row.Allocations, row.E1Report, row.E2Report})
 		s.Gaps.add(row.Gaps)
 		if row.Report != nil {
-			s.Memo.E4 += row.Report.E4
-			s.Memo.E5 += row.Report.E5
+			s.Memo.E4 = money.Sum(s.Memo.E4, row.Report.E4)
+			s.Memo.E5 = money.Sum(s.Memo.E5, row.Report.E5)
 			s.MemoGaps.add(row.ReportGaps)
 		}
 	}

@@ -50,7 +50,7 @@ func (b BookingRisk) outstandingOn(day civil.Day) Outstanding {
 		if a.Paid() > day {
 			continue
 		}
-		o.Paid += a.Amount
+		o.Paid = money.Sum(o.Paid, a.Amount)
 		if o.Remains || a.AmountsAt(a.Events, day, allKnown).Remaining(a.Paid(), day) == 0 {
 			continue
 		}
@@ -74,7 +74,7 @@ func PayMore(list []Outstanding, day civil.Day, amount int64, t protection.Terms
 	}
 	for i := range list[at:] {
 		o := &list[at+i]
-		if o.Paid += amount; !o.Remains {
+		if o.Paid = money.Sum(o.Paid, amount); !o.Remains {
 			o.remains(t)
 		}
 	}

@@ -147,7 +147,10 @@ func (r *RunOff) apart(sum *Figures) func(civil.Day, Tally) {
 func (r *RunOff) levels(t Tally) (native, locked protection.Level) {
 	native.E1, locked.E1 = t.Undelivered(r.query.Recognition)
 	native.E2, locked.E2 = t.Amount-native.E1, t.Locked-locked.E1
-	return native, locked
+	if r.query.Valuation != Locked {
+		return native, protection.Level{}
+	}
+	return native, protection.Level{E1: whole(locked.E1), E2: whole(t.Locked) - locked.E1}
 }
 
 // values reports whether an amount has a value: at spot, or at its locked rate if it was priced.
@@ -352,7 +355,7 @@ func read(c curve, days []civil.Day, each func(i int, l protection.Level)) {
 func halfLife(total curve, first civil.Day, e1 int64) civil.Day {
 	left := int64(0)
 	for day, change := range total.each {
-		left += change.E1
+		left = money.Sum(left, change.E1)
 		if day > first && left <= e1/2 { // e1/2 is cut, but left is whole: it is the same as 2·left ≤ e1
 			return day
 		}
@@ -365,7 +368,7 @@ func halfLife(total curve, first civil.Day, e1 int64) civil.Day {
 func meanLife(total curve, first civil.Day, e1 int64) *big.Rat {
 	sum, left := new(big.Int), int64(0)
 	for day, change := range total.each { // it yields every day, until nothing is left
-		left += change.E1
+		left = money.Sum(left, change.E1)
 		if day > first {
 			sum.Add(sum, big.NewInt(left))
 		}
@@ -384,7 +387,7 @@ func (r RunOffReport) MeanLifeDays() string {
 func peakOf(past curve, today Peak) Peak {
 	best, e1 := today, int64(0)
 	for day, change := range past.each {
-		if e1 += change.E1; e1 > best.E1 || e1 == best.E1 && e1 > 0 && day < best.Day {
+		if e1 = money.Sum(e1, change.E1); e1 > best.E1 || e1 == best.E1 && e1 > 0 && day < best.Day {
 			best = Peak{Day: day, E1: e1}
 		}
 	}

@@ -21,6 +21,39 @@ func Add(a, b int64) (int64, error) {
 	return sum, nil
 }
 
+// Sum is Add for code that adds up many amounts and cannot go on without their sum: it panics with ErrRange. Whoever
+// calls such code has Catch deferred; sites.Read and the other ways to read have.
+func Sum(a, b int64) int64 {
+	sum, err := Add(a, b)
+	if err != nil {
+		panic(ErrRange)
+	}
+	return sum
+}
+
+// Catch turns a panic of Sum into the error ErrRange. It is deferred, with the error that the caller returns.
+func Catch(err *error) {
+	if p := recover(); p != nil {
+		if p != any(ErrRange) {
+			panic(p)
+		}
+		*err = ErrRange
+	}
+}
+
+// UpTo returns a + b, or the largest amount if the sum is larger. What is at the largest amount stays there: it is a use that
+// is above any limit (R12).
+func UpTo(a, b int64) int64 {
+	sum, err := Add(a, b)
+	switch {
+	case a == math.MaxInt64, err != nil && b > 0:
+		return math.MaxInt64
+	case err != nil:
+		return math.MinInt64 + 1
+	}
+	return sum
+}
+
 // maxPow10 is the largest power of ten that fits in 64 bits.
 const maxPow10 = 19
 

@@ -1,6 +1,9 @@
 package protection
 
-import "holdfast/internal/domain/civil"
+import (
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/money"
+)
 
 // CertificateState is the state of a booking on a traveller's certificate.
 type CertificateState string
@@ -43,21 +46,21 @@ func (c *Certified) Add(h History) {
 	if c.day < h.Paid() {
 		return
 	}
-	c.paid += h.Amount
-	c.refunded += sum.Refunded
-	c.standing += max(0, sum.ChargedBack-sum.Reversed)
+	c.paid = money.Sum(c.paid, h.Amount)
+	c.refunded = money.Sum(c.refunded, sum.Refunded)
+	c.standing = money.Sum(c.standing, max(0, sum.ChargedBack-sum.Reversed))
 	switch {
 	case n == 0 || c.day > last:
 		if h.Decision.Protected {
-			c.ended += n
+			c.ended = money.Sum(c.ended, n)
 		}
 	case h.Decision.Protected && c.day >= h.Begins():
-		c.Protected += n
+		c.Protected = money.Sum(c.Protected, n)
 		if c.Until == civil.NoDay || last < c.Until {
 			c.Until = last
 		}
 	default:
-		c.Unprotected += n
+		c.Unprotected = money.Sum(c.Unprotected, n)
 	}
 }
 

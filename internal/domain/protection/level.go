@@ -2,6 +2,7 @@ package protection
 
 import (
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/terms"
 )
 
@@ -12,10 +13,10 @@ type Level struct {
 }
 
 // Plus adds two levels.
-func (l Level) Plus(o Level) Level { return Level{l.E1 + o.E1, l.E2 + o.E2} }
+func (l Level) Plus(o Level) Level { return Level{money.Sum(l.E1, o.E1), money.Sum(l.E2, o.E2)} }
 
 // Minus subtracts a level from this one.
-func (l Level) Minus(o Level) Level { return Level{l.E1 - o.E1, l.E2 - o.E2} }
+func (l Level) Minus(o Level) Level { return Level{money.Sum(l.E1, -o.E1), money.Sum(l.E2, -o.E2)} }
 
 // Level is the amount at risk at the end of a day, for N = n. After the last day of dispute it is zero.
 func (t Terms) Level(n int64, day civil.Day, by terms.Recognition) Level {

@@ -88,10 +88,10 @@ func (l Limit) Level(use int64) (level int64) {
 // Percent is a use in percent of the limit. It is cut to one decimal and not rounded, so that only the whole is 100.0.
 func (l Limit) Percent(use int64) string { return Percent(use, l.Amount) }
 
-// Percent is a part of a whole in percent, cut to one decimal. The whole is not 0.
+// Percent is a part of a whole in percent, rounded to one decimal, half away from zero (R0). The whole is not 0.
 func Percent(part, whole int64) string {
-	permille := new(big.Int).Mul(big.NewInt(part), big.NewInt(1000)) // the product may not fit in 64 bits
-	return new(big.Rat).SetFrac(permille.Quo(permille, big.NewInt(whole)), big.NewInt(10)).FloatString(1)
+	percent := new(big.Int).Mul(big.NewInt(part), big.NewInt(100)) // the product may not fit in 64 bits
+	return new(big.Rat).SetFrac(percent, big.NewInt(whole)).FloatString(1)
 }
 
 // Crossed lists the levels above before and up to now. Each of them is an event.
@@ -204,7 +204,7 @@ func OverLimitAmount(list []OverLimit) (most int64, currency money.Currency) {
 		p := part{o.Scope, o.AllocationID}
 		more := max(0, o.Amount-parts[p])
 		parts[p] += more
-		sums[o.Scope] += more
+		sums[o.Scope] = money.UpTo(sums[o.Scope], more)
 		if sums[o.Scope] > most {
 			most, currency = sums[o.Scope], o.Currency
 		}

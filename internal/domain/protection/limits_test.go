@@ -53,7 +53,7 @@ func TestLevels(t *testing.T) {
 			t.Errorf("use %d: level %d, want %d", use, got, want)
 		}
 	}
-	for use, want := range map[int64]string{0: "0.0", 1: "0.0", 916: "91.5", 1000: "99.9", 1001: "100.0", 1_001_000: "100000.0"} {
+	for use, want := range map[int64]string{0: "0.0", 1: "0.1", 916: "91.5", 1000: "99.9", 1001: "100.0", 1_001_000: "100000.0"} {
 		if got := limit.Percent(use); got != want {
 			t.Errorf("use %d: %s %%, want %s %%", use, got, want)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/domain/terms"
 )
@@ -90,11 +91,11 @@ type Amounts struct {
 func (a *Amounts) add(e Event) {
 	switch e.Kind {
 	case payment.Refund:
-		a.Refunded += e.Amount
+		a.Refunded = money.Sum(a.Refunded, e.Amount)
 	case payment.Chargeback:
-		a.ChargedBack += e.Amount
+		a.ChargedBack = money.Sum(a.ChargedBack, e.Amount)
 	case payment.ChargebackReversal:
-		a.Reversed += e.Amount
+		a.Reversed = money.Sum(a.Reversed, e.Amount)
 	}
 }
 

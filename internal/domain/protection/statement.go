@@ -181,8 +181,8 @@ func (s *Statement) addLines(sum StatementSum) {
 		return
 	}
 	s.Lines[i].Lines += sum.Lines
-	s.Lines[i].Amount += sum.Amount
-	s.Lines[i].Retained += sum.Retained
+	s.Lines[i].Amount = money.Sum(s.Lines[i].Amount, sum.Amount)
+	s.Lines[i].Retained = money.Sum(s.Lines[i].Retained, sum.Retained)
 }
 
 func place(kind string) int {
@@ -226,18 +226,12 @@ func addBase(parts []TaxPart, of TaxPart) []TaxPart {
 	if !found {
 		return slices.Insert(parts, at, of)
 	}
-	parts[at].Base += of.Base
+	parts[at].Base = money.Sum(parts[at].Base, of.Base)
 	return parts
 }
 
 // EarlierTaxes are the taxes of all statements of a channel and currency so far, by their codes.
-type EarlierTaxes map[string]EarlierTax
-
-// EarlierTax is what statements have charged for one code.
-type EarlierTax struct {
-	Parts  []TaxPart
-	Amount int64
-}
+type EarlierTaxes map[string]StatementTax
 
 // Add adds the taxes of the next statement.
 func (e EarlierTaxes) Add(taxes []StatementTax) {

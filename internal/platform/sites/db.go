@@ -5,9 +5,12 @@ package sites
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/errs"
 	"holdfast/internal/store"
 )
 
@@ -67,11 +70,17 @@ func readBy[T any](
 	if err := actor.Require(access.Read); err != nil {
 		return found, err
 	}
-	err = open(ctx, actor.SiteID, func(tx *store.Tx) error {
+	err = open(ctx, actor.SiteID, func(tx *store.Tx) (err error) {
+		defer money.Catch(&err)
 		goBy(tx, ClockFor(actor))
 		found, err = fn(tx)
 		return err
 	})
+	if errors.Is(err, money.ErrRange) && errs.KindOf(err) == errs.Internal {
+		return found, &errs.Error{
+			Kind: errs.Invalid, Message: "The sum of the amounts is too large to be shown. Narrow the report, such as by merchant.", Err: err,
+		}
+	}
 	return found, err
 }
 

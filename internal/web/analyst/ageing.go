@@ -79,10 +79,11 @@ func (s *settings) ageingTable(found report.AgeingReport) *kit.Table {
 	if found.Allocations == 0 {
 		return s.v.Table(t)
 	}
-	for _, band := range found.Bands {
+	shares := found.Shares()
+	for i, band := range found.Bands {
 		share := kit.Cell{}
-		if !band.Gap && !found.Gap && found.Total > 0 {
-			share = kit.Percent(protection.Percent(band.E1, found.Total))
+		if shares != nil {
+			share = kit.Percent(protection.Percent(shares[i], 1000))
 		}
 		t.Rows = append(t.Rows, kit.Row{Href: s.band(band.AgeBand), Cells: []kit.Cell{
 			kit.Words(bandTitle(band.Name)), kit.Number(band.Allocations), dashed(sum(band.E1, band.Gap, c)), share,
