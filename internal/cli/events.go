@@ -14,14 +14,14 @@ import (
 
 // eventsCmd groups the event commands.
 type eventsCmd struct {
-	List eventsListCmd `cmd:"" help:"List events, oldest first."`
+	List eventsListCmd `cmd:"" help:"List the latest events, or those after a cursor, oldest first."`
 }
 
 // eventsListCmd reads the feed of events.
 type eventsListCmd struct {
 	siteFlag
 	formFlags
-	After  string   `placeholder:"CURSOR" help:"Start after this cursor, or \"now\" for the end of the feed (default: the oldest event)."`
+	After  string   `placeholder:"CURSOR" help:"Start after this cursor, or \"now\" for the end of the feed (default: the latest events)."`
 	Types  []string `placeholder:"TYPE" help:"Only these types, such as booking.paid or transaction.*."`
 	Object string   `placeholder:"KIND:ID" help:"Only events of this object, such as booking:73."`
 	Limit  int      `default:"100" placeholder:"N" help:"Maximum number of events to print (default: 100; 0 for all)."`
@@ -45,6 +45,11 @@ func (c eventsListCmd) Run(ctx context.Context, p *program) error {
 	}
 	if c.Limit < 0 {
 		return errs.WrongField("limit", "Enter a number of events, or 0 for all.")
+	}
+	if c.Limit > 0 && c.After == "" {
+		if f.After, err = p.beforeLatest(ctx, actor, f, c.Limit); err != nil {
+			return err
+		}
 	}
 	show, left := api.New(p.app, api.Config{}), c.Limit
 	list := listing[shownEvent]{
@@ -84,4 +89,20 @@ func (c eventsListCmd) Run(ctx context.Context, p *program) error {
 		p.printf("Continue with --after %s\n", f.After)
 	}
 	return nil
+}
+
+// beforeLatest is the cursor behind which the latest events are, so many of those that the filter takes.
+func (p *program) beforeLatest(ctx context.Context, actor access.Actor, f feed.Filter, number int) (cursor string, err error) {
+	before, left := int64(0), number
+	for {
+		f.Size = min(feed.MaxPage, left)
+		found, next, err := p.app.Events.Latest(ctx, actor, f, before)
+		if err != nil || next == 0 {
+			return "", err // there are no more: the feed is shown from its beginning
+		}
+		if left -= len(found); left <= 0 {
+			return p.app.Events.Before(ctx, actor, found[len(found)-1])
+		}
+		before = next
+	}
 }

@@ -117,14 +117,15 @@ func (l listing[T]) inOrder(actor access.Actor, limit int, descending bool, out 
 func everyPage[T any](
 	read func(store.Page) (store.List[T], error), descending bool, take func([]T) (more bool, err error),
 ) error {
-	for number := 1; ; number++ {
-		list, err := read(store.Page{Number: number, Size: readTogether, Offset: -1, OrderBy: "id", Descending: descending})
+	for page := (store.Page{Number: 1, Size: readTogether, Offset: -1, OrderBy: store.OrderID, Descending: descending}); ; page.Number++ {
+		list, err := read(page)
 		if err != nil {
 			return err
 		}
 		if more, err := take(list.Items); err != nil || !more || len(list.Items) < readTogether {
 			return err
 		}
+		page.After = list.Last // nil where the list has numbered pages only
 	}
 }
 

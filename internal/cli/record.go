@@ -44,7 +44,11 @@ func (c recordCmd) Run(ctx context.Context, p *program) error {
 	}
 	page.table = func() {
 		p.printf("Card payments of %s at the end of %s,\nas known at %s GMT\n\n", channel.Name, r.AsOf, civil.FormatInstant(r.KnownAt))
-		p.printTable(page.parts[0], "No card payments.\n")
+		if len(r.Rows) == 0 {
+			p.printf("There are no card payments.\n")
+			return
+		}
+		p.printTable(page.parts[0], "")
 	}
 	return p.printReport(c.formFlags, c.orderFlags, page)
 }

@@ -99,7 +99,13 @@ func (l *look) fixings(a *allocated) (*fx.Table, error) {
 	if l.rates == nil || len(l.rates) >= mostRates {
 		l.rates = rateMemory{}
 	}
-	table, err := fixings.For(l.tx, l.site, k.paid, k.age, k.from, k.to)
+	list, err := fixings.Within(l.tx, fixings.ProvidersOf(l.site), []money.Currency{k.from, k.to}, k.paid-civil.Day(k.age), k.paid-1, l.tx.Now)
+	for i := range list {
+		if err == nil && !list[i].ExpiresAt.IsZero() { // by the site's clock; what was on file when is by the real one
+			list[i].ExpiresAt, err = sites.RealTime(l.tx, list[i].ExpiresAt)
+		}
+	}
+	table := fx.NewTable(list)
 	l.rates[k] = table
 	return table, err
 }

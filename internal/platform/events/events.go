@@ -101,6 +101,14 @@ func (e *Events) Latest(ctx context.Context, actor access.Actor, f Filter, befor
 	return list, next, err
 }
 
+// Before is the cursor behind which an event is the first one.
+func (e *Events) Before(ctx context.Context, actor access.Actor, of event.Event) (string, error) {
+	return sites.Read(ctx, e.DB, actor, func(tx *store.Tx) (string, error) {
+		h, _, err := headOf(tx, actor.SiteID)
+		return cursor{h.epoch, of.Position - 1}.String(), err
+	})
+}
+
 // read reads a page as it is. unplaced reports whether there are events without a position.
 func (e *Events) read(ctx context.Context, actor access.Actor, q query) (page Page, unplaced bool, err error) {
 	page, err = sites.Read(ctx, e.DB, actor, func(tx *store.Tx) (page Page, err error) {
