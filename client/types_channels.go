@@ -224,6 +224,8 @@ type Channel struct {
 	ChannelStatus ChannelStatus `json:"channel_status"`
 	// Other protection of travellers who booked with this merchant.
 	OtherProtection OtherProtection `json:"other_protection"`
+	// Days within which an authorisation can be captured.
+	AuthorisationDays int64 `json:"authorisation_days"`
 	// The ids of the linked suppliers.
 	Suppliers []int64 `json:"suppliers"`
 	// Always empty. This and all fields below exist only in the server-to-server profile.
@@ -272,6 +274,9 @@ type ChannelCreate struct {
 	ExternalID string `json:"external_id,omitzero"`
 	// Other protection of travellers who book with this merchant. A booking can override it.
 	OtherProtection OtherProtection `json:"other_protection,omitzero"`
+	// Days within which a new authorisation can be captured, 1 to 90, 7 by default. After that, an authorisation
+	// that holdfast made is void, and a capture that is logged gets the flag `late_capture`.
+	AuthorisationDays int64 `json:"authorisation_days,omitzero"`
 	// The type of the account. Set by the operator.
 	AccountType AccountType `json:"account_type,omitzero"`
 	// The type of protection. Set by the operator.

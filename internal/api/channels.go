@@ -112,15 +112,16 @@ func (s *server) deleteChannel(c *call) error {
 // they are read-only, so they are ignored.
 func (s *server) channelFields(c *call, in *input.Input) merchant.ChannelFields {
 	f := merchant.ChannelFields{
-		Name:            in.Text("name"),
-		Currency:        in.Currency("currencies"),
-		Language:        in.Text("language"),
-		PrimaryMail:     in.Text("primary_mail"),
-		MailBCC:         in.Boolean("mail_bcc_transactional_mails"),
-		ReceiptLabel:    in.Text("receipt_label"),
-		ExternalID:      in.Text("external_id"),
-		OtherProtection: input.Word[merchant.OtherProtection](in, "other_protection"),
-		ProcessorFields: s.processingFields(c, in),
+		Name:              in.Text("name"),
+		Currency:          in.Currency("currencies"),
+		Language:          in.Text("language"),
+		PrimaryMail:       in.Text("primary_mail"),
+		MailBCC:           in.Boolean("mail_bcc_transactional_mails"),
+		ReceiptLabel:      in.Text("receipt_label"),
+		ExternalID:        in.Text("external_id"),
+		OtherProtection:   input.Word[merchant.OtherProtection](in, "other_protection"),
+		AuthorisationDays: in.Integer("authorisation_days"),
+		ProcessorFields:   s.processingFields(c, in),
 	}
 	byOperator := c.actor.Can(access.SetChannelTerms)
 	if byOperator || c.r.Method == http.MethodPost { // everybody chooses between test and draft for a new channel

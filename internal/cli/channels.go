@@ -107,22 +107,23 @@ func (c channelModeCmd) Run(ctx context.Context, p *program) error {
 // channelSetCmd updates a merchant. Fields without a flag do not change.
 type channelSetCmd struct {
 	siteFlag
-	ID              int64                     `arg:"" help:"Merchant id."`
-	Name            *string                   `help:"Merchant name."`
-	Currency        *string                   `field:"currencies" placeholder:"CODE" help:"Base currency. Cannot be changed after the first booking."`
-	Language        *string                   `help:"Language of the merchant's statements, such as enGB."`
-	PrimaryMail     *string                   `placeholder:"ADDRESSES" help:"E-mail addresses that get copies of receipts, separated by commas."`
-	MailBCC         *bool                     `name:"mail-bcc" field:"mail_bcc_transactional_mails" negatable:"" help:"Send copies of receipts to the --primary-mail addresses."`
-	ReceiptLabel    *string                   `placeholder:"NAME" help:"Company name on receipts."`
-	ExternalID      *string                   `name:"external-id" placeholder:"ID" help:"Merchant's id in your own systems."`
-	OtherProtection *merchant.OtherProtection `placeholder:"VALUE" help:"Other protection for travellers: none, bond, trust_account, insurance or scheme."`
-	AccountType     *string                   `placeholder:"TYPE" help:"Account type: protected-processing or trust."`
-	ProtectionType  *string                   `placeholder:"TYPE" help:"Protection type: trust-travel or svcu-management."`
-	Status          *string                   `field:"channel_status" placeholder:"STATUS" help:"Value of channel_status. An empty value makes it follow the mode again."`
-	StatementPeriod *string                   `placeholder:"PERIOD" help:"Statement period: month, biweek or week."`
-	Locked          *bool                     `negatable:"" help:"Lock the merchant: payments logged while it is locked are not protected. Unlocking a protected merchant takes two people."`
-	Suppliers       *[]int64                  `placeholder:"IDS" help:"Ids of the merchant's suppliers, such as 3,17."`
-	Reason          string                    `help:"Reason, shown to the operator who approves the change if approval is needed."`
+	ID                int64                     `arg:"" help:"Merchant id."`
+	Name              *string                   `help:"Merchant name."`
+	Currency          *string                   `field:"currencies" placeholder:"CODE" help:"Base currency. Cannot be changed after the first booking."`
+	Language          *string                   `help:"Language of the merchant's statements, such as enGB."`
+	PrimaryMail       *string                   `placeholder:"ADDRESSES" help:"E-mail addresses that get copies of receipts, separated by commas."`
+	MailBCC           *bool                     `name:"mail-bcc" field:"mail_bcc_transactional_mails" negatable:"" help:"Send copies of receipts to the --primary-mail addresses."`
+	ReceiptLabel      *string                   `placeholder:"NAME" help:"Company name on receipts."`
+	ExternalID        *string                   `name:"external-id" placeholder:"ID" help:"Merchant's id in your own systems."`
+	OtherProtection   *merchant.OtherProtection `placeholder:"VALUE" help:"Other protection for travellers: none, bond, trust_account, insurance or scheme."`
+	AuthorisationDays *int64                    `placeholder:"DAYS" help:"Days within which a new authorisation can be captured, 1 to 90."`
+	AccountType       *string                   `placeholder:"TYPE" help:"Account type: protected-processing or trust."`
+	ProtectionType    *string                   `placeholder:"TYPE" help:"Protection type: trust-travel or svcu-management."`
+	Status            *string                   `field:"channel_status" placeholder:"STATUS" help:"Value of channel_status. An empty value makes it follow the mode again."`
+	StatementPeriod   *string                   `placeholder:"PERIOD" help:"Statement period: month, biweek or week."`
+	Locked            *bool                     `negatable:"" help:"Lock the merchant: payments logged while it is locked are not protected. Unlocking a protected merchant takes two people."`
+	Suppliers         *[]int64                  `placeholder:"IDS" help:"Ids of the merchant's suppliers, such as 3,17."`
+	Reason            string                    `help:"Reason, shown to the operator who approves the change if approval is needed."`
 
 	ServerToServer     *bool      `negatable:"" help:"Allow card payments. This flag and those below require the server-to-server profile."`
 	CardholderPresent  *bool      `negatable:"" help:"Allow payments with the cardholder present."`
@@ -142,7 +143,7 @@ func (c channelSetCmd) Run(ctx context.Context, p *program) error {
 	}
 	in := merchant.ChannelFields{
 		Name: c.Name, Language: c.Language, PrimaryMail: c.PrimaryMail, MailBCC: c.MailBCC, ReceiptLabel: c.ReceiptLabel,
-		ExternalID: c.ExternalID, OtherProtection: c.OtherProtection, AccountType: c.AccountType, ProtectionType: c.ProtectionType, Status: c.Status,
+		ExternalID: c.ExternalID, OtherProtection: c.OtherProtection, AuthorisationDays: c.AuthorisationDays, AccountType: c.AccountType, ProtectionType: c.ProtectionType, Status: c.Status,
 		StatementPeriod: c.StatementPeriod, Locked: c.Locked, Suppliers: c.Suppliers, Reason: c.Reason,
 		ProcessorFields: merchant.ProcessorFields{
 			ServerToServer: c.ServerToServer, CardholderPresent: c.CardholderPresent, MailFailures: c.MailFailures,

@@ -24,6 +24,7 @@ type auditedChannel struct {
 	ReceiptLabel    string  `json:"receipt_label"`
 	ExternalID      string  `json:"external_id"`
 	OtherProtection string  `json:"other_protection"`
+	Authorisation   int64   `json:"authorisation_days"`
 	Status          string  `json:"channel_status"`
 	StatementPeriod string  `json:"statement_period"`
 	Locked          bool    `json:"locked"`
@@ -56,7 +57,7 @@ func AuditedChannel(c merchant.Channel) any {
 		ID: c.ID, UUID: c.UUID, Name: c.Name, AccountType: c.AccountType, AccountMode: string(c.Mode),
 		ProtectionType: c.ProtectionType, Currency: string(c.Currency), Language: c.Language, PrimaryMail: c.PrimaryMail,
 		MailBCC: c.MailBCC, ReceiptLabel: c.ReceiptLabel, ExternalID: c.ExternalID,
-		OtherProtection: string(c.OtherProtection), Status: c.Status(),
+		OtherProtection: string(c.OtherProtection), Authorisation: c.AuthorisationDays, Status: c.Status(),
 		StatementPeriod: c.StatementPeriod, Locked: c.Locked, Suppliers: append([]int64{}, c.Suppliers...),
 	}
 	if c.ProcessorConfig != (merchant.ProcessorConfig{}) {

@@ -48,6 +48,7 @@ func columnsOf(c *merchant.Channel) []channelColumn {
 		{"receipt_label", &c.ReceiptLabel, written},
 		{"external_id", &c.ExternalID, written},
 		{"other_protection", &c.OtherProtection, written},
+		{"authorisation_days", &c.AuthorisationDays, written},
 		{"status_override", &c.StatusOverride, written},
 		{"statement_period", &c.StatementPeriod, written},
 		{"locked", &c.Locked, written},

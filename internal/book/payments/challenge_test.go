@@ -105,7 +105,7 @@ func TestExpiredAuthorisationsAreReleasedAtTheProcessor(t *testing.T) {
 			b := w.Booking(w.Channel, 1000, "2024-12-14")
 			a := w.Must(apptest.Pay(payment.Authorize, b, 1000))
 			w.Must(apptest.Linked(payment.Capture, a, b, 400))
-			w.Advance(payment.AuthorisationLife)
+			w.Advance(apptest.AuthorisationLife)
 			if n, err := w.App.Payments.ExpireAuthorisations(t.Context()); n != 1 || err != nil {
 				t.Fatalf("%d expired, %v", n, err)
 			}
@@ -127,7 +127,7 @@ func TestAnAuthorisationIsNotReleasedUnderItsCapture(t *testing.T) {
 	apptest.OnBothProcessing(t, func(t *testing.T, w *apptest.Processing) {
 		b := w.Booking(w.Channel, 1000, "2024-12-14")
 		a := w.Must(apptest.Pay(payment.Authorize, b, 1000))
-		w.Advance(payment.AuthorisationLife - time.Second)
+		w.Advance(apptest.AuthorisationLife - time.Second)
 		w.Gateway.Set(psp.Capture, apptest.LostAfter)
 		w.Gateway.Down = true
 		capture := w.Must(apptest.Linked(payment.Capture, a, b, 400))

@@ -11,6 +11,7 @@ import (
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/payment"
+	"holdfast/internal/errs"
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/apptest"
 )
@@ -82,7 +83,7 @@ func TestAnAuthorisationEndsWhenItsTimeIsOver(t *testing.T) {
 			}
 			a = list.Items[0]
 			b = w.ReadBooking(a.Payments[0].BookingID)
-			w.Advance(a.EffectiveAt.Add(payment.AuthorisationLife).Sub(w.Now()) - time.Microsecond)
+			w.Advance(a.EffectiveAt.Add(apptest.AuthorisationLife).Sub(w.Now()) - time.Microsecond)
 			if listed(payment.StatusExpired) || w.ReadTransaction(a.ID).Status != payment.StatusComplete {
 				t.Errorf("%s: it has ended too early", name)
 			}
@@ -93,6 +94,37 @@ func TestAnAuthorisationEndsWhenItsTimeIsOver(t *testing.T) {
 			if got := w.ReadTransaction(a.ID); got.Status != payment.StatusExpired {
 				t.Errorf("%s: it is %s afterwards", name, got.Status)
 			}
+		}
+	})
+}
+
+// TestTheLifeOfAnAuthorisationIsTheChannels: each authorisation keeps the life that its channel had when it was made.
+func TestTheLifeOfAnAuthorisationIsTheChannels(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		c := w.Channel(merchant.ModeProtectionOnly, "EUR")
+		b := w.Booking(c, 120_000, "2024-09-14")
+		week := w.Must(apptest.Report(payment.Authorize, b, 10_000))
+		days := int64(30)
+		if _, err := w.App.Channels.Change(t.Context(), w.Actor, c.ID, merchant.ChannelFields{AuthorisationDays: &days}); err != nil {
+			t.Fatal(err)
+		}
+		month := w.Must(apptest.Report(payment.Authorize, b, 10_000))
+		w.Advance(8 * 24 * time.Hour)
+		late, inTime := w.Must(apptest.Linked(payment.Capture, week, b, 10_000)), w.Must(apptest.Linked(payment.Capture, month, b, 4_000))
+		if !slices.Contains(late.Flags, payment.FlagLateCapture) || len(inTime.Flags) != 0 {
+			t.Errorf("after eight days: %v and %v", late.Flags, inTime.Flags)
+		}
+		w.Advance(22 * 24 * time.Hour)
+		if _, err := w.App.Payments.ExpireAuthorisations(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.ReadTransaction(month.ID); got.Status != payment.StatusExpired {
+			t.Errorf("after thirty days: %s", got.Status)
+		}
+		for _, wrong := range []int64{0, -1, 91} {
+			_, err := w.App.Channels.Change(t.Context(), w.Actor, c.ID, merchant.ChannelFields{AuthorisationDays: &wrong})
+			apptest.WantKind(t, err, errs.Invalid, "a life that no scheme has")
 		}
 	})
 }

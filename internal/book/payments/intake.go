@@ -262,6 +262,9 @@ func (r *intake) build(items []payment.Item) error {
 		Content: in.Content, ContentHash: in.Hash(), ImportKey: in.ImportKey,
 		Simulated: r.channel.WasTest, EffectiveAt: r.effectiveAt(),
 	}
+	if *in.Type == payment.Authorize {
+		r.t.CaptureBy = r.channel.CaptureBy(r.t.EffectiveAt)
+	}
 	if r.isTest() {
 		r.t.Content = payment.TestOutcome
 	}

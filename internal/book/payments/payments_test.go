@@ -98,7 +98,7 @@ func TestAuthorisationsExpire(t *testing.T) {
 		b := w.Booking(c, 10000, "2024-09-14")
 		a := w.Must(apptest.Report(payment.Authorize, b, 1000))
 		w.Must(apptest.Linked(payment.Capture, a, b, 400))
-		w.Advance(payment.AuthorisationLife - time.Microsecond)
+		w.Advance(apptest.AuthorisationLife - time.Microsecond)
 		if n, err := w.App.Payments.ExpireAuthorisations(t.Context()); n != 0 || err != nil {
 			t.Fatalf("too early: %d, %v", n, err)
 		}
@@ -120,7 +120,7 @@ func TestAuthorisationsExpire(t *testing.T) {
 			t.Errorf("a late capture has the flags %v", got)
 		}
 		late = apptest.Linked(payment.Capture, a, b, 100)
-		late.EffectiveAt = a.EffectiveAt.Add(payment.AuthorisationLife - time.Second)
+		late.EffectiveAt = a.EffectiveAt.Add(apptest.AuthorisationLife - time.Second)
 		if got := w.Must(late).Flags; slices.Contains(got, payment.FlagLateCapture) {
 			t.Errorf("a capture in time has the flags %v", got)
 		}
@@ -134,7 +134,7 @@ func TestAuthorisationsExpire(t *testing.T) {
 		}
 		// The total that the expired authorisation gave free may be taken by then.
 		second := w.Must(apptest.Report(payment.Authorize, b, 9350))
-		w.Advance(payment.AuthorisationLife)
+		w.Advance(apptest.AuthorisationLife)
 		if _, err := w.App.Payments.ExpireAuthorisations(t.Context()); err != nil {
 			t.Fatal(err)
 		}

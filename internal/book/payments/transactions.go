@@ -21,20 +21,23 @@ const transactionColumns = `site_id, id, uuid, channel_id, author_id, author, au
 	remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname, payee_email, country,
 	COALESCE(reference, ''), token, ip_address, bin_number, last_four, card_type, auth_code, attempt_3ds, redirect_url,
 	COALESCE(linked_id, 0), content, content_hash, COALESCE(import_key, ''), simulated, effective_at, created_at, modified_at,
-	acquirer_reference,
+	acquirer_reference, capture_by,
 	(SELECT c.secret FROM channels c WHERE c.site_id = transactions.site_id AND c.id = transactions.channel_id)`
 
 // scanTransaction reads one row of transactionColumns.
 func scanTransaction(scan func(dest ...any) error) (payment.Transaction, error) {
 	var t payment.Transaction
 	var flags string
+	var captureBy int64
 	err := scan(&t.SiteID, &t.ID, &t.UUID, &t.ChannelID, &t.AuthorID, &t.Author, &t.AuthorName, &t.Type, &t.Status, &t.Currency,
 		&t.Total, &t.Remaining, &t.BaseCurrency, &t.BaseTotal, &t.ForexRate, &flags, &t.PSP, &t.Method, &t.PayeeName,
 		&t.PayeeSurname, &t.PayeeEmail, &t.Country, &t.Reference, &t.Token, &t.IPAddress, &t.BIN, &t.LastFour, &t.CardType,
 		&t.AuthCode, &t.Attempt3DS, &t.RedirectURL, &t.LinkedID, &t.Content, &t.ContentHash, &t.ImportKey, &t.Simulated,
 		store.Stored{Instant: &t.EffectiveAt}, store.Stored{Instant: &t.CreatedAt}, store.Stored{Instant: &t.ModifiedAt},
-		&t.AcquirerReference, &t.SealedSecret)
-	t.Flags = flagsIn(flags)
+		&t.AcquirerReference, &captureBy, &t.SealedSecret)
+	if t.Flags = flagsIn(flags); captureBy != 0 {
+		t.CaptureBy = store.Instant(captureBy)
+	}
 	return t, err
 }
 
@@ -66,7 +69,8 @@ const (
 	insertedTransaction = `id, site_id, uuid, channel_id, author_id, author, author_name, type, status, currencies, total,
 		remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname, payee_email, country,
 		reference, token, ip_address, bin_number, last_four, card_type, auth_code, attempt_3ds, redirect_url, linked_id, content,
-		content_hash, import_key, simulated, effective_at, version, created_at, modified_at, acquirer_reference, digest`
+		content_hash, import_key, simulated, effective_at, version, created_at, modified_at, acquirer_reference,
+		capture_by, digest`
 	insertedPayment = `id, site_id, transaction_id, channel_id, booking_id, currencies, total, remaining, linked_id, created_at,
 		digest`
 )
@@ -92,7 +96,8 @@ func InsertTransaction(tx *store.Tx, t payment.Transaction) (payment.Transaction
 		t.Remaining, t.BaseCurrency, t.BaseTotal, t.ForexRate, strings.Join(t.Flags, ","), t.PSP, t.Method, t.PayeeName,
 		t.PayeeSurname, t.PayeeEmail, t.Country, maybeText(t.Reference), t.Token, t.IPAddress, t.BIN, t.LastFour,
 		t.CardType, t.AuthCode, t.Attempt3DS, t.RedirectURL, store.MaybeID(t.LinkedID), t.Content, t.ContentHash,
-		maybeText(t.ImportKey), t.Simulated, store.Micros(t.EffectiveAt), 1, now, now, t.AcquirerReference, sum,
+		maybeText(t.ImportKey), t.Simulated, store.Micros(t.EffectiveAt), 1, now, now, t.AcquirerReference,
+		max(0, t.CaptureBy.UnixMicro()), sum,
 	})
 	delete(inPayments.Of(tx).absent, Reference{t.SiteID, t.ChannelID, t.PSP, t.Reference})
 	t.Payments = slices.Clone(t.Payments) // if the write runs again, it begins with the caller's list
@@ -282,7 +287,7 @@ type openAuthorisation struct {
 // openAuthorisations selects open authorisations whose life is over: those up to an instant, by the clock of their site. A condition
 // follows it.
 const openAuthorisations = `SELECT t.site_id, t.id, s.clock_ahead FROM sites s JOIN transactions t ON t.site_id = s.id
-	WHERE t.effective_at <= ? + s.clock_ahead AND ` + authorisedOnly + ` AND `
+	WHERE t.capture_by <= ? + s.clock_ahead AND ` + authorisedOnly + ` AND `
 
 // authorisedOnly is the condition that a transaction t is an open authorisation, and no outcome of an adjustment of it is open.
 const authorisedOnly = `t.type = 'authorize' AND t.status = 'complete' AND t.remaining > 0
@@ -295,8 +300,8 @@ func authorisationsDue(tx *store.Tx, limit int) ([]openAuthorisation, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := readAuthorisationsDue(tx, `s.clock_ahead = 0 AND t.effective_at <= ?
-		ORDER BY t.effective_at, t.site_id, t.id LIMIT ?`, authorisedBefore(tx), limit)
+	list, err := readAuthorisationsDue(tx, `s.clock_ahead = 0 AND t.capture_by <= ?
+		ORDER BY t.capture_by, t.site_id, t.id LIMIT ?`, store.Micros(sites.RealNow(tx)), limit)
 	for _, clock := range clocks {
 		if err != nil || len(list) >= limit {
 			return list, err
@@ -310,24 +315,19 @@ func authorisationsDue(tx *store.Tx, limit int) ([]openAuthorisation, error) {
 
 // authorisationsDueOf is authorisationsDue for one site.
 func authorisationsDueOf(tx *store.Tx, siteID int64, limit int) ([]openAuthorisation, error) {
-	return readAuthorisationsDue(tx, `s.id = ? ORDER BY t.effective_at, t.id LIMIT ?`, siteID, limit)
+	return readAuthorisationsDue(tx, `s.id = ? ORDER BY t.capture_by, t.id LIMIT ?`, siteID, limit)
 }
 
 // anyAuthorisationDue reports whether a site has any, by its clock in this transaction.
 func anyAuthorisationDue(tx *store.Tx, siteID int64) (due bool, err error) {
-	err = tx.QueryRow("SELECT EXISTS (SELECT 1 FROM transactions t WHERE t.site_id = $1 AND t.effective_at <= $2 AND "+authorisedOnly+")",
-		[]any{siteID, store.Micros(tx.Now.Add(-payment.AuthorisationLife))}, &due)
+	err = tx.QueryRow("SELECT EXISTS (SELECT 1 FROM transactions t WHERE t.site_id = $1 AND t.capture_by <= $2 AND "+authorisedOnly+")",
+		[]any{siteID, store.Micros(tx.Now)}, &due)
 	return due, err
-}
-
-// authorisedBefore is up to when an authorisation was made whose life is over, by the real clock.
-func authorisedBefore(tx *store.Tx) int64 {
-	return store.Micros(sites.RealNow(tx).Add(-payment.AuthorisationLife))
 }
 
 func readAuthorisationsDue(tx *store.Tx, condition string, args ...any) (list []openAuthorisation, err error) {
 	var w sqltext.Where
-	query := w.Fill(openAuthorisations+condition, append([]any{authorisedBefore(tx)}, args...)...)
+	query := w.Fill(openAuthorisations+condition, append([]any{store.Micros(sites.RealNow(tx))}, args...)...)
 	err = tx.Query(query, w.Args, func(scan func(dest ...any) error) error {
 		var a openAuthorisation
 		var ahead int64

@@ -67,31 +67,32 @@ var statusOfMode = map[AccountMode]string{
 
 // Channel is one merchant of a site, with its base currency.
 type Channel struct {
-	SiteID          int64
-	ID              int64
-	UUID            string
-	Name            string
-	Slug            string // made of its first name, unique in the site
-	AccountType     string
-	Mode            AccountMode
-	WasTest         bool // made as a test channel: its payments are simulated in every mode
-	ProtectionType  string
-	Currency        money.Currency
-	Language        string
-	PrimaryMail     string
-	MailBCC         bool
-	ReceiptLabel    string
-	ExternalID      string
-	StatusOverride  string          // set by the operator; "" when the status follows the mode
-	OtherProtection OtherProtection // of its bookings, where a booking says nothing else
-	StatementPeriod string
-	Locked          bool
-	Suppliers       []int64
-	SealedSecret    string // signs requests of the payment modal; as it lies in the database
-	Version         int64
-	CreatedAt       time.Time
-	ModifiedAt      time.Time
-	ProcessorConfig // of the server-to-server profile
+	SiteID            int64
+	ID                int64
+	UUID              string
+	Name              string
+	Slug              string // made of its first name, unique in the site
+	AccountType       string
+	Mode              AccountMode
+	WasTest           bool // made as a test channel: its payments are simulated in every mode
+	ProtectionType    string
+	Currency          money.Currency
+	Language          string
+	PrimaryMail       string
+	MailBCC           bool
+	ReceiptLabel      string
+	ExternalID        string
+	StatusOverride    string          // set by the operator; "" when the status follows the mode
+	OtherProtection   OtherProtection // of its bookings, where a booking says nothing else
+	StatementPeriod   string
+	AuthorisationDays int64 // how long after its effective_at an authorisation can be captured
+	Locked            bool
+	Suppliers         []int64
+	SealedSecret      string // signs requests of the payment modal; as it lies in the database
+	Version           int64
+	CreatedAt         time.Time
+	ModifiedAt        time.Time
+	ProcessorConfig   // of the server-to-server profile
 	// Proposal is set when the change waits for another operator (R0). Then nothing has changed yet.
 	Proposal *proposal.Proposal
 }
@@ -107,6 +108,17 @@ func (c Channel) Status() string {
 	default:
 		return statusOfMode[c.Mode]
 	}
+}
+
+// DefaultAuthorisationDays is the life of an authorisation, as most schemes have it. maxAuthorisationDays is more than any has.
+const (
+	DefaultAuthorisationDays = 7
+	maxAuthorisationDays     = 90
+)
+
+// CaptureBy is the end of the life of an authorisation of the channel that was made at a time.
+func (c Channel) CaptureBy(made time.Time) time.Time {
+	return made.AddDate(0, 0, int(cmp.Or(c.AuthorisationDays, DefaultAuthorisationDays)))
 }
 
 // ChannelFields are the fields of a request that makes or changes a channel. Absent fields are nil. As JSON they have the
@@ -125,6 +137,8 @@ type ChannelFields struct {
 	ReceiptLabel    *string          `json:"receipt_label,omitempty"`
 	ExternalID      *string          `json:"external_id,omitempty"`
 	OtherProtection *OtherProtection `json:"other_protection,omitempty"`
+	// AuthorisationDays is how long an authorisation can be captured. A change counts for new authorisations.
+	AuthorisationDays *int64 `json:"authorisation_days,omitempty"`
 	// Fields that only the operator can set. Customers can read them; what they send is ignored.
 	AccountType     *string  `json:"account_type,omitempty"`
 	ProtectionType  *string  `json:"protection_type,omitempty"`
@@ -149,7 +163,7 @@ func (f ChannelFields) NewChannel(site Site, byOperator bool, p *errs.Problems) 
 		ProtectionType:  ProtectionTypes[0],
 		Language:        check.DefaultLanguage,
 		ReceiptLabel:    site.Name,
-		OtherProtection: OtherProtections[0],
+		OtherProtection: OtherProtections[0], AuthorisationDays: DefaultAuthorisationDays,
 		StatementPeriod: cmp.Or(site.Policy.StatementPeriod, terms.StatementPeriods[0]),
 	}
 	if f.Mode != nil {
@@ -201,6 +215,10 @@ func (f ChannelFields) apply(c *Channel, byOperator bool, p *errs.Problems) {
 	check.Set(&c.ReceiptLabel, f.ReceiptLabel)
 	check.Set(&c.ExternalID, f.ExternalID)
 	check.Set(&c.OtherProtection, f.OtherProtection)
+	check.Set(&c.AuthorisationDays, f.AuthorisationDays)
+	if f.AuthorisationDays != nil && (c.AuthorisationDays < 1 || c.AuthorisationDays > maxAuthorisationDays) {
+		p.Wrong("authorisation_days", "Must be a number of days from 1 to %d.", maxAuthorisationDays)
+	}
 	check.Line(p, "name", c.Name)
 	check.OneOf(p, "language", c.Language, check.Languages)
 	c.PrimaryMail = strings.TrimSpace(c.PrimaryMail)

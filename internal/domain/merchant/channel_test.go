@@ -45,7 +45,7 @@ func TestANewChannelHasTheDefaults(t *testing.T) {
 	want := Channel{
 		SiteID: 3, Name: "Alpine Escapes", Slug: "alpine-escapes", AccountType: "protected-processing", Mode: ModeTest,
 		WasTest: true, ProtectionType: "trust-travel", Currency: "EUR", Language: "enGB", ReceiptLabel: "Demo",
-		OtherProtection: "none", StatementPeriod: "month",
+		OtherProtection: "none", AuthorisationDays: 7, StatementPeriod: "month",
 	}
 	if fmt.Sprintf("%+v", c) != fmt.Sprintf("%+v", want) {
 		t.Errorf("made\n%+v\nwant\n%+v", c, want)

@@ -9,7 +9,8 @@ package payment
 // fills in are not among them. Nor is the caller's reference, because a payment that never happened gives it back.
 const TransactionFacts = `site_id, uuid, channel_id, author_id, author, author_name, type, currencies, total,
 	base_currency, base_total, forex_rate, psp, method, payee_name, payee_surname, payee_email, country, token, ip_address,
-	attempt_3ds, redirect_url, linked_id, content_hash, import_key, simulated, effective_at, created_at, acquirer_reference`
+	attempt_3ds, redirect_url, linked_id, content_hash, import_key, simulated, effective_at, created_at, acquirer_reference,
+	capture_by`
 
 // Facts are the values of TransactionFacts.
 func (t Transaction) Facts() []any {
@@ -17,7 +18,7 @@ func (t Transaction) Facts() []any {
 		t.SiteID, t.UUID, t.ChannelID, t.AuthorID, t.Author, t.AuthorName, t.Type, t.Currency, t.Total, t.BaseCurrency,
 		t.BaseTotal, t.ForexRate, t.PSP, t.Method, t.PayeeName, t.PayeeSurname, t.PayeeEmail, t.Country, t.Token, t.IPAddress,
 		t.Attempt3DS, t.RedirectURL, maybe(t.LinkedID), t.ContentHash, maybe(t.ImportKey), t.Simulated,
-		t.EffectiveAt.UnixMicro(), t.CreatedAt.UnixMicro(), t.AcquirerReference,
+		t.EffectiveAt.UnixMicro(), t.CreatedAt.UnixMicro(), t.AcquirerReference, max(0, t.CaptureBy.UnixMicro()),
 	}
 }
 

@@ -140,7 +140,7 @@ func TestTheOrderOfItemsAndADefaultSayNothing(t *testing.T) {
 
 func TestAnAuthorisationIsCapturedInTime(t *testing.T) {
 	a := payment.Transaction{
-		Type: payment.Authorize, Status: payment.StatusComplete, Remaining: 1, EffectiveAt: paidAt,
+		Type: payment.Authorize, Status: payment.StatusComplete, Remaining: 1, EffectiveAt: paidAt, CaptureBy: paidAt.Add(7 * 24 * time.Hour),
 		Payments: []payment.Payment{{Remaining: 1}},
 	}
 	last := paidAt.Add(7 * 24 * time.Hour)

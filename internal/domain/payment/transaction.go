@@ -71,9 +71,6 @@ const (
 // PaymentMethods lists the payment methods, the default first.
 var PaymentMethods = []string{CreditCard, BankTransfer}
 
-// AuthorisationLife is how long after its effective_at an authorisation can be captured.
-const AuthorisationLife = 7 * 24 * time.Hour
-
 // The test values on test channels: psp and token of a request, and content of the answer.
 const (
 	TestPSP     = "test_psp"
@@ -157,6 +154,7 @@ type Transaction struct {
 	ModalCharge      int64     // the channel in charge_channel; 0 for none
 	Disputes         []Dispute // in order of their ids
 	EffectiveAt      time.Time
+	CaptureBy        time.Time // of an authorisation: it can be captured before this instant
 	CreatedAt        time.Time // recorded_at of R0
 	ModifiedAt       time.Time
 }
@@ -170,7 +168,7 @@ func (t Transaction) Title() string { return check.Title(t.TrustID(), t.PayeeSur
 // InTime reports whether an authorisation could be captured or voided at a time. A capture that was made in time
 // counts, even when it is logged late.
 func (t Transaction) InTime(at time.Time) bool {
-	return at.Before(t.EffectiveAt.Add(AuthorisationLife))
+	return at.Before(t.CaptureBy)
 }
 
 // TotalRemaining is total_remaining: what can still be refunded, captured or voided. It is 0 for an expired

@@ -27,7 +27,7 @@ func TestABookWithAuthorisationsIsClean(t *testing.T) {
 		taken := w.Must(apptest.Linked(payment.Capture, held[2], b, 10_000))
 		w.Must(apptest.Linked(payment.Chargeback, taken, b, 10_000))
 		wantClean(t, w)
-		w.Advance(payment.AuthorisationLife)
+		w.Advance(apptest.AuthorisationLife)
 		runJobs(t, w)
 		late := apptest.Linked(payment.Capture, held[3], b, 3_000)
 		late.EffectiveAt = held[3].EffectiveAt.Add(time.Hour)

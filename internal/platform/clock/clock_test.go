@@ -153,7 +153,7 @@ func TestAuthorisationsExpireByTheClockOfTheirSite(t *testing.T) {
 		still := authorise()
 		there := w.Actor
 		w.Actor = here
-		w.MoveClock(apptest.Began.Add(payment.AuthorisationLife))
+		w.MoveClock(apptest.Began.Add(apptest.AuthorisationLife))
 		expire := func(want int) {
 			t.Helper()
 			if n, err := w.App.Payments.ExpireAuthorisations(t.Context()); n != want || err != nil {
@@ -166,7 +166,7 @@ func TestAuthorisationsExpireByTheClockOfTheirSite(t *testing.T) {
 			t.Errorf("on the site ahead: %s", got.Status)
 		}
 		asked := authorise()
-		w.MoveClock(apptest.Began.Add(2 * payment.AuthorisationLife))
+		w.MoveClock(apptest.Began.Add(2 * apptest.AuthorisationLife))
 		if got := w.ReadTransaction(asked.ID); got.Status != payment.StatusExpired {
 			t.Errorf("on the site ahead, before the job: %s", got.Status)
 		}
@@ -174,7 +174,7 @@ func TestAuthorisationsExpireByTheClockOfTheirSite(t *testing.T) {
 		if got := w.ReadTransaction(still.ID); got.Status != payment.StatusComplete {
 			t.Errorf("on the other: %s", got.Status)
 		}
-		w.Advance(payment.AuthorisationLife)
+		w.Advance(apptest.AuthorisationLife)
 		expire(1)
 	})
 }

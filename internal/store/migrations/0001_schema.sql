@@ -303,6 +303,7 @@ CREATE TABLE channels (
     tokenizer_id        TEXT    NOT NULL,
     tokenizer_key_end   TEXT    NOT NULL,                -- last four characters; '' where no key is set
     other_protection    TEXT    NOT NULL DEFAULT 'none', -- of the traveller: none, bond, trust_account, insurance or scheme
+    authorisation_days  BIGINT  NOT NULL DEFAULT 7,      -- the life of an authorisation
     UNIQUE (site_id, slug),
     UNIQUE (site_id, id, currencies),
     {{key}} (site_id, id)
@@ -527,6 +528,7 @@ CREATE TABLE transactions (
     import_key         TEXT,                          -- natural key of an imported payment
     simulated          BOOLEAN   NOT NULL,            -- of a test channel: outside every total
     effective_at       BIGINT    NOT NULL,            -- when the payment was taken
+    capture_by         BIGINT    NOT NULL DEFAULT 0,  -- of an authorisation: it can be captured before; 0 of any other
     version            BIGINT    NOT NULL,            -- taking it is the lock on what remains
     created_at         BIGINT    NOT NULL,            -- when it was learned: recorded_at of R0
     modified_at        BIGINT    NOT NULL,
@@ -542,7 +544,7 @@ CREATE INDEX transactions_by_email ON transactions (site_id, payee_email, id);
 CREATE INDEX transactions_by_reference ON transactions (site_id, reference, id);
 CREATE INDEX transactions_by_created ON transactions (site_id, created_at, id);
 -- Open authorisations by age, for the job that lets them expire.
-CREATE INDEX transactions_open ON transactions (effective_at)
+CREATE INDEX transactions_open ON transactions (capture_by)
     WHERE type = 'authorize' AND status = 'complete' AND remaining > 0;
 -- For the filters of lists. Most leave out the most common value, or rows without one.
 CREATE INDEX transactions_by_currency ON transactions (site_id, currencies, id) WHERE currencies <> '';
@@ -561,7 +563,7 @@ CREATE INDEX transactions_by_acquirer_reference ON transactions (site_id, acquir
 CREATE INDEX transactions_by_flags ON transactions (site_id, id) WHERE flags <> '';
 CREATE INDEX transactions_by_modified ON transactions (site_id, modified_at, id);
 -- A read of a site's payments first ends its expired authorisations.
-CREATE INDEX transactions_open_of_site ON transactions (site_id, type, status, effective_at)
+CREATE INDEX transactions_open_of_site ON transactions (site_id, type, status, capture_by)
     WHERE type = 'authorize' AND status = 'complete' AND remaining > 0;
 -- The monthly turnover of a channel, for the model (R7), read from the index alone. SQLite needs the columns of the condition,
 -- too.

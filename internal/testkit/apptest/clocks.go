@@ -7,6 +7,7 @@ import (
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/merchant"
 )
 
 // Now is the time on the world's clock.
@@ -43,3 +44,6 @@ func DayPtr(t testing.TB, s string) *civil.Day {
 	}
 	return &d
 }
+
+// AuthorisationLife is how long an authorisation of a channel can be captured, unless the channel says otherwise.
+const AuthorisationLife = merchant.DefaultAuthorisationDays * 24 * time.Hour

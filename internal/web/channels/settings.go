@@ -63,6 +63,7 @@ func currencies(list []string) any {
 
 func (p *pages) newChannel(v *kit.Visit) error {
 	form := kit.Filled("account_mode", "test", "language", check.DefaultLanguage, "other_protection", string(merchant.OtherProtections[0]),
+		"authorisation_days", strconv.Itoa(merchant.DefaultAuthorisationDays),
 		"account_type", p.app.Channels.Profile.AccountTypes()[0], "protection_type", merchant.ProtectionTypes[0], "statement_period", terms.StatementPeriods[0])
 	return p.showSettings(v, form, merchant.Channel{})
 }
@@ -107,7 +108,7 @@ func (p *pages) fields(v *kit.Visit, form *kit.Form) merchant.ChannelFields {
 	in := merchant.ChannelFields{
 		Name: r.Text("name"), Currency: r.Currency("currencies"), Language: r.Text("language"), PrimaryMail: r.Text("primary_mail"),
 		MailBCC: r.Yes("mail_bcc_transactional_mails"), ReceiptLabel: r.Text("receipt_label"), ExternalID: r.Text("external_id"),
-		OtherProtection: kit.Word[merchant.OtherProtection](r, "other_protection"),
+		OtherProtection: kit.Word[merchant.OtherProtection](r, "other_protection"), AuthorisationDays: r.Number("authorisation_days"),
 	}
 	if form.Get("receipt_label") == "" {
 		in.ReceiptLabel = nil // new merchants default to the site's name
@@ -211,7 +212,8 @@ func filledWith(c merchant.Channel) *kit.Form {
 	settle := money.Currency(c.Settlement())
 	return kit.Filled("name", c.Name, "currencies", string(c.Currency), "account_mode", string(c.Mode), "language", c.Language,
 		"primary_mail", c.PrimaryMail, "mail_bcc_transactional_mails", yes(c.MailBCC), "receipt_label", c.ReceiptLabel,
-		"external_id", c.ExternalID, "other_protection", string(c.OtherProtection), "account_type", c.AccountType,
+		"external_id", c.ExternalID, "other_protection", string(c.OtherProtection),
+		"authorisation_days", strconv.FormatInt(c.AuthorisationDays, 10), "account_type", c.AccountType,
 		"protection_type", c.ProtectionType, "channel_status", c.StatusOverride, "statement_period", c.StatementPeriod,
 		"locked", yes(c.Locked), "suppliers", strings.Join(suppliers, ", "), "mail_failures", yes(c.MailFailures),
 		"chargeback_mail", c.ChargebackMail, "tokenizer_id", c.TokenizerID, "tokenizer_api_key", c.TokenizerKey(),
