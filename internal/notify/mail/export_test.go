@@ -13,6 +13,7 @@ var (
 const (
 	Taken   = taken
 	Refused = refusal
+	Shown   = shown
 	Later   = later
 	Lost    = lost
 )

@@ -57,7 +57,7 @@ type State string
 
 // The states of a mail.
 const (
-	Outbox  State = "outbox"  // only shown: no mail server, or the site is a sandbox
+	Outbox  State = "outbox"  // only shown: no mail server, the site is a sandbox, or the server cannot take the address
 	Waiting State = "waiting" // sent at NextAt
 	Sending State = "sending" // an attempt is in progress
 	Sent    State = "sent"    // accepted by the server

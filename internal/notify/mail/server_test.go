@@ -38,6 +38,7 @@ type server struct {
 	rcpt    func(*smtp.Conn) error
 	data    func(*smtp.Conn) error // after the whole mail has come
 	logins  int
+	ascii   bool // it does not know SMTPUTF8
 	address *net.TCPAddr
 }
 
@@ -52,7 +53,7 @@ func serve(t *testing.T, s *server, cert *tls.Certificate, implicit bool) *serve
 	t.Helper()
 	backend := smtp.NewServer(s)
 	backend.Domain, backend.AllowInsecureAuth, backend.ErrorLog = "mail.example", true, silent{}
-	backend.ReadTimeout, backend.WriteTimeout, backend.EnableSMTPUTF8 = 10*time.Second, 10*time.Second, true
+	backend.ReadTimeout, backend.WriteTimeout, backend.EnableSMTPUTF8 = 10*time.Second, 10*time.Second, !s.ascii
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

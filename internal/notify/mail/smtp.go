@@ -21,6 +21,7 @@ import (
 
 	gomail "github.com/wneessen/go-mail"
 	"github.com/wneessen/go-mail/smtp"
+	"golang.org/x/net/idna"
 )
 
 // dataTimes is how many times the normal timeout a server gets to respond to an e-mail's text.
@@ -93,6 +94,10 @@ func onThisMachine(host string) bool {
 // send makes one attempt. It reports whether the server has accepted the e-mail, as far as that can be known. If ctx ends
 // before the text is sent, it stops.
 func (s *SMTP) send(ctx context.Context, m Mail, text Message) result {
+	recipient, err := onTheWire(m.Recipient)
+	if err != nil {
+		return refused("The domain of the e-mail address is invalid.")
+	}
 	data, err := s.encode(m, text)
 	if err != nil {
 		return refused("The e-mail could not be created: " + err.Error())
@@ -103,12 +108,15 @@ func (s *SMTP) send(ctx context.Context, m Mail, text Message) result {
 	}
 	// The response to QUIT does not change the outcome.
 	defer func() { _, _ = conn.UpdateDeadline(s.Timeout), conn.Quit() }()
+	if able, _ := conn.Extension("SMTPUTF8"); data.utf8 && !able {
+		return result{kind: shown, answer: noUTF8}
+	}
 	for _, step := range []struct {
 		do     func() error
 		sender bool // it is about the sender, which is the same for all e-mails
 	}{
 		{func() error { return conn.Mail("<" + s.From + ">") }, true},
-		{func() error { return conn.Rcpt("<" + m.Recipient + ">") }, false},
+		{func() error { return conn.Rcpt("<" + recipient + ">") }, false},
 	} {
 		if err := s.within(ctx, conn, step.do); err != nil {
 			return judge(err, step.sender)
@@ -139,6 +147,23 @@ func (s *SMTP) send(ctx context.Context, m Mail, text Message) result {
 	default:
 		return result{kind: lost, answer: "The server received the e-mail, but its response was lost: " + err.Error()}
 	}
+}
+
+// noUTF8 is the answer for an address that the server cannot take.
+const noUTF8 = "Not sent: the mail server does not support letters other than a to z before the @ of an address (SMTPUTF8)."
+
+// onTheWire writes the domain of an address in ASCII, such as xn--exmple-cua.de: every mail server takes that.
+func onTheWire(address string) (string, error) {
+	at := strings.LastIndexByte(address, '@') + 1
+	if isASCII(address[at:]) {
+		return address, nil
+	}
+	domain, err := idna.Lookup.ToASCII(address[at:])
+	return address[:at] + domain, err
+}
+
+func isASCII(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 // within runs one step of the conversation with the response timeout.
@@ -218,7 +243,7 @@ func (s *SMTP) dial(ctx context.Context, wide bool) (*smtp.Client, error) {
 // encoded is an e-mail as sent to the server.
 type encoded struct {
 	bytes []byte
-	utf8  bool // an address is not ASCII
+	utf8  bool // an address is not ASCII before its @
 }
 
 // encode builds the e-mail. The library builds the headers from single values and encodes special characters, so that no
@@ -226,7 +251,10 @@ type encoded struct {
 func (s *SMTP) encode(m Mail, text Message) (encoded, error) {
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	msg.FromMailAddress(&mail.Address{Name: clean(m.Letter.Sender, maxName), Address: s.From})
-	to := cmp.Or(m.Letter.To, m.Recipient)
+	to, err := onTheWire(cmp.Or(m.Letter.To, m.Recipient))
+	if err != nil {
+		return encoded{}, err
+	}
 	msg.SetAddrHeaderFromMailAddress(gomail.HeaderTo, &mail.Address{Name: clean(m.Letter.Name, maxName), Address: to})
 	msg.Subject(clean(text.Subject, maxSubject))
 	msg.SetMessageIDWithValue(s.messageID(m))
@@ -254,10 +282,8 @@ func (s *SMTP) encode(m Mail, text Message) (encoded, error) {
 	if _, err := msg.WriteTo(&b); err != nil {
 		return encoded{}, err
 	}
-	ascii := func(address string) bool {
-		return !strings.ContainsFunc(address, func(r rune) bool { return r >= utf8.RuneSelf })
-	}
-	return encoded{b.Bytes(), !ascii(s.From) || !ascii(to) || !ascii(m.Recipient)}, nil
+	local, _, _ := strings.Cut(m.Recipient, "@")
+	return encoded{b.Bytes(), !isASCII(s.From) || !isASCII(to) || !isASCII(local)}, nil
 }
 
 // messageID is the same each time an e-mail is sent, so that mail programs can detect duplicates. It contains the time when

@@ -281,3 +281,33 @@ func readParts(t *testing.T, kind string, body io.Reader, found map[string]strin
 		readParts(t, part.Header.Get("Content-Type"), inside, found)
 	}
 }
+
+// TestAddressesInOtherLetters: a domain goes to any server in ASCII. Letters before the @ need SMTPUTF8; a server without it is
+// no reason for a dead mail.
+func TestAddressesInOtherLetters(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		address string
+		ascii   bool
+		kind    string
+		want    string // the recipient that the server was told
+	}{
+		{"mueller@exämple.de", true, mail.Taken, "mueller@xn--exmple-cua.de"},
+		{"mueller@exämple.de", false, mail.Taken, "mueller@xn--exmple-cua.de"},
+		{"müller@exämple.de", false, mail.Taken, "müller@xn--exmple-cua.de"},
+		{"müller@exämple.de", true, mail.Shown, ""},
+		{"ada@-exämple-.de", false, mail.Refused, ""},
+	} {
+		s := serve(t, &server{ascii: c.ascii}, nil, false)
+		m := aMail()
+		m.Recipient, m.Letter.To = c.address, c.address
+		kind, said, down := s.transport().Attempt(t.Context(), m, textOf(t, m))
+		if kind != c.kind || down || c.kind == mail.Shown && !strings.Contains(said, "SMTPUTF8") {
+			t.Errorf("%s, ASCII only %t: %s, %s", c.address, c.ascii, kind, said)
+		}
+		switch got := s.got(); {
+		case c.want == "" && len(got) != 0, c.want != "" && (len(got) != 1 || !slices.Equal(got[0].to, []string{c.want})):
+			t.Errorf("%s, ASCII only %t: the server got %+v, want one for %s", c.address, c.ascii, got, c.want)
+		}
+	}
+}
