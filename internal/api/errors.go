@@ -72,6 +72,10 @@ type errorData struct {
 // fail answers with an error. An error of the program is logged with its cause, and the answer does not show the
 // cause.
 func (s *server) fail(c *call, err error) {
+	if c.status == 0 && errors.Is(err, context.Canceled) && errors.Is(c.ctx.Err(), context.Canceled) {
+		c.status = statusClientGone // nobody reads an answer: it is no failure of the service
+		return
+	}
 	f := s.faultOf(c, err)
 	answer, body := errorOf(f, c.requestID)
 	if answer.status >= http.StatusInternalServerError && !c.refused {
@@ -98,6 +102,9 @@ func (s *server) fail(c *call, err error) {
 	}
 	c.json(answer.status, body)
 }
+
+// statusClientGone is the status in the log of a request whose client disconnected before its answer, as other servers log it.
+const statusClientGone = 499
 
 // errorOf makes the body of the answer to a fault.
 func errorOf(f *errs.Error, requestID string) (answerTo, errorBody) {

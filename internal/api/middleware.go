@@ -97,7 +97,7 @@ func (s *server) log(c *call, r *http.Request, took time.Duration) {
 		return
 	}
 	s.app.Config.Log.Info("request", "site", c.site, "route", c.route, "method", knownMethod(r.Method), "status", c.status,
-		"duration", took, "bytes", c.bytes, "request_id", c.requestID, "address", c.address)
+		"duration_ms", took.Milliseconds(), "bytes", c.bytes, "request_id", c.requestID, "address", c.address)
 }
 
 // tellLeftOut writes a line for each kind of failure that had no lines of its own for a while.

@@ -89,7 +89,7 @@ func TestTheLogHoldsNoSecretsAndNoAddresses(t *testing.T) {
 	if len(lines) != 4 { // one is the warning of a proxy
 		t.Fatalf("three requests, logged as\n%s", text)
 	}
-	for _, part := range []string{"route=/healthz", "method=GET", "status=200", "duration=", "bytes=16", "request_id=", "address=192.0.2.1"} {
+	for _, part := range []string{"route=/healthz", "method=GET", "status=200", "duration_ms=", "bytes=16", "request_id=", "address=192.0.2.1"} {
 		if !strings.Contains(lines[0], part) {
 			t.Errorf("%q is missing in %s", part, lines[0])
 		}
