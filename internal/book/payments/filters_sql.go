@@ -89,3 +89,23 @@ func given[T any](siteID int64, values []T) []any {
 	}
 	return list
 }
+
+// mostFlagged is how many flagged transactions of a channel are counted at most: the latest.
+const mostFlagged = 10_000
+
+// flagCounts counts the transactions of a channel with each flag, among the latest flagged ones.
+func flagCounts(tx *store.Tx, siteID, channelID int64) (map[string]int64, error) {
+	counts := map[string]int64{}
+	err := tx.Query(`SELECT f.flags, COUNT(*) FROM (SELECT flags FROM transactions
+			WHERE site_id = $1 AND channel_id = $2 AND flags <> '' ORDER BY id DESC LIMIT $3) f GROUP BY f.flags`,
+		[]any{siteID, channelID, mostFlagged}, func(scan func(dest ...any) error) error {
+			var flags string
+			var n int64
+			err := scan(&flags, &n)
+			for _, flag := range flagsIn(flags) {
+				counts[flag] += n
+			}
+			return err
+		})
+	return counts, err
+}

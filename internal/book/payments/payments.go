@@ -156,6 +156,11 @@ func (p *Payments) Payment(ctx context.Context, actor access.Actor, id int64) (p
 	return found, store.NotFoundAs(errs.RecordNotFound, err, "Payment %d not found.", id)
 }
 
+// FlagCounts counts the transactions of a channel with each flag, among its latest 10,000 flagged ones: its data quality.
+func (p *Payments) FlagCounts(ctx context.Context, actor access.Actor, channelID int64) (map[string]int64, error) {
+	return sites.Read(ctx, p.DB, actor, func(tx *store.Tx) (map[string]int64, error) { return flagCounts(tx, actor.SiteID, channelID) })
+}
+
 // ListPayments reads one page of payment records.
 func (p *Payments) ListPayments(
 	ctx context.Context, actor access.Actor, filter PaymentFilter, page store.Page,

@@ -9,6 +9,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/exposure"
 	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/payment"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/report"
 	"holdfast/internal/store"
@@ -52,7 +53,11 @@ func (p *pages) merchant(v *kit.Visit) error {
 	r.Settings.Fields = withoutChannels(r.Settings.Fields)
 	r.at(s, found.Query, found.Final)
 	r.keyFigures(found)
-	r.Figures = append(r.Figures, figure{Text: "State", Value: kit.Say(channel.Mode), Hint: "in " + string(channel.Currency)})
+	state := kit.Say(channel.Mode)
+	if channel.Locked {
+		state = "Locked"
+	}
+	r.Figures = append(r.Figures, figure{Text: "State", Value: state, Hint: "in " + string(channel.Currency)})
 	r.apartNotes(found.PendingRate, found.Uncovered)
 	s.of(id)
 	t, err := s.exposureTable(found)
@@ -119,6 +124,9 @@ func (p *pages) merchantView(ctx context.Context, s *settings, r *reportPage, fo
 	if err := p.merchantCollateral(ctx, s, r, id); err != nil {
 		return err
 	}
+	if err := p.merchantQuality(ctx, v, r, id); err != nil {
+		return err
+	}
 	return p.merchantStatements(ctx, v, r, id)
 }
 
@@ -170,6 +178,29 @@ func (p *pages) merchantCollateral(ctx context.Context, s *settings, r *reportPa
 		}})
 	}
 	r.Parts = append(r.Parts, part{Title: "Collateral", Table: s.v.Table(t)})
+	return nil
+}
+
+// merchantQuality adds the merchant's data quality: how many payments have which flag. Nothing is shown where none has one.
+func (p *pages) merchantQuality(ctx context.Context, v *kit.Visit, r *reportPage, id int64) error {
+	counts, err := p.app.Payments.FlagCounts(ctx, v.Actor, id)
+	if err != nil || len(counts) == 0 {
+		return err
+	}
+	t := kit.Table{
+		Name: "quality", Caption: "Data quality", Bare: true,
+		Columns: []kit.Column{{Name: "flag", Title: "Flag"}, {Name: "payments", Title: "Payments", Figure: true}},
+	}
+	for _, flag := range payment.Flags {
+		if counts[flag] == 0 {
+			continue
+		}
+		t.Rows = append(t.Rows, kit.Row{
+			Href:  v.At("/payments?flags=" + flag + "&channels=" + strconv.FormatInt(id, 10)),
+			Cells: []kit.Cell{kit.Words(kit.Say(flag)), kit.Number(counts[flag])},
+		})
+	}
+	r.Parts = append(r.Parts, part{Title: "Data quality", Table: v.Table(t)})
 	return nil
 }
 

@@ -154,6 +154,12 @@ func TestAMerchantHasAPage(t *testing.T) {
 	wants(t, "its months", b.file(t, "/channels/"+strconv.FormatInt(b.pounds.ID, 10)),
 		[]string{"Jun 2024", "GBP", "1", "0.00", "0.00", "70.00", "70.00"}, []string{"Sep 2024", "GBP", "1", "600.00", "600.00", "0.00", "600.00"})
 	b.reader.Must(link(t, a.Body, "Sep 2024"), "Travel month: Sep 2024", "600.00 GBP")
+	if strings.Contains(a.Text(), "Data quality") {
+		t.Errorf("no payment has a flag: %s", a.Text())
+	}
+	b.Must(apptest.Report(payment.Purchase, b.first, 90_000)) // the booking costs less
+	a = b.reader.Must(at, "Data quality", "Above total 1")
+	b.reader.Must(link(t, a.Body, "Above total"), "900.00 GBP")
 	draft := b.Channel(merchant.ModeDraft, "GBP")
 	a = b.reader.Must(b.At("/channels/"+strconv.FormatInt(draft.ID, 10)), "Not protected yet")
 	if strings.Contains(a.Text(), "Run-off") {

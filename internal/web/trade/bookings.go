@@ -24,6 +24,7 @@ type listPage struct {
 	List               *kit.Table
 	Statuses, Channels any
 	Types, Methods     any
+	Flags              any
 	Kept               []kit.Link
 	More               bool // show the advanced fields
 }

@@ -17,7 +17,7 @@ var paymentOrders = []string{"id", "created", "total", "modified"}
 // moreOfPayments are the advanced filter fields.
 var moreOfPayments = []string{
 	"currencies", "countries", "payment_methods", "card_types", "bin_number", "last_four_digits", "reference", "payee_email",
-	"payee_surname", "linked_id", "bookings", "psp", "auth_code", "acquirer_reference", "over_limit", "created_from", "created_to",
+	"payee_surname", "linked_id", "bookings", "psp", "auth_code", "acquirer_reference", "flags", "over_limit", "created_from", "created_to",
 	"modified_from", "modified_to", "include", "exclude",
 }
 
@@ -30,7 +30,7 @@ func paymentFilter(f *filter) payments.TransactionFilter {
 		Methods: words(f, "payment_methods", payment.PaymentMethods), CardTypes: f.list("card_types"), BIN: f.form.Get("bin_number"),
 		LastFour: f.form.Get("last_four_digits"), PayeeEmail: f.form.Get("payee_email"), PayeeSurname: f.form.Get("payee_surname"),
 		Bookings: f.ids("bookings"), PSP: f.form.Get("psp"), AuthCode: f.form.Get("auth_code"),
-		AcquirerReference: f.form.Get("acquirer_reference"),
+		AcquirerReference: f.form.Get("acquirer_reference"), Flags: words(f, "flags", payment.Flags),
 	}
 	switch linked := f.ids("linked_id"); {
 	case len(linked) == 1:
@@ -75,7 +75,8 @@ func (p *pages) payments(v *kit.Visit) error {
 	return v.Show(p.Pages, "payments.html", kit.Page{Title: "Payments", Menu: "/payments", Wide: true, Data: listPage{
 		Form: f.form, List: made, Channels: channels, Statuses: kit.Options(wordChoices("All", payment.TransactionStatuses)...),
 		Types: kit.Options(wordChoices("All", payment.TransactionTypes)...), Methods: kit.Options(wordChoices("All", payment.PaymentMethods)...),
-		Kept: kept(f.form.Values), More: f.more(moreOfPayments...),
+		Flags: kit.Options(wordChoices("All", payment.Flags)...),
+		Kept:  kept(f.form.Values), More: f.more(moreOfPayments...),
 	}})
 }
 
