@@ -30,6 +30,7 @@ func InsertChannel(tx *store.Tx, c merchant.Channel) (merchant.Channel, error) {
 	base := c.Slug
 	c.Version, c.CreatedAt, c.ModifiedAt = 1, tx.Now, tx.Now
 	c.OtherProtection = cmp.Or(c.OtherProtection, merchant.OtherProtections[0])
+	c.AuthorisationDays = cmp.Or(c.AuthorisationDays, merchant.DefaultAuthorisationDays)
 	if err := sites.Changed(tx, c.SiteID); err != nil { // reports that are kept have not its name
 		return merchant.Channel{}, err
 	}
