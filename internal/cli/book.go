@@ -235,7 +235,7 @@ func (c transactionShowCmd) Run(ctx context.Context, p *program) error {
 		{"over limit", over}, {"adjusts", linked}, {"card", cmp.Or(strings.TrimSpace(t.CardType+" "+t.LastFour), t.Method)},
 		{"auth code", t.AuthCode}, {"acquirer reference", t.AcquirerReference},
 		{"processor", t.PSP}, {"payer", nameOf(t.PayeeName, t.PayeeSurname)}, {"e-mail", t.PayeeEmail},
-		{"content", t.Content}, {"flags", strings.Join(t.Flags, ", ")},
+		{"content", t.Content}, {"flags", strings.Join(t.AllFlags(), ", ")},
 		{"taken", civil.FormatInstant(t.EffectiveAt) + " GMT"}, {"recorded", civil.FormatInstant(t.CreatedAt) + " GMT"},
 	})
 	p.printf("\n")

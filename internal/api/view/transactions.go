@@ -95,7 +95,7 @@ func ShowTransaction(t payment.Transaction, hash string) Transaction {
 		APIURLs: []string{}, ForexRate: OrNull(t.ForexRate), LinkedID: OrNull(t.LinkedID), PSP: t.PSP,
 		IPAddress: t.IPAddress, PayeeEmail: t.PayeeEmail, PayeeName: t.PayeeName, PayeeSurname: t.PayeeSurname,
 		Created: civil.FormatInstant(t.CreatedAt), Modified: civil.FormatInstant(t.ModifiedAt), Reference: t.Reference,
-		Flags: append([]string{}, t.Flags...), EffectiveAt: civil.FormatInstant(t.EffectiveAt),
+		Flags: t.AllFlags(), EffectiveAt: civil.FormatInstant(t.EffectiveAt),
 		OverLimit: t.OverLimit, OverLimitCurrency: t.OverLimitCurrency, ChargeChannel: t.ModalCharge,
 		processedShape: showProcessed(t),
 	}

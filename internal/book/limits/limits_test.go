@@ -62,6 +62,17 @@ func TestLimitsOfPaymentAndBookingAreExact(t *testing.T) {
 		if err != nil || len(list.Items) != 2 {
 			t.Errorf("%d payments are over, %v; want 2", len(list.Items), err)
 		}
+		apptest.Same(t, "the flag", w.ReadTransaction(third.ID).AllFlags(), []string{payment.FlagOverLimit})
+		list, err = w.App.Payments.List(t.Context(), w.Actor, payments.TransactionFilter{
+			Flags: []string{payment.FlagOverLimit, payment.FlagLateCapture},
+		}, apptest.WholeList)
+		if err != nil || len(list.Items) != 2 {
+			t.Errorf("%d payments have the flag, %v; want 2", len(list.Items), err)
+		}
+		counts, err := w.App.Payments.FlagCounts(t.Context(), w.Actor, c.ID)
+		if err != nil || counts[payment.FlagOverLimit] != 2 {
+			t.Errorf("counted %v, %v", counts, err)
+		}
 		// The explanation says by which limit.
 		x, err := w.App.Protection.Explain(t.Context(), w.Actor, third.ID, report.ProtectionQuery{})
 		if err != nil {

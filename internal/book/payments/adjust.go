@@ -19,9 +19,14 @@ import (
 
 // adjust checks a refund, capture, void, chargeback or reversal against the original, which is the transaction that it
 // adjusts. It fills in the items if there is only one booking, and lowers the remaining amount of the original. It locks
-// the original first, so that two concurrent adjustments never use the same money.
+// the original first, so that two concurrent adjustments never use the same money. A reversal may name the payment or one of its
+// chargebacks: the original is the payment.
 func (r *intake) adjust(items []payment.Item) ([]payment.Item, error) {
 	original, err := lockTransaction(r.tx, r.site.ID, r.in.LinkedID)
+	if err == nil && original.Type == payment.Chargeback && *r.in.Type == payment.ChargebackReversal {
+		r.reversed = original.ID
+		original, err = lockTransaction(r.tx, r.site.ID, original.LinkedID)
+	}
 	if errors.Is(err, store.ErrNotFound) || err == nil && original.ChannelID != r.channel.ID {
 		return nil, errs.WrongField("linked_id", "Transaction %d not found in the channel.", r.in.LinkedID)
 	}

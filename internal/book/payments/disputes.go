@@ -18,8 +18,8 @@ import (
 	"holdfast/internal/store"
 )
 
-// noteDispute stores the dispute of a new chargeback. A reversal ends an open dispute: the oldest one with the same amount,
-// else the oldest one.
+// noteDispute stores the dispute of a new chargeback. A reversal ends an open dispute: that of the chargeback that it names, else
+// the oldest one with the same amount, else the oldest one.
 func (r *intake) noteDispute() error {
 	switch r.t.Type {
 	case payment.Chargeback:
@@ -33,7 +33,9 @@ func (r *intake) noteDispute() error {
 		})
 	case payment.ChargebackReversal:
 		all, err := disputesOf(r.tx, r.t.SiteID, r.original.ID)
-		open := slices.DeleteFunc(all, func(d payment.Dispute) bool { return d.ReversalID != 0 })
+		open := slices.DeleteFunc(all, func(d payment.Dispute) bool {
+			return d.ReversalID != 0 || r.reversed != 0 && d.ChargebackID != r.reversed
+		})
 		if err != nil || len(open) == 0 {
 			return err
 		}

@@ -6,7 +6,9 @@ import (
 
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/payment"
+	"holdfast/internal/errs"
 	"holdfast/internal/testkit/apptest"
 )
 
@@ -78,6 +80,27 @@ func TestADisputeOfAnAuthorisationIsOneOfItsCaptures(t *testing.T) {
 		if len(chargeback.Payments) != 2 || chargeback.Payments[0].Total != 400 || chargeback.Payments[1].Total != 100 {
 			t.Errorf("the chargeback is %+v", chargeback.Payments)
 		}
+	})
+}
+
+// TestAReversalNamesItsChargeback: two disputes of one amount are told apart by the chargeback that a reversal names.
+func TestAReversalNamesItsChargeback(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		b := w.Booking(w.Channel(merchant.ModeProtectionOnly, "EUR"), 50000, "2024-09-14")
+		p := w.Must(apptest.Report(payment.Purchase, b, 50000))
+		first := w.Must(apptest.Linked(payment.Chargeback, p, b, 25000))
+		second := w.Must(apptest.Linked(payment.Chargeback, p, b, 25000))
+		reversal := w.Must(apptest.Linked(payment.ChargebackReversal, second, b, 25000))
+		apptest.Same(t, "the reversal adjusts the payment", reversal.LinkedID, p.ID)
+		got := w.ReadTransaction(p.ID)
+		apptest.Same(t, "the disputes", []any{
+			got.Disputes[0].ChargebackID, got.Disputes[0].Outcome, got.Disputes[1].ReversalID, got.Disputes[1].Outcome,
+		}, []any{first.ID, payment.DisputePending, reversal.ID, payment.DisputeWon})
+		apptest.Same(t, "the payment", []any{got.Status, got.ChargedBack}, []any{payment.StatusLocked, 25000})
+		w.Refused(apptest.Linked(payment.Refund, second, b, 25000), errs.NotPossible, "not_a_payment")
+		apptest.Same(t, "all came back", w.Must(apptest.Linked(payment.ChargebackReversal, p, b, 25000)).LinkedID, p.ID)
+		apptest.Same(t, "at last", w.ReadTransaction(p.ID).Status, payment.StatusComplete)
 	})
 }
 

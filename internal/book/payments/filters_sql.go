@@ -48,16 +48,29 @@ func andTransactions(w *sqltext.Where, siteID int64, f TransactionFilter, few bo
 		w.And("id IN (SELECT p.transaction_id FROM payments p WHERE p.site_id = ? AND p.booking_id "+among(len(f.Bookings))+")",
 			given(siteID, f.Bookings)...)
 	}
-	if len(f.Flags) > 0 {
-		patterns := make([]any, len(f.Flags))
-		for i, flag := range f.Flags {
-			patterns[i] = "%" + flag + "%" // no flag is a part of another
-		}
-		w.And("flags <> '' AND (flags LIKE ?"+strings.Repeat(" OR flags LIKE ?", len(patterns)-1)+")", patterns...)
-	}
+	andFlags(w, siteID, f.Flags)
 	if f.OverLimit != nil {
 		not := map[bool]string{true: "", false: "NOT "}[*f.OverLimit]
-		w.And("id "+not+"IN (SELECT o.transaction_id FROM over_limits o WHERE o.site_id = ?)", siteID)
+		w.And("id "+not+inOverLimits, siteID)
+	}
+}
+
+// inOverLimits is the end of a condition on an id: a part of the transaction is above a limit.
+const inOverLimits = "IN (SELECT o.transaction_id FROM over_limits o WHERE o.site_id = ?)"
+
+// andFlags adds a condition: a transaction has one of the flags.
+func andFlags(w *sqltext.Where, siteID int64, flags []string) {
+	var oneOf []string
+	var args []any
+	for _, flag := range flags {
+		if flag == payment.FlagOverLimit {
+			oneOf, args = append(oneOf, "id "+inOverLimits), append(args, siteID)
+			continue
+		}
+		oneOf, args = append(oneOf, "flags <> '' AND flags LIKE ?"), append(args, "%"+flag+"%") // no flag is a part of another
+	}
+	if len(oneOf) > 0 {
+		w.And("("+strings.Join(oneOf, " OR ")+")", args...)
 	}
 }
 
@@ -96,7 +109,18 @@ const mostFlagged = 10_000
 // flagCounts counts the transactions of a channel with each flag, among the latest flagged ones.
 func flagCounts(tx *store.Tx, siteID, channelID int64) (map[string]int64, error) {
 	counts := map[string]int64{}
-	err := tx.Query(`SELECT f.flags, COUNT(*) FROM (SELECT flags FROM transactions
+	var over int64
+	err := tx.QueryRow(`SELECT COUNT(DISTINCT t.id) FROM (SELECT transaction_id FROM over_limits WHERE site_id = $1
+			ORDER BY transaction_id DESC LIMIT $3) o
+		JOIN transactions t ON t.site_id = $1 AND t.id = o.transaction_id WHERE t.channel_id = $2`,
+		[]any{siteID, channelID, mostFlagged}, &over)
+	if err != nil {
+		return nil, err
+	}
+	if over > 0 {
+		counts[payment.FlagOverLimit] = over
+	}
+	err = tx.Query(`SELECT f.flags, COUNT(*) FROM (SELECT flags FROM transactions
 			WHERE site_id = $1 AND channel_id = $2 AND flags <> '' ORDER BY id DESC LIMIT $3) f GROUP BY f.flags`,
 		[]any{siteID, channelID, mostFlagged}, func(scan func(dest ...any) error) error {
 			var flags string

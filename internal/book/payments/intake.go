@@ -40,6 +40,7 @@ type intake struct {
 	original  payment.Transaction // the transaction that this one adjusts; the zero value if it adjusts none
 	before    payment.Transaction // the original as it was
 	wasLocked bool                // whether the original was charged back before
+	reversed  int64               // the chargeback that a reversal names; 0: the payment
 	bookings  []booking.Booking   // locked, in order of their ids
 	t         payment.Transaction
 
@@ -258,7 +259,7 @@ func (r *intake) build(items []payment.Item) error {
 		Reference: in.Reference, Token: in.Token, IPAddress: in.IPAddress,
 		BIN: in.BIN, LastFour: in.LastFour, CardType: in.CardType, AuthCode: in.AuthCode,
 		AcquirerReference: in.AcquirerReference,
-		Attempt3DS:        in.Attempt3DS, RedirectURL: in.RedirectURL, LinkedID: in.LinkedID,
+		Attempt3DS:        in.Attempt3DS, RedirectURL: in.RedirectURL, LinkedID: r.original.ID,
 		Content: in.Content, ContentHash: in.Hash(), ImportKey: in.ImportKey,
 		Simulated: r.channel.WasTest, EffectiveAt: r.effectiveAt(),
 	}

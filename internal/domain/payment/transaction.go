@@ -88,12 +88,13 @@ const (
 	FlagLateCapture    = "late_capture"        // R2: captured after the life of its authorisation
 	FlagRateDisagrees  = "rate_disagrees"      // R3: an adjustment whose two amounts disagree with the rate of its payment
 	FlagAfterDispute   = "after_dispute"       // R2: paid for a booking that has a payment with an open chargeback
+	FlagOverLimit      = "over_limit"          // R12: a part of it is above a limit; see AllFlags
 )
 
 // Flags lists the flags.
 var Flags = []string{
 	FlagAboveTotal, FlagAfterDispute, FlagAmountDiffers, FlagDoubleRecovery, FlagForexDeviates, FlagLateCapture, FlagLateLogged,
-	FlagRateDisagrees,
+	FlagOverLimit, FlagRateDisagrees,
 }
 
 // Transaction is a payment for one or more bookings, or an adjustment of an earlier payment (section 2.6).
@@ -157,6 +158,17 @@ type Transaction struct {
 	CaptureBy        time.Time // of an authorisation: it can be captured before this instant
 	CreatedAt        time.Time // recorded_at of R0
 	ModifiedAt       time.Time
+}
+
+// AllFlags are Flags, and over_limit if a part of the transaction is above a limit. Limits of merchants and sites are computed
+// after the payment was logged (R12), so this flag is not stored with the others.
+func (t Transaction) AllFlags() []string {
+	all := append([]string{}, t.Flags...)
+	if t.OverLimit > 0 {
+		all = append(all, FlagOverLimit)
+		slices.Sort(all)
+	}
+	return all
 }
 
 // TrustID is the trust_id: the id of the site, a dash and the id of the transaction (section 2.6).

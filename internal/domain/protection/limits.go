@@ -85,7 +85,7 @@ func (l Limit) Level(use int64) (level int64) {
 	return level
 }
 
-// Percent is a use in percent of the limit. It is cut to one decimal and not rounded, so that only the whole is 100.0.
+// Percent is a use in percent of the limit.
 func (l Limit) Percent(use int64) string { return Percent(use, l.Amount) }
 
 // Percent is a part of a whole in percent, rounded to one decimal, half away from zero (R0). The whole is not 0.

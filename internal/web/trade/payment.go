@@ -162,7 +162,7 @@ func paymentFacts(v *kit.Visit, t payment.Transaction, channel string) []kit.Fac
 
 // paymentNotes are the warnings about a payment.
 func paymentNotes(t payment.Transaction) (list []string) {
-	for _, flag := range t.Flags {
+	for _, flag := range t.AllFlags() {
 		text := map[string]string{
 			payment.FlagLateLogged:     "This payment was logged late. Cover begins when it was logged.",
 			payment.FlagForexDeviates:  "The exchange rate sent with this payment differs by more than 10% from the rate on file.",

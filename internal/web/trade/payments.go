@@ -146,7 +146,7 @@ func left(t payment.Transaction) kit.Cell {
 
 func flags(t payment.Transaction) string {
 	var list []string
-	for _, f := range t.Flags {
+	for _, f := range t.AllFlags() {
 		list = append(list, kit.Say(f))
 	}
 	return strings.Join(list, ", ")
