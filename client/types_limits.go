@@ -63,6 +63,14 @@ type LimitRowChannel struct {
 	Name string `json:"name"`
 }
 
+// LimitRowPending is an answer of the API, or a part of one.
+type LimitRowPending struct {
+	// An ISO 4217 currency code.
+	Currencies string `json:"currencies"`
+	// In minor units.
+	Amount int64 `json:"amount"`
+}
+
 // LimitRow is an answer of the API, or a part of one.
 type LimitRow struct {
 	Limit   Limit            `json:"limit"`
@@ -73,14 +81,17 @@ type LimitRow struct {
 	// E1 at locked rates. A part that was priced under a policy in another currency is converted at the last rate.
 	// Null if that rate is missing, and for bookings and transactions, which each have their own use.
 	Use *int64 `json:"use"`
-	// The amount that is left below the limit.
+	// The amount that is left below the limit. Null while a part of the use waits for a rate.
 	Headroom *int64 `json:"headroom"`
 	// The amount above the limit.
 	Over *int64 `json:"over"`
-	// The use in percent of the limit, truncated to one decimal, so that only full use is 100.0.
+	// The use in percent of the limit, rounded to one decimal.
 	UsedPercent *string `json:"used_percent"`
 	// The highest of 80, 95 and 100 % that the use has reached. 0 if it has reached none.
 	Level *int64 `json:"level"`
+	// The E1 that waits for a rate, by base currency. While there is any, the use is higher than `use` says. With
+	// linear recognition, a trip counts in full here until it ends.
+	Pending []LimitRowPending `json:"pending"`
 	// Whether payments logged now count against the limit. They do not if the policy in force has another
 	// currency; then only payments under an older policy count.
 	InForce bool `json:"in_force"`

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"holdfast/internal/api/view"
 	"holdfast/internal/book/limits"
@@ -43,20 +44,32 @@ func (c limitsListCmd) Run(ctx context.Context, p *program) error {
 			use := make([]cell, 5)
 			if r.HasUse {
 				use[0], use[1] = amount(r.Use, r.Currency), figures(r.Percent+" %", r.Percent)
-				use[3], use[4] = amount(r.Headroom, r.Currency), amount(r.Over, r.Currency)
+				use[4] = amount(r.Over, r.Currency)
+				if len(r.Pending) == 0 {
+					use[3] = amount(r.Headroom, r.Currency)
+				}
 			}
 			if r.Level > 0 {
 				use[2] = figures(fmt.Sprintf("%d %%", r.Level), number(r.Level))
 			}
-			row = append(row, use...)
+			row = append(append(row, use...), words(pendingUse(r.Pending)))
 			return append(row, dayCell(r.FromDay), words(cmp.Or(r.NotInForce, r.Unknown)))
 		},
 		none: "No limits.",
 	})
 }
 
+// pendingUse lists what waits for a rate, such as "EUR 120.00".
+func pendingUse(list []limits.PendingUse) string {
+	parts := make([]string, len(list))
+	for i, p := range list {
+		parts[i] = string(p.Currency) + " " + money.Format(p.Amount, p.Currency)
+	}
+	return strings.Join(parts, ", ")
+}
+
 func limitColumns() []column {
-	columns := columnsOf("scope channel currency amount use used_percent passed_percent headroom over from note")
+	columns := columnsOf("scope channel currency amount use used_percent passed_percent headroom over pending from note")
 	columns[5].title, columns[6].title = "USED", "PASSED"
 	return columns
 }

@@ -46,18 +46,34 @@ type limitRowShape struct {
 	Over     *int64                `json:"over"`
 	Percent  *string               `json:"used_percent"`
 	Level    *int64                `json:"level"`
+	Pending  []pendingUseShape     `json:"pending"`
 	InForce  bool                  `json:"in_force"`
 	Reason   string                `json:"reason"` // why it is not in force, or why its use is not known; else empty
 }
 
+// pendingUseShape is a part of a use that waits for a rate, in minor units of Currencies.
+type pendingUseShape struct {
+	Currencies money.Currency `json:"currencies"`
+	Amount     int64          `json:"amount"`
+}
+
 // ShowLimitRow gives the shape of a limit in force, to be encoded as JSON.
 func ShowLimitRow(r limits.LimitRow) any {
-	shape := limitRowShape{Limit: ShowLimit(r.Limit), Scope: r.Scope, Currency: r.Currency, InForce: r.NotInForce == "", Reason: cmp.Or(r.NotInForce, r.Unknown)}
+	shape := limitRowShape{
+		Limit: ShowLimit(r.Limit), Scope: r.Scope, Currency: r.Currency, InForce: r.NotInForce == "",
+		Reason: cmp.Or(r.NotInForce, r.Unknown), Pending: make([]pendingUseShape, len(r.Pending)),
+	}
+	for i, p := range r.Pending {
+		shape.Pending[i] = pendingUseShape{p.Currency, p.Amount}
+	}
 	if r.ChannelID != 0 {
 		shape.Channel = &Named{ID: r.ChannelID, Name: r.ChannelName}
 	}
 	if r.HasUse {
-		shape.Use, shape.Headroom, shape.Over, shape.Percent, shape.Level = &r.Use, &r.Headroom, &r.Over, &r.Percent, &r.Level
+		shape.Use, shape.Over, shape.Percent, shape.Level = &r.Use, &r.Over, &r.Percent, &r.Level
+		if len(r.Pending) == 0 {
+			shape.Headroom = &r.Headroom
+		}
 	}
 	return shape
 }

@@ -1,9 +1,12 @@
 package limits
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"holdfast/internal/book/ledger"
@@ -11,6 +14,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/check"
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/exposure"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/proposal"
 	"holdfast/internal/domain/protection"
@@ -179,15 +183,23 @@ type LimitRow struct {
 	ChannelID   int64 // the channel of the use; 0 for the site, or for a limit of every transaction or booking
 	ChannelName string
 	HasUse      bool
-	Use         int64 // E1 at locked rates (R7)
-	Headroom    int64
+	Use         int64 // E1 at locked rates (R7), as far as it has a rate
+	Headroom    int64 // 0 while a part waits for a rate
 	Over        int64
-	Percent     string // the use in percent of the limit, cut to one decimal
+	Percent     string // the use in percent of the limit, rounded to one decimal
 	Level       int64  // the highest of 80, 95 and 100 percent that the use has reached, or 0
+	// Pending is the E1 that waits for a rate, in order of its currencies: the use is then higher than Use (R12).
+	Pending []PendingUse
 	// NotInForce says why new payments do not count against the limit; empty if they do.
 	NotInForce string
 	// Unknown says why the limit has no use, although it is one of a channel or of the site; empty if it has one.
 	Unknown string
+}
+
+// PendingUse is a part of a use that waits for a rate, in minor units of the base currency.
+type PendingUse struct {
+	Currency money.Currency
+	Amount   int64
 }
 
 // LimitFilter chooses rows; empty fields choose all.
@@ -241,6 +253,10 @@ func limitRows(tx *store.Tx, siteID int64) ([]LimitRow, error) {
 		return nil, err
 	}
 	v := newValuing(tx, siteID, today, policy.Currency)
+	waiting, err := pendingUses(tx, siteID, today, policy.Recognition)
+	if err != nil {
+		return nil, err
+	}
 	channels := []int64{0}
 	for id := range names {
 		channels = append(channels, id)
@@ -265,7 +281,7 @@ func limitRows(tx *store.Tx, siteID int64) ([]LimitRow, error) {
 				if err != nil {
 					return nil, err
 				}
-				row.setUse(use, known)
+				row.setUse(use, known, waiting[id])
 			}
 			rows = append(rows, row)
 		}
@@ -273,7 +289,8 @@ func limitRows(tx *store.Tx, siteID int64) ([]LimitRow, error) {
 	return rows, nil
 }
 
-func (r *LimitRow) setUse(use int64, known bool) {
+func (r *LimitRow) setUse(use int64, known bool, waiting []PendingUse) {
+	r.Pending = waiting
 	if !known {
 		r.HasUse = false
 		r.Unknown = fmt.Sprintf("Part of the use was priced under a policy in another currency, and there is no rate from it to %s. "+
@@ -281,7 +298,43 @@ func (r *LimitRow) setUse(use int64, known bool) {
 		return
 	}
 	r.Use, r.Percent, r.Level = use, r.Limit.Percent(use), r.Limit.Level(use)
-	r.Headroom, r.Over = r.Limit.Headroom(use), max(0, use-r.Amount)
+	r.Over = max(0, use-r.Amount)
+	if len(waiting) == 0 {
+		r.Headroom = r.Limit.Headroom(use)
+	}
+}
+
+// pendingUses is the E1 of each channel that waits for a rate at the end of a day; 0 has those of the site. Linear delivery is
+// not taken off: what has no rate is counted in full until the end of the trip.
+func pendingUses(tx *store.Tx, siteID int64, day civil.Day, by terms.Recognition) (map[int64][]PendingUse, error) {
+	sums := map[int64]map[money.Currency]int64{0: {}}
+	var broken error
+	r := ledger.Reading{SiteID: siteID, Day: day}
+	err := ledger.ExposureOn(tx, r, []exposure.View{exposure.ChannelView}, func(_ exposure.View, c exposure.Cell, t exposure.Tally) {
+		if c.Standing != exposure.Covered || c.ValuedIn != "" {
+			return
+		}
+		id, err := strconv.ParseInt(c.First, 10, 64)
+		if err != nil {
+			broken = fmt.Errorf("cell of channel %q: %w", c.First, err)
+			return
+		}
+		if sums[id] == nil {
+			sums[id] = map[money.Currency]int64{}
+		}
+		amount, _ := t.Undelivered(by)
+		sums[id][c.Currency] = money.Sum(sums[id][c.Currency], amount)
+		sums[0][c.Currency] = money.Sum(sums[0][c.Currency], amount)
+	})
+	waiting := map[int64][]PendingUse{}
+	for id, of := range sums {
+		for _, c := range slices.Sorted(maps.Keys(of)) {
+			if of[c] != 0 {
+				waiting[id] = append(waiting[id], PendingUse{c, of[c]})
+			}
+		}
+	}
+	return waiting, cmp.Or(err, broken)
 }
 
 // notInForce says why new payments do not count against a limit in another currency than the policy's: amounts in two

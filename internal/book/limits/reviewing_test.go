@@ -146,9 +146,17 @@ func TestWhatIsPricedLateIsJudgedThen(t *testing.T) {
 		w.Limit(protection.LimitTransaction, 0, 7000)
 		first, second := w.Must(apptest.Report(payment.Purchase, b, 16_000)), w.Must(apptest.Report(payment.Purchase, b, 10_000))
 		review(t, w)
+		w.Limit(protection.LimitChannel, 0, 1_000_000)
+		w.Limit(protection.LimitSite, 0, 1_000_000)
+		waiting := []limits.PendingUse{{Currency: "EUR", Amount: 26_000}}
+		for _, row := range []limits.LimitRow{rowOf(t, w, protection.LimitChannel, c.ID), rowOf(t, w, protection.LimitSite, 0)} {
+			apptest.Same(t, "waiting", []any{row.Pending, row.Use, row.Headroom}, []any{waiting, 0, 0})
+		}
 		apptest.Same(t, "without a rate", []any{overLimit(t, w, first.ID), overLimit(t, w, second.ID), len(eventsOf(t, w, protection.LimitBooking))}, []any{0, 0, 0})
 		w.Fix("2024-05-31", map[money.Currency]string{"GBP": "0.50000"})
 		settle(t, w)
+		row := rowOf(t, w, protection.LimitSite, 0)
+		apptest.Same(t, "priced", []any{len(row.Pending), row.Use, row.Headroom}, []any{0, 13_000, 987_000})
 		apptest.Same(t, "over", []any{overLimit(t, w, first.ID), overLimit(t, w, second.ID)}, []any{1000, 3000})
 		apptest.Same(t, "events of the booking", eventsOf(t, w, protection.LimitBooking),
 			append(crossed(b.ID, 8000, 80), crossed(b.ID, 13_000, 95, 100)...))

@@ -111,7 +111,7 @@ func (all *uses) in(v valuing, scope protection.LimitScope, object int64, limit 
 	known = true
 	add := func(u *runningUse) error {
 		value, ok, err := v.value(u.Currency, u.Amount, limit)
-		sum, known = sum+value, known && ok
+		sum, known = money.UpTo(sum, value), known && ok
 		return err
 	}
 	for _, c := range all.currencies {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"holdfast/internal/book/limits"
 	"holdfast/internal/domain/money"
@@ -50,6 +51,9 @@ func (p *pages) limits(v *kit.Visit) error {
 		if why := cmp.Or(row.NotInForce, row.Unknown); why != "" {
 			r.Warnings = append(r.Warnings, note{Text: limitOf(row) + ": " + why})
 		}
+		if len(row.Pending) > 0 {
+			r.Warnings = append(r.Warnings, note{Text: limitOf(row) + ": " + waitingFor(row.Pending) + " of the use wait for a rate. The use is higher than shown."})
+		}
 	}
 	drawLimits(v, r, found.Items)
 	r.Parts = []part{{Table: limitTable(v, found.Items, list)}}
@@ -69,6 +73,15 @@ func limitOf(row limits.LimitRow) string {
 		return "Each " + string(row.Scope) + " of " + name
 	}
 	return name
+}
+
+// waitingFor lists what waits for a rate, such as "120.00 EUR and 5.00 USD".
+func waitingFor(list []limits.PendingUse) string {
+	parts := make([]string, len(list))
+	for i, p := range list {
+		parts[i] = kit.Money(p.Amount, p.Currency)
+	}
+	return strings.Join(parts, " and ")
 }
 
 // drawLimits adds a chart per limit currency: usage in different currencies is not comparable.
@@ -156,13 +169,17 @@ func limitRow(v *kit.Visit, row limits.LimitRow) kit.Row {
 	if row.HasUse {
 		percent := kit.Percent(row.Percent)
 		state = kit.State("within the limit", "good")
+		headroom := kit.Sum(row.Headroom, c)
+		if len(row.Pending) > 0 {
+			state, headroom = kit.State("waiting for rates", "warn"), kit.Cell{}
+		}
 		switch {
 		case row.Over > 0:
 			state = kit.State("over", "bad")
 		case row.Level >= 80:
 			state = kit.State(fmt.Sprintf("%d%% reached", row.Level), "warn")
 		}
-		cells = append(cells, kit.Sum(row.Use, c), percent, kit.Sum(row.Headroom, c), dashed(kit.Sum(row.Over, c)))
+		cells = append(cells, kit.Sum(row.Use, c), percent, headroom, dashed(kit.Sum(row.Over, c)))
 	} else {
 		cells = append(cells, kit.Cell{}, kit.Cell{}, kit.Cell{}, kit.Cell{})
 	}

@@ -140,7 +140,11 @@ func (p *pages) merchantLimits(ctx context.Context, v *kit.Visit, r *reportPage,
 	for _, row := range list.Items {
 		if row.ChannelID == id && row.Scope == protection.LimitChannel && row.HasUse {
 			hint := row.Percent + "% of " + kit.Money(row.Amount, row.Currency) + " used"
-			r.Figures = append(r.Figures, figure{Text: "Limit headroom", Value: kit.Money(row.Headroom, row.Currency), Hint: hint})
+			value := kit.Money(row.Headroom, row.Currency)
+			if len(row.Pending) > 0 {
+				value, hint = "Not known", waitingFor(row.Pending)+" wait for a rate. Without them, "+hint
+			}
+			r.Figures = append(r.Figures, figure{Text: "Limit headroom", Value: value, Hint: hint})
 		}
 	}
 	t := limitTable(v, list.Items, store.Page{Number: 1, Size: few, Descending: true, OrderBy: "used"})

@@ -115,6 +115,14 @@ func TestLimitsShowTheirUse(t *testing.T) {
 	wants(t, "what is over", b.file(t, "/exposure/limits?over=1"), []string{b.pounds.Name, "500.00", "600.00", "120.0", "0.00", "100.00", "over"})
 	b.reader.Must(b.At("/channels/"+strconv.FormatInt(b.pounds.ID, 10)), "Limit headroom 0.00 GBP", "120.0% of 500.00 GBP used", "Whole site")
 	b.reader.Must(b.At("/exposure/what-if?channels="+strconv.FormatInt(b.pounds.ID, 10)), "If the chosen merchant fails.", "Loss (E1) 600.00 GBP", "100.00 GBP")
+	unpriced := b.Channel(merchant.ModeProtectionOnly, "CHF") // without a rate, no limit says "within"
+	b.Limit(protection.LimitChannel, unpriced.ID, 1_000_000)
+	b.Must(apptest.Report(payment.Purchase, b.Booking(unpriced, 90_000, "2024-09-14"), 90_000))
+	a := b.reader.Must(b.At("/exposure/limits"), unpriced.Name+": 900.00 CHF of the use wait for a rate.", "Waiting for rates")
+	if strings.Contains(a.Text(), "Within") {
+		t.Errorf("a limit is within, although a part of its use is unknown: %s", a.Text())
+	}
+	b.reader.Must(b.At("/channels/"+strconv.FormatInt(unpriced.ID, 10)), "Limit headroom Not known", "900.00 CHF wait for a rate")
 }
 
 // TestEstimates: ageing, the model and what-if add up, and say what is wrong with their settings.

@@ -80,8 +80,11 @@ func limitRow(v *kit.Visit, l limits.LimitRow) kit.Row {
 	}
 	use, percent, headroom := kit.Cell{}, kit.Cell{}, kit.Cell{}
 	if l.HasUse {
-		use, headroom = kit.Sum(l.Use, l.Currency), kit.Sum(l.Headroom, l.Currency)
+		use = kit.Sum(l.Use, l.Currency)
 		percent = kit.Cell{Text: l.Percent + " %", Plain: l.Percent}
+		if len(l.Pending) == 0 {
+			headroom = kit.Sum(l.Headroom, l.Currency)
+		}
 	}
 	return kit.Row{Cells: []kit.Cell{
 		kit.Words(scopes[l.Scope]), channel, kit.Sum(l.Amount, l.Currency), use, percent, headroom, levelOf(l), kit.OnDay(l.FromDay),
@@ -100,6 +103,8 @@ func levelOf(l limits.LimitRow) kit.Cell {
 		return kit.Cell{Text: kit.Money(l.Over, l.Currency) + " over", Plain: "over", Tone: "bad"}
 	case l.Level > 0:
 		return kit.Cell{Text: fmt.Sprintf("Above %d %%", l.Level), Plain: fmt.Sprintf("above %d", l.Level), Tone: "warn"}
+	case len(l.Pending) > 0:
+		return kit.State("waiting for rates", "warn")
 	case l.HasUse:
 		return kit.State("within", "good")
 	}

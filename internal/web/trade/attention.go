@@ -65,6 +65,8 @@ func (p *pages) usedLimits(v *kit.Visit) (list []todo, err error) {
 			list = append(list, todo{"The limit of " + whose + " is exceeded", row.Percent + "% used", v.At("/exposure/limits"), "bad"})
 		case row.Level >= near:
 			list = append(list, todo{"The limit of " + whose + " is nearly reached", row.Percent + "% used", v.At("/exposure/limits"), "warn"})
+		case len(row.Pending) > 0:
+			list = append(list, todo{"A part of the use of the limit of " + whose + " waits for a rate", row.Percent + "% used without it", v.At("/exposure/limits"), "warn"})
 		}
 	}
 	return list, err
