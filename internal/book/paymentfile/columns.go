@@ -99,6 +99,9 @@ var Columns = []Column{
 // amount reports whether the cells of a column are amounts of money.
 func (c *Column) amount() bool { return c.Name == "total" || strings.HasSuffix(c.Name, "_total") }
 
+// dated reports whether the cells of a column are dates or times.
+func (c *Column) dated() bool { return c.Name == "date_start" || c.Name == "date" || c.Name == "paid_at" }
+
 // namesChannel reports whether a column says which channel a row belongs to. A file has one of them at least.
 func namesChannel(c *Column) bool { return c.Name == "channel" || c.Name == "channel_id" }
 

@@ -102,6 +102,27 @@ func TestIdsThatASpreadsheetHasShortened(t *testing.T) {
 	}
 }
 
+// TestDatesThatAreNone: an optional date may be written as none; a day that stands for none is no fact.
+func TestDatesThatAreNone(t *testing.T) {
+	t.Parallel()
+	header := strings.TrimSpace(short) + ",date_start\n"
+	for cell, refused := range map[string]bool{
+		"": false, "NULL": false, `\N`: false, "0000-00-00": false, "N/A": false, "-": false,
+		"1970-01-01": true, "9999-12-31": true, "1899-12-30": true, "soon": true,
+	} {
+		row := readAll(t, header+strings.TrimSpace(good)+","+cell+"\n")[0]
+		if got := row.Booking.Problems.Has("date_start"); got != refused || row.Booking.Start != nil {
+			t.Errorf("%q: refused %v, %v", cell, got, row.Booking.Start)
+		}
+	}
+	for cell, want := range map[string]string{"NULL": "cannot be empty", "1970-01-01 00:00:00": "stands for a missing date"} {
+		row := readAll(t, short+strings.Replace(good, "2026-01-10 09:30:00", cell, 1))[0]
+		if got := problems(t, &row.Payment.Problems)["effective_at"]; !strings.Contains(got, want) {
+			t.Errorf("paid_at %q: %q", cell, got)
+		}
+	}
+}
+
 // TestWhatAFileHasBesides: columns that are not read, with the ones that were probably meant, and unknown words for schemes.
 func TestWhatAFileHasBesides(t *testing.T) {
 	t.Parallel()

@@ -253,6 +253,9 @@ type row struct {
 
 func (r *row) cell(c *Column, text string) {
 	r.column = c
+	if c.dated() && noDate.MatchString(text) {
+		text = ""
+	}
 	switch {
 	case text != "":
 		c.read(r, text)
@@ -260,6 +263,21 @@ func (r *row) cell(c *Column, text string) {
 		// "Wrong" and not "missing", so that empty cells and wrong ones are reported together.
 		r.wrong("This cell cannot be empty.")
 	}
+}
+
+// noDate is how databases and programs write that there is no date. standIn is a day that they write instead.
+var (
+	noDate  = regexp.MustCompile(`(?i)^(null|\\N|n/?a|none|nil|-+|0000-00-00([ T]00:00:00)?)$`)
+	standIn = regexp.MustCompile(`^(0001-01-01|1899-12-30|1899-12-31|1900-01-01|1970-01-01|9999-12-31)([ T].*)?$`)
+)
+
+// stands reports a cell that holds a day in place of no date.
+func (r *row) stands(text string) bool {
+	found := standIn.MatchString(text)
+	if found {
+		r.wrong("%q stands for a missing date. Write the date, or leave an optional cell empty.", clip(text))
+	}
+	return found
 }
 
 func (r *row) wrong(format string, args ...any) {
@@ -328,6 +346,9 @@ func (r *row) currency(text string) *money.Currency {
 }
 
 func (r *row) day(text string) *civil.Day {
+	if r.stands(text) {
+		return nil
+	}
 	d, err := civil.ParseDay(clip(text))
 	if err != nil {
 		r.wrong("%v.", err)
@@ -337,6 +358,9 @@ func (r *row) day(text string) *civil.Day {
 }
 
 func (r *row) paidAt(text string) {
+	if r.stands(text) {
+		return
+	}
 	t, err := civil.ParseInstant(clip(text))
 	if err != nil {
 		r.wrong("%v.", err)
