@@ -61,12 +61,9 @@ var acrossSites = map[string]string{
 	"internal/book/imports.forgetFiles":              tidying,
 	"internal/notify/webhooks.forget":                tidying,
 
-	"internal/book/certificates.withKey":      aKey,
-	"internal/book/checkout.sessionWithToken": aKey,
 	"internal/account/sessions.CallerByToken": aKey,
 	"internal/account/sessions.CallerByUser":  aKey,
 	"internal/account/tokens.SiteOfToken":     aKey,
-	"internal/book/payments.oneGatewayCharge": aKey,
 
 	"internal/account/tokens.DeleteTokensEverywhere": aPerson,
 	"internal/account/tokens.ChangedForTokensOf":     aPerson,

@@ -38,8 +38,8 @@ func Link(base, key string) string { return base + Path + key }
 // keyBytes is the randomness of a key: 128 bits.
 const keyBytes = 16
 
-// keyForm is the format of a key.
-var keyForm = regexp.MustCompile(`^[A-Za-z0-9_-]{22}$`)
+// keyForm is the format of a key: see secrets.SiteKey.
+var keyForm = regexp.MustCompile(`^[1-9][0-9]{0,18}-[A-Za-z0-9_-]{22}$`)
 
 // keptKeys is how many keys are kept per booking. An older key is unknown, and its page returns 404.
 const keptKeys = 20
@@ -95,7 +95,7 @@ func (c *Certificates) Of(ctx context.Context, actor access.Actor, bookingID int
 	if !errors.Is(err, errNoKey) {
 		return shown, err
 	}
-	key, err := c.newKey()
+	key, err := c.newKey(actor.SiteID)
 	if err != nil {
 		return Certificate{}, err
 	}
@@ -133,12 +133,12 @@ func (c *Certificates) with(ctx context.Context, actor access.Actor, bookingID i
 }
 
 // newKey generates a key.
-func (c *Certificates) newKey() (string, error) {
+func (c *Certificates) newKey(siteID int64) (string, error) {
 	var b [keyBytes]byte
 	if _, err := io.ReadFull(c.Random, b[:]); err != nil {
 		return "", err
 	}
-	return base64.RawURLEncoding.EncodeToString(b[:]), nil
+	return secrets.SiteKey(siteID, base64.RawURLEncoding.EncodeToString(b[:])), nil
 }
 
 // add stores a booking's key, unless it has a valid one.
@@ -192,7 +192,7 @@ func (c *Certificates) Show(ctx context.Context, key string) (Certificate, error
 	}
 	var row stored
 	err := c.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
-		row, err = withKey(tx, secrets.HashSecret(key))
+		row, err = withKey(tx, secrets.SiteOfKey(key), secrets.HashSecret(key))
 		return err
 	})
 	switch {

@@ -29,14 +29,14 @@ func lastKey(tx *store.Tx, siteID, bookingID int64) (stored, error) {
 	return s, err
 }
 
-// withKey reads the key with a hash, on any site, with the clock of its site, or returns store.ErrNotFound.
-func withKey(tx *store.Tx, hash string) (stored, error) {
-	s := stored{hash: hash}
+// withKey reads the key with a hash, with the clock of its site, or returns store.ErrNotFound.
+func withKey(tx *store.Tx, siteID int64, hash string) (stored, error) {
+	s := stored{siteID: siteID, hash: hash}
 	var created, ahead int64
 	var revoked sql.NullInt64
-	err := tx.QueryRow(`SELECT c.site_id, c.booking_id, c.number, c.created_at, c.revoked_at, s.clock_ahead
-		FROM certificates c JOIN sites s ON s.id = c.site_id WHERE c.key_hash = $1`, []any{hash},
-		&s.siteID, &s.bookingID, &s.number, &created, &revoked, &ahead)
+	err := tx.QueryRow(`SELECT c.booking_id, c.number, c.created_at, c.revoked_at, s.clock_ahead
+		FROM certificates c JOIN sites s ON s.id = c.site_id WHERE c.site_id = $1 AND c.key_hash = $2`, []any{siteID, hash},
+		&s.bookingID, &s.number, &created, &revoked, &ahead)
 	s.createdAt, s.revoked, s.ahead = store.Instant(created), revoked.Valid, sites.Microseconds(ahead)
 	return s, err
 }

@@ -113,7 +113,7 @@ func TestWhatACertificateTells(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Merchant != "Demo" || got.Reference != b.TrustID() || got.Language != "enGB" || !got.Test || got.Country != "PT" ||
-		!got.At.Equal(apptest.Began) || len(got.Key) != 22 {
+		!got.At.Equal(apptest.Began) || len(got.Key) != 24 || !strings.HasPrefix(got.Key, "1-") {
 		t.Errorf("%+v", got)
 	}
 }

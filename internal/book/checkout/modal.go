@@ -105,7 +105,7 @@ func (m *Modals) Open(ctx context.Context, in ModalOpening) (ModalView, error) {
 	if err := in.Problems.Err(); err != nil {
 		return ModalView{}, err
 	}
-	token, err := secrets.NewSecret(m.Random)
+	secret, err := secrets.NewSecret(m.Random)
 	if err != nil {
 		return ModalView{}, err
 	}
@@ -116,7 +116,7 @@ func (m *Modals) Open(ctx context.Context, in ModalOpening) (ModalView, error) {
 	var view ModalView
 	clock := sites.Clock{SiteID: site.ID, Ahead: site.ClockAhead}
 	err = m.ReadBy(ctx, clock, func(tx *store.Tx) (err error) {
-		view = ModalView{Token: token, SiteName: site.Name}
+		view = ModalView{Token: secrets.SiteKey(site.ID, secret), SiteName: site.Name}
 		if view.Channel, err = channelVouchedFor(m.Vault, tx, site, in); err != nil {
 			return err
 		}

@@ -48,7 +48,7 @@ func (m *Modals) Enter(ctx context.Context, token string, writes bool) (u ModalU
 	}
 	wrong := modalRefusal("", "The payment modal session is not valid.")
 	err = m.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
-		s, err := sessionWithToken(tx, secrets.HashSecret(token))
+		s, err := sessionWithToken(tx, secrets.SiteOfKey(token), secrets.HashSecret(token))
 		if errors.Is(err, store.ErrNotFound) {
 			return wrong
 		}

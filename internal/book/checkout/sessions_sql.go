@@ -25,8 +25,8 @@ func insertSession(tx *store.Tx, s modal.Session) (modal.Session, error) {
 	return s, err
 }
 
-// sessionWithToken reads the session whose token has a hash, on any site, or returns store.ErrNotFound.
-func sessionWithToken(tx *store.Tx, tokenHash string) (modal.Session, error) {
+// sessionWithToken reads the session whose token has a hash, or returns store.ErrNotFound.
+func sessionWithToken(tx *store.Tx, siteID int64, tokenHash string) (modal.Session, error) {
 	var s modal.Session
 	var verified string
 	var booking sql.NullInt64
@@ -36,7 +36,7 @@ func sessionWithToken(tx *store.Tx, tokenHash string) (modal.Session, error) {
 		FROM modal_sessions m
 		JOIN sites s ON s.id = m.site_id
 		JOIN channels c ON c.site_id = m.site_id AND c.id = m.channel_id
-		WHERE m.token_hash = $1`, []any{tokenHash},
+		WHERE m.site_id = $1 AND m.token_hash = $2`, []any{siteID, tokenHash},
 		&s.SiteID, &s.ID, &s.ChannelID, &s.TokenHash, &s.AuthHash, &s.Origin, &verified, &booking, &s.Made, &created, &expires,
 		&s.SitePath, &s.ChannelName)
 	if err != nil {

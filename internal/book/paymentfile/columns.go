@@ -100,7 +100,9 @@ var Columns = []Column{
 func (c *Column) amount() bool { return c.Name == "total" || strings.HasSuffix(c.Name, "_total") }
 
 // dated reports whether the cells of a column are dates or times.
-func (c *Column) dated() bool { return c.Name == "date_start" || c.Name == "date" || c.Name == "paid_at" }
+func (c *Column) dated() bool {
+	return c.Name == "date_start" || c.Name == "date" || c.Name == "paid_at"
+}
 
 // namesChannel reports whether a column says which channel a row belongs to. A file has one of them at least.
 func namesChannel(c *Column) bool { return c.Name == "channel" || c.Name == "channel_id" }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"holdfast/internal/domain/payment"
+	"holdfast/internal/platform/secrets"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 	"holdfast/internal/store/sqltext"
@@ -81,9 +82,9 @@ func gatewayChargeOfNotice(tx *store.Tx, h Charge) (payment.GatewayCharge, error
 		ORDER BY transaction_id LIMIT 1`, h.SiteID, h.ChannelID, h.Processor, h.ProcessorID)
 }
 
-// gatewayChargeByReturnKey reads the gateway charge, of any site, whose shopper comes back from a challenge with the key.
+// gatewayChargeByReturnKey reads the gateway charge whose shopper comes back from a challenge with the key.
 func gatewayChargeByReturnKey(tx *store.Tx, key string) (payment.GatewayCharge, error) {
-	return oneGatewayCharge(tx, `return_key = $1`, key)
+	return oneGatewayCharge(tx, `site_id = $1 AND return_key = $2`, secrets.SiteOfKey(key), key)
 }
 
 func oneGatewayCharge(tx *store.Tx, condition string, args ...any) (payment.GatewayCharge, error) {

@@ -202,7 +202,7 @@ func (r *intake) keepRequest() error {
 		if err != nil {
 			return err
 		}
-		p.ReturnKey = key
+		p.ReturnKey = secrets.SiteKey(r.t.SiteID, key)
 	}
 	if err := insertGatewayCharge(r.tx, *p); err != nil {
 		return err

@@ -37,6 +37,20 @@ func RandomText(random io.Reader, n int) (string, error) {
 // NewSecret makes the random secret of an API token: 40 characters.
 func NewSecret(random io.Reader) (string, error) { return RandomText(random, SecretBytes) }
 
+// SiteKey writes a secret that is used without a path of a site: `<site id>-<secret>`. It leads to the site, so no index over all
+// sites is needed to find what it opens.
+func SiteKey(siteID int64, secret string) string { return strconv.FormatInt(siteID, 10) + "-" + secret }
+
+// SiteOfKey is the id of the site of a key that SiteKey has written; 0 if the text is none.
+func SiteOfKey(key string) int64 {
+	number, _, found := strings.Cut(key, "-")
+	id, err := strconv.ParseInt(number, 10, 64)
+	if !found || err != nil || id <= 0 || len(key) > maxTokenBytes {
+		return 0
+	}
+	return id
+}
+
 // HashSecret is the hash of a secret, which is kept in its place. A fast hash is enough: a slow one is for passwords,
 // which can be guessed, but 200 random bits cannot. It is computed for every request.
 func HashSecret(secret string) string { return HexSHA256(secret) }

@@ -199,7 +199,7 @@ CREATE TABLE api_tokens (
     {{key}} (site_id, id)
 );
 -- A token begins with its id, of whatever site it is.
-CREATE UNIQUE INDEX api_tokens_by_id ON api_tokens (id);
+CREATE INDEX api_tokens_by_id ON api_tokens (id);
 
 -- Keys that sign JWTs. A retired key signs nothing more but still verifies, so that rotation signs nobody out.
 CREATE TABLE jwt_keys (
@@ -269,7 +269,7 @@ CREATE INDEX password_asks_in_turn ON password_asks (asked_at);
 CREATE TABLE channels (
     site_id             BIGINT  NOT NULL REFERENCES sites (id),
     id                  {{serial}},
-    uuid                TEXT    NOT NULL UNIQUE,
+    uuid                TEXT    NOT NULL,
     name                TEXT    NOT NULL,
     name_folded         TEXT    NOT NULL,                -- in lower case by the program: engines fold only what their locale knows
     slug                TEXT    NOT NULL,                -- made from the first name; stays when the name changes
@@ -304,6 +304,7 @@ CREATE TABLE channels (
     tokenizer_key_end   TEXT    NOT NULL,                -- last four characters; '' where no key is set
     other_protection    TEXT    NOT NULL DEFAULT 'none', -- of the traveller: none, bond, trust_account, insurance or scheme
     authorisation_days  BIGINT  NOT NULL DEFAULT 7,      -- the life of an authorisation
+    UNIQUE (site_id, uuid),
     UNIQUE (site_id, slug),
     UNIQUE (site_id, id, currencies),
     {{key}} (site_id, id)
@@ -423,7 +424,7 @@ CREATE INDEX contracts_by_day ON contracts (site_id, from_day, recorded_at, id);
 CREATE TABLE bookings (
     site_id          BIGINT    NOT NULL,
     id               {{serial}},
-    uuid             TEXT      NOT NULL UNIQUE,
+    uuid             TEXT      NOT NULL,
     channel_id       BIGINT    NOT NULL,
     author_id        BIGINT    NOT NULL,               -- 0: the program itself
     author           TEXT      NOT NULL,               -- user name at the time
@@ -458,6 +459,7 @@ CREATE TABLE bookings (
     other_protection TEXT      NOT NULL DEFAULT '',    -- '' for the channel's
     digest           {{bytes}} NOT NULL DEFAULT '',    -- of the columns that change only together with it
     completed        BOOLEAN   NOT NULL DEFAULT FALSE, -- booking.completed was recorded
+    UNIQUE (site_id, uuid),
     {{key}} (site_id, id),
     -- The currency is part of the reference: a channel's currency cannot change under its bookings, and a booking in
     -- another currency cannot be stored, whatever runs at the same time.
@@ -493,7 +495,7 @@ CREATE TABLE booking_suppliers (
 CREATE TABLE transactions (
     site_id            BIGINT    NOT NULL,
     id                 {{serial}},
-    uuid               TEXT      NOT NULL UNIQUE,
+    uuid               TEXT      NOT NULL,
     channel_id         BIGINT    NOT NULL,
     author_id          BIGINT    NOT NULL,
     author             TEXT      NOT NULL,
@@ -534,6 +536,7 @@ CREATE TABLE transactions (
     modified_at        BIGINT    NOT NULL,
     acquirer_reference TEXT      NOT NULL DEFAULT '', -- the ARN, 23 digits; matches chargebacks with payments (R14)
     digest             {{bytes}} NOT NULL DEFAULT '', -- of the columns that never change
+    UNIQUE (site_id, uuid),
     UNIQUE (site_id, channel_id, psp, reference),
     {{key}} (site_id, id),
     FOREIGN KEY (site_id, channel_id) REFERENCES channels (site_id, id),
@@ -602,7 +605,7 @@ CREATE TABLE gateway_charges (
     transaction_id    BIGINT  NOT NULL,
     channel_id        BIGINT  NOT NULL,
     operation         TEXT    NOT NULL,        -- authorize, purchase, capture, refund or void
-    reference         TEXT    NOT NULL UNIQUE, -- ours: an idempotency key at the processor
+    reference         TEXT    NOT NULL, -- ours: an idempotency key at the processor
     processor         TEXT    NOT NULL,        -- such as stripe
     live              BOOLEAN NOT NULL,        -- real money; else the processor's test environment
     processor_id      TEXT    NOT NULL,        -- the processor's own name of it; '' as long as it is not known
@@ -612,7 +615,7 @@ CREATE TABLE gateway_charges (
     asked_for_at      BIGINT  NOT NULL,        -- when the processor was called, by the real clock
     ask_at            BIGINT,                  -- when to ask what became of it, by the real clock; NULL: nothing to ask
     asks              BIGINT  NOT NULL,        -- without result so far
-    return_key        TEXT    UNIQUE,          -- in the address to which a shopper comes back; NULL without 3DS
+    return_key        TEXT,                    -- in the address to which a shopper comes back; NULL without 3DS
     challenge_type    TEXT    NOT NULL,
     challenge_value   TEXT    NOT NULL,
     decline           TEXT    NOT NULL,        -- why money was refused, in our words
@@ -623,6 +626,8 @@ CREATE TABLE gateway_charges (
     threeds_version   TEXT    NOT NULL,
     threeds_directory TEXT    NOT NULL,        -- transaction id of the directory server
     liability_shift   BOOLEAN NOT NULL,
+    UNIQUE (site_id, return_key),
+    UNIQUE (site_id, reference),
     PRIMARY KEY (site_id, transaction_id),
     FOREIGN KEY (site_id, transaction_id) REFERENCES transactions (site_id, id)
 );
@@ -714,7 +719,7 @@ CREATE TABLE modal_sessions (
     site_id    BIGINT  NOT NULL,
     id         {{serial}},
     channel_id BIGINT  NOT NULL,
-    token_hash TEXT    NOT NULL UNIQUE, -- of the token that identifies the frame
+    token_hash TEXT    NOT NULL, -- of the token that identifies the frame
     auth_hash  TEXT    NOT NULL,        -- of the auth string, which may open several
     origin     TEXT    NOT NULL,        -- of the page
     verified   TEXT    NOT NULL,        -- JSON, opaque to SQL: the verified fields by name
@@ -722,6 +727,7 @@ CREATE TABLE modal_sessions (
     made       BOOLEAN NOT NULL,        -- whether the session made the booking
     created_at BIGINT  NOT NULL,        -- by the real clock, for what forgets old ones
     expires_at BIGINT  NOT NULL,        -- by the clock of the site
+    UNIQUE (site_id, token_hash),
     {{key}} (site_id, id),
     FOREIGN KEY (site_id, channel_id) REFERENCES channels (site_id, id) ON DELETE CASCADE,
     FOREIGN KEY (site_id, booking_id) REFERENCES bookings (site_id, id)
@@ -1233,10 +1239,11 @@ CREATE TABLE certificates (
     site_id    BIGINT NOT NULL,
     booking_id BIGINT NOT NULL,
     number     BIGINT NOT NULL,        -- of the key, among those of the booking, from 1
-    key_hash   TEXT   NOT NULL UNIQUE, -- by which the page is found
+    key_hash   TEXT   NOT NULL, -- by which the page is found
     sealed_key TEXT   NOT NULL,        -- sealed, so that the link can be shown again; '' once the key is revoked
     created_at BIGINT NOT NULL,
     revoked_at BIGINT,
+    UNIQUE (site_id, key_hash),
     PRIMARY KEY (site_id, booking_id, number),
     FOREIGN KEY (site_id, booking_id) REFERENCES bookings (site_id, id)
 );
