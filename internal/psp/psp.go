@@ -165,7 +165,7 @@ type Result struct {
 	Code        string // the code of the decline at the scheme or the processor
 	Message     string // in words, for the merchant
 	AuthCode    string
-	Scheme      string // such as visa, as package travel has it; "" when it is not known
+	Scheme      string // such as visa, as in package card; "" if unknown
 	BIN         string
 	LastFour    string
 	Challenge   *Challenge // when the outcome is Pending

@@ -109,7 +109,7 @@ func withCharge(r psp.Result, c *stripe.Charge) psp.Result {
 	return r
 }
 
-// scheme returns the scheme when package travel knows it, and "" otherwise. Both spell the names in the same way.
+// scheme returns the scheme if package card knows it, else "". Both use the same names.
 func scheme(name string) string {
 	if slices.Contains([]string{"visa", "mastercard", "amex", "discover", "diners", "jcb", "unionpay"}, name) {
 		return name
