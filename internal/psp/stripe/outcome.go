@@ -33,7 +33,7 @@ func outcome(i *stripe.PaymentIntent) psp.Result {
 	case stripe.PaymentIntentStatusRequiresAction:
 		if a := i.NextAction; a != nil && a.RedirectToURL != nil && a.RedirectToURL.URL != "" {
 			r.Outcome = psp.Pending
-			r.Challenge = &psp.Challenge{Type: "redirect", Value: a.RedirectToURL.URL}
+			r.Challenge = &payment.Challenge{Type: "redirect", Value: a.RedirectToURL.URL}
 		}
 	case stripe.PaymentIntentStatusRequiresPaymentMethod:
 		if i.LastPaymentError != nil {
