@@ -99,7 +99,7 @@ var importCases = []broken{
 	{"imports follow the arrows", "internal/domain/money/a.go", "package money\n\nimport \"holdfast/internal/lib/qr\"\n", []string{
 		"internal/domain/money/a.go:3: package internal/domain/money may not import holdfast/internal/lib/qr",
 	}},
-	{"imports follow the arrows", "internal/store/a.go", "package db\n\nimport _ \"holdfast/internal/platform/sites\"\n", []string{
+	{"imports follow the arrows", "internal/store/a.go", "package store\n\nimport _ \"holdfast/internal/platform/sites\"\n", []string{
 		"internal/store/a.go:3: package internal/store may not",
 	}},
 	{"imports follow the arrows", "internal/book/ledger/a.go", "package ledger\n\nimport \"holdfast/internal/book/payments\"\n", []string{
@@ -186,8 +186,8 @@ var a = []string{
 
 // insertion gives a file of a package with one statement that writes a table, and one call that does.
 func insertion(pkg, table string) string {
-	return "package " + pkg + "\n\nfunc f(tx *db.Tx) {\n\ttx.Exec(`UPDATE " + table + " SET a = 1`)\n" +
-		"\ttx.InsertRows(\"" + table + "\", nil)\n\ttx.One(`SELECT a FROM " + table + "`)\n}\n"
+	return "package " + pkg + "\n\nfunc f(tx *store.Tx) {\n\ttx.Exec(`UPDATE " + table + " SET a = 1`)\n" +
+		"\ttx.Insert(\"" + table + "\", \"a\", nil)\n\ttx.QueryRow(`SELECT a FROM " + table + "`)\n}\n"
 }
 
 var roomCases = []broken{
@@ -226,6 +226,22 @@ var ago = clock.Since(clock.Unix(0, 0))
 	{"the clock is handed in", "internal/app/a.go", "package app\n\nvar a = tx.Now\n", nil},
 	{"the clock is handed in", "cmd/holdfast/a.go", "package main\n\nimport \"time\"\n\nvar a = time.Now\n", nil},
 	{"the clock is handed in", "internal/app/a_test.go", body("\ttime.Now()"), nil},
+	{"nothing is unsafe", "internal/store/a.go", `package store
+
+import (
+	_ "modernc.org/libc"
+	_ "unsafe"
+)
+
+//go:linkname now time.now
+func now()
+
+const schema = "PRAGMA writable_schema = 1"
+`, []string{
+		"internal/store/a.go:11: SQLite's schema", "internal/store/a.go:4: nothing imports modernc.org/libc",
+		"internal/store/a.go:5: nothing imports unsafe", "internal/store/a.go:8: nothing is linked by name",
+	}},
+	{"nothing is unsafe", "internal/store/a_test.go", "package store\n\nimport _ \"unsafe\"\n", nil},
 	{"nothing sleeps", "internal/app/a_test.go", body("\ttime.Sleep(1)"), []string{
 		"internal/app/a_test.go:9: time.Sleep",
 	}},
@@ -245,6 +261,7 @@ var nameCases = []broken{
 	{"few interfaces", "internal/app/a.go", "package app\n" + strings.Repeat("\ntype A interface{ ~int | ~int64 }\n", 8), nil},
 	{"few interfaces", "internal/app/a_test.go", "package app\n" + strings.Repeat("\ntype A interface{ B() }\n", 8), nil},
 	{"package names say something", "internal/util/a.go", "package money\n", []string{"internal/util/a.go:1: package name util"}},
+	{"package names say something", "internal/core/a.go", "package core\n", []string{"internal/core/a.go:1: package name core"}},
 	{"package names say something", "internal/domain/money/a_test.go", "package helpers_test\n", []string{
 		"internal/domain/money/a_test.go:1: package name helpers",
 	}},

@@ -629,7 +629,7 @@ func oneSite(sources []source) (found []string) {
 func asking(statements ...string) string {
 	text := "package bookings\n"
 	for i, statement := range statements {
-		text += fmt.Sprintf("\nfunc f%d(tx *db.Tx, condition string) { %s }\n", i, statement)
+		text += fmt.Sprintf("\nfunc f%d(tx *store.Tx, condition string) { %s }\n", i, statement)
 	}
 	return text
 }

@@ -41,7 +41,7 @@ func exact(pkg string) bool {
 }
 
 // saysNothing are package names under which anything could be put, and soon is.
-var saysNothing = []string{"util", "utils", "common", "helper", "helpers", "shared", "types", "misc"}
+var saysNothing = []string{"util", "utils", "common", "core", "base", "helper", "helpers", "shared", "types", "misc"}
 
 // source is one parsed Go file.
 type source struct {
@@ -132,6 +132,7 @@ var rules = []rule{
 	{"a package exports few names", exportCounts},
 	{"HTTP stands at the edges", each(httpImports)},
 	{"the clock is handed in", each(clock)},
+	{"nothing is unsafe", each(unsafeParts)},
 	{"few interfaces", interfaceCount},
 	{"package names say something", each(packageNames)},
 	{"packages are not deep", each(depth)},
@@ -366,6 +367,33 @@ func clock(s source) []string {
 	for _, use := range s.uses("time", "Now", "Since", "Until") {
 		found = append(found, s.at(use, "time.%s outside cmd: take a clock, func() time.Time", use.Sel.Name))
 	}
+	return found
+}
+
+// unsafeParts finds code that goes around Go's types or into the inside of SQLite. A ledger does neither; tests may.
+func unsafeParts(s source) []string {
+	if s.test {
+		return nil
+	}
+	var found []string
+	for imported, spec := range s.imports() {
+		if imported == "unsafe" || imported == "modernc.org/libc" {
+			found = append(found, s.at(spec, "nothing imports %s", imported))
+		}
+	}
+	for _, group := range s.file.Comments {
+		for _, c := range group.List {
+			if strings.HasPrefix(c.Text, "//go:linkname ") {
+				found = append(found, s.at(c, "nothing is linked by name"))
+			}
+		}
+	}
+	for _, literal := range texts(s) {
+		if strings.Contains(literal.text, "writable_schema") {
+			found = append(found, s.at(literal.node, "SQLite's schema is changed by its own statements only"))
+		}
+	}
+	slices.Sort(found)
 	return found
 }
 

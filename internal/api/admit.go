@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/errs"
 )
 
-// Admit lets requests for pages in by the same door as those of the API. The body of a page has most bytes at most, and is read
+// Admit admits requests for pages through the same door as those of the API. The body of a page has most bytes at most, and is read
 // before its turn, so that no slow sender holds a slot. A file is read by its page, within Config.UploadTime. A request without a
 // slot is rejected immediately, with status 429 or 503 and Retry-After.
 func (s Service) Admit(class Class, most int, pages http.Handler) http.Handler {
@@ -34,8 +34,8 @@ func (s Service) Admit(class Class, most int, pages http.Handler) http.Handler {
 	})
 }
 
-// passPage shows a page when it is its turn. It returns an error if no slot is free. A wrong body is
-// an error of reading it, which the page gets: a person wants a page as the answer.
+// passPage shows a page when it is its turn. It returns an error if no slot is free. The page itself reports
+// an invalid body, because a person expects a page.
 func (d *door) passPage(c *call, class Class, most int, show func()) error {
 	c.places, c.caller = d.classes[class], byAddress+network(c.address)
 	if class != ClassUploads && c.r.Body != nil && c.r.Body != http.NoBody {
@@ -57,7 +57,7 @@ func (d *door) passPage(c *call, class Class, most int, show func()) error {
 	return nil
 }
 
-// readBody is a body that was read at the door, or why it could not be read.
+// readBody is a body that was read at the door, or the error of reading it.
 type readBody struct {
 	from io.Reader
 	err  error
@@ -82,14 +82,14 @@ func (s Service) showUpload(c *call, r *http.Request, pages http.Handler) {
 	pages.ServeHTTP(c.ResponseWriter, r)
 }
 
-// fileBody is a body that is read while it comes. From its first byte on it has the time of a file. A page that refuses the sender
-// reads nothing, so that strangers get no such time.
+// fileBody is a body that is read while it arrives. From its first byte on it has the time limit of a file. A page that rejects the
+// sender reads nothing, so strangers do not get this limit.
 type fileBody struct {
 	io.ReadCloser
 	c      *call
 	within time.Duration
 	stop   func() bool // the hurry; nil before the first byte
-	whole  bool        // it was read to its end
+	whole  bool        // it was read completely
 }
 
 // Read implements io.Reader.
@@ -105,13 +105,13 @@ func (b *fileBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// end gives the rest of a body no more time: the server would wait for it without an end.
+// end stops waiting for the rest of a body; otherwise the server would wait for it forever.
 func (b *fileBody) end() {
 	if b.stop == nil {
 		return
 	}
 	b.stop()
 	if !b.whole {
-		_ = http.NewResponseController(b.c.ResponseWriter).SetReadDeadline(time.Unix(1, 0)) // an instant that is over
+		_ = http.NewResponseController(b.c.ResponseWriter).SetReadDeadline(time.Unix(1, 0)) // in the past
 	}
 }

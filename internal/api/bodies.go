@@ -16,17 +16,17 @@ const (
 	bodyBytes     = 16 << 20 // of all bodies together; as many again of strangers
 	bodyBytesEach = 4 << 20  // of the bodies of one caller
 	strangersEach = 16       // bodies that one unknown address sends at the same time
-	smallBody     = 8 << 10  // what a body may have without counting: bodiesAtOnce bounds these
-	largeBody     = 64 << 10 // of these, one after the other is decoded, so that the rest of the machine is for others
+	smallBody     = 8 << 10  // a body up to this size is not counted: bodiesAtOnce bounds these
+	largeBody     = 64 << 10 // bodies from this size on are decoded one at a time, to leave the other cores to others
 	bodyTime      = 10 * time.Second
 )
 
-// bodies are those that are held at the same time. Those of strangers have places of their own, so that whoever sends slowly
-// from many addresses takes none from known callers.
+// bodies bounds the bodies that are held concurrently. Strangers have separate slots, so that slow senders at many addresses
+// take none from known callers.
 type bodies struct {
 	known, strangers held
 	large            *limiter.Limiter // counts bodies that are decoded
-	time             time.Duration    // in which a body has to come
+	time             time.Duration    // limit for receiving a body
 }
 
 // held bounds the bodies of some callers.
@@ -42,7 +42,7 @@ func newHeld(each int64) held {
 	}
 }
 
-// newBodies bounds bodies. each is how many one caller may send at the same time.
+// newBodies bounds bodies. each is how many one caller may send concurrently.
 func newBodies(each int64) bodies {
 	return bodies{
 		known: newHeld(each), strangers: newHeld(min(each, strangersEach)),
@@ -83,7 +83,7 @@ func (b *bodies) read(c *call, most int) (release func(), err error) {
 	for {
 		if len(body) == cap(body) {
 			size := min(2*cap(body), most+1)
-			if known := int(c.r.ContentLength) + 1; known > cap(body) && cap(body) > smallBody { // it has really begun
+			if known := int(c.r.ContentLength) + 1; known > cap(body) && cap(body) > smallBody { // it has really started to arrive
 				size = known
 			}
 			if err := c.acquire(of.bytes, c.caller, size-cap(body)); err != nil {
@@ -123,10 +123,10 @@ func errBodyTooLarge(most int) error {
 	return errs.New(errs.BodyTooLarge, "The body can have at most %d bytes.", most)
 }
 
-// hurry ends the reading of a body that comes too slowly. The function that it returns stops that.
+// hurry ends the reading of a body that arrives too slowly. The returned function cancels this.
 func hurry(c *call, within time.Duration) (stop func() bool) {
 	connection := http.NewResponseController(c.ResponseWriter)
 	return time.AfterFunc(within, func() {
-		_ = connection.SetReadDeadline(time.Unix(1, 0)) // an instant that is over
+		_ = connection.SetReadDeadline(time.Unix(1, 0)) // in the past
 	}).Stop
 }

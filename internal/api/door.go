@@ -13,37 +13,37 @@ import (
 
 // Bounds of requests that are open at the same time. Config has the others.
 const (
-	loginsAtOnce    = 128 // more than wait in identity's queue, which is fair to addresses
+	loginsAtOnce    = 128 // more than the queue of package sessions holds, which is fair to addresses
 	loginsWaiting   = 128
 	probesAtOnce    = 4
 	probesWaiting   = 32
-	documentsAtOnce = 64 // each holds a part of the document until its client has read it
+	documentsAtOnce = 64 // each buffers a part of the document until its client has read it
 	documentsEach   = 8
 	uploadsAtOnce   = 4 // each may take minutes
 	uploadsWaiting  = 4
-	refusedAtOnce   = 2   // each reads a file again that may be large
-	watchersAll     = 256 // requests that wait for the next event, and hold no other place meanwhile
+	refusedAtOnce   = 2   // each rereads a file that may be large
+	watchersAll     = 256 // requests that wait for the next event, and hold no other slot
 	watchersEach    = 4   // of one caller
-	strangersAtOnce = 16  // requests whose tokens were not let in lately
-	comebacks       = 3   // seconds over which those come back who were refused in one moment
+	strangersAtOnce = 16  // requests whose tokens were not accepted recently
+	comebacks       = 3   // seconds over which the retries of simultaneously rejected callers are spread
 )
 
-// Class says which requests share places, so that what one class is full of takes nothing from another.
+// Class says which requests share slots, so that a class that is full does not affect the others.
 type Class int
 
 // The classes of requests.
 const (
 	ClassOrdinary    Class = iota
-	ClassUnbounded         // it needs no database
+	ClassUnbounded         // needs no database
 	ClassProbes            // of /readyz
-	ClassDocuments         // the description of the API: long, and the same for everybody
-	ClassLogins            // a password is checked or set, which may wait long in the queue of identity
-	ClassPayments          // it may wait for a processor
-	ClassUploads           // a file is received, which may take minutes
-	ClassRefusedRows       // the file of refused rows is made
+	ClassDocuments         // the API description: long, and the same for everybody
+	ClassLogins            // checks or sets a password, which can wait long in the queue of package sessions
+	ClassPayments          // may wait for a processor
+	ClassUploads           // receives a file, which may take minutes
+	ClassRefusedRows       // creates the file of rejected rows
 )
 
-// door lets requests in.
+// door admits requests.
 type door struct {
 	classes   map[Class]*limiter.Limiter
 	watchers  *limiter.Limiter
@@ -67,14 +67,14 @@ func newDoor(cfg Config, atProcessors int) *door {
 			ClassRefusedRows: limiter.New(limiter.Bounds{Places: refusedAtOnce, PerCaller: 2 * refusedAtOnce, Queue: waiting}),
 		},
 		watchers: limiter.New(limiter.Bounds{Places: watchersAll, PerCaller: watchersEach}),
-		// Anybody can make up any number of tokens, and each costs a look into the database.
+		// Anyone can make up any number of tokens, and each costs a database query.
 		strangers: limiter.New(limiter.Bounds{Places: strangersAtOnce, Queue: atOnce}),
 		bodies:    newBodies(each),
 	}
 }
 
-// later is how much longer a rejected caller waits than the others. A crowd that was refused in one moment would otherwise come back
-// in one moment, and be the same crowd again.
+// later spreads the retries of rejected callers over some seconds. Otherwise callers that were rejected at the same time would also
+// return at the same time.
 func (d *door) later() time.Duration {
 	return time.Duration((d.refusals.Add(1)-1)%comebacks) * time.Second
 }
@@ -107,10 +107,10 @@ func (d *door) pass(c *call, route Route, handle func() error) error {
 	return handle()
 }
 
-// retryAfter is how long a refused caller is asked to wait, at least. The door lets some wait longer.
+// retryAfter is the minimum Retry-After of a rejected caller. The door makes some wait longer.
 const retryAfter = time.Second
 
-// acquire takes places for a request, or refuses it with a fault that says why.
+// acquire acquires slots for a request, or rejects it with an error that says why.
 func (c *call) acquire(of *limiter.Limiter, caller string, n int) error {
 	err := of.Acquire(c.ctx, caller, int64(n))
 	c.refused = err != nil
@@ -129,14 +129,14 @@ func (c *call) acquire(of *limiter.Limiter, caller string, n int) error {
 	return err
 }
 
-// enter waits for a place among those of the request's class.
+// enter waits for a slot of the request's class.
 func (c *call) enter() error {
 	err := c.acquire(c.places, c.caller, 1)
 	c.inside = err == nil
 	return err
 }
 
-// leave gives the place back.
+// leave releases the slot.
 func (c *call) leave() {
 	if c.inside {
 		c.inside = false
@@ -149,7 +149,7 @@ func (c *call) aside(wait func()) error {
 	c.leave()
 	wait()
 	if err := c.ctx.Err(); err != nil {
-		c.refused = true // the caller may have gone, which is no failure
+		c.refused = true // the caller may have disconnected, which is no failure
 		return err
 	}
 	return c.enter()
@@ -174,5 +174,5 @@ type Service struct{ *server }
 // AddressOf is where a request comes from, as trusted proxies tell it.
 func (s Service) AddressOf(r *http.Request) string { return s.clientAddress(r) }
 
-// RequestID is the number of a request, in the log and in the audit.
+// RequestID is the id of a request in the log and the audit log.
 func (s Service) RequestID(r *http.Request) string { return s.requestID(r) }

@@ -20,7 +20,7 @@ import (
 	"holdfast/internal/errs"
 )
 
-// createImport takes a file as it comes, a piece at a time. So its body is not read at the door.
+// createImport receives a file piece by piece, so its body is not read at the door.
 func (s *server) createImport(c *call) error {
 	q := c.query()
 	in := imports.NewFile{
@@ -49,7 +49,7 @@ func (s *server) createImport(c *call) error {
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		return errBodyTooLarge(most)
 	}
-	if err != nil && ctx.Err() != nil { // the time was over while a piece was stored, and not while the next one was awaited
+	if err != nil && ctx.Err() != nil { // timed out while a piece was stored, not while waiting for the next one
 		return errUnfinished()
 	}
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *server) createImport(c *call) error {
 	return c.show(http.StatusAccepted, importObject(made))
 }
 
-// upload is the body of a file. That it cannot be read to its end is a fault of the request.
+// upload is the body of a file. If it cannot be read completely, the request is at fault.
 type upload struct{ body io.Reader }
 
 // Read implements io.Reader.
@@ -130,10 +130,10 @@ func (s *server) listImportRows(c *call) error {
 	return list(s, c, page, found, view.ShowImportRow)
 }
 
-// csvRows is how many refused rows one read of the CSV takes.
+// csvRows is how many rejected rows are read at a time.
 const csvRows = 1000
 
-// getImportCSV answers with the refused rows of an import and their cells, so that they can be mended and sent again.
+// getImportCSV returns the rejected rows of an import with their cells, to be corrected and uploaded again.
 func (s *server) getImportCSV(c *call) error {
 	of, file, err := s.app.ImportFiles.Original(c.ctx, c.actor, c.id)
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *server) getImportCSV(c *call) error {
 	return c.finishFile(s, paymentfile.WriteRefused(c, file, s.refusedRows(c, of)))
 }
 
-// refusedRows are all rows of an import that were refused, in the order of their lines.
+// refusedRows are all rejected rows of an import, in order of their lines.
 func (s *server) refusedRows(c *call, of imports.File) iter.Seq2[paymentfile.Refused, error] {
 	return func(yield func(paymentfile.Refused, error) bool) {
 		last := 0

@@ -47,7 +47,7 @@ func TestDemo(t *testing.T) {
 	onBoth(t, func(t *testing.T, s *system) {
 		first := s.start("demo")
 		for _, want := range []string{
-			"2000 bookings", "Test channel, GBP, test", "Newcomer Tours, EUR, draft", "Azure Coast Holidays, EUR, protection-only",
+			"2000 bookings", "Fellside Journeys, GBP, test", "Newcomer Tours, EUR, draft", "Azure Coast Holidays, EUR, protection-only",
 			"Northern Trails, GBP, protection-only", `sample data (provider "demo")`, "demo-credentials.json",
 		} {
 			if !strings.Contains(first.said, want) {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/internal/demo"
 	"holdfast/internal/platform/secrets"
 	"holdfast/internal/testkit/browsertest"
 )
@@ -39,7 +40,7 @@ type shopMerchant struct {
 	orders int
 }
 
-const testChannel = "Test channel"
+const testChannel = demo.TestChannel
 
 // scriptTag is the line that the documentation tells merchants to add.
 const scriptTag = `<script src="%s" crossorigin="anonymous"></script>`

@@ -20,12 +20,15 @@ const (
 	AdminName    = "demo-admin"
 	tokenName    = "demo"
 
-	TestChannel  = "Test channel" // created with every site
+	TestChannel  = "Fellside Journeys" // the site's first merchant, in mode test
 	DraftChannel = "Newcomer Tours"
 	EURChannel   = "Azure Coast Holidays"
 	GBPChannel   = "Northern Trails"
 	LiveChannel  = "Harbour Cruises" // of the site that is not a sandbox
 )
+
+// firstChannel is the name that every new site gives its first merchant.
+const firstChannel = "Test channel"
 
 // processor is the processor of the demo's merchants in the server-to-server profile. Its accounts are made up.
 const (

@@ -241,6 +241,9 @@ func (m *maker) makeChannels(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := m.nameTestMerchant(ctx); err != nil {
+		return err
+	}
 	if err := m.letTestsProcess(ctx); err != nil {
 		return err
 	}
@@ -282,6 +285,20 @@ func (m *maker) protect(fields *merchant.ChannelFields) {
 		mode, fields.AccountType = live, &protected
 	}
 	fields.Mode = &mode
+}
+
+// nameTestMerchant gives the site's first merchant a name of the demo's.
+func (m *maker) nameTestMerchant(ctx context.Context) error {
+	c, err := m.app.Channels.ByName(ctx, m.actor, firstChannel)
+	if errs.Is(err, errs.SettingNotFound) {
+		return nil // an earlier start has named it
+	}
+	if err != nil {
+		return err
+	}
+	name := TestChannel
+	_, err = m.app.Channels.Change(ctx, m.actor, c.ID, merchant.ChannelFields{Name: &name})
+	return err
 }
 
 // letTestsProcess lets a new site's test merchant take payments too.

@@ -165,18 +165,12 @@ type Result struct {
 	Code        string // the code of the decline at the scheme or the processor
 	Message     string // in words, for the merchant
 	AuthCode    string
-	Scheme      string // such as visa, as package travel has it; "" when it is not known
+	Scheme      string // such as visa, as in package card; "" if unknown
 	BIN         string
 	LastFour    string
-	Challenge   *Challenge // when the outcome is Pending
+	Challenge   *payment.Challenge // when the outcome is Pending
 	ThreeDS     payment.ThreeDS
 	Disputes    []payment.Dispute // of a charge, only from Find
-}
-
-// Challenge is the page of the bank on which the shopper confirms the payment (3DS).
-type Challenge struct {
-	Type  string // "redirect"
-	Value string // the address of the page
 }
 
 // Event is a webhook notice of a processor, as it came.

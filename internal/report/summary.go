@@ -76,19 +76,20 @@ func (s *summary) text() string {
 
 // currencySum adds up the allocations of one base currency.
 type currencySum struct {
-	currency    money.Currency
-	payments    int64
-	tests       int64 // of the payments: those of test channels
-	amounts     protection.Amounts
-	remaining   int64
-	twice       int64      // double recovery
-	atRisk      dayAmount  // by the last day of dispute
-	closed      dayAmount  // by the last day of dispute, which has passed
-	uncovered   dayAmount  // by the day on which cover starts
-	unprotected int64      // what remains of it
-	reason      string     // why it is not protected; "" when there are several reasons
-	travel      dayAmount  // what is at risk after the trip, by its last day
-	values      []valueSum // by policy currency
+	currency          money.Currency
+	payments          int64
+	tests             int64 // of the payments: those of test channels
+	amounts           protection.Amounts
+	remaining         int64
+	twice             int64      // double recovery
+	atRisk            dayAmount  // by the last day of dispute
+	closed            dayAmount  // by the last day of dispute, which has passed
+	uncovered         dayAmount  // by the day on which cover starts
+	unprotected       int64      // what remains of it
+	unprotectedClosed dayAmount  // of the unprotected, by the last day of dispute, which has passed
+	reason            string     // why it is not protected; "" when there are several reasons
+	travel            dayAmount  // what is at risk after the trip, by its last day
+	values            []valueSum // by policy currency
 }
 
 // dayAmount is an amount and the latest of its days.
@@ -98,11 +99,17 @@ type dayAmount struct {
 	many   bool // the days differ
 }
 
-func (d *dayAmount) add(amount int64, day civil.Day) {
-	if d.amount > 0 && d.day != day {
-		d.many, day = true, max(d.day, day)
+func (d *dayAmount) add(amount int64, day civil.Day) { *d = d.and(dayAmount{amount: amount, day: day}) }
+
+// and is the sum of both.
+func (d dayAmount) and(other dayAmount) dayAmount {
+	switch {
+	case other.amount == 0:
+		return d
+	case d.amount == 0:
+		return other
 	}
-	d.amount, d.day = d.amount+amount, day
+	return dayAmount{d.amount + other.amount, max(d.day, other.day), d.many || other.many || d.day != other.day}
 }
 
 // valueSum is the value and the premium of allocations in one policy currency.
@@ -133,6 +140,9 @@ func (c *currencySum) add(x protection.Explained, asOf civil.Day) {
 			c.reason = ""
 		}
 		c.unprotected = money.Sum(c.unprotected, x.Remaining)
+		if x.State == protection.Expired {
+			c.unprotectedClosed.add(x.Remaining, x.Terms.LastDay)
+		}
 	case x.State == protection.Expired:
 		c.closed.add(x.Remaining, x.Terms.LastDay)
 	case !x.Started:
@@ -194,14 +204,25 @@ func (c *currencySum) riskText() string {
 		return fmt.Sprintf("All of the %s paid was charged back; nothing is at risk.", paid)
 	}
 	paid = fmt.Sprintf("Of %s paid, %s", paid, c.returnedText())
-	if c.closed.amount > 0 && c.closed.amount == c.remaining {
+	if closed := c.closed.and(c.unprotectedClosed); closed.amount > 0 && closed.amount == c.remaining {
 		window := "the dispute window"
-		if c.closed.many {
+		if closed.many {
 			window = "the last dispute window"
 		}
-		return fmt.Sprintf("Nothing is at risk any more: %s closed on %s. %s.", window, c.closed.day.Long(), paid)
+		if c.unprotected > 0 {
+			paid += "; " + c.unprotectedText()
+		}
+		return fmt.Sprintf("Nothing is at risk any more: %s closed on %s. %s.", window, closed.day.Long(), paid)
 	}
-	return fmt.Sprintf("%s; %s.", paid, c.leftText())
+	text := fmt.Sprintf("%s; %s.", paid, c.leftText())
+	if r := c.unprotectedClosed; r.amount > 0 {
+		window := "The dispute window for the unprotected %s closed on %s."
+		if r.many {
+			window = "The dispute windows for the unprotected %s closed by %s."
+		}
+		text += " " + fmt.Sprintf(window, c.money(r.amount), r.day.Long())
+	}
+	return text
 }
 
 // returnedText says what was refunded, charged back and reversed.
@@ -239,9 +260,8 @@ func (c *currencySum) leftText() string {
 	if c.remaining == 0 {
 		return "nothing is at risk"
 	}
-	whole := c.remaining == c.amounts.Allocated && c.amounts == protection.Amounts{Allocated: c.remaining}
 	part := func(amount int64) string {
-		if whole && amount == c.remaining {
+		if c.untouched(amount) {
 			return "all of it"
 		}
 		return c.money(amount)
@@ -272,14 +292,19 @@ func (c *currencySum) leftText() string {
 		texts = append(texts, fmt.Sprintf(text, c.money(r.amount), r.day.Long()))
 	}
 	if c.unprotected > 0 {
-		texts = append(texts, c.unprotectedText(part(c.unprotected)))
+		texts = append(texts, c.unprotectedText())
 	}
 	return enumerate(texts)
 }
 
-func (c *currencySum) unprotectedText(part string) string {
-	text := part + " is not protected"
-	if part == "all of it" {
+// untouched reports whether an amount is all that was paid, and nothing of it was ever returned.
+func (c *currencySum) untouched(amount int64) bool {
+	return c.amounts == protection.Amounts{Allocated: amount} && c.remaining == amount
+}
+
+func (c *currencySum) unprotectedText() string {
+	text := c.money(c.unprotected) + " is not protected"
+	if c.untouched(c.unprotected) {
 		text = "none of it is protected"
 	}
 	switch c.reason {

@@ -108,6 +108,25 @@ func TestSummaries(t *testing.T) {
 			"Of €1,066.80 paid, nothing was refunded; none of it is protected because the merchant's account type did not include protection."},
 		"locked": {list{paid(unprotected(protection.ReasonLocked))},
 			"Of €1,066.80 paid, nothing was refunded; none of it is protected because the merchant was locked."},
+		"not protected, window closed": {list{paid(unprotected(protection.ReasonNotCardPayment), departed(ended, closed))},
+			"Nothing is at risk any more: the dispute window closed on 26 November 2026. " +
+				"Of €1,066.80 paid, nothing was refunded; none of it is protected because it was not paid by card."},
+		"not protected, window closed, partly refunded": {list{paid(unprotected(protection.ReasonLocked), departed(ended, closed), moved(20000, 0, 0))},
+			"Nothing is at risk any more: the dispute window closed on 26 November 2026. " +
+				"Of €1,066.80 paid, €200.00 was refunded; €866.80 is not protected because the merchant was locked."},
+		"not protected, last day of the window": {list{paid(unprotected(protection.ReasonLocked), departed(ended, today))},
+			"Of €1,066.80 paid, nothing was refunded; none of it is protected because the merchant was locked."},
+		"all closed, some not protected": {list{paid(departed(ended, closed)), paid(unprotected(protection.ReasonLocked), departed(ended, closed-1))},
+			"Nothing is at risk any more: the last dispute window closed on 26 November 2026. " +
+				"Of €2,133.60 paid, nothing was refunded; €1,066.80 is not protected because the merchant was locked."},
+		"at risk, and not protected with a closed window": {list{paid(), paid(unprotected(protection.ReasonLocked), departed(ended, closed))},
+			"Of €2,133.60 paid, nothing was refunded; €1,066.80 is at risk until 28 June 2027 and €1,066.80 is not protected because the merchant was locked. " +
+				"The dispute window for the unprotected €1,066.80 closed on 26 November 2026."},
+		"not protected, some windows closed": {list{
+			paid(unprotected(protection.ReasonLocked)), paid(unprotected(protection.ReasonLocked), departed(ended, closed)),
+			paid(unprotected(protection.ReasonLocked), departed(ended, closed-1)),
+		}, "Of €3,200.40 paid, nothing was refunded; none of it is protected because the merchant was locked. " +
+			"The dispute windows for the unprotected €2,133.60 closed by 26 November 2026."},
 		"other currency than the policy's": {list{paid(inPounds, premium(736, 0))},
 			"Of €1,066.80 paid, nothing was refunded; all of it is at risk until 28 June 2027. The payment is valued at £910.10; the premium is £7.36."},
 		"premium retained": {list{paid(moved(20000, 0, 0), premium(736, 20))},
@@ -196,6 +215,15 @@ func TestSummariesOfPremiumLines(t *testing.T) {
 		}
 		return l
 	}
+	// whileLocked is a line under a policy that returns premium, and late the same after the trip.
+	whileLocked := func(l protection.ExplainedLine) protection.ExplainedLine {
+		l.Of.Premium.Policy.PremiumRefundable = true
+		return l
+	}
+	late := func(l protection.ExplainedLine) protection.ExplainedLine {
+		l.Line.EffectiveAt = l.Line.EffectiveAt.AddDate(0, 0, 1)
+		return whileLocked(l)
+	}
 	first := protection.PremiumState{Value: 51219, Lead: 103, Line: terms.RateLine{PPM: 8500}, Premium: 435}
 	least := protection.PremiumState{Value: 100, Lead: 1, Line: terms.RateLine{PPM: 16000}, Premium: 50, Minimum: true}
 	for _, tt := range []struct {
@@ -214,6 +242,12 @@ func TestSummariesOfPremiumLines(t *testing.T) {
 		{line(protection.PremiumReturn, protection.CauseRefund, 0, 27, 264, protection.PremiumState{Premium: 237}),
 			"No premium was returned and £0.27 was retained for booking 78: refund 92 lowered the amount of the payment, " +
 				"but the policy returns no premium. The premium changed from £2.64 to £2.37."},
+		{late(line(protection.PremiumReturn, protection.CauseRefund, 0, 27, 264, protection.PremiumState{Premium: 237})),
+			"No premium was returned and £0.27 was retained for booking 78: refund 92 lowered the amount of the payment, " +
+				"but only after the trip ended. The premium changed from £2.64 to £2.37."},
+		{whileLocked(line(protection.PremiumReturn, protection.CauseRefund, 0, 27, 264, protection.PremiumState{Premium: 237})),
+			"No premium was returned and £0.27 was retained for booking 78: refund 92 lowered the amount of the payment, " +
+				"but the merchant was locked. The premium changed from £2.64 to £2.37."},
 		{line(protection.PremiumAdditional, protection.CauseReDate, 36, 0, 264, protection.PremiumState{Premium: 300}),
 			"£0.36 of additional premium was charged for booking 78, because the travel dates changed. The premium changed from £2.64 to £3.00."},
 		{line(protection.PremiumCorrection, protection.CauseCorrection, -64, 0, 264, protection.PremiumState{Premium: 200}),

@@ -55,8 +55,8 @@ func fits(schema []string, list []migration) error {
 	return compare(ran, list)
 }
 
-// Build makes a database at url with everything in it, or leaves nothing behind. A SQLite database is made beside its place and
-// moved there when it is whole and on the disk; in PostgreSQL all is one transaction. The error is ErrNotEmpty if
+// Build creates a complete database at url, or leaves nothing behind. A SQLite database is built in a file next to its path, which is
+// moved into place once it is complete and synced; in PostgreSQL everything is one transaction. The error is ErrNotEmpty if
 // anything already exists: a file (including the log of a missing database), or a table.
 func Build(ctx context.Context, url string, clock func() time.Time, c Content) (err error) {
 	if c.migrations, err = readMigrations(migrationFiles); err != nil {

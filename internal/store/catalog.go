@@ -83,7 +83,7 @@ type Whole struct {
 // Whole is all of a table.
 func (c Catalog) Whole(t catalog.Table) Whole { return Whole{t, c.tx} }
 
-// Query calls row for all rows of the table, ordered by its key, with the values in the order of its columns: int64, string,
+// Each calls row for all rows of the table, ordered by its key, with the values in the order of its columns: int64, string,
 // bool, []byte or nil. The slice is used again for the next row.
 func (t Whole) Each(row func(values []any) error) error {
 	var key []string
@@ -104,7 +104,7 @@ func (t Whole) Each(row func(values []any) error) error {
 			return err
 		}
 		for i, c := range t.Columns {
-			// SQLite knows no truth: it stores 0 and 1.
+			// SQLite has no booleans: it stores 0 and 1.
 			if n, ok := values[i].(int64); ok && c.Kind == catalog.Truth && (n == 0 || n == 1) {
 				values[i] = n == 1
 			}

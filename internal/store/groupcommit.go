@@ -46,7 +46,7 @@ type writeCall struct {
 	long   bool
 	err    error // what fn returned
 	answer chan error
-	begun  atomic.Bool // by the writer, or by a caller that gives up: whoever is first
+	begun  atomic.Bool // by the writer or by a caller that gives up, whichever is first
 }
 
 // begin reports whether the call is still to be run, or given up.
@@ -59,7 +59,7 @@ func newGroupCommit(db *DB) *groupCommit {
 }
 
 // write passes fn to the writer and waits for its result. If the caller gives up before its turn, or its turn does not come
-// within the life of a write, fn does not run. After that the caller gets the true answer even if it has given up,
+// within writeLifetime, fn does not run. Once fn has begun, the caller gets the true result even if it has given up,
 // because its changes may be durable. A disk that does not answer at all cannot be interrupted: then the outcome is
 // unknown.
 func (g *groupCommit) write(ctx context.Context, long bool, fn func(tx *Tx) error) error {

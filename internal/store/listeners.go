@@ -55,7 +55,7 @@ func (ls *Listeners) Listening() []int64 {
 	return slices.Sorted(maps.Keys(ls.by))
 }
 
-// NotifySites tells the listeners of sites that something has happened there.
+// NotifySites notifies the listeners of sites that something has happened there.
 func (ls *Listeners) NotifySites(sites ...int64) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
@@ -63,7 +63,7 @@ func (ls *Listeners) NotifySites(sites ...int64) {
 		for l := range ls.by[site] {
 			select {
 			case l.c <- struct{}{}:
-			default: // it has been told already
+			default: // it has already been notified
 			}
 		}
 	}

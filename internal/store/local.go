@@ -23,7 +23,7 @@ func (l Local[T]) Of(tx *Tx) *T {
 	return v
 }
 
-// locals are the values of a transaction. They are few, so a list is quicker than a map.
+// locals are the values of a transaction. They are few, so a list is faster than a map.
 type locals []local
 
 type local struct {

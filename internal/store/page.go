@@ -5,7 +5,7 @@ import "holdfast/internal/domain/civil"
 // LongestPage is how many rows a page has at most.
 const LongestPage = 100
 
-// Page says which page of a list is wanted, and which of its rows (section 4).
+// Page selects a page of a list, and which of its rows (section 4).
 type Page struct {
 	Number     int     // from 1
 	Size       int     // 1 to LongestPage
@@ -37,10 +37,10 @@ func (p Page) Skip() int {
 	return (p.Number - 1) * p.Size
 }
 
-// deepPage is how many rows a page may pass over before it is deep.
+// deepPage is how many rows a page must skip to be deep.
 const deepPage = 10_000
 
-// Deep reports whether so many rows lie before the page that reading it takes long.
+// Deep reports whether the page skips so many rows that reading it takes long.
 func (p Page) Deep() bool { return p.Skip() >= deepPage }
 
 // Chooses reports whether the page chooses among the rows by id or by the time of their last change.

@@ -25,8 +25,8 @@ const (
 	postgresConns = 16
 	writeAttempts = 10
 	lossAttempts  = 3 // of them, those that may end with a lost connection
-	// connectTime is how long one server may take to accept a connection. It is shorter than the life of a write, so that
-	// of several servers in an address the second one is asked in time.
+	// connectTime is the timeout for a connection to one server. It is shorter than writeLifetime, so that the second of
+	// several servers in an address is tried in time.
 	connectTime = 2 * time.Second
 	// renewPause is the shortest time between two renewals of the pool.
 	renewPause = time.Second
@@ -57,8 +57,8 @@ var postgresEngine = &engine{
 		netErr, isNet := errors.AsType[net.Error](err)
 		connErr, isConn := errors.AsType[*pgconn.ConnectError](err)
 		return isNet && netErr != nil || isConn && connErr != nil || lostPostgres(err) ||
-			// connection exceptions, resources exhausted, an operator's shutdown, a statement that took too long, a
-			// lock that did not come, an error of the server's disk
+			// connection exceptions, resources exhausted, an operator's shutdown, a statement timeout, a lock timeout, an
+			// error of the server's disk
 			strings.HasPrefix(c, "08") || strings.HasPrefix(c, "53") || strings.HasPrefix(c, "57") || c == "55P03" || c == "58030"
 	},
 	sumTooLarge: func(err error) bool { return postgresCode(err) == "22003" },
@@ -191,7 +191,7 @@ func postgresAt(url string, clock func() time.Time) (*DB, error) {
 
 // idleInTransaction is the server's setting that ends a transaction whose client says nothing any more, for example
 // because its machine has lost its power. Until then the locks of that transaction hold up everybody else. It is as
-// long as the life of a write: together they stay within FinalAfter (R0).
+// long as writeLifetime: together they stay within FinalAfter (R0).
 const idleInTransaction = "idle_in_transaction_session_timeout"
 
 var idleBound = fmt.Sprintf("%s = %d", idleInTransaction, writeLifetime.Milliseconds())
@@ -204,8 +204,8 @@ func (oneByOne) close() {}
 // write runs fn in a transaction of its own, and again if another transaction got in its way: after a
 // serialization failure, a deadlock, or a broken uniqueness or reference rule. A broken rule is mostly a race: two
 // transactions looked, found nothing, and inserted the same. The second run then sees what the other one wrote. It also
-// runs again when a connection was lost before the commit: nothing is stored then. All runs together have the life of
-// one write.
+// runs again when a connection was lost before the commit: nothing is stored then. All runs together have
+// writeLifetime.
 func (o oneByOne) write(ctx context.Context, _ bool, fn func(tx *Tx) error) error {
 	db := o.db
 	ctx, cancel := context.WithTimeout(ctx, writeLifetime)
@@ -239,8 +239,8 @@ func (o oneByOne) write(ctx context.Context, _ bool, fn func(tx *Tx) error) erro
 
 // renewAfter reports whether another connection may do better after an error. A server that restarts or changes its role
 // makes all idle connections unusable, so these are closed, and the next one is a new one. That happens once a
-// second at most: connecting is dear, and a server that takes no writes may stay so. Only there another try without new
-// connections is in vain. Closing takes seconds if the server is frozen, and is abandoned when ctx ends.
+// second at most: connecting is expensive, and a server may stay read-only for long. Only on a read-only server does it make no
+// sense to retry without new connections. Closing takes seconds if the server is frozen, and is abandoned when ctx ends.
 func (db *DB) renewAfter(ctx context.Context, err error) bool {
 	now := db.clock().UnixNano()
 	last := db.renewed.Load()

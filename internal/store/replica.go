@@ -13,7 +13,7 @@ import (
 type Replica struct {
 	Copy *DB           // closed with the database
 	Most time.Duration // a copy that is further behind is not read; default 10 seconds
-	// Behind tells how far the copy is behind: all that was stored before is there.
+	// Behind returns how far the copy is behind: it has everything that was stored before.
 	Behind func(ctx context.Context) (time.Duration, error)
 }
 
@@ -72,8 +72,8 @@ func (db *DB) Follow(r Replica) {
 // Following reports whether there is a replica. Without a database there is none.
 func (db *DB) Following() bool { return db != nil && db.replica != nil }
 
-// ahead tells how far the database is ahead of a standby. Where all is there that the database had written to its disk, it is
-// not at all; else, since the last commit that the standby has. Both instants are by the clock of the database's server.
+// ahead returns how far the database is ahead of a standby: zero if the standby has everything that the database had flushed to disk,
+// else the time since the last commit that the standby has. Both instants are by the clock of the database's server.
 func (db *DB) ahead(ctx context.Context, standby *DB) (behind time.Duration, err error) {
 	const who = `system_identifier || ' ' || current_database() FROM pg_control_system()`
 	var written, own, theirs string
@@ -143,11 +143,11 @@ func (f *follower) read(ctx context.Context, fn func(tx *Tx) error) (done bool) 
 	return true
 }
 
-// OfCopy reports whether the transaction reads a copy. Its Now is then the instant up to which the copy has all.
+// OfCopy reports whether the transaction reads a copy. Its Now is then the instant up to which the copy is complete.
 func (tx *Tx) OfCopy() bool { return tx.copied }
 
-// UpToDate says that the copy has all that is read in the transaction, as far as the database itself has it: the caller has
-// compared the two. From now on it is as if the database itself was read.
+// UpToDate notes that the copy has everything that the transaction reads: the caller has compared it with the database.
+// From now on it counts as reading the database itself.
 func (tx *Tx) UpToDate() {
 	tx.Now = tx.Now.Add(tx.late)
 	tx.late, tx.copied = 0, false
@@ -186,7 +186,7 @@ func (s ReplicaState) String() string {
 
 type lagKey struct{}
 
-// NotingLag is a context under which each report that is read from a copy tells note how far behind that was.
+// NotingLag is a context under which each report that is read from a copy passes the copy's lag to note.
 func NotingLag(ctx context.Context, note func(behind time.Duration)) context.Context {
 	return context.WithValue(ctx, lagKey{}, note)
 }

@@ -47,7 +47,7 @@ var sqliteEngine = &engine{
 	stuck: stuckSQLite,
 	// It caches each parsed statement, in twenty times the length of its text, and needs no round trip for another one.
 	rowsAtOnce: sqltext.MostRows / 2,
-	// After an error of the disk, the end of the write-ahead log may hold the commit or not: who reads it next decides.
+	// After a disk error, the end of the write-ahead log may hold the commit or not: the next reader decides.
 	notCommitted: func(err error) bool { return sqlite.Code(err) != sqlite3.SQLITE_IOERR },
 	tell:         sqlite.PlanForLargeBooks,
 	// Only {{serial}} gives the type INTEGER.

@@ -91,7 +91,7 @@ func (tx *Tx) Query(query string, args []any, scan func(scan func(dest ...any) e
 	return tx.each(query, args, scan)
 }
 
-// each is Each, but leaves held rows alone.
+// each is Query, but leaves held rows alone.
 func (tx *Tx) each(query string, args []any, scan func(scan func(dest ...any) error) error) error {
 	tx.db.show(query, args)
 	rows, err := tx.sql.QueryContext(tx.ctx, query, args...)
@@ -107,8 +107,8 @@ func (tx *Tx) each(query string, args []any, scan func(scan func(dest ...any) er
 	return rows.Err()
 }
 
-// NotifySite tells the listeners of a site that something has happened there, once this write is durable. If a savepoint is taken
-// back, they may not be notified of anything.
+// NotifySite notifies the listeners of a site once this write is durable. After a savepoint was rolled back, they may be notified
+// although nothing has happened.
 func (tx *Tx) NotifySite(siteID int64) {
 	if !slices.Contains(tx.notify, siteID) {
 		tx.notify = append(tx.notify, siteID)

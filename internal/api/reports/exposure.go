@@ -1,4 +1,4 @@
-// Package reports shows reports: exposure, run-off, ageing, movement, what-ifs and models, and the rows behind them. Begin
+// Package reports shows reports: exposure, run-off, ageing, movement, what-ifs and models, and the rows behind them. Start
 // reading at ShowExposure.
 package reports
 

@@ -17,15 +17,15 @@ type opensByFile struct {
 	File takeover `json:"file"`
 }
 
-// takeover is the content of a proposal to take over a file.
+// takeover is the content of a proposal to import a file.
 type takeover struct {
 	SHA256             string               `json:"sha256"`
 	Mode               merchant.AccountMode `json:"mode,omitempty"` // of the channels that it creates
 	CoverFromEffective bool                 `json:"cover_from_effective"`
 }
 
-// asked makes the proposal that the import needs, with its payload. An import needs the approval of another operator if it
-// covers payments from when they were taken, or creates protected channels. For any other import the subject is empty.
+// asked makes the proposal that the import needs, with its payload. An import needs another operator's approval if it
+// covers payments retroactively, or creates protected channels. For any other import the subject is empty.
 func (r *importRun) asked() (p proposal.Proposal, payload any) {
 	opts := r.opts
 	if !opts.CoverFromEffective && opts.Mode != merchant.ModeProtectionOnly {
@@ -41,7 +41,7 @@ func (r *importRun) asked() (p proposal.Proposal, payload any) {
 	return p, payload
 }
 
-// proposalOf reads the proposal that the same import has from before.
+// proposalOf reads the existing proposal of the same import.
 func proposalOf(tx *store.Tx, siteID int64, p proposal.Proposal) (before proposal.Proposal, known bool, err error) {
 	before, err = approvals.About(tx, siteID, p.Kind, p.Subject)
 	if errors.Is(err, store.ErrNotFound) {
@@ -50,8 +50,8 @@ func proposalOf(tx *store.Tx, siteID int64, p proposal.Proposal) (before proposa
 	return before, err == nil, err
 }
 
-// approval reads the proposal of the import, or makes it with its effect. The import may begin when it is approved. For an
-// import that needs no approval, it returns an approved proposal, which is not stored.
+// approval reads the proposal of the import, or creates it with its effect. The import may begin once it is approved. For an
+// import that needs no approval, it returns an approved proposal that is not stored.
 func (r *importRun) approval(tx *store.Tx, effect *proposal.Effect) (proposal.Proposal, error) {
 	p, payload := r.asked()
 	if p.Subject == "" {

@@ -35,7 +35,7 @@ func newImportChannel(c merchant.Channel) *importChannel {
 	return &importChannel{Channel: c, bookings: map[string]booking.Booking{}, payments: map[string]importedTransaction{}}
 }
 
-// importChunk takes over the rows of one write. If the write runs again, it gets a new importChunk.
+// importChunk imports the rows of one write. If the write runs again, it gets a new importChunk.
 type importChunk struct {
 	run  *importRun
 	tx   *store.Tx
@@ -55,13 +55,13 @@ type importChunk struct {
 	done      []Row // those that were not refused
 }
 
-// errTakeBack: a row was refused after it had written something, and there is no savepoint to roll back to.
+// errTakeBack: a row was rejected after it had written something, and there is no savepoint to roll back to.
 var errTakeBack = errors.New("the row must be rolled back")
 
 // apart runs the function that writes a row: all of it or nothing. Savepoints are slow (SQLite copies every changed
-// page again for each of them), and a row that was checked before is hardly ever refused here. So the first run has
-// none. If a row turns out to need one, the whole chunk runs again with savepoints. A row that breaks a rule of the
-// schema is refused like any other.
+// page again for each of them), and a row that has passed its checks is hardly ever rejected here. So the first run uses
+// none. If a row turns out to need one, the whole chunk runs again with savepoints. A row that violates a constraint of
+// the schema is rejected like any other.
 func (c *importChunk) apart(write func() error) error {
 	if !c.careful {
 		err := write()
@@ -88,7 +88,7 @@ func isRefusal(err error) bool {
 	return err != nil && kind != errs.Internal && kind != errs.Unavailable
 }
 
-// all takes over all rows of the chunk.
+// all imports all rows of the chunk.
 func (c *importChunk) all() error {
 	for _, row := range c.rows {
 		if err := c.row(row); err != nil {
@@ -98,7 +98,7 @@ func (c *importChunk) all() error {
 	return ledger.SaveChanges(c.tx)
 }
 
-// row takes one row over or refuses it. An error is not about the row, and ends the write.
+// row imports one row or rejects it. A returned error is not about the row, and ends the write.
 func (c *importChunk) row(in ImportedPayment) error {
 	err := in.Refused
 	if err == nil {
@@ -164,8 +164,8 @@ func checkKeys(in ImportedPayment) error {
 	return wrong.Err()
 }
 
-// lookUp reads the channels that the rows name, with what is there of them, before anything is made: a read of a table would have
-// the rows that wait for the end of the write go in before it, a few at a time.
+// lookUp reads the channels that the rows name, with their bookings and payments that exist already, before anything is created: a
+// query in between would flush the held rows, a few at a time.
 func (c *importChunk) lookUp() error {
 	tried := map[string]bool{}
 	for _, row := range c.rows {
@@ -185,7 +185,7 @@ func (c *importChunk) lookUpKeys() error {
 	var bookings, keys []importKey
 	var references []payments.Reference
 	for _, row := range c.rows {
-		// These rows are not checked yet. Only keys that no database can store are left out.
+		// These rows are not validated yet. Only keys that no database can store are left out.
 		channel := c.channels[cmp.Or(row.ChannelID, c.named[row.Channel])]
 		if channel == nil || row.Refused != nil || checkKeys(row) != nil {
 			continue
@@ -236,7 +236,7 @@ func (c *importChunk) channelOf(in ImportedPayment) (*importChannel, error) {
 	return nil, refusedCell("channel", "Channel %d has a different name.", found.ID)
 }
 
-// stored reads a channel by its id, or where that is 0, by its name. The writes after this one mostly need the same channels.
+// stored reads a channel by its id or, if that is 0, by its name. Later writes mostly need the same channels.
 func (c *importChunk) stored(id int64, name string) (merchant.Channel, error) {
 	type named struct {
 		id   int64
@@ -253,7 +253,7 @@ func (c *importChunk) stored(id int64, name string) (merchant.Channel, error) {
 	})
 }
 
-// open creates the channel of the row, in the row's currency, and places the row in it. If the row is refused, the
+// open creates the channel of the row, in the row's currency, and places the row in it. If the row is rejected, the
 // channel is not created.
 func (c *importChunk) open(in ImportedPayment, booking booking.Booking, payment payment.NewTransaction) error {
 	secret, err := secrets.NewChannelSecret(c.run.Random)
@@ -341,7 +341,7 @@ func (c *importChunk) place(
 	}
 	row := Row{Line: in.Line, State: RowCreated, BookingID: booking.ID, TransactionID: made.ID}
 	if c.run.opts.DryRun {
-		row.BookingID, row.TransactionID = 0, 0 // they do not stay
+		row.BookingID, row.TransactionID = 0, 0 // rolled back
 	}
 	c.done = append(c.done, row)
 	if known {
@@ -363,8 +363,8 @@ func (c *importChunk) countPayment(channel merchant.Channel, made payment.Transa
 	return nil
 }
 
-// taken refuses a payment by card that the channel's own processor takes, unless an operator imports it. The API would have asked
-// the processor. As an import it would look paid, and be covered, regardless of any payment.
+// taken rejects a card payment on a channel with its own processor, unless an operator imports it. The API would have charged the
+// card. Imported, it would count as paid and be covered, although nobody was charged.
 func (c *importChunk) taken(channel merchant.Channel, p payment.NewTransaction) error {
 	card := cmp.Or(p.Method, payment.CreditCard) == payment.CreditCard && !p.Type.Linked()
 	if !card || !c.run.Profile.Processes() || !channel.TakesPayments() || c.run.actor.Can(access.SetChannelTerms) {

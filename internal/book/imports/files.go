@@ -19,8 +19,8 @@ import (
 	"holdfast/internal/store"
 )
 
-// Files are imports whose files come over HTTP. A file is received piece by piece and stored, and a job imports it by
-// Imports.Payments, as the command line does. Callers need not wait for that: Get returns the progress.
+// Files imports files that are uploaded over HTTP. A file is received and stored in pieces, and a job imports it with
+// Imports.Payments, as the command line does. Callers need not wait: Get returns the progress.
 type Files struct {
 	*sites.DB
 	imports *Imports
@@ -36,29 +36,29 @@ func NewFiles(imports *Imports) *Files { return &Files{imports.DB, imports} }
 // Bounds of imports over HTTP.
 const (
 	PieceBytes = 256 << 10 // of a file, in one row and in memory
-	keptFiles  = 10        // of a site, whose refused rows can be read with their cells after the import
-	openFiles  = 10        // imports of a site that are not done, dry runs that wait for a confirmation included
-	fileTries  = 5         // runs of an import in which no row was done, before it has failed
-	uploadLife = time.Hour // after that, a file that never came to its end is forgotten
+	keptFiles  = 10        // files of a site that are kept after the import, so that their rejected rows can be downloaded
+	openFiles  = 10        // unfinished imports of a site, including dry runs that wait for confirmation
+	fileTries  = 5         // runs without progress until an import fails
+	uploadLife = time.Hour // after that, an incomplete upload is deleted
 	// FileLife is how long an import and the results of its rows can be read. The file of a dry run is kept as long.
 	FileLife = 30 * 24 * time.Hour
 )
 
-// FileState says how far an import is.
+// FileState is the progress of an import.
 type FileState string
 
 // The states of an import. The first and the last are hidden: the file has not arrived yet, or never did.
 const (
 	fileReceiving FileState = "receiving"
-	FileQueued    FileState = "queued"  // it is its turn, or will be
-	FileTried     FileState = "tried"   // the dry run is over; it can be confirmed
-	FileWaiting   FileState = "waiting" // another operator has to approve it
+	FileQueued    FileState = "queued"  // it is running, or waits for its turn
+	FileTried     FileState = "tried"   // the dry run has finished and can be confirmed
+	FileWaiting   FileState = "waiting" // another operator must approve it
 	FileDone      FileState = "done"
 	FileFailed    FileState = "failed"
 	fileDropped   FileState = "dropped"
 )
 
-// FileStates are the states that can be seen.
+// FileStates are the visible states.
 var FileStates = []FileState{FileQueued, FileTried, FileWaiting, FileDone, FileFailed}
 
 // NewFile is a request to import a file.
@@ -70,7 +70,7 @@ type NewFile struct {
 	Reason             string // for the operator who approves it
 }
 
-// File is an import of a file that came over HTTP. Its counts are those of the dry run, or of the real one.
+// File is the import of an uploaded file. Its counts are those of the dry run or of the real import.
 type File struct {
 	SiteID, ID                     int64
 	State                          FileState
@@ -100,9 +100,9 @@ type FileFilter struct {
 	RowStates []RowState
 }
 
-// Receive stores a file and queues its import. receive hands on the file in pieces that hold no card number, and returns the
-// number of rows and notes about the file; its error refuses the file. Errors: Forbidden, Invalid, TooMany when the site has
-// many imports already.
+// Receive stores a file and queues its import. receive passes on the file in pieces without card numbers, and returns the
+// number of rows and notes about the file; if it fails, the file is rejected. Errors: Forbidden, Invalid, and TooMany if the site
+// has too many unfinished imports.
 func (f *Files) Receive(
 	ctx context.Context, actor access.Actor, in NewFile, receive func(keep func(piece []byte) error) (Scan, error),
 ) (File, error) {
@@ -115,7 +115,7 @@ func (f *Files) Receive(
 		return File{}, err
 	}
 	made, err := sites.Write(ctx, f.DB, actor, func(tx *store.Tx) (File, error) {
-		if err := sites.Lock(tx, actor.SiteID); err != nil { // so that nobody opens another between count and insert
+		if err := sites.Lock(tx, actor.SiteID); err != nil { // so that no other import is created between count and insert
 			return File{}, store.NotFoundAs(errs.SettingNotFound, err, "Site %d not found.", actor.SiteID)
 		}
 		again, err := idempotency.Used(tx, actor)
@@ -139,7 +139,7 @@ func (f *Files) Receive(
 	stored := made
 	if err == nil {
 		made.SHA256, made.Rows, made.Notes = hex.EncodeToString(hash.Sum(nil)), int64(scan.Rows), scan.Notes
-		// The file and what is to be done with it are the content of the request.
+		// The file and its options are the content of the request.
 		actor.Key.Hash = fmt.Sprintf("%s %s %t %s %t", actor.Key.Hash, made.SHA256, in.DryRun, in.Mode, in.CoverFromEffective)
 		stored, err = idempotency.Once(ctx, f.DB, actor, func(tx *store.Tx) (File, idempotency.Outcome, error) {
 			err := queueFile(tx, made)
@@ -149,14 +149,14 @@ func (f *Files) Receive(
 		})
 	}
 	if err != nil || stored.ID != made.ID {
-		ctx := context.WithoutCancel(ctx) // the client may have gone
+		ctx := context.WithoutCancel(ctx) // the client may have disconnected
 		dropped := f.WriteAs(ctx, actor, func(tx *store.Tx) error { return dropFile(tx, made.SiteID, made.ID) })
 		return stored, errors.Join(err, dropped, f.shed(ctx, made.SiteID))
 	}
 	return f.Get(ctx, actor, made.ID)
 }
 
-// shed removes the pieces of a site's files that are no longer needed, in short writes. If it fails, the housekeeping does it.
+// shed removes pieces of a site's files that are no longer needed, in short writes. If it fails, the cleanup job does it.
 func (f *Files) shed(ctx context.Context, siteID int64) error {
 	for more := true; more; {
 		err := f.Store.Write(ctx, siteID, func(tx *store.Tx) (err error) {
@@ -200,7 +200,7 @@ func (f *Files) List(ctx context.Context, actor access.Actor, filter FileFilter,
 	})
 }
 
-// Rows reads one page of the outcomes of the rows of an import: of its dry run, until it is confirmed.
+// Rows reads one page of the results of an import's rows. Until it is confirmed, these are the results of its dry run.
 func (f *Files) Rows(
 	ctx context.Context, actor access.Actor, id int64, filter FileFilter, page store.Page,
 ) (store.List[Row], error) {
@@ -209,8 +209,8 @@ func (f *Files) Rows(
 	})
 }
 
-// Original reads the uploaded file of an import. It is empty if the file has been deleted: it is kept until the import is over, and where
-// rows were refused, as one of the last ten of its site, until the import is forgotten.
+// Original reads the uploaded file of an import. It is empty if the file has been deleted: files are kept until the import is over.
+// If rows were rejected, the last ten files of a site are kept until their imports are deleted.
 func (f *Files) Original(ctx context.Context, actor access.Actor, id int64) (File, io.Reader, error) {
 	if err := actor.Require(access.Export); err != nil {
 		return File{}, nil, err
@@ -219,8 +219,8 @@ func (f *Files) Original(ctx context.Context, actor access.Actor, id int64) (Fil
 	return found, &pieces{files: f, ctx: ctx, of: found}, err
 }
 
-// Refused reads at most limit refused rows behind a line: those of the dry run, if file was one when it was read. So a list that
-// is read piece by piece does not end early when the import is confirmed in the meantime.
+// Refused reads at most limit rejected rows after a line: those of the dry run, if file was one when it was read. So a list that
+// is read in pieces does not end early when the import is confirmed in the meantime.
 func (f *Files) Refused(ctx context.Context, actor access.Actor, file File, after, limit int) ([]Row, error) {
 	if err := actor.Require(access.Export); err != nil {
 		return nil, err
@@ -230,7 +230,7 @@ func (f *Files) Refused(ctx context.Context, actor access.Actor, file File, afte
 	})
 }
 
-// Confirm executes a dry run for real. Errors: RecordNotFound, Forbidden for what only an operator may import, and
+// Confirm starts the real import after a dry run. Errors: RecordNotFound, Forbidden if only an operator may import the file, and
 // NotPossible with the reason not_tried.
 func (f *Files) Confirm(ctx context.Context, actor access.Actor, id int64) (File, error) {
 	if err := f.imports.may(actor); err != nil {
@@ -259,7 +259,7 @@ func (f *Files) Confirm(ctx context.Context, actor access.Actor, id int64) (File
 	return confirmed, unknownFile(err, id)
 }
 
-// Discard ends an import that has imported nothing: a finished dry run, or one that waits for another operator.
+// Discard ends an import that has not imported anything: a finished dry run, or one that waits for approval.
 // Errors: RecordNotFound, and NotPossible with the reason import_begun.
 func (f *Files) Discard(ctx context.Context, actor access.Actor, id int64) error {
 	if err := f.imports.may(actor); err != nil {
@@ -282,15 +282,15 @@ func (f *Files) Discard(ctx context.Context, actor access.Actor, id int64) error
 	return f.shed(ctx, actor.SiteID)
 }
 
-// Next processes the next import, until it is over or the context ends; then the next call continues. Sites take
-// turns, and of one site the oldest import is first. parse reads the rows of a file. more reports that there was something
-// to do. A row is written together with its result, so an interrupted import continues after its last row.
+// Next processes the next import, until it has finished or the context ends; the next call continues. Sites take
+// turns, and the oldest import of a site comes first. parse reads the rows of a file. more reports that there was work.
+// A row is written together with its result, so an interrupted import continues after its last row.
 func (f *Files) Next(
 	ctx context.Context, parse func(file io.Reader) iter.Seq2[ImportedPayment, error], standing Standing,
 ) (more bool, err error) {
 	var file File
 	var waits bool
-	err = f.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) { // most often there is nothing to do
+	err = f.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) { // usually there is nothing to do
 		waits, err = filesWait(tx)
 		return err
 	})
@@ -328,7 +328,7 @@ func (f *Files) Next(
 		Mode: file.Mode, CoverFromEffective: file.CoverFromEffective, SHA256: file.SHA256, Reason: file.Reason, DryRun: file.DryRun,
 		Done: func(trial bool, line int) bool { return trial && tried[line] || !trial && done[line] },
 		Keep: func(tx *store.Tx, part Part) error {
-			if _, err := f.authorIn(tx, file, standing); err != nil { // their access may end while it runs
+			if _, err := f.authorIn(tx, file, standing); err != nil { // access can end while the import runs
 				return err
 			}
 			return keepPart(tx, file, part)
@@ -336,7 +336,7 @@ func (f *Files) Next(
 		Tried: func(tx *store.Tx) (proposal.FileEffect, error) { return effectOf(tx, file) },
 	})
 	switch {
-	case ctx.Err() != nil: // its time is over
+	case ctx.Err() != nil: // out of time
 		return false, nil
 	case isRefusal(err):
 		return true, f.end(ctx, file, FileFailed, refusalOf(0, err).Reason)
@@ -350,7 +350,7 @@ func (f *Files) Next(
 	return true, f.end(ctx, file, FileDone, "")
 }
 
-// linesDone are the lines whose outcome is known: in the import, and in the dry run before it.
+// linesDone are the lines with a known outcome: in the import, and in the dry run before it.
 func (f *Files) linesDone(ctx context.Context, file File) (done, tried map[int]bool, err error) {
 	err = f.Store.Read(ctx, file.SiteID, func(tx *store.Tx) (err error) {
 		if tried, err = linesOf(tx, file, true); err == nil {
@@ -361,8 +361,8 @@ func (f *Files) linesDone(ctx context.Context, file File) (done, tried map[int]b
 	return done, tried, err
 }
 
-// author is the actor who requested the import, with their current rights. The error is Forbidden when they may not
-// import any more.
+// author is the actor who requested the import, with their current permissions. The error is Forbidden if they may no
+// longer import.
 func (f *Files) author(ctx context.Context, file File, standing Standing) (actor access.Actor, err error) {
 	err = f.Store.Read(ctx, file.SiteID, func(tx *store.Tx) (err error) {
 		actor, err = f.authorIn(tx, file, standing)
@@ -391,8 +391,8 @@ func (f *Files) end(ctx context.Context, file File, state FileState, problem str
 	return f.shed(ctx, file.SiteID)
 }
 
-// Forget removes, a bounded number of rows at a time, the pieces of files that are no longer needed, files that never arrived
-// to their end, and imports that are older than FileLife. more reports that there may be more to remove.
+// Forget removes, a bounded number of rows at a time, pieces of files that are no longer needed, incomplete uploads, and
+// imports older than FileLife. more reports that there may be more to remove.
 func (f *Files) Forget(ctx context.Context) (more bool, err error) {
 	err = f.Store.Write(ctx, store.Deployment, func(tx *store.Tx) (err error) {
 		more, err = forgetFiles(tx)
@@ -401,10 +401,10 @@ func (f *Files) Forget(ctx context.Context) (more bool, err error) {
 	return more, err
 }
 
-// pieces reads the file of an import, one piece at a time.
+// pieces reads the file of an import piece by piece.
 type pieces struct {
 	files *Files
-	ctx   context.Context //nolint:containedctx // an io.Reader has no other way to one
+	ctx   context.Context //nolint:containedctx // io.Reader.Read has no context
 	of    File
 	next  int
 	rest  []byte

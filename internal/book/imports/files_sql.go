@@ -35,8 +35,8 @@ func scanFile(scan func(dest ...any) error) (f File, err error) {
 		json.Unmarshal([]byte(notes), &f.Notes))
 }
 
-// openFile makes an import whose file is still to come. The error is TooMany when the site has many imports already, so the
-// caller has locked the site. A request that comes again is not refused: it makes no other import.
+// openFile creates an import whose file has not arrived yet. The error is TooMany if the site has too many unfinished imports;
+// the caller has locked the site. A repeated request is not rejected: it creates no other import.
 func openFile(tx *store.Tx, actor access.Actor, in NewFile, again bool) (File, error) {
 	var open int
 	err := tx.QueryRow(`SELECT COUNT(*) FROM imports WHERE site_id = $1 AND state IN ('receiving', 'queued', 'tried', 'waiting')`,
@@ -71,7 +71,7 @@ func pieceOf(tx *store.Tx, f File, number int) (body []byte, err error) {
 	return body, err
 }
 
-// queueFile says that the file is there as a whole. It may have been forgotten, when it took very long.
+// queueFile notes that the file is complete. If the upload took very long, the import may have been deleted.
 func queueFile(tx *store.Tx, f File) error {
 	notes, err := json.Marshal(f.Notes)
 	if err != nil {
@@ -86,7 +86,7 @@ func queueFile(tx *store.Tx, f File) error {
 	return err
 }
 
-// dropFile ends an import that is not visible yet. The housekeeping removes its row.
+// dropFile ends an import that is not visible yet. The cleanup job removes its row.
 func dropFile(tx *store.Tx, siteID, id int64) error {
 	_, err := tx.Exec(`UPDATE imports SET state = 'dropped' WHERE site_id = $1 AND id = $2 AND state = 'receiving'`, siteID, id)
 	return err
@@ -147,20 +147,20 @@ func confirmFile(tx *store.Tx, actor access.Actor, id int64) (done bool, err err
 	return n > 0, err
 }
 
-// discardFile ends an import that has imported nothing.
+// discardFile ends an import that has not imported anything.
 func discardFile(tx *store.Tx, siteID, id int64) (gone bool, err error) {
 	n, err := tx.Exec(`UPDATE imports SET state = 'dropped' WHERE site_id = $1 AND id = $2 AND state IN ('tried', 'waiting')
 		AND (trial = $3 OR rows_done = 0)`, siteID, id, true)
 	return n > 0, err
 }
 
-// filesWait reports whether there may be something to do.
+// filesWait reports whether there may be work.
 func filesWait(tx *store.Tx) (waits bool, err error) {
 	err = tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM imports WHERE state IN ('queued', 'waiting'))`, nil, &waits)
 	return waits, err
 }
 
-// settleWaiting queues the imports that were approved, and ends those that were not.
+// settleWaiting queues approved imports, and ends those that were rejected.
 func settleWaiting(tx *store.Tx) error {
 	_, err := tx.Exec(`UPDATE imports SET state = 'queued', modified_at = $1 WHERE state = 'waiting' AND EXISTS (SELECT 1 FROM proposals p
 		WHERE p.site_id = imports.site_id AND p.id = imports.proposal_id AND p.state = 'approved')`, realMicros(tx))
@@ -174,7 +174,7 @@ func settleWaiting(tx *store.Tx) error {
 	return err
 }
 
-// takeFile takes the import whose turn it is: the oldest of a site, of the site that has waited longest.
+// takeFile picks the next import: the oldest one of the site that has waited longest.
 func takeFile(tx *store.Tx) (File, error) {
 	return scanFile(func(dest ...any) error {
 		return tx.QueryRow(`UPDATE imports SET tries = tries + 1, ran_at = $1 WHERE state = 'queued' AND id = (
@@ -185,7 +185,7 @@ func takeFile(tx *store.Tx) (File, error) {
 	})
 }
 
-// linesOf are the lines of an import, or of its dry run, whose outcome is known.
+// linesOf are the lines of an import, or of its dry run, with a known outcome.
 func linesOf(tx *store.Tx, f File, trial bool) (map[int]bool, error) {
 	done := map[int]bool{}
 	err := tx.Query(`SELECT id FROM import_rows WHERE site_id = $1 AND import_id = $2 AND trial = $3`, []any{f.SiteID, f.ID, trial},
@@ -308,7 +308,7 @@ func effectOf(tx *store.Tx, f File) (proposal.FileEffect, error) {
 	return e, err
 }
 
-// newNames are the names that are not in a list yet: each write of a dry run creates a channel again.
+// newNames are the names that are not in a list yet: each write of a dry run creates the channel again.
 func newNames(known, names []string) (list []string) {
 	for _, name := range names {
 		fresh := true
@@ -322,7 +322,7 @@ func newNames(known, names []string) (list []string) {
 	return list
 }
 
-// realMicros is now by the real clock, by which imports go.
+// realMicros is the time by the real clock, which imports use.
 func realMicros(tx *store.Tx) int64 { return store.Micros(sites.RealNow(tx)) }
 
 func waitFor(tx *store.Tx, f File, proposalID int64) error {
@@ -337,13 +337,13 @@ func endFile(tx *store.Tx, f File, state FileState, problem string) error {
 	return err
 }
 
-// Bounds of one write of the housekeeping.
+// Bounds of one write of the cleanup.
 const (
 	forgetPieces = 16
 	forgetRows   = 1000
 )
 
-// needless: the file of the import i is no longer needed. $1 is keptFiles.
+// needless is the condition that the file of the import i is no longer needed. $1 is keptFiles.
 const needless = `(i.state = 'dropped' OR i.state IN ('done', 'failed') AND (i.refused = 0 OR (SELECT COUNT(*) FROM imports n
 	WHERE n.site_id = i.site_id AND n.id > i.id AND n.state IN ('done', 'failed') AND n.refused > 0) >= $1))`
 

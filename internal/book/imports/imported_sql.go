@@ -10,7 +10,7 @@ import (
 	"holdfast/internal/store/sqltext"
 )
 
-// importedTransaction is a transaction of an earlier import, with the hash that tells whether a row says the same.
+// importedTransaction is a transaction of an earlier import, with the hash by which rows are compared with it.
 type importedTransaction struct {
 	ID          int64
 	ContentHash string
@@ -59,9 +59,9 @@ func importedTransactions(tx *store.Tx, siteID int64, keys []importKey, found fu
 	})
 }
 
-// eachOfKeys reads the ids of those keys that are there, and hands them on, some at a time. idOf reads the id of one of the keys w, with "?"
-// for the site, so that PostgreSQL looks each of them up by its index. Otherwise it reads all rows of a small channel, in each write.
-// The site comes last, because SQLite is quicker with values in the order of the text (sqlite.Positional).
+// eachOfKeys reads the ids of the keys that exist, and passes them on in batches. idOf selects the id of one key w, with "?" for
+// the site, so that PostgreSQL looks up each of them in the index. Otherwise it would read all rows of a small channel in each write.
+// The site comes last, because SQLite is faster with values in the order of the text (sqlite.Positional).
 func eachOfKeys(tx *store.Tx, idOf string, siteID int64, keys []importKey, there func(ids []int64) error) error {
 	for some := range slices.Chunk(keys, keysAtOnce) {
 		var w sqltext.Where
@@ -72,7 +72,7 @@ func eachOfKeys(tx *store.Tx, idOf string, siteID int64, keys []importKey, there
 		id := w.Fill(idOf, siteID)
 		ids, err := store.Ids(tx, `WITH wanted (channel_id, import_key) AS (VALUES `+strings.Join(rows, ", ")+`)
 			SELECT f.id FROM (SELECT `+id+` AS id FROM wanted w) f WHERE f.id IS NOT NULL`, w.Args...)
-		if err == nil && len(ids) > 0 { // without a filter sqltext.In would find all
+		if err == nil && len(ids) > 0 { // an empty sqltext.In would select all
 			err = there(ids)
 		}
 		if err != nil {

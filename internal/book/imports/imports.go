@@ -26,7 +26,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// Imports takes over the books of other systems.
+// Imports imports the books of other systems.
 type Imports struct {
 	*payments.Room
 	Approvals *approvals.Approvals
@@ -40,51 +40,51 @@ func (i *Imports) Register() *Imports {
 	return i
 }
 
-// Rows share a write: few enough not to delay other writers, and many enough to keep commits cheap. An import
-// begins with firstRows, and from then on takes as many as the machine writes in about pieceTime, or in alonePieceTime
-// if nobody else has written for a while.
+// Rows are written in batches: small enough not to delay other writers, large enough to keep commits cheap. An import
+// starts with firstRows. Then a batch has as many rows as the machine writes in about pieceTime, or in alonePieceTime
+// if there have been no other writers for a while.
 const (
 	firstRows            = 20
 	fewestRows, mostRows = 10, 1000
 	pieceTime            = 40 * time.Millisecond
 	alonePieceTime       = 200 * time.Millisecond
-	calmAfter            = 5 // writes in a row, beside which nobody else wrote, until they become longer
+	calmAfter            = 5 // consecutive writes without other writers, before batches grow
 )
 
-// firstRefresh is after how many new payments the statistics of the database are refreshed for the first time, beside the import. The
-// next time is after four times as many, and so on.
+// firstRefresh is the number of new payments after which the database's statistics are first refreshed, concurrently with the import.
+// The next refresh follows after four times as many, and so on.
 const firstRefresh = 1000
 
-// ImportOptions says how payments are taken over.
+// ImportOptions says how payments are imported.
 type ImportOptions struct {
 	// Mode is the mode of the channels that the import creates, if rows name channels that do not exist. With "" it
-	// creates none, and refuses such rows.
+	// creates none, and rejects such rows.
 	Mode merchant.AccountMode
 	// CoverFromEffective is for a book that was covered before: cover starts when each payment was taken (R2).
 	CoverFromEffective bool
-	// SHA256 is the hash of the file in hexadecimal, "" if there is no file. If the import needs an approval, another
-	// operator approves this hash, and reads the Reason.
+	// SHA256 is the hash of the file in hexadecimal, "" if there is no file. If the import needs approval, another
+	// operator reads the Reason and approves this hash.
 	SHA256, Reason string
 	// DryRun imports everything and rolls it back.
 	DryRun   bool
 	Progress func(rows int)        // called after each write with the number of rows done so far; may be nil
-	Refused  func(refusal Refusal) // called for each row that was refused; may be nil
-	// Done says that the row of a line was tried, taken over or refused before, and is to be left out; may be nil. A trial is
-	// a dry run, or the one before a proposal.
+	Refused  func(refusal Refusal) // called for each rejected row; may be nil
+	// Done reports whether the row of a line was tried, imported or rejected before, and is skipped now; may be nil. A trial
+	// is a dry run, or the one before a proposal.
 	Done func(trial bool, line int) bool
-	// Keep stores the outcome of some rows, in the write that imports them. After a dry run, in a write of its own.
+	// Keep stores the outcome of a batch of rows: in the write that imports them or, after a dry run, in a separate write.
 	// May be nil.
 	Keep func(tx *store.Tx, part Part) error
-	// Tried reads what Keep has stored of the trial, in this run and in earlier ones; nil if Keep is nil.
+	// Tried reads what Keep has stored about the trial, in this and earlier runs; nil if Keep is nil.
 	Tried func(tx *store.Tx) (proposal.FileEffect, error)
 }
 
-// Part is what one write of an import did, or would do if it is a dry run.
+// Part is the result of one write of an import or of a dry run.
 type Part struct {
-	Trial           bool // nothing stays: a dry run, or the one before a proposal
+	Trial           bool // rolled back: a dry run, or the one before a proposal
 	Rows            []Row
 	BookingsCreated int
-	BookingsThere   int                   // distinct ones; in a trial no other part has them
+	BookingsThere   int                   // distinct; in a trial, no other part counts them
 	Channels        []string              // created, by name
 	Shares          []proposal.FileShares // of the payments that it created
 	Totals          []Total               // likewise
@@ -94,7 +94,7 @@ type Part struct {
 type Row struct {
 	Line          int
 	State         RowState
-	BookingID     int64 // 0 if it is not known, or does not stay
+	BookingID     int64 // 0 if it is unknown or was rolled back
 	TransactionID int64 // likewise
 	Reason        string
 }
@@ -102,7 +102,7 @@ type Row struct {
 // RowState is the outcome of a row.
 type RowState string
 
-// The states of rows. In a dry run, created means: it would be created.
+// The states of rows. In a dry run, created means that it would be created.
 const (
 	RowCreated RowState = "created"
 	RowThere   RowState = "already_there"
@@ -120,7 +120,7 @@ type ImportReport struct {
 	Channels []string // created, by name
 	Totals   []Total  // of the payments that it created
 	Refused  int      // rows
-	// Proposal is set if another operator has to approve the import first. Nothing was imported then.
+	// Proposal is set if another operator must approve the import first. Then nothing was imported.
 	Proposal *proposal.Proposal
 }
 
@@ -139,9 +139,9 @@ type Refusal struct {
 // errDryRun rolls a write back at its end.
 var errDryRun = errors.New("dry run: nothing is stored")
 
-// Payments takes over payments and their bookings. Both have natural keys, which are unique in their channel. A row
-// that was imported before changes nothing, and is refused if it says something else now. A refused row does not stop
-// the others. An error ends the import, and the rows that were reported to Progress before stay.
+// Payments imports payments and their bookings. Both have natural keys, which are unique in their channel. A row
+// that was imported before changes nothing, and is rejected if its content differs now. A rejected row does not stop
+// the others. An error ends the import; rows that were already reported to Progress remain.
 func (i *Imports) Payments(
 	ctx context.Context, actor access.Actor, rows iter.Seq2[ImportedPayment, error], opts ImportOptions,
 ) (ImportReport, error) {
@@ -172,8 +172,8 @@ func (i *Imports) Payments(
 	return run.report, errors.Join(err, run.end(ctx, err != nil))
 }
 
-// may refuses actors who may not import. Members import what they could report one by one. What else an import can do is the
-// operator's: see operatorsMode, importChunk.taken and access.RecordChargebacks. Cover from before needs two people.
+// may rejects actors who may not import. Members may import what they could report one by one. Everything else is reserved for
+// operators: see operatorsMode, importChunk.taken and access.RecordChargebacks. Retroactive cover needs two people.
 func (i *Imports) may(actor access.Actor) error {
 	for _, p := range []access.Permission{access.ImportBooks, access.WriteBookings, access.WriteTransactions} {
 		if err := actor.Require(p); err != nil {
@@ -183,12 +183,12 @@ func (i *Imports) may(actor access.Actor) error {
 	return nil
 }
 
-// operatorsMode reports whether the actor may not make channels in this mode: only the operator may.
+// operatorsMode reports whether only operators may create channels in this mode, and the actor is none.
 func operatorsMode(actor access.Actor, mode merchant.AccountMode) bool {
 	return mode != "" && mode != merchant.ModeTest && mode != merchant.ModeDraft && !actor.Can(access.SetChannelTerms)
 }
 
-// checkMode notes a mode that channels cannot have, or that the actor cannot give them. "" is none.
+// checkMode notes a mode that channels cannot have, or that the actor may not set. "" is none.
 func (i *Imports) checkMode(actor access.Actor, mode merchant.AccountMode, p *errs.Problems) {
 	if mode == "" || slices.Contains(i.Profile.Modes(), mode) {
 		if operatorsMode(actor, mode) {
@@ -203,7 +203,7 @@ func (i *Imports) checkMode(actor access.Actor, mode merchant.AccountMode, p *er
 	p.Wrong("mode", "Must be one of: %s.", strings.Join(modes, ", "))
 }
 
-// without leaves out the rows that were done before. done may be nil.
+// without leaves out rows that were processed before. done may be nil.
 func without(
 	rows iter.Seq2[ImportedPayment, error], trial bool, done func(trial bool, line int) bool,
 ) iter.Seq2[ImportedPayment, error] {
@@ -219,7 +219,7 @@ func without(
 	}
 }
 
-// begin asks for approval, if the import needs it, and records in the audit that the import starts.
+// begin requests approval if the import needs it, and records the start of the import in the audit log.
 func (r *importRun) begin(ctx context.Context, effect *proposal.Effect) error {
 	return r.WriteAs(ctx, r.actor, func(tx *store.Tx) error {
 		r.report.Proposal = nil
@@ -252,7 +252,7 @@ type importRun struct {
 	channels map[string]money.Currency // of the channels that were created, by name
 	shares   shares
 	rows     int // in the next write
-	calm     int // writes in a row, beside which nobody else wrote
+	calm     int // consecutive writes without other writers
 }
 
 func newRun(i *Imports, actor access.Actor, opts ImportOptions) *importRun {
@@ -288,7 +288,7 @@ func (r *importRun) all(ctx context.Context, rows iter.Seq2[ImportedPayment, err
 	return r.take(ctx, chunk)
 }
 
-// take writes a chunk of rows and counts the results. The rows of one group have to share a write.
+// take writes a chunk of rows and counts the results. The rows of one group must share a write.
 func (r *importRun) take(ctx context.Context, groups [][]ImportedPayment) error {
 	if len(groups) == 0 {
 		return nil
@@ -297,7 +297,7 @@ func (r *importRun) take(ctx context.Context, groups [][]ImportedPayment) error 
 	switch {
 	case err == nil:
 		return r.count(c)
-	case isRefusal(err): // not of a row, but of the import
+	case isRefusal(err): // of the whole import, not of a row
 		return err
 	case ctx.Err() == nil && len(groups) == 1 && len(groups[0]) > 1:
 		return &errs.Error{Kind: errs.KindOf(err), Err: err, Message: fmt.Sprintf(
@@ -306,7 +306,7 @@ func (r *importRun) take(ctx context.Context, groups [][]ImportedPayment) error 
 	case ctx.Err() != nil || len(groups) == 1:
 		return err
 	}
-	// The chunk may be too much for one write: some machines are that slow.
+	// On a slow machine, the chunk may be too much for one write.
 	half := len(groups) / 2
 	if err := r.take(ctx, groups[:half]); err != nil {
 		return err
@@ -344,7 +344,7 @@ func (r *importRun) writeOnce(ctx context.Context, rows []ImportedPayment, caref
 		if err := c.lookUp(); err != nil {
 			return err
 		}
-		if err := c.all(); err != nil { // on a dry run the rows go in, too: the database has its own rules
+		if err := c.all(); err != nil { // a dry run inserts the rows, too, to check the constraints of the schema
 			return err
 		}
 		if r.opts.DryRun {
@@ -389,15 +389,15 @@ func (r *importRun) keep(tx *store.Tx, c *importChunk) error {
 	return r.opts.Keep(tx, part)
 }
 
-// pace returns how many rows the next write takes, by how long the last one took and how many it had: next were wanted. others:
-// somebody else writes. Then it becomes short immediately; otherwise it grows in steps.
+// pace returns the number of rows of the next write, from the duration of the last one and its number of rows; next were
+// requested. If there are other writers, writes become short immediately; otherwise they grow in steps.
 func pace(next, rows int, took time.Duration, others bool) int {
 	piece := alonePieceTime
 	if others {
 		piece = pieceTime
 	}
 	switch {
-	case took > piece*3/2 && rows <= next: // more rows than that are one group, which says nothing about the others
+	case took > piece*3/2 && rows <= next: // more rows than requested are one group, which says nothing about others
 		return max(fewestRows, min(next/2, int(int64(rows)*int64(piece)/int64(took))))
 	case took < piece/2 && rows >= next:
 		return min(mostRows, next*2)
@@ -405,7 +405,7 @@ func pace(next, rows int, took time.Duration, others bool) int {
 	return next
 }
 
-// count adds the results of a chunk to the report, after they are durable, and calls Refused and Progress.
+// count adds the results of a chunk to the report once they are durable, and calls Refused and Progress.
 func (r *importRun) count(c *importChunk) (err error) {
 	if r.report.Totals, err = addTotals(r.report.Totals, c.totals...); err != nil {
 		return errTotals(err)
@@ -427,7 +427,7 @@ func (r *importRun) count(c *importChunk) (err error) {
 		}
 	}
 	for _, channel := range c.opened {
-		if _, before := r.channels[channel.Name]; !before { // a dry run creates it in each of its writes
+		if _, before := r.channels[channel.Name]; !before { // each write of a dry run creates it
 			r.channels[channel.Name] = channel.Currency
 			r.report.Channels = append(r.report.Channels, channel.Name)
 		}

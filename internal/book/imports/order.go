@@ -26,8 +26,8 @@ func bookingOf(row ImportedPayment) [2]string {
 	return [2]string{channelText(row), row.Booking.ImportKey}
 }
 
-// together gives the rows of a file in lists: those of one booking that come one after the other are one list. A row that
-// is refused already belongs to none, and stays where it is.
+// together groups the rows of a file: consecutive rows of one booking are one list. A row that is already rejected stays in
+// its place, in the list of the rows before it.
 func together(rows iter.Seq2[ImportedPayment, error]) iter.Seq2[[]ImportedPayment, error] {
 	return func(yield func([]ImportedPayment, error) bool) {
 		var list []ImportedPayment
@@ -57,8 +57,8 @@ func together(rows iter.Seq2[ImportedPayment, error]) iter.Seq2[[]ImportedPaymen
 	}
 }
 
-// inOrder sorts the rows of bookings, so that what is built on each other comes one after the other, however the file has
-// it. The bookings keep the order of their first rows.
+// inOrder sorts the rows of each booking so that a row comes after those it depends on, whatever their order in the file.
+// The bookings keep the order of their first rows.
 func inOrder(rows []ImportedPayment) []ImportedPayment {
 	first := map[[2]string]int{}
 	var bookings [][]ImportedPayment
@@ -78,8 +78,8 @@ func inOrder(rows []ImportedPayment) []ImportedPayment {
 }
 
 // byTime sorts the rows of one booking by the times of their payments. A row that adjusts another one comes after it,
-// whatever its own time says. Of rows with one time, those that make room in the booking's total come first. Rows that
-// adjust each other in a circle are refused.
+// whatever its own time is. Of rows with the same time, those that free a part of the booking's total come first. Rows that
+// adjust each other in a circle are rejected.
 func byTime(rows []ImportedPayment) []ImportedPayment {
 	slices.SortStableFunc(rows, func(a, b ImportedPayment) int { return cmp.Compare(a.Line, b.Line) })
 	made := map[string]int{} // the first row that makes a payment
@@ -88,7 +88,7 @@ func byTime(rows []ImportedPayment) []ImportedPayment {
 			made[row.Payment.ImportKey] = i
 		}
 	}
-	// chain lists a row, the one that it adjusts, and so on, up to one that was done before.
+	// chain lists a row, the one that it adjusts, and so on, up to one that is already done.
 	chain := func(i int, done []bool) (list []int) {
 		for more := true; more && !done[i]; {
 			if from := slices.Index(list, i); from >= 0 {
@@ -128,7 +128,7 @@ func byTime(rows []ImportedPayment) []ImportedPayment {
 	return sorted
 }
 
-// turn says which of several payments of one second comes first.
+// turn orders payments of the same second.
 func turn(row ImportedPayment) int {
 	if row.Payment.Type == nil {
 		return 0

@@ -13,13 +13,13 @@ import (
 	"holdfast/internal/errs"
 )
 
-// refusedCell is a refusal because of one cell.
+// refusedCell is a rejection because of one cell.
 func refusedCell(cell, format string, args ...any) error {
 	return errs.WrongField(cell, format, args...)
 }
 
-// cellsOf makes one refusal of the errors of a row, of its booking and of its payment, with the names of the cells. An
-// error that is not about fields is returned as it is.
+// cellsOf combines the errors of a row, its booking and its payment into one rejection, with the names of the cells. An
+// error that is not about fields is returned unchanged.
 func cellsOf(booking, payment, row error) error {
 	var cells errs.Problems
 	for _, noun := range []struct {
@@ -43,7 +43,7 @@ func cellsOf(booking, payment, row error) error {
 	return cells.Err()
 }
 
-// refusalOf says why a row was refused.
+// refusalOf says why a row was rejected.
 func refusalOf(line int, err error) Refusal {
 	r := Refusal{Line: line, Reason: err.Error()}
 	if f, ok := errors.AsType[*errs.Error](err); ok {
@@ -60,7 +60,7 @@ func refusalOf(line int, err error) Refusal {
 	return r
 }
 
-// sameBooking refuses a row whose booking exists with other content. Cells that the row does not have are not
+// sameBooking rejects a row whose booking exists with different content. Cells that the row does not have are not
 // compared.
 func sameBooking(says booking.BookingFields, stored, row booking.Booking) error {
 	var differ errs.Problems
@@ -70,7 +70,7 @@ func sameBooking(says booking.BookingFields, stored, row booking.Booking) error 
 				stored.ID, was, is)
 		}
 	}
-	// The messages have no personal data.
+	// The messages contain no personal data.
 	personal := func(field, was, is string) {
 		if was != is {
 			differ.Wrong(BookingCell(field), "Booking %d already exists with another value. Change the booking first, then import the file again.", stored.ID)
@@ -98,7 +98,7 @@ func dayText(day civil.Day) string {
 	return day.String()
 }
 
-// samePayment refuses a row whose payment exists, and says how the two differ.
+// samePayment rejects a row whose payment exists with different content, and says how they differ.
 func samePayment(stored payment.Transaction, row payment.NewTransaction, bookingID int64) error {
 	var differ errs.Problems
 	compare := func(field string, was, is any) {

@@ -9,8 +9,8 @@ import (
 	"holdfast/internal/store"
 )
 
-// rehearse is the dry run of an import. Every write is rolled back. So rows that depend on each other (the payments of
-// a booking, a refund and its purchase, two rows with the same key) have to share a write. It reads the whole file
+// rehearse is the dry run of an import. Every write is rolled back, so rows that depend on each other (the payments of
+// a booking, a refund and its purchase, two rows with the same key) must share a write. It reads the whole file
 // first and groups such rows. Everything else is as in a real import.
 func (r *importRun) rehearse(ctx context.Context, rows iter.Seq2[ImportedPayment, error]) error {
 	refused := r.opts.Refused
@@ -20,7 +20,7 @@ func (r *importRun) rehearse(ctx context.Context, rows iter.Seq2[ImportedPayment
 	if err := r.recall(ctx); err != nil {
 		return err
 	}
-	// A group shares a write, so earlier runs have done all of it or nothing.
+	// A group shares a write, so earlier runs have processed all of it or none.
 	groups, err := groupByKey(without(rows, true, r.opts.Done))
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (r *importRun) rehearse(ctx context.Context, rows iter.Seq2[ImportedPayment
 	return nil
 }
 
-// recall remembers the currencies of the channels that earlier runs would have created.
+// recall reads the currencies of the channels that earlier runs would have created.
 func (r *importRun) recall(ctx context.Context) error {
 	if r.opts.Tried == nil {
 		return nil
@@ -64,15 +64,15 @@ func (r *importRun) recall(ctx context.Context) error {
 	})
 }
 
-// groupByKey groups rows that name the same booking or payment, also through other rows. The groups are in the order
-// of their first rows, and the rows of a group in the order in which they are imported.
+// groupByKey groups rows that name the same booking or payment, directly or through other rows. The groups are in the
+// order of their first rows, and the rows of a group in the order in which they are imported.
 func groupByKey(rows iter.Seq2[ImportedPayment, error]) ([][]ImportedPayment, error) {
 	var all []ImportedPayment
 	var parent []int             // of each row: an earlier row of its group, or itself
 	first := map[[3]string]int{} // the first row with a key
 	root := func(i int) int {
 		for parent[i] != i {
-			parent[i] = parent[parent[i]] // makes the way shorter for the next search
+			parent[i] = parent[parent[i]] // path halving: shortens later searches
 			i = parent[i]
 		}
 		return i

@@ -16,7 +16,7 @@ import (
 // 2.
 type ImportedPayment struct {
 	Line int // in the file; the header is line 1
-	// Refused says why the whole row is refused, such as a card number in it. Then the fields below are not set.
+	// Refused says why the whole row is rejected, for example because of a card number. Then the fields below are not set.
 	Refused error
 	// Channel is the name of the channel, and ChannelID its id. A row has one of them or both; 0 and "" mean none.
 	Channel   string
@@ -28,19 +28,19 @@ type ImportedPayment struct {
 	Linked    string // ImportKey of the payment that this one adjusts; "" for none
 }
 
-// Scan is what a first look at a file found.
+// Scan is the result of scanning a file before its import.
 type Scan struct {
 	Rows int
 	Notes
 }
 
-// Notes are what a person should know about a file, although its rows can be imported.
+// Notes are warnings about a file whose rows can be imported.
 type Notes struct {
 	Unused  []UnusedColumn `json:"unused_columns"`
 	Schemes []string       `json:"unknown_card_types"` // words in card_types that name no known scheme
 }
 
-// UnusedColumn is a column that an import does not read. Nearest is the column that was probably meant, "" if none is
+// UnusedColumn is a column that the import ignores. Nearest is the column that was probably meant, "" if none is
 // similar.
 type UnusedColumn struct {
 	Name    string `json:"name"`
@@ -48,7 +48,7 @@ type UnusedColumn struct {
 }
 
 // Total is a control total: how many payments of one type and currency an import creates, and their sum in minor units
-// of that currency. It can be compared with the system that the file comes from.
+// of that currency. It can be compared with the source system.
 type Total struct {
 	Type     payment.TransactionType `json:"transaction_types"`
 	Currency money.Currency          `json:"currencies"`
@@ -56,12 +56,12 @@ type Total struct {
 	Amount   int64                   `json:"total"`
 }
 
-// String is a total for people, such as "purchase: 2, €720.00".
+// String formats a total for people, such as "purchase: 2, €720.00".
 func (t Total) String() string {
 	return fmt.Sprintf("%s: %d, %s", t.Type, t.Payments, money.FormatSigned(t.Amount, t.Currency))
 }
 
-// String is a column for people, with the one that was probably meant.
+// String formats a column for people, with the one that was probably meant.
 func (c UnusedColumn) String() string {
 	if c.Nearest == "" {
 		return c.Name
@@ -88,7 +88,7 @@ func addTotals(to []Total, more ...Total) ([]Total, error) {
 	return to, nil
 }
 
-// bookingCells and paymentCells are the cells of a row that have another name than their field. Booking and payment
+// bookingCells and paymentCells are the cells of a row whose names differ from their fields. Booking and payment
 // both have a total, a currency and a reference, but each cell of a row has its own name.
 var (
 	bookingCells = map[string]string{"channels": "channel", "reference": "booking_reference"}

@@ -1,6 +1,6 @@
 // Package merchants stores what an operator and a merchant agree on: channels with their processor credentials,
-// suppliers, and policies with their rate cards. It owns the tables channels, channel_*, suppliers, policies and
-// rate_card_lines. Start at Channels.
+// suppliers, policies with their rate cards, and underwriting contracts. It owns the tables channels, channel_*,
+// suppliers, policies, rate_card_lines and contracts. Start at Channels.
 package merchants
 
 import (

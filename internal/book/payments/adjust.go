@@ -84,20 +84,20 @@ func (r *intake) adjust(items []payment.Item) ([]payment.Item, error) {
 	return items, nil
 }
 
-// leaveOutLater leaves the chargebacks that took effect after a refund out of what bounds it (R3). Facts count in order of
-// their effective time: had the refund been learned first, it would have been recorded. It is the evidence to answer the
-// chargeback with.
+// leaveOutLater ignores chargebacks that took effect after a refund when it bounds the refund (R3). Facts count in order of
+// their effective time: had the refund been reported first, it would have been recorded. It is also evidence against the
+// chargeback.
 func (r *intake) leaveOutLater() error {
 	if *r.in.Type != payment.Refund || r.original.ChargedBack == 0 {
 		return nil
 	}
 	then := copied(r.original)
-	// The wire gives whole seconds, and within one the order is not known.
+	// Requests have whole seconds, and the order within a second is unknown.
 	at := r.effectiveAt().Truncate(time.Second).Add(time.Second)
 	if err := readChargebacksBefore(r.tx, r.site.ID, at, []*payment.Transaction{&then}); err != nil {
 		return err
 	}
-	// A reversal since then gives back, too.
+	// Later reversals count, too.
 	r.original.ChargedBack = min(r.original.ChargedBack, then.ChargedBack)
 	for i := range r.original.Payments {
 		part := &r.original.Payments[i]
@@ -106,7 +106,7 @@ func (r *intake) leaveOutLater() error {
 	return nil
 }
 
-// afterChargebacks refuses a refund that is more than the chargebacks have left of the payment or of one of its parts
+// afterChargebacks rejects a refund that exceeds what chargebacks have left of the payment or of one of its parts
 // (R3).
 func (r *intake) afterChargebacks(items []payment.Item) error {
 	o := r.original
@@ -124,9 +124,9 @@ func (r *intake) afterChargebacks(items []payment.Item) error {
 	return nil
 }
 
-// checkDays notes a problem if an adjustment has an earlier day than its original. Within one day the order does not
-// matter: amounts count by days, and many systems do not know the times of their refunds. Chargebacks and reversals are
-// recorded whatever day they have.
+// checkDays notes a problem if an adjustment has an earlier day than its original. Within a day the order does not
+// matter: amounts count by day, and many systems do not know the times of their refunds. Chargebacks and reversals are
+// recorded whatever their day.
 func (r *intake) checkDays() {
 	at, made := r.in.EffectiveAt, r.original.EffectiveAt
 	if !at.IsZero() && civil.DayOf(at) < civil.DayOf(made) && !r.in.Type.Operators() {
@@ -193,7 +193,7 @@ func (r *intake) originalOf(bookingID int64) *payment.Payment {
 }
 
 // onlyItem returns the items of an adjustment that has none: the whole amount for the only booking of the original. If
-// the payment is in another currency than the base currency, it takes the same share of the base amount.
+// the payment is not in the base currency, the item is the same share of the base amount.
 func (r *intake) onlyItem() ([]payment.Item, error) {
 	if len(r.original.Payments) != 1 {
 		r.problems.Missing("bookings")
@@ -202,7 +202,7 @@ func (r *intake) onlyItem() ([]payment.Item, error) {
 	part, total := r.original.Payments[0], *r.in.Total
 	if r.original.Currency != r.original.BaseCurrency {
 		of, base := r.original.Left(), part.Left()
-		if r.in.Type.Operators() { // the remaining amount is no bound, so take the share of the whole
+		if r.in.Type.Operators() { // not bounded by the remaining amount, so take the share of the whole
 			of, base = r.original.Total, part.Total
 		}
 		share := new(big.Int).Mul(big.NewInt(total), big.NewInt(base))
@@ -216,8 +216,8 @@ func (r *intake) onlyItem() ([]payment.Item, error) {
 }
 
 // take lowers the remaining amounts of the original: that of the whole, in payment currency, and that of each part, in base
-// currency. If an adjustment empties one of the two, it takes the rest of the other. Else a rounding or another day's rate
-// could leave a small unusable amount. Chargebacks stay: a reversal returns them.
+// currency. If an adjustment uses up one of the two, it takes the rest of the other; otherwise rounding or another day's rate
+// could leave a small unusable amount. Chargebacks are kept, because a reversal returns them.
 func (r *intake) take(items []payment.Item) error {
 	for _, item := range items {
 		part := r.originalOf(item.BookingID)
@@ -243,7 +243,7 @@ func (r *intake) take(items []payment.Item) error {
 }
 
 // turnChargeback sets the status of the original: locked while more of a part was charged back than reversed. This write
-// has locked the original, so nobody else adds events.
+// holds the lock of the original, so no other write adds events.
 func (r *intake) turnChargeback(items []payment.Item) []payment.Item {
 	sign := int64(1)
 	if *r.in.Type == payment.ChargebackReversal {
@@ -264,8 +264,8 @@ func (r *intake) turnChargeback(items []payment.Item) []payment.Item {
 	return items
 }
 
-// emptyParts adds what roundings have left of the parts: to a chargeback that empties the payment, and to a reversal of all
-// that was charged back (R3).
+// emptyParts adds the remainders that rounding has left on the parts: to a chargeback that uses up the payment, and to a
+// reversal of everything that was charged back (R3).
 func (r *intake) emptyParts(items []payment.Item) []payment.Item {
 	o := &r.original
 	charges := *r.in.Type == payment.Chargeback
@@ -292,8 +292,8 @@ func (r *intake) emptyParts(items []payment.Item) []payment.Item {
 	return items
 }
 
-// inProportion settles an adjustment in another currency than the base one by the payment's own rate (R3). What was told
-// of the base amount may be off by roundings; anything else, such as the rate of another day, is flagged.
+// inProportion settles an adjustment that is not in the base currency at the payment's own rate (R3). The reported base
+// amount may differ by rounding; any other difference, such as the rate of another day, is flagged.
 func (r *intake) inProportion(items []payment.Item) ([]payment.Item, error) {
 	o := r.original
 	if o.Currency == o.BaseCurrency || *r.in.Type == payment.Capture || *r.in.Type == payment.Void {
@@ -310,7 +310,7 @@ func (r *intake) inProportion(items []payment.Item) ([]payment.Item, error) {
 	}
 	refund, rest := *r.in.Type == payment.Refund, r.rest()
 	if refund && payment.BaseTotal(items) == payment.BaseTotal(rest) {
-		return items, nil // it empties the allocations, and so the payment
+		return items, nil // it uses up the allocations, and so the payment
 	}
 	r.rateDisagrees = true
 	if refund && *r.in.Total == o.Left() {
@@ -330,8 +330,8 @@ func (r *intake) inProportion(items []payment.Item) ([]payment.Item, error) {
 	return settled, nil
 }
 
-// flagDoubleRecovery flags the chargebacks and reversals of the original that come to a double recovery, and no others. A
-// refund that is learned late may change this for chargebacks that are on file.
+// flagDoubleRecovery flags the chargebacks and reversals of the original that are a double recovery, and no others. A
+// refund that is reported late can change this for earlier chargebacks.
 func (r *intake) flagDoubleRecovery() error {
 	charged := false
 	for _, part := range r.t.Payments {
@@ -380,7 +380,7 @@ func (r *intake) flagDoubleRecovery() error {
 	return nil
 }
 
-// saveOriginal stores the original. If its status changed to locked or back, it counts this in the sums of its bookings.
+// saveOriginal stores the original. If its status changed to or from locked, it updates the sums of its bookings.
 func (r *intake) saveOriginal() error {
 	if err := saveTransaction(r.tx, r.original); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 )
 
 // makeModalRequest makes a request for a payment in the modal, if makeRequest has made none. Such a payment is never
-// recorded as reported: if no processor takes it, there is no payment.
+// recorded as reported: without a processor there is no payment.
 func (r *intake) makeModalRequest() error {
 	if r.in.Modal == nil || r.request != nil {
 		return nil
@@ -25,8 +25,8 @@ func (r *intake) makeModalRequest() error {
 	return err
 }
 
-// checkAttempt checks whether the modal may try to pay this booking, or try again. The booking is locked, so that of two
-// concurrent attempts, the second one sees the first.
+// checkAttempt checks whether the modal may try to pay this booking, or try again. The booking is locked, so the second of
+// two concurrent attempts sees the first.
 func (r *intake) checkAttempt() error {
 	if r.in.Modal == nil {
 		return nil
@@ -38,8 +38,8 @@ func (r *intake) checkAttempt() error {
 	return payment.AnotherAttempt(before, r.in.Modal.AuthHash)
 }
 
-// checkConversion refuses a payment of the modal if its conversion is far from our own fixings. An auth string is signed
-// for an amount, not for a booking: it must not pay an expensive booking with the amount of a cheap one.
+// checkConversion rejects a payment of the modal if its conversion is far from our own fixings. An auth string is signed
+// for an amount, not for a booking: the amount of a cheap booking must not pay for an expensive one.
 func (r *intake) checkConversion(deviates, known bool) error {
 	if r.in.Modal == nil || known && !deviates {
 		return nil
@@ -60,7 +60,7 @@ func (r *intake) keepAttempt() error {
 	return insertModalPayment(r.tx, r.t, s.BookingID, s.AuthHash)
 }
 
-// ParsePositive reads a positive number, such as an id in the verified fields of the modal. It returns false for any other
+// ParsePositive parses a positive number, such as an id in the verified fields of the modal. It returns false for any other
 // text.
 func ParsePositive(text string) (int64, bool) {
 	id, err := strconv.ParseInt(text, 10, 64)

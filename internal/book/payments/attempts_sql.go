@@ -17,7 +17,7 @@ func insertModalPayment(tx *store.Tx, t payment.Transaction, bookingID int64, au
 }
 
 // modalAttempts lists the payments of a booking in the modal, in order of their ids. The caller has locked the booking, so
-// that none is added in the meantime.
+// none is added meanwhile.
 func modalAttempts(tx *store.Tx, siteID, bookingID int64) ([]payment.ModalAttempt, error) {
 	var list []payment.ModalAttempt
 	err := tx.Query(`SELECT m.transaction_id, m.auth_hash, t.status, p.decline <> ''

@@ -64,7 +64,7 @@ func gatewayChargeOf(tx *store.Tx, siteID, transactionID int64) (payment.Gateway
 type Charge struct {
 	SiteID, ChannelID int64
 	Processor         string
-	Reference         string // our name of the charge; may be empty
+	Reference         string // our reference; may be empty
 	ProcessorID       string // the processor's id of the charge; may be empty
 }
 
@@ -105,8 +105,8 @@ func gatewayChargesDue(tx *store.Tx, limit int) ([]payment.GatewayCharge, error)
 	return list, err
 }
 
-// claimAsk reserves the question about a gateway charge for the caller, and puts off the next question. It returns
-// store.ErrNotFound if another process has done so since p was read.
+// claimAsk reserves a query about a gateway charge for the caller, and postpones the next one. It returns
+// store.ErrNotFound if another process has claimed it since p was read.
 func claimAsk(tx *store.Tx, p payment.GatewayCharge, next time.Time) error {
 	n, err := tx.Exec(`UPDATE gateway_charges SET ask_at = $4, asks = asks + 1
 		WHERE site_id = $1 AND transaction_id = $2 AND ask_at = $3`,
@@ -145,7 +145,7 @@ func freeReference(tx *store.Tx, siteID, transactionID int64) error {
 }
 
 // readGatewayCharges sets the gateway charges of transactions. Only a transaction with a token, or one that adjusts
-// another, can have one. If there are none of these, it reads nothing.
+// another, can have one. If there is no such transaction, it reads nothing.
 func readGatewayCharges(tx *store.Tx, siteID int64, list []payment.Transaction) error {
 	var ids []int64
 	at := map[int64]*payment.Transaction{}

@@ -51,8 +51,8 @@ func (r *intake) noteDispute() error {
 	}
 }
 
-// applyDisputes records the disputes of a charge that a processor reports: a chargeback, and a reversal if the money came
-// back. Each is recorded once, however often the processor reports it.
+// applyDisputes records the disputes of a charge that a processor reports: a chargeback, and a reversal if the money was
+// returned. Each is recorded once, however often the processor reports it.
 func (p *GatewayPayments) applyDisputes(ctx context.Context, a credentials, t payment.Transaction, list []payment.Dispute) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), outcomeTime)
 	defer cancel()
@@ -111,8 +111,8 @@ func disputed(tx *store.Tx, charge payment.Transaction, told payment.Dispute) (i
 	if charge.Type.Takes() {
 		return charge.ID, nil
 	}
-	// If there are several captures: the one that has the dispute already, else one with the same amount, else one that is
-	// large enough.
+	// Of several captures: the one that already has the dispute, else one with the same amount, else one that is large
+	// enough.
 	charge, err = Transaction(tx, charge.SiteID, charge.ID)
 	best := 0
 	for _, adjustment := range charge.Adjustments {
@@ -210,7 +210,7 @@ func (p *GatewayPayments) recordDispute(
 	return all[i], nil
 }
 
-// shareOf splits an amount of a payment over its bookings, in the proportions of the payment.
+// shareOf splits an amount of a payment over its bookings, in the payment's proportions.
 func shareOf(t payment.Transaction, amount int64) ([]payment.Item, error) {
 	base := amount
 	if t.Currency != t.BaseCurrency {

@@ -5,7 +5,7 @@ import (
 	"holdfast/internal/domain/payment"
 )
 
-// TransactionFilter picks transactions from a list. An empty field picks all.
+// TransactionFilter selects transactions of a list. An empty field selects all.
 type TransactionFilter struct {
 	Created           civil.Span
 	Statuses          []payment.TransactionStatus
@@ -34,7 +34,7 @@ type TransactionFilter struct {
 // TransactionOrders lists the values of orderby, besides those of every list, for transactions.
 var TransactionOrders = []string{"date", "created", "total"}
 
-// PaymentFilter picks payment records from a list. An empty field picks all.
+// PaymentFilter selects payment records of a list. An empty field selects all.
 type PaymentFilter struct {
 	Created      civil.Span
 	Transactions []int64

@@ -11,9 +11,9 @@ import (
 
 // andTransactions adds the conditions of a filter of transactions.
 //
-// The indexes for most filters leave out the rows with the commonest value, or with none. The engines use such an index only
-// where the statement says so, too. SQLite plans for the same sizes in every book, so it cannot tell which index finds fewer rows.
-// So it gets those of columns with few different values only when no other filter finds few rows.
+// Most filters have partial indexes, without the rows that have the most common value or none. The engines use such an index only
+// if the statement repeats its condition. SQLite plans with the same statistics for every book, so it cannot tell which index finds
+// fewer rows. So the indexes of columns with few distinct values are only offered if no other filter is selective.
 func andTransactions(w *sqltext.Where, siteID int64, f TransactionFilter, few bool) {
 	store.Within(w, "created_at", f.Created)
 	if found, values, ok := sqltext.Find(siteID, "transactions", "id", []string{"reference", "payee_surname", "payee_email"}, f.Find); ok {
@@ -74,8 +74,8 @@ func andFlags(w *sqltext.Where, siteID int64, flags []string) {
 	}
 }
 
-// andOneOf adds "column IN (values)". indexed lets the engines use the index, which leaves out the rows with the commonest
-// value. SQLite would not use it for several values: so they are looked up apart, where few rows are in the index.
+// andOneOf adds "column IN (values)". indexed lets the engines use the partial index, without the rows that have the most common
+// value. SQLite would not use it for several values, so each is looked up separately if the index has few rows.
 func andOneOf[T ~string](w *sqltext.Where, siteID int64, column string, values []T, commonest T, indexed bool) {
 	if !indexed || len(values) == 0 || slices.Contains(values, commonest) {
 		sqltext.In(w, column, values)
@@ -91,7 +91,7 @@ func andOneOf[T ~string](w *sqltext.Where, siteID int64, column string, values [
 		given(siteID, values)...)
 }
 
-// among is the end of a condition on a column: it has one of n values.
+// among is the end of a condition: the column has one of n values.
 func among(n int) string { return "IN (?" + strings.Repeat(", ?", n-1) + ")" }
 
 // given lists the site and values as arguments.

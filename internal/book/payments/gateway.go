@@ -19,8 +19,8 @@ import (
 	"holdfast/internal/store"
 )
 
-// callMargin is added to the longest time of a call. Only after both does the job ask about the payment: until then the
-// caller may still be waiting, or the request may still be on its way.
+// callMargin is added to the time limit of a call. Only after both does the job query the payment: until then the
+// caller may still be waiting, or the request may still be in flight.
 const callMargin = 10 * time.Second
 
 // outcomeTime is the time limit for writing the outcome of a call.
@@ -30,14 +30,14 @@ const outcomeTime = 10 * time.Second
 const ReturnPath = "/3ds/return/"
 
 // GatewayPayments has processors carry out payments, and finds out their outcomes. No database transaction is open while
-// it talks to a processor. It writes a payment as pending, then calls the processor, then writes the outcome. If it dies
-// between the two writes, the pending row is there, and the job Reconcile asks the processor about it.
+// it talks to a processor. It writes a payment as pending, calls the processor, and writes the outcome. If it crashes
+// between the two writes, the job Reconcile finds the pending row and asks the processor.
 type GatewayPayments struct {
 	*Room
-	calls *limiter.Limiter // under way; nobody waits for a place
+	calls *limiter.Limiter // in flight; without a queue
 }
 
-// NewGatewayPayments makes the use cases. Settings.InFlight bounds the calls at the same time.
+// NewGatewayPayments makes the use cases. Settings.InFlight bounds the concurrent calls.
 func NewGatewayPayments(room *Room) *GatewayPayments {
 	return &GatewayPayments{Room: room, calls: limiter.New(limiter.Bounds{Places: int64(room.Settings.InFlight)})}
 }
@@ -46,7 +46,7 @@ func NewGatewayPayments(room *Room) *GatewayPayments {
 // takes test cards.
 func (p *GatewayPayments) Enabled() bool { return len(p.Gateways) > 0 }
 
-// semaphore is the right of one payment to wait for a processor. It is taken when it turns out that the payment needs a
+// semaphore is one payment's slot for a call to a processor. It is acquired once it is known that the payment needs a
 // processor.
 type semaphore struct {
 	of    *GatewayPayments
@@ -85,8 +85,8 @@ func (r *intake) newRequest() *gatewayRequest {
 	}}
 }
 
-// makeRequest makes a request if a processor shall carry the transaction out. It shall do so for a payment by card on a
-// channel with a processor, and for an adjustment of such a payment. Fields that do not fit are noted as problems.
+// makeRequest makes a request if a processor must carry out the transaction: a card payment on a channel with a processor, or
+// an adjustment of such a payment. Invalid fields are noted as problems.
 func (r *intake) makeRequest() error {
 	if r.semaphore == nil || !r.room.Profile.Processes() || r.channel.ID == 0 || r.in.Type == nil || r.in.Type.Operators() || r.isTest() {
 		return nil
@@ -110,20 +110,20 @@ func (r *intake) makeRequest() error {
 	if !r.in.EffectiveAt.IsZero() {
 		r.problems.Wrong("effective_at", "Must be omitted, because the payment is made now.")
 	}
-	// If the caller leaves psp out, it is the channel's processor. A repeated report that names it is the same report.
+	// Without psp it is the channel's processor. A repeated report that names it is the same report.
 	r.in.PSP = o.row.Processor
 	r.request = o
 	return nil
 }
 
-// isTest reports whether this is the test payment that completes on every test channel, also if the channel takes payments
-// itself.
+// isTest reports whether this is the test payment that completes on every test channel, even if the channel has a
+// processor.
 func (r *intake) isTest() bool {
 	return r.channel.WasTest && r.in.PSP == payment.TestPSP && r.in.Token == payment.TestToken
 }
 
-// reportable refuses a card payment with a token, if the channel is set up for its own processor but cannot use it now.
-// Recorded as reported, the payment would look paid although no money was taken.
+// reportable rejects a card payment with a token if the channel is set up for its own processor but cannot use it now.
+// Recorded as reported, it would look paid although no money was taken.
 func (r *intake) reportable() error {
 	card := cmp.Or(r.in.Method, payment.CreditCard) == payment.CreditCard && r.in.Token != "" && r.in.Token != payment.TestToken
 	if !card || r.in.Type.Linked() || r.in.Modal != nil || !r.channel.ServerToServer {
@@ -158,7 +158,7 @@ func (o *gatewayRequest) charge(r *intake) (err error) {
 	return nil
 }
 
-// adjust fills in the processor and the charge that it shall change. It returns store.ErrNotFound if the original payment was
+// adjust fills in the processor and the charge to change. It returns store.ErrNotFound if the original payment was
 // made elsewhere.
 func (o *gatewayRequest) adjust(r *intake) error {
 	original, err := gatewayChargeOf(r.tx, r.site.ID, r.in.LinkedID)
@@ -184,8 +184,8 @@ func accountOf(
 	return g, account, err
 }
 
-// keepRequest stores the gateway charge, in the write of the transaction. From now on Reconcile finds it, if the caller
-// dies before the outcome is written.
+// keepRequest stores the gateway charge in the write of the transaction. If the process crashes before the outcome is
+// written, Reconcile finds it.
 func (r *intake) keepRequest() error {
 	if !r.semaphore.take() {
 		return &errs.Error{
@@ -239,7 +239,7 @@ func (p *GatewayPayments) carryOut(
 	})
 	if err != nil {
 		p.Log.Error("payment outcome not recorded; the processor will be queried for it", "site", t.SiteID, "transaction", t.ID, "error", err)
-		// This is not an error for the caller: an error would say that nothing happened, and that it may pay again.
+		// Not an error for the caller: an error would mean that nothing happened and that it may pay again.
 		t.Status, t.Content = payment.StatusIncomplete, saysUnknown
 		return t, nil
 	}
@@ -288,7 +288,7 @@ func (p *GatewayPayments) call(
 	return p.answered(o.row, result, err)
 }
 
-// answered sorts the answers of a gateway. A *psp.Error is a refusal: nothing happened. After any other error the outcome
+// answered classifies the responses of a gateway. A *psp.Error means that nothing happened. After any other error the outcome
 // is unknown.
 func (p *GatewayPayments) answered(of payment.GatewayCharge, result psp.Result, err error) (psp.Result, *psp.Error) {
 	if refusal, ok := errors.AsType[*psp.Error](err); ok {
@@ -312,7 +312,7 @@ func (p *GatewayPayments) charge(t payment.Transaction, o *gatewayRequest) psp.C
 	return c
 }
 
-// faultOf makes the caller's error from the refusal of a processor or tokenizer. Nothing has happened.
+// faultOf turns the rejection of a processor or tokenizer into the caller's error. Nothing has happened.
 func faultOf(e *psp.Error, asked payment.TransactionType) error {
 	switch {
 	case e.Kind == psp.Unreachable:

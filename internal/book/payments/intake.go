@@ -27,7 +27,7 @@ import (
 )
 
 // intake is one transaction on its way from the caller's fields to the stored row. First everything is checked, in
-// readChannel, repeated and prepare. Then everything is written, in store. So a refused transaction leaves nothing behind.
+// readChannel, repeated and prepare. Then everything is written, in store. So a rejected transaction leaves nothing behind.
 type intake struct {
 	room     *Room
 	tx       *store.Tx
@@ -50,7 +50,7 @@ type intake struct {
 	policy   terms.Policy        // of a purchase or capture: in force on the day of the payment
 	decision protection.Decision // of a purchase or capture
 
-	semaphore *semaphore      // the right to call a processor; nil: no processor is called, whatever is reported
+	semaphore *semaphore      // the slot for a call; nil: no processor is called, whatever is reported
 	request   *gatewayRequest // the request to the processor; nil: the payment is recorded as reported
 }
 
@@ -61,9 +61,9 @@ func newIntake(
 }
 
 // run checks and stores one transaction, and everything that follows from it: the remaining amount of the transaction
-// that it adjusts, the sums of its bookings, and its allocations. If a processor shall carry it out, it is stored as
-// pending, and the rest waits for the outcome. ledger.SaveChanges has to follow. If run returns an error, it has written
-// nothing.
+// that it adjusts, the sums of its bookings, and its allocations. If a processor must carry it out, it is stored as
+// pending, and the rest follows with the outcome. ledger.SaveChanges must be called afterwards. If run returns an error, it
+// has written nothing.
 func (r *intake) run() (t payment.Transaction, created bool, err error) {
 	if r.in.Type != nil && r.in.Type.Operators() {
 		if err := r.actor.Require(access.RecordChargebacks); err != nil {
@@ -110,7 +110,7 @@ func (r *intake) readChannel() error {
 }
 
 // repeated returns the stored transaction with the same payment reference, if its fields are the same: a repeated report
-// is one payment. Other fields under a known reference are refused. It returns store.ErrNotFound if the report is new.
+// is one payment. Different fields under a known reference are rejected. It returns store.ErrNotFound if the report is new.
 func (r *intake) repeated() (payment.Transaction, error) {
 	if r.in.Reference == "" {
 		return payment.Transaction{}, store.ErrNotFound
@@ -126,7 +126,7 @@ func (r *intake) repeated() (payment.Transaction, error) {
 	return before, nil
 }
 
-// allProblems returns all that is wrong with the fields, if anything is. It looks at the bookings of the items, too, so that
+// allProblems returns all problems of the fields, if there are any. It also checks the bookings of the items, so that
 // the caller sees everything in one response.
 func (r *intake) allProblems() error {
 	err := r.problems.Err()
@@ -177,12 +177,12 @@ func (r *intake) prepare() error {
 	return r.build(items)
 }
 
-// errAboveTotal ends the first try of a payment above the total of a booking. It is recorded all the same, but only once
-// what authorisations hold whose time is over has been given back.
+// errAboveTotal ends the first attempt to record a payment above the total of a booking. It is recorded all the same, but only
+// after expired authorisations have released what they hold.
 var errAboveTotal = errors.New("the payment is above the total of its booking")
 
-// takeBookings puts the items in order of their bookings, locks these, and notes the items that do not fit them. Every write
-// locks bookings in this order, so that two writes never wait for each other.
+// takeBookings sorts the items by booking, locks the bookings, and notes items that do not fit them. Every write
+// locks bookings in this order, so two writes never deadlock.
 func (r *intake) takeBookings(items []payment.Item) error {
 	slices.SortFunc(items, func(a, b payment.Item) int { return cmp.Compare(a.BookingID, b.BookingID) })
 	var tooMuch []string
@@ -216,19 +216,19 @@ func (r *intake) takeBookings(items []payment.Item) error {
 	return nil
 }
 
-// carriesOut reports whether holdfast takes the payment itself, if only as a test. All else has happened already, and is
-// recorded whether it fits or not (R2).
+// carriesOut reports whether holdfast takes the payment itself, even if only as a test. Everything else has already happened
+// and is recorded whether it fits or not (R2).
 func (r *intake) carriesOut() bool {
 	return r.request != nil || r.isTest() && r.room.Profile.Processes()
 }
 
-// takesMore reports whether the transaction takes a new part of its bookings' totals. An adjustment does not: its
-// original has taken that part. The exception is a capture that is reported after its authorisation expired.
+// takesMore reports whether the transaction uses up more of its bookings' totals. An adjustment does not, because its
+// original did. The exception is a capture that is reported after its authorisation expired.
 func (r *intake) takesMore() bool {
 	return !r.in.Type.Linked() || *r.in.Type == payment.Capture && r.original.Status == payment.StatusExpired
 }
 
-// effectiveAt is the time of the payment: now, if the caller does not give it.
+// effectiveAt is the time of the payment; now, if the caller does not specify it.
 func (r *intake) effectiveAt() time.Time {
 	if r.in.EffectiveAt.IsZero() {
 		return r.tx.Now
@@ -236,7 +236,7 @@ func (r *intake) effectiveAt() time.Time {
 	return r.in.EffectiveAt
 }
 
-// checkSums notes a problem if the parts do not add up to the total. It can check this in one currency only.
+// checkSums notes a problem if the parts do not add up to the total. This can only be checked within one currency.
 func (r *intake) checkSums(items []payment.Item) {
 	if *r.in.Currency != r.channel.Currency {
 		return
@@ -289,7 +289,7 @@ func (r *intake) build(items []payment.Item) error {
 	return r.flag()
 }
 
-// flag sets the flags that a reader of the transaction should see, and decides on the protection.
+// flag sets the flags of the transaction, and decides on its protection.
 func (r *intake) flag() error {
 	if r.t.Currency != r.t.BaseCurrency {
 		r.t.ForexRate = money.RateString(r.t.Total, r.t.Currency, r.t.BaseTotal, r.t.BaseCurrency)
@@ -321,7 +321,7 @@ func (r *intake) flag() error {
 }
 
 // forexDeviates compares the caller's conversion with our own fixings before the day of the payment. A difference of more
-// than a tenth is flagged; a reported payment is never refused for it. known is false if there are no fixings to compare.
+// than a tenth is flagged; a reported payment is never rejected for it. known is false if there are no fixings to compare.
 func (r *intake) forexDeviates() (deviates, known bool, err error) {
 	paid := civil.DayOf(r.t.EffectiveAt)
 	fixings, err := fixings.For(r.tx, r.site, paid, r.site.Policy.MaxFixingAgeDays, r.t.BaseCurrency, r.t.Currency)
@@ -376,8 +376,8 @@ func (r *intake) store() (payment.Transaction, error) {
 	return r.t, r.follow()
 }
 
-// reserved adds a part of the new transaction to the held amount of its booking, before the outcome is known. For an
-// adjustment the amount is held already, by its original.
+// reserved adds a part of the new transaction to the held amount of its booking, before the outcome is known. The amount
+// of an adjustment is already held by its original.
 func (r *intake) reserved(s booking.BookingSums, part payment.Payment) booking.BookingSums {
 	if r.takesMore() {
 		s.Held += part.Total
@@ -400,7 +400,7 @@ func (r *intake) sumsAfter(s booking.BookingSums, part payment.Payment) booking.
 		s.Net += part.Total
 	case payment.Authorize:
 		s.OpenAuthorised += part.Total
-	case payment.Capture: // it was open as an authorisation before, unless that has expired
+	case payment.Capture: // it was held by its authorisation, unless that has expired
 		s.Net += part.Total
 		if !r.takesMore() {
 			s.OpenAuthorised -= part.Total
@@ -411,7 +411,7 @@ func (r *intake) sumsAfter(s booking.BookingSums, part payment.Payment) booking.
 			s.Held -= part.Total
 		}
 	case payment.Refund, payment.Chargeback, payment.ChargebackReversal:
-		change := -part.Total // a refund that a processor carries out has lowered its original already
+		change := -part.Total // a refund through a processor has already lowered its original
 		if r.before.ID != 0 {
 			change = r.changeOf(part.BookingID)
 		}
@@ -420,7 +420,7 @@ func (r *intake) sumsAfter(s booking.BookingSums, part payment.Payment) booking.
 	return s
 }
 
-// tooMuchFor says that a payment exceeds what is left to pay on a booking.
+// tooMuchFor is the message for a payment that exceeds what is left to pay on a booking.
 func tooMuchFor(b booking.Booking, left int64) string {
 	if left <= 0 {
 		return fmt.Sprintf("Booking %d is already fully paid.", b.ID)

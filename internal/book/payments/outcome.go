@@ -141,7 +141,7 @@ func (s *gatewayOutcome) hear(result psp.Result) {
 	}
 	s.p.Challenge = payment.Challenge{}
 	if result.Challenge != nil {
-		s.p.Challenge = payment.Challenge(*result.Challenge)
+		s.p.Challenge = *result.Challenge
 	}
 }
 

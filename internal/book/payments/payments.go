@@ -1,6 +1,6 @@
 // Package payments records transactions, adjusts them, and talks to processors. It owns the tables transactions,
-// payments, gateway_charges, disputes and modal_payments. Start at Payments.Create, then intake.run, intake.follow,
-// ledger.Post and limits.Judge.
+// payments, gateway_charges, disputes, modal_payments and processor_events. Start at Payments.Create, then intake.run,
+// intake.follow, ledger.Post and limits.Judge.
 package payments
 
 import (
@@ -39,23 +39,23 @@ func NewPayments(room *Room, gateway *GatewayPayments) *Payments {
 	return &Payments{Room: room, gateway: gateway}
 }
 
-// Room is what the use cases of payments share.
+// Room has what the use cases of payments share.
 type Room struct {
 	*sites.DB
 	*merchants.Processors
 	Settings  Settings
 	Rulepacks protection.Rulepacks // the dispute windows (R5)
-	Random    io.Reader            // for the keys of returning shoppers
+	Random    io.Reader            // for the keys of shoppers who return from a challenge
 	NewUUID   func() string        // for transactions
 	Log       *slog.Logger
 }
 
-// Settings are the settings of a deployment for payments at processors.
+// Settings are a deployment's settings for payments through processors.
 type Settings struct {
-	BaseURL       string        // the public address of the program, under which shoppers come back; without a slash at its end
-	CallTimeout   time.Duration // how long a processor may take to answer; default 20 seconds
-	ChallengeLife time.Duration // how long a shopper may take to pass a challenge; default 30 minutes
-	InFlight      int           // how many payments may wait for processors at once; default 64
+	BaseURL       string        // the public base URL, to which shoppers return; without a trailing slash
+	CallTimeout   time.Duration // how long a processor may take to respond; 20 seconds by default
+	ChallengeLife time.Duration // how long a shopper may take for a challenge; 30 minutes by default
+	InFlight      int           // how many payments may wait for processors concurrently; 64 by default
 }
 
 // Complete returns the settings with their defaults filled in.
@@ -79,7 +79,7 @@ func (p *Payments) Create(
 	sem := p.gateway.semaphore()
 	defer sem.release()
 	made, err := p.takeIn(ctx, actor, sem, in, true)
-	if errs.Is(err, errs.Invalid) { // an authorisation whose time is over may hold what the payment needs
+	if errs.Is(err, errs.Invalid) { // an expired authorisation may hold what the payment needs
 		if ended, failed := p.ExpireDue(ctx, actor.SiteID); failed == nil && ended > 0 || errors.Is(err, errAboveTotal) {
 			made, err = p.takeIn(ctx, actor, sem, in, false)
 		}
@@ -179,8 +179,8 @@ func (p *Payments) ExpireAuthorisations(ctx context.Context) (expired int, err e
 	return p.expireAll(ctx, store.Deployment, func(tx *store.Tx) ([]openAuthorisation, error) { return authorisationsDue(tx, expireBatch) })
 }
 
-// Due is the end of the authorisations of a site, for readers of its transactions and bookings. To see that none is due
-// is one look into an index.
+// Due ends expired authorisations of a site before its transactions and bookings are read. Checking that none is due
+// is one index lookup.
 func (p *Payments) Due() sites.Due {
 	return sites.Due{
 		Any: anyAuthorisationDue,
@@ -188,8 +188,8 @@ func (p *Payments) Due() sites.Due {
 	}
 }
 
-// ExpireDue ends those of one site, and returns how many. It is called before a payment: what is due by the clock
-// counts as done, whether the job has run or not.
+// ExpireDue ends those of one site, and returns how many. It is called before a payment, so that the result does not
+// depend on whether the job has run.
 func (p *Payments) ExpireDue(ctx context.Context, siteID int64) (expired int, err error) {
 	list := func(tx *store.Tx) ([]openAuthorisation, error) { return authorisationsDueOf(tx, siteID, expireBatch) }
 	for n := expireBatch; err == nil && n == expireBatch; expired += n {
@@ -229,7 +229,7 @@ func (p *Payments) expire(tx *store.Tx, a openAuthorisation) (done bool, err err
 	if err != nil {
 		return false, err
 	}
-	// It was captured, voided or expired since it was listed: another process was first.
+	// Another process was first: it was captured, voided or expired since it was listed.
 	if t.Status != payment.StatusComplete || t.Remaining == 0 {
 		return false, nil
 	}
@@ -247,7 +247,7 @@ func (p *Payments) expire(tx *store.Tx, a openAuthorisation) (done bool, err err
 			return false, err
 		}
 	}
-	// Remaining keeps its value: a capture that was made in time may be reported later.
+	// Remaining keeps its value: a capture made in time may be reported later.
 	t.Status = payment.StatusExpired
 	if err := saveTransaction(tx, t); err != nil {
 		return false, err
@@ -255,7 +255,7 @@ func (p *Payments) expire(tx *store.Tx, a openAuthorisation) (done bool, err err
 	return true, bookings.SaveChanges(tx)
 }
 
-// Record stores one transaction inside a write, as reported. No processor is called. ledger.SaveChanges has to follow, once
+// Record stores one transaction inside a write, as reported. No processor is called. ledger.SaveChanges must follow, once
 // for any number of them. See intake.run.
 func (p *Payments) Record(
 	tx *store.Tx, actor access.Actor, site merchant.Site, in payment.NewTransaction,

@@ -101,7 +101,7 @@ func TransactionsOfBookings(tx *store.Tx, siteID int64, bookings []int64) (map[i
 	w.And("site_id = ?", siteID)
 	sqltext.Around(&w, "booking_id", bookings)
 	found := make(map[int64][]int64, len(bookings))
-	// A transaction can have two payments for a booking.
+	// A transaction can have two payments for one booking.
 	err := tx.Query(`SELECT DISTINCT booking_id, transaction_id FROM payments WHERE `+w.Text.String()+`
 		ORDER BY booking_id, transaction_id`, w.Args, func(scan func(dest ...any) error) error {
 		var booking, transaction int64
@@ -113,8 +113,8 @@ func TransactionsOfBookings(tx *store.Tx, siteID int64, bookings []int64) (map[i
 }
 
 // Turnover calls each for every channel and month up to a day, with the card payments of the month minus its refunds, as known
-// at an instant. first is the first day of a month. If channels are given, it reads theirs only. Simulated payments are no turnover.
-// A channel with payments keeps its currency, so it is that of all its turnover.
+// at an instant. first is the first day of a month. If channels are given, it reads only theirs. Simulated payments do not count.
+// A channel with payments keeps its currency, so all its turnover is in that currency.
 func Turnover(
 	tx *store.Tx, siteID int64, first, last civil.Day, known time.Time, channels []int64, each func(estimate.Turnover) error,
 ) error {
@@ -123,7 +123,7 @@ func Turnover(
 		w := sqltext.Where{Args: []any{siteID, store.Micros(month.Start()), store.Micros(min(end, last).End()), store.Micros(known)}}
 		w.Text.WriteString("c.site_id = $1")
 		sqltext.In(&w, "c.id", channels)
-		// One look into the index for each channel: sorted by channel, a year of payments would take three times as long.
+		// One index lookup for each channel: sorting a year of payments by channel would take three times as long.
 		err := tx.Query(`SELECT c.id, c.currencies,
 				(SELECT CAST(SUM(CASE t.type WHEN 'refund' THEN -t.base_total ELSE t.base_total END) AS BIGINT) FROM transactions t
 					WHERE t.channel_id = c.id AND `+isTurnover+`)
@@ -150,7 +150,7 @@ const isTurnover = `t.site_id = $1 AND t.effective_at >= $2 AND t.effective_at <
 	AND NOT t.simulated`
 
 // TurnoverParts calls each for the payments behind the turnover of the same query, in order of transactions and payments.
-// Their amounts add up to it.
+// Their amounts add up to the turnover.
 func TurnoverParts(
 	tx *store.Tx, siteID int64, first, last civil.Day, known time.Time, channels []int64, each func(estimate.TurnoverPart) error,
 ) error {

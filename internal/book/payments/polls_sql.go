@@ -7,12 +7,12 @@ import (
 	"holdfast/internal/store"
 )
 
-// Poll says how far the events of a channel's processor are read.
+// Poll is the position up to which the events of a channel's processor have been read.
 type Poll struct {
 	SiteID    int64
 	ChannelID int64
 	Processor string
-	Cursor    string // the processor's mark of the last event that was read; empty before the first
+	Cursor    string // the processor's cursor after the last event read; empty before the first
 }
 
 // beginPolling begins to poll the events of a channel's processor, unless they are polled already.
@@ -23,8 +23,8 @@ func beginPolling(tx *store.Tx, siteID, channelID int64, processor string) error
 	return err
 }
 
-// ClaimPolls reserves the polls of all sites that are due, at most limit, the longest overdue first. It puts off their
-// next time.
+// ClaimPolls reserves the polls of all sites that are due, at most limit, the longest overdue first. It postpones their
+// next run.
 func ClaimPolls(tx *store.Tx, limit int, next time.Time) ([]Poll, error) {
 	var list []Poll
 	err := tx.Query(`UPDATE processor_events SET read_at = $2 WHERE (site_id, channel_id, processor) IN (
@@ -40,7 +40,7 @@ func ClaimPolls(tx *store.Tx, limit int, next time.Time) ([]Poll, error) {
 	return list, err
 }
 
-// SavePoll stores how far the events are read, and when to read on.
+// SavePoll stores the position, and when to continue reading.
 func SavePoll(tx *store.Tx, f Poll, next time.Time) error {
 	_, err := tx.Exec(`UPDATE processor_events SET cursor = $4, read_at = $5
 		WHERE site_id = $1 AND channel_id = $2 AND processor = $3`,

@@ -19,15 +19,15 @@ import (
 	"holdfast/internal/store"
 )
 
-// Bounds of one run of Reconcile: how many gateway charges it takes, and how many it asks about at the same time.
+// Bounds of one run of Reconcile: how many gateway charges it handles, and how many queries run concurrently.
 const (
 	askBatch  = 64
 	askAtOnce = 8
 )
 
-// Reconcile asks processors for the outcomes of payments that are not known yet. It also has them release authorisations
-// that were not captured in time, and ends challenges that the shopper did not finish in time. It takes a bounded number
-// in each call, and returns more if there may be some left. If a processor gives no outcome, it is asked again later.
+// Reconcile asks processors for unknown outcomes of payments. It also has them release authorisations
+// that were not captured in time, and ends challenges that the shopper did not finish in time. Each call handles a bounded
+// number, and returns more if there may be some left. If a processor returns no outcome, it is asked again later.
 func (p *GatewayPayments) Reconcile(ctx context.Context) (more bool, err error) {
 	var due []payment.GatewayCharge
 	err = p.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
@@ -45,7 +45,7 @@ func (p *GatewayPayments) Reconcile(ctx context.Context) (more bool, err error) 
 	return len(due) == askBatch && ctx.Err() == nil, nil
 }
 
-// access is everything that is needed to talk to a processor about an earlier request.
+// access has what is needed to ask a processor about an earlier request.
 type credentials struct {
 	row     payment.GatewayCharge
 	gateway psp.Gateway
@@ -80,7 +80,7 @@ func (p *GatewayPayments) askOne(ctx context.Context, d payment.GatewayCharge) e
 	return nil
 }
 
-// accessTo reads the access for a gateway charge, in a write by the clock of the site. also is called in the same write.
+// accessTo reads the access for a gateway charge, in a write by the clock of its site. also is called in the same write.
 func (p *GatewayPayments) accessTo(
 	ctx context.Context, d payment.GatewayCharge, also func(tx *store.Tx) error,
 ) (a credentials, err error) {
@@ -101,7 +101,7 @@ func (p *GatewayPayments) accessTo(
 		if err != nil {
 			return err
 		}
-		// Without access, the processor cannot be queried now. But the changes by also must be kept, so this does not fail the write.
+		// Without access, the processor cannot be queried now. But the changes made by also must be kept, so the write succeeds.
 		a.gateway, a.account, unreadable = accountOf(p.Room, tx, channel, d)
 		return nil
 	})
@@ -150,7 +150,7 @@ func (p *GatewayPayments) write(
 }
 
 // AskAbout asks a processor about a charge that it has reported on, and writes the outcome. A charge that the
-// channel does not have is nothing to ask about. It returns an error while the outcome is not knowp.
+// channel does not have is ignored. It returns an error while the outcome is unknown.
 func (p *GatewayPayments) AskAbout(ctx context.Context, named Charge) error {
 	var d payment.GatewayCharge
 	err := p.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
@@ -175,7 +175,7 @@ func (p *GatewayPayments) AskAbout(ctx context.Context, named Charge) error {
 }
 
 // abandon ends a payment whose shopper did not finish the challenge in time. It asks the processor to void the charge.
-// Only after that the shopper cannot pay any more, and the transaction is expired.
+// Only after that can the shopper no longer pay, and the transaction expires.
 func (p *GatewayPayments) abandon(ctx context.Context, a credentials, t payment.Transaction) error {
 	result, refusal := p.void(ctx, a, t, t.Total)
 	if refusal != nil {
@@ -194,8 +194,8 @@ func (p *GatewayPayments) abandon(ctx context.Context, a credentials, t payment.
 	return err
 }
 
-// void asks the processor to release an amount of a charge. The reference is made from the charge's, so a repeated call is
-// still one release.
+// void asks the processor to release an amount of a charge. The reference is derived from the charge's, so a repeated call
+// is still one release.
 func (p *GatewayPayments) void(
 	ctx context.Context, a credentials, t payment.Transaction, amount int64,
 ) (psp.Result, *psp.Error) {
@@ -249,7 +249,7 @@ func (p *GatewayPayments) releaseAt(ctx context.Context, a credentials) error {
 	return p.askNoMore(ctx, a)
 }
 
-// askNoMore ends the questions about a gateway charge, because its outcome is final.
+// askNoMore stops the queries about a gateway charge, because its outcome is final.
 func (p *GatewayPayments) askNoMore(ctx context.Context, a credentials) error {
 	_, err := p.write(ctx, a, func(s *gatewayOutcome) error {
 		if s.p.State == payment.ChargeReleasing {
@@ -261,9 +261,9 @@ func (p *GatewayPayments) askNoMore(ctx context.Context, a credentials) error {
 	return err
 }
 
-// Return returns the address for a shopper who comes back from a challenge: the merchant's address, with the id of the
-// transaction in the query. It asks the processor first, so that the merchant then reads the outcome. If the processor
-// cannot be asked now, Reconcile asks it later. If the key is unknown, the error has the kind NoRoute.
+// Return returns the URL for a shopper who comes back from a challenge: the merchant's URL, with the id of the
+// transaction in the query. It asks the processor first, so that the merchant sees the outcome. If the processor
+// cannot be reached, Reconcile asks it later. If the key is unknown, the error has the kind NoRoute.
 func (p *GatewayPayments) Return(ctx context.Context, key string) (address string, err error) {
 	var d payment.GatewayCharge
 	var t payment.Transaction

@@ -51,11 +51,11 @@ func flagsIn(text string) []string {
 
 // paymentsMemory caches the transactions that a write has read, so that it does not read the same rows twice.
 type paymentsMemory struct {
-	transactions map[store.Key]payment.Transaction // that the write has made or locked
+	transactions map[store.Key]payment.Transaction // that the write has created or locked
 	absent       map[Reference]bool                // payment references that no transaction has
 }
 
-// hold notes that the write has made or locked a transaction, or changed it.
+// hold notes that the write has created, locked or changed a transaction.
 func (m *paymentsMemory) hold(t payment.Transaction) {
 	if m.transactions == nil {
 		m.transactions = map[store.Key]payment.Transaction{}
@@ -100,7 +100,7 @@ func InsertTransaction(tx *store.Tx, t payment.Transaction) (payment.Transaction
 		max(0, t.CaptureBy.UnixMicro()), sum,
 	})
 	delete(inPayments.Of(tx).absent, Reference{t.SiteID, t.ChannelID, t.PSP, t.Reference})
-	t.Payments = slices.Clone(t.Payments) // if the write runs again, it begins with the caller's list
+	t.Payments = slices.Clone(t.Payments) // if the write runs again, it starts with the caller's list
 	for i := range t.Payments {
 		p := &t.Payments[i]
 		p.ID, p.SiteID, p.TransactionID, p.ChannelID, p.CreatedAt = parts[i], t.SiteID, t.ID, t.ChannelID, tx.Now
@@ -118,14 +118,14 @@ func InsertTransaction(tx *store.Tx, t payment.Transaction) (payment.Transaction
 	return t, nil
 }
 
-// statusEvents are the events of transactions that come to a status.
+// statusEvents are the events of transactions that reach a status.
 var statusEvents = map[payment.TransactionStatus]event.Type{
 	payment.StatusComplete: event.TransactionCompleted, payment.StatusFailed: event.TransactionFailed,
 	payment.StatusExpired: event.TransactionExpired, payment.StatusLocked: event.TransactionLocked,
 	payment.StatusPending: event.TransactionUpdated, payment.StatusIncomplete: event.TransactionUpdated,
 }
 
-// recordStatus records the event of a transaction that had another status before, or none.
+// recordStatus records the event of a transaction whose status has changed, or that is new.
 func recordStatus(tx *store.Tx, t payment.Transaction, before payment.TransactionStatus) {
 	kind := statusEvents[t.Status]
 	if before == payment.StatusLocked {
@@ -134,7 +134,7 @@ func recordStatus(tx *store.Tx, t payment.Transaction, before payment.Transactio
 	events.Record(tx, t.SiteID, kind, t.ID, event.Details{Status: string(t.Status)})
 }
 
-// copied copies the lists of a transaction, so that its user may change them.
+// copied copies the lists of a transaction, so that the caller may change them.
 func copied(t payment.Transaction) payment.Transaction {
 	t.Payments, t.Flags = slices.Clone(t.Payments), slices.Clone(t.Flags)
 	return t
@@ -165,21 +165,21 @@ func lockTransaction(tx *store.Tx, siteID, id int64) (payment.Transaction, error
 	return t, nil
 }
 
-// Reference is a caller's payment reference. It is the name of one transaction of a channel and processor.
+// Reference is a caller's payment reference. It identifies one transaction of a channel and processor.
 type Reference struct {
 	SiteID, ChannelID int64
 	PSP, Text         string
 }
 
-// byReference is the condition of a transaction by its payment reference, whose index also finds few rows where PostgreSQL has not
-// counted yet. By the channel, which "+ 0" keeps it from, it would then read all transactions of a new channel for each payment.
+// byReference selects a transaction by its payment reference. "+ 0" keeps PostgreSQL from using the index on the channel: before
+// statistics exist, it would read all transactions of a new channel for each payment.
 const byReference = `site_id = $1 AND reference = $2 AND psp || '' = $3 AND channel_id + 0 = $4`
 
 // referencesAtOnce is how many payment references share a statement.
 const referencesAtOnce = 200
 
-// LookUpReferences checks in one query which of many payment references of a site are free, so that this write need not look
-// for each one. One without a text is none.
+// LookUpReferences checks in one query which of many payment references of a site are free, so that this write need not look up
+// each of them. Empty references are skipped.
 func LookUpReferences(tx *store.Tx, siteID int64, asked []Reference) error {
 	asked = slices.DeleteFunc(slices.Clone(asked), func(r Reference) bool { return r.Text == "" })
 	absent := map[Reference]bool{}
@@ -190,7 +190,7 @@ func LookUpReferences(tx *store.Tx, siteID int64, asked []Reference) error {
 		for i, r := range some {
 			rows[i] = "(CAST(" + w.Arg(r.ChannelID) + " AS BIGINT), " + strings.TrimPrefix(w.Values(r.PSP, r.Text), "(")
 		}
-		site := w.Arg(siteID) // last, because SQLite is quicker with values in the order of the text (sqlite.Positional)
+		site := w.Arg(siteID) // last, because SQLite is faster with values in the order of the text (sqlite.Positional)
 		taken := map[Reference]bool{}
 		err := tx.Query(`WITH wanted (channel_id, psp, reference) AS (VALUES `+strings.Join(rows, ", ")+`)
 			SELECT w.channel_id, w.psp, w.reference FROM wanted w WHERE (SELECT t.id FROM transactions t WHERE t.site_id = `+site+`
@@ -263,7 +263,7 @@ func transactionsPage(
 	return list, readTransactionParts(tx, siteID, list.Items)
 }
 
-// TransactionsWithIDs reads some transactions of the site, as Transaction does, by their ids. Those that are not there are left out.
+// TransactionsWithIDs reads some transactions of the site, as Transaction does, by their ids. Those that do not exist are left out.
 func TransactionsWithIDs(tx *store.Tx, siteID int64, ids []int64) (map[int64]payment.Transaction, error) {
 	found := map[int64]payment.Transaction{}
 	for some := range slices.Chunk(ids, store.LongestPage) {
@@ -284,12 +284,12 @@ type openAuthorisation struct {
 	Clock      sites.Clock
 }
 
-// openAuthorisations selects open authorisations whose life is over: those up to an instant, by the clock of their site. A condition
+// openAuthorisations selects open authorisations that have expired at an instant, by the clock of their site. A condition
 // follows it.
 const openAuthorisations = `SELECT t.site_id, t.id, s.clock_ahead FROM sites s JOIN transactions t ON t.site_id = s.id
 	WHERE t.capture_by <= ? + s.clock_ahead AND ` + authorisedOnly + ` AND `
 
-// authorisedOnly is the condition that a transaction t is an open authorisation, and no outcome of an adjustment of it is open.
+// authorisedOnly is the condition that a transaction t is an open authorisation without pending adjustments.
 const authorisedOnly = `t.type = 'authorize' AND t.status = 'complete' AND t.remaining > 0
 		AND NOT EXISTS (SELECT 1 FROM transactions a JOIN gateway_charges p ON p.site_id = a.site_id AND p.transaction_id = a.id
 			WHERE a.site_id = t.site_id AND a.linked_id = t.id AND p.state IN ('called', 'challenged', 'unknown'))`
@@ -318,7 +318,7 @@ func authorisationsDueOf(tx *store.Tx, siteID int64, limit int) ([]openAuthorisa
 	return readAuthorisationsDue(tx, `s.id = ? ORDER BY t.capture_by, t.id LIMIT ?`, siteID, limit)
 }
 
-// anyAuthorisationDue reports whether a site has any, by its clock in this transaction.
+// anyAuthorisationDue reports whether a site has one that is due, by its clock in this transaction.
 func anyAuthorisationDue(tx *store.Tx, siteID int64) (due bool, err error) {
 	err = tx.QueryRow("SELECT EXISTS (SELECT 1 FROM transactions t WHERE t.site_id = $1 AND t.capture_by <= $2 AND "+authorisedOnly+")",
 		[]any{siteID, store.Micros(tx.Now)}, &due)
@@ -339,5 +339,5 @@ func readAuthorisationsDue(tx *store.Tx, condition string, args ...any) (list []
 	return list, err
 }
 
-// maybeText stores an empty text as NULL. A unique index does not compare NULLs, so many rows may have none.
+// maybeText stores an empty text as NULL. A unique index ignores NULLs, so many rows may have none.
 func maybeText(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }

@@ -50,8 +50,8 @@ type GatewayCharge struct {
 
 // Challenge is the page of the bank on which the shopper confirms the payment (3DS).
 type Challenge struct {
-	Type  string
-	Value string
+	Type  string // "redirect"
+	Value string // the address of the page
 }
 
 // ThreeDS is the result of the shopper's authentication. It is empty when there was none.

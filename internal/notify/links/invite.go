@@ -15,12 +15,12 @@ import (
 	"holdfast/internal/store"
 )
 
-// Invite gives somebody access to the actor's site, or with the role operator to everything, and makes a one-time link for them.
-// The link is mailed in the same write; secret is what it ends with (see Links.Choose).
+// Invite gives a person access to the actor's site (or, with the role operator, to everything) and creates a one-time link for them.
+// The link is queued as an e-mail in the same write; secret is its last part (see Links.Choose).
 //
-// A new user chooses a password with it. A user of another site is known by user name and e-mail address together, if the address is
-// proven: they get access at once, and a link that only leads to signing in. So whoever invites learns nothing about them, can set
-// nobody's password, and lets in nobody whom another site has made up. Of the fields, Password is ignored.
+// A new user chooses a password with it. A user of another site is recognised by user name and verified e-mail address together:
+// they get access immediately, and a link that only leads to the sign-in page. So the inviter learns nothing about them, cannot set
+// their password, and cannot admit a user that another site has made up. The field Password is ignored.
 func (l *Links) Invite(
 	ctx context.Context, actor access.Actor, in people.UserFields, role access.Role, mayPayOut bool,
 ) (user people.User, secret string, err error) {
@@ -64,7 +64,7 @@ func (l *Links) Invite(
 	return user, secret, err
 }
 
-// invitee finds or makes the user of an invitation, and says which kind of link they need.
+// invitee finds or creates the user of an invitation, and returns which kind of link they need.
 func (l *Links) invitee(tx *store.Tx, by access.Actor, in people.UserFields, role access.Role) (people.User, people.LinkKind, error) {
 	fresh := people.User{
 		Username: in.Username, Email: in.Email, DisplayName: in.DisplayName, PasswordHash: l.Cost.Decoy(), Operator: role == access.Operator,
@@ -81,9 +81,9 @@ func (l *Links) invitee(tx *store.Tx, by access.Actor, in people.UserFields, rol
 	if err != nil {
 		return user, "", err
 	}
-	if secrets.NoPassword(user.PasswordHash) && len(members) == 0 && !user.Operator { // they never came, and are expected nowhere
+	if secrets.NoPassword(user.PasswordHash) && len(members) == 0 && !user.Operator { // they have never signed in, and have access to no site
 		fresh.ID = user.ID
-		// What went to another address must not open the account of this one.
+		// A link that was sent to another address must not open this account.
 		return fresh, people.Invitation, errors.Join(people.EndPasswordLinks(tx, user.ID), people.ReuseUser(tx, fresh), tokens.ChangedForTokensOf(tx, user.ID))
 	}
 	for _, m := range members {
@@ -97,12 +97,12 @@ func (l *Links) invitee(tx *store.Tx, by access.Actor, in people.UserFields, rol
 	return user, people.Access, nil
 }
 
-// proves says whether the link of an invitation opens an account for the right person alone: it is mailed, and whoever invites does not
-// see it. The operator sees it, and answers for whom they give it to.
+// proves reports whether using the invitation's link proves the e-mail address: it was sent by e-mail only, and the inviter has not
+// seen it. An operator sees the link, and is responsible for passing it on.
 func (l *Links) proves(by access.Actor) bool { return l.mails.Sends() || by.Can(access.ManageUsers) }
 
-// InviteAgain makes a new link for somebody who was invited to the actor's site and has no password yet. The links before it end.
-// The error is NotPossible for whoever has a password.
+// InviteAgain creates a new link for a person who was invited to the actor's site and has no password yet. Earlier links end.
+// The error is NotPossible if they have a password.
 func (l *Links) InviteAgain(ctx context.Context, actor access.Actor, userID int64) (user people.User, secret string, err error) {
 	if err := actor.Require(access.ManageMembers); err != nil {
 		return user, "", err
@@ -125,7 +125,7 @@ func (l *Links) InviteAgain(ctx context.Context, actor access.Actor, userID int6
 			return errs.NotPossibleBecause("has_password", "This person already has a password. They can reset it on the sign-in page.")
 		}
 		secret, err = l.make(tx, user, people.Link{Kind: kind, SiteID: by.SiteID}, people.LinkMail{SiteID: by.SiteID, By: nameOf(actor)})
-		if err == nil && kind == people.Invitation { // the links before this one have ended: this one opens the account
+		if err == nil && kind == people.Invitation { // earlier links have ended: this one opens the account
 			err = people.UnknownUser(people.SetProven(tx, user, l.proves(actor)))
 		}
 		if err != nil {
@@ -136,8 +136,8 @@ func (l *Links) InviteAgain(ctx context.Context, actor access.Actor, userID int6
 	return user, secret, err
 }
 
-// kindAgain says which link a user gets who was invited to a site. Who was invited to another site, too, chooses the password
-// with the link of that one: otherwise the people of one site could take over an account of another.
+// kindAgain returns the kind of link for an invited user. A user who was also invited to another site chooses the password
+// with that site's link: otherwise people of one site could take over an account of another.
 func (l *Links) kindAgain(tx *store.Tx, siteID int64, user people.User) (people.LinkKind, error) {
 	members, err := people.MembershipsOf(tx, user.ID)
 	if err != nil {

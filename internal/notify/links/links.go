@@ -1,5 +1,6 @@
-// Package links makes one-time links and lets people use them: invitations, forgotten passwords and new addresses. Where mails go
-// out, they go by mail; elsewhere whoever invites is shown the link. The tables belong to people. Begin reading at Links.
+// Package links creates one-time links and lets people use them: invitations, password resets and new e-mail addresses. Links
+// are sent by e-mail; without a mail server, the person who sends an invitation sees its link. The tables belong to people.
+// Start reading at Links.
 package links
 
 import (
@@ -22,11 +23,11 @@ import (
 	"holdfast/internal/store"
 )
 
-// How often one may ask for a link.
+// Rate limits for links.
 const (
-	// asksOfName is how many mails a forgotten password gets in an hour. Whoever asks more often is not told.
+	// asksOfName is how many reset e-mails an account gets in an hour. Further requests are ignored silently.
 	asksOfName = 3
-	// asksOfAddress is how often one client may ask before it has to wait for an hour.
+	// asksOfAddress is how many requests a client may send in an hour.
 	asksOfAddress = 20
 	askBatch      = 50
 	askedUsers    = 3 // with one e-mail address
@@ -36,7 +37,7 @@ const (
 type Links struct {
 	*people.Room
 	mails    *mail.Mails
-	sessions *sessions.Sessions // passwords wait to be hashed with those of logins
+	sessions *sessions.Sessions // hashes passwords, in one queue with logins
 }
 
 // NewLinks makes the use cases.
@@ -44,7 +45,7 @@ func NewLinks(s *sessions.Sessions, mails *mail.Mails) *Links {
 	return &Links{s.Room, mails, s}
 }
 
-// make makes a link for a user, ends the older ones like it, and has it mailed if the user has an e-mail address.
+// make creates a link for a user, ends older links of the same kind, and queues its e-mail if the user has an address.
 func (l *Links) make(tx *store.Tx, user people.User, link people.Link, mail people.LinkMail) (secret string, err error) {
 	if secret, err = secrets.NewSecret(l.Random); err != nil {
 		return "", err
@@ -68,14 +69,14 @@ func (l *Links) make(tx *store.Tx, user people.User, link people.Link, mail peop
 	return secret, l.mails.WriteTo(tx, mail)
 }
 
-// OpenLink is a link as its owner sees it.
+// OpenLink is a link as shown to its owner.
 type OpenLink struct {
 	people.Link
 	User people.User
 	Site merchant.Site // of an invitation to one; else zero
 }
 
-// Look reads the open link with a secret. The error is a fault of the kind SettingNotFound if it was used or has ended.
+// Look reads the open link with a secret. The error is SettingNotFound if it was used or has expired.
 func (l *Links) Look(ctx context.Context, secret string) (found OpenLink, err error) {
 	err = l.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
 		if found.Link, err = people.OpenLink(tx, secrets.HashSecret(secret)); err != nil {
@@ -90,8 +91,8 @@ func (l *Links) Look(ctx context.Context, secret string) (found OpenLink, err er
 	return found, err
 }
 
-// Choose sets the password of the user of a link, and uses it up. It ends all sessions and all other links of the user; the
-// second factor stays. The errors are those of Look, Invalid about the field `password`, and those of a login where too many come at once.
+// Choose sets the password of a link's user, and uses the link up. It ends all sessions and all other links of the user; the
+// second factor stays. The errors are those of Look, Invalid for the field `password`, and those of a login when there are too many.
 func (l *Links) Choose(ctx context.Context, secret, password, address string) error {
 	found, err := l.Look(ctx, secret)
 	if err != nil {
@@ -114,7 +115,7 @@ func (l *Links) Choose(ctx context.Context, secret, password, address string) er
 		if err := errors.Join(sessions.ChangePassword(tx, user.ID, hash), sessions.ForgetFailures(tx, user.Username, address)); err != nil {
 			return people.UnknownUser(err)
 		}
-		if found.Kind == people.Reset { // it is in the mail alone
+		if found.Kind == people.Reset { // only the e-mail contains it
 			user.PasswordHash = hash
 			if err := people.SetProven(tx, user, true); err != nil {
 				return people.UnknownUser(err)
@@ -125,7 +126,7 @@ func (l *Links) Choose(ctx context.Context, secret, password, address string) er
 	})
 }
 
-// hash hashes a password when it is its turn: one link can be sent many times at once.
+// hash hashes a password when it is its turn: one link can be submitted many times concurrently.
 func (l *Links) hash(ctx context.Context, secret, password, address string) (string, error) {
 	if err := secrets.CheckBounds(password); err != nil {
 		return "", err
@@ -135,7 +136,7 @@ func (l *Links) hash(ctx context.Context, secret, password, address string) (str
 		return "", err
 	}
 	defer release()
-	if _, err := l.Look(ctx, secret); err != nil { // somebody may have used the link meanwhile
+	if _, err := l.Look(ctx, secret); err != nil { // the link may have been used meanwhile
 		return "", err
 	}
 	return l.Cost.HashPassword(password)
@@ -155,8 +156,8 @@ func (l *Links) Accept(ctx context.Context, secret string) error {
 	})
 }
 
-// Ask notes that somebody has forgotten the password of a user name or of an e-mail address. It does not look whether there is
-// such an account: a job does that (see Answer). So answer and work are the same for every name. An address that asks too
+// Ask stores a request to reset the password of a user name or an e-mail address. It does not check whether the account
+// exists: a job does (see Answer). So response and response time are the same for every name. A client that asks too
 // often gets errs.TooMany.
 func (l *Links) Ask(ctx context.Context, name, address string) error {
 	name = strings.ToLower(strings.TrimSpace(name))
@@ -183,7 +184,7 @@ func (l *Links) Ask(ctx context.Context, name, address string) error {
 	})
 }
 
-// Answer sends links to those who have forgotten their passwords, a bounded number in each call. A name without an account gets
+// Answer sends the requested password links, a bounded number in each call. A name without an account gets
 // nothing. It returns more if there may be some left.
 func (l *Links) Answer(ctx context.Context) (more bool, err error) {
 	var names []string
@@ -203,7 +204,7 @@ func (l *Links) answer(tx *store.Tx, name string) error {
 	asked, err := people.TakeAsked(tx, name)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
-	} else if err != nil || tx.Now.Sub(asked) > people.AskLife { // the job has not run for long: nobody waits any more
+	} else if err != nil || tx.Now.Sub(asked) > people.AskLife { // the job has not run for a long time: the request has expired
 		return err
 	}
 	users, err := people.UsersAsked(tx, name, askedUsers)
@@ -217,12 +218,12 @@ func (l *Links) answer(tx *store.Tx, name string) error {
 			if err != nil {
 				return err
 			}
-			if len(memberships) == 0 { // there is nothing that the account could be used for
+			if len(memberships) == 0 { // the account has no access to anything
 				continue
 			}
 			mail.SiteID = memberships[0].SiteID
 		}
-		if user.Email == "" { // nobody knows where to write to
+		if user.Email == "" { // there is no address to send it to
 			continue
 		}
 		if _, err := l.make(tx, user, people.Link{Kind: people.Reset}, mail); err != nil {
@@ -232,7 +233,7 @@ func (l *Links) answer(tx *store.Tx, name string) error {
 	return nil
 }
 
-// Forget removes a number of links that have ended. more: there may be some left.
+// Forget removes a bounded number of expired links. It returns more if there may be some left.
 func (l *Links) Forget(ctx context.Context) (more bool, err error) {
 	err = l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		n, err := people.ForgetLinks(tx, leases.ForgetAtOnce)

@@ -13,12 +13,12 @@ import (
 	"holdfast/internal/store"
 )
 
-// Profile is what people may change of their own account.
+// Profile has the fields of their own account that people may change.
 type Profile struct{ Name, Email string }
 
-// ChangeProfile sets the name of the user of a visit at once. Another e-mail address gets a link; it is that of the account when the link
-// is opened (Confirm), so that nobody gets mails of the service whose address somebody has only typed. mailed: such a link was sent.
-// Errors: Invalid about display_name and email, TooMany, and NotPossible with the reason no_server where no mails go out.
+// ChangeProfile changes the user's name immediately. A new e-mail address gets a link, and takes effect once the link is opened
+// (Confirm), so that a mistyped address never receives the account's e-mails. mailed: such a link was sent.
+// Errors: Invalid for display_name and email, TooMany, and NotPossible with the reason no_server without a mail server.
 func (l *Links) ChangeProfile(ctx context.Context, v sessions.Visit, in Profile) (mailed bool, err error) {
 	var problems errs.Problems
 	checked := people.UserFields{Username: v.User.Username, Email: in.Email, DisplayName: in.Name}.Check(&problems)
@@ -82,7 +82,7 @@ func (l *Links) proveAddress(tx *store.Tx, user people.User, address string) err
 	return err
 }
 
-// siteOfMails is the site in whose name a user gets mails; 0 for none.
+// siteOfMails is the site that a user's e-mails are sent for; 0 for none.
 func siteOfMails(tx *store.Tx, user people.User) (int64, error) {
 	if user.Operator {
 		return 0, nil
@@ -94,9 +94,9 @@ func siteOfMails(tx *store.Tx, user people.User) (int64, error) {
 	return memberships[0].SiteID, nil
 }
 
-// SetAddress gives a user another e-mail address without a link, for one who no longer reads the old one. Only the program itself does:
-// an operator could otherwise take over the account of another, and be two people. Links that went to the old address end, and it is
-// told. Errors: Forbidden, Invalid and Missing about email, and SettingNotFound.
+// SetAddress changes a user's e-mail address without a link, for users who have lost access to the old one. Only the command line does
+// this: an operator could otherwise take over another operator's account, and approve their own changes. Links that were sent to the
+// old address end, and it is notified. Errors: Forbidden, Invalid and Missing for email, and SettingNotFound.
 func (l *Links) SetAddress(ctx context.Context, actor access.Actor, userID int64, address string) error {
 	if err := actor.Require(access.ManageUsers); err != nil {
 		return err
@@ -128,8 +128,8 @@ func (l *Links) SetAddress(ctx context.Context, actor access.Actor, userID int64
 	})
 }
 
-// move gives a user another address, ends all links that went to the old one, and tells the old one of it: who did not do it learns of
-// it there. by is who did it, "" for the user.
+// move changes a user's address, ends all links that were sent to the old one, and notifies the old one, in case the change was not
+// theirs. by is who changed it, "" for the user.
 func (l *Links) move(tx *store.Tx, user people.User, address, by string) error {
 	err := people.SetAddress(tx, user.ID, address)
 	if err == nil {
@@ -145,8 +145,8 @@ func (l *Links) move(tx *store.Tx, user people.User, address, by string) error {
 	return l.mails.WriteTo(tx, people.LinkMail{Kind: people.Moved, SiteID: siteID, Address: user.Email, Name: user.DisplayName, Username: user.Username, By: by})
 }
 
-// Confirm uses up a link of the kind Address: its address is now that of the user, and proven. All other links of the user end, because
-// they went to the old one, which is told. The errors are those of Look.
+// Confirm uses up a link of the kind Address: its address becomes the user's and is verified. All other links of the user end, because
+// they were sent to the old address, which is notified. The errors are those of Look.
 func (l *Links) Confirm(ctx context.Context, secret, client string) error {
 	return l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		link, err := people.OpenLink(tx, secrets.HashSecret(secret))

@@ -88,7 +88,7 @@ type Seal struct {
 	Hash         string
 }
 
-// Sum is the hash that the seal must have: the digest of its fields (db.Digest), in hex.
+// Sum is the hash that the seal must have: the digest of its fields (lib/digest), in hex.
 func (s Seal) Sum() (string, error) {
 	sum, err := digest.Of("holdfast-seal-1", s.SiteID, s.Number, s.Table, s.After, s.UpTo, s.Rows, s.Digest,
 		store.Micros(s.SealedAt), s.PreviousHash)

@@ -1,4 +1,5 @@
-// Package audit stores the record of who changed what, and the head of its hash chain. Start at Entry.
+// Package audit stores the record of who changed what, and the head of its hash chain. It owns the tables audit_*. Start
+// at Entry.
 package audit
 
 import (

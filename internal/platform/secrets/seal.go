@@ -1,5 +1,5 @@
-// Package secrets generates secrets, hashes them, encrypts them for the database, and signs with them. Start at
-// NewSecret and SealKeys.
+// Package secrets generates secrets, hashes them, encrypts them for the database, and signs with them. It owns the table
+// sealed_columns. Start at NewSecret and SealKeys.
 package secrets
 
 import (

@@ -34,14 +34,14 @@ func Read[T any](
 	return readBy(ctx, db.Store.Read, actor, fn)
 }
 
-// Lookup is Read for a few rows that fn finds by their keys (db.Lookup).
+// Lookup is Read for a few rows that fn finds by their keys (store.DB.Lookup).
 func Lookup[T any](
 	ctx context.Context, db *DB, actor access.Actor, fn func(tx *store.Tx) (T, error),
 ) (found T, err error) {
 	return readBy(ctx, db.Store.Lookup, actor, fn)
 }
 
-// Report is Read for what goes through many rows (db.Report). tx.Now may lie some seconds back. All that the report
+// Report is Read for queries over many rows (store.DB.Report). tx.Now may be some seconds ago. Everything that the report
 // shows is read in this one transaction.
 func Report[T any](
 	ctx context.Context, db *DB, actor access.Actor, fn func(tx *store.Tx) (T, error),
@@ -144,12 +144,12 @@ func (db *DB) WriteBy(ctx context.Context, clock Clock, fn func(tx *store.Tx) er
 	return db.Store.Write(ctx, clock.SiteID, db.begun(clock, fn))
 }
 
-// WriteLongBy is WriteBy for what changes hundreds of rows: see db.WriteLong.
+// WriteLongBy is WriteBy for changes of hundreds of rows: see store.DB.WriteLong.
 func (db *DB) WriteLongBy(ctx context.Context, clock Clock, fn func(tx *store.Tx) error) error {
 	return db.Store.WriteLong(ctx, clock.SiteID, db.begun(clock, fn))
 }
 
-// begun is fn in a transaction that goes by the clock.
+// begun is fn in a transaction that uses the clock.
 func (db *DB) begun(clock Clock, fn func(tx *store.Tx) error) func(tx *store.Tx) error {
 	return func(tx *store.Tx) error {
 		if err := begin(tx, &db.known, clock); err != nil {
@@ -172,7 +172,7 @@ func ReadBy(ctx context.Context, base *store.DB, clock Clock, fn func(tx *store.
 	})
 }
 
-// ReportBy is ReadBy for the program's own work that goes through many rows (db.Report).
+// ReportBy is ReadBy for the program's own queries over many rows (store.DB.Report).
 func (db *DB) ReportBy(ctx context.Context, clock Clock, fn func(tx *store.Tx) error) error {
 	return db.Store.Report(ctx, clock.SiteID, "", func(tx *store.Tx) error {
 		goBy(tx, clock)

@@ -128,7 +128,7 @@ func (g *Gateway) decide(e *entry, at key, card Card, does conduct) {
 	case does.authentic == challenge:
 		e.State = challenged
 		e.Result.Outcome = psp.Pending
-		e.Result.Challenge = &psp.Challenge{
+		e.Result.Challenge = &payment.Challenge{
 			Type: "redirect", Value: g.baseURL + ChallengePath + at.account + "/" + at.reference,
 		}
 	case does.authentic == failed:

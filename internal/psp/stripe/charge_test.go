@@ -254,7 +254,7 @@ func TestChallenge(t *testing.T) {
 	c.ReturnURL = "https://shop.example.com/back?a=1"
 	r, err := w.gateway.Purchase(deadline(t), c)
 	if err != nil || r.Outcome != psp.Pending || r.ProcessorID != "pi_1" || r.Amount != 0 || r.Challenge == nil ||
-		*r.Challenge != (psp.Challenge{Type: "redirect", Value: "https://hooks.example.com/3d_secure/authenticate"}) {
+		*r.Challenge != (payment.Challenge{Type: "redirect", Value: "https://hooks.example.com/3d_secure/authenticate"}) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if f := w.last(confirmCall).form; f.Get("return_url") != c.ReturnURL || f.Has("error_on_requires_action") ||

@@ -33,7 +33,7 @@ func outcome(i *stripe.PaymentIntent) psp.Result {
 	case stripe.PaymentIntentStatusRequiresAction:
 		if a := i.NextAction; a != nil && a.RedirectToURL != nil && a.RedirectToURL.URL != "" {
 			r.Outcome = psp.Pending
-			r.Challenge = &psp.Challenge{Type: "redirect", Value: a.RedirectToURL.URL}
+			r.Challenge = &payment.Challenge{Type: "redirect", Value: a.RedirectToURL.URL}
 		}
 	case stripe.PaymentIntentStatusRequiresPaymentMethod:
 		if i.LastPaymentError != nil {
@@ -109,7 +109,7 @@ func withCharge(r psp.Result, c *stripe.Charge) psp.Result {
 	return r
 }
 
-// scheme returns the scheme when package travel knows it, and "" otherwise. Both spell the names in the same way.
+// scheme returns the scheme if package card knows it, else "". Both use the same names.
 func scheme(name string) string {
 	if slices.Contains([]string{"visa", "mastercard", "amex", "discover", "diners", "jcb", "unionpay"}, name) {
 		return name

@@ -23,7 +23,7 @@ var UsualBounds = Bounds{Long: 128 << 20, Fresh: 4 << 20, Short: 1 << 20, Quiet:
 const (
 	// lookEvery is how many short writes pass between two looks at the length of the log.
 	lookEvery = 8
-	// rounds is how many checkpoints are made beside the writer, before it has to wait for the last one.
+	// rounds is how many checkpoints run concurrently with the writer before it has to wait for the last one.
 	rounds = 4
 )
 
@@ -107,7 +107,7 @@ func (l *Log) Write(short bool, fn func()) {
 }
 
 // shorten copies the log into the file if it is long. SQLite starts at the beginning of the log again once all of it is copied.
-// Beside a busy writer that never happens, so the end of the log is copied while writes wait. SQLite syncs the file only then,
+// With a busy writer that never happens, so the end of the log is copied while writes wait. SQLite syncs the file only then,
 // so most of it is synced before. What fails is tried again later.
 func (l *Log) shorten() {
 	length, fresh := l.look()

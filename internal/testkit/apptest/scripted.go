@@ -106,7 +106,7 @@ func (g *Scripted) Charge(op psp.Operation, c psp.Charge) (psp.Result, error) {
 			made.result.Outcome, made.result.Decline, made.result.Message = psp.Declined, psp.DeclineFunds, "Insufficient funds."
 		case challenged:
 			made.result.Outcome = psp.Pending
-			made.result.Challenge = &psp.Challenge{Type: "redirect", Value: "https://bank.example/challenge"}
+			made.result.Challenge = &payment.Challenge{Type: "redirect", Value: "https://bank.example/challenge"}
 		default:
 			g.approve(made)
 		}

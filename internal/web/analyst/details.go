@@ -86,7 +86,7 @@ func (s *settings) detailsTable(found report.DetailsReport, items []exposure.Det
 		Columns: []kit.Column{
 			{Name: "payment", Title: "Allocation"}, {Name: "booking", Title: "Booking"}, {Name: "transaction", Title: "Transaction", Hidden: true},
 			{Name: "merchant", Title: "Merchant"}, {Name: "country", Title: "Country", Hidden: true}, {Name: "scheme", Title: "Card scheme", Hidden: true},
-			{Name: "end", Title: "Trip ends"}, {Name: "last_day", Title: "Dispute deadline", Hidden: true}, {Name: "standing", Title: "State"},
+			{Name: "end", Title: "Trip ends"}, {Name: "last_day", Title: "Dispute deadline", Hidden: true}, {Name: "standing", Title: "Status"},
 			{Name: "remaining", Title: "Remaining", Figure: true, Hidden: true}, {Name: "e1", Title: "E1", Figure: true},
 			{Name: "e2", Title: "E2", Figure: true}, {Name: "e1_report", Title: "E1 in " + string(c), Figure: true},
 			{Name: "e2_report", Title: "E2 in " + string(c), Figure: true, Hidden: true}, {Name: "e4", Title: "Unpaid (E4)", Figure: true},
@@ -180,7 +180,7 @@ func (s *settings) explained(x protection.Explained) []part {
 	c, id := x.Currency, strconv.FormatInt(x.ID, 10)
 	facts := []kit.Fact{
 		{Text: "Booking", Value: strconv.FormatInt(x.BookingID, 10), Href: s.v.At("/bookings/" + strconv.FormatInt(x.BookingID, 10))},
-		{Text: "State", Value: kit.Say(string(x.State))},
+		{Text: "Status", Value: kit.Say(string(x.State))},
 		{Text: "Paid", Value: kit.Day(x.Paid())}, {Text: "Amount", Value: kit.Money(x.Amount, c), Figure: true},
 		{Text: "Refunded", Value: kit.Money(x.Amounts.Refunded, c), Figure: true},
 		{Text: "Charged back", Value: kit.Money(x.Amounts.ChargedBack, c), Figure: true},

@@ -57,7 +57,7 @@ func (p *pages) merchant(v *kit.Visit) error {
 	if channel.Locked {
 		state = "Locked"
 	}
-	r.Figures = append(r.Figures, figure{Text: "State", Value: state, Hint: "in " + string(channel.Currency)})
+	r.Figures = append(r.Figures, figure{Text: "Mode", Value: state, Hint: "in " + string(channel.Currency)})
 	r.apartNotes(found.PendingRate, found.Uncovered)
 	s.of(id)
 	t, err := s.exposureTable(found)
@@ -166,7 +166,7 @@ func (p *pages) merchantCollateral(ctx context.Context, s *settings, r *reportPa
 	t := kit.Table{
 		Name: "collateral", Caption: "Collateral", Bare: true,
 		Columns: []kit.Column{
-			{Name: "kind", Title: "Kind"}, {Name: "for", Title: "Covers"}, {Name: "amount", Title: "Amount", Figure: true},
+			{Name: "kind", Title: "Type"}, {Name: "for", Title: "Covers"}, {Name: "amount", Title: "Amount", Figure: true},
 			{Name: "from", Title: "From"}, {Name: "to", Title: "Until"}, {Name: "reference", Title: "Reference"},
 		},
 		Empty: kit.Empty{Title: "No collateral yet", Text: "Deposits and guarantees from this merchant appear here. They are deducted from the loss."},
@@ -222,7 +222,7 @@ func (p *pages) merchantStatements(ctx context.Context, v *kit.Visit, r *reportP
 		Name: "statements", Caption: "Latest statements", Bare: true,
 		Columns: []kit.Column{
 			{Name: "number", Title: "Number"}, {Name: "issued", Title: "Issued"}, {Name: "due", Title: "Due"},
-			{Name: "closing", Title: "Closing balance", Figure: true}, {Name: "open", Title: "Open", Figure: true}, {Name: "state", Title: "State"},
+			{Name: "closing", Title: "Closing balance", Figure: true}, {Name: "open", Title: "Open", Figure: true}, {Name: "state", Title: "Status"},
 		},
 		Empty: kit.Empty{Title: "No statements yet", Text: "Statements are issued at the end of each period, and charge its premium."},
 	}

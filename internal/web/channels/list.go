@@ -77,7 +77,7 @@ func (p *pages) channels(v *kit.Visit) error {
 		return err
 	}
 	form := kit.Form{Values: v.R.URL.Query()}
-	return v.Show(p.Pages, "channels.html", kit.Page{Title: "Channels", Menu: menu, Acts: acts, Data: struct {
+	return v.Show(p.Pages, "channels.html", kit.Page{Title: "Merchants", Menu: menu, Acts: acts, Data: struct {
 		List                    *kit.Table
 		Filter                  *kit.Form
 		Modes, Types, Statement any

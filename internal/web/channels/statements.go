@@ -36,7 +36,7 @@ func (p *pages) statements(v *kit.Visit) error {
 		Columns: []kit.Column{
 			{Name: "number", Title: "Number", Sorts: true}, {Name: "merchant", Title: "Merchant"}, {Name: "period", Title: "Period"},
 			{Name: "issued", Title: "Issued", Sorts: true, Minor: true}, {Name: "due", Title: "Due", Sorts: true}, {Name: "closing", Title: "Closing", Figure: true},
-			{Name: "open", Title: "Open", Figure: true}, {Name: "state", Title: "State"}, {Name: "opening", Title: "Opening", Figure: true, Hidden: true},
+			{Name: "open", Title: "Open", Figure: true}, {Name: "state", Title: "Status"}, {Name: "opening", Title: "Opening", Figure: true, Hidden: true},
 			{Name: "payments", Title: "Payments", Figure: true, Hidden: true}, {Name: "channels", Title: "Merchant ID", Figure: true, Hidden: true},
 		},
 		Empty: kit.Empty{
@@ -152,7 +152,7 @@ func (p *pages) statement(v *kit.Visit) error {
 	acts = append(acts, kit.Link{Text: "PDF", Href: statementAt(v, id, "/pdf"), Plain: true}, kit.Link{Text: "CSV", Href: statementAt(v, id, "/csv"), Plain: true})
 	state := stateOf(s, now)
 	facts := []kit.Fact{
-		{Text: "State", Value: state.Text, Tone: state.Tone}, {Text: "Merchant", Value: s.ChannelName, Href: at(v, s.ChannelID, "")},
+		{Text: "Status", Value: state.Text, Tone: state.Tone}, {Text: "Merchant", Value: s.ChannelName, Href: at(v, s.ChannelID, "")},
 		{Text: "Period", Value: s.Period.Name()}, {Text: "Issued", Value: kit.Instant(s.IssuedAt)}, {Text: "Due", Value: kit.Day(s.Due)},
 	}
 	for _, party := range []kit.Fact{{Text: "Issuer", Value: s.Issuer.Name}, {Text: "Policyholder", Value: s.Policyholder.Name}} {
@@ -207,7 +207,7 @@ func (p *pages) lines(v *kit.Visit, s protection.IssuedStatement) (*kit.Table, e
 	t := kit.Table{
 		Name: "statement-" + kit.Ident(s.Number).Plain + "-lines", Caption: "Premium lines", Number: page.Number, Total: -1,
 		Columns: []kit.Column{
-			{Name: "recorded_at", Title: "Recorded"}, {Name: "kind", Title: "Kind"}, {Name: "booking", Title: "Booking"},
+			{Name: "recorded_at", Title: "Recorded"}, {Name: "kind", Title: "Type"}, {Name: "booking", Title: "Booking"},
 			{Name: "booking_reference", Title: "Reference", Minor: true}, {Name: "transaction", Title: "Payment"}, {Name: "value", Title: "Value", Figure: true, Minor: true},
 			{Name: "lead_days", Title: "Lead days", Figure: true, Minor: true}, {Name: "rate", Title: "Rate", Figure: true, Minor: true}, {Name: "amount", Title: "Amount", Figure: true},
 			{Name: "cause", Title: "Cause", Hidden: true}, {Name: "original", Title: "Original", Figure: true, Hidden: true},

@@ -31,7 +31,7 @@ var userOrders = []string{"id"}
 // userColumns are the columns of lists of people.
 var userColumns = []kit.Column{
 	{Name: "name", Title: "Name"}, {Name: "username", Title: "User name", Minor: true}, {Name: "email", Title: "E-mail"}, {Name: "role", Title: "Role"},
-	{Name: "state", Title: "State"}, {Name: "two_factor", Title: "Second factor", Minor: true}, {Name: "can_sign_off_payout", Title: "Signs off payouts", Hidden: true},
+	{Name: "state", Title: "Status"}, {Name: "two_factor", Title: "Second factor", Minor: true}, {Name: "can_sign_off_payout", Title: "Signs off payouts", Hidden: true},
 	{Name: "created", Title: "Since", Hidden: true},
 }
 
@@ -220,7 +220,7 @@ func userFacts(u people.UserRow) []kit.Fact {
 		second = "Since " + kit.Instant(u.TwoFactorConfirmedAt)
 	}
 	facts := []kit.Fact{
-		{Text: "User name", Value: u.Username}, {Text: "E-mail", Value: u.Email}, {Text: "State", Value: state.Text, Tone: state.Tone},
+		{Text: "User name", Value: u.Username}, {Text: "E-mail", Value: u.Email}, {Text: "Status", Value: state.Text, Tone: state.Tone},
 		{Text: "Second factor", Value: second}, {Text: "Since", Value: kit.Instant(u.CreatedAt)},
 	}
 	if u.Operator {

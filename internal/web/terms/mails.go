@@ -36,7 +36,7 @@ func (p *pages) mails(v *kit.Visit) error {
 	t := kit.Table{
 		Name: "mails", Caption: "E-mails", Number: page.Number, Total: -1,
 		Columns: []kit.Column{
-			{Name: "kind", Title: "E-mail"}, {Name: "to", Title: "To"}, {Name: "state", Title: "Status"}, {Name: "queued_at", Title: "Created"},
+			{Name: "kind", Title: "Type"}, {Name: "to", Title: "To"}, {Name: "state", Title: "Status"}, {Name: "queued_at", Title: "Created"},
 			{Name: "tried_at", Title: "Last attempt", Minor: true}, {Name: "booking", Title: "Booking", Figure: true},
 			{Name: "attempts", Title: "Attempts", Figure: true, Hidden: true}, {Name: "answer", Title: "Response", Hidden: true},
 			{Name: "id", Title: "No.", Figure: true, Hidden: true},
