@@ -13,6 +13,8 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"time"
 
 	"holdfast/internal/app"
@@ -173,6 +175,8 @@ func (p *program) printf(format string, args ...any) { fmt.Fprintf(p.stdout, for
 // migrateCmd migrates the schema.
 type migrateCmd struct {
 	NewDatabase bool `name:"new-database" help:"Create an empty database if the SQLite file has disappeared."`
+	Distribute  bool `help:"Lay the tables out over the nodes that Citus knows. Later migrations keep it so."`
+	DryRun      bool `help:"With --distribute: say what would be laid out, and change nothing."`
 }
 
 // Run only opens the database, because opening migrates it. Only this command can start over with an empty database: as a flag
@@ -187,6 +191,43 @@ func (c migrateCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	p.printf("The database schema of %s is up to date.\n", masked(p.Database))
+	if c.Distribute {
+		return p.distribute(ctx, c.DryRun)
+	}
+	return nil
+}
+
+// distribute lays the tables out over the nodes of a cluster, or says how they lie.
+func (p *program) distribute(ctx context.Context, dry bool) error {
+	read := p.db.Distribute
+	if dry {
+		read = p.db.Layout
+	}
+	laid, err := read(ctx)
+	if err != nil {
+		return err
+	}
+	for _, node := range laid.Nodes {
+		p.printf("Node %s: %s\n", node.Address, counted(node.Sites, "site"))
+	}
+	var bySite, reference []string
+	for _, table := range laid.Left {
+		if slices.Contains(store.TablesOfSites, table) {
+			bySite = append(bySite, table)
+		} else {
+			reference = append(reference, table)
+		}
+	}
+	done := "Laid out"
+	if dry {
+		done = "To be laid out"
+	}
+	if len(laid.Left) == 0 {
+		p.printf("All %d tables are laid out.\n", len(laid.BySite)+len(laid.Reference))
+		return nil
+	}
+	p.printf("%s by site (%d): %s\n", done, len(bySite), strings.Join(bySite, ", "))
+	p.printf("%s on every node (%d): %s\n", done, len(reference), strings.Join(reference, ", "))
 	return nil
 }
 

@@ -61,7 +61,7 @@ type DB struct {
 	Listeners // hear of what this process stores: see Tx.NotifySite
 
 	renewed atomic.Int64 // when the idle connections were closed last, in nanoseconds of the clock
-	trouble trouble      // why writes fail
+	trouble trouble      // what stands in the way of writes
 	work    work
 }
 
@@ -94,8 +94,9 @@ type engine struct {
 	// server. notCommitted: this error of a COMMIT says for certain that nothing is stored.
 	lost, stuck, notCommitted func(err error) bool
 
-	// tell sets the statistics that the database plans with, unless they are set already; nil if the database has its own.
-	tell func(ctx context.Context, tx *sql.Tx) (changed bool, err error)
+	// afterwards does what follows the migrations, in their transaction: SQLite gets the statistics that it plans with, and tables that
+	// are new in a database of several nodes are laid out over them.
+	afterwards func(ctx context.Context, tx *sql.Tx) (changed bool, err error)
 
 	// columns lists table, column, type, place in the primary key (from 1), and whether the database counts it up;
 	// parents lists which table refers to which.
@@ -104,11 +105,11 @@ type engine struct {
 	byBytes string
 	// sorted precedes a column by which rows are sorted after they were found; "" where the database knows best.
 	sorted string
-	// unbounded removes all time limits on the statements of a transaction.
+	// unbounded takes away all bounds on how long the statements of a transaction may take.
 	unbounded string
 	// size gives the bytes of the database.
 	size string
-	// largeCache enlarges the writer's page cache; "" if connections have none.
+	// largeCache has the writer keep more pages in memory; "" where a connection has no pages of its own.
 	largeCache string
 	// scanOnly counts the rows of a table, with an optional statement before and after it, and reads no index.
 	scanOnly func(table string) []string
@@ -195,7 +196,7 @@ func (db *DB) Watch(see func(query string, args []any)) {
 
 // Write runs fn in a transaction and returns when its changes are durable. site is the one whose rows fn writes. fn may
 // run more than once. An error of fn undoes all changes and is returned. A write is over after five seconds, whatever
-// happens to it. An error of the kind Unavailable means that nothing is stored, unless its reason is OutcomeUnknown.
+// happens to it. A fault of the kind Unavailable says that nothing is stored, unless its reason is OutcomeUnknown.
 func (db *DB) Write(ctx context.Context, site int64, fn func(tx *Tx) error) error {
 	return db.writeAs(ctx, site, false, fn)
 }

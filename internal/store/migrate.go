@@ -112,13 +112,11 @@ func (db *DB) migrate(ctx context.Context, list []migration) error {
 		return db.outward(err)
 	}
 	changed := len(missing) > 0
-	if db.engine.tell != nil {
-		planned, err := db.engine.tell(ctx, sqlTx)
-		if err != nil {
-			return db.outward(err)
-		}
-		changed = changed || planned
+	more, err := db.engine.afterwards(ctx, sqlTx)
+	if err != nil {
+		return db.outward(err)
 	}
+	changed = changed || more
 	if changed {
 		if err := db.commit(ctx, sqlTx); err != nil {
 			return db.outward(err)

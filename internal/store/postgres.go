@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"holdfast/internal/store/catalog"
+	"holdfast/internal/store/postgres"
 	"holdfast/internal/store/sqltext"
 
 	"github.com/jackc/pgx/v5"
@@ -44,6 +45,7 @@ var postgresEngine = &engine{
 	hasSchema:  "SELECT to_regclass('schema_migrations') IS NOT NULL",
 	lockSchema: "SELECT pg_advisory_xact_lock(7310032)", // any number, as long as every holdfast takes the same
 	rowLock:    " FOR NO KEY UPDATE",
+	afterwards: keepLaidOut,
 	tryLock:    "SELECT pg_try_advisory_xact_lock(hashtextextended($1, 7310033))",
 	conflict: func(err error) bool {
 		return strings.HasPrefix(postgresCode(err), "23") // integrity constraint violation
@@ -87,7 +89,7 @@ var postgresEngine = &engine{
 		JOIN pg_class p ON p.oid = k.confrelid
 		WHERE k.contype = 'f'`,
 	byBytes:   ` COLLATE "C"`,
-	unbounded: "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0",
+	unbounded: postgres.Unbounded,
 	size:      `SELECT pg_database_size(current_database())`,
 	scanOnly: func(table string) []string {
 		return []string{

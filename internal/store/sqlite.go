@@ -49,7 +49,7 @@ var sqliteEngine = &engine{
 	rowsAtOnce: sqltext.MostRows / 2,
 	// After a disk error, the end of the write-ahead log may hold the commit or not: the next reader decides.
 	notCommitted: func(err error) bool { return sqlite.Code(err) != sqlite3.SQLITE_IOERR },
-	tell:         sqlite.PlanForLargeBooks,
+	afterwards:   sqlite.PlanForLargeBooks,
 	// Only {{serial}} gives the type INTEGER.
 	columns: `SELECT m.name, c.name, upper(c.type), c.pk, c.pk = 1 AND upper(c.type) = 'INTEGER'
 		FROM sqlite_master m JOIN pragma_table_info(m.name) c

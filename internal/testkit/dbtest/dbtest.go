@@ -174,5 +174,13 @@ func migrate(url string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(made.Migrate(ctx), made.Close())
+	if err := made.Migrate(ctx); err != nil || made.Engine() != "postgres" || len(pgtest.CitusNodes()) == 0 {
+		return errors.Join(err, made.Close())
+	}
+	// All tests then run over a Citus cluster of one server.
+	if err := pgtest.MakeCitus(ctx, url, nil); err != nil {
+		return errors.Join(err, made.Close())
+	}
+	_, err = made.Distribute(ctx)
+	return errors.Join(err, made.Close())
 }

@@ -133,6 +133,11 @@ func makeTemplate(server, key string, fill func(address string) error) (made tem
 	if err := fill(address); err != nil {
 		return template{}, err
 	}
+	if len(CitusNodes()) > 0 {
+		if err := Rest(ctx, server, filling); err != nil {
+			return template{}, err
+		}
+	}
 	made.name = fmt.Sprintf("holdfast_template_%d_%s_%s", seconds, key, strings.ToLower(rand.Text()[:10]))
 	_, err = conn.Exec(ctx, "ALTER DATABASE "+filling+" RENAME TO "+made.name)
 	return made, err

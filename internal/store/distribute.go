@@ -1,0 +1,53 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"holdfast/internal/store/postgres"
+)
+
+// Layout reads how the tables are laid out. The error is postgres.ErrNoCitus if the database is not the coordinator of a cluster.
+func (db *DB) Layout(ctx context.Context) (laid postgres.Layout, err error) {
+	err = db.inTransaction(ctx, func(sqlTx *sql.Tx) error {
+		laid, err = postgres.LayoutOf(ctx, sqlTx, laidOut)
+		return err
+	})
+	return laid, err
+}
+
+// Distribute lays the tables out over the nodes that Citus knows: TablesOfSites by their site, so that all rows of a site are on one
+// node, and TablesOfDeployment on every node. It works in one transaction, and leaves what is laid out already. It returns the
+// layout of before. The tables are locked meanwhile.
+func (db *DB) Distribute(ctx context.Context) (before postgres.Layout, err error) {
+	err = db.inTransaction(ctx, func(sqlTx *sql.Tx) error {
+		if before, err = postgres.LayoutOf(ctx, sqlTx, laidOut); err != nil {
+			return err
+		}
+		return postgres.LayOut(ctx, sqlTx, laidOut, before.Left)
+	})
+	return before, err
+}
+
+// laidOut are the tables that are laid out over the nodes of a cluster.
+var laidOut = postgres.Tables{All: tables, OfSites: TablesOfSites, Sites: "sites"}
+
+func keepLaidOut(ctx context.Context, sqlTx *sql.Tx) (changed bool, err error) {
+	return postgres.KeepLaidOut(ctx, sqlTx, laidOut)
+}
+
+func (db *DB) inTransaction(ctx context.Context, fn func(sqlTx *sql.Tx) error) error {
+	if db.engine != postgresEngine {
+		return fmt.Errorf("%w: it is not PostgreSQL", postgres.ErrNoCitus)
+	}
+	sqlTx, err := db.write.BeginTx(ctx, nil)
+	if err != nil {
+		return db.outward(err)
+	}
+	defer func() { _ = sqlTx.Rollback() }() // does nothing after a commit
+	if err := fn(sqlTx); err != nil {
+		return db.outward(err)
+	}
+	return db.outward(db.commit(ctx, sqlTx))
+}

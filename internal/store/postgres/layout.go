@@ -1,0 +1,188 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Layout says how the tables of a PostgreSQL database are laid out over the nodes of Citus.
+type Layout struct {
+	Nodes     []Node
+	BySite    []string // tables whose rows lie on the node of their site
+	Reference []string // tables that every node has
+	Left      []string // tables on the coordinator alone, in the order of the schema
+}
+
+// Node is a PostgreSQL server of a Citus cluster.
+type Node struct {
+	Address     string
+	Coordinator bool
+	Sites       int64 // sites that lie there
+}
+
+// Tables names the tables that are laid out, in the order of the schema. OfSites are those with a column site_id, by which they are
+// spread; all others are on every node. Sites is the table of the sites themselves.
+type Tables struct {
+	All, OfSites []string
+	Sites        string
+}
+
+// Unbounded lets a transaction take its time.
+const Unbounded = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0"
+
+// ErrNoCitus: the database is not one that can be laid out over several nodes.
+var ErrNoCitus = errors.New("the database cannot be laid out over several nodes")
+
+// hasCitus asks whether the extension is there.
+const hasCitus = `SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus')`
+
+// LayoutOf reads the layout. Tables of other programs are left alone. The error is ErrNoCitus if the database is not the coordinator of
+// a cluster.
+func LayoutOf(ctx context.Context, sqlTx *sql.Tx, t Tables) (laid Layout, err error) {
+	var installed, coordinator bool
+	if err := sqlTx.QueryRowContext(ctx, hasCitus).Scan(&installed); err != nil {
+		return laid, err
+	}
+	if !installed {
+		return laid, fmt.Errorf("%w: it has no Citus extension. Run CREATE EXTENSION citus in it on every node, and add the nodes on the coordinator", ErrNoCitus)
+	}
+	if err := sqlTx.QueryRowContext(ctx, `SELECT citus_is_coordinator()`).Scan(&coordinator); err != nil {
+		return laid, err
+	}
+	if !coordinator {
+		return laid, fmt.Errorf("%w: this node is not the coordinator", ErrNoCitus)
+	}
+	kinds := map[string]string{}
+	err = each(ctx, sqlTx, `SELECT c.relname, p.partmethod::text FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid
+		WHERE c.relnamespace = current_schema()::regnamespace`, func(scan func(dest ...any) error) error {
+		var name, kind string
+		err := scan(&name, &kind)
+		kinds[name] = kind
+		return err
+	})
+	if err != nil {
+		return laid, err
+	}
+	for _, table := range append([]string{"schema_migrations"}, t.All...) {
+		switch kinds[table] {
+		case "h":
+			laid.BySite = append(laid.BySite, table)
+		case "n":
+			laid.Reference = append(laid.Reference, table)
+		default:
+			laid.Left = append(laid.Left, table)
+		}
+	}
+	laid.Nodes, err = nodesOf(ctx, sqlTx, t, slices.Contains(laid.BySite, t.OfSites[0]))
+	return laid, err
+}
+
+// nodesOf lists the active nodes. spread says that there are sites to count.
+func nodesOf(ctx context.Context, sqlTx *sql.Tx, t Tables, spread bool) (nodes []Node, err error) {
+	at := map[string]int{}
+	err = each(ctx, sqlTx, `SELECT nodename || ':' || nodeport, groupid = 0 FROM pg_dist_node WHERE isactive AND noderole = 'primary'
+		ORDER BY groupid`, func(scan func(dest ...any) error) error {
+		var n Node
+		err := scan(&n.Address, &n.Coordinator)
+		at[n.Address], nodes = len(nodes), append(nodes, n)
+		return err
+	})
+	if err != nil || !spread {
+		return nodes, err
+	}
+	return nodes, each(ctx, sqlTx, `SELECT n.nodename || ':' || n.nodeport, COUNT(*)
+		FROM (SELECT get_shard_id_for_distribution_column('`+t.OfSites[0]+`', id) AS shard FROM `+t.Sites+`) s
+		JOIN pg_dist_placement p ON p.shardid = s.shard
+		JOIN pg_dist_node n ON n.groupid = p.groupid AND n.noderole = 'primary'
+		GROUP BY n.nodename, n.nodeport`, func(scan func(dest ...any) error) error {
+		var address string
+		var sites int64
+		err := scan(&address, &sites)
+		if i, known := at[address]; known {
+			nodes[i].Sites = sites
+		}
+		return err
+	})
+}
+
+// LayOut lays tables out: t.OfSites by their site, so that all rows of a site are on one node, and all others on every node. Citus lays out a table without foreign keys only, so they are taken off and put back.
+func LayOut(ctx context.Context, sqlTx *sql.Tx, t Tables, left []string) error {
+	if len(left) == 0 {
+		return nil
+	}
+	// Statements over many parts of many tables in one transaction run part by part: a cluster of any size has connections for that.
+	run := []string{Unbounded, "SET LOCAL citus.multi_shard_modify_mode TO 'sequential'"}
+	var back []string
+	err := each(ctx, sqlTx, `SELECT c.relname, p.relname, k.conname, pg_get_constraintdef(k.oid) FROM pg_constraint k
+		JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class p ON p.oid = k.confrelid
+		WHERE k.contype = 'f' AND k.connamespace = current_schema()::regnamespace ORDER BY c.relname, k.conname`,
+		func(scan func(dest ...any) error) error {
+			var table, parent, name, text string
+			err := scan(&table, &parent, &name, &text)
+			if slices.Contains(left, table) || slices.Contains(left, parent) {
+				run = append(run, "ALTER TABLE "+table+" DROP CONSTRAINT "+name)
+				back = append(back, "ALTER TABLE "+table+" ADD CONSTRAINT "+name+" "+text)
+			}
+			return err
+		})
+	if err != nil {
+		return err
+	}
+	for _, table := range left {
+		if !slices.Contains(t.OfSites, table) {
+			run = append(run, "SELECT create_reference_table('"+table+"')")
+		}
+	}
+	for _, table := range left {
+		if slices.Contains(t.OfSites, table) {
+			together := ""
+			if table != t.OfSites[0] {
+				together = ", colocate_with => '" + t.OfSites[0] + "'"
+			}
+			run = append(run, "SELECT create_distributed_table('"+table+"', 'site_id'"+together+")")
+		}
+	}
+	for _, table := range left { // what the coordinator had itself is on the nodes now
+		back = append(back, "SELECT truncate_local_data_after_distributing_table('"+table+"')")
+	}
+	for _, statement := range append(run, back...) {
+		if _, err := sqlTx.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+	}
+	return nil
+}
+
+// each runs a query of the schema and calls take for each row.
+func each(ctx context.Context, sqlTx *sql.Tx, query string, take func(scan func(dest ...any) error) error) error {
+	rows, err := sqlTx.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := take(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// KeepLaidOut lays out the tables that a migration has added to a database that is laid out.
+func KeepLaidOut(ctx context.Context, sqlTx *sql.Tx, t Tables) (changed bool, err error) {
+	var installed bool
+	if err := sqlTx.QueryRowContext(ctx, hasCitus).Scan(&installed); err != nil || !installed {
+		return false, err
+	}
+	laid, err := LayoutOf(ctx, sqlTx, t)
+	if errors.Is(err, ErrNoCitus) || err == nil && (len(laid.BySite) == 0 || len(laid.Left) == 0) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, LayOut(ctx, sqlTx, t, laid.Left)
+}

@@ -1,0 +1,70 @@
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// CitusVariable is the environment variable with the addresses (host:port) of the servers of a Citus cluster, the coordinator first,
+// with spaces between. Variable then has the URL of the coordinator.
+const CitusVariable = "HOLDFAST_TEST_CITUS"
+
+// CitusNodes are the addresses of the Citus cluster of the tests, the coordinator first; empty if there is none.
+func CitusNodes() []string { return strings.Fields(os.Getenv(CitusVariable)) }
+
+// MakeCitus makes a database of the coordinator one of the cluster: each of the given nodes has a database of the same name, and the
+// coordinator knows them. A coordinator without nodes holds the rows itself.
+func MakeCitus(ctx context.Context, address string, nodes []string) error {
+	at, err := url.Parse(address)
+	if err != nil {
+		return err
+	}
+	for _, node := range nodes {
+		server := *at
+		server.Host, server.Path = node, "/postgres"
+		if err := run(ctx, server.String(), "CREATE DATABASE "+strings.TrimPrefix(at.Path, "/")+" TEMPLATE template0"); err != nil {
+			return err
+		}
+		server.Path = at.Path
+		if err := run(ctx, server.String(), "CREATE EXTENSION citus"); err != nil {
+			return err
+		}
+	}
+	statements := []string{
+		"CREATE EXTENSION citus",
+		"SELECT citus_set_coordinator_host('" + at.Hostname() + "', " + at.Port() + ")",
+	}
+	if len(nodes) == 0 {
+		statements = append(statements, "SELECT citus_set_node_property('"+at.Hostname()+"', "+at.Port()+", 'shouldhaveshards', true)")
+	}
+	for _, node := range nodes {
+		host, port, _ := strings.Cut(node, ":")
+		statements = append(statements, "SELECT citus_add_node('"+host+"', "+port+")")
+	}
+	return run(ctx, address, statements...)
+}
+
+// Rest ends the processes of Citus in a database that nobody uses, so that it can be copied.
+func Rest(ctx context.Context, server, database string) error {
+	return run(ctx, server, "ALTER DATABASE "+database+" ALLOW_CONNECTIONS false",
+		"SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '"+database+"'")
+}
+
+func run(ctx context.Context, address string, statements ...string) (err error) {
+	conn, err := pgx.Connect(ctx, address)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
+	for _, statement := range statements {
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
