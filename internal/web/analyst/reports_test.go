@@ -160,6 +160,12 @@ func TestAMerchantHasAPage(t *testing.T) {
 	b.Must(apptest.Report(payment.Purchase, b.first, 90_000)) // the booking costs less
 	a = b.reader.Must(at, "Data quality", "Above total 1")
 	b.reader.Must(link(t, a.Body, "Above total"), "900.00 GBP")
+	in := merchant.ChannelFields{Locked: new(true), LockReason: new("The licence was withdrawn.")}
+	if _, err := b.App.Channels.Change(t.Context(), b.Actor, b.pounds.ID, in); err != nil {
+		t.Fatal(err)
+	}
+	b.reader.Must(at, "State Locked", "This merchant is locked: new payments are not protected. Reason: The licence was withdrawn.")
+	b.reader.Must(at+"/protection", "Reason: The licence was withdrawn.")
 	draft := b.Channel(merchant.ModeDraft, "GBP")
 	a = b.reader.Must(b.At("/channels/"+strconv.FormatInt(draft.ID, 10)), "Not protected yet")
 	if strings.Contains(a.Text(), "Run-off") {
