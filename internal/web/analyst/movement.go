@@ -91,11 +91,7 @@ func (p *pages) movement(v *kit.Visit) error {
 func (s *settings) moving() report.MovementQuery {
 	in := report.MovementQuery{From: s.in.Day("from")}
 	if in.From == nil {
-		last := today(s.v)
-		if s.AsOf != nil {
-			last = *s.AsOf
-		}
-		in.From = new(last - week)
+		in.From = new(s.lastDay() - week)
 	}
 	in.ExposureQuery = s.query()
 	return in

@@ -4,6 +4,8 @@ import (
 	"encoding/csv"
 	"net/http"
 	"reflect"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -76,6 +78,41 @@ func TestAMovementSaysWhy(t *testing.T) {
 	}
 }
 
+// TestDaysArePrefilled: by the site's clock. A day that is left as it was is not kept in the address, so that the page is about
+// another day tomorrow.
+func TestDaysArePrefilled(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	fields := func(path string) (list []string) {
+		a := b.reader.Get(b.At(path))
+		for _, name := range []string{"from", "as_of"} {
+			m := regexp.MustCompile(` name="` + name + `" value="([^"]*)"`).FindStringSubmatch(a.Body)
+			list = append(list, strings.Join(m[min(len(m), 1):], ""))
+		}
+		return list
+	}
+	for path, want := range map[string][]string{
+		"/exposure": {"", "2024-06-10"}, "/exposure?as_of=2024-06-04": {"", "2024-06-04"}, "/exposure/what-if": {"", "2024-06-10"},
+		"/exposure/movement": {"2024-06-03", "2024-06-10"}, "/exposure/movement?as_of=2024-06-09": {"2024-06-02", "2024-06-09"},
+		"/exposure/movement?from=2024-06-01": {"2024-06-01", "2024-06-10"}, "/exposure/ageing?as_of=x": {"", "x"},
+	} {
+		if got := fields(path); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", path, got, want)
+		}
+	}
+	for sent, want := range map[string]string{
+		"as_of=2024-06-10&default_as_of=2024-06-10":                                             "",
+		"as_of=2024-06-09&default_as_of=2024-06-10&channels=":                                   "?as_of=2024-06-09",
+		"as_of=2024-06-10&default_as_of=2024-06-10&from=2024-06-03&default_from=2024-06-03&by=": "",
+		"as_of=2024-06-10&default_as_of=2024-06-10&from=2024-06-01&default_from=2024-06-03&by=": "?from=2024-06-01",
+		"as_of=2024-06-10&from=2024-06-01&default_from=2024-06-03&figure=e2":                    "?as_of=2024-06-10&figure=e2&from=2024-06-01",
+	} {
+		if a := b.reader.Get(b.At("/exposure/movement?" + sent)); a.To != b.At("/exposure/movement"+want) {
+			t.Errorf("%s leads to %q (%d)", sent, a.To, a.Status)
+		}
+	}
+}
+
 // TestMerchantsHaveTheirChangeSinceLastWeek: the largest first, also those that have left the book.
 func TestMerchantsHaveTheirChangeSinceLastWeek(t *testing.T) {
 	t.Parallel()
@@ -126,9 +163,12 @@ func TestEstimates(t *testing.T) {
 	wants(t, "bands", [][]string{rows[0], rows[5]}, []string{"In travel", "0", "GBP", "0.00", "0.0"}, []string{"In 91 to 180 days", "2", "GBP", "1000.00", "100.0"})
 	b.reader.Must(b.At("/exposure/details?bands=91-180"), "Undelivered only, in 91 to 180 days.", "600.00 GBP", "500.00 EUR")
 	b.reader.Must(b.At("/exposure/model?bands=30:1000000"), "100.0 % of the turnover of the last 30 days", "Actual (E1) 1,000.00 GBP")
-	b.reader.Must(b.At("/exposure/what-if"), "If all merchants fail.", "Loss (E1) 1,000.00 GBP", "Tail (E2) 70.00 GBP", "By card scheme")
+	b.reader.Must(b.At("/exposure/what-if"), "If all merchants fail, as none is selected.", "Failing merchants (none selected: all fail)", "Loss (E1) 1,000.00 GBP", "Tail (E2) 70.00 GBP", "By card scheme")
 	ids := strconv.FormatInt(b.pounds.ID, 10) + "&channels=" + strconv.FormatInt(b.euros.ID, 10)
 	b.reader.Must(b.At("/exposure/what-if?channels="+ids), "If the 2 chosen merchants fail.", "1,000.00 GBP")
+	if a := b.reader.Get(b.At("/exposure/what-if?channels=" + ids)); strings.Contains(a.Text(), "none selected") {
+		t.Error("the form says that none is selected")
+	}
 	wants(t, "what-if", b.file(t, "/exposure/what-if?channels="+strconv.FormatInt(b.euros.ID, 10)),
 		[]string{b.euros.Name, "1", "GBP", "400.00", "0.00", "400.00", "GBP", "", ""})
 	for at, says := range map[string]string{

@@ -45,7 +45,7 @@ func (p *pages) search(v *kit.Visit) error {
 	}}
 	if q == "" {
 		data.Empty.Title = "Search"
-		return v.Show(p.Pages, "search.html", kit.Page{Title: "Search", Data: data})
+		return v.Show(p.Pages, "search.html", kit.Page{Title: "Search", Menu: "/search", Data: data})
 	}
 	data.Pages = v.FindPages(q, mostFound)
 	hits := data.Pages
@@ -66,7 +66,7 @@ func (p *pages) search(v *kit.Visit) error {
 	if len(hits) == 1 {
 		return v.Go(hits[0].Href)
 	}
-	return v.Show(p.Pages, "search.html", kit.Page{Title: "Search", Data: data})
+	return v.Show(p.Pages, "search.html", kit.Page{Title: "Search", Menu: "/search", Data: data})
 }
 
 // latestFirst is the page of what a search finds.
