@@ -181,6 +181,23 @@ func TestAPointShowsItsNumbersWhileItIsHoveredOver(t *testing.T) {
 	}
 }
 
+// TestSeveralNumbersFitAboveANarrowChart: without the names of the series, rather than without a number.
+func TestSeveralNumbersFitAboveANarrowChart(t *testing.T) {
+	t.Parallel()
+	c := Chart{Currency: "GBP", Series: []string{"Undelivered (E1)", "Tail (E2)"}, Points: []Point{
+		{Label: "Nov", Long: "28 Nov 2026", Values: []int64{576_192_59, 259_300_94}}, {Label: "Dec", Long: "28 Dec 2026", Values: []int64{1, 2}},
+	}}
+	for _, c.Kind = range []Kind{Area, Bars, Ranked} {
+		p := prepare(c)
+		if got, want := p.draw(narrow).Marks[0].Tip.Text, "28 Nov 2026: 576,192.59 + 259,300.94 GBP"; got != want {
+			t.Errorf("kind %d: %q, want %q", c.Kind, got, want)
+		}
+		if got := p.draw(wide).Marks[0].Tip.Text; got != p.told(0) {
+			t.Errorf("kind %d, wide: %q", c.Kind, got)
+		}
+	}
+}
+
 func TestFewNumbers(t *testing.T) {
 	t.Parallel()
 	for _, kind := range kindsOfCharts {

@@ -242,6 +242,9 @@ func (p plot) lay(w width, rows []row, s scale) drawing {
 		}
 		m := mark{Title: r.title, Href: r.href, Texts: r.words(w, c, words)}
 		m.Tip = text{Y: 12 * one, Class: "tip", Text: fit(r.title, room)}
+		if p.Kind == Ranked && !r.rest {
+			m.Tip.Text = p.toldWithin(i, room)
+		}
 		m.Reach = box{X: -gap, Y: top, W: w.w + 2*gap, H: height} // the focus ring does not touch text
 		for _, piece := range r.pieces {
 			if piece.from != piece.to {

@@ -136,7 +136,7 @@ func (p plot) bars(w width) drawing {
 	n := len(p.Points)
 	for i, point := range p.Points {
 		from, to := f.slot(i, n)
-		m := mark{Title: p.told(i), Tip: f.tip(p.told(i)), Href: point.Href, Reach: box{X: from, Y: f.top, W: to - from, H: f.innerHeight}}
+		m := mark{Title: p.told(i), Tip: f.tip(p, i), Href: point.Href, Reach: box{X: from, Y: f.top, W: to - from, H: f.innerHeight}}
 		var up, down int64
 		for k, v := range p.values[i] {
 			base := &up
@@ -207,7 +207,7 @@ func (p plot) areas(w width) drawing {
 		// A thin line marks the point of the tooltip.
 		here := box{X: min(max(x(i)-one/2, f.left), f.right-one), Y: f.top, W: one, H: f.innerHeight}
 		here.Look.Class = "here"
-		d.Marks = append(d.Marks, mark{Title: p.told(i), Tip: f.tip(p.told(i)), Reach: reach, Boxes: []box{here}})
+		d.Marks = append(d.Marks, mark{Title: p.told(i), Tip: f.tip(p, i), Reach: reach, Boxes: []box{here}})
 	}
 	d.Texts = append(d.Texts, f.labels(p.Points, x)...)
 	return d
@@ -230,8 +230,8 @@ func (f frame) targets(n int, x func(int) unit) (list []int) {
 }
 
 // tip is the text above the axis that shows a point's numbers while it is hovered over.
-func (f frame) tip(title string) text {
-	return text{X: f.right, Y: 11 * one, Anchor: "end", Class: "tip last", Text: fit(title, f.right-f.left)}
+func (f frame) tip(p plot, i int) text {
+	return text{X: f.right, Y: 11 * one, Anchor: "end", Class: "tip last", Text: p.toldWithin(i, f.right-f.left)}
 }
 
 // path joins the values with straight lines. After the first point, SVG needs no command letter.
