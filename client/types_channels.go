@@ -222,6 +222,8 @@ type Channel struct {
 	// The id of the merchant in the caller's system.
 	ExternalID    string        `json:"external_id"`
 	ChannelStatus ChannelStatus `json:"channel_status"`
+	// Why the merchant is locked. Null if it is not locked or no reason was given.
+	LockReason *string `json:"lock_reason"`
 	// Other protection of travellers who booked with this merchant.
 	OtherProtection OtherProtection `json:"other_protection"`
 	// Days within which an authorisation can be captured.
@@ -293,7 +295,7 @@ type ChannelCreate struct {
 	// Ids of suppliers of the site. Set by the operator.
 	Suppliers []int64 `json:"suppliers,omitzero"`
 	// The reason, for the operator who approves the change. Outside a sandbox, enabling cover needs two people. It
-	// is stored in the proposal and the audit, not in the merchant.
+	// is stored in the proposal and the audit. With `locked: true`, it becomes the merchant's `lock_reason`.
 	Reason string `json:"reason,omitzero"`
 	// Whether primary_mail gets a mail about failed transactions. Default: false. This and all fields below apply
 	// only in the server-to-server profile and are ignored in the other.

@@ -40,7 +40,7 @@ type ChannelChange struct {
 	// Ids of suppliers of the site. Set by the operator.
 	Suppliers []int64 `json:"suppliers,omitzero"`
 	// The reason, for the operator who approves the change. Outside a sandbox, enabling cover needs two people. It
-	// is stored in the proposal and the audit, not in the merchant.
+	// is stored in the proposal and the audit. With `locked: true`, it becomes the merchant's `lock_reason`.
 	Reason *string `json:"reason,omitzero"`
 	// Whether primary_mail gets a mail about failed transactions. Default: false. This and all fields below apply
 	// only in the server-to-server profile and are ignored in the other.

@@ -82,7 +82,7 @@ func TestFormsHaveABound(t *testing.T) {
 func TestPagesHaveClasses(t *testing.T) {
 	t.Parallel()
 	h, _, _ := service(t, Config{})
-	classes := []Class{ClassOrdinary, ClassLogins, ClassUploads, ClassRefusedRows}
+	classes := Classes
 	for i, full := range classes {
 		h.door.classes[full] = noPlace()
 		for j, class := range classes {
@@ -93,6 +93,25 @@ func TestPagesHaveClasses(t *testing.T) {
 			if w := post(t, h.Admit(class, pageBytes, reading), "/page", "a=b"); w.Code != want {
 				t.Errorf("class %d while %d is full: %d", class, full, w.Code)
 			}
+		}
+	}
+}
+
+// TestEveryRouteHasPlaces: none is let in without a limit.
+func TestEveryRouteHasPlaces(t *testing.T) {
+	t.Parallel()
+	h, _, _ := service(t, Config{})
+	for _, class := range Classes {
+		if h.door.classes[class] == nil {
+			t.Errorf("class %d has no places", class)
+		}
+	}
+	if len(h.door.classes) != len(Classes) {
+		t.Errorf("there are %d classes, and %d with places", len(Classes), len(h.door.classes))
+	}
+	for _, r := range Routes(Config{}) {
+		if !slices.Contains(Classes, r.class) {
+			t.Errorf("%s %s has class %d", r.Method, r.Pattern, r.class)
 		}
 	}
 }

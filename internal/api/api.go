@@ -114,7 +114,7 @@ func Routes(cfg Config) []Route {
 // without a site, and one with a site.
 func table(v2, tokens, login, siteLogin string) []Route {
 	return append([]Route{
-		at("GET", "/healthz", open, (*server).alive).in(ClassUnbounded),
+		at("GET", "/healthz", open, (*server).alive).in(ClassAlive),
 		at("GET", "/readyz", open, (*server).ready).in(ClassProbes),
 		at("GET", "/openapi.yaml", open, (*server).describe).in(ClassDocuments),
 		at("GET", "/openapi.json", open, (*server).describeJSON).in(ClassDocuments),

@@ -135,6 +135,9 @@ func (s *server) channelFields(c *call, in *input.Input) merchant.ChannelFields 
 		f.Locked = in.Boolean("locked")
 		f.Suppliers = in.Integers("suppliers")
 		f.Reason = in.Reason()
+		if f.Locked != nil && *f.Locked && f.Reason != "" && !in.Problems.Has("reason") {
+			f.LockReason = &f.Reason
+		}
 	}
 	f.Problems = *in.Problems // now that all fields are read
 	return f

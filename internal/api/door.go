@@ -15,6 +15,9 @@ import (
 const (
 	loginsAtOnce    = 128 // more than the queue of package sessions holds, which is fair to addresses
 	loginsWaiting   = 128
+	aliveAtOnce     = 64
+	filesAtOnce     = 256 // each holds a part of the file until its client has read it
+	filesEach       = 64  // a page loads its files at once
 	probesAtOnce    = 4
 	probesWaiting   = 32
 	documentsAtOnce = 64 // each buffers a part of the document until its client has read it
@@ -34,14 +37,20 @@ type Class int
 // The classes of requests.
 const (
 	ClassOrdinary    Class = iota
-	ClassUnbounded         // needs no database
+	ClassAlive             // of /healthz, which needs no database
 	ClassProbes            // of /readyz
+	ClassFiles             // pages and files that are made once, the same for everybody, and need no database
 	ClassDocuments         // the API description: long, and the same for everybody
 	ClassLogins            // checks or sets a password, which can wait long in the queue of package sessions
 	ClassPayments          // may wait for a processor
 	ClassUploads           // receives a file, which may take minutes
 	ClassRefusedRows       // creates the file of rejected rows
 )
+
+// Classes are all of them. Each has places of its own.
+var Classes = []Class{
+	ClassOrdinary, ClassAlive, ClassProbes, ClassFiles, ClassDocuments, ClassLogins, ClassPayments, ClassUploads, ClassRefusedRows,
+}
 
 // door admits requests.
 type door struct {
@@ -59,6 +68,8 @@ func newDoor(cfg Config, atProcessors int) *door {
 	return &door{
 		classes: map[Class]*limiter.Limiter{
 			ClassOrdinary:    limiter.New(limiter.Bounds{Places: atOnce, PerCaller: each, Queue: waiting}),
+			ClassAlive:       limiter.New(limiter.Bounds{Places: aliveAtOnce, Queue: waiting}),
+			ClassFiles:       limiter.New(limiter.Bounds{Places: filesAtOnce, PerCaller: filesEach, Queue: waiting}),
 			ClassProbes:      limiter.New(limiter.Bounds{Places: probesAtOnce, Queue: probesWaiting}),
 			ClassDocuments:   limiter.New(limiter.Bounds{Places: documentsAtOnce, PerCaller: documentsEach, Queue: waiting}),
 			ClassLogins:      limiter.New(limiter.Bounds{Places: loginsAtOnce, Queue: loginsWaiting}),
@@ -82,9 +93,6 @@ func (d *door) later() time.Duration {
 // pass runs the handler of a route when it is its turn. It reads the body first, so that no slow sender holds a slot.
 func (d *door) pass(c *call, route Route, handle func() error) error {
 	c.door, c.places = d, d.classes[route.class]
-	if c.places == nil {
-		return handle()
-	}
 	c.caller = d.callerOf(c)
 	if route.body > 0 {
 		release, err := d.bodies.read(c, route.body)

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"holdfast/internal/api/view"
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/store"
@@ -16,6 +18,7 @@ import (
 type channelCmd struct {
 	Create  channelCreateCmd  `cmd:"" help:"Create a merchant in any mode."`
 	List    channelListCmd    `cmd:"" help:"List a site's merchants."`
+	Show    channelShowCmd    `cmd:"" help:"Show a merchant, with the reason if it is locked."`
 	Mode    channelModeCmd    `cmd:"" help:"Change a merchant's mode."`
 	Set     channelSetCmd     `cmd:"" help:"Update a merchant, including fields that only operators can change."`
 	Gateway channelGatewayCmd `cmd:"" help:"Set, show or remove a merchant's processor."`
@@ -68,15 +71,58 @@ func (c channelListCmd) Run(ctx context.Context, p *program) error {
 			return p.app.Channels.List(ctx, actor, merchants.ChannelFilter{}, page)
 		},
 		shape:   func(c merchant.Channel) any { return view.ShowChannel(c) },
-		columns: columnsOf("id name currency mode status type other_protection external_id"),
-		row: func(ch merchant.Channel) []cell {
-			return []cell{
-				ident(ch.ID), words(ch.Name), words(string(ch.Currency)), words(string(ch.Mode)), words(ch.Status()),
-				words(ch.AccountType), words(string(ch.OtherProtection)), words(ch.ExternalID),
-			}
-		},
-		none: "No merchants.",
+		columns: channelColumns(),
+		row:     channelCells,
+		none:    "No merchants.",
 	})
+}
+
+func channelColumns(more ...string) []column {
+	return columnsOf("id name currency mode status type other_protection external_id " + strings.Join(more, " "))
+}
+
+func channelCells(c merchant.Channel) []cell {
+	return []cell{
+		ident(c.ID), words(c.Name), words(string(c.Currency)), words(string(c.Mode)), words(c.Status()),
+		words(c.AccountType), words(string(c.OtherProtection)), words(c.ExternalID),
+	}
+}
+
+// channelShowCmd shows a merchant.
+type channelShowCmd struct {
+	siteFlag
+	formFlags
+	ID int64 `arg:"" help:"Merchant id."`
+}
+
+// Run prints it.
+func (c channelShowCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	found, err := p.app.Channels.Get(ctx, actor, c.ID)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.JSON:
+		return p.printJSON(view.ShowChannel(found))
+	case c.CSV:
+		shown := sheet{columns: channelColumns("lock_reason", "created"), rows: [][]cell{
+			append(channelCells(found), words(found.LockReason), instant(found.CreatedAt)),
+		}}
+		return p.printCSV(shown, civil.FormatInstant(p.now(actor)))
+	}
+	p.printFields([][2]string{
+		{"merchant", fmt.Sprintf("%d, %s", found.ID, found.Name)},
+		{"mode", string(found.Mode)}, {"status", found.Status()}, {"lock reason", found.LockReason},
+		{"currency", string(found.Currency)}, {"type", found.AccountType}, {"other protection", string(found.OtherProtection)},
+		{"statements", found.StatementPeriod}, {"capture within", number(found.AuthorisationDays) + " days"}, {"language", found.Language},
+		{"e-mail", found.PrimaryMail}, {"on receipts", found.ReceiptLabel}, {"external id", found.ExternalID},
+		{"created", civil.FormatInstant(found.CreatedAt) + " GMT"},
+	})
+	return nil
 }
 
 // channelModeCmd changes a merchant's mode. Not every transition is allowed.
@@ -123,7 +169,7 @@ type channelSetCmd struct {
 	StatementPeriod   *string                   `placeholder:"PERIOD" help:"Statement period: month, biweek or week."`
 	Locked            *bool                     `negatable:"" help:"Lock the merchant: payments logged while it is locked are not protected. Unlocking a protected merchant takes two people."`
 	Suppliers         *[]int64                  `placeholder:"IDS" help:"Ids of the merchant's suppliers, such as 3,17."`
-	Reason            string                    `help:"Reason, shown to the operator who approves the change if approval is needed."`
+	Reason            string                    `field:"lock_reason" help:"Reason for the lock, shown with the merchant. For a change that needs approval: shown to the operator who approves it."`
 
 	ServerToServer     *bool      `negatable:"" help:"Allow card payments. This flag and those below require the server-to-server profile."`
 	CardholderPresent  *bool      `negatable:"" help:"Allow payments with the cardholder present."`
@@ -150,6 +196,9 @@ func (c channelSetCmd) Run(ctx context.Context, p *program) error {
 			ChargebackMail: c.ChargebackMail, BeneficiaryID: c.BeneficiaryID, SettlementCurrency: c.SettlementCurrency,
 			PayoutMinimum: c.PayoutMinimum.pointer(), Descriptor: c.Descriptor,
 		},
+	}
+	if c.Locked != nil && *c.Locked && c.Reason != "" {
+		in.LockReason = &c.Reason
 	}
 	if c.Currency != nil {
 		setCurrency(&in, *c.Currency)

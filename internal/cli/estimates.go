@@ -192,7 +192,11 @@ func whatIfSheets(r report.WhatIfReport) []sheet {
 func (p *program) whatIfTable(r report.WhatIfReport, parts []sheet) {
 	q := r.Query
 	code, policy := " "+string(q.Currency), " "+string(q.Policy)
-	p.printf("If these merchants fail at the end of %s,\nas known at %s GMT\n\n", q.AsOf, civil.FormatInstant(q.KnownAt))
+	failing := "these merchants fail"
+	if len(q.Scope.Channels) == 0 {
+		failing = "all merchants fail, as none is selected,"
+	}
+	p.printf("If %s at the end of %s,\nas known at %s GMT\n\n", failing, q.AsOf, civil.FormatInstant(q.KnownAt))
 	loss := []column{{"loss", "LOSS" + code}, {"tail", "TAIL" + code}}
 	p.printTable(parts[0].only(slices.Concat([]column{{"key", "MERCHANT"}}, loss, []column{
 		{"collateral", "COLLATERAL" + code}, {"net", "NET" + code}, {"use", "USE" + policy}, {"limit", "LIMIT" + policy},

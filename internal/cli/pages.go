@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"holdfast/internal/api"
@@ -18,54 +19,65 @@ import (
 	"holdfast/internal/web/outbox"
 )
 
-// withPages serves the web pages in addition to the API: the front page, the documentation, the dashboard, the payment modal,
-// certificates, the sandbox processor's challenges and, in the demo, a shop and its mails.
+// pageSet is a set of pages under one prefix.
+type pageSet struct {
+	serves func(r *http.Request) bool
+	pages  http.Handler
+	class  func(r *http.Request) api.Class
+}
+
+// pageSets are all pages that are not the API's: the front page, the documentation, the dashboard, the payment modal, certificates,
+// the sandbox processor's challenges and, in the demo, a shop and its mails. The first set that serves a request answers it.
+func (p *program) pageSets() []pageSet {
+	below := func(path string) func(*http.Request) bool {
+		return func(r *http.Request) bool { return r.URL.Path == path || strings.HasPrefix(r.URL.Path, path+"/") }
+	}
+	under := func(prefix string) func(*http.Request) bool {
+		return func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, prefix) }
+	}
+	always := func(class api.Class) func(*http.Request) api.Class {
+		return func(*http.Request) api.Class { return class }
+	}
+	sets := []pageSet{
+		{under(sandbox.ChallengePath), p.bank, always(api.ClassOrdinary)},
+		{isModalPage, p.modal, classOfModal},
+		{under(certificates.Path), p.certificates, always(api.ClassOrdinary)},
+		{func(r *http.Request) bool { return r.URL.Path == "/robots.txt" }, robots, always(api.ClassFiles)},
+		{p.dashboard.Serves, p.dashboard, p.classOfDashboard},
+		{p.pages.Serves, p.pages, always(api.ClassFiles)},
+	}
+	if p.shop != nil { // it sends requests to the API itself, so that it must not hold one of the API's slots
+		sets = append(sets, pageSet{below(checkout.Path), p.shop, always(api.ClassFiles)})
+	}
+	if p.outbox != nil {
+		sets = append(sets, pageSet{below(outbox.Path), p.outbox, always(api.ClassOrdinary)})
+	}
+	return sets
+}
+
+// withPages serves the pages in addition to the API. Each request waits at the limiter of its class, as those of the API do.
 func (p *program) withPages(service api.Service) http.Handler {
+	sets := p.pageSets()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		path := r.URL.Path
-		page := func(h http.Handler) {
-			if p.readsDatabase(r) {
-				h = service.Admit(p.classOf(r), kit.MaxForm, h)
-			}
-			p.showPage(w, r, h, service)
-		}
-		switch {
-		case api.Oversized(r):
+		at := slices.IndexFunc(sets, func(s pageSet) bool { return s.serves(r) })
+		if at < 0 || api.Oversized(r) {
 			service.ServeHTTP(w, r)
-		case strings.HasPrefix(path, sandbox.ChallengePath):
-			page(p.bank)
-		case isModalPage(r):
-			page(p.modal)
-		case strings.HasPrefix(path, certificates.Path):
-			page(p.certificates)
-		case path == "/robots.txt":
-			page(robots)
-		case p.shop != nil && (path == checkout.Path || strings.HasPrefix(path, checkout.Path+"/")):
-			page(p.shop)
-		case p.outbox != nil && (path == outbox.Path || strings.HasPrefix(path, outbox.Path+"/")):
-			page(p.outbox)
-		case p.dashboard.Serves(r):
+			return
+		}
+		if p.dashboard.Serves(r) {
 			w.Header().Set("X-Request-Id", service.RequestID(r))
-			page(p.dashboard)
-		case p.pages.Serves(r):
-			page(p.pages)
-		default:
-			service.ServeHTTP(w, r)
 		}
+		p.showPage(w, r, service.Admit(sets[at].class(r), kit.MaxForm, sets[at].pages), service)
 	})
 }
 
-// readsDatabase reports whether a page needs the database. Such pages share the API's request limiter. Files do not, nor does
-// the shop: it makes its own API requests, and would wait for them while holding a slot.
-func (p *program) readsDatabase(r *http.Request) bool {
-	path := r.URL.Path
-	switch path {
+// classOfModal returns the request class of a file of the modal. Its pages read the site from the database.
+func classOfModal(r *http.Request) api.Class {
+	switch r.URL.Path {
 	case modal.Path + "frame", modal.Path + "return":
-		return true
-	default:
-		return strings.HasPrefix(path, sandbox.ChallengePath) || strings.HasPrefix(path, outbox.Path) ||
-			strings.HasPrefix(path, certificates.Path) || p.dashboard.Serves(r) && !p.dashboard.IsAsset(r)
+		return api.ClassOrdinary
 	}
+	return api.ClassFiles
 }
 
 // pageClasses are the request classes of dashboard pages that are not in the default class.
@@ -81,10 +93,10 @@ var pageClasses = map[string]api.Class{
 	"GET " + kit.Path + "/sites/{site}/imports/{id}/refused":                api.ClassRefusedRows,
 }
 
-// classOf returns the request class of a page.
-func (p *program) classOf(r *http.Request) api.Class {
-	if !p.dashboard.Serves(r) {
-		return api.ClassOrdinary
+// classOfDashboard returns the request class of a page or file of the dashboard.
+func (p *program) classOfDashboard(r *http.Request) api.Class {
+	if p.dashboard.IsAsset(r) {
+		return api.ClassFiles
 	}
 	return pageClasses[p.dashboard.Route(r)]
 }

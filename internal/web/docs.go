@@ -26,8 +26,14 @@ import (
 // Path is path of the pages about the API.
 const Path = "/docs"
 
+// IconPath is where browsers look for the icon of any page.
+const IconPath = "/favicon.ico"
+
 //go:embed pages assets
 var files embed.FS
+
+//go:embed favicon.ico
+var icon []byte
 
 // Config describes the deployment for the pages.
 type Config struct {
@@ -38,11 +44,17 @@ type Config struct {
 
 // Pages serves the home page and the documentation. Their sources are parsed on the first request, because that takes a
 // tenth of a second and would slow down startup.
-type Pages struct{ made func() (*library, error) }
+type Pages struct {
+	made func() (*library, error)
+	icon document
+}
 
 // New returns the pages of an API description.
 func New(cfg Config) *Pages {
-	return &Pages{sync.OnceValues(func() (*library, error) { return newLibrary(cfg) })}
+	return &Pages{
+		made: sync.OnceValues(func() (*library, error) { return newLibrary(cfg) }),
+		icon: newDocument(icon, "image/x-icon", "public, max-age=86400"),
+	}
 }
 
 // library holds all pages, ready to serve.
@@ -184,7 +196,7 @@ func (p *library) render(v view) ([]byte, error) {
 
 // Serves reports whether a request is for one of these pages.
 func (p *Pages) Serves(r *http.Request) bool {
-	return r.URL.Path == "/" || r.URL.Path == Path || strings.HasPrefix(r.URL.Path, Path+"/")
+	return r.URL.Path == "/" || r.URL.Path == IconPath || r.URL.Path == Path || strings.HasPrefix(r.URL.Path, Path+"/")
 }
 
 // policy lets the pages load their own styles, scripts and images, and send requests to their own server. Everything else is
@@ -205,6 +217,10 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		h.Set("Allow", "GET, HEAD")
 		http.Error(w, "Only GET and HEAD are allowed.", http.StatusMethodNotAllowed)
+		return
+	}
+	if r.URL.Path == IconPath {
+		p.icon.serve(w, r, http.StatusOK)
 		return
 	}
 	made, err := p.made()

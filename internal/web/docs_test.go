@@ -101,7 +101,7 @@ func TestEveryLinkLeadsSomewhere(t *testing.T) {
 			served = served || pages[target] != ""
 			switch {
 			case strings.HasPrefix(link, "https://"): // a reader may follow it; the page loads nothing from there
-			case link == "/openapi.yaml" || link == "/checkout" || link == "/dashboard" || link == "/docs/search":
+			case link == "/openapi.yaml" || link == "/checkout" || link == IconPath || link == "/dashboard" || link == "/docs/search":
 			case !served, marked && !ids[link]:
 				t.Errorf("%s: the link %s leads nowhere", path, link)
 			}
@@ -216,6 +216,23 @@ func TestNoPageIsLong(t *testing.T) {
 		}
 		if z := get(t, p, path, "Accept-Encoding", "gzip").Body.Len(); z > 25_000 {
 			t.Errorf("%s has %d bytes, compressed", path, z)
+		}
+	}
+}
+
+// TestTheIcon is where browsers look for it, and small.
+func TestTheIcon(t *testing.T) {
+	t.Parallel()
+	p := New(Config{}) // no documentation is made for it
+	for _, method := range []string{"GET", "HEAD"} {
+		r := httptest.NewRequestWithContext(t.Context(), method, IconPath, nil)
+		w := httptest.NewRecorder()
+		p.ServeHTTP(w, r)
+		if !p.Serves(r) || w.Code != http.StatusOK || w.Header().Get("Content-Type") != "image/x-icon" || !strings.Contains(w.Header().Get("Cache-Control"), "max-age") {
+			t.Errorf("%s: %d %v", method, w.Code, w.Header())
+		}
+		if n := w.Body.Len(); n > 1024 || (n > 0) != (method == "GET") || n > 0 && !strings.HasPrefix(w.Body.String(), "\x00\x00\x01\x00") {
+			t.Errorf("%s: %d bytes", method, n)
 		}
 	}
 }

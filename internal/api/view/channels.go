@@ -21,6 +21,7 @@ type Channel struct {
 	ReceiptLabel      string                   `json:"receipt_label"`
 	ExternalID        string                   `json:"external_id"`
 	ChannelStatus     string                   `json:"channel_status"`
+	LockReason        *string                  `json:"lock_reason"` // null unless it is locked for a reason
 	OtherProtection   merchant.OtherProtection `json:"other_protection"`
 	AuthorisationDays int64                    `json:"authorisation_days"`
 	Suppliers         []int64                  `json:"suppliers"`
@@ -32,7 +33,7 @@ func ShowChannel(c merchant.Channel) Channel {
 	return Channel{
 		ID: c.ID, UUID: c.UUID, Name: c.Name, Slug: c.Slug, AccountType: c.AccountType, AccountMode: c.Mode,
 		ProtectionType: c.ProtectionType, Currencies: c.Currency, Language: c.Language, PrimaryMail: c.PrimaryMail,
-		MailBCC: c.MailBCC, ReceiptLabel: c.ReceiptLabel, ExternalID: c.ExternalID, ChannelStatus: c.Status(),
+		MailBCC: c.MailBCC, ReceiptLabel: c.ReceiptLabel, ExternalID: c.ExternalID, ChannelStatus: c.Status(), LockReason: OrNull(c.LockReason),
 		OtherProtection: c.OtherProtection, AuthorisationDays: c.AuthorisationDays,
 		// An empty list is [], not null.
 		Suppliers: append([]int64{}, c.Suppliers...),

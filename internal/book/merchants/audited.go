@@ -28,6 +28,7 @@ type auditedChannel struct {
 	Status          string  `json:"channel_status"`
 	StatementPeriod string  `json:"statement_period"`
 	Locked          bool    `json:"locked"`
+	LockReason      string  `json:"lock_reason"`
 	Suppliers       []int64 `json:"suppliers"`
 	*auditedProcessing
 }
@@ -58,7 +59,7 @@ func AuditedChannel(c merchant.Channel) any {
 		ProtectionType: c.ProtectionType, Currency: string(c.Currency), Language: c.Language, PrimaryMail: c.PrimaryMail,
 		MailBCC: c.MailBCC, ReceiptLabel: c.ReceiptLabel, ExternalID: c.ExternalID,
 		OtherProtection: string(c.OtherProtection), Authorisation: c.AuthorisationDays, Status: c.Status(),
-		StatementPeriod: c.StatementPeriod, Locked: c.Locked, Suppliers: append([]int64{}, c.Suppliers...),
+		StatementPeriod: c.StatementPeriod, Locked: c.Locked, LockReason: c.LockReason, Suppliers: append([]int64{}, c.Suppliers...),
 	}
 	if c.ProcessorConfig != (merchant.ProcessorConfig{}) {
 		processing := auditedProcessing(c.ProcessorConfig)

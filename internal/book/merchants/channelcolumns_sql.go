@@ -52,6 +52,7 @@ func columnsOf(c *merchant.Channel) []channelColumn {
 		{"status_override", &c.StatusOverride, written},
 		{"statement_period", &c.StatementPeriod, written},
 		{"locked", &c.Locked, written},
+		{"lock_reason", &c.LockReason, written},
 		{"secret", &c.SealedSecret, writtenOnce}, // setChannelSecret writes another one
 		{"version", &c.Version, writtenOnce},
 		{"created_at", store.Stored{Instant: &c.CreatedAt}, writtenOnce},

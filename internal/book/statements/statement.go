@@ -74,6 +74,7 @@ func (p StatementPayment) Same(o StatementPayment) bool {
 
 // StatementFilter picks statements from a list. An empty field picks all.
 type StatementFilter struct {
+	Number     int64
 	Channels   []int64
 	Issued     civil.Span
 	Periods    []string

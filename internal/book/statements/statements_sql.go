@@ -140,6 +140,9 @@ func pageOf(
 ) (store.List[protection.IssuedStatement], error) {
 	var w sqltext.Where
 	w.And("site_id = ?", siteID)
+	if f.Number != 0 {
+		w.And("number = ?", f.Number)
+	}
 	sqltext.In(&w, "channel_id", f.Channels)
 	sqltext.In(&w, "period", f.Periods)
 	sqltext.In(&w, "currency", f.Currencies)

@@ -87,6 +87,7 @@ type Channel struct {
 	StatementPeriod   string
 	AuthorisationDays int64 // how long after its effective_at an authorisation can be captured
 	Locked            bool
+	LockReason        string // of the lock, for everybody who reads the channel; "" where none was given
 	Suppliers         []int64
 	SealedSecret      string // signs requests of the payment modal; as it lies in the database
 	Version           int64
@@ -145,6 +146,7 @@ type ChannelFields struct {
 	Status          *string  `json:"channel_status,omitempty"` // "" removes a status that was set
 	StatementPeriod *string  `json:"statement_period,omitempty"`
 	Locked          *bool    `json:"locked,omitempty"`
+	LockReason      *string  `json:"lock_reason,omitempty"` // of a locked channel; unlocking removes it
 	Suppliers       *[]int64 `json:"suppliers,omitempty"`
 	ProcessorFields          // ignored in the protection-only profile
 }
@@ -238,6 +240,11 @@ func (f ChannelFields) apply(c *Channel, byOperator bool, p *errs.Problems) {
 	check.Set(&c.ProtectionType, f.ProtectionType)
 	check.Set(&c.StatementPeriod, f.StatementPeriod)
 	check.Set(&c.Locked, f.Locked)
+	check.Set(&c.LockReason, f.LockReason)
+	check.Note(p, "lock_reason", c.LockReason)
+	if !c.Locked {
+		c.LockReason = ""
+	}
 	check.Set(&c.Suppliers, f.Suppliers)
 	check.OneOf(p, "account_type", c.AccountType, f.Profile.AccountTypes())
 	check.OneOf(p, "protection_type", c.ProtectionType, ProtectionTypes)

@@ -210,6 +210,34 @@ func TestTheOperatorSetsTheStatus(t *testing.T) {
 	}
 }
 
+// TestALockHasAReason: set by the operator alone, kept by other changes, and gone with the lock.
+func TestALockHasAReason(t *testing.T) {
+	yes, no, why, other := true, false, "The licence was withdrawn.", "Insolvency suspected."
+	c := Channel{Name: "a", Mode: ModeDraft, Language: "enGB", AccountType: "trust", ProtectionType: "trust-travel", StatementPeriod: "month", Currency: "EUR"}
+	for i, step := range []struct {
+		in         ChannelFields
+		byOperator bool
+		want       string
+	}{
+		{ChannelFields{LockReason: &why}, true, ""}, // it is not locked
+		{ChannelFields{Locked: &yes, LockReason: &why}, false, ""},
+		{ChannelFields{Locked: &yes, LockReason: &why}, true, why},
+		{ChannelFields{Locked: &yes}, true, why},
+		{ChannelFields{LockReason: &other}, false, why},
+		{ChannelFields{LockReason: &other}, true, other},
+		{ChannelFields{Locked: &no}, true, ""},
+	} {
+		var p errs.Problems
+		if c = step.in.Change(c, false, step.byOperator, &p); c.LockReason != step.want || wrongFields(t, &p) != nil {
+			t.Errorf("step %d: the reason is %q, want %q; wrong is %v", i, c.LockReason, step.want, wrongFields(t, &p))
+		}
+	}
+	var p errs.Problems
+	if (ChannelFields{Locked: &yes, LockReason: new(strings.Repeat("a", check.MaxContent+1))}).Change(c, false, true, &p); !p.Has("lock_reason") {
+		t.Error("a reason that is too long")
+	}
+}
+
 func TestSlugOf(t *testing.T) {
 	for name, want := range map[string]string{
 		"Alpine Escapes":  "alpine-escapes",

@@ -286,6 +286,7 @@ CREATE TABLE channels (
     status_override     TEXT    NOT NULL,                -- channel_status set by the operator; '' lets it follow the mode
     statement_period    TEXT    NOT NULL,
     locked              BOOLEAN NOT NULL,                -- nothing logged while locked is protected (R2)
+    lock_reason         TEXT    NOT NULL DEFAULT '',     -- '' where none was given, and where it is not locked
     secret              TEXT    NOT NULL,                -- signs requests of the payment modal and the hash of transactions
     version             BIGINT  NOT NULL,                -- counts changes; the ETag
     created_at          BIGINT  NOT NULL,

@@ -72,7 +72,7 @@ func (s *settings) ageingTable(found report.AgeingReport) *kit.Table {
 		Name: "ageing", Caption: "Undelivered by days to trip end",
 		Columns: []kit.Column{
 			{Name: "band", Title: "Trip ends"}, {Name: "allocations", Title: "Allocations", Figure: true},
-			{Name: "e1_report", Title: "E1 in " + string(c), Figure: true}, {Name: "share", Title: "Share (%)", Figure: true},
+			{Name: "e1_report", Title: "E1 in " + string(c), Currency: "report_currency"}, {Name: "share", Title: "Share (%)", Figure: true},
 		},
 		Empty: kit.Empty{Title: "Nothing undelivered", Text: "No upcoming trips match these filters. Remove a filter or choose another day."},
 	}

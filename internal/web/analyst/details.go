@@ -87,10 +87,10 @@ func (s *settings) detailsTable(found report.DetailsReport, items []exposure.Det
 			{Name: "payment", Title: "Allocation"}, {Name: "booking", Title: "Booking"}, {Name: "transaction", Title: "Transaction", Hidden: true},
 			{Name: "merchant", Title: "Merchant"}, {Name: "country", Title: "Country", Hidden: true}, {Name: "scheme", Title: "Card scheme", Hidden: true},
 			{Name: "end", Title: "Trip ends"}, {Name: "last_day", Title: "Dispute deadline", Hidden: true}, {Name: "standing", Title: "Status"},
-			{Name: "remaining", Title: "Remaining", Figure: true, Hidden: true}, {Name: "e1", Title: "E1", Figure: true},
-			{Name: "e2", Title: "E2", Figure: true}, {Name: "e1_report", Title: "E1 in " + string(c), Figure: true},
-			{Name: "e2_report", Title: "E2 in " + string(c), Figure: true, Hidden: true}, {Name: "e4", Title: "Unpaid (E4)", Figure: true},
-			{Name: "e5", Title: "Not protected (E5)", Figure: true, Hidden: true},
+			{Name: "remaining", Title: "Remaining", Currency: "currency", Hidden: true}, {Name: "e1", Title: "E1", Currency: "currency"},
+			{Name: "e2", Title: "E2", Currency: "currency"}, {Name: "e1_report", Title: "E1 in " + string(c), Currency: "report_currency"},
+			{Name: "e2_report", Title: "E2 in " + string(c), Currency: "report_currency", Hidden: true}, {Name: "e4", Title: "Unpaid (E4)", Currency: "currency"},
+			{Name: "e5", Title: "Not protected (E5)", Currency: "currency", Hidden: true},
 		},
 		Empty: kit.Empty{Title: "No allocations at risk", Text: "An allocation is the part of a payment that pays for one booking. " +
 			"Remove a filter or choose another day."},
@@ -103,7 +103,7 @@ func (s *settings) detailsTable(found report.DetailsReport, items []exposure.Det
 
 func (s *settings) detailRow(d exposure.Detail, channel string, c money.Currency) kit.Row {
 	id := func(path string, n int64) string { return s.v.At(path + strconv.FormatInt(n, 10)) }
-	payment, href := kit.Words("Unpaid"), ""
+	payment, href := kit.Idents("\u2013"), "" // nothing was paid yet
 	if d.AllocationID != 0 {
 		payment = kit.Ident(d.AllocationID)
 		href = s.below("/exposure/payments/"+strconv.FormatInt(d.TransactionID, 10), momentOnly...) + "#a" + strconv.FormatInt(d.AllocationID, 10)

@@ -111,10 +111,10 @@ func (s *settings) modelTable(found report.ModelReport) (*kit.Table, error) {
 	t := kit.Table{
 		Name: "model", Caption: "Estimated and actual exposure by merchant", Sorted: page.OrderBy, Descending: page.Descending,
 		Number: page.Number, Total: -1, Columns: []kit.Column{
-			{Name: "merchant", Title: "Merchant", Sorts: true}, {Name: "currency", Title: "Currency"}, {Name: "estimate", Title: "Estimate", Figure: true},
-			{Name: "e1", Title: "Actual (E1)", Figure: true}, {Name: "estimate_report", Title: "Estimate in " + string(c), Figure: true},
-			{Name: "e1_report", Title: "Actual in " + string(c), Figure: true, Sorts: true},
-			{Name: "difference_report", Title: "Difference", Figure: true, Sorts: true},
+			{Name: "merchant", Title: "Merchant", Sorts: true}, {Name: "currency", Title: "Currency"}, {Name: "estimate", Title: "Estimate", Currency: "currency"},
+			{Name: "e1", Title: "Actual (E1)", Currency: "currency"}, {Name: "estimate_report", Title: "Estimate in " + string(c), Currency: "report_currency"},
+			{Name: "e1_report", Title: "Actual in " + string(c), Currency: "report_currency", Sorts: true},
+			{Name: "difference_report", Title: "Difference", Currency: "report_currency", Sorts: true},
 		},
 		Empty: kit.Empty{Title: "Nothing to compare", Text: "No merchant took card payments in this period, and nothing is at risk."},
 	}
@@ -150,7 +150,7 @@ func (p *pages) whatIf(v *kit.Visit) error {
 	}
 	r := s.began(which)
 	r.at(s, found.Query, found.Final)
-	failing := "If all merchants fail. "
+	failing := "If all merchants fail, as none is selected. "
 	if n := int64(len(s.Channels)); n > 0 {
 		failing = "If the " + kit.Plural(n, "chosen merchant fails. ", "chosen merchants fail. ")
 		if n == 1 {
@@ -234,9 +234,9 @@ func (s *settings) lossTable(found report.WhatIfReport) (*kit.Table, error) {
 		Name: "what-if", Caption: "Loss by merchant", Sorted: page.OrderBy, Descending: page.Descending, Number: page.Number, Total: -1,
 		Columns: []kit.Column{
 			{Name: "merchant", Title: "Merchant", Sorts: true}, {Name: "allocations", Title: "Allocations", Figure: true},
-			{Name: "loss", Title: "Loss (E1)", Figure: true, Sorts: true}, {Name: "tail", Title: "Tail (E2)", Figure: true, Hidden: true},
-			{Name: "collateral", Title: "Collateral", Figure: true}, {Name: "net", Title: "Net loss", Figure: true, Sorts: true},
-			{Name: "use", Title: "Limit used", Figure: true, Hidden: true}, {Name: "limit", Title: "Limit", Figure: true}, {Name: "over", Title: "Over the limit", Figure: true},
+			{Name: "loss", Title: "Loss (E1)", Currency: "currency", Sorts: true}, {Name: "tail", Title: "Tail (E2)", Currency: "currency", Hidden: true},
+			{Name: "collateral", Title: "Collateral", Currency: "currency"}, {Name: "net", Title: "Net loss", Currency: "currency", Sorts: true},
+			{Name: "use", Title: "Limit used", Currency: "policy_currency", Hidden: true}, {Name: "limit", Title: "Limit", Currency: "policy_currency"}, {Name: "over", Title: "Over the limit", Currency: "policy_currency"},
 		},
 		Empty: kit.Empty{Title: "No loss", Text: "These merchants have nothing at risk right now."},
 	}
@@ -250,7 +250,7 @@ func (s *settings) lossTable(found report.WhatIfReport) (*kit.Table, error) {
 func (s *settings) lossRow(row exposure.WhatIfChannel, found report.WhatIfReport) kit.Row {
 	c, policy := found.Query.Currency, found.Query.Policy
 	id := strconv.FormatInt(row.ChannelID, 10)
-	limit, over := kit.Words("None"), kit.Cell{}
+	limit, over := kit.NoSum("None", policy), kit.Cell{}
 	if row.Limit != nil {
 		limit, over = kit.Sum(row.Limit.Amount, row.Limit.Currency), dashed(sum(max(0, row.Use-row.Limit.Amount), row.UseGap, row.Limit.Currency))
 	}

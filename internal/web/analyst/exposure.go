@@ -258,10 +258,10 @@ func (s *settings) exposureTable(found report.ExposureReport) (*kit.Table, error
 	unit := " in " + string(q.Currency)
 	t.Columns = append(t.Columns, []kit.Column{
 		{Name: "currency", Title: "Currency"}, {Name: "allocations", Title: "Allocations", Figure: true, Sorts: true},
-		{Name: "e1", Title: "E1", Figure: true}, {Name: "e2", Title: "E2", Figure: true, Hidden: true},
-		{Name: "e1_report", Title: "E1" + unit, Figure: true, Sorts: true}, {Name: "e2_report", Title: "E2" + unit, Figure: true, Sorts: true},
-		{Name: "e3_report", Title: "E3" + unit, Figure: true, Sorts: true},
-		{Name: "e4", Title: "Unpaid (E4)", Figure: true, Hidden: true}, {Name: "e5", Title: "Not protected (E5)", Figure: true, Hidden: true},
+		{Name: "e1", Title: "E1", Currency: "currency"}, {Name: "e2", Title: "E2", Currency: "currency", Hidden: true},
+		{Name: "e1_report", Title: "E1" + unit, Currency: "report_currency", Sorts: true}, {Name: "e2_report", Title: "E2" + unit, Currency: "report_currency", Sorts: true},
+		{Name: "e3_report", Title: "E3" + unit, Currency: "report_currency", Sorts: true},
+		{Name: "e4", Title: "Unpaid (E4)", Currency: "currency", Hidden: true}, {Name: "e5", Title: "Not protected (E5)", Currency: "currency", Hidden: true},
 	}...)
 	rows := slices.Clone(found.Rows)
 	sortExposure(rows, page.OrderBy, page.Descending, func(r exposure.Row) string { return s.nameOf(q.By, r.Key, found.ChannelNames) }, byTime)

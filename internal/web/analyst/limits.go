@@ -144,9 +144,9 @@ func limitTable(v *kit.Visit, rows []limits.LimitRow, page store.Page) *kit.Tabl
 	t := kit.Table{
 		Name: "limits", Caption: "Limit usage", Sorted: page.OrderBy, Descending: page.Descending, Number: page.Number, Total: -1,
 		Columns: []kit.Column{
-			{Name: "limit_of", Title: "Limit of", Sorts: true}, {Name: "scope", Title: "Scope", Hidden: true}, {Name: "limit", Title: "Limit", Figure: true},
-			{Name: "use", Title: "Used", Figure: true}, {Name: "used", Title: "Used (%)", Figure: true, Sorts: true},
-			{Name: "headroom", Title: "Headroom", Figure: true}, {Name: "over", Title: "Over limit", Figure: true}, {Name: "state", Title: "Status"},
+			{Name: "limit_of", Title: "Limit of", Sorts: true}, {Name: "scope", Title: "Scope", Hidden: true}, {Name: "limit", Title: "Limit", Currency: "currency"},
+			{Name: "use", Title: "Used", Currency: "currency"}, {Name: "used", Title: "Used (%)", Figure: true, Sorts: true},
+			{Name: "headroom", Title: "Headroom", Currency: "currency"}, {Name: "over", Title: "Over limit", Currency: "currency"}, {Name: "state", Title: "Status"},
 			{Name: "from", Title: "In force since", Hidden: true},
 		},
 		Empty: kit.Empty{Title: "No limits yet", Text: "A limit caps how much a merchant or the whole site may have at risk. " +

@@ -118,18 +118,18 @@ func (s *settings) matrixTable(found report.ExposureReport) (*kit.Table, error) 
 		Name: "exposure", Matrix: true, Sorted: page.OrderBy, Descending: page.Descending, Number: page.Number, Total: -1,
 		Caption: "Exposure by " + strings.ToLower(titleOf(q.By)) + " and " + strings.ToLower(titleOf(q.Across)) + ", in " + string(q.Currency),
 		Columns: []kit.Column{
-			{Name: "key", Title: titleOf(q.By) + ", in " + string(q.Currency), Sorts: true}, {Name: "total", Title: "Total", Figure: true, Sorts: true},
+			{Name: "key", Title: titleOf(q.By) + ", in " + string(q.Currency), Sorts: true}, {Name: "total", Title: "Total", Currency: "report_currency", Sorts: true},
 		},
 		Empty: kit.Empty{Title: "Nothing at risk", Text: "No payments matching these filters are at risk right now. " +
 			"Choose another day or remove a filter."},
 	}
 	for _, value := range shown {
 		t.Columns = append(t.Columns, kit.Column{
-			Name: cmp.Or(value, "none"), Title: s.nameOf(q.Across, m.second[value], found.ChannelNames), Figure: true,
+			Name: cmp.Or(value, "none"), Title: s.nameOf(q.Across, m.second[value], found.ChannelNames), Currency: "report_currency",
 		})
 	}
 	if len(others) > 0 {
-		t.Columns = append(t.Columns, kit.Column{Name: "others", Title: "All others", Figure: true})
+		t.Columns = append(t.Columns, kit.Column{Name: "others", Title: "All others", Currency: "report_currency"})
 	}
 	rows := slices.Sorted(maps.Keys(m.down))
 	name := func(value string) string { return s.nameOf(q.By, m.first[value], found.ChannelNames) }

@@ -21,9 +21,9 @@ func TestTwoGroupingsMakeAMatrix(t *testing.T) {
 	}
 	b.reader.Must(link(t, a.Body, "70.00"), "Travel month: Jun 2024", "Tail (E2) 70.00 GBP", "By country")
 	want := [][]string{
-		{"key", "total", "2024-06", "2024-09", "2024-11"},
-		{b.pounds.Name, "670.00", "70.00", "600.00", "0.00"},
-		{b.euros.Name, "400.00", "0.00", "0.00", "400.00"},
+		{"key", "report_currency", "total", "2024-06", "2024-09", "2024-11"},
+		{b.pounds.Name, "GBP", "670.00", "70.00", "600.00", "0.00"},
+		{b.euros.Name, "GBP", "400.00", "0.00", "0.00", "400.00"},
 	}
 	got, err := csv.NewReader(strings.NewReader(b.taker.Must(at + "&format=csv").Body)).ReadAll()
 	if err != nil || !reflect.DeepEqual(got, want) {
@@ -34,9 +34,9 @@ func TestTwoGroupingsMakeAMatrix(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, err := file.GetRows("Sheet1", excelize.Options{RawCellValue: true})
-	if err != nil || len(rows) != 4 || !reflect.DeepEqual(rows[3], []string{"Total", "1070.00", "70.00", "600.00", "400.00"}) {
+	if err != nil || len(rows) != 4 || !reflect.DeepEqual(rows[3], []string{"Total", "GBP", "1070.00", "70.00", "600.00", "400.00"}) {
 		t.Errorf("the XLSX has %v (%v)", rows, err)
 	}
 	wants(t, "E1, months down: what has none is left out", b.file(t, "/exposure?by=month&across=channel"),
-		[]string{"Sep 2024", "600.00", "600.00", "0.00"}, []string{"Nov 2024", "400.00", "0.00", "400.00"})
+		[]string{"Sep 2024", "GBP", "600.00", "600.00", "0.00"}, []string{"Nov 2024", "GBP", "400.00", "0.00", "400.00"})
 }

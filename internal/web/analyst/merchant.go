@@ -56,8 +56,9 @@ func (p *pages) merchant(v *kit.Visit) error {
 	state := kit.Say(channel.Mode)
 	if channel.Locked {
 		state = "Locked"
+		r.Warnings = append(r.Warnings, note{Text: lockedText(channel)})
 	}
-	r.Figures = append(r.Figures, figure{Text: "Mode", Value: state, Hint: "in " + string(channel.Currency)})
+	r.Figures = append(r.Figures, figure{Text: "Status", Value: state, Hint: "in " + string(channel.Currency)})
 	r.apartNotes(found.PendingRate, found.Uncovered)
 	s.of(id)
 	t, err := s.exposureTable(found)
@@ -78,6 +79,15 @@ func (p *pages) merchant(v *kit.Visit) error {
 		}
 	}
 	return p.show(v, r, page)
+}
+
+// lockedText says what a lock means, and why the merchant is locked.
+func lockedText(c merchant.Channel) string {
+	text := "This merchant is locked: new payments are not protected."
+	if c.LockReason != "" {
+		text += " Reason: " + c.LockReason
+	}
+	return text
 }
 
 // of adds the merchant to the page's links.

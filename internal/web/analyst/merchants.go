@@ -125,9 +125,9 @@ func (s *settings) merchantTable(rows []merchantRow, c money.Currency) (*kit.Tab
 		Name: "merchants", Caption: "Exposure by merchant", Sorted: page.OrderBy, Descending: page.Descending, Number: page.Number, Total: -1,
 		Columns: []kit.Column{
 			{Name: "merchant", Title: "Merchant", Sorts: true}, {Name: "allocations", Title: "Allocations", Figure: true},
-			{Name: "e1", Title: "E1 in " + string(c), Figure: true, Sorts: true}, {Name: "change", Title: "Since last week", Figure: true, Sorts: true},
-			{Name: "change_percent", Title: "Change (%)", Figure: true}, {Name: "e2", Title: "E2 in " + string(c), Figure: true, Sorts: true},
-			{Name: "collateral", Title: "Collateral", Figure: true}, {Name: "net", Title: "E1 net of collateral", Figure: true, Sorts: true},
+			{Name: "e1", Title: "E1 in " + string(c), Currency: "report_currency", Sorts: true}, {Name: "change", Title: "Since last week", Currency: "report_currency", Sorts: true},
+			{Name: "change_percent", Title: "Change (%)", Figure: true}, {Name: "e2", Title: "E2 in " + string(c), Currency: "report_currency", Sorts: true},
+			{Name: "collateral", Title: "Collateral", Currency: "report_currency"}, {Name: "net", Title: "E1 net of collateral", Currency: "report_currency", Sorts: true},
 		},
 		Empty: kit.Empty{Title: "Nothing at risk", Text: "Merchants appear here once they have payments at risk."},
 	}

@@ -91,11 +91,7 @@ func (p *pages) movement(v *kit.Visit) error {
 func (s *settings) moving() report.MovementQuery {
 	in := report.MovementQuery{From: s.in.Day("from")}
 	if in.From == nil {
-		last := today(s.v)
-		if s.AsOf != nil {
-			last = *s.AsOf
-		}
-		in.From = new(last - week)
+		in.From = new(s.lastDay() - week)
 	}
 	in.ExposureQuery = s.query()
 	return in
@@ -185,7 +181,7 @@ func (s *settings) movementTable(found report.MovementReport, m moved) (*kit.Tab
 	names = append(names, "closing")
 	quiet := still(found, m)
 	lines(found.Total, found.Gaps, found.Revalued(), m, func(name string, _ int64, _ bool) {
-		t.Columns = append(t.Columns, kit.Column{Name: names[0], Title: name, Figure: true, Hidden: quiet[name]})
+		t.Columns = append(t.Columns, kit.Column{Name: names[0], Title: name, Currency: "currency", Hidden: quiet[name]})
 		names = names[1:]
 	})
 	rows, more := pick(s.v, found.Rows, page.Number, page.Size)
@@ -203,9 +199,9 @@ func (s *settings) movementTable(found report.MovementReport, m moved) (*kit.Tab
 		})
 		t.Rows = append(t.Rows, kit.Row{Href: href, Cells: cells})
 	}
-	total := []kit.Cell{kit.Words("Total")}
+	total := []kit.Cell{kit.Words("Total in " + string(q.Currency))}
 	if byChannel {
-		total = append(total, kit.Cell{})
+		total = []kit.Cell{kit.Words("Total"), kit.Words(string(q.Currency))}
 	}
 	lines(found.Total, found.Gaps, found.Revalued(), m, func(_ string, amount int64, gap bool) {
 		total = append(total, dashed(sum(amount, gap, q.Currency)))
@@ -239,7 +235,7 @@ func (p *pages) movedList(v *kit.Visit, s *settings, in report.MovementQuery, wh
 	names := append([]string{"opening"}, each(protection.Causes, protection.Cause.String)...)
 	names = append(names, "closing")
 	lines(exposure.Flows{}, exposure.FlowGaps{}, false, m, func(name string, _ int64, _ bool) {
-		t.Columns = append(t.Columns, kit.Column{Name: names[0], Title: name, Figure: true})
+		t.Columns = append(t.Columns, kit.Column{Name: names[0], Title: name, Currency: "currency"})
 		names = names[1:]
 	})
 	for _, d := range items {

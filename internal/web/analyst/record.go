@@ -110,10 +110,10 @@ func (s *settings) recordTable(found report.VintageReport) (*kit.Table, error) {
 		Name: "track-record", Caption: "Card payments by month", Number: page.Number, Total: -1,
 		Columns: []kit.Column{
 			{Name: "month", Title: "Month"}, {Name: "currency", Title: "Currency", Hidden: true}, {Name: "payments", Title: "Payments", Figure: true},
-			{Name: "taken", Title: "Taken", Figure: true}, {Name: "refunded", Title: "Refunded", Figure: true},
-			{Name: "charged_back", Title: "Charged back", Figure: true}, {Name: "reversed", Title: "Reversed", Figure: true, Hidden: true},
+			{Name: "taken", Title: "Taken", Currency: "currency"}, {Name: "refunded", Title: "Refunded", Currency: "currency"},
+			{Name: "charged_back", Title: "Charged back", Currency: "currency"}, {Name: "reversed", Title: "Reversed", Currency: "currency", Hidden: true},
 			{Name: "disputed", Title: "Payments charged back", Figure: true, Hidden: true}, {Name: "rate", Title: "Rate", Figure: true},
-			{Name: "premium", Title: "Premium", Figure: true}, {Name: "earned", Title: "Earned", Figure: true}, {Name: "unearned", Title: "Not earned", Figure: true, Hidden: true},
+			{Name: "premium", Title: "Premium", Currency: "policy_currency"}, {Name: "earned", Title: "Earned", Currency: "policy_currency"}, {Name: "unearned", Title: "Not earned", Currency: "policy_currency", Hidden: true},
 		},
 		Empty: kit.Empty{Title: "No card payments yet", Text: "Each month with card payments to this merchant appears here."},
 	}

@@ -120,7 +120,7 @@ func (p *pages) fail(s *settings, which int, err error, page kit.Page) error {
 // sum is an amount, or a note that it is unknown because a rate is missing.
 func sum(amount int64, gap bool, c money.Currency) kit.Cell {
 	if gap {
-		return kit.Words("Unknown")
+		return kit.NoSum("Unknown", c)
 	}
 	return kit.Sum(amount, c)
 }

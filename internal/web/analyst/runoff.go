@@ -84,15 +84,15 @@ func (s *settings) runOffTable(found report.RunOffReport) (*kit.Table, error) {
 	t := kit.Table{
 		Name: "run-off", Caption: "Remaining by day", Number: page.Number, Total: -1,
 		Columns: []kit.Column{
-			{Name: "day", Title: "At the end of"}, {Name: "days", Title: "Days from now", Figure: true}, {Name: "e1", Title: "E1" + unit, Figure: true},
-			{Name: "e2", Title: "E2" + unit, Figure: true}, {Name: "e3", Title: "E3" + unit, Figure: true},
+			{Name: "day", Title: "At the end of"}, {Name: "days", Title: "Days from now", Figure: true}, {Name: "e1", Title: "E1" + unit, Currency: "report_currency"},
+			{Name: "e2", Title: "E2" + unit, Currency: "report_currency"}, {Name: "e3", Title: "E3" + unit, Currency: "report_currency"},
 		},
 		Empty: kit.Empty{Title: "Nothing at risk", Text: "There is nothing to run off. Remove a filter or choose another day."},
 	}
 	if found.Allocations > 0 {
 		for _, c := range found.Points[0].By {
 			name := "e1_" + strings.ToLower(string(c.Currency))
-			t.Columns = append(t.Columns, kit.Column{Name: name, Title: "E1 of payments in " + string(c.Currency), Figure: true, Hidden: true})
+			t.Columns = append(t.Columns, kit.Column{Name: name, Title: "E1 of payments in " + string(c.Currency), Currency: name + "_currency", Hidden: true})
 		}
 	}
 	points := found.Points

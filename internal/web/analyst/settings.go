@@ -39,10 +39,21 @@ const pinned = "2006-01-02T15:04:05.000"
 // maxNamed is the maximum number of values of one setting.
 const maxNamed = 1000
 
-// tidy redirects to the same page without empty values, because a form sends all its fields. It reports whether it did.
+// prefilled is the prefix of hidden fields with the days that a form was filled with. A day that the user has left as it was is
+// not kept in the URL, so that the page follows the calendar.
+const prefilled = "default_"
+
+// tidy redirects to the same page without empty values and untouched days, because a form sends all its fields. It reports
+// whether it did.
 func tidy(v *kit.Visit) (bool, error) {
 	q := v.R.URL.Query()
 	before := len(q)
+	for _, name := range []string{"as_of", "from"} {
+		if day := q.Get(prefilled + name); day != "" && day == q.Get(name) {
+			q.Del(name)
+		}
+		q.Del(prefilled + name)
+	}
 	maps.DeleteFunc(q, func(_ string, values []string) bool { return len(values) == 1 && values[0] == "" })
 	if len(q) == before {
 		return false, nil
@@ -187,7 +198,27 @@ func (s *settings) fields(which int) *setting {
 		}
 	}
 	out.Chips = s.chips()
+	s.prefill(out, "as_of", s.lastDay())
+	if which&withFrom != 0 {
+		s.prefill(out, "from", s.lastDay()-week)
+	}
 	return out
+}
+
+// lastDay is the day of the report: today, unless the user has chosen another.
+func (s *settings) lastDay() civil.Day {
+	if s.AsOf != nil {
+		return *s.AsOf
+	}
+	return today(s.v)
+}
+
+// prefill fills an empty field with its default.
+func (s *settings) prefill(out *setting, name string, day civil.Day) {
+	if s.in.Get(name) == "" {
+		s.in.Values.Set(name, day.String())
+		out.Hidden = append(out.Hidden, kit.Link{Text: prefilled + name, Href: day.String()})
+	}
 }
 
 // all returns all fields of the form.
@@ -220,11 +251,15 @@ func (s *settings) moreFields(which int, add, rarely func(name, label, kind stri
 
 // addChoice adds the field that takes several merchants.
 func (s *settings) addChoice(add func(name, label, kind string, options any)) {
+	label, none := "Failing merchants", ""
+	if len(s.Channels) == 0 {
+		none = " (none selected: all fail)"
+	}
 	if s.names.more { // too many for check boxes
-		add("channels", "Merchant IDs", "text", nil)
+		add("channels", label+", IDs"+none, "text", nil)
 		return
 	}
-	add("channels", "Failing merchants", "choice", s.names.choices(s.Channels))
+	add("channels", label+none, "choice", s.names.choices(s.Channels))
 }
 
 func groupings(across bool) []string {

@@ -52,7 +52,7 @@ type Pages struct {
 func New(cfg Config) (*Pages, error) {
 	sum := sha256.Sum256([]byte(pageStyle))
 	p := &Pages{Config: cfg, pages: map[string]*template.Template{}}
-	p.policy = "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+	p.policy = "default-src 'none'; img-src 'self'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 	for _, code := range i18n.Codes() {
 		page, err := template.New("certificate").Funcs(template.FuncMap{

@@ -127,11 +127,23 @@ func TestTheOperatorsFields(t *testing.T) {
 	}
 	values.Set("suppliers", "")
 	values.Set("locked", "1")
+	values.Set("lock_reason", "The licence was withdrawn.")
 	if a := b.Post(at(h, c, "/settings"), values); a.To != at(h, c, "/settings") {
 		t.Fatalf("changing it: %d %s", a.Status, a.Text())
 	}
 	if c, _ = h.App.Channels.Get(t.Context(), h.Actor, c.ID); c.AccountType != "trust" || c.StatementPeriod != "week" || !c.Locked || c.OtherProtection != "bond" {
 		t.Errorf("it has become %+v", c)
+	}
+	if a := b.Get(at(h, c, "/settings")); !strings.Contains(a.Body, `value="The licence was withdrawn."`) {
+		t.Errorf("the form does not have the reason: %s", a.Text())
+	}
+	h.As(access.ReadOnly).Must(at(h, c, "/settings"), "Locked The licence was withdrawn.")
+	values.Del("locked")
+	if a := b.Post(at(h, c, "/settings"), values); a.To != at(h, c, "/settings") {
+		t.Fatalf("unlocking it: %d %s", a.Status, a.Text())
+	}
+	if text := b.Must(at(h, c, "/settings")).Body; strings.Contains(text, "withdrawn") {
+		t.Error("the reason of a lock that is gone is shown")
 	}
 }
 

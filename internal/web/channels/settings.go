@@ -1,6 +1,7 @@
 package channels
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 	"strings"
@@ -48,6 +49,9 @@ func (p *pages) settingsView(v *kit.Visit, form *kit.Form, c merchant.Channel) s
 			{Text: "ID", Value: kit.Ident(c.ID).Text}, {Text: "UUID", Value: c.UUID}, {Text: "Slug", Value: c.Slug},
 			{Text: "Mode", Value: kit.Say(c.Mode), Tone: modeTones[c.Mode]}, {Text: "Status in the API", Value: c.Status()},
 			{Text: "Created", Value: kit.Instant(c.CreatedAt)},
+		}
+		if c.Locked {
+			view.Facts = append(view.Facts, kit.Fact{Text: "Locked", Value: cmp.Or(c.LockReason, "No reason given"), Tone: "bad"})
 		}
 	}
 	return view
@@ -118,7 +122,7 @@ func (p *pages) fields(v *kit.Visit, form *kit.Form) merchant.ChannelFields {
 		in.Mode = kit.Word[merchant.AccountMode](r, "account_mode")
 		in.AccountType, in.ProtectionType, in.Status = r.Text("account_type"), r.Text("protection_type"), r.Text("channel_status")
 		in.StatementPeriod, in.Locked, in.Reason = r.Text("statement_period"), r.Yes("locked"), form.Get("reason")
-		in.Suppliers = suppliersOf(r)
+		in.LockReason, in.Suppliers = r.Text("lock_reason"), suppliersOf(r)
 	}
 	if p.app.Channels.Profile.Processes() {
 		in.MailFailures, in.ChargebackMail = r.Yes("mail_failures"), r.Text("chargeback_mail")
@@ -215,7 +219,7 @@ func filledWith(c merchant.Channel) *kit.Form {
 		"external_id", c.ExternalID, "other_protection", string(c.OtherProtection),
 		"authorisation_days", strconv.FormatInt(c.AuthorisationDays, 10), "account_type", c.AccountType,
 		"protection_type", c.ProtectionType, "channel_status", c.StatusOverride, "statement_period", c.StatementPeriod,
-		"locked", yes(c.Locked), "suppliers", strings.Join(suppliers, ", "), "mail_failures", yes(c.MailFailures),
+		"locked", yes(c.Locked), "lock_reason", c.LockReason, "suppliers", strings.Join(suppliers, ", "), "mail_failures", yes(c.MailFailures),
 		"chargeback_mail", c.ChargebackMail, "tokenizer_id", c.TokenizerID, "tokenizer_api_key", c.TokenizerKey(),
 		"cardholder_present", yes(c.CardholderPresent), "server_to_server", yes(c.ServerToServer), "beneficiary_id", c.BeneficiaryID,
 		"settlement_currency", c.SettlementCurrency, "payout_minimum", money.FormatPlain(c.PayoutMinimum, settle),

@@ -35,9 +35,9 @@ func (p *pages) statements(v *kit.Visit) error {
 		Name: "statements", Caption: "Statements", Number: page.Number, Total: -1, Sorted: page.OrderBy, Descending: page.Descending,
 		Columns: []kit.Column{
 			{Name: "number", Title: "Number", Sorts: true}, {Name: "merchant", Title: "Merchant"}, {Name: "period", Title: "Period"},
-			{Name: "issued", Title: "Issued", Sorts: true, Minor: true}, {Name: "due", Title: "Due", Sorts: true}, {Name: "closing", Title: "Closing", Figure: true},
-			{Name: "open", Title: "Open", Figure: true}, {Name: "state", Title: "Status"}, {Name: "opening", Title: "Opening", Figure: true, Hidden: true},
-			{Name: "payments", Title: "Payments", Figure: true, Hidden: true}, {Name: "channels", Title: "Merchant ID", Figure: true, Hidden: true},
+			{Name: "issued", Title: "Issued", Sorts: true, Minor: true}, {Name: "due", Title: "Due", Sorts: true}, {Name: "closing", Title: "Closing", Currency: "currency"},
+			{Name: "open", Title: "Open", Currency: "currency"}, {Name: "state", Title: "Status"}, {Name: "opening", Title: "Opening", Currency: "currency", Hidden: true},
+			{Name: "payments", Title: "Payments", Currency: "currency", Hidden: true}, {Name: "channels", Title: "Merchant ID", Figure: true, Hidden: true},
 		},
 		Empty: kit.Empty{
 			Title: "No statements found",
@@ -174,7 +174,7 @@ func (p *pages) statement(v *kit.Visit) error {
 func sumsOf(v *kit.Visit, s protection.IssuedStatement) *kit.Table {
 	t := kit.Table{
 		Name: "sums", Caption: "Statement summary", Bare: true,
-		Columns: []kit.Column{{Name: "what", Title: "Item"}, {Name: "lines", Title: "Lines", Figure: true}, {Name: "amount", Title: "Amount", Figure: true}},
+		Columns: []kit.Column{{Name: "what", Title: "Item"}, {Name: "lines", Title: "Lines", Figure: true}, {Name: "amount", Title: "Amount", Currency: "currency"}},
 	}
 	row := func(what string, lines, amount int64) kit.Row {
 		count := kit.Cell{}
@@ -208,10 +208,10 @@ func (p *pages) lines(v *kit.Visit, s protection.IssuedStatement) (*kit.Table, e
 		Name: "statement-" + kit.Ident(s.Number).Plain + "-lines", Caption: "Premium lines", Number: page.Number, Total: -1,
 		Columns: []kit.Column{
 			{Name: "recorded_at", Title: "Recorded"}, {Name: "kind", Title: "Type"}, {Name: "booking", Title: "Booking"},
-			{Name: "booking_reference", Title: "Reference", Minor: true}, {Name: "transaction", Title: "Payment"}, {Name: "value", Title: "Value", Figure: true, Minor: true},
-			{Name: "lead_days", Title: "Lead days", Figure: true, Minor: true}, {Name: "rate", Title: "Rate", Figure: true, Minor: true}, {Name: "amount", Title: "Amount", Figure: true},
-			{Name: "cause", Title: "Cause", Hidden: true}, {Name: "original", Title: "Original", Figure: true, Hidden: true},
-			{Name: "retained", Title: "Retained", Figure: true, Hidden: true}, {Name: "id", Title: "Line", Figure: true, Hidden: true},
+			{Name: "booking_reference", Title: "Reference", Minor: true}, {Name: "transaction", Title: "Payment"}, {Name: "value", Title: "Value", Currency: "currency", Minor: true},
+			{Name: "lead_days", Title: "Lead days", Figure: true, Minor: true}, {Name: "rate", Title: "Rate", Figure: true, Minor: true}, {Name: "amount", Title: "Amount", Currency: "currency"},
+			{Name: "cause", Title: "Cause", Hidden: true}, {Name: "original", Title: "Original", Currency: "original_currency", Hidden: true},
+			{Name: "retained", Title: "Retained", Currency: "currency", Hidden: true}, {Name: "id", Title: "Line", Figure: true, Hidden: true},
 		},
 		Empty: kit.Empty{Title: "No premium lines", Text: "Nothing was charged or returned in this period. Amounts above are carried over from the previous period or are a minimum."},
 	}

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // plot is a chart ready for layout: clean texts, sorted points, and numbers small enough that their sums and products with
@@ -15,6 +16,7 @@ type plot struct {
 	values [][]int64 // of each point, one for each series, in plot values
 	totals []int64   // of each point, in plot values
 	notes  []string
+	start  int64 // of a waterfall's axis, in plot values
 }
 
 // room is the largest sum of plot values: signed, rounded up to a tick and multiplied by a drawing's length in hundredths,
@@ -52,6 +54,7 @@ func prepare(c Chart) plot {
 	}
 	p.sort()
 	p.shrink()
+	p.breakAxis()
 	if p.onlyZeros() {
 		p.notes = append(p.notes, "All values are zero.")
 	}
@@ -66,6 +69,32 @@ func (p plot) onlyZeros() bool {
 		}
 	}
 	return len(p.Points) > 0
+}
+
+// breakAxis lets the axis of a waterfall start near its lowest level where the changes would be hard to see beside the levels:
+// where they cover less than a third of the axis. A note says so.
+func (p *plot) breakAxis() {
+	if p.Kind != Waterfall || len(p.totals) == 0 {
+		return
+	}
+	lowest, highest, level := p.totals[0], p.totals[0], int64(0)
+	for i, total := range p.totals {
+		if level += total; i == len(p.totals)-1 {
+			level = total
+		}
+		lowest, highest = min(lowest, level), max(highest, level)
+	}
+	span := highest - lowest
+	if lowest <= 0 || span == 0 || span > highest/3 {
+		return
+	}
+	step := niceStep(max(span/4, 1))
+	if p.start = (lowest - step) / step * step; p.start <= 0 {
+		p.start = 0
+		return
+	}
+	from := short(p.start, p.exponent(), exactly) + p.suffix()
+	p.notes = append(p.notes, strings.TrimSpace("The axis starts at "+from+" "+p.unit())+", so that the changes are visible.")
 }
 
 // sort sorts by size, if the kind requires it.

@@ -12,6 +12,7 @@ type row struct {
 	pieces []piece
 	strong bool  // the number is highlighted
 	rest   bool  // the row combines many points
+	broken bool  // the bar does not start at zero
 	level  int64 // level at which a waterfall continues, in plot values
 }
 
@@ -30,6 +31,8 @@ const (
 	barNarrow  = 10 * one
 	nameMost   = 200 * one
 	nameLeast  = 80 * one
+	breakAt    = 6 * one // a gap near the foot of a bar that does not start at zero
+	breakWide  = 3 * one
 )
 
 // rows draws Ranked, Limits and Waterfall, whose names are too long for a horizontal axis.
@@ -40,7 +43,11 @@ func (p plot) rows(w width) drawing {
 		return p.lay(w, rows, scale{hi: limitsEnd(rows), step: hundred})
 	case Waterfall:
 		rows, lowest, highest := p.stepRows()
-		return p.lay(w, rows, tight(lowest, highest))
+		axis := tight(lowest, highest)
+		if p.start > 0 {
+			axis.lo = p.start
+		}
+		return p.lay(w, rows, axis)
 	}
 	rows, lowest, highest := p.rankedRows(w)
 	return p.lay(w, rows, tight(lowest, highest))
@@ -101,7 +108,8 @@ func (p plot) stepRows() (rows []row, lowest, highest int64) {
 		r := row{name: p.Points[i].Label, title: p.told(i), href: p.Points[i].Href}
 		if i == 0 || i == len(p.totals)-1 {
 			r.number, r.strong, r.level = p.brief(total), true, total
-			r.pieces = []piece{{0, total, look{Class: "s0"}}}
+			r.pieces = []piece{{p.start, total, look{Class: "s0"}}}
+			r.broken = p.start > 0
 		} else {
 			r.number, r.level = p.changed(total), level+total
 			r.pieces = []piece{{level, r.level, p.changeLook(total)}}
@@ -221,6 +229,7 @@ func (p plot) lay(w width, rows []row, s scale) drawing {
 	if head := p.unit(); head != "" {
 		d.Texts = append(d.Texts, text{X: c.head, Y: 12 * one, Anchor: "end", Class: "tick", Text: head})
 	}
+	room := c.head - textWidth(p.unit()) - gap // for the texts of what is hovered over
 	at := func(v int64) unit { return c.from + s.at(v, c.length) }
 	upright := func(class string, v int64, from, to unit) {
 		d.Over = append(d.Over, line{X1: at(v), Y1: from, X2: at(v), Y2: to, Class: class})
@@ -232,6 +241,10 @@ func (p plot) lay(w width, rows []row, s scale) drawing {
 			words, bar = top+lineOf, top+lineOf+7*one
 		}
 		m := mark{Title: r.title, Href: r.href, Texts: r.words(w, c, words)}
+		m.Tip = text{Y: 12 * one, Class: "tip", Text: fit(r.title, room)}
+		if p.Kind == Ranked && !r.rest {
+			m.Tip.Text = p.toldWithin(i, room)
+		}
 		m.Reach = box{X: -gap, Y: top, W: w.w + 2*gap, H: height} // the focus ring does not touch text
 		for _, piece := range r.pieces {
 			if piece.from != piece.to {
@@ -239,12 +252,15 @@ func (p plot) lay(w width, rows []row, s scale) drawing {
 				m.Boxes = append(m.Boxes, box{X: from, Y: bar, W: length, H: thick, Look: piece.look})
 			}
 		}
+		if r.broken {
+			m.Boxes = append(m.Boxes, box{X: c.from + breakAt, Y: bar, W: breakWide, H: thick, Look: look{Class: "break"}})
+		}
 		d.Marks = append(d.Marks, m)
 		switch {
 		case p.Kind != Limits && w.wide:
-			upright("zero", 0, top, top+height)
+			upright("zero", p.start, top, top+height)
 		case p.Kind != Limits: // a full-height line would cross the names
-			upright("grid", 0, bar-2*one, bar+thick+2*one)
+			upright("grid", p.start, bar-2*one, bar+thick+2*one)
 		case len(r.pieces) > 0:
 			upright("limit", hundred, bar-3*one, bar+thick+3*one)
 		}

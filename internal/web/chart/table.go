@@ -84,6 +84,20 @@ func (p plot) told(i int) string {
 	return point.name() + ": " + strings.Join(parts, ", ")
 }
 
+// toldWithin is told for a place in the drawing. Where there is no room for the names of the series, the numbers are in the order
+// of the legend.
+func (p plot) toldWithin(i int, room unit) string {
+	text := p.told(i)
+	if len(p.Series) > 1 && textWidth(text) > room {
+		var numbers []string
+		for k := range p.Series {
+			numbers = append(numbers, p.full(p.Points[i].value(k)))
+		}
+		text = strings.TrimSpace(p.Points[i].name() + ": " + strings.Join(numbers, " + ") + " " + p.unit())
+	}
+	return fit(text, room)
+}
+
 // about describes the drawing in words, for screen readers.
 func (p plot) about() string {
 	n := len(p.Points)

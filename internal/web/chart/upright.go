@@ -136,7 +136,7 @@ func (p plot) bars(w width) drawing {
 	n := len(p.Points)
 	for i, point := range p.Points {
 		from, to := f.slot(i, n)
-		m := mark{Title: p.told(i), Href: point.Href, Reach: box{X: from, Y: f.top, W: to - from, H: f.innerHeight}}
+		m := mark{Title: p.told(i), Tip: f.tip(p, i), Href: point.Href, Reach: box{X: from, Y: f.top, W: to - from, H: f.innerHeight}}
 		var up, down int64
 		for k, v := range p.values[i] {
 			base := &up
@@ -165,8 +165,8 @@ func reach(values []int64) (down, up int64) {
 	return down, up
 }
 
-// hovers is the maximum number of hover targets of an area: more would be thinner than a pointer.
-const hovers = 120
+// thinnest is the width of a hover target of an area, at least: a pointer has to meet it.
+const thinnest = 5 * one
 
 // areas draws the series as surfaces on top of each other.
 func (p plot) areas(w width) drawing {
@@ -194,24 +194,44 @@ func (p plot) areas(w width) drawing {
 		back := path(foot, func(i int) unit { return x(len(foot) - 1 - i) }, f.y)
 		d.Bands = append(d.Bands, band{Look: p.look(k, w), Path: "M" + top + "L" + back + "Z", Top: "M" + top})
 	}
-	if w.wide && len(p.Points) <= hovers { // phones have no hover
-		for i := range p.Points {
-			from, to := f.left, f.right
-			if i > 0 {
-				from = (x(i-1) + x(i)) / 2
-			}
-			if unit(i) < last {
-				to = (x(i) + x(i+1)) / 2
-			}
-			reach := box{X: from, Y: f.top, W: to - from, H: f.innerHeight}
-			// A thin line marks the point of the tooltip.
-			here := box{X: min(max(x(i)-one/2, f.left), f.right-one), Y: f.top, W: one, H: f.innerHeight}
-			here.Look.Class = "here"
-			d.Marks = append(d.Marks, mark{Title: p.told(i), Reach: reach, Boxes: []box{here}})
+	targets := f.targets(len(p.Points), x)
+	for k, i := range targets {
+		from, to := f.left, f.right
+		if k > 0 {
+			from = (x(targets[k-1]) + x(i)) / 2
 		}
+		if k < len(targets)-1 {
+			to = (x(i) + x(targets[k+1])) / 2
+		}
+		reach := box{X: from, Y: f.top, W: to - from, H: f.innerHeight}
+		// A thin line marks the point of the tooltip.
+		here := box{X: min(max(x(i)-one/2, f.left), f.right-one), Y: f.top, W: one, H: f.innerHeight}
+		here.Look.Class = "here"
+		d.Marks = append(d.Marks, mark{Title: p.told(i), Tip: f.tip(p, i), Reach: reach, Boxes: []box{here}})
 	}
 	d.Texts = append(d.Texts, f.labels(p.Points, x)...)
 	return d
+}
+
+// targets are the points of an area that have a hover target: those that are far enough from the one before, and the last.
+func (f frame) targets(n int, x func(int) unit) (list []int) {
+	for i := range n {
+		if len(list) == 0 || x(i)-x(list[len(list)-1]) >= thinnest {
+			list = append(list, i)
+		}
+	}
+	if end := len(list) - 1; list[end] != n-1 {
+		if end > 0 {
+			list = list[:end]
+		}
+		list = append(list, n-1)
+	}
+	return list
+}
+
+// tip is the text above the axis that shows a point's numbers while it is hovered over.
+func (f frame) tip(p plot, i int) text {
+	return text{X: f.right, Y: 11 * one, Anchor: "end", Class: "tip last", Text: p.toldWithin(i, f.right-f.left)}
 }
 
 // path joins the values with straight lines. After the first point, SVG needs no command letter.

@@ -99,7 +99,7 @@ func New(cfg Config) (*Shop, error) {
 // policyOf returns the page's content security policy: its own files, and the payment service's script and frame. A merchant
 // with an existing policy only adds these two.
 func policyOf(service string) string {
-	return "default-src 'none'; script-src 'self' " + service + "; style-src 'self'; connect-src 'self'; frame-src " + service +
+	return "default-src 'none'; script-src 'self' " + service + "; style-src 'self'; connect-src 'self'; img-src 'self'; frame-src " + service +
 		"; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 }
 

@@ -56,7 +56,7 @@ var menus = []kit.Menu{
 	{Name: "System", Below: "/system", Letter: "y", Office: true},
 }
 
-// parts are the pages shown as tabs of one group.
+// parts are the pages shown as tabs of one group. Those without a group are only found by search.
 var parts = []kit.Part{
 	{Group: "channel", Name: "Risk", Below: "/channels/{id}"},
 	{Group: "channel", Name: "Track record", Below: "/channels/{id}/record"},
@@ -91,6 +91,13 @@ var parts = []kit.Part{
 	{Group: "settings", Name: "Rates", Below: "/settings/rates"},
 	{Group: "settings", Name: "E-mails", Below: "/settings/mails"},
 	{Group: "settings", Name: "Audit log", Below: "/settings/audit", May: access.ReadAudit},
+
+	{Name: "Import a file", Below: "/bookings/import", May: access.ImportBooks},
+	{Name: "New booking", Below: "/bookings/new", May: access.WriteBookings},
+	{Name: "New merchant", Below: "/channels/new", May: access.WriteChannels},
+	{Name: "Allocations", Below: "/exposure/details"},
+	{Name: "Collateral", Below: "/settings/collateral"},
+	{Name: "Proposals", Below: "/approvals", May: access.ReadAudit},
 }
 
 // byMail lists the reports that can be scheduled by e-mail.

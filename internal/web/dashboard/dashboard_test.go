@@ -1,8 +1,10 @@
 package dashboard_test
 
 import (
+	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +39,35 @@ func TestWhoIsNotSignedInSeesNothing(t *testing.T) {
 		if a.Status != http.StatusSeeOther || a.To != want {
 			t.Errorf("back to %q: %d to %q", back, a.Status, a.To)
 		}
+	}
+}
+
+// TestTheSearchShowsOnlyPagesThatOpen: whoever may not open a page does not find it.
+func TestTheSearchShowsOnlyPagesThatOpen(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	link := regexp.MustCompile(`<li><a href="([^"]+)">`)
+	found := map[access.Role]int{}
+	for _, role := range []access.Role{access.ReadOnly, access.Finance, access.MemberAdmin, access.Operator} {
+		b := h.As(role)
+		seen := map[string]bool{}
+		for letter := 'a'; letter <= 'z'; letter++ {
+			a := b.Get(h.At("/search?q=" + string(letter)))
+			_, body, _ := strings.Cut(a.Body, `class="found"`)
+			body, _, _ = strings.Cut(body, "</ul>")
+			for _, m := range link.FindAllStringSubmatch(body, -1) {
+				seen[html.UnescapeString(m[1])] = true
+			}
+		}
+		for address := range seen {
+			if a := b.Get(address); a.Status != http.StatusOK {
+				t.Errorf("%s finds %s, and gets %d", role, address, a.Status)
+			}
+		}
+		found[role] = len(seen)
+	}
+	if found[access.ReadOnly] < 20 || found[access.Operator] <= found[access.MemberAdmin] || found[access.MemberAdmin] <= found[access.ReadOnly] {
+		t.Errorf("found are %v", found)
 	}
 }
 

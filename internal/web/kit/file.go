@@ -70,20 +70,82 @@ func (v *Visit) Stream(name, kind string, write func(w io.Writer) error) error {
 	return nil
 }
 
+// inFile is a table as it stands in a file: the visible columns, and the currencies of amounts in columns of their own.
+type inFile struct {
+	heads []Column
+	at    []int // the table's column of each; -1 for a currency
+	of    *Table
+}
+
+// inFile puts each currency before the first of its amounts, unless the table shows it already. A column of amounts that names
+// no currency column has one of its own.
+func (t *Table) inFile() inFile {
+	f := inFile{of: t}
+	has := map[string]bool{}
+	for _, c := range t.Columns {
+		has[c.Name] = t.shown(c)
+	}
+	for i, c := range t.Columns {
+		if !t.shown(c) {
+			continue
+		}
+		if name := t.currencyColumn(i); name != "" && !has[name] {
+			has[name] = true
+			f.heads, f.at = append(f.heads, Column{Name: name, Title: Say(name)}), append(f.at, -1)
+		}
+		f.heads, f.at = append(f.heads, c), append(f.at, i)
+	}
+	return f
+}
+
+// currencyColumn is the name of the column that has the currency of a column's amounts, or "" if it has no amounts.
+func (t *Table) currencyColumn(at int) string {
+	c := t.Columns[at]
+	if c.Currency == "" && slices.ContainsFunc(t.Rows, func(r Row) bool { return at < len(r.Cells) && r.Cells[at].currency != "" }) {
+		return c.Name + "_currency"
+	}
+	return c.Currency
+}
+
+// cells are a row's cells.
+func (f inFile) cells(r Row) []Cell {
+	cells := make([]Cell, len(f.heads))
+	for i, at := range f.at {
+		switch {
+		case at < 0:
+			cells[i] = f.currency(f.heads[i].Name, r)
+		case at < len(r.Cells):
+			cells[i] = r.Cells[at]
+		}
+	}
+	return cells
+}
+
+// currency is what a row has in a currency column.
+func (f inFile) currency(name string, r Row) Cell {
+	for at, c := range r.Cells[:min(len(r.Cells), len(f.of.Columns))] {
+		if c.currency != "" && f.of.currencyColumn(at) == name {
+			return Words(string(c.currency))
+		}
+	}
+	return Cell{}
+}
+
 // csv writes the visible columns. Text that a spreadsheet would read as a formula gets an apostrophe. The totals row is left
 // out: a program adding up a column would count it twice.
 func (t *Table) csv() []byte {
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
+	f := t.inFile()
 	var heads []string
-	for _, c := range t.Heads() {
+	for _, c := range f.heads {
 		heads = append(heads, c.Name)
 	}
 	_ = w.Write(heads) // writing to a buffer never fails
 	for _, r := range t.Rows {
 		var cells []string
-		for _, c := range t.Cells(r) {
-			cells = append(cells, harmless(c.Cell))
+		for _, c := range f.cells(r) {
+			cells = append(cells, harmless(c))
 		}
 		_ = w.Write(cells)
 	}
@@ -107,7 +169,8 @@ func (t *Table) xlsx() (content []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	heads := t.Heads()
+	f := t.inFile()
+	heads := f.heads
 	styles := map[string]int{}
 	for i, c := range heads {
 		at, _ := excelize.CoordinatesToCellName(i+1, 1) // both are positive
@@ -119,9 +182,9 @@ func (t *Table) xlsx() (content []byte, err error) {
 		}
 	}
 	for y, r := range append(slices.Clone(t.Rows), t.Foot...) {
-		for x, c := range t.Cells(r) {
+		for x, c := range f.cells(r) {
 			at, _ := excelize.CoordinatesToCellName(x+1, y+2)
-			if err := put(file, sheet, at, c.Cell, styles); err != nil {
+			if err := put(file, sheet, at, c, styles); err != nil {
 				return nil, err
 			}
 		}
@@ -158,6 +221,8 @@ func put(file *excelize.File, sheet, at string, c Cell, styles map[string]int) e
 		if err := file.SetCellDefault(sheet, at, c.number); err != nil {
 			return err
 		}
+	case c.figure: // several IDs, or no amount
+		return file.SetCellStr(sheet, at, c.Plain)
 	default:
 		return file.SetCellStr(sheet, at, c.Text)
 	}

@@ -41,9 +41,11 @@ type Table struct {
 type Column struct {
 	Name, Title string
 	Figure      bool // right-aligned, with tabular figures
-	Sorts       bool // sortable
-	Hidden      bool // hidden by default
-	Minor       bool // hidden on phones, unless the columns were chosen
+	// Currency is set for amounts: the name of the column that has their currency in files. Amounts are figures.
+	Currency string
+	Sorts    bool // sortable
+	Hidden   bool // hidden by default
+	Minor    bool // hidden on phones, unless the columns were chosen
 }
 
 // Row is a table row. Href is the link of its first cell.
@@ -61,6 +63,7 @@ type Cell struct {
 	// number is the value for spreadsheets, with its decimals; set for figures.
 	number   string
 	decimals int
+	currency money.Currency // of an amount
 	figure   bool
 	at       time.Time // of a day or an instant
 	inGMT    bool      // an instant; the column header says GMT
@@ -96,13 +99,30 @@ func Ident(id int64) Cell {
 	return Cell{Text: text, Plain: text, number: text, figure: true}
 }
 
+// Idents are the IDs of several objects, with a text for people.
+func Idents(text string, ids ...int64) Cell {
+	plain := make([]string, len(ids))
+	for i, id := range ids {
+		plain[i] = strconv.FormatInt(id, 10)
+	}
+	c := Cell{Text: text, Plain: strings.Join(plain, " "), figure: true}
+	if len(ids) == 1 {
+		c.number = c.Plain
+	}
+	return c
+}
+
 // Sum is an amount with its currency.
 func Sum(amount int64, c money.Currency) Cell {
 	if c == "" {
 		return Cell{figure: true}
 	}
-	return Cell{Text: Money(amount, c), Plain: money.FormatPlain(amount, c), number: money.FormatPlain(amount, c), decimals: c.Exponent(), figure: true}
+	plain := money.FormatPlain(amount, c)
+	return Cell{Text: Money(amount, c), Plain: plain, number: plain, decimals: c.Exponent(), currency: c, figure: true}
 }
+
+// NoSum is a text where an amount would be, such as "Unknown". In files the cell is empty: a column of amounts has no texts.
+func NoSum(text string, c money.Currency) Cell { return Cell{Text: text, currency: c, figure: true} }
 
 // Percent is a percentage formatted by protection.Percent.
 func Percent(text string) Cell {
@@ -202,6 +222,7 @@ func (v *Visit) Table(t Table) *Table {
 	}
 	t.Columns = slices.Clone(t.Columns)
 	for i := range t.Columns {
+		t.Columns[i].Figure = t.Columns[i].Figure || t.Columns[i].Currency != ""
 		for _, r := range t.Rows {
 			if i < len(r.Cells) && r.Cells[i].inGMT {
 				t.Columns[i].Title += ", GMT"

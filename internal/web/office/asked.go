@@ -28,7 +28,7 @@ func (p *pages) asked(v *kit.Visit) error {
 		Name: "asked", Caption: "Protection requests", Number: page.Number, Total: -1,
 		Columns: []kit.Column{
 			{Name: "channel", Title: "Merchant"}, {Name: "site", Title: "Site"}, {Name: "company", Title: "Company"},
-			{Name: "turnover", Title: "Annual turnover", Figure: true}, {Name: "state", Title: "Status"},
+			{Name: "turnover", Title: "Annual turnover", Currency: "currency"}, {Name: "state", Title: "Status"},
 			{Name: "by", Title: "Requested by"}, {Name: "at", Title: "Requested"},
 		},
 		Empty: kit.Empty{

@@ -24,8 +24,8 @@ func (p *pages) receivables(v *kit.Visit) error {
 		Name: "receivables", Caption: "Open statements", Number: page.Number, Total: -1,
 		Columns: []kit.Column{
 			{Name: "statement", Title: "Statement"}, {Name: "site", Title: "Site"}, {Name: "channel", Title: "Merchant"},
-			{Name: "due", Title: "Due"}, {Name: "overdue", Title: "Days overdue", Figure: true}, {Name: "open", Title: "Open", Figure: true},
-			{Name: "closing", Title: "Statement balance", Figure: true, Hidden: true},
+			{Name: "due", Title: "Due"}, {Name: "overdue", Title: "Days overdue", Figure: true}, {Name: "open", Title: "Open", Currency: "currency"},
+			{Name: "closing", Title: "Statement balance", Currency: "currency", Hidden: true},
 		},
 		Empty: kit.Empty{Title: "No open statements", Text: "Statements that are not fully paid appear here, oldest first."},
 	}
@@ -46,7 +46,7 @@ func (p *pages) receivables(v *kit.Visit) error {
 			overdue = kit.Number(o.Overdue)
 		}
 		t.Rows = append(t.Rows, kit.Row{Href: fmt.Sprintf("%s/sites/%s/statements/%d", kit.Path, o.Path, o.ID), Cells: []kit.Cell{
-			kit.Words(fmt.Sprintf("No. %d", o.Number)), kit.Words(o.Name), kit.Words(o.Channel), kit.OnDay(o.Due), overdue,
+			kit.Idents(fmt.Sprintf("No. %d", o.Number), o.Number), kit.Words(o.Name), kit.Words(o.Channel), kit.OnDay(o.Due), overdue,
 			kit.Sum(o.Open, o.Currency), kit.Sum(o.Closing, o.Currency),
 		}})
 	}
@@ -76,7 +76,7 @@ func sumFacts(sums []statements.Receivable) (facts []kit.Fact) {
 func sumsTable(v *kit.Visit, sums []statements.Receivable, sandbox bool) *kit.Table {
 	t := kit.Table{
 		Name: "sums", Bare: true, Caption: "Receivables by age",
-		Columns: []kit.Column{{Name: "site", Title: "Site"}, {Name: "open", Title: "Open", Figure: true}},
+		Columns: []kit.Column{{Name: "site", Title: "Site"}, {Name: "open", Title: "Open", Currency: "currency"}},
 	}
 	for _, age := range statements.Ages {
 		t.Columns = append(t.Columns, kit.Column{Name: age, Title: age, Figure: true})

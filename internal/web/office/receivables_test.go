@@ -28,7 +28,7 @@ func TestReceivablesAreShownByAge(t *testing.T) {
 	b.Must("/receivables", "No open statements", "Sandboxes")
 	b.Must("/receivables?sandboxes=1", "By age", "12.00 GBP", "No. 1", c.Name)
 	rows, err := csv.NewReader(strings.NewReader(b.Must("/receivables?sandboxes=1&site=demo&format=csv").Body)).ReadAll()
-	if err != nil || len(rows) != 2 || rows[1][5] != "12.00" || rows[1][1] != "Demo" {
+	if err != nil || len(rows) != 2 || rows[1][0] != "1" || rows[1][5] != "GBP" || rows[1][6] != "12.00" || rows[1][1] != "Demo" {
 		t.Errorf("%v, %v", rows, err)
 	}
 	if a := h.As(access.Finance).Get("/receivables"); a.Status != http.StatusNotFound {

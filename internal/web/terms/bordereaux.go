@@ -71,9 +71,9 @@ func (p *pages) bordereau(v *kit.Visit) error {
 var bordereauColumns = []kit.Column{
 	{Name: "contract", Title: "Contract", Hidden: true}, {Name: "year", Title: "Year of account", Hidden: true},
 	{Name: "recorded_at", Title: "Recorded"}, {Name: "merchant", Title: "Merchant"}, {Name: "type", Title: "Type"},
-	{Name: "insured", Title: "Sum insured", Figure: true}, {Name: "value", Title: "In policy currency", Figure: true, Minor: true},
+	{Name: "insured", Title: "Sum insured", Currency: "original_currency"}, {Name: "value", Title: "In policy currency", Currency: "currency", Minor: true},
 	{Name: "expiry", Title: "Expiry"}, {Name: "country", Title: "Country", Hidden: true},
-	{Name: "net", Title: "Net premium", Figure: true, Minor: true}, {Name: "tax", Title: "Tax", Figure: true, Minor: true}, {Name: "gross", Title: "Gross", Figure: true},
+	{Name: "net", Title: "Net premium", Currency: "currency", Minor: true}, {Name: "tax", Title: "Tax", Currency: "currency", Minor: true}, {Name: "gross", Title: "Gross", Currency: "currency"},
 	{Name: "line", Title: "Line", Figure: true, Hidden: true},
 }
 
@@ -119,9 +119,9 @@ func totalsTable(v *kit.Visit, result report.Bordereau, sums []report.BordereauT
 	t := kit.Table{
 		Name: "totals", Bare: true, Caption: "Totals",
 		Columns: []kit.Column{
-			{Name: "type", Title: "Type"}, {Name: "rows", Title: "Rows", Figure: true}, {Name: "net", Title: "Net premium", Figure: true, Minor: true},
-			{Name: "tax", Title: "Tax", Figure: true, Minor: true}, {Name: "gross", Title: "Gross", Figure: true},
-			{Name: "commission", Title: "Commission", Figure: true}, {Name: "due", Title: "Gross less commission", Figure: true},
+			{Name: "type", Title: "Type"}, {Name: "rows", Title: "Rows", Figure: true}, {Name: "net", Title: "Net premium", Currency: "currency", Minor: true},
+			{Name: "tax", Title: "Tax", Currency: "currency", Minor: true}, {Name: "gross", Title: "Gross", Currency: "currency"},
+			{Name: "commission", Title: "Commission", Currency: "currency"}, {Name: "due", Title: "Gross less commission", Currency: "currency"},
 		},
 	}
 	var all []report.BordereauTotal

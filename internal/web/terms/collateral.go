@@ -28,7 +28,7 @@ func (p *pages) collateral(v *kit.Visit) error {
 		Name: "collateral", Caption: "Collateral", Number: page.Number, Total: -1,
 		Columns: []kit.Column{
 			{Name: "record", Title: "Record", Figure: true}, {Name: "kind", Title: "Type"}, {Name: "channel", Title: "Covers"},
-			{Name: "amount", Title: "Amount", Figure: true}, {Name: "from", Title: "From"}, {Name: "to", Title: "To"},
+			{Name: "amount", Title: "Amount", Currency: "currency"}, {Name: "from", Title: "From"}, {Name: "to", Title: "To"},
 			{Name: "reference", Title: "Reference"}, {Name: "note", Title: "Note", Hidden: true},
 			{Name: "author", Title: "Recorded by", Hidden: true}, {Name: "recorded_at", Title: "Recorded", Hidden: true},
 		},
@@ -77,7 +77,7 @@ func (p *pages) collateralRow(v *kit.Visit, c exposure.Collateral) kit.Row {
 	}
 	amount := kit.Sum(c.Amount, c.Currency)
 	if c.Amount == 0 {
-		amount = kit.Words("Voided")
+		amount.Text = "Voided"
 	}
 	row := kit.Row{Cells: []kit.Cell{
 		kit.Ident(c.RecordID), kit.Words(kit.Say(c.Kind)), of, amount, kit.OnDay(c.FromDay), kit.OnDay(c.ToDay),

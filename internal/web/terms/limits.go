@@ -24,9 +24,9 @@ func (p *pages) limits(v *kit.Visit) error {
 	t := kit.Table{
 		Name: "limits", Caption: "Current limits", Number: page.Number, Total: -1,
 		Columns: []kit.Column{
-			{Name: "scope", Title: "Of"}, {Name: "channel", Title: "Merchant"}, {Name: "limit", Title: "Limit", Figure: true},
-			{Name: "use", Title: "Use", Figure: true}, {Name: "percent", Title: "Used", Figure: true},
-			{Name: "headroom", Title: "Headroom", Figure: true}, {Name: "state", Title: "Status"},
+			{Name: "scope", Title: "Of"}, {Name: "channel", Title: "Merchant"}, {Name: "limit", Title: "Limit", Currency: "currency"},
+			{Name: "use", Title: "Use", Currency: "currency"}, {Name: "percent", Title: "Used", Figure: true},
+			{Name: "headroom", Title: "Headroom", Currency: "currency"}, {Name: "state", Title: "Status"},
 			{Name: "from", Title: "From", Hidden: true}, {Name: "note", Title: "Note", Hidden: true},
 		},
 		Empty: kit.Empty{
@@ -145,7 +145,7 @@ func (p *pages) limitHistory(v *kit.Visit) error {
 // limitColumns are the columns of the limit history.
 var limitColumns = []kit.Column{
 	{Name: "from", Title: "From", Sorts: true}, {Name: "scope", Title: "Of"}, {Name: "channel", Title: "Merchant"},
-	{Name: "limit", Title: "Limit", Figure: true}, {Name: "note", Title: "Note"}, {Name: "author", Title: "Set by", Minor: true},
+	{Name: "limit", Title: "Limit", Currency: "currency"}, {Name: "note", Title: "Note"}, {Name: "author", Title: "Set by", Minor: true},
 	{Name: "recorded_at", Title: "Set on", Minor: true}, {Name: "id", Title: "No.", Figure: true, Hidden: true},
 }
 
@@ -159,7 +159,7 @@ func pastLimit(v *kit.Visit, l protection.Limit) kit.Row {
 	}
 	amount := kit.Sum(l.Amount, l.Currency)
 	if l.Lifted {
-		amount = kit.Words("Lifted")
+		amount = kit.NoSum("Lifted", l.Currency)
 	}
 	return kit.Row{Cells: []kit.Cell{
 		kit.OnDay(l.FromDay), kit.Words(scopes[l.Scope]), channel, amount, kit.Words(l.Note), kit.Words(l.Author),

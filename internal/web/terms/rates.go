@@ -77,7 +77,7 @@ func pendingTable(v *kit.Visit, s rates.Standing) *kit.Table {
 	t := kit.Table{
 		Name: "pending", Bare: true, Caption: "Payments waiting for a rate",
 		Columns: []kit.Column{
-			{Name: "amount", Title: "Amount", Figure: true}, {Name: "count", Title: "Allocations", Figure: true},
+			{Name: "amount", Title: "Amount", Currency: "currency"}, {Name: "count", Title: "Allocations", Figure: true},
 			{Name: "into", Title: "Into"}, {Name: "oldest", Title: "Oldest"},
 		},
 	}

@@ -222,7 +222,7 @@ func TestTheTermsOfAChannel(t *testing.T) {
 	if strings.Contains(text, "0- 1 %") {
 		t.Error("the price of the others is shown, too")
 	}
-	if rows := seen(t, b, h.At("/channels/1/terms?format=csv")); len(rows) != 2 || rows[1][3] != "700.00" {
+	if rows := seen(t, b, h.At("/channels/1/terms?format=csv")); len(rows) != 2 || rows[1][4] != "700.00" {
 		t.Errorf("%v", rows)
 	}
 	if text := h.As(access.ReadOnly).Must(h.At("/channels/1/terms"), "2.75 %").Text(); !strings.Contains(text, "Latest changes") || strings.Contains(text, "New limit") {

@@ -150,7 +150,7 @@ func TestALimitIsSet(t *testing.T) {
 	}
 	b.Must(h.At("/settings/limits"), "5,000.00 GBP", "700.00 GBP", c.Name, "0.0 %", "Within")
 	rows := seen(t, b, h.At("/settings/limits?format=csv"))
-	if len(rows) != 3 || rows[2][2] != "700.00" || rows[2][5] != "700.00" {
+	if len(rows) != 3 || rows[2][2] != "GBP" || rows[2][3] != "700.00" || rows[2][6] != "700.00" {
 		t.Errorf("%v", rows)
 	}
 	wrong := b.Post(h.At("/settings/limit"), url.Values{"scope": {"site"}, "channels": {"1"}, "amount": {"1"}, "from": {"2024-06-02"}})

@@ -7,12 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"holdfast/internal/book/statements"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/testkit/apptest"
 	"holdfast/internal/testkit/webtest"
+	"holdfast/internal/web/kit"
 )
 
 // travelPayment is a purchase by card.
@@ -125,4 +127,50 @@ func TestTheOnlyHitOpens(t *testing.T) {
 		t.Errorf("the only payment: %d to %q", a.Status, a.To)
 	}
 	b.Must(h.At("/search?q=Byron"), "Bookings", "Payments", "10.00 EUR")
+}
+
+// TestTheSearchFindsMerchantsStatementsAndPages: what the user may open, and nothing else.
+func TestTheSearchFindsMerchantsStatementsAndPages(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	c := h.Channel(merchant.ModeProtectionOnly, "GBP")
+	name, external := "Azure Coast", "AC-77"
+	if _, err := h.App.Channels.Change(t.Context(), h.Actor, c.ID, merchant.ChannelFields{Name: &name, ExternalID: &external}); err != nil {
+		t.Fatal(err)
+	}
+	h.Must(apptest.Report(payment.Purchase, h.Booking(c, 1000_00, "2030-03-01"), 1000_00))
+	reader := h.As(access.ReadOnly)
+	if a := reader.Get(h.At("/search?q=azure")); a.To != h.At("/channels/"+idOf(c.ID)) {
+		t.Errorf("the only merchant: %d to %q", a.Status, a.To)
+	}
+	if a := reader.Get(h.At("/search?q=ac-77")); a.To != h.At("/channels/"+idOf(c.ID)) {
+		t.Errorf("the only merchant, by its external id: %d to %q", a.Status, a.To)
+	}
+	h.World.At("2024-07-03")
+	h.Issue(1)
+	reader.SignIn("read_only", webtest.Password) // the session has ended meanwhile
+	finance, operator := h.As(access.Finance), h.As(access.Operator)
+	list := h.Statements(statements.StatementFilter{})
+	if len(list) != 1 {
+		t.Fatalf("%d statements", len(list))
+	}
+	finance.Must(h.At("/search?q=azure"), "Merchants", "Statements", "2024-06")
+	finance.Must(h.At("/search?q="+idOf(list[0].Number)), "Statements", "Azure Coast")
+	if a := finance.Get(h.At("/search?q=statement+" + idOf(list[0].Number))); a.To != h.At("/statements/"+idOf(list[0].ID)) {
+		t.Errorf("the only statement: %d to %q", a.Status, a.To)
+	}
+	if text := reader.Must(h.At("/search?q=" + idOf(list[0].Number))).Text(); strings.Contains(text, "2024-06") {
+		t.Errorf("who may not read statements finds one: %s", text)
+	}
+	reader.Must(h.At("/search?q=exposure"), "Pages", "Exposure", "Exposure: Run-off")
+	for query, want := range map[string]string{"run-off": "/exposure/run-off", "settings+rates": "/settings/rates", "Webhook": "/developers/webhooks"} {
+		if a := reader.Get(h.At("/search?q=" + query)); a.To != h.At(want) {
+			t.Errorf("%s: %d to %q", query, a.Status, a.To)
+		}
+	}
+	reader.Must(h.At("/search?q=receivables"), "No results")
+	reader.Must(h.At("/search?q=import"), "No results")
+	if a := operator.Get(h.At("/search?q=receivables")); a.To != kit.Path+"/receivables" {
+		t.Errorf("the receivables: %d to %q", a.Status, a.To)
+	}
 }

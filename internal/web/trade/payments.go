@@ -1,6 +1,7 @@
 package trade
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -99,10 +100,11 @@ func noPayments(v *kit.Visit) kit.Empty {
 func paymentColumns(v *kit.Visit) []kit.Column {
 	return []kit.Column{
 		{Name: "id", Title: "Payment", Sorts: true}, {Name: "created", Title: "Logged", Sorts: true}, {Name: "type", Title: "Type"},
-		{Name: "status", Title: "Status"}, {Name: "booking", Title: "Booking"}, {Name: "channel", Title: "Merchant", Minor: true},
-		{Name: "reference", Title: "Reference", Minor: true}, {Name: "total", Title: "Amount", Figure: true, Sorts: true},
-		{Name: "remaining", Title: "Remaining", Figure: true, Hidden: true}, {Name: "currency", Title: "Currency", Hidden: v.Format() == ""},
-		{Name: "base_total", Title: "In the merchant's currency", Figure: true, Hidden: true},
+		{Name: "status", Title: "Status"}, {Name: "booking", Title: "Booking"},
+		{Name: "booking_reference", Title: "Booking reference", Hidden: v.Format() == ""}, {Name: "channel", Title: "Merchant", Minor: true},
+		{Name: "reference", Title: "Reference", Minor: true}, {Name: "total", Title: "Amount", Currency: "currency", Sorts: true},
+		{Name: "remaining", Title: "Remaining", Currency: "currency", Hidden: true}, {Name: "currency", Title: "Currency", Hidden: true},
+		{Name: "base_total", Title: "In the merchant's currency", Currency: "base_currency", Hidden: true},
 		{Name: "forex_rate", Title: "Rate", Figure: true, Hidden: true}, {Name: "taken", Title: "Taken", Hidden: true},
 		{Name: "payer", Title: "Payer", Hidden: true}, {Name: "email", Title: "E-mail", Hidden: true}, {Name: "country", Title: "Country", Hidden: true},
 		{Name: "method", Title: "Method", Hidden: true}, {Name: "card", Title: "Card", Hidden: true}, {Name: "last_four", Title: "Last four digits", Hidden: true},
@@ -125,7 +127,7 @@ func (p *pages) paymentRows(v *kit.Visit, list []payment.Transaction) (rows []ki
 			linked.Href = paymentAt(v, t.LinkedID)
 		}
 		rows = append(rows, kit.Row{Href: paymentAt(v, t.ID), Cells: []kit.Cell{
-			kit.Ident(t.ID), kit.AtInstant(t.CreatedAt), kit.Words(kit.Say(string(t.Type))), paymentState(t.Status), bookingsCell(v, t),
+			kit.Ident(t.ID), kit.AtInstant(t.CreatedAt), kit.Words(kit.Say(string(t.Type))), paymentState(t.Status), bookingsCell(v, t), bookingReferences(t),
 			kit.Words(names[t.ChannelID]), kit.Words(t.Reference), kit.Sum(t.Total, t.Currency), left(t), kit.Words(string(t.Currency)),
 			kit.Sum(t.BaseTotal, t.BaseCurrency), kit.Words(t.ForexRate), kit.AtInstant(t.EffectiveAt),
 			kit.Words(strings.TrimSpace(t.PayeeName + " " + t.PayeeSurname)), kit.Words(t.PayeeEmail), kit.Words(t.Country),
@@ -156,17 +158,26 @@ func flags(t payment.Transaction) string {
 func bookingsCell(v *kit.Visit, t payment.Transaction) kit.Cell {
 	if len(t.Payments) == 1 {
 		one := t.Payments[0]
-		text := one.BookingReference
-		if text == "" {
-			text = strconv.FormatInt(one.BookingID, 10)
-		}
-		return kit.Linked(text, bookingAt(v, one.BookingID))
+		c := kit.Idents(cmp.Or(one.BookingReference, strconv.FormatInt(one.BookingID, 10)), one.BookingID)
+		c.Href = bookingAt(v, one.BookingID)
+		return c
 	}
-	var ids []string
+	var ids []int64
 	for _, one := range t.Payments {
-		ids = append(ids, strconv.FormatInt(one.BookingID, 10))
+		ids = append(ids, one.BookingID)
 	}
-	return kit.Cell{Text: kit.Plural(int64(len(ids)), "booking", "bookings"), Plain: strings.Join(ids, " ")}
+	return kit.Idents(kit.Plural(int64(len(ids)), "booking", "bookings"), ids...)
+}
+
+// bookingReferences are the references of a payment's bookings.
+func bookingReferences(t payment.Transaction) kit.Cell {
+	var list []string
+	for _, one := range t.Payments {
+		if one.BookingReference != "" {
+			list = append(list, one.BookingReference)
+		}
+	}
+	return kit.Words(strings.Join(list, ", "))
 }
 
 // paymentState is the status of a payment with its colour.
@@ -188,7 +199,7 @@ func paymentsOfStory(v *kit.Visit, list []payment.Transaction) *kit.Table {
 	t := kit.Table{
 		Bare: true, Name: "payments", Caption: "Payments", Columns: []kit.Column{
 			{Name: "id", Title: "Payment"}, {Name: "type", Title: "Type"}, {Name: "status", Title: "Status"}, {Name: "taken", Title: "Taken"},
-			{Name: "reference", Title: "Reference", Minor: true}, {Name: "total", Title: "Amount", Figure: true}, {Name: "remaining", Title: "Remaining", Figure: true},
+			{Name: "reference", Title: "Reference", Minor: true}, {Name: "total", Title: "Amount", Currency: "currency"}, {Name: "remaining", Title: "Remaining", Currency: "currency"},
 		},
 		Empty: kit.Empty{Title: "No payments yet", Text: "Payments and refunds for this booking will appear here."},
 	}

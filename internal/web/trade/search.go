@@ -2,67 +2,171 @@ package trade
 
 import (
 	"net/url"
+	"strconv"
+	"strings"
 
 	"holdfast/internal/book/bookings"
+	"holdfast/internal/book/merchants"
 	"holdfast/internal/book/payments"
+	"holdfast/internal/book/statements"
+	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/booking"
+	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/payment"
+	"holdfast/internal/domain/protection"
 	"holdfast/internal/store"
 	"holdfast/internal/web/kit"
 )
 
 // searchPage is the result of the sidebar search.
 type searchPage struct {
-	Query, Action      string
-	Bookings, Payments *kit.Table
-	AllBookings        string
-	AllPayments        string
-	Empty              kit.Empty
+	Query, Action string
+	Pages         []kit.Link
+	Found         []found
+	Empty         kit.Empty
 }
 
-// mostFound is the maximum number of bookings and of payments shown.
+// found are the objects of one kind that match.
+type found struct {
+	Title string
+	Table *kit.Table
+	All   *kit.Link // to the list of all matches, if there are more
+}
+
+// mostFound is the maximum number of objects of each kind, and of pages.
 const mostFound = 10
 
-// search finds bookings and payments. A single hit opens directly.
+// search finds pages, merchants, statements, bookings and payments. A single hit opens directly.
 func (p *pages) search(v *kit.Visit) error {
 	q := v.Query("q")
-	data := searchPage{Query: q, Empty: kit.Empty{
-		Title: "No results", Text: "Search for bookings and payments by number, reference, surname or e-mail address.",
+	data := searchPage{Query: q, Action: v.At("/search"), Empty: kit.Empty{
+		Title: "No results", Text: "Search for bookings and payments by number, reference, surname or e-mail address, for merchants and " +
+			"statements by number or merchant name, and for pages by name.",
 	}}
 	if q == "" {
 		data.Empty.Title = "Search"
-		return p.showSearch(v, data)
+		return v.Show(p.Pages, "search.html", kit.Page{Title: "Search", Menu: "/search", Data: data})
 	}
-	page := store.Page{Number: 1, Size: mostFound, Offset: -1, OrderBy: "id", Descending: true}
-	bookings, err := p.app.Bookings.List(v.R.Context(), v.Actor, bookings.BookingFilter{Find: q}, page)
-	if err != nil {
+	data.Pages = v.FindPages(q, mostFound)
+	hits := data.Pages
+	note := func(more found, rows []kit.Row) {
+		if len(rows) > 0 {
+			data.Found = append(data.Found, more)
+		}
+		for _, r := range rows {
+			hits = append(hits, kit.Link{Href: r.Href})
+		}
+	}
+	if err := p.findMerchants(v, q, note); err != nil {
 		return err
 	}
-	payments, err := p.app.Payments.List(v.R.Context(), v.Actor, payments.TransactionFilter{Find: q}, page)
-	if err != nil {
+	if err := p.findSales(v, q, note); err != nil {
 		return err
 	}
-	switch {
-	case len(bookings.Items) == 1 && len(payments.Items) == 0:
-		return v.Go(bookingAt(v, bookings.Items[0].ID))
-	case len(bookings.Items) == 0 && len(payments.Items) == 1:
-		return v.Go(paymentAt(v, payments.Items[0].ID))
+	if len(hits) == 1 {
+		return v.Go(hits[0].Href)
 	}
-	if data.Bookings, data.Payments, err = p.latest(v, bookings.Items, payments.Items); err != nil {
-		return err
-	}
-	if bookings.More {
-		data.AllBookings = v.At("/bookings?q=" + url.QueryEscape(q))
-	}
-	if payments.More {
-		data.AllPayments = v.At("/payments?q=" + url.QueryEscape(q))
-	}
-	return p.showSearch(v, data)
+	return v.Show(p.Pages, "search.html", kit.Page{Title: "Search", Menu: "/search", Data: data})
 }
 
-func (p *pages) showSearch(v *kit.Visit, data searchPage) error {
-	data.Action = v.At("/search")
-	return v.Show(p.Pages, "search.html", kit.Page{Title: "Search", Data: data})
+// latestFirst is the page of what a search finds.
+var latestFirst = store.Page{Number: 1, Size: mostFound, Offset: -1, OrderBy: "id", Descending: true}
+
+// findMerchants finds merchants, and the statements with this number or of these merchants.
+func (p *pages) findMerchants(v *kit.Visit, q string, note func(found, []kit.Row)) error {
+	ctx := v.R.Context()
+	channels, err := p.app.Channels.List(ctx, v.Actor, merchants.ChannelFilter{Search: q}, latestFirst)
+	if err != nil {
+		return err
+	}
+	table := merchantTable(v, channels.Items)
+	hit := found{Title: "Merchants", Table: v.Table(table)}
+	if channels.More {
+		hit.All = &kit.Link{Text: "View all merchants with this name", Href: v.At("/channels?name=" + url.QueryEscape(q))}
+	}
+	note(hit, table.Rows)
+	if !v.Can(access.ReadStatements) {
+		return nil
+	}
+	var list []protection.IssuedStatement
+	read := func(f statements.StatementFilter) error {
+		page, _, err := p.app.Statements.List(ctx, v.Actor, f, latestFirst)
+		list = append(list, page.Items...)
+		return err
+	}
+	number, err := strconv.ParseInt(strings.TrimPrefix(strings.ToLower(q), "statement "), 10, 64)
+	if err == nil && number > 0 {
+		if err := read(statements.StatementFilter{Number: number}); err != nil {
+			return err
+		}
+	} else if len(channels.Items) > 0 {
+		var ids []int64
+		for _, c := range channels.Items {
+			ids = append(ids, c.ID)
+		}
+		if err := read(statements.StatementFilter{Channels: ids}); err != nil {
+			return err
+		}
+	}
+	table = statementTable(v, list)
+	note(found{Title: "Statements", Table: v.Table(table)}, table.Rows)
+	return nil
+}
+
+func merchantTable(v *kit.Visit, list []merchant.Channel) kit.Table {
+	t := kit.Table{Bare: true, Name: "merchants", Caption: "Merchants", Columns: []kit.Column{
+		{Name: "merchant", Title: "Merchant"}, {Name: "status", Title: "Status"}, {Name: "currency", Title: "Currency"},
+		{Name: "external_id", Title: "External ID", Minor: true}, {Name: "id", Title: "Number", Figure: true, Minor: true},
+	}}
+	for _, c := range list {
+		status := kit.Words(kit.Say(c.Mode))
+		if c.Locked {
+			status = kit.State("locked", "bad")
+		}
+		t.Rows = append(t.Rows, kit.Row{Href: v.At("/channels/" + kit.Ident(c.ID).Plain), Cells: []kit.Cell{
+			kit.Words(c.Name), status, kit.Words(string(c.Currency)), kit.Words(c.ExternalID), kit.Ident(c.ID),
+		}})
+	}
+	return t
+}
+
+func statementTable(v *kit.Visit, list []protection.IssuedStatement) kit.Table {
+	t := kit.Table{Bare: true, Name: "statements", Caption: "Statements", Columns: []kit.Column{
+		{Name: "number", Title: "Statement"}, {Name: "merchant", Title: "Merchant"}, {Name: "period", Title: "Period"},
+		{Name: "due", Title: "Due", Minor: true}, {Name: "closing", Title: "Closing", Currency: "currency"},
+	}}
+	for _, s := range list {
+		t.Rows = append(t.Rows, kit.Row{Href: v.At("/statements/" + kit.Ident(s.ID).Plain), Cells: []kit.Cell{
+			kit.Ident(s.Number), kit.Words(s.ChannelName), kit.Words(s.Period.Name()), kit.OnDay(s.Due), kit.Sum(s.Closing, s.Currency),
+		}})
+	}
+	return t
+}
+
+// findSales finds bookings and payments.
+func (p *pages) findSales(v *kit.Visit, q string, note func(found, []kit.Row)) error {
+	bookings, err := p.app.Bookings.List(v.R.Context(), v.Actor, bookings.BookingFilter{Find: q}, latestFirst)
+	if err != nil {
+		return err
+	}
+	payments, err := p.app.Payments.List(v.R.Context(), v.Actor, payments.TransactionFilter{Find: q}, latestFirst)
+	if err != nil {
+		return err
+	}
+	of, paid, err := p.latest(v, bookings.Items, payments.Items)
+	if err != nil {
+		return err
+	}
+	booked, taken := found{Title: "Bookings", Table: of}, found{Title: "Payments", Table: paid}
+	if bookings.More {
+		booked.All = &kit.Link{Text: "View all matching bookings", Href: v.At("/bookings?q=" + url.QueryEscape(q))}
+	}
+	if payments.More {
+		taken.All = &kit.Link{Text: "View all matching payments", Href: v.At("/payments?q=" + url.QueryEscape(q))}
+	}
+	note(booked, of.Rows)
+	note(taken, paid.Rows)
+	return nil
 }
 
 // latest are two short tables of bookings and payments.

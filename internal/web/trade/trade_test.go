@@ -3,6 +3,7 @@ package trade_test
 import (
 	"encoding/csv"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,6 +11,8 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/booking"
 	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/testkit/apptest"
 	"holdfast/internal/testkit/webtest"
 
 	"github.com/xuri/excelize/v2"
@@ -69,6 +72,40 @@ func TestBookingsLeaveAsAFile(t *testing.T) {
 	}
 	cells, err := file.GetRows("Sheet1")
 	if err != nil || len(cells) != 2 || strings.Join(cells[1], "|") != "Ada Byron|2030-03-01|1,234.50|EUR" {
+		t.Errorf("%v %q", err, cells)
+	}
+}
+
+// TestPaymentsLeaveAsAFile: bookings are told by their IDs, and their references stand in a column of their own.
+func TestPaymentsLeaveAsAFile(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	c := h.Channel(merchant.ModeTest, "EUR")
+	one, two := h.Booking(c, 100_00, "2030-03-01"), h.Booking(c, 100_00, "2030-03-01")
+	reference := "TRIP-1"
+	if _, err := h.App.Bookings.Update(t.Context(), h.Actor, one.ID, booking.BookingFields{Reference: &reference}); err != nil {
+		t.Fatal(err)
+	}
+	in := apptest.Report(payment.Purchase, one, 60_00)
+	h.Must(in)
+	in.Items = &[]payment.Item{{BookingID: one.ID, Currency: "EUR", Total: 20_00}, {BookingID: two.ID, Currency: "EUR", Total: 40_00}}
+	h.Must(in)
+	b := h.As(access.Finance)
+	query := "/payments?col=booking&col=booking_reference&col=total&col=base_total&format="
+	rows, err := csv.NewReader(strings.NewReader(b.Must(h.At(query + "csv")).Body)).ReadAll()
+	want := [][]string{
+		{"booking", "booking_reference", "currency", "total", "base_currency", "base_total"},
+		{idOf(one.ID) + " " + idOf(two.ID), reference, "EUR", "60.00", "EUR", "60.00"}, {idOf(one.ID), reference, "EUR", "60.00", "EUR", "60.00"},
+	}
+	if err != nil || !reflect.DeepEqual(rows, want) {
+		t.Errorf("%v %q", err, rows)
+	}
+	file, err := excelize.OpenReader(strings.NewReader(b.Must(h.At(query + "xlsx")).Body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, err := file.GetRows("Sheet1")
+	if err != nil || len(cells) != 3 || !reflect.DeepEqual(cells[1:], want[1:]) {
 		t.Errorf("%v %q", err, cells)
 	}
 }
