@@ -61,6 +61,7 @@ var acrossSites = map[string]string{
 	"internal/book/imports.forgetFiles":              tidying,
 	"internal/notify/webhooks.forget":                tidying,
 
+	"internal/book/merchants.siteWhere":       aKey,
 	"internal/account/sessions.CallerByToken": aKey,
 	"internal/account/sessions.CallerByUser":  aKey,
 	"internal/account/tokens.SiteOfToken":     aKey,
@@ -73,7 +74,7 @@ var acrossSites = map[string]string{
 	"internal/platform/approvals.inboxPage":   operators,
 	"internal/notify/mail.placeOf":            operators,
 	"internal/book/merchants.modesOfChannels": operators,
-	"internal/book/merchants.sitesOn":         operators,
+	"internal/book/merchants.readSiteParts":   operators,
 	"internal/report.System.Report":           operators,
 	"internal/book/statements.receivables":    operators,
 	"internal/book/underwriting.inStates":     operators,
