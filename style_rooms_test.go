@@ -168,7 +168,7 @@ var owners = []struct {
 	pkg  string
 	owns []string
 }{
-	{"platform/sites", []string{"sites", "site_versions", "site_names", "clock_moves"}},
+	{"platform/sites", []string{"sites", "site_places", "site_versions", "site_names", "clock_moves"}},
 	{"platform/audit", []string{"audit_"}},
 	{"platform/leases", []string{"jobs"}},
 	{"platform/secrets", []string{"sealed_columns"}},

@@ -61,15 +61,7 @@ var acrossSites = map[string]string{
 	"internal/book/imports.forgetFiles":              tidying,
 	"internal/notify/webhooks.forget":                tidying,
 
-	"internal/book/merchants.siteWhere":       aKey,
-	"internal/account/sessions.CallerByToken": aKey,
-	"internal/account/sessions.CallerByUser":  aKey,
-	"internal/account/tokens.SiteOfToken":     aKey,
-
-	"internal/account/tokens.DeleteTokensEverywhere": aPerson,
-	"internal/account/tokens.ChangedForTokensOf":     aPerson,
-	"internal/account/people.MembershipsOf":          aPerson,
-	"internal/account/people.UsersPage":              aPerson,
+	"internal/book/merchants.siteWhere": aKey,
 
 	"internal/platform/approvals.inboxPage":   operators,
 	"internal/notify/mail.placeOf":            operators,

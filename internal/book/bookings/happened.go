@@ -39,8 +39,8 @@ func TellCompleted(ctx context.Context, db *sites.DB) (more bool, err error) {
 }
 
 // sitesToComplete selects the sites with bookings to tell, by the real time. The first day is the end of an index.
-const sitesToComplete = `SELECT s.id, s.clock_ahead FROM sites s WHERE (SELECT MIN(b.end_day) FROM bookings b
-	WHERE b.site_id = s.id AND b.status = 'paid' AND NOT b.completed) < ($1 + s.clock_ahead) / 86400000000 ORDER BY s.id`
+const sitesToComplete = `SELECT s.id, s.clock_ahead FROM site_places p JOIN sites s ON s.id = p.site_id WHERE (SELECT MIN(b.end_day)
+	FROM bookings b WHERE b.site_id = p.site_id AND b.status = 'paid' AND NOT b.completed) < ($1 + s.clock_ahead) / 86400000000 ORDER BY s.id`
 
 // tellCompleted records up to limit completed bookings of a site, and returns how many. The row of the booking is the lock,
 // so each completion is published once. Its conditions are looked at again, in a form that no index has: else PostgreSQL

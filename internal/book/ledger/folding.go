@@ -25,9 +25,9 @@ const (
 
 // SitesToFold lists the sites with enough deltas to fold, or with old ones, in order of their ids.
 func SitesToFold(tx *store.Tx) ([]int64, error) {
-	return store.Ids(tx, `SELECT s.id FROM sites s
-		WHERE EXISTS (SELECT 1 FROM exposure_deltas d WHERE d.site_id = s.id ORDER BY d.id LIMIT 1 OFFSET $1)
-			OR EXISTS (SELECT 1 FROM exposure_deltas d WHERE d.site_id = s.id AND d.noted_at <= $2) ORDER BY s.id`,
+	return store.Ids(tx, `SELECT p.site_id FROM site_places p
+		WHERE EXISTS (SELECT 1 FROM exposure_deltas d WHERE d.site_id = p.site_id ORDER BY d.id LIMIT 1 OFFSET $1)
+			OR EXISTS (SELECT 1 FROM exposure_deltas d WHERE d.site_id = p.site_id AND d.noted_at <= $2) ORDER BY p.site_id`,
 		deltasToFold-1, store.Micros(sites.RealNow(tx).Add(-foldAfter)))
 }
 

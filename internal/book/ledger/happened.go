@@ -79,8 +79,8 @@ func (e *Ends) Tell(ctx context.Context) (more bool, err error) {
 }
 
 // sitesWithEnds selects the sites with ends to tell, by the real time. The first end is that of an index.
-const sitesWithEnds = `SELECT s.id, s.clock_ahead FROM sites s WHERE (SELECT MIN(a.ends_after) FROM allocations a
-	WHERE a.site_id = s.id AND NOT a.ended) < ($1 + s.clock_ahead) / 86400000000 ORDER BY s.id`
+const sitesWithEnds = `SELECT s.id, s.clock_ahead FROM site_places p JOIN sites s ON s.id = p.site_id WHERE (SELECT MIN(a.ends_after)
+	FROM allocations a WHERE a.site_id = p.site_id AND NOT a.ended) < ($1 + s.clock_ahead) / 86400000000 ORDER BY s.id`
 
 // tellEnded records up to limit ends of a site, and returns how many. The row of the allocation is the lock, so each end is
 // told once. Its conditions are looked at again, in a form that no index has: else PostgreSQL may go through all that wait for their

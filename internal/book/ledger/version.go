@@ -20,9 +20,9 @@ type Version struct {
 // order. If there is no such site, the error is store.ErrNotFound.
 func VersionOf(tx *store.Tx, siteID int64) (v Version, err error) {
 	err = tx.QueryRow(`SELECT COALESCE(v.version, 0), COALESCE(r.version, 0), COALESCE(f.version, 0), s.clock_ahead,
-			(SELECT COUNT(*) FROM exposure_deltas d WHERE d.site_id = s.id)
-		FROM sites s LEFT JOIN site_versions v ON v.site_id = s.id LEFT JOIN site_versions r ON r.site_id = 0
-		LEFT JOIN exposure_folds f ON f.site_id = s.id WHERE s.id = $1`, []any{siteID},
+			(SELECT COUNT(*) FROM exposure_deltas d WHERE d.site_id = $1)
+		FROM site_places p JOIN sites s ON s.id = p.site_id LEFT JOIN site_versions v ON v.site_id = s.id
+		LEFT JOIN site_versions r ON r.site_id = 0 LEFT JOIN exposure_folds f ON f.site_id = p.site_id WHERE p.site_id = $1`, []any{siteID},
 		&v.Site, &v.Rates, &v.Folds, &v.ClockAhead, &v.Deltas)
 	return v, err
 }

@@ -165,8 +165,8 @@ type bookDue struct {
 func booksDue(tx *store.Tx, upTo int64) ([]bookDue, error) {
 	var list []bookDue
 	err := tx.Query(`SELECT s.id, s.clock_ahead, b.day, b.walked_to,
-			EXISTS (SELECT 1 FROM limit_changes c WHERE c.site_id = s.id AND c.id <= $1) AS waiting
-		FROM sites s LEFT JOIN limit_books b ON b.site_id = s.id ORDER BY s.id`, []any{upTo},
+			EXISTS (SELECT 1 FROM limit_changes c WHERE c.site_id = p.site_id AND c.id <= $1) AS waiting
+		FROM site_places p JOIN sites s ON s.id = p.site_id LEFT JOIN limit_books b ON b.site_id = p.site_id ORDER BY s.id`, []any{upTo},
 		func(scan func(dest ...any) error) error {
 			var b bookDue
 			var day, walked sql.NullInt64

@@ -116,8 +116,8 @@ func askAgain(tx *store.Tx, m Mail) error {
 
 // sitesDue lists the sites with queued e-mails that are due.
 func sitesDue(tx *store.Tx) ([]int64, error) {
-	return store.Ids(tx, `SELECT s.id FROM sites s
-		WHERE EXISTS (SELECT 1 FROM mails m WHERE m.site_id = s.id AND m.state = $1 AND m.next_at <= $2) ORDER BY s.id`,
+	return store.Ids(tx, `SELECT p.site_id FROM site_places p
+		WHERE EXISTS (SELECT 1 FROM mails m WHERE m.site_id = p.site_id AND m.state = $1 AND m.next_at <= $2) ORDER BY p.site_id`,
 		Waiting, store.Micros(sites.RealNow(tx)))
 }
 
@@ -177,11 +177,11 @@ type mark struct {
 // sitesBehind lists the sites with unprocessed events, with their clocks. Most sites have none most of the time, and cost
 // only this query.
 func sitesBehind(tx *store.Tx) ([]sites.Clock, error) {
-	behind, err := store.Ids(tx, `SELECT s.id FROM sites s
-		LEFT JOIN event_heads h ON h.site_id = s.id LEFT JOIN mail_marks m ON m.site_id = s.id
+	behind, err := store.Ids(tx, `SELECT p.site_id FROM site_places p
+		LEFT JOIN event_heads h ON h.site_id = p.site_id LEFT JOIN mail_marks m ON m.site_id = p.site_id
 		WHERE COALESCE(h.position, 0) > COALESCE(m.position, 0)
-			OR EXISTS (SELECT 1 FROM events e WHERE e.site_id = s.id AND e.position IS NULL)
-		ORDER BY s.id`)
+			OR EXISTS (SELECT 1 FROM events e WHERE e.site_id = p.site_id AND e.position IS NULL)
+		ORDER BY p.site_id`)
 	if err != nil || len(behind) == 0 {
 		return nil, err
 	}

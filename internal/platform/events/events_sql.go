@@ -86,10 +86,10 @@ func endsOf(tx *store.Tx, sites []int64, ends map[int64]int64) error {
 		return nil
 	}
 	w := sqltext.Where{Args: []any{growing}}
-	sqltext.In(&w, "s.id", sites)
-	return tx.Query(`SELECT s.id, CASE WHEN EXISTS (SELECT 1 FROM events e WHERE e.site_id = s.id AND e.position IS NULL) THEN $1
-			ELSE COALESCE(h.position, 0) END
-		FROM sites s LEFT JOIN event_heads h ON h.site_id = s.id WHERE `+w.Text.String(), w.Args,
+	sqltext.In(&w, "p.site_id", sites)
+	return tx.Query(`SELECT p.site_id, CASE WHEN EXISTS (SELECT 1 FROM events e WHERE e.site_id = p.site_id AND e.position IS NULL)
+			THEN $1 ELSE COALESCE(h.position, 0) END
+		FROM site_places p LEFT JOIN event_heads h ON h.site_id = p.site_id WHERE `+w.Text.String(), w.Args,
 		func(scan func(dest ...any) error) error {
 			var site, end int64
 			err := scan(&site, &end)
@@ -100,8 +100,8 @@ func endsOf(tx *store.Tx, sites []int64, ends map[int64]int64) error {
 
 // sitesUnplaced lists the sites that have events without a position.
 func sitesUnplaced(tx *store.Tx) ([]int64, error) {
-	return store.Ids(tx, `SELECT s.id FROM sites s
-		WHERE EXISTS (SELECT 1 FROM events e WHERE e.site_id = s.id AND e.position IS NULL) ORDER BY s.id`)
+	return store.Ids(tx, `SELECT p.site_id FROM site_places p
+		WHERE EXISTS (SELECT 1 FROM events e WHERE e.site_id = p.site_id AND e.position IS NULL) ORDER BY p.site_id`)
 }
 
 // sitesToForget lists the sites whose oldest event was recorded before an instant.

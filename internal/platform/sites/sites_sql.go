@@ -19,6 +19,10 @@ func Insert(tx *store.Tx, s merchant.Site) (merchant.Site, error) {
 	err = tx.QueryRow(`INSERT INTO sites (path, name, sandbox, version, created_at, modified_at, permitted_urls, issuer, policyholder)
 		VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8) RETURNING id`,
 		append([]any{s.Path, s.Name, s.Sandbox, s.Version, store.Micros(tx.Now)}, texts...), &s.ID)
+	if err != nil {
+		return s, err
+	}
+	_, err = tx.Exec(`INSERT INTO site_places (site_id) VALUES ($1)`, s.ID)
 	return s, err
 }
 

@@ -22,6 +22,12 @@ CREATE TABLE sites (
     {{key}} (id)
 );
 
+-- One row for each site, on the node of the site. A statement that looks over all sites begins with this table, so that each node can
+-- answer for its own: the table sites is on every node.
+CREATE TABLE site_places (
+    site_id BIGINT NOT NULL PRIMARY KEY REFERENCES sites (id)
+);
+
 -- Former names of a site: a bordereau of the past shows the name of its time. until is by the site's clock.
 CREATE TABLE site_names (
     site_id BIGINT NOT NULL REFERENCES sites (id),
