@@ -55,6 +55,27 @@ func fits(schema []string, list []migration) error {
 	return compare(ran, list)
 }
 
+// TablesOf gives the tables that migrations make, whatever else a database has. It runs them in an empty database in memory.
+func TablesOf(ctx context.Context, schema []string) (tables []catalog.Table, err error) {
+	list, err := readMigrations(migrationFiles)
+	if err != nil {
+		return nil, err
+	}
+	if err := fits(schema, list); err != nil {
+		return nil, err
+	}
+	never := func() time.Time { return time.Time{} }
+	err = fillSQLite(ctx, ":memory:", never, Content{
+		Schema: schema, migrations: list[:len(schema)],
+		Load: func(tx *Tx) (err error) {
+			tables, err = tx.Catalog().Tables()
+			return err
+		},
+		Finish: func(*Tx) error { return nil },
+	})
+	return tables, err
+}
+
 // Build makes a database at url with everything in it, or leaves nothing behind. A SQLite database is made beside its place and
 // moved there when it is whole and on the disk; in PostgreSQL all is one transaction. The error is ErrNotEmpty if
 // anything already exists: a file (including the log of a missing database), or a table.

@@ -69,6 +69,33 @@ func (c Catalog) Tables() ([]catalog.Table, error) {
 	return catalog.InOrder(byName, order, parents)
 }
 
+// Others names the tables and columns that are not among own, such as notes and sites.colour: somebody else has added them to the
+// database. Columns of such tables are not named.
+func (c Catalog) Others(own []catalog.Table) (names []string, err error) {
+	columns := map[string][]string{"schema_migrations": nil}
+	for _, t := range own {
+		columns[t.Name] = t.Names()
+	}
+	err = c.tx.Query(c.tx.db.engine.columns, nil, func(scan func(dest ...any) error) error {
+		var table, column, kind string
+		var key int64
+		var counter bool
+		if err := scan(&table, &column, &kind, &key, &counter); err != nil || table == "schema_migrations" {
+			return err
+		}
+		if known, ok := columns[table]; ok && slices.Contains(known, column) {
+			return nil
+		} else if ok {
+			table += "." + column
+		}
+		if !slices.Contains(names, table) {
+			names = append(names, table)
+		}
+		return nil
+	})
+	return names, err
+}
+
 // LastID is the last id that the database has given to a row of a table.
 func (c Catalog) LastID(table string) (int64, error) {
 	return c.Whole(catalog.Table{Name: table, Counter: "id"}).Counted()
