@@ -55,8 +55,8 @@ func fits(schema []string, list []migration) error {
 	return compare(ran, list)
 }
 
-// TablesOf gives the tables that migrations make, whatever else a database has. It runs them in an empty database in memory.
-func TablesOf(ctx context.Context, schema []string) (tables []catalog.Table, err error) {
+// tablesOf gives the tables that migrations make, whatever else a database has. It runs them in an empty database in memory.
+func tablesOf(ctx context.Context, schema []string) (tables []catalog.Table, err error) {
 	list, err := readMigrations(migrationFiles)
 	if err != nil {
 		return nil, err

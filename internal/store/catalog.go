@@ -69,10 +69,17 @@ func (c Catalog) Tables() ([]catalog.Table, error) {
 	return catalog.InOrder(byName, order, parents)
 }
 
-// Others names the tables and columns that are not among own, such as notes and sites.colour: somebody else has added them to the
-// database. Columns of such tables are not named.
-func (c Catalog) Others(own []catalog.Table) (names []string, err error) {
-	columns := map[string][]string{"schema_migrations": nil}
+// Own gives the tables that the migrations of the database have made, in the order of Tables, and names all others in it. Others are
+// tables and columns that somebody else has added, such as notes and sites.colour.
+func (c Catalog) Own() (own []catalog.Table, others []string, err error) {
+	schema, err := c.Schema()
+	if err != nil {
+		return nil, nil, err
+	}
+	if own, err = tablesOf(c.tx.ctx, schema); err != nil {
+		return nil, nil, err
+	}
+	columns := map[string][]string{}
 	for _, t := range own {
 		columns[t.Name] = t.Names()
 	}
@@ -88,12 +95,12 @@ func (c Catalog) Others(own []catalog.Table) (names []string, err error) {
 		} else if ok {
 			table += "." + column
 		}
-		if !slices.Contains(names, table) {
-			names = append(names, table)
+		if !slices.Contains(others, table) {
+			others = append(others, table)
 		}
 		return nil
 	})
-	return names, err
+	return own, others, err
 }
 
 // LastID is the last id that the database has given to a row of a table.

@@ -68,10 +68,7 @@ func Write(ctx context.Context, db *store.DB, program string, to io.Writer) (Bac
 			return err
 		}
 		b.TakenAt = tx.Now
-		if b.Tables, err = store.TablesOf(ctx, b.Schema); err != nil {
-			return err
-		}
-		if b.Others, err = tx.Catalog().Others(b.Tables); err != nil {
+		if b.Tables, b.Others, err = tx.Catalog().Own(); err != nil {
 			return err
 		}
 		out := newWriter(to)
