@@ -173,6 +173,3 @@ type Service struct{ *server }
 
 // AddressOf is where a request comes from, as trusted proxies tell it.
 func (s Service) AddressOf(r *http.Request) string { return s.clientAddress(r) }
-
-// RequestID is the number of a request, in the log and in the audit.
-func (s Service) RequestID(r *http.Request) string { return s.requestID(r) }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"
 	"holdfast/internal/psp/sandbox"
+	"holdfast/internal/web"
 	"holdfast/internal/web/certificate"
 	"holdfast/internal/web/checkout"
 	"holdfast/internal/web/kit"
@@ -23,32 +25,34 @@ import (
 func (p *program) withPages(service api.Service) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.Path
-		page := func(h http.Handler) {
+		page := func(h http.Handler, route string) {
 			if p.readsDatabase(r) {
 				h = service.Admit(p.classOf(r), kit.MaxForm, h)
 			}
-			p.showPage(w, r, h, service)
+			service.Page(w, r, route, func(w http.ResponseWriter) bool { return p.showPage(w, r, h) })
 		}
 		switch {
 		case api.Oversized(r):
 			service.ServeHTTP(w, r)
 		case strings.HasPrefix(path, sandbox.ChallengePath):
-			page(p.bank)
+			page(p.bank, sandbox.ChallengePath+"{challenge}")
 		case isModalPage(r):
-			page(p.modal)
+			page(p.modal, modal.Path+"{file}")
 		case strings.HasPrefix(path, certificates.Path):
-			page(p.certificates)
+			page(p.certificates, certificates.Path+"{key}")
 		case path == "/robots.txt":
-			page(robots)
+			page(robots, path)
 		case p.shop != nil && (path == checkout.Path || strings.HasPrefix(path, checkout.Path+"/")):
-			page(p.shop)
+			page(p.shop, checkout.Path)
 		case p.outbox != nil && (path == outbox.Path || strings.HasPrefix(path, outbox.Path+"/")):
-			page(p.outbox)
+			page(p.outbox, outbox.Path)
 		case p.dashboard.Serves(r):
-			w.Header().Set("X-Request-Id", service.RequestID(r))
-			page(p.dashboard)
+			_, route, _ := strings.Cut(p.dashboard.Route(r), " ") // without its method
+			page(p.dashboard, cmp.Or(route, kit.Path+"/{page}"))
+		case path == "/":
+			page(p.pages, path)
 		case p.pages.Serves(r):
-			page(p.pages)
+			page(p.pages, web.Path+"/{page}")
 		default:
 			service.ServeHTTP(w, r)
 		}
@@ -101,9 +105,9 @@ var robots = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, certificate.Robots) // an error means that the crawler has disconnected
 })
 
-// showPage serves a web page. If the page or method does not exist, the API responds, so that errors for programs have one
-// format.
-func (p *program) showPage(w http.ResponseWriter, r *http.Request, pages, service http.Handler) {
+// showPage serves a web page. It returns false if the page does not exist: then the API responds, so that errors for programs have
+// one format. So does that of a wrong method.
+func (p *program) showPage(w http.ResponseWriter, r *http.Request, pages http.Handler) bool {
 	held := &heldRefusal{ResponseWriter: w}
 	pages.ServeHTTP(held, r)
 	switch {
@@ -113,8 +117,9 @@ func (p *program) showPage(w http.ResponseWriter, r *http.Request, pages, servic
 	case held.status == http.StatusMethodNotAllowed:
 		api.RefuseMethod(p.app, w, r)
 	default:
-		service.ServeHTTP(w, r)
+		return false
 	}
+	return true
 }
 
 // heldRefusal holds back responses with status 404 or 405. Only pages for people may send their own.
