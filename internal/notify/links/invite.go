@@ -3,6 +3,7 @@ package links
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"holdfast/internal/account/people"
@@ -19,8 +20,9 @@ import (
 // The link is mailed in the same write; secret is what it ends with (see Links.Choose).
 //
 // A new user chooses a password with it. A user of another site is known by user name and e-mail address together, if the address is
-// proven: they get access at once, and a link that only leads to signing in. So whoever invites learns nothing about them, can set
-// nobody's password, and lets in nobody whom another site has made up. Of the fields, Password is ignored.
+// proven: they get access at once, and a link that only leads to signing in. If the name is somebody else's, the new user chooses another
+// one, and only the operator is told. So whoever invites learns nothing about other sites, can set nobody's password, and lets in nobody whom
+// another site has made up. Of the fields, Password is ignored.
 func (l *Links) Invite(
 	ctx context.Context, actor access.Actor, in people.UserFields, role access.Role, mayPayOut bool,
 ) (user people.User, secret string, err error) {
@@ -86,28 +88,39 @@ func (l *Links) invitee(tx *store.Tx, by access.Actor, in people.UserFields, rol
 		// What went to another address must not open the account of this one.
 		return fresh, people.Invitation, errors.Join(people.EndPasswordLinks(tx, user.ID), people.ReuseUser(tx, fresh), tokens.ChangedForTokensOf(tx, user.ID))
 	}
-	for _, m := range members {
-		if m.SiteID == by.SiteID && role != access.Operator {
-			return user, "", errs.WrongField("username", "This user already has access.")
-		}
+	here, err := people.IsOpenAt(tx, by.SiteID, in.Username)
+	if err != nil {
+		return user, "", err
 	}
-	if role == access.Operator || !strings.EqualFold(user.Email, in.Email) || !user.Proven {
+	here = here || slices.ContainsFunc(members, func(m people.Membership) bool { return m.SiteID == by.SiteID })
+	if here && role != access.Operator {
+		return user, "", errs.WrongField("username", "This user already has access.")
+	}
+	switch {
+	case role != access.Operator && strings.EqualFold(user.Email, in.Email) && user.Proven:
+		return user, people.Access, nil
+	case by.Can(access.ManageUsers):
 		return user, "", errs.WrongField("username", "This user name is already taken.")
 	}
-	return user, people.Access, nil
+	if fresh.Open, err = secrets.NewSecret(l.Random); err != nil {
+		return user, "", err
+	}
+	user, err = people.InsertUser(tx, fresh)
+	return user, people.Invitation, err
 }
 
 // proves says whether the link of an invitation opens an account for the right person alone: it is mailed, and whoever invites does not
 // see it. The operator sees it, and answers for whom they give it to.
 func (l *Links) proves(by access.Actor) bool { return l.mails.Sends() || by.Can(access.ManageUsers) }
 
-// InviteAgain makes a new link for somebody who was invited to the actor's site and has no password yet. The links before it end.
-// The error is NotPossible for whoever has a password.
+// InviteAgain makes a new link for somebody who was invited to the actor's site and has not accepted yet. The links before it end.
+// The error is NotPossible for whoever has.
 func (l *Links) InviteAgain(ctx context.Context, actor access.Actor, userID int64) (user people.User, secret string, err error) {
 	if err := actor.Require(access.ManageMembers); err != nil {
 		return user, "", err
 	}
 	err = l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
+		accepted := true
 		user, err = people.UserByID(tx, userID)
 		if err != nil {
 			return people.UnknownUser(err)
@@ -118,10 +131,10 @@ func (l *Links) InviteAgain(ctx context.Context, actor access.Actor, userID int6
 			if err := actor.Require(access.ManageUsers); err != nil {
 				return err
 			}
-		} else if kind, err = l.kindAgain(tx, actor.SiteID, user); err != nil {
+		} else if kind, accepted, err = l.kindAgain(tx, actor.SiteID, user); err != nil {
 			return err
 		}
-		if !secrets.NoPassword(user.PasswordHash) {
+		if accepted && !secrets.NoPassword(user.PasswordHash) {
 			return errs.NotPossibleBecause("has_password", "This person already has a password. They can reset it on the sign-in page.")
 		}
 		secret, err = l.make(tx, user, people.Link{Kind: kind, SiteID: by.SiteID}, people.LinkMail{SiteID: by.SiteID, By: nameOf(actor)})
@@ -136,24 +149,26 @@ func (l *Links) InviteAgain(ctx context.Context, actor access.Actor, userID int6
 	return user, secret, err
 }
 
-// kindAgain says which link a user gets who was invited to a site. Who was invited to another site, too, chooses the password
-// with the link of that one: otherwise the people of one site could take over an account of another.
-func (l *Links) kindAgain(tx *store.Tx, siteID int64, user people.User) (people.LinkKind, error) {
+// kindAgain says which link a user gets who was invited to a site, and whether they have accepted already. Who was invited to another site,
+// too, chooses the password with the link of that one: otherwise the people of one site could take over an account of another.
+func (l *Links) kindAgain(tx *store.Tx, siteID int64, user people.User) (kind people.LinkKind, accepted bool, err error) {
 	members, err := people.MembershipsOf(tx, user.ID)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	kind, here := people.Invitation, false
 	for _, m := range members {
-		if m.SiteID != siteID {
+		if m.SiteID == siteID {
+			here, accepted = true, m.Accepted
+		}
+		if m.SiteID != siteID || !secrets.NoPassword(user.PasswordHash) {
 			kind = people.Access
 		}
-		here = here || m.SiteID == siteID
 	}
 	if !here {
-		return "", people.UnknownUser(store.ErrNotFound)
+		return "", false, people.UnknownUser(store.ErrNotFound)
 	}
-	return kind, nil
+	return kind, accepted, nil
 }
 
 func nameOf(actor access.Actor) string {
