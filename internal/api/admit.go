@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -27,11 +28,44 @@ func (s Service) Admit(class Class, most int, pages http.Handler) http.Handler {
 		if err == nil {
 			return
 		}
-		c.requestID = s.requestID(r)
-		defer func() { s.log(c, r, 0) }()
+		c.requestID = s.idOf(w, r)
 		s.writeCommonHeaders(c)
 		s.fail(c, err)
 	})
+}
+
+// Page serves a page, and writes its line in the log of requests. The route stands in the log in place of the address. If show returns
+// false, there is no such page: the API answers, and writes the line.
+func (s Service) Page(w http.ResponseWriter, r *http.Request, route string, show func(w http.ResponseWriter) bool) {
+	began := s.app.DB.Clock()
+	c := &call{ResponseWriter: w, ctx: r.Context(), address: s.clientAddress(r), requestID: s.requestID(r), route: route}
+	c.Header().Set("X-Request-Id", c.requestID)
+	shown, panicked := true, true
+	defer func() {
+		if !shown {
+			return
+		}
+		switch {
+		case c.status == 0 && panicked:
+			c.status = http.StatusInternalServerError
+		case (c.status == 0 || c.status >= http.StatusInternalServerError) && errors.Is(r.Context().Err(), context.Canceled):
+			c.status = statusClientGone
+		case c.status == 0: // an empty page
+			c.status = http.StatusOK
+		}
+		c.refused = c.status == http.StatusTooManyRequests
+		s.log(c, r, s.app.DB.Clock().Sub(began))
+	}()
+	shown = show(c)
+	panicked = false
+	if !shown {
+		s.ServeHTTP(w, r)
+	}
+}
+
+// idOf is the id of a request that an outer handler has already given to its answer, or a new one.
+func (s *server) idOf(w http.ResponseWriter, r *http.Request) string {
+	return cmp.Or(w.Header().Get("X-Request-Id"), s.requestID(r))
 }
 
 // passPage shows a page when it is its turn. It returns an error if no slot is free. The page itself reports

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -159,4 +160,74 @@ func TestAFileOfAPageHasItsTime(t *testing.T) {
 		t.Errorf("a file that does not come: %d", response.StatusCode)
 	}
 	empty(t, late.door.classes[ClassUploads])
+}
+
+// TestPagesAreInTheLogOfRequests: one line for each, with the route in place of the address. What the API answers is in its own line.
+func TestPagesAreInTheLogOfRequests(t *testing.T) {
+	t.Parallel()
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	status := func(code int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+	}
+	for name, c := range map[string]struct {
+		ctx    context.Context
+		page   http.HandlerFunc // nil: there is none
+		status string
+	}{
+		"a page":                     {t.Context(), func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }, "status=200 duration_ms=0 bytes=5"},
+		"an empty one":               {t.Context(), func(http.ResponseWriter, *http.Request) {}, "status=200"},
+		"one that is not there":      {t.Context(), status(404), "status=404"},
+		"a failure":                  {t.Context(), status(500), "status=500"},
+		"a panic":                    {t.Context(), func(http.ResponseWriter, *http.Request) { panic("a mistake") }, "status=500"},
+		"left without an answer":     {gone, func(http.ResponseWriter, *http.Request) {}, "status=499"},
+		"left, and so it failed":     {gone, status(503), "status=499"},
+		"left after the answer":      {gone, status(200), "status=200"},
+		"not a page":                 {t.Context(), nil, "status=404"},
+		"not a page, and left by it": {gone, nil, "status=404"},
+	} {
+		h, log, _ := service(t, Config{})
+		r := httptest.NewRequestWithContext(c.ctx, http.MethodGet, "/secret/address?token=secret", nil)
+		r.Header.Set("X-Request-Id", "mine")
+		w := httptest.NewRecorder()
+		func() {
+			defer func() { _ = recover() }()
+			h.Page(w, r, "/pages/{key}", func(w http.ResponseWriter) bool {
+				if c.page != nil {
+					h.Admit(ClassOrdinary, pageBytes, c.page).ServeHTTP(w, r)
+				}
+				return c.page != nil
+			})
+		}()
+		text := log.String()
+		route := `route=/pages/{key} method=GET `
+		if c.page == nil {
+			route = "method=GET "
+		}
+		if strings.Count(text, "msg=request ") != 1 || strings.Contains(text, "secret") || w.Header().Get("X-Request-Id") != "mine" ||
+			!strings.Contains(text, route+c.status) || !strings.Contains(text, "request_id=mine") {
+			t.Errorf("%s: header %v, log\n%s", name, w.Header(), text)
+		}
+	}
+}
+
+// TestRefusedPagesDoNotFillTheLog: the first has its line, and its answer the same id.
+func TestRefusedPagesDoNotFillTheLog(t *testing.T) {
+	t.Parallel()
+	h, log, _ := service(t, Config{})
+	h.door.classes[ClassOrdinary] = noPlace()
+	for range 10 {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/page", nil)
+		h.Page(w, r, "/page", func(w http.ResponseWriter) bool {
+			h.Admit(ClassOrdinary, pageBytes, reading).ServeHTTP(w, r)
+			return true
+		})
+		if id := w.Header().Get("X-Request-Id"); w.Code != 503 || id == "" || !strings.Contains(w.Body.String(), id) {
+			t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
+		}
+	}
+	if text := log.String(); strings.Count(text, "msg=request ") != 1 || !strings.Contains(text, "route=/page method=GET status=503") {
+		t.Errorf("the log:\n%s", text)
+	}
 }

@@ -181,6 +181,3 @@ type Service struct{ *server }
 
 // AddressOf is where a request comes from, as trusted proxies tell it.
 func (s Service) AddressOf(r *http.Request) string { return s.clientAddress(r) }
-
-// RequestID is the id of a request in the log and the audit log.
-func (s Service) RequestID(r *http.Request) string { return s.requestID(r) }

@@ -47,7 +47,7 @@ func errHeaders() *errs.Error {
 // RefuseMethod answers a request whose address exists, but not for its method. The header Allow is set already.
 func RefuseMethod(a *app.App, w http.ResponseWriter, r *http.Request) {
 	s := &server{app: a}
-	c := &call{ResponseWriter: w, r: r, ctx: r.Context(), requestID: s.requestID(r)}
+	c := &call{ResponseWriter: w, r: r, ctx: r.Context(), requestID: s.idOf(w, r)}
 	s.writeCommonHeaders(c)
 	if r.Method == http.MethodOptions {
 		c.Header().Del("Content-Type")

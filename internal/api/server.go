@@ -93,6 +93,9 @@ func (c *call) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// Unwrap is for http.ResponseController, which sets connection deadlines.
+func (c *call) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
 // ServeHTTP answers one request. It is the outermost layer of the API.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := s.app.DB.Clock()

@@ -2,6 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 
 	"holdfast/internal/account/people"
 	"holdfast/internal/account/sessions"
@@ -106,17 +109,25 @@ func (p *program) waits(q proposal.Proposal) error {
 	return errNothingYet
 }
 
-// asPerson signs in the operator given with --as. Without a password, one person could act as two and approve their own
+// asPerson signs in the operator given with --as, before the command reads anything else from standard input. Without a password, one person could act as two and approve their own
 // proposals.
 func (p *program) asPerson(ctx context.Context, onSite access.Actor) (access.Actor, error) {
 	password, err := p.readSecret("Password for " + p.as + ": ")
+	if errors.Is(err, errNoLine) {
+		err = fmt.Errorf("%w. The first line must be the password of %s (--as)", err, p.as)
+	}
 	if err != nil {
 		return access.Actor{}, err
 	}
 	login := sessions.Login{Username: p.as, Password: password}
 	session, err := p.app.Sessions.Login(ctx, login)
 	if errs.Is(err, errs.TwoFactorRequired) {
-		if login.Code, err = p.readLine("Two-factor code: "); err != nil {
+		login.Code, err = p.readLine("Two-factor code: ", "the two-factor code")
+		if errors.Is(err, errNoLine) || err == nil && strings.TrimSpace(login.Code) == "" {
+			err = fmt.Errorf("%s (--as) needs a two-factor code. Without a terminal, pass it as a line of standard input "+
+				"after the password", p.as)
+		}
+		if err != nil {
 			return access.Actor{}, err
 		}
 		session, err = p.app.Sessions.Login(ctx, login)

@@ -1,17 +1,29 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/pquerna/otp/totp"
 )
 
 // as runs a command with a password on standard input.
 func (s prompt) as(password string, args ...string) (said string, code int) {
 	s.t.Helper()
-	stdin, err := os.Open(s.file("stdin", password+"\n"))
+	return s.from(s.file("stdin", password+"\n"), args...)
+}
+
+// from runs a command with a file as standard input.
+func (s prompt) from(path string, args ...string) (said string, code int) {
+	s.t.Helper()
+	stdin, err := os.Open(path)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -93,6 +105,89 @@ func TestTwoPeopleAtTheCommandLine(t *testing.T) {
 		if code != step.code || !strings.Contains(said, step.says) {
 			t.Errorf("%v: exit code %d, %q is not in\n%s", step.args, code, step.says, said)
 		}
+	}
+}
+
+// secondFactor sets up a second factor, as a person with an authenticator app does, and gives the recovery codes.
+func (s prompt) secondFactor(name string) (recovery []string) {
+	s.t.Helper()
+	stdin, typed, err := os.Pipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer stdin.Close()
+	defer typed.Close()
+	shown, out := io.Pipe()
+	ended := make(chan int, 1)
+	go func() {
+		args := []string{"user", "two-factor", name, "--database", "sqlite:" + filepath.Join(s.folder, "holdfast.db")}
+		ended <- run(s.t.Context(), args, stdin, out, out)
+		_ = out.Close()
+	}()
+	for lines := bufio.NewScanner(shown); lines.Scan(); {
+		words := strings.Fields(lines.Text())
+		switch {
+		case len(words) == 2 && words[0] == "secret":
+			code, err := totp.GenerateCode(words[1], time.Now())
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			fmt.Fprintln(typed, code)
+		case len(words) == 1:
+			recovery = append(recovery, words[0])
+		}
+	}
+	if code := <-ended; code != 0 || len(recovery) == 0 {
+		s.t.Fatalf("exit code %d, %d recovery codes", code, len(recovery))
+	}
+	return recovery
+}
+
+// TestASecondFactorOnStandardInput: password and code are the first two lines, and what the command itself reads follows.
+func TestASecondFactorOnStandardInput(t *testing.T) {
+	t.Parallel()
+	s := prompt{t, t.TempDir()}
+	s.run("site", "create", "real", "--name", "Real", "--currency", "GBP")
+	for _, name := range []string{"ada", "bob"} {
+		if said, code := s.as(somePassword, "user", "create", name, "--email", name+"@example.com", "--role", "operator"); code != 0 {
+			t.Fatal(said)
+		}
+	}
+	recovery := s.secondFactor("ada")
+	const another = "another horse battery"
+	asAda := func(more ...string) string {
+		lines := append([]string{somePassword, recovery[0]}, more...)
+		recovery = recovery[1:]
+		return strings.Join(lines, "\n")
+	}
+	for _, step := range []struct {
+		stdin string
+		args  []string
+		code  int
+		says  string
+	}{
+		{asAda(), []string{"channel", "create", "Shop", "--currency", "EUR", "--mode", "draft", "--as", "ada"}, 0, "merchant 2"},
+		{asAda(), []string{"channel", "mode", "2", "protection-only", "--reason", "Signed.", "--as", "ada"}, 4, "holdfast approve 1"},
+		{somePassword, []string{"withdraw", "1", "--as", "ada"}, 1, "ada (--as) needs a two-factor code. Without a terminal, pass it as a line"},
+		{somePassword + "\n", []string{"withdraw", "1", "--as", "ada"}, 1, "ada (--as) needs a two-factor code."},
+		{somePassword + "\n000000", []string{"withdraw", "1", "--as", "ada"}, 1, "The two-factor code is wrong."},
+		{asAda() + "\r", []string{"withdraw", "1", "--as", "ada"}, 0, ": withdrawn"},
+		{asAda(`{"from": "2199-01-01", "late_log_days": 9}`), []string{"policy", "set", "-", "--as", "ada"}, 4, "approve 2"},
+		{asAda(aBook), []string{"import", "payments", "-", "--cover-start", "effective", "--mode", "protection-only", "--as", "ada"}, 4, "approve 3"},
+		{somePassword, []string{"approve", "3", "--as", "bob"}, 0, ": approved"},
+		{"", []string{"import", "payments", s.file("book.csv", aBook), "--cover-start", "effective", "--mode", "protection-only"}, 0, "created"},
+		{asAda(another), []string{"user", "create", "eve", "--email", "eve@example.com", "--role", "member_admin", "--as", "ada"}, 0, "Created user eve"},
+		{another, []string{"proposal", "list", "--as", "eve"}, 2, "--as: eve is not an operator"},
+		{asAda(), []string{"user", "create", "joe", "--email", "joe@example.com", "--role", "finance", "--as", "ada"}, 1, "standard input has no line for the password"},
+	} {
+		stdin := s.file("lines", step.stdin)
+		if said, code := s.from(stdin, append(step.args, "--site", "real")...); code != step.code || !strings.Contains(said, step.says) {
+			t.Errorf("%q, %v: exit code %d, %q is not in\n%s", step.stdin, step.args, code, step.says, said)
+		}
+	}
+	said, code := s.from(s.file("lines", ""), "proposal", "list", "--site", "real", "--as", "ada")
+	if code != 1 || !strings.Contains(said, "The first line must be the password of ada (--as)") {
+		t.Errorf("without a password: exit code %d\n%s", code, said)
 	}
 }
 

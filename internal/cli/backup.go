@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -80,6 +81,7 @@ func (c backupCmd) Run(ctx context.Context, p *program) error {
 	p.printf("Wrote %s: the book as of %s, %s rows in %d tables, %s bytes.\n", c.File,
 		written.TakenAt.Format(time.DateTime+" GMT"), grouped(written.Rows), len(written.Tables), grouped(written.Bytes))
 	p.printf("sha256: %s\n", written.SHA256)
+	p.leftOut(written.Backup)
 	p.printf("The backup does not include encryption keys. Keep a copy of the keys file (--keys-file) elsewhere.\n")
 	return nil
 }
@@ -110,7 +112,7 @@ func grouped(n int64) string {
 // restoreCmd creates a database from a backup.
 type restoreCmd struct {
 	File    string `arg:"" help:"Backup file."`
-	Check   bool   `help:"Only check that the backup is complete and can be restored. Does not touch any database."`
+	Check   bool   `help:"Test the backup: restore it into a temporary database, compare every row, run \"holdfast verify\", and delete it. Touches no other database."`
 	SkipIDs int64  `name:"skip-ids" default:"1000000" placeholder:"N" help:"Gap between the last id in the backup and the first new id (default: 1000000)."`
 	JSON    bool   `name:"json" help:"Print JSON."`
 }
@@ -120,7 +122,8 @@ func (restoreCmd) Help() string {
 	return "--database is the new database: a SQLite file that does not exist yet, or a PostgreSQL database without tables. " +
 		"It can use a different engine from the backup. The command checks the whole backup first and compares every row at the " +
 		"end. If anything fails, nothing is left behind. Ids of new bookings and payments start well above those in the " +
-		"backup, so that an id issued after the backup and lost is never reused. See docs/backup.md for what to do after a loss."
+		"backup, so that an id issued after the backup and lost is never reused. See docs/backup.md for what to do after a loss.\n\n" +
+		"--check restores into a SQLite database in a temporary folder (TMPDIR), which needs about ten times the size of the backup."
 }
 
 // Run restores it.
@@ -134,20 +137,36 @@ func (c restoreCmd) Run(ctx context.Context, p *program) error {
 	}
 	defer file.Close()
 	if c.Check {
-		b, err := backup.Check(file)
+		folder, err := os.MkdirTemp("", "holdfast-check-") // for its owner alone to read
 		if err != nil {
-			return fmt.Errorf("%s: %w", c.File, err)
+			return err
 		}
-		return c.print(p, b, func() { p.printf("%s is complete and can be restored by this version.\n", c.File) })
+		p.Database, p.KeysFile = "sqlite:"+filepath.Join(folder, "holdfast.db"), ""
+		err = c.restore(ctx, p, file)
+		return errors.Join(err, p.Close(), os.RemoveAll(folder))
 	}
+	return c.restore(ctx, p, file)
+}
+
+// restored is what the command prints about a restored database.
+type restored struct {
+	backup.Backup
+	Findings int64 `json:"verify_findings"`
+}
+
+// restore restores the file into the database of the program, and verifies it.
+func (c restoreCmd) restore(ctx context.Context, p *program, file *os.File) error {
 	b, err := backup.Restore(ctx, p.Database, p.clock.Now, file, c.SkipIDs)
-	if errors.Is(err, store.ErrNotEmpty) {
+	switch {
+	case errors.Is(err, store.ErrNotEmpty):
 		return fmt.Errorf("%s is not empty (%w). Backups can only be restored into a new database. Choose another one with "+
 			"--database, or stop everything that uses the old one and move it away, with its -wal and -shm files", masked(p.Database), err)
-	}
-	if err != nil {
+	case err != nil && c.Check:
+		return fmt.Errorf("%s cannot be restored: %w", c.File, err)
+	case err != nil:
 		return fmt.Errorf("%s was not restored, and nothing has changed: %w", c.File, err)
 	}
+	p.anyProfile = true
 	if err := p.open(ctx); err != nil {
 		return err
 	}
@@ -160,20 +179,11 @@ func (c restoreCmd) Run(ctx context.Context, p *program) error {
 		return fmt.Errorf("%s is restored and every row matches the backup, but `holdfast verify` failed: %w",
 			masked(p.Database), err)
 	}
-	err = c.print(p, b, func() {
-		p.printf("Restored %s. Every row matches the backup.\n", masked(p.Database))
-		if report.Total > 0 {
-			p.printf("The book already had errors when it was backed up: `holdfast verify` reports %d findings. Run it to see them.\n", report.Total)
-		} else {
-			p.printf("`holdfast verify` found no errors.\n")
-		}
-		for _, id := range slices.Sorted(maps.Keys(sealed)) {
-			if id != "" { // secrets that are not encrypted need no key
-				p.printf("%d secrets are encrypted with key %s. `holdfast serve` needs a --keys-file that contains it.\n", sealed[id], id)
-			}
-		}
-		p.printf("Changes after %s are lost: see \"After a loss\" in docs/backup.md.\n", b.TakenAt.Format(time.DateTime+" GMT"))
-	})
+	if c.JSON {
+		err = p.printJSON(restored{b, report.Total})
+	} else {
+		c.print(p, b, report, sealed)
+	}
 	if err == nil && report.Total > 0 {
 		return errFindings
 	}
@@ -183,13 +193,11 @@ func (c restoreCmd) Run(ctx context.Context, p *program) error {
 // shownChains is how many audit chain heads are printed; --json has all.
 const shownChains = 20
 
-// print prints a backup's metadata, and then calls say.
-func (c restoreCmd) print(p *program, b backup.Backup, say func()) error {
-	if c.JSON {
-		return p.printJSON(b)
-	}
+// print prints a backup's metadata, and what was done with it.
+func (c restoreCmd) print(p *program, b backup.Backup, report verify.Report, sealed map[string]int) {
 	p.printf("Backup of the book as of %s, from %s by holdfast %s: %s rows in %d tables, schema %s.\n",
 		b.TakenAt.Format(time.DateTime+" GMT"), b.Engine, b.Program, grouped(b.Rows), len(b.Tables), b.Schema[len(b.Schema)-1])
+	p.leftOut(b)
 	for i, chain := range b.Chains {
 		if i == shownChains {
 			p.printf("%d more sites: see --json.\n", len(b.Chains)-i)
@@ -197,8 +205,33 @@ func (c restoreCmd) print(p *program, b backup.Backup, say func()) error {
 		}
 		p.printf("Site %d: %d audit records, last hash %s.\n", chain.SiteID, chain.LastID, chain.Hash)
 	}
-	say()
-	return nil
+	if c.Check {
+		p.printf("Restored %s into a temporary SQLite database. Every row matches the backup.\n", c.File)
+	} else {
+		p.printf("Restored %s. Every row matches the backup.\n", masked(p.Database))
+	}
+	if report.Total > 0 {
+		p.printf("The book already had errors when it was backed up: `holdfast verify` reports %d findings. Run it to see them.\n", report.Total)
+	} else {
+		p.printf("`holdfast verify` found no errors.\n")
+	}
+	for _, id := range slices.Sorted(maps.Keys(sealed)) {
+		if id != "" { // secrets that are not encrypted need no key
+			p.printf("%d secrets are encrypted with key %s. `holdfast serve` needs a --keys-file that contains it.\n", sealed[id], id)
+		}
+	}
+	if c.Check {
+		p.printf("The temporary database is deleted. The backup can be restored.\n")
+		return
+	}
+	p.printf("Changes after %s are lost: see \"After a loss\" in docs/backup.md.\n", b.TakenAt.Format(time.DateTime+" GMT"))
+}
+
+// leftOut prints which tables and columns of a database are not in its backup.
+func (p *program) leftOut(b backup.Backup) {
+	if len(b.Others) > 0 {
+		p.printf("Not in the backup, because they are not holdfast's: %s.\n", strings.Join(b.Others, ", "))
+	}
 }
 
 // moduleVersion is the version of this build.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"database/sql"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -52,6 +53,49 @@ func TestTheBackupPage(t *testing.T) {
 	}
 	if commands < 4 {
 		t.Errorf("only %d commands were run", commands)
+	}
+}
+
+// TestACheckRestores: a backup whose digests are right and whose rows do not fit together is found, and no temporary database stays.
+func TestACheckRestores(t *testing.T) {
+	s := aShop(t)
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	raw, err := sql.Open("sqlite", filepath.Join(s.folder, "holdfast.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	raw.SetMaxOpenConns(1)
+	for _, c := range []struct {
+		name, change string
+		code         int
+		says         []string
+	}{
+		{"right", `CREATE TABLE notes (body REAL)`, 0, []string{
+			"Not in the backup, because they are not holdfast's: notes.", "into a temporary SQLite database. Every row matches the backup.",
+			"`holdfast verify` found no errors.", "The temporary database is deleted. The backup can be restored.",
+		}},
+		{"wrong", `UPDATE bookings SET net = net + 1 WHERE id = 1`, 1, []string{"Every row matches the backup.", "`holdfast verify` reports 1 findings"}},
+		{"torn", `DELETE FROM bookings WHERE id = 1`, 1, []string{"torn.backup cannot be restored: ", "FOREIGN KEY"}},
+	} {
+		if _, err := raw.ExecContext(t.Context(), c.change); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(s.folder, c.name+".backup")
+		s.run("backup", file)
+		var out strings.Builder
+		if code := run(t.Context(), []string{"restore", "--check", file, "--profile", "server-to-server"}, nil, &out, &out); code != c.code {
+			t.Errorf("%s: exit code %d", c.name, code)
+		}
+		for _, part := range c.says {
+			if !strings.Contains(out.String(), part) {
+				t.Errorf("%s: %q is not in\n%s", c.name, part, out.String())
+			}
+		}
+		if left, _ := os.ReadDir(temporary); len(left) > 0 {
+			t.Errorf("%s: left behind: %v", c.name, left)
+		}
 	}
 }
 

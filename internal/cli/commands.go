@@ -36,7 +36,7 @@ type commandLine struct {
 	Forward  listenCmd   `cmd:"" name:"listen" group:"operator" help:"Forward a sandbox's events to a local program."`
 	Keys     keysCmd     `cmd:"" group:"operator" help:"Manage signing and encryption keys: make, list, rotate, revoke."`
 
-	As       string        `placeholder:"USERNAME" help:"Act as this operator (default: the system). The password is read from the terminal or standard input."`
+	As       string        `placeholder:"USERNAME" help:"Act as this operator (default: the system). The password, and the two-factor code if there is one, are read from the terminal or as the first lines of standard input."`
 	Proposal proposalCmd   `cmd:"" group:"operator" help:"Review changes that need a second operator's approval: list, show."`
 	Approve  approveCmd    `cmd:"" group:"operator" help:"Approve a proposed change and apply it."`
 	Reject   rejectCmd     `cmd:"" group:"operator" help:"Reject a change proposed by another operator."`

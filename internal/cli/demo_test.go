@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,6 +73,7 @@ func TestDemo(t *testing.T) {
 				t.Errorf("the lines do not answer %s:\n%s", want, made)
 			}
 		}
+		awaitLimits(t, s)
 		first.stop()
 		checkWhatTheDemoShows(t, s, first.said)
 
@@ -99,13 +101,32 @@ func TestDemo(t *testing.T) {
 	})
 }
 
+// demoShows are the commands that the demo prints, and what they show.
+var demoShows = map[string]string{
+	"exposure": `E1 net of collateral`, "run-off": "", "limits list": `\b92\.\d %[^\n]*\n[^\n]*107\.\d %`,
+	"limits events": `channel +\d* *100 %|100 %`, "collateral list": "guarantee", "statements list": `2\d\d\d-\d\d +\S+ +yes `,
+}
+
+// awaitLimits waits until a job of the demo that serves has computed the use of the limits.
+func awaitLimits(t *testing.T, s *system) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for _, command := range []string{"limits list", "limits events"} {
+		shown := regexp.MustCompile(demoShows[command])
+		for found := ""; !shown.MatchString(found); {
+			if ctx.Err() != nil {
+				t.Fatalf("holdfast %s still shows\n%s", command, found)
+			}
+			found = s.must(append(strings.Fields(command), "--site", "demo")...)
+		}
+	}
+}
+
 // checkWhatTheDemoShows runs the commands that the demo prints.
 func checkWhatTheDemoShows(t *testing.T, s *system, said string) {
 	t.Helper()
-	for command, shows := range map[string]string{
-		"exposure": `E1 net of collateral`, "run-off": "", "limits list": `\b92\.\d %[^\n]*\n[^\n]*107\.\d %`,
-		"limits events": `channel +\d* *100 %|100 %`, "collateral list": "guarantee", "statements list": `2\d\d\d-\d\d +\S+ +yes `,
-	} {
+	for command, shows := range demoShows {
 		if !strings.Contains(said, "holdfast "+command+" --site demo") {
 			t.Errorf("the demo does not print the command %q", command)
 		}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/alecthomas/kong"
 )
 
 // TestEveryCommandHasAnExampleThatParses: a reader can paste it.
@@ -102,5 +104,42 @@ COMP_WORDS=(holdfast statements p); COMP_CWORD=2; _holdfast; echo "${COMPREPLY[@
 	out, err := cmd.CombinedOutput()
 	if err != nil || string(out) != "pdf pay\n" {
 		t.Errorf("bash says %q, %v", out, err)
+	}
+}
+
+// TestHelpEndsInOneFullStop: every text about a command, an argument or a flag, as it is shown.
+func TestHelpEndsInOneFullStop(t *testing.T) {
+	t.Parallel()
+	var line commandLine
+	parser, err := newParser(&line, &bytes.Buffer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := 0
+	check := func(what, text string) {
+		texts++
+		if end := strings.TrimRight(text, "."); len(text)-len(end) != 1 || strings.HasSuffix(end, "…") || strings.TrimSpace(end) != end {
+			t.Errorf("%s: %q", what, text)
+		}
+	}
+	err = kong.Visit(parser.Model.Node, func(node kong.Visitable, next kong.Next) error {
+		switch node := node.(type) {
+		case *kong.Node:
+			check(node.FullPath(), node.Help)
+			for paragraph := range strings.SplitSeq(node.Detail, "\n\n") {
+				if !strings.HasPrefix(paragraph, "  ") && !strings.HasSuffix(paragraph, ":") && paragraph != "" {
+					check(node.FullPath()+", details", paragraph)
+				}
+			}
+			for _, arg := range node.Positional {
+				check(node.FullPath()+" <"+arg.Name+">", kong.DefaultHelpValueFormatter(arg))
+			}
+		case *kong.Flag:
+			check("--"+node.Name, kong.DefaultHelpValueFormatter(node.Value))
+		}
+		return next(nil)
+	})
+	if err != nil || texts < 300 {
+		t.Errorf("%d texts, %v", texts, err)
 	}
 }

@@ -75,15 +75,15 @@ func (c importPaymentsCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	defer file.Close()
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
 	hash, err := hashOf(file)
 	if err != nil {
 		return err
 	}
 	refusals, err := newRefusals(p.stderr, c.Refused)
-	if err != nil {
-		return err
-	}
-	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
 		return err
 	}
@@ -125,18 +125,22 @@ func (c importPaymentsCmd) Run(ctx context.Context, p *program) error {
 	return err
 }
 
-// hashOf returns the hash of a file, because an operator approves the import of exactly this content. It is "" for input
+// hashOf returns the hash of the rest of a file, because an operator approves the import of exactly this content. It is "" for input
 // that can only be read once.
 func hashOf(file *os.File) (string, error) {
 	info, err := file.Stat()
 	if err != nil || !info.Mode().IsRegular() {
 		return "", err
 	}
+	begin, err := file.Seek(0, io.SeekCurrent) // standard input may begin with a password
+	if err != nil {
+		return "", fmt.Errorf("payments file: %w", err)
+	}
 	sum := sha256.New()
 	if _, err := io.Copy(sum, file); err != nil {
 		return "", fmt.Errorf("payments file: %w", err)
 	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
+	if _, err := file.Seek(begin, io.SeekStart); err != nil {
 		return "", fmt.Errorf("payments file: %w", err)
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil

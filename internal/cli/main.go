@@ -81,13 +81,14 @@ func run(ctx context.Context, args []string, stdin *os.File, stdout, stderr io.W
 // push the reason off the screen.
 func usageError(stderr io.Writer, parser *kong.Kong, err error) int {
 	usage, path := parser.Model.Name+parser.Model.Summary(), parser.Model.Name
+	// The parser lists the empty value of an optional flag.
+	said := strings.NewReplacer(`"",`, "", `,""`, "").Replace(err.Error())
 	if parse, ok := errors.AsType[*kong.ParseError](err); ok && parse.Context != nil {
 		if node := parse.Context.Selected(); node != nil {
 			usage, path = parser.Model.Name+" "+node.Summary(), node.FullPath()
 		}
+		said = meant(said, parse.Context)
 	}
-	// The parser lists the empty value of an optional flag.
-	said := strings.NewReplacer(`"",`, "", `,""`, "").Replace(err.Error())
 	fmt.Fprintf(stderr, "holdfast: %s\nUsage: %s\nRun \"%s --help\" for more.\n", said, usage, path)
 	return exitUsage
 }

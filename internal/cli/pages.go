@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"
 	"holdfast/internal/psp/sandbox"
+	"holdfast/internal/web"
 	"holdfast/internal/web/certificate"
 	"holdfast/internal/web/checkout"
 	"holdfast/internal/web/kit"
@@ -19,9 +21,10 @@ import (
 	"holdfast/internal/web/outbox"
 )
 
-// pageSet is a set of pages under one prefix.
+// pageSet is a set of pages under one prefix. The route stands in the log in place of the address.
 type pageSet struct {
 	serves func(r *http.Request) bool
+	route  func(r *http.Request) string
 	pages  http.Handler
 	class  func(r *http.Request) api.Class
 }
@@ -38,24 +41,25 @@ func (p *program) pageSets() []pageSet {
 	always := func(class api.Class) func(*http.Request) api.Class {
 		return func(*http.Request) api.Class { return class }
 	}
+	named := func(route string) func(*http.Request) string { return func(*http.Request) string { return route } }
 	sets := []pageSet{
-		{under(sandbox.ChallengePath), p.bank, always(api.ClassOrdinary)},
-		{isModalPage, p.modal, classOfModal},
-		{under(certificates.Path), p.certificates, always(api.ClassOrdinary)},
-		{func(r *http.Request) bool { return r.URL.Path == "/robots.txt" }, robots, always(api.ClassFiles)},
-		{p.dashboard.Serves, p.dashboard, p.classOfDashboard},
-		{p.pages.Serves, p.pages, always(api.ClassFiles)},
+		{under(sandbox.ChallengePath), named(sandbox.ChallengePath + "{challenge}"), p.bank, always(api.ClassOrdinary)},
+		{isModalPage, named(modal.Path + "{file}"), p.modal, classOfModal},
+		{under(certificates.Path), named(certificates.Path + "{key}"), p.certificates, always(api.ClassOrdinary)},
+		{func(r *http.Request) bool { return r.URL.Path == "/robots.txt" }, named("/robots.txt"), robots, always(api.ClassFiles)},
+		{p.dashboard.Serves, p.routeOfDashboard, p.dashboard, p.classOfDashboard},
+		{p.pages.Serves, routeOfGuide, p.pages, always(api.ClassFiles)},
 	}
 	if p.shop != nil { // it sends requests to the API itself, so that it must not hold one of the API's slots
-		sets = append(sets, pageSet{below(checkout.Path), p.shop, always(api.ClassFiles)})
+		sets = append(sets, pageSet{below(checkout.Path), named(checkout.Path), p.shop, always(api.ClassFiles)})
 	}
 	if p.outbox != nil {
-		sets = append(sets, pageSet{below(outbox.Path), p.outbox, always(api.ClassOrdinary)})
+		sets = append(sets, pageSet{below(outbox.Path), named(outbox.Path), p.outbox, always(api.ClassOrdinary)})
 	}
 	return sets
 }
 
-// withPages serves the pages in addition to the API. Each request waits at the limiter of its class, as those of the API do.
+// withPages serves the pages in addition to the API, and logs them. Each request waits at the limiter of its class, as those of the API do.
 func (p *program) withPages(service api.Service) http.Handler {
 	sets := p.pageSets()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -64,11 +68,23 @@ func (p *program) withPages(service api.Service) http.Handler {
 			service.ServeHTTP(w, r)
 			return
 		}
-		if p.dashboard.Serves(r) {
-			w.Header().Set("X-Request-Id", service.RequestID(r))
-		}
-		p.showPage(w, r, service.Admit(sets[at].class(r), kit.MaxForm, sets[at].pages), service)
+		pages := service.Admit(sets[at].class(r), kit.MaxForm, sets[at].pages)
+		service.Page(w, r, sets[at].route(r), func(w http.ResponseWriter) bool { return p.showPage(w, r, pages) })
 	})
+}
+
+// routeOfDashboard is the route of a page of the dashboard, without its method.
+func (p *program) routeOfDashboard(r *http.Request) string {
+	_, route, _ := strings.Cut(p.dashboard.Route(r), " ")
+	return cmp.Or(route, kit.Path+"/{page}")
+}
+
+// routeOfGuide is the route of a page of the documentation, or the front page.
+func routeOfGuide(r *http.Request) string {
+	if r.URL.Path == "/" {
+		return "/"
+	}
+	return web.Path + "/{page}"
 }
 
 // classOfModal returns the request class of a file of the modal. Its pages read the site from the database.
@@ -113,9 +129,9 @@ var robots = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, certificate.Robots) // an error means that the crawler has disconnected
 })
 
-// showPage serves a web page. If the page or method does not exist, the API responds, so that errors for programs have one
-// format.
-func (p *program) showPage(w http.ResponseWriter, r *http.Request, pages, service http.Handler) {
+// showPage serves a web page. It returns false if the page does not exist: then the API responds, so that errors for programs have
+// one format. So does that of a wrong method.
+func (p *program) showPage(w http.ResponseWriter, r *http.Request, pages http.Handler) bool {
 	held := &heldRefusal{ResponseWriter: w}
 	pages.ServeHTTP(held, r)
 	switch {
@@ -125,8 +141,9 @@ func (p *program) showPage(w http.ResponseWriter, r *http.Request, pages, servic
 	case held.status == http.StatusMethodNotAllowed:
 		api.RefuseMethod(p.app, w, r)
 	default:
-		service.ServeHTTP(w, r)
+		return false
 	}
+	return true
 }
 
 // heldRefusal holds back responses with status 404 or 405. Only pages for people may send their own.

@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -145,10 +148,70 @@ func TestPagesThatAreNotThereAreErrorsOfTheAPI(t *testing.T) {
 		{"OPTIONS", "/page", 204, "", "GET, HEAD, POST, OPTIONS"},
 	} {
 		w := httptest.NewRecorder()
-		p.showPage(w, httptest.NewRequestWithContext(t.Context(), c.method, c.path, nil), mux, service)
+		if r := httptest.NewRequestWithContext(t.Context(), c.method, c.path, nil); !p.showPage(w, r, mux) {
+			service.ServeHTTP(w, r)
+		}
 		if w.Code != c.status || !strings.Contains(w.Body.String(), c.says) || w.Header().Get("Allow") != c.allow ||
 			c.says == "" && w.Body.Len() > 0 {
 			t.Errorf("%s %s: answered %d %v %q", c.method, c.path, w.Code, w.Header(), w.Body)
 		}
+	}
+}
+
+// TestPagesAndTheAPIShareOneLog: each request has one line with its route, and no line has a secret of an address or a form.
+func TestPagesAndTheAPIShareOneLog(t *testing.T) {
+	t.Parallel()
+	s := onSQLite(t)
+	s.must("site", "create", "acme", "--name", "Acme", "--currency", "EUR")
+	p := s.start("serve", "--log-format", "json")
+	routes := map[string]int{}
+	for _, c := range []struct {
+		method, path, form, route string
+		status                    int
+	}{
+		{"GET", "/dashboard/sign-in?back=kept-secret", "", "/dashboard/sign-in", 200},
+		{"POST", "/dashboard/sign-in", "username=kept-secret&password=kept-secret", "/dashboard/sign-in", 403},
+		{"GET", "/dashboard/sites/acme/bookings?search=kept-secret", "", "/dashboard/sites/{site}/bookings", 303},
+		{"GET", "/dashboard/password/kept-secret", "", "/dashboard/password/{secret}", 303},
+		{"GET", "/certificate/kept-secret", "", "/certificate/{key}", 404},
+		{"GET", "/docs/?q=kept-secret", "", "/docs/{page}", 200},
+		{"GET", "/healthz?kept-secret", "", "/healthz", 200},
+		{"GET", "/dashboard/kept-secret", "", "/dashboard/{page}", 303},
+		{"GET", "/modal/v1/kept-secret", "", "", 404}, // the API says so
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		r, err := http.NewRequestWithContext(ctx, c.method, p.base+c.path, strings.NewReader(c.form))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", p.base)
+		response, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		routes[fmt.Sprintf("%s %s %d %s", c.method, c.route, c.status, response.Header.Get("X-Request-Id"))]++
+	}
+	p.stop()
+	for line := range strings.Lines(p.log.String()) {
+		var l struct {
+			Msg, Route, Method string
+			Status             int
+			Duration           *int64 `json:"duration_ms"`
+			ID                 string `json:"request_id"`
+		}
+		if err := json.Unmarshal([]byte(line), &l); err != nil || l.Msg != "request" {
+			continue
+		}
+		if key := fmt.Sprintf("%s %s %d %s", l.Method, l.Route, l.Status, l.ID); routes[key] != 1 || l.Duration == nil || l.ID == "" {
+			t.Errorf("unexpected: %s", line)
+		} else {
+			delete(routes, key)
+		}
+	}
+	if len(routes) > 0 || strings.Contains(p.log.String(), "kept-secret") {
+		t.Errorf("without a line are %v; the log is\n%s", routes, p.log)
 	}
 }

@@ -241,7 +241,7 @@ func (c userTwoFactorCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	p.printf("Add this to an authenticator app:\n\n  secret  %s\n  URI     %s\n\n", secret, uri)
-	code, err := p.readLine("Code that the app shows: ")
+	code, err := p.readLine("Code that the app shows: ", "the code that the app shows")
 	if err != nil {
 		return err
 	}

@@ -57,6 +57,10 @@ type policySetCmd struct {
 
 // Run adds it.
 func (c policySetCmd) Run(ctx context.Context, p *program) error {
+	actor, err := p.operatorAt(ctx, c.Site)
+	if err != nil {
+		return err
+	}
 	text, err := p.readFile(c.File)
 	if err != nil {
 		return fmt.Errorf("cannot read the policy file: %w", err)
@@ -67,10 +71,6 @@ func (c policySetCmd) Run(ctx context.Context, p *program) error {
 	}
 	api.RefuseUnknown("createPolicy", in)
 	fields := input.PolicyFields(in)
-	actor, err := p.operatorAt(ctx, c.Site)
-	if err != nil {
-		return err
-	}
 	made, err := p.app.Policies.Set(ctx, actor, fields)
 	if err != nil {
 		return err

@@ -49,6 +49,9 @@ type program struct {
 	shop           http.Handler       // the demo's checkout page; nil in other commands
 	outbox         http.Handler       // the demo's mails; nil in other commands
 
+	// anyProfile: the command only checks the database, whose profile may be another one.
+	anyProfile bool
+
 	site merchant.Site // the command's site; known after operatorAt
 	db   *store.DB
 	app  *app.App
@@ -121,6 +124,9 @@ func (p *program) openBy(ctx context.Context, open func(context.Context, string,
 	if err := p.findKeys(ctx); err != nil {
 		return err
 	}
+	if p.anyProfile {
+		return nil
+	}
 	return merchants.CheckProfile(ctx, p.app.DB, p.app.Config.Profile)
 }
 
@@ -167,7 +173,9 @@ func (p *program) Close() error {
 	if p.app != nil {
 		p.app.Close()
 	}
-	return p.db.Close()
+	db := p.db
+	p.db, p.app = nil, nil
+	return db.Close()
 }
 
 func (p *program) printf(format string, args ...any) { fmt.Fprintf(p.stdout, format, args...) }

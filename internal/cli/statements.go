@@ -261,7 +261,7 @@ func (c statementsIssueCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	issued, err := p.app.Statements.Issue(ctx, actor)
+	issued, others, err := p.app.Statements.Issue(ctx, actor)
 	if err != nil {
 		return err
 	}
@@ -278,13 +278,16 @@ func (c statementsIssueCmd) Run(ctx context.Context, p *program) error {
 			return ctx.Err()
 		case <-time.After(left.From.Sub(p.clock.Now())):
 		}
-		more, err := p.app.Statements.Issue(ctx, actor)
+		more, met, err := p.app.Statements.Issue(ctx, actor)
 		if err != nil {
 			return err
 		}
-		issued, left.Count = issued+more, 0
+		issued, others, left.Count = issued+more, others || met, 0
 	}
 	p.printf("Issued %d statements\n", issued)
+	if others {
+		p.printf("The service issued others at the same time. See `holdfast statements list`.\n")
+	}
 	if left.Count > 0 {
 		p.printf("%s. Run this command again after that.\n", told)
 	}

@@ -10,12 +10,12 @@ import (
 	"golang.org/x/term"
 )
 
-// readPassword reads a new password. On a terminal it asks twice without echo; otherwise it reads the first line of standard
+// readPassword reads a new password. On a terminal it asks twice without echo; otherwise it reads the next line of standard
 // input. Passwords are never arguments, because other users of the machine can see those.
 func (p *program) readPassword() (string, error) {
 	fd := int(p.stdin.Fd())
 	if !term.IsTerminal(fd) {
-		return p.readLine("")
+		return p.readLine("", "the password")
 	}
 	ask := func(question string) (string, error) {
 		fmt.Fprint(p.stderr, question)
@@ -37,12 +37,12 @@ func (p *program) readPassword() (string, error) {
 	return first, nil
 }
 
-// readSecret reads an existing password. On a terminal it asks once without echo; otherwise it reads the first line of standard
+// readSecret reads an existing password. On a terminal it asks once without echo; otherwise it reads the next line of standard
 // input.
 func (p *program) readSecret(question string) (string, error) {
 	fd := int(p.stdin.Fd())
 	if !term.IsTerminal(fd) {
-		return p.readLine("")
+		return p.readLine("", "the password")
 	}
 	fmt.Fprint(p.stderr, question)
 	secret, err := term.ReadPassword(fd)
@@ -58,17 +58,23 @@ func (p *program) watched() bool { return term.IsTerminal(int(p.stdin.Fd())) }
 
 // confirm asks a question on the terminal. Anything but yes means no.
 func (p *program) confirm(question string) (bool, error) {
-	answer, err := p.readLine(question + " [y/N] ")
+	answer, err := p.readLine(question+" [y/N] ", "the answer")
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return answer == "y" || answer == "yes", err
 }
 
-// readLine reads one line of standard input. The question is only printed on a terminal.
-func (p *program) readLine(question string) (string, error) {
+// errNoLine: standard input has ended before a line that the command needs.
+var errNoLine = errors.New("standard input has no line")
+
+// readLine reads one line of standard input. The question is only printed on a terminal. what names the line in an error.
+func (p *program) readLine(question, what string) (string, error) {
 	if term.IsTerminal(int(p.stdin.Fd())) {
 		fmt.Fprint(p.stderr, question)
 	}
 	line, err := lineOf(p.stdin)
+	if errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("%w for %s", errNoLine, what)
+	}
 	if err != nil {
 		return "", fmt.Errorf("cannot read standard input: %w", err)
 	}

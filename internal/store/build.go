@@ -55,6 +55,27 @@ func fits(schema []string, list []migration) error {
 	return compare(ran, list)
 }
 
+// tablesOf gives the tables that migrations make, whatever else a database has. It runs them in an empty database in memory.
+func tablesOf(ctx context.Context, schema []string) (tables []catalog.Table, err error) {
+	list, err := readMigrations(migrationFiles)
+	if err != nil {
+		return nil, err
+	}
+	if err := fits(schema, list); err != nil {
+		return nil, err
+	}
+	never := func() time.Time { return time.Time{} }
+	err = fillSQLite(ctx, ":memory:", never, Content{
+		Schema: schema, migrations: list[:len(schema)],
+		Load: func(tx *Tx) (err error) {
+			tables, err = tx.Catalog().Tables()
+			return err
+		},
+		Finish: func(*Tx) error { return nil },
+	})
+	return tables, err
+}
+
 // Build creates a complete database at url, or leaves nothing behind. A SQLite database is built in a file next to its path, which is
 // moved into place once it is complete and synced; in PostgreSQL everything is one transaction. The error is ErrNotEmpty if
 // anything already exists: a file (including the log of a missing database), or a table.

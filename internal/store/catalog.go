@@ -69,6 +69,40 @@ func (c Catalog) Tables() ([]catalog.Table, error) {
 	return catalog.InOrder(byName, order, parents)
 }
 
+// Own gives the tables that the migrations of the database have made, in the order of Tables, and names all others in it. Others are
+// tables and columns that somebody else has added, such as notes and sites.colour.
+func (c Catalog) Own() (own []catalog.Table, others []string, err error) {
+	schema, err := c.Schema()
+	if err != nil {
+		return nil, nil, err
+	}
+	if own, err = tablesOf(c.tx.ctx, schema); err != nil {
+		return nil, nil, err
+	}
+	columns := map[string][]string{}
+	for _, t := range own {
+		columns[t.Name] = t.Names()
+	}
+	err = c.tx.Query(c.tx.db.engine.columns, nil, func(scan func(dest ...any) error) error {
+		var table, column, kind string
+		var key int64
+		var counter bool
+		if err := scan(&table, &column, &kind, &key, &counter); err != nil || table == "schema_migrations" {
+			return err
+		}
+		if known, ok := columns[table]; ok && slices.Contains(known, column) {
+			return nil
+		} else if ok {
+			table += "." + column
+		}
+		if !slices.Contains(others, table) {
+			others = append(others, table)
+		}
+		return nil
+	})
+	return own, others, err
+}
+
 // LastID is the last id that the database has given to a row of a table.
 func (c Catalog) LastID(table string) (int64, error) {
 	return c.Whole(catalog.Table{Name: table, Counter: "id"}).Counted()

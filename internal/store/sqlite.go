@@ -50,10 +50,10 @@ var sqliteEngine = &engine{
 	// After a disk error, the end of the write-ahead log may hold the commit or not: the next reader decides.
 	notCommitted: func(err error) bool { return sqlite.Code(err) != sqlite3.SQLITE_IOERR },
 	afterwards:   sqlite.PlanForLargeBooks,
-	// Only {{serial}} gives the type INTEGER.
+	// Only {{serial}} gives the type INTEGER. A virtual table has no root page: asking for its columns fails without its module.
 	columns: `SELECT m.name, c.name, upper(c.type), c.pk, c.pk = 1 AND upper(c.type) = 'INTEGER'
 		FROM sqlite_master m JOIN pragma_table_info(m.name) c
-		WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY m.name, c.cid`,
+		WHERE m.type = 'table' AND m.rootpage > 0 AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY m.name, c.cid`,
 	parents:    `SELECT m.name, f."table" FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table'`,
 	sorted:     "+",
 	unbounded:  "SELECT 1", // it has none

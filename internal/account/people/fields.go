@@ -21,14 +21,20 @@ type UserFields struct {
 
 // Check adds the problems of the fields to p, and returns the fields as they are stored.
 func (f UserFields) Check(p *errs.Problems) UserFields {
-	f.Username = strings.ToLower(f.Username)
-	if !username.MatchString(f.Username) {
-		p.Wrong("username", "Must be 2 to 60 letters, digits and . _ @ + -, starting with a letter or digit.")
-	}
+	f.Username = usernameOf(p, f.Username)
 	check.Email(p, "email", f.Email)
 	if f.DisplayName == "" {
 		f.DisplayName = f.Username
 	}
 	check.Line(p, "display_name", f.DisplayName)
 	return f
+}
+
+// usernameOf is a user name as it is stored. It adds what is wrong with it to p.
+func usernameOf(p *errs.Problems, name string) string {
+	name = strings.ToLower(name)
+	if !username.MatchString(name) {
+		p.Wrong("username", "Must be 2 to 60 letters, digits and . _ @ + -, starting with a letter or digit.")
+	}
+	return name
 }

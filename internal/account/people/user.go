@@ -11,8 +11,11 @@ import (
 // User is a person or a machine of a customer or of the operator. A user belongs to no site. A Membership says what
 // the user may do on one site.
 type User struct {
-	ID                   int64
-	Username             string // in lower case, because names do not differ by case
+	ID       int64
+	Username string // in lower case, because names do not differ by case
+	// Open is not empty while the user name is somebody else's: whoever invited the user is not told, and the user chooses another one. The
+	// letters make the stored name unique.
+	Open                 string
 	Email                string
 	DisplayName          string
 	PasswordHash         string
@@ -33,6 +36,7 @@ type Membership struct {
 	UserID           int64
 	Role             access.Role // "" when the user may not act on the site
 	CanSignOffPayout bool
+	Accepted         bool // not while the user has only been invited; SetMembership keeps it
 }
 
 // ActorAt makes the actor for the user on the site of the membership. ok is false when the user may not act there.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"holdfast/internal/domain/access"
+	"holdfast/internal/platform/secrets"
 	"holdfast/internal/store"
 )
 
@@ -32,11 +33,11 @@ func UsersPage(tx *store.Tx, f UserFilter, page store.Page) (rows []UserRow, err
 	if page.Descending {
 		direction = "DESC"
 	}
-	query := `SELECT ` + userColumns + `, member_site, member_role, member_pays, member_path, COALESCE((SELECT MAX(ends_at)
+	query := `SELECT ` + userColumns + `, member_site, member_role, member_pays, member_accepted, member_path, COALESCE((SELECT MAX(ends_at)
 			FROM password_links l WHERE l.user_id = listed.id AND l.site_id = member_site AND l.kind IN ('invitation', 'access') AND l.ends_at > $4), 0)
 		FROM (
 			SELECT u.*, COALESCE(m.site_id, 0) AS member_site, COALESCE(m.role, '') AS member_role,
-				COALESCE(m.can_sign_off_payout, FALSE) AS member_pays, COALESCE(s.path, '') AS member_path
+				COALESCE(m.can_sign_off_payout, FALSE) AS member_pays, COALESCE(m.accepted, TRUE) AS member_accepted, COALESCE(s.path, '') AS member_path
 			FROM users u LEFT JOIN memberships m ON m.user_id = u.id LEFT JOIN sites s ON s.id = m.site_id) listed
 		WHERE ($1 = 0 OR member_site = $1) AND ($6 = 0 OR id = $6) AND ($5 = '' OR lower(username || ' ' || display_name || ' ' || email) LIKE $5 ESCAPE '\')
 		ORDER BY id ` + direction + `, member_site ` + direction + ` LIMIT $2 OFFSET $3`
@@ -44,7 +45,7 @@ func UsersPage(tx *store.Tx, f UserFilter, page store.Page) (rows []UserRow, err
 		var r UserRow
 		var until int64
 		user, err := scanUser(func(dest ...any) error {
-			return scan(append(dest, &r.Membership.SiteID, &r.Membership.Role, &r.Membership.CanSignOffPayout, &r.SitePath, &until)...)
+			return scan(append(dest, &r.Membership.SiteID, &r.Membership.Role, &r.Membership.CanSignOffPayout, &r.Membership.Accepted, &r.SitePath, &until)...)
 		})
 		r.User, r.Membership.UserID = user, user.ID
 		if until > 0 {
@@ -64,11 +65,11 @@ func containing(text string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(text) + "%"
 }
 
-// Managers are the e-mail addresses of the people who can act on a site, without duplicates: its users with the role member_admin or, where
-// it has none with an address, the operators. There are at most limit.
+// Managers are the e-mail addresses of the people who can act on a site, without duplicates: its users with the role member_admin who have
+// accepted their invitation or, where it has none with an address, the operators. There are at most limit.
 func Managers(tx *store.Tx, siteID int64, limit int) ([]string, error) {
 	found, err := addressesOf(tx, `SELECT u.email FROM users u JOIN memberships m ON m.user_id = u.id
-		WHERE m.site_id = $1 AND m.role = $2 AND u.email <> '' ORDER BY u.id LIMIT $3`, siteID, access.MemberAdmin, limit)
+		WHERE m.site_id = $1 AND m.role = $2 AND m.accepted AND u.email <> '' ORDER BY u.id LIMIT $3`, siteID, access.MemberAdmin, limit)
 	if err != nil || len(found) > 0 {
 		return found, err
 	}
@@ -91,6 +92,9 @@ func addressesOf(tx *store.Tx, query string, args ...any) (list []string, err er
 	})
 	return list, err
 }
+
+// Invited reports whether the user has not accepted the invitation yet.
+func (r UserRow) Invited() bool { return secrets.NoPassword(r.PasswordHash) || !r.Membership.Accepted }
 
 // Role is operator, or the role on the site; "" for none.
 func (r UserRow) Role() access.Role {

@@ -2,6 +2,8 @@ package people
 
 import (
 	"database/sql"
+	"errors"
+	"strings"
 
 	"holdfast/internal/errs"
 	"holdfast/internal/platform/sites"
@@ -11,12 +13,16 @@ import (
 const userColumns = `id, username, email, display_name, password_hash, operator, two_factor_secret,
 	two_factor_confirmed_at, two_factor_last_step, refresh_generation, refresh_began_at, created_at, modified_at, proven`
 
+// openMark separates the name of a user who still has to choose one from the letters that make it unique. No user name has it.
+const openMark = "~"
+
 func scanUser(scan func(dest ...any) error) (User, error) {
 	var u User
 	var confirmed sql.NullInt64
 	var began, created, modified int64
 	err := scan(&u.ID, &u.Username, &u.Email, &u.DisplayName, &u.PasswordHash, &u.Operator, &u.SealedTOTP,
 		&confirmed, &u.TwoFactorLastStep, &u.RefreshGeneration, &began, &created, &modified, &u.Proven)
+	u.Username, u.Open, _ = strings.Cut(u.Username, openMark)
 	u.TwoFactorConfirmedAt, u.RefreshBeganAt = store.MaybeInstant(confirmed), store.Instant(began)
 	u.CreatedAt, u.ModifiedAt = store.Instant(created), store.Instant(modified)
 	return u, err
@@ -25,10 +31,14 @@ func scanUser(scan func(dest ...any) error) (User, error) {
 // InsertUser stores a new user and returns it with its id. The first refresh token of the user begins now.
 func InsertUser(tx *store.Tx, u User) (User, error) {
 	u.RefreshGeneration, u.RefreshBeganAt, u.CreatedAt, u.ModifiedAt = 1, tx.Now, tx.Now, tx.Now
+	name := u.Username
+	if u.Open != "" {
+		name += openMark + u.Open
+	}
 	err := tx.QueryRow(`INSERT INTO users (username, email, display_name, password_hash, operator, two_factor_secret,
 			two_factor_last_step, refresh_generation, refresh_began_at, created_at, modified_at, proven)
 		VALUES ($1, $2, $3, $4, $5, '', 0, $6, $7, $7, $7, $8) RETURNING id`,
-		[]any{u.Username, u.Email, u.DisplayName, u.PasswordHash, u.Operator, u.RefreshGeneration, store.Micros(tx.Now), u.Proven}, &u.ID)
+		[]any{name, u.Email, u.DisplayName, u.PasswordHash, u.Operator, u.RefreshGeneration, store.Micros(tx.Now), u.Proven}, &u.ID)
 	return u, err
 }
 
@@ -50,6 +60,28 @@ func UserNamed(tx *store.Tx, Username string) (User, error) {
 func SetPasswordHash(tx *store.Tx, userID int64, hash string) error {
 	return store.ExecOne(tx, `UPDATE users SET password_hash = $2, refresh_generation = refresh_generation + 1,
 		refresh_began_at = $3, modified_at = $3 WHERE id = $1`, userID, hash, store.Micros(tx.Now))
+}
+
+// IsOpenAt reports whether a user of a site still has to choose a user name in place of the given one.
+func IsOpenAt(tx *store.Tx, siteID int64, username string) (open bool, err error) {
+	err = tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM memberships m JOIN users u ON u.id = m.user_id
+		WHERE m.site_id = $1 AND substr(u.username, 1, length(CAST($2 AS TEXT))) = $2)`, []any{siteID, username + openMark}, &open)
+	return open, err
+}
+
+// ChooseUsername gives a user another user name, for good. The error is Invalid about the field `username` if it is another user's.
+func ChooseUsername(tx *store.Tx, userID int64, name string) error {
+	var problems errs.Problems
+	name = usernameOf(&problems, name)
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	if user, err := UserNamed(tx, name); err == nil && user.ID != userID {
+		return errs.WrongField("username", "This user name is already taken.")
+	} else if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	return store.ExecOne(tx, `UPDATE users SET username = $2, modified_at = $3 WHERE id = $1`, userID, name, store.Micros(tx.Now))
 }
 
 // Rename gives a user another name to show.
@@ -122,16 +154,22 @@ func UseRecoveryCode(tx *store.Tx, userID int64, hash string) error {
 		userID, hash, store.Micros(tx.Now))
 }
 
-// SetMembership gives a user a role on a site. It replaces the role that the user had there.
+// SetMembership gives a user a role on a site. It replaces the role that the user had there, and does not accept an invitation.
 func SetMembership(tx *store.Tx, m Membership) error {
-	_, err := tx.Exec(`INSERT INTO memberships (site_id, user_id, role, can_sign_off_payout, created_at)
-		VALUES ($1, $2, $3, $4, $5)
+	_, err := tx.Exec(`INSERT INTO memberships (site_id, user_id, role, can_sign_off_payout, created_at, accepted)
+		VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (site_id, user_id) DO UPDATE SET role = $3, can_sign_off_payout = $4`,
-		m.SiteID, m.UserID, m.Role, m.CanSignOffPayout, store.Micros(tx.Now))
+		m.SiteID, m.UserID, m.Role, m.CanSignOffPayout, store.Micros(tx.Now), m.Accepted)
 	if err != nil {
 		return err
 	}
 	return sites.Changed(tx, m.SiteID)
+}
+
+// AcceptInvitations notes that a user has accepted the invitation to a site, or with 0 those to all sites.
+func AcceptInvitations(tx *store.Tx, userID, siteID int64) error {
+	_, err := tx.Exec(`UPDATE memberships SET accepted = TRUE WHERE user_id = $1 AND ($2 = 0 OR site_id = $2) AND NOT accepted`, userID, siteID)
+	return err
 }
 
 // LockMembership keeps a user's access to a site until the write ends. Without access it returns store.ErrNotFound.
@@ -150,10 +188,10 @@ func RemoveMembership(tx *store.Tx, siteID, userID int64) error {
 // MembershipsOf reads the roles of a user on sites, in order of the sites' ids.
 func MembershipsOf(tx *store.Tx, userID int64) ([]Membership, error) {
 	var list []Membership
-	err := tx.Query(`SELECT site_id, user_id, role, can_sign_off_payout FROM memberships WHERE user_id = $1 ORDER BY site_id`,
+	err := tx.Query(`SELECT site_id, user_id, role, can_sign_off_payout, accepted FROM memberships WHERE user_id = $1 ORDER BY site_id`,
 		[]any{userID}, func(scan func(dest ...any) error) error {
 			var m Membership
-			err := scan(&m.SiteID, &m.UserID, &m.Role, &m.CanSignOffPayout)
+			err := scan(&m.SiteID, &m.UserID, &m.Role, &m.CanSignOffPayout, &m.Accepted)
 			list = append(list, m)
 			return err
 		})

@@ -54,7 +54,7 @@ func (a *Accounts) CreateUser(ctx context.Context, actor access.Actor, in people
 		if made.Operator {
 			by = audit.OfDeployment(actor)
 		} else if err == nil {
-			err = people.SetMembership(tx, people.Membership{SiteID: actor.SiteID, UserID: made.ID, Role: role, CanSignOffPayout: mayPayOut})
+			err = people.SetMembership(tx, people.Membership{SiteID: actor.SiteID, UserID: made.ID, Role: role, CanSignOffPayout: mayPayOut, Accepted: true})
 		}
 		if err != nil {
 			return err
@@ -135,7 +135,9 @@ func (a *Accounts) SetMembership(ctx context.Context, actor access.Actor, userID
 		if err != nil {
 			return err
 		}
-		member := people.Membership{SiteID: actor.SiteID, UserID: userID, Role: role, CanSignOffPayout: mayPayOut}
+		member := people.Membership{
+			SiteID: actor.SiteID, UserID: userID, Role: role, CanSignOffPayout: mayPayOut, Accepted: !secrets.NoPassword(user.PasswordHash),
+		}
 		if err := people.SetMembership(tx, member); err != nil {
 			return err
 		}
@@ -367,6 +369,10 @@ func mayManage(tx *store.Tx, actor access.Actor, user people.User, before any) e
 func leavesAdmin(tx *store.Tx, actor access.Actor) error {
 	if actor.Can(access.ManageUsers) {
 		return nil
+	}
+	// Whoever manages the site has accepted the invitation to it.
+	if err := people.AcceptInvitations(tx, actor.UserID, actor.SiteID); err != nil {
+		return err
 	}
 	n, err := people.CountAdmins(tx, actor.SiteID)
 	if err == nil && n == 0 {

@@ -6,6 +6,7 @@ import (
 
 	"holdfast/internal/account/credentials"
 	"holdfast/internal/account/people"
+	"holdfast/internal/platform/secrets"
 	"holdfast/internal/store"
 )
 
@@ -75,6 +76,15 @@ func makeRoom(tx *store.Tx, userID int64, unused time.Time, keep int) error {
 
 // ChangePassword stores the hash of a new password, and ends all access tokens, refresh tokens, sign-ins and links of the user.
 func ChangePassword(tx *store.Tx, userID int64, hash string) error {
+	before, err := people.UserByID(tx, userID)
+	if err != nil {
+		return err
+	}
+	if secrets.NoPassword(before.PasswordHash) { // with the first password, the user accepts what they were invited to
+		if err := people.AcceptInvitations(tx, userID, 0); err != nil {
+			return err
+		}
+	}
 	if err := people.SetPasswordHash(tx, userID, hash); err != nil {
 		return err
 	}

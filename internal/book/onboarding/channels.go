@@ -283,12 +283,15 @@ func (c *Channels) save(
 }
 
 // Delete removes a channel that nothing refers to. ifVersion is the version that the caller has read, 0 for any. Errors:
-// SettingNotFound, Precondition, and InUse when the channel has bookings.
+// SettingNotFound, Precondition, and InUse when the channel has bookings, also in the trash, or other records. It then says what to do.
 func (c *Channels) Delete(ctx context.Context, actor access.Actor, id, ifVersion int64) error {
 	if err := actor.Require(access.WriteChannels); err != nil {
 		return err
 	}
-	inUse := errs.New(errs.InUse, "Channel %d cannot be deleted because it has a protection request or has had bookings, even deleted ones.", id)
+	instead := "Instead, ask the operator to close it (account_mode closed): it then takes no new bookings."
+	if actor.Can(access.SetChannelTerms) {
+		instead = "Close it instead (account_mode closed): it then takes no new bookings."
+	}
 	err := idempotency.OnceGone(ctx, c.DB, actor, id, func(tx *store.Tx) error {
 		stored, err := merchants.LockChannel(tx, actor.SiteID, id)
 		if err != nil {
@@ -297,13 +300,19 @@ func (c *Channels) Delete(ctx context.Context, actor access.Actor, id, ifVersion
 		if err := errs.CheckVersion(ifVersion, stored.Version-1); err != nil {
 			return err
 		}
+		if used, err := bookings.ChannelHasAny(tx, actor.SiteID, id); err != nil {
+			return err
+		} else if used {
+			return errs.New(errs.InUse, "Channel %d cannot be deleted: it has had bookings, and they are kept, also in the trash. %s", id, instead)
+		}
 		if err := merchants.DeleteChannel(tx, actor.SiteID, id); err != nil {
 			return err
 		}
 		return audit.Record(tx, actor, "channel.delete", merchants.ChannelObject(stored), merchants.AuditedChannel(stored), nil)
 	})
 	if errors.Is(err, store.ErrConflict) { // a foreign key forbids it
-		return inUse
+		return errs.New(errs.InUse, "Channel %d cannot be deleted: a protection request, statement, limit, collateral or rate card refers to it. "+
+			"Delete a protection request that is still a draft. %s", id, instead)
 	}
 	return unknownChannel(err, id)
 }

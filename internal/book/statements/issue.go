@@ -33,7 +33,7 @@ func (s *Statements) IssueDue(ctx context.Context) (issued int, err error) {
 	for _, clock := range clocks {
 		actor := access.System(clock.SiteID)
 		actor.Ahead = clock.Ahead
-		n, err := s.Issue(ctx, actor)
+		n, _, err := s.Issue(ctx, actor)
 		issued += n
 		if err != nil {
 			return issued, fmt.Errorf("site %d: %w", clock.SiteID, err)
@@ -42,12 +42,13 @@ func (s *Statements) IssueDue(ctx context.Context) (issued int, err error) {
 	return issued, err
 }
 
-// Issue issues, on the actor's site, the statements of periods that have ended. It returns how many it issued. Each
-// write issues one period of one channel, and notes that in the progress of the channel. So it may be stopped at any
-// point, and several processes may run it concurrently: none issues a period twice.
-func (s *Statements) Issue(ctx context.Context, actor access.Actor) (issued int, err error) {
+// Issue issues, on the actor's site, the statements of periods that have ended. It returns how many it issued, and whether another
+// process issued some at the same time. Each write issues one period of one channel, and notes that in the progress of the channel. So it may
+// be stopped at any point, and several processes may run it concurrently: none issues a period twice, and each returns
+// when the statements of all are there.
+func (s *Statements) Issue(ctx context.Context, actor access.Actor) (issued int, others bool, err error) {
 	if err := actor.Require(access.IssueStatements); err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	for after := int64(0); ; {
 		var list []progress
@@ -60,21 +61,21 @@ func (s *Statements) Issue(ctx context.Context, actor access.Actor) (issued int,
 			return err
 		})
 		if err != nil || len(list) == 0 {
-			return issued, err
+			return issued, others, err
 		}
 		for _, p := range list {
 			after = p.Channel.ID
-			n, err := s.issueChannel(ctx, actor, p, final)
-			issued += n
+			n, met, err := s.issueChannel(ctx, actor, p, final)
+			issued, others = issued+n, others || met
 			if err != nil {
-				return issued, fmt.Errorf("channel %d: %w", p.Channel.ID, err)
+				return issued, others, fmt.Errorf("channel %d: %w", p.Channel.ID, err)
 			}
 		}
 	}
 }
 
-// EndedPeriods counts the periods of channels that have ended but are not final: writes that began in them may still
-// be open. So no statements can be issued for them yet.
+// EndedPeriods counts the periods of channels that have ended without statements. They were not final when Issue ran: writes that began
+// in them could still be open.
 type EndedPeriods struct {
 	Count int
 	From  time.Time // when all of them will be final, by the real clock
@@ -100,10 +101,8 @@ func (s *Statements) Waiting(ctx context.Context, actor access.Actor) (ended End
 			for _, p := range list {
 				after = p.Channel.ID
 				for until := range endsOf(p, tx.Now) {
-					if until.After(final) { // else another process is about to issue it
-						ended.Count++
-						last = slices.MaxFunc([]time.Time{last, until}, time.Time.Compare)
-					}
+					ended.Count++
+					last = slices.MaxFunc([]time.Time{last, until}, time.Time.Compare)
 				}
 			}
 			if len(list) == 0 {
@@ -115,15 +114,16 @@ func (s *Statements) Waiting(ctx context.Context, actor access.Actor) (ended End
 	return ended, err
 }
 
-// issueChannel issues the statements of one channel, period by period, for all periods that ended by final.
+// issueChannel issues the statements of one channel, period by period, for all periods that ended by final. If another process has
+// issued one first, it goes on with the next.
 func (s *Statements) issueChannel(
 	ctx context.Context, actor access.Actor, p progress, final time.Time,
-) (issued int, err error) {
+) (issued int, others bool, err error) {
 	for {
 		period, from := nextPeriod(p)
 		until := (period.Last + 1).Start()
 		if until.After(final) {
-			return issued, nil
+			return issued, others, nil
 		}
 		made, err := sites.Write(ctx, s.DB, actor, func(tx *store.Tx) (int, error) {
 			moved, err := moveOn(tx, actor.SiteID, p.Channel.ID, from, until)
@@ -132,12 +132,31 @@ func (s *Statements) issueChannel(
 			}
 			return issuePeriod(tx, actor.SiteID, p.Channel, period, from, until)
 		})
-		if err != nil || made < 0 { // another process issues the statements of this channel
-			return issued, err
+		if err != nil {
+			return issued, others, err
 		}
-		issued += made
-		p.Covered = until
+		if made >= 0 {
+			issued += made
+			p.Covered = until
+			continue
+		}
+		others = true
+		again, err := s.progressOf(ctx, actor, p.Channel.ID)
+		if err != nil || len(again) == 0 { // the channel was deleted
+			return issued, others, err
+		}
+		p = again[0]
 	}
+}
+
+// progressOf reads how far the statements of one channel are. It returns none for a channel that does not exist.
+func (s *Statements) progressOf(ctx context.Context, actor access.Actor, channelID int64) (list []progress, err error) {
+	err = s.ReadBy(ctx, sites.ClockFor(actor), func(tx *store.Tx) error {
+		list, err = progressAfter(tx, actor.SiteID, channelID-1, 1)
+		list = slices.DeleteFunc(list, func(p progress) bool { return p.Channel.ID != channelID })
+		return err
+	})
+	return list, err
 }
 
 // nextPeriod is the next period of a channel, and the instant from which on its statements hold what was recorded. If

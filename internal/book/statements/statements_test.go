@@ -287,6 +287,11 @@ func TestNumbersHaveNoGaps(t *testing.T) {
 				if _, err := process.Statements.IssueDue(t.Context()); err != nil {
 					t.Error(err)
 				}
+				// Whoever issued them: when the call returns, they are there.
+				list, _, err := w.App.Statements.List(t.Context(), w.Actor, statements.StatementFilter{}, apptest.Everything)
+				if err != nil || len(list.Items) != 6*6 {
+					t.Errorf("a process has ended with %d of 36 statements, %v", len(list.Items), err)
+				}
 			})
 		}
 		running.Wait()

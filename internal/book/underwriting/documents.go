@@ -2,13 +2,17 @@ package underwriting
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
 	"path"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/check"
@@ -27,7 +31,7 @@ const (
 // Document is a file that is attached to a request.
 type Document struct {
 	SiteID, ID, ChannelID int64
-	Name                  string
+	Name                  string // ends as its type does
 	Type                  string // pdf, png or jpeg, as its content shows
 	Size                  int64
 	SHA256, AddedBy       string
@@ -35,8 +39,13 @@ type Document struct {
 }
 
 // kinds are the types of documents, by how their content begins. The type given by a name or a browser is ignored.
-var kinds = []struct{ begin, kind, mime string }{
-	{"%PDF-", "pdf", "application/pdf"}, {"\x89PNG\r\n\x1a\n", "png", "image/png"}, {"\xff\xd8\xff", "jpeg", "image/jpeg"},
+var kinds = []struct {
+	begin, kind, mime string
+	endings           []string // of names; the first one is given to a name without
+}{
+	{"%PDF-", "pdf", "application/pdf", []string{".pdf"}},
+	{"\x89PNG\r\n\x1a\n", "png", "image/png", []string{".png"}},
+	{"\xff\xd8\xff", "jpeg", "image/jpeg", []string{".jpg", ".jpeg"}},
 }
 
 // MIME is the type as HTTP writes it.
@@ -61,12 +70,13 @@ func (r *Requests) Attach(ctx context.Context, actor access.Actor, channelID int
 	}
 	digest := sha256.Sum256(content)
 	d = Document{
-		SiteID: actor.SiteID, ChannelID: channelID, Name: cleanName(name), Size: int64(len(content)), SHA256: hex.EncodeToString(digest[:]),
+		SiteID: actor.SiteID, ChannelID: channelID, Size: int64(len(content)), SHA256: hex.EncodeToString(digest[:]),
 		AddedBy: actor.Username,
 	}
 	if d.Type, err = typeOf(content); err != nil {
 		return d, err
 	}
+	d.Name = nameFor(name, d.Type)
 	if err := noCard(nil, d.Name); err != nil {
 		return d, err
 	}
@@ -117,20 +127,41 @@ func typeOf(content []byte) (string, error) {
 	return "", errs.WrongField("file", "A document must be a PDF, a PNG or a JPEG.")
 }
 
-// cleanName keeps what names a file, and nothing that leads elsewhere or breaks a header.
-func cleanName(name string) string {
+// ending matches what programs take for the type of a file.
+var ending = regexp.MustCompile(`(?i)\.[a-z][a-z0-9]{0,7}$`)
+
+func cutEnding(name string) (rest, given string) {
+	given = ending.FindString(name)
+	return strings.TrimRight(strings.TrimSuffix(name, given), ". "), strings.ToLower(given)
+}
+
+// nameFor keeps what names a file, and nothing that leads elsewhere or breaks a header. The name ends as the type does, whatever ending the
+// sender gave it.
+func nameFor(name, kind string) string {
 	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
 	name = strings.Map(func(c rune) rune {
-		if c < ' ' || c == 0x7f || strings.ContainsRune(`"/;%`, c) {
+		// Characters of the class Cf turn the direction of a text, so that a name seems to end otherwise.
+		if unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || strings.ContainsRune(`"/;%`, c) {
 			return -1
 		}
 		return c
 	}, name)
-	if runes := []rune(name); len(runes) > check.MaxText {
-		name = string(runes[len(runes)-check.MaxText:])
-	}
-	if name = strings.Trim(name, ". "); name == "" {
-		return "document"
+	name = strings.Trim(name, ". ")
+	for _, k := range kinds {
+		if k.kind != kind {
+			continue
+		}
+		name, given := cutEnding(name)
+		if !slices.Contains(k.endings, given) {
+			given = k.endings[0]
+			if shorter, inner := cutEnding(name); slices.Contains(k.endings, inner) { // accounts.pdf.exe
+				name, given = shorter, inner
+			}
+		}
+		if runes := []rune(name); len(runes)+len(given) > check.MaxText {
+			name = string(runes[:check.MaxText-len(given)])
+		}
+		return cmp.Or(name, "document") + given
 	}
 	return name
 }

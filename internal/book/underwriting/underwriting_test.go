@@ -224,6 +224,22 @@ func TestDocuments(t *testing.T) {
 		if err != nil || d.Name != "accounts 2025.pdf" || d.Type != "pdf" || d.MIME() != "application/pdf" {
 			t.Fatalf("attached: %+v %v", d, err)
 		}
+		for name, want := range map[string]string{
+			"accounts.PDF": "accounts.pdf", "accounts.html": "accounts.pdf", "accounts.pdf.exe": "accounts.pdf", "accounts": "accounts.pdf",
+			".htaccess": "htaccess.pdf", "": "document.pdf", ".pdf": "pdf.pdf", "accounts 3.5": "accounts 3.5.pdf", "accounts\u202efdp.exe": "accountsfdp.pdf",
+			strings.Repeat("é", 300) + ".jpg": strings.Repeat("é", 187) + ".pdf",
+		} {
+			named, err := r.Attach(ctx, w.Actor, c.ID, name, strings.NewReader("%PDF-1.7"))
+			if err != nil || named.Name != want {
+				t.Errorf("%q is named %q, want %q: %v", name, named.Name, want, err)
+			}
+			apptest.WantKind(t, r.Detach(ctx, w.Actor, c.ID, named.ID), errs.Internal, "removing it")
+		}
+		photo, err := r.Attach(ctx, w.Actor, c.ID, "shop.jpeg", strings.NewReader("\xff\xd8\xff"))
+		if err != nil || photo.Name != "shop.jpeg" || photo.MIME() != "image/jpeg" {
+			t.Errorf("%+v %v", photo, err)
+		}
+		apptest.WantKind(t, r.Detach(ctx, w.Actor, c.ID, photo.ID), errs.Internal, "removing it")
 		_, content, err := r.Document(ctx, w.Actor, w.Site.ID, c.ID, d.ID)
 		if err != nil || !bytes.Equal(content, large) {
 			t.Errorf("it comes back with %d bytes of %d: %v", len(content), len(large), err)

@@ -19,11 +19,24 @@ func Of(word string, list []string) string {
 	plain := letters(word)
 	best, least := "", len([]rune(plain))/3+1
 	for _, candidate := range list {
-		if d := levenshtein.ComputeDistance(plain, letters(candidate)); d < least {
+		other := letters(candidate)
+		d := levenshtein.ComputeDistance(plain, other)
+		if d == 2 && anagrams(plain, other) { // two letters have changed places, or one has moved
+			d = 1
+		}
+		if d < least {
 			best, least = candidate, d
 		}
 	}
 	return best
+}
+
+// anagrams reports whether two words have the same letters.
+func anagrams(a, b string) bool {
+	one, other := []rune(a), []rune(b)
+	slices.Sort(one)
+	slices.Sort(other)
+	return slices.Equal(one, other)
 }
 
 // letters are the parts of a word in one order, in lower case and in the singular.

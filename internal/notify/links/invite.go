@@ -3,6 +3,7 @@ package links
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"holdfast/internal/account/people"
@@ -18,9 +19,10 @@ import (
 // Invite gives a person access to the actor's site (or, with the role operator, to everything) and creates a one-time link for them.
 // The link is queued as an e-mail in the same write; secret is its last part (see Links.Choose).
 //
-// A new user chooses a password with it. A user of another site is recognised by user name and verified e-mail address together:
-// they get access immediately, and a link that only leads to the sign-in page. So the inviter learns nothing about them, cannot set
-// their password, and cannot admit a user that another site has made up. The field Password is ignored.
+// A new user chooses a password with it. A user of another site is known by user name and e-mail address together, if the address is
+// proven: they get access at once, and a link that only leads to signing in. If the name is somebody else's, the new user chooses another
+// one, and only the operator is told. So whoever invites learns nothing about other sites, can set nobody's password, and lets in nobody whom
+// another site has made up. Of the fields, Password is ignored.
 func (l *Links) Invite(
 	ctx context.Context, actor access.Actor, in people.UserFields, role access.Role, mayPayOut bool,
 ) (user people.User, secret string, err error) {
@@ -86,28 +88,39 @@ func (l *Links) invitee(tx *store.Tx, by access.Actor, in people.UserFields, rol
 		// A link that was sent to another address must not open this account.
 		return fresh, people.Invitation, errors.Join(people.EndPasswordLinks(tx, user.ID), people.ReuseUser(tx, fresh), tokens.ChangedForTokensOf(tx, user.ID))
 	}
-	for _, m := range members {
-		if m.SiteID == by.SiteID && role != access.Operator {
-			return user, "", errs.WrongField("username", "This user already has access.")
-		}
+	here, err := people.IsOpenAt(tx, by.SiteID, in.Username)
+	if err != nil {
+		return user, "", err
 	}
-	if role == access.Operator || !strings.EqualFold(user.Email, in.Email) || !user.Proven {
+	here = here || slices.ContainsFunc(members, func(m people.Membership) bool { return m.SiteID == by.SiteID })
+	if here && role != access.Operator {
+		return user, "", errs.WrongField("username", "This user already has access.")
+	}
+	switch {
+	case role != access.Operator && strings.EqualFold(user.Email, in.Email) && user.Proven:
+		return user, people.Access, nil
+	case by.Can(access.ManageUsers):
 		return user, "", errs.WrongField("username", "This user name is already taken.")
 	}
-	return user, people.Access, nil
+	if fresh.Open, err = secrets.NewSecret(l.Random); err != nil {
+		return user, "", err
+	}
+	user, err = people.InsertUser(tx, fresh)
+	return user, people.Invitation, err
 }
 
 // proves reports whether using the invitation's link proves the e-mail address: it was sent by e-mail only, and the inviter has not
 // seen it. An operator sees the link, and is responsible for passing it on.
 func (l *Links) proves(by access.Actor) bool { return l.mails.Sends() || by.Can(access.ManageUsers) }
 
-// InviteAgain creates a new link for a person who was invited to the actor's site and has no password yet. Earlier links end.
-// The error is NotPossible if they have a password.
+// InviteAgain creates a new link for a person who was invited to the actor's site and has not accepted yet. Earlier links end.
+// The error is NotPossible if they have.
 func (l *Links) InviteAgain(ctx context.Context, actor access.Actor, userID int64) (user people.User, secret string, err error) {
 	if err := actor.Require(access.ManageMembers); err != nil {
 		return user, "", err
 	}
 	err = l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
+		accepted := true
 		user, err = people.UserByID(tx, userID)
 		if err != nil {
 			return people.UnknownUser(err)
@@ -118,10 +131,10 @@ func (l *Links) InviteAgain(ctx context.Context, actor access.Actor, userID int6
 			if err := actor.Require(access.ManageUsers); err != nil {
 				return err
 			}
-		} else if kind, err = l.kindAgain(tx, actor.SiteID, user); err != nil {
+		} else if kind, accepted, err = l.kindAgain(tx, actor.SiteID, user); err != nil {
 			return err
 		}
-		if !secrets.NoPassword(user.PasswordHash) {
+		if accepted && !secrets.NoPassword(user.PasswordHash) {
 			return errs.NotPossibleBecause("has_password", "This person already has a password. They can reset it on the sign-in page.")
 		}
 		secret, err = l.make(tx, user, people.Link{Kind: kind, SiteID: by.SiteID}, people.LinkMail{SiteID: by.SiteID, By: nameOf(actor)})
@@ -136,24 +149,26 @@ func (l *Links) InviteAgain(ctx context.Context, actor access.Actor, userID int6
 	return user, secret, err
 }
 
-// kindAgain returns the kind of link for an invited user. A user who was also invited to another site chooses the password
-// with that site's link: otherwise people of one site could take over an account of another.
-func (l *Links) kindAgain(tx *store.Tx, siteID int64, user people.User) (people.LinkKind, error) {
+// kindAgain says which link a user gets who was invited to a site, and whether they have accepted already. Who was invited to another site,
+// too, chooses the password with the link of that one: otherwise the people of one site could take over an account of another.
+func (l *Links) kindAgain(tx *store.Tx, siteID int64, user people.User) (kind people.LinkKind, accepted bool, err error) {
 	members, err := people.MembershipsOf(tx, user.ID)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	kind, here := people.Invitation, false
 	for _, m := range members {
-		if m.SiteID != siteID {
+		if m.SiteID == siteID {
+			here, accepted = true, m.Accepted
+		}
+		if m.SiteID != siteID || !secrets.NoPassword(user.PasswordHash) {
 			kind = people.Access
 		}
-		here = here || m.SiteID == siteID
 	}
 	if !here {
-		return "", people.UnknownUser(store.ErrNotFound)
+		return "", false, people.UnknownUser(store.ErrNotFound)
 	}
-	return kind, nil
+	return kind, accepted, nil
 }
 
 func nameOf(actor access.Actor) string {

@@ -76,6 +76,9 @@ type OpenLink struct {
 	Site merchant.Site // of an invitation to one; else zero
 }
 
+// Names reports whether the user may choose a user name with the link.
+func (l OpenLink) Names() bool { return l.Kind == people.Invitation || l.User.Open != "" }
+
 // Look reads the open link with a secret. The error is SettingNotFound if it was used or has expired.
 func (l *Links) Look(ctx context.Context, secret string) (found OpenLink, err error) {
 	err = l.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
@@ -91,9 +94,10 @@ func (l *Links) Look(ctx context.Context, secret string) (found OpenLink, err er
 	return found, err
 }
 
-// Choose sets the password of a link's user, and uses the link up. It ends all sessions and all other links of the user; the
-// second factor stays. The errors are those of Look, Invalid for the field `password`, and those of a login when there are too many.
-func (l *Links) Choose(ctx context.Context, secret, password, address string) error {
+// Choose sets the password of the user of a link, and uses it up. It ends all sessions and all other links of the user; the
+// second factor stays. Who was invited may choose another user name, and has to if it is somebody else's; "" keeps it. The errors are those of
+// Look, Invalid about the fields `username` and `password`, and those of a login where too many come at once.
+func (l *Links) Choose(ctx context.Context, secret, username, password, address string) error {
 	found, err := l.Look(ctx, secret)
 	if err != nil {
 		return err
@@ -106,10 +110,18 @@ func (l *Links) Choose(ctx context.Context, secret, password, address string) er
 	if err != nil {
 		return err
 	}
+	if found.Names() && username != "" {
+		user.Username = strings.ToLower(username)
+	}
 	by := access.Actor{UserID: user.ID, Username: user.Username, DisplayName: user.DisplayName, Address: address}
 	return l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		if err := people.UseLink(tx, found.Hash); err != nil {
 			return noLink(err)
+		}
+		if found.Names() {
+			if err := people.ChooseUsername(tx, user.ID, user.Username); err != nil {
+				return err
+			}
 		}
 		// Failed attempts with the old password must not delay the new one.
 		if err := errors.Join(sessions.ChangePassword(tx, user.ID, hash), sessions.ForgetFailures(tx, user.Username, address)); err != nil {
@@ -152,7 +164,10 @@ func (l *Links) Accept(ctx context.Context, secret string) error {
 		if err != nil {
 			return noLink(err)
 		}
-		return noLink(people.UseLink(tx, link.Hash))
+		if err := people.UseLink(tx, link.Hash); err != nil {
+			return noLink(err)
+		}
+		return people.AcceptInvitations(tx, link.UserID, link.SiteID)
 	})
 }
 

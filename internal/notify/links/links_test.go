@@ -96,11 +96,11 @@ func TestAForgottenPassword(t *testing.T) {
 		if err != nil || found.User.Username != "ada" || found.Kind != people.Reset || found.Site.ID != 0 {
 			t.Errorf("the link is %+v, %v", found, err)
 		}
-		apptest.WantKind(t, h.Links.Choose(ctx, secrets[1], "short", ""), errs.Invalid, "a short password")
+		apptest.WantKind(t, h.Links.Choose(ctx, secrets[1], "", "short", ""), errs.Invalid, "a short password")
 		apptest.WantKind(t, h.Links.Accept(ctx, secrets[1]), errs.SettingNotFound, "it is no invitation")
-		apptest.WantKind(t, h.Links.Choose(ctx, secrets[1]+"a", newPassword, ""), errs.SettingNotFound, "another secret")
-		apptest.WantKind(t, h.Links.Choose(ctx, secrets[1], newPassword, "192.0.2.7"), errs.Internal, "a password")
-		apptest.WantKind(t, h.Links.Choose(ctx, secrets[1], newPassword, ""), errs.SettingNotFound, "the link again")
+		apptest.WantKind(t, h.Links.Choose(ctx, secrets[1]+"a", "", newPassword, ""), errs.SettingNotFound, "another secret")
+		apptest.WantKind(t, h.Links.Choose(ctx, secrets[1], "", newPassword, "192.0.2.7"), errs.Internal, "a password")
+		apptest.WantKind(t, h.Links.Choose(ctx, secrets[1], "", newPassword, ""), errs.SettingNotFound, "the link again")
 		apptest.Visits(t, h, cookie, "", errs.NotLoggedIn, "a browser from before")
 		_, err = h.Login(t, "ada", newPassword)
 		apptest.WantKind(t, err, errs.Internal, "the new password")
@@ -132,7 +132,7 @@ func TestALinkEnds(t *testing.T) {
 		open(first, errs.Internal, "just in time")
 		h.Now.Move(time.Second)
 		open(first, errs.SettingNotFound, "too late")
-		apptest.WantKind(t, h.Links.Choose(ctx, first, newPassword, ""), errs.SettingNotFound, "using it too late")
+		apptest.WantKind(t, h.Links.Choose(ctx, first, "", newPassword, ""), errs.SettingNotFound, "using it too late")
 		second := last()
 		third := last()
 		open(second, errs.SettingNotFound, "the older one")
@@ -201,7 +201,7 @@ func TestALinkIsUsedOnce(t *testing.T) {
 		var used [4]error
 		var all sync.WaitGroup
 		for i := range used {
-			all.Go(func() { used[i] = h.Links.Choose(t.Context(), secret, fmt.Sprint(newPassword, i), "") })
+			all.Go(func() { used[i] = h.Links.Choose(t.Context(), secret, "", fmt.Sprint(newPassword, i), "") })
 		}
 		all.Wait()
 		winners := 0
@@ -256,26 +256,34 @@ func TestWhoCanBeInvited(t *testing.T) {
 		other := another(t, h, "other")
 		other.Role = access.MemberAdmin
 		other.UserID = 77
-		invite(other, "ceo", "else@example.com", access.ReadOnly, errs.Invalid, "the name of somebody else")
+		double, third := invite(other, "ceo", "else@example.com", access.ReadOnly, errs.Internal, "the name of somebody else")
+		apptest.WantKind(t, h.Links.Choose(ctx, third, "", newPassword, ""), errs.Invalid, "keeping it")
+		apptest.WantKind(t, h.Links.Choose(ctx, third, "CEO", newPassword, ""), errs.Invalid, "writing it otherwise")
+		apptest.WantKind(t, h.Links.Choose(ctx, third, "ceo~2", newPassword, ""), errs.Invalid, "a name that nobody can have")
+		apptest.WantKind(t, h.Links.Choose(ctx, third, "Ceo2", newPassword, ""), errs.Internal, "another name")
+		if now, err := h.Accounts.UserNamed(ctx, access.System(0), "ceo2"); err != nil || now.ID != double.ID || now.Open != "" {
+			t.Errorf("%+v, %v, want user %d", now, err, double.ID)
+		}
+		apptest.WantKind(t, h.Accounts.RemoveMembership(ctx, access.System(other.SiteID), double.ID), errs.Internal, "taking it back")
 		invite(other, "boss", "Boss@example.com", access.ReadOnly, errs.Internal, "somebody of another site")
 		_, second := invite(other, "ceo", "ceo@example.com", access.ReadOnly, errs.Internal, "somebody who was invited elsewhere")
 		if kind(second) != people.Access {
 			t.Error("the people of another site could choose the password")
 		}
-		apptest.WantKind(t, h.Links.Choose(ctx, second, newPassword, ""), errs.SettingNotFound, "choosing with it")
+		apptest.WantKind(t, h.Links.Choose(ctx, second, "", newPassword, ""), errs.SettingNotFound, "choosing with it")
 		_, again, err := h.Links.InviteAgain(ctx, other, ceo.ID)
 		if err != nil || kind(again) != people.Access {
 			t.Errorf("asking again helps: %v", err)
 		}
 		apptest.WantKind(t, h.Links.Accept(ctx, again), errs.Internal, "taking it up")
 		apptest.WantKind(t, h.Links.Accept(ctx, again), errs.SettingNotFound, "taking it up twice")
-		apptest.WantKind(t, h.Links.Choose(ctx, first, newPassword, ""), errs.Internal, "the first invitation")
+		apptest.WantKind(t, h.Links.Choose(ctx, first, "", newPassword, ""), errs.Internal, "the first invitation")
 		_, _, err = h.Links.InviteAgain(ctx, boss, ceo.ID)
 		apptest.WantKind(t, err, errs.NotPossible, "a user with a password")
 		_, _, err = h.Links.InviteAgain(ctx, boss, 999)
 		apptest.WantKind(t, err, errs.SettingNotFound, "nobody")
 		kinds, _ := posted(t, h)
-		want := "invitation ceo@example.com\naccess boss@example.com\naccess ceo@example.com\naccess ceo@example.com\n"
+		want := "invitation ceo@example.com\ninvitation else@example.com\naccess boss@example.com\naccess ceo@example.com\naccess ceo@example.com\n"
 		if kinds != want {
 			t.Errorf("the mails are\n%s, want\n%s", kinds, want)
 		}
@@ -285,12 +293,15 @@ func TestWhoCanBeInvited(t *testing.T) {
 		asked(t, h, "may")
 		_, sent := posted(t, h)
 		apptest.WantKind(t, h.Accounts.RemoveMembership(ctx, boss, typo.ID), errs.Internal, "taking it back")
-		apptest.WantKind(t, h.Links.Choose(ctx, lost, newPassword, ""), errs.SettingNotFound, "the link of before")
+		apptest.WantKind(t, h.Links.Choose(ctx, lost, "", newPassword, ""), errs.SettingNotFound, "the link of before")
 		mended, _ := invite(boss, "may", "may@example.com", access.ReadOnly, errs.Internal, "with the right one")
 		if mended.ID != typo.ID || mended.Email != "may@example.com" {
 			t.Errorf("she is %+v", mended)
 		}
-		apptest.WantKind(t, h.Links.Choose(ctx, sent[len(sent)-1], newPassword, ""), errs.SettingNotFound, "what went to the wrong address")
+		apptest.WantKind(t, h.Links.Choose(ctx, sent[len(sent)-1], "", newPassword, ""), errs.SettingNotFound, "what went to the wrong address")
+		invite(access.System(1), "boss", "x@example.com", access.ReadOnly, errs.Invalid, "a member, by the operator")
+		other = access.System(other.SiteID)
+		invite(other, "ceo2", "x@example.com", access.ReadOnly, errs.Invalid, "the operator is told whose name it is")
 		op, link := invite(access.System(0), "op", "op@example.com", access.Operator, errs.Internal, "an operator by the operator")
 		if !op.Operator || kind(link) != people.Invitation {
 			t.Errorf("the operator is %+v", op)
@@ -331,6 +342,68 @@ func TestASiteKeepsSomebodyWhoManagesIt(t *testing.T) {
 		apptest.WantKind(t, h.Accounts.RemoveMembership(ctx, last, id), errs.NotPossible, "the last one")
 		apptest.WantKind(t, h.Accounts.SetMembership(ctx, last, id, access.Finance, false), errs.NotPossible, "the last one, to less")
 		apptest.WantKind(t, h.Accounts.RemoveMembership(ctx, access.System(1), id), errs.Internal, "by the operator")
+	})
+}
+
+// TestWhoHasNotAcceptedDoesNotManageTheSite: neither a new user without a password nor somebody of another site.
+func TestWhoHasNotAcceptedDoesNotManageTheSite(t *testing.T) {
+	t.Parallel()
+	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
+		ctx := t.Context()
+		h.User(t, "known", access.Finance)
+		op := h.User(t, "op", access.Operator)
+		other := another(t, h, "other")
+		managers := func(want string) {
+			t.Helper()
+			dbtest.Read(t, h.DB, func(tx *store.Tx) error {
+				list, err := people.Managers(tx, other.SiteID, 9)
+				if got := strings.Join(list, " "); got != want {
+					t.Errorf("the managers are %s, want %s", got, want)
+				}
+				return err
+			})
+		}
+		invite := func(by access.Actor, name string) (people.User, string) {
+			t.Helper()
+			user, secret, err := h.Links.Invite(ctx, by, people.UserFields{Username: name, Email: name + "@example.com"}, access.MemberAdmin, false)
+			apptest.WantKind(t, err, errs.Internal, "inviting "+name)
+			return user, secret
+		}
+		managers(op.Email)
+		first, link := invite(other, "first")
+		managers(op.Email)
+		apptest.WantKind(t, h.Links.Choose(ctx, link, "", newPassword, ""), errs.Internal, "her password")
+		managers("first@example.com")
+
+		by := apptest.ActorOf(first, access.MemberAdmin)
+		by.SiteID = other.SiteID
+		fresh, link := invite(by, "fresh")
+		known, entry := invite(by, "known")
+		h.Now.Move(8 * 24 * time.Hour) // the links have ended, which is no answer
+		apptest.WantKind(t, h.Accounts.RemoveMembership(ctx, by, first.ID), errs.NotPossible, "the only one who has come")
+		apptest.WantKind(t, h.Accounts.SetMembership(ctx, by, known.ID, access.MemberAdmin, true), errs.Internal, "a right more does not accept")
+		apptest.WantKind(t, h.Accounts.SetMembership(ctx, by, first.ID, access.Finance, false), errs.NotPossible, "the only one, to less")
+		managers("first@example.com")
+		list, err := h.Accounts.List(ctx, other, people.UserFilter{SiteID: other.SiteID}, store.Page{Number: 1, Size: 9, Offset: -1})
+		for _, u := range list.Items {
+			if u.Invited() != (u.ID != first.ID) {
+				t.Errorf("%s has not accepted: %t, %v", u.Username, u.Invited(), err)
+			}
+		}
+		apptest.WantKind(t, h.Links.Accept(ctx, entry), errs.SettingNotFound, "too late")
+		_, entry, err = h.Links.InviteAgain(ctx, by, known.ID)
+		apptest.WantKind(t, err, errs.Internal, "asking again")
+		apptest.WantKind(t, h.Links.Accept(ctx, entry), errs.Internal, "coming")
+		managers("known@example.com first@example.com")
+		apptest.WantKind(t, h.Accounts.RemoveMembership(ctx, by, first.ID), errs.Internal, "one of two")
+		managers("known@example.com")
+		_, _, err = h.Links.InviteAgain(ctx, other, known.ID)
+		apptest.WantKind(t, err, errs.NotPossible, "who has come")
+
+		// The operator gives a password to who was invited.
+		apptest.WantKind(t, h.Links.Choose(ctx, link, "", newPassword, ""), errs.SettingNotFound, "too late")
+		apptest.WantKind(t, h.Accounts.SetPassword(ctx, other, fresh.ID, newPassword, false), errs.Internal, "by the operator")
+		managers("known@example.com fresh@example.com")
 	})
 }
 

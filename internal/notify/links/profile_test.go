@@ -53,7 +53,7 @@ func TestANewAddressIsProvenByItsLink(t *testing.T) {
 		if !strings.Contains(kinds, "address new@example.org") || len(secrets) != 3 || secrets[0] != "" || is().Email != user.Email {
 			t.Fatalf("%s %q %+v", kinds, secrets, is())
 		}
-		apptest.WantKind(t, h.Links.Choose(ctx, secrets[1], newPassword, "192.0.2.7"), errs.SettingNotFound, "a password by the link of an address")
+		apptest.WantKind(t, h.Links.Choose(ctx, secrets[1], "", newPassword, "192.0.2.7"), errs.SettingNotFound, "a password by the link of an address")
 		apptest.WantKind(t, h.Links.Accept(ctx, secrets[1]), errs.SettingNotFound, "access by the link of an address")
 		apptest.WantKind(t, h.Links.Confirm(ctx, secrets[2], "192.0.2.7"), errs.SettingNotFound, "an address by the link of a password")
 		if err := h.Links.Confirm(ctx, secrets[1], "192.0.2.7"); err != nil {
@@ -66,7 +66,7 @@ func TestANewAddressIsProvenByItsLink(t *testing.T) {
 		if kinds, secrets := posted(t, h); strings.Count(kinds, "address_changed "+user.Email+"\n") != 1 || secrets[len(secrets)-1] != "" {
 			t.Errorf("the old address is not told once, without a link: %s", kinds)
 		}
-		apptest.WantKind(t, h.Links.Choose(ctx, secrets[2], newPassword, "192.0.2.7"), errs.SettingNotFound, "a password by a link to the old address")
+		apptest.WantKind(t, h.Links.Choose(ctx, secrets[2], "", newPassword, "192.0.2.7"), errs.SettingNotFound, "a password by a link to the old address")
 		visit.User = is()
 		_, err = change("Ada Byron", "third@example.org")
 		if err == nil {

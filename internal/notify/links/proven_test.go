@@ -31,16 +31,27 @@ func TestAMadeUpUserEntersNoOtherSite(t *testing.T) {
 			apptest.WantKind(t, err, want, doing)
 			return user, secret
 		}
-		_, shown := invite(boss, "anna", errs.Internal, "where no mail goes out")
-		invite(other, "anna", errs.Invalid, "before she came")
-		apptest.WantKind(t, h.Links.Choose(ctx, shown, newPassword, ""), errs.Internal, "a password for her")
-		invite(other, "anna", errs.Invalid, "somebody whom nobody has proven")
+		// stranger invites the same person to the other site: who comes is somebody else, and the site is not told.
+		stranger := func(known people.User, doing string) {
+			t.Helper()
+			made, link := invite(other, known.Username, errs.Internal, doing)
+			found, err := h.Links.Look(ctx, link)
+			if err != nil || made.ID == known.ID || made.Username != known.Username || made.Open == "" || found.Kind != people.Invitation {
+				t.Errorf("%s: %+v by a link of the kind %s, %v", doing, made, found.Kind, err)
+			}
+			invite(other, known.Username, errs.Invalid, "twice")
+			apptest.WantKind(t, h.Accounts.RemoveMembership(ctx, operator, made.ID), errs.Internal, "taking it back")
+		}
+		anna, shown := invite(boss, "anna", errs.Internal, "where no mail goes out")
+		stranger(anna, "before she came")
+		apptest.WantKind(t, h.Links.Choose(ctx, shown, "", newPassword, ""), errs.Internal, "a password for her")
+		stranger(anna, "somebody whom nobody has proven")
 		invite(operator, "anna", errs.Invalid, "by the operator")
 
 		h.Mails.Transport = &mail.SMTP{}
 		asked(t, h, "anna")
 		_, sent := posted(t, h)
-		apptest.WantKind(t, h.Links.Choose(ctx, sent[len(sent)-1], newPassword, ""), errs.Internal, "the password of who reads the mail")
+		apptest.WantKind(t, h.Links.Choose(ctx, sent[len(sent)-1], "", newPassword, ""), errs.Internal, "the password of who reads the mail")
 		invite(other, "anna", errs.Internal, "who is proven")
 
 		// A link that is shown later takes back what a mailed one has proven; a mailed one ends the one that was shown.
@@ -52,7 +63,7 @@ func TestAMadeUpUserEntersNoOtherSite(t *testing.T) {
 			apptest.WantKind(t, err, errs.Internal, "again")
 		}
 		again()
-		invite(other, "bert", errs.Invalid, "whose link was shown")
+		stranger(bert, "whose link was shown")
 		h.Mails.Transport = &mail.SMTP{}
 		again()
 		invite(other, "bert", errs.Internal, "whose link is in the mail")

@@ -103,10 +103,10 @@ func (w *writer) toPerson(v *view, link string) {
 	switch w.kind {
 	case Invitation:
 		v.Subject = "You are invited to " + site
-		v.Preheader = "Choose a password and sign in."
+		v.Preheader = "Choose a user name and a password, and sign in."
 		v.Paragraphs = []string{
-			inviter(w.By) + " has given you access to the dashboard of " + site + ". Your user name is " + w.Username + ".",
-			"Choose a password with this link. It works once, for 7 days.",
+			inviter(w.By) + " has given you access to the dashboard of " + site + ".",
+			"Choose a user name, such as " + w.Username + ", and a password with this link. It works once, for 7 days.",
 		}
 		v.Act = &act{"Choose a password", link}
 		v.After = []string{"If you did not expect this e-mail, ignore it. Nobody can use the access without the link."}

@@ -60,7 +60,7 @@ func TestAOneTimeLinkIsInTheMailAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"Hello Eve,", address + second, "Your user name is eve", "Ada &lt;b&gt; has given you access"} {
+		for _, want := range []string{"Hello Eve,", address + second, "Choose a user name, such as eve, and a password", "Ada &lt;b&gt; has given you access"} {
 			if !strings.Contains(string(text), want) {
 				t.Errorf("the mail does not say %q:\n%s", want, string(text))
 			}

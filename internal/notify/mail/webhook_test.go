@@ -24,7 +24,7 @@ func (p *post) user(name, email string, role access.Role) {
 		if err != nil || role == "" || role == access.Operator {
 			return err
 		}
-		return people.SetMembership(tx, people.Membership{SiteID: p.Site.ID, UserID: made.ID, Role: role})
+		return people.SetMembership(tx, people.Membership{SiteID: p.Site.ID, UserID: made.ID, Role: role, Accepted: true})
 	})
 }
 

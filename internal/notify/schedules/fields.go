@@ -14,6 +14,7 @@ import (
 	"holdfast/internal/domain/check"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/errs"
+	"holdfast/internal/platform/secrets"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
@@ -234,7 +235,7 @@ func reader(tx *store.Tx, siteID int64, name string) (user people.User, ok bool,
 	return user, ok, err
 }
 
-// standingOf is a user's current access to a site. ok means that they may see its reports.
+// standingOf is a user's current access to a site. ok means that they may see its reports. Who was invited and has no password yet may not.
 func standingOf(tx *store.Tx, siteID int64, user people.User) (actor access.Actor, ok bool, err error) {
 	if siteID == 0 {
 		actor, _ = user.ActorAt(people.Membership{})
@@ -243,7 +244,7 @@ func standingOf(tx *store.Tx, siteID int64, user people.User) (actor access.Acto
 	} else if err == nil {
 		actor.SiteID = siteID
 	}
-	return actor, err == nil && may(actor) == nil, err
+	return actor, err == nil && may(actor) == nil && !secrets.NoPassword(user.PasswordHash), err
 }
 
 // ownerOf checks whether the person who scheduled a report may still see it. reason says why not.

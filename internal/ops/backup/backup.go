@@ -1,5 +1,6 @@
 // Package backup writes a whole database to one file, and creates a database from such a file, on either engine. It
-// owns no tables: it reads the list of tables from the database's catalog, so new tables are included automatically.
+// owns no tables: it takes the list of tables from the migrations that the database has seen, so new tables are included
+// automatically, and what others have added to the database is left out.
 // Start at Write. The file format is in format.go, the restore in restore.go.
 package backup
 
@@ -26,12 +27,13 @@ type Backup struct {
 
 // Head is the first line: the data known before the rows are read.
 type Head struct {
-	Format  int             `json:"holdfast_backup"` // of the file
-	Program string          `json:"program"`         // the version that wrote it
-	Engine  string          `json:"engine"`          // of the database that it was taken from: sqlite or postgres
-	TakenAt time.Time       `json:"taken_at"`        // all that was committed before is in it
-	Schema  []string        `json:"schema"`          // the migrations of the database, in their order
-	Tables  []catalog.Table `json:"tables"`          // in an order in which they can be filled
+	Format  int             `json:"holdfast_backup"`    // of the file
+	Program string          `json:"program"`            // the version that wrote it
+	Engine  string          `json:"engine"`             // of the database that it was taken from: sqlite or postgres
+	TakenAt time.Time       `json:"taken_at"`           // all that was committed before is in it
+	Schema  []string        `json:"schema"`             // the migrations of the database, in their order
+	Others  []string        `json:"left_out,omitempty"` // tables and columns that are not ours: their data are not in the backup
+	Tables  []catalog.Table `json:"tables"`             // in an order in which they can be filled
 }
 
 // End is the last line: the data known after all rows are written.
@@ -66,7 +68,7 @@ func Write(ctx context.Context, db *store.DB, program string, to io.Writer) (Bac
 			return err
 		}
 		b.TakenAt = tx.Now
-		if b.Tables, err = tx.Catalog().Tables(); err != nil {
+		if b.Tables, b.Others, err = tx.Catalog().Own(); err != nil {
 			return err
 		}
 		out := newWriter(to)

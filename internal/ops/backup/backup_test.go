@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -104,6 +105,57 @@ func TestABackupBecomesTheSameBookOnEitherEngine(t *testing.T) {
 				apptest.Same(t, "the exposure", asJSON(t, house.Exposure(report.ExposureQuery{})), result)
 				if made := house.Booking(h.Channels[0], 100, "2024-12-01"); made.ID != deleted.ID+skip+1 {
 					t.Errorf("the next booking is %d, want %d", made.ID, deleted.ID+skip+1)
+				}
+			})
+		}
+	})
+}
+
+// TestTablesAndColumnsOfOthersAreLeftOut: whatever their types, keys and references, the backup is taken, names them, and is restored
+// on either engine.
+func TestTablesAndColumnsOfOthersAreLeftOut(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		made := w.Booking(w.Channel(merchant.ModeProtectionOnly, "GBP"), 500, "2024-12-01")
+		w.Must(apptest.Report(payment.Purchase, made, 300))
+		before, _ := taken(t, w.App.DB.Store)
+		if before.Others != nil {
+			t.Errorf("others than ours: %v", before.Others)
+		}
+		dbtest.Write(t, w.App.DB.Store, func(tx *store.Tx) error {
+			for _, text := range []string{
+				`CREATE TABLE notes (at TIMESTAMP, body VARCHAR(20))`, // without a key, with types that we do not have
+				`INSERT INTO notes VALUES (CURRENT_TIMESTAMP, 'call back')`,
+				`CREATE TABLE "Two words" (id BIGINT PRIMARY KEY)`,
+				`CREATE TABLE aa (id BIGINT PRIMARY KEY)`, // in a circle with the next one
+				`CREATE TABLE bb (id BIGINT PRIMARY KEY REFERENCES aa (id))`,
+				`ALTER TABLE aa ADD COLUMN other BIGINT REFERENCES bb (id)`,
+				`CREATE TABLE cc (site_id BIGINT, id BIGINT, PRIMARY KEY (site_id, id), FOREIGN KEY (site_id, id) REFERENCES bookings (site_id, id))`,
+				`ALTER TABLE bookings ADD COLUMN score REAL`,
+				`ALTER TABLE sites ADD COLUMN aa BIGINT REFERENCES aa (id)`,
+				`UPDATE bookings SET score = 0.5`,
+			} {
+				if _, err := tx.Exec(text); err != nil {
+					return fmt.Errorf("%s: %w", text, err)
+				}
+			}
+			return nil
+		})
+		b, file := taken(t, w.App.DB.Store)
+		others := slices.Sorted(slices.Values(b.Others))
+		if want := []string{"Two words", "aa", "bb", "bookings.score", "cc", "notes", "sites.aa"}; !slices.Equal(others, want) {
+			t.Errorf("left out are %q, want %q", others, want)
+		}
+		apptest.Same(t, "our rows", b.Ends, before.Ends)
+		for name, url := range map[string]func(t *testing.T) string{
+			"sqlite": nowhere, "postgres": func(t *testing.T) string { return pgtest.URL(t) },
+		} {
+			t.Run("to "+name, func(t *testing.T) {
+				address := url(t)
+				apptest.Same(t, "left out, says the file,", restored(t, address, file).Others, b.Others)
+				house := apptest.Over(t, w, dbtest.Open(t, address, w.Now))
+				if again, err := house.App.Bookings.Get(t.Context(), house.Actor, made.ID); err != nil || again.Total != made.Total {
+					t.Errorf("the booking is %+v: %v", again, err)
 				}
 			})
 		}

@@ -153,7 +153,7 @@ CREATE TABLE write_tries (
 -- A person or machine of a customer or of the protection provider. Users stand outside sites: one may serve many.
 CREATE TABLE users (
     id                      {{serial}},
-    username                TEXT    NOT NULL UNIQUE,     -- in lower case: names are compared without letter case
+    username                TEXT    NOT NULL UNIQUE,     -- in lower case: names are compared without letter case; with ~ and letters: still to be chosen
     email                   TEXT    NOT NULL,
     display_name            TEXT    NOT NULL,
     password_hash           TEXT    NOT NULL,            -- argon2id with its parameters
@@ -184,6 +184,7 @@ CREATE TABLE memberships (
     user_id             BIGINT  NOT NULL REFERENCES users (id),
     role                TEXT    NOT NULL, -- read_only, finance or member_admin; operators need no membership
     can_sign_off_payout BOOLEAN NOT NULL,
+    accepted            BOOLEAN NOT NULL, -- not while the user has only been invited
     created_at          BIGINT  NOT NULL,
     PRIMARY KEY (site_id, user_id)
 );

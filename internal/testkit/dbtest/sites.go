@@ -25,7 +25,7 @@ func ASite(t *testing.T, db *store.DB, path string) (merchant.Site, people.User)
 		if user, err = people.InsertUser(tx, people.User{Username: "user-of-" + path, Email: "u@example.com"}); err != nil {
 			return err
 		}
-		return people.SetMembership(tx, people.Membership{SiteID: site.ID, UserID: user.ID, Role: access.MemberAdmin})
+		return people.SetMembership(tx, people.Membership{SiteID: site.ID, UserID: user.ID, Role: access.MemberAdmin, Accepted: true})
 	})
 	return site, user
 }

@@ -24,6 +24,7 @@ type reportPage struct {
 	Notes    []note // notes on the figures
 	Charts   []template.HTML
 	Parts    []part
+	day      *civil.Day // at whose end the figures are; nil for those of this moment
 }
 
 // figure is a key figure.
@@ -45,6 +46,7 @@ func (s *settings) began(which int) *reportPage { return &reportPage{Settings: s
 
 // at describes the report's date and time, and returns the URL of the snapshot.
 func (r *reportPage) at(s *settings, q exposure.ReportQuery, final bool) {
+	r.day = &q.AsOf
 	rates := "at spot rates"
 	if q.Valuation == exposure.Locked {
 		rates = "at locked rates"
@@ -85,6 +87,7 @@ func (r *reportPage) draw(c chart.Chart) {
 func (p *pages) show(v *kit.Visit, r *reportPage, page kit.Page) error {
 	r.tell(v)
 	if len(r.Parts) > 0 && r.Parts[0].Table != nil {
+		r.Parts[0].Table.Day = r.day
 		if sent, err := v.File(r.Parts[0].Table); sent || err != nil {
 			return err
 		}

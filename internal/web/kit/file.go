@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/civil"
 
 	"github.com/xuri/excelize/v2"
 )
@@ -20,7 +21,11 @@ func (v *Visit) File(t *Table) (sent bool, err error) {
 	if v.Format() != "" && !v.Can(access.Export) {
 		return false, v.Actor.Require(access.Export)
 	}
-	name := t.Name + "-" + v.Now().Format("2006-01-02")
+	day := civil.DayOf(v.Now())
+	if t.Day != nil {
+		day = *t.Day
+	}
+	name := t.Name + "-" + day.String()
 	if m, ok := v.W.(*maker); ok {
 		m.made.Rows, m.made.Cut = len(t.Rows), t.More
 	}

@@ -15,7 +15,9 @@ import (
 
 // Table is a list, for a page and for file export: exports have the columns and rows that the page shows.
 type Table struct {
-	Name    string // file name, such as "bookings"
+	Name string // file name, such as "bookings"
+	// Day is the day at whose end the figures are, for the file name; nil for those of this moment.
+	Day     *civil.Day
 	Caption string // for screen readers: what the rows are about
 	Columns []Column
 	Rows    []Row

@@ -253,6 +253,13 @@ func (v *Visit) fail(err error) {
 		_ = v.Go(Path + "/sign-in" + back)
 		return
 	}
+	over := v.R.Context().Err()
+	if errors.Is(err, context.Canceled) && errors.Is(over, context.Canceled) {
+		return // the browser has gone: nobody reads a page
+	}
+	if errors.Is(err, context.DeadlineExceeded) && errors.Is(over, context.DeadlineExceeded) {
+		err = &errs.Error{Kind: errs.Unavailable, Message: "The request took too long.", RetryAfter: time.Second, Err: err}
+	}
 	v.status = statusOf(err)
 	text := "Something went wrong. The error is in the log, under this request ID."
 	f, known := errors.AsType[*errs.Error](err)

@@ -1,9 +1,16 @@
 package kit
 
 import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"holdfast/internal/errs"
 )
@@ -26,5 +33,29 @@ func TestNamesOfFilesAreOurs(t *testing.T) {
 	(&Visit{W: w}).attach("a\"; filename*=UTF-8''b.html\r\nX: y.csv", "text/csv")
 	if got, want := w.Header().Get("Content-Disposition"), `attachment; filename="a-filename-UTF-8-b.html-X-y.csv"`; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestAPageThatTookTooLongCanBeTriedAgain, and nobody writes one for a browser that has gone.
+func TestAPageThatTookTooLongCanBeTriedAgain(t *testing.T) {
+	t.Parallel()
+	f, err := New(Config{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	late, cancel := context.WithDeadline(t.Context(), time.Unix(1, 0))
+	defer cancel()
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	for _, c := range []struct {
+		ctx    context.Context
+		status int // 0: no answer
+	}{{late, http.StatusServiceUnavailable}, {gone, 0}, {t.Context(), http.StatusInternalServerError}} {
+		w := &httptest.ResponseRecorder{Body: &bytes.Buffer{}}
+		r := httptest.NewRequestWithContext(c.ctx, http.MethodGet, Path, nil)
+		f.visit(w, r).fail(fmt.Errorf("reading: %w", cmp.Or(c.ctx.Err(), errors.New("a mistake"))))
+		if w.Code != c.status || (w.Header().Get("Retry-After") != "") != (c.status == http.StatusServiceUnavailable) {
+			t.Errorf("after %v: %d %v %s", c.ctx.Err(), w.Code, w.Header(), w.Body)
+		}
 	}
 }

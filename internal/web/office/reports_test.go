@@ -7,12 +7,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/notify/schedules"
+	"holdfast/internal/platform/sites"
+	"holdfast/internal/store"
 	"holdfast/internal/testkit/apptest"
+	"holdfast/internal/testkit/dbtest"
 	"holdfast/internal/testkit/webtest"
 	"holdfast/internal/web/kit"
 
@@ -63,7 +67,7 @@ func TestAReportIsOrderedFromItsTable(t *testing.T) {
 	h.World.At("2024-06-11")
 	work(t, h)
 	b.SignIn("finance", webtest.Password)
-	b.Must(made.To, "11 Jun 2024", "Sent", "exposure-2024-06-11.csv", "18 Jun 2024")
+	b.Must(made.To, "11 Jun 2024", "Sent", "exposure-2024-06-10.csv", "18 Jun 2024")
 	user, err := h.App.Accounts.UserNamed(t.Context(), h.Actor, "finance")
 	if err != nil {
 		t.Fatal(err)
@@ -108,6 +112,42 @@ func TestAReportIsOrderedFromItsTable(t *testing.T) {
 	}
 }
 
+// TestAFileNamesTheDayOfItsFigures: the day at whose end they are, and for lists the day by the clock of the site.
+func TestAFileNamesTheDayOfItsFigures(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	b := h.As(access.Finance)
+	h.World.SetClock(apptest.DayPtr(t, "2024-06-11").Start())
+	for _, c := range []struct {
+		passes   time.Duration // on the machine's clock
+		ahead    time.Duration // the site's clock is
+		today    string
+		as, file string
+	}{
+		{0, 0, "2024-06-11", "2024-06-10", "2024-06-10"},
+		{24*time.Hour - time.Microsecond, 0, "2024-06-11", "2024-06-11", "2024-06-11"},
+		{0, time.Microsecond, "2024-06-12", "2024-06-11", "2024-06-11"},
+		{0, 24 * time.Hour, "2024-06-12", "2024-05-31", "2024-05-31"},
+		{time.Microsecond, 24 * time.Hour, "2024-06-13", "2024-06-12", "2024-06-12"},
+	} {
+		h.World.Advance(c.passes)
+		dbtest.Write(t, h.App.DB.Store, func(tx *store.Tx) error { return sites.MoveClock(tx, h.World.Site.ID, c.ahead) })
+		b.SignIn("finance", webtest.Password) // the sign-in of before has expired
+		for path, want := range map[string]string{
+			"/exposure?format=csv":                       "exposure-" + c.today + ".csv",
+			"/exposure?format=xlsx&as_of=" + c.as:        "exposure-" + c.file + ".xlsx",
+			"/exposure/run-off?format=csv&as_of=" + c.as: "run-off-" + c.file + ".csv",
+			"/exposure/limits?format=csv":                "limits-" + c.today + ".csv",
+			"/bookings?format=csv":                       "bookings-" + c.today + ".csv",
+		} {
+			a := b.Get(h.At(path))
+			if got := a.Header.Get("Content-Disposition"); got != `attachment; filename="`+want+`"` {
+				t.Errorf("%s on %s: %d %s, want %s", path, c.today, a.Status, got, want)
+			}
+		}
+	}
+}
+
 // TestEveryReportThatGoesByMailHasAFile on an empty site, too.
 func TestEveryReportThatGoesByMailHasAFile(t *testing.T) {
 	t.Parallel()
@@ -137,8 +177,12 @@ func TestEveryReportThatGoesByMailHasAFile(t *testing.T) {
 	}
 	for _, o := range list {
 		_, runs, err := h.App.Orders.Get(t.Context(), h.Actor, o.ID)
-		if err != nil || len(runs) != 1 || runs[0].Outcome != schedules.Sent || runs[0].File == "" {
-			t.Errorf("%s: %+v %v", o.View, runs, err)
+		day := "-2024-06-30.xlsx" // the figures are those of the day before
+		if o.View == "/statements" || o.View == "/exposure/limits" {
+			day = "-2024-07-01.xlsx" // they are those of the moment
+		}
+		if err != nil || len(runs) != 1 || runs[0].Outcome != schedules.Sent || !strings.HasSuffix(runs[0].File, day) {
+			t.Errorf("%s: %+v %v, want a file that ends in %s", o.View, runs, err, day)
 		}
 	}
 	finance := h.As(access.Finance)

@@ -6,7 +6,6 @@ import (
 
 	"holdfast/internal/account/people"
 	"holdfast/internal/domain/access"
-	"holdfast/internal/platform/secrets"
 	"holdfast/internal/store"
 	"holdfast/internal/web/kit"
 )
@@ -47,7 +46,7 @@ func stateOf(u people.UserRow) kit.Cell {
 	switch {
 	case !u.InvitedUntil.IsZero():
 		return kit.State("invited", "warn")
-	case secrets.NoPassword(u.PasswordHash):
+	case u.Invited():
 		return kit.State("invitation expired", "bad")
 	}
 	return kit.State("active", "good")
@@ -208,7 +207,7 @@ func (p *pages) member(v *kit.Visit) error {
 			Roles        string
 			Change, Wait bool
 		}{
-			userFacts(u), form, v.At(membersBelow + "/" + idText(u.ID)), rolesExplained, !u.Operator || v.Operator(), secrets.NoPassword(u.PasswordHash),
+			userFacts(u), form, v.At(membersBelow + "/" + idText(u.ID)), rolesExplained, !u.Operator || v.Operator(), u.Invited(),
 		},
 	})
 }

@@ -1,8 +1,10 @@
 package people
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"holdfast/internal/account/people"
 	"holdfast/internal/errs"
@@ -36,7 +38,7 @@ func (p *pages) openLink(v *kit.Visit) error { return v.KeepLink(v.R.PathValue("
 
 // link shows what a one-time link is for: choosing a password, or accepting access to another site.
 func (p *pages) link(v *kit.Visit) error {
-	secret, form := v.KeptLink(), kit.Filled()
+	secret := v.KeptLink()
 	found, err := p.app.Links.Look(v.R.Context(), secret)
 	if errs.Is(err, errs.SettingNotFound) {
 		v.ForgetLink()
@@ -45,6 +47,7 @@ func (p *pages) link(v *kit.Visit) error {
 	} else if err != nil {
 		return err
 	}
+	form := kit.Filled("username", found.User.Username)
 	if v.R.Method == http.MethodPost {
 		if form, err = v.Form(); err != nil {
 			return err
@@ -60,7 +63,11 @@ func (p *pages) link(v *kit.Visit) error {
 			case people.Address:
 				return v.Done(accountPath, "Your e-mail address is now %s.", found.NewAddress)
 			}
-			return v.Done(kit.Path+"/sign-in?username="+url.QueryEscape(found.User.Username), "Password set for %s. Sign in with it.", found.User.Username)
+			name := found.User.Username
+			if found.Names() {
+				name = cmp.Or(strings.ToLower(form.Get("username")), name)
+			}
+			return v.Done(kit.Path+"/sign-in?username="+url.QueryEscape(name), "Password set for %s. Sign in with it.", name)
 		}
 	}
 	return v.Show(p.Pages, "link.html", kit.Page{Title: linkTitles[found.Kind], Data: struct {
@@ -70,7 +77,7 @@ func (p *pages) link(v *kit.Visit) error {
 }
 
 var linkTitles = map[people.LinkKind]string{
-	people.Invitation: "Choose a password", people.Reset: "Choose a new password", people.Access: "You have access",
+	people.Invitation: "Choose a user name and a password", people.Reset: "Choose a new password", people.Access: "You have access",
 	people.Address: "Your new e-mail address",
 }
 
@@ -84,7 +91,7 @@ func (p *pages) useLink(v *kit.Visit, found links.OpenLink, secret string, form 
 	if err := same(form); err != nil {
 		return err
 	}
-	return p.app.Links.Choose(v.R.Context(), secret, form.Values.Get("password"), v.Address)
+	return p.app.Links.Choose(v.R.Context(), secret, form.Get("username"), form.Values.Get("password"), v.Address)
 }
 
 // same rejects a new password if the confirmation differs.

@@ -9,6 +9,8 @@ import (
 
 	"holdfast/internal/account/people"
 	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/money"
 	"holdfast/internal/notify/mail"
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/apptest"
@@ -130,4 +132,51 @@ func TestAnotherSiteIsTakenUp(t *testing.T) {
 	}
 	b.SignIn("finance", webtest.Password)
 	b.Must("/sites/second")
+}
+
+// TestATakenNameIsToldToWhoIsInvitedAlone: the invitation, its mail and its page are those of any other name.
+func TestATakenNameIsToldToWhoIsInvitedAlone(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	h.App.Mails.Transport = &mail.SMTP{}
+	admin := h.As(access.MemberAdmin)
+	path, name, currency := "beta", "Beta", money.Currency("EUR")
+	beta, err := h.App.Sites.Create(t.Context(), access.System(0), merchant.SiteFields{Path: &path, Name: &name, Currency: &currency})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := people.UserFields{Username: "taken", Email: "taken@beta.example", Password: newPassword}
+	if _, err := h.App.Accounts.CreateUser(t.Context(), access.System(beta.ID), in, access.Finance, false); err != nil {
+		t.Fatal(err)
+	}
+	var pages []string
+	for i, name := range []string{"taken", "freed"} {
+		made := admin.Post(h.At("/settings/people/invite"), url.Values{"username": {name}, "email": {name + "@demo.example"}, "role": {"read_only"}})
+		if made.Status != http.StatusSeeOther {
+			t.Fatalf("%s: %d %s", name, made.Status, made.Text())
+		}
+		admin.Must(h.At("/settings/people"), "Invitation sent to "+name+"@demo.example", "Read only Invited")
+		b, links := h.Browser(), linksIn(t, h)
+		b.Get("/password/" + links[i])
+		page := b.Must("/password", "Choose a user name and a password")
+		pages = append(pages, strings.ReplaceAll(page.Body, name, "NAME"))
+		filled := url.Values{"username": {name}, "password": {newPassword}, "again": {newPassword}}
+		a := b.Post("/password", filled)
+		if name == "taken" {
+			if a.Status != http.StatusBadRequest || !strings.Contains(a.Text(), "This user name is already taken.") {
+				t.Fatalf("%d %s", a.Status, a.Text())
+			}
+			filled.Set("username", "Another")
+			a = b.Post("/password", filled)
+			name = "another"
+		}
+		if a.To != "/dashboard/sign-in?username="+name {
+			t.Fatalf("%d to %q %s", a.Status, a.To, a.Text())
+		}
+		b.SignIn(name, newPassword)
+		b.Must(h.At("/bookings"))
+	}
+	if pages[0] != pages[1] {
+		t.Errorf("the pages differ:\n%s\n%s", pages[0], pages[1])
+	}
 }
