@@ -40,9 +40,21 @@ func (b *Bookings) Create(ctx context.Context, actor access.Actor, in booking.Bo
 	return idempotency.Once(ctx, b.DB, actor, func(tx *store.Tx) (booking.Booking, idempotency.Outcome, error) {
 		made, err := b.Make(tx, actor, uuid(), in)
 		return made, idempotency.Outcome{ID: made.ID}, err
-	}, func(ctx context.Context, made idempotency.Outcome) (booking.Booking, error) {
-		return b.Get(ctx, actor, made.ID)
-	})
+	}, b.Again(actor))
+}
+
+// Again returns the function that reads the booking of an earlier request with the same idempotency key, even from the trash.
+func (b *Bookings) Again(actor access.Actor) func(ctx context.Context, made idempotency.Outcome) (booking.Booking, error) {
+	return func(ctx context.Context, made idempotency.Outcome) (booking.Booking, error) {
+		found, err := b.Get(ctx, actor, made.ID)
+		if !errs.Is(err, errs.RecordNotFound) {
+			return found, err
+		}
+		found, err = sites.Read(ctx, b.DB, actor, func(tx *store.Tx) (booking.Booking, error) {
+			return bookings.InTrash(tx, actor.SiteID, made.ID)
+		})
+		return found, unknownBooking(err, made.ID)
+	}
 }
 
 // Make checks and stores a booking inside a write. The caller checks first what the actor may do.
@@ -159,9 +171,7 @@ func (b *Bookings) Update(ctx context.Context, actor access.Actor, id int64, in 
 	changed, err := idempotency.Once(ctx, b.DB, actor, func(tx *store.Tx) (booking.Booking, idempotency.Outcome, error) {
 		changed, err := b.change(tx, actor, id, in)
 		return changed, idempotency.Outcome{ID: id}, err
-	}, func(ctx context.Context, made idempotency.Outcome) (booking.Booking, error) {
-		return b.Get(ctx, actor, made.ID)
-	})
+	}, b.Again(actor))
 	return changed, unknownBooking(err, id)
 }
 
