@@ -161,7 +161,7 @@ type ExposureNetPendingRate struct {
 	ChannelID *int64 `json:"channel_id"`
 	// An ISO 4217 currency code.
 	Currencies string `json:"currencies"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	Amount int64 `json:"amount"`
 }
 
@@ -186,9 +186,9 @@ type ExposurePendingRate struct {
 	Currencies string `json:"currencies"`
 	// The number of allocations (parts of payments).
 	Allocations int64 `json:"allocations"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	E1 int64 `json:"e1"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	E2 int64 `json:"e2"`
 }
 
@@ -198,9 +198,9 @@ type ConvertedAtSpot struct {
 	Currencies string `json:"currencies"`
 	// The number of allocations (parts of payments).
 	Allocations int64 `json:"allocations"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	E1 int64 `json:"e1"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	E2 int64 `json:"e2"`
 	// E1 in the currency of the report. Null without a rate.
 	E1Report *int64 `json:"e1_report"`
@@ -224,7 +224,7 @@ type ExposureInstalment struct {
 	Currencies string `json:"currencies"`
 	// The number of bookings.
 	Bookings int64 `json:"bookings"`
-	// Not yet paid.
+	// The totals less purchases and captures, before refunds.
 	E4 int64 `json:"e4"`
 }
 
@@ -260,7 +260,7 @@ type Exposure struct {
 	ConvertedAtSpot []ConvertedAtSpot `json:"converted_at_spot"`
 	// Payments that are not protected, or whose cover had not started. They are not in the total.
 	Uncovered []ExposureUncovered `json:"uncovered"`
-	// Amounts still to be paid for partly paid bookings of protected channels. They are not in the total.
+	// Amounts that travellers have not paid yet (`e4`), in each base currency. They are not in the total.
 	Instalments []ExposureInstalment `json:"instalments"`
 }
 
@@ -309,9 +309,9 @@ type RunOffPeak struct {
 type RunOffPointCurrency struct {
 	// The base currency.
 	Currencies string `json:"currencies"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	E1 int64 `json:"e1"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	E2 int64 `json:"e2"`
 }
 
@@ -335,9 +335,9 @@ type RunOffPendingRate struct {
 	Currencies string `json:"currencies"`
 	// The number of allocations (parts of payments).
 	Allocations int64 `json:"allocations"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	E1 int64 `json:"e1"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	E2 int64 `json:"e2"`
 }
 
@@ -420,7 +420,7 @@ type AgeingRowCurrency struct {
 	Currencies string `json:"currencies"`
 	// The number of allocations (parts of payments).
 	Allocations int64 `json:"allocations"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	E1 int64 `json:"e1"`
 	// An amount in the report currency.
 	E1Report *int64 `json:"e1_report"`
@@ -461,7 +461,7 @@ type AgeingPendingRate struct {
 	Currencies string `json:"currencies"`
 	// The number of allocations (parts of payments).
 	Allocations int64 `json:"allocations"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	E1 int64 `json:"e1"`
 }
 
@@ -471,7 +471,7 @@ type AgeingConvertedAtSpot struct {
 	Currencies string `json:"currencies"`
 	// The number of allocations (parts of payments).
 	Allocations int64 `json:"allocations"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	E1 int64 `json:"e1"`
 	// The same in the currency of the report.
 	E1Report *int64 `json:"e1_report"`

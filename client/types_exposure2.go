@@ -234,7 +234,7 @@ type ExposureDetail struct {
 	E1 int64 `json:"e1"`
 	// Delivered, but still disputable.
 	E2 int64 `json:"e2"`
-	// Still to be paid.
+	// What the traveller has not paid yet: the total less purchases and captures, before refunds.
 	E4 int64 `json:"e4"`
 	// Paid, not yet delivered, and not covered.
 	E5 int64 `json:"e5"`

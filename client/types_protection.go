@@ -72,7 +72,8 @@ type BookingSums struct {
 	E1 int64 `json:"e1"`
 	// The delivered part that is protected, covered and disputable.
 	E2 int64 `json:"e2"`
-	// The amount still to be paid, until the trip ends.
+	// What the traveller has not paid yet, until the trip ends: the total less purchases and captures, before
+	// refunds.
 	E4 int64 `json:"e4"`
 	// The part of `undelivered` that is not protected, or not covered yet.
 	E5 int64 `json:"e5"`

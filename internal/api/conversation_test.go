@@ -252,7 +252,7 @@ func (k *talk) exchange(t *testing.T, r *http.Request) (*http.Response, []byte) 
 	answered, err := io.ReadAll(response.Body)
 	must(t, err)
 	checkEveryAnswer(t, r, response, answered)
-	checkAgainstDescription(t, r, asked, response, answered)
+	checkAgainstDescription(t, descriptionOf(t, k.world.app.Config.Profile), r, asked, response, answered)
 	k.noteChallenge(answered)
 	return response, answered
 }
