@@ -39,9 +39,9 @@ type BookingSumsValue struct {
 	Value int64 `json:"value"`
 	// The number of allocations without a rate, excluded from `value`.
 	PendingRate int64 `json:"pending_rate"`
-	// The sum of the premiums, as known at the requested time.
-	Premium int64 `json:"premium"`
-	// The sum of the premium lines.
+	// The sum of the premiums of the present states (π in R10).
+	PremiumOfState int64 `json:"premium_of_state"`
+	// The premium: the sum of the premium lines.
 	Booked int64 `json:"booked"`
 	// The sum of the retained premium.
 	Retained int64 `json:"retained"`
@@ -164,8 +164,8 @@ type PremiumState struct {
 	NegativeLead bool `json:"negative_lead"`
 	// The rate card line applied. Null if the lead is negative.
 	RateCard *RateLine `json:"rate_card"`
-	// The premium of the state.
-	Premium int64 `json:"premium"`
+	// The premium that this state has (π in R10). What was retained is not in it.
+	PremiumOfState int64 `json:"premium_of_state"`
 	// Whether the premium is the minimum per line.
 	MinimumApplied bool `json:"minimum_applied"`
 }
@@ -235,7 +235,7 @@ type Premium struct {
 	Policy int64 `json:"policy"`
 	// The current state. Null if there is no premium.
 	State *PremiumState `json:"state"`
-	// The sum of the lines.
+	// The premium: the sum of the lines.
 	Booked int64 `json:"booked"`
 	// The sum of the retained premium.
 	Retained int64         `json:"retained"`

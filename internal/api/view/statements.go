@@ -75,7 +75,7 @@ type statementLineState struct {
 	Value          int64          `json:"value"`
 	LeadDays       int64          `json:"lead_days"`
 	RatePPM        int64          `json:"rate_ppm"`
-	Premium        int64          `json:"premium"`
+	Premium        int64          `json:"premium_of_state"`
 	MinimumApplied bool           `json:"minimum_applied"`
 }
 
