@@ -36,7 +36,7 @@ func (p *pages) statements(v *kit.Visit) error {
 		Columns: []kit.Column{
 			{Name: "number", Title: "Number", Sorts: true}, {Name: "merchant", Title: "Merchant"}, {Name: "period", Title: "Period"},
 			{Name: "issued", Title: "Issued", Sorts: true, Minor: true}, {Name: "due", Title: "Due", Sorts: true}, {Name: "closing", Title: "Closing", Figure: true},
-			{Name: "open", Title: "Open", Figure: true}, {Name: "state", Title: "State"}, {Name: "opening", Title: "Opening", Figure: true, Hidden: true},
+			{Name: "open", Title: "Open", Figure: true}, {Name: "credit", Title: "Credit", Figure: true, Hidden: true}, {Name: "state", Title: "State"}, {Name: "opening", Title: "Opening", Figure: true, Hidden: true},
 			{Name: "payments", Title: "Payments", Figure: true, Hidden: true}, {Name: "channels", Title: "Merchant ID", Figure: true, Hidden: true},
 		},
 		Empty: kit.Empty{
@@ -49,7 +49,7 @@ func (p *pages) statements(v *kit.Visit) error {
 		for _, s := range list.Items {
 			t.Rows = append(t.Rows, kit.Row{Href: statementAt(v, s.ID, ""), Cells: []kit.Cell{
 				kit.Ident(s.Number), kit.Linked(s.ChannelName, at(v, s.ChannelID, "")), kit.Words(s.Period.Name()), kit.AtInstant(s.IssuedAt),
-				kit.OnDay(s.Due), kit.Sum(s.Closing, s.Currency), kit.Sum(s.Open, s.Currency), stateOf(s, now),
+				kit.OnDay(s.Due), kit.Sum(s.Closing, s.Currency), kit.Sum(s.Open, s.Currency), kit.Sum(s.Credit, s.Currency), stateOf(s, now),
 				kit.Sum(s.Opening, s.Currency), kit.Sum(s.Payments, s.Currency), kit.Ident(s.ChannelID),
 			}})
 		}
