@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -93,7 +94,8 @@ func exposureSheet(r report.ExposureReport) sheet {
 	return s
 }
 
-// exposureTable prints the report as a table.
+// exposureTable prints the report as a table. Rows without E1 and E2 are in the other formats only: the table has no
+// columns for E4 and E5.
 func (p *program) exposureTable(r report.ExposureReport, s sheet) {
 	q := r.Query
 	p.printf("Exposure at the end of %s,\n%s\n\n", q.AsOf, known(q))
@@ -114,6 +116,12 @@ func (p *program) exposureTable(r report.ExposureReport, s sheet) {
 			}
 		}
 	}
+	n, e1, e2 := columnNamed(s.columns, "allocations"), columnNamed(s.columns, "e1_report"), columnNamed(s.columns, "e2_report")
+	zero := money.FormatPlain(0, q.Currency)
+	empty := func(row []cell) bool {
+		return row[0].plain != "total" && strings.Trim(row[n].plain, "0") == "" && row[e1].plain == zero && row[e2].plain == zero
+	}
+	s.rows, s.foot = slices.DeleteFunc(slices.Clone(s.rows), empty), slices.DeleteFunc(slices.Clone(s.foot), empty)
 	label(s.rows)
 	label(s.foot)
 	code := string(q.Currency)
