@@ -173,7 +173,7 @@ var owners = []struct {
 	{"platform/leases", []string{"jobs"}},
 	{"platform/secrets", []string{"sealed_columns"}},
 	{"platform/health", []string{"write_tries"}},
-	{"platform/idempotency", []string{"idempotency_keys"}},
+	{"platform/idempotency", []string{"idempotency_keys", "last_states"}},
 	{"platform/approvals", []string{"proposals"}},
 	{"platform/events", []string{"events", "event_"}},
 	{"book/merchants", []string{"channels", "channel_", "suppliers", "policies", "rate_card_lines", "contracts"}},

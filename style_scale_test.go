@@ -55,6 +55,7 @@ var acrossSites = map[string]string{
 
 	"internal/book/checkout.forgetSessionsBefore":    tidying,
 	"internal/platform/idempotency.forgetKeysBefore": tidying,
+	"internal/platform/idempotency.forgetLastBefore": tidying,
 	"internal/notify/mail.forget":                    tidying,
 	"internal/notify/mail.forgetFiles":               tidying,
 	"internal/book/pspevents.forgetNoticesBefore":    tidying,

@@ -140,7 +140,7 @@ type Booking struct {
 type BookingCreate struct {
 	// A description of the booking. In the protection-only profile, a new booking needs it, and it cannot be
 	// empty.
-	Content string `json:"content,omitzero"`
+	Content string `json:"content"`
 	// The first name of the lead traveller.
 	Firstname string `json:"firstname"`
 	// The surname of the lead traveller.

@@ -297,9 +297,9 @@ type WhatIfPendingRate struct {
 	Currencies string `json:"currencies"`
 	// The number of allocations (parts of payments).
 	Allocations int64 `json:"allocations"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	E1 int64 `json:"e1"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	E2 int64 `json:"e2"`
 }
 
@@ -308,7 +308,7 @@ type WhatIfCollateralPendingRate struct {
 	Channels *int64 `json:"channels"`
 	// An ISO 4217 currency code.
 	Currencies string `json:"currencies"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	Amount int64 `json:"amount"`
 }
 

@@ -29,8 +29,8 @@ type ExposureQuery struct {
 	Channels []int64 `query:"channels"`
 	// Only bookings with one of these suppliers, by id.
 	Suppliers []int64 `query:"suppliers"`
-	// Only payments with cards of these schemes, such as `visa`, or `unknown`. Open instalments have no scheme
-	// yet, so `e4` is omitted.
+	// Only payments with cards of these schemes, such as `visa`, or `unknown`. Unpaid amounts have no scheme yet,
+	// so `e4` is null and `instalments` is empty.
 	Schemes []string `query:"schemes"`
 	// Only bookings of these countries, as ISO 3166-1 alpha-2 codes.
 	Countries []string `query:"countries"`
@@ -53,8 +53,9 @@ type ExposureKey struct {
 	Month   string              `json:"month,omitzero"`
 	// An ISO 4217 currency code.
 	Currency string `json:"currency,omitzero"`
-	Scheme   string `json:"scheme,omitzero"`
-	Country  string `json:"country,omitzero"`
+	// The card scheme, or `unknown`. `unattributed` is the row of unpaid amounts (`e4`), which have no scheme yet.
+	Scheme  string `json:"scheme,omitzero"`
+	Country string `json:"country,omitzero"`
 	// The group of suppliers in the bookings. Bookings without suppliers have a row too.
 	Suppliers []int64 `json:"suppliers,omitzero"`
 }
@@ -72,8 +73,10 @@ type ExposureRow struct {
 	E2 int64 `json:"e2"`
 	// The sum of e1 and e2.
 	E3 int64 `json:"e3"`
-	// The amount still to be paid for the bookings. 0 when split by scheme.
-	E4 int64 `json:"e4"`
+	// What travellers have not paid yet: the totals of the bookings less purchases and captures, before refunds.
+	// No card has paid it, so a split by scheme has it in the row `unattributed`. Null if the report is limited to
+	// some schemes.
+	E4 *int64 `json:"e4"`
 	// Paid, not yet delivered, and not covered.
 	E5 int64 `json:"e5"`
 	// The e1, in the currency of the report.
@@ -136,6 +139,10 @@ type ExposureTotal struct {
 type ExposureRounding struct {
 	E1Report *int64 `json:"e1_report"`
 	E2Report *int64 `json:"e2_report"`
+	// Null as in the total.
+	E4Report *int64 `json:"e4_report"`
+	// Null as in the total.
+	E5Report *int64 `json:"e5_report"`
 }
 
 // ExposureNetChannelChannel is an answer of the API, or a part of one.
@@ -161,7 +168,7 @@ type ExposureNetPendingRate struct {
 	ChannelID *int64 `json:"channel_id"`
 	// An ISO 4217 currency code.
 	Currencies string `json:"currencies"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	Amount int64 `json:"amount"`
 }
 
@@ -186,9 +193,9 @@ type ExposurePendingRate struct {
 	Currencies string `json:"currencies"`
 	// The number of allocations (parts of payments).
 	Allocations int64 `json:"allocations"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	E1 int64 `json:"e1"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	E2 int64 `json:"e2"`
 }
 
@@ -198,9 +205,9 @@ type ConvertedAtSpot struct {
 	Currencies string `json:"currencies"`
 	// The number of allocations (parts of payments).
 	Allocations int64 `json:"allocations"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	E1 int64 `json:"e1"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	E2 int64 `json:"e2"`
 	// E1 in the currency of the report. Null without a rate.
 	E1Report *int64 `json:"e1_report"`
@@ -224,7 +231,7 @@ type ExposureInstalment struct {
 	Currencies string `json:"currencies"`
 	// The number of bookings.
 	Bookings int64 `json:"bookings"`
-	// Not yet paid.
+	// The totals less purchases and captures, before refunds.
 	E4 int64 `json:"e4"`
 }
 
@@ -260,7 +267,7 @@ type Exposure struct {
 	ConvertedAtSpot []ConvertedAtSpot `json:"converted_at_spot"`
 	// Payments that are not protected, or whose cover had not started. They are not in the total.
 	Uncovered []ExposureUncovered `json:"uncovered"`
-	// Amounts still to be paid for partly paid bookings of protected channels. They are not in the total.
+	// Amounts that travellers have not paid yet (`e4`), in each base currency. They are not in the total.
 	Instalments []ExposureInstalment `json:"instalments"`
 }
 
@@ -278,8 +285,8 @@ type RunOffQuery struct {
 	Channels []int64 `query:"channels"`
 	// Only bookings with one of these suppliers, by id.
 	Suppliers []int64 `query:"suppliers"`
-	// Only payments with cards of these schemes, such as `visa`, or `unknown`. Open instalments have no scheme
-	// yet, so `e4` is omitted.
+	// Only payments with cards of these schemes, such as `visa`, or `unknown`. Unpaid amounts have no scheme yet,
+	// so `e4` is null and `instalments` is empty.
 	Schemes []string `query:"schemes"`
 	// Only bookings of these countries, as ISO 3166-1 alpha-2 codes.
 	Countries []string `query:"countries"`
@@ -309,9 +316,9 @@ type RunOffPeak struct {
 type RunOffPointCurrency struct {
 	// The base currency.
 	Currencies string `json:"currencies"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	E1 int64 `json:"e1"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	E2 int64 `json:"e2"`
 }
 
@@ -335,9 +342,9 @@ type RunOffPendingRate struct {
 	Currencies string `json:"currencies"`
 	// The number of allocations (parts of payments).
 	Allocations int64 `json:"allocations"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	E1 int64 `json:"e1"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	E2 int64 `json:"e2"`
 }
 
@@ -403,8 +410,8 @@ type AgeingQuery struct {
 	Channels []int64 `query:"channels"`
 	// Only bookings with one of these suppliers, by id.
 	Suppliers []int64 `query:"suppliers"`
-	// Only payments with cards of these schemes, such as `visa`, or `unknown`. Open instalments have no scheme
-	// yet, so `e4` is omitted.
+	// Only payments with cards of these schemes, such as `visa`, or `unknown`. Unpaid amounts have no scheme yet,
+	// so `e4` is null and `instalments` is empty.
 	Schemes []string `query:"schemes"`
 	// Only bookings of these countries, as ISO 3166-1 alpha-2 codes.
 	Countries []string `query:"countries"`
@@ -420,7 +427,7 @@ type AgeingRowCurrency struct {
 	Currencies string `json:"currencies"`
 	// The number of allocations (parts of payments).
 	Allocations int64 `json:"allocations"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	E1 int64 `json:"e1"`
 	// An amount in the report currency.
 	E1Report *int64 `json:"e1_report"`
@@ -461,18 +468,6 @@ type AgeingPendingRate struct {
 	Currencies string `json:"currencies"`
 	// The number of allocations (parts of payments).
 	Allocations int64 `json:"allocations"`
-	// An amount in minor units.
+	// A sum or a converted amount, in minor units.
 	E1 int64 `json:"e1"`
-}
-
-// AgeingConvertedAtSpot is an answer of the API, or a part of one.
-type AgeingConvertedAtSpot struct {
-	// The currency in which they were priced.
-	Currencies string `json:"currencies"`
-	// The number of allocations (parts of payments).
-	Allocations int64 `json:"allocations"`
-	// An amount in minor units.
-	E1 int64 `json:"e1"`
-	// The same in the currency of the report.
-	E1Report *int64 `json:"e1_report"`
 }

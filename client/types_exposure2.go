@@ -2,6 +2,18 @@
 
 package client
 
+// AgeingConvertedAtSpot is an answer of the API, or a part of one.
+type AgeingConvertedAtSpot struct {
+	// The currency in which they were priced.
+	Currencies string `json:"currencies"`
+	// The number of allocations (parts of payments).
+	Allocations int64 `json:"allocations"`
+	// A sum or a converted amount, in minor units.
+	E1 int64 `json:"e1"`
+	// The same in the currency of the report.
+	E1Report *int64 `json:"e1_report"`
+}
+
 // AgeingUncovered is an answer of the API, or a part of one.
 type AgeingUncovered struct {
 	// An ISO 4217 currency code.
@@ -60,8 +72,8 @@ type MovementQuery struct {
 	Channels []int64 `query:"channels"`
 	// Only bookings with one of these suppliers, by id.
 	Suppliers []int64 `query:"suppliers"`
-	// Only payments with cards of these schemes, such as `visa`, or `unknown`. Open instalments have no scheme
-	// yet, so `e4` is omitted.
+	// Only payments with cards of these schemes, such as `visa`, or `unknown`. Unpaid amounts have no scheme yet,
+	// so `e4` is null and `instalments` is empty.
 	Schemes []string `query:"schemes"`
 	// Only bookings of these countries, as ISO 3166-1 alpha-2 codes.
 	Countries []string `query:"countries"`
@@ -181,8 +193,8 @@ type ExposureDetailsQuery struct {
 	Channels []int64 `query:"channels"`
 	// Only bookings with one of these suppliers, by id.
 	Suppliers []int64 `query:"suppliers"`
-	// Only payments with cards of these schemes, such as `visa`, or `unknown`. Open instalments have no scheme
-	// yet, so `e4` is omitted.
+	// Only payments with cards of these schemes, such as `visa`, or `unknown`. Unpaid amounts have no scheme yet,
+	// so `e4` is null and `instalments` is empty.
 	Schemes []string `query:"schemes"`
 	// Only bookings of these countries, as ISO 3166-1 alpha-2 codes.
 	Countries []string `query:"countries"`
@@ -234,7 +246,7 @@ type ExposureDetail struct {
 	E1 int64 `json:"e1"`
 	// Delivered, but still disputable.
 	E2 int64 `json:"e2"`
-	// Still to be paid.
+	// What the traveller has not paid yet: the total less purchases and captures, before refunds.
 	E4 int64 `json:"e4"`
 	// Paid, not yet delivered, and not covered.
 	E5 int64 `json:"e5"`
@@ -279,8 +291,8 @@ type MovementDetailsQuery struct {
 	Channels []int64 `query:"channels"`
 	// Only bookings with one of these suppliers, by id.
 	Suppliers []int64 `query:"suppliers"`
-	// Only payments with cards of these schemes, such as `visa`, or `unknown`. Open instalments have no scheme
-	// yet, so `e4` is omitted.
+	// Only payments with cards of these schemes, such as `visa`, or `unknown`. Unpaid amounts have no scheme yet,
+	// so `e4` is null and `instalments` is empty.
 	Schemes []string `query:"schemes"`
 	// Only bookings of these countries, as ISO 3166-1 alpha-2 codes.
 	Countries []string `query:"countries"`

@@ -73,6 +73,14 @@ type PolicyCreateRateCard struct {
 	PPM      int64  `json:"ppm"`
 }
 
+// TaxCodeInput: A tax on premium.
+type TaxCodeInput struct {
+	Code string `json:"code"`
+	// The tax rate, in parts per million.
+	RatePPM int64  `json:"rate_ppm"`
+	Label   string `json:"label,omitzero"`
+}
+
 // PolicyCreate: A policy to add. Omitted fields keep the value of the policy in force on `from`.
 type PolicyCreate struct {
 	// In force from this day on.
@@ -89,10 +97,10 @@ type PolicyCreate struct {
 	// An amount in minor units.
 	MinimumPerLine *int64 `json:"minimum_per_line,omitzero"`
 	// An amount in minor units.
-	MinimumPerMonth  *int64    `json:"minimum_per_month,omitzero"`
-	TaxCodes         []TaxCode `json:"tax_codes,omitzero"`
-	StatementPeriod  *string   `json:"statement_period,omitzero"`
-	PaymentTermsDays *int64    `json:"payment_terms_days,omitzero"`
+	MinimumPerMonth  *int64         `json:"minimum_per_month,omitzero"`
+	TaxCodes         []TaxCodeInput `json:"tax_codes,omitzero"`
+	StatementPeriod  *string        `json:"statement_period,omitzero"`
+	PaymentTermsDays *int64         `json:"payment_terms_days,omitzero"`
 	// The reason, for the operator who approves it. Stored in the proposal and the audit, not in the policy.
 	Reason *string `json:"reason,omitzero"`
 }

@@ -39,9 +39,9 @@ type BookingSumsValue struct {
 	Value int64 `json:"value"`
 	// The number of allocations without a rate, excluded from `value`.
 	PendingRate int64 `json:"pending_rate"`
-	// The sum of the premiums, as known at the requested time.
-	Premium int64 `json:"premium"`
-	// The sum of the premium lines.
+	// The sum of the premiums of the present states (π in R10).
+	PremiumOfState int64 `json:"premium_of_state"`
+	// The premium: the sum of the premium lines.
 	Booked int64 `json:"booked"`
 	// The sum of the retained premium.
 	Retained int64 `json:"retained"`
@@ -72,7 +72,8 @@ type BookingSums struct {
 	E1 int64 `json:"e1"`
 	// The delivered part that is protected, covered and disputable.
 	E2 int64 `json:"e2"`
-	// The amount still to be paid, until the trip ends.
+	// What the traveller has not paid yet, until the trip ends: the total less purchases and captures, before
+	// refunds.
 	E4 int64 `json:"e4"`
 	// The part of `undelivered` that is not protected, or not covered yet.
 	E5 int64 `json:"e5"`
@@ -163,8 +164,8 @@ type PremiumState struct {
 	NegativeLead bool `json:"negative_lead"`
 	// The rate card line applied. Null if the lead is negative.
 	RateCard *RateLine `json:"rate_card"`
-	// The premium of the state.
-	Premium int64 `json:"premium"`
+	// The premium that this state has (π in R10). What was retained is not in it.
+	PremiumOfState int64 `json:"premium_of_state"`
 	// Whether the premium is the minimum per line.
 	MinimumApplied bool `json:"minimum_applied"`
 }
@@ -234,7 +235,7 @@ type Premium struct {
 	Policy int64 `json:"policy"`
 	// The current state. Null if there is no premium.
 	State *PremiumState `json:"state"`
-	// The sum of the lines.
+	// The premium: the sum of the lines.
 	Booked int64 `json:"booked"`
 	// The sum of the retained premium.
 	Retained int64         `json:"retained"`

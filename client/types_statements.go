@@ -123,7 +123,10 @@ type Statement struct {
 	// opening + lines + minimum + taxes − payments.
 	Closing int64 `json:"closing"`
 	// The part of the charges up to this statement that is still unpaid.
-	Open    int64 `json:"open"`
+	Open int64 `json:"open"`
+	// What was paid beyond all charges of the merchant in this currency. It is set off against the next statement.
+	// Only the latest statement has it; on all others it is 0.
+	Credit  int64 `json:"credit"`
 	Overdue bool  `json:"overdue"`
 }
 

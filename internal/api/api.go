@@ -19,17 +19,19 @@ import (
 	"holdfast/internal/app"
 	"holdfast/internal/book/checkout"
 	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/merchant"
 )
 
 // Config has the settings of the API. Clients have the segments of addresses hard-coded, so each segment can be set to
 // what they expect. New fills in the defaults.
 type Config struct {
-	BaseURL        string         // public address of the service, without a slash at its end
-	RESTRoot       string         // the segment after the site; "rest" by default
-	Namespace      string         // the segment before v2; "svc" by default
-	AuthSegment    string         // the first segment of a login without a site; "auth" by default
-	TrustedProxies []netip.Prefix // proxies whose X-Forwarded-For is believed
-	Timeout        time.Duration  // how long a request may take; 30 seconds by default
+	BaseURL        string           // public address of the service, without a slash at its end
+	RESTRoot       string           // the segment after the site; "rest" by default
+	Namespace      string           // the segment before v2; "svc" by default
+	AuthSegment    string           // the first segment of a login without a site; "auth" by default
+	Profile        merchant.Profile // of the deployment: the description says what new bookings need in it
+	TrustedProxies []netip.Prefix   // proxies whose X-Forwarded-For is believed
+	Timeout        time.Duration    // how long a request may take; 30 seconds by default
 	// RequestsAtOnce is how many requests are worked on at the same time, RequestsWaiting how many wait for that, and
 	// RequestsPerCaller how many of both one caller may have; 64, 128 and 48 by default.
 	RequestsAtOnce, RequestsWaiting, RequestsPerCaller int
@@ -282,6 +284,7 @@ func (r Route) in(class Class) Route {
 // New makes the handler of the whole API.
 func New(a *app.App, cfg Config) Service {
 	cfg = cfg.withDefaults()
+	cfg.Profile = a.Config.Profile
 	s := &server{
 		app: a, cfg: cfg, mux: http.NewServeMux(), ownPages: ownPages(cfg),
 	}

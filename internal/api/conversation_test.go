@@ -151,10 +151,7 @@ func (k *talk) run(t *testing.T, text string) string {
 			_, err := k.world.app.Statements.IssueDue(t.Context())
 			must(t, err)
 		case len(words) == 1 && words[0] == "@import":
-			_, err := k.world.app.ImportFiles.Next(t.Context(), func(file io.Reader) iter.Seq2[imports.ImportedPayment, error] {
-				return paymentfile.Read(file, nil)
-			}, sessions.Standing)
-			must(t, err)
+			k.world.importNext(t)
 		case len(words) == 1 && words[0] == "@settle": // the job of the limits runs
 			for more := true; more; {
 				var err error
@@ -255,7 +252,7 @@ func (k *talk) exchange(t *testing.T, r *http.Request) (*http.Response, []byte) 
 	answered, err := io.ReadAll(response.Body)
 	must(t, err)
 	checkEveryAnswer(t, r, response, answered)
-	checkAgainstDescription(t, r, asked, response, answered)
+	checkAgainstDescription(t, descriptionOf(t, k.world.app.Config.Profile), r, asked, response, answered)
 	k.noteChallenge(answered)
 	return response, answered
 }
@@ -325,4 +322,13 @@ func shown(t *testing.T, response *http.Response, body []byte) string {
 	must(t, json.Indent(&laidOut, body, "", "  "))
 	b.WriteString(jwtText.ReplaceAllString(laidOut.String(), "<jwt>"))
 	return strings.TrimSpace(b.String())
+}
+
+// importNext runs the job that imports the next file.
+func (w *world) importNext(t *testing.T) {
+	t.Helper()
+	_, err := w.app.ImportFiles.Next(t.Context(), func(file io.Reader) iter.Seq2[imports.ImportedPayment, error] {
+		return paymentfile.Read(file, nil)
+	}, sessions.Standing)
+	must(t, err)
 }

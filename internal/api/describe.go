@@ -15,7 +15,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Description is the description of the API (docs/openapi.yaml) with the segments of this deployment in its addresses.
+// neededContent is where the description says that a new booking needs content: it does in the protection-only profile.
+const neededContent = "required: [content, firstname,"
+
+// Description is the description of the API (docs/openapi.yaml) with the segments of this deployment in its addresses, and
+// with what its profile needs.
 func Description(cfg Config) []byte {
 	cfg = cfg.withDefaults()
 	// The first text that matches is replaced, so the longer login path comes before the shorter one.
@@ -24,6 +28,9 @@ func Description(cfg Config) []byte {
 		"/rest/jwt-auth/", "/"+cfg.RESTRoot+"/jwt-auth/",
 		"/rest/svc/v2", "/"+cfg.RESTRoot+"/"+cfg.Namespace+"/v2",
 	).Replace(string(docs.OpenAPI))
+	if cfg.Profile.Processes() {
+		text = strings.Replace(text, neededContent, strings.Replace(neededContent, "content, ", "", 1), 1)
+	}
 	return []byte(text)
 }
 

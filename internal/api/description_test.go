@@ -18,6 +18,7 @@ import (
 
 	"holdfast/docs"
 	"holdfast/internal/api"
+	"holdfast/internal/domain/merchant"
 	"holdfast/internal/testkit/dbtest"
 
 	"github.com/pb33f/libopenapi"
@@ -61,10 +62,17 @@ type reference struct {
 	Ref string `yaml:"$ref"`
 }
 
-// description reads the description once for all tests.
-var description = sync.OnceValues(func() (*described, error) {
+// descriptions read the description of each profile once for all tests.
+var descriptions = map[merchant.Profile]func() (*described, error){
+	merchant.ProtectionOnlyProfile: sync.OnceValues(func() (*described, error) { return readDescription(docs.OpenAPI) }),
+	merchant.ServerToServerProfile: sync.OnceValues(func() (*described, error) {
+		return readDescription(api.Description(api.Config{Profile: merchant.ServerToServerProfile}))
+	}),
+}
+
+func readDescription(text []byte) (*described, error) {
 	d := &described{operations: map[string]operation{}}
-	if err := yaml.Unmarshal(docs.OpenAPI, d); err != nil {
+	if err := yaml.Unmarshal(text, d); err != nil {
 		return nil, err
 	}
 	for path, methods := range d.Paths {
@@ -80,7 +88,7 @@ var description = sync.OnceValues(func() (*described, error) {
 			d.operations[strings.ToUpper(method)+" "+path] = op
 		}
 	}
-	closed, err := closedAnswers(docs.OpenAPI)
+	closed, err := closedAnswers(text)
 	if err != nil {
 		return nil, err
 	}
@@ -94,11 +102,16 @@ var description = sync.OnceValues(func() (*described, error) {
 		return nil, problems[0]
 	}
 	return d, nil
-})
+}
 
 func theDescription(t *testing.T) *described {
 	t.Helper()
-	d, err := description()
+	return descriptionOf(t, merchant.ProtectionOnlyProfile)
+}
+
+func descriptionOf(t *testing.T, profile merchant.Profile) *described {
+	t.Helper()
+	d, err := descriptions[profile]()
 	must(t, err)
 	return d
 }
@@ -123,9 +136,8 @@ func (d *described) find(method, address string) (key string, op operation, foun
 
 // checkAgainstDescription checks an exchange against the description of the API: every answer, and the request where
 // it was answered with success.
-func checkAgainstDescription(t *testing.T, r *http.Request, asked []byte, response *http.Response, answered []byte) {
+func checkAgainstDescription(t *testing.T, d *described, r *http.Request, asked []byte, response *http.Response, answered []byte) {
 	t.Helper()
-	d := theDescription(t)
 	request := r.Clone(t.Context())
 	request.URL.Path = strings.TrimSuffix(request.URL.Path, "/") // the same resource
 	key, op, found := d.find(request.Method, request.URL.Path)
@@ -257,7 +269,7 @@ func TestEveryOperationIsToldInFull(t *testing.T) {
 		if op.ID == "" || op.Summary == "" || len(op.Tags) != 1 || len(op.Errors) == 0 || !slices.IsSorted(op.Errors) {
 			t.Errorf("%s needs an id, a summary, one tag and its errors in order", key)
 		}
-		want := map[string]bool{}
+		want := map[string]bool{"414": true, "431": true} // of requests that are rejected before they are read
 		for _, code := range op.Errors {
 			if statusOf[code] == "" {
 				t.Errorf("%s: %s is not in the catalogue of errors", key, code)
@@ -320,6 +332,9 @@ func TestTheDescriptionHasTheSegmentsOfTheDeployment(t *testing.T) {
 	if string(api.Description(api.Config{})) != string(docs.OpenAPI) {
 		t.Error("with the default segments the description is changed")
 	}
+	if string(api.Description(api.Config{Profile: merchant.ServerToServerProfile})) == string(docs.OpenAPI) {
+		t.Error("in the server-to-server profile a new booking still needs content")
+	}
 }
 
 func TestTheDescriptionIsServed(t *testing.T) {
@@ -332,7 +347,7 @@ func TestTheDescriptionIsServed(t *testing.T) {
 			answer := httptest.NewRecorder()
 			handler.ServeHTTP(answer, r)
 			response := answer.Result()
-			checkAgainstDescription(t, r, nil, response, answer.Body.Bytes())
+			checkAgainstDescription(t, theDescription(t), r, nil, response, answer.Body.Bytes())
 			return answer
 		}
 		first := get("")

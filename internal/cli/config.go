@@ -17,6 +17,7 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/domain/fx"
+	"holdfast/internal/domain/merchant"
 	"holdfast/internal/lib/pdf"
 	"holdfast/internal/psp/tokenizer"
 
@@ -151,7 +152,7 @@ func (c Config) logger(to io.Writer) *slog.Logger {
 // api returns the API's part of the configuration. base is the public URL of the service.
 func (c Config) api(base string) api.Config {
 	return api.Config{
-		BaseURL: base, FontDir: c.FontDir, RESTRoot: c.RESTRoot, Namespace: c.Namespace, AuthSegment: c.AuthSegment, TrustedProxies: c.TrustedProxies,
+		BaseURL: base, Profile: merchant.Profile(c.Profile), FontDir: c.FontDir, RESTRoot: c.RESTRoot, Namespace: c.Namespace, AuthSegment: c.AuthSegment, TrustedProxies: c.TrustedProxies,
 		RequestsAtOnce: c.RequestsAtOnce, RequestsWaiting: c.RequestsWaiting, RequestsPerCaller: c.RequestsPerCaller,
 		ImportBytes: c.ImportMegabytes << 20, ImportRows: c.ImportRows, UploadTime: c.UploadTimeout,
 		FieldsTestScript: c.FieldsTestScript, FieldsLiveScript: c.FieldsLiveScript,

@@ -138,7 +138,11 @@ func (p *program) explainAllocation(x protection.Explained) {
 		p.printf("waits for an exchange rate to %s", x.PolicyCurrency)
 	}
 	if x.Premium.Priced {
-		p.printf(", premium %s %s", x.PolicyCurrency, money.Format(x.Premium.State.Premium, x.PolicyCurrency))
+		of := func(n int64) string { return string(x.PolicyCurrency) + " " + money.Format(n, x.PolicyCurrency) }
+		p.printf(", premium %s", of(x.Premium.Booked))
+		if x.Premium.Booked != x.Premium.State.Premium {
+			p.printf(" (premium of the state %s, retained %s)", of(x.Premium.State.Premium), of(x.Premium.Retained))
+		}
 	}
 	p.printf("\n")
 	p.explainSteps(x.Steps, x.Premium.Steps)
@@ -227,7 +231,8 @@ func (p *program) bookingTable(s exposure.ExplainedBooking, base money.Currency)
 	row("not covered (E5)", s.E5, base)
 	for _, v := range s.Values {
 		row("value (PV), "+string(v.Currency), v.Value, v.Currency)
-		row("premium, "+string(v.Currency), v.Premium, v.Currency)
+		row("premium, "+string(v.Currency), v.Booked, v.Currency)
+		row("premium of the state, "+string(v.Currency), v.Premium, v.Currency)
 	}
 	p.printTable(table, "")
 }
@@ -297,7 +302,7 @@ func (p *program) explainLine(l protection.ExplainedLine) {
 	}
 	p.printf("\n")
 	state := func(name string, s protection.PremiumState) {
-		p.printf("%s: %s %s worth %s, lead %d days, %d ppm, premium %s\n", name, x.Currency, money.Format(s.Amount, x.Currency),
+		p.printf("%s: %s %s worth %s, lead %d days, %d ppm, premium of the state %s\n", name, x.Currency, money.Format(s.Amount, x.Currency),
 			amount(s.Value), s.Lead, s.Line.PPM, amount(s.Premium))
 	}
 	if l.Before != nil {

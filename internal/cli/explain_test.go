@@ -52,9 +52,9 @@ func TestExplain(t *testing.T) {
 		{[]string{"explain", "1", "--as-of", "2024-06-26"}, 0, "Of €600.00 paid, nothing was refunded; all of it is at risk until 12 January 2025."},
 		{[]string{"explain", "transaction", "1"}, 0, "L = min(max(D, P) + 120, P + 540) = 2025-01-12"},
 		{[]string{"explain", "2"}, 0, "It adjusts transaction 1"},
-		{[]string{"explain", "booking", "1", "--as-of", "2024-06-26"}, 0, "paid                     600.00\nremaining (N)            600.00"},
-		{[]string{"explain", "booking", "1", "--as-of", "2024-07-01"}, 0, "refunded                 100.00"},
-		{[]string{"explain", "booking", "1", "--as-of", "2024-07-01"}, 0, "still to be paid (E4)    600.00"},
+		{[]string{"explain", "booking", "1", "--as-of", "2024-06-26"}, 0, "paid                         600.00\nremaining (N)                600.00"},
+		{[]string{"explain", "booking", "1", "--as-of", "2024-07-01"}, 0, "refunded                     100.00"},
+		{[]string{"explain", "booking", "1", "--as-of", "2024-07-01"}, 0, "still to be paid (E4)        600.00"},
 		{[]string{"explain", "booking", "1", "--as-of", "2024-07-01"}, 0, "max(0, total − paid before refunds) = max(0, 120000 − 60000) = 60000"},
 		{[]string{"explain", "booking", "1", "--page", "2", "--per-page", "1"}, 0, "Page 2 does not exist: the list has 1 payments"},
 		{[]string{"explain", "9"}, 1, "Transaction 9 not found."},
@@ -109,7 +109,7 @@ func TestExplain(t *testing.T) {
 		{[]string{"explain", "statement", "1", "opening"}, 0, "has no earlier statement in GBP"},
 		{[]string{"explain", "statement", "1", "original"}, 0, "π = round(51219 · 8500 / 1,000,000) = round(435.361500) = 435"},
 		{[]string{"explain", "statement", "1", "original", "--page", "3"}, 0, "Page 3 does not exist: the list has 1 premium lines"},
-		{[]string{"explain", "statement", "1", "return"}, 0, "before: EUR 600.00 worth GBP 512.19, lead 103 days, 8500 ppm, premium GBP 4.35"},
+		{[]string{"explain", "statement", "1", "return"}, 0, "before: EUR 600.00 worth GBP 512.19, lead 103 days, 8500 ppm, premium of the state GBP 4.35"},
 		{[]string{"explain", "statement", "1", "closing"}, 0, "opening 0 + original 435"},
 		{[]string{"explain", "statement", "1", "payments"}, 0, "the 0 payments"},
 		{[]string{"explain", "statement", "1", "minimum"}, 1, `Statement 1 has no line "minimum".`},
@@ -135,4 +135,20 @@ func TestExplain(t *testing.T) {
 	if shape := s.readsJSON("explain", "statement", "1", "1"); shape["line"] != "1" || shape["amount"] != 435.0 || len(shape["premium_lines"].([]any)) != 1 {
 		t.Errorf("the JSON of the premium line: %v", shape)
 	}
+}
+
+// TestPremiumAndPremiumOfTheState: premium is what was booked. A refund after the trip returns none, so the premium of the
+// state is less by what is retained (R10).
+func TestPremiumAndPremiumOfTheState(t *testing.T) {
+	t.Parallel()
+	s := aShop(t)
+	late := aBook + "B-2,Groups,PT,GBP,2024-06-20,2024-06-27,250000,Max,Weber,max@example.org,A week,R-2,P-2,refund,2024-07-05 09:00:00,GBP,50000,50000,visa,,\n"
+	s.run("import", "payments", s.file("late.csv", late), "--site", "demo", "--mode", "protection-only", "--cover-start", "effective")
+	s.follow([]step{
+		{[]string{"explain", "3"}, 0, "The premium is £12.50, of which £2.50 was retained"},
+		{[]string{"explain", "3"}, 0, ", premium GBP 12.50 (premium of the state GBP 10.00, retained GBP 2.50)"},
+		{[]string{"explain", "3"}, 0, "lines 1250 = premium of the state 1000 + retained 250"},
+		{[]string{"explain", "booking", "2"}, 0, "premium of the state, GBP"},
+		{[]string{"premium", "list"}, 0, "PREMIUM OF STATE"},
+	})
 }

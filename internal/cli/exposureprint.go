@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,7 +40,7 @@ func dimensionCells(k exposure.Key, channels map[int64]string, by ...exposure.Di
 		case exposure.ByCurrency:
 			cells = append(cells, words(string(k.Currency)))
 		case exposure.ByScheme:
-			cells = append(cells, cell{text: cmp.Or(k.Scheme, "none yet"), plain: k.Scheme})
+			cells = append(cells, words(k.SchemeLabel()))
 		case exposure.ByCountry:
 			cells = append(cells, cell{text: cmp.Or(k.Country, "none"), plain: k.Country})
 		case exposure.BySupplier:
@@ -70,7 +71,7 @@ func exposureSheet(r report.ExposureReport) sheet {
 	for _, sub := range r.Subtotals {
 		for _, row := range r.Rows[at : at+sub.Rows] {
 			c := row.Currency
-			own := []cell{words(string(c)), amount(row.E1, c), amount(row.E2, c), amount(row.E4, c), amount(row.E5, c)}
+			own := []cell{words(string(c)), amount(row.E1, c), amount(row.E2, c), value(row.E4, !q.AttributesE4(), c), amount(row.E5, c)}
 			s.rows = append(s.rows, line("row", dimensionCells(row.Key, r.ChannelNames, q.By, q.Across), count(row.Allocations), own,
 				value(row.E1Report, row.Gaps.E1, q.Currency), value(row.E2Report, row.Gaps.E2, q.Currency), row.Report, row.ReportGaps))
 		}
@@ -80,16 +81,21 @@ func exposureSheet(r report.ExposureReport) sheet {
 				value(sub.E1, sub.Gaps.E1, q.Currency), value(sub.E2, sub.Gaps.E2, q.Currency), sub.Memo, sub.MemoGaps))
 		}
 	}
-	if r.RoundingE1 != 0 && !r.Gaps.E1 || r.RoundingE2 != 0 && !r.Gaps.E2 {
-		s.foot = append(s.foot, line("rounding", nil, cell{}, none, value(r.RoundingE1, r.Gaps.E1, q.Currency),
-			value(r.RoundingE2, r.Gaps.E2, q.Currency), nil, exposure.MemoGaps{}))
+	n, memo := r.Rounding, r.Memo
+	if memo != nil {
+		memo = &exposure.Memo{E4: n.E4, E5: n.E5}
+	}
+	if n.E1 != 0 && !r.Gaps.E1 || n.E2 != 0 && !r.Gaps.E2 || n.E4 != 0 && !r.MemoGaps.E4 || n.E5 != 0 && !r.MemoGaps.E5 {
+		s.foot = append(s.foot, line("rounding", nil, cell{}, none, value(n.E1, r.Gaps.E1, q.Currency),
+			value(n.E2, r.Gaps.E2, q.Currency), memo, r.MemoGaps))
 	}
 	s.foot = append(s.foot, line("total", nil, count(r.Total.Allocations), none, value(r.Total.E1, r.Gaps.E1, q.Currency),
 		value(r.Total.E2, r.Gaps.E2, q.Currency), r.Memo, r.MemoGaps))
 	return s
 }
 
-// exposureTable prints the report as a table.
+// exposureTable prints the report as a table. Rows without E1 and E2 are in the other formats only: the table has no
+// columns for E4 and E5.
 func (p *program) exposureTable(r report.ExposureReport, s sheet) {
 	q := r.Query
 	p.printf("Exposure at the end of %s,\n%s\n\n", q.AsOf, known(q))
@@ -110,6 +116,12 @@ func (p *program) exposureTable(r report.ExposureReport, s sheet) {
 			}
 		}
 	}
+	n, e1, e2 := columnNamed(s.columns, "allocations"), columnNamed(s.columns, "e1_report"), columnNamed(s.columns, "e2_report")
+	zero := money.FormatPlain(0, q.Currency)
+	empty := func(row []cell) bool {
+		return row[0].plain != "total" && strings.Trim(row[n].plain, "0") == "" && row[e1].plain == zero && row[e2].plain == zero
+	}
+	s.rows, s.foot = slices.DeleteFunc(slices.Clone(s.rows), empty), slices.DeleteFunc(slices.Clone(s.foot), empty)
 	label(s.rows)
 	label(s.foot)
 	code := string(q.Currency)

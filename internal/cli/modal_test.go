@@ -30,7 +30,7 @@ func TestModal(t *testing.T) {
 		name string
 		tell func(t *testing.T, shop *shopMerchant)
 	}{
-		{"paid", paid}, {"authorized", authorized}, {"tampered", tampered}, {"expired", expired},
+		{"paid", paid}, {"authorized", authorized}, {"tampered", tampered}, {"verified", verified}, {"expired", expired},
 		{"booking in error", bookingInError}, {"booking exists", bookingExists}, {"other currency", otherCurrency}, {"declined three times", declinedThreeTimes},
 		{"challenge approved", challengeApproved}, {"challenge refused", challengeRefused}, {"challenge left", challengeLeft},
 		{"no answer", noAnswer}, {"answer lost", answerLost}, {"not connected", notConnected}, {"no test channel", noTestChannel},
@@ -107,6 +107,59 @@ func tampered(t *testing.T, shop *shopMerchant) {
 	v.order["email"] = "astrid@example.org"
 	v.openWith(map[string]any{"verify": []string{"email", "surname"}})
 	v.wait("booking_logged")
+}
+
+// verified: a field is verified wherever it stands, in the data or in the form, named in verify or not, and in every form of a
+// list. If it stands there with another value, the modal does not open.
+func verified(t *testing.T, shop *shopMerchant) {
+	list := []map[string]any{{"channels": 7, "label": "Hôtel/Bar", "currencies": "GBP"}}
+	escaped := `[{"channels":7,"currencies":"GBP","label":"H\u00f4tel\/Bar"}]`
+	spaced := `[{"channels": 7, "currencies": "GBP", "label": "Hôtel/Bar"}]`
+	v := shop.visit(t)
+	for _, c := range []struct {
+		verify         []string
+		signed, passed any // the allocations
+		form           bool
+	}{
+		{verify: []string{"currencies"}},
+		{verify: []string{"total", "currencies", "channels", "email"}},
+		{verify: []string{"country", "date", "email", "firstname", "reference", "surname"}, form: true},
+		{verify: []string{"currencies", "charge_channel", "allocations"}, signed: escaped, passed: list},
+		{verify: []string{"allocations", "charge_channel"}, signed: spaced, passed: escaped},
+		{verify: []string{"allocations", "currencies"}, signed: escaped, passed: spaced, form: true},
+	} {
+		for _, wrong := range []string{"", c.verify[0], "currencies"} {
+			order := shop.order()
+			order["charge_channel"], order["allocations"] = 7, c.signed
+			shop.sign(order, 0, slices.DeleteFunc(slices.Clone(c.verify), func(name string) bool {
+				return slices.Contains([]string{"channels", "currencies", "total"}, name)
+			})...)
+			want := "booking_logged"
+			if order["allocations"] = c.passed; c.signed == nil {
+				delete(order, "allocations")
+				delete(order, "charge_channel")
+			}
+			if wrong != "" {
+				want = "token_error"
+				order[wrong] = map[string]any{"currencies": "EUR", "total": 1, "channels": 2, "charge_channel": 8, "allocations": "[]", "date": "2031-02-16"}[wrong]
+				if order[wrong] == nil {
+					order[wrong] = "XY"
+				}
+			}
+			options := map[string]any{"verify": c.verify, "data": order}
+			v.open(shop.page)
+			if v.order = order; c.form {
+				v.open(shop.page + "?" + formOf(order))
+				options = map[string]any{"verify": c.verify, "formId": "order", "data": nil}
+			}
+			v.waitFor(mainFrame, "ready.length > 0")
+			v.openWith(options)
+			if c.form {
+				v.do(mainFrame, "document.getElementById('submit').click()")
+			}
+			v.wait(want)
+		}
+	}
 }
 
 func expired(t *testing.T, shop *shopMerchant) {

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"html"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -121,7 +122,7 @@ func (m *shopMerchant) get(t *testing.T, path string, target any) {
 func (m *shopMerchant) serve(w http.ResponseWriter, r *http.Request) {
 	var inputs strings.Builder
 	for name, values := range r.URL.Query() {
-		fmt.Fprintf(&inputs, "<input type=hidden class=%q value=%q>", name, values[0])
+		fmt.Fprintf(&inputs, `<input type=hidden class="%s" value="%s">`, html.EscapeString(name), html.EscapeString(values[0]))
 	}
 	w.Header().Set("Content-Type", "text/html")
 	fmt.Fprintf(w, shopPage, asScript(events), m.demo.base+"/modal/v1/modal.js", inputs.String())

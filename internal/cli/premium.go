@@ -31,7 +31,7 @@ func (c premiumListCmd) Run(ctx context.Context, p *program) error {
 			return p.app.Premiums.List(ctx, actor, filter, page)
 		},
 		shape:   func(l protection.PremiumLine) any { return view.ShowPremiumLine(l) },
-		columns: columnsOf("id recorded booking transaction kind cause currency amount retained value lead_days ppm premium"),
+		columns: columnsOf("id recorded booking transaction kind cause currency amount retained value lead_days ppm premium_of_state"),
 		row: func(l protection.PremiumLine) []cell {
 			return []cell{
 				ident(l.ID), instant(l.RecordedAt), ident(l.BookingID), ident(l.TransactionID), words(string(l.Kind)),

@@ -53,11 +53,11 @@ func (c statementsListCmd) Run(ctx context.Context, p *program) error {
 			return list, err
 		},
 		shape:   func(s protection.IssuedStatement) any { return view.ShowStatement(s, now) },
-		columns: columnsOf("id number period due overdue currency closing open channel channel_name"),
+		columns: columnsOf("id number period due overdue currency closing open credit channel channel_name"),
 		row: func(s protection.IssuedStatement) []cell {
 			return []cell{
 				ident(s.ID), count(s.Number), words(s.Period.Name()), dayCell(s.Due), yesNo(s.OverdueOn(civil.DayOf(now))),
-				words(string(s.Currency)), amount(s.Closing, s.Currency), amount(s.Open, s.Currency), ident(s.ChannelID),
+				words(string(s.Currency)), amount(s.Closing, s.Currency), amount(s.Open, s.Currency), amount(s.Credit, s.Currency), ident(s.ChannelID),
 				words(s.ChannelName),
 			}
 		},
@@ -145,6 +145,9 @@ func (p *program) statementHead(s protection.IssuedStatement) {
 	row("payments", -s.Payments)
 	row("closing", s.Closing)
 	row("outstanding", s.Open)
+	if s.Credit > 0 {
+		row("credit", s.Credit)
+	}
 	p.printf("\n")
 }
 

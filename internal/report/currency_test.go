@@ -43,7 +43,7 @@ func TestAPolicyInAnotherCurrency(t *testing.T) {
 		for _, q := range []report.ExposureQuery{{}, {Moment: ledger.Moment{KnownAt: known}}} {
 			q.Valuation = exposure.Locked
 			r := w.Exposure(q)
-			apptest.Same(t, "total", []any{r.Total, r.Gaps, r.PendingRate, r.RoundingE1}, []any{"{5 33090 4706} {false false}", "[]", 0})
+			apptest.Same(t, "total", []any{r.Total, r.Gaps, r.PendingRate, r.Rounding.E1}, []any{"{5 33090 4706} {false false}", "[]", 0})
 			apptest.Same(t, "converted", r.Converted, "[{GBP {3 26001 4000} {30590 4706} {false false}}]")
 			apptest.Same(t, "rows", []any{len(r.Rows), r.Rows[0].E1Report, r.Rows[0].E2Report, r.Rows[1].E1Report}, []any{2, 11766 + 2000, 4706, 18824 + 500})
 			run := w.RunOff(q)

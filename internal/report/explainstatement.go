@@ -43,7 +43,7 @@ type StatementLineProtection struct {
 }
 
 // ExplainStatementLine explains a line of a statement. The amounts of a statement never change. The moment of the
-// query is for the allocations that the premium lines belong to. Explanations are open to every role.
+// query is for the allocations that the premium lines belong to. It needs the permission for the statement.
 func (p *Protection) ExplainStatementLine(
 	ctx context.Context, actor access.Actor, id int64, in StatementLineQuery,
 ) (StatementLineProtection, error) {

@@ -238,20 +238,20 @@ func TestSummariesOfPremiumLines(t *testing.T) {
 		{line(protection.PremiumOriginal, protection.CausePurchase, 0, 0, 0, protection.PremiumState{Lead: -1}),
 			"No premium was charged for booking 78, because payment 92 was taken after the trip ended."},
 		{line(protection.PremiumReturn, protection.CauseRefund, -27, 0, 264, protection.PremiumState{Premium: 237}),
-			"£0.27 of premium was returned for booking 78, because refund 92 lowered the amount of the payment. The premium changed from £2.64 to £2.37."},
+			"£0.27 of premium was returned for booking 78, because refund 92 lowered the amount of the payment. The premium of the state changed from £2.64 to £2.37."},
 		{line(protection.PremiumReturn, protection.CauseRefund, 0, 27, 264, protection.PremiumState{Premium: 237}),
 			"No premium was returned and £0.27 was retained for booking 78: refund 92 lowered the amount of the payment, " +
-				"but the policy returns no premium. The premium changed from £2.64 to £2.37."},
+				"but the policy returns no premium. The premium of the state changed from £2.64 to £2.37."},
 		{late(line(protection.PremiumReturn, protection.CauseRefund, 0, 27, 264, protection.PremiumState{Premium: 237})),
 			"No premium was returned and £0.27 was retained for booking 78: refund 92 lowered the amount of the payment, " +
-				"but only after the trip ended. The premium changed from £2.64 to £2.37."},
+				"but only after the trip ended. The premium of the state changed from £2.64 to £2.37."},
 		{whileLocked(line(protection.PremiumReturn, protection.CauseRefund, 0, 27, 264, protection.PremiumState{Premium: 237})),
 			"No premium was returned and £0.27 was retained for booking 78: refund 92 lowered the amount of the payment, " +
-				"but the merchant was locked. The premium changed from £2.64 to £2.37."},
+				"but the merchant was locked. The premium of the state changed from £2.64 to £2.37."},
 		{line(protection.PremiumAdditional, protection.CauseReDate, 36, 0, 264, protection.PremiumState{Premium: 300}),
-			"£0.36 of additional premium was charged for booking 78, because the travel dates changed. The premium changed from £2.64 to £3.00."},
+			"£0.36 of additional premium was charged for booking 78, because the travel dates changed. The premium of the state changed from £2.64 to £3.00."},
 		{line(protection.PremiumCorrection, protection.CauseCorrection, -64, 0, 264, protection.PremiumState{Premium: 200}),
-			"£0.64 of premium was returned for booking 78, because the premium of payment 92 was corrected. The premium changed from £2.64 to £2.00."},
+			"£0.64 of premium was returned for booking 78, because the premium of payment 92 was corrected. The premium of the state changed from £2.64 to £2.00."},
 	} {
 		if got := report.SummarizePremium(tt.line); got != tt.want {
 			t.Errorf("got:\n%s\nwant:\n%s", got, tt.want)

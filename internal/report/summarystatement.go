@@ -50,7 +50,7 @@ func SummarizePremium(l protection.ExplainedLine) string {
 	before, after := int64(0), l.Line.State.Premium
 	if l.Before != nil {
 		before = l.Before.State.Premium
-		return fmt.Sprintf("%s. The premium changed from %s to %s.", text, amount(before), amount(after))
+		return fmt.Sprintf("%s. The premium of the state changed from %s to %s.", text, amount(before), amount(after))
 	}
 	text += fmt.Sprintf(". The rate is %s of a value of %s, %s before the end of the trip", percent(l.Line.State.Line.PPM),
 		amount(l.Line.State.Value), counted(l.Line.State.Lead, "day"))

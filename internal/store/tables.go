@@ -14,7 +14,7 @@ var tables = []string{
 	"clock_moves", "audit_heads", "audit_records", "proposals", "exposure_buckets", "exposure_cells", "limit_reviews",
 	"gateway_charges", "processor_notices", "processor_events", "disputes", "sandbox_charges", "modal_sessions",
 	"modal_payments", "channel_protection", "fact_starts", "fact_marks", "fact_seals", "fact_heads", "write_tries",
-	"sealed_columns", "refresh_families", "idempotency_keys", "events", "event_heads", "webhook_endpoints",
+	"sealed_columns", "refresh_families", "idempotency_keys", "last_states", "events", "event_heads", "webhook_endpoints",
 	"webhook_secrets", "webhook_deliveries", "webhook_attempts", "mails", "mail_marks", "imports", "import_pieces",
 	"import_rows", "certificates", "import_shares", "sign_ins", "password_links", "password_asks", "protection_requests",
 	"protection_documents", "protection_pieces", "standing_orders", "standing_recipients", "standing_runs", "mail_files",

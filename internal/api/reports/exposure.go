@@ -42,7 +42,7 @@ type exposureRowShape struct {
 	E1          int64            `json:"e1"`
 	E2          int64            `json:"e2"`
 	E3          int64            `json:"e3"`
-	E4          int64            `json:"e4"`
+	E4          *int64           `json:"e4"`
 	E5          int64            `json:"e5"`
 	reportFiguresShape
 	memoShape
@@ -105,6 +105,7 @@ type exposureTotalShape struct {
 type roundingShape struct {
 	E1 *int64 `json:"e1_report"`
 	E2 *int64 `json:"e2_report"`
+	memoShape
 }
 
 // netShape is e1 less the collateral, in the currency of the report.
@@ -183,7 +184,7 @@ func ShowExposure(r report.ExposureReport) any {
 			E1: total.E1Report, E2: total.E2Report, E3: total.E3Report, memoShape: showMemo(r.Memo, r.MemoGaps),
 		},
 		Subtotals:   make([]subtotalShape, len(r.Subtotals)),
-		Rounding:    roundingShape{E1: known(r.RoundingE1, r.Gaps.E1), E2: known(r.RoundingE2, r.Gaps.E2)},
+		Rounding:    showRounding(r),
 		Net:         showNet(r),
 		PendingRate: showApart(r.PendingRate),
 		Converted:   showConverted(r.Converted),
@@ -193,7 +194,7 @@ func ShowExposure(r report.ExposureReport) any {
 	for i, row := range r.Rows {
 		shape.Rows[i] = exposureRowShape{
 			Key: showExposureKey(r, row.Key, r.Query.By, r.Query.Across), Currencies: row.Currency, Allocations: row.Allocations,
-			E1: row.E1, E2: row.E2, E3: row.E1 + row.E2, E4: row.E4, E5: row.E5,
+			E1: row.E1, E2: row.E2, E3: row.E1 + row.E2, E4: known(row.E4, !r.Query.AttributesE4()), E5: row.E5,
 			reportFiguresShape: showFigures(row.E1Report, row.E2Report, row.Gaps), memoShape: showMemo(row.Report, row.ReportGaps),
 		}
 	}
@@ -208,6 +209,14 @@ func ShowExposure(r report.ExposureReport) any {
 	}
 	for i, p := range r.Instalments {
 		shape.Instalments[i] = instalmentsShape{Currencies: p.Currency, Bookings: p.Allocations, E4: p.E1}
+	}
+	return shape
+}
+
+func showRounding(r report.ExposureReport) roundingShape {
+	shape := roundingShape{E1: known(r.Rounding.E1, r.Gaps.E1), E2: known(r.Rounding.E2, r.Gaps.E2)}
+	if r.Memo != nil {
+		shape.memoShape = showMemo(&exposure.Memo{E4: r.Rounding.E4, E5: r.Rounding.E5}, r.MemoGaps)
 	}
 	return shape
 }
@@ -250,7 +259,7 @@ func showExposureKey(r report.ExposureReport, k exposure.Key, by ...exposure.Dim
 			code := string(k.Currency)
 			shape.Currency = &code
 		case exposure.ByScheme:
-			shape.Scheme = &k.Scheme
+			shape.Scheme = new(k.SchemeLabel())
 		case exposure.ByCountry:
 			shape.Country = &k.Country
 		case exposure.BySupplier:

@@ -46,7 +46,7 @@ type bookingValueShape struct {
 	Currencies money.Currency `json:"currencies"`
 	Value      int64          `json:"value"`
 	Pending    int64          `json:"pending_rate"`
-	Premium    int64          `json:"premium"`
+	Premium    int64          `json:"premium_of_state"`
 	Booked     int64          `json:"booked"`
 	Retained   int64          `json:"retained"`
 }

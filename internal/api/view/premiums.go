@@ -33,7 +33,7 @@ type premiumStateShape struct {
 	LeadDays       int64          `json:"lead_days"`
 	NegativeLead   bool           `json:"negative_lead"`
 	RateCard       *rateLineShape `json:"rate_card"`
-	Premium        int64          `json:"premium"`
+	Premium        int64          `json:"premium_of_state"`
 	MinimumApplied bool           `json:"minimum_applied"`
 }
 

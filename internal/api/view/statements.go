@@ -33,6 +33,7 @@ type statementShape struct {
 	Payments        int64                      `json:"payments"`
 	Closing         int64                      `json:"closing"`
 	Open            int64                      `json:"open"`
+	Credit          int64                      `json:"credit"`
 	Overdue         bool                       `json:"overdue"`
 }
 
@@ -44,7 +45,7 @@ func ShowStatement(s protection.IssuedStatement, now time.Time) any {
 		StatementPeriod: s.Period.Kind, Period: s.Period.Name(), DateStart: s.Period.First, Date: s.Period.Last,
 		Issued: civil.FormatInstant(s.IssuedAt), Due: s.Due, Currencies: s.Currency, Language: s.Language,
 		Opening: s.Opening, Lines: append([]protection.StatementSum{}, s.Lines...), Minimum: s.Minimum,
-		Taxes: append([]protection.StatementTax{}, s.Taxes...), Payments: s.Payments, Closing: s.Closing, Open: s.Open,
+		Taxes: append([]protection.StatementTax{}, s.Taxes...), Payments: s.Payments, Closing: s.Closing, Open: s.Open, Credit: s.Credit,
 		Overdue: s.OverdueOn(civil.DayOf(now)),
 	}
 }
@@ -75,7 +76,7 @@ type statementLineState struct {
 	Value          int64          `json:"value"`
 	LeadDays       int64          `json:"lead_days"`
 	RatePPM        int64          `json:"rate_ppm"`
-	Premium        int64          `json:"premium"`
+	Premium        int64          `json:"premium_of_state"`
 	MinimumApplied bool           `json:"minimum_applied"`
 }
 

@@ -87,6 +87,14 @@ func Alone(tx *store.Tx, siteID, id int64) (booking.Booking, error) {
 	})
 }
 
+// InTrash reads one deleted booking. It has no transactions.
+func InTrash(tx *store.Tx, siteID, id int64) (booking.Booking, error) {
+	return ScanBooking(func(dest ...any) error {
+		return tx.QueryRow(`SELECT `+BookingColumns+` FROM bookings b WHERE b.site_id = $1 AND b.id = $2 AND b.deleted`,
+			[]any{siteID, id}, dest...)
+	})
+}
+
 // ByImportKey reads the booking of a channel that an import made under a natural key.
 func ByImportKey(tx *store.Tx, siteID, channelID int64, key string) (booking.Booking, error) {
 	return ScanBooking(func(dest ...any) error {

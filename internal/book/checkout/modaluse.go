@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"holdfast/internal/book/bookings"
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/book/payments"
 	"holdfast/internal/domain/access"
@@ -92,32 +93,60 @@ func differing(names []string) error {
 	return modalRefusal("differs", "These fields do not match the auth string: "+strings.Join(names, ", ")+".")
 }
 
+// booked is the booking of a session, and whether the request made it.
+type booked struct {
+	booking.Booking
+	created bool
+}
+
 // Book makes the booking of the session. given are those of its fields that an auth string can verify, as the request
-// has them. A session has one booking: if it is made already, Book returns it, and created is false.
+// has them. A session has one booking: if it is made already, the fields are checked like those of the first request, Book
+// returns the booking, and created is false.
 func (m *Modals) Book(
 	ctx context.Context, u ModalUse, in booking.BookingFields, given map[string]string,
 ) (b booking.Booking, created bool, err error) {
-	if err := differing(in.Fill(u.Session, given)); err != nil {
+	s := u.Session
+	if err := differing(in.Fill(s, given)); err != nil {
 		return b, false, err
 	}
-	if u.Session.BookingID == 0 {
-		uuid := sync.OnceValue(m.NewUUID)
-		b, err = idempotency.Once(ctx, m.DB, u.Actor, func(tx *store.Tx) (booking.Booking, idempotency.Outcome, error) {
-			made, err := m.bookings.Make(tx, u.Actor, uuid(), in)
-			if err != nil {
-				return made, idempotency.Outcome{}, err
-			}
-			return made, idempotency.Outcome{ID: made.ID}, bindBooking(tx, u.Session, made.ID, true)
-		}, func(ctx context.Context, made idempotency.Outcome) (booking.Booking, error) {
-			return m.Booking(ctx, u, made.ID)
-		})
-		return b, err == nil, err
-	}
-	if !u.Session.Made {
+	if s.BookingID != 0 && !s.Made {
 		return b, false, errOtherBooking()
 	}
-	b, err = m.Booking(ctx, u, u.Session.BookingID)
-	return b, false, err
+	uuid := sync.OnceValue(m.NewUUID)
+	made, err := idempotency.Once(ctx, m.DB, u.Actor, func(tx *store.Tx) (booked, idempotency.Outcome, error) {
+		if s.BookingID != 0 {
+			_, err := m.bookings.Check(tx, u.Actor, in)
+			return booked{}, idempotency.Outcome{ID: s.BookingID}, err
+		}
+		made, err := m.bookings.Make(tx, u.Actor, uuid(), in)
+		if err != nil {
+			return booked{}, idempotency.Outcome{}, err
+		}
+		return booked{made, true}, idempotency.Outcome{ID: made.ID}, bindBooking(tx, s, made.ID, true)
+	}, func(ctx context.Context, before idempotency.Outcome) (booked, error) {
+		found, err := m.again(ctx, u, before.ID)
+		return booked{found, true}, err
+	})
+	if err == nil && !made.created {
+		made.Booking, err = m.Booking(ctx, u, s.BookingID)
+	}
+	return made.Booking, made.created, err
+}
+
+// again reads the booking of an earlier request with the same idempotency key, even from the trash.
+func (m *Modals) again(ctx context.Context, u ModalUse, id int64) (booking.Booking, error) {
+	found, err := m.Booking(ctx, u, id)
+	if !errs.Is(err, errs.Invalid) {
+		return found, err
+	}
+	failed := m.ReadBy(ctx, sites.ClockFor(u.Actor), func(tx *store.Tx) (err error) {
+		found, err = bookings.InTrash(tx, u.Session.SiteID, id)
+		return err
+	})
+	if errors.Is(failed, store.ErrNotFound) {
+		return found, err
+	}
+	return found, failed
 }
 
 func errOtherBooking() error {

@@ -20,7 +20,7 @@ import (
 func (r *importRun) effect(ctx context.Context, rows iter.Seq2[ImportedPayment, error]) (*proposal.Effect, error) {
 	var asks bool
 	err := r.Store.Read(ctx, r.actor.SiteID, func(tx *store.Tx) error {
-		site, err := merchants.Site(tx, r.actor.SiteID)
+		site, err := merchants.SiteInForce(tx, r.actor.SiteID)
 		if err != nil {
 			return store.NotFoundAs(errs.SettingNotFound, err, "Site %d not found.", r.actor.SiteID)
 		}

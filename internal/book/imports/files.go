@@ -144,9 +144,7 @@ func (f *Files) Receive(
 		stored, err = idempotency.Once(ctx, f.DB, actor, func(tx *store.Tx) (File, idempotency.Outcome, error) {
 			err := queueFile(tx, made)
 			return made, idempotency.Outcome{ID: made.ID}, err
-		}, func(ctx context.Context, before idempotency.Outcome) (File, error) {
-			return f.Get(ctx, actor, before.ID)
-		})
+		}, f.again(actor))
 	}
 	if err != nil || stored.ID != made.ID {
 		ctx := context.WithoutCancel(ctx) // the client may have disconnected
@@ -174,6 +172,16 @@ func (f *Files) shed(ctx context.Context, siteID int64) error {
 func (f *Files) Get(ctx context.Context, actor access.Actor, id int64) (File, error) {
 	return readFile(ctx, f, actor, id, func(_ *store.Tx, found File) (File, error) { return found, nil })
 }
+
+// again returns the function that reads the import of an earlier request with the same idempotency key.
+func (f *Files) again(actor access.Actor) func(ctx context.Context, before idempotency.Outcome) (File, error) {
+	return func(ctx context.Context, before idempotency.Outcome) (File, error) {
+		found, err := f.Get(ctx, actor, before.ID)
+		return idempotency.OrLast(ctx, f.DB, actor, fileObject(before.ID), found, err)
+	}
+}
+
+func fileObject(id int64) string { return fmt.Sprintf("import %d", id) }
 
 // readFile is sites.Read for a visible import.
 func readFile[T any](
@@ -253,9 +261,7 @@ func (f *Files) Confirm(ctx context.Context, actor access.Actor, id int64) (File
 			file, err = fileByID(tx, actor.SiteID, id)
 		}
 		return file, outcome, err
-	}, func(ctx context.Context, before idempotency.Outcome) (File, error) {
-		return f.Get(ctx, actor, before.ID)
-	})
+	}, f.again(actor))
 	return confirmed, unknownFile(err, id)
 }
 
@@ -274,7 +280,10 @@ func (f *Files) Discard(ctx context.Context, actor access.Actor, id int64) error
 		if err == nil && !gone {
 			err = errs.NotPossibleBecause("import_begun", "Only a finished dry run or a waiting import can be discarded. Import %d is %s.", id, file.State)
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return idempotency.KeepLast(tx, actor.SiteID, fileObject(id), file)
 	})
 	if err != nil {
 		return unknownFile(err, id)

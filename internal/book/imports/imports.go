@@ -333,7 +333,7 @@ func (r *importRun) writeOnce(ctx context.Context, rows []ImportedPayment, caref
 	var began time.Time
 	err := r.WriteLongBy(ctx, sites.ClockFor(r.actor), func(tx *store.Tx) error {
 		began = r.Clock()
-		site, err := merchants.Site(tx, r.actor.SiteID)
+		site, err := merchants.SiteInForce(tx, r.actor.SiteID)
 		if err != nil {
 			return store.NotFoundAs(errs.SettingNotFound, err, "Site %d not found.", r.actor.SiteID)
 		}

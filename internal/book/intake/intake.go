@@ -40,19 +40,42 @@ func (b *Bookings) Create(ctx context.Context, actor access.Actor, in booking.Bo
 	return idempotency.Once(ctx, b.DB, actor, func(tx *store.Tx) (booking.Booking, idempotency.Outcome, error) {
 		made, err := b.Make(tx, actor, uuid(), in)
 		return made, idempotency.Outcome{ID: made.ID}, err
-	}, func(ctx context.Context, made idempotency.Outcome) (booking.Booking, error) {
-		return b.Get(ctx, actor, made.ID)
-	})
+	}, b.Again(actor))
+}
+
+// Again returns the function that reads the booking of an earlier request with the same idempotency key, even from the trash.
+func (b *Bookings) Again(actor access.Actor) func(ctx context.Context, made idempotency.Outcome) (booking.Booking, error) {
+	return func(ctx context.Context, made idempotency.Outcome) (booking.Booking, error) {
+		found, err := b.Get(ctx, actor, made.ID)
+		if !errs.Is(err, errs.RecordNotFound) {
+			return found, err
+		}
+		found, err = sites.Read(ctx, b.DB, actor, func(tx *store.Tx) (booking.Booking, error) {
+			return bookings.InTrash(tx, actor.SiteID, made.ID)
+		})
+		return found, unknownBooking(err, made.ID)
+	}
 }
 
 // Make checks and stores a booking inside a write. The caller checks first what the actor may do.
 func (b *Bookings) Make(
 	tx *store.Tx, actor access.Actor, uuid string, in booking.BookingFields,
-) (made booking.Booking, err error) {
+) (booking.Booking, error) {
+	made, err := b.Check(tx, actor, in)
+	if err != nil {
+		return made, err
+	}
+	made.UUID, made.Version, made.CreatedAt, made.ModifiedAt = uuid, 1, tx.Now, tx.Now
+	made.ID, err = bookings.Insert(tx, made)
+	return made, err
+}
+
+// Check checks the fields of a new booking, and returns the booking that they would make.
+func (b *Bookings) Check(tx *store.Tx, actor access.Actor, in booking.BookingFields) (made booking.Booking, err error) {
 	in.Profile = b.Profile
 	problems := in.Problems.Clone()
 	made = in.NewBooking(&problems)
-	made.SiteID, made.UUID = actor.SiteID, uuid
+	made.SiteID = actor.SiteID
 	made.AuthorID, made.Author, made.AuthorName = actor.UserID, actor.Username, actor.DisplayName
 	if in.ChannelID != nil {
 		if err := placeBooking(tx, &made, &problems); err != nil {
@@ -65,12 +88,7 @@ func (b *Bookings) Make(
 	if in.Modal != nil { // the callback of the modal has only one shape for all problems of a booking
 		problems.MissingIsWrong()
 	}
-	if err := problems.Err(); err != nil {
-		return made, err
-	}
-	made.Version, made.CreatedAt, made.ModifiedAt = 1, tx.Now, tx.Now
-	made.ID, err = bookings.Insert(tx, made)
-	return made, err
+	return made, problems.Err()
 }
 
 // Find reads one booking with its transactions. The error is store.ErrNotFound when the site has no such booking.
@@ -159,9 +177,7 @@ func (b *Bookings) Update(ctx context.Context, actor access.Actor, id int64, in 
 	changed, err := idempotency.Once(ctx, b.DB, actor, func(tx *store.Tx) (booking.Booking, idempotency.Outcome, error) {
 		changed, err := b.change(tx, actor, id, in)
 		return changed, idempotency.Outcome{ID: id}, err
-	}, func(ctx context.Context, made idempotency.Outcome) (booking.Booking, error) {
-		return b.Get(ctx, actor, made.ID)
-	})
+	}, b.Again(actor))
 	return changed, unknownBooking(err, id)
 }
 

@@ -51,9 +51,15 @@ func (s *Suppliers) Create(ctx context.Context, actor access.Actor, in merchant.
 		}
 		return stored, idempotency.Outcome{ID: stored.ID},
 			audit.Record(tx, actor, "supplier.create", supplierObject(stored.ID), nil, auditSupplier(stored))
-	}, func(ctx context.Context, made idempotency.Outcome) (merchant.Supplier, error) {
-		return s.Get(ctx, actor, made.ID)
-	})
+	}, s.again(actor))
+}
+
+// again returns the function that reads what an earlier request made or changed.
+func (s *Suppliers) again(actor access.Actor) func(ctx context.Context, made idempotency.Outcome) (merchant.Supplier, error) {
+	return func(ctx context.Context, made idempotency.Outcome) (merchant.Supplier, error) {
+		found, err := s.Get(ctx, actor, made.ID)
+		return idempotency.OrLast(ctx, s.DB, actor, supplierObject(made.ID), found, err)
+	}
 }
 
 // Change sets the given fields of a supplier.
@@ -83,9 +89,7 @@ func (s *Suppliers) Change(ctx context.Context, actor access.Actor, id int64, in
 			return changed, outcome, err
 		}
 		return changed, outcome, audit.Record(tx, actor, "supplier.change", supplierObject(id), auditSupplier(stored), auditSupplier(changed))
-	}, func(ctx context.Context, made idempotency.Outcome) (merchant.Supplier, error) {
-		return s.Get(ctx, actor, made.ID)
-	})
+	}, s.again(actor))
 	return changed, unknownSupplier(err, id)
 }
 
@@ -105,6 +109,9 @@ func (s *Suppliers) Delete(ctx context.Context, actor access.Actor, id, ifVersio
 			return err
 		}
 		if err := deleteSupplier(tx, actor.SiteID, id); err != nil {
+			return err
+		}
+		if err := idempotency.KeepLast(tx, actor.SiteID, supplierObject(id), stored); err != nil {
 			return err
 		}
 		return audit.Record(tx, actor, "supplier.delete", supplierObject(id), auditSupplier(stored), nil)

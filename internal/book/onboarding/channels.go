@@ -148,7 +148,8 @@ func (c *Channels) Create(ctx context.Context, actor access.Actor, in merchant.C
 func (c *Channels) again(actor access.Actor) func(ctx context.Context, made idempotency.Outcome) (merchant.Channel, error) {
 	return func(ctx context.Context, made idempotency.Outcome) (merchant.Channel, error) {
 		if made.ProposalID == 0 {
-			return c.Get(ctx, actor, made.ID)
+			found, err := c.Get(ctx, actor, made.ID)
+			return idempotency.OrLast(ctx, c.DB, actor, merchants.ChannelObject(merchant.Channel{ID: made.ID}), found, err)
 		}
 		proposal, err := c.Approvals.Find(ctx, actor, made.ProposalID)
 		return merchant.Channel{Proposal: &proposal}, err
@@ -306,6 +307,11 @@ func (c *Channels) Delete(ctx context.Context, actor access.Actor, id, ifVersion
 			return errs.New(errs.InUse, "Channel %d cannot be deleted: it has had bookings, and they are kept, also in the trash. %s", id, instead)
 		}
 		if err := merchants.DeleteChannel(tx, actor.SiteID, id); err != nil {
+			return err
+		}
+		last := stored
+		last.SealedSecret = "" // it was deleted with the channel
+		if err := idempotency.KeepLast(tx, actor.SiteID, merchants.ChannelObject(stored), last); err != nil {
 			return err
 		}
 		return audit.Record(tx, actor, "channel.delete", merchants.ChannelObject(stored), merchants.AuditedChannel(stored), nil)

@@ -177,7 +177,7 @@ func (p *GatewayPayments) recordDispute(
 	tx *store.Tx, a credentials, original payment.Transaction, told payment.Dispute, kind payment.TransactionType,
 ) (payment.Dispute, error) {
 	var none payment.Dispute
-	site, err := merchants.Site(tx, original.SiteID)
+	site, err := merchants.SiteInForce(tx, original.SiteID)
 	if err != nil {
 		return none, err
 	}

@@ -64,7 +64,7 @@ func outcomeOf(room *Room, tx *store.Tx, p payment.GatewayCharge) (*gatewayOutco
 		return nil, err
 	}
 	r.in = payment.NewTransaction{Type: &r.t.Type, Total: &r.t.Total, Currency: &r.t.Currency}
-	if r.site, err = merchants.Site(tx, p.SiteID); err != nil {
+	if r.site, err = merchants.SiteInForce(tx, p.SiteID); err != nil {
 		return nil, err
 	}
 	if r.channel, err = merchants.Channel(tx, p.SiteID, p.ChannelID); err != nil {

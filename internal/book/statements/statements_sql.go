@@ -19,16 +19,20 @@ import (
 	"holdfast/internal/store/sqltext"
 )
 
-// statementColumns are the columns of a statement in the order in which scanStatement reads them. The last one is the
-// amount that is open now. Payments and later credits settle the oldest charges of the account first. So it is the
-// least that the account came to from this statement on, less all payments.
+// statementColumns are the columns of a statement in the order in which scanStatement reads them. The last two
+// are the amount that is open now, and whether the statement is the latest of its account. Payments and later credits settle
+// the oldest charges of the account first. So what is open is the least that the account came to from this statement on,
+// less all payments. Less than nothing, on the latest statement, is the credit of the account.
 const statementColumns = `site_id, id, number, channel_id, period, first_day, last_day, from_at, until_at, issued_at, due_day,
-	currency, opening, payments, closing, account, content, ` + openOfStatement
+	currency, opening, payments, closing, account, content, ` + openOfStatement + `, ` + latestOfAccount
 
 const openOfStatement = `((SELECT MIN(t.account) FROM statements t WHERE t.site_id = s.site_id
 		AND t.channel_id = s.channel_id AND t.currency = s.currency AND t.until_at >= s.until_at)
 	- CAST(COALESCE((SELECT SUM(p.amount) FROM statement_payments p WHERE p.site_id = s.site_id
 		AND p.channel_id = s.channel_id AND p.currency = s.currency), 0) AS BIGINT))`
+
+const latestOfAccount = `NOT EXISTS (SELECT 1 FROM statements n WHERE n.site_id = s.site_id
+	AND n.channel_id = s.channel_id AND n.currency = s.currency AND n.until_at > s.until_at)`
 
 // The columns of statements and of payments against them, which never change. Their digests are made of them.
 const (
@@ -54,12 +58,17 @@ func scanStatement(scan func(dest ...any) error) (protection.IssuedStatement, er
 	var s protection.IssuedStatement
 	var from, until, issued int64
 	var content string
+	var latest bool
 	err := scan(&s.SiteID, &s.ID, &s.Number, &s.ChannelID, &s.Period.Kind, &s.Period.First, &s.Period.Last, &from, &until,
-		&issued, &s.Due, &s.Currency, &s.Opening, &s.Payments, &s.Closing, &s.Account, &content, &s.Open)
+		&issued, &s.Due, &s.Currency, &s.Opening, &s.Payments, &s.Closing, &s.Account, &content, &s.Open, &latest)
 	if err != nil {
 		return protection.IssuedStatement{}, err
 	}
-	s.From, s.Until, s.IssuedAt, s.Open = store.Instant(from), store.Instant(until), store.Instant(issued), max(0, s.Open)
+	s.From, s.Until, s.IssuedAt = store.Instant(from), store.Instant(until), store.Instant(issued)
+	if latest {
+		s.Credit = max(0, -s.Open)
+	}
+	s.Open = max(0, s.Open)
 	var c statementContent
 	if err := json.Unmarshal([]byte(content), &c); err != nil {
 		return protection.IssuedStatement{}, fmt.Errorf("read statement %d: %w", s.ID, err)

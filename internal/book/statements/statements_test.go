@@ -195,6 +195,50 @@ func TestPaymentsAgainstStatements(t *testing.T) {
 	})
 }
 
+// TestWhatIsPaidBeyondTheChargesIsCredit: the latest statement shows what was paid beyond all charges, and the next one
+// is less by it.
+func TestWhatIsPaidBeyondTheChargesIsCredit(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		c := w.Channel(merchant.ModeProtectionOnly, "GBP")
+		b := w.Booking(c, 1_000_000, "2024-12-31")
+		w.Must(apptest.Report(payment.Purchase, b, 100_000)) // 12.00 at 211 days
+		w.At("2024-07-01")
+		w.Issue(1)
+		sums := func(want ...[3]int64) {
+			t.Helper()
+			var got [][3]int64
+			for _, s := range w.Statements(statements.StatementFilter{}) {
+				got = append(got, [3]int64{s.Closing, s.Open, s.Credit})
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("closing, open and credit %v, want %v", got, want)
+			}
+		}
+		sums([3]int64{1200, 1200, 0})
+		pay := func(amount int64, day string) {
+			t.Helper()
+			if _, _, err := payStatement(t, w, w.Statements(statements.StatementFilter{})[0].ID, amount, day, "BACS "+day); err != nil {
+				t.Fatal(err)
+			}
+		}
+		pay(3300, "2024-07-01")
+		sums([3]int64{1200, 0, 2100})
+		w.Must(apptest.Report(payment.Purchase, b, 100_000)) // 12.00 at 183 days
+		w.At("2024-08-01")
+		w.Issue(1)
+		sums([3]int64{1200, 0, 0}, [3]int64{-900, 0, 900})   // 12.00 of the credit are set off
+		w.Must(apptest.Report(payment.Purchase, b, 200_000)) // 17.00 at 152 days
+		w.At("2024-09-01")
+		w.Issue(1)
+		sums([3]int64{1200, 0, 0}, [3]int64{-900, 0, 0}, [3]int64{800, 800, 0})
+		pay(-100, "2024-09-01") // money paid back
+		sums([3]int64{1200, 0, 0}, [3]int64{-900, 0, 0}, [3]int64{800, 900, 0})
+		pay(950, "2024-08-31")
+		sums([3]int64{1200, 0, 0}, [3]int64{-900, 0, 0}, [3]int64{800, 0, 50})
+	})
+}
+
 // TestALineOfMidnightIsOnTheNextStatement: a period ends just before midnight, and the next one begins with it.
 func TestALineOfMidnightIsOnTheNextStatement(t *testing.T) {
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

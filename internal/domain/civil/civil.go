@@ -81,6 +81,13 @@ func (d Day) Month() string { return d.Start().Format("2006-01") }
 // MarshalText writes the day as YYYY-MM-DD.
 func (d Day) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
+// UnmarshalText reads what MarshalText wrote.
+func (d *Day) UnmarshalText(text []byte) error {
+	day, err := time.Parse(DayLayout, string(text))
+	*d = DayOf(day)
+	return err
+}
+
 // ParseInstant reads a time in GMT of the form YYYY-MM-DD HH:MM:SS. It is an error when it is no such time, and when
 // its day is outside FirstDay to LastDay.
 func ParseInstant(s string) (time.Time, error) {

@@ -188,7 +188,7 @@ func (v BookingValue) steps() []protection.Step {
 	}
 	return []protection.Step{
 		{Rule: "R9", Name: "PV " + string(v.Currency), Text: value},
-		{Rule: "R10", Name: "premium " + string(v.Currency), Text: fmt.Sprintf("Σπ = %d; lines %d = π %d + retained %d",
+		{Rule: "R10", Name: "sum " + string(v.Currency), Text: fmt.Sprintf("Σπ = %d; lines %d = π %d + retained %d",
 			v.Premium, v.Booked, v.Premium, v.Retained)},
 	}
 }

@@ -218,7 +218,7 @@ func (e *Exposure) takeRow(a amount, key Key) {
 	switch {
 	case a.standing == Uncovered && a.E1 != 0:
 		at(e.rows, row).E5 = money.Sum(at(e.rows, row).E5, a.E1)
-	case a.standing == Instalments && e.query.By != ByScheme && e.query.Across != ByScheme:
+	case a.standing == Instalments:
 		at(e.rows, row).E4 = money.Sum(at(e.rows, row).E4, a.E1)
 	case a.standing == Covered && (e.query.Valuation == Spot || e.valued(a)):
 		at(e.rows, row).addLine(a.sums)
@@ -356,8 +356,7 @@ func (e *Exposure) Report() (Report, error) {
 		}
 		k.valuedIn = "" // amounts priced under several policies are one row
 		at(rows, k).add(row)
-		r.RoundingE1 -= row.E1Report
-		r.RoundingE2 -= row.E2Report
+		r.Rounding.less(row)
 	}
 	for _, row := range rows {
 		r.Rows = append(r.Rows, *row)
@@ -376,10 +375,12 @@ func (e *Exposure) Report() (Report, error) {
 	}
 	r.Converted = converted.list()
 	r.Gaps.add(lockedGaps(e.query, r.Total.Allocations, e.pending))
-	r.RoundingE1 = money.Sum(r.RoundingE1, r.Total.E1)
-	r.RoundingE2 = money.Sum(r.RoundingE2, r.Total.E2)
+	r.Rounding.plus(r.Total, r.Memo)
 	r.sortRows()
 	r.subtotals()
+	if !e.query.AttributesE4() {
+		r.withoutE4()
+	}
 	return r, nil
 }
 

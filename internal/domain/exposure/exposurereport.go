@@ -30,12 +30,54 @@ func (r *Row) add(o Row) {
 	r.Figures, r.Memo, r.E1Report, r.E2Report, r.Gaps = figures, memo, e1, e2, gaps
 }
 
+// Rounding is the total less the rows, because each row is rounded by itself, in the report currency. E4 and E5 have none
+// in a locked valuation.
+type Rounding struct{ E1, E2, E4, E5 int64 }
+
+// less takes a row off.
+func (n *Rounding) less(row Row) {
+	n.E1 -= row.E1Report
+	n.E2 -= row.E2Report
+	if row.Report != nil {
+		n.E4 -= row.Report.E4
+		n.E5 -= row.Report.E5
+	}
+}
+
+// plus adds the total.
+func (n *Rounding) plus(total Figures, memo *Memo) {
+	n.E1, n.E2 = money.Sum(n.E1, total.E1), money.Sum(n.E2, total.E2)
+	if memo != nil {
+		n.E4, n.E5 = money.Sum(n.E4, memo.E4), money.Sum(n.E5, memo.E5)
+	}
+}
+
+// Unattributed is the scheme of the row with what has no scheme: E4, which no card has paid yet.
+const Unattributed = "unattributed"
+
+// SchemeLabel is the scheme of a row, or Unattributed.
+func (k Key) SchemeLabel() string { return cmp.Or(k.Scheme, Unattributed) }
+
+// AttributesE4 reports whether E4 is known in the scope of a report. It is not for some schemes only.
+func (q ReportQuery) AttributesE4() bool { return len(q.Scope.Schemes) == 0 }
+
+// withoutE4 marks E4 as unknown everywhere.
+func (r *Report) withoutE4() {
+	r.MemoGaps.E4 = true
+	for i := range r.Rows {
+		r.Rows[i].ReportGaps.E4 = true
+	}
+	for i := range r.Subtotals {
+		r.Subtotals[i].MemoGaps.E4 = true
+	}
+}
+
 // Key names a row: the fields of the report's dimensions are set.
 type Key struct {
 	ChannelID int64
 	Month     string // YYYY-MM
 	Currency  money.Currency
-	Scheme    string
+	Scheme    string // "" for what has none, see Unattributed
 	Country   string
 	Suppliers string // a SupplierKey
 }
@@ -68,15 +110,14 @@ func (k Key) only(d Dimension) (one Key) {
 
 // Report is an exposure report (R7). Totals and subtotals are in the report currency.
 type Report struct {
-	Query      ReportQuery
-	Rows       []Row
-	Subtotals  []Subtotal // one for each value of the first dimension, in the order of the rows
-	Total      Figures
-	Gaps       Gaps  // of the total
-	Memo       *Memo // nil in a locked valuation
-	MemoGaps   MemoGaps
-	RoundingE1 int64 // total less rows, because each row is rounded by itself
-	RoundingE2 int64
+	Query     ReportQuery
+	Rows      []Row
+	Subtotals []Subtotal // one for each value of the first dimension, in the order of the rows
+	Total     Figures
+	Gaps      Gaps  // of the total
+	Memo      *Memo // nil in a locked valuation
+	MemoGaps  MemoGaps
+	Rounding  Rounding
 	// PendingRate are the amounts without a value in the report currency. In a spot valuation the rows have them in base currency, and
 	// the totals that they belong to are unknown. In a locked valuation they are in no row and not in the total.
 	PendingRate []Pending

@@ -8,6 +8,7 @@ import (
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/exposure"
 	"holdfast/internal/domain/fx"
+	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
 
@@ -79,7 +80,7 @@ func drawPosition(t *rapid.T, id int64) exposure.Position {
 	a.ChargedBack %= 600_000
 	a.Reversed %= 600_000
 	return exposure.Position{
-		AllocationID: id, ChannelID: rapid.Int64Range(1, 3).Draw(t, "channel"), Currency: "GBP", Scheme: card.Visa,
+		AllocationID: id, BookingID: id + 1, BookingTotal: rapid.Int64Range(0, 2_000_000).Draw(t, "total"), ChannelID: rapid.Int64Range(1, 3).Draw(t, "channel"), Currency: "GBP", Scheme: card.Visa,
 		Paid: paid, Amounts: a, Terms: drawTerms(t, paid), Protected: rapid.Bool().Draw(t, "protected"),
 		CoverFrom: paid.Start(), Priced: true, Quote: fx.Quote{From: "GBP", To: "GBP"},
 	}
@@ -123,11 +124,26 @@ func checkSums(t *rapid.T, q exposure.ReportQuery, list []exposure.Position, n i
 			t.Fatalf("%s %s: %+v differs from its own currency", q.By, q.Valuation, row)
 		}
 	}
-	if e1 != r.Total.E1 || e2 != r.Total.E2 || r.RoundingE1 != 0 || r.RoundingE2 != 0 {
+	if e1 != r.Total.E1 || e2 != r.Total.E2 || r.Rounding != (exposure.Rounding{}) {
 		t.Fatalf("%s %s: rows come to %d and %d, total %+v", q.By, q.Valuation, e1, e2, r.Total)
 	}
 	if e1+e2 != n {
 		t.Fatalf("%s %s: E1 + E2 = %d, the sum of N is %d", q.By, q.Valuation, e1+e2, n)
+	}
+	apart := map[money.Currency]exposure.Memo{}
+	for _, row := range r.Rows {
+		apart[row.Currency] = exposure.Memo{E4: apart[row.Currency].E4 + row.E4, E5: apart[row.Currency].E5 + row.E5}
+	}
+	for _, p := range r.Instalments {
+		apart[p.Currency] = exposure.Memo{E4: apart[p.Currency].E4 - p.E1, E5: apart[p.Currency].E5}
+	}
+	for _, p := range r.Uncovered {
+		apart[p.Currency] = exposure.Memo{E4: apart[p.Currency].E4, E5: apart[p.Currency].E5 - p.E1}
+	}
+	for currency, left := range apart {
+		if left != (exposure.Memo{}) {
+			t.Fatalf("%s %s: the rows in %s have other E4 and E5 than the total, by %+v", q.By, q.Valuation, currency, left)
+		}
 	}
 	backwards := make([]exposure.Position, len(list))
 	for i, p := range list {
@@ -165,11 +181,13 @@ func TestSpotRoundsSubtotals(t *testing.T) {
 		q.By = by
 		e := exposure.NewExposure(q, table)
 		for channel := range int64(3) {
-			if err := e.Add(exposure.Position{
-				ChannelID: channel, Currency: "EUR", Paid: 20000, Scheme: card.Visa, Protected: true,
-				Amounts: protection.Amounts{Allocated: 1}, Terms: protection.Terms{Start: 20010, End: 20010, LastDay: 20130},
-			}); err != nil {
-				t.Fatal(err)
+			for _, protected := range []bool{true, false} {
+				if err := e.Add(exposure.Position{
+					BookingID: channel + 1, BookingTotal: 3, ChannelID: channel, Currency: "EUR", Paid: 20000, Scheme: card.Visa, Protected: protected,
+					Amounts: protection.Amounts{Allocated: 1}, Terms: protection.Terms{Start: 20010, End: 20010, LastDay: 20130},
+				}); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 		report, err := e.Report()
@@ -180,8 +198,12 @@ func TestSpotRoundsSubtotals(t *testing.T) {
 		for _, row := range report.Rows {
 			rows += row.E1Report
 		}
-		if report.Total.E1 != 3 || rows != want.rows || report.RoundingE1 != want.rounding {
-			t.Errorf("by %s: total %d, rows %d, rounding %d", by, report.Total.E1, rows, report.RoundingE1)
+		// Of the three half pennies of each channel one is protected, one is not, and one is not paid yet.
+		if want := (exposure.Memo{E4: 3, E5: 3}); *report.Memo != want || report.Rounding.E4 != report.Rounding.E1 || report.Rounding.E5 != report.Rounding.E1 {
+			t.Errorf("by %s: E4 and E5 %+v, rounding %+v", by, *report.Memo, report.Rounding)
+		}
+		if report.Total.E1 != 3 || rows != want.rows || report.Rounding.E1 != want.rounding {
+			t.Errorf("by %s: total %d, rows %d, rounding %d", by, report.Total.E1, rows, report.Rounding.E1)
 		}
 	}
 }

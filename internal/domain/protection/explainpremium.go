@@ -60,7 +60,7 @@ func (x Explained) premiumSteps(p ExplainedPremium, end civil.Day, refunded int6
 		{"R10", "lead", fmt.Sprintf("D − P = %s − %s = %d days", end, x.Paid(), s.Lead)},
 	}
 	if s.NegativeLead() {
-		return append(steps, Step{"R10", "premium", "flagged: the payment was taken after the end of travel, π = 0"})
+		return append(steps, Step{"R10", "π", "flagged: the payment was taken after the end of travel, π = 0"})
 	}
 	exact := new(big.Int).Mul(big.NewInt(s.Value), big.NewInt(s.Line.PPM))
 	text := fmt.Sprintf("π = round(%d · %d / 1,000,000) = round(%s) = %d, half away from zero",
@@ -72,7 +72,7 @@ func (x Explained) premiumSteps(p ExplainedPremium, end civil.Day, refunded int6
 	return append(steps,
 		Step{"R10", "rate card", fmt.Sprintf("policy %d, in force from %s, line %d (%s): %d ppm",
 			p.Policy.ID, p.Policy.FromDay, s.Line.ID, bandText(s.Line), s.Line.PPM)},
-		Step{"R10", "premium", text})
+		Step{"R10", "π", text})
 }
 
 func bandText(l terms.RateLine) string {

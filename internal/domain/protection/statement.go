@@ -42,10 +42,13 @@ type Statement struct {
 	Account int64
 }
 
-// IssuedStatement is a statement with its open amount, which is all that still changes.
+// IssuedStatement is a statement with its open amount and credit, which are all that still changes.
 type IssuedStatement struct {
 	Statement
 	Open int64 // its open amount; 0 when it is fully paid
+	// Credit is what was paid beyond all charges of the account so far. It is set off against the next statement. Only the
+	// latest statement of a channel and currency has it.
+	Credit int64
 }
 
 // OverdueOn reports whether something is still to be paid on a day after the due day.

@@ -226,10 +226,15 @@ func (o *Orders) Create(ctx context.Context, actor access.Actor, in Fields) (Ord
 	return idempotency.Once(ctx, o.DB, actor, func(tx *store.Tx) (Order, idempotency.Outcome, error) {
 		made, err := o.insert(tx, actor, in)
 		return made, idempotency.Outcome{ID: made.ID}, err
-	}, func(ctx context.Context, made idempotency.Outcome) (Order, error) {
+	}, o.again(actor))
+}
+
+// again returns the function that reads the schedule of an earlier request with the same idempotency key.
+func (o *Orders) again(actor access.Actor) func(ctx context.Context, made idempotency.Outcome) (Order, error) {
+	return func(ctx context.Context, made idempotency.Outcome) (Order, error) {
 		found, _, err := o.Get(ctx, actor, made.ID)
-		return found, err
-	})
+		return idempotency.OrLast(ctx, o.DB, actor, object(made.ID), found, err)
+	}
 }
 
 func (o *Orders) insert(tx *store.Tx, actor access.Actor, in Fields) (Order, error) {
@@ -354,6 +359,9 @@ func (o *Orders) End(ctx context.Context, actor access.Actor, id int64) error {
 		if err := removeOrder(tx, before); err != nil {
 			return err
 		}
+		if err := idempotency.KeepLast(tx, actor.SiteID, object(id), before); err != nil {
+			return err
+		}
 		return audit.Record(tx, actor, "report.end", object(id), audited(before), nil)
 	}), id)
 }
@@ -385,10 +393,7 @@ func (o *Orders) change(
 			return before, idempotency.Outcome{}, err
 		}
 		return after, idempotency.Outcome{ID: id}, audit.Record(tx, actor, action, object(id), audited(before), audited(after))
-	}, func(ctx context.Context, made idempotency.Outcome) (Order, error) {
-		found, _, err := o.Get(ctx, actor, made.ID)
-		return found, err
-	})
+	}, o.again(actor))
 	return changed, unknown(err, id)
 }
 

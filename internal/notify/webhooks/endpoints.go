@@ -81,7 +81,14 @@ func (w *Webhooks) Get(ctx context.Context, actor access.Actor, id int64) (Endpo
 	return found, unknownEndpoint(err, id)
 }
 
-// withSecret reads an endpoint with its newest secret, for a caller who repeats the request that made it.
+// again reads the endpoint of an earlier request with the same idempotency key.
+func (w *Webhooks) again(ctx context.Context, actor access.Actor, id int64) (Endpoint, error) {
+	found, err := w.Get(ctx, actor, id)
+	return idempotency.OrLast(ctx, w.DB, actor, endpointObject(id), found, err)
+}
+
+// withSecret reads an endpoint with its newest secret, for a caller who repeats the request that made it. The secret of a
+// deleted endpoint was deleted with it.
 func (w *Webhooks) withSecret(ctx context.Context, actor access.Actor, id int64) (found Endpoint, err error) {
 	if err := actor.Require(access.WriteSite); err != nil {
 		return found, err
@@ -94,7 +101,7 @@ func (w *Webhooks) withSecret(ctx context.Context, actor access.Actor, id int64)
 		return endpoint(tx, actor.SiteID, id)
 	})
 	if err != nil {
-		return found, unknownEndpoint(err, id)
+		return idempotency.OrLast(ctx, w.DB, actor, endpointObject(id), found, unknownEndpoint(err, id))
 	}
 	secrets, err := w.openSecrets(actor.SiteID, sealed)
 	if len(secrets) > 0 {
@@ -204,7 +211,7 @@ func (w *Webhooks) Change(ctx context.Context, actor access.Actor, id int64, in 
 		return changed, outcome,
 			audit.Record(tx, actor, "webhook.change", endpointObject(id), auditEndpoint(stored), auditEndpoint(changed))
 	}, func(ctx context.Context, made idempotency.Outcome) (Endpoint, error) {
-		return w.Get(ctx, actor, made.ID)
+		return w.again(ctx, actor, made.ID)
 	})
 	return changed, unknownEndpoint(err, id)
 }
@@ -228,6 +235,9 @@ func (w *Webhooks) Delete(ctx context.Context, actor access.Actor, id, ifVersion
 			return err
 		}
 		if err := removeSecrets(tx, actor.SiteID, id); err != nil {
+			return err
+		}
+		if err := idempotency.KeepLast(tx, actor.SiteID, endpointObject(id), stored); err != nil {
 			return err
 		}
 		return audit.Record(tx, actor, "webhook.delete", endpointObject(id), auditEndpoint(stored), nil)
@@ -287,7 +297,7 @@ func (w *Webhooks) Test(ctx context.Context, actor access.Actor, id int64) (Endp
 		}
 		return e, idempotency.Outcome{ID: id}, err
 	}, func(ctx context.Context, made idempotency.Outcome) (Endpoint, error) {
-		return w.Get(ctx, actor, made.ID)
+		return w.again(ctx, actor, made.ID)
 	})
 	return tested, unknownEndpoint(err, id)
 }

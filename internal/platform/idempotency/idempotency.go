@@ -1,5 +1,5 @@
-// Package idempotency answers a repeated request with the result of the first one. It owns the table
-// idempotency_keys. Start at Once.
+// Package idempotency answers a repeated request with the result of the first one. It owns the tables idempotency_keys
+// and last_states. Start at Once.
 package idempotency
 
 import (
@@ -31,7 +31,7 @@ type Outcome struct {
 // Once handles a request that makes or changes something, with the idempotency key of its actor. A use case calls it once
 // at most. do runs in a write by the clock of the actor's site. The same write stores the outcome under the key, so that
 // both are stored or neither is. A request that repeats a key does nothing: find reads what the first request made, as it
-// is now. Without a key, do just runs.
+// is now or, where it can be deleted, as it was then (OrLast). Without a key, do just runs.
 //
 // A key belongs to the site: another user's request with it is a repetition, too. So the caller checks first what the
 // actor may do, and find reads by the actor's own rights. The order matters: callers without permission learn nothing about a key.
@@ -113,11 +113,15 @@ func Restored(tx *store.Tx) error {
 // Keys removes old idempotency keys.
 type Keys struct{ *sites.DB }
 
-// Forget removes keys that are older than thirty days. more reports that there may be more to remove.
+// Forget removes keys that are older than thirty days, and the last states of what was deleted before then. more reports that there may be more to remove.
 func (o *Keys) Forget(ctx context.Context) (more bool, err error) {
 	err = o.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
-		n, err := forgetKeysBefore(tx, tx.Now.Add(-keyLife), leases.ForgetAtOnce)
-		more = n == leases.ForgetAtOnce
+		keys, err := forgetKeysBefore(tx, tx.Now.Add(-keyLife), leases.ForgetAtOnce)
+		if err != nil {
+			return err
+		}
+		states, err := forgetLastBefore(tx, tx.Now.Add(-keyLife), leases.ForgetAtOnce)
+		more = max(keys, states) == leases.ForgetAtOnce
 		return err
 	})
 	return more, err

@@ -70,3 +70,21 @@ func forgetKeysBefore(tx *store.Tx, before time.Time, limit int) (int64, error) 
 	return tx.Exec(`DELETE FROM idempotency_keys WHERE (site_id, key) IN (
 		SELECT site_id, key FROM idempotency_keys WHERE created_at < $1 LIMIT $2)`, store.Micros(before), limit)
 }
+
+// insertLast stores the last state of an object. Names of objects are not used again, so it is the only one.
+func insertLast(tx *store.Tx, siteID int64, object, state string) error {
+	_, err := tx.Exec(`INSERT INTO last_states (site_id, object, state, deleted_at) VALUES ($1, $2, $3, $4)`,
+		siteID, object, state, store.Micros(sites.RealNow(tx)))
+	return err
+}
+
+func lastState(tx *store.Tx, siteID int64, object string) (state string, err error) {
+	err = tx.QueryRow(`SELECT state FROM last_states WHERE site_id = $1 AND object = $2`, []any{siteID, object}, &state)
+	return state, err
+}
+
+// forgetLastBefore removes last states of objects that were deleted before the instant, up to limit, and returns how many.
+func forgetLastBefore(tx *store.Tx, before time.Time, limit int) (int64, error) {
+	return tx.Exec(`DELETE FROM last_states WHERE (site_id, object) IN (
+		SELECT site_id, object FROM last_states WHERE deleted_at < $1 LIMIT $2)`, store.Micros(before), limit)
+}

@@ -125,6 +125,16 @@ CREATE TABLE idempotency_keys (
 );
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
 
+-- Objects as they were when they were deleted, for requests that are repeated afterwards. They are forgotten like the keys.
+CREATE TABLE last_states (
+    site_id    BIGINT NOT NULL,
+    object     TEXT   NOT NULL, -- such as "supplier 7"
+    state      TEXT   NOT NULL, -- JSON, without secrets
+    deleted_at BIGINT NOT NULL,
+    PRIMARY KEY (site_id, object)
+);
+CREATE INDEX last_states_by_age ON last_states (deleted_at);
+
 -- Columns of secrets that hold no plain text any more. The program seals a column at its first start: the keys are not in the database.
 CREATE TABLE sealed_columns (
     name      TEXT   NOT NULL PRIMARY KEY, -- table.column

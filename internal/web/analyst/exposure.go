@@ -9,6 +9,7 @@ import (
 
 	"holdfast/internal/domain/card"
 	"holdfast/internal/domain/exposure"
+	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/report"
 	"holdfast/internal/web/chart"
@@ -177,6 +178,9 @@ func (s *settings) nameOf(d exposure.Dimension, k exposure.Key, channels map[int
 	case exposure.ByCurrency:
 		return string(k.Currency)
 	case exposure.ByScheme:
+		if k.Scheme == "" {
+			return kit.Say(exposure.Unattributed)
+		}
 		return scheme(card.Scheme(k.Scheme))
 	case exposure.ByCountry:
 		return country(k.Country)
@@ -262,6 +266,7 @@ func (s *settings) exposureTable(found report.ExposureReport) (*kit.Table, error
 		{Name: "e1_report", Title: "E1" + unit, Currency: "report_currency", Sorts: true}, {Name: "e2_report", Title: "E2" + unit, Currency: "report_currency", Sorts: true},
 		{Name: "e3_report", Title: "E3" + unit, Currency: "report_currency", Sorts: true},
 		{Name: "e4", Title: "Unpaid (E4)", Currency: "currency", Hidden: true}, {Name: "e5", Title: "Not protected (E5)", Currency: "currency", Hidden: true},
+		{Name: "e4_report", Title: "E4" + unit, Currency: "report_currency", Hidden: true}, {Name: "e5_report", Title: "E5" + unit, Currency: "report_currency", Hidden: true},
 	}...)
 	rows := slices.Clone(found.Rows)
 	sortExposure(rows, page.OrderBy, page.Descending, func(r exposure.Row) string { return s.nameOf(q.By, r.Key, found.ChannelNames) }, byTime)
@@ -315,7 +320,8 @@ func (s *settings) exposureRow(found report.ExposureReport, row exposure.Row) ki
 	cells = append(cells, kit.Words(string(row.Currency)), count, dashed(kit.Sum(row.E1, row.Currency)),
 		dashed(kit.Sum(row.E2, row.Currency)), dashed(sum(row.E1Report, row.Gaps.E1, q.Currency)), dashed(sum(row.E2Report, row.Gaps.E2, q.Currency)),
 		sum(row.E1Report+row.E2Report, row.Gaps.E1 || row.Gaps.E2, q.Currency),
-		dashed(kit.Sum(row.E4, row.Currency)), dashed(kit.Sum(row.E5, row.Currency)))
+		dashed(sum(row.E4, !q.AttributesE4(), row.Currency)), dashed(kit.Sum(row.E5, row.Currency)))
+	cells = append(cells, memoCells(row.Report, row.ReportGaps, q.Currency)...)
 	return kit.Row{Href: s.deeper(k, q.By), Cells: cells}
 }
 
@@ -330,11 +336,25 @@ func exposureFoot(found report.ExposureReport) (foot []kit.Row) {
 		row = append(row, kit.Cell{}, count, kit.Cell{}, kit.Cell{})
 		foot = append(foot, kit.Row{Cells: append(row, cells...)})
 	}
-	if found.RoundingE1 != 0 || found.RoundingE2 != 0 {
-		line("Rounding of the rows", kit.Cell{}, sum(found.RoundingE1, found.Gaps.E1, c), sum(found.RoundingE2, found.Gaps.E2, c),
-			sum(found.RoundingE1+found.RoundingE2, found.Gaps.E1 || found.Gaps.E2, c))
+	report := func(e1, e2 int64, memo *exposure.Memo) []kit.Cell {
+		cells := []kit.Cell{sum(e1, found.Gaps.E1, c), sum(e2, found.Gaps.E2, c), sum(e1+e2, found.Gaps.E1 || found.Gaps.E2, c), {}, {}}
+		return append(cells, memoCells(memo, found.MemoGaps, c)...)
 	}
-	line("Total", kit.Number(found.Total.Allocations), sum(found.Total.E1, found.Gaps.E1, c), sum(found.Total.E2, found.Gaps.E2, c),
-		sum(found.Total.E1+found.Total.E2, found.Gaps.E1 || found.Gaps.E2, c))
+	if n := found.Rounding; n != (exposure.Rounding{}) {
+		memo := found.Memo
+		if memo != nil {
+			memo = &exposure.Memo{E4: n.E4, E5: n.E5}
+		}
+		line("Rounding of the rows", kit.Cell{}, report(n.E1, n.E2, memo)...)
+	}
+	line("Total", kit.Number(found.Total.Allocations), report(found.Total.E1, found.Total.E2, found.Memo)...)
 	return foot
+}
+
+// memoCells are E4 and E5 in the report currency. They are empty in a locked valuation.
+func memoCells(memo *exposure.Memo, gaps exposure.MemoGaps, c money.Currency) []kit.Cell {
+	if memo == nil {
+		return make([]kit.Cell, 2)
+	}
+	return []kit.Cell{dashed(sum(memo.E4, gaps.E4, c)), dashed(sum(memo.E5, gaps.E5, c))}
 }

@@ -180,7 +180,7 @@ func (s *settings) matrixRow(found report.ExposureReport, m *matrix, value, name
 func (m *matrix) foot(found report.ExposureReport, which string, shown, others []string) (foot []kit.Row) {
 	q := found.Query
 	blank := make([]kit.Cell, len(shown)+min(len(others), 1))
-	if n, gap := figureOf(which, found.RoundingE1, found.RoundingE2, found.Gaps); n != 0 && !gap {
+	if n, gap := figureOf(which, found.Rounding.E1, found.Rounding.E2, found.Gaps); n != 0 && !gap {
 		foot = append(foot, kit.Row{Cells: append([]kit.Cell{kit.Words("Rounding"), (&matrixSum{amount: n}).cell(q)}, blank...)})
 	}
 	amount, gap := figureOf(which, found.Total.E1, found.Total.E2, found.Gaps)

@@ -237,6 +237,9 @@ func (p *pages) merchantStatements(ctx context.Context, v *kit.Visit, r *reportP
 		Empty: kit.Empty{Title: "No statements yet", Text: "Statements are issued at the end of each period, and charge its premium."},
 	}
 	for _, x := range list.Items {
+		if x.Credit > 0 {
+			r.Figures = append(r.Figures, figure{Text: "Credit", Value: kit.Money(x.Credit, x.Currency), Hint: "set off against the next statement"})
+		}
 		state := kit.State("paid", "good")
 		switch {
 		case x.OverdueOn(today(v)):

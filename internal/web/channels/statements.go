@@ -36,7 +36,7 @@ func (p *pages) statements(v *kit.Visit) error {
 		Columns: []kit.Column{
 			{Name: "number", Title: "Number", Sorts: true}, {Name: "merchant", Title: "Merchant"}, {Name: "period", Title: "Period"},
 			{Name: "issued", Title: "Issued", Sorts: true, Minor: true}, {Name: "due", Title: "Due", Sorts: true}, {Name: "closing", Title: "Closing", Currency: "currency"},
-			{Name: "open", Title: "Open", Currency: "currency"}, {Name: "state", Title: "Status"}, {Name: "opening", Title: "Opening", Currency: "currency", Hidden: true},
+			{Name: "open", Title: "Open", Currency: "currency"}, {Name: "credit", Title: "Credit", Currency: "currency", Hidden: true}, {Name: "state", Title: "Status"}, {Name: "opening", Title: "Opening", Currency: "currency", Hidden: true},
 			{Name: "payments", Title: "Payments", Currency: "currency", Hidden: true}, {Name: "channels", Title: "Merchant ID", Figure: true, Hidden: true},
 		},
 		Empty: kit.Empty{
@@ -49,7 +49,7 @@ func (p *pages) statements(v *kit.Visit) error {
 		for _, s := range list.Items {
 			t.Rows = append(t.Rows, kit.Row{Href: statementAt(v, s.ID, ""), Cells: []kit.Cell{
 				kit.Ident(s.Number), kit.Linked(s.ChannelName, at(v, s.ChannelID, "")), kit.Words(s.Period.Name()), kit.AtInstant(s.IssuedAt),
-				kit.OnDay(s.Due), kit.Sum(s.Closing, s.Currency), kit.Sum(s.Open, s.Currency), stateOf(s, now),
+				kit.OnDay(s.Due), kit.Sum(s.Closing, s.Currency), kit.Sum(s.Open, s.Currency), kit.Sum(s.Credit, s.Currency), stateOf(s, now),
 				kit.Sum(s.Opening, s.Currency), kit.Sum(s.Payments, s.Currency), kit.Ident(s.ChannelID),
 			}})
 		}

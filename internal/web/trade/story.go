@@ -198,6 +198,9 @@ func explainAllocation(v *kit.Visit, x protection.Explained, title string) expla
 	}
 	if x.Premium.Priced {
 		facts = append(facts, kit.Fact{Text: "Premium", Value: kit.Money(x.Premium.Booked, x.PolicyCurrency)})
+		if x.Premium.State.Premium != x.Premium.Booked {
+			facts = append(facts, kit.Fact{Text: "Premium of the state", Value: kit.Money(x.Premium.State.Premium, x.PolicyCurrency)})
+		}
 	}
 	return explainedAllocation{
 		Title: title, Href: paymentAt(v, x.TransactionID), State: state, Tone: tone, Summary: x.Summary, Facts: facts,

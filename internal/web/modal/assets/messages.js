@@ -5,17 +5,13 @@ import { Refused } from "./api.js";
 
 const given = (fields) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ""));
 
-// Fields that an auth string can verify besides channels, currencies and total.
-const verifiable = ["allocations", "charge_channel", "country", "date", "email", "firstname", "reference", "surname"];
+// Fields that every auth string verifies. The page may name them in its option verify, too.
+const always = ["channels", "currencies", "total"];
 
 // session is the request that exchanges the auth string for a token. booking is the booking to pay, or 0 for a new one.
 export function session(data, { path, environment, verify }, origin, booking) {
-  const { booking_auth, channels, currencies, total } = data;
-  const fields = Object.fromEntries(verifiable.map((name) => [name, text(data[name])]));
-  return {
-    ...given({ path, environment, origin, booking_auth, channels: text(channels), currencies, total: text(total), verify, booking_id: booking || undefined }),
-    ...Object.fromEntries(verify.map((name) => [name, fields[name] ?? ""])),
-  };
+  const verified = Object.fromEntries([...always, ...verify].map((name) => [name, text(data[name])]));
+  return given({ ...verified, path, environment, origin, booking_auth: data.booking_auth, verify, booking_id: booking || undefined });
 }
 
 const text = (value) => (value === undefined ? undefined : typeof value === "object" ? JSON.stringify(value) : String(value));

@@ -45,8 +45,8 @@ export interface PaymentModalOptions {
   formId?: string;
   /** The data, instead of a form. The modal opens immediately. */
   data?: PaymentModalData;
-  /** Names of the fields that the auth string verifies in addition to channels, currencies and total. */
-  verify?: Array<"country" | "date" | "email" | "firstname" | "reference" | "surname" | "allocations" | "charge_channel">;
+  /** Names of the fields that the auth string verifies. It always verifies channels, currencies and total: naming them changes nothing. */
+  verify?: Array<"channels" | "currencies" | "total" | "country" | "date" | "email" | "firstname" | "reference" | "surname" | "allocations" | "charge_channel">;
   transactionType?: "purchase" | "authorize";
 }
 
