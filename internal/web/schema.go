@@ -75,8 +75,12 @@ func distinct(texts []string) []string {
 	return list
 }
 
-// choicesOf returns the alternative schemas of a value.
+// choicesOf returns the alternative schemas of a value. An object with fields of its own has none: the alternatives say
+// which of the fields it needs.
 func choicesOf(schema part) []part {
+	if schema.at("properties").exists() {
+		return nil
+	}
 	return append(schema.at("oneOf").items(), schema.at("anyOf").items()...)
 }
 
