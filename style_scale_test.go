@@ -67,7 +67,6 @@ var acrossSites = map[string]string{
 	"internal/platform/approvals.inboxPage":   operators,
 	"internal/notify/mail.placeOf":            operators,
 	"internal/book/merchants.modesOfChannels": operators,
-	"internal/book/merchants.readSiteParts":   operators,
 	"internal/report.System.Report":           operators,
 	"internal/book/statements.receivables":    operators,
 	"internal/book/underwriting.inStates":     operators,

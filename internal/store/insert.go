@@ -73,7 +73,16 @@ func (tx *Tx) UpdateRows(table, types, set string, rows [][]any) error {
 	if err := tx.flush(); err != nil {
 		return err
 	}
-	return tx.execAll(tx.statements(sqltext.Rows{Table: table, Columns: types, Set: set}, rows))
+	var list []postgres.Statement
+	for len(rows) > 0 { // each statement is of one site
+		n := slices.IndexFunc(rows, func(row []any) bool { return row[0] != rows[0][0] })
+		if n < 0 {
+			n = len(rows)
+		}
+		list = append(list, tx.statements(sqltext.Rows{Table: table, Columns: types, Set: set}, rows[:n])...)
+		rows = rows[n:]
+	}
+	return tx.execAll(list)
 }
 
 // fewRows share one statement, whatever their number: a payment has so few of each table.

@@ -19,19 +19,15 @@ import (
 	"holdfast/internal/store/sqltext"
 )
 
-// BookingColumns are the columns that ScanBooking reads. Subqueries read the channel, not a join: with a join, the engine
+// BookingColumns are the columns that ScanBooking reads. $1 of the statement is the site: a cluster plans for one node at once what names
+// the site everywhere. Subqueries read the channel, not a join: with a join, the engine
 // might begin at the channels and sort all their bookings to find the first page.
-var BookingColumns = bookingColumns("b.site_id")
-
-// bookingColumns are the columns; site is where a statement has the site of the booking.
-func bookingColumns(site string) string {
-	return `b.site_id, b.id, b.uuid, b.channel_id, b.author_id, b.author, b.author_name, b.content, b.firstname,
+const BookingColumns = `b.site_id, b.id, b.uuid, b.channel_id, b.author_id, b.author, b.author_name, b.content, b.firstname,
 	b.surname, b.email, COALESCE(b.start_day, -2147483648), b.end_day, b.pax, b.reference, b.total, b.currencies, b.country,
 	b.language, b.modal_draft, b.net, b.held, b.open_authorised, b.locked_payments, b.payments, b.total_changed,
 	b.suppliers, b.other_protection, COALESCE(b.import_key, ''), b.version, b.created_at, b.modified_at,
-	(SELECT c.locked FROM channels c WHERE c.site_id = ` + site + ` AND c.id = b.channel_id),
-	(SELECT c.other_protection FROM channels c WHERE c.site_id = ` + site + ` AND c.id = b.channel_id)`
-}
+	(SELECT c.locked FROM channels c WHERE c.site_id = $1 AND c.id = b.channel_id),
+	(SELECT c.other_protection FROM channels c WHERE c.site_id = $1 AND c.id = b.channel_id)`
 
 // ScanBooking reads one row of BookingColumns, and more columns behind them.
 func ScanBooking(scan func(dest ...any) error, more ...any) (booking.Booking, error) {
@@ -111,8 +107,7 @@ func Lock(tx *store.Tx, siteID, id int64) (booking.Booking, error) {
 	}
 	var outstanding string
 	b, err := ScanBooking(func(dest ...any) error {
-		// A statement that locks rows of a site on another node has to name the site everywhere.
-		return tx.QueryRow(`SELECT `+bookingColumns("$1")+`, b.outstanding FROM bookings b
+		return tx.QueryRow(`SELECT `+BookingColumns+`, b.outstanding FROM bookings b
 			WHERE b.site_id = $1 AND b.id = $2 AND NOT b.deleted`+tx.ForUpdate(), []any{siteID, id}, dest...)
 	}, &outstanding)
 	if err == nil {

@@ -14,10 +14,10 @@ import (
 const premiumColumns = `site_id, id, allocation_id, channel_id, booking_id, transaction_id, kind, cause, recorded_at,
 	effective_at, currency, amount, retained, state_amount, state_value, lead_days, ppm, premium, minimum_applied,
 	policy_id, rate_card, simulated,
-	(SELECT c.lead_from FROM rate_card_lines c WHERE c.site_id = premium_lines.site_id AND c.id = rate_card),
-	(SELECT c.lead_to FROM rate_card_lines c WHERE c.site_id = premium_lines.site_id AND c.id = rate_card),
-	(SELECT c.channel_id FROM rate_card_lines c WHERE c.site_id = premium_lines.site_id AND c.id = rate_card),
-	COALESCE((SELECT a.currency FROM allocations a WHERE a.site_id = premium_lines.site_id AND a.id = allocation_id), '')`
+	(SELECT c.lead_from FROM rate_card_lines c WHERE c.site_id = $1 AND c.id = rate_card),
+	(SELECT c.lead_to FROM rate_card_lines c WHERE c.site_id = $1 AND c.id = rate_card),
+	(SELECT c.channel_id FROM rate_card_lines c WHERE c.site_id = $1 AND c.id = rate_card),
+	COALESCE((SELECT a.currency FROM allocations a WHERE a.site_id = $1 AND a.id = allocation_id), '')`
 
 func scanPremium(scan func(dest ...any) error) (protection.PremiumLine, error) {
 	var l protection.PremiumLine

@@ -46,7 +46,11 @@ func readSiteParts(tx *store.Tx, list []merchant.Site) error {
 	for i := range list {
 		at[list[i].ID], ids[i] = &list[i], list[i].ID
 	}
-	sqltext.In(&w, "site_id", ids)
+	if len(ids) == 1 {
+		w.And("site_id = ?", ids[0]) // a cluster asks one node
+	} else {
+		sqltext.In(&w, "site_id", ids)
+	}
 	err := tx.Query(`SELECT site_id, COUNT(*) FROM channels WHERE `+w.Text.String()+` GROUP BY site_id`, w.Args,
 		func(scan func(dest ...any) error) error {
 			var id, n int64

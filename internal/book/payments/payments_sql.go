@@ -12,12 +12,13 @@ import (
 	"holdfast/internal/store/sqltext"
 )
 
-// paymentColumns are the columns of a payment p that scanPayment reads, with some of its booking.
+// paymentColumns are the columns of a payment p that scanPayment reads, with some of its booking. $1 of the statement is
+// the site.
 const paymentColumns = `p.site_id, p.id, p.transaction_id, p.channel_id, p.booking_id, p.currencies, p.total, p.remaining,
 	COALESCE(p.linked_id, 0), p.created_at,
-	(SELECT b.reference FROM bookings b WHERE b.site_id = p.site_id AND b.id = p.booking_id),
-	(SELECT b.country FROM bookings b WHERE b.site_id = p.site_id AND b.id = p.booking_id),
-	(SELECT b.language FROM bookings b WHERE b.site_id = p.site_id AND b.id = p.booking_id)`
+	(SELECT b.reference FROM bookings b WHERE b.site_id = $1 AND b.id = p.booking_id),
+	(SELECT b.country FROM bookings b WHERE b.site_id = $1 AND b.id = p.booking_id),
+	(SELECT b.language FROM bookings b WHERE b.site_id = $1 AND b.id = p.booking_id)`
 
 // scanPayment reads one row of paymentColumns.
 func scanPayment(scan func(dest ...any) error) (payment.Payment, error) {

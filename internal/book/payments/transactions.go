@@ -16,13 +16,13 @@ import (
 	"holdfast/internal/store/sqltext"
 )
 
-// transactionColumns are the columns that scanTransaction reads.
+// transactionColumns are the columns that scanTransaction reads. $1 of the statement is the site.
 const transactionColumns = `site_id, id, uuid, channel_id, author_id, author, author_name, type, status, currencies, total,
 	remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname, payee_email, country,
 	COALESCE(reference, ''), token, ip_address, bin_number, last_four, card_type, auth_code, attempt_3ds, redirect_url,
 	COALESCE(linked_id, 0), content, content_hash, COALESCE(import_key, ''), simulated, effective_at, created_at, modified_at,
 	acquirer_reference, capture_by,
-	(SELECT c.secret FROM channels c WHERE c.site_id = transactions.site_id AND c.id = transactions.channel_id)`
+	(SELECT c.secret FROM channels c WHERE c.site_id = $1 AND c.id = transactions.channel_id)`
 
 // scanTransaction reads one row of transactionColumns.
 func scanTransaction(scan func(dest ...any) error) (payment.Transaction, error) {

@@ -10,7 +10,7 @@ import (
 const MostRows = 64
 
 // Rows is a statement that takes any number of rows: an INSERT with values for Columns, or where Set is not "", an UPDATE. Then
-// Columns are the types of v.column1, v.column2 and so on. The first two are the site and the id of a row.
+// Columns are the types of v.column1, v.column2 and so on. The first two are the site, the same in all rows, and the id of a row.
 type Rows struct {
 	Table, Columns, Set string
 }
@@ -54,7 +54,7 @@ func (r Rows) Text(rows, values int) string {
 	text := "INSERT INTO " + r.Table + " (" + r.Columns + ") VALUES " + list.String() + ")"
 	if r.Set != "" {
 		text = "UPDATE " + r.Table + " SET " + r.Set + " FROM (VALUES " + list.String() + ")) AS v WHERE " +
-			r.Table + ".site_id = v.column1 AND " + r.Table + ".id = v.column2"
+			r.Table + ".site_id = $1 AND " + r.Table + ".id = v.column2"
 	}
 	rowsTexts.Store(key, text)
 	return text
