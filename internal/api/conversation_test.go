@@ -245,7 +245,12 @@ func (k *talk) exchange(t *testing.T, r *http.Request) (*http.Response, []byte) 
 	must(t, err)
 	r.Body = io.NopCloser(bytes.NewReader(asked))
 	recorder := httptest.NewRecorder()
-	k.world.handler.ServeHTTP(recorder, r)
+	serve := func() { k.world.handler.ServeHTTP(recorder, r) }
+	if k.world.watch != nil {
+		k.world.watch(serve)
+	} else {
+		serve()
+	}
 	// The last use of a token is written behind the request; the next one is to see it.
 	k.world.app.Tokens.Flush()
 	response := recorder.Result()

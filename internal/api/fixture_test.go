@@ -68,7 +68,8 @@ type world struct {
 	clock   *clock
 	chance  *chance
 	uuids   int
-	bank    *sandbox.Gateway // the processor of the server-to-server profile
+	bank    *sandbox.Gateway     // the processor of the server-to-server profile
+	watch   func(request func()) // makes the request; nil: it is made
 }
 
 type clock struct {

@@ -250,16 +250,16 @@ func bookingOrders(today civil.Day) store.Orders {
 // microsPerDay is the length of a day.
 const microsPerDay = int64(24 * time.Hour / time.Microsecond)
 
-// modifiedOn is booking.Booking.ModifiedOn as an SQL expression.
+// modifiedOn is booking.Booking.ModifiedOn as an SQL expression. $1 is the site.
 func modifiedOn(today civil.Day) string {
 	return fmt.Sprintf(`CASE WHEN b.status = 'paid' AND b.end_day < %d AND (b.end_day + 1) * %d > b.modified_at
-		AND NOT (SELECT c.locked FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id)
+		AND NOT (SELECT c.locked FROM channels c WHERE c.site_id = $1 AND c.id = b.channel_id)
 		THEN (b.end_day + 1) * %[2]d ELSE b.modified_at END`, today, microsPerDay)
 }
 
-// statusOn is booking.Booking.StatusOn as an SQL expression.
+// statusOn is booking.Booking.StatusOn as an SQL expression. $1 is the site.
 func statusOn(today civil.Day) string {
-	return fmt.Sprintf(`CASE WHEN (SELECT c.locked FROM channels c WHERE c.site_id = b.site_id AND c.id = b.channel_id) THEN 'locked'
+	return fmt.Sprintf(`CASE WHEN (SELECT c.locked FROM channels c WHERE c.site_id = $1 AND c.id = b.channel_id) THEN 'locked'
 		WHEN b.status = 'paid' AND b.end_day < %d THEN 'completed' ELSE b.status END COLLATE "C"`, today)
 }
 

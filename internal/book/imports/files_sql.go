@@ -343,15 +343,17 @@ const (
 	forgetRows   = 1000
 )
 
-// needless is the condition that the file of the import i is no longer needed. $1 is keptFiles.
-const needless = `(i.state = 'dropped' OR i.state IN ('done', 'failed') AND (i.refused = 0 OR (SELECT COUNT(*) FROM imports n
-	WHERE n.site_id = i.site_id AND n.id > i.id AND n.state IN ('done', 'failed') AND n.refused > 0) >= $1))`
+// needless is the condition that the file of the import i is no longer needed. $1 is keptFiles; site is where the statement has the site.
+func needless(site string) string {
+	return `(i.state = 'dropped' OR i.state IN ('done', 'failed') AND (i.refused = 0 OR (SELECT COUNT(*) FROM imports n
+	WHERE n.site_id = ` + site + ` AND n.id > i.id AND n.state IN ('done', 'failed') AND n.refused > 0) >= $1))`
+}
 
 // forgetPiecesOf removes unneeded pieces of one site's files. more reports that a bound was reached.
 func forgetPiecesOf(tx *store.Tx, siteID int64) (more bool, err error) {
-	n, err := tx.Exec(`DELETE FROM import_pieces WHERE (site_id, import_id, number) IN (SELECT p.site_id, p.import_id, p.number
+	n, err := tx.Exec(`DELETE FROM import_pieces WHERE site_id = $2 AND (site_id, import_id, number) IN (SELECT p.site_id, p.import_id, p.number
 		FROM imports i JOIN import_pieces p ON p.site_id = i.site_id AND p.import_id = i.id
-		WHERE i.site_id = $2 AND `+needless+` LIMIT $3)`, keptFiles, siteID, forgetPieces)
+		WHERE i.site_id = $2 AND `+needless("$2")+` LIMIT $3)`, keptFiles, siteID, forgetPieces)
 	return n == forgetPieces, err
 }
 
@@ -369,7 +371,7 @@ func forgetFiles(tx *store.Tx) (more bool, err error) {
 	}
 	n, err := tx.Exec(`DELETE FROM import_pieces WHERE (site_id, import_id, number) IN (SELECT p.site_id, p.import_id, p.number
 		FROM imports i JOIN import_pieces p ON p.site_id = i.site_id AND p.import_id = i.id
-		WHERE `+needless+` LIMIT $2)`, keptFiles, forgetPieces)
+		WHERE `+needless("i.site_id")+` LIMIT $2)`, keptFiles, forgetPieces)
 	if err != nil || n == forgetPieces {
 		return true, err
 	}

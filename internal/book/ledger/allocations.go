@@ -134,18 +134,18 @@ func allocations(tx *store.Tx, condition string, args ...any) ([]protection.Allo
 const positionsQuery = `SELECT a.id, a.channel_id, a.currency, a.scheme, a.effective_at, a.amount, a.protected,
 		a.cover_from, a.policy_currency, a.priced_at, a.from_provider, a.from_day, a.from_rate, a.to_provider, a.to_day,
 		a.to_rate, t.start_day, t.end_day, t.last_day, t.country, t.suppliers, a.booking_id, a.transaction_id,
-		COALESCE((SELECT c.total FROM booking_totals c WHERE c.site_id = a.site_id AND c.booking_id = a.booking_id
+		COALESCE((SELECT c.total FROM booking_totals c WHERE c.site_id = $1 AND c.booking_id = a.booking_id
 			AND c.changed_at > $4 ORDER BY c.id LIMIT 1), b.total),
 		CAST(COALESCE((SELECT SUM(CASE e.kind WHEN 'chargeback-reversal' THEN 0 ELSE e.amount END) FROM allocation_events e
-			WHERE e.site_id = a.site_id AND e.allocation_id = a.id AND e.effective_at <= $2 AND e.recorded_at <= $3), 0) AS BIGINT),
+			WHERE e.site_id = $1 AND e.allocation_id = a.id AND e.effective_at <= $2 AND e.recorded_at <= $3), 0) AS BIGINT),
 		CAST(COALESCE((SELECT SUM(CASE e.kind WHEN 'chargeback-reversal' THEN e.amount ELSE 0 END) FROM allocation_events e
-			WHERE e.site_id = a.site_id AND e.allocation_id = a.id AND e.effective_at <= $2 AND e.recorded_at <= $3), 0) AS BIGINT)
+			WHERE e.site_id = $1 AND e.allocation_id = a.id AND e.effective_at <= $2 AND e.recorded_at <= $3), 0) AS BIGINT)
 	FROM allocations a
 	JOIN bookings b ON b.site_id = a.site_id AND b.id = a.booking_id
 	JOIN allocation_terms t ON t.site_id = a.site_id AND t.allocation_id = a.id AND t.id = COALESCE(
-		(SELECT MAX(l.id) FROM allocation_terms l WHERE l.site_id = a.site_id AND l.allocation_id = a.id
+		(SELECT MAX(l.id) FROM allocation_terms l WHERE l.site_id = $1 AND l.allocation_id = a.id
 			AND +l.effective_at <= $2 AND l.recorded_at <= $3),
-		(SELECT MIN(l.id) FROM allocation_terms l WHERE l.site_id = a.site_id AND l.allocation_id = a.id))
+		(SELECT MIN(l.id) FROM allocation_terms l WHERE l.site_id = $1 AND l.allocation_id = a.id))
 	WHERE a.site_id = $1 AND (a.booking_id, a.id) > ($5, $6) AND +a.effective_at <= $2 AND a.recorded_at <= $3
 		AND NOT a.simulated`
 

@@ -72,7 +72,7 @@ func historiesAfter(
 	// The first terms of an allocation count for all time before, too. So they are read whenever they took effect.
 	err = readTerms(tx, byID, `allocation_terms t
 		WHERE t.site_id = $1 AND t.allocation_id BETWEEN $2 AND $3 AND t.recorded_at <= $5 AND (t.effective_at <= $4
-			OR t.id = (SELECT MIN(f.id) FROM allocation_terms f WHERE f.site_id = t.site_id AND f.allocation_id = t.allocation_id))`,
+			OR t.id = (SELECT MIN(f.id) FROM allocation_terms f WHERE f.site_id = $1 AND f.allocation_id = t.allocation_id))`,
 		args)
 	if err != nil {
 		return nil, err

@@ -206,7 +206,7 @@ func changeTotal(tx *store.Tx, siteID, bookingID, before, after int64) error {
 
 // BookingTotalAt reads the total that a booking had at an instant, in minor units.
 func BookingTotalAt(tx *store.Tx, siteID, id int64, at time.Time) (total int64, err error) {
-	err = tx.QueryRow(`SELECT COALESCE((SELECT c.total FROM booking_totals c WHERE c.site_id = b.site_id AND c.booking_id = b.id
+	err = tx.QueryRow(`SELECT COALESCE((SELECT c.total FROM booking_totals c WHERE c.site_id = $1 AND c.booking_id = b.id
 			AND c.changed_at > $3 ORDER BY c.id LIMIT 1), b.total)
 		FROM bookings b WHERE b.site_id = $1 AND b.id = $2`, []any{siteID, id, store.Micros(at)}, &total)
 	return total, err

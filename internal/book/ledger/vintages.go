@@ -13,16 +13,16 @@ import (
 // vintageColumns are the columns of an estimate.VintagePart. Each subquery looks into the index of the allocation: the "+" keeps
 // SQLite from those of the instants, by which it would go through the whole site for each payment.
 var vintageColumns = `a.effective_at, a.amount, a.currency, a.policy_currency, COALESCE(
-		(SELECT t.last_day FROM allocation_terms t WHERE t.site_id = a.site_id AND t.allocation_id = a.id
+		(SELECT t.last_day FROM allocation_terms t WHERE t.site_id = $1 AND t.allocation_id = a.id
 			AND +t.effective_at <= $3 AND +t.recorded_at <= $4 ORDER BY t.id DESC LIMIT 1),
-		(SELECT t.last_day FROM allocation_terms t WHERE t.site_id = a.site_id AND t.allocation_id = a.id ORDER BY t.id LIMIT 1)),
-	CAST(COALESCE((SELECT SUM(l.amount) FROM premium_lines l WHERE l.site_id = a.site_id AND l.allocation_id = a.id
+		(SELECT t.last_day FROM allocation_terms t WHERE t.site_id = $1 AND t.allocation_id = a.id ORDER BY t.id LIMIT 1)),
+	CAST(COALESCE((SELECT SUM(l.amount) FROM premium_lines l WHERE l.site_id = $1 AND l.allocation_id = a.id
 		AND NOT l.simulated AND +l.effective_at <= $3 AND +l.recorded_at <= $4), 0) AS BIGINT), ` +
 	sumOfEvents(payment.Refund) + `, ` + sumOfEvents(payment.Chargeback) + `, ` + sumOfEvents(payment.ChargebackReversal)
 
 // sumOfEvents adds up the events of a kind of an allocation a.
 func sumOfEvents(kind payment.TransactionType) string {
-	return `CAST(COALESCE((SELECT SUM(e.amount) FROM allocation_events e WHERE e.site_id = a.site_id AND e.allocation_id = a.id
+	return `CAST(COALESCE((SELECT SUM(e.amount) FROM allocation_events e WHERE e.site_id = $1 AND e.allocation_id = a.id
 		AND e.kind = '` + string(kind) + `' AND +e.effective_at <= $3 AND +e.recorded_at <= $4), 0) AS BIGINT)`
 }
 

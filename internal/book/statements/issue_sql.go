@@ -86,7 +86,7 @@ func accountsOf(tx *store.Tx, siteID, channelID int64) (map[money.Currency]accou
 	accounts := map[money.Currency]account{}
 	err := tx.Query(`SELECT s.currency, s.closing, s.account FROM statements s WHERE s.site_id = $1 AND s.channel_id = $2
 		AND s.until_at = (SELECT MAX(t.until_at) FROM statements t
-			WHERE t.site_id = s.site_id AND t.channel_id = s.channel_id AND t.currency = s.currency)`,
+			WHERE t.site_id = $1 AND t.channel_id = s.channel_id AND t.currency = s.currency)`,
 		[]any{siteID, channelID},
 		func(scan func(dest ...any) error) error {
 			var c money.Currency

@@ -18,11 +18,11 @@ import (
 // previous line of the same allocation.
 const lineColumns = `l.id, l.recorded_at, l.effective_at, l.kind, l.cause, l.transaction_id, l.booking_id,
 	l.allocation_id, a.currency, l.state_amount, l.state_value, l.lead_days, l.ppm, l.premium, l.minimum_applied, l.amount,
-	l.retained, a.from_rate, a.to_rate, (SELECT k.reference FROM bookings k WHERE k.site_id = l.site_id AND k.id = l.booking_id),
+	l.retained, a.from_rate, a.to_rate, (SELECT k.reference FROM bookings k WHERE k.site_id = $1 AND k.id = l.booking_id),
 	(SELECT r.number FROM premium_lines b JOIN statements r ON r.site_id = b.site_id AND r.channel_id = b.channel_id
 			AND r.currency = b.currency AND r.from_at <= b.recorded_at AND r.until_at > b.recorded_at
-		WHERE b.site_id = l.site_id AND r.until_at <= s.from_at AND b.id = (SELECT MAX(e.id) FROM premium_lines e
-			WHERE e.site_id = l.site_id AND e.allocation_id = l.allocation_id AND e.id < l.id))`
+		WHERE b.site_id = $1 AND r.site_id = $1 AND r.until_at <= s.from_at AND b.id = (SELECT MAX(e.id) FROM premium_lines e
+			WHERE e.site_id = $1 AND e.allocation_id = l.allocation_id AND e.id < l.id))`
 
 const lineSource = `statements s
 	JOIN premium_lines l ON l.site_id = s.site_id AND l.channel_id = s.channel_id AND l.currency = s.currency
@@ -112,7 +112,7 @@ func FillIDs(tx *store.Tx, siteID int64, lines []*protection.PremiumLine) error 
 	sqltext.In(&w, "id", ids)
 	of := map[int64]int64{}
 	err := tx.Query(`SELECT id, COALESCE((SELECT s.id FROM statements s
-			WHERE s.site_id = premium_lines.site_id AND s.channel_id = premium_lines.channel_id
+			WHERE s.site_id = $1 AND s.channel_id = premium_lines.channel_id
 				AND s.currency = premium_lines.currency AND s.from_at <= recorded_at AND s.until_at > recorded_at
 				AND NOT simulated), 0)
 		FROM premium_lines WHERE `+w.Text.String(), w.Args, func(scan func(dest ...any) error) error {
@@ -168,9 +168,9 @@ func BordereauAfter(
 		FROM premium_lines l
 		JOIN allocations a ON a.site_id = l.site_id AND a.id = l.allocation_id
 		JOIN allocation_terms t ON t.site_id = l.site_id AND t.allocation_id = l.allocation_id AND t.id = COALESCE(
-			(SELECT MAX(u.id) FROM allocation_terms u WHERE u.site_id = l.site_id AND u.allocation_id = l.allocation_id
+			(SELECT MAX(u.id) FROM allocation_terms u WHERE u.site_id = $1 AND u.allocation_id = l.allocation_id
 				AND u.recorded_at <= l.recorded_at),
-			(SELECT MIN(u.id) FROM allocation_terms u WHERE u.site_id = l.site_id AND u.allocation_id = l.allocation_id))
+			(SELECT MIN(u.id) FROM allocation_terms u WHERE u.site_id = $1 AND u.allocation_id = l.allocation_id))
 		WHERE l.site_id = $1 AND l.recorded_at >= $2 AND l.recorded_at < $3 AND l.recorded_at <= $4
 			AND (l.recorded_at, l.id) > ($5, $6) AND NOT l.simulated ORDER BY l.recorded_at, l.id LIMIT $7`,
 		[]any{siteID, store.Micros(from), store.Micros(until), store.Micros(known), after.micros(), after.ID, limit},

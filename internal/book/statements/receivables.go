@@ -90,7 +90,7 @@ type openAccount struct {
 func receivables(tx *store.Tx, q ReceivablesQuery, page store.Page) (Receivables, error) {
 	var w sqltext.Where
 	today := fmt.Sprintf("(%s + t.clock_ahead) / 86400000000", w.Arg(store.Micros(sites.RealNow(tx))))
-	w.And(openOfStatement + " > 0")
+	w.And(openOfStatement("s.site_id") + " > 0")
 	if w.And("t.sandbox = ?", q.Sandbox); q.Path != "" {
 		w.And("t.path = ?", q.Path)
 	}
@@ -98,7 +98,7 @@ func receivables(tx *store.Tx, q ReceivablesQuery, page store.Page) (Receivables
 	var last openAccount
 	var before int64
 	err := tx.Query(`SELECT t.path, t.name, s.site_id, s.id, s.number, s.channel_id, c.name, s.due_day, s.currency, s.closing, `+
-		openOfStatement+`, `+today+` FROM statements s JOIN sites t ON t.id = s.site_id
+		openOfStatement("s.site_id")+`, `+today+` FROM statements s JOIN sites t ON t.id = s.site_id
 		JOIN channels c ON c.site_id = s.site_id AND c.id = s.channel_id WHERE `+w.Text.String()+`
 		ORDER BY s.site_id, s.channel_id, s.currency, s.until_at`, w.Args,
 		func(scan func(dest ...any) error) error {

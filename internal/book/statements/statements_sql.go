@@ -23,15 +23,19 @@ import (
 // are the amount that is open now, and whether the statement is the latest of its account. Payments and later credits settle
 // the oldest charges of the account first. So what is open is the least that the account came to from this statement on,
 // less all payments. Less than nothing, on the latest statement, is the credit of the account.
-const statementColumns = `site_id, id, number, channel_id, period, first_day, last_day, from_at, until_at, issued_at, due_day,
-	currency, opening, payments, closing, account, content, ` + openOfStatement + `, ` + latestOfAccount
+var statementColumns = `site_id, id, number, channel_id, period, first_day, last_day, from_at, until_at, issued_at, due_day,
+	currency, opening, payments, closing, account, content, ` + openOfStatement("$1") + `, ` + latestOfAccount
 
-const openOfStatement = `((SELECT MIN(t.account) FROM statements t WHERE t.site_id = s.site_id
+// openOfStatement is what is open of a statement s. site is where the statement has its site: a cluster plans for one node at once what
+// names it everywhere.
+func openOfStatement(site string) string {
+	return `((SELECT MIN(t.account) FROM statements t WHERE t.site_id = ` + site + `
 		AND t.channel_id = s.channel_id AND t.currency = s.currency AND t.until_at >= s.until_at)
-	- CAST(COALESCE((SELECT SUM(p.amount) FROM statement_payments p WHERE p.site_id = s.site_id
+	- CAST(COALESCE((SELECT SUM(p.amount) FROM statement_payments p WHERE p.site_id = ` + site + `
 		AND p.channel_id = s.channel_id AND p.currency = s.currency), 0) AS BIGINT))`
+}
 
-const latestOfAccount = `NOT EXISTS (SELECT 1 FROM statements n WHERE n.site_id = s.site_id
+const latestOfAccount = `NOT EXISTS (SELECT 1 FROM statements n WHERE n.site_id = $1
 	AND n.channel_id = s.channel_id AND n.currency = s.currency AND n.until_at > s.until_at)`
 
 // The columns of statements and of payments against them, which never change. Their digests are made of them.
@@ -141,7 +145,7 @@ func Before(tx *store.Tx, s protection.Statement) (protection.Statement, error) 
 
 // statementModified is when a statement was issued or paid last.
 const statementModified = `COALESCE((SELECT MAX(q.recorded_at) FROM statement_payments q
-	WHERE q.site_id = s.site_id AND q.statement_id = s.id), s.issued_at)`
+	WHERE q.site_id = $1 AND q.statement_id = s.id), s.issued_at)`
 
 // pageOf reads one page of the statements of a site that pass the filter.
 func pageOf(
@@ -157,7 +161,7 @@ func pageOf(
 	sqltext.In(&w, "currency", f.Currencies)
 	store.Within(&w, "issued_at", f.Issued)
 	if f.Overdue != nil {
-		condition := "due_day < ? AND " + openOfStatement + " > 0"
+		condition := "due_day < ? AND " + openOfStatement("$1") + " > 0"
 		if !*f.Overdue {
 			condition = "NOT (" + condition + ")"
 		}
