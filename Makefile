@@ -5,7 +5,7 @@ BENCH ?= 1000000
 HISTORIES ?= 40
 
 .DEFAULT_GOAL := help
-.PHONY: help build test test-long torture mutants lint fuzz cover conversations clients screenshots cldr bench bench-peer bench-exposure bench-dashboard clean
+.PHONY: help build test test-long citus torture mutants lint fuzz cover conversations clients screenshots cldr bench bench-peer bench-exposure bench-dashboard clean
 
 help: ## list all targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,6 +18,12 @@ test: ## run all tests on SQLite and PostgreSQL, concurrent code with the race d
 
 test-long: ## run the property tests of ledger, limits and reports on HISTORIES (40) random histories each; the hotel file on both engines
 	@HOLDFAST_TEST_HISTORIES=$(HISTORIES) scripts/test -run "HotelFile|BucketSums|AnyHistory|HistoriesThatDiffer|FromTheCube|BookingsComeTo" ./internal/book/ledger ./internal/book/limits ./internal/report ./internal/cli
+
+citus: ## run the tests over Citus: the layout on three servers, the plan of each statement of a request, and all packages with SQL
+	@scripts/with-citus 2 go test -vet=off -run Distribut ./internal/store
+	@scripts/with-citus 0 go test -vet=off -run RequestsStayOnOneNode ./internal/api
+	@scripts/with-citus 0 go test -vet=off ./internal/platform/... ./internal/account/... ./internal/book/... ./internal/notify/... ./internal/report \
+		./internal/ops/...
 
 torture: ## kill the program, fill its disk, freeze its database, send garbage; ARGS="-only kills -seed 7" or ARGS=-list
 	@scripts/torture $(ARGS)

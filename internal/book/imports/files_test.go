@@ -22,6 +22,7 @@ import (
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/apptest"
 	"holdfast/internal/testkit/dbtest"
+	"holdfast/internal/testkit/pgtest"
 )
 
 // sampleBook is the sample file of the reader's tests: one booking with three payments.
@@ -248,6 +249,7 @@ func TestAnImportOfARealSiteWaitsForAnotherOperator(t *testing.T) {
 // TestARefusedFileLeavesNothing: a card number, a file that is none, a site with many imports, somebody who may not.
 func TestARefusedFileLeavesNothing(t *testing.T) {
 	t.Parallel()
+	pgtest.NotOverNodes(t)
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		card := strings.Replace(sampleBook(t), "Seven nights", "card 4111 1111 1111 1111", 1)
 		_, err := received(t, w, w.Actor, imports.NewFile{}, card)

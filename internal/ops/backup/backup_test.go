@@ -115,6 +115,7 @@ func TestABackupBecomesTheSameBookOnEitherEngine(t *testing.T) {
 // on either engine.
 func TestTablesAndColumnsOfOthersAreLeftOut(t *testing.T) {
 	t.Parallel()
+	pgtest.NotOverNodes(t)
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		made := w.Booking(w.Channel(merchant.ModeProtectionOnly, "GBP"), 500, "2024-12-01")
 		w.Must(apptest.Report(payment.Purchase, made, 300))

@@ -11,6 +11,7 @@ import (
 	"holdfast/internal/ops/verify"
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/apptest"
+	"holdfast/internal/testkit/pgtest"
 )
 
 // errTakenBack ends the write in which a book was broken.
@@ -20,6 +21,7 @@ var errTakenBack = errors.New("taken back")
 // database. The check for it says where; what follows from it may be found, too, and nothing else.
 func TestEachCheckFindsWhatItIsFor(t *testing.T) {
 	t.Parallel()
+	pgtest.NotOverNodes(t)
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		aBook(t, w)
 		clean := wantClean(t, w)

@@ -19,6 +19,7 @@ import (
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/apptest"
 	"holdfast/internal/testkit/dbtest"
+	"holdfast/internal/testkit/pgtest"
 )
 
 // Many writers and one reader: see TestAReaderMissesNothing.
@@ -289,6 +290,7 @@ func TestOldEventsAreRemoved(t *testing.T) {
 // TestASiteWhoseEventsStayStopsNoOther: what goes wrong at one site is told, and the old events of the next one are removed.
 func TestASiteWhoseEventsStayStopsNoOther(t *testing.T) {
 	t.Parallel()
+	pgtest.NotOverNodes(t)
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		record(t, w, 1)
 		other := apptest.Over(t, w, w.App.DB.Store)

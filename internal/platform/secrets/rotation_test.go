@@ -19,6 +19,7 @@ import (
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/apptest"
 	"holdfast/internal/testkit/dbtest"
+	"holdfast/internal/testkit/pgtest"
 )
 
 // notSealed are columns whose names sound like secrets, and why they are none.
@@ -111,6 +112,7 @@ func textsOf(t *testing.T, h *apptest.House) (texts map[string][]string) {
 // copy of the database alone no longer signs anything.
 func TestPlainSecretsAreSealedAtTheFirstStart(t *testing.T) {
 	t.Parallel()
+	pgtest.NotOverNodes(t)
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		user := h.User(t, "admin", access.MemberAdmin)
 		plain := earlier(t, h, user.ID)

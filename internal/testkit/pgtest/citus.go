@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"testing"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -16,6 +17,14 @@ const CitusVariable = "HOLDFAST_TEST_CITUS"
 
 // CitusNodes are the addresses of the Citus cluster of the tests, the coordinator first; empty if there is none.
 func CitusNodes() []string { return strings.Fields(os.Getenv(CitusVariable)) }
+
+// NotOverNodes skips a test on a cluster, which does not plan the statements that the test itself runs.
+func NotOverNodes(t testing.TB) {
+	t.Helper()
+	if len(CitusNodes()) > 0 {
+		t.Skip("skipped on a Citus cluster, which does not run the statements of this test")
+	}
+}
 
 // MakeCitus makes a database of the coordinator one of the cluster: each of the given nodes has a database of the same name, and the
 // coordinator knows them. A coordinator without nodes holds the rows itself.

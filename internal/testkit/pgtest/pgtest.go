@@ -67,6 +67,11 @@ func create(t testing.TB, server, template string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		if len(CitusNodes()) > 0 {
+			if err := Rest(context.Background(), server, name); err != nil {
+				t.Error(err)
+			}
+		}
 		// WITH (FORCE), because a failed test may have left connections open.
 		if err := execute(server, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
 			t.Error(err)
