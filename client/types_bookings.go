@@ -59,6 +59,8 @@ type BookingsQuery struct {
 	DateAfter string `query:"date_after"`
 	// Only items with exactly this reference.
 	Reference string `query:"reference"`
+	// Bookings with any of these flags.
+	Flags []string `query:"flags"`
 }
 
 // Link is an answer of the API, or a part of one.

@@ -70,6 +70,7 @@ func (s *server) listBookings(c *call) error {
 		DateBefore: q.Instant("date_before"),
 		DateAfter:  q.Instant("date_after"),
 		Reference:  q.Text("reference"),
+		Flags:      input.Words(q, "flags", booking.Flags),
 	}
 	if err := q.Err(); err != nil {
 		return err

@@ -309,6 +309,9 @@ func andBookings(w *sqltext.Where, siteID int64, f BookingFilter, today civil.Da
 	if len(f.Statuses) > 0 {
 		andStatusOn(w, siteID, f.Statuses, today)
 	}
+	if slices.Contains(f.Flags, booking.FlagAboveTotal) {
+		w.And("b.net > b.total") // as in the index bookings_above_total
+	}
 }
 
 // lockedChannels selects the channels of a site that are locked.

@@ -385,6 +385,29 @@ func TestBookingFilters(t *testing.T) {
 	})
 }
 
+// More was paid than the booking costs: not what was paid exactly.
+func TestTheFilterByFlags(t *testing.T) {
+	t.Parallel()
+	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {
+		ids := s.Insert(t, s.Booking(nil), s.Booking(nil), s.Booking(nil))
+		s.Write(t, func(tx *store.Tx) error {
+			for i, over := range []int64{-1, 0, 1} {
+				b, err := bookings.Lock(tx, s.ID, ids[i])
+				b.Sums = booking.BookingSums{Net: b.Total + over}
+				if err := errors.Join(err, bookings.SetSums(tx, b)); err != nil {
+					return err
+				}
+			}
+			return bookings.SaveChanges(tx)
+		})
+		flagged := bookings.BookingFilter{Flags: []string{booking.FlagAboveTotal}}
+		list := s.List(t, flagged, s.EverythingInOrder).Items
+		if got := idsOf(list); !slices.Equal(got, ids[2:]) || !slices.Equal(list[0].Flags(), flagged.Flags) {
+			t.Errorf("%v, want %v with the flag", got, ids[2:])
+		}
+	})
+}
+
 // The end date counts from the start of its day, and both bounds are strict, to the microsecond.
 func TestBoundsOnTheEndDate(t *testing.T) {
 	t.Parallel()

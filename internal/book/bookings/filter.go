@@ -18,6 +18,7 @@ type BookingFilter struct {
 	Email                 string
 	DateBefore, DateAfter *time.Time // end date of travel, counted from the start of its day
 	Reference             string
+	Flags                 []string // any of them
 	// Find is the search text for a booking: its id, reference, surname or e-mail, or a part of them.
 	Find string
 }

@@ -131,6 +131,7 @@ func TestWhatAFileHasBesides(t *testing.T) {
 	for i, word := range []string{"VI", "Visa Debit", "Dankort", "Dankort", "4111 1111 1111 1111"} {
 		text += strings.Replace(strings.TrimSpace(good), "B-1-P1", "P-"+string(rune('a'+i)), 1) + ",x,4111111111111111,," + word + "\n"
 	}
+	text += strings.TrimSpace(good) + ",x,4111111111111111,,not a scheme,VI\n" // a cell too many
 	var got imports.Scan
 	refused := 0
 	for row, err := range paymentfile.Read(strings.NewReader(text), func(s imports.Scan) { got = s }) {
@@ -142,10 +143,10 @@ func TestWhatAFileHasBesides(t *testing.T) {
 		}
 	}
 	want := []imports.UnusedColumn{{Name: "card_type"}, {Name: "start_date", Nearest: "date_start"}, {Name: "…"}}
-	if got.Rows != 5 || !slices.Equal(got.Unused, want) || !slices.Equal(got.Schemes, []string{"Dankort", "…"}) {
+	if got.Rows != 6 || !slices.Equal(got.Unused, want) || !slices.Equal(got.Schemes, []string{"Dankort", "…"}) {
 		t.Errorf("%+v", got)
 	}
-	if refused != 1 { // a column that is not read is not looked at
+	if refused != 2 { // a column that is not read is not looked at
 		t.Errorf("%d rows are refused", refused)
 	}
 }

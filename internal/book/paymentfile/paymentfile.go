@@ -99,8 +99,11 @@ type survey struct {
 var decimalText = regexp.MustCompile(`^[0-9]+[.,][0-9]+$`)
 
 func (s *survey) note(r record) {
+	if len(r.Cells) != len(s.header) {
+		return // its cells do not stand below their names
+	}
 	for i, column := range s.header {
-		if column == nil || i >= len(r.Cells) {
+		if column == nil {
 			continue
 		}
 		cell := strings.TrimSpace(r.Cells[i])

@@ -2,6 +2,7 @@ package payments
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"math/big"
 	"slices"
@@ -165,8 +166,7 @@ func (r *intake) possible() error {
 	case o.Status != payment.StatusComplete && o.Status != payment.StatusExpired && o.Status != payment.StatusLocked:
 		return errs.NotPossibleBecause("not_complete", "Transaction %d is %s.", o.ID, o.Status)
 	case *r.in.Total > o.Remaining:
-		return errs.NotPossibleBecause("exceeds_remaining", "Only %s %s of transaction %d remains.",
-			o.Currency, money.Format(o.Remaining, o.Currency), o.ID)
+		return errs.NotPossibleBecause("exceeds_remaining", "%s of transaction %d remains.", onlyOrNothing(o.Remaining, o.Currency), o.ID)
 	default:
 		return nil
 	}
@@ -215,6 +215,14 @@ func (r *intake) onlyItem() ([]payment.Item, error) {
 	return []payment.Item{{BookingID: part.BookingID, Currency: part.Currency, Total: total}}, nil
 }
 
+// onlyOrNothing begins a sentence about what remains.
+func onlyOrNothing(amount int64, currency money.Currency) string {
+	if amount <= 0 {
+		return "Nothing"
+	}
+	return fmt.Sprintf("Only %s %s", currency, money.Format(amount, currency))
+}
+
 // take lowers the remaining amounts of the original: that of the whole, in payment currency, and that of each part, in base
 // currency. If an adjustment uses up one of the two, it takes the rest of the other; otherwise rounding or another day's rate
 // could leave a small unusable amount. Chargebacks are kept, because a reversal returns them.
@@ -222,8 +230,8 @@ func (r *intake) take(items []payment.Item) error {
 	for _, item := range items {
 		part := r.originalOf(item.BookingID)
 		if item.Total > part.Remaining {
-			return errs.NotPossibleBecause("exceeds_remaining", "Only %s %s of transaction %d remains for booking %d.",
-				part.Currency, money.Format(part.Remaining, part.Currency), r.original.ID, part.BookingID)
+			return errs.NotPossibleBecause("exceeds_remaining", "%s of transaction %d remains for booking %d.",
+				onlyOrNothing(part.Remaining, part.Currency), r.original.ID, part.BookingID)
 		}
 		part.Remaining -= item.Total
 	}

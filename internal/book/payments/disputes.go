@@ -19,36 +19,57 @@ import (
 )
 
 // noteDispute stores the dispute of a new chargeback. A reversal ends an open dispute: that of the chargeback that it names, else
-// the oldest one with the same amount, else the oldest one.
+// one that was opened by its day: the oldest one with the same amount, else the oldest one. The same holds if the reversal was
+// learned before its chargeback.
 func (r *intake) noteDispute() error {
 	switch r.t.Type {
 	case payment.Chargeback:
-		day := civil.NoDay
-		if r.in.ChallengeDay != nil {
-			day = *r.in.ChallengeDay
-		}
-		return insertDispute(r.tx, payment.Dispute{
-			SiteID: r.t.SiteID, TransactionID: r.original.ID, ChargebackID: r.t.ID, Outcome: payment.DisputePending,
-			ReasonCode: r.in.ReasonCode, ChallengeDay: day,
-		})
+		return r.openDispute()
 	case payment.ChargebackReversal:
 		all, err := disputesOf(r.tx, r.t.SiteID, r.original.ID)
 		open := slices.DeleteFunc(all, func(d payment.Dispute) bool {
-			return d.ReversalID != 0 || r.reversed != 0 && d.ChargebackID != r.reversed
+			if r.reversed != 0 {
+				return d.ReversalID != 0 || d.ChargebackID != r.reversed
+			}
+			return d.ReversalID != 0 || civil.DayOf(d.OpenedAt) > civil.DayOf(r.t.EffectiveAt)
 		})
 		if err != nil || len(open) == 0 {
 			return err
 		}
 		d := open[max(0, slices.IndexFunc(open, func(d payment.Dispute) bool { return d.Total == r.t.Total }))]
-		if d.Total > r.t.Total && r.original.Status == payment.StatusLocked {
-			return nil // only a part came back; the rest is still in dispute
-		}
-		before := d
-		d.ReversalID, d.Outcome = r.t.ID, payment.DisputeWon
-		return saveDispute(r.tx, before, d)
+		return r.winDispute(d, r.t)
 	default:
 		return nil
 	}
+}
+
+// openDispute stores the dispute of the new chargeback, and the reversal that ended it if that was learned first.
+func (r *intake) openDispute() error {
+	d := payment.Dispute{
+		SiteID: r.t.SiteID, TransactionID: r.original.ID, ChargebackID: r.t.ID, Outcome: payment.DisputePending,
+		ReasonCode: r.in.ReasonCode, ChallengeDay: civil.NoDay, Total: r.t.Total,
+	}
+	if r.in.ChallengeDay != nil {
+		d.ChallengeDay = *r.in.ChallengeDay
+	}
+	if err := insertDispute(r.tx, d); err != nil {
+		return err
+	}
+	free, err := freeReversals(r.tx, r.t.SiteID, r.original.ID, civil.DayOf(r.t.EffectiveAt))
+	if err != nil || len(free) == 0 {
+		return err
+	}
+	return r.winDispute(d, free[max(0, slices.IndexFunc(free, func(t payment.Transaction) bool { return t.Total == d.Total }))])
+}
+
+// winDispute ends a dispute with a reversal, unless only a part came back and the rest is still in dispute.
+func (r *intake) winDispute(d payment.Dispute, reversal payment.Transaction) error {
+	if d.Total > reversal.Total && r.original.Status == payment.StatusLocked {
+		return nil
+	}
+	before := d
+	d.ReversalID, d.Outcome = reversal.ID, payment.DisputeWon
+	return saveDispute(r.tx, before, d)
 }
 
 // applyDisputes records the disputes of a charge that a processor reports: a chargeback, and a reversal if the money was

@@ -3,6 +3,7 @@ package payments
 import (
 	"database/sql"
 
+	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/event"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/platform/events"
@@ -48,6 +49,22 @@ func disputesOf(tx *store.Tx, siteID, transactionID int64) ([]payment.Dispute, e
 	return list, err
 }
 
+// freeReversals lists the reversals of a payment, from a day on, that ended no dispute yet, the earliest first.
+func freeReversals(tx *store.Tx, siteID, transactionID int64, from civil.Day) ([]payment.Transaction, error) {
+	var list []payment.Transaction
+	err := tx.Query(`SELECT t.id, t.total FROM transactions t
+		WHERE t.site_id = $1 AND t.linked_id = $2 AND t.type = $3 AND t.effective_at >= $4 AND NOT EXISTS (SELECT 1 FROM disputes d
+			WHERE d.site_id = t.site_id AND d.transaction_id = t.linked_id AND d.reversal_id = t.id)
+		ORDER BY t.effective_at, t.id`, []any{siteID, transactionID, payment.ChargebackReversal, store.Micros(from.Start())},
+		func(scan func(dest ...any) error) error {
+			var t payment.Transaction
+			err := scan(&t.ID, &t.Total)
+			list = append(list, t)
+			return err
+		})
+	return list, err
+}
+
 // readDisputes sets the disputes of transactions. A transaction without adjustments has none.
 func readDisputes(tx *store.Tx, siteID int64, list []payment.Transaction) error {
 	var ids []int64
@@ -70,17 +87,18 @@ func eachDispute(tx *store.Tx, siteID int64, transactions []int64, take func(d p
 	w.And("d.site_id = ?", siteID)
 	sqltext.In(&w, "d.transaction_id", transactions)
 	return tx.Query(`SELECT d.site_id, d.transaction_id, d.chargeback_id, d.reversal_id, d.processor_id, d.outcome, d.reason_code,
-			d.challenge_day, t.total, t.currencies
+			d.challenge_day, t.total, t.currencies, t.effective_at
 		FROM disputes d JOIN transactions t ON t.site_id = d.site_id AND t.id = d.chargeback_id
 		WHERE `+w.Text.String()+` ORDER BY d.chargeback_id`, w.Args,
 		func(scan func(dest ...any) error) error {
 			var d payment.Dispute
 			var reversal, day sql.NullInt64
 			var name sql.NullString
+			var opened int64
 			err := scan(&d.SiteID, &d.TransactionID, &d.ChargebackID, &reversal, &name, &d.Outcome, &d.ReasonCode, &day,
-				&d.Total, &d.Currency)
+				&d.Total, &d.Currency, &opened)
 			if err == nil {
-				d.ReversalID, d.ProcessorID, d.ChallengeDay = reversal.Int64, name.String, store.DayOr(day)
+				d.ReversalID, d.ProcessorID, d.ChallengeDay, d.OpenedAt = reversal.Int64, name.String, store.DayOr(day), store.Instant(opened)
 				take(d)
 			}
 			return err

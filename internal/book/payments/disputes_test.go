@@ -1,6 +1,8 @@
 package payments_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -31,7 +33,7 @@ func TestADisputeBecomesAChargeback(t *testing.T) {
 		}
 		want := payment.Dispute{
 			SiteID: p.SiteID, TransactionID: p.ID, ChargebackID: got.Adjustments[0], ProcessorID: "dp-1", Outcome: payment.DisputePending,
-			ReasonCode: "10.4", ChallengeDay: d.ChallengeDay, Total: 700, Currency: p.Currency,
+			ReasonCode: "10.4", ChallengeDay: d.ChallengeDay, Total: 700, Currency: p.Currency, OpenedAt: d.OpenedAt.Truncate(time.Second),
 		}
 		if got.Disputes[0] != want {
 			t.Errorf("the dispute is %+v, want %+v", got.Disputes[0], want)
@@ -101,6 +103,38 @@ func TestAReversalNamesItsChargeback(t *testing.T) {
 		w.Refused(apptest.Linked(payment.Refund, second, b, 25000), errs.NotPossible, "not_a_payment")
 		apptest.Same(t, "all came back", w.Must(apptest.Linked(payment.ChargebackReversal, p, b, 25000)).LinkedID, p.ID)
 		apptest.Same(t, "at last", w.ReadTransaction(p.ID).Status, payment.StatusComplete)
+	})
+}
+
+// TestADisputeFollowsTheOrderOfFacts: a dispute is won by a reversal of its day or later, whichever of the two was learned first, and
+// never by one from before it.
+func TestADisputeFollowsTheOrderOfFacts(t *testing.T) {
+	t.Parallel()
+	type fact struct {
+		kind  payment.TransactionType
+		days  int // ago
+		total int64
+	}
+	facts := []fact{{payment.Chargeback, 9, 300}, {payment.ChargebackReversal, 7, 300}, {payment.Chargeback, 5, 300}}
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		channel := w.Channel(merchant.ModeProtectionOnly, "EUR")
+		for _, order := range [][]int{{0, 1, 2}, {1, 0, 2}, {1, 2, 0}, {2, 1, 0}, {2, 0, 1}, {0, 2, 1}} {
+			b := w.Booking(channel, 1000, "2024-09-14")
+			in := apptest.Report(payment.Purchase, b, 1000)
+			in.EffectiveAt = w.Now().AddDate(0, 0, -10)
+			p := w.Must(in)
+			ids := make([]int64, len(facts))
+			for _, i := range order {
+				in := apptest.Linked(facts[i].kind, p, b, facts[i].total)
+				in.EffectiveAt = w.Now().AddDate(0, 0, -facts[i].days)
+				ids[i] = w.Must(in).ID
+			}
+			got := w.ReadTransaction(p.ID)
+			won := slices.IndexFunc(got.Disputes, func(d payment.Dispute) bool { return d.ChargebackID == ids[0] })
+			apptest.Same(t, fmt.Sprint("in order ", order), []any{
+				got.Status, got.ChargedBack, got.Disputes[won].Outcome, got.Disputes[won].ReversalID, got.Disputes[1-won].Outcome,
+			}, []any{payment.StatusLocked, 300, payment.DisputeWon, ids[1], payment.DisputePending})
+		}
 	})
 }
 

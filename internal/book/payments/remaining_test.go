@@ -1,6 +1,7 @@
 package payments_test
 
 import (
+	"fmt"
 	"testing"
 
 	"holdfast/internal/book/payments"
@@ -46,6 +47,10 @@ func TestWhatWasChargedBackCannotBeRefunded(t *testing.T) {
 		w.Refused(apptest.Linked(payment.Refund, p, b, 4001), errs.NotPossible, "exceeds_remaining")
 		w.Must(apptest.Linked(payment.Refund, p, b, 4000))
 		remain(0)
+		_, _, err := w.App.Payments.Create(t.Context(), w.Actor, apptest.Linked(payment.Refund, p, b, 1))
+		if want := fmt.Sprintf("Nothing of transaction %d remains.", p.ID); err == nil || err.Error() != want {
+			t.Errorf("%v, want %q", err, want)
+		}
 		w.Must(apptest.Linked(payment.Chargeback, p, b, 10000)) // recorded whatever remains
 		remain(0)
 		if r := w.Exposure(report.ExposureQuery{}); r.Total.E1 != 0 {

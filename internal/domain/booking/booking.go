@@ -81,6 +81,9 @@ func (b Booking) Unpaid() int64 { return max(0, b.Total-b.Sums.Net) }
 // FlagAboveTotal is the flag of a booking of which more was paid than it costs (R2).
 const FlagAboveTotal = "above_total"
 
+// Flags are all flags of bookings.
+var Flags = []string{FlagAboveTotal}
+
 // Flags are hints for readers. Nothing is refused because of them.
 func (b Booking) Flags() []string {
 	if b.Sums.Net > b.Total {

@@ -87,5 +87,5 @@ type Dispute struct {
 	// Of the transaction ChargebackID.
 	Total    int64 // minor units of Currency
 	Currency money.Currency
-	OpenedAt time.Time // as the processor tells it; it is kept as the day of the chargeback
+	OpenedAt time.Time // when the money was charged back, as the processor tells it
 }

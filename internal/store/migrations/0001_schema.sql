@@ -491,6 +491,7 @@ CREATE INDEX bookings_by_reference ON bookings (site_id, reference, id);
 CREATE INDEX bookings_by_created ON bookings (site_id, created_at, id);
 CREATE INDEX bookings_by_modified ON bookings (site_id, modified_at, id);
 CREATE INDEX bookings_to_complete ON bookings (site_id, end_day) WHERE status = 'paid' AND NOT completed;
+CREATE INDEX bookings_above_total ON bookings (site_id, id) WHERE net > total;
 -- The trash: lists skip the bookings before a page without reading them.
 CREATE INDEX bookings_deleted ON bookings (site_id, id) WHERE deleted;
 -- Only what was imported has an import key.

@@ -32,7 +32,7 @@ const sites = 1000
 const piece = 1000
 
 var pieces = []string{
-	"allocations_pending", "allocations_to_end", "bookings_deleted", "bookings_to_complete", "events_unplaced",
+	"allocations_pending", "allocations_to_end", "bookings_above_total", "bookings_deleted", "bookings_to_complete", "events_unplaced",
 	"gateway_charges_due", "limit_changes_of_policies", "mails_due", "mails_in_turns", "processor_notices_due", "transactions_by_status",
 	"transactions_by_type", "transactions_open", "transactions_open_of_site", "webhook_deliveries_due", "webhook_deliveries_in_order",
 }
