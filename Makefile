@@ -20,8 +20,8 @@ test-long: ## run the property tests of ledger, limits and reports on HISTORIES 
 	@HOLDFAST_TEST_HISTORIES=$(HISTORIES) scripts/test -run "HotelFile|BucketSums|AnyHistory|HistoriesThatDiffer|FromTheCube|BookingsComeTo" ./internal/book/ledger ./internal/book/limits ./internal/report ./internal/cli
 
 citus: ## run the tests over Citus: the layout on three servers, the plan of each statement of a request, and all packages with SQL
-	@scripts/with-citus 2 go test -vet=off -run Distribut ./internal/store
-	@scripts/with-citus 0 go test -vet=off -run RequestsStayOnOneNode ./internal/api
+	@scripts/with-citus 2 go test -tags citus -vet=off -run Distribut ./internal/store
+	@scripts/with-citus 0 go test -tags citus -vet=off -run RequestsStayOnOneNode ./internal/api
 	@scripts/with-citus 0 go test -vet=off ./internal/platform/... ./internal/account/... ./internal/book/... ./internal/notify/... ./internal/report \
 		./internal/ops/...
 

@@ -1,3 +1,5 @@
+//go:build citus
+
 package api_test
 
 import (
@@ -13,7 +15,6 @@ import (
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/dbtest"
-	"holdfast/internal/testkit/pgtest"
 )
 
 // overNodes are the statements of requests that go to more than one node, by a part of their text, each with its reason.
@@ -26,9 +27,6 @@ var overNodes = map[string]string{
 // TestRequestsStayOnOneNode: a cluster plans each statement of a request for the node of its site at once.
 func TestRequestsStayOnOneNode(t *testing.T) {
 	t.Parallel()
-	if len(pgtest.CitusNodes()) == 0 {
-		t.Skip("skipped without a Citus cluster: `make citus` has one")
-	}
 	files, err := filepath.Glob("testdata/*.txt")
 	must(t, err)
 	processing, err := filepath.Glob("testdata/server-to-server/*.txt")
