@@ -25,6 +25,8 @@ var corruptions = []corruption{
 		WHERE id = (SELECT MIN(id) FROM channel_names)`, false},
 	{"references", "a site that is not there", "channel_names", "site_id", "",
 		`UPDATE channel_names SET site_id = 99 WHERE id = (SELECT MIN(id) FROM channel_names)`, false},
+	{"references", "a site that no job would find", "site_places", "rows", "",
+		`DELETE FROM site_places WHERE site_id = (SELECT id FROM sites WHERE path = 'live')`, false},
 	{"references", "an event of no site", "events", "site_id", "",
 		`UPDATE events SET site_id = 99 WHERE id = (SELECT MIN(id) FROM events)`, false},
 	{"references", "the certificate of a booking that is not there", "certificates", "booking_id", "",

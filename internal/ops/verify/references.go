@@ -91,6 +91,14 @@ var foreign = []reference{
 // rows of sites that do not exist.
 func references(l *look) error {
 	line := l.line("references")
+	if l.site.ID != 0 {
+		var places int64
+		err := l.tx.QueryRow(`SELECT COUNT(*) FROM site_places WHERE site_id = $1`, []any{l.site.ID}, &places)
+		if err != nil {
+			return err
+		}
+		same(l, place{check: "references", table: "site_places", id: l.site.ID}, "rows", places, 1)
+	}
 	counted := map[string]bool{}
 	for _, r := range foreign {
 		if r.key == "" {
