@@ -11,8 +11,10 @@ import (
 // Layout reads how the tables are laid out. The error is postgres.ErrNoCitus if the database is not the coordinator of a cluster.
 func (db *DB) Layout(ctx context.Context) (laid postgres.Layout, err error) {
 	err = db.inTransaction(ctx, func(sqlTx *sql.Tx) error {
-		laid, err = postgres.LayoutOf(ctx, sqlTx, laidOut)
-		return err
+		if laid, err = postgres.LayoutOf(ctx, sqlTx, laidOut); err != nil {
+			return err
+		}
+		return laid.ReadNodes(ctx, sqlTx, laidOut)
 	})
 	return laid, err
 }
@@ -22,7 +24,13 @@ func (db *DB) Layout(ctx context.Context) (laid postgres.Layout, err error) {
 // layout of before. The tables are locked meanwhile.
 func (db *DB) Distribute(ctx context.Context) (before postgres.Layout, err error) {
 	err = db.inTransaction(ctx, func(sqlTx *sql.Tx) error {
+		if _, err := sqlTx.ExecContext(ctx, db.engine.lockSchema); err != nil { // no migration runs meanwhile
+			return err
+		}
 		if before, err = postgres.LayoutOf(ctx, sqlTx, laidOut); err != nil {
+			return err
+		}
+		if err := before.ReadNodes(ctx, sqlTx, laidOut); err != nil {
 			return err
 		}
 		return postgres.LayOut(ctx, sqlTx, laidOut, before.Left)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"holdfast/internal/store"
 	"holdfast/internal/store/postgres"
 	"holdfast/internal/testkit/dbtest"
 	"holdfast/internal/testkit/pgtest"
@@ -13,12 +12,12 @@ import (
 // TestWhatCannotBeDistributed: a database that is no cluster is left as it is.
 func TestWhatCannotBeDistributed(t *testing.T) {
 	t.Parallel()
-	if len(pgtest.CitusNodes()) > 0 {
-		t.Skip("skipped on a Citus cluster")
+	for _, engine := range []dbtest.Engine{{Name: "sqlite", Database: dbtest.SQLite}, {Name: "postgres", Database: pgtest.URL}} {
+		t.Run(engine.Name, func(t *testing.T) {
+			db := dbtest.Open(t, engine.Database(t), dbtest.AtStart)
+			if laid, err := db.Distribute(t.Context()); !errors.Is(err, postgres.ErrNoCitus) {
+				t.Errorf("%+v, %v", laid, err)
+			}
+		})
 	}
-	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
-		if laid, err := db.Distribute(t.Context()); !errors.Is(err, postgres.ErrNoCitus) {
-			t.Errorf("%+v, %v", laid, err)
-		}
-	})
 }

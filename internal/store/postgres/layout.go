@@ -76,24 +76,24 @@ func LayoutOf(ctx context.Context, sqlTx *sql.Tx, t Tables) (laid Layout, err er
 			laid.Left = append(laid.Left, table)
 		}
 	}
-	laid.Nodes, err = nodesOf(ctx, sqlTx, t, slices.Contains(laid.BySite, t.OfSites[0]))
-	return laid, err
+	return laid, nil
 }
 
-// nodesOf lists the active nodes. spread says that there are sites to count.
-func nodesOf(ctx context.Context, sqlTx *sql.Tx, t Tables, spread bool) (nodes []Node, err error) {
+// ReadNodes sets the active nodes of a layout, and how many sites each has.
+func (l *Layout) ReadNodes(ctx context.Context, sqlTx *sql.Tx, t Tables) error {
+	l.Nodes = nil
 	at := map[string]int{}
-	err = each(ctx, sqlTx, `SELECT nodename || ':' || nodeport, groupid = 0 FROM pg_dist_node WHERE isactive AND noderole = 'primary'
+	err := each(ctx, sqlTx, `SELECT nodename || ':' || nodeport, groupid = 0 FROM pg_dist_node WHERE isactive AND noderole = 'primary'
 		ORDER BY groupid`, func(scan func(dest ...any) error) error {
 		var n Node
 		err := scan(&n.Address, &n.Coordinator)
-		at[n.Address], nodes = len(nodes), append(nodes, n)
+		at[n.Address], l.Nodes = len(l.Nodes), append(l.Nodes, n)
 		return err
 	})
-	if err != nil || !spread {
-		return nodes, err
+	if err != nil || len(l.BySite) == 0 {
+		return err
 	}
-	return nodes, each(ctx, sqlTx, `SELECT n.nodename || ':' || n.nodeport, COUNT(*)
+	return each(ctx, sqlTx, `SELECT n.nodename || ':' || n.nodeport, COUNT(*)
 		FROM (SELECT get_shard_id_for_distribution_column('`+t.OfSites[0]+`', id) AS shard FROM `+t.Sites+`) s
 		JOIN pg_dist_placement p ON p.shardid = s.shard
 		JOIN pg_dist_node n ON n.groupid = p.groupid AND n.noderole = 'primary'
@@ -102,13 +102,14 @@ func nodesOf(ctx context.Context, sqlTx *sql.Tx, t Tables, spread bool) (nodes [
 		var sites int64
 		err := scan(&address, &sites)
 		if i, known := at[address]; known {
-			nodes[i].Sites = sites
+			l.Nodes[i].Sites = sites
 		}
 		return err
 	})
 }
 
-// LayOut lays tables out: t.OfSites by their site, so that all rows of a site are on one node, and all others on every node. Citus lays out a table without foreign keys only, so they are taken off and put back.
+// LayOut lays tables out: t.OfSites by their site, so that all rows of a site are on one node, and all others on every node. Citus
+// takes tables without foreign keys only, so these are dropped before and added after.
 func LayOut(ctx context.Context, sqlTx *sql.Tx, t Tables, left []string) error {
 	if len(left) == 0 {
 		return nil
@@ -173,10 +174,6 @@ func each(ctx context.Context, sqlTx *sql.Tx, query string, take func(scan func(
 
 // KeepLaidOut lays out the tables that a migration has added to a database that is laid out.
 func KeepLaidOut(ctx context.Context, sqlTx *sql.Tx, t Tables) (changed bool, err error) {
-	var installed bool
-	if err := sqlTx.QueryRowContext(ctx, hasCitus).Scan(&installed); err != nil || !installed {
-		return false, err
-	}
 	laid, err := LayoutOf(ctx, sqlTx, t)
 	if errors.Is(err, ErrNoCitus) || err == nil && (len(laid.BySite) == 0 || len(laid.Left) == 0) {
 		return false, nil

@@ -63,7 +63,7 @@ func create(t testing.TB, server, template string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := execute(server, "CREATE DATABASE "+name+" TEMPLATE "+template); err != nil {
+	if err := execute(context.Background(), server, "CREATE DATABASE "+name+" TEMPLATE "+template); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -73,7 +73,7 @@ func create(t testing.TB, server, template string) string {
 			}
 		}
 		// WITH (FORCE), because a failed test may have left connections open.
-		if err := execute(server, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+		if err := execute(context.Background(), server, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
 			t.Error(err)
 		}
 	})
@@ -166,18 +166,18 @@ func dropOld(ctx context.Context, conn *pgx.Conn, before int64) error {
 	return nil
 }
 
-// execute runs one statement on a new connection: tests call it from several goroutines, and a connection kept open in
+// execute runs statements on a new connection: tests call it from several goroutines, and a connection kept open in
 // between would count towards the server's maximum.
-func execute(server, statement string) error {
-	// Not the test's context, which has ended by the time of the cleanup.
-	ctx := context.Background()
+func execute(ctx context.Context, server string, statements ...string) (err error) {
 	conn, err := pgx.Connect(ctx, server)
 	if err != nil {
 		return fmt.Errorf("connecting to the PostgreSQL server for tests: %w", err)
 	}
-	defer func() { _ = conn.Close(ctx) }()
-	if _, err := conn.Exec(ctx, statement); err != nil {
-		return fmt.Errorf("%s: %w", statement, err)
+	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
+	for _, statement := range statements {
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
 	}
 	return nil
 }
