@@ -56,7 +56,7 @@ func (m *Modals) Enter(ctx context.Context, token string, writes bool) (u ModalU
 		if err != nil {
 			return err
 		}
-		site, err := merchants.Site(tx, s.SiteID)
+		site, err := sites.Alone(tx, s.SiteID)
 		if err != nil {
 			return err
 		}

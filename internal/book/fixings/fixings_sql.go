@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/fx"
 	"holdfast/internal/domain/money"
@@ -130,7 +129,7 @@ const seriesPerQuery = 100
 // SpotQuote finds the quote that values an amount at the end of a day (R7), with the fixings that count for a site, as
 // known now. ok is false when a leg has no fixing.
 func SpotQuote(tx *store.Tx, siteID int64, from, to money.Currency, day civil.Day) (quote fx.Quote, ok bool, err error) {
-	site, err := merchants.Site(tx, siteID)
+	site, err := sites.Alone(tx, siteID)
 	if err != nil {
 		return fx.Quote{}, false, err
 	}

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 
-	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/proposal"
 	"holdfast/internal/errs"
 	"holdfast/internal/platform/approvals"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -57,7 +57,7 @@ func (r *importRun) approval(tx *store.Tx, effect *proposal.Effect) (proposal.Pr
 	if p.Subject == "" {
 		return proposal.Proposal{State: proposal.Approved}, nil
 	}
-	site, err := merchants.Site(tx, r.actor.SiteID)
+	site, err := sites.Alone(tx, r.actor.SiteID)
 	if err != nil {
 		return p, store.NotFoundAs(errs.SettingNotFound, err, "Site %d not found.", r.actor.SiteID)
 	}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"holdfast/internal/book/fixings"
-	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/fx"
@@ -57,7 +56,7 @@ func (r *Rates) MoveClock(ctx context.Context, actor access.Actor, to time.Time)
 func (r *Rates) GoOnIn(ctx context.Context, clock sites.Clock) error {
 	made := 0
 	missing := func(tx *store.Tx) ([]fx.Fixing, error) {
-		site, err := merchants.Site(tx, clock.SiteID)
+		site, err := sites.Alone(tx, clock.SiteID)
 		if err != nil || !site.Sandbox {
 			return nil, err
 		}

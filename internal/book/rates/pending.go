@@ -120,7 +120,7 @@ func (r *Rates) pricePendingOf(ctx context.Context, site sites.Clock) (priced in
 // pricePage prices the next allocations after an id. last is the id of the last one that it looked at, 0 when none is
 // left.
 func pricePage(tx *store.Tx, siteID, after int64) (done int, last int64, err error) {
-	site, err := merchants.Site(tx, siteID)
+	site, err := merchants.SiteInForce(tx, siteID)
 	if err != nil {
 		return 0, 0, err
 	}
