@@ -54,7 +54,7 @@ func freeReversals(tx *store.Tx, siteID, transactionID int64, from civil.Day) ([
 	var list []payment.Transaction
 	err := tx.Query(`SELECT t.id, t.total FROM transactions t
 		WHERE t.site_id = $1 AND t.linked_id = $2 AND t.type = $3 AND t.effective_at >= $4 AND NOT EXISTS (SELECT 1 FROM disputes d
-			WHERE d.site_id = t.site_id AND d.transaction_id = t.linked_id AND d.reversal_id = t.id)
+			WHERE d.site_id = $1 AND d.transaction_id = t.linked_id AND d.reversal_id = t.id)
 		ORDER BY t.effective_at, t.id`, []any{siteID, transactionID, payment.ChargebackReversal, store.Micros(from.Start())},
 		func(scan func(dest ...any) error) error {
 			var t payment.Transaction

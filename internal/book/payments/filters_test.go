@@ -8,9 +8,11 @@ import (
 	"holdfast/internal/book/payments"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
+	"holdfast/internal/testkit/apptest"
 	"holdfast/internal/testkit/dbtest"
 )
 
@@ -76,4 +78,29 @@ func TestEachFilterHasAnIndex(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestCountingFlagsReadsFlaggedRows: the data quality of a merchant is counted from an index, whatever the size of the book.
+func TestCountingFlagsReadsFlaggedRows(t *testing.T) {
+	t.Parallel()
+	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
+		c := w.Channel(merchant.ModeProtectionOnly, "EUR")
+		db := w.App.DB.Store
+		w.Must(apptest.Report(payment.Purchase, w.Booking(c, 500, "2024-09-14"), 600))
+		dbtest.Large(t, db, "transactions")
+		ran := dbtest.Statements(db, func() {
+			if _, err := w.App.Payments.FlagCounts(t.Context(), w.Actor, c.ID); err != nil {
+				t.Fatal(err)
+			}
+		})
+		reading := dbtest.Reading(ran, "transactions")
+		if len(reading) != 1 {
+			t.Fatalf("%d statements read transactions", len(reading))
+		}
+		for _, s := range reading {
+			if plan := strings.Join(dbtest.Plan(t, db, s), "\n"); !strings.Contains(plan, "transactions_by_channel_flags") {
+				t.Errorf("%s\n%s", s.Query, plan)
+			}
+		}
+	})
 }

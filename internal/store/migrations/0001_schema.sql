@@ -583,6 +583,7 @@ CREATE INDEX transactions_by_auth_code ON transactions (site_id, auth_code, id) 
 CREATE INDEX transactions_by_acquirer_reference ON transactions (site_id, acquirer_reference, id)
     WHERE acquirer_reference <> '';
 CREATE INDEX transactions_by_flags ON transactions (site_id, id) WHERE flags <> '';
+CREATE INDEX transactions_by_channel_flags ON transactions (site_id, channel_id, id) WHERE flags <> '';
 CREATE INDEX transactions_by_modified ON transactions (site_id, modified_at, id);
 -- A read of a site's payments first ends its expired authorisations.
 CREATE INDEX transactions_open_of_site ON transactions (site_id, type, status, capture_by)
