@@ -1,3 +1,4 @@
+// Package sqltext builds the text of SQL statements. It owns no tables. Start at Where and Rows.
 package sqltext
 
 import (
