@@ -35,9 +35,9 @@ func (s prompt) from(path string, args ...string) (said string, code int) {
 
 const somePassword = "correct horse battery"
 
-// TestTwoPeopleAtTheCommandLine: outside a sandbox one asks and another approves, and both show who they are.
-func TestTwoPeopleAtTheCommandLine(t *testing.T) {
-	t.Parallel()
+// twoOperators is the site real, which is no sandbox, with the operators ada and bob.
+func twoOperators(t *testing.T) prompt {
+	t.Helper()
 	s := prompt{t, t.TempDir()}
 	s.run("site", "create", "real", "--name", "Real", "--currency", "GBP")
 	for _, name := range []string{"ada", "bob"} {
@@ -45,6 +45,13 @@ func TestTwoPeopleAtTheCommandLine(t *testing.T) {
 			t.Fatal(said)
 		}
 	}
+	return s
+}
+
+// TestTwoPeopleAtTheCommandLine: outside a sandbox one asks and another approves, and both show who they are.
+func TestTwoPeopleAtTheCommandLine(t *testing.T) {
+	t.Parallel()
+	s := twoOperators(t)
 	if said, code := s.as(somePassword, "user", "create", "eve", "--email", "eve@example.com", "--role", "member_admin", "--site", "real"); code != 0 {
 		t.Fatal(said)
 	}
@@ -146,13 +153,7 @@ func (s prompt) secondFactor(name string) (recovery []string) {
 // TestASecondFactorOnStandardInput: password and code are the first two lines, and what the command itself reads follows.
 func TestASecondFactorOnStandardInput(t *testing.T) {
 	t.Parallel()
-	s := prompt{t, t.TempDir()}
-	s.run("site", "create", "real", "--name", "Real", "--currency", "GBP")
-	for _, name := range []string{"ada", "bob"} {
-		if said, code := s.as(somePassword, "user", "create", name, "--email", name+"@example.com", "--role", "operator"); code != 0 {
-			t.Fatal(said)
-		}
-	}
+	s := twoOperators(t)
 	recovery := s.secondFactor("ada")
 	const another = "another horse battery"
 	asAda := func(more ...string) string {

@@ -81,13 +81,10 @@ func exposureSheet(r report.ExposureReport) sheet {
 				value(sub.E1, sub.Gaps.E1, q.Currency), value(sub.E2, sub.Gaps.E2, q.Currency), sub.Memo, sub.MemoGaps))
 		}
 	}
-	n, memo := r.Rounding, r.Memo
-	if memo != nil {
-		memo = &exposure.Memo{E4: n.E4, E5: n.E5}
-	}
+	n := r.Rounding
 	if n.E1 != 0 && !r.Gaps.E1 || n.E2 != 0 && !r.Gaps.E2 || n.E4 != 0 && !r.MemoGaps.E4 || n.E5 != 0 && !r.MemoGaps.E5 {
 		s.foot = append(s.foot, line("rounding", nil, cell{}, none, value(n.E1, r.Gaps.E1, q.Currency),
-			value(n.E2, r.Gaps.E2, q.Currency), memo, r.MemoGaps))
+			value(n.E2, r.Gaps.E2, q.Currency), r.RoundingMemo(), r.MemoGaps))
 	}
 	s.foot = append(s.foot, line("total", nil, count(r.Total.Allocations), none, value(r.Total.E1, r.Gaps.E1, q.Currency),
 		value(r.Total.E2, r.Gaps.E2, q.Currency), r.Memo, r.MemoGaps))

@@ -165,12 +165,12 @@ func (c *currencySum) addValue(x protection.Explained) {
 	}
 	v := &c.values[at]
 	if x.HasValue {
-		v.value, v.valued = v.value+x.Value, v.valued+1
+		v.value, v.valued = money.Sum(v.value, x.Value), v.valued+1
 	} else {
 		v.pending++
 	}
 	if x.Premium.Priced {
-		v.premium, v.priced = v.premium+x.Premium.Booked, v.priced+1
+		v.premium, v.priced = money.Sum(v.premium, x.Premium.Booked), v.priced+1
 		v.retained = money.Sum(v.retained, x.Premium.Retained)
 	}
 }

@@ -183,8 +183,10 @@ func ShowExposure(r report.ExposureReport) any {
 			Currencies: r.Query.Currency, Allocations: r.Total.Allocations, reportFiguresShape: total,
 			E1: total.E1Report, E2: total.E2Report, E3: total.E3Report, memoShape: showMemo(r.Memo, r.MemoGaps),
 		},
-		Subtotals:   make([]subtotalShape, len(r.Subtotals)),
-		Rounding:    showRounding(r),
+		Subtotals: make([]subtotalShape, len(r.Subtotals)),
+		Rounding: roundingShape{
+			E1: known(r.Rounding.E1, r.Gaps.E1), E2: known(r.Rounding.E2, r.Gaps.E2), memoShape: showMemo(r.RoundingMemo(), r.MemoGaps),
+		},
 		Net:         showNet(r),
 		PendingRate: showApart(r.PendingRate),
 		Converted:   showConverted(r.Converted),
@@ -209,14 +211,6 @@ func ShowExposure(r report.ExposureReport) any {
 	}
 	for i, p := range r.Instalments {
 		shape.Instalments[i] = instalmentsShape{Currencies: p.Currency, Bookings: p.Allocations, E4: p.E1}
-	}
-	return shape
-}
-
-func showRounding(r report.ExposureReport) roundingShape {
-	shape := roundingShape{E1: known(r.Rounding.E1, r.Gaps.E1), E2: known(r.Rounding.E2, r.Gaps.E2)}
-	if r.Memo != nil {
-		shape.memoShape = showMemo(&exposure.Memo{E4: r.Rounding.E4, E5: r.Rounding.E5}, r.MemoGaps)
 	}
 	return shape
 }

@@ -96,6 +96,11 @@ type Memo struct {
 	E5 int64 // not protected, or cover not started
 }
 
+func (m *Memo) add(o Memo) {
+	m.E4 = money.Sum(m.E4, o.E4)
+	m.E5 = money.Sum(m.E5, o.E5)
+}
+
 // Exposure adds up positions to a report (R7). It keeps sums only, so that its memory depends on the number of rows
 // alone.
 type Exposure struct {
@@ -328,7 +333,7 @@ func (e *Exposure) keyOf(p Position) Key {
 }
 
 func (s *sums) addLine(line sums) {
-	s.add(line.Figures)
+	s.Figures.add(line.Figures)
 	s.lockedE1 = money.Sum(s.lockedE1, line.lockedE1)
 	s.lockedE2 = money.Sum(s.lockedE2, line.lockedE2)
 }
@@ -389,8 +394,7 @@ func (r *Report) addChannel(row Row) {
 	r.Total.add(Figures{Allocations: row.Allocations, E1: row.E1Report, E2: row.E2Report})
 	r.Gaps.add(row.Gaps)
 	if row.Report != nil {
-		r.Memo.E4 = money.Sum(r.Memo.E4, row.Report.E4)
-		r.Memo.E5 = money.Sum(r.Memo.E5, row.Report.E5)
+		r.Memo.add(*row.Report)
 		r.MemoGaps.add(row.ReportGaps)
 	}
 	if of := r.Channels[row.Key.ChannelID]; row.E1Report != 0 || row.Gaps.E1 {

@@ -22,9 +22,10 @@ type Row struct {
 
 // add adds another row of the same key and currency.
 func (r *Row) add(o Row) {
-	figures, memo := r.Figures, Memo{r.E4 + o.E4, r.E5 + o.E5}
+	figures, memo, gaps := r.Figures, r.Memo, r.Gaps
 	figures.add(o.Figures)
-	e1, e2, gaps := r.E1Report+o.E1Report, r.E2Report+o.E2Report, r.Gaps
+	memo.add(o.Memo)
+	e1, e2 := money.Sum(r.E1Report, o.E1Report), money.Sum(r.E2Report, o.E2Report)
 	gaps.add(o.Gaps)
 	*r = o
 	r.Figures, r.Memo, r.E1Report, r.E2Report, r.Gaps = figures, memo, e1, e2, gaps
@@ -32,7 +33,10 @@ func (r *Row) add(o Row) {
 
 // Rounding is the total less the rows, because each row is rounded by itself, in the report currency. E4 and E5 have none
 // in a locked valuation.
-type Rounding struct{ E1, E2, E4, E5 int64 }
+type Rounding struct {
+	E1, E2 int64
+	Memo
+}
 
 // less takes a row off.
 func (n *Rounding) less(row Row) {
@@ -48,8 +52,16 @@ func (n *Rounding) less(row Row) {
 func (n *Rounding) plus(total Figures, memo *Memo) {
 	n.E1, n.E2 = money.Sum(n.E1, total.E1), money.Sum(n.E2, total.E2)
 	if memo != nil {
-		n.E4, n.E5 = money.Sum(n.E4, memo.E4), money.Sum(n.E5, memo.E5)
+		n.Memo.add(*memo)
 	}
+}
+
+// RoundingMemo is the rounding of E4 and E5, or nil in a locked valuation.
+func (r Report) RoundingMemo() *Memo {
+	if r.Memo == nil {
+		return nil
+	}
+	return &r.Rounding.Memo
 }
 
 // Unattributed is the scheme of the row with what has no scheme: E4, which no card has paid yet.
@@ -158,8 +170,7 @@ func (r *Report) subtotals() {
 		s.Figures.add(Figures{row.Allocations, row.E1Report, row.E2Report})
 		s.Gaps.add(row.Gaps)
 		if row.Report != nil {
-			s.Memo.E4 = money.Sum(s.Memo.E4, row.Report.E4)
-			s.Memo.E5 = money.Sum(s.Memo.E5, row.Report.E5)
+			s.Memo.add(*row.Report)
 			s.MemoGaps.add(row.ReportGaps)
 		}
 	}

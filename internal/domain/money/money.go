@@ -22,7 +22,7 @@ func Add(a, b int64) (int64, error) {
 }
 
 // Sum is Add for code that adds up many amounts and cannot go on without their sum: it panics with ErrRange. Whoever
-// calls such code has Catch deferred; sites.Read and the other ways to read have.
+// calls such code has Catch deferred; all transactions of package sites have.
 func Sum(a, b int64) int64 {
 	sum, err := Add(a, b)
 	if err != nil {

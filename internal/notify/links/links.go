@@ -79,6 +79,14 @@ type OpenLink struct {
 // Names reports whether the user may choose a user name with the link.
 func (l OpenLink) Names() bool { return l.Kind == people.Invitation || l.User.Open != "" }
 
+// Chosen is the name that the user has after choosing one with the link; "" keeps it.
+func (l OpenLink) Chosen(username string) string {
+	if l.Names() && username != "" {
+		return strings.ToLower(username)
+	}
+	return l.User.Username
+}
+
 // Look reads the open link with a secret. The error is SettingNotFound if it was used or has expired.
 func (l *Links) Look(ctx context.Context, secret string) (found OpenLink, err error) {
 	err = l.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
@@ -110,9 +118,7 @@ func (l *Links) Choose(ctx context.Context, secret, username, password, address 
 	if err != nil {
 		return err
 	}
-	if found.Names() && username != "" {
-		user.Username = strings.ToLower(username)
-	}
+	user.Username = found.Chosen(username)
 	by := access.Actor{UserID: user.ID, Username: user.Username, DisplayName: user.DisplayName, Address: address}
 	return l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		if err := people.UseLink(tx, found.Hash); err != nil {

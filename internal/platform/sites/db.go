@@ -151,7 +151,8 @@ func (db *DB) WriteLongBy(ctx context.Context, clock Clock, fn func(tx *store.Tx
 
 // begun is fn in a transaction that uses the clock.
 func (db *DB) begun(clock Clock, fn func(tx *store.Tx) error) func(tx *store.Tx) error {
-	return func(tx *store.Tx) error {
+	return func(tx *store.Tx) (err error) {
+		defer money.Catch(&err)
 		if err := begin(tx, &db.known, clock); err != nil {
 			return err
 		}
@@ -166,7 +167,8 @@ func (db *DB) ReadBy(ctx context.Context, clock Clock, fn func(tx *store.Tx) err
 
 // ReadBy is DB.ReadBy for a caller that has only the database.
 func ReadBy(ctx context.Context, base *store.DB, clock Clock, fn func(tx *store.Tx) error) error {
-	return base.Read(ctx, clock.SiteID, func(tx *store.Tx) error {
+	return base.Read(ctx, clock.SiteID, func(tx *store.Tx) (err error) {
+		defer money.Catch(&err)
 		goBy(tx, clock)
 		return fn(tx)
 	})

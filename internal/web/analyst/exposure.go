@@ -341,11 +341,7 @@ func exposureFoot(found report.ExposureReport) (foot []kit.Row) {
 		return append(cells, memoCells(memo, found.MemoGaps, c)...)
 	}
 	if n := found.Rounding; n != (exposure.Rounding{}) {
-		memo := found.Memo
-		if memo != nil {
-			memo = &exposure.Memo{E4: n.E4, E5: n.E5}
-		}
-		line("Rounding of the rows", kit.Cell{}, report(n.E1, n.E2, memo)...)
+		line("Rounding of the rows", kit.Cell{}, report(n.E1, n.E2, found.RoundingMemo())...)
 	}
 	line("Total", kit.Number(found.Total.Allocations), report(found.Total.E1, found.Total.E2, found.Memo)...)
 	return foot

@@ -56,7 +56,7 @@ func (p *pages) merchant(v *kit.Visit) error {
 	state := kit.Say(channel.Mode)
 	if channel.Locked {
 		state = "Locked"
-		r.Warnings = append(r.Warnings, note{Text: lockedText(channel)})
+		r.Warnings = append(r.Warnings, note{Text: kit.LockedText(channel)})
 	}
 	r.Figures = append(r.Figures, figure{Text: "Status", Value: state, Hint: "in " + string(channel.Currency)})
 	r.apartNotes(found.PendingRate, found.Uncovered)
@@ -79,15 +79,6 @@ func (p *pages) merchant(v *kit.Visit) error {
 		}
 	}
 	return p.show(v, r, page)
-}
-
-// lockedText says what a lock means, and why the merchant is locked.
-func lockedText(c merchant.Channel) string {
-	text := "This merchant is locked: new payments are not protected."
-	if c.LockReason != "" {
-		text += " Reason: " + c.LockReason
-	}
-	return text
 }
 
 // of adds the merchant to the page's links.

@@ -93,11 +93,7 @@ func (p *pages) showProtection(v *kit.Visit, form, answer, file *kit.Form) error
 func standing(c merchant.Channel, r underwriting.Request) (text, tone string) {
 	switch {
 	case c.Locked && c.Covered():
-		text = "This merchant is locked: new payments are not protected."
-		if c.LockReason != "" {
-			text += " Reason: " + c.LockReason
-		}
-		return text, "wrong"
+		return kit.LockedText(c), "wrong"
 	case c.Covered():
 		return "This merchant is protected. Card payments are covered from the moment they are logged.", "done"
 	case !underwriting.CanAsk(c):

@@ -77,13 +77,8 @@ func (p *plot) breakAxis() {
 	if p.Kind != Waterfall || len(p.totals) == 0 {
 		return
 	}
-	lowest, highest, level := p.totals[0], p.totals[0], int64(0)
-	for i, total := range p.totals {
-		if level += total; i == len(p.totals)-1 {
-			level = total
-		}
-		lowest, highest = min(lowest, level), max(highest, level)
-	}
+	levels := p.levels()
+	lowest, highest := slices.Min(levels), slices.Max(levels)
 	span := highest - lowest
 	if lowest <= 0 || span == 0 || span > highest/3 {
 		return

@@ -1,6 +1,9 @@
 package chart
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // row is one horizontal bar with its texts.
 type row struct {
@@ -101,21 +104,29 @@ func (p plot) rankedRows(w width) (rows []row, lowest, highest int64) {
 	return rows, lowest, highest
 }
 
+// levels are the levels of a waterfall, after each of its steps: the first and the last step are levels, those between them changes.
+func (p plot) levels() []int64 {
+	levels := slices.Clone(p.totals)
+	for i := 1; i < len(levels)-1; i++ {
+		levels[i] += levels[i-1]
+	}
+	return levels
+}
+
 // stepRows are the steps of a waterfall: two levels with the changes between them.
 func (p plot) stepRows() (rows []row, lowest, highest int64) {
-	level := int64(0)
+	levels := p.levels()
 	for i, total := range p.totals {
-		r := row{name: p.Points[i].Label, title: p.told(i), href: p.Points[i].Href}
+		r := row{name: p.Points[i].Label, title: p.told(i), href: p.Points[i].Href, level: levels[i]}
 		if i == 0 || i == len(p.totals)-1 {
-			r.number, r.strong, r.level = p.brief(total), true, total
+			r.number, r.strong = p.brief(total), true
 			r.pieces = []piece{{p.start, total, look{Class: "s0"}}}
 			r.broken = p.start > 0
 		} else {
-			r.number, r.level = p.changed(total), level+total
-			r.pieces = []piece{{level, r.level, p.changeLook(total)}}
+			r.number = p.changed(total)
+			r.pieces = []piece{{levels[i-1], r.level, p.changeLook(total)}}
 		}
-		level = r.level
-		rows, lowest, highest = append(rows, r), min(lowest, level), max(highest, level)
+		rows, lowest, highest = append(rows, r), min(lowest, r.level), max(highest, r.level)
 	}
 	return rows, lowest, highest
 }

@@ -78,23 +78,24 @@ func (v *Visit) Stream(name, kind string, write func(w io.Writer) error) error {
 // inFile is a table as it stands in a file: the visible columns, and the currencies of amounts in columns of their own.
 type inFile struct {
 	heads []Column
-	at    []int // the table's column of each; -1 for a currency
-	of    *Table
+	at    []int    // the table's column of each; -1 for a currency
+	names []string // of each column of the table: the column that has the currency of its amounts, or ""
 }
 
 // inFile puts each currency before the first of its amounts, unless the table shows it already. A column of amounts that names
 // no currency column has one of its own.
 func (t *Table) inFile() inFile {
-	f := inFile{of: t}
+	var f inFile
 	has := map[string]bool{}
-	for _, c := range t.Columns {
+	for i, c := range t.Columns {
 		has[c.Name] = t.shown(c)
+		f.names = append(f.names, t.currencyColumn(i))
 	}
 	for i, c := range t.Columns {
 		if !t.shown(c) {
 			continue
 		}
-		if name := t.currencyColumn(i); name != "" && !has[name] {
+		if name := f.names[i]; name != "" && !has[name] {
 			has[name] = true
 			f.heads, f.at = append(f.heads, Column{Name: name, Title: Say(name)}), append(f.at, -1)
 		}
@@ -128,8 +129,8 @@ func (f inFile) cells(r Row) []Cell {
 
 // currency is what a row has in a currency column.
 func (f inFile) currency(name string, r Row) Cell {
-	for at, c := range r.Cells[:min(len(r.Cells), len(f.of.Columns))] {
-		if c.currency != "" && f.of.currencyColumn(at) == name {
+	for at, c := range r.Cells[:min(len(r.Cells), len(f.names))] {
+		if c.currency != "" && f.names[at] == name {
 			return Words(string(c.currency))
 		}
 	}

@@ -43,12 +43,12 @@ func (p openPage) title() string {
 // openPages are the entries of the sidebar, the tabs of groups, and the user's own page.
 func (v *Visit) openPages() (list []openPage) {
 	for _, m := range v.frame.menus {
-		switch {
-		case m.May != "" && !v.Can(m.May):
-		case m.Office && v.Operator():
-			list = append(list, openPage{"All sites", m.Name, Path + m.Below})
-		case !m.Office:
-			list = append(list, openPage{"", m.Name, v.At(m.Below)})
+		group := ""
+		if m.Office {
+			group = "All sites"
+		}
+		if v.opens(m) {
+			list = append(list, openPage{group, m.Name, v.menuAt(m)})
 		}
 	}
 	for _, p := range v.frame.groups {

@@ -149,16 +149,23 @@ func (v *Visit) render(t *template.Template, page Page, block string) error {
 // menus returns the sidebar entries that the user may open here.
 func (v *Visit) menus(here string) (list []menuView) {
 	for _, m := range v.frame.menus {
-		if m.Office != (v.Site.ID == 0) || m.Office && !v.User.Operator || m.May != "" && !v.Can(m.May) {
-			continue
+		if m.Office == (v.Site.ID == 0) && v.opens(m) {
+			list = append(list, menuView{m, v.menuAt(m), m.Below == here})
 		}
-		href := Path + m.Below
-		if !m.Office {
-			href = v.At(m.Below)
-		}
-		list = append(list, menuView{m, href, m.Below == here})
 	}
 	return list
+}
+
+// opens reports whether the user may open the page of a sidebar entry.
+func (v *Visit) opens(m Menu) bool {
+	return (!m.Office || v.Operator()) && (m.May == "" || v.Can(m.May))
+}
+
+func (v *Visit) menuAt(m Menu) string {
+	if m.Office {
+		return Path + m.Below
+	}
+	return v.At(m.Below)
 }
 
 // Confirmation asks before an action that cannot be undone.

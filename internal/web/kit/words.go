@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/web/chart"
 )
@@ -159,6 +160,15 @@ func newField(form *Form, name, label string, settings ...any) (fieldView, error
 		}
 	}
 	return v, err
+}
+
+// LockedText says what a lock means, and why the merchant is locked.
+func LockedText(c merchant.Channel) string {
+	text := "This merchant is locked: new payments are not protected."
+	if c.LockReason != "" {
+		text += " Reason: " + c.LockReason
+	}
+	return text
 }
 
 // Fact is one row of a description list, shown by the template "facts".

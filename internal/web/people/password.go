@@ -1,10 +1,8 @@
 package people
 
 import (
-	"cmp"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"holdfast/internal/account/people"
 	"holdfast/internal/errs"
@@ -63,10 +61,7 @@ func (p *pages) link(v *kit.Visit) error {
 			case people.Address:
 				return v.Done(accountPath, "Your e-mail address is now %s.", found.NewAddress)
 			}
-			name := found.User.Username
-			if found.Names() {
-				name = cmp.Or(strings.ToLower(form.Get("username")), name)
-			}
+			name := found.Chosen(form.Get("username"))
 			return v.Done(kit.Path+"/sign-in?username="+url.QueryEscape(name), "Password set for %s. Sign in with it.", name)
 		}
 	}

@@ -2,6 +2,7 @@ package trade
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,21 +48,23 @@ func (p *pages) search(v *kit.Visit) error {
 		data.Empty.Title = "Search"
 		return v.Show(p.Pages, "search.html", kit.Page{Title: "Search", Menu: "/search", Data: data})
 	}
+	merchants, err := p.findMerchants(v, q)
+	if err != nil {
+		return err
+	}
+	sales, err := p.findSales(v, q)
+	if err != nil {
+		return err
+	}
 	data.Pages = v.FindPages(q, mostFound)
 	hits := data.Pages
-	note := func(more found, rows []kit.Row) {
-		if len(rows) > 0 {
-			data.Found = append(data.Found, more)
+	for _, some := range slices.Concat(merchants, sales) {
+		if len(some.Table.Rows) > 0 {
+			data.Found = append(data.Found, some)
 		}
-		for _, r := range rows {
+		for _, r := range some.Table.Rows {
 			hits = append(hits, kit.Link{Href: r.Href})
 		}
-	}
-	if err := p.findMerchants(v, q, note); err != nil {
-		return err
-	}
-	if err := p.findSales(v, q, note); err != nil {
-		return err
 	}
 	if len(hits) == 1 {
 		return v.Go(hits[0].Href)
@@ -73,47 +76,32 @@ func (p *pages) search(v *kit.Visit) error {
 var latestFirst = store.Page{Number: 1, Size: mostFound, Offset: -1, OrderBy: "id", Descending: true}
 
 // findMerchants finds merchants, and the statements with this number or of these merchants.
-func (p *pages) findMerchants(v *kit.Visit, q string, note func(found, []kit.Row)) error {
+func (p *pages) findMerchants(v *kit.Visit, q string) ([]found, error) {
 	ctx := v.R.Context()
 	channels, err := p.app.Channels.List(ctx, v.Actor, merchants.ChannelFilter{Search: q}, latestFirst)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	table := merchantTable(v, channels.Items)
-	hit := found{Title: "Merchants", Table: v.Table(table)}
+	list := []found{{Title: "Merchants", Table: merchantTable(v, channels.Items)}}
 	if channels.More {
-		hit.All = &kit.Link{Text: "View all merchants with this name", Href: v.At("/channels?name=" + url.QueryEscape(q))}
+		list[0].All = &kit.Link{Text: "View all merchants with this name", Href: v.At("/channels?name=" + url.QueryEscape(q))}
 	}
-	note(hit, table.Rows)
-	if !v.Can(access.ReadStatements) {
-		return nil
-	}
-	var list []protection.IssuedStatement
-	read := func(f statements.StatementFilter) error {
-		page, _, err := p.app.Statements.List(ctx, v.Actor, f, latestFirst)
-		list = append(list, page.Items...)
-		return err
+	var f statements.StatementFilter
+	for _, c := range channels.Items {
+		f.Channels = append(f.Channels, c.ID)
 	}
 	number, err := strconv.ParseInt(strings.TrimPrefix(strings.ToLower(q), "statement "), 10, 64)
 	if err == nil && number > 0 {
-		if err := read(statements.StatementFilter{Number: number}); err != nil {
-			return err
-		}
-	} else if len(channels.Items) > 0 {
-		var ids []int64
-		for _, c := range channels.Items {
-			ids = append(ids, c.ID)
-		}
-		if err := read(statements.StatementFilter{Channels: ids}); err != nil {
-			return err
-		}
+		f = statements.StatementFilter{Number: number}
 	}
-	table = statementTable(v, list)
-	note(found{Title: "Statements", Table: v.Table(table)}, table.Rows)
-	return nil
+	if !v.Can(access.ReadStatements) || f.Number == 0 && len(f.Channels) == 0 {
+		return list, nil
+	}
+	issued, _, err := p.app.Statements.List(ctx, v.Actor, f, latestFirst)
+	return append(list, found{Title: "Statements", Table: statementTable(v, issued.Items)}), err
 }
 
-func merchantTable(v *kit.Visit, list []merchant.Channel) kit.Table {
+func merchantTable(v *kit.Visit, list []merchant.Channel) *kit.Table {
 	t := kit.Table{Bare: true, Name: "merchants", Caption: "Merchants", Columns: []kit.Column{
 		{Name: "merchant", Title: "Merchant"}, {Name: "status", Title: "Status"}, {Name: "currency", Title: "Currency"},
 		{Name: "external_id", Title: "External ID", Minor: true}, {Name: "id", Title: "Number", Figure: true, Minor: true},
@@ -127,10 +115,10 @@ func merchantTable(v *kit.Visit, list []merchant.Channel) kit.Table {
 			kit.Words(c.Name), status, kit.Words(string(c.Currency)), kit.Words(c.ExternalID), kit.Ident(c.ID),
 		}})
 	}
-	return t
+	return v.Table(t)
 }
 
-func statementTable(v *kit.Visit, list []protection.IssuedStatement) kit.Table {
+func statementTable(v *kit.Visit, list []protection.IssuedStatement) *kit.Table {
 	t := kit.Table{Bare: true, Name: "statements", Caption: "Statements", Columns: []kit.Column{
 		{Name: "number", Title: "Statement"}, {Name: "merchant", Title: "Merchant"}, {Name: "period", Title: "Period"},
 		{Name: "due", Title: "Due", Minor: true}, {Name: "closing", Title: "Closing", Currency: "currency"},
@@ -140,22 +128,22 @@ func statementTable(v *kit.Visit, list []protection.IssuedStatement) kit.Table {
 			kit.Ident(s.Number), kit.Words(s.ChannelName), kit.Words(s.Period.Name()), kit.OnDay(s.Due), kit.Sum(s.Closing, s.Currency),
 		}})
 	}
-	return t
+	return v.Table(t)
 }
 
 // findSales finds bookings and payments.
-func (p *pages) findSales(v *kit.Visit, q string, note func(found, []kit.Row)) error {
+func (p *pages) findSales(v *kit.Visit, q string) ([]found, error) {
 	bookings, err := p.app.Bookings.List(v.R.Context(), v.Actor, bookings.BookingFilter{Find: q}, latestFirst)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	payments, err := p.app.Payments.List(v.R.Context(), v.Actor, payments.TransactionFilter{Find: q}, latestFirst)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	of, paid, err := p.latest(v, bookings.Items, payments.Items)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	booked, taken := found{Title: "Bookings", Table: of}, found{Title: "Payments", Table: paid}
 	if bookings.More {
@@ -164,9 +152,7 @@ func (p *pages) findSales(v *kit.Visit, q string, note func(found, []kit.Row)) e
 	if payments.More {
 		taken.All = &kit.Link{Text: "View all matching payments", Href: v.At("/payments?q=" + url.QueryEscape(q))}
 	}
-	note(booked, of.Rows)
-	note(taken, paid.Rows)
-	return nil
+	return []found{booked, taken}, nil
 }
 
 // latest are two short tables of bookings and payments.
