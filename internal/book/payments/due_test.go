@@ -98,7 +98,7 @@ func TestAnAuthorisationEndsWhenItsTimeIsOver(t *testing.T) {
 	})
 }
 
-// TestTheLifeOfAnAuthorisationIsTheChannels: each authorisation keeps the life that its channel had when it was made.
+// TestTheLifeOfAnAuthorisationIsTheChannels: each authorisation keeps the life set on its channel when it was made.
 func TestTheLifeOfAnAuthorisationIsTheChannels(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
