@@ -31,7 +31,7 @@ func TestAMadeUpUserEntersNoOtherSite(t *testing.T) {
 			apptest.WantKind(t, err, want, doing)
 			return user, secret
 		}
-		// stranger invites the same person to the other site: who comes is somebody else, and the site is not told.
+		// stranger invites the same person to the other site, where they get a new account. The site is not told.
 		stranger := func(known people.User, doing string) {
 			t.Helper()
 			made, link := invite(other, known.Username, errs.Internal, doing)
