@@ -10,8 +10,8 @@ import (
 	"holdfast/internal/testkit/pgtest"
 )
 
-// TestWhatCannotBeDistributed: a database that is no cluster is left as it is.
-func TestWhatCannotBeDistributed(t *testing.T) {
+// TestDistributeNeedsACluster: a database that is not a cluster is left unchanged.
+func TestDistributeNeedsACluster(t *testing.T) {
 	t.Parallel()
 	if len(pgtest.CitusNodes()) > 0 {
 		t.Skip("skipped on a Citus cluster")
