@@ -293,12 +293,12 @@ func TestWhoCanBeInvited(t *testing.T) {
 		asked(t, h, "may")
 		_, sent := posted(t, h)
 		apptest.WantKind(t, h.Accounts.RemoveMembership(ctx, boss, typo.ID), errs.Internal, "taking it back")
-		apptest.WantKind(t, h.Links.Choose(ctx, lost, "", newPassword, ""), errs.SettingNotFound, "the link of before")
+		apptest.WantKind(t, h.Links.Choose(ctx, lost, "", newPassword, ""), errs.SettingNotFound, "the earlier link")
 		mended, _ := invite(boss, "may", "may@example.com", access.ReadOnly, errs.Internal, "with the right one")
 		if mended.ID != typo.ID || mended.Email != "may@example.com" {
 			t.Errorf("she is %+v", mended)
 		}
-		apptest.WantKind(t, h.Links.Choose(ctx, sent[len(sent)-1], "", newPassword, ""), errs.SettingNotFound, "what went to the wrong address")
+		apptest.WantKind(t, h.Links.Choose(ctx, sent[len(sent)-1], "", newPassword, ""), errs.SettingNotFound, "the link sent to the wrong address")
 		invite(access.System(1), "boss", "x@example.com", access.ReadOnly, errs.Invalid, "a member, by the operator")
 		other = access.System(other.SiteID)
 		invite(other, "ceo2", "x@example.com", access.ReadOnly, errs.Invalid, "operators learn that the name is taken")
@@ -398,7 +398,7 @@ func TestInviteesDoNotManageTheSite(t *testing.T) {
 		apptest.WantKind(t, h.Accounts.RemoveMembership(ctx, by, first.ID), errs.Internal, "one of two")
 		managers("known@example.com")
 		_, _, err = h.Links.InviteAgain(ctx, other, known.ID)
-		apptest.WantKind(t, err, errs.NotPossible, "who has come")
+		apptest.WantKind(t, err, errs.NotPossible, "the invitee has accepted")
 
 		// The operator sets a password for the invited user.
 		apptest.WantKind(t, h.Links.Choose(ctx, link, "", newPassword, ""), errs.SettingNotFound, "too late")

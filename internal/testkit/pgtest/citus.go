@@ -22,7 +22,7 @@ func CitusNodes() []string { return strings.Fields(os.Getenv(CitusVariable)) }
 func NotOverNodes(t testing.TB) {
 	t.Helper()
 	if len(CitusNodes()) > 0 {
-		t.Skip("skipped on a Citus cluster, which does not run the statements of this test")
+		t.Skip("skipped on a Citus cluster, which cannot run the statements of this test")
 	}
 }
 

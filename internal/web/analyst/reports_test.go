@@ -157,7 +157,7 @@ func TestLimitsShowTheirUse(t *testing.T) {
 	b.Must(apptest.Report(payment.Purchase, b.Booking(unpriced, 90_000, "2024-09-14"), 90_000))
 	a := b.reader.Must(b.At("/exposure/limits"), unpriced.Name+": 900.00 CHF of the use is waiting for a rate.", "Waiting for rates")
 	if strings.Contains(a.Text(), "Within") {
-		t.Errorf("a limit is within, although a part of its use is unknown: %s", a.Text())
+		t.Errorf("a limit is reported as within although part of its use is unknown: %s", a.Text())
 	}
 	b.reader.Must(b.At("/channels/"+strconv.FormatInt(unpriced.ID, 10)), "Limit headroom Unknown", "900.00 CHF is waiting for a rate")
 }

@@ -112,7 +112,7 @@ func TestAReportIsOrderedFromItsTable(t *testing.T) {
 	}
 }
 
-// TestAFileNamesTheDayOfItsFigures: the day whose end they describe or, for lists, today by the clock of the site.
+// TestAFileNamesTheDayOfItsFigures: the day whose end they describe or, for lists, today by the site's clock.
 func TestAFileNamesTheDayOfItsFigures(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
