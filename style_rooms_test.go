@@ -242,7 +242,7 @@ func texts(s source) []text {
 // writing finds the tables that a statement writes.
 var writing = regexp.MustCompile(`(?i)\b(?:insert\s+into|delete\s+from|update)\s+([a-z_]+)`)
 
-// writingCalls are the methods of store.Tx that write the table that their first argument names.
+// writingCalls are the methods of store.Tx that write to the table named by their first argument.
 var writingCalls = []string{"Insert", "UpdateRows"}
 
 // tableOwners finds statements that write a table outside the room that owns it. Tests may: they break things on

@@ -370,7 +370,7 @@ func clock(s source) []string {
 	return found
 }
 
-// unsafeParts finds code that goes around Go's types or into the inside of SQLite. A ledger does neither; tests may.
+// unsafeParts finds code that bypasses Go's type system or uses the internals of SQLite. A ledger does neither; tests may.
 func unsafeParts(s source) []string {
 	if s.test {
 		return nil

@@ -276,8 +276,8 @@ type ChannelCreate struct {
 	ExternalID string `json:"external_id,omitzero"`
 	// Other protection of travellers who book with this merchant. A booking can override it.
 	OtherProtection OtherProtection `json:"other_protection,omitzero"`
-	// Days within which a new authorisation can be captured, 1 to 90, 7 by default. After that, an authorisation
-	// that holdfast made is void, and a capture that is logged gets the flag `late_capture`.
+	// Days within which a new authorisation can be captured, 1 to 90, 7 by default. After that, holdfast's own
+	// authorisations expire, and captures that are logged get the flag `late_capture`.
 	AuthorisationDays int64 `json:"authorisation_days,omitzero"`
 	// The type of the account. Set by the operator.
 	AccountType AccountType `json:"account_type,omitzero"`

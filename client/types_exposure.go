@@ -53,7 +53,8 @@ type ExposureKey struct {
 	Month   string              `json:"month,omitzero"`
 	// An ISO 4217 currency code.
 	Currency string `json:"currency,omitzero"`
-	// The card scheme, or `unknown`. `unattributed` is the row of unpaid amounts (`e4`), which have no scheme yet.
+	// The card scheme, or `unknown`. `unattributed` is the row for unpaid amounts (`e4`), which have no scheme
+	// yet.
 	Scheme  string `json:"scheme,omitzero"`
 	Country string `json:"country,omitzero"`
 	// The group of suppliers in the bookings. Bookings without suppliers have a row too.
@@ -74,8 +75,8 @@ type ExposureRow struct {
 	// The sum of e1 and e2.
 	E3 int64 `json:"e3"`
 	// What travellers have not paid yet: the totals of the bookings less purchases and captures, before refunds.
-	// No card has paid it, so a split by scheme has it in the row `unattributed`. Null if the report is limited to
-	// some schemes.
+	// It has no card yet, so a split by scheme shows it in the row `unattributed`. Null if the report is limited
+	// to some schemes.
 	E4 *int64 `json:"e4"`
 	// Paid, not yet delivered, and not covered.
 	E5 int64 `json:"e5"`
@@ -139,9 +140,9 @@ type ExposureTotal struct {
 type ExposureRounding struct {
 	E1Report *int64 `json:"e1_report"`
 	E2Report *int64 `json:"e2_report"`
-	// Null as in the total.
+	// Null if it is null in the total.
 	E4Report *int64 `json:"e4_report"`
-	// Null as in the total.
+	// Null if it is null in the total.
 	E5Report *int64 `json:"e5_report"`
 }
 
@@ -265,9 +266,9 @@ type Exposure struct {
 	// With `locked`: payments that were priced under a policy in another currency. They stay priced in it, and are
 	// converted at spot. They are in the totals.
 	ConvertedAtSpot []ConvertedAtSpot `json:"converted_at_spot"`
-	// Payments that are not protected, or whose cover had not started. They are not in the total.
+	// Payments that are not protected, or whose cover had not started. Not included in the total.
 	Uncovered []ExposureUncovered `json:"uncovered"`
-	// Amounts that travellers have not paid yet (`e4`), in each base currency. They are not in the total.
+	// Amounts that travellers have not paid yet (`e4`), in each base currency. Not included in the total.
 	Instalments []ExposureInstalment `json:"instalments"`
 }
 
@@ -392,7 +393,7 @@ type RunOff struct {
 	// With `locked`: payments that were priced under a policy in another currency. They stay priced in it, and are
 	// converted at spot. They are in the totals.
 	ConvertedAtSpot []ConvertedAtSpot `json:"converted_at_spot"`
-	// Payments that are not protected, or whose cover had not started. They are not in the total.
+	// Payments that are not protected, or whose cover had not started. Not included in the total.
 	Uncovered []RunOffUncovered `json:"uncovered"`
 }
 

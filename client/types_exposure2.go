@@ -48,7 +48,7 @@ type Ageing struct {
 	// With `locked`: payments that were priced under a policy in another currency. They stay priced in it, and are
 	// converted at spot. The bands have them.
 	ConvertedAtSpot []AgeingConvertedAtSpot `json:"converted_at_spot"`
-	// Payments that are not protected, or whose cover had not started. They are not in the total.
+	// Payments that are not protected, or whose cover had not started. Not included in the total.
 	Uncovered []AgeingUncovered `json:"uncovered"`
 }
 

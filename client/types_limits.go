@@ -81,15 +81,15 @@ type LimitRow struct {
 	// E1 at locked rates. A part that was priced under a policy in another currency is converted at the last rate.
 	// Null if that rate is missing, and for bookings and transactions, which each have their own use.
 	Use *int64 `json:"use"`
-	// The amount that is left below the limit. Null while a part of the use waits for a rate.
+	// What is left of the limit. Null while part of the use is waiting for a rate.
 	Headroom *int64 `json:"headroom"`
 	// The amount above the limit.
 	Over *int64 `json:"over"`
-	// The use in percent of the limit, rounded to one decimal.
+	// The use as a percentage of the limit, rounded to one decimal.
 	UsedPercent *string `json:"used_percent"`
 	// The highest of 80, 95 and 100 % that the use has reached. 0 if it has reached none.
 	Level *int64 `json:"level"`
-	// The E1 that waits for a rate, by base currency. While there is any, the use is higher than `use` says. With
+	// E1 that is waiting for a rate, by base currency. If there is any, the actual use is higher than `use`. With
 	// linear recognition, a trip counts in full here until it ends.
 	Pending []LimitRowPending `json:"pending"`
 	// Whether payments logged now count against the limit. They do not if the policy in force has another

@@ -39,7 +39,7 @@ type BookingSumsValue struct {
 	Value int64 `json:"value"`
 	// The number of allocations without a rate, excluded from `value`.
 	PendingRate int64 `json:"pending_rate"`
-	// The sum of the premiums of the present states (π in R10).
+	// The sum of the premiums of the current states (π in R10).
 	PremiumOfState int64 `json:"premium_of_state"`
 	// The premium: the sum of the premium lines.
 	Booked int64 `json:"booked"`

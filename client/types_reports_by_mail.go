@@ -31,7 +31,7 @@ type ReportMail struct {
 	Format string `json:"format"`
 	// How often it is sent.
 	Every string `json:"every"`
-	// The day of the week, 1 for Monday, or of the month; in shorter months the last day.
+	// The day of the week, 1 for Monday, or of the month. In shorter months, it is the last day.
 	On int64 `json:"on"`
 	// The user who scheduled it; it uses their permissions.
 	Owner string `json:"owner"`

@@ -124,8 +124,8 @@ type Statement struct {
 	Closing int64 `json:"closing"`
 	// The part of the charges up to this statement that is still unpaid.
 	Open int64 `json:"open"`
-	// What was paid beyond all charges of the merchant in this currency. It is set off against the next statement.
-	// Only the latest statement has it; on all others it is 0.
+	// The amount that the merchant has paid beyond all charges in this currency. It is deducted from the next
+	// statement. Always 0, except on the latest statement.
 	Credit  int64 `json:"credit"`
 	Overdue bool  `json:"overdue"`
 }

@@ -48,7 +48,7 @@ const (
 // conversion differs by more than 10% from our own rate | | `late_capture` | captured after the life of its
 // authorisation | | `rate_disagrees` | an adjustment whose base amount disagrees with the rate of its payment;
 // it is settled at that rate | | `late_logged` | logged more than three days after the payment was made (a
-// setting) | | `over_limit` | a part of it is above a limit: see `over_limit_amount` |
+// setting) | | `over_limit` | partly above a limit: see `over_limit_amount` |
 type Flag string
 
 // The values of Flag.
@@ -310,8 +310,8 @@ type TransactionCreate struct {
 	// The part of the payment for each booking, in the base currency. Required, except if the transaction adjusts
 	// a payment of a single booking. Unknown keys are ignored.
 	Bookings []TransactionCreateBooking `json:"bookings,omitzero"`
-	// The transaction that a capture, refund, void, chargeback or reversal adjusts. A reversal may name one of the
-	// payment's chargebacks instead: that dispute is then won. The answer names the payment.
+	// The transaction that a capture, refund, void, chargeback or reversal adjusts. A reversal can instead name
+	// one of the payment's chargebacks, which wins that dispute. The response names the payment.
 	LinkedID int64 `json:"linked_id,omitzero"`
 	// The processor that took the payment.
 	PSP            string        `json:"psp,omitzero"`

@@ -125,7 +125,7 @@ var requests = map[string]struct{ id, fresh, body, query string }{
 func (h *house) address(t *testing.T, key, pattern string, ids map[string]int64) (path, body string) {
 	t.Helper()
 	r := requests[key]
-	if strings.Contains(pattern, "/statements/{id}/lines/") { // whatever line it names
+	if strings.Contains(pattern, "/statements/{id}/lines/") { // for any line
 		r.id = "statement"
 	}
 	id := int64(1) << 40 // nothing has this one
@@ -159,7 +159,7 @@ func matrixRoutes() (list []api.Route) {
 	return slices.Concat(list, tokens, sessions)
 }
 
-// rowsOf are the routes with their rows of the matrix: one for each kind of thing that a path can name.
+// rowsOf returns the routes with their rows in the matrix, one for each kind of object that a path can name.
 func rowsOf(routes []api.Route) (list []api.Route) {
 	for _, r := range routes {
 		list = append(list, r)

@@ -12,9 +12,9 @@ import (
 	"holdfast/internal/errs"
 )
 
-// Admit admits requests for pages through the same door as those of the API. The body of a page has most bytes at most, and is read
-// before its turn, so that no slow sender holds a slot. A file is read by its page, within Config.UploadTime. A request without a
-// slot is rejected immediately, with status 429 or 503 and Retry-After.
+// Admit sends requests for pages through the same door as API requests. A page body has at most `most` bytes and is read before its turn,
+// so that slow senders hold no slot. A page reads an uploaded file itself, within Config.UploadTime. Requests without a slot are rejected
+// immediately with status 429 or 503 and Retry-After.
 func (s Service) Admit(class Class, most int, pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Timeout)
@@ -34,8 +34,8 @@ func (s Service) Admit(class Class, most int, pages http.Handler) http.Handler {
 	})
 }
 
-// Page serves a page, and writes its line in the log of requests. The route stands in the log in place of the address. If show returns
-// false, there is no such page: the API answers, and writes the line.
+// Page serves a page and logs the request, with the route in place of the URL. If show returns false, the page does not exist: the API
+// then answers and logs the request.
 func (s Service) Page(w http.ResponseWriter, r *http.Request, route string, show func(w http.ResponseWriter) bool) {
 	began := s.app.DB.Clock()
 	c := &call{ResponseWriter: w, ctx: r.Context(), address: s.clientAddress(r), requestID: s.requestID(r), route: route}
@@ -63,13 +63,13 @@ func (s Service) Page(w http.ResponseWriter, r *http.Request, route string, show
 	}
 }
 
-// idOf is the id of a request that an outer handler has already given to its answer, or a new one.
+// idOf returns the id that an outer handler has already given the request, or a new one.
 func (s *server) idOf(w http.ResponseWriter, r *http.Request) string {
 	return cmp.Or(w.Header().Get("X-Request-Id"), s.requestID(r))
 }
 
-// passPage shows a page when it is its turn. It returns an error if no slot is free. The page itself reports
-// an invalid body, because a person expects a page.
+// passPage shows a page when its turn comes. It returns an error if no slot is free. Pages report invalid bodies themselves, because
+// people expect a page.
 func (d *door) passPage(c *call, class Class, most int, show func()) error {
 	c.places, c.caller = d.classes[class], byAddress+network(c.address)
 	if class != ClassUploads && c.r.Body != nil && c.r.Body != http.NoBody {
@@ -91,7 +91,7 @@ func (d *door) passPage(c *call, class Class, most int, show func()) error {
 	return nil
 }
 
-// readBody is a body that was read at the door, or the error of reading it.
+// readBody is a body that was read at the door, or the error from reading it.
 type readBody struct {
 	from io.Reader
 	err  error
@@ -116,8 +116,8 @@ func (s Service) showUpload(c *call, r *http.Request, pages http.Handler) {
 	pages.ServeHTTP(c.ResponseWriter, r)
 }
 
-// fileBody is a body that is read while it arrives. From its first byte on it has the time limit of a file. A page that rejects the
-// sender reads nothing, so strangers do not get this limit.
+// fileBody is a body that is read as it arrives. The time limit for files applies from its first byte. A page that rejects the sender
+// reads nothing, so strangers do not get this limit.
 type fileBody struct {
 	io.ReadCloser
 	c      *call
@@ -139,7 +139,7 @@ func (b *fileBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// end stops waiting for the rest of a body; otherwise the server would wait for it forever.
+// end stops waiting for the rest of a body; otherwise the server would wait forever.
 func (b *fileBody) end() {
 	if b.stop == nil {
 		return

@@ -98,7 +98,7 @@ func TestPagesHaveClasses(t *testing.T) {
 	}
 }
 
-// TestEveryRouteHasPlaces: none is let in without a limit.
+// TestEveryRouteHasPlaces: no route is without a limit.
 func TestEveryRouteHasPlaces(t *testing.T) {
 	t.Parallel()
 	h, _, _ := service(t, Config{})
@@ -162,7 +162,7 @@ func TestAFileOfAPageHasItsTime(t *testing.T) {
 	empty(t, late.door.classes[ClassUploads])
 }
 
-// TestPagesAreInTheLogOfRequests: one line for each, with the route in place of the address. What the API answers is in its own line.
+// TestPagesAreInTheLogOfRequests: each page has one line, with its route in place of the URL. The API logs the requests that it answers.
 func TestPagesAreInTheLogOfRequests(t *testing.T) {
 	t.Parallel()
 	gone, leave := context.WithCancel(t.Context())
@@ -172,19 +172,19 @@ func TestPagesAreInTheLogOfRequests(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		ctx    context.Context
-		page   http.HandlerFunc // nil: there is none
+		page   http.HandlerFunc // nil: no such page
 		status string
 	}{
-		"a page":                     {t.Context(), func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }, "status=200 duration_ms=0 bytes=5"},
-		"an empty one":               {t.Context(), func(http.ResponseWriter, *http.Request) {}, "status=200"},
-		"one that is not there":      {t.Context(), status(404), "status=404"},
-		"a failure":                  {t.Context(), status(500), "status=500"},
-		"a panic":                    {t.Context(), func(http.ResponseWriter, *http.Request) { panic("a mistake") }, "status=500"},
-		"left without an answer":     {gone, func(http.ResponseWriter, *http.Request) {}, "status=499"},
-		"left, and so it failed":     {gone, status(503), "status=499"},
-		"left after the answer":      {gone, status(200), "status=200"},
-		"not a page":                 {t.Context(), nil, "status=404"},
-		"not a page, and left by it": {gone, nil, "status=404"},
+		"a page":                          {t.Context(), func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }, "status=200 duration_ms=0 bytes=5"},
+		"an empty page":                   {t.Context(), func(http.ResponseWriter, *http.Request) {}, "status=200"},
+		"page not found":                  {t.Context(), status(404), "status=404"},
+		"a failure":                       {t.Context(), status(500), "status=500"},
+		"a panic":                         {t.Context(), func(http.ResponseWriter, *http.Request) { panic("a mistake") }, "status=500"},
+		"client gone before the response": {gone, func(http.ResponseWriter, *http.Request) {}, "status=499"},
+		"client gone, page failed":        {gone, status(503), "status=499"},
+		"client gone after the response":  {gone, status(200), "status=200"},
+		"not a page":                      {t.Context(), nil, "status=404"},
+		"not a page, client gone":         {gone, nil, "status=404"},
 	} {
 		h, log, _ := service(t, Config{})
 		r := httptest.NewRequestWithContext(c.ctx, http.MethodGet, "/secret/address?token=secret", nil)
@@ -211,7 +211,7 @@ func TestPagesAreInTheLogOfRequests(t *testing.T) {
 	}
 }
 
-// TestRefusedPagesDoNotFillTheLog: the first has its line, and its answer the same id.
+// TestRefusedPagesDoNotFillTheLog: only the first rejection is logged, with the same id as its response.
 func TestRefusedPagesDoNotFillTheLog(t *testing.T) {
 	t.Parallel()
 	h, log, _ := service(t, Config{})

@@ -25,12 +25,12 @@ import (
 // Config has the settings of the API. Clients have the segments of addresses hard-coded, so each segment can be set to
 // what they expect. New fills in the defaults.
 type Config struct {
-	BaseURL        string           // public address of the service, without a slash at its end
+	BaseURL        string           // public URL of the service, without a trailing slash
 	RESTRoot       string           // the segment after the site; "rest" by default
 	Namespace      string           // the segment before v2; "svc" by default
 	AuthSegment    string           // the first segment of a login without a site; "auth" by default
-	Profile        merchant.Profile // of the deployment: the description says what new bookings need in it
-	TrustedProxies []netip.Prefix   // proxies whose X-Forwarded-For is believed
+	Profile        merchant.Profile // of the deployment; it decides which fields the description requires for new bookings
+	TrustedProxies []netip.Prefix   // proxies whose X-Forwarded-For is trusted
 	Timeout        time.Duration    // how long a request may take; 30 seconds by default
 	// RequestsAtOnce is how many requests are worked on at the same time, RequestsWaiting how many wait for that, and
 	// RequestsPerCaller how many of both one caller may have; 64, 128 and 48 by default.

@@ -16,13 +16,13 @@ const (
 	bodyBytes     = 16 << 20 // of all bodies together; as many again of strangers
 	bodyBytesEach = 4 << 20  // of the bodies of one caller
 	strangersEach = 16       // bodies that one unknown address sends at the same time
-	smallBody     = 8 << 10  // a body up to this size is not counted: bodiesAtOnce bounds these
-	largeBody     = 64 << 10 // bodies from this size on are decoded one at a time, to leave the other cores to others
+	smallBody     = 8 << 10  // smaller bodies are not counted: bodiesAtOnce bounds them
+	largeBody     = 64 << 10 // larger bodies are decoded one at a time, to leave cores for other requests
 	bodyTime      = 10 * time.Second
 )
 
-// bodies bounds the bodies that are held concurrently. Strangers have separate slots, so that slow senders at many addresses
-// take none from known callers.
+// bodies bounds the bodies that are held concurrently. Strangers have separate slots, so slow senders at many addresses take none from
+// known callers.
 type bodies struct {
 	known, strangers held
 	large            *limiter.Limiter // counts bodies that are decoded
@@ -83,7 +83,7 @@ func (b *bodies) read(c *call, most int) (release func(), err error) {
 	for {
 		if len(body) == cap(body) {
 			size := min(2*cap(body), most+1)
-			if known := int(c.r.ContentLength) + 1; known > cap(body) && cap(body) > smallBody { // it has really started to arrive
+			if known := int(c.r.ContentLength) + 1; known > cap(body) && cap(body) > smallBody { // some of it has arrived
 				size = known
 			}
 			if err := c.acquire(of.bytes, c.caller, size-cap(body)); err != nil {
@@ -123,7 +123,7 @@ func errBodyTooLarge(most int) error {
 	return errs.New(errs.BodyTooLarge, "The body can have at most %d bytes.", most)
 }
 
-// hurry ends the reading of a body that arrives too slowly. The returned function cancels this.
+// hurry cuts off a body that arrives too slowly. The returned function cancels this.
 func hurry(c *call, within time.Duration) (stop func() bool) {
 	connection := http.NewResponseController(c.ResponseWriter)
 	return time.AfterFunc(within, func() {

@@ -17,7 +17,7 @@ func (d *door) callerOf(c *call) string {
 	return byAddress + network(c.address)
 }
 
-// byAddress is the prefix of the name of a caller whose token was not accepted recently.
+// byAddress prefixes the names of callers whose token was not accepted recently.
 const byAddress = "address "
 
 func isStranger(caller string) bool { return strings.HasPrefix(caller, byAddress) }
@@ -36,7 +36,7 @@ func (k *knownCallers) find(token string) string {
 	return name
 }
 
-// learn notes that a token was accepted or, with the zero actor, that it was not.
+// learn records that a token was accepted or, with the zero actor, rejected.
 func (k *knownCallers) learn(token string, actor access.Actor) {
 	digest := sha256.Sum256([]byte(token))
 	if name := actor.Caller(); name != "" {

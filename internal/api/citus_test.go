@@ -17,14 +17,14 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// overNodes are the statements of requests that go to more than one node, by a part of their text, each with its reason.
+// overNodes lists the request statements that go to more than one node, by a part of their text, each with its reason.
 var overNodes = map[string]string{
 	"FROM channels WHERE (site_id IN":    "the operators' list of sites counts the merchants of each",
 	"FROM policies WHERE (site_id IN":    "the operators' list of sites shows the policy of each",
 	"SELECT u.site_id FROM limit_uses u": "a new rate is judged by the limits of all sites",
 }
 
-// TestRequestsStayOnOneNode: a cluster plans each statement of a request for the node of its site at once.
+// TestRequestsStayOnOneNode: a cluster plans each statement of a request directly for the node of its site.
 func TestRequestsStayOnOneNode(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txt")
@@ -51,7 +51,7 @@ func TestRequestsStayOnOneNode(t *testing.T) {
 	}
 	for part := range overNodes {
 		if !excused[part] {
-			t.Errorf("no statement with %q goes over nodes any more: take it out of overNodes", part)
+			t.Errorf("no statement with %q goes to several nodes: remove it from overNodes", part)
 		}
 	}
 	if len(planned) < 300 {
@@ -59,10 +59,10 @@ func TestRequestsStayOnOneNode(t *testing.T) {
 	}
 }
 
-// list is a list of placeholders: statements that differ in its length are one.
+// list matches a list of placeholders. Statements that differ only in its length count as one.
 var list = regexp.MustCompile(`\((CAST\()?\$\d+[^()]*(\)[^()]*)?(, ?\(?(CAST\()?\$\d+[^()]*\)?)*\)`)
 
-// planForOneNode asks the planner of the cluster for a statement that it has not planned yet.
+// planForOneNode has the cluster plan a statement that it has not planned yet.
 func planForOneNode(t *testing.T, db *store.DB, s dbtest.Statement, planned, excused map[string]bool) {
 	t.Helper()
 	text := list.ReplaceAllString(strings.Join(strings.Fields(s.Query), " "), "(…)")

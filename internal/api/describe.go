@@ -15,11 +15,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// neededContent is where the description says that a new booking needs content: it does in the protection-only profile.
+// neededContent is where the description requires content for a new booking. Only the protection-only profile does.
 const neededContent = "required: [content, firstname,"
 
-// Description is the description of the API (docs/openapi.yaml) with the segments of this deployment in its addresses, and
-// with what its profile needs.
+// Description returns the API description (docs/openapi.yaml) with the path segments of this deployment, and the fields that its profile
+// requires.
 func Description(cfg Config) []byte {
 	cfg = cfg.withDefaults()
 	// The first text that matches is replaced, so the longer login path comes before the shorter one.

@@ -62,7 +62,7 @@ type reference struct {
 	Ref string `yaml:"$ref"`
 }
 
-// descriptions read the description of each profile once for all tests.
+// descriptions parses the description of each profile once for all tests.
 var descriptions = map[merchant.Profile]func() (*described, error){
 	merchant.ProtectionOnlyProfile: sync.OnceValues(func() (*described, error) { return readDescription(docs.OpenAPI) }),
 	merchant.ServerToServerProfile: sync.OnceValues(func() (*described, error) {
@@ -269,7 +269,7 @@ func TestEveryOperationIsToldInFull(t *testing.T) {
 		if op.ID == "" || op.Summary == "" || len(op.Tags) != 1 || len(op.Errors) == 0 || !slices.IsSorted(op.Errors) {
 			t.Errorf("%s needs an id, a summary, one tag and its errors in order", key)
 		}
-		want := map[string]bool{"414": true, "431": true} // of requests that are rejected before they are read
+		want := map[string]bool{"414": true, "431": true} // for requests that are rejected before they are read
 		for _, code := range op.Errors {
 			if statusOf[code] == "" {
 				t.Errorf("%s: %s is not in the catalogue of errors", key, code)

@@ -13,41 +13,41 @@ import (
 
 // Bounds of requests that are open at the same time. Config has the others.
 const (
-	loginsAtOnce    = 128 // more than the queue of package sessions holds, which is fair to addresses
+	loginsAtOnce    = 128 // more than the queue of package sessions, which is fair to addresses
 	loginsWaiting   = 128
 	aliveAtOnce     = 64
-	filesAtOnce     = 256 // each holds a part of the file until its client has read it
-	filesEach       = 64  // a page loads its files at once
+	filesAtOnce     = 256 // each buffers part of the file until the client has read it
+	filesEach       = 64  // a page loads all its files at once
 	probesAtOnce    = 4
 	probesWaiting   = 32
-	documentsAtOnce = 64 // each buffers a part of the document until its client has read it
+	documentsAtOnce = 64 // each buffers part of the document until the client has read it
 	documentsEach   = 8
 	uploadsAtOnce   = 4 // each may take minutes
 	uploadsWaiting  = 4
 	refusedAtOnce   = 2   // each rereads a file that may be large
-	watchersAll     = 256 // requests that wait for the next event, and hold no other slot
+	watchersAll     = 256 // requests waiting for the next event, which hold no other slot
 	watchersEach    = 4   // of one caller
 	strangersAtOnce = 16  // requests whose tokens were not accepted recently
 	comebacks       = 3   // seconds over which the retries of simultaneously rejected callers are spread
 )
 
-// Class says which requests share slots, so that a class that is full does not affect the others.
+// Class says which requests share slots, so that a full class does not affect the others.
 type Class int
 
 // The classes of requests.
 const (
 	ClassOrdinary    Class = iota
-	ClassAlive             // of /healthz, which needs no database
+	ClassAlive             // /healthz, which needs no database
 	ClassProbes            // of /readyz
-	ClassFiles             // pages and files that are made once, the same for everybody, and need no database
-	ClassDocuments         // the API description: long, and the same for everybody
-	ClassLogins            // checks or sets a password, which can wait long in the queue of package sessions
+	ClassFiles             // static pages and files, which are the same for everyone and need no database
+	ClassDocuments         // the API description, which is long and the same for everyone
+	ClassLogins            // sets or checks a password, which can wait long in the queue of package sessions
 	ClassPayments          // may wait for a processor
 	ClassUploads           // receives a file, which may take minutes
 	ClassRefusedRows       // creates the file of rejected rows
 )
 
-// Classes are all of them. Each has places of its own.
+// Classes lists all classes. Each has its own slots.
 var Classes = []Class{
 	ClassOrdinary, ClassAlive, ClassProbes, ClassFiles, ClassDocuments, ClassLogins, ClassPayments, ClassUploads, ClassRefusedRows,
 }
@@ -78,14 +78,13 @@ func newDoor(cfg Config, atProcessors int) *door {
 			ClassRefusedRows: limiter.New(limiter.Bounds{Places: refusedAtOnce, PerCaller: 2 * refusedAtOnce, Queue: waiting}),
 		},
 		watchers: limiter.New(limiter.Bounds{Places: watchersAll, PerCaller: watchersEach}),
-		// Anyone can make up any number of tokens, and each costs a database query.
+		// Anyone can invent tokens, and checking each costs a database query.
 		strangers: limiter.New(limiter.Bounds{Places: strangersAtOnce, Queue: atOnce}),
 		bodies:    newBodies(each),
 	}
 }
 
-// later spreads the retries of rejected callers over some seconds. Otherwise callers that were rejected at the same time would also
-// return at the same time.
+// later spreads the retries of rejected callers over a few seconds. Otherwise callers rejected together would return together.
 func (d *door) later() time.Duration {
 	return time.Duration((d.refusals.Add(1)-1)%comebacks) * time.Second
 }
@@ -115,10 +114,10 @@ func (d *door) pass(c *call, route Route, handle func() error) error {
 	return handle()
 }
 
-// retryAfter is the minimum Retry-After of a rejected caller. The door makes some wait longer.
+// retryAfter is the minimum Retry-After for rejected callers. The door makes some wait longer.
 const retryAfter = time.Second
 
-// acquire acquires slots for a request, or rejects it with an error that says why.
+// acquire acquires slots for a request, or returns an error that says why the request is rejected.
 func (c *call) acquire(of *limiter.Limiter, caller string, n int) error {
 	err := of.Acquire(c.ctx, caller, int64(n))
 	c.refused = err != nil
@@ -157,7 +156,7 @@ func (c *call) aside(wait func()) error {
 	c.leave()
 	wait()
 	if err := c.ctx.Err(); err != nil {
-		c.refused = true // the caller may have disconnected, which is no failure
+		c.refused = true // the caller may have disconnected, which is not a failure
 		return err
 	}
 	return c.enter()

@@ -73,7 +73,7 @@ type errorData struct {
 // cause.
 func (s *server) fail(c *call, err error) {
 	if c.status == 0 && errors.Is(err, context.Canceled) && errors.Is(c.ctx.Err(), context.Canceled) {
-		c.status = statusClientGone // nobody reads an answer: it is no failure of the service
+		c.status = statusClientGone // the client has disconnected, which is not a failure of the service
 		return
 	}
 	f := s.faultOf(c, err)
@@ -103,7 +103,7 @@ func (s *server) fail(c *call, err error) {
 	c.json(answer.status, body)
 }
 
-// statusClientGone is the status in the log of a request whose client disconnected before its answer, as other servers log it.
+// statusClientGone is logged when the client disconnects before the response, as other servers do.
 const statusClientGone = 499
 
 // errorOf makes the body of the answer to a fault.

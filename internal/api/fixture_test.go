@@ -68,8 +68,8 @@ type world struct {
 	clock   *clock
 	chance  *chance
 	uuids   int
-	bank    *sandbox.Gateway     // the processor of the server-to-server profile
-	watch   func(request func()) // makes the request; nil: it is made
+	bank    *sandbox.Gateway     // the processor in the server-to-server profile
+	watch   func(request func()) // runs each request; if nil, requests run directly
 }
 
 type clock struct {

@@ -14,8 +14,8 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestARepeatedRequestIsAnsweredAfterItsObjectIsGone: what was answered under a key is answered again, although the object
-// was deleted in the meantime. Only its secrets went with it.
+// TestARepeatedRequestIsAnsweredAfterItsObjectIsGone: a repeated request gets its answer even after its object was deleted, but without
+// the secrets, which were deleted with it.
 func TestARepeatedRequestIsAnsweredAfterItsObjectIsGone(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBoth(t, func(t *testing.T, url string) {
@@ -34,7 +34,7 @@ func TestARepeatedRequestIsAnsweredAfterItsObjectIsGone(t *testing.T) {
 			h.repeated(t, "make "+kind, "POST", v2+bodies[kind].path, body, http.StatusCreated, changed)
 			h.repeated(t, "change "+kind, "PUT", object, change, http.StatusOK, changed)
 			if status, said := h.ask(t, h.credential(t, "operator"), "GET", object, ""); status != http.StatusNotFound {
-				t.Errorf("the deleted %s is answered %d %s", kind, status, said)
+				t.Errorf("the deleted %s returns %d %s", kind, status, said)
 			}
 		}
 		file := "booking_reference,channel,countries,currencies,date,total,firstname,surname,email,content,payment_reference,transaction_types,paid_at,payment_currencies,payment_total,booking_total\n" +
@@ -47,7 +47,7 @@ func TestARepeatedRequestIsAnsweredAfterItsObjectIsGone(t *testing.T) {
 		h.must(t, "operator", "DELETE", object, "")
 		h.repeated(t, "file", "POST", v2+"imports?dry_run=true", file, http.StatusAccepted, tried)
 
-		// The state is forgotten with the keys.
+		// The last state expires with the keys.
 		h.clock.set(h.clock.read().Add(31 * 24 * time.Hour))
 		if more, err := h.app.Idempotency.Forget(t.Context()); err != nil || more {
 			t.Errorf("forgetting: %v, %v", more, err)
@@ -58,7 +58,7 @@ func TestARepeatedRequestIsAnsweredAfterItsObjectIsGone(t *testing.T) {
 	})
 }
 
-// under makes a request of the operator with an idempotency key.
+// under sends a request as the operator with an idempotency key.
 func (h *house) under(t *testing.T, key, method, path, body string, want int) (*http.Response, map[string]any) {
 	t.Helper()
 	r := h.request(t, h.credential(t, "operator"), method, path, body)
@@ -68,19 +68,19 @@ func (h *house) under(t *testing.T, key, method, path, body string, want int) (*
 	}
 	response, said := h.send(t, r)
 	if response.StatusCode != want {
-		t.Fatalf("%s %s is answered %d %s, want %d", method, path, response.StatusCode, said, want)
+		t.Fatalf("%s %s returns %d %s, want %d", method, path, response.StatusCode, said, want)
 	}
 	object := map[string]any{}
 	must(t, json.Unmarshal(said, &object))
 	return response, object
 }
 
-// repeated makes a request again. It wants the last state of its object, without secrets.
+// repeated sends a request again. It wants the last state of the object, without secrets.
 func (h *house) repeated(t *testing.T, key, method, path, body string, status int, last map[string]any) {
 	t.Helper()
 	response, got := h.under(t, key, method, path, body, status)
 	if response.Header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("%s %s does not say that it was repeated", method, path)
+		t.Errorf("%s %s is not marked as replayed", method, path)
 	}
 	for _, name := range slices.Sorted(maps.Keys(last)) {
 		if name == "channel_secret" || name == "modified" {

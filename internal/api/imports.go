@@ -59,7 +59,7 @@ func (s *server) createImport(c *call) error {
 	return c.show(http.StatusAccepted, importObject(made))
 }
 
-// upload is the body of a file. If it cannot be read completely, the request is at fault.
+// upload is the body of a file. If it cannot be read completely, the error is the client's.
 type upload struct{ body io.Reader }
 
 // Read implements io.Reader.
@@ -143,7 +143,7 @@ func (s *server) getImportCSV(c *call) error {
 	return c.finishFile(s, paymentfile.WriteRefused(c, file, s.refusedRows(c, of)))
 }
 
-// refusedRows are all rejected rows of an import, in order of their lines.
+// refusedRows returns all rejected rows of an import, in line order.
 func (s *server) refusedRows(c *call, of imports.File) iter.Seq2[paymentfile.Refused, error] {
 	return func(yield func(paymentfile.Refused, error) bool) {
 		last := 0

@@ -15,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// TestNoPlainTextIsABoolean: parsers of YAML 1.1 take a plain on, off, yes, no, y or n for a boolean.
+// TestNoPlainTextIsABoolean: YAML 1.1 parsers read a plain on, off, yes, no, y or n as a boolean.
 func TestNoPlainTextIsABoolean(t *testing.T) {
 	t.Parallel()
 	words := []string{"on", "off", "yes", "no", "y", "n"}
@@ -33,7 +33,7 @@ func TestNoPlainTextIsABoolean(t *testing.T) {
 	visit(&document)
 }
 
-// moreBodies are bodies of routes with several: what they need depends on what they do.
+// moreBodies are bodies for routes that accept several kinds, each with its own required fields.
 var moreBodies = map[string][]string{
 	"POST /demo/rest/svc/v2/transactions": {
 		`{"channels": 4, "currencies": "EUR", "total": 10, "transaction_types": "refund", "linked_id": {transaction}}`,
@@ -50,9 +50,9 @@ var moreBodies = map[string][]string{
 	},
 }
 
-// TestWhatABodyNeeds sends bodies without each of their fields. The description says that a field is required where the
-// service refuses a body without it as incomplete, and nowhere else.
-func TestWhatABodyNeeds(t *testing.T) {
+// TestRequiredFields sends bodies without each of their fields. The description marks a field as required exactly where the service
+// rejects a body without it.
+func TestRequiredFields(t *testing.T) {
 	t.Parallel()
 	h := furnish(t, newWorld(t, dbtest.SQLite(t), io.Discard))
 	d := theDescription(t)
@@ -60,7 +60,7 @@ func TestWhatABodyNeeds(t *testing.T) {
 	for _, r := range matrixRoutes() {
 		key := r.Method + " " + strings.ReplaceAll(r.Pattern, "{site}", "demo")
 		if requests[key].body == "" {
-			continue // there is no body, or it belongs to a session of the payment modal
+			continue // no body, or one that belongs to a session of the payment modal
 		}
 		for _, body := range append([]string{requests[key].body}, moreBodies[key]...) {
 			for _, less := range without(t, h.fill(body, h.own)) {
@@ -70,7 +70,7 @@ func TestWhatABodyNeeds(t *testing.T) {
 				response, said := h.send(t, request)
 				missing := response.StatusCode == http.StatusBadRequest && strings.Contains(string(said), "rest_missing_callback_param")
 				if valid == missing {
-					t.Errorf("%s with %s is answered %d %s, and the description says that it is valid: %v %v", key, less, response.StatusCode, said, valid, problems)
+					t.Errorf("%s with %s returns %d %s, but the description says that it is valid: %v %v", key, less, response.StatusCode, said, valid, problems)
 				}
 				tried++
 			}
@@ -81,7 +81,7 @@ func TestWhatABodyNeeds(t *testing.T) {
 	}
 }
 
-// without is a body, and the same without each of its fields and without each field of the objects in its lists.
+// without returns a body, and copies of it that each lack one field, including fields of objects in its lists.
 func without(t *testing.T, body string) []string {
 	t.Helper()
 	list := []string{body}

@@ -109,8 +109,8 @@ func (p *program) waits(q proposal.Proposal) error {
 	return errNothingYet
 }
 
-// asPerson signs in the operator given with --as, before the command reads anything else from standard input. Without a password, one person could act as two and approve their own
-// proposals.
+// asPerson signs in the operator given with --as, before the command reads anything else from standard input. Without a password, one
+// person could act as two and approve their own proposals.
 func (p *program) asPerson(ctx context.Context, onSite access.Actor) (access.Actor, error) {
 	password, err := p.readSecret("Password for " + p.as + ": ")
 	if errors.Is(err, errNoLine) {

@@ -115,7 +115,7 @@ func TestTwoPeopleAtTheCommandLine(t *testing.T) {
 	}
 }
 
-// secondFactor sets up a second factor, as a person with an authenticator app does, and gives the recovery codes.
+// secondFactor sets up a second factor, like a person with an authenticator app, and returns the recovery codes.
 func (s prompt) secondFactor(name string) (recovery []string) {
 	s.t.Helper()
 	stdin, typed, err := os.Pipe()
@@ -150,7 +150,7 @@ func (s prompt) secondFactor(name string) (recovery []string) {
 	return recovery
 }
 
-// TestASecondFactorOnStandardInput: password and code are the first two lines, and what the command itself reads follows.
+// TestASecondFactorOnStandardInput: password and code are the first two lines; the input of the command itself follows.
 func TestASecondFactorOnStandardInput(t *testing.T) {
 	t.Parallel()
 	s := twoOperators(t)

@@ -137,7 +137,7 @@ func (c restoreCmd) Run(ctx context.Context, p *program) error {
 	}
 	defer file.Close()
 	if c.Check {
-		folder, err := os.MkdirTemp("", "holdfast-check-") // for its owner alone to read
+		folder, err := os.MkdirTemp("", "holdfast-check-") // readable by its owner only
 		if err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ type restored struct {
 	Findings int64 `json:"verify_findings"`
 }
 
-// restore restores the file into the database of the program, and verifies it.
+// restore restores the file into the program's database, and verifies it.
 func (c restoreCmd) restore(ctx context.Context, p *program, file *os.File) error {
 	b, err := backup.Restore(ctx, p.Database, p.clock.Now, file, c.SkipIDs)
 	switch {
@@ -193,7 +193,7 @@ func (c restoreCmd) restore(ctx context.Context, p *program, file *os.File) erro
 // shownChains is how many audit chain heads are printed; --json has all.
 const shownChains = 20
 
-// print prints a backup's metadata, and what was done with it.
+// print prints the metadata of a backup, and what was done with it.
 func (c restoreCmd) print(p *program, b backup.Backup, report verify.Report, sealed map[string]int) {
 	p.printf("Backup of the book as of %s, from %s by holdfast %s: %s rows in %d tables, schema %s.\n",
 		b.TakenAt.Format(time.DateTime+" GMT"), b.Engine, b.Program, grouped(b.Rows), len(b.Tables), b.Schema[len(b.Schema)-1])
@@ -216,7 +216,7 @@ func (c restoreCmd) print(p *program, b backup.Backup, report verify.Report, sea
 		p.printf("`holdfast verify` found no errors.\n")
 	}
 	for _, id := range slices.Sorted(maps.Keys(sealed)) {
-		if id != "" { // secrets that are not encrypted need no key
+		if id != "" { // unencrypted secrets need no key
 			p.printf("%d secrets are encrypted with key %s. `holdfast serve` needs a --keys-file that contains it.\n", sealed[id], id)
 		}
 	}

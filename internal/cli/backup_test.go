@@ -56,7 +56,7 @@ func TestTheBackupPage(t *testing.T) {
 	}
 }
 
-// TestACheckRestores: a backup whose digests are right and whose rows do not fit together is found, and no temporary database stays.
+// TestACheckRestores: the check finds a backup with correct digests but inconsistent rows, and leaves no temporary database behind.
 func TestACheckRestores(t *testing.T) {
 	s := aShop(t)
 	temporary := t.TempDir()

@@ -101,13 +101,13 @@ func TestDemo(t *testing.T) {
 	})
 }
 
-// demoShows are the commands that the demo prints, and what they show.
+// demoShows maps the commands that the demo prints to what they show.
 var demoShows = map[string]string{
 	"exposure": `E1 net of collateral`, "run-off": "", "limits list": `\b92\.\d %[^\n]*\n[^\n]*107\.\d %`,
 	"limits events": `channel +\d* *100 %|100 %`, "collateral list": "guarantee", "statements list": `2\d\d\d-\d\d +\S+ +yes `,
 }
 
-// awaitLimits waits until a job of the demo that serves has computed the use of the limits.
+// awaitLimits waits until a job of the running demo has computed the use of the limits.
 func awaitLimits(t *testing.T, s *system) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

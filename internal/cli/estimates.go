@@ -194,7 +194,7 @@ func (p *program) whatIfTable(r report.WhatIfReport, parts []sheet) {
 	code, policy := " "+string(q.Currency), " "+string(q.Policy)
 	failing := "these merchants fail"
 	if len(q.Scope.Channels) == 0 {
-		failing = "all merchants fail, as none is selected,"
+		failing = "all merchants fail (none selected)"
 	}
 	p.printf("If %s at the end of %s,\nas known at %s GMT\n\n", failing, q.AsOf, civil.FormatInstant(q.KnownAt))
 	loss := []column{{"loss", "LOSS" + code}, {"tail", "TAIL" + code}}

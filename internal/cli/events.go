@@ -91,14 +91,14 @@ func (c eventsListCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// beforeLatest is the cursor behind which the latest events are, so many of those that the filter takes.
+// beforeLatest returns the cursor before the latest events that match the filter; number says how many.
 func (p *program) beforeLatest(ctx context.Context, actor access.Actor, f feed.Filter, number int) (cursor string, err error) {
 	before, left := int64(0), number
 	for {
 		f.Size = min(feed.MaxPage, left)
 		found, next, err := p.app.Events.Latest(ctx, actor, f, before)
 		if err != nil || next == 0 {
-			return "", err // there are no more: the feed is shown from its beginning
+			return "", err // there are no more events: show the feed from its beginning
 		}
 		if left -= len(found); left <= 0 {
 			return p.app.Events.Before(ctx, actor, found[len(found)-1])

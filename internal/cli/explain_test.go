@@ -137,8 +137,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestPremiumAndPremiumOfTheState: premium is what was booked. A refund after the trip returns none, so the premium of the
-// state is less by what is retained (R10).
+// TestPremiumAndPremiumOfTheState: premium is what was booked. A refund after the trip returns none, so the premium of the state is lower
+// by the retained amount (R10).
 func TestPremiumAndPremiumOfTheState(t *testing.T) {
 	t.Parallel()
 	s := aShop(t)

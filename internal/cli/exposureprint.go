@@ -91,8 +91,8 @@ func exposureSheet(r report.ExposureReport) sheet {
 	return s
 }
 
-// exposureTable prints the report as a table. Rows without E1 and E2 are in the other formats only: the table has no
-// columns for E4 and E5.
+// exposureTable prints the report as a table. Rows without E1 and E2 appear in the other formats only, because the table has no columns
+// for E4 and E5.
 func (p *program) exposureTable(r report.ExposureReport, s sheet) {
 	q := r.Query
 	p.printf("Exposure at the end of %s,\n%s\n\n", q.AsOf, known(q))

@@ -107,7 +107,7 @@ COMP_WORDS=(holdfast statements p); COMP_CWORD=2; _holdfast; echo "${COMPREPLY[@
 	}
 }
 
-// TestHelpEndsInOneFullStop: every text about a command, an argument or a flag, as it is shown.
+// TestHelpEndsInOneFullStop checks every help text of a command, argument or flag, as shown.
 func TestHelpEndsInOneFullStop(t *testing.T) {
 	t.Parallel()
 	var line commandLine

@@ -125,14 +125,14 @@ func (c importPaymentsCmd) Run(ctx context.Context, p *program) error {
 	return err
 }
 
-// hashOf returns the hash of the rest of a file, because an operator approves the import of exactly this content. It is "" for input
-// that can only be read once.
+// hashOf returns the hash of the rest of a file, because an operator approves the import of exactly this content. It is "" for input that
+// can be read only once.
 func hashOf(file *os.File) (string, error) {
 	info, err := file.Stat()
 	if err != nil || !info.Mode().IsRegular() {
 		return "", err
 	}
-	begin, err := file.Seek(0, io.SeekCurrent) // standard input may begin with a password
+	begin, err := file.Seek(0, io.SeekCurrent) // standard input may start with a password
 	if err != nil {
 		return "", fmt.Errorf("payments file: %w", err)
 	}

@@ -59,7 +59,7 @@ func (c limitsListCmd) Run(ctx context.Context, p *program) error {
 	})
 }
 
-// pendingUse lists what waits for a rate, such as "EUR 120.00".
+// pendingUse lists the amounts waiting for a rate, such as "EUR 120.00".
 func pendingUse(list []limits.PendingUse) string {
 	parts := make([]string, len(list))
 	for i, p := range list {

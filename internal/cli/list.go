@@ -125,7 +125,7 @@ func everyPage[T any](
 		if more, err := take(list.Items); err != nil || !more || len(list.Items) < readTogether {
 			return err
 		}
-		page.After = list.Last // nil where the list has numbered pages only
+		page.After = list.Last // nil if the list has numbered pages only
 	}
 }
 

@@ -81,7 +81,7 @@ func run(ctx context.Context, args []string, stdin *os.File, stdout, stderr io.W
 // push the reason off the screen.
 func usageError(stderr io.Writer, parser *kong.Kong, err error) int {
 	usage, path := parser.Model.Name+parser.Model.Summary(), parser.Model.Name
-	// The parser lists the empty value of an optional flag.
+	// The parser includes the empty value of an optional flag.
 	said := strings.NewReplacer(`"",`, "", `,""`, "").Replace(err.Error())
 	if parse, ok := errors.AsType[*kong.ParseError](err); ok && parse.Context != nil {
 		if node := parse.Context.Selected(); node != nil {

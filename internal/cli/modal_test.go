@@ -109,8 +109,8 @@ func tampered(t *testing.T, shop *shopMerchant) {
 	v.wait("booking_logged")
 }
 
-// verified: a field is verified wherever it stands, in the data or in the form, named in verify or not, and in every form of a
-// list. If it stands there with another value, the modal does not open.
+// verified: a field is verified in the data and in the form, whether or not verify names it, and in every form of a list. If the two
+// values differ, the modal does not open.
 func verified(t *testing.T, shop *shopMerchant) {
 	list := []map[string]any{{"channels": 7, "label": "Hôtel/Bar", "currencies": "GBP"}}
 	escaped := `[{"channels":7,"currencies":"GBP","label":"H\u00f4tel\/Bar"}]`

@@ -21,7 +21,7 @@ import (
 	"holdfast/internal/web/outbox"
 )
 
-// pageSet is a set of pages under one prefix. The route stands in the log in place of the address.
+// pageSet is a set of pages under one prefix. The log has the route in place of the URL.
 type pageSet struct {
 	serves func(r *http.Request) bool
 	route  func(r *http.Request) string
@@ -29,8 +29,8 @@ type pageSet struct {
 	class  func(r *http.Request) api.Class
 }
 
-// pageSets are all pages that are not the API's: the front page, the documentation, the dashboard, the payment modal, certificates,
-// the sandbox processor's challenges and, in the demo, a shop and its mails. The first set that serves a request answers it.
+// pageSets are all pages outside the API: the front page, the documentation, the dashboard, the payment modal, certificates, the sandbox
+// processor's challenges and, in the demo, a shop and its e-mails. The first set that serves a request answers it.
 func (p *program) pageSets() []pageSet {
 	below := func(path string) func(*http.Request) bool {
 		return func(r *http.Request) bool { return r.URL.Path == path || strings.HasPrefix(r.URL.Path, path+"/") }
@@ -50,7 +50,7 @@ func (p *program) pageSets() []pageSet {
 		{p.dashboard.Serves, p.routeOfDashboard, p.dashboard, p.classOfDashboard},
 		{p.pages.Serves, routeOfGuide, p.pages, always(api.ClassFiles)},
 	}
-	if p.shop != nil { // it sends requests to the API itself, so that it must not hold one of the API's slots
+	if p.shop != nil { // it calls the API itself, so it must not hold one of the API's slots
 		sets = append(sets, pageSet{below(checkout.Path), named(checkout.Path), p.shop, always(api.ClassFiles)})
 	}
 	if p.outbox != nil {
@@ -59,7 +59,7 @@ func (p *program) pageSets() []pageSet {
 	return sets
 }
 
-// withPages serves the pages in addition to the API, and logs them. Each request waits at the limiter of its class, as those of the API do.
+// withPages serves the pages in addition to the API, and logs them. Like API requests, each request waits at the limiter of its class.
 func (p *program) withPages(service api.Service) http.Handler {
 	sets := p.pageSets()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -73,13 +73,13 @@ func (p *program) withPages(service api.Service) http.Handler {
 	})
 }
 
-// routeOfDashboard is the route of a page of the dashboard, without its method.
+// routeOfDashboard returns the route of a dashboard page, without its method.
 func (p *program) routeOfDashboard(r *http.Request) string {
 	_, route, _ := strings.Cut(p.dashboard.Route(r), " ")
 	return cmp.Or(route, kit.Path+"/{page}")
 }
 
-// routeOfGuide is the route of a page of the documentation, or the front page.
+// routeOfGuide returns the route of a documentation page, or of the front page.
 func routeOfGuide(r *http.Request) string {
 	if r.URL.Path == "/" {
 		return "/"
@@ -129,8 +129,8 @@ var robots = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, certificate.Robots) // an error means that the crawler has disconnected
 })
 
-// showPage serves a web page. It returns false if the page does not exist: then the API responds, so that errors for programs have
-// one format. So does that of a wrong method.
+// showPage serves a web page. It returns false if the page does not exist: then the API responds, so that errors for programs have one
+// format. The API also responds to wrong methods.
 func (p *program) showPage(w http.ResponseWriter, r *http.Request, pages http.Handler) bool {
 	held := &heldRefusal{ResponseWriter: w}
 	pages.ServeHTTP(held, r)

@@ -52,9 +52,9 @@ func TestClassesOfPages(t *testing.T) {
 	}
 }
 
-// TestEveryPageStandsBehindTheDoor: each set of pages has a class that has places, and what the server answers besides is the API's,
-// whose table has a class for each route.
-func TestEveryPageStandsBehindTheDoor(t *testing.T) {
+// TestEveryPageIsLimited: every set of pages has a class with slots. The API serves everything else, and its table has a class for each
+// route.
+func TestEveryPageIsLimited(t *testing.T) {
 	t.Parallel()
 	frame, err := dashboard.New(kit.Config{Base: "http://localhost", Log: slog.New(slog.DiscardHandler)}, &app.App{Orders: &schedules.Orders{}})
 	if err != nil {
@@ -95,7 +95,7 @@ func TestEveryPageStandsBehindTheDoor(t *testing.T) {
 		}
 	}
 	if i := slices.Index(seen, false); i >= 0 {
-		t.Errorf("no page of set %d was asked for", i)
+		t.Errorf("no page of set %d was requested", i)
 	}
 }
 
@@ -158,7 +158,7 @@ func TestPagesThatAreNotThereAreErrorsOfTheAPI(t *testing.T) {
 	}
 }
 
-// TestPagesAndTheAPIShareOneLog: each request has one line with its route, and no line has a secret of an address or a form.
+// TestPagesAndTheAPIShareOneLog: each request has one line with its route, and no line has secrets from a URL or a form.
 func TestPagesAndTheAPIShareOneLog(t *testing.T) {
 	t.Parallel()
 	s := onSQLite(t)
@@ -177,7 +177,7 @@ func TestPagesAndTheAPIShareOneLog(t *testing.T) {
 		{"GET", "/docs/?q=kept-secret", "", "/docs/{page}", 200},
 		{"GET", "/healthz?kept-secret", "", "/healthz", 200},
 		{"GET", "/dashboard/kept-secret", "", "/dashboard/{page}", 303},
-		{"GET", "/modal/v1/kept-secret", "", "", 404}, // the API says so
+		{"GET", "/modal/v1/kept-secret", "", "", 404}, // answered by the API
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		defer cancel()

@@ -49,7 +49,7 @@ type program struct {
 	shop           http.Handler       // the demo's checkout page; nil in other commands
 	outbox         http.Handler       // the demo's mails; nil in other commands
 
-	// anyProfile: the command only checks the database, whose profile may be another one.
+	// anyProfile: the command only checks the database, whose profile may be different.
 	anyProfile bool
 
 	site merchant.Site // the command's site; known after operatorAt
@@ -183,8 +183,8 @@ func (p *program) printf(format string, args ...any) { fmt.Fprintf(p.stdout, for
 // migrateCmd migrates the schema.
 type migrateCmd struct {
 	NewDatabase bool `name:"new-database" help:"Create an empty database if the SQLite file has disappeared."`
-	Distribute  bool `help:"Lay the tables out over the nodes that Citus knows. Later migrations keep it so."`
-	DryRun      bool `help:"With --distribute: say what would be laid out, and change nothing."`
+	Distribute  bool `help:"Distribute the tables over the Citus nodes. Later migrations keep them distributed."`
+	DryRun      bool `help:"With --distribute: show what would be distributed, without changing anything."`
 }
 
 // Run only opens the database, because opening migrates it. Only this command can start over with an empty database: as a flag
@@ -205,7 +205,7 @@ func (c migrateCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// distribute lays the tables out over the nodes of a cluster, or says how they lie.
+// distribute distributes the tables over the nodes of a cluster, or shows what it would do.
 func (p *program) distribute(ctx context.Context, dry bool) error {
 	read := p.db.Distribute
 	if dry {
@@ -226,16 +226,16 @@ func (p *program) distribute(ctx context.Context, dry bool) error {
 			reference = append(reference, table)
 		}
 	}
-	done := "Laid out"
+	done := "Distributed"
 	if dry {
-		done = "To be laid out"
+		done = "Would be distributed"
 	}
 	if len(laid.Left) == 0 {
-		p.printf("All %d tables are laid out.\n", len(laid.BySite)+len(laid.Reference))
+		p.printf("All %d tables are distributed.\n", len(laid.BySite)+len(laid.Reference))
 		return nil
 	}
 	p.printf("%s by site (%d): %s\n", done, len(bySite), strings.Join(bySite, ", "))
-	p.printf("%s on every node (%d): %s\n", done, len(reference), strings.Join(reference, ", "))
+	p.printf("%s to every node (%d): %s\n", done, len(reference), strings.Join(reference, ", "))
 	return nil
 }
 

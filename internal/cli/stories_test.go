@@ -265,7 +265,7 @@ func (d *stories) export() {
 	d.t.Helper()
 	admin := d.as(demo.AdminName, "Admin")
 	admin.goTo("/dashboard/sites/demo/bookings?q=STORY-1")
-	var shown map[string]string // by the titles of the columns: the file has a column more for currencies
+	var shown map[string]string // by column title; the file has an extra column for currencies
 	admin.read(mainFrame, `(() => {
 		const cells = document.querySelectorAll("table.list tbody tr:first-child td");
 		return Object.fromEntries([...document.querySelectorAll("table.list thead th")].map((title, i) => [title.innerText.trim(), cells[i].innerText.trim()]));

@@ -11,17 +11,17 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// unknownFlag finds the flag in the parser's message. Its own suggestions are all flags that are two letters away, however short.
+// unknownFlag finds the flag in the parser's message. The parser itself suggests every flag within two letters, even for very short names.
 var unknownFlag = regexp.MustCompile(`^unknown flag (-\S+?)(,|$)`)
 
-// meant rewrites the parser's message about an unknown flag: it suggests the flags of the command that were probably meant.
+// meant rewrites the parser's message about an unknown flag, and suggests the flags of the command that were probably meant.
 func meant(said string, line *kong.Context) string {
 	found := unknownFlag.FindStringSubmatch(said)
 	if found == nil {
 		return said
 	}
 	typed := found[1]
-	if !strings.HasPrefix(typed, "--") { // one dash: the parser takes its first letter for the flag
+	if !strings.HasPrefix(typed, "--") { // a single dash: the parser reads its first letter as the flag
 		for _, arg := range line.Args {
 			if word, _, _ := strings.Cut(arg, "="); strings.HasPrefix(word, typed) && len(word) > len(typed) {
 				typed = word
@@ -64,7 +64,7 @@ func meant(said string, line *kong.Context) string {
 	return said + ", did you mean one of " + strings.Join(near, ", ") + "?"
 }
 
-// flagNames are the names of all flags that a command takes, without their dashes. A flag that can be negated has two.
+// flagNames returns the names of all flags of a command, without dashes. A negatable flag has two.
 func flagNames(node *kong.Node) (names []string) {
 	for _, group := range node.AllFlags(false) {
 		for _, flag := range group {

@@ -63,10 +63,10 @@ func (p *program) confirm(question string) (bool, error) {
 	return answer == "y" || answer == "yes", err
 }
 
-// errNoLine: standard input has ended before a line that the command needs.
+// errNoLine: standard input ended before a line that the command needs.
 var errNoLine = errors.New("standard input has no line")
 
-// readLine reads one line of standard input. The question is only printed on a terminal. what names the line in an error.
+// readLine reads one line of standard input. The question is printed on a terminal only. what names the line in an error.
 func (p *program) readLine(question, what string) (string, error) {
 	if term.IsTerminal(int(p.stdin.Fd())) {
 		fmt.Fprint(p.stderr, question)

@@ -287,11 +287,11 @@ func (m *maker) protect(fields *merchant.ChannelFields) {
 	fields.Mode = &mode
 }
 
-// nameTestMerchant gives the site's first merchant a name of the demo's.
+// nameTestMerchant renames the site's first merchant for the demo.
 func (m *maker) nameTestMerchant(ctx context.Context) error {
 	c, err := m.app.Channels.ByName(ctx, m.actor, firstChannel)
 	if errs.Is(err, errs.SettingNotFound) {
-		return nil // an earlier start has named it
+		return nil // an earlier start has renamed it
 	}
 	if err != nil {
 		return err

@@ -42,8 +42,8 @@ type StatementLineProtection struct {
 	Payments  store.List[statements.StatementPayment]
 }
 
-// ExplainStatementLine explains a line of a statement. The amounts of a statement never change. The moment of the
-// query is for the allocations that the premium lines belong to. It needs the permission for the statement.
+// ExplainStatementLine explains a line of a statement. The amounts of a statement never change; the moment of the query applies to the
+// allocations of the premium lines. It needs the permission for the statement.
 func (p *Protection) ExplainStatementLine(
 	ctx context.Context, actor access.Actor, id int64, in StatementLineQuery,
 ) (StatementLineProtection, error) {

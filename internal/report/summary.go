@@ -78,15 +78,15 @@ func (s *summary) text() string {
 type currencySum struct {
 	currency          money.Currency
 	payments          int64
-	tests             int64 // of the payments: those of test channels
+	tests             int64 // of the payments, those on test channels
 	amounts           protection.Amounts
 	remaining         int64
 	twice             int64      // double recovery
 	atRisk            dayAmount  // by the last day of dispute
-	closed            dayAmount  // by the last day of dispute, which has passed
+	closed            dayAmount  // by the end of a dispute window that has closed
 	uncovered         dayAmount  // by the day on which cover starts
 	unprotected       int64      // what remains of it
-	unprotectedClosed dayAmount  // of the unprotected, by the last day of dispute, which has passed
+	unprotectedClosed dayAmount  // unprotected, by the end of a dispute window that has closed
 	reason            string     // why it is not protected; "" when there are several reasons
 	travel            dayAmount  // what is at risk after the trip, by its last day
 	values            []valueSum // by policy currency
@@ -101,7 +101,7 @@ type dayAmount struct {
 
 func (d *dayAmount) add(amount int64, day civil.Day) { *d = d.and(dayAmount{amount: amount, day: day}) }
 
-// and is the sum of both.
+// and adds two amounts.
 func (d dayAmount) and(other dayAmount) dayAmount {
 	switch {
 	case other.amount == 0:
@@ -297,7 +297,7 @@ func (c *currencySum) leftText() string {
 	return enumerate(texts)
 }
 
-// untouched reports whether an amount is all that was paid, and nothing of it was ever returned.
+// untouched reports whether an amount is everything that was paid, and none of it was ever returned.
 func (c *currencySum) untouched(amount int64) bool {
 	return c.amounts == protection.Amounts{Allocated: amount} && c.remaining == amount
 }

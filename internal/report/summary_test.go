@@ -215,7 +215,7 @@ func TestSummariesOfPremiumLines(t *testing.T) {
 		}
 		return l
 	}
-	// whileLocked is a line under a policy that returns premium, and late the same after the trip.
+	// whileLocked is a line under a policy that returns premium; late is the same after the trip.
 	whileLocked := func(l protection.ExplainedLine) protection.ExplainedLine {
 		l.Of.Premium.Policy.PremiumRefundable = true
 		return l

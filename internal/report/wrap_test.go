@@ -16,8 +16,8 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestSumsNeverWrap: amounts whose sum in the policy's currency leaves 64 bits are a clear error in each report (R0), whether
-// it reads cubes or rows.
+// TestSumsNeverWrap: amounts whose sum in the policy's currency exceeds 64 bits give a clear error in each report (R0), whether it reads
+// cubes or rows.
 func TestSumsNeverWrap(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -37,7 +37,7 @@ func TestSumsNeverWrap(t *testing.T) {
 		past.Moment = ledger.Moment{KnownAt: known}
 		spot := report.ExposureQuery{Valuation: exposure.Spot, Currency: rupiah}
 		ctx := t.Context()
-		for more := true; more; { // the cubes have the sum, too
+		for more := true; more; { // the cubes contain the sum, too
 			var err error
 			if more, err = w.App.Buckets.Fold(ctx); err != nil {
 				t.Fatal(err)
@@ -68,7 +68,7 @@ func TestSumsNeverWrap(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		// In the currency of the payments there is no sum that is too large.
+		// In the currency of the payments, no sum is too large.
 		if r := w.Exposure(report.ExposureQuery{Valuation: exposure.Spot, Currency: "EUR"}); r.Total.E1 != 2*large {
 			t.Errorf("in EUR: %+v", r.Total)
 		}

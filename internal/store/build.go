@@ -55,7 +55,7 @@ func fits(schema []string, list []migration) error {
 	return compare(ran, list)
 }
 
-// tablesOf gives the tables that migrations make, whatever else a database has. It runs them in an empty database in memory.
+// tablesOf returns the tables that migrations create, by running them in an empty in-memory database.
 func tablesOf(ctx context.Context, schema []string) (tables []catalog.Table, err error) {
 	list, err := readMigrations(migrationFiles)
 	if err != nil {

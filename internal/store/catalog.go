@@ -69,8 +69,8 @@ func (c Catalog) Tables() ([]catalog.Table, error) {
 	return catalog.InOrder(byName, order, parents)
 }
 
-// Own gives the tables that the migrations of the database have made, in the order of Tables, and names all others in it. Others are
-// tables and columns that somebody else has added, such as notes and sites.colour.
+// Own returns the tables that the migrations of the database have created, in the order of Tables, and the names of all others: tables and
+// columns that someone else has added, such as notes and sites.colour.
 func (c Catalog) Own() (own []catalog.Table, others []string, err error) {
 	schema, err := c.Schema()
 	if err != nil {

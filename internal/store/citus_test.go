@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/testkit/pgtest"
 )
 
-// TestDistribute: a new database is laid out over the nodes, a second call changes nothing, and a table that a migration adds follows.
+// TestDistribute: a new database is distributed over the nodes, a second call changes nothing, and tables added by a migration follow.
 func TestDistribute(t *testing.T) {
 	t.Parallel()
 	nodes := pgtest.CitusNodes()
@@ -38,7 +38,7 @@ func TestDistribute(t *testing.T) {
 	for i := range sites {
 		dbtest.ASite(t, db, "site-"+string(rune('a'+i)))
 	}
-	dbtest.Write(t, db, func(tx *store.Tx) error { // as if a migration had just made it
+	dbtest.Write(t, db, func(tx *store.Tx) error { // as if a migration had just created it
 		_, err := tx.Exec(`SELECT undistribute_table('verify_runs')`)
 		return err
 	})
@@ -53,10 +53,10 @@ func TestDistribute(t *testing.T) {
 	for _, n := range laid.Nodes {
 		counted += n.Sites
 		if len(nodes) > 1 && n.Coordinator == (n.Sites > 0) {
-			t.Errorf("%d sites lie on %s", n.Sites, n.Address)
+			t.Errorf("%d sites are on %s", n.Sites, n.Address)
 		}
 	}
 	if counted != sites {
-		t.Errorf("%d sites lie somewhere, want %d", counted, sites)
+		t.Errorf("%d sites in total, want %d", counted, sites)
 	}
 }

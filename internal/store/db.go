@@ -94,8 +94,8 @@ type engine struct {
 	// server. notCommitted: this error of a COMMIT says for certain that nothing is stored.
 	lost, stuck, notCommitted func(err error) bool
 
-	// afterwards does what follows the migrations, in their transaction: SQLite gets the statistics that it plans with, and tables that
-	// are new in a database of several nodes are laid out over them.
+	// afterwards runs after the migrations, in their transaction: it gives SQLite the statistics that it plans with, and distributes new
+	// tables over the nodes of a cluster.
 	afterwards func(ctx context.Context, tx *sql.Tx) (changed bool, err error)
 
 	// columns lists table, column, type, place in the primary key (from 1), and whether the database counts it up;

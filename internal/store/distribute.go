@@ -8,7 +8,7 @@ import (
 	"holdfast/internal/store/postgres"
 )
 
-// Layout reads how the tables are laid out. The error is postgres.ErrNoCitus if the database is not the coordinator of a cluster.
+// Layout reads how the tables are distributed. The error is postgres.ErrNoCitus if the database is not the coordinator of a cluster.
 func (db *DB) Layout(ctx context.Context) (laid postgres.Layout, err error) {
 	err = db.inTransaction(ctx, func(sqlTx *sql.Tx) error {
 		if laid, err = postgres.LayoutOf(ctx, sqlTx, laidOut); err != nil {
@@ -19,9 +19,9 @@ func (db *DB) Layout(ctx context.Context) (laid postgres.Layout, err error) {
 	return laid, err
 }
 
-// Distribute lays the tables out over the nodes that Citus knows: TablesOfSites by their site, so that all rows of a site are on one
-// node, and TablesOfDeployment on every node. It works in one transaction, and leaves what is laid out already. It returns the
-// layout of before. The tables are locked meanwhile.
+// Distribute distributes the tables over the Citus nodes: TablesOfSites by site, so that all rows of a site are on one node, and
+// TablesOfDeployment to every node. It runs in one transaction, locks the tables, and skips those that are already distributed. It returns
+// the layout from before.
 func (db *DB) Distribute(ctx context.Context) (before postgres.Layout, err error) {
 	err = db.inTransaction(ctx, func(sqlTx *sql.Tx) error {
 		if _, err := sqlTx.ExecContext(ctx, db.engine.lockSchema); err != nil { // no migration runs meanwhile
@@ -38,7 +38,7 @@ func (db *DB) Distribute(ctx context.Context) (before postgres.Layout, err error
 	return before, err
 }
 
-// laidOut are the tables that are laid out over the nodes of a cluster.
+// laidOut are the tables to distribute over the nodes of a cluster.
 var laidOut = postgres.Tables{All: tables, OfSites: TablesOfSites, Sites: "sites"}
 
 func keepLaidOut(ctx context.Context, sqlTx *sql.Tx) (changed bool, err error) {

@@ -9,8 +9,8 @@ import (
 	"holdfast/internal/testkit/pgtest"
 )
 
-// TestWhatCannotBeDistributed: a database that is no cluster is left as it is.
-func TestWhatCannotBeDistributed(t *testing.T) {
+// TestDistributeNeedsACluster: a database that is not a cluster is left unchanged.
+func TestDistributeNeedsACluster(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []dbtest.Engine{{Name: "sqlite", Database: dbtest.SQLite}, {Name: "postgres", Database: pgtest.URL}} {
 		t.Run(engine.Name, func(t *testing.T) {

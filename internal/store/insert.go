@@ -74,7 +74,7 @@ func (tx *Tx) UpdateRows(table, types, set string, rows [][]any) error {
 		return err
 	}
 	var list []postgres.Statement
-	for len(rows) > 0 { // each statement is of one site
+	for len(rows) > 0 { // each statement is for one site
 		n := slices.IndexFunc(rows, func(row []any) bool { return row[0] != rows[0][0] })
 		if n < 0 {
 			n = len(rows)

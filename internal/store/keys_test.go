@@ -21,7 +21,7 @@ var uniqueKeys = map[string]string{
 		FROM sqlite_master m JOIN pragma_index_list(m.name) i WHERE m.type = 'table' AND i."unique" = 1`,
 }
 
-// TestUniqueKeysOfSitesBeginWithTheSite: a database that is spread by site can hold no others.
+// TestUniqueKeysOfSitesBeginWithTheSite: a database that is distributed by site cannot enforce any others.
 func TestUniqueKeysOfSitesBeginWithTheSite(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {

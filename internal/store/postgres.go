@@ -239,10 +239,10 @@ func (o oneByOne) write(ctx context.Context, _ bool, fn func(tx *Tx) error) erro
 	return err
 }
 
-// renewAfter reports whether another connection may do better after an error. A server that restarts or changes its role
-// makes all idle connections unusable, so these are closed, and the next one is a new one. That happens once a
-// second at most: connecting is expensive, and a server may stay read-only for long. Only on a read-only server does it make no
-// sense to retry without new connections. Closing takes seconds if the server is frozen, and is abandoned when ctx ends.
+// renewAfter reports whether another connection may do better after an error. A server that restarts or changes its role makes all idle
+// connections unusable, so these are closed, and the next one is a new one. That happens at most once a second: connecting is expensive,
+// and a server may stay read-only for long. Only on a read-only server is it pointless to retry without new connections. Closing takes
+// seconds if the server is frozen, and is abandoned when ctx ends.
 func (db *DB) renewAfter(ctx context.Context, err error) bool {
 	now := db.clock().UnixNano()
 	last := db.renewed.Load()

@@ -13,7 +13,7 @@ import (
 type Replica struct {
 	Copy *DB           // closed with the database
 	Most time.Duration // a copy that is further behind is not read; default 10 seconds
-	// Behind returns how far the copy is behind: it has everything that was stored before.
+	// Behind returns how far the copy lags behind: it has everything that was stored before.
 	Behind func(ctx context.Context) (time.Duration, error)
 }
 
@@ -146,8 +146,8 @@ func (f *follower) read(ctx context.Context, fn func(tx *Tx) error) (done bool) 
 // OfCopy reports whether the transaction reads a copy. Its Now is then the instant up to which the copy is complete.
 func (tx *Tx) OfCopy() bool { return tx.copied }
 
-// UpToDate notes that the copy has everything that the transaction reads: the caller has compared it with the database.
-// From now on it counts as reading the database itself.
+// UpToDate records that the copy has everything that the transaction reads, because the caller has compared it with the database. From now
+// on it counts as reading the database itself.
 func (tx *Tx) UpToDate() {
 	tx.Now = tx.Now.Add(tx.late)
 	tx.late, tx.copied = 0, false
@@ -186,7 +186,7 @@ func (s ReplicaState) String() string {
 
 type lagKey struct{}
 
-// NotingLag is a context under which each report that is read from a copy passes the copy's lag to note.
+// NotingLag returns a context in which each report that is read from a copy passes the copy's lag to note.
 func NotingLag(ctx context.Context, note func(behind time.Duration)) context.Context {
 	return context.WithValue(ctx, lagKey{}, note)
 }

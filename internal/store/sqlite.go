@@ -47,10 +47,11 @@ var sqliteEngine = &engine{
 	stuck: stuckSQLite,
 	// It caches each parsed statement, in twenty times the length of its text, and needs no round trip for another one.
 	rowsAtOnce: sqltext.MostRows / 2,
-	// After a disk error, the end of the write-ahead log may hold the commit or not: the next reader decides.
+	// After a disk error, the end of the write-ahead log may or may not contain the commit: the next reader decides.
 	notCommitted: func(err error) bool { return sqlite.Code(err) != sqlite3.SQLITE_IOERR },
 	afterwards:   sqlite.PlanForLargeBooks,
-	// Only {{serial}} gives the type INTEGER. A virtual table has no root page: asking for its columns fails without its module.
+	// Only {{serial}} has the type INTEGER. Virtual tables, which have no root page, are skipped: reading their columns fails without
+	// their module.
 	columns: `SELECT m.name, c.name, upper(c.type), c.pk, c.pk = 1 AND upper(c.type) = 'INTEGER'
 		FROM sqlite_master m JOIN pragma_table_info(m.name) c
 		WHERE m.type = 'table' AND m.rootpage > 0 AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY m.name, c.cid`,

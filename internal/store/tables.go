@@ -21,8 +21,8 @@ var tables = []string{
 	"mail_pieces", "contracts", "verify_runs", "site_names",
 }
 
-// TablesOfDeployment are the tables of no site: people, rates, jobs, and the sites themselves. A cluster has them on every node,
-// because they are read with the rows of any site: so are three that have the site in their key, but are written rarely.
+// TablesOfDeployment are the tables that belong to no site: people, rates, jobs, and the sites themselves. A cluster has them on every
+// node, because they are read together with rows of any site. Three of them do have the site in their key, but are rarely written.
 var TablesOfDeployment = []string{
 	"sites", "site_versions", "sealed_columns", "jobs", "write_tries",
 	"users", "memberships", "api_tokens", "recovery_codes", "jwt_keys", "login_attempts", "refresh_families", "sign_ins", "password_links", "password_asks",

@@ -26,7 +26,7 @@ import (
 // Path is path of the pages about the API.
 const Path = "/docs"
 
-// IconPath is where browsers look for the icon of any page.
+// IconPath is where browsers look for the icon of a page.
 const IconPath = "/favicon.ico"
 
 //go:embed pages assets

@@ -220,10 +220,10 @@ func TestNoPageIsLong(t *testing.T) {
 	}
 }
 
-// TestTheIcon is where browsers look for it, and small.
+// TestTheIcon: it is where browsers look for it, and small.
 func TestTheIcon(t *testing.T) {
 	t.Parallel()
-	p := New(Config{}) // no documentation is made for it
+	p := New(Config{}) // without building the documentation
 	for _, method := range []string{"GET", "HEAD"} {
 		r := httptest.NewRequestWithContext(t.Context(), method, IconPath, nil)
 		w := httptest.NewRecorder()

@@ -75,8 +75,8 @@ func distinct(texts []string) []string {
 	return list
 }
 
-// choicesOf returns the alternative schemas of a value. An object with fields of its own has none: the alternatives say
-// which of the fields it needs.
+// choicesOf returns the alternative schemas of a value. An object with fields of its own has none: its alternatives only say which fields
+// it needs.
 func choicesOf(schema part) []part {
 	if schema.at("properties").exists() {
 		return nil

@@ -30,7 +30,7 @@ func (f UserFields) Check(p *errs.Problems) UserFields {
 	return f
 }
 
-// usernameOf is a user name as it is stored. It adds what is wrong with it to p.
+// usernameOf returns a user name in its stored form. It adds any problems to p.
 func usernameOf(p *errs.Problems, name string) string {
 	name = strings.ToLower(name)
 	if !username.MatchString(name) {

@@ -110,7 +110,7 @@ func LockAdmins(tx *store.Tx, siteID int64) error {
 	return err
 }
 
-// CountAdmins counts the people who manage a site. Who has only been invited does not.
+// CountAdmins counts the people who manage a site, without open invitations.
 func CountAdmins(tx *store.Tx, siteID int64) (n int, err error) {
 	err = tx.QueryRow(`SELECT COUNT(*) FROM memberships WHERE site_id = $1 AND role = $2 AND accepted`, []any{siteID, access.MemberAdmin}, &n)
 	return n, err

@@ -12,9 +12,9 @@ import (
 // the user may do on one site.
 type User struct {
 	ID       int64
-	Username string // in lower case, because names do not differ by case
-	// Open is not empty while the user name is somebody else's: whoever invited the user is not told, and the user chooses another one. The
-	// letters make the stored name unique.
+	Username string // in lower case, because user names are case-insensitive
+	// Open is set if someone else already had the user name. The inviter is not told, and the user chooses another name. These letters
+	// make the stored name unique.
 	Open                 string
 	Email                string
 	DisplayName          string
@@ -36,7 +36,7 @@ type Membership struct {
 	UserID           int64
 	Role             access.Role // "" when the user may not act on the site
 	CanSignOffPayout bool
-	Accepted         bool // not while the user has only been invited; SetMembership keeps it
+	Accepted         bool // false until the user accepts the invitation; SetMembership keeps it
 }
 
 // ActorAt makes the actor for the user on the site of the membership. ok is false when the user may not act there.

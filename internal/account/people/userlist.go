@@ -65,8 +65,8 @@ func containing(text string) string {
 	return "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(text) + "%"
 }
 
-// Managers are the e-mail addresses of the people who can act on a site, without duplicates: its users with the role member_admin who have
-// accepted their invitation or, where it has none with an address, the operators. There are at most limit.
+// Managers returns the e-mail addresses of the people who can act on a site, without duplicates and at most limit: each member_admin who
+// has accepted the invitation or, if none of them has an address, the operators.
 func Managers(tx *store.Tx, siteID int64, limit int) ([]string, error) {
 	found, err := addressesOf(tx, `SELECT u.email FROM users u JOIN memberships m ON m.user_id = u.id
 		WHERE m.site_id = $1 AND m.role = $2 AND m.accepted AND u.email <> '' ORDER BY u.id LIMIT $3`, siteID, access.MemberAdmin, limit)

@@ -13,7 +13,7 @@ import (
 const userColumns = `id, username, email, display_name, password_hash, operator, two_factor_secret,
 	two_factor_confirmed_at, two_factor_last_step, refresh_generation, refresh_began_at, created_at, modified_at, proven`
 
-// openMark separates the name of a user who still has to choose one from the letters that make it unique. No user name has it.
+// openMark separates a user name that still has to be chosen from the letters that make it unique. User names cannot contain it.
 const openMark = "~"
 
 func scanUser(scan func(dest ...any) error) (User, error) {
@@ -62,14 +62,14 @@ func SetPasswordHash(tx *store.Tx, userID int64, hash string) error {
 		refresh_began_at = $3, modified_at = $3 WHERE id = $1`, userID, hash, store.Micros(tx.Now))
 }
 
-// IsOpenAt reports whether a user of a site still has to choose a user name in place of the given one.
+// IsOpenAt reports whether a user of a site still has to choose a user name to replace the given one.
 func IsOpenAt(tx *store.Tx, siteID int64, username string) (open bool, err error) {
 	err = tx.QueryRow(`SELECT EXISTS (SELECT 1 FROM memberships m JOIN users u ON u.id = m.user_id
 		WHERE m.site_id = $1 AND substr(u.username, 1, length(CAST($2 AS TEXT))) = $2)`, []any{siteID, username + openMark}, &open)
 	return open, err
 }
 
-// ChooseUsername gives a user another user name, for good. The error is Invalid about the field `username` if it is another user's.
+// ChooseUsername changes a user's name permanently. If the name is taken, the error is Invalid for the field `username`.
 func ChooseUsername(tx *store.Tx, userID int64, name string) error {
 	var problems errs.Problems
 	name = usernameOf(&problems, name)
@@ -154,7 +154,7 @@ func UseRecoveryCode(tx *store.Tx, userID int64, hash string) error {
 		userID, hash, store.Micros(tx.Now))
 }
 
-// SetMembership gives a user a role on a site. It replaces the role that the user had there, and does not accept an invitation.
+// SetMembership gives a user a role on a site, replacing any earlier role there. It does not accept an invitation.
 func SetMembership(tx *store.Tx, m Membership) error {
 	_, err := tx.Exec(`INSERT INTO memberships (site_id, user_id, role, can_sign_off_payout, created_at, accepted)
 		VALUES ($1, $2, $3, $4, $5, $6)
@@ -166,7 +166,7 @@ func SetMembership(tx *store.Tx, m Membership) error {
 	return sites.Changed(tx, m.SiteID)
 }
 
-// AcceptInvitations notes that a user has accepted the invitation to a site, or with 0 those to all sites.
+// AcceptInvitations records that a user has accepted the invitation to a site, or to all sites if siteID is 0.
 func AcceptInvitations(tx *store.Tx, userID, siteID int64) error {
 	_, err := tx.Exec(`UPDATE memberships SET accepted = TRUE WHERE user_id = $1 AND ($2 = 0 OR site_id = $2) AND NOT accepted`, userID, siteID)
 	return err

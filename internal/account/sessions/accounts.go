@@ -370,7 +370,7 @@ func leavesAdmin(tx *store.Tx, actor access.Actor) error {
 	if actor.Can(access.ManageUsers) {
 		return nil
 	}
-	// Whoever manages the site has accepted the invitation to it.
+	// Managing the site accepts the invitation to it.
 	if err := people.AcceptInvitations(tx, actor.UserID, actor.SiteID); err != nil {
 		return err
 	}

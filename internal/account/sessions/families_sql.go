@@ -80,7 +80,7 @@ func ChangePassword(tx *store.Tx, userID int64, hash string) error {
 	if err != nil {
 		return err
 	}
-	if secrets.NoPassword(before.PasswordHash) { // with the first password, the user accepts what they were invited to
+	if secrets.NoPassword(before.PasswordHash) { // setting the first password accepts the invitations
 		if err := people.AcceptInvitations(tx, userID, 0); err != nil {
 			return err
 		}

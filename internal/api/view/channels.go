@@ -21,7 +21,7 @@ type Channel struct {
 	ReceiptLabel      string                   `json:"receipt_label"`
 	ExternalID        string                   `json:"external_id"`
 	ChannelStatus     string                   `json:"channel_status"`
-	LockReason        *string                  `json:"lock_reason"` // null unless it is locked for a reason
+	LockReason        *string                  `json:"lock_reason"` // null unless the merchant is locked and a reason was given
 	OtherProtection   merchant.OtherProtection `json:"other_protection"`
 	AuthorisationDays int64                    `json:"authorisation_days"`
 	Suppliers         []int64                  `json:"suppliers"`

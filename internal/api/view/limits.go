@@ -51,7 +51,7 @@ type limitRowShape struct {
 	Reason   string                `json:"reason"` // why it is not in force, or why its use is not known; else empty
 }
 
-// pendingUseShape is a part of a use that waits for a rate, in minor units of Currencies.
+// pendingUseShape is a part of a use that is waiting for a rate, in minor units of Currencies.
 type pendingUseShape struct {
 	Currencies money.Currency `json:"currencies"`
 	Amount     int64          `json:"amount"`

@@ -19,9 +19,9 @@ import (
 	"holdfast/internal/store/sqltext"
 )
 
-// BookingColumns are the columns that ScanBooking reads. $1 of the statement is the site: a cluster plans for one node at once what names
-// the site everywhere. Subqueries read the channel, not a join: with a join, the engine
-// might begin at the channels and sort all their bookings to find the first page.
+// BookingColumns are the columns that ScanBooking reads. $1 of the statement is the site: if a statement names it everywhere, a cluster
+// plans it directly for one node. Subqueries read the channel, because with a join the engine might start at the channels and sort all
+// their bookings to find the first page.
 const BookingColumns = `b.site_id, b.id, b.uuid, b.channel_id, b.author_id, b.author, b.author_name, b.content, b.firstname,
 	b.surname, b.email, COALESCE(b.start_day, -2147483648), b.end_day, b.pax, b.reference, b.total, b.currencies, b.country,
 	b.language, b.modal_draft, b.net, b.held, b.open_authorised, b.locked_payments, b.payments, b.total_changed,
@@ -310,7 +310,7 @@ func andBookings(w *sqltext.Where, siteID int64, f BookingFilter, today civil.Da
 		andStatusOn(w, siteID, f.Statuses, today)
 	}
 	if slices.Contains(f.Flags, booking.FlagAboveTotal) {
-		w.And("b.net > b.total") // as in the index bookings_above_total
+		w.And("b.net > b.total") // must match the index bookings_above_total
 	}
 }
 

@@ -385,7 +385,7 @@ func TestBookingFilters(t *testing.T) {
 	})
 }
 
-// More was paid than the booking costs: not what was paid exactly.
+// A booking has the flag if more than its total was paid, not if exactly the total was paid.
 func TestTheFilterByFlags(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothWithBookings(t, dbtest.AtStart, func(t *testing.T, s *dbtest.BookingSite) {

@@ -29,7 +29,7 @@ func lastKey(tx *store.Tx, siteID, bookingID int64) (stored, error) {
 	return s, err
 }
 
-// withKey reads the key with a hash, with the clock of its site, or returns store.ErrNotFound.
+// withKey reads the certificate with this key hash, and the clock of its site, or returns store.ErrNotFound.
 func withKey(tx *store.Tx, siteID int64, hash string) (stored, error) {
 	s := stored{siteID: siteID, hash: hash}
 	var created, ahead int64

@@ -93,15 +93,15 @@ func differing(names []string) error {
 	return modalRefusal("differs", "These fields do not match the auth string: "+strings.Join(names, ", ")+".")
 }
 
-// booked is the booking of a session, and whether the request made it.
+// booked is the booking of a session, and whether this request created it.
 type booked struct {
 	booking.Booking
 	created bool
 }
 
-// Book makes the booking of the session. given are those of its fields that an auth string can verify, as the request
-// has them. A session has one booking: if it is made already, the fields are checked like those of the first request, Book
-// returns the booking, and created is false.
+// Book creates the booking of the session. given has those of its fields that an auth string can verify, as sent in the request. A session
+// has only one booking: if it exists already, Book checks the fields as it would for the first request, and returns the booking with
+// created set to false.
 func (m *Modals) Book(
 	ctx context.Context, u ModalUse, in booking.BookingFields, given map[string]string,
 ) (b booking.Booking, created bool, err error) {
@@ -133,7 +133,7 @@ func (m *Modals) Book(
 	return made.Booking, made.created, err
 }
 
-// again reads the booking of an earlier request with the same idempotency key, even from the trash.
+// again reads the booking of an earlier request with the same idempotency key, even if it is in the trash.
 func (m *Modals) again(ctx context.Context, u ModalUse, id int64) (booking.Booking, error) {
 	found, err := m.Booking(ctx, u, id)
 	if !errs.Is(err, errs.Invalid) {

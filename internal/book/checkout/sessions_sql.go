@@ -25,7 +25,7 @@ func insertSession(tx *store.Tx, s modal.Session) (modal.Session, error) {
 	return s, err
 }
 
-// sessionWithToken reads the session whose token has a hash, or returns store.ErrNotFound.
+// sessionWithToken reads the session with this token hash, or returns store.ErrNotFound.
 func sessionWithToken(tx *store.Tx, siteID int64, tokenHash string) (modal.Session, error) {
 	var s modal.Session
 	var verified string

@@ -24,8 +24,8 @@ type takeover struct {
 	CoverFromEffective bool                 `json:"cover_from_effective"`
 }
 
-// asked makes the proposal that the import needs, with its payload. An import needs another operator's approval if it
-// covers payments retroactively, or creates protected channels. For any other import the subject is empty.
+// asked returns the proposal that the import needs, with its payload. An import needs another operator's approval if it covers payments
+// retroactively, or creates protected channels. For any other import the subject is empty.
 func (r *importRun) asked() (p proposal.Proposal, payload any) {
 	opts := r.opts
 	if !opts.CoverFromEffective && opts.Mode != merchant.ModeProtectionOnly {

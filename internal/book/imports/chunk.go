@@ -35,7 +35,7 @@ func newImportChannel(c merchant.Channel) *importChannel {
 	return &importChannel{Channel: c, bookings: map[string]booking.Booking{}, payments: map[string]importedTransaction{}}
 }
 
-// importChunk imports the rows of one write. If the write runs again, it gets a new importChunk.
+// importChunk imports the rows of one write. Each run of the write gets a new importChunk.
 type importChunk struct {
 	run  *importRun
 	tx   *store.Tx
@@ -55,13 +55,12 @@ type importChunk struct {
 	done      []Row // those that were not refused
 }
 
-// errTakeBack: a row was rejected after it had written something, and there is no savepoint to roll back to.
+// errTakeBack: a row was rejected after writing something, and there is no savepoint to roll back to.
 var errTakeBack = errors.New("the row must be rolled back")
 
-// apart runs the function that writes a row: all of it or nothing. Savepoints are slow (SQLite copies every changed
-// page again for each of them), and a row that has passed its checks is hardly ever rejected here. So the first run uses
-// none. If a row turns out to need one, the whole chunk runs again with savepoints. A row that violates a constraint of
-// the schema is rejected like any other.
+// apart runs the function that writes a row, all or nothing. Savepoints are slow (SQLite copies every changed page again for each of
+// them), and rows that have passed their checks are hardly ever rejected here. So the first run uses none. If a row turns out to need one,
+// the whole chunk runs again with savepoints. A row that violates a schema constraint is rejected like any other.
 func (c *importChunk) apart(write func() error) error {
 	if !c.careful {
 		err := write()
@@ -98,7 +97,7 @@ func (c *importChunk) all() error {
 	return ledger.SaveChanges(c.tx)
 }
 
-// row imports one row or rejects it. A returned error is not about the row, and ends the write.
+// row imports one row or rejects it. It returns only errors that are not about the row; they end the write.
 func (c *importChunk) row(in ImportedPayment) error {
 	err := in.Refused
 	if err == nil {
@@ -164,8 +163,8 @@ func checkKeys(in ImportedPayment) error {
 	return wrong.Err()
 }
 
-// lookUp reads the channels that the rows name, with their bookings and payments that exist already, before anything is created: a
-// query in between would flush the held rows, a few at a time.
+// lookUp reads the existing channels, bookings and payments that the rows name, before anything is created: a query in between would flush
+// the held rows a few at a time.
 func (c *importChunk) lookUp() error {
 	tried := map[string]bool{}
 	for _, row := range c.rows {
@@ -236,7 +235,7 @@ func (c *importChunk) channelOf(in ImportedPayment) (*importChannel, error) {
 	return nil, refusedCell("channel", "Channel %d has a different name.", found.ID)
 }
 
-// stored reads a channel by its id or, if that is 0, by its name. Later writes mostly need the same channels.
+// stored reads a channel by id or, if that is 0, by name. Later writes usually need the same channels.
 func (c *importChunk) stored(id int64, name string) (merchant.Channel, error) {
 	type named struct {
 		id   int64
@@ -253,8 +252,8 @@ func (c *importChunk) stored(id int64, name string) (merchant.Channel, error) {
 	})
 }
 
-// open creates the channel of the row, in the row's currency, and places the row in it. If the row is rejected, the
-// channel is not created.
+// open creates the channel of the row, in the row's currency, and assigns the row to it. If the row is rejected, the channel is not
+// created.
 func (c *importChunk) open(in ImportedPayment, booking booking.Booking, payment payment.NewTransaction) error {
 	secret, err := secrets.NewChannelSecret(c.run.Random)
 	if err != nil {
@@ -363,8 +362,8 @@ func (c *importChunk) countPayment(channel merchant.Channel, made payment.Transa
 	return nil
 }
 
-// taken rejects a card payment on a channel with its own processor, unless an operator imports it. The API would have charged the
-// card. Imported, it would count as paid and be covered, although nobody was charged.
+// taken rejects a card payment on a channel with its own processor, unless an operator imports it. The API would have charged the card; an
+// imported payment would count as paid and be covered, although nobody was charged.
 func (c *importChunk) taken(channel merchant.Channel, p payment.NewTransaction) error {
 	card := cmp.Or(p.Method, payment.CreditCard) == payment.CreditCard && !p.Type.Linked()
 	if !card || !c.run.Profile.Processes() || !channel.TakesPayments() || c.run.actor.Can(access.SetChannelTerms) {

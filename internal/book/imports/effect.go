@@ -69,7 +69,7 @@ func (r *importRun) sharesOf(c *importChunk) (list []proposal.FileShares) {
 		share.Created = before || slices.ContainsFunc(c.opened, func(opened merchant.Channel) bool { return opened.Name == name })
 		list = append(list, share)
 	}
-	// In one order, so that two writes never deadlock.
+	// In a fixed order, so that two writes never deadlock.
 	slices.SortFunc(list, func(a, b proposal.FileShares) int { return strings.Compare(a.Channel, b.Channel) })
 	return list
 }

@@ -100,9 +100,9 @@ type FileFilter struct {
 	RowStates []RowState
 }
 
-// Receive stores a file and queues its import. receive passes on the file in pieces without card numbers, and returns the
-// number of rows and notes about the file; if it fails, the file is rejected. Errors: Forbidden, Invalid, and TooMany if the site
-// has too many unfinished imports.
+// Receive stores a file and queues its import. receive passes on the file in pieces without card numbers, and returns the number of rows
+// and notes about the file; if it fails, the file is rejected. Errors: Forbidden, Invalid, and TooMany if the site has too many unfinished
+// imports.
 func (f *Files) Receive(
 	ctx context.Context, actor access.Actor, in NewFile, receive func(keep func(piece []byte) error) (Scan, error),
 ) (File, error) {
@@ -154,7 +154,7 @@ func (f *Files) Receive(
 	return f.Get(ctx, actor, made.ID)
 }
 
-// shed removes pieces of a site's files that are no longer needed, in short writes. If it fails, the cleanup job does it.
+// shed deletes pieces of a site's files that are no longer needed, in short writes. If it fails, the cleanup job deletes them.
 func (f *Files) shed(ctx context.Context, siteID int64) error {
 	for more := true; more; {
 		err := f.Store.Write(ctx, siteID, func(tx *store.Tx) (err error) {
@@ -208,7 +208,7 @@ func (f *Files) List(ctx context.Context, actor access.Actor, filter FileFilter,
 	})
 }
 
-// Rows reads one page of the results of an import's rows. Until it is confirmed, these are the results of its dry run.
+// Rows reads one page of the row results of an import. Before the import is confirmed, these are the results of its dry run.
 func (f *Files) Rows(
 	ctx context.Context, actor access.Actor, id int64, filter FileFilter, page store.Page,
 ) (store.List[Row], error) {
@@ -217,8 +217,8 @@ func (f *Files) Rows(
 	})
 }
 
-// Original reads the uploaded file of an import. It is empty if the file has been deleted: files are kept until the import is over.
-// If rows were rejected, the last ten files of a site are kept until their imports are deleted.
+// Original reads the uploaded file of an import. It is empty if the file has been deleted: files are kept until the import is over. If
+// rows were rejected, a site's last ten files are kept until their imports are deleted.
 func (f *Files) Original(ctx context.Context, actor access.Actor, id int64) (File, io.Reader, error) {
 	if err := actor.Require(access.Export); err != nil {
 		return File{}, nil, err
@@ -227,8 +227,8 @@ func (f *Files) Original(ctx context.Context, actor access.Actor, id int64) (Fil
 	return found, &pieces{files: f, ctx: ctx, of: found}, err
 }
 
-// Refused reads at most limit rejected rows after a line: those of the dry run, if file was one when it was read. So a list that
-// is read in pieces does not end early when the import is confirmed in the meantime.
+// Refused reads at most limit rejected rows after a line: those of the dry run if file was one when it was read, so that a list read in
+// pieces does not end early when the import is confirmed in the meantime.
 func (f *Files) Refused(ctx context.Context, actor access.Actor, file File, after, limit int) ([]Row, error) {
 	if err := actor.Require(access.Export); err != nil {
 		return nil, err
@@ -291,9 +291,9 @@ func (f *Files) Discard(ctx context.Context, actor access.Actor, id int64) error
 	return f.shed(ctx, actor.SiteID)
 }
 
-// Next processes the next import, until it has finished or the context ends; the next call continues. Sites take
-// turns, and the oldest import of a site comes first. parse reads the rows of a file. more reports that there was work.
-// A row is written together with its result, so an interrupted import continues after its last row.
+// Next processes the next import until it is finished or the context ends; the next call resumes it. Sites take turns, and the oldest
+// import of a site comes first. parse reads the rows of a file. more reports that there was work. Each row is written together with its
+// result, so an interrupted import resumes after its last row.
 func (f *Files) Next(
 	ctx context.Context, parse func(file io.Reader) iter.Seq2[ImportedPayment, error], standing Standing,
 ) (more bool, err error) {
@@ -359,7 +359,7 @@ func (f *Files) Next(
 	return true, f.end(ctx, file, FileDone, "")
 }
 
-// linesDone are the lines with a known outcome: in the import, and in the dry run before it.
+// linesDone returns the lines with a known outcome, in the import and in the dry run before it.
 func (f *Files) linesDone(ctx context.Context, file File) (done, tried map[int]bool, err error) {
 	err = f.Store.Read(ctx, file.SiteID, func(tx *store.Tx) (err error) {
 		if tried, err = linesOf(tx, file, true); err == nil {
@@ -370,8 +370,7 @@ func (f *Files) linesDone(ctx context.Context, file File) (done, tried map[int]b
 	return done, tried, err
 }
 
-// author is the actor who requested the import, with their current permissions. The error is Forbidden if they may no
-// longer import.
+// author returns the actor who requested the import, with their current permissions. The error is Forbidden if they may no longer import.
 func (f *Files) author(ctx context.Context, file File, standing Standing) (actor access.Actor, err error) {
 	err = f.Store.Read(ctx, file.SiteID, func(tx *store.Tx) (err error) {
 		actor, err = f.authorIn(tx, file, standing)
@@ -400,8 +399,8 @@ func (f *Files) end(ctx context.Context, file File, state FileState, problem str
 	return f.shed(ctx, file.SiteID)
 }
 
-// Forget removes, a bounded number of rows at a time, pieces of files that are no longer needed, incomplete uploads, and
-// imports older than FileLife. more reports that there may be more to remove.
+// Forget deletes file pieces that are no longer needed, incomplete uploads, and imports older than FileLife, a limited number of rows at a
+// time. more reports that there may be more to delete.
 func (f *Files) Forget(ctx context.Context) (more bool, err error) {
 	err = f.Store.Write(ctx, store.Deployment, func(tx *store.Tx) (err error) {
 		more, err = forgetFiles(tx)

@@ -35,8 +35,8 @@ func scanFile(scan func(dest ...any) error) (f File, err error) {
 		json.Unmarshal([]byte(notes), &f.Notes))
 }
 
-// openFile creates an import whose file has not arrived yet. The error is TooMany if the site has too many unfinished imports;
-// the caller has locked the site. A repeated request is not rejected: it creates no other import.
+// openFile creates an import whose file has not arrived yet. The error is TooMany if the site has too many unfinished imports; the caller
+// has locked the site. A repeated request is not rejected, because it creates no new import.
 func openFile(tx *store.Tx, actor access.Actor, in NewFile, again bool) (File, error) {
 	var open int
 	err := tx.QueryRow(`SELECT COUNT(*) FROM imports WHERE site_id = $1 AND state IN ('receiving', 'queued', 'tried', 'waiting')`,
@@ -71,7 +71,7 @@ func pieceOf(tx *store.Tx, f File, number int) (body []byte, err error) {
 	return body, err
 }
 
-// queueFile notes that the file is complete. If the upload took very long, the import may have been deleted.
+// queueFile records that the file is complete. If the upload took very long, the import may have been deleted.
 func queueFile(tx *store.Tx, f File) error {
 	notes, err := json.Marshal(f.Notes)
 	if err != nil {
@@ -185,7 +185,7 @@ func takeFile(tx *store.Tx) (File, error) {
 	})
 }
 
-// linesOf are the lines of an import, or of its dry run, with a known outcome.
+// linesOf returns the lines of an import, or of its dry run, that have a known outcome.
 func linesOf(tx *store.Tx, f File, trial bool) (map[int]bool, error) {
 	done := map[int]bool{}
 	err := tx.Query(`SELECT id FROM import_rows WHERE site_id = $1 AND import_id = $2 AND trial = $3`, []any{f.SiteID, f.ID, trial},
@@ -308,7 +308,7 @@ func effectOf(tx *store.Tx, f File) (proposal.FileEffect, error) {
 	return e, err
 }
 
-// newNames are the names that are not in a list yet: each write of a dry run creates the channel again.
+// newNames returns the names that are not in the list yet, because each write of a dry run creates the channels again.
 func newNames(known, names []string) (list []string) {
 	for _, name := range names {
 		fresh := true
@@ -322,7 +322,7 @@ func newNames(known, names []string) (list []string) {
 	return list
 }
 
-// realMicros is the time by the real clock, which imports use.
+// realMicros is the real time, which imports use.
 func realMicros(tx *store.Tx) int64 { return store.Micros(sites.RealNow(tx)) }
 
 func waitFor(tx *store.Tx, f File, proposalID int64) error {
@@ -337,13 +337,13 @@ func endFile(tx *store.Tx, f File, state FileState, problem string) error {
 	return err
 }
 
-// Bounds of one write of the cleanup.
+// Limits for one write of the cleanup.
 const (
 	forgetPieces = 16
 	forgetRows   = 1000
 )
 
-// needless is the condition that the file of the import i is no longer needed. $1 is keptFiles; site is where the statement has the site.
+// needless is the condition that the file of the import i is no longer needed. $1 is keptFiles; site is the SQL expression for the site.
 func needless(site string) string {
 	return `(i.state = 'dropped' OR i.state IN ('done', 'failed') AND (i.refused = 0 OR (SELECT COUNT(*) FROM imports n
 	WHERE n.site_id = ` + site + ` AND n.id > i.id AND n.state IN ('done', 'failed') AND n.refused > 0) >= $1))`

@@ -59,9 +59,9 @@ func importedTransactions(tx *store.Tx, siteID int64, keys []importKey, found fu
 	})
 }
 
-// eachOfKeys reads the ids of the keys that exist, and passes them on in batches. idOf selects the id of one key w, with "?" for
-// the site, so that PostgreSQL looks up each of them in the index. Otherwise it would read all rows of a small channel in each write.
-// The site comes last, because SQLite is faster with values in the order of the text (sqlite.Positional).
+// eachOfKeys reads the ids of the existing keys, and passes them on in batches. idOf selects the id of one key w, with "?" for the site,
+// so that PostgreSQL looks up each of them in the index. Otherwise it would read all rows of a small channel in each write. The site comes
+// last, because SQLite is faster with values in the order of the text (sqlite.Positional).
 func eachOfKeys(tx *store.Tx, idOf string, siteID int64, keys []importKey, there func(ids []int64) error) error {
 	for some := range slices.Chunk(keys, keysAtOnce) {
 		var w sqltext.Where

@@ -26,7 +26,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// Imports imports the books of other systems.
+// Imports imports books from other systems.
 type Imports struct {
 	*payments.Room
 	Approvals *approvals.Approvals
@@ -40,9 +40,9 @@ func (i *Imports) Register() *Imports {
 	return i
 }
 
-// Rows are written in batches: small enough not to delay other writers, large enough to keep commits cheap. An import
-// starts with firstRows. Then a batch has as many rows as the machine writes in about pieceTime, or in alonePieceTime
-// if there have been no other writers for a while.
+// Rows are written in batches: small enough not to delay other writers, large enough to keep commits cheap. An import starts with
+// firstRows. After that, a batch has as many rows as the machine writes in about pieceTime, or in alonePieceTime if there have been no
+// other writers for a while.
 const (
 	firstRows            = 20
 	fewestRows, mostRows = 10, 1000
@@ -51,31 +51,29 @@ const (
 	calmAfter            = 5 // consecutive writes without other writers, before batches grow
 )
 
-// firstRefresh is the number of new payments after which the database's statistics are first refreshed, concurrently with the import.
-// The next refresh follows after four times as many, and so on.
+// firstRefresh is the number of new payments after which the database's statistics are refreshed for the first time, while the import
+// continues. The next refresh follows after four times as many, and so on.
 const firstRefresh = 1000
 
 // ImportOptions says how payments are imported.
 type ImportOptions struct {
-	// Mode is the mode of the channels that the import creates, if rows name channels that do not exist. With "" it
-	// creates none, and rejects such rows.
+	// Mode is the mode of channels that the import creates for unknown names. If it is "", rows with unknown names are rejected.
 	Mode merchant.AccountMode
 	// CoverFromEffective is for a book that was covered before: cover starts when each payment was taken (R2).
 	CoverFromEffective bool
-	// SHA256 is the hash of the file in hexadecimal, "" if there is no file. If the import needs approval, another
-	// operator reads the Reason and approves this hash.
+	// SHA256 is the hash of the file in hexadecimal, or "" without a file. If the import needs approval, another operator reads the Reason
+	// and approves this hash.
 	SHA256, Reason string
 	// DryRun imports everything and rolls it back.
 	DryRun   bool
 	Progress func(rows int)        // called after each write with the number of rows done so far; may be nil
 	Refused  func(refusal Refusal) // called for each rejected row; may be nil
-	// Done reports whether the row of a line was tried, imported or rejected before, and is skipped now; may be nil. A trial
-	// is a dry run, or the one before a proposal.
+	// Done reports whether the row of a line was already tried, imported or rejected, and is now skipped; may be nil. A trial is a dry
+	// run, or the one before a proposal.
 	Done func(trial bool, line int) bool
-	// Keep stores the outcome of a batch of rows: in the write that imports them or, after a dry run, in a separate write.
-	// May be nil.
+	// Keep stores the outcome of a batch of rows, in the write that imports them or, after a dry run, in a separate one. May be nil.
 	Keep func(tx *store.Tx, part Part) error
-	// Tried reads what Keep has stored about the trial, in this and earlier runs; nil if Keep is nil.
+	// Tried reads what Keep has stored about the trial, in this run and earlier ones; nil if Keep is nil.
 	Tried func(tx *store.Tx) (proposal.FileEffect, error)
 }
 
@@ -94,7 +92,7 @@ type Part struct {
 type Row struct {
 	Line          int
 	State         RowState
-	BookingID     int64 // 0 if it is unknown or was rolled back
+	BookingID     int64 // 0 if unknown or rolled back
 	TransactionID int64 // likewise
 	Reason        string
 }
@@ -139,9 +137,9 @@ type Refusal struct {
 // errDryRun rolls a write back at its end.
 var errDryRun = errors.New("dry run: nothing is stored")
 
-// Payments imports payments and their bookings. Both have natural keys, which are unique in their channel. A row
-// that was imported before changes nothing, and is rejected if its content differs now. A rejected row does not stop
-// the others. An error ends the import; rows that were already reported to Progress remain.
+// Payments imports payments and their bookings. Both have natural keys, which are unique in their channel. Rows that were imported before
+// change nothing, and are rejected if their content differs now. A rejected row does not stop the others. An error ends the import; rows
+// already reported to Progress remain.
 func (i *Imports) Payments(
 	ctx context.Context, actor access.Actor, rows iter.Seq2[ImportedPayment, error], opts ImportOptions,
 ) (ImportReport, error) {
@@ -183,12 +181,12 @@ func (i *Imports) may(actor access.Actor) error {
 	return nil
 }
 
-// operatorsMode reports whether only operators may create channels in this mode, and the actor is none.
+// operatorsMode reports whether only operators may create channels in this mode and the actor is not one.
 func operatorsMode(actor access.Actor, mode merchant.AccountMode) bool {
 	return mode != "" && mode != merchant.ModeTest && mode != merchant.ModeDraft && !actor.Can(access.SetChannelTerms)
 }
 
-// checkMode notes a mode that channels cannot have, or that the actor may not set. "" is none.
+// checkMode adds a problem if channels cannot have the mode or the actor may not set it. "" is no mode.
 func (i *Imports) checkMode(actor access.Actor, mode merchant.AccountMode, p *errs.Problems) {
 	if mode == "" || slices.Contains(i.Profile.Modes(), mode) {
 		if operatorsMode(actor, mode) {
@@ -203,7 +201,7 @@ func (i *Imports) checkMode(actor access.Actor, mode merchant.AccountMode, p *er
 	p.Wrong("mode", "Must be one of: %s.", strings.Join(modes, ", "))
 }
 
-// without leaves out rows that were processed before. done may be nil.
+// without skips rows that were processed before. done may be nil.
 func without(
 	rows iter.Seq2[ImportedPayment, error], trial bool, done func(trial bool, line int) bool,
 ) iter.Seq2[ImportedPayment, error] {
@@ -288,7 +286,7 @@ func (r *importRun) all(ctx context.Context, rows iter.Seq2[ImportedPayment, err
 	return r.take(ctx, chunk)
 }
 
-// take writes a chunk of rows and counts the results. The rows of one group must share a write.
+// take writes a chunk of rows and counts the results. The rows of a group must share a write.
 func (r *importRun) take(ctx context.Context, groups [][]ImportedPayment) error {
 	if len(groups) == 0 {
 		return nil
@@ -306,7 +304,7 @@ func (r *importRun) take(ctx context.Context, groups [][]ImportedPayment) error 
 	case ctx.Err() != nil || len(groups) == 1:
 		return err
 	}
-	// On a slow machine, the chunk may be too much for one write.
+	// On a slow machine, the chunk may be too large for one write.
 	half := len(groups) / 2
 	if err := r.take(ctx, groups[:half]); err != nil {
 		return err
@@ -344,7 +342,7 @@ func (r *importRun) writeOnce(ctx context.Context, rows []ImportedPayment, caref
 		if err := c.lookUp(); err != nil {
 			return err
 		}
-		if err := c.all(); err != nil { // a dry run inserts the rows, too, to check the constraints of the schema
+		if err := c.all(); err != nil { // a dry run inserts the rows too, to check the constraints of the schema
 			return err
 		}
 		if r.opts.DryRun {
@@ -389,8 +387,8 @@ func (r *importRun) keep(tx *store.Tx, c *importChunk) error {
 	return r.opts.Keep(tx, part)
 }
 
-// pace returns the number of rows of the next write, from the duration of the last one and its number of rows; next were
-// requested. If there are other writers, writes become short immediately; otherwise they grow in steps.
+// pace returns the number of rows of the next write, given the duration and the number of rows of the last one; next is how many were
+// requested. With other writers, writes become short immediately; otherwise they grow in steps.
 func pace(next, rows int, took time.Duration, others bool) int {
 	piece := alonePieceTime
 	if others {

@@ -26,8 +26,8 @@ func bookingOf(row ImportedPayment) [2]string {
 	return [2]string{channelText(row), row.Booking.ImportKey}
 }
 
-// together groups the rows of a file: consecutive rows of one booking are one list. A row that is already rejected stays in
-// its place, in the list of the rows before it.
+// together groups the rows of a file: consecutive rows of one booking form a list. A row that is already rejected keeps its place, in the
+// list of the rows before it.
 func together(rows iter.Seq2[ImportedPayment, error]) iter.Seq2[[]ImportedPayment, error] {
 	return func(yield func([]ImportedPayment, error) bool) {
 		var list []ImportedPayment
@@ -77,9 +77,8 @@ func inOrder(rows []ImportedPayment) []ImportedPayment {
 	return sorted
 }
 
-// byTime sorts the rows of one booking by the times of their payments. A row that adjusts another one comes after it,
-// whatever its own time is. Of rows with the same time, those that free a part of the booking's total come first. Rows that
-// adjust each other in a circle are rejected.
+// byTime sorts the rows of one booking by payment time. A row that adjusts another comes after it, whatever its own time. At the same
+// time, rows that free part of the booking's total come first. Rows that adjust each other in a circle are rejected.
 func byTime(rows []ImportedPayment) []ImportedPayment {
 	slices.SortStableFunc(rows, func(a, b ImportedPayment) int { return cmp.Compare(a.Line, b.Line) })
 	made := map[string]int{} // the first row that makes a payment
@@ -88,7 +87,7 @@ func byTime(rows []ImportedPayment) []ImportedPayment {
 			made[row.Payment.ImportKey] = i
 		}
 	}
-	// chain lists a row, the one that it adjusts, and so on, up to one that is already done.
+	// chain lists a row, the row that it adjusts, and so on, up to one that is already done.
 	chain := func(i int, done []bool) (list []int) {
 		for more := true; more && !done[i]; {
 			if from := slices.Index(list, i); from >= 0 {
@@ -128,7 +127,7 @@ func byTime(rows []ImportedPayment) []ImportedPayment {
 	return sorted
 }
 
-// turn orders payments of the same second.
+// turn orders payments made in the same second.
 func turn(row ImportedPayment) int {
 	if row.Payment.Type == nil {
 		return 0

@@ -13,13 +13,13 @@ import (
 	"holdfast/internal/errs"
 )
 
-// refusedCell is a rejection because of one cell.
+// refusedCell rejects a row because of one cell.
 func refusedCell(cell, format string, args ...any) error {
 	return errs.WrongField(cell, format, args...)
 }
 
-// cellsOf combines the errors of a row, its booking and its payment into one rejection, with the names of the cells. An
-// error that is not about fields is returned unchanged.
+// cellsOf combines the errors of a row, its booking and its payment into one rejection that names the cells. Errors that are not about
+// fields are returned unchanged.
 func cellsOf(booking, payment, row error) error {
 	var cells errs.Problems
 	for _, noun := range []struct {
@@ -60,8 +60,7 @@ func refusalOf(line int, err error) Refusal {
 	return r
 }
 
-// sameBooking rejects a row whose booking exists with different content. Cells that the row does not have are not
-// compared.
+// sameBooking rejects a row whose booking exists with different content. Cells missing from the row are not compared.
 func sameBooking(says booking.BookingFields, stored, row booking.Booking) error {
 	var differ errs.Problems
 	compare := func(field string, said bool, was, is any) {

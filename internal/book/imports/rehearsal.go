@@ -20,7 +20,7 @@ func (r *importRun) rehearse(ctx context.Context, rows iter.Seq2[ImportedPayment
 	if err := r.recall(ctx); err != nil {
 		return err
 	}
-	// A group shares a write, so earlier runs have processed all of it or none.
+	// Each group shares a write, so earlier runs have processed all of it or none.
 	groups, err := groupByKey(without(rows, true, r.opts.Done))
 	if err != nil {
 		return err

@@ -40,8 +40,7 @@ type Notes struct {
 	Schemes []string       `json:"unknown_card_types"` // words in card_types that name no known scheme
 }
 
-// UnusedColumn is a column that the import ignores. Nearest is the column that was probably meant, "" if none is
-// similar.
+// UnusedColumn is a column that the import ignores. Nearest is the column that was probably meant, or "" if none is similar.
 type UnusedColumn struct {
 	Name    string `json:"name"`
 	Nearest string `json:"nearest"`

@@ -43,7 +43,7 @@ func (b *Bookings) Create(ctx context.Context, actor access.Actor, in booking.Bo
 	}, b.Again(actor))
 }
 
-// Again returns the function that reads the booking of an earlier request with the same idempotency key, even from the trash.
+// Again returns the function that reads the booking of an earlier request with the same idempotency key, even if it is in the trash.
 func (b *Bookings) Again(actor access.Actor) func(ctx context.Context, made idempotency.Outcome) (booking.Booking, error) {
 	return func(ctx context.Context, made idempotency.Outcome) (booking.Booking, error) {
 		found, err := b.Get(ctx, actor, made.ID)
@@ -70,7 +70,7 @@ func (b *Bookings) Make(
 	return made, err
 }
 
-// Check checks the fields of a new booking, and returns the booking that they would make.
+// Check checks the fields of a new booking, and returns the booking that they describe.
 func (b *Bookings) Check(tx *store.Tx, actor access.Actor, in booking.BookingFields) (made booking.Booking, err error) {
 	in.Profile = b.Profile
 	problems := in.Problems.Clone()

@@ -183,12 +183,12 @@ type LimitRow struct {
 	ChannelID   int64 // the channel of the use; 0 for the site, or for a limit of every transaction or booking
 	ChannelName string
 	HasUse      bool
-	Use         int64 // E1 at locked rates (R7), as far as it has a rate
-	Headroom    int64 // 0 while a part waits for a rate
+	Use         int64 // E1 at locked rates (R7), without amounts that have no rate yet
+	Headroom    int64 // 0 while part of the use is waiting for a rate
 	Over        int64
-	Percent     string // the use in percent of the limit, rounded to one decimal
+	Percent     string // the use as a percentage of the limit, rounded to one decimal
 	Level       int64  // the highest of 80, 95 and 100 percent that the use has reached, or 0
-	// Pending is the E1 that waits for a rate, in order of its currencies: the use is then higher than Use (R12).
+	// Pending is the E1 waiting for a rate, ordered by currency. If there is any, the use is higher than Use (R12).
 	Pending []PendingUse
 	// NotInForce says why new payments do not count against the limit; empty if they do.
 	NotInForce string
@@ -196,7 +196,7 @@ type LimitRow struct {
 	Unknown string
 }
 
-// PendingUse is a part of a use that waits for a rate, in minor units of the base currency.
+// PendingUse is a part of a use that is waiting for a rate, in minor units of the base currency.
 type PendingUse struct {
 	Currency money.Currency
 	Amount   int64
@@ -304,8 +304,8 @@ func (r *LimitRow) setUse(use int64, known bool, waiting []PendingUse) {
 	}
 }
 
-// pendingUses is the E1 of each channel that waits for a rate at the end of a day; 0 has those of the site. Linear delivery is
-// not taken off: what has no rate is counted in full until the end of the trip.
+// pendingUses returns the E1 waiting for a rate at the end of a day, by channel; 0 is the whole site. Linear delivery is not deducted:
+// amounts without a rate count in full until the end of the trip.
 func pendingUses(tx *store.Tx, siteID int64, day civil.Day, by terms.Recognition) (map[int64][]PendingUse, error) {
 	// Most often nothing waits, and one look into an index says so.
 	if first, err := ledger.PendingAllocations(tx, siteID, 0, 1); err != nil || len(first) == 0 {

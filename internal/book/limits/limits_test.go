@@ -362,9 +362,8 @@ func settlePieces(t *testing.T, w *apptest.World) {
 	}
 }
 
-// TestAUseBeyondAllNumbersIsAboveTheLimit: a sum that leaves 64 bits is above any limit, and stays so until the use is
-// computed again (R0).
-func TestAUseBeyondAllNumbersIsAboveTheLimit(t *testing.T) {
+// TestAnOverflowingUseIsAboveTheLimit: a sum beyond 64 bits is above any limit until the use is computed again (R0).
+func TestAnOverflowingUseIsAboveTheLimit(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		w.Fix("2024-05-31", map[money.Currency]string{"IDR": "17000.00"})

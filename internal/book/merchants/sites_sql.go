@@ -34,8 +34,8 @@ func scanSite(scan func(dest ...any) error) (merchant.Site, error) {
 	return s, nil
 }
 
-// readSiteParts sets the number of channels and the policy of today of some sites, by their own clocks. The policies have only the
-// fields that most use cases need. PolicyOn reads all of them.
+// readSiteParts sets the number of channels and today's policy of some sites, by their own clocks. The policies have only the fields that
+// most use cases need. PolicyOn reads all of them.
 func readSiteParts(tx *store.Tx, list []merchant.Site) error {
 	if len(list) == 0 {
 		return nil
@@ -47,7 +47,7 @@ func readSiteParts(tx *store.Tx, list []merchant.Site) error {
 		at[list[i].ID], ids[i] = &list[i], list[i].ID
 	}
 	if len(ids) == 1 {
-		w.And("site_id = ?", ids[0]) // a cluster asks one node
+		w.And("site_id = ?", ids[0]) // so that a cluster asks one node
 	} else {
 		sqltext.In(&w, "site_id", ids)
 	}
@@ -72,7 +72,7 @@ func readSiteParts(tx *store.Tx, list []merchant.Site) error {
 			&p.StatementPeriod)
 		p.RecordedAt = store.Instant(recorded)
 		if s := at[id]; s != nil && p.FromDay <= civil.DayOf(now.Add(s.ClockAhead)) {
-			s.Policy = p // the last one of these is in force
+			s.Policy = p // the last one is in force
 		}
 		return err
 	})
@@ -95,7 +95,7 @@ func siteWhere(tx *store.Tx, condition string, value any) (merchant.Site, error)
 	}
 	list := []merchant.Site{s}
 	if err = readSiteParts(tx, list); err == nil && list[0].Policy.ID == 0 {
-		err = store.ErrNotFound // its first policy begins later
+		err = store.ErrNotFound // its first policy starts later
 	}
 	return list[0], err
 }

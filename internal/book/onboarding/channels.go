@@ -283,8 +283,8 @@ func (c *Channels) save(
 	return changed, audit.Record(tx, actor, "channel.change", merchants.ChannelObject(changed), merchants.AuditedChannel(before), merchants.AuditedChannel(changed))
 }
 
-// Delete removes a channel that nothing refers to. ifVersion is the version that the caller has read, 0 for any. Errors:
-// SettingNotFound, Precondition, and InUse when the channel has bookings, also in the trash, or other records. It then says what to do.
+// Delete removes a channel that nothing refers to. ifVersion is the version that the caller has read, 0 for any. Errors: SettingNotFound,
+// Precondition, and InUse if the channel has other records or bookings, even in the trash. InUse says what to do instead.
 func (c *Channels) Delete(ctx context.Context, actor access.Actor, id, ifVersion int64) error {
 	if err := actor.Require(access.WriteChannels); err != nil {
 		return err
@@ -304,7 +304,7 @@ func (c *Channels) Delete(ctx context.Context, actor access.Actor, id, ifVersion
 		if used, err := bookings.ChannelHasAny(tx, actor.SiteID, id); err != nil {
 			return err
 		} else if used {
-			return errs.New(errs.InUse, "Channel %d cannot be deleted: it has had bookings, and they are kept, also in the trash. %s", id, instead)
+			return errs.New(errs.InUse, "Channel %d cannot be deleted because it has had bookings, which are kept even in the trash. %s", id, instead)
 		}
 		if err := merchants.DeleteChannel(tx, actor.SiteID, id); err != nil {
 			return err

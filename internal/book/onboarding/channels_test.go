@@ -11,7 +11,8 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestAChannelThatIsKeptSaysWhatToDo: bookings in the trash are kept, so that their channel is, too. It can be closed, as the error says.
+// TestAChannelThatIsKeptSaysWhatToDo: bookings in the trash are kept, and so is their channel. It can be closed instead, as the error
+// says.
 func TestAChannelThatIsKeptSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -28,7 +29,7 @@ func TestAChannelThatIsKeptSaysWhatToDo(t *testing.T) {
 					by.Role = role
 					err := w.App.Channels.Delete(ctx, by, c.ID, 0)
 					apptest.WantKind(t, err, errs.InUse, when)
-					if err == nil || !strings.Contains(err.Error(), "also in the trash") || !strings.Contains(err.Error(), says) {
+					if err == nil || !strings.Contains(err.Error(), "even in the trash") || !strings.Contains(err.Error(), says) {
 						t.Errorf("%s, %s, %s: %v", mode, when, role, err)
 					}
 				}

@@ -102,8 +102,8 @@ func TestIdsThatASpreadsheetHasShortened(t *testing.T) {
 	}
 }
 
-// TestDatesThatAreNone: an optional date may be written as none; a day that stands for none is no fact.
-func TestDatesThatAreNone(t *testing.T) {
+// TestMissingDates: an optional date can be marked as missing, but not by a placeholder date.
+func TestMissingDates(t *testing.T) {
 	t.Parallel()
 	header := strings.TrimSpace(short) + ",date_start\n"
 	for cell, refused := range map[string]bool{
@@ -115,7 +115,7 @@ func TestDatesThatAreNone(t *testing.T) {
 			t.Errorf("%q: refused %v, %v", cell, got, row.Booking.Start)
 		}
 	}
-	for cell, want := range map[string]string{"NULL": "cannot be empty", "1970-01-01 00:00:00": "stands for a missing date"} {
+	for cell, want := range map[string]string{"NULL": "cannot be empty", "1970-01-01 00:00:00": "is a placeholder for a missing date"} {
 		row := readAll(t, short+strings.Replace(good, "2026-01-10 09:30:00", cell, 1))[0]
 		if got := problems(t, &row.Payment.Problems)["effective_at"]; !strings.Contains(got, want) {
 			t.Errorf("paid_at %q: %q", cell, got)
@@ -131,7 +131,7 @@ func TestWhatAFileHasBesides(t *testing.T) {
 	for i, word := range []string{"VI", "Visa Debit", "Dankort", "Dankort", "4111 1111 1111 1111"} {
 		text += strings.Replace(strings.TrimSpace(good), "B-1-P1", "P-"+string(rune('a'+i)), 1) + ",x,4111111111111111,," + word + "\n"
 	}
-	text += strings.TrimSpace(good) + ",x,4111111111111111,,not a scheme,VI\n" // a cell too many
+	text += strings.TrimSpace(good) + ",x,4111111111111111,,not a scheme,VI\n" // one cell too many
 	var got imports.Scan
 	refused := 0
 	for row, err := range paymentfile.Read(strings.NewReader(text), func(s imports.Scan) { got = s }) {
@@ -146,7 +146,7 @@ func TestWhatAFileHasBesides(t *testing.T) {
 	if got.Rows != 6 || !slices.Equal(got.Unused, want) || !slices.Equal(got.Schemes, []string{"Dankort", "…"}) {
 		t.Errorf("%+v", got)
 	}
-	if refused != 2 { // a column that is not read is not looked at
+	if refused != 2 { // an unused column is not checked
 		t.Errorf("%d rows are refused", refused)
 	}
 }

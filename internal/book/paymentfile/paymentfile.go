@@ -100,7 +100,7 @@ var decimalText = regexp.MustCompile(`^[0-9]+[.,][0-9]+$`)
 
 func (s *survey) note(r record) {
 	if len(r.Cells) != len(s.header) {
-		return // its cells do not stand below their names
+		return // its cells are not below their headers
 	}
 	for i, column := range s.header {
 		if column == nil {
@@ -268,17 +268,17 @@ func (r *row) cell(c *Column, text string) {
 	}
 }
 
-// noDate is how databases and programs write that there is no date. standIn is a day that they write instead.
+// noDate matches the ways databases and programs write a missing date. placeholder matches dates that stand in for one.
 var (
-	noDate  = regexp.MustCompile(`(?i)^(null|\\N|n/?a|none|nil|-+|0000-00-00([ T]00:00:00)?)$`)
-	standIn = regexp.MustCompile(`^(0001-01-01|1899-12-30|1899-12-31|1900-01-01|1970-01-01|9999-12-31)([ T].*)?$`)
+	noDate      = regexp.MustCompile(`(?i)^(null|\\N|n/?a|none|nil|-+|0000-00-00([ T]00:00:00)?)$`)
+	placeholder = regexp.MustCompile(`^(0001-01-01|1899-12-30|1899-12-31|1900-01-01|1970-01-01|9999-12-31)([ T].*)?$`)
 )
 
-// stands reports a cell that holds a day in place of no date.
-func (r *row) stands(text string) bool {
-	found := standIn.MatchString(text)
+// rejectsPlaceholder rejects a cell with a placeholder date.
+func (r *row) rejectsPlaceholder(text string) bool {
+	found := placeholder.MatchString(text)
 	if found {
-		r.wrong("%q stands for a missing date. Write the date, or leave an optional cell empty.", clip(text))
+		r.wrong("%q is a placeholder for a missing date. Enter the date, or leave an optional cell empty.", clip(text))
 	}
 	return found
 }
@@ -349,7 +349,7 @@ func (r *row) currency(text string) *money.Currency {
 }
 
 func (r *row) day(text string) *civil.Day {
-	if r.stands(text) {
+	if r.rejectsPlaceholder(text) {
 		return nil
 	}
 	d, err := civil.ParseDay(clip(text))
@@ -361,7 +361,7 @@ func (r *row) day(text string) *civil.Day {
 }
 
 func (r *row) paidAt(text string) {
-	if r.stands(text) {
+	if r.rejectsPlaceholder(text) {
 		return
 	}
 	t, err := civil.ParseInstant(clip(text))

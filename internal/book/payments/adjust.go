@@ -18,10 +18,10 @@ import (
 	"holdfast/internal/store"
 )
 
-// adjust checks a refund, capture, void, chargeback or reversal against the original, which is the transaction that it
-// adjusts. It fills in the items if there is only one booking, and lowers the remaining amount of the original. It locks
-// the original first, so that two concurrent adjustments never use the same money. A reversal may name the payment or one of its
-// chargebacks: the original is the payment.
+// adjust checks a refund, capture, void, chargeback or reversal against the original, which is the transaction that it adjusts. It fills
+// in the items if there is only one booking, and lowers the remaining amount of the original. It locks the original first, so that two
+// concurrent adjustments never use the same money. A reversal can name the payment or one of its chargebacks; either way the original is
+// the payment.
 func (r *intake) adjust(items []payment.Item) ([]payment.Item, error) {
 	original, err := lockTransaction(r.tx, r.site.ID, r.in.LinkedID)
 	if err == nil && original.Type == payment.Chargeback && *r.in.Type == payment.ChargebackReversal {
@@ -125,9 +125,8 @@ func (r *intake) afterChargebacks(items []payment.Item) error {
 	return nil
 }
 
-// checkDays notes a problem if an adjustment has an earlier day than its original. Within a day the order does not
-// matter: amounts count by day, and many systems do not know the times of their refunds. Chargebacks and reversals are
-// recorded whatever their day.
+// checkDays adds a problem if an adjustment is dated before its original. Within a day the order does not matter: amounts count by day,
+// and many systems do not know the times of their refunds. Chargebacks and reversals are recorded whatever their day.
 func (r *intake) checkDays() {
 	at, made := r.in.EffectiveAt, r.original.EffectiveAt
 	if !at.IsZero() && civil.DayOf(at) < civil.DayOf(made) && !r.in.Type.Operators() {
@@ -215,7 +214,7 @@ func (r *intake) onlyItem() ([]payment.Item, error) {
 	return []payment.Item{{BookingID: part.BookingID, Currency: part.Currency, Total: total}}, nil
 }
 
-// onlyOrNothing begins a sentence about what remains.
+// onlyOrNothing starts a sentence about what remains.
 func onlyOrNothing(amount int64, currency money.Currency) string {
 	if amount <= 0 {
 		return "Nothing"
@@ -250,8 +249,8 @@ func (r *intake) take(items []payment.Item) error {
 	return nil
 }
 
-// turnChargeback sets the status of the original: locked while more of a part was charged back than reversed. This write
-// holds the lock of the original, so no other write adds events.
+// turnChargeback sets the status of the original: locked while more of a part has been charged back than reversed. This write holds the
+// lock of the original, so no other write adds events.
 func (r *intake) turnChargeback(items []payment.Item) []payment.Item {
 	sign := int64(1)
 	if *r.in.Type == payment.ChargebackReversal {
@@ -272,8 +271,8 @@ func (r *intake) turnChargeback(items []payment.Item) []payment.Item {
 	return items
 }
 
-// emptyParts adds the remainders that rounding has left on the parts: to a chargeback that uses up the payment, and to a
-// reversal of everything that was charged back (R3).
+// emptyParts adds the remainders that rounding has left on the parts: to a chargeback that uses up the payment, or to a reversal of
+// everything that was charged back (R3).
 func (r *intake) emptyParts(items []payment.Item) []payment.Item {
 	o := &r.original
 	charges := *r.in.Type == payment.Chargeback

@@ -25,8 +25,8 @@ func (r *intake) makeModalRequest() error {
 	return err
 }
 
-// checkAttempt checks whether the modal may try to pay this booking, or try again. The booking is locked, so the second of
-// two concurrent attempts sees the first.
+// checkAttempt checks whether the modal may try to pay this booking, or try again. The booking is locked, so of two concurrent attempts
+// the second sees the first.
 func (r *intake) checkAttempt() error {
 	if r.in.Modal == nil {
 		return nil

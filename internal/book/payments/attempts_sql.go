@@ -16,8 +16,8 @@ func insertModalPayment(tx *store.Tx, t payment.Transaction, bookingID int64, au
 	return err
 }
 
-// modalAttempts lists the payments of a booking in the modal, in order of their ids. The caller has locked the booking, so
-// none is added meanwhile.
+// modalAttempts lists the payments of a booking in the modal, ordered by id. The caller has locked the booking, so none is added in the
+// meantime.
 func modalAttempts(tx *store.Tx, siteID, bookingID int64) ([]payment.ModalAttempt, error) {
 	var list []payment.ModalAttempt
 	err := tx.Query(`SELECT m.transaction_id, m.auth_hash, t.status, p.decline <> ''

@@ -82,7 +82,7 @@ func gatewayChargeOfNotice(tx *store.Tx, h Charge) (payment.GatewayCharge, error
 		ORDER BY transaction_id LIMIT 1`, h.SiteID, h.ChannelID, h.Processor, h.ProcessorID)
 }
 
-// gatewayChargeByReturnKey reads the gateway charge whose shopper comes back from a challenge with the key.
+// gatewayChargeByReturnKey reads the gateway charge for the key with which a shopper returns from a challenge.
 func gatewayChargeByReturnKey(tx *store.Tx, key string) (payment.GatewayCharge, error) {
 	return oneGatewayCharge(tx, `site_id = $1 AND return_key = $2`, secrets.SiteOfKey(key), key)
 }

@@ -18,9 +18,9 @@ import (
 	"holdfast/internal/store"
 )
 
-// noteDispute stores the dispute of a new chargeback. A reversal ends an open dispute: that of the chargeback that it names, else
-// one that was opened by its day: the oldest one with the same amount, else the oldest one. The same holds if the reversal was
-// learned before its chargeback.
+// noteDispute stores the dispute of a new chargeback. A reversal ends an open dispute: the one of the chargeback that it names or, if it
+// names none, one opened by its day, preferably with the same amount and then the oldest. It makes no difference if the reversal is
+// reported before its chargeback.
 func (r *intake) noteDispute() error {
 	switch r.t.Type {
 	case payment.Chargeback:
@@ -43,7 +43,7 @@ func (r *intake) noteDispute() error {
 	}
 }
 
-// openDispute stores the dispute of the new chargeback, and the reversal that ended it if that was learned first.
+// openDispute stores the dispute of the new chargeback and, if it was reported first, the reversal that ended it.
 func (r *intake) openDispute() error {
 	d := payment.Dispute{
 		SiteID: r.t.SiteID, TransactionID: r.original.ID, ChargebackID: r.t.ID, Outcome: payment.DisputePending,
@@ -62,7 +62,7 @@ func (r *intake) openDispute() error {
 	return r.winDispute(d, free[max(0, slices.IndexFunc(free, func(t payment.Transaction) bool { return t.Total == d.Total }))])
 }
 
-// winDispute ends a dispute with a reversal, unless only a part came back and the rest is still in dispute.
+// winDispute ends a dispute with a reversal, unless only part of the money came back and the rest is still disputed.
 func (r *intake) winDispute(d payment.Dispute, reversal payment.Transaction) error {
 	if d.Total > reversal.Total && r.original.Status == payment.StatusLocked {
 		return nil
@@ -132,8 +132,7 @@ func disputed(tx *store.Tx, charge payment.Transaction, told payment.Dispute) (i
 	if charge.Type.Takes() {
 		return charge.ID, nil
 	}
-	// Of several captures: the one that already has the dispute, else one with the same amount, else one that is large
-	// enough.
+	// Of several captures, choose the one that already has the dispute, else one with the same amount, else one that is large enough.
 	charge, err = Transaction(tx, charge.SiteID, charge.ID)
 	best := 0
 	for _, adjustment := range charge.Adjustments {
@@ -231,7 +230,7 @@ func (p *GatewayPayments) recordDispute(
 	return all[i], nil
 }
 
-// shareOf splits an amount of a payment over its bookings, in the payment's proportions.
+// shareOf splits an amount of a payment among its bookings, in the payment's proportions.
 func shareOf(t payment.Transaction, amount int64) ([]payment.Item, error) {
 	base := amount
 	if t.Currency != t.BaseCurrency {

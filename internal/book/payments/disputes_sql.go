@@ -49,7 +49,7 @@ func disputesOf(tx *store.Tx, siteID, transactionID int64) ([]payment.Dispute, e
 	return list, err
 }
 
-// freeReversals lists the reversals of a payment, from a day on, that ended no dispute yet, the earliest first.
+// freeReversals lists a payment's reversals from a day on that have not ended a dispute yet, earliest first.
 func freeReversals(tx *store.Tx, siteID, transactionID int64, from civil.Day) ([]payment.Transaction, error) {
 	var list []payment.Transaction
 	err := tx.Query(`SELECT t.id, t.total FROM transactions t

@@ -85,7 +85,7 @@ func TestADisputeOfAnAuthorisationIsOneOfItsCaptures(t *testing.T) {
 	})
 }
 
-// TestAReversalNamesItsChargeback: two disputes of one amount are told apart by the chargeback that a reversal names.
+// TestAReversalNamesItsChargeback: the chargeback that a reversal names distinguishes two disputes of the same amount.
 func TestAReversalNamesItsChargeback(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -106,8 +106,8 @@ func TestAReversalNamesItsChargeback(t *testing.T) {
 	})
 }
 
-// TestADisputeFollowsTheOrderOfFacts: a dispute is won by a reversal of its day or later, whichever of the two was learned first, and
-// never by one from before it.
+// TestADisputeFollowsTheOrderOfFacts: a reversal on the day of the dispute or later wins it, whichever was reported first. An earlier
+// reversal never does.
 func TestADisputeFollowsTheOrderOfFacts(t *testing.T) {
 	t.Parallel()
 	type fact struct {

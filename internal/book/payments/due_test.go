@@ -98,7 +98,7 @@ func TestAnAuthorisationEndsWhenItsTimeIsOver(t *testing.T) {
 	})
 }
 
-// TestTheLifeOfAnAuthorisationIsTheChannels: each authorisation keeps the life that its channel had when it was made.
+// TestTheLifeOfAnAuthorisationIsTheChannels: each authorisation keeps the life set on its channel when it was made.
 func TestTheLifeOfAnAuthorisationIsTheChannels(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
@@ -124,7 +124,7 @@ func TestTheLifeOfAnAuthorisationIsTheChannels(t *testing.T) {
 		}
 		for _, wrong := range []int64{0, -1, 91} {
 			_, err := w.App.Channels.Change(t.Context(), w.Actor, c.ID, merchant.ChannelFields{AuthorisationDays: &wrong})
-			apptest.WantKind(t, err, errs.Invalid, "a life that no scheme has")
+			apptest.WantKind(t, err, errs.Invalid, "longer than any scheme allows")
 		}
 	})
 }

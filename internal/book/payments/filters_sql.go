@@ -11,9 +11,9 @@ import (
 
 // andTransactions adds the conditions of a filter of transactions.
 //
-// Most filters have partial indexes, without the rows that have the most common value or none. The engines use such an index only
-// if the statement repeats its condition. SQLite plans with the same statistics for every book, so it cannot tell which index finds
-// fewer rows. So the indexes of columns with few distinct values are only offered if no other filter is selective.
+// Most filters have partial indexes that leave out rows with no value or the most common one. The engines use such an index only if the
+// statement repeats its condition. SQLite plans with the same statistics for every book, so it cannot tell which index finds fewer rows.
+// So indexes on columns with few distinct values are only offered if no other filter is selective.
 func andTransactions(w *sqltext.Where, siteID int64, f TransactionFilter, few bool) {
 	store.Within(w, "created_at", f.Created)
 	if found, values, ok := sqltext.Find(siteID, "transactions", "id", []string{"reference", "payee_surname", "payee_email"}, f.Find); ok {
@@ -55,10 +55,10 @@ func andTransactions(w *sqltext.Where, siteID int64, f TransactionFilter, few bo
 	}
 }
 
-// inOverLimits is the end of a condition on an id: a part of the transaction is above a limit.
+// inOverLimits ends a condition on an id: part of the transaction is above a limit.
 const inOverLimits = "IN (SELECT o.transaction_id FROM over_limits o WHERE o.site_id = ?)"
 
-// andFlags adds a condition: a transaction has one of the flags.
+// andFlags adds the condition that a transaction has one of the flags.
 func andFlags(w *sqltext.Where, siteID int64, flags []string) {
 	var oneOf []string
 	var args []any
@@ -67,15 +67,15 @@ func andFlags(w *sqltext.Where, siteID int64, flags []string) {
 			oneOf, args = append(oneOf, "id "+inOverLimits), append(args, siteID)
 			continue
 		}
-		oneOf, args = append(oneOf, "flags <> '' AND flags LIKE ?"), append(args, "%"+flag+"%") // no flag is a part of another
+		oneOf, args = append(oneOf, "flags <> '' AND flags LIKE ?"), append(args, "%"+flag+"%") // no flag contains another
 	}
 	if len(oneOf) > 0 {
 		w.And("("+strings.Join(oneOf, " OR ")+")", args...)
 	}
 }
 
-// andOneOf adds "column IN (values)". indexed lets the engines use the partial index, without the rows that have the most common
-// value. SQLite would not use it for several values, so each is looked up separately if the index has few rows.
+// andOneOf adds "column IN (values)". indexed lets the engines use the partial index, which leaves out rows with the most common value.
+// SQLite would not use it for several values, so each is looked up separately if the index has few rows.
 func andOneOf[T ~string](w *sqltext.Where, siteID int64, column string, values []T, commonest T, indexed bool) {
 	if !indexed || len(values) == 0 || slices.Contains(values, commonest) {
 		sqltext.In(w, column, values)
@@ -91,7 +91,7 @@ func andOneOf[T ~string](w *sqltext.Where, siteID int64, column string, values [
 		given(siteID, values)...)
 }
 
-// among is the end of a condition: the column has one of n values.
+// among ends a condition: the column has one of n values.
 func among(n int) string { return "IN (?" + strings.Repeat(", ?", n-1) + ")" }
 
 // given lists the site and values as arguments.
@@ -103,10 +103,10 @@ func given[T any](siteID int64, values []T) []any {
 	return list
 }
 
-// mostFlagged is how many flagged transactions of a channel are counted at most: the latest.
+// mostFlagged is the maximum number of flagged transactions counted per channel, latest first.
 const mostFlagged = 10_000
 
-// flagCounts counts the transactions of a channel with each flag, among the latest flagged ones.
+// flagCounts counts the transactions of a channel by flag, among its latest flagged ones.
 func flagCounts(tx *store.Tx, siteID, channelID int64) (map[string]int64, error) {
 	counts := map[string]int64{}
 	var over int64

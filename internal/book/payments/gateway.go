@@ -19,8 +19,8 @@ import (
 	"holdfast/internal/store"
 )
 
-// callMargin is added to the time limit of a call. Only after both does the job query the payment: until then the
-// caller may still be waiting, or the request may still be in flight.
+// callMargin is added to the time limit of a call. The job queries the payment only after both: until then the caller may still be
+// waiting, or the request may still be in flight.
 const callMargin = 10 * time.Second
 
 // outcomeTime is the time limit for writing the outcome of a call.
@@ -46,8 +46,7 @@ func NewGatewayPayments(room *Room) *GatewayPayments {
 // takes test cards.
 func (p *GatewayPayments) Enabled() bool { return len(p.Gateways) > 0 }
 
-// semaphore is one payment's slot for a call to a processor. It is acquired once it is known that the payment needs a
-// processor.
+// semaphore is a payment's slot for a call to a processor. It is acquired once the payment is known to need a processor.
 type semaphore struct {
 	of    *GatewayPayments
 	taken bool
@@ -110,7 +109,7 @@ func (r *intake) makeRequest() error {
 	if !r.in.EffectiveAt.IsZero() {
 		r.problems.Wrong("effective_at", "Must be omitted, because the payment is made now.")
 	}
-	// Without psp it is the channel's processor. A repeated report that names it is the same report.
+	// Without psp, it is the channel's processor. A repeated report that names this processor is the same report.
 	r.in.PSP = o.row.Processor
 	r.request = o
 	return nil
@@ -312,7 +311,7 @@ func (p *GatewayPayments) charge(t payment.Transaction, o *gatewayRequest) psp.C
 	return c
 }
 
-// faultOf turns the rejection of a processor or tokenizer into the caller's error. Nothing has happened.
+// faultOf turns a rejection by a processor or tokenizer into the caller's error. Nothing has happened.
 func faultOf(e *psp.Error, asked payment.TransactionType) error {
 	switch {
 	case e.Kind == psp.Unreachable:

@@ -50,7 +50,7 @@ type intake struct {
 	policy   terms.Policy        // of a purchase or capture: in force on the day of the payment
 	decision protection.Decision // of a purchase or capture
 
-	semaphore *semaphore      // the slot for a call; nil: no processor is called, whatever is reported
+	semaphore *semaphore      // the slot for a call; if nil, no processor is called
 	request   *gatewayRequest // the request to the processor; nil: the payment is recorded as reported
 }
 
@@ -177,8 +177,8 @@ func (r *intake) prepare() error {
 	return r.build(items)
 }
 
-// errAboveTotal ends the first attempt to record a payment above the total of a booking. It is recorded all the same, but only
-// after expired authorisations have released what they hold.
+// errAboveTotal ends the first attempt to record a payment above the total of a booking. The payment is still recorded, but only after
+// expired authorisations have released what they hold.
 var errAboveTotal = errors.New("the payment is above the total of its booking")
 
 // takeBookings sorts the items by booking, locks the bookings, and notes items that do not fit them. Every write
@@ -222,13 +222,13 @@ func (r *intake) carriesOut() bool {
 	return r.request != nil || r.isTest() && r.room.Profile.Processes()
 }
 
-// takesMore reports whether the transaction uses up more of its bookings' totals. An adjustment does not, because its
-// original did. The exception is a capture that is reported after its authorisation expired.
+// takesMore reports whether the transaction uses up more of its bookings' totals. An adjustment does not, because its original did, except
+// for a capture that is reported after its authorisation expired.
 func (r *intake) takesMore() bool {
 	return !r.in.Type.Linked() || *r.in.Type == payment.Capture && r.original.Status == payment.StatusExpired
 }
 
-// effectiveAt is the time of the payment; now, if the caller does not specify it.
+// effectiveAt is the time of the payment, by default now.
 func (r *intake) effectiveAt() time.Time {
 	if r.in.EffectiveAt.IsZero() {
 		return r.tx.Now
@@ -236,7 +236,7 @@ func (r *intake) effectiveAt() time.Time {
 	return r.in.EffectiveAt
 }
 
-// checkSums notes a problem if the parts do not add up to the total. This can only be checked within one currency.
+// checkSums adds a problem if the parts do not add up to the total. This can only be checked within one currency.
 func (r *intake) checkSums(items []payment.Item) {
 	if *r.in.Currency != r.channel.Currency {
 		return
@@ -400,7 +400,7 @@ func (r *intake) sumsAfter(s booking.BookingSums, part payment.Payment) booking.
 		s.Net += part.Total
 	case payment.Authorize:
 		s.OpenAuthorised += part.Total
-	case payment.Capture: // it was held by its authorisation, unless that has expired
+	case payment.Capture: // already held by its authorisation, unless that has expired
 		s.Net += part.Total
 		if !r.takesMore() {
 			s.OpenAuthorised -= part.Total

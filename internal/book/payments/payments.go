@@ -39,7 +39,7 @@ func NewPayments(room *Room, gateway *GatewayPayments) *Payments {
 	return &Payments{Room: room, gateway: gateway}
 }
 
-// Room has what the use cases of payments share.
+// Room has everything that the payment use cases share.
 type Room struct {
 	*sites.DB
 	*merchants.Processors
@@ -156,7 +156,7 @@ func (p *Payments) Payment(ctx context.Context, actor access.Actor, id int64) (p
 	return found, store.NotFoundAs(errs.RecordNotFound, err, "Payment %d not found.", id)
 }
 
-// FlagCounts counts the transactions of a channel with each flag, among its latest 10,000 flagged ones: its data quality.
+// FlagCounts reports a channel's data quality: how many of its latest 10,000 flagged transactions have each flag.
 func (p *Payments) FlagCounts(ctx context.Context, actor access.Actor, channelID int64) (map[string]int64, error) {
 	return sites.Read(ctx, p.DB, actor, func(tx *store.Tx) (map[string]int64, error) { return flagCounts(tx, actor.SiteID, channelID) })
 }
@@ -188,7 +188,7 @@ func (p *Payments) Due() sites.Due {
 	}
 }
 
-// ExpireDue ends those of one site, and returns how many. It is called before a payment, so that the result does not
+// ExpireDue ends the expired authorisations of one site, and returns how many. It is called before a payment, so that the result does not
 // depend on whether the job has run.
 func (p *Payments) ExpireDue(ctx context.Context, siteID int64) (expired int, err error) {
 	list := func(tx *store.Tx) ([]openAuthorisation, error) { return authorisationsDueOf(tx, siteID, expireBatch) }
@@ -229,7 +229,7 @@ func (p *Payments) expire(tx *store.Tx, a openAuthorisation) (done bool, err err
 	if err != nil {
 		return false, err
 	}
-	// Another process was first: it was captured, voided or expired since it was listed.
+	// It was captured, voided or expired since it was listed.
 	if t.Status != payment.StatusComplete || t.Remaining == 0 {
 		return false, nil
 	}

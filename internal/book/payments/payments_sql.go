@@ -12,8 +12,7 @@ import (
 	"holdfast/internal/store/sqltext"
 )
 
-// paymentColumns are the columns of a payment p that scanPayment reads, with some of its booking. $1 of the statement is
-// the site.
+// paymentColumns are the columns of a payment p that scanPayment reads, including some of its booking. $1 of the statement is the site.
 const paymentColumns = `p.site_id, p.id, p.transaction_id, p.channel_id, p.booking_id, p.currencies, p.total, p.remaining,
 	COALESCE(p.linked_id, 0), p.created_at,
 	(SELECT b.reference FROM bookings b WHERE b.site_id = $1 AND b.id = p.booking_id),
@@ -124,7 +123,7 @@ func Turnover(
 		w := sqltext.Where{Args: []any{siteID, store.Micros(month.Start()), store.Micros(min(end, last).End()), store.Micros(known)}}
 		w.Text.WriteString("c.site_id = $1")
 		sqltext.In(&w, "c.id", channels)
-		// One index lookup for each channel: sorting a year of payments by channel would take three times as long.
+		// One index lookup per channel: sorting a year of payments by channel would take three times as long.
 		err := tx.Query(`SELECT c.id, c.currencies,
 				(SELECT CAST(SUM(CASE t.type WHEN 'refund' THEN -t.base_total ELSE t.base_total END) AS BIGINT) FROM transactions t
 					WHERE t.channel_id = c.id AND `+isTurnover+`)
@@ -150,8 +149,8 @@ const isTurnover = `t.site_id = $1 AND t.effective_at >= $2 AND t.effective_at <
 	AND t.type IN ('purchase', 'capture', 'refund') AND t.status IN ('complete', 'locked') AND t.method = 'credit-card'
 	AND NOT t.simulated`
 
-// TurnoverParts calls each for the payments behind the turnover of the same query, in order of transactions and payments.
-// Their amounts add up to the turnover.
+// TurnoverParts calls each for the payments behind the turnover of the same query, ordered by transaction and payment. Their amounts add
+// up to the turnover.
 func TurnoverParts(
 	tx *store.Tx, siteID int64, first, last civil.Day, known time.Time, channels []int64, each func(estimate.TurnoverPart) error,
 ) error {

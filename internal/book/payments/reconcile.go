@@ -45,7 +45,7 @@ func (p *GatewayPayments) Reconcile(ctx context.Context) (more bool, err error) 
 	return len(due) == askBatch && ctx.Err() == nil, nil
 }
 
-// access has what is needed to ask a processor about an earlier request.
+// credentials has what is needed to ask a processor about an earlier request.
 type credentials struct {
 	row     payment.GatewayCharge
 	gateway psp.Gateway
@@ -80,7 +80,7 @@ func (p *GatewayPayments) askOne(ctx context.Context, d payment.GatewayCharge) e
 	return nil
 }
 
-// accessTo reads the access for a gateway charge, in a write by the clock of its site. also is called in the same write.
+// accessTo reads the credentials for a gateway charge, in a write with the clock of its site. also runs in the same write.
 func (p *GatewayPayments) accessTo(
 	ctx context.Context, d payment.GatewayCharge, also func(tx *store.Tx) error,
 ) (a credentials, err error) {
@@ -101,7 +101,7 @@ func (p *GatewayPayments) accessTo(
 		if err != nil {
 			return err
 		}
-		// Without access, the processor cannot be queried now. But the changes made by also must be kept, so the write succeeds.
+		// Without access, the processor cannot be queried now, but the changes made by also must be kept. So the write succeeds.
 		a.gateway, a.account, unreadable = accountOf(p.Room, tx, channel, d)
 		return nil
 	})
@@ -174,8 +174,8 @@ func (p *GatewayPayments) AskAbout(ctx context.Context, named Charge) error {
 	return err
 }
 
-// abandon ends a payment whose shopper did not finish the challenge in time. It asks the processor to void the charge.
-// Only after that can the shopper no longer pay, and the transaction expires.
+// abandon ends a payment whose shopper did not finish the challenge in time. It asks the processor to void the charge. Only then can the
+// shopper no longer pay, and the transaction expires.
 func (p *GatewayPayments) abandon(ctx context.Context, a credentials, t payment.Transaction) error {
 	result, refusal := p.void(ctx, a, t, t.Total)
 	if refusal != nil {

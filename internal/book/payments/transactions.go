@@ -51,7 +51,7 @@ func flagsIn(text string) []string {
 
 // paymentsMemory caches the transactions that a write has read, so that it does not read the same rows twice.
 type paymentsMemory struct {
-	transactions map[store.Key]payment.Transaction // that the write has created or locked
+	transactions map[store.Key]payment.Transaction // created or locked by the write
 	absent       map[Reference]bool                // payment references that no transaction has
 }
 
@@ -100,7 +100,7 @@ func InsertTransaction(tx *store.Tx, t payment.Transaction) (payment.Transaction
 		max(0, t.CaptureBy.UnixMicro()), sum,
 	})
 	delete(inPayments.Of(tx).absent, Reference{t.SiteID, t.ChannelID, t.PSP, t.Reference})
-	t.Payments = slices.Clone(t.Payments) // if the write runs again, it starts with the caller's list
+	t.Payments = slices.Clone(t.Payments) // a second run of the write starts with the caller's list
 	for i := range t.Payments {
 		p := &t.Payments[i]
 		p.ID, p.SiteID, p.TransactionID, p.ChannelID, p.CreatedAt = parts[i], t.SiteID, t.ID, t.ChannelID, tx.Now
@@ -118,7 +118,7 @@ func InsertTransaction(tx *store.Tx, t payment.Transaction) (payment.Transaction
 	return t, nil
 }
 
-// statusEvents are the events of transactions that reach a status.
+// statusEvents maps the statuses of transactions to their events.
 var statusEvents = map[payment.TransactionStatus]event.Type{
 	payment.StatusComplete: event.TransactionCompleted, payment.StatusFailed: event.TransactionFailed,
 	payment.StatusExpired: event.TransactionExpired, payment.StatusLocked: event.TransactionLocked,
@@ -263,7 +263,7 @@ func transactionsPage(
 	return list, readTransactionParts(tx, siteID, list.Items)
 }
 
-// TransactionsWithIDs reads some transactions of the site, as Transaction does, by their ids. Those that do not exist are left out.
+// TransactionsWithIDs reads transactions of the site by id, as Transaction does. Missing ones are left out.
 func TransactionsWithIDs(tx *store.Tx, siteID int64, ids []int64) (map[int64]payment.Transaction, error) {
 	found := map[int64]payment.Transaction{}
 	for some := range slices.Chunk(ids, store.LongestPage) {
@@ -318,7 +318,7 @@ func authorisationsDueOf(tx *store.Tx, siteID int64, limit int) ([]openAuthorisa
 	return readAuthorisationsDue(tx, `s.id = ? ORDER BY t.capture_by, t.id LIMIT ?`, siteID, limit)
 }
 
-// anyAuthorisationDue reports whether a site has one that is due, by its clock in this transaction.
+// anyAuthorisationDue reports whether a site has an authorisation that is due, by its clock in this transaction.
 func anyAuthorisationDue(tx *store.Tx, siteID int64) (due bool, err error) {
 	err = tx.QueryRow("SELECT EXISTS (SELECT 1 FROM transactions t WHERE t.site_id = $1 AND t.capture_by <= $2 AND "+authorisedOnly+")",
 		[]any{siteID, store.Micros(tx.Now)}, &due)

@@ -42,10 +42,9 @@ func (s *Statements) IssueDue(ctx context.Context) (issued int, err error) {
 	return issued, err
 }
 
-// Issue issues, on the actor's site, the statements of periods that have ended. It returns how many it issued, and whether another
-// process issued some at the same time. Each write issues one period of one channel, and notes that in the progress of the channel. So it may
-// be stopped at any point, and several processes may run it concurrently: none issues a period twice, and each returns
-// when the statements of all are there.
+// Issue issues the statements of ended periods on the actor's site. It returns how many it issued, and whether another process issued some
+// at the same time. Each write issues one period of one channel and records the channel's progress. So Issue can be stopped at any point,
+// and several processes can run it concurrently: none issues a period twice, and each returns once all statements exist.
 func (s *Statements) Issue(ctx context.Context, actor access.Actor) (issued int, others bool, err error) {
 	if err := actor.Require(access.IssueStatements); err != nil {
 		return 0, false, err
@@ -74,8 +73,8 @@ func (s *Statements) Issue(ctx context.Context, actor access.Actor) (issued int,
 	}
 }
 
-// EndedPeriods counts the periods of channels that have ended without statements. They were not final when Issue ran: writes that began
-// in them could still be open.
+// EndedPeriods counts the ended periods of channels that have no statements. They were not final when Issue ran: writes that began in them
+// could still be open.
 type EndedPeriods struct {
 	Count int
 	From  time.Time // when all of them will be final, by the real clock
@@ -114,8 +113,8 @@ func (s *Statements) Waiting(ctx context.Context, actor access.Actor) (ended End
 	return ended, err
 }
 
-// issueChannel issues the statements of one channel, period by period, for all periods that ended by final. If another process has
-// issued one first, it goes on with the next.
+// issueChannel issues the statements of one channel, period by period, for all periods that ended by final. If another process issues one
+// first, it continues with the next.
 func (s *Statements) issueChannel(
 	ctx context.Context, actor access.Actor, p progress, final time.Time,
 ) (issued int, others bool, err error) {
@@ -149,7 +148,7 @@ func (s *Statements) issueChannel(
 	}
 }
 
-// progressOf reads how far the statements of one channel are. It returns none for a channel that does not exist.
+// progressOf reads which statements of one channel have been issued. It returns nothing if the channel does not exist.
 func (s *Statements) progressOf(ctx context.Context, actor access.Actor, channelID int64) (list []progress, err error) {
 	err = s.ReadBy(ctx, sites.ClockFor(actor), func(tx *store.Tx) error {
 		list, err = progressAfter(tx, actor.SiteID, channelID-1, 1)

@@ -19,15 +19,15 @@ import (
 	"holdfast/internal/store/sqltext"
 )
 
-// statementColumns are the columns of a statement in the order in which scanStatement reads them. The last two
-// are the amount that is open now, and whether the statement is the latest of its account. Payments and later credits settle
-// the oldest charges of the account first. So what is open is the least that the account came to from this statement on,
-// less all payments. Less than nothing, on the latest statement, is the credit of the account.
+// statementColumns are the columns of a statement in the order in which scanStatement reads them. The last two are the amount that is open
+// now, and whether the statement is the latest of its account. Payments and later credits settle the oldest charges of the account first.
+// So the open amount is the lowest balance of the account from this statement on, less all payments. On the latest statement, a negative
+// amount is the credit of the account.
 var statementColumns = `site_id, id, number, channel_id, period, first_day, last_day, from_at, until_at, issued_at, due_day,
 	currency, opening, payments, closing, account, content, ` + openOfStatement("$1") + `, ` + latestOfAccount
 
-// openOfStatement is what is open of a statement s. site is where the statement has its site: a cluster plans for one node at once what
-// names it everywhere.
+// openOfStatement is the open amount of a statement s. site is the SQL expression for its site: if a statement names the site everywhere,
+// a cluster plans it directly for one node.
 func openOfStatement(site string) string {
 	return `((SELECT MIN(t.account) FROM statements t WHERE t.site_id = ` + site + `
 		AND t.channel_id = s.channel_id AND t.currency = s.currency AND t.until_at >= s.until_at)

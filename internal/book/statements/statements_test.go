@@ -195,9 +195,8 @@ func TestPaymentsAgainstStatements(t *testing.T) {
 	})
 }
 
-// TestWhatIsPaidBeyondTheChargesIsCredit: the latest statement shows what was paid beyond all charges, and the next one
-// is less by it.
-func TestWhatIsPaidBeyondTheChargesIsCredit(t *testing.T) {
+// TestOverpaymentBecomesCredit: the latest statement shows payments beyond all charges as credit, which reduces the next one.
+func TestOverpaymentBecomesCredit(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		c := w.Channel(merchant.ModeProtectionOnly, "GBP")
@@ -227,12 +226,12 @@ func TestWhatIsPaidBeyondTheChargesIsCredit(t *testing.T) {
 		w.Must(apptest.Report(payment.Purchase, b, 100_000)) // 12.00 at 183 days
 		w.At("2024-08-01")
 		w.Issue(1)
-		sums([3]int64{1200, 0, 0}, [3]int64{-900, 0, 900})   // 12.00 of the credit are set off
+		sums([3]int64{1200, 0, 0}, [3]int64{-900, 0, 900})   // 12.00 of the credit are used up
 		w.Must(apptest.Report(payment.Purchase, b, 200_000)) // 17.00 at 152 days
 		w.At("2024-09-01")
 		w.Issue(1)
 		sums([3]int64{1200, 0, 0}, [3]int64{-900, 0, 0}, [3]int64{800, 800, 0})
-		pay(-100, "2024-09-01") // money paid back
+		pay(-100, "2024-09-01") // paid back to the merchant
 		sums([3]int64{1200, 0, 0}, [3]int64{-900, 0, 0}, [3]int64{800, 900, 0})
 		pay(950, "2024-08-31")
 		sums([3]int64{1200, 0, 0}, [3]int64{-900, 0, 0}, [3]int64{800, 0, 50})
@@ -331,10 +330,10 @@ func TestNumbersHaveNoGaps(t *testing.T) {
 				if _, err := process.Statements.IssueDue(t.Context()); err != nil {
 					t.Error(err)
 				}
-				// Whoever issued them: when the call returns, they are there.
+				// Whichever process issued them, they exist when the call returns.
 				list, _, err := w.App.Statements.List(t.Context(), w.Actor, statements.StatementFilter{}, apptest.Everything)
 				if err != nil || len(list.Items) != 6*6 {
-					t.Errorf("a process has ended with %d of 36 statements, %v", len(list.Items), err)
+					t.Errorf("a process returned with %d of 36 statements, %v", len(list.Items), err)
 				}
 			})
 		}

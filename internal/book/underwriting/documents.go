@@ -31,7 +31,7 @@ const (
 // Document is a file that is attached to a request.
 type Document struct {
 	SiteID, ID, ChannelID int64
-	Name                  string // ends as its type does
+	Name                  string // with the file extension of its type
 	Type                  string // pdf, png or jpeg, as its content shows
 	Size                  int64
 	SHA256, AddedBy       string
@@ -41,7 +41,7 @@ type Document struct {
 // kinds are the types of documents, by how their content begins. The type given by a name or a browser is ignored.
 var kinds = []struct {
 	begin, kind, mime string
-	endings           []string // of names; the first one is given to a name without
+	endings           []string // file extensions; the first one is added to names without any
 }{
 	{"%PDF-", "pdf", "application/pdf", []string{".pdf"}},
 	{"\x89PNG\r\n\x1a\n", "png", "image/png", []string{".png"}},
@@ -127,7 +127,7 @@ func typeOf(content []byte) (string, error) {
 	return "", errs.WrongField("file", "A document must be a PDF, a PNG or a JPEG.")
 }
 
-// ending matches what programs take for the type of a file.
+// ending matches what programs read as a file extension.
 var ending = regexp.MustCompile(`(?i)\.[a-z][a-z0-9]{0,7}$`)
 
 func cutEnding(name string) (rest, given string) {
@@ -135,12 +135,12 @@ func cutEnding(name string) (rest, given string) {
 	return strings.TrimRight(strings.TrimSuffix(name, given), ". "), strings.ToLower(given)
 }
 
-// nameFor keeps what names a file, and nothing that leads elsewhere or breaks a header. The name ends as the type does, whatever ending the
-// sender gave it.
+// nameFor keeps the name of a file, without paths and characters that would break a header. The result always has the extension of its
+// type, whatever the sender used.
 func nameFor(name, kind string) string {
 	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
 	name = strings.Map(func(c rune) rune {
-		// Characters of the class Cf turn the direction of a text, so that a name seems to end otherwise.
+		// Characters of class Cf can reverse the text direction, and so disguise the extension.
 		if unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || strings.ContainsRune(`"/;%`, c) {
 			return -1
 		}

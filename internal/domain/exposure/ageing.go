@@ -230,8 +230,8 @@ func (a *Ageing) convert(c money.Currency, sum *aged) (e1 int64, gap bool, err e
 	return e1, false, err
 }
 
-// Shares are the bands in permille of their sum, which add up to 1,000 by largest remainder (R0). They are nil where a figure
-// has a gap, or there is nothing to share.
+// Shares returns the share of each band in permille, adding up to 1,000 by largest remainder (R0). They are nil if a figure has a gap or
+// there is nothing to share.
 func (r AgeingReport) Shares() []int64 {
 	parts, some := make([]int64, len(r.Bands)), false
 	for i, band := range r.Bands {

@@ -290,8 +290,8 @@ func (e *Exposure) amountOf(c Cell, t Tally) amount {
 	return a
 }
 
-// whole returns a sum of locked values. It panics with money.ErrRange if the sum was too large and has been cut: cubes hold
-// locked values for whoever asks for them, and other valuations do without.
+// whole returns a sum of locked values. It panics with money.ErrRange if the sum was too large and has been capped. Cubes hold locked
+// values even for readers with another valuation, who do not need them.
 func whole(locked int64) int64 {
 	if locked == math.MaxInt64 {
 		panic(money.ErrRange)

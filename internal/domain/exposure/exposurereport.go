@@ -31,14 +31,14 @@ func (r *Row) add(o Row) {
 	r.Figures, r.Memo, r.E1Report, r.E2Report, r.Gaps = figures, memo, e1, e2, gaps
 }
 
-// Rounding is the total less the rows, because each row is rounded by itself, in the report currency. E4 and E5 have none
-// in a locked valuation.
+// Rounding is the total less the rows, because each row is rounded separately, in the report currency. In a locked valuation, E4 and E5
+// have none.
 type Rounding struct {
 	E1, E2 int64
 	Memo
 }
 
-// less takes a row off.
+// less subtracts a row.
 func (n *Rounding) less(row Row) {
 	n.E1 -= row.E1Report
 	n.E2 -= row.E2Report
@@ -64,13 +64,13 @@ func (r Report) RoundingMemo() *Memo {
 	return &r.Rounding.Memo
 }
 
-// Unattributed is the scheme of the row with what has no scheme: E4, which no card has paid yet.
+// Unattributed is the scheme of the row for amounts without a scheme: E4, which no card has paid yet.
 const Unattributed = "unattributed"
 
 // SchemeLabel is the scheme of a row, or Unattributed.
 func (k Key) SchemeLabel() string { return cmp.Or(k.Scheme, Unattributed) }
 
-// AttributesE4 reports whether E4 is known in the scope of a report. It is not for some schemes only.
+// AttributesE4 reports whether E4 is known in the scope of a report. It is unknown if the scope is limited to some schemes.
 func (q ReportQuery) AttributesE4() bool { return len(q.Scope.Schemes) == 0 }
 
 // withoutE4 marks E4 as unknown everywhere.
@@ -89,7 +89,7 @@ type Key struct {
 	ChannelID int64
 	Month     string // YYYY-MM
 	Currency  money.Currency
-	Scheme    string // "" for what has none, see Unattributed
+	Scheme    string // "" for amounts without a scheme; see Unattributed
 	Country   string
 	Suppliers string // a SupplierKey
 }

@@ -142,7 +142,7 @@ func checkSums(t *rapid.T, q exposure.ReportQuery, list []exposure.Position, n i
 	}
 	for currency, left := range apart {
 		if left != (exposure.Memo{}) {
-			t.Fatalf("%s %s: the rows in %s have other E4 and E5 than the total, by %+v", q.By, q.Valuation, currency, left)
+			t.Fatalf("%s %s: E4 and E5 of the rows in %s differ from the total by %+v", q.By, q.Valuation, currency, left)
 		}
 	}
 	backwards := make([]exposure.Position, len(list))
@@ -198,7 +198,7 @@ func TestSpotRoundsSubtotals(t *testing.T) {
 		for _, row := range report.Rows {
 			rows += row.E1Report
 		}
-		// Of the three half pennies of each channel one is protected, one is not, and one is not paid yet.
+		// Each channel has three half pennies: one is protected, one is not, and one is not paid yet.
 		if want := (exposure.Memo{E4: 3, E5: 3}); *report.Memo != want || report.Rounding.E4 != report.Rounding.E1 || report.Rounding.E5 != report.Rounding.E1 {
 			t.Errorf("by %s: E4 and E5 %+v, rounding %+v", by, *report.Memo, report.Rounding)
 		}

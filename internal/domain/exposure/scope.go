@@ -15,7 +15,7 @@ import (
 type Scope struct {
 	Channels   []int64
 	Suppliers  []int64          // bookings with at least one of these suppliers
-	Schemes    []card.Scheme    // unpaid amounts have no scheme yet, so E4 is not known
+	Schemes    []card.Scheme    // if set, E4 is unknown, because unpaid amounts have no scheme yet
 	Countries  []string         // of bookings
 	Currencies []money.Currency // base currencies
 	Months     []string         // YYYY-MM of the end date

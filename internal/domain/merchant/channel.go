@@ -71,10 +71,10 @@ type Channel struct {
 	ID                int64
 	UUID              string
 	Name              string
-	Slug              string // made of its first name, unique in the site
+	Slug              string // derived from its first name, unique on the site
 	AccountType       string
 	Mode              AccountMode
-	WasTest           bool // made as a test channel: its payments are simulated in every mode
+	WasTest           bool // created as a test channel: its payments are simulated in every mode
 	ProtectionType    string
 	Currency          money.Currency
 	Language          string
@@ -82,18 +82,18 @@ type Channel struct {
 	MailBCC           bool
 	ReceiptLabel      string
 	ExternalID        string
-	StatusOverride    string          // set by the operator; "" when the status follows the mode
-	OtherProtection   OtherProtection // of its bookings, where a booking says nothing else
+	StatusOverride    string          // set by the operator; "" if the status follows the mode
+	OtherProtection   OtherProtection // default for its bookings
 	StatementPeriod   string
-	AuthorisationDays int64 // how long after its effective_at an authorisation can be captured
+	AuthorisationDays int64 // days from its effective_at in which an authorisation can be captured
 	Locked            bool
-	LockReason        string // of the lock, for everybody who reads the channel; "" where none was given
+	LockReason        string // shown to everyone who can read the channel; "" if none was given
 	Suppliers         []int64
-	SealedSecret      string // signs requests of the payment modal; as it lies in the database
+	SealedSecret      string // signs requests of the payment modal; encrypted, as stored
 	Version           int64
 	CreatedAt         time.Time
 	ModifiedAt        time.Time
-	ProcessorConfig   // of the server-to-server profile
+	ProcessorConfig   // for the server-to-server profile
 	// Proposal is set when the change waits for another operator (R0). Then nothing has changed yet.
 	Proposal *proposal.Proposal
 }
@@ -111,13 +111,13 @@ func (c Channel) Status() string {
 	}
 }
 
-// DefaultAuthorisationDays is the life of an authorisation, as most schemes have it. maxAuthorisationDays is more than any has.
+// DefaultAuthorisationDays is the life of an authorisation with most schemes. maxAuthorisationDays is longer than with any scheme.
 const (
 	DefaultAuthorisationDays = 7
 	maxAuthorisationDays     = 90
 )
 
-// CaptureBy is the end of the life of an authorisation of the channel that was made at a time.
+// CaptureBy returns when an authorisation that was made at a time can no longer be captured.
 func (c Channel) CaptureBy(made time.Time) time.Time {
 	return made.AddDate(0, 0, int(cmp.Or(c.AuthorisationDays, DefaultAuthorisationDays)))
 }
@@ -138,7 +138,7 @@ type ChannelFields struct {
 	ReceiptLabel    *string          `json:"receipt_label,omitempty"`
 	ExternalID      *string          `json:"external_id,omitempty"`
 	OtherProtection *OtherProtection `json:"other_protection,omitempty"`
-	// AuthorisationDays is how long an authorisation can be captured. A change counts for new authorisations.
+	// AuthorisationDays is how long an authorisation can be captured. Changes apply to new authorisations.
 	AuthorisationDays *int64 `json:"authorisation_days,omitempty"`
 	// Fields that only the operator can set. Customers can read them; what they send is ignored.
 	AccountType     *string  `json:"account_type,omitempty"`

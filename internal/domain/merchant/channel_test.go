@@ -210,7 +210,7 @@ func TestTheOperatorSetsTheStatus(t *testing.T) {
 	}
 }
 
-// TestALockHasAReason: set by the operator alone, kept by other changes, and gone with the lock.
+// TestALockHasAReason: only the operator can set it, other changes keep it, and unlocking removes it.
 func TestALockHasAReason(t *testing.T) {
 	yes, no, why, other := true, false, "The licence was withdrawn.", "Insolvency suspected."
 	c := Channel{Name: "a", Mode: ModeDraft, Language: "enGB", AccountType: "trust", ProtectionType: "trust-travel", StatementPeriod: "month", Currency: "EUR"}
@@ -219,7 +219,7 @@ func TestALockHasAReason(t *testing.T) {
 		byOperator bool
 		want       string
 	}{
-		{ChannelFields{LockReason: &why}, true, ""}, // it is not locked
+		{ChannelFields{LockReason: &why}, true, ""}, // not locked
 		{ChannelFields{Locked: &yes, LockReason: &why}, false, ""},
 		{ChannelFields{Locked: &yes, LockReason: &why}, true, why},
 		{ChannelFields{Locked: &yes}, true, why},

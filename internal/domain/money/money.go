@@ -21,8 +21,8 @@ func Add(a, b int64) (int64, error) {
 	return sum, nil
 }
 
-// Sum is Add for code that adds up many amounts and cannot go on without their sum: it panics with ErrRange. Whoever
-// calls such code has Catch deferred; all transactions of package sites have.
+// Sum is Add for code that adds up many amounts and cannot continue without the sum: it panics with ErrRange. Callers of such code defer
+// Catch, as all transactions of package sites do.
 func Sum(a, b int64) int64 {
 	sum, err := Add(a, b)
 	if err != nil {
@@ -31,7 +31,7 @@ func Sum(a, b int64) int64 {
 	return sum
 }
 
-// Catch turns a panic of Sum into the error ErrRange. It is deferred, with the error that the caller returns.
+// Catch turns a panic of Sum into the error ErrRange. Defer it with a pointer to the returned error.
 func Catch(err *error) {
 	if p := recover(); p != nil {
 		if p != any(ErrRange) {
@@ -41,8 +41,7 @@ func Catch(err *error) {
 	}
 }
 
-// UpTo returns a + b, or the largest amount if the sum is larger. What is at the largest amount stays there: it is a use that
-// is above any limit (R12).
+// UpTo returns a + b, capped at the largest amount. A capped amount stays capped: as a use, it is above any limit (R12).
 func UpTo(a, b int64) int64 {
 	sum, err := Add(a, b)
 	switch {

@@ -51,7 +51,7 @@ type GatewayCharge struct {
 // Challenge is the page of the bank on which the shopper confirms the payment (3DS).
 type Challenge struct {
 	Type  string // "redirect"
-	Value string // the address of the page
+	Value string // the URL of the page
 }
 
 // ThreeDS is the result of the shopper's authentication. It is empty when there was none.
@@ -87,5 +87,5 @@ type Dispute struct {
 	// Of the transaction ChargebackID.
 	Total    int64 // minor units of Currency
 	Currency money.Currency
-	OpenedAt time.Time // when the money was charged back, as the processor tells it
+	OpenedAt time.Time // when the money was charged back, according to the processor
 }

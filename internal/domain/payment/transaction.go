@@ -88,7 +88,7 @@ const (
 	FlagLateCapture    = "late_capture"        // R2: captured after the life of its authorisation
 	FlagRateDisagrees  = "rate_disagrees"      // R3: an adjustment whose two amounts disagree with the rate of its payment
 	FlagAfterDispute   = "after_dispute"       // R2: paid for a booking that has a payment with an open chargeback
-	FlagOverLimit      = "over_limit"          // R12: a part of it is above a limit; see AllFlags
+	FlagOverLimit      = "over_limit"          // R12: partly above a limit; see AllFlags
 )
 
 // Flags lists the flags.
@@ -160,8 +160,8 @@ type Transaction struct {
 	ModifiedAt       time.Time
 }
 
-// AllFlags are Flags, and over_limit if a part of the transaction is above a limit. Limits of merchants and sites are computed
-// after the payment was logged (R12), so this flag is not stored with the others.
+// AllFlags returns Flags, plus over_limit if part of the transaction is above a limit. Limits of merchants and sites are computed after
+// the payment was logged (R12), so this flag is not stored with the others.
 func (t Transaction) AllFlags() []string {
 	all := append([]string{}, t.Flags...)
 	if t.OverLimit > 0 {

@@ -85,10 +85,10 @@ func (l Limit) Level(use int64) (level int64) {
 	return level
 }
 
-// Percent is a use in percent of the limit.
+// Percent returns a use as a percentage of the limit.
 func (l Limit) Percent(use int64) string { return Percent(use, l.Amount) }
 
-// Percent is a part of a whole in percent, rounded to one decimal, half away from zero (R0). The whole is not 0.
+// Percent returns a part as a percentage of a whole, rounded to one decimal, half away from zero (R0). The whole must not be 0.
 func Percent(part, whole int64) string {
 	percent := new(big.Int).Mul(big.NewInt(part), big.NewInt(100)) // the product may not fit in 64 bits
 	return new(big.Rat).SetFrac(percent, big.NewInt(whole)).FloatString(1)

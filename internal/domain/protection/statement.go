@@ -42,12 +42,12 @@ type Statement struct {
 	Account int64
 }
 
-// IssuedStatement is a statement with its open amount and credit, which are all that still changes.
+// IssuedStatement is a statement with its open amount and credit, the only values that still change.
 type IssuedStatement struct {
 	Statement
 	Open int64 // its open amount; 0 when it is fully paid
-	// Credit is what was paid beyond all charges of the account so far. It is set off against the next statement. Only the
-	// latest statement of a channel and currency has it.
+	// Credit is what was paid beyond all charges of the account so far. The next statement deducts it. Only the latest statement of a
+	// channel and currency has it.
 	Credit int64
 }
 

@@ -21,7 +21,7 @@ func Of(word string, list []string) string {
 	for _, candidate := range list {
 		other := letters(candidate)
 		d := levenshtein.ComputeDistance(plain, other)
-		if d == 2 && anagrams(plain, other) { // two letters have changed places, or one has moved
+		if d == 2 && anagrams(plain, other) { // two letters were swapped, or one was moved
 			d = 1
 		}
 		if d < least {

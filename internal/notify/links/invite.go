@@ -16,13 +16,13 @@ import (
 	"holdfast/internal/store"
 )
 
-// Invite gives a person access to the actor's site (or, with the role operator, to everything) and creates a one-time link for them.
-// The link is queued as an e-mail in the same write; secret is its last part (see Links.Choose).
+// Invite gives a person access to the actor's site (or, with the role operator, to everything) and creates a one-time link for them. The
+// link is queued as an e-mail in the same write; secret is its last part (see Links.Choose).
 //
-// A new user chooses a password with it. A user of another site is known by user name and e-mail address together, if the address is
-// proven: they get access at once, and a link that only leads to signing in. If the name is somebody else's, the new user chooses another
-// one, and only the operator is told. So whoever invites learns nothing about other sites, can set nobody's password, and lets in nobody whom
-// another site has made up. Of the fields, Password is ignored.
+// A new user chooses a password with the link. A user of another site is recognised by user name and e-mail address together, if the
+// address is verified: they get access at once, and a link that only leads to the sign-in page. If the name is taken, the new user chooses
+// another one, and only operators are told. So inviters learn nothing about other sites, cannot set anyone's password, and cannot let in a
+// user whom another site has made up. Password is ignored.
 func (l *Links) Invite(
 	ctx context.Context, actor access.Actor, in people.UserFields, role access.Role, mayPayOut bool,
 ) (user people.User, secret string, err error) {
@@ -83,7 +83,7 @@ func (l *Links) invitee(tx *store.Tx, by access.Actor, in people.UserFields, rol
 	if err != nil {
 		return user, "", err
 	}
-	if secrets.NoPassword(user.PasswordHash) && len(members) == 0 && !user.Operator { // they have never signed in, and have access to no site
+	if secrets.NoPassword(user.PasswordHash) && len(members) == 0 && !user.Operator { // they have never signed in, and have no access to any site
 		fresh.ID = user.ID
 		// A link that was sent to another address must not open this account.
 		return fresh, people.Invitation, errors.Join(people.EndPasswordLinks(tx, user.ID), people.ReuseUser(tx, fresh), tokens.ChangedForTokensOf(tx, user.ID))
@@ -109,12 +109,12 @@ func (l *Links) invitee(tx *store.Tx, by access.Actor, in people.UserFields, rol
 	return user, people.Invitation, err
 }
 
-// proves reports whether using the invitation's link proves the e-mail address: it was sent by e-mail only, and the inviter has not
-// seen it. An operator sees the link, and is responsible for passing it on.
+// proves reports whether using the invitation's link verifies the e-mail address: it was sent by e-mail only, and the inviter has not seen
+// it. An operator sees the link, and is responsible for passing it on.
 func (l *Links) proves(by access.Actor) bool { return l.mails.Sends() || by.Can(access.ManageUsers) }
 
-// InviteAgain creates a new link for a person who was invited to the actor's site and has not accepted yet. Earlier links end.
-// The error is NotPossible if they have.
+// InviteAgain creates a new link for a person who was invited to the actor's site and has not accepted yet. Earlier links end. If they
+// have accepted, the error is NotPossible.
 func (l *Links) InviteAgain(ctx context.Context, actor access.Actor, userID int64) (user people.User, secret string, err error) {
 	if err := actor.Require(access.ManageMembers); err != nil {
 		return user, "", err
@@ -149,8 +149,8 @@ func (l *Links) InviteAgain(ctx context.Context, actor access.Actor, userID int6
 	return user, secret, err
 }
 
-// kindAgain says which link a user gets who was invited to a site, and whether they have accepted already. Who was invited to another site,
-// too, chooses the password with the link of that one: otherwise the people of one site could take over an account of another.
+// kindAgain returns which link a user gets who was invited to a site, and whether they have accepted already. If they belong to another
+// site too, this link cannot set their password: otherwise one site could take over an account of another.
 func (l *Links) kindAgain(tx *store.Tx, siteID int64, user people.User) (kind people.LinkKind, accepted bool, err error) {
 	members, err := people.MembershipsOf(tx, user.ID)
 	if err != nil {

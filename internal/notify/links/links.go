@@ -76,7 +76,7 @@ type OpenLink struct {
 	Site merchant.Site // of an invitation to one; else zero
 }
 
-// Names reports whether the user may choose a user name with the link.
+// Names reports whether the user can choose a user name with the link.
 func (l OpenLink) Names() bool { return l.Kind == people.Invitation || l.User.Open != "" }
 
 // Chosen is the name that the user has after choosing one with the link; "" keeps it.
@@ -102,9 +102,9 @@ func (l *Links) Look(ctx context.Context, secret string) (found OpenLink, err er
 	return found, err
 }
 
-// Choose sets the password of the user of a link, and uses it up. It ends all sessions and all other links of the user; the
-// second factor stays. Who was invited may choose another user name, and has to if it is somebody else's; "" keeps it. The errors are those of
-// Look, Invalid about the fields `username` and `password`, and those of a login where too many come at once.
+// Choose sets the password of the user of a link, and uses the link up. It ends all sessions and all other links of the user; the second
+// factor stays. An invited user may choose another user name, and must if the name is taken; "" keeps it. Errors: those of Look, Invalid
+// for the fields `username` and `password`, and those of a login if there are too many at once.
 func (l *Links) Choose(ctx context.Context, secret, username, password, address string) error {
 	found, err := l.Look(ctx, secret)
 	if err != nil {
@@ -144,7 +144,7 @@ func (l *Links) Choose(ctx context.Context, secret, username, password, address 
 	})
 }
 
-// hash hashes a password when it is its turn: one link can be submitted many times concurrently.
+// hash hashes a password when its turn comes: one link can be submitted many times concurrently.
 func (l *Links) hash(ctx context.Context, secret, password, address string) (string, error) {
 	if err := secrets.CheckBounds(password); err != nil {
 		return "", err

@@ -256,10 +256,10 @@ func TestWhoCanBeInvited(t *testing.T) {
 		other := another(t, h, "other")
 		other.Role = access.MemberAdmin
 		other.UserID = 77
-		double, third := invite(other, "ceo", "else@example.com", access.ReadOnly, errs.Internal, "the name of somebody else")
+		double, third := invite(other, "ceo", "else@example.com", access.ReadOnly, errs.Internal, "a taken name")
 		apptest.WantKind(t, h.Links.Choose(ctx, third, "", newPassword, ""), errs.Invalid, "keeping it")
 		apptest.WantKind(t, h.Links.Choose(ctx, third, "CEO", newPassword, ""), errs.Invalid, "writing it otherwise")
-		apptest.WantKind(t, h.Links.Choose(ctx, third, "ceo~2", newPassword, ""), errs.Invalid, "a name that nobody can have")
+		apptest.WantKind(t, h.Links.Choose(ctx, third, "ceo~2", newPassword, ""), errs.Invalid, "an invalid name")
 		apptest.WantKind(t, h.Links.Choose(ctx, third, "Ceo2", newPassword, ""), errs.Internal, "another name")
 		if now, err := h.Accounts.UserNamed(ctx, access.System(0), "ceo2"); err != nil || now.ID != double.ID || now.Open != "" {
 			t.Errorf("%+v, %v, want user %d", now, err, double.ID)
@@ -293,15 +293,15 @@ func TestWhoCanBeInvited(t *testing.T) {
 		asked(t, h, "may")
 		_, sent := posted(t, h)
 		apptest.WantKind(t, h.Accounts.RemoveMembership(ctx, boss, typo.ID), errs.Internal, "taking it back")
-		apptest.WantKind(t, h.Links.Choose(ctx, lost, "", newPassword, ""), errs.SettingNotFound, "the link of before")
+		apptest.WantKind(t, h.Links.Choose(ctx, lost, "", newPassword, ""), errs.SettingNotFound, "the earlier link")
 		mended, _ := invite(boss, "may", "may@example.com", access.ReadOnly, errs.Internal, "with the right one")
 		if mended.ID != typo.ID || mended.Email != "may@example.com" {
 			t.Errorf("she is %+v", mended)
 		}
-		apptest.WantKind(t, h.Links.Choose(ctx, sent[len(sent)-1], "", newPassword, ""), errs.SettingNotFound, "what went to the wrong address")
+		apptest.WantKind(t, h.Links.Choose(ctx, sent[len(sent)-1], "", newPassword, ""), errs.SettingNotFound, "the link sent to the wrong address")
 		invite(access.System(1), "boss", "x@example.com", access.ReadOnly, errs.Invalid, "a member, by the operator")
 		other = access.System(other.SiteID)
-		invite(other, "ceo2", "x@example.com", access.ReadOnly, errs.Invalid, "the operator is told whose name it is")
+		invite(other, "ceo2", "x@example.com", access.ReadOnly, errs.Invalid, "operators learn that the name is taken")
 		op, link := invite(access.System(0), "op", "op@example.com", access.Operator, errs.Internal, "an operator by the operator")
 		if !op.Operator || kind(link) != people.Invitation {
 			t.Errorf("the operator is %+v", op)
@@ -345,8 +345,8 @@ func TestASiteKeepsSomebodyWhoManagesIt(t *testing.T) {
 	})
 }
 
-// TestWhoHasNotAcceptedDoesNotManageTheSite: neither a new user without a password nor somebody of another site.
-func TestWhoHasNotAcceptedDoesNotManageTheSite(t *testing.T) {
+// TestInviteesDoNotManageTheSite: neither new users without a password nor users of another site.
+func TestInviteesDoNotManageTheSite(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
 		ctx := t.Context()
@@ -379,10 +379,10 @@ func TestWhoHasNotAcceptedDoesNotManageTheSite(t *testing.T) {
 		by.SiteID = other.SiteID
 		fresh, link := invite(by, "fresh")
 		known, entry := invite(by, "known")
-		h.Now.Move(8 * 24 * time.Hour) // the links have ended, which is no answer
-		apptest.WantKind(t, h.Accounts.RemoveMembership(ctx, by, first.ID), errs.NotPossible, "the only one who has come")
-		apptest.WantKind(t, h.Accounts.SetMembership(ctx, by, known.ID, access.MemberAdmin, true), errs.Internal, "a right more does not accept")
-		apptest.WantKind(t, h.Accounts.SetMembership(ctx, by, first.ID, access.Finance, false), errs.NotPossible, "the only one, to less")
+		h.Now.Move(8 * 24 * time.Hour) // the links have expired, which is not an answer
+		apptest.WantKind(t, h.Accounts.RemoveMembership(ctx, by, first.ID), errs.NotPossible, "the only one who has accepted")
+		apptest.WantKind(t, h.Accounts.SetMembership(ctx, by, known.ID, access.MemberAdmin, true), errs.Internal, "another role does not accept")
+		apptest.WantKind(t, h.Accounts.SetMembership(ctx, by, first.ID, access.Finance, false), errs.NotPossible, "the only one, to a lower role")
 		managers("first@example.com")
 		list, err := h.Accounts.List(ctx, other, people.UserFilter{SiteID: other.SiteID}, store.Page{Number: 1, Size: 9, Offset: -1})
 		for _, u := range list.Items {
@@ -398,9 +398,9 @@ func TestWhoHasNotAcceptedDoesNotManageTheSite(t *testing.T) {
 		apptest.WantKind(t, h.Accounts.RemoveMembership(ctx, by, first.ID), errs.Internal, "one of two")
 		managers("known@example.com")
 		_, _, err = h.Links.InviteAgain(ctx, other, known.ID)
-		apptest.WantKind(t, err, errs.NotPossible, "who has come")
+		apptest.WantKind(t, err, errs.NotPossible, "the invitee has accepted")
 
-		// The operator gives a password to who was invited.
+		// The operator sets a password for the invited user.
 		apptest.WantKind(t, h.Links.Choose(ctx, link, "", newPassword, ""), errs.SettingNotFound, "too late")
 		apptest.WantKind(t, h.Accounts.SetPassword(ctx, other, fresh.ID, newPassword, false), errs.Internal, "by the operator")
 		managers("known@example.com fresh@example.com")

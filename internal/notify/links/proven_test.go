@@ -31,7 +31,7 @@ func TestAMadeUpUserEntersNoOtherSite(t *testing.T) {
 			apptest.WantKind(t, err, want, doing)
 			return user, secret
 		}
-		// stranger invites the same person to the other site: who comes is somebody else, and the site is not told.
+		// stranger invites the same person to the other site, where they get a new account. The site is not told.
 		stranger := func(known people.User, doing string) {
 			t.Helper()
 			made, link := invite(other, known.Username, errs.Internal, doing)
@@ -42,16 +42,16 @@ func TestAMadeUpUserEntersNoOtherSite(t *testing.T) {
 			invite(other, known.Username, errs.Invalid, "twice")
 			apptest.WantKind(t, h.Accounts.RemoveMembership(ctx, operator, made.ID), errs.Internal, "taking it back")
 		}
-		anna, shown := invite(boss, "anna", errs.Internal, "where no mail goes out")
+		anna, shown := invite(boss, "anna", errs.Internal, "without a mail server")
 		stranger(anna, "before she came")
 		apptest.WantKind(t, h.Links.Choose(ctx, shown, "", newPassword, ""), errs.Internal, "a password for her")
-		stranger(anna, "somebody whom nobody has proven")
+		stranger(anna, "a user with an unverified address")
 		invite(operator, "anna", errs.Invalid, "by the operator")
 
 		h.Mails.Transport = &mail.SMTP{}
 		asked(t, h, "anna")
 		_, sent := posted(t, h)
-		apptest.WantKind(t, h.Links.Choose(ctx, sent[len(sent)-1], "", newPassword, ""), errs.Internal, "the password of who reads the mail")
+		apptest.WantKind(t, h.Links.Choose(ctx, sent[len(sent)-1], "", newPassword, ""), errs.Internal, "a password set by the recipient")
 		invite(other, "anna", errs.Internal, "who is proven")
 
 		// A link that is shown later takes back what a mailed one has proven; a mailed one ends the one that was shown.
@@ -63,7 +63,7 @@ func TestAMadeUpUserEntersNoOtherSite(t *testing.T) {
 			apptest.WantKind(t, err, errs.Internal, "again")
 		}
 		again()
-		stranger(bert, "whose link was shown")
+		stranger(bert, "a user whose link was shown")
 		h.Mails.Transport = &mail.SMTP{}
 		again()
 		invite(other, "bert", errs.Internal, "whose link is in the mail")

@@ -57,7 +57,7 @@ type State string
 
 // The states of a mail.
 const (
-	Outbox  State = "outbox"  // only shown: no mail server, the site is a sandbox, or the server cannot take the address
+	Outbox  State = "outbox"  // only shown: no mail server, a sandbox site, or an address that the server does not support
 	Waiting State = "waiting" // sent at NextAt
 	Sending State = "sending" // an attempt is in progress
 	Sent    State = "sent"    // accepted by the server

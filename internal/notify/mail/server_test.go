@@ -38,7 +38,7 @@ type server struct {
 	rcpt    func(*smtp.Conn) error
 	data    func(*smtp.Conn) error // after the whole mail has come
 	logins  int
-	ascii   bool // it does not know SMTPUTF8
+	ascii   bool // without SMTPUTF8
 	address *net.TCPAddr
 }
 

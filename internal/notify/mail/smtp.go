@@ -149,10 +149,10 @@ func (s *SMTP) send(ctx context.Context, m Mail, text Message) result {
 	}
 }
 
-// noUTF8 is the answer for an address that the server cannot take.
-const noUTF8 = "Not sent: the mail server does not support letters other than a to z before the @ of an address (SMTPUTF8)."
+// noUTF8 is the answer for an address that the server does not support.
+const noUTF8 = "Not sent: the mail server does not support non-ASCII characters before the @ of an address (SMTPUTF8)."
 
-// onTheWire writes the domain of an address in ASCII, such as xn--exmple-cua.de: every mail server takes that.
+// onTheWire writes the domain of an address in ASCII, such as xn--exmple-cua.de, which every mail server accepts.
 func onTheWire(address string) (string, error) {
 	at := strings.LastIndexByte(address, '@') + 1
 	if isASCII(address[at:]) {
@@ -243,7 +243,7 @@ func (s *SMTP) dial(ctx context.Context, wide bool) (*smtp.Client, error) {
 // encoded is an e-mail as sent to the server.
 type encoded struct {
 	bytes []byte
-	utf8  bool // an address is not ASCII before its @
+	utf8  bool // an address has non-ASCII characters before its @
 }
 
 // encode builds the e-mail. The library builds the headers from single values and encodes special characters, so that no

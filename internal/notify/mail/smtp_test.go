@@ -282,15 +282,15 @@ func readParts(t *testing.T, kind string, body io.Reader, found map[string]strin
 	}
 }
 
-// TestAddressesInOtherLetters: a domain goes to any server in ASCII. Letters before the @ need SMTPUTF8; a server without it is
-// no reason for a dead mail.
+// TestAddressesInOtherLetters: domains are sent to any server in ASCII. Letters before the @ need SMTPUTF8; if the server lacks it, the
+// mail does not count as dead.
 func TestAddressesInOtherLetters(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		address string
 		ascii   bool
 		kind    string
-		want    string // the recipient that the server was told
+		want    string // the recipient that the server got
 	}{
 		{"mueller@exämple.de", true, mail.Taken, "mueller@xn--exmple-cua.de"},
 		{"mueller@exämple.de", false, mail.Taken, "mueller@xn--exmple-cua.de"},

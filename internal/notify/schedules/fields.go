@@ -235,7 +235,7 @@ func reader(tx *store.Tx, siteID int64, name string) (user people.User, ok bool,
 	return user, ok, err
 }
 
-// standingOf is a user's current access to a site. ok means that they may see its reports. Who was invited and has no password yet may not.
+// standingOf returns a user's current access to a site. ok means that they may see its reports. Invited users without a password may not.
 func standingOf(tx *store.Tx, siteID int64, user people.User) (actor access.Actor, ok bool, err error) {
 	if siteID == 0 {
 		actor, _ = user.ActorAt(people.Membership{})

@@ -87,8 +87,8 @@ func (w *Webhooks) again(ctx context.Context, actor access.Actor, id int64) (End
 	return idempotency.OrLast(ctx, w.DB, actor, endpointObject(id), found, err)
 }
 
-// withSecret reads an endpoint with its newest secret, for a caller who repeats the request that made it. The secret of a
-// deleted endpoint was deleted with it.
+// withSecret reads an endpoint with its newest secret, for a caller who repeats the request that created it. The secret of a deleted
+// endpoint was deleted with it.
 func (w *Webhooks) withSecret(ctx context.Context, actor access.Actor, id int64) (found Endpoint, err error) {
 	if err := actor.Require(access.WriteSite); err != nil {
 		return found, err

@@ -1,7 +1,6 @@
-// Package backup writes a whole database to one file, and creates a database from such a file, on either engine. It
-// owns no tables: it takes the list of tables from the migrations that the database has seen, so new tables are included
-// automatically, and what others have added to the database is left out.
-// Start at Write. The file format is in format.go, the restore in restore.go.
+// Package backup writes a whole database to one file, and creates a database from such a file, on either engine. It owns no tables: it
+// takes the list of tables from the migrations that the database has seen, so new tables are included automatically, and tables added by
+// others are left out. Start at Write. The file format is in format.go, the restore in restore.go.
 package backup
 
 import (
@@ -27,12 +26,12 @@ type Backup struct {
 
 // Head is the first line: the data known before the rows are read.
 type Head struct {
-	Format  int             `json:"holdfast_backup"`    // of the file
+	Format  int             `json:"holdfast_backup"`    // the version of the file format
 	Program string          `json:"program"`            // the version that wrote it
-	Engine  string          `json:"engine"`             // of the database that it was taken from: sqlite or postgres
-	TakenAt time.Time       `json:"taken_at"`           // all that was committed before is in it
-	Schema  []string        `json:"schema"`             // the migrations of the database, in their order
-	Others  []string        `json:"left_out,omitempty"` // tables and columns that are not ours: their data are not in the backup
+	Engine  string          `json:"engine"`             // of the source database: sqlite or postgres
+	TakenAt time.Time       `json:"taken_at"`           // everything committed before is included
+	Schema  []string        `json:"schema"`             // the migrations of the database, in order
+	Others  []string        `json:"left_out,omitempty"` // tables and columns that are not ours; their data is not in the backup
 	Tables  []catalog.Table `json:"tables"`             // in an order in which they can be filled
 }
 

@@ -111,8 +111,8 @@ func TestABackupBecomesTheSameBookOnEitherEngine(t *testing.T) {
 	})
 }
 
-// TestTablesAndColumnsOfOthersAreLeftOut: whatever their types, keys and references, the backup is taken, names them, and is restored
-// on either engine.
+// TestTablesAndColumnsOfOthersAreLeftOut: whatever their types, keys and references, the backup names them, leaves them out, and can be
+// restored on either engine.
 func TestTablesAndColumnsOfOthersAreLeftOut(t *testing.T) {
 	t.Parallel()
 	pgtest.NotOverNodes(t)
@@ -121,14 +121,14 @@ func TestTablesAndColumnsOfOthersAreLeftOut(t *testing.T) {
 		w.Must(apptest.Report(payment.Purchase, made, 300))
 		before, _ := taken(t, w.App.DB.Store)
 		if before.Others != nil {
-			t.Errorf("others than ours: %v", before.Others)
+			t.Errorf("the foreign tables: %v", before.Others)
 		}
 		dbtest.Write(t, w.App.DB.Store, func(tx *store.Tx) error {
 			for _, text := range []string{
-				`CREATE TABLE notes (at TIMESTAMP, body VARCHAR(20))`, // without a key, with types that we do not have
+				`CREATE TABLE notes (at TIMESTAMP, body VARCHAR(20))`, // no key, and types that we do not use
 				`INSERT INTO notes VALUES (CURRENT_TIMESTAMP, 'call back')`,
 				`CREATE TABLE "Two words" (id BIGINT PRIMARY KEY)`,
-				`CREATE TABLE aa (id BIGINT PRIMARY KEY)`, // in a circle with the next one
+				`CREATE TABLE aa (id BIGINT PRIMARY KEY)`, // in a cycle with the next one
 				`CREATE TABLE bb (id BIGINT PRIMARY KEY REFERENCES aa (id))`,
 				`ALTER TABLE aa ADD COLUMN other BIGINT REFERENCES bb (id)`,
 				`CREATE TABLE cc (site_id BIGINT, id BIGINT, PRIMARY KEY (site_id, id), FOREIGN KEY (site_id, id) REFERENCES bookings (site_id, id))`,
@@ -153,7 +153,7 @@ func TestTablesAndColumnsOfOthersAreLeftOut(t *testing.T) {
 		} {
 			t.Run("to "+name, func(t *testing.T) {
 				address := url(t)
-				apptest.Same(t, "left out, says the file,", restored(t, address, file).Others, b.Others)
+				apptest.Same(t, "the file lists as left out", restored(t, address, file).Others, b.Others)
 				house := apptest.Over(t, w, dbtest.Open(t, address, w.Now))
 				if again, err := house.App.Bookings.Get(t.Context(), house.Actor, made.ID); err != nil || again.Total != made.Total {
 					t.Errorf("the booking is %+v: %v", again, err)

@@ -101,7 +101,7 @@ func (l *look) fixings(a *allocated) (*fx.Table, error) {
 	}
 	list, err := fixings.Within(l.tx, fixings.ProvidersOf(l.site), []money.Currency{k.from, k.to}, k.paid-civil.Day(k.age), k.paid-1, l.tx.Now)
 	for i := range list {
-		if err == nil && !list[i].ExpiresAt.IsZero() { // by the site's clock; what was on file when is by the real one
+		if err == nil && !list[i].ExpiresAt.IsZero() { // quotes expire by the site's clock; records are dated by the real one
 			list[i].ExpiresAt, err = sites.RealTime(l.tx, list[i].ExpiresAt)
 		}
 	}

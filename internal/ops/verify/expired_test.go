@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/testkit/apptest"
 )
 
-// TestAQuoteExpiresByTheSitesClock: what a sandbox priced after it had moved past the end of a quote is right.
+// TestAQuoteExpiresByTheSitesClock: prices are correct after a sandbox has moved past the end of a quote.
 func TestAQuoteExpiresByTheSitesClock(t *testing.T) {
 	t.Parallel()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {

@@ -101,7 +101,7 @@ func (e *Events) Latest(ctx context.Context, actor access.Actor, f Filter, befor
 	return list, next, err
 }
 
-// Before is the cursor behind which an event is the first one.
+// Before returns the cursor just before an event.
 func (e *Events) Before(ctx context.Context, actor access.Actor, of event.Event) (string, error) {
 	return sites.Read(ctx, e.DB, actor, func(tx *store.Tx) (string, error) {
 		h, _, err := headOf(tx, actor.SiteID)

@@ -28,13 +28,13 @@ type Outcome struct {
 	ProposalID int64
 }
 
-// Once handles a request that makes or changes something, with the idempotency key of its actor. A use case calls it once
-// at most. do runs in a write by the clock of the actor's site. The same write stores the outcome under the key, so that
-// both are stored or neither is. A request that repeats a key does nothing: find reads what the first request made, as it
-// is now or, where it can be deleted, as it was then (OrLast). Without a key, do just runs.
+// Once handles a request that makes or changes something, with the idempotency key of its actor. A use case calls it once at most. do runs
+// in a write by the clock of the actor's site. The same write stores the outcome under the key, so that both are stored or neither is. A
+// request that repeats a key does nothing: find reads what the first request made, as it is now or, if it has been deleted, as it was last
+// (OrLast). Without a key, do just runs.
 //
-// A key belongs to the site: another user's request with it is a repetition, too. So the caller checks first what the
-// actor may do, and find reads by the actor's own rights. The order matters: callers without permission learn nothing about a key.
+// A key belongs to the site, so another user's request with it is a repetition, too. The caller therefore checks first what the actor may
+// do, and find reads with the actor's own permissions. Callers without permission learn nothing about a key.
 //
 // The write itself holds the key, and nothing else does. So a key is free again the moment its write is over, however it
 // ends: when its program or its machine dies, the database rolls it back. On SQLite a second request with the key waits
@@ -113,7 +113,8 @@ func Restored(tx *store.Tx) error {
 // Keys removes old idempotency keys.
 type Keys struct{ *sites.DB }
 
-// Forget removes keys that are older than thirty days, and the last states of what was deleted before then. more reports that there may be more to remove.
+// Forget deletes keys older than thirty days, and the last states of objects deleted before then. more reports that there may be more to
+// delete.
 func (o *Keys) Forget(ctx context.Context) (more bool, err error) {
 	err = o.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
 		keys, err := forgetKeysBefore(tx, tx.Now.Add(-keyLife), leases.ForgetAtOnce)

@@ -71,7 +71,7 @@ func forgetKeysBefore(tx *store.Tx, before time.Time, limit int) (int64, error) 
 		SELECT site_id, key FROM idempotency_keys WHERE created_at < $1 LIMIT $2)`, store.Micros(before), limit)
 }
 
-// insertLast stores the last state of an object. Names of objects are not used again, so it is the only one.
+// insertLast stores the last state of an object. Object names are never reused, so there is only one.
 func insertLast(tx *store.Tx, siteID int64, object, state string) error {
 	_, err := tx.Exec(`INSERT INTO last_states (site_id, object, state, deleted_at) VALUES ($1, $2, $3, $4)`,
 		siteID, object, state, store.Micros(sites.RealNow(tx)))
@@ -83,7 +83,7 @@ func lastState(tx *store.Tx, siteID int64, object string) (state string, err err
 	return state, err
 }
 
-// forgetLastBefore removes last states of objects that were deleted before the instant, up to limit, and returns how many.
+// forgetLastBefore deletes the last states of objects deleted before the instant, at most limit, and returns how many.
 func forgetLastBefore(tx *store.Tx, before time.Time, limit int) (int64, error) {
 	return tx.Exec(`DELETE FROM last_states WHERE (site_id, object) IN (
 		SELECT site_id, object FROM last_states WHERE deleted_at < $1 LIMIT $2)`, store.Micros(before), limit)

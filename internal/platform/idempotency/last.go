@@ -12,9 +12,8 @@ import (
 	"holdfast/internal/store"
 )
 
-// KeepLast keeps the last state of an object that this write deletes, for as long as keys are remembered. A request that
-// made or changed the object, and is repeated, is answered with it. object names the object, as in the audit. Secrets
-// must not be in last.
+// KeepLast keeps the last state of an object that this write deletes, for as long as idempotency keys are kept. Repeats of requests that
+// created or changed the object get it as their answer. object names the object, as in the audit log. last must not contain secrets.
 func KeepLast(tx *store.Tx, siteID int64, object string, last any) error {
 	state, err := json.Marshal(last)
 	if err != nil {
@@ -23,8 +22,8 @@ func KeepLast(tx *store.Tx, siteID int64, object string, last any) error {
 	return insertLast(tx, siteID, object, string(state))
 }
 
-// OrLast returns the object that an earlier request made or changed: as it was just found or, if it was deleted in the
-// meantime, as it was then. found and err are what the reader of the object returned.
+// OrLast returns the object that an earlier request created or changed: as just found or, if it has been deleted since, in its last state.
+// found and err are what the object's reader returned.
 func OrLast[T any](ctx context.Context, c *sites.DB, actor access.Actor, object string, found T, err error) (T, error) {
 	if !errs.Is(err, errs.RecordNotFound) && !errs.Is(err, errs.SettingNotFound) {
 		return found, err

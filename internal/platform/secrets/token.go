@@ -37,11 +37,11 @@ func RandomText(random io.Reader, n int) (string, error) {
 // NewSecret makes the random secret of an API token: 40 characters.
 func NewSecret(random io.Reader) (string, error) { return RandomText(random, SecretBytes) }
 
-// SiteKey writes a secret that is used without a path of a site: `<site id>-<secret>`. It leads to the site, so no index over all
-// sites is needed to find what it opens.
+// SiteKey formats a secret that is used without a site in its path: `<site id>-<secret>`. With the site id, the lookup needs no index over
+// all sites.
 func SiteKey(siteID int64, secret string) string { return strconv.FormatInt(siteID, 10) + "-" + secret }
 
-// SiteOfKey is the id of the site of a key that SiteKey has written; 0 if the text is none.
+// SiteOfKey returns the site id of a key from SiteKey, or 0 for any other text.
 func SiteOfKey(key string) int64 {
 	number, _, found := strings.Cut(key, "-")
 	id, err := strconv.ParseInt(number, 10, 64)

@@ -41,8 +41,8 @@ func Lookup[T any](
 	return readBy(ctx, db.Store.Lookup, actor, fn)
 }
 
-// Report is Read for queries over many rows (store.DB.Report). tx.Now may be some seconds ago. Everything that the report
-// shows is read in this one transaction.
+// Report is Read for queries over many rows (store.DB.Report). tx.Now may be a few seconds old. Everything that the report shows is read
+// in this one transaction.
 func Report[T any](
 	ctx context.Context, db *DB, actor access.Actor, fn func(tx *store.Tx) (T, error),
 ) (found T, err error) {
@@ -78,7 +78,7 @@ func readBy[T any](
 	})
 	if errors.Is(err, money.ErrRange) && errs.KindOf(err) == errs.Internal {
 		return found, &errs.Error{
-			Kind: errs.Invalid, Message: "The sum of the amounts is too large to be shown. Narrow the report, such as by merchant.", Err: err,
+			Kind: errs.Invalid, Message: "The total is too large to show. Narrow the report, for example to one merchant.", Err: err,
 		}
 	}
 	return found, err

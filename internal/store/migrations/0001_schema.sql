@@ -22,8 +22,8 @@ CREATE TABLE sites (
     {{key}} (id)
 );
 
--- One row for each site, on the node of the site. A statement that looks over all sites begins with this table, so that each node can
--- answer for its own: the table sites is on every node.
+-- One row per site, on the node of the site. Statements over all sites start with this table, so that each node answers for its own
+-- sites. The table sites is on every node.
 CREATE TABLE site_places (
     site_id BIGINT NOT NULL PRIMARY KEY REFERENCES sites (id)
 );
@@ -125,7 +125,7 @@ CREATE TABLE idempotency_keys (
 );
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
 
--- Objects as they were when they were deleted, for requests that are repeated afterwards. They are forgotten like the keys.
+-- The last states of deleted objects, for requests that are repeated afterwards. They expire with the keys.
 CREATE TABLE last_states (
     site_id    BIGINT NOT NULL,
     object     TEXT   NOT NULL, -- such as "supplier 7"
@@ -163,7 +163,7 @@ CREATE TABLE write_tries (
 -- A person or machine of a customer or of the protection provider. Users stand outside sites: one may serve many.
 CREATE TABLE users (
     id                      {{serial}},
-    username                TEXT    NOT NULL UNIQUE,     -- in lower case: names are compared without letter case; with ~ and letters: still to be chosen
+    username                TEXT    NOT NULL UNIQUE,     -- in lower case, because names are case-insensitive; with ~ and letters while it still has to be chosen
     email                   TEXT    NOT NULL,
     display_name            TEXT    NOT NULL,
     password_hash           TEXT    NOT NULL,            -- argon2id with its parameters
@@ -194,7 +194,7 @@ CREATE TABLE memberships (
     user_id             BIGINT  NOT NULL REFERENCES users (id),
     role                TEXT    NOT NULL, -- read_only, finance or member_admin; operators need no membership
     can_sign_off_payout BOOLEAN NOT NULL,
-    accepted            BOOLEAN NOT NULL, -- not while the user has only been invited
+    accepted            BOOLEAN NOT NULL, -- false until the user accepts the invitation
     created_at          BIGINT  NOT NULL,
     PRIMARY KEY (site_id, user_id)
 );
@@ -303,7 +303,7 @@ CREATE TABLE channels (
     status_override     TEXT    NOT NULL,                -- channel_status set by the operator; '' lets it follow the mode
     statement_period    TEXT    NOT NULL,
     locked              BOOLEAN NOT NULL,                -- nothing logged while locked is protected (R2)
-    lock_reason         TEXT    NOT NULL DEFAULT '',     -- '' where none was given, and where it is not locked
+    lock_reason         TEXT    NOT NULL DEFAULT '',     -- '' if it is not locked or none was given
     secret              TEXT    NOT NULL,                -- signs requests of the payment modal and the hash of transactions
     version             BIGINT  NOT NULL,                -- counts changes; the ETag
     created_at          BIGINT  NOT NULL,
@@ -321,7 +321,7 @@ CREATE TABLE channels (
     tokenizer_id        TEXT    NOT NULL,
     tokenizer_key_end   TEXT    NOT NULL,                -- last four characters; '' where no key is set
     other_protection    TEXT    NOT NULL DEFAULT 'none', -- of the traveller: none, bond, trust_account, insurance or scheme
-    authorisation_days  BIGINT  NOT NULL DEFAULT 7,      -- the life of an authorisation
+    authorisation_days  BIGINT  NOT NULL DEFAULT 7,      -- how long an authorisation can be captured
     UNIQUE (site_id, uuid),
     UNIQUE (site_id, slug),
     UNIQUE (site_id, id, currencies),
@@ -549,7 +549,7 @@ CREATE TABLE transactions (
     import_key         TEXT,                          -- natural key of an imported payment
     simulated          BOOLEAN   NOT NULL,            -- of a test channel: outside every total
     effective_at       BIGINT    NOT NULL,            -- when the payment was taken
-    capture_by         BIGINT    NOT NULL DEFAULT 0,  -- of an authorisation: it can be captured before; 0 of any other
+    capture_by         BIGINT    NOT NULL DEFAULT 0,  -- when an authorisation expires; otherwise 0
     version            BIGINT    NOT NULL,            -- taking it is the lock on what remains
     created_at         BIGINT    NOT NULL,            -- when it was learned: recorded_at of R0
     modified_at        BIGINT    NOT NULL,
@@ -625,7 +625,7 @@ CREATE TABLE gateway_charges (
     transaction_id    BIGINT  NOT NULL,
     channel_id        BIGINT  NOT NULL,
     operation         TEXT    NOT NULL,        -- authorize, purchase, capture, refund or void
-    reference         TEXT    NOT NULL, -- ours: an idempotency key at the processor
+    reference         TEXT    NOT NULL, -- ours; the idempotency key at the processor
     processor         TEXT    NOT NULL,        -- such as stripe
     live              BOOLEAN NOT NULL,        -- real money; else the processor's test environment
     processor_id      TEXT    NOT NULL,        -- the processor's own name of it; '' as long as it is not known
@@ -635,7 +635,7 @@ CREATE TABLE gateway_charges (
     asked_for_at      BIGINT  NOT NULL,        -- when the processor was called, by the real clock
     ask_at            BIGINT,                  -- when to ask what became of it, by the real clock; NULL: nothing to ask
     asks              BIGINT  NOT NULL,        -- without result so far
-    return_key        TEXT,                    -- in the address to which a shopper comes back; NULL without 3DS
+    return_key        TEXT,                    -- in the URL to which the shopper returns; NULL without 3DS
     challenge_type    TEXT    NOT NULL,
     challenge_value   TEXT    NOT NULL,
     decline           TEXT    NOT NULL,        -- why money was refused, in our words
@@ -1259,7 +1259,7 @@ CREATE TABLE certificates (
     site_id    BIGINT NOT NULL,
     booking_id BIGINT NOT NULL,
     number     BIGINT NOT NULL,        -- of the key, among those of the booking, from 1
-    key_hash   TEXT   NOT NULL, -- by which the page is found
+    key_hash   TEXT   NOT NULL, -- for finding the page
     sealed_key TEXT   NOT NULL,        -- sealed, so that the link can be shown again; '' once the key is revoked
     created_at BIGINT NOT NULL,
     revoked_at BIGINT,

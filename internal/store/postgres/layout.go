@@ -8,39 +8,39 @@ import (
 	"slices"
 )
 
-// Layout says how the tables of a PostgreSQL database are laid out over the nodes of Citus.
+// Layout describes how the tables of a PostgreSQL database are distributed over Citus nodes.
 type Layout struct {
 	Nodes     []Node
-	BySite    []string // tables whose rows lie on the node of their site
-	Reference []string // tables that every node has
-	Left      []string // tables on the coordinator alone, in the order of the schema
+	BySite    []string // tables whose rows are on the node of their site
+	Reference []string // tables on every node
+	Left      []string // tables on the coordinator only, in the order of the schema
 }
 
 // Node is a PostgreSQL server of a Citus cluster.
 type Node struct {
 	Address     string
 	Coordinator bool
-	Sites       int64 // sites that lie there
+	Sites       int64 // sites on this node
 }
 
-// Tables names the tables that are laid out, in the order of the schema. OfSites are those with a column site_id, by which they are
-// spread; all others are on every node. Sites is the table of the sites themselves.
+// Tables names the tables to distribute, in the order of the schema. OfSites are those with a column site_id, by which they are
+// distributed; all others go to every node. Sites is the table of the sites themselves.
 type Tables struct {
 	All, OfSites []string
 	Sites        string
 }
 
-// Unbounded lets a transaction take its time.
+// Unbounded lifts the time limits of a transaction.
 const Unbounded = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0"
 
-// ErrNoCitus: the database is not one that can be laid out over several nodes.
-var ErrNoCitus = errors.New("the database cannot be laid out over several nodes")
+// ErrNoCitus: the database is not the coordinator of a Citus cluster.
+var ErrNoCitus = errors.New("the database cannot be distributed over several nodes")
 
-// hasCitus asks whether the extension is there.
+// hasCitus checks whether the extension is installed.
 const hasCitus = `SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus')`
 
-// LayoutOf reads the layout. Tables of other programs are left alone. The error is ErrNoCitus if the database is not the coordinator of
-// a cluster.
+// LayoutOf reads the layout. Tables of other programs are ignored. The error is ErrNoCitus if the database is not the coordinator of a
+// cluster.
 func LayoutOf(ctx context.Context, sqlTx *sql.Tx, t Tables) (laid Layout, err error) {
 	var installed, coordinator bool
 	if err := sqlTx.QueryRowContext(ctx, hasCitus).Scan(&installed); err != nil {
@@ -79,7 +79,7 @@ func LayoutOf(ctx context.Context, sqlTx *sql.Tx, t Tables) (laid Layout, err er
 	return laid, nil
 }
 
-// ReadNodes sets the active nodes of a layout, and how many sites each has.
+// ReadNodes sets the active nodes of a layout, with the number of sites on each.
 func (l *Layout) ReadNodes(ctx context.Context, sqlTx *sql.Tx, t Tables) error {
 	l.Nodes = nil
 	at := map[string]int{}
@@ -108,13 +108,13 @@ func (l *Layout) ReadNodes(ctx context.Context, sqlTx *sql.Tx, t Tables) error {
 	})
 }
 
-// LayOut lays tables out: t.OfSites by their site, so that all rows of a site are on one node, and all others on every node. Citus
-// takes tables without foreign keys only, so these are dropped before and added after.
+// LayOut distributes tables: t.OfSites by site, so that all rows of a site are on one node, and all others to every node. Citus only
+// distributes tables without foreign keys, so these are dropped first and added again afterwards.
 func LayOut(ctx context.Context, sqlTx *sql.Tx, t Tables, left []string) error {
 	if len(left) == 0 {
 		return nil
 	}
-	// Statements over many parts of many tables in one transaction run part by part: a cluster of any size has connections for that.
+	// Statements that touch many shards of many tables run on one shard at a time, so that connections suffice on a cluster of any size.
 	run := []string{Unbounded, "SET LOCAL citus.multi_shard_modify_mode TO 'sequential'"}
 	var back []string
 	err := each(ctx, sqlTx, `SELECT c.relname, p.relname, k.conname, pg_get_constraintdef(k.oid) FROM pg_constraint k
@@ -146,7 +146,7 @@ func LayOut(ctx context.Context, sqlTx *sql.Tx, t Tables, left []string) error {
 			run = append(run, "SELECT create_distributed_table('"+table+"', 'site_id'"+together+")")
 		}
 	}
-	for _, table := range left { // what the coordinator had itself is on the nodes now
+	for _, table := range left { // the coordinator's own rows are on the nodes now
 		back = append(back, "SELECT truncate_local_data_after_distributing_table('"+table+"')")
 	}
 	for _, statement := range append(run, back...) {
@@ -157,7 +157,7 @@ func LayOut(ctx context.Context, sqlTx *sql.Tx, t Tables, left []string) error {
 	return nil
 }
 
-// each runs a query of the schema and calls take for each row.
+// each runs a query about the schema and calls take for each row.
 func each(ctx context.Context, sqlTx *sql.Tx, query string, take func(scan func(dest ...any) error) error) error {
 	rows, err := sqlTx.QueryContext(ctx, query)
 	if err != nil {
@@ -172,7 +172,7 @@ func each(ctx context.Context, sqlTx *sql.Tx, query string, take func(scan func(
 	return rows.Err()
 }
 
-// KeepLaidOut lays out the tables that a migration has added to a database that is laid out.
+// KeepLaidOut distributes the tables that a migration has added to a database that is already distributed.
 func KeepLaidOut(ctx context.Context, sqlTx *sql.Tx, t Tables) (changed bool, err error) {
 	laid, err := LayoutOf(ctx, sqlTx, t)
 	if errors.Is(err, ErrNoCitus) || err == nil && (len(laid.BySite) == 0 || len(laid.Left) == 0) {

@@ -16,11 +16,12 @@ var ErrGone = errors.New("the database is gone")
 // ErrMoved: the file at the path of the database is not the one that was opened.
 var ErrMoved = errors.New("the database file has been moved, replaced or deleted since it was opened")
 
-// Files watches the files of a SQLite database. A file that is deleted or replaced lives on for processes that have it open.
-// They would keep writing, and everything would be lost when they exit.
+// Files watches the files of a SQLite database. A file that is deleted or replaced lives on for processes that have it open. They would
+// keep writing, and everything would be lost when they exit.
 //
-// Every write checks before it begins, and again between its commit and its response: an acknowledged write was in place after it
-// was durable. Reads share a check for a millisecond. A check is two calls of stat: a few microseconds, compared with a disk sync.
+// Every write checks before it begins, and again between its commit and its response: the file was still in place after an acknowledged
+// write became durable. Reads share a check for a millisecond. A check is two calls of stat, which take a few microseconds, far less than
+// a disk sync.
 type Files struct {
 	path string
 	main os.FileInfo

@@ -9,8 +9,8 @@ import (
 // MostRows is how many rows share a statement at most: their parameters stay far below the limits of both engines.
 const MostRows = 64
 
-// Rows is a statement that takes any number of rows: an INSERT with values for Columns, or where Set is not "", an UPDATE. Then
-// Columns are the types of v.column1, v.column2 and so on. The first two are the site, the same in all rows, and the id of a row.
+// Rows is a statement for any number of rows: an INSERT with values for Columns or, if Set is not "", an UPDATE. Then Columns are the
+// types of v.column1, v.column2 and so on. The first two are the site, which is the same in all rows, and the id of a row.
 type Rows struct {
 	Table, Columns, Set string
 }

@@ -45,5 +45,5 @@ func DayPtr(t testing.TB, s string) *civil.Day {
 	return &d
 }
 
-// AuthorisationLife is how long an authorisation of a channel can be captured, unless the channel says otherwise.
+// AuthorisationLife is how long an authorisation can be captured if its channel has the default setting.
 const AuthorisationLife = merchant.DefaultAuthorisationDays * 24 * time.Hour

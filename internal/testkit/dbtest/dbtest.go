@@ -177,7 +177,7 @@ func migrate(url string) error {
 	if err := made.Migrate(ctx); err != nil || made.Engine() != "postgres" || len(pgtest.CitusNodes()) == 0 {
 		return errors.Join(err, made.Close())
 	}
-	// All tests then run over a Citus cluster of one server.
+	// All tests then run on a Citus cluster of one server.
 	if err := pgtest.MakeCitus(ctx, url, nil); err != nil {
 		return errors.Join(err, made.Close())
 	}

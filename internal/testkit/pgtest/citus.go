@@ -8,23 +8,23 @@ import (
 	"testing"
 )
 
-// CitusVariable is the environment variable with the addresses (host:port) of the servers of a Citus cluster, the coordinator first,
-// with spaces between. Variable then has the URL of the coordinator.
+// CitusVariable is the environment variable with the server addresses (host:port) of a Citus cluster, coordinator first, separated by
+// spaces. Variable then has the URL of the coordinator.
 const CitusVariable = "HOLDFAST_TEST_CITUS"
 
-// CitusNodes are the addresses of the Citus cluster of the tests, the coordinator first; empty if there is none.
+// CitusNodes returns the server addresses of the test cluster, coordinator first, or nothing if there is none.
 func CitusNodes() []string { return strings.Fields(os.Getenv(CitusVariable)) }
 
-// NotOverNodes skips a test on a cluster, which does not plan the statements that the test itself runs.
+// NotOverNodes skips a test on a cluster, which cannot plan the statements of the test itself.
 func NotOverNodes(t testing.TB) {
 	t.Helper()
 	if len(CitusNodes()) > 0 {
-		t.Skip("this test changes rows of many sites by SQL of its own, which Citus refuses; it runs on SQLite and on one PostgreSQL")
+		t.Skip("this test changes rows of many sites with its own SQL, which Citus rejects; it runs on SQLite and on a single PostgreSQL")
 	}
 }
 
-// MakeCitus makes a database of the coordinator one of the cluster: each of the given nodes has a database of the same name, and the
-// coordinator knows them. A coordinator without nodes holds the rows itself.
+// MakeCitus turns a database of the coordinator into a cluster: each of the given nodes gets a database of the same name and is added to
+// the coordinator. Without nodes, the coordinator holds the rows itself.
 func MakeCitus(ctx context.Context, address string, nodes []string) error {
 	at, err := url.Parse(address)
 	if err != nil {
@@ -55,7 +55,7 @@ func MakeCitus(ctx context.Context, address string, nodes []string) error {
 	return execute(ctx, address, statements...)
 }
 
-// Rest ends the processes of Citus in a database that nobody uses, so that it can be copied.
+// Rest ends the Citus processes in an unused database, so that it can be copied.
 func Rest(ctx context.Context, server, database string) error {
 	return execute(ctx, server, "ALTER DATABASE "+database+" ALLOW_CONNECTIONS false",
 		"SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '"+database+"'")

@@ -103,7 +103,7 @@ func (s *settings) detailsTable(found report.DetailsReport, items []exposure.Det
 
 func (s *settings) detailRow(d exposure.Detail, channel string, c money.Currency) kit.Row {
 	id := func(path string, n int64) string { return s.v.At(path + strconv.FormatInt(n, 10)) }
-	payment, href := kit.Idents("\u2013"), "" // nothing was paid yet
+	payment, href := kit.Idents("\u2013"), "" // nothing paid yet
 	if d.AllocationID != 0 {
 		payment = kit.Ident(d.AllocationID)
 		href = s.below("/exposure/payments/"+strconv.FormatInt(d.TransactionID, 10), momentOnly...) + "#a" + strconv.FormatInt(d.AllocationID, 10)

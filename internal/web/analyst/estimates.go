@@ -150,7 +150,7 @@ func (p *pages) whatIf(v *kit.Visit) error {
 	}
 	r := s.began(which)
 	r.at(s, found.Query, found.Final)
-	failing := "If all merchants fail, as none is selected. "
+	failing := "If all merchants fail (none selected). "
 	if n := int64(len(s.Channels)); n > 0 {
 		failing = "If the " + kit.Plural(n, "chosen merchant fails. ", "chosen merchants fail. ")
 		if n == 1 {

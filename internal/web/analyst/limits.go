@@ -52,7 +52,7 @@ func (p *pages) limits(v *kit.Visit) error {
 			r.Warnings = append(r.Warnings, note{Text: limitOf(row) + ": " + why})
 		}
 		if len(row.Pending) > 0 {
-			r.Warnings = append(r.Warnings, note{Text: limitOf(row) + ": " + waitingFor(row.Pending) + " of the use wait for a rate. The use is higher than shown."})
+			r.Warnings = append(r.Warnings, note{Text: limitOf(row) + ": " + waitingFor(row.Pending) + " of the use is waiting for a rate. The actual use is higher than shown."})
 		}
 	}
 	drawLimits(v, r, found.Items)
@@ -75,7 +75,7 @@ func limitOf(row limits.LimitRow) string {
 	return name
 }
 
-// waitingFor lists what waits for a rate, such as "120.00 EUR and 5.00 USD".
+// waitingFor lists the amounts waiting for a rate, such as "120.00 EUR and 5.00 USD".
 func waitingFor(list []limits.PendingUse) string {
 	parts := make([]string, len(list))
 	for i, p := range list {

@@ -143,7 +143,7 @@ func (p *pages) merchantLimits(ctx context.Context, v *kit.Visit, r *reportPage,
 			hint := row.Percent + "% of " + kit.Money(row.Amount, row.Currency) + " used"
 			value := kit.Money(row.Headroom, row.Currency)
 			if len(row.Pending) > 0 {
-				value, hint = "Not known", waitingFor(row.Pending)+" wait for a rate. Without them, "+hint
+				value, hint = "Unknown", waitingFor(row.Pending)+" is waiting for a rate. Without it, "+hint
 			}
 			r.Figures = append(r.Figures, figure{Text: "Limit headroom", Value: value, Hint: hint})
 		}
@@ -186,7 +186,7 @@ func (p *pages) merchantCollateral(ctx context.Context, s *settings, r *reportPa
 	return nil
 }
 
-// merchantQuality adds the merchant's data quality: how many payments have which flag. Nothing is shown where none has one.
+// merchantQuality adds the merchant's data quality: how many payments have each flag. It shows nothing if there are none.
 func (p *pages) merchantQuality(ctx context.Context, v *kit.Visit, r *reportPage, id int64) error {
 	counts, err := p.app.Payments.FlagCounts(ctx, v.Actor, id)
 	if err != nil || len(counts) == 0 {
@@ -229,7 +229,7 @@ func (p *pages) merchantStatements(ctx context.Context, v *kit.Visit, r *reportP
 	}
 	for _, x := range list.Items {
 		if x.Credit > 0 {
-			r.Figures = append(r.Figures, figure{Text: "Credit", Value: kit.Money(x.Credit, x.Currency), Hint: "set off against the next statement"})
+			r.Figures = append(r.Figures, figure{Text: "Credit", Value: kit.Money(x.Credit, x.Currency), Hint: "deducted from the next statement"})
 		}
 		state := kit.State("paid", "good")
 		switch {

@@ -24,7 +24,7 @@ type reportPage struct {
 	Notes    []note // notes on the figures
 	Charts   []template.HTML
 	Parts    []part
-	day      *civil.Day // at whose end the figures are; nil for those of this moment
+	day      *civil.Day // the day whose end the figures describe; nil for current figures
 }
 
 // figure is a key figure.

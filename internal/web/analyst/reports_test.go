@@ -78,8 +78,8 @@ func TestAMovementSaysWhy(t *testing.T) {
 	}
 }
 
-// TestDaysArePrefilled: by the site's clock. A day that is left as it was is not kept in the address, so that the page is about
-// another day tomorrow.
+// TestDaysArePrefilled: by the site's clock. A day that the user leaves unchanged is not kept in the URL, so tomorrow the page shows
+// another day.
 func TestDaysArePrefilled(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
@@ -152,14 +152,14 @@ func TestLimitsShowTheirUse(t *testing.T) {
 	wants(t, "what is over", b.file(t, "/exposure/limits?over=1"), []string{b.pounds.Name, "GBP", "500.00", "600.00", "120.0", "0.00", "100.00", "over"})
 	b.reader.Must(b.At("/channels/"+strconv.FormatInt(b.pounds.ID, 10)), "Limit headroom 0.00 GBP", "120.0% of 500.00 GBP used", "Whole site")
 	b.reader.Must(b.At("/exposure/what-if?channels="+strconv.FormatInt(b.pounds.ID, 10)), "If the chosen merchant fails.", "Loss (E1) 600.00 GBP", "100.00 GBP")
-	unpriced := b.Channel(merchant.ModeProtectionOnly, "CHF") // without a rate, no limit says "within"
+	unpriced := b.Channel(merchant.ModeProtectionOnly, "CHF") // without a rate, no limit is "within"
 	b.Limit(protection.LimitChannel, unpriced.ID, 1_000_000)
 	b.Must(apptest.Report(payment.Purchase, b.Booking(unpriced, 90_000, "2024-09-14"), 90_000))
-	a := b.reader.Must(b.At("/exposure/limits"), unpriced.Name+": 900.00 CHF of the use wait for a rate.", "Waiting for rates")
+	a := b.reader.Must(b.At("/exposure/limits"), unpriced.Name+": 900.00 CHF of the use is waiting for a rate.", "Waiting for rates")
 	if strings.Contains(a.Text(), "Within") {
-		t.Errorf("a limit is within, although a part of its use is unknown: %s", a.Text())
+		t.Errorf("a limit is reported as within although part of its use is unknown: %s", a.Text())
 	}
-	b.reader.Must(b.At("/channels/"+strconv.FormatInt(unpriced.ID, 10)), "Limit headroom Not known", "900.00 CHF wait for a rate")
+	b.reader.Must(b.At("/channels/"+strconv.FormatInt(unpriced.ID, 10)), "Limit headroom Unknown", "900.00 CHF is waiting for a rate")
 }
 
 // TestEstimates: ageing, the model and what-if add up, and say what is wrong with their settings.
@@ -171,7 +171,7 @@ func TestEstimates(t *testing.T) {
 	wants(t, "bands", [][]string{rows[0], rows[5]}, []string{"In travel", "0", "GBP", "0.00", "0.0"}, []string{"In 91 to 180 days", "2", "GBP", "1000.00", "100.0"})
 	b.reader.Must(b.At("/exposure/details?bands=91-180"), "Undelivered only, in 91 to 180 days.", "600.00 GBP", "500.00 EUR")
 	b.reader.Must(b.At("/exposure/model?bands=30:1000000"), "100.0 % of the turnover of the last 30 days", "Actual (E1) 1,000.00 GBP")
-	b.reader.Must(b.At("/exposure/what-if"), "If all merchants fail, as none is selected.", "Failing merchants (none selected: all fail)", "Loss (E1) 1,000.00 GBP", "Tail (E2) 70.00 GBP", "By card scheme")
+	b.reader.Must(b.At("/exposure/what-if"), "If all merchants fail (none selected).", "Failing merchants (none selected: all fail)", "Loss (E1) 1,000.00 GBP", "Tail (E2) 70.00 GBP", "By card scheme")
 	ids := strconv.FormatInt(b.pounds.ID, 10) + "&channels=" + strconv.FormatInt(b.euros.ID, 10)
 	b.reader.Must(b.At("/exposure/what-if?channels="+ids), "If the 2 chosen merchants fail.", "1,000.00 GBP")
 	if a := b.reader.Get(b.At("/exposure/what-if?channels=" + ids)); strings.Contains(a.Text(), "none selected") {
@@ -205,7 +205,7 @@ func TestAMerchantHasAPage(t *testing.T) {
 	if strings.Contains(a.Text(), "Data quality") {
 		t.Errorf("no payment has a flag: %s", a.Text())
 	}
-	b.Must(apptest.Report(payment.Purchase, b.first, 90_000)) // the booking costs less
+	b.Must(apptest.Report(payment.Purchase, b.first, 90_000)) // more than the booking costs
 	a = b.reader.Must(at, "Data quality", "Above total 1")
 	b.reader.Must(link(t, a.Body, "Above total"), "900.00 GBP")
 	in := merchant.ChannelFields{Locked: new(true), LockReason: new("The licence was withdrawn.")}

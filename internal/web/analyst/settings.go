@@ -39,12 +39,11 @@ const pinned = "2006-01-02T15:04:05.000"
 // maxNamed is the maximum number of values of one setting.
 const maxNamed = 1000
 
-// prefilled is the prefix of hidden fields with the days that a form was filled with. A day that the user has left as it was is
-// not kept in the URL, so that the page follows the calendar.
+// prefilled is the prefix of hidden fields with the days that a form was filled with. A day that the user leaves unchanged is not kept in
+// the URL, so that the page follows the calendar.
 const prefilled = "default_"
 
-// tidy redirects to the same page without empty values and untouched days, because a form sends all its fields. It reports
-// whether it did.
+// tidy redirects to the same page without empty values and unchanged days, because a form sends all its fields. It reports whether it did.
 func tidy(v *kit.Visit) (bool, error) {
 	q := v.R.URL.Query()
 	before := len(q)

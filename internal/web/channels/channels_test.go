@@ -143,7 +143,7 @@ func TestTheOperatorsFields(t *testing.T) {
 		t.Fatalf("unlocking it: %d %s", a.Status, a.Text())
 	}
 	if text := b.Must(at(h, c, "/settings")).Body; strings.Contains(text, "withdrawn") {
-		t.Error("the reason of a lock that is gone is shown")
+		t.Error("the reason is still shown after unlocking")
 	}
 }
 

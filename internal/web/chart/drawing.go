@@ -93,7 +93,7 @@ type band struct {
 // mark is a point of the chart: the hover target, the focusable link if it has one, and the accessible text.
 type mark struct {
 	Title string
-	Tip   text // Title, in the drawing
+	Tip   text // the Title as drawn
 	Href  string
 	Reach box // hover area
 	Boxes []box

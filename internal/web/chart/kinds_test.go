@@ -152,7 +152,7 @@ func TestAWaterfallShowsSmallChangesOfLargeLevels(t *testing.T) {
 	}
 }
 
-// TestAPointShowsItsNumbersWhileItIsHoveredOver: in the drawing, and within it.
+// TestAPointShowsItsNumbersWhileItIsHoveredOver: in the drawing, and inside its bounds.
 func TestAPointShowsItsNumbersWhileItIsHoveredOver(t *testing.T) {
 	t.Parallel()
 	var points []Point
@@ -181,7 +181,7 @@ func TestAPointShowsItsNumbersWhileItIsHoveredOver(t *testing.T) {
 	}
 }
 
-// TestSeveralNumbersFitAboveANarrowChart: without the names of the series, rather than without a number.
+// TestSeveralNumbersFitAboveANarrowChart: the names of the series are left out before a number is.
 func TestSeveralNumbersFitAboveANarrowChart(t *testing.T) {
 	t.Parallel()
 	c := Chart{Currency: "GBP", Series: []string{"Undelivered (E1)", "Tail (E2)"}, Points: []Point{

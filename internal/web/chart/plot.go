@@ -16,7 +16,7 @@ type plot struct {
 	values [][]int64 // of each point, one for each series, in plot values
 	totals []int64   // of each point, in plot values
 	notes  []string
-	start  int64 // of a waterfall's axis, in plot values
+	start  int64 // where the axis of a waterfall starts, in plot values
 }
 
 // room is the largest sum of plot values: signed, rounded up to a tick and multiplied by a drawing's length in hundredths,
@@ -71,8 +71,8 @@ func (p plot) onlyZeros() bool {
 	return len(p.Points) > 0
 }
 
-// breakAxis lets the axis of a waterfall start near its lowest level where the changes would be hard to see beside the levels:
-// where they cover less than a third of the axis. A note says so.
+// breakAxis lets the axis of a waterfall start near its lowest level if the changes would otherwise be hard to see: if they cover less
+// than a third of the axis. A note says so.
 func (p *plot) breakAxis() {
 	if p.Kind != Waterfall || len(p.totals) == 0 {
 		return

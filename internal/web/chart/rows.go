@@ -240,7 +240,7 @@ func (p plot) lay(w width, rows []row, s scale) drawing {
 	if head := p.unit(); head != "" {
 		d.Texts = append(d.Texts, text{X: c.head, Y: 12 * one, Anchor: "end", Class: "tick", Text: head})
 	}
-	room := c.head - textWidth(p.unit()) - gap // for the texts of what is hovered over
+	room := c.head - textWidth(p.unit()) - gap // room for the hover labels
 	at := func(v int64) unit { return c.from + s.at(v, c.length) }
 	upright := func(class string, v int64, from, to unit) {
 		d.Over = append(d.Over, line{X1: at(v), Y1: from, X2: at(v), Y2: to, Class: class})
@@ -254,7 +254,7 @@ func (p plot) lay(w width, rows []row, s scale) drawing {
 		m := mark{Title: r.title, Href: r.href, Texts: r.words(w, c, words)}
 		m.Tip = text{Y: 12 * one, Class: "tip", Text: fit(r.title, room)}
 		if p.Kind == Ranked && !r.rest {
-			m.Tip.Text = p.toldWithin(i, room)
+			m.Tip.Text = p.shortTooltip(i, room)
 		}
 		m.Reach = box{X: -gap, Y: top, W: w.w + 2*gap, H: height} // the focus ring does not touch text
 		for _, piece := range r.pieces {

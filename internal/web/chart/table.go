@@ -84,9 +84,9 @@ func (p plot) told(i int) string {
 	return point.name() + ": " + strings.Join(parts, ", ")
 }
 
-// toldWithin is told for a place in the drawing. Where there is no room for the names of the series, the numbers are in the order
-// of the legend.
-func (p plot) toldWithin(i int, room unit) string {
+// shortTooltip is the tooltip of a point, shortened to fit into the drawing. If there is no room for the names of the series, the numbers
+// are in the order of the legend.
+func (p plot) shortTooltip(i int, room unit) string {
 	text := p.told(i)
 	if len(p.Series) > 1 && textWidth(text) > room {
 		var numbers []string

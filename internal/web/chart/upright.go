@@ -165,8 +165,8 @@ func reach(values []int64) (down, up int64) {
 	return down, up
 }
 
-// thinnest is the width of a hover target of an area, at least: a pointer has to meet it.
-const thinnest = 5 * one
+// minTarget is the minimum width of a hover target of an area, so that a pointer can hit it.
+const minTarget = 5 * one
 
 // areas draws the series as surfaces on top of each other.
 func (p plot) areas(w width) drawing {
@@ -204,7 +204,7 @@ func (p plot) areas(w width) drawing {
 			to = (x(i) + x(targets[k+1])) / 2
 		}
 		reach := box{X: from, Y: f.top, W: to - from, H: f.innerHeight}
-		// A thin line marks the point of the tooltip.
+		// A thin line marks the point that the tooltip is about.
 		here := box{X: min(max(x(i)-one/2, f.left), f.right-one), Y: f.top, W: one, H: f.innerHeight}
 		here.Look.Class = "here"
 		d.Marks = append(d.Marks, mark{Title: p.told(i), Tip: f.tip(p, i), Reach: reach, Boxes: []box{here}})
@@ -213,10 +213,10 @@ func (p plot) areas(w width) drawing {
 	return d
 }
 
-// targets are the points of an area that have a hover target: those that are far enough from the one before, and the last.
+// targets returns the points of an area that get a hover target: those far enough from the previous one, and the last.
 func (f frame) targets(n int, x func(int) unit) (list []int) {
 	for i := range n {
-		if len(list) == 0 || x(i)-x(list[len(list)-1]) >= thinnest {
+		if len(list) == 0 || x(i)-x(list[len(list)-1]) >= minTarget {
 			list = append(list, i)
 		}
 	}
@@ -229,9 +229,9 @@ func (f frame) targets(n int, x func(int) unit) (list []int) {
 	return list
 }
 
-// tip is the text above the axis that shows a point's numbers while it is hovered over.
+// tip is the text above the axis that shows a point's numbers on hover.
 func (f frame) tip(p plot, i int) text {
-	return text{X: f.right, Y: 11 * one, Anchor: "end", Class: "tip last", Text: p.toldWithin(i, f.right-f.left)}
+	return text{X: f.right, Y: 11 * one, Anchor: "end", Class: "tip last", Text: p.shortTooltip(i, f.right-f.left)}
 }
 
 // path joins the values with straight lines. After the first point, SVG needs no command letter.

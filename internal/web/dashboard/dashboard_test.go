@@ -42,7 +42,7 @@ func TestWhoIsNotSignedInSeesNothing(t *testing.T) {
 	}
 }
 
-// TestTheSearchShowsOnlyPagesThatOpen: whoever may not open a page does not find it.
+// TestTheSearchShowsOnlyPagesThatOpen: users do not find pages that they may not open.
 func TestTheSearchShowsOnlyPagesThatOpen(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

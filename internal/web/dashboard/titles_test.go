@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestAThingHasOneTitle: what one table calls Status and Type is nowhere called State, Kind or Channel.
-func TestAThingHasOneTitle(t *testing.T) {
+// TestColumnTitlesAreConsistent: what one table calls Status or Type, no other calls State, Kind or Channel.
+func TestColumnTitlesAreConsistent(t *testing.T) {
 	t.Parallel()
 	other := regexp.MustCompile(`(Title|Text): "(State|Kind|Channels?)"|<(th|dt)>(State|Kind|Channels?)<`)
 	for _, pattern := range []string{"../*/*.go", "../*/*.html", "../*/pages/*.html"} {

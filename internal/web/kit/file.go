@@ -75,15 +75,15 @@ func (v *Visit) Stream(name, kind string, write func(w io.Writer) error) error {
 	return nil
 }
 
-// inFile is a table as it stands in a file: the visible columns, and the currencies of amounts in columns of their own.
+// inFile is a table as exported to a file: the visible columns, with the currencies of amounts in separate columns.
 type inFile struct {
 	heads []Column
-	at    []int    // the table's column of each; -1 for a currency
-	names []string // of each column of the table: the column that has the currency of its amounts, or ""
+	at    []int    // the table's index of each; -1 for a currency
+	names []string // of each column of the table: the column with the currency of its amounts, or ""
 }
 
-// inFile puts each currency before the first of its amounts, unless the table shows it already. A column of amounts that names
-// no currency column has one of its own.
+// inFile puts each currency before the first of its amounts, unless the table already shows it. Amounts without a currency column get one
+// of their own.
 func (t *Table) inFile() inFile {
 	var f inFile
 	has := map[string]bool{}
@@ -104,7 +104,7 @@ func (t *Table) inFile() inFile {
 	return f
 }
 
-// currencyColumn is the name of the column that has the currency of a column's amounts, or "" if it has no amounts.
+// currencyColumn returns the name of the column with the currency of a column's amounts, or "" if it has no amounts.
 func (t *Table) currencyColumn(at int) string {
 	c := t.Columns[at]
 	if c.Currency == "" && slices.ContainsFunc(t.Rows, func(r Row) bool { return at < len(r.Cells) && r.Cells[at].currency != "" }) {
@@ -113,7 +113,7 @@ func (t *Table) currencyColumn(at int) string {
 	return c.Currency
 }
 
-// cells are a row's cells.
+// cells returns the cells of a row.
 func (f inFile) cells(r Row) []Cell {
 	cells := make([]Cell, len(f.heads))
 	for i, at := range f.at {
@@ -127,7 +127,7 @@ func (f inFile) cells(r Row) []Cell {
 	return cells
 }
 
-// currency is what a row has in a currency column.
+// currency returns a row's value in a currency column.
 func (f inFile) currency(name string, r Row) Cell {
 	for at, c := range r.Cells[:min(len(r.Cells), len(f.names))] {
 		if c.currency != "" && f.names[at] == name {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// FindPages returns links to the pages that a search finds by their names and those of their groups, best matches first: those
-// that the user may open, at most this many.
+// FindPages returns links to the pages whose name or group matches a search, best matches first: only pages that the user may open, and at
+// most `most`.
 func (v *Visit) FindPages(query string, most int) (list []Link) {
 	words := strings.Fields(strings.ToLower(query))
 	if len(words) == 0 {
@@ -30,7 +30,7 @@ func (v *Visit) FindPages(query string, most int) (list []Link) {
 	return list
 }
 
-// openPage is a page with a name that the user may open. Pages of one object have none.
+// openPage is a named page that the user may open. Pages about one object have no name.
 type openPage struct{ group, name, href string }
 
 func (p openPage) title() string {
@@ -40,7 +40,7 @@ func (p openPage) title() string {
 	return p.group + ": " + p.name
 }
 
-// openPages are the entries of the sidebar, the tabs of groups, and the user's own page.
+// openPages returns the entries of the sidebar, the tabs of groups, and the user's own page.
 func (v *Visit) openPages() (list []openPage) {
 	for _, m := range v.frame.menus {
 		group := ""
@@ -59,7 +59,7 @@ func (v *Visit) openPages() (list []openPage) {
 	return append(list, openPage{"", "Account", Path + "/account"})
 }
 
-// rankOf is how well a page matches: lower is better. ok is false if a word is missing.
+// rankOf returns how well a page matches: lower is better. ok is false if a word is missing.
 func rankOf(p openPage, words []string) (rank int, ok bool) {
 	name, group := strings.ToLower(p.name), strings.ToLower(p.group)
 	for _, w := range words {

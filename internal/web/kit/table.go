@@ -16,7 +16,7 @@ import (
 // Table is a list, for a page and for file export: exports have the columns and rows that the page shows.
 type Table struct {
 	Name string // file name, such as "bookings"
-	// Day is the day at whose end the figures are, for the file name; nil for those of this moment.
+	// Day is the day whose end the figures describe, for the file name; nil for current figures.
 	Day     *civil.Day
 	Caption string // for screen readers: what the rows are about
 	Columns []Column
@@ -43,7 +43,7 @@ type Table struct {
 type Column struct {
 	Name, Title string
 	Figure      bool // right-aligned, with tabular figures
-	// Currency is set for amounts: the name of the column that has their currency in files. Amounts are figures.
+	// Currency is set for amounts: the name of the column with their currency in files. Amounts are figures.
 	Currency string
 	Sorts    bool // sortable
 	Hidden   bool // hidden by default
@@ -101,7 +101,7 @@ func Ident(id int64) Cell {
 	return Cell{Text: text, Plain: text, number: text, figure: true}
 }
 
-// Idents are the IDs of several objects, with a text for people.
+// Idents shows the IDs of several objects as a text for people.
 func Idents(text string, ids ...int64) Cell {
 	plain := make([]string, len(ids))
 	for i, id := range ids {
@@ -123,7 +123,7 @@ func Sum(amount int64, c money.Currency) Cell {
 	return Cell{Text: Money(amount, c), Plain: plain, number: plain, decimals: c.Exponent(), currency: c, figure: true}
 }
 
-// NoSum is a text where an amount would be, such as "Unknown". In files the cell is empty: a column of amounts has no texts.
+// NoSum shows a text in place of an amount, such as "Unknown". In files the cell is empty, because amount columns contain no text.
 func NoSum(text string, c money.Currency) Cell { return Cell{Text: text, currency: c, figure: true} }
 
 // Percent is a percentage formatted by protection.Percent.

@@ -28,8 +28,8 @@ func TestTheHeadSaysGMT(t *testing.T) {
 	}
 }
 
-// TestCurrenciesHaveTheirOwnColumnInFiles: before the first of their amounts, once, and not where the table shows them already. An
-// amount that is unknown is empty, and so is the ID of nothing.
+// TestCurrenciesHaveTheirOwnColumnInFiles: each currency comes once, before the first of its amounts, unless the table already shows it.
+// Unknown amounts and missing IDs are empty.
 func TestCurrenciesHaveTheirOwnColumnInFiles(t *testing.T) {
 	t.Parallel()
 	table := Table{

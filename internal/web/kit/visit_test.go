@@ -36,7 +36,7 @@ func TestNamesOfFilesAreOurs(t *testing.T) {
 	}
 }
 
-// TestAPageThatTookTooLongCanBeTriedAgain, and nobody writes one for a browser that has gone.
+// TestAPageThatTookTooLongCanBeTriedAgain: after a timeout there is an error page to retry, unless the browser has disconnected.
 func TestAPageThatTookTooLongCanBeTriedAgain(t *testing.T) {
 	t.Parallel()
 	f, err := New(Config{Log: slog.New(slog.DiscardHandler)})

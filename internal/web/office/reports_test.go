@@ -112,15 +112,15 @@ func TestAReportIsOrderedFromItsTable(t *testing.T) {
 	}
 }
 
-// TestAFileNamesTheDayOfItsFigures: the day at whose end they are, and for lists the day by the clock of the site.
+// TestAFileNamesTheDayOfItsFigures: the day whose end they describe or, for lists, today by the site's clock.
 func TestAFileNamesTheDayOfItsFigures(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	b := h.As(access.Finance)
 	h.World.SetClock(apptest.DayPtr(t, "2024-06-11").Start())
 	for _, c := range []struct {
-		passes   time.Duration // on the machine's clock
-		ahead    time.Duration // the site's clock is
+		passes   time.Duration // by the machine's clock
+		ahead    time.Duration // how far the site's clock is ahead
 		today    string
 		as, file string
 	}{
@@ -132,7 +132,7 @@ func TestAFileNamesTheDayOfItsFigures(t *testing.T) {
 	} {
 		h.World.Advance(c.passes)
 		dbtest.Write(t, h.App.DB.Store, func(tx *store.Tx) error { return sites.MoveClock(tx, h.World.Site.ID, c.ahead) })
-		b.SignIn("finance", webtest.Password) // the sign-in of before has expired
+		b.SignIn("finance", webtest.Password) // the earlier session has expired
 		for path, want := range map[string]string{
 			"/exposure?format=csv":                       "exposure-" + c.today + ".csv",
 			"/exposure?format=xlsx&as_of=" + c.as:        "exposure-" + c.file + ".xlsx",
@@ -177,9 +177,9 @@ func TestEveryReportThatGoesByMailHasAFile(t *testing.T) {
 	}
 	for _, o := range list {
 		_, runs, err := h.App.Orders.Get(t.Context(), h.Actor, o.ID)
-		day := "-2024-06-30.xlsx" // the figures are those of the day before
+		day := "-2024-06-30.xlsx" // the figures describe the end of the previous day
 		if o.View == "/statements" || o.View == "/exposure/limits" {
-			day = "-2024-07-01.xlsx" // they are those of the moment
+			day = "-2024-07-01.xlsx" // the figures are current
 		}
 		if err != nil || len(runs) != 1 || runs[0].Outcome != schedules.Sent || !strings.HasSuffix(runs[0].File, day) {
 			t.Errorf("%s: %+v %v, want a file that ends in %s", o.View, runs, err, day)

@@ -134,8 +134,8 @@ func TestAnotherSiteIsTakenUp(t *testing.T) {
 	b.Must("/sites/second")
 }
 
-// TestATakenNameIsToldToWhoIsInvitedAlone: the invitation, its mail and its page are those of any other name.
-func TestATakenNameIsToldToWhoIsInvitedAlone(t *testing.T) {
+// TestOnlyTheInviteeLearnsThatANameIsTaken: the invitation, its e-mail and its page look the same as for any other name.
+func TestOnlyTheInviteeLearnsThatANameIsTaken(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	h.App.Mails.Transport = &mail.SMTP{}

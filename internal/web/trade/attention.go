@@ -66,7 +66,7 @@ func (p *pages) usedLimits(v *kit.Visit) (list []todo, err error) {
 		case row.Level >= near:
 			list = append(list, todo{"The limit of " + whose + " is nearly reached", row.Percent + "% used", v.At("/exposure/limits"), "warn"})
 		case len(row.Pending) > 0:
-			list = append(list, todo{"A part of the use of the limit of " + whose + " waits for a rate", row.Percent + "% used without it", v.At("/exposure/limits"), "warn"})
+			list = append(list, todo{"Part of the limit use of " + whose + " is waiting for a rate", row.Percent + "% used without it", v.At("/exposure/limits"), "warn"})
 		}
 	}
 	return list, err

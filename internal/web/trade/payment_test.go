@@ -129,7 +129,7 @@ func TestTheOnlyHitOpens(t *testing.T) {
 	b.Must(h.At("/search?q=Byron"), "Bookings", "Payments", "10.00 EUR")
 }
 
-// TestTheSearchFindsMerchantsStatementsAndPages: what the user may open, and nothing else.
+// TestTheSearchFindsMerchantsStatementsAndPages: only those that the user may open.
 func TestTheSearchFindsMerchantsStatementsAndPages(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
@@ -148,7 +148,7 @@ func TestTheSearchFindsMerchantsStatementsAndPages(t *testing.T) {
 	}
 	h.World.At("2024-07-03")
 	h.Issue(1)
-	reader.SignIn("read_only", webtest.Password) // the session has ended meanwhile
+	reader.SignIn("read_only", webtest.Password) // the earlier session has expired
 	finance, operator := h.As(access.Finance), h.As(access.Operator)
 	list := h.Statements(statements.StatementFilter{})
 	if len(list) != 1 {
@@ -160,7 +160,7 @@ func TestTheSearchFindsMerchantsStatementsAndPages(t *testing.T) {
 		t.Errorf("the only statement: %d to %q", a.Status, a.To)
 	}
 	if text := reader.Must(h.At("/search?q=" + idOf(list[0].Number))).Text(); strings.Contains(text, "2024-06") {
-		t.Errorf("who may not read statements finds one: %s", text)
+		t.Errorf("a user without access to statements finds one: %s", text)
 	}
 	reader.Must(h.At("/search?q=exposure"), "Pages", "Exposure", "Exposure: Run-off")
 	for query, want := range map[string]string{"run-off": "/exposure/run-off", "settings+rates": "/settings/rates", "Webhook": "/developers/webhooks"} {

@@ -72,10 +72,10 @@ func (p *pages) search(v *kit.Visit) error {
 	return v.Show(p.Pages, "search.html", kit.Page{Title: "Search", Menu: "/search", Data: data})
 }
 
-// latestFirst is the page of what a search finds.
+// latestFirst is the page of results of each search.
 var latestFirst = store.Page{Number: 1, Size: mostFound, Offset: -1, OrderBy: "id", Descending: true}
 
-// findMerchants finds merchants, and the statements with this number or of these merchants.
+// findMerchants finds merchants, and statements by number or merchant.
 func (p *pages) findMerchants(v *kit.Visit, q string) ([]found, error) {
 	ctx := v.R.Context()
 	channels, err := p.app.Channels.List(ctx, v.Actor, merchants.ChannelFilter{Search: q}, latestFirst)

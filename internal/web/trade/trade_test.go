@@ -76,8 +76,8 @@ func TestBookingsLeaveAsAFile(t *testing.T) {
 	}
 }
 
-// TestPaymentsLeaveAsAFile: bookings are told by their IDs, and their references stand in a column of their own.
-func TestPaymentsLeaveAsAFile(t *testing.T) {
+// TestPaymentsExport: bookings are given by ID, and their references are in a separate column.
+func TestPaymentsExport(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	c := h.Channel(merchant.ModeTest, "EUR")

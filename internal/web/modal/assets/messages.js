@@ -5,7 +5,7 @@ import { Refused } from "./api.js";
 
 const given = (fields) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== ""));
 
-// Fields that every auth string verifies. The page may name them in its option verify, too.
+// Fields that every auth string verifies. The page may also name them in its option verify.
 const always = ["channels", "currencies", "total"];
 
 // session is the request that exchanges the auth string for a token. booking is the booking to pay, or 0 for a new one.

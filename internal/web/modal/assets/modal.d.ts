@@ -45,7 +45,7 @@ export interface PaymentModalOptions {
   formId?: string;
   /** The data, instead of a form. The modal opens immediately. */
   data?: PaymentModalData;
-  /** Names of the fields that the auth string verifies. It always verifies channels, currencies and total: naming them changes nothing. */
+  /** Names of the fields that the auth string verifies. channels, currencies and total are always verified, even if not named. */
   verify?: Array<"channels" | "currencies" | "total" | "country" | "date" | "email" | "firstname" | "reference" | "surname" | "allocations" | "charge_channel">;
   transactionType?: "purchase" | "authorize";
 }
