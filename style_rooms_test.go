@@ -33,6 +33,7 @@ var within = map[string][]string{
 	"domain/protection": {"domain/*"},
 	"domain/exposure":   {"domain/*"},
 	"domain/estimate":   {"domain/*"},
+	"domain/dispute":    {"domain/money", "domain/civil", "domain/card", "domain/check"},
 
 	"psp/sandbox":   {"psp", "psp/tokenizer"},
 	"psp/stripe":    {"psp", "psp/tokenizer"},
