@@ -34,6 +34,7 @@ var within = map[string][]string{
 	"domain/exposure":   {"domain/*"},
 	"domain/estimate":   {"domain/*"},
 	"domain/dispute":    {"domain/money", "domain/civil", "domain/card", "domain/check"},
+	"domain/claim":      {"domain/*"},
 
 	"psp/sandbox":   {"psp", "psp/tokenizer"},
 	"psp/stripe":    {"psp", "psp/tokenizer"},
