@@ -88,8 +88,9 @@ var within = map[string][]string{
 	"web/trade":      pages,
 	"web/channels":   pages,
 	"web/developers": pages,
-	"web/analyst":    pages,
-	"web/terms":      pages,
+	"web/exposure":   pages,
+	"web/settings":   pages,
+	"web/statements": pages,
 	"web/office":     pages,
 	"web/dashboard":  {"web/*"},
 
@@ -371,4 +372,35 @@ func exportedIn(decl *ast.GenDecl) (n int) {
 		}
 	}
 	return n
+}
+
+// addresses says which package has the dashboard pages of each part of the address: of the segment that follows /dashboard or, for
+// pages of a site, /dashboard/sites/{site}. "" is the page with no such segment.
+var addresses = map[string][]string{
+	"web/trade":      {"", "bookings", "imports", "payments", "search"},
+	"web/channels":   {"channels", "suppliers"},
+	"web/exposure":   {"exposure"},
+	"web/statements": {"statements"},
+	"web/developers": {"developers"},
+	"web/settings":   {"settings"},
+	"web/people":     {"", "account", "forgotten", "password", "people", "prove", "sign-in", "sign-out"},
+	"web/office":     {"approvals", "asked", "jobs", "new-site", "receivables", "reports", "sites", "system", "verify"},
+}
+
+// pagePattern is the pattern of a dashboard page, or the beginning of one.
+var pagePattern = regexp.MustCompile(`^(?:GET|POST) (?:/([a-z-]*))?`)
+
+// pageAddresses finds dashboard pages in a package that does not have their part of the address.
+func pageAddresses(s source) []string {
+	own, section := addresses[strings.TrimPrefix(s.pkg, "internal/")]
+	if s.test || !section {
+		return nil
+	}
+	var found []string
+	for _, literal := range texts(s) {
+		if m := pagePattern.FindStringSubmatch(literal.text); m != nil && !slices.Contains(own, m[1]) {
+			found = append(found, s.at(literal.node, "the page %s does not belong to %s", literal.text, s.pkg))
+		}
+	}
+	return found
 }

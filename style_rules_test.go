@@ -206,6 +206,14 @@ var roomCases = []broken{
 		"internal/platform/sites/a.go:5: the table limit_changes is written here, and it belongs to internal/book/limits",
 	}},
 	{"a table is written by its owner", "internal/book/limits/a_test.go", insertion("limits", "allocations"), nil},
+	{"a part of the dashboard's address belongs to one package", "internal/web/settings/a.go", `package settings
+
+var a = []string{"GET /settings", "POST /settings/limit", "GET /people", "GET ", "POST /settings-of/{id}", "Get /people"}
+`, []string{
+		"internal/web/settings/a.go:3: the page GET /people does not", "internal/web/settings/a.go:3: the page GET  does not",
+		"internal/web/settings/a.go:3: the page POST /settings-of/{id} does not",
+	}},
+	{"a part of the dashboard's address belongs to one package", "internal/web/people/a.go", "package people\n\nconst a, b = \"GET /people\", \"GET /{$}\"\n", nil},
 	{"a package exports few names", "internal/app/a.go", "package app\n" + strings.Repeat("\nfunc A() {}\n\nfunc b() {}\n\nfunc (T) C() {}\n", 60), nil},
 	{"a package exports few names", "internal/app/a.go", "package app\n\nconst A, B = 1, 2\n" + strings.Repeat("\ntype A int\n", 59), []string{
 		"internal/app exports 61 names, at most 60 are allowed",
@@ -290,6 +298,25 @@ func TestRulesFindWhatBreaksThem(t *testing.T) {
 	for _, r := range rules {
 		if !shown[r.name] {
 			t.Errorf("no file here breaks the rule %q", r.name)
+		}
+	}
+}
+
+// TestEachPartOfTheAddressHasOnePackage: no two packages of the dashboard claim the same part, and each section claims one. The
+// start pages of a site and of all sites are different pages.
+func TestEachPartOfTheAddressHasOnePackage(t *testing.T) {
+	of := map[string]string{}
+	for pkg, parts := range addresses {
+		for _, part := range parts {
+			if part != "" && of[part] != "" {
+				t.Errorf("/%s belongs to %s and to %s", part, of[part], pkg)
+			}
+			of[part] = pkg
+		}
+	}
+	for pkg, targets := range within {
+		if slices.Equal(targets, pages) && addresses[pkg] == nil {
+			t.Errorf("%s has pages, and no part of the address", pkg)
 		}
 	}
 }

@@ -129,6 +129,7 @@ var rules = []rule{
 	{"a table is read on its owner's floor or above", each(tableReaders)},
 	{"a statement keeps to one site", oneSite},
 	{"a statement uses what distributed databases have", each(lackingParts)},
+	{"a part of the dashboard's address belongs to one package", each(pageAddresses)},
 	{"a package exports few names", exportCounts},
 	{"HTTP stands at the edges", each(httpImports)},
 	{"the clock is handed in", each(clock)},

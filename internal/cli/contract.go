@@ -2,13 +2,11 @@ package cli
 
 import (
 	"context"
-	"strconv"
-	"strings"
 
 	"holdfast/internal/api/view"
 	"holdfast/internal/domain/access"
+	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/terms"
-	"holdfast/internal/errs"
 	"holdfast/internal/store"
 )
 
@@ -61,7 +59,7 @@ type bordereauContractSetCmd struct {
 
 // Run adds it.
 func (c bordereauContractSetCmd) Run(ctx context.Context, p *program) error {
-	rate, err := percentFlag(c.Commission)
+	rate, err := money.ParsePercent(c.Commission)
 	if err != nil {
 		return err
 	}
@@ -75,14 +73,4 @@ func (c bordereauContractSetCmd) Run(ctx context.Context, p *program) error {
 	}
 	p.printf("Contract %s is in effect from %s\n", made.Reference, made.FromDay)
 	return nil
-}
-
-// percentFlag parses a percentage with at most four decimals, as parts per million.
-func percentFlag(text string) (ppm int64, err error) {
-	whole, part, _ := strings.Cut(text, ".")
-	n, err := strconv.ParseUint(whole+(part + "0000")[:4], 10, 40)
-	if err != nil || len(part) > 4 || whole == "" {
-		return 0, errs.WrongField("commission_ppm", "Enter a percentage, such as 12.5.")
-	}
-	return int64(n), nil
 }

@@ -311,7 +311,7 @@ func (d *stories) reader() {
 	}
 	for _, address := range []string{
 		"/bookings/new", "/channels/1/settings", "/channels", "/developers/tokens", "/developers/webhooks", "/developers/origins",
-		"/settings/people/invite", "/bookings/1/delete", "/bookings/import",
+		"/people/invite", "/bookings/1/delete", "/bookings/import",
 	} {
 		var status int
 		reader.read(mainFrame, fmt.Sprintf(`fetch("/dashboard/sites/demo%s", { method: "POST", body: new URLSearchParams({ name: "forged" }) }).then((a) => a.status)`,

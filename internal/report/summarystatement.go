@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math/big"
 	"strings"
 	"time"
 
@@ -52,7 +51,7 @@ func SummarizePremium(l protection.ExplainedLine) string {
 		before = l.Before.State.Premium
 		return fmt.Sprintf("%s. The premium of the state changed from %s to %s.", text, amount(before), amount(after))
 	}
-	text += fmt.Sprintf(". The rate is %s of a value of %s, %s before the end of the trip", percent(l.Line.State.Line.PPM),
+	text += fmt.Sprintf(". The rate is %s of a value of %s, %s before the end of the trip", money.FormatPercent(l.Line.State.Line.PPM)+"%",
 		amount(l.Line.State.Value), counted(l.Line.State.Lead, "day"))
 	if l.Line.State.Minimum {
 		text += "; the minimum per line applies"
@@ -102,11 +101,6 @@ func moved(amount int64, c money.Currency, first bool) string {
 	default:
 		return money.FormatSigned(amount, c) + " of additional premium was charged"
 	}
-}
-
-// percent writes a rate in parts per million: "0.85%".
-func percent(ppm int64) string {
-	return strings.TrimSuffix(strings.TrimRight(big.NewRat(ppm, 10_000).FloatString(4), "0"), ".") + "%"
 }
 
 // statementText writes the summary of a line of a statement.
@@ -181,7 +175,7 @@ func (t statementText) tax(code string) string {
 		}
 		var parts []string
 		for _, p := range tax.Parts {
-			parts = append(parts, percent(p.RatePPM)+" of "+t.money(p.Base))
+			parts = append(parts, money.FormatPercent(p.RatePPM)+"%"+" of "+t.money(p.Base))
 		}
 		label := tax.Label
 		if label == "" {

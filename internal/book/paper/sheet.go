@@ -5,7 +5,6 @@ package paper
 import (
 	"fmt"
 	"io"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -199,7 +198,5 @@ func (p *sheet) amount(minor int64, c money.Currency) string {
 
 // percent formats parts per million as a percentage.
 func (p *sheet) percent(ppm int64) string {
-	text := big.NewRat(ppm, 10_000).FloatString(4)
-	text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
-	return p.own.Decimal(text)
+	return p.own.Decimal(money.FormatPercent(ppm))
 }

@@ -1,5 +1,5 @@
 // Package channels serves the dashboard pages about merchants: protection requests, secrets,
-// integration and settings; also suppliers and statements. Start reading at Add.
+// integration and settings; also suppliers. Start reading at Add.
 package channels
 
 import (
@@ -22,9 +22,8 @@ type pages struct {
 
 // The sidebar entries of the pages.
 const (
-	menu           = "/channels"
-	statementsMenu = "/statements"
-	settingsMenu   = "/settings"
+	menu         = "/channels"
+	settingsMenu = "/settings"
 )
 
 // Add adds the pages to a frame.
@@ -37,6 +36,7 @@ func Add(f *kit.Frame, a *app.App) error {
 	f.Site("GET /channels", access.Read, p.channels)
 	f.Site("GET /channels/new", access.WriteChannels, p.newChannel)
 	f.Site("POST /channels", access.WriteChannels, p.makeChannel)
+	f.Site("GET /channels/{id}", access.Read, p.channel)
 	f.Site("GET /channels/{id}/settings", access.Read, p.settings)
 	f.Site("POST /channels/{id}/settings", access.WriteChannels, p.changeChannel)
 	f.Site("GET /channels/{id}/gateway", access.SetChannelTerms, p.gateway)
@@ -58,21 +58,23 @@ func Add(f *kit.Frame, a *app.App) error {
 	f.Site("POST /channels/{id}/protection/documents/{document}/delete", access.WriteChannels, p.detach)
 	f.Site("POST /channels/{id}/protection/answer", access.SetChannelMode, p.answer)
 
-	f.Site("GET /statements", access.ReadStatements, p.statements)
-	f.Site("GET /statements/{id}", access.ReadStatements, p.statement)
-	f.Site("GET /statements/{id}/pdf", access.ReadStatements, p.statementPDF)
-	f.Site("GET /statements/{id}/csv", access.ReadStatements, p.statementCSV)
-	f.Site("GET /statements/{id}/pay", access.RecordStatementPayments, p.pay)
-	f.Site("POST /statements/{id}/pay", access.RecordStatementPayments, p.pay)
-
-	f.Site("GET /settings/suppliers", access.Read, p.suppliers)
-	f.Site("GET /settings/suppliers/new", access.WriteSuppliers, p.newSupplier)
-	f.Site("POST /settings/suppliers", access.WriteSuppliers, p.makeSupplier)
-	f.Site("GET /settings/suppliers/{id}", access.Read, p.supplier)
-	f.Site("POST /settings/suppliers/{id}", access.WriteSuppliers, p.changeSupplier)
-	f.Site("GET /settings/suppliers/{id}/delete", access.WriteSuppliers, p.deleteSupplier)
-	f.Site("POST /settings/suppliers/{id}/delete", access.WriteSuppliers, p.deleteSupplier)
+	f.Site("GET /suppliers", access.Read, p.suppliers)
+	f.Site("GET /suppliers/new", access.WriteSuppliers, p.newSupplier)
+	f.Site("POST /suppliers", access.WriteSuppliers, p.makeSupplier)
+	f.Site("GET /suppliers/{id}", access.Read, p.supplier)
+	f.Site("POST /suppliers/{id}", access.WriteSuppliers, p.changeSupplier)
+	f.Site("GET /suppliers/{id}/delete", access.WriteSuppliers, p.deleteSupplier)
+	f.Site("POST /suppliers/{id}/delete", access.WriteSuppliers, p.deleteSupplier)
 	return nil
+}
+
+// channel opens a merchant at the first of its tabs.
+func (p *pages) channel(v *kit.Visit) error {
+	id, err := v.ID("id")
+	if err != nil {
+		return err
+	}
+	return v.Go(v.At("/exposure/merchants/" + kit.Ident(id).Plain))
 }
 
 // above is the breadcrumb trail of a merchant's page: the list and, with a name, the merchant.

@@ -273,3 +273,19 @@ func TestTheSnippetsAreOfThisChannel(t *testing.T) {
 		}
 	}
 }
+
+// TestAMerchantOpensAtItsRisk: the address without a tab leads to the first one.
+func TestAMerchantOpensAtItsRisk(t *testing.T) {
+	t.Parallel()
+	h := webtest.New(t)
+	c := h.Channel(merchant.ModeDraft, "EUR")
+	b := h.As(access.ReadOnly)
+	a := b.Get(h.At("/channels/" + kit.Ident(c.ID).Plain))
+	if want := h.At("/exposure/merchants/" + kit.Ident(c.ID).Plain); a.Status != http.StatusSeeOther || a.To != want {
+		t.Fatalf("%d to %q, want %q", a.Status, a.To, want)
+	}
+	b.Must(a.To, c.Name, "Not protected yet")
+	if a := b.Get(h.At("/channels/x")); a.Status != http.StatusNotFound {
+		t.Errorf("no id: %d", a.Status)
+	}
+}

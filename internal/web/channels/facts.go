@@ -40,29 +40,17 @@ func readFacts(r *kit.Reading) underwriting.Facts {
 	return f
 }
 
-// percentDecimals is the number of decimals of a percentage: four, to express parts per million.
-const percentDecimals = 4
-
-// readPercent parses a percentage such as 0.45 as parts per million.
+// readPercent parses a percentage such as 0.45 as parts per million; 0 for an empty field.
 func readPercent(text string, p *errs.Problems) int64 {
-	whole, rest, _ := strings.Cut(strings.TrimSpace(strings.TrimSuffix(text, "%")), ".")
-	if whole == "" && rest == "" {
+	text = strings.TrimSpace(strings.TrimSuffix(text, "%"))
+	if text == "" {
 		return 0
 	}
-	n, err := strconv.ParseUint(whole+rest+strings.Repeat("0", max(0, percentDecimals-len(rest))), 10, 31)
-	if err != nil || len(rest) > percentDecimals {
-		p.Wrong("chargeback_rate", "Enter a percentage with at most %d decimals, such as 0.45.", percentDecimals)
-		return 0
+	ppm, err := money.ParsePercent(text)
+	if err != nil {
+		p.Wrong("chargeback_rate", "Enter a percentage with at most four decimals, such as 0.45.")
 	}
-	return int64(n)
-}
-
-// percentText formats parts per million as a percentage.
-func percentText(ppm int64) string {
-	digits := strconv.FormatInt(ppm, 10)
-	digits = strings.Repeat("0", max(0, percentDecimals+1-len(digits))) + digits
-	at := len(digits) - percentDecimals
-	return strings.TrimSuffix(strings.TrimRight(digits[:at]+"."+digits[at:], "0"), ".")
+	return ppm
 }
 
 // filledWithFacts returns the form with the saved details.
@@ -82,7 +70,7 @@ func filledWithFacts(r underwriting.Request) *kit.Form {
 	}
 	rate := ""
 	if f.ChargebackRate != 0 {
-		rate = percentText(f.ChargebackRate)
+		rate = money.FormatPercent(f.ChargebackRate)
 	}
 	form := kit.Filled("company", f.Company, "registration_number", f.RegistrationNo, "website", f.Website, "sells", f.Sells,
 		"contact_name", f.Contact, "contact_mail", f.ContactMail, "contact_phone", f.ContactPhone, "licence", f.Licence,
@@ -116,7 +104,7 @@ func factsOf(f underwriting.Facts) (list []kit.Fact) {
 		{Text: "Licence number", Value: f.LicenceNumber}, {Text: "Issued by", Value: f.LicenceBody}, {Text: "Bond amount", Value: amount(f.LicenceAmount)},
 		{Text: "Supplier failure", Value: f.SupplierCover}, {Text: "Annual turnover", Value: amount(f.Turnover)},
 		{Text: "Bookings per month", Value: bookings}, {Text: "Average booking value", Value: amount(f.AverageBooking)},
-		{Text: "Chargeback rate, last year", Value: percentText(f.ChargebackRate) + "\u00a0%"},
+		{Text: "Chargeback rate, last year", Value: money.FormatPercent(f.ChargebackRate) + "\u00a0%"},
 	} {
 		if fact.Value != "" {
 			list = append(list, fact)

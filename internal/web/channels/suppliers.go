@@ -42,7 +42,7 @@ func (p *pages) suppliers(v *kit.Visit) error {
 	}
 	var acts []kit.Link
 	if v.Can(access.WriteSuppliers) {
-		acts = []kit.Link{{Text: "New supplier", Href: v.At("/settings/suppliers/new")}}
+		acts = []kit.Link{{Text: "New supplier", Href: v.At("/suppliers/new")}}
 		t.Empty.Act = acts[0]
 	}
 	err = v.Each(page, func(page store.Page) (bool, error) {
@@ -63,16 +63,16 @@ func (p *pages) suppliers(v *kit.Visit) error {
 		return err
 	}
 	return v.Show(p.Pages, "suppliers.html", kit.Page{
-		Title: "Suppliers", Menu: settingsMenu, Parts: v.Parts("settings", "/settings/suppliers"), Acts: acts, Data: struct {
+		Title: "Suppliers", Menu: settingsMenu, Parts: v.Parts("settings", "/suppliers"), Acts: acts, Data: struct {
 			List   *kit.Table
 			Filter *kit.Form
 			Send   string
-		}{made, form, v.At("/settings/suppliers")},
+		}{made, form, v.At("/suppliers")},
 	})
 }
 
 func supplierAt(v *kit.Visit, id int64, below string) string {
-	return v.At("/settings/suppliers/" + kit.Ident(id).Plain + below)
+	return v.At("/suppliers/" + kit.Ident(id).Plain + below)
 }
 
 func (p *pages) showSupplier(v *kit.Visit, form *kit.Form, s merchant.Supplier) error {
@@ -82,7 +82,7 @@ func (p *pages) showSupplier(v *kit.Visit, form *kit.Form, s merchant.Supplier) 
 		Countries          any
 		May                bool
 		Send, Back, Delete string
-	}{Form: form, Countries: choices.Countries(), May: v.Can(access.WriteSuppliers), Send: v.At("/settings/suppliers"), Back: v.At("/settings/suppliers")}
+	}{Form: form, Countries: choices.Countries(), May: v.Can(access.WriteSuppliers), Send: v.At("/suppliers"), Back: v.At("/suppliers")}
 	page := kit.Page{Title: "New supplier", Menu: settingsMenu, Path: []kit.Link{{Text: "Suppliers", Href: view.Back}}}
 	if s.ID != 0 {
 		page.Title, view.Send, view.Delete = s.Name, supplierAt(v, s.ID, ""), supplierAt(v, s.ID, "/delete")
@@ -109,7 +109,7 @@ func (p *pages) makeSupplier(v *kit.Visit) error {
 	} else if !ok {
 		return p.showSupplier(v, form, merchant.Supplier{})
 	}
-	return v.Done(v.At("/settings/suppliers"), "Supplier %s created.", made.Name)
+	return v.Done(v.At("/suppliers"), "Supplier %s created.", made.Name)
 }
 
 func supplierFields(form *kit.Form) merchant.SupplierFields {
@@ -157,7 +157,7 @@ func (p *pages) changeSupplier(v *kit.Visit) error {
 	} else if !ok {
 		return p.showSupplier(v, form, merchant.Supplier{ID: id, Name: "Supplier " + kit.Ident(id).Text})
 	}
-	return v.Done(v.At("/settings/suppliers"), "Supplier %s saved.", changed.Name)
+	return v.Done(v.At("/suppliers"), "Supplier %s saved.", changed.Name)
 }
 
 // deleteSupplier deletes a supplier that is not in use, after a confirmation.
@@ -176,11 +176,11 @@ func (p *pages) deleteSupplier(v *kit.Visit) error {
 		if err != nil {
 			return err
 		} else if ok {
-			return v.Done(v.At("/settings/suppliers"), "Supplier %s deleted.", s.Name)
+			return v.Done(v.At("/suppliers"), "Supplier %s deleted.", s.Name)
 		}
 	}
 	return v.Confirm(kit.Confirmation{
 		Title: "Delete the supplier " + s.Name + "?", Act: "Delete supplier", Harm: true, Back: supplierAt(v, id, ""), Again: again,
 		Text: []string{"This cannot be undone. A supplier used by a merchant or a booking cannot be deleted."},
-	}, kit.Page{Menu: settingsMenu, Path: []kit.Link{{Text: "Suppliers", Href: v.At("/settings/suppliers")}}})
+	}, kit.Page{Menu: settingsMenu, Path: []kit.Link{{Text: "Suppliers", Href: v.At("/suppliers")}}})
 }

@@ -5,13 +5,14 @@ package dashboard
 import (
 	"holdfast/internal/app"
 	"holdfast/internal/domain/access"
-	"holdfast/internal/web/analyst"
 	"holdfast/internal/web/channels"
 	"holdfast/internal/web/developers"
+	"holdfast/internal/web/exposure"
 	"holdfast/internal/web/kit"
 	"holdfast/internal/web/office"
 	"holdfast/internal/web/people"
-	"holdfast/internal/web/terms"
+	"holdfast/internal/web/settings"
+	"holdfast/internal/web/statements"
 	"holdfast/internal/web/trade"
 )
 
@@ -27,7 +28,7 @@ func New(cfg kit.Config, a *app.App) (*kit.Frame, error) {
 	f.AddReports(byMail...)
 	a.Orders.Make = office.Maker(f, a)
 	for _, add := range []func(*kit.Frame, *app.App) error{
-		people.Add, trade.Add, channels.Add, developers.Add, analyst.Add, terms.Add, office.Add,
+		people.Add, trade.Add, channels.Add, developers.Add, exposure.Add, statements.Add, settings.Add, office.Add,
 	} {
 		if err := add(f, a); err != nil {
 			return nil, err
@@ -58,10 +59,10 @@ var menus = []kit.Menu{
 
 // parts are the pages shown as tabs of one group. Those without a group are only found by search.
 var parts = []kit.Part{
-	{Group: "channel", Name: "Risk", Below: "/channels/{id}"},
-	{Group: "channel", Name: "Track record", Below: "/channels/{id}/record"},
+	{Group: "channel", Name: "Risk", Below: "/exposure/merchants/{id}"},
+	{Group: "channel", Name: "Track record", Below: "/exposure/merchants/{id}/record"},
 	{Group: "channel", Name: "Protection", Below: "/channels/{id}/protection"},
-	{Group: "channel", Name: "Terms", Below: "/channels/{id}/terms"},
+	{Group: "channel", Name: "Terms", Below: "/settings/merchants/{id}"},
 	{Group: "channel", Name: "Integration", Below: "/channels/{id}/integration"},
 	{Group: "channel", Name: "Settings", Below: "/channels/{id}/settings"},
 
@@ -84,8 +85,8 @@ var parts = []kit.Part{
 	{Group: "developers", Name: "Permitted origins", Below: "/developers/origins"},
 
 	{Group: "settings", Name: "Site", Below: "/settings"},
-	{Group: "settings", Name: "People", Below: "/settings/people", May: access.ManageMembers},
-	{Group: "settings", Name: "Suppliers", Below: "/settings/suppliers"},
+	{Group: "settings", Name: "People", Below: "/people", May: access.ManageMembers},
+	{Group: "settings", Name: "Suppliers", Below: "/suppliers"},
 	{Group: "settings", Name: "Policies", Below: "/settings/policies"},
 	{Group: "settings", Name: "Limits", Below: "/settings/limits"},
 	{Group: "settings", Name: "Rates", Below: "/settings/rates"},

@@ -166,14 +166,14 @@ func TestPagesWithSecretsAskForThePasswordAgain(t *testing.T) {
 	h.Advance(11 * time.Minute)
 	var open []string
 	for _, path := range []string{
-		"/account/second-factor", "/account/second-factor/confirm", "/people/invite", "/new-site", h.At("/settings/people/invite"),
-		h.At("/settings/people/1"), h.At("/developers/webhooks/new"), h.At("/developers/webhooks/1/edit"), h.At("/developers/tokens/new"),
+		"/account/second-factor", "/account/second-factor/confirm", "/people/invite", "/new-site", h.At("/people/invite"),
+		h.At("/people/1"), h.At("/developers/webhooks/new"), h.At("/developers/webhooks/1/edit"), h.At("/developers/tokens/new"),
 	} {
 		if a := b.Get(path); !strings.HasPrefix(a.To, "/dashboard/prove?back=") {
 			open = append(open, path)
 		}
 	}
-	for _, path := range []string{"/new-site", h.At("/settings/people/1"), h.At("/developers/webhooks"), h.At("/developers/webhooks/1")} {
+	for _, path := range []string{"/new-site", h.At("/people/1"), h.At("/developers/webhooks"), h.At("/developers/webhooks/1")} {
 		if a := b.Post(path, nil); !strings.HasPrefix(a.To, "/dashboard/prove?back=") {
 			open = append(open, "POST "+path)
 		}

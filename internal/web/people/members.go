@@ -12,17 +12,17 @@ import (
 
 // addMembers adds the pages for a site's people.
 func (p *pages) addMembers(f *kit.Frame) {
-	f.Site("GET /settings/people", access.ManageMembers, p.members)
-	f.Site("GET /settings/people/invite", access.ManageMembers, p.inviteMember)
-	f.Site("POST /settings/people/invite", access.ManageMembers, p.inviteMember)
-	f.Site("GET /settings/people/{id}", access.ManageMembers, p.member)
-	f.Site("POST /settings/people/{id}", access.ManageMembers, p.member)
-	f.Site("POST /settings/people/{id}/invite", access.ManageMembers, p.inviteMemberAgain)
-	f.Site("GET /settings/people/{id}/remove", access.ManageMembers, p.removeMember)
-	f.Site("POST /settings/people/{id}/remove", access.ManageMembers, p.removeMember)
+	f.Site("GET /people", access.ManageMembers, p.members)
+	f.Site("GET /people/invite", access.ManageMembers, p.inviteMember)
+	f.Site("POST /people/invite", access.ManageMembers, p.inviteMember)
+	f.Site("GET /people/{id}", access.ManageMembers, p.member)
+	f.Site("POST /people/{id}", access.ManageMembers, p.member)
+	f.Site("POST /people/{id}/invite", access.ManageMembers, p.inviteMemberAgain)
+	f.Site("GET /people/{id}/remove", access.ManageMembers, p.removeMember)
+	f.Site("POST /people/{id}/remove", access.ManageMembers, p.removeMember)
 }
 
-const membersBelow = "/settings/people"
+const membersBelow = "/people"
 
 // userOrders are the sort orders of lists of people.
 var userOrders = []string{"id"}

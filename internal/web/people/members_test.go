@@ -38,23 +38,23 @@ func TestAMemberIsInvitedAndEnters(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
 	boss := h.As(access.MemberAdmin)
-	boss.Must(h.At("/settings/people"), "member_admin@example.com", "Invite a person")
+	boss.Must(h.At("/people"), "member_admin@example.com", "Invite a person")
 	in := url.Values{"email": {"no address"}, "username": {"Eve!"}, "role": {"operator"}}
-	wrong := boss.Post(h.At("/settings/people/invite"), in)
+	wrong := boss.Post(h.At("/people/invite"), in)
 	for _, want := range []string{"Must be 2 to 60 letters", "Must be one of: read_only, finance, member_admin."} {
 		if wrong.Status != http.StatusBadRequest || !strings.Contains(wrong.Text(), want) {
 			t.Errorf("%d, and it does not say %q: %s", wrong.Status, want, wrong.Text())
 		}
 	}
 	in = url.Values{"email": {"eve@example.com"}, "username": {"eve"}, "display_name": {"Eve"}, "role": {"finance"}, "can_sign_off_payout": {"1"}}
-	shown := boss.Post(h.At("/settings/people/invite"), in)
+	shown := boss.Post(h.At("/people/invite"), in)
 	link := shownLink.FindString(shown.Body)
 	if shown.Status != http.StatusOK || link == "" {
 		t.Fatalf("%d %s", shown.Status, shown.Text())
 	}
-	boss.Must(h.At("/settings/people"), "eve@example.com Finance Invited")
-	boss.Must(h.At("/settings/people?q=EVE"), "eve@example.com")
-	if a := boss.Get(h.At("/settings/people?q=nobody")); !strings.Contains(a.Text(), "No matching people") {
+	boss.Must(h.At("/people"), "eve@example.com Finance Invited")
+	boss.Must(h.At("/people?q=EVE"), "eve@example.com")
+	if a := boss.Get(h.At("/people?q=nobody")); !strings.Contains(a.Text(), "No matching people") {
 		t.Error(a.Text())
 	}
 	eve := h.Browser()
@@ -62,22 +62,22 @@ func TestAMemberIsInvitedAndEnters(t *testing.T) {
 	eve.Post("/password", url.Values{"password": {newPassword}, "again": {newPassword}})
 	eve.SignIn("eve", newPassword)
 	eve.Must(h.At(""))
-	boss.Must(h.At("/settings/people"), "eve@example.com Finance Active")
+	boss.Must(h.At("/people"), "eve@example.com Finance Active")
 
 	h.App.Mails.Transport = &mail.SMTP{}
 	in.Set("username", "may")
 	in.Set("email", "may@example.com")
-	if a := boss.Post(h.At("/settings/people/invite"), in); a.Status != http.StatusSeeOther || shownLink.MatchString(a.Body) {
+	if a := boss.Post(h.At("/people/invite"), in); a.Status != http.StatusSeeOther || shownLink.MatchString(a.Body) {
 		t.Errorf("with mails the link is shown: %d", a.Status)
 	}
 	may := userOf(t, h, "may")
-	again := h.At(fmt.Sprintf("/settings/people/%d", may.ID))
+	again := h.At(fmt.Sprintf("/people/%d", may.ID))
 	boss.Must(again, "Resend invitation")
 	if a := boss.Post(again+"/invite", nil); a.Status != http.StatusSeeOther || len(linksIn(t, h)) != 2 {
 		t.Errorf("again: %d", a.Status)
 	}
 	h.Advance(sessions.ProofLife)
-	if a := boss.Get(h.At("/settings/people/invite")); !strings.HasPrefix(a.To, "/dashboard/prove") {
+	if a := boss.Get(h.At("/people/invite")); !strings.HasPrefix(a.To, "/dashboard/prove") {
 		t.Errorf("an open browser invites without a password: %d", a.Status)
 	}
 }
@@ -88,12 +88,12 @@ func TestARoleIsChangedAndTakenAway(t *testing.T) {
 	h := webtest.New(t)
 	boss := h.As(access.MemberAdmin)
 	other := h.As(access.ReadOnly)
-	at := h.At(fmt.Sprintf("/settings/people/%d", userOf(t, h, "read_only").ID))
-	own := h.At(fmt.Sprintf("/settings/people/%d", userOf(t, h, "member_admin").ID))
-	if a := boss.Post(at, url.Values{"role": {"finance"}}); a.To != h.At("/settings/people") {
+	at := h.At(fmt.Sprintf("/people/%d", userOf(t, h, "read_only").ID))
+	own := h.At(fmt.Sprintf("/people/%d", userOf(t, h, "member_admin").ID))
+	if a := boss.Post(at, url.Values{"role": {"finance"}}); a.To != h.At("/people") {
 		t.Fatalf("%d %s", a.Status, a.Text())
 	}
-	boss.Must(h.At("/settings/people"), "read_only now has the role Finance")
+	boss.Must(h.At("/people"), "read_only now has the role Finance")
 	boss.Must(at, "Finance", "Remove access")
 	if a := boss.Post(at, url.Values{"role": {"operator"}}); a.Status != http.StatusBadRequest {
 		t.Errorf("operator: %d", a.Status)
@@ -106,7 +106,7 @@ func TestARoleIsChangedAndTakenAway(t *testing.T) {
 		}
 	}
 	boss.Must(at+"/remove", "API tokens", "Remove access")
-	if a := boss.Post(at+"/remove", nil); a.To != h.At("/settings/people") {
+	if a := boss.Post(at+"/remove", nil); a.To != h.At("/people") {
 		t.Errorf("%d %s", a.Status, a.Text())
 	}
 	if a := other.Get(h.At("")); a.Status != http.StatusForbidden {
@@ -135,12 +135,12 @@ func TestOnlyWhoManagesPeopleChangesThem(t *testing.T) {
 	}
 	before := people()
 	for name, b := range browsers {
-		for _, address := range []string{"/settings/people", "/settings/people/invite", fmt.Sprint("/settings/people/", id), fmt.Sprint("/settings/people/", id, "/remove")} {
+		for _, address := range []string{"/people", "/people/invite", fmt.Sprint("/people/", id), fmt.Sprint("/people/", id, "/remove")} {
 			if a := b.Get(h.At(address)); a.Status != http.StatusForbidden {
 				t.Errorf("%s sees %s: %d", name, address, a.Status)
 			}
 		}
-		for _, address := range []string{"/settings/people/invite", fmt.Sprint("/settings/people/", id), fmt.Sprint("/settings/people/", id, "/remove"), fmt.Sprint("/settings/people/", id, "/invite")} {
+		for _, address := range []string{"/people/invite", fmt.Sprint("/people/", id), fmt.Sprint("/people/", id, "/remove"), fmt.Sprint("/people/", id, "/invite")} {
 			if a := b.Post(h.At(address), in); a.Status != http.StatusForbidden {
 				t.Errorf("%s sends to %s: %d", name, address, a.Status)
 			}
@@ -157,7 +157,7 @@ func TestOnlyWhoManagesPeopleChangesThem(t *testing.T) {
 		}
 	}
 	h.As(access.Operator)
-	if a := boss.Get(h.At(fmt.Sprint("/settings/people/", userOf(t, h, "operator").ID))); a.Status != http.StatusNotFound {
+	if a := boss.Get(h.At(fmt.Sprint("/people/", userOf(t, h, "operator").ID))); a.Status != http.StatusNotFound {
 		t.Errorf("somebody who is not of the site is shown: %d", a.Status)
 	}
 	if n := people(); n != before+1 {
@@ -176,11 +176,11 @@ func TestThePeopleLeaveAsTheyAreSeen(t *testing.T) {
 		{"finance", "finance", "finance@example.com", "finance"},
 	}
 	columns := "&col=name&col=username&col=email&col=role"
-	got, err := csv.NewReader(strings.NewReader(boss.Must(h.At("/settings/people?format=csv" + columns)).Body)).ReadAll()
+	got, err := csv.NewReader(strings.NewReader(boss.Must(h.At("/people?format=csv" + columns)).Body)).ReadAll()
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("the CSV is %q, %v", got, err)
 	}
-	file, err := excelize.OpenReader(bytes.NewReader([]byte(boss.Must(h.At("/settings/people?format=xlsx" + columns)).Body)))
+	file, err := excelize.OpenReader(bytes.NewReader([]byte(boss.Must(h.At("/people?format=xlsx" + columns)).Body)))
 	if err != nil {
 		t.Fatal(err)
 	}

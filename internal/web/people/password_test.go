@@ -151,11 +151,11 @@ func TestOnlyTheInviteeLearnsThatANameIsTaken(t *testing.T) {
 	}
 	var pages []string
 	for i, name := range []string{"taken", "freed"} {
-		made := admin.Post(h.At("/settings/people/invite"), url.Values{"username": {name}, "email": {name + "@demo.example"}, "role": {"read_only"}})
+		made := admin.Post(h.At("/people/invite"), url.Values{"username": {name}, "email": {name + "@demo.example"}, "role": {"read_only"}})
 		if made.Status != http.StatusSeeOther {
 			t.Fatalf("%s: %d %s", name, made.Status, made.Text())
 		}
-		admin.Must(h.At("/settings/people"), "Invitation sent to "+name+"@demo.example", "Read only Invited")
+		admin.Must(h.At("/people"), "Invitation sent to "+name+"@demo.example", "Read only Invited")
 		b, links := h.Browser(), linksIn(t, h)
 		b.Get("/password/" + links[i])
 		page := b.Must("/password", "Choose a user name and a password")
