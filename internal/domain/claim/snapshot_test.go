@@ -11,9 +11,11 @@ import (
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
+
+	"pgregory.net/rapid"
 )
 
-func instant(t testing.TB, s string) time.Time {
+func instant(t rapid.TB, s string) time.Time {
 	t.Helper()
 	at, err := civil.ParseInstant(s)
 	if err != nil {
@@ -22,7 +24,7 @@ func instant(t testing.TB, s string) time.Time {
 	return at
 }
 
-func rate(t testing.TB, s string) money.Rate {
+func rate(t rapid.TB, s string) money.Rate {
 	t.Helper()
 	r, err := money.ParseRate(s)
 	if err != nil {
@@ -32,12 +34,12 @@ func rate(t testing.TB, s string) money.Rate {
 }
 
 // failure is the insolvency of the tests: the merchant fails at noon, and this is confirmed on the next morning.
-func failure(t testing.TB) claim.Failure {
+func failure(t rapid.TB) claim.Failure {
 	return claim.Failure{TriggerAt: instant(t, "2026-06-10 12:00:00"), ConfirmedAt: instant(t, "2026-06-11 09:00:00")}
 }
 
 // history is a payment of EUR 1,000.00 for a journey from 2026-07-01 to 2026-07-10.
-func history(t testing.TB) protection.History {
+func history(t rapid.TB) protection.History {
 	paid := instant(t, "2026-03-02 10:00:00")
 	return protection.History{
 		Allocation: protection.Allocation{
@@ -56,7 +58,7 @@ func history(t testing.TB) protection.History {
 	}
 }
 
-func event(t testing.TB, kind payment.TransactionType, amount int64, effective, recorded string) protection.Event {
+func event(t rapid.TB, kind payment.TransactionType, amount int64, effective, recorded string) protection.Event {
 	return protection.Event{Kind: kind, Amount: amount, EffectiveAt: instant(t, effective), RecordedAt: instant(t, recorded)}
 }
 

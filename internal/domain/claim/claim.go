@@ -1,0 +1,196 @@
+package claim
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/domain/protection"
+)
+
+// Debit is money that a dispute took, in base currency.
+type Debit struct {
+	Day        civil.Day
+	ReceivedAt time.Time // when it was recorded
+	Amount     int64
+	Credited   int64 // the credits that name it, of whatever day
+}
+
+// left is what of the debit was not given back. It is negative if more was given back than taken.
+func (d Debit) left() int64 { return d.Amount - d.Credited }
+
+// Dispute is a dispute of one allocation (R14). Inquiries are no disputes here.
+type Dispute struct {
+	ID     int64
+	Source string // the processor
+	Case   string // its id of the case
+	Debits []Debit
+	// Waits says that other protection of the traveller pays first, and that nobody has released the claim.
+	Waits bool
+	// Dropped says that the claim was rejected or withdrawn: it takes nothing.
+	Dropped bool
+}
+
+// firstDebit is the day of the first debit, or civil.LastDay if there is none.
+func (d Dispute) firstDebit() civil.Day {
+	first := civil.LastDay
+	for _, debit := range d.Debits {
+		first = min(first, debit.Day)
+	}
+	return first
+}
+
+// Compare orders disputes as they take from an allocation: by day of the first debit, source and case.
+func (d Dispute) Compare(other Dispute) int {
+	return cmp.Or(cmp.Compare(d.firstDebit(), other.firstDebit()), cmp.Compare(d.Source, other.Source),
+		cmp.Compare(d.Case, other.Case), cmp.Compare(d.ID, other.ID))
+}
+
+// Allocation is an allocation with all that disputes of it depend on.
+type Allocation struct {
+	protection.History
+	Line     *SnapshotLine // nil if it is not in the snapshot
+	NotifyBy time.Time     // disputes received later are not payable
+	ClosedAt time.Time     // when the claims of the insolvency were closed; zero if they are not
+	Disputes []Dispute
+}
+
+// Claim is what of a dispute is payable. Minor units of the allocation's currency.
+type Claim struct {
+	Dispute
+	Disputed int64 // what was debited from T₀ on, less the credits that name it; if there is no such debit, of all debits
+	Loss     int64 // of it what was debited up to L
+	Payable  int64
+	// Reason says why Represent is not zero.
+	Reason Reason
+}
+
+// Represent is what of the dispute is not payable, and is to be contested with the scheme.
+func (c Claim) Represent() int64 { return max(0, c.Disputed-c.Payable) }
+
+// Claims computes the claims of an allocation, in the order in which they take from it (R13). All sums that leave 64 bits
+// panic with money.ErrRange, as money.Sum does.
+func Claims(a Allocation, f Failure) []Claim {
+	disputes := slices.SortedFunc(slices.Values(a.Disputes), Dispute.Compare)
+	room := a.Room(f)
+	bears := a.Line != nil && a.Line.Eligible()
+	claims := make([]Claim, 0, len(disputes))
+	for _, d := range disputes {
+		c := a.measure(d, f)
+		if bears && !d.Waits && !d.Dropped {
+			received := max(0, sum(d.Debits, func(debit Debit) bool { return a.inTime(debit, f) && !a.late(debit) }))
+			c.Payable = min(c.Loss, received, room)
+		}
+		if c.Represent() > 0 && !d.Dropped {
+			c.Reason = a.reason(c, f, room, claims)
+		}
+		room -= c.Payable
+		claims = append(claims, c)
+	}
+	return claims
+}
+
+// Room is what the allocation can bear, C: N_T less refunds that are not in it, and less chargebacks of days before T₀ that
+// were learned after K. It is also computed for allocations that do not bear claims, to see what refunds took.
+func (a Allocation) Room(f Failure) int64 {
+	if a.Line == nil {
+		return max(0, a.Amount-a.refunds(func(protection.Event) bool { return true }))
+	}
+	room := a.Line.Remaining - a.refunds(func(e protection.Event) bool {
+		return e.RecordedAt.After(f.ConfirmedAt) || !beforeFailure(e, f)
+	})
+	for _, e := range a.Events {
+		if e.Kind != payment.Refund && e.Kind != payment.ChargebackReversal && beforeFailure(e, f) && e.RecordedAt.After(f.ConfirmedAt) {
+			room = money.Sum(room, -e.Amount)
+		}
+	}
+	return max(0, room)
+}
+
+func (a Allocation) refunds(counts func(protection.Event) bool) (total int64) {
+	for _, e := range a.Events {
+		if e.Kind == payment.Refund && counts(e) {
+			total = money.Sum(total, e.Amount)
+		}
+	}
+	return total
+}
+
+// measure computes what a dispute is about.
+func (a Allocation) measure(d Dispute, f Failure) Claim {
+	since := func(debit Debit) bool { return debit.Day >= f.Day() }
+	if !slices.ContainsFunc(d.Debits, since) {
+		since = func(Debit) bool { return true }
+	}
+	return Claim{
+		Dispute:  d,
+		Disputed: max(0, sum(d.Debits, since)),
+		Loss:     max(0, sum(d.Debits, func(debit Debit) bool { return a.inTime(debit, f) })),
+	}
+}
+
+// sum adds up what is left of some debits.
+func sum(debits []Debit, counts func(Debit) bool) (total int64) {
+	for _, d := range debits {
+		if counts(d) {
+			total = money.Sum(total, d.left())
+		}
+	}
+	return total
+}
+
+// lastDay is L: of the snapshot, or for an allocation that is not in it as of the trigger.
+func (a Allocation) lastDay(f Failure) civil.Day {
+	if a.Line != nil {
+		return a.Line.LastDay
+	}
+	return termsAt(a.Terms, f).LastDay
+}
+
+// inTime reports whether the day of a debit is in [T₀, L].
+func (a Allocation) inTime(d Debit, f Failure) bool { return d.Day >= f.Day() && d.Day <= a.lastDay(f) }
+
+// late reports whether a debit was received too late to be payable.
+func (a Allocation) late(d Debit) bool { return d.ReceivedAt.After(a.NotifyBy) || a.closed(d) }
+
+func (a Allocation) closed(d Debit) bool {
+	return !a.ClosedAt.IsZero() && d.ReceivedAt.After(a.ClosedAt)
+}
+
+// reason is why a claim is not payable in full. room is what was left for it, before are the claims that took from it.
+func (a Allocation) reason(c Claim, f Failure, room int64, before []Claim) Reason {
+	some := func(of func(Debit) bool) bool {
+		return slices.ContainsFunc(c.Debits, func(d Debit) bool { return d.left() > 0 && of(d) })
+	}
+	refunds := a.refunds(func(protection.Event) bool { return true })
+	same := slices.ContainsFunc(before, func(b Claim) bool { return b.Loss == c.Loss && b.Payable > 0 })
+	switch {
+	case !slices.ContainsFunc(c.Debits, func(d Debit) bool { return d.Day >= f.Day() }):
+		return BeforeTrigger
+	case !a.Decision.Protected:
+		return NotProtected
+	case a.RecordedAt.After(f.TriggerAt), a.Decision.CoverFrom.After(f.TriggerAt):
+		return RecordedAfterTrigger
+	case refunds > 0 && c.Disputed > room && c.Represent() <= refunds:
+		return Refunded
+	case a.Line != nil && a.Line.Ineligible == Delivered:
+		return Delivered
+	case some(func(d Debit) bool { return d.Day > a.lastDay(f) }):
+		return LateDispute
+	case some(func(d Debit) bool { return a.inTime(d, f) && d.ReceivedAt.After(a.NotifyBy) }):
+		return LateNotice
+	case some(func(d Debit) bool { return a.inTime(d, f) && a.closed(d) }):
+		return ClaimsClosed
+	case c.Waits:
+		return OtherProtectionFirst
+	case a.Line == nil:
+		return NotInSnapshot
+	case same:
+		return Duplicate
+	default:
+		return AboveRemaining
+	}
+}
