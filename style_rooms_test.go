@@ -33,7 +33,7 @@ var within = map[string][]string{
 	"domain/protection": {"domain/*"},
 	"domain/exposure":   {"domain/*"},
 	"domain/estimate":   {"domain/*"},
-	"domain/dispute":    {"domain/money", "domain/civil", "domain/card", "domain/check"},
+	"domain/dispute":    {"domain/money", "domain/civil", "domain/card", "domain/check", "domain/fx"},
 	"domain/claim":      {"domain/*"},
 
 	"psp/sandbox":   {"psp", "psp/tokenizer"},
