@@ -91,7 +91,7 @@ func (v *visitor) kinds(callers, many int) []kind {
 		v.get(getTransaction, callers, some("transactions/", "")),
 		v.get(listFirst, callers, fixed("bookings?per_page=100")),
 		v.get(listNoCount, callers, fixed("bookings?per_page=100&count=false")),
-		v.get(listDeep, callers, fixed(fmt.Sprintf("bookings?per_page=100&page=%d", deep(bookings)))),
+		v.get(listDeep, callers, fixed(fmt.Sprintf("bookings?per_page=100&count=false&page=%d", deep(bookings)))),
 		v.get(listByEmail, callers, some("bookings?email=traveller", "@example.org")),
 		v.get(byChannel, callers, fixed("exposure?by=channel")),
 		v.get(byMonth, callers, fixed("exposure?by=month")),
