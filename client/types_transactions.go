@@ -122,6 +122,8 @@ type TransactionsQuery struct {
 	AuthCode string `query:"auth_code"`
 	// Transactions with exactly this acquirer reference number (ARN).
 	AcquirerReference string `query:"acquirer_reference"`
+	// Transactions with exactly this id at the processor.
+	ProcessorReference string `query:"processor_reference"`
 	// Only transactions with, or without, an amount above a limit.
 	OverLimit *bool `query:"over_limit"`
 	// Transactions with any of these flags.
@@ -212,6 +214,8 @@ type Transaction struct {
 	AuthCode *string `json:"auth_code"`
 	// The acquirer reference number (ARN), used to match chargebacks.
 	AcquirerReference *string `json:"acquirer_reference"`
+	// The processor's own id of this payment or refund, used to match chargebacks. Not unique.
+	ProcessorReference *string `json:"processor_reference"`
 	// Present if 3DS applied.
 	AttemptThreeDS bool `json:"attempt_3ds,omitzero"`
 	// Present if 3DS applied. The shopper returns to this URL afterwards.
@@ -348,6 +352,9 @@ type TransactionCreate struct {
 	AuthCode string `json:"auth_code,omitzero"`
 	// The acquirer reference number (ARN), 23 digits, used to match chargebacks.
 	AcquirerReference string `json:"acquirer_reference,omitzero"`
+	// The processor's own id of this payment or refund, used to match chargebacks. Not unique. If holdfast takes
+	// the payment itself, the id from the processor's response replaces it.
+	ProcessorReference string `json:"processor_reference,omitzero"`
 	// The token of the processor. With `psp: test_psp`, the token FINALTOKEN123 completes for every test merchant,
 	// also one that takes payments through holdfast.
 	Token string `json:"token,omitzero"`

@@ -93,7 +93,7 @@ var shapesOfTheDocument = map[string][]string{
 	"transaction": {
 		"id", "uuid", "trust_id", "hash", "token", "status", "content", "title", "total", "total_remaining", "currencies",
 		"countries", "language", "channels", "author", "authorname", "author_id", "bookings", "payment_ids", "payment_methods",
-		"transaction_type", "transaction_types", "card_type", "card_types", "bin_number", "last_four_digits", "auth_code",
+		"transaction_type", "transaction_types", "card_type", "card_types", "bin_number", "last_four_digits", "auth_code", "processor_reference",
 		"attempt_3ds", "3ds_redirect_url", "redirect_url", "3ds_response", "adjustments", "allocations", "api_urls", "forex",
 		"forex_id", "forex_rate", "linked_id", "psp", "ip_address", "payee_email", "payee_name", "payee_surname",
 		"statement_batches", "statement_date", "document", "created", "modified",

@@ -145,12 +145,14 @@ type transactionListCmd struct {
 	Status    []string `placeholder:"STATUS" help:"Only these statuses, such as complete,failed."`
 	Reference string   `help:"Only transactions with this reference."`
 
-	AcquirerReference string `placeholder:"ARN" help:"Only transactions with this 23-digit acquirer reference number (ARN)."`
+	AcquirerReference  string `placeholder:"ARN" help:"Only transactions with this 23-digit acquirer reference number (ARN)."`
+	ProcessorReference string `placeholder:"ID" help:"Only transactions with this id at the processor."`
 }
 
 // Run prints them.
 func (c transactionListCmd) Run(ctx context.Context, p *program) error {
-	filter := payments.TransactionFilter{Channels: c.Channels, Bookings: c.Bookings, Reference: c.Reference, AcquirerReference: c.AcquirerReference}
+	filter := payments.TransactionFilter{Channels: c.Channels, Bookings: c.Bookings, Reference: c.Reference,
+		AcquirerReference: c.AcquirerReference, ProcessorReference: c.ProcessorReference}
 	var err error
 	if filter.Types, err = oneOf("types", c.Types, payment.TransactionTypes); err != nil {
 		return err
@@ -233,7 +235,7 @@ func (c transactionShowCmd) Run(ctx context.Context, p *program) error {
 		{"total", string(t.Currency) + " " + money.Format(t.Total, t.Currency)},
 		{"remaining", string(t.Currency) + " " + money.Format(t.TotalRemaining(), t.Currency)},
 		{"over limit", over}, {"adjusts", linked}, {"card", cmp.Or(strings.TrimSpace(t.CardType+" "+t.LastFour), t.Method)},
-		{"auth code", t.AuthCode}, {"acquirer reference", t.AcquirerReference},
+		{"auth code", t.AuthCode}, {"acquirer reference", t.AcquirerReference}, {"processor reference", t.ProcessorReference},
 		{"processor", t.PSP}, {"payer", nameOf(t.PayeeName, t.PayeeSurname)}, {"e-mail", t.PayeeEmail},
 		{"content", t.Content}, {"flags", strings.Join(t.AllFlags(), ", ")},
 		{"taken", civil.FormatInstant(t.EffectiveAt) + " GMT"}, {"recorded", civil.FormatInstant(t.CreatedAt) + " GMT"},

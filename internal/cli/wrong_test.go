@@ -14,7 +14,7 @@ import (
 var freeText = []string{
 	"name", "email", "display-name", "reason", "note", "reference", "url", "category", "external-id", "receipt-label",
 	"primary-mail", "descriptor", "beneficiary-id", "chargeback-mail", "quote-id", "surname", "action", "output", "refused",
-	"acquirer-reference", "corrects", "channels", "bookings", "transactions", "suppliers", "processor",
+	"acquirer-reference", "processor-reference", "corrects", "channels", "bookings", "transactions", "suppliers", "processor",
 }
 
 // TestAWrongValueOfAnyFlagEndsWith2: every flag of every command gets a value that it cannot have.

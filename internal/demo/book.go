@@ -296,6 +296,7 @@ func (p *payer) add(kind payment.TransactionType, base, total int64, when time.T
 	if p.method == payment.CreditCard {
 		row.Payment.CardType, row.Payment.BIN, row.Payment.LastFour = p.card.scheme, p.card.bin, p.lastFour
 		row.Payment.AcquirerReference = p.acquirerReference(civil.DayOf(when))
+		row.Payment.ProcessorReference = processorReference(key)
 		if kind == payment.Purchase { // refunds are not authorised
 			row.Payment.AuthCode = authCode(p.codes)
 		}

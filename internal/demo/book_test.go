@@ -81,7 +81,7 @@ func checkCodes(t *testing.T, row, linked imports.ImportedPayment, known map[str
 	t.Helper()
 	byCard := row.Payment.Method == payment.CreditCard
 	arn, kind := row.Payment.AcquirerReference, *row.Payment.Type
-	if (arn != "") != byCard || (row.Payment.BIN != "") != byCard || card.HoldsCardNumber(arn) ||
+	if (arn != "") != byCard || (row.Payment.ProcessorReference != "") != byCard || (row.Payment.BIN != "") != byCard || card.HoldsCardNumber(arn) ||
 		(row.Payment.AuthCode != "") != (byCard && kind == payment.Purchase) {
 		t.Errorf("%s: acquirer reference %q, code %q", row.Payment.ImportKey, arn, row.Payment.AuthCode)
 	}

@@ -1,6 +1,8 @@
 package demo
 
 import (
+	"crypto/sha256"
+	"encoding/base32"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -42,6 +44,12 @@ func (p *payer) acquirerReference(paid civil.Day) string {
 	text := fmt.Sprintf("7%s%d%03d%011d", acquirers[string(*p.row.Booking.Currency)], cleared.Year()%10, cleared.YearDay(),
 		p.codes.Int64N(100_000_000_000))
 	return text + checkDigit(text)
+}
+
+// processorReference generates the processor's id of a payment or refund from its key.
+func processorReference(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return "dp_" + base32.StdEncoding.EncodeToString(sum[:10])
 }
 
 // checkDigit returns the Luhn check digit of a number.

@@ -96,6 +96,9 @@ var badRows = []struct {
 	{"the same payment with an acquirer reference", apptest.ARow(0, "1", func(r *imports.ImportedPayment) {
 		r.Payment.AcquirerReference = "74537605006000000012345"
 	}), "acquirer_reference: The payment already exists with , not 74537605006000000012345."},
+	{"the same payment with a processor reference", apptest.ARow(0, "1", func(r *imports.ImportedPayment) {
+		r.Payment.ProcessorReference = "ch_7"
+	}), "processor_reference: The payment already exists with , not ch_7."},
 	{"half an acquirer reference", apptest.ARow(0, "x", func(r *imports.ImportedPayment) {
 		r.Payment.AcquirerReference = "74537605006"
 	}), "acquirer_reference: Must be an acquirer reference number (ARN) of 23 digits."},

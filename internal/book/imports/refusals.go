@@ -115,6 +115,7 @@ func samePayment(stored payment.Transaction, row payment.NewTransaction, booking
 	compare("bin_number", stored.BIN, row.BIN)
 	compare("last_four_digits", stored.LastFour, row.LastFour)
 	compare("acquirer_reference", stored.AcquirerReference, row.AcquirerReference)
+	compare("processor_reference", stored.ProcessorReference, row.ProcessorReference)
 	if len(stored.Payments) != 1 || stored.Payments[0].BookingID != bookingID {
 		differ.Wrong("booking_reference", "The payment already exists, for another booking.")
 	}

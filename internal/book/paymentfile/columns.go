@@ -89,6 +89,9 @@ var Columns = []Column{
 	{"acquirer_reference", false, "acquirer reference number (ARN) of the payment, 23 digits", ofPayment, "acquirer_reference", func(r *row, s string) {
 		r.out.Payment.AcquirerReference = s
 	}},
+	{"processor_reference", false, "the processor's own id of this payment or refund", ofPayment, "processor_reference", func(r *row, s string) {
+		r.out.Payment.ProcessorReference = r.id(s)
+	}},
 	{"psp", false, "the payment processor", ofPayment, "psp", func(r *row, s string) { r.out.Payment.PSP = s }},
 	{"payee_name", false, "first name of the payer", ofPayment, "payee_name", func(r *row, s string) { r.out.Payment.PayeeName = s }},
 	{"payee_surname", false, "surname of the payer", ofPayment, "payee_surname", func(r *row, s string) { r.out.Payment.PayeeSurname = s }},

@@ -85,8 +85,8 @@ func TestReadSample(t *testing.T) {
 }
 
 func TestHeaderDecides(t *testing.T) {
-	names := strings.Split(strings.TrimSpace(short)+",acquirer_reference,other_protection", ",")
-	cells := strings.Split(strings.TrimSpace(good)+",74537605006000000012345,insurance", ",")
+	names := strings.Split(strings.TrimSpace(short)+",acquirer_reference,other_protection,processor_reference", ",")
+	cells := strings.Split(strings.TrimSpace(good)+",74537605006000000012345,insurance,8836000000000011", ",")
 	for i, j := 0, len(names)-1; i < j; i, j = i+1, j-1 {
 		names[i], names[j] = names[j], names[i]
 		cells[i], cells[j] = cells[j], cells[i]
@@ -96,7 +96,7 @@ func TestHeaderDecides(t *testing.T) {
 	if len(rows) != 1 || rows[0].Refused != nil || rows[0].Line != 3 || *rows[0].Booking.Surname != "Sousa" || rows[0].BaseTotal != 36000 {
 		t.Errorf("read as %+v", rows)
 	}
-	if rows[0].Payment.AcquirerReference != "74537605006000000012345" || *rows[0].Booking.OtherProtection != "insurance" {
+	if rows[0].Payment.ProcessorReference != "8836000000000011" || rows[0].Payment.AcquirerReference != "74537605006000000012345" || *rows[0].Booking.OtherProtection != "insurance" {
 		t.Errorf("%q, %v", rows[0].Payment.AcquirerReference, rows[0].Booking.OtherProtection)
 	}
 	if rows[0].Booking.Start != nil {

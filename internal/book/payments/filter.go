@@ -7,26 +7,27 @@ import (
 
 // TransactionFilter selects transactions of a list. An empty field selects all.
 type TransactionFilter struct {
-	Created           civil.Span
-	Statuses          []payment.TransactionStatus
-	Channels          []int64
-	Countries         []string
-	Reference         string
-	Currencies        []string
-	Types             []payment.TransactionType
-	Methods           []string
-	CardTypes         []string
-	BIN               string
-	LastFour          string
-	PayeeEmail        string
-	PayeeSurname      string
-	LinkedID          int64
-	Bookings          []int64
-	PSP               string
-	AuthCode          string
-	AcquirerReference string
-	Flags             []string // with any of these
-	OverLimit         *bool    // whether it exceeds a limit
+	Created            civil.Span
+	Statuses           []payment.TransactionStatus
+	Channels           []int64
+	Countries          []string
+	Reference          string
+	Currencies         []string
+	Types              []payment.TransactionType
+	Methods            []string
+	CardTypes          []string
+	BIN                string
+	LastFour           string
+	PayeeEmail         string
+	PayeeSurname       string
+	LinkedID           int64
+	Bookings           []int64
+	PSP                string
+	AuthCode           string
+	AcquirerReference  string
+	ProcessorReference string
+	Flags              []string // with any of these
+	OverLimit          *bool    // whether it exceeds a limit
 	// Find is the search text for a payment: its id, reference, or the payer's surname or e-mail, or a part of them.
 	Find string
 }

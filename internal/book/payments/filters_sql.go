@@ -23,7 +23,7 @@ func andTransactions(w *sqltext.Where, siteID int64, f TransactionFilter, few bo
 	for _, exact := range []struct{ column, text string }{
 		{"reference", f.Reference}, {"payee_email", f.PayeeEmail}, {"payee_surname", f.PayeeSurname},
 		{"bin_number", f.BIN}, {"last_four", f.LastFour}, {"auth_code", f.AuthCode},
-		{"acquirer_reference", f.AcquirerReference},
+		{"acquirer_reference", f.AcquirerReference}, {"processor_reference", f.ProcessorReference},
 	} {
 		if exact.text != "" {
 			few = true

@@ -258,8 +258,8 @@ func (r *intake) build(items []payment.Item) error {
 		PayeeName: in.PayeeName, PayeeSurname: in.PayeeSurname, PayeeEmail: in.PayeeEmail, Country: in.Country,
 		Reference: in.Reference, Token: in.Token, IPAddress: in.IPAddress,
 		BIN: in.BIN, LastFour: in.LastFour, CardType: in.CardType, AuthCode: in.AuthCode,
-		AcquirerReference: in.AcquirerReference,
-		Attempt3DS:        in.Attempt3DS, RedirectURL: in.RedirectURL, LinkedID: r.original.ID,
+		AcquirerReference: in.AcquirerReference, ProcessorReference: in.ProcessorReference,
+		Attempt3DS: in.Attempt3DS, RedirectURL: in.RedirectURL, LinkedID: r.original.ID,
 		Content: in.Content, ContentHash: in.Hash(), ImportKey: in.ImportKey,
 		Simulated: r.channel.WasTest, EffectiveAt: r.effectiveAt(),
 	}

@@ -125,6 +125,7 @@ func (s *gatewayOutcome) apply(result psp.Result) error {
 func (s *gatewayOutcome) hear(result psp.Result) {
 	tell := func(target *string, said string) { *target = cmp.Or(said, *target) }
 	tell(&s.p.ProcessorID, result.ProcessorID)
+	tell(&s.t.ProcessorReference, result.ProcessorID)
 	tell(&s.p.Code, result.Code)
 	tell(&s.t.AuthCode, result.AuthCode)
 	tell(&s.t.CardType, result.Scheme)

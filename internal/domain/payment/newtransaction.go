@@ -49,13 +49,14 @@ type NewTransaction struct {
 	LastFour     string
 	CardType     string
 	AuthCode     string
-	// Absent from the hash when it is empty, so that earlier hashes stay valid.
-	AcquirerReference string `json:",omitempty"`
-	Attempt3DS        bool
-	RedirectURL       string
-	LinkedID          int64
-	Content           string
-	EffectiveAt       time.Time // zero: now
+	// Absent from the hash when they are empty, so that earlier hashes stay valid.
+	AcquirerReference  string `json:",omitempty"`
+	ProcessorReference string `json:",omitempty"`
+	Attempt3DS         bool
+	RedirectURL        string
+	LinkedID           int64
+	Content            string
+	EffectiveAt        time.Time // zero: now
 	// Of the card, when its token does not include the expiry. Never stored.
 	ExpiryMonth int64 `json:",omitempty"`
 	ExpiryYear  int64 `json:",omitempty"`
@@ -150,7 +151,7 @@ func (n NewTransaction) checkRequired(p *errs.Problems) {
 func (n NewTransaction) checkTexts(p *errs.Problems) {
 	for field, text := range map[string]string{
 		"psp": n.PSP, "payee_name": n.PayeeName, "payee_surname": n.PayeeSurname, "reference": n.Reference,
-		"token": n.Token, "card_types": n.CardType, "auth_code": n.AuthCode, "3ds_redirect_url": n.RedirectURL,
+		"token": n.Token, "card_types": n.CardType, "auth_code": n.AuthCode, "processor_reference": n.ProcessorReference, "3ds_redirect_url": n.RedirectURL,
 	} {
 		check.Line(p, field, text)
 	}

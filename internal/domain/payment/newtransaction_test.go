@@ -74,8 +74,8 @@ func TestWrongFieldsOfATransaction(t *testing.T) {
 		"in the future":          {func(n *payment.NewTransaction) { n.EffectiveAt = paidAt.Add(time.Second) }, "effective_at"},
 		"texts of several lines": {func(n *payment.NewTransaction) {
 			n.Content, n.PSP, n.PayeeName, n.PayeeSurname, n.PayeeEmail = "a\r\nb\tc", "a\nb", "a\rb", "a\u0085b", "ann@example.com\n"
-			n.Reference, n.Token, n.CardType, n.AuthCode = "a\u2028b", "a\u2029", "\vvisa", "\f1"
-		}, "auth_code card_types payee_email payee_name payee_surname psp reference token"},
+			n.Reference, n.Token, n.CardType, n.AuthCode, n.ProcessorReference = "a\u2028b", "a\u2029", "\vvisa", "\f1", "\n1"
+		}, "auth_code card_types payee_email payee_name payee_surname processor_reference psp reference token"},
 		"texts too long": {func(n *payment.NewTransaction) { n.PSP, n.Content = long(192), long(1024) }, "content psp"},
 		"texts as long as can": {func(n *payment.NewTransaction) {
 			n.PSP, n.Reference, n.Content = long(191), long(191), long(1023)

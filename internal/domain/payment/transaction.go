@@ -134,14 +134,16 @@ type Transaction struct {
 	AuthCode     string
 	// AcquirerReference is the ARN, 23 digits: the acquirer's own number of the payment.
 	AcquirerReference string
-	Attempt3DS        bool
-	RedirectURL       string // the page to which the shopper comes back after 3DS
-	LinkedID          int64  // the transaction that this one adjusts; 0 for none
-	Adjustments       []int64
-	Content           string
-	ContentHash       string // NewTransaction.Hash: it differs when another payment uses the same reference
-	ImportKey         string // reference of an imported payment, unique in its channel
-	Simulated         bool   // of a test channel
+	// ProcessorReference is the processor's own id of this movement. It is not unique.
+	ProcessorReference string
+	Attempt3DS         bool
+	RedirectURL        string // the page to which the shopper comes back after 3DS
+	LinkedID           int64  // the transaction that this one adjusts; 0 for none
+	Adjustments        []int64
+	Content            string
+	ContentHash        string // NewTransaction.Hash: it differs when another payment uses the same reference
+	ImportKey          string // reference of an imported payment, unique in its channel
+	Simulated          bool   // of a test channel
 	// StatementBatches are the numbers of the statements with its premium, with commas between. StatementDate is when
 	// the last of them was issued.
 	StatementBatches string

@@ -555,6 +555,7 @@ CREATE TABLE transactions (
     modified_at        BIGINT    NOT NULL,
     acquirer_reference TEXT      NOT NULL DEFAULT '', -- the ARN, 23 digits; matches chargebacks with payments (R14)
     digest             {{bytes}} NOT NULL DEFAULT '', -- of the columns that never change
+    processor_reference TEXT     NOT NULL DEFAULT '', -- the processor's own id of this movement; not unique (R14)
     UNIQUE (site_id, uuid),
     UNIQUE (site_id, channel_id, psp, reference),
     {{key}} (site_id, id),
@@ -582,6 +583,8 @@ CREATE INDEX transactions_by_surname ON transactions (site_id, payee_surname, id
 CREATE INDEX transactions_by_auth_code ON transactions (site_id, auth_code, id) WHERE auth_code <> '';
 CREATE INDEX transactions_by_acquirer_reference ON transactions (site_id, acquirer_reference, id)
     WHERE acquirer_reference <> '';
+CREATE INDEX transactions_by_processor_reference ON transactions (site_id, processor_reference, id)
+    WHERE processor_reference <> '';
 CREATE INDEX transactions_by_flags ON transactions (site_id, id) WHERE flags <> '';
 CREATE INDEX transactions_by_channel_flags ON transactions (site_id, channel_id, id) WHERE flags <> '';
 CREATE INDEX transactions_by_modified ON transactions (site_id, modified_at, id);

@@ -57,7 +57,7 @@ var different = map[string]int{
 	"channel_id": some, "country": some, "endpoint_id": some, "import_id": some, "statement_id": some, "action": some, "username": some,
 	"bin_number": days, "due_day": days, "end_day": days, "ends_after": days, "last_four": days, "number": days, "final_known": days, "supplier_id": some,
 	"acquirer_reference": many, "auth_code": many, "base_total": many, "email": many, "file_id": many, "import_key": many, "object": many,
-	"payee_email": many, "payee_surname": many, "reference": many, "surname": many,
+	"payee_email": many, "payee_surname": many, "processor_reference": many, "reference": many, "surname": many,
 	"allocation_id": nearly, "ask_at": nearly, "auth_hash": nearly, "booking_id": nearly, "capture_by": nearly, "created_at": nearly, "done_at": nearly, "effective_at": nearly,
 	"event_id": nearly, "forget_at": nearly, "id": million, "linked_id": nearly, "modified_at": nearly, "next_at": nearly, "object_id": nearly,
 	"position": million, "processor_id": nearly, "read_at": nearly, "received_at": nearly, "recorded_at": nearly, "return_key": nearly, "until_at": some, "issued_at": days,

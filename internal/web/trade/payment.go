@@ -147,7 +147,8 @@ func paymentFacts(v *kit.Visit, t payment.Transaction, channel string) []kit.Fac
 		{Text: "Taken", Value: kit.Instant(t.EffectiveAt)}, {Text: "Logged", Value: kit.Instant(t.CreatedAt)}, {Text: "Logged by", Value: t.Author},
 		{Text: "Reference", Value: t.Reference}, {Text: "Processor", Value: t.PSP}, {Text: "Method", Value: kit.Say(t.Method)},
 		{Text: "Card", Value: card}, {Text: "BIN", Value: t.BIN}, {Text: "Authorisation code", Value: t.AuthCode},
-		{Text: "Acquirer's reference", Value: t.AcquirerReference}, {Text: "Payer", Value: strings.TrimSpace(t.PayeeName + " " + t.PayeeSurname)},
+		{Text: "Acquirer's reference", Value: t.AcquirerReference}, {Text: "Processor's reference", Value: t.ProcessorReference},
+		{Text: "Payer", Value: strings.TrimSpace(t.PayeeName + " " + t.PayeeSurname)},
 		{Text: "Payer's e-mail", Value: t.PayeeEmail}, {Text: "Country", Value: t.Country}, {Text: "IP address", Value: t.IPAddress},
 		{Text: "Exchange rate", Value: t.ForexRate}, {Text: "Statements", Value: t.StatementBatches}, {Text: "Outcome", Value: t.Content},
 	}
@@ -155,7 +156,7 @@ func paymentFacts(v *kit.Visit, t payment.Transaction, channel string) []kit.Fac
 		list = append(list, kit.Fact{Text: "Adjusts", Value: "Payment " + strconv.FormatInt(t.LinkedID, 10), Href: paymentAt(v, t.LinkedID)})
 	}
 	if g := t.GatewayCharge; g != nil {
-		list = append(list, kit.Fact{Text: "Processor reference", Value: g.ProcessorID}, kit.Fact{Text: "Decline reason", Value: kit.Say(g.Decline)})
+		list = append(list, kit.Fact{Text: "Decline reason", Value: kit.Say(g.Decline)})
 	}
 	return slices.DeleteFunc(list, func(f kit.Fact) bool { return f.Value == "" })
 }

@@ -31,7 +31,7 @@ type split struct{ Field, Label string }
 // payFields are the fields of the payment form.
 var payFields = []string{
 	"transaction_types", "total", "currencies", "base_total", "effective_at", "reference", "psp", "payment_methods", "card_types",
-	"bin_number", "last_four_digits", "auth_code", "acquirer_reference", "payee_name", "payee_surname", "payee_email", "content",
+	"bin_number", "last_four_digits", "auth_code", "acquirer_reference", "processor_reference", "payee_name", "payee_surname", "payee_email", "content",
 }
 
 // pay logs a payment for one booking that was taken elsewhere.
@@ -99,7 +99,7 @@ func details(r *kit.Reading) payment.NewTransaction {
 	return payment.NewTransaction{
 		EffectiveAt: r.Instant("effective_at"), Reference: f.Get("reference"), PSP: f.Get("psp"), Method: f.Get("payment_methods"),
 		CardType: f.Get("card_types"), BIN: f.Get("bin_number"), LastFour: f.Get("last_four_digits"), AuthCode: f.Get("auth_code"),
-		AcquirerReference: f.Get("acquirer_reference"), PayeeName: f.Get("payee_name"), PayeeSurname: f.Get("payee_surname"),
+		AcquirerReference: f.Get("acquirer_reference"), ProcessorReference: f.Get("processor_reference"), PayeeName: f.Get("payee_name"), PayeeSurname: f.Get("payee_surname"),
 		PayeeEmail: f.Get("payee_email"), Content: f.Get("content"),
 	}
 }

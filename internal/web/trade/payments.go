@@ -18,7 +18,7 @@ var paymentOrders = []string{"id", "created", "total", "modified"}
 // moreOfPayments are the advanced filter fields.
 var moreOfPayments = []string{
 	"currencies", "countries", "payment_methods", "card_types", "bin_number", "last_four_digits", "reference", "payee_email",
-	"payee_surname", "linked_id", "bookings", "psp", "auth_code", "acquirer_reference", "flags", "over_limit", "created_from", "created_to",
+	"payee_surname", "linked_id", "bookings", "psp", "auth_code", "acquirer_reference", "processor_reference", "flags", "over_limit", "created_from", "created_to",
 	"modified_from", "modified_to", "include", "exclude",
 }
 
@@ -31,7 +31,8 @@ func paymentFilter(f *filter) payments.TransactionFilter {
 		Methods: words(f, "payment_methods", payment.PaymentMethods), CardTypes: f.list("card_types"), BIN: f.form.Get("bin_number"),
 		LastFour: f.form.Get("last_four_digits"), PayeeEmail: f.form.Get("payee_email"), PayeeSurname: f.form.Get("payee_surname"),
 		Bookings: f.ids("bookings"), PSP: f.form.Get("psp"), AuthCode: f.form.Get("auth_code"),
-		AcquirerReference: f.form.Get("acquirer_reference"), Flags: words(f, "flags", payment.Flags),
+		AcquirerReference: f.form.Get("acquirer_reference"), ProcessorReference: f.form.Get("processor_reference"),
+		Flags: words(f, "flags", payment.Flags),
 	}
 	switch linked := f.ids("linked_id"); {
 	case len(linked) == 1:
@@ -109,7 +110,8 @@ func paymentColumns(v *kit.Visit) []kit.Column {
 		{Name: "payer", Title: "Payer", Hidden: true}, {Name: "email", Title: "E-mail", Hidden: true}, {Name: "country", Title: "Country", Hidden: true},
 		{Name: "method", Title: "Method", Hidden: true}, {Name: "card", Title: "Card", Hidden: true}, {Name: "last_four", Title: "Last four digits", Hidden: true},
 		{Name: "psp", Title: "Processor", Hidden: true}, {Name: "auth_code", Title: "Authorisation code", Hidden: true},
-		{Name: "arn", Title: "Acquirer's reference", Hidden: true}, {Name: "linked", Title: "Adjusts", Hidden: true},
+		{Name: "arn", Title: "Acquirer's reference", Hidden: true}, {Name: "processor_reference", Title: "Processor's reference", Hidden: true},
+		{Name: "linked", Title: "Adjusts", Hidden: true},
 		{Name: "flags", Title: "Flags", Hidden: true}, {Name: "author", Title: "Logged by", Hidden: true},
 		{Name: "modified", Title: "Changed", Sorts: true, Hidden: true},
 	}
@@ -132,7 +134,7 @@ func (p *pages) paymentRows(v *kit.Visit, list []payment.Transaction) (rows []ki
 			kit.Sum(t.BaseTotal, t.BaseCurrency), kit.Words(t.ForexRate), kit.AtInstant(t.EffectiveAt),
 			kit.Words(strings.TrimSpace(t.PayeeName + " " + t.PayeeSurname)), kit.Words(t.PayeeEmail), kit.Words(t.Country),
 			kit.Words(kit.Say(t.Method)), kit.Words(t.CardType), kit.Words(t.LastFour), kit.Words(t.PSP), kit.Words(t.AuthCode),
-			kit.Words(t.AcquirerReference), linked, kit.Words(flags(t)), kit.Words(t.Author), kit.AtInstant(t.ModifiedAt),
+			kit.Words(t.AcquirerReference), kit.Words(t.ProcessorReference), linked, kit.Words(flags(t)), kit.Words(t.Author), kit.AtInstant(t.ModifiedAt),
 		}})
 	}
 	return rows, err
