@@ -113,6 +113,10 @@ var importCases = []broken{
 		"internal/web/chart/a.go:3: package internal/web/chart may not",
 	}},
 	{"imports follow the arrows", "internal/psp/sandbox/a.go", "package sandbox\n\nimport \"holdfast/internal/psp\"\n", nil},
+	{"imports follow the arrows", "internal/psp/sandbox/a.go", "package sandbox\n\nimport \"holdfast/internal/store\"\n", nil},
+	{"imports follow the arrows", "internal/psp/stripe/a.go", "package stripe\n\nimport \"holdfast/internal/store\"\n", []string{
+		"internal/psp/stripe/a.go:3: package internal/psp/stripe may not",
+	}},
 	{"imports follow the arrows", "internal/psp/a.go", "package psp\n\nimport \"holdfast/internal/psp/sandbox\"\n", []string{
 		"internal/psp/a.go:3: package internal/psp may not",
 	}},

@@ -96,7 +96,6 @@ func run(ctx context.Context, out io.Writer, path, only, profile string) error {
 	defer a.Close()
 	frame, err := dashboard.New(kit.Config{
 		Log: c.Log, Base: base, Profile: string(merchant.ProtectionOnlyProfile), Clock: time.Now,
-		AddressOf: func(*http.Request) string { return "127.0.0.1" },
 	}, a)
 	if err != nil {
 		return err

@@ -18,7 +18,6 @@ import (
 	"holdfast/internal/app"
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/book/payments"
-	"holdfast/internal/book/pspevents"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/check"
 	"holdfast/internal/domain/civil"
@@ -134,8 +133,7 @@ func newWorldOf(t testing.TB, profile merchant.Profile, address string, log io.W
 		Keys:          func() (secrets.SealKeys, error) { return secrets.ParseSealKeys(sealKey) },
 		Processing:    payments.Settings{BaseURL: baseURL},
 	}
-	charges := pspevents.SandboxCharges{DB: db}
-	w.bank = sandbox.New(sandbox.Ledger{Change: charges.Change, Due: charges.Due}, baseURL)
+	w.bank = sandbox.New(db, baseURL)
 	cfg.Gateways = map[string]psp.Gateway{sandbox.Name: w.bank}
 	w.app = app.New(cfg)
 	t.Cleanup(w.app.Close)

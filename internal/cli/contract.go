@@ -7,6 +7,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/terms"
+	"holdfast/internal/errs"
 	"holdfast/internal/store"
 )
 
@@ -61,7 +62,7 @@ type bordereauContractSetCmd struct {
 func (c bordereauContractSetCmd) Run(ctx context.Context, p *program) error {
 	rate, err := money.ParsePercent(c.Commission)
 	if err != nil {
-		return err
+		return errs.WrongField("commission_ppm", "Enter a percentage, such as 12.5.")
 	}
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"io"
 	"net/http"
 	"slices"
@@ -10,8 +9,6 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/book/certificates"
-	"holdfast/internal/domain/access"
-	"holdfast/internal/errs"
 	"holdfast/internal/psp/sandbox"
 	"holdfast/internal/web"
 	"holdfast/internal/web/certificate"
@@ -69,7 +66,11 @@ func (p *program) withPages(service api.Service) http.Handler {
 			return
 		}
 		pages := service.Admit(sets[at].class(r), kit.MaxForm, sets[at].pages)
-		service.Page(w, r, sets[at].route(r), func(w http.ResponseWriter) bool { return p.showPage(w, r, pages) })
+		service.Page(w, r, sets[at].route(r), func(w http.ResponseWriter) bool {
+			from := r.WithContext(r.Context())
+			from.RemoteAddr = service.AddressOf(r) // the client's, not the proxy's
+			return p.showPage(w, from, pages)
+		})
 	})
 }
 
@@ -183,15 +184,6 @@ func isModalPage(r *http.Request) bool {
 	name, ok := strings.CutPrefix(r.URL.Path, modal.Path)
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	return ok && reads && (strings.HasPrefix(name, "assets/") || !strings.Contains(name, "/"))
-}
-
-// modalSite returns a site for the payment modal.
-func (p *program) modalSite(ctx context.Context, path string) (modal.Site, error) {
-	site, err := p.app.Sites.At(ctx, access.System(0), path)
-	if errs.Is(err, errs.SettingNotFound) {
-		return modal.Site{}, nil // the same response as for a site that allows no origins
-	}
-	return modal.Site{Name: site.Name, Origins: site.PermittedURLs}, err
 }
 
 // modalCards returns the sandbox processor's test cards for the payment modal.

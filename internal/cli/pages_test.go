@@ -16,6 +16,7 @@ import (
 
 	"holdfast/internal/api"
 	"holdfast/internal/app"
+	"holdfast/internal/domain/access"
 	"holdfast/internal/notify/schedules"
 	"holdfast/internal/web"
 	"holdfast/internal/web/certificate"
@@ -60,7 +61,7 @@ func TestEveryPageIsLimited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	outbox, err := outbox.New(outbox.Config{})
+	outbox, err := outbox.New(nil, access.Actor{})
 	if err != nil {
 		t.Fatal(err)
 	}

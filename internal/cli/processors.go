@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"holdfast/internal/book/pspevents"
 	"holdfast/internal/psp"
 	"holdfast/internal/psp/sandbox"
 	"holdfast/internal/psp/stripe"
@@ -28,8 +27,7 @@ func (p *program) processors(db *store.DB) (map[string]psp.Gateway, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--stripe-url: %w", err)
 	}
-	charges := pspevents.SandboxCharges{DB: db}
-	made := sandbox.New(sandbox.Ledger{Change: charges.Change, Due: charges.Due}, p.base)
+	made := sandbox.New(db, p.base)
 	p.bank = made.Challenges()
 	return map[string]psp.Gateway{sandbox.Name: made, stripe.Name: real}, nil
 }

@@ -134,7 +134,7 @@ func (p *program) openBy(ctx context.Context, open func(context.Context, string,
 // most commands.
 func (p *program) makeModal() (err error) {
 	if p.modal == nil {
-		p.modal, err = modal.New(modal.Config{Site: p.modalSite, TestScript: p.FieldsTestScript, LiveScript: p.FieldsLiveScript})
+		p.modal, err = modal.New(modal.Config{Sites: p.app.Sites, TestScript: p.FieldsTestScript, LiveScript: p.FieldsLiveScript})
 	}
 	return err
 }

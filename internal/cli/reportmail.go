@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"time"
 
@@ -151,7 +150,7 @@ func (c reportMailOrderCmd) Run(ctx context.Context, p *program) error {
 // makePages builds the dashboard's pages, so that a report's page is validated first, as the web form does.
 func (p *program) makePages() error {
 	_, err := dashboard.New(kit.Config{ // nothing is sent from here, so links need no base URL
-		Log: p.log(), Profile: string(p.Profile), Clock: p.clock.Now, AddressOf: func(*http.Request) string { return "" },
+		Log: p.log(), Profile: string(p.Profile), Clock: p.clock.Now,
 	}, p.app)
 	return err
 }

@@ -99,13 +99,13 @@ func (p *program) serve(ctx context.Context, listener net.Listener) error {
 	if err != nil {
 		return err
 	}
-	p.certificates, err = certificate.New(certificate.Config{Base: cfg.BaseURL, Find: p.app.Certificates.Show})
+	p.certificates, err = certificate.New(cfg.BaseURL, p.app.Certificates)
 	if err != nil {
 		return err
 	}
 	p.dashboard, err = dashboard.New(kit.Config{
 		Log: log, Base: cfg.BaseURL, Profile: string(p.Profile), Version: moduleVersion(), API: "/" + p.RESTRoot + "/" + p.Namespace + "/v2",
-		FontDir: cfg.FontDir, Clock: p.clock.Now, AddressOf: service.AddressOf, Noting: p.app.Health.NotingLag,
+		FontDir: cfg.FontDir, Clock: p.clock.Now,
 		ImportBytes: cfg.ImportBytes, ImportRows: cfg.ImportRows,
 	}, p.app)
 	if err != nil {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"net"
 	"net/url"
 	"slices"
@@ -14,9 +13,7 @@ import (
 	"holdfast/internal/demo"
 	"holdfast/internal/domain/card"
 	"holdfast/internal/domain/merchant"
-	mails "holdfast/internal/notify/mail"
 	"holdfast/internal/psp/sandbox"
-	"holdfast/internal/store"
 	"holdfast/internal/web/checkout"
 	"holdfast/internal/web/modal"
 	"holdfast/internal/web/outbox"
@@ -44,14 +41,7 @@ func (p *program) openShop(w demo.World, addr net.Addr) error {
 	shop, err := checkout.New(checkout.Config{
 		Merchant: cmp.Or(channel.ReceiptLabel, w.Site.Name), Site: w.Site.Path, Channel: channel.ID,
 		Script: p.base + modal.Path + name, Integrity: integrity, Cards: testCards(),
-		Clock: service.Clock.Get, Booking: service.Bookings.Get, Transaction: service.Transactions.Get,
-		Secret: func(ctx context.Context) (string, error) {
-			c, err := p.app.Channels.Get(ctx, merchants.SystemAt(w.Site), channel.ID)
-			if err != nil {
-				return "", err
-			}
-			return p.app.Channels.Secret(c)
-		},
+		API: service, Channels: p.app.Channels, As: merchants.SystemAt(w.Site),
 	})
 	p.shop = shop
 	return err
@@ -62,16 +52,7 @@ const shopTimeout, shopPatience = 10 * time.Second, 2 * time.Second
 
 // openOutbox creates the pages that show the demo's mails.
 func (p *program) openOutbox(w demo.World) error {
-	reader := merchants.SystemAt(w.Site)
-	pages, err := outbox.New(outbox.Config{
-		Newest: func(ctx context.Context, n int) ([]mails.Mail, error) {
-			found, err := p.app.Mails.List(ctx, reader, mails.Filter{}, store.Page{Number: 1, Size: n, Offset: -1, OrderBy: "id", Descending: true})
-			return found.Items, err
-		},
-		Get: func(ctx context.Context, id int64) (mails.Mail, mails.Message, error) {
-			return p.app.Mails.Get(ctx, reader, id)
-		},
-	})
+	pages, err := outbox.New(p.app.Mails, merchants.SystemAt(w.Site))
 	p.outbox = pages
 	return err
 }

@@ -1,6 +1,6 @@
 // Package pspevents receives what card processors report unprompted: webhook notices of their events, and the events
-// themselves, polled in case a notice was lost. It owns processor_notices and sandbox_charges, the memory of the sandbox
-// processor; how far events are polled is in package payments. Start at Notices.Take.
+// themselves, polled in case a notice was lost. It owns processor_notices;
+// how far events are polled is in package payments. Start at Notices.Take.
 package pspevents
 
 import (

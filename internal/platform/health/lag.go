@@ -20,12 +20,6 @@ func (h *Health) Noting(ctx context.Context, lag *Lag) context.Context {
 	return store.NotingLag(ctx, func(behind time.Duration) { lag.most.Store(max(lag.most.Load(), int64(behind)+1)) })
 }
 
-// NotingLag is Noting with a lag of its own, given by seconds.
-func (h *Health) NotingLag(ctx context.Context) (noting context.Context, seconds func() string) {
-	lag := new(Lag)
-	return h.Noting(ctx, lag), lag.Seconds
-}
-
 // Seconds is how far behind the copy was, such as 0.250; "" where none was read.
 func (l *Lag) Seconds() string {
 	behind := time.Duration(l.most.Load() - 1)

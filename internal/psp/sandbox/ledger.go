@@ -1,9 +1,6 @@
 package sandbox
 
 import (
-	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"holdfast/internal/domain/civil"
@@ -16,19 +13,6 @@ import (
 type key struct {
 	account   string // a hash of the account's key
 	reference string
-}
-
-// Ledger keeps the charges of the processor. It is apart from the tables of the service, as it is with a real
-// processor.
-type Ledger struct {
-	// Change calls fn with the text of a charge, which is empty for a new one. It stores in the same transaction what
-	// fn returns: the changed text, when the cardholder charges back, and when the dispute is won (zero: never). fn
-	// may run more than once. Changes of one charge wait for each other.
-	Change func(ctx context.Context, account, reference string,
-		fn func(text []byte) (changed []byte, disputeAt, resolvedAt time.Time, err error)) error
-	// Due calls each for every dispute of an account that is opened or won after one time and up to another, in order
-	// of time and at most limit times.
-	Due func(ctx context.Context, account string, after, upTo time.Time, limit int, each func(reference string, at time.Time)) error
 }
 
 // state is the state of a charge.
@@ -65,25 +49,6 @@ type adjustment struct {
 	Operation psp.Operation
 	Amount    int64
 	Result    psp.Result
-}
-
-// change reads, changes and stores a charge. fn may run more than once.
-func (g *Gateway) change(ctx context.Context, of key, fn func(e *entry) error) error {
-	store := func(text []byte) (changed []byte, disputeAt, resolvedAt time.Time, err error) {
-		e := entry{Reference: of.reference}
-		if len(text) > 0 {
-			if err := json.Unmarshal(text, &e); err != nil {
-				return nil, disputeAt, resolvedAt, fmt.Errorf("the sandbox ledger cannot be read: %w", err)
-			}
-		}
-		if err := fn(&e); err != nil {
-			return nil, disputeAt, resolvedAt, err
-		}
-		disputeAt, resolvedAt = e.disputeDays()
-		changed, err = json.Marshal(e)
-		return changed, disputeAt, resolvedAt, err
-	}
-	return g.ledger.Change(ctx, of.account, of.reference, store)
 }
 
 // How long after the payment a cardholder charges back, how long after that the dispute is won, and how long it can

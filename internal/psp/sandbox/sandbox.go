@@ -1,6 +1,6 @@
 // Package sandbox is a card processor inside the program, for tests and demos. The card or the amount alone
 // determines the outcome of a payment. No money moves. Card numbers never get here, because each test card has a
-// token.
+// token. It owns the table sandbox_charges. Start reading at New.
 package sandbox
 
 import (
@@ -15,6 +15,7 @@ import (
 
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/psp"
+	"holdfast/internal/store"
 )
 
 // Name is the name of the processor: the value of psp (section 2.6).
@@ -22,12 +23,12 @@ const Name = "sandbox"
 
 // Gateway is the processor.
 type Gateway struct {
-	ledger  Ledger
+	db      *store.DB
 	baseURL string
 }
 
-// New makes the processor with a ledger. The addresses of its challenges begin with baseURL.
-func New(ledger Ledger, baseURL string) *Gateway { return &Gateway{ledger: ledger, baseURL: baseURL} }
+// New makes the processor. The addresses of its challenges begin with baseURL.
+func New(db *store.DB, baseURL string) *Gateway { return &Gateway{db: db, baseURL: baseURL} }
 
 var _ psp.Gateway = (*Gateway)(nil)
 
@@ -368,17 +369,18 @@ func (g *Gateway) Events(ctx context.Context, a psp.Account, cursor string) ([]p
 	}
 	var notices []psp.Notice
 	var last time.Time
-	err = g.ledger.Due(ctx, accountOf(a), since, now, eventsPerCall, func(reference string, at time.Time) {
-		last = at.UTC()
-		notices = append(notices, psp.Notice{
-			EventID:   "se_" + reference + "_" + last.Format(time.RFC3339Nano),
-			Reference: reference, ProcessorID: idPrefix + reference,
-		})
-	})
+	happened, err := g.disputesBetween(ctx, accountOf(a), since, now, eventsPerCall)
 	if err != nil {
 		return nil, cursor, &psp.Error{
 			Source: psp.Network, Kind: psp.Unreachable, Message: "The sandbox cannot be reached.", Err: err,
 		}
+	}
+	for _, h := range happened {
+		last = h.at.UTC()
+		notices = append(notices, psp.Notice{
+			EventID:   "se_" + h.reference + "_" + last.Format(time.RFC3339Nano),
+			Reference: h.reference, ProcessorID: idPrefix + h.reference,
+		})
 	}
 	if len(notices) == eventsPerCall {
 		// The next call asks for the last moment again, because more may have happened in it. Callers know a repeated

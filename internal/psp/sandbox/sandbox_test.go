@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"holdfast/internal/book/pspevents"
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/psp"
 	"holdfast/internal/psp/sandbox"
@@ -27,8 +26,7 @@ func onBoth(t *testing.T, test func(t *testing.T, g *sandbox.Gateway)) {
 	t.Helper()
 	dbtest.OnBoth(t, func(t *testing.T, url string) {
 		db := dbtest.Open(t, url, func() time.Time { return noon })
-		charges := pspevents.SandboxCharges{DB: db}
-		test(t, sandbox.New(sandbox.Ledger{Change: charges.Change, Due: charges.Due}, "http://bank.test"))
+		test(t, sandbox.New(db, "http://bank.test"))
 	})
 }
 

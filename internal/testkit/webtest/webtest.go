@@ -38,7 +38,6 @@ func New(t testing.TB) *House {
 	w := apptest.NewWorld(t, dbtest.SQLite(t))
 	f, err := dashboard.New(kit.Config{
 		Log: slog.New(slog.DiscardHandler), Base: Base, Profile: string(merchant.ProtectionOnlyProfile), API: "/rest/svc/v2", Clock: w.Now,
-		AddressOf: func(*http.Request) string { return "192.0.2.1" }, Noting: w.App.Health.NotingLag,
 	}, w.App)
 	if err != nil {
 		t.Fatal(err)

@@ -34,24 +34,18 @@ var pageStyle string
 // indexed.
 const Robots = "User-agent: *\nAllow: /certificate/\nDisallow: /modal/\nDisallow: /checkout\nDisallow: /3ds/\n"
 
-// Config configures the pages.
-type Config struct {
-	Base string // public URL of the service
-	// Find returns the certificate with a key, or RecordNotFound.
-	Find func(ctx context.Context, key string) (certificates.Certificate, error)
-}
-
 // Pages serves certificates.
 type Pages struct {
-	Config
+	base   string // public URL of the service
+	find   func(ctx context.Context, key string) (certificates.Certificate, error)
 	policy string
 	pages  map[string]*template.Template // by language
 }
 
-// New returns the pages.
-func New(cfg Config) (*Pages, error) {
+// New returns the pages of all certificates. base is the public URL of the service.
+func New(base string, all *certificates.Certificates) (*Pages, error) {
 	sum := sha256.Sum256([]byte(pageStyle))
-	p := &Pages{Config: cfg, pages: map[string]*template.Template{}}
+	p := &Pages{base: base, find: all.Show, pages: map[string]*template.Template{}}
 	p.policy = "default-src 'none'; img-src 'self'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 	for _, code := range i18n.Codes() {
@@ -81,7 +75,7 @@ func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	key := strings.TrimPrefix(r.URL.Path, certificates.Path)
-	found, err := p.Find(r.Context(), key)
+	found, err := p.find(r.Context(), key)
 	wanted := languageOf(r)
 	switch {
 	case errs.Is(err, errs.RecordNotFound):
@@ -173,7 +167,7 @@ func (p *Pages) show(w http.ResponseWriter, key string, c certificates.Certifica
 	}
 	s := &sayer{Language: i18n.Of(wanted)}
 	look := looks[c.State]
-	address := certificates.Link(p.Base, key)
+	address := certificates.Link(p.base, key)
 	code, err := qr.Of(address)
 	if err != nil {
 		http.Error(w, "The page could not be loaded.", http.StatusInternalServerError)

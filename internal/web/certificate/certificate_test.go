@@ -45,7 +45,11 @@ func protected() certificates.Certificate {
 // pages serves some certificates, each under its name.
 func pages(t *testing.T, known map[string]certificates.Certificate) *certificate.Pages {
 	t.Helper()
-	p, err := certificate.New(certificate.Config{Base: "https://pay.example", Find: func(_ context.Context, key string) (certificates.Certificate, error) {
+	p, err := certificate.New("https://pay.example", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Finding(func(_ context.Context, key string) (certificates.Certificate, error) {
 		if key == "down" {
 			return certificates.Certificate{}, errors.New("no database")
 		}
@@ -54,10 +58,7 @@ func pages(t *testing.T, known map[string]certificates.Certificate) *certificate
 			return found, errs.New(errs.RecordNotFound, "Certificate not found.")
 		}
 		return found, nil
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	})
 	return p
 }
 

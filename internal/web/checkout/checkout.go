@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"holdfast/client"
+	"holdfast/internal/book/onboarding"
+	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/money"
 )
@@ -59,19 +61,17 @@ type Config struct {
 	Script    string // URL of the modal's script
 	Integrity string // the script's integrity attribute
 	Cards     []Card
-	// These client functions act as the merchant. The shop needs them for the site's clock and for payment outcomes. A whole
-	// client in a field would link all its methods into the program.
-	Clock       func(ctx context.Context) (client.Clock, error)
-	Booking     func(ctx context.Context, id int64, options ...client.CallOption) (client.Booking, error)
-	Transaction func(ctx context.Context, id int64, options ...client.CallOption) (client.Transaction, error)
-	// Secret returns the merchant's secret, which a real shop has in its configuration. It is called for each order, so that
-	// a rotated secret takes effect immediately.
-	Secret func(ctx context.Context) (string, error)
+	API       *client.Client // acts as the merchant; for the site's clock and for payment outcomes
+	// Channels has the merchant's secret, which a real shop has in its configuration. It is read for each order, so that a
+	// rotated secret takes effect immediately.
+	Channels *onboarding.Channels
+	As       access.Actor // reads the secret
 }
 
 // Shop serves the checkout page.
 type Shop struct {
 	Config
+	secret func(ctx context.Context) (string, error) // channelSecret; tests have a merchant without a database
 	page   *template.Template
 	policy string
 	mux    *http.ServeMux
@@ -88,6 +88,7 @@ func New(cfg Config) (*Shop, error) {
 		return nil, fmt.Errorf("the template of the checkout page: %w", err)
 	}
 	s := &Shop{Config: cfg, page: page, policy: policyOf(script.Scheme + "://" + script.Host), mux: http.NewServeMux()}
+	s.secret = s.channelSecret
 	s.mux.HandleFunc("GET "+Path, s.show)
 	s.mux.HandleFunc("POST "+Path+"/quote", s.quote)
 	s.mux.HandleFunc("GET "+Path+"/outcome", s.outcome)

@@ -1,7 +1,6 @@
 package checkout_test
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -49,12 +48,12 @@ func newShop(t *testing.T) *checkout.Shop {
 			{Number: "4242424242424242", Scheme: "visa", What: "is approved", Group: "Approved"},
 			{Number: "378282246310005", Scheme: "amex", What: "is approved", Group: "Approved"},
 		},
-		Clock: api.Clock.Get, Booking: api.Bookings.Get, Transaction: api.Transactions.Get, Secret: func(context.Context) (string, error) { return secret, nil },
+		API: api,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return shop
+	return shop.WithSecret(secret)
 }
 
 func ask(t *testing.T, method, address, body string) *httptest.ResponseRecorder {

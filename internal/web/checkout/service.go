@@ -9,7 +9,7 @@ import (
 
 // now is the time of the site's clock. A real merchant uses the real time: only a sandbox's clock can differ.
 func (s *Shop) now(ctx context.Context) (time.Time, error) {
-	clock, err := s.Clock(ctx)
+	clock, err := s.API.Clock.Get(ctx)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -22,19 +22,28 @@ func (s *Shop) sign(ctx context.Context, fields client.Fields) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	secret, err := s.Secret(ctx)
+	secret, err := s.secret(ctx)
 	if err != nil {
 		return "", err
 	}
 	return client.AuthString(secret, fields, at)
 }
 
+// channelSecret reads the merchant's secret.
+func (s *Shop) channelSecret(ctx context.Context) (string, error) {
+	c, err := s.Channels.Get(ctx, s.As, s.Channel)
+	if err != nil {
+		return "", err
+	}
+	return s.Channels.Secret(c)
+}
+
 // find looks up the result of a payment as the API's description advises: it reads the booking, then its last transaction.
 func (s *Shop) find(ctx context.Context, booking int64) (Outcome, error) {
-	b, err := s.Booking(ctx, booking)
+	b, err := s.API.Bookings.Get(ctx, booking)
 	if err != nil || len(b.TransactionIDs) == 0 {
 		return Outcome{Booking: b.ID}, err
 	}
-	t, err := s.Transaction(ctx, b.TransactionIDs[len(b.TransactionIDs)-1])
+	t, err := s.API.Transactions.Get(ctx, b.TransactionIDs[len(b.TransactionIDs)-1])
 	return Outcome{Booking: b.ID, Transaction: t.ID, Status: string(t.Status), Content: t.Content}, err
 }

@@ -18,7 +18,7 @@ import (
 
 // New makes the dashboard.
 func New(cfg kit.Config, a *app.App) (*kit.Frame, error) {
-	cfg.SignIns = a.SignIns
+	cfg.SignIns, cfg.Health = a.SignIns, a.Health
 	f, err := kit.New(cfg)
 	if err != nil {
 		return nil, err

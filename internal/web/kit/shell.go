@@ -4,7 +4,6 @@ package kit
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -21,6 +20,7 @@ import (
 	"holdfast/internal/account/sessions"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/errs"
+	"holdfast/internal/platform/health"
 	"holdfast/internal/web/chart"
 )
 
@@ -50,11 +50,8 @@ type Config struct {
 	Clock func() time.Time
 	// ImportBytes and ImportRows limit imported files; 32 MiB and 50,000 rows by default.
 	ImportBytes, ImportRows int
-	// AddressOf returns the client's IP address, also behind proxies.
-	AddressOf func(r *http.Request) string
-	// Noting returns a page's context, and a function with the lag in seconds of the standby that its reports were read
-	// from; "" if none was.
-	Noting func(ctx context.Context) (noting context.Context, seconds func() string)
+	// Health knows the lag of a standby that reports are read from; nil: pages do not show it.
+	Health *health.Health
 }
 
 // Frame serves pages to signed-in users. Each handler gets a Visit.

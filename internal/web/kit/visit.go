@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -19,6 +20,7 @@ import (
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/card"
 	"holdfast/internal/errs"
+	"holdfast/internal/platform/health"
 )
 
 // Visit is one request and its user.
@@ -28,23 +30,23 @@ type Visit struct {
 	R       *http.Request
 	Address string // the client's IP address
 	frame   *Frame
-	// Lag returns the lag in seconds of the standby that a report of the page was read from, such as 0.250; "" if none was.
-	Lag    func() string
-	status int // HTTP status; 0 means 200
+	lag     health.Lag
+	status  int // HTTP status; 0 means 200
 }
 
 func (f *Frame) visit(w http.ResponseWriter, r *http.Request) *Visit {
-	v := &Visit{W: w, R: r, frame: f, Lag: func() string { return "" }}
-	if f.AddressOf != nil {
-		v.Address = f.AddressOf(r)
+	v := &Visit{W: w, R: r, Address: r.RemoteAddr, frame: f}
+	if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
+		v.Address = host
 	}
-	if f.Noting != nil {
-		var ctx context.Context
-		ctx, v.Lag = f.Noting(r.Context())
-		v.R = r.WithContext(ctx)
+	if f.Health != nil {
+		v.R = r.WithContext(f.Health.Noting(r.Context(), &v.lag))
 	}
 	return v
 }
+
+// Lag returns the lag in seconds of the standby that a report of the page was read from, such as 0.250; "" if none was.
+func (v *Visit) Lag() string { return v.lag.Seconds() }
 
 // Can reports whether the user has a permission on the site.
 func (v *Visit) Can(p access.Permission) bool { return v.User.ID != 0 && v.Actor.Can(p) }

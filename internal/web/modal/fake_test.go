@@ -61,15 +61,16 @@ func newShop(t *testing.T) *shop {
 	}
 	s.page = httptest.NewServer(http.HandlerFunc(s.servePage))
 	t.Cleanup(s.page.Close)
-	m, err := modal.New(modal.Config{TestScript: s.page.URL + "/fields.js", Site: func(_ context.Context, path string) (modal.Site, error) {
-		if path != "sunny" {
-			return modal.Site{}, nil
-		}
-		return modal.Site{Name: "Sunny Group", Origins: []string{s.page.URL}}, nil
-	}})
+	m, err := modal.New(modal.Config{TestScript: s.page.URL + "/fields.js"})
 	if err != nil {
 		t.Fatal(err)
 	}
+	m.Finding(func(_ context.Context, path string) (name string, origins []string, err error) {
+		if path != "sunny" {
+			return "", nil, nil
+		}
+		return "Sunny Group", []string{s.page.URL}, nil
+	})
 	mux := http.NewServeMux()
 	mux.Handle(modal.Path, m)
 	mux.HandleFunc("POST /modal/v1/sessions", s.serveSession)

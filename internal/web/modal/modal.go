@@ -27,6 +27,7 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/internal/book/merchants"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/lib/i18n"
 )
@@ -42,14 +43,13 @@ var pages embed.FS
 
 // Config is the deployment's configuration.
 type Config struct {
-	// Site finds a site by its path. For an unknown site it returns one without origins.
-	Site func(ctx context.Context, path string) (Site, error)
+	Sites *merchants.Sites
 	// TestScript and LiveScript are the URLs of the tokenizer's hosted fields script, for test and live cards; "" for none.
 	TestScript, LiveScript string
 }
 
-// Site is what the modal needs to know about a site.
-type Site struct {
+// site is what the modal needs to know about a site.
+type site struct {
 	Name    string   // shown if the merchant's name is not known
 	Origins []string // origins that may open the modal, as browsers send them
 }
@@ -64,7 +64,8 @@ type file struct {
 // Modal serves the payment modal.
 type Modal struct {
 	cfg       Config
-	files     map[string]file // the frame's files, by name below version
+	find      func(ctx context.Context, path string) (site, error) // stored, unless in a test
+	files     map[string]file                                      // the frame's files, by name below version
 	version   string
 	modules   []string // the scripts that every frame needs
 	pages     *template.Template
@@ -89,6 +90,7 @@ func New(cfg Config) (*Modal, error) {
 		}
 	}
 	m := &Modal{cfg: cfg, files: map[string]file{}, mux: http.NewServeMux()}
+	m.find = m.stored
 	if err := m.load(); err != nil {
 		return nil, fmt.Errorf("the files of the payment modal: %w", err)
 	}

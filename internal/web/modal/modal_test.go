@@ -24,18 +24,16 @@ const shopOrigin = "https://shop.example"
 
 func newModal(t *testing.T, cfg modal.Config) *modal.Modal {
 	t.Helper()
-	if cfg.Site == nil {
-		cfg.Site = func(_ context.Context, path string) (modal.Site, error) {
-			if path != "sunny" {
-				return modal.Site{}, nil
-			}
-			return modal.Site{Name: "Sunny & Travel", Origins: []string{shopOrigin, "http://localhost:3000"}}, nil
-		}
-	}
 	m, err := modal.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
+	m.Finding(func(_ context.Context, path string) (name string, origins []string, err error) {
+		if path != "sunny" {
+			return "", nil, nil
+		}
+		return "Sunny & Travel", []string{shopOrigin, "http://localhost:3000"}, nil
+	})
 	return m
 }
 
@@ -123,7 +121,8 @@ func TestTheFrameOpensForPermittedOriginsOnly(t *testing.T) {
 			t.Errorf("%s: %d %s", path, w.Code, policy)
 		}
 	}
-	down := newModal(t, modal.Config{Site: func(context.Context, string) (modal.Site, error) { return modal.Site{}, errors.New("no database") }})
+	down := newModal(t, modal.Config{})
+	down.Finding(func(context.Context, string) (string, []string, error) { return "", nil, errors.New("no database") })
 	for _, path := range []string{framePath(""), "return?path=sunny"} {
 		if w := get(t, down, path); w.Code != http.StatusServiceUnavailable || strings.Contains(w.Body.String(), "database") {
 			t.Errorf("%s without a database: %d %s", path, w.Code, w.Body)

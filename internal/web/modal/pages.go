@@ -2,6 +2,9 @@ package modal
 
 import (
 	"bytes"
+	"context"
+	"holdfast/internal/domain/access"
+	"holdfast/internal/errs"
 	"net/http"
 	"net/url"
 	"slices"
@@ -58,15 +61,24 @@ func (m *Modal) serveReturn(w http.ResponseWriter, r *http.Request) {
 	m.show(w, http.StatusOK, "return.html", page{Assets: m.assets()}, strictPolicy(ancestors))
 }
 
+// stored reads a site by its path. An unknown site has no origins: the response is the same as for a site that permits none.
+func (m *Modal) stored(ctx context.Context, path string) (site, error) {
+	found, err := m.cfg.Sites.At(ctx, access.System(0), path)
+	if errs.Is(err, errs.SettingNotFound) {
+		return site{}, nil
+	}
+	return site{found.Name, found.PermittedURLs}, err
+}
+
 // site reads the site anew for each page, so that changed origins take effect immediately.
-func (m *Modal) site(w http.ResponseWriter, r *http.Request, path string) (Site, bool) {
-	site, err := m.cfg.Site(r.Context(), path)
+func (m *Modal) site(w http.ResponseWriter, r *http.Request, path string) (found site, ok bool) {
+	found, err := m.find(r.Context(), path)
 	if err != nil {
 		w.Header().Set("Cache-Control", never)
 		http.Error(w, "The payment service is unavailable. Try again.", http.StatusServiceUnavailable)
-		return Site{}, false
+		return site{}, false
 	}
-	return site, true
+	return found, true
 }
 
 func (m *Modal) assets() string { return Path + "assets/" + m.version }

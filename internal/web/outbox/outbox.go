@@ -4,15 +4,16 @@ package outbox
 
 import (
 	"bytes"
-	"context"
 	_ "embed" // embeds the pages and their style
 	"html/template"
 	"net/http"
 	"strconv"
 
+	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/errs"
 	"holdfast/internal/notify/mail"
+	"holdfast/internal/store"
 )
 
 // Path is the path of the outbox.
@@ -27,28 +28,21 @@ var pageText string
 //go:embed page.css
 var pageStyle []byte
 
-// Config has the source of the e-mails.
-type Config struct {
-	// Newest returns at most n of the newest e-mails.
-	Newest func(ctx context.Context, n int) ([]mail.Mail, error)
-	// Get returns an e-mail with its text.
-	Get func(ctx context.Context, id int64) (mail.Mail, mail.Message, error)
-}
-
 // Pages serves the outbox.
 type Pages struct {
-	Config
-	page *template.Template
-	mux  *http.ServeMux
+	mails  *mail.Mails
+	reader access.Actor
+	page   *template.Template
+	mux    *http.ServeMux
 }
 
-// New returns the pages.
-func New(cfg Config) (*Pages, error) {
+// New returns the pages with the e-mails that reader may see.
+func New(mails *mail.Mails, reader access.Actor) (*Pages, error) {
 	page, err := template.New("outbox").Funcs(template.FuncMap{"instant": civil.FormatInstant}).Parse(pageText)
 	if err != nil {
 		return nil, err
 	}
-	p := &Pages{Config: cfg, page: page, mux: http.NewServeMux()}
+	p := &Pages{mails, reader, page, http.NewServeMux()}
 	p.mux.HandleFunc("GET "+Path, p.list)
 	p.mux.HandleFunc("GET "+Path+"/{id}", p.show)
 	p.mux.HandleFunc("GET "+Path+"/{id}/html", p.html)
@@ -78,14 +72,15 @@ type letter struct {
 }
 
 func (p *Pages) list(w http.ResponseWriter, r *http.Request) {
-	found, err := p.Newest(r.Context(), shown)
+	newest := store.Page{Number: 1, Size: shown, Offset: -1, OrderBy: "id", Descending: true}
+	found, err := p.mails.List(r.Context(), p.reader, mail.Filter{}, newest)
 	if err != nil {
 		unreachable(w)
 		return
 	}
 	var list []letter
-	for _, m := range found {
-		_, text, err := p.Get(r.Context(), m.ID)
+	for _, m := range found.Items {
+		_, text, err := p.mails.Get(r.Context(), p.reader, m.ID)
 		if err != nil {
 			unreachable(w)
 			return
@@ -116,7 +111,7 @@ func (p *Pages) html(w http.ResponseWriter, r *http.Request) {
 func (p *Pages) read(w http.ResponseWriter, r *http.Request) (one letter, ok bool) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err == nil {
-		one.Mail, one.Message, err = p.Get(r.Context(), id)
+		one.Mail, one.Message, err = p.mails.Get(r.Context(), p.reader, id)
 	}
 	switch {
 	case errs.Is(err, errs.Unavailable):

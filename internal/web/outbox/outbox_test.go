@@ -1,52 +1,72 @@
 package outbox_test
 
 import (
-	"context"
+	"fmt"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
-	"holdfast/internal/errs"
-	"holdfast/internal/notify/mail"
+	"holdfast/internal/domain/merchant"
+	"holdfast/internal/domain/payment"
+	"holdfast/internal/testkit/apptest"
+	"holdfast/internal/testkit/webtest"
 	"holdfast/internal/web/outbox"
 )
 
-// TestPages: the list, one mail, its frame, and what is not there.
+// TestPages: the list, one mail, its frame, and what is not there. What people wrote is shown as they wrote it.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	one := mail.Mail{ID: 7, Recipient: "ada@example.org", State: mail.Outbox, Letter: mail.Letter{Sender: "<b>Harbour"}}
-	text := mail.Message{Subject: "Your <i>payment", Text: "Dear <u>Ada", HTML: "<p>Dear Ada</p>"}
-	pages, err := outbox.New(outbox.Config{
-		Newest: func(context.Context, int) ([]mail.Mail, error) { return []mail.Mail{one}, nil },
-		Get: func(_ context.Context, id int64) (mail.Mail, mail.Message, error) {
-			if id != one.ID {
-				return mail.Mail{}, mail.Message{}, errs.New(errs.SettingNotFound, "E-mail not found.")
-			}
-			return one, text, nil
-		},
-	})
+	h := webtest.New(t)
+	c := h.Channel(merchant.ModeProtectionOnly, "EUR")
+	if _, err := h.App.Channels.Change(t.Context(), h.Actor, c.ID, merchant.ChannelFields{ReceiptLabel: new("<b>Harbour")}); err != nil {
+		t.Fatal(err)
+	}
+	h.Must(apptest.Report(payment.Purchase, h.Booking(c, 60000, "2024-09-14"), 60000))
+	for more := true; more; {
+		var err error
+		if more, err = h.App.Mails.Follow(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pages, err := outbox.New(h.App.Mails, h.Actor)
 	if err != nil {
 		t.Fatal(err)
 	}
+	get := func(path string) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		pages.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", path, nil))
+		return w
+	}
+	list := get("/outbox").Body.String()
+	_, id, _ := strings.Cut(list, `<a href="/outbox/`)
+	id, _, _ = strings.Cut(id, `"`)
 	for path, want := range map[string]struct {
 		status int
 		says   string
 	}{
-		"/outbox":          {200, `<a href="/outbox/7">Your &lt;i&gt;payment</a>`},
-		"/outbox/7":        {200, "Dear &lt;u&gt;Ada"},
-		"/outbox/7/html":   {200, "<p>Dear Ada</p>"},
-		"/outbox/8":        {404, "E-mail not found"},
-		"/outbox/x":        {404, "E-mail not found"},
-		"/outbox/page.css": {200, "color-scheme"},
+		"/outbox":                     {200, fmt.Sprintf(`<a href="/outbox/%s">`, id)},
+		"/outbox/" + id:               {200, "&lt;b&gt;Harbour"},
+		"/outbox/" + id + "/html":     {200, "600.00"},
+		"/outbox/" + id + "0000":      {404, "E-mail not found"},
+		"/outbox/" + id + "0000/html": {404, "E-mail not found"},
+		"/outbox/x":                   {404, "E-mail not found"},
+		"/outbox/page.css":            {200, "color-scheme"},
 	} {
-		w := httptest.NewRecorder()
-		pages.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
-		if w.Code != want.status || !strings.Contains(w.Body.String(), want.says) {
+		w := get(path)
+		if w.Code != want.status || !strings.Contains(w.Body.String(), want.says) || strings.Contains(w.Body.String(), "<b>Harbour") {
 			t.Errorf("%s: %d\n%s", path, w.Code, w.Body)
 		}
 		policy := w.Header().Get("Content-Security-Policy")
-		if strings.HasSuffix(path, "/html") != strings.HasPrefix(policy, "sandbox ") || strings.Contains(policy, "script") {
+		if (w.Code == 200 && strings.HasSuffix(path, "/html")) != strings.HasPrefix(policy, "sandbox ") || strings.Contains(policy, "script") {
 			t.Errorf("%s: the policy is %s", path, policy)
+		}
+	}
+	if err := h.App.DB.Store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/outbox", "/outbox/" + id} {
+		if w := get(path); w.Code != 503 {
+			t.Errorf("without a database %s answers %d", path, w.Code)
 		}
 	}
 }

@@ -1,0 +1,12 @@
+package certificate
+
+import (
+	"context"
+
+	"holdfast/internal/book/certificates"
+)
+
+// Finding makes the pages find certificates without a database.
+func (p *Pages) Finding(find func(ctx context.Context, key string) (certificates.Certificate, error)) {
+	p.find = find
+}
