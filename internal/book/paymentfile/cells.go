@@ -1,7 +1,6 @@
 package paymentfile
 
 import (
-	"bufio"
 	"errors"
 	"io"
 	"slices"
@@ -16,7 +15,7 @@ func Cells(file io.Reader, lines []int) (map[int]map[string]string, error) {
 	if len(lines) == 0 {
 		return found, nil
 	}
-	in := &records{in: bufio.NewReaderSize(file, 32<<10)}
+	in := newRecords(file)
 	header, err := readHeader(in)
 	if err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package paymentfile
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"holdfast/internal/book/imports"
 	"holdfast/internal/domain/card"
 	"holdfast/internal/errs"
+	"holdfast/internal/lib/tabular"
 )
 
 // Check reads a file as it comes, looks at every cell that an import reads for card numbers, and hands on what it has
@@ -20,11 +20,12 @@ import (
 // for a file that is no file of payments, has no rows or a row above 64 KiB, and those of r and keep.
 func Check(r io.Reader, size, most int, keep func(piece []byte) error) (scan imports.Scan, err error) {
 	var pending bytes.Buffer
-	in := &records{in: bufio.NewReaderSize(io.TeeReader(r, &pending), 32<<10)}
+	in := newRecords(io.TeeReader(r, &pending))
 	var kept int64 // bytes that were handed on
 	hand := func(all bool) error {
 		// Rows read ahead of a broken row have not been checked yet.
-		for looked := int(in.read - kept); len(in.back) == 0 && (looked >= size || all && looked > 0); looked = int(in.read - kept) {
+		taken, whole := in.in.Taken()
+		for looked := int(taken - kept); whole && (looked >= size || all && looked > 0); looked = int(taken - kept) {
 			piece := pending.Next(min(size, looked))
 			if err := keep(piece); err != nil {
 				return err
@@ -40,7 +41,7 @@ func Check(r io.Reader, size, most int, keep func(piece []byte) error) (scan imp
 	seen := survey{header: header, decimals: map[*Column]int{}}
 	var cards cardLines
 	if card.HoldsCardNumber(in.first) {
-		cards.add(in.number)
+		cards.add(in.at)
 	}
 	for {
 		cells, line, err := in.next()
@@ -54,7 +55,7 @@ func Check(r io.Reader, size, most int, keep func(piece []byte) error) (scan imp
 			return scan, hand(true)
 		case err != nil && line == 0:
 			return scan, err
-		case errors.Is(err, errRowTooLong):
+		case errors.Is(err, tabular.ErrTooLong):
 			return scan, errs.WrongField("file", "The row on line %d is longer than 64 KiB.", line)
 		case err != nil && card.HoldsCardNumber(in.first), header.cardNumber(cells) >= 0:
 			cards.add(line)

@@ -1,7 +1,6 @@
 package paymentfile
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -20,9 +19,6 @@ import (
 	"holdfast/internal/lib/nearest"
 )
 
-// utf8BOM is a mark that spreadsheet programs put before the first column.
-const utf8BOM = "\ufeff"
-
 // Read reads a whole file and then returns its rows one after the other: those of a booking together, in the order of the
 // file. The bookings of a small file are in the order of their first rows. A file may be larger than the memory: its rows
 // are then kept in temporary files. scanned receives the number of rows and the columns that are not used, before the
@@ -30,7 +26,7 @@ const utf8BOM = "\ufeff"
 // be read, columns are missing, or it has no rows.
 func Read(r io.Reader, scanned func(imports.Scan)) iter.Seq2[imports.ImportedPayment, error] {
 	return func(yield func(imports.ImportedPayment, error) bool) {
-		in := &records{in: bufio.NewReaderSize(r, 32<<10)}
+		in := newRecords(r)
 		header, err := readHeader(in)
 		if err != nil {
 			yield(imports.ImportedPayment{}, err)

@@ -1,7 +1,6 @@
 package paymentfile
 
 import (
-	"bufio"
 	"encoding/csv"
 	"errors"
 	"io"
@@ -37,7 +36,7 @@ type Refused struct {
 // be read is its first line, in one cell. It holds one row in memory. Errors are those of refused, of the file and of the writer.
 func WriteRefused(to io.Writer, file io.Reader, refused iter.Seq2[Refused, error]) error {
 	out := csv.NewWriter(to)
-	in := &records{in: bufio.NewReaderSize(file, 32<<10)}
+	in := newRecords(file)
 	names, _, err := in.next()
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err

@@ -88,6 +88,7 @@ type Clues struct {
 	TransactionID      int64  // the chargeback's own transaction or the payment, if the report names one of ours
 	AcquirerReference  string // 23 digits
 	ProcessorReference string // the processor's name of the payment
+	ProcessorAlias     string // another name that it has for the same payment, such as Stripe's payment intent beside its charge
 	PaymentReference   string // the merchant's
 	AuthCode           string
 	LastFour           string // four digits
