@@ -35,7 +35,7 @@ const (
 type Job struct {
 	Name  string
 	Every time.Duration
-	// Talks marks a job that calls other services, which may be slow, or that takes long itself. It runs in its own lane.
+	// Talks marks a job that calls other services, which may be slow, or that takes long itself. It does not share a goroutine with other jobs.
 	Talks bool
 	// Length is the maximum duration of a run; 0 means a minute. A job that runs longer than the lease must itself prevent two
 	// processes from doing the same work.
@@ -117,27 +117,27 @@ func NewRunner(work *leases.Work, log *slog.Logger, list []Job) *Runner {
 	return &Runner{work: work, log: log, jobs: list, failures: newFailures(work.Clock)}
 }
 
-// Run runs jobs until the context ends and returns when all of them have stopped. Quick jobs share a lane, slow jobs share
-// another, and each job that calls other services has its own.
+// Run runs jobs until the context ends and returns when all of them have stopped. Quick jobs run one after the
+// other in one goroutine, slow jobs in another, and each job that calls other services in its own.
 func (r *Runner) Run(ctx context.Context) {
 	quick, slow := *r, *r
 	quick.jobs, slow.jobs = nil, nil
-	var lanes sync.WaitGroup
+	var running sync.WaitGroup
 	for _, job := range r.jobs {
 		switch {
 		case job.Talks:
 			alone := *r
 			alone.jobs = []Job{job}
-			lanes.Go(func() { alone.runEvery(ctx, min(job.Every, tick)) })
+			running.Go(func() { alone.runEvery(ctx, min(job.Every, tick)) })
 		case job.Every < tick:
 			quick.jobs = append(quick.jobs, job)
 		default:
 			slow.jobs = append(slow.jobs, job)
 		}
 	}
-	lanes.Go(func() { quick.runEvery(ctx, quickTick) })
-	lanes.Go(func() { slow.runEvery(ctx, tick) })
-	lanes.Wait()
+	running.Go(func() { quick.runEvery(ctx, quickTick) })
+	running.Go(func() { slow.runEvery(ctx, tick) })
+	running.Wait()
 }
 
 func (r *Runner) runEvery(ctx context.Context, pause time.Duration) {

@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"holdfast/internal/domain/event"
+	"holdfast/internal/lib/limiter"
 	"holdfast/internal/platform/audit"
 	"holdfast/internal/platform/events"
 	"holdfast/internal/platform/sites"
@@ -53,7 +56,7 @@ func (w *Webhooks) Send(ctx context.Context) (more bool, err error) {
 	defer cancel()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	r := &round{Webhooks: w, ctx: ctx, done: make(chan job, atOnce), sites: map[int64]int{}, endpoints: map[endpointKey]int{}}
+	r := w.newRound(ctx)
 	var failed error
 	for follow, behind := true, false; ; {
 		if follow && until.Err() == nil {
@@ -67,15 +70,16 @@ func (w *Webhooks) Send(ctx context.Context) (more bool, err error) {
 		if until.Err() != nil || err != nil || failed != nil {
 			behind = false // not in this run
 		}
-		if r.running == 0 && !behind {
+		idle := r.calls.Taken() == 0
+		if idle && !behind {
 			return false, errors.Join(failed, err)
 		}
-		if follow = r.running == 0; follow {
+		if follow = idle; follow {
 			continue
 		}
 		select {
 		case done := <-r.done:
-			r.count(done, -1)
+			r.release(done)
 		case <-tick.C:
 			follow = true
 		}
@@ -89,37 +93,65 @@ type job struct {
 	slow     bool // it has one of the places of slow receivers
 }
 
-// round knows what is being sent at the moment. Only one goroutine changes it.
+// round is one run of Send. A call has a place of the whole, of its site and of its endpoint, and if it may take long, one of
+// slow receivers.
 type round struct {
 	*Webhooks
-	ctx           context.Context // of the calls
-	done          chan job
-	running, slow int
-	sites         map[int64]int
-	endpoints     map[endpointKey]int
+	ctx       context.Context // of the calls
+	done      chan job
+	calls     *limiter.Limiter // by site
+	endpoints *limiter.Limiter // by endpoint
+	slow      *limiter.Limiter
 }
 
-func (r *round) count(j job, by int) {
-	r.running += by
-	r.sites[j.endpoint.SiteID] += by
-	r.endpoints[j.endpoint.key()] += by
+func (w *Webhooks) newRound(ctx context.Context) *round {
+	return &round{
+		Webhooks: w, ctx: ctx, done: make(chan job, atOnce),
+		calls:     limiter.New(limiter.Bounds{Places: atOnce, PerCaller: perSite}),
+		endpoints: limiter.New(limiter.Bounds{Places: atOnce * perEndpoint, PerCaller: perEndpoint}),
+		slow:      limiter.New(limiter.Bounds{Places: slowAtOnce}),
+	}
+}
+
+// admit takes the places of a call, or reports that there are not enough. The limiters have no queue, so nothing waits.
+func (r *round) admit(j job) bool {
+	if j.slow && r.slow.Acquire(r.ctx, "", 1) != nil {
+		return false
+	}
+	if r.endpoints.Acquire(r.ctx, j.endpoint.caller(), j.share()) == nil {
+		if r.calls.Acquire(r.ctx, j.endpoint.site(), 1) == nil {
+			return true
+		}
+		r.endpoints.Release(j.endpoint.caller(), j.share())
+	}
 	if j.slow {
-		r.slow += by
+		r.slow.Release("", 1)
+	}
+	return false
+}
+
+// release ends what admit began.
+func (r *round) release(done ...job) {
+	for _, j := range done {
+		r.endpoints.Release(j.endpoint.caller(), j.share())
+		r.calls.Release(j.endpoint.site(), 1)
+		if j.slow {
+			r.slow.Release("", 1)
+		}
 	}
 }
 
-// free is how many places an endpoint has at the moment.
-func (r *round) free(e Endpoint) int {
-	own := perEndpoint
-	if e.suspect() {
-		own = 1
+// share is how many of its endpoint's places a call takes: all of them if it may take long.
+func (j job) share() int64 {
+	if j.slow {
+		return perEndpoint
 	}
-	n := min(own-r.endpoints[e.key()], perSite-r.sites[e.SiteID], atOnce-r.running)
-	if e.suspect() {
-		n = min(n, slowAtOnce-r.slow)
-	}
-	return max(n, 0)
+	return 1
 }
+
+// site names the endpoint's site for a limiter, and caller the endpoint.
+func (e Endpoint) site() string   { return strconv.FormatInt(e.SiteID, 10) }
+func (e Endpoint) caller() string { return fmt.Sprintf("%d/%d", e.SiteID, e.ID) }
 
 // suspect reports whether the next call may take long.
 func (e Endpoint) suspect() bool { return e.slow || e.failures > 0 }
@@ -128,34 +160,35 @@ func (e Endpoint) suspect() bool { return e.slow || e.failures > 0 }
 func (r *round) begin(ctx context.Context) error {
 	var taken []job
 	err := r.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
+		r.release(taken...) // this may run more than once
 		due, err := dueEndpoints(tx, sitesALook)
-		if err == nil {
+		if taken = nil; err == nil {
 			taken, err = r.choose(tx, r.fromLast(due))
 		}
 		return err
 	})
 	if err != nil || len(taken) == 0 {
+		r.release(taken...)
 		return err
 	}
-	var leased []job
-	err = r.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
-		leased = nil
-		for _, j := range taken {
-			ok, err := lease(tx, j.delivery, leaseTime)
-			if err != nil {
+	leased := make([]bool, len(taken))
+	err = r.Store.Write(ctx, store.Deployment, func(tx *store.Tx) (err error) {
+		for i, j := range taken {
+			if leased[i], err = lease(tx, j.delivery, leaseTime); err != nil {
 				return err
-			}
-			if ok {
-				leased = append(leased, j)
 			}
 		}
 		return nil
 	})
 	if err != nil {
+		r.release(taken...)
 		return err
 	}
-	for _, j := range leased {
-		r.count(j, 1)
+	for i, j := range taken {
+		if !leased[i] { // another process sends it
+			r.release(j)
+			continue
+		}
 		r.last = j.endpoint.key()
 		go func() {
 			r.deliver(r.ctx, j.endpoint, j.delivery)
@@ -176,26 +209,27 @@ func (r *round) fromLast(due []Endpoint) []Endpoint {
 	return slices.Concat(due[i:], due[:i])
 }
 
-// choose reads what can be sent now, and counts it, so that it knows what is free.
+// choose reads what can be sent now. Each delivery that it returns, with an error too, has its places.
 func (r *round) choose(tx *store.Tx, due []Endpoint) (taken []job, err error) {
-	defer func() {
-		for _, j := range taken { // nothing is sent yet
-			r.count(j, -1)
-		}
-	}()
 	for _, e := range due {
-		n := r.free(e)
-		if n == 0 {
+		places, j := 0, job{endpoint: e, slow: e.suspect()}
+		for r.admit(j) {
+			places++
+		}
+		if places == 0 {
 			continue
 		}
-		list, err := dueDeliveries(tx, e.key(), n)
+		list, err := dueDeliveries(tx, e.key(), places)
+		for i := range places {
+			if err != nil || i >= len(list) {
+				r.release(j)
+				continue
+			}
+			j.delivery = list[i]
+			taken = append(taken, j)
+		}
 		if err != nil {
 			return taken, err
-		}
-		for _, d := range list {
-			j := job{e, d, e.suspect()}
-			taken = append(taken, j)
-			r.count(j, 1)
 		}
 	}
 	return taken, nil

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"modernc.org/sqlite"
 )
 
@@ -38,7 +39,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("a connection of SQLite's driver is %T", opened), opened.Close())
 	}
-	return &cachingConn{sqliteConn: conn, cached: map[string]*cachedStatement{}}, nil
+	return newCachingConn(conn)
 }
 
 // sqliteConn and sqliteStatement are the methods of the driver's connections and statements that database/sql looks
@@ -61,8 +62,21 @@ type sqliteStatement interface {
 // cachingConn is a connection with its cache. It needs no lock: database/sql lets one goroutine at a time use a connection.
 type cachingConn struct {
 	sqliteConn
-	cached map[string]*cachedStatement // by the text that callers give
-	text   int                         // length of all these texts in bytes
+	cached *simplelru.LRU[string, *cachedStatement] // by the text that callers give
+	text   int                                      // length of all these texts in bytes
+	closed error                                    // of statements that left the cache
+}
+
+func newCachingConn(conn sqliteConn) (c *cachingConn, err error) {
+	c = &cachingConn{sqliteConn: conn}
+	c.cached, err = simplelru.NewLRU(Statements, func(query string, s *cachedStatement) {
+		s.cached = false
+		c.text -= len(query)
+		if !s.running { // else giveBack closes it
+			c.closed = errors.Join(c.closed, s.Close())
+		}
+	})
+	return c, err
 }
 
 // cachedStatement is a parsed statement, in the cache or running or both.
@@ -98,7 +112,7 @@ func (c *cachingConn) QueryContext(ctx context.Context, query string, args []dri
 
 // take returns the cached statement of a text. If there is none, or it is running, the text is parsed again.
 func (c *cachingConn) take(ctx context.Context, query string) (*cachedStatement, error) {
-	if statement := c.cached[query]; statement != nil && !statement.running {
+	if statement, ok := c.cached.Get(query); ok && !statement.running {
 		statement.running = true
 		return statement, nil
 	}
@@ -114,51 +128,37 @@ func (c *cachingConn) take(ctx context.Context, query string) (*cachedStatement,
 }
 
 // giveBack ends what take began. A statement that is not in the cache goes there, or is closed: after an error, if its text
-// is too long, or if the same one is already cached. A full cache is emptied first.
+// is too long, or if the same one is already cached. The least recently used ones make room.
 func (c *cachingConn) giveBack(statement *cachedStatement, ended error) error {
 	statement.running = false
 	switch {
-	case ended != nil:
-		c.remove(statement)
-		return statement.Close()
-	case statement.cached:
+	case statement.cached && ended == nil:
 		return nil
-	case c.cached[statement.query] != nil || len(statement.query) > cachedText:
+	case statement.cached:
+		c.cached.Remove(statement.query) // closes it
+	case ended != nil || c.cached.Contains(statement.query) || len(statement.query) > cachedText:
 		return statement.Close()
+	default:
+		c.cached.Add(statement.query, statement)
+		statement.cached = true
+		for c.text += len(statement.query); c.text > cachedText; {
+			c.cached.RemoveOldest()
+		}
 	}
-	var err error
-	if len(c.cached) >= Statements || c.text+len(statement.query) > cachedText {
-		err = c.empty()
-	}
-	c.cached[statement.query], statement.cached = statement, true
-	c.text += len(statement.query)
+	return c.problems()
+}
+
+// problems returns the errors of statements that have left the cache since the last call.
+func (c *cachingConn) problems() error {
+	err := c.closed
+	c.closed = nil
 	return err
 }
 
-// remove takes a statement out of the cache.
-func (c *cachingConn) remove(statement *cachedStatement) {
-	if statement.cached {
-		delete(c.cached, statement.query)
-		c.text -= len(statement.query)
-		statement.cached = false
-	}
-}
-
-// empty empties the cache. Statements that are running are closed or cached when they end.
-func (c *cachingConn) empty() error {
-	var errs []error
-	for _, statement := range c.cached {
-		c.remove(statement)
-		if !statement.running {
-			errs = append(errs, statement.Close())
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// Close closes the connection and its cached statements.
+// Close closes the connection and its cached statements. Statements that are running are closed when they end.
 func (c *cachingConn) Close() error {
-	return errors.Join(c.empty(), c.sqliteConn.Close())
+	c.cached.Purge()
+	return errors.Join(c.problems(), c.sqliteConn.Close())
 }
 
 // cachedRows are the rows of a query. Closing them returns the statement.

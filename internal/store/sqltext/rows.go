@@ -3,7 +3,8 @@ package sqltext
 import (
 	"strconv"
 	"strings"
-	"sync"
+
+	"holdfast/internal/lib/cache"
 )
 
 // MostRows is how many rows share a statement at most: their parameters stay far below the limits of both engines.
@@ -21,15 +22,15 @@ type rowsKey struct {
 	rows, values int
 }
 
-// rowsTexts remembers the texts of such statements: making one takes longer than many an insert. There are as many as the
-// program has tables, times the numbers of rows that are in one statement.
-var rowsTexts sync.Map
+// rowsTexts caches the texts of such statements, because making one takes longer than many an insert. The program has about a
+// hundred tables, and seven numbers of rows for most of them.
+var rowsTexts = cache.New[rowsKey, string](2000)
 
 // Text is the statement for so many rows, of so many values each.
 func (r Rows) Text(rows, values int) string {
 	key := rowsKey{r, rows, values}
-	if text, ok := rowsTexts.Load(key); ok {
-		return text.(string)
+	if text, ok := rowsTexts.Get(key); ok {
+		return text
 	}
 	var types []string
 	if r.Set != "" {
@@ -56,7 +57,7 @@ func (r Rows) Text(rows, values int) string {
 		text = "UPDATE " + r.Table + " SET " + r.Set + " FROM (VALUES " + list.String() + ")) AS v WHERE " +
 			r.Table + ".site_id = $1 AND " + r.Table + ".id = v.column2"
 	}
-	rowsTexts.Store(key, text)
+	rowsTexts.Put(key, text)
 	return text
 }
 
