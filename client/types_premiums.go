@@ -30,6 +30,28 @@ type TaxCode struct {
 	Label   string `json:"label"`
 }
 
+// OtherProtectionFirst: A kind of other protection of a traveller.
+type OtherProtectionFirst string
+
+// The values of OtherProtectionFirst.
+const (
+	OtherProtectionFirstBond         OtherProtectionFirst = "bond"
+	OtherProtectionFirstTrustAccount OtherProtectionFirst = "trust_account"
+	OtherProtectionFirstInsurance    OtherProtectionFirst = "insurance"
+	OtherProtectionFirstScheme       OtherProtectionFirst = "scheme"
+)
+
+// RecoveryBearer: Who bears a part of a loss: the site for the deductible, the insurer for what is covered, the
+// site for its coinsurance and for what exceeds the limits.
+type RecoveryBearer string
+
+// The values of RecoveryBearer.
+const (
+	RecoveryBearerDeductible RecoveryBearer = "deductible"
+	RecoveryBearerInsurer    RecoveryBearer = "insurer"
+	RecoveryBearerSite       RecoveryBearer = "site"
+)
+
 // Policy: The agreement of a site with the protection provider, in force from a day on.
 type Policy struct {
 	// The id of the policy.
@@ -59,6 +81,26 @@ type Policy struct {
 	StatementPeriod string `json:"statement_period"`
 	// The number of business days until a statement is due.
 	PaymentTermsDays int64 `json:"payment_terms_days"`
+	// What the site bears of each insolvency before anything is covered, in minor units of the policy currency.
+	Deductible int64 `json:"deductible"`
+	// The site's share of what exceeds the deductible, in parts per million.
+	CoinsurancePPM int64 `json:"coinsurance_ppm"`
+	// The most that is covered of one insolvency, in minor units of the policy currency. 0: no limit.
+	MerchantLimit int64 `json:"merchant_limit"`
+	// The most that is covered of all insolvencies of a year, in minor units of the policy currency. 0: no limit.
+	AggregateLimit int64 `json:"aggregate_limit"`
+	// Months after the failure in which disputes have to be notified to be payable.
+	NotifyWithin int64 `json:"notify_within"`
+	// A claim of which more than this is covered needs two approvals, in minor units of the policy currency. 0:
+	// one approval is always enough.
+	TwoSignatures int64 `json:"two_signatures"`
+	// How much of what is not disputed yet is expected to be disputed, in parts per million. The reserve uses the
+	// policy in force on the day of a report.
+	DevelopmentPPM int64 `json:"development_ppm"`
+	// Kinds of other protection of travellers that pay before this policy does.
+	OtherProtectionFirst []OtherProtectionFirst `json:"other_protection_first"`
+	// Who gets recoveries first.
+	RecoveryOrder []RecoveryBearer `json:"recovery_order"`
 	// Limits in another currency during this policy, from today on. Payments under this policy do not count
 	// against them. Set them again.
 	LimitsNotCounting []int64 `json:"limits_not_counting"`
@@ -101,6 +143,19 @@ type PolicyCreate struct {
 	TaxCodes         []TaxCodeInput `json:"tax_codes,omitzero"`
 	StatementPeriod  *string        `json:"statement_period,omitzero"`
 	PaymentTermsDays *int64         `json:"payment_terms_days,omitzero"`
+	// An amount in minor units.
+	Deductible     *int64 `json:"deductible,omitzero"`
+	CoinsurancePPM *int64 `json:"coinsurance_ppm,omitzero"`
+	// An amount in minor units.
+	MerchantLimit *int64 `json:"merchant_limit,omitzero"`
+	// An amount in minor units.
+	AggregateLimit *int64 `json:"aggregate_limit,omitzero"`
+	NotifyWithin   *int64 `json:"notify_within,omitzero"`
+	// An amount in minor units.
+	TwoSignatures        *int64                 `json:"two_signatures,omitzero"`
+	DevelopmentPPM       *int64                 `json:"development_ppm,omitzero"`
+	OtherProtectionFirst []OtherProtectionFirst `json:"other_protection_first,omitzero"`
+	RecoveryOrder        []RecoveryBearer       `json:"recovery_order,omitzero"`
 	// The reason, for the operator who approves it. Stored in the proposal and the audit, not in the policy.
 	Reason *string `json:"reason,omitzero"`
 }

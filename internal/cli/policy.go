@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"holdfast/internal/api"
 	"holdfast/internal/api/input"
@@ -114,6 +115,16 @@ func policySheet(y terms.Policy) sheet {
 	}
 	term("statement_period", words(y.StatementPeriod), "")
 	term("payment_terms_days", count(y.PaymentTermsDays), "")
+	c := y.Cover
+	term("deductible", amount(c.Deductible, y.Currency), y.Currency)
+	term("coinsurance_ppm", count(c.CoinsurancePPM), "")
+	term("merchant_limit", amount(c.MerchantLimit, y.Currency), y.Currency)
+	term("aggregate_limit", amount(c.AggregateLimit, y.Currency), y.Currency)
+	term("notify_within", count(c.NotifyWithin), "")
+	term("two_signatures", amount(c.TwoSignatures, y.Currency), y.Currency)
+	term("development_ppm", count(c.DevelopmentPPM), "")
+	term("other_protection_first", words(strings.Join(c.OtherProtectionFirst, " ")), "")
+	term("recovery_order", words(bearers(c.RecoveryOrder)), "")
 	for _, l := range y.RateCard {
 		to := count(l.To)
 		if l.To == terms.NoEnd {
@@ -127,7 +138,7 @@ func policySheet(y terms.Policy) sheet {
 // policyTable prints a policy as text and a table.
 func (p *program) policyTable(y terms.Policy) {
 	line := func(name, format string, args ...any) {
-		p.printf("%-19s%s\n", name, oneLine(fmt.Sprintf(format, args...)))
+		p.policyLine(name, format, args...)
 	}
 	line("policy", "%d, in force from %s", y.ID, y.FromDay)
 	line("currency", "%s", y.Currency)
@@ -141,6 +152,7 @@ func (p *program) policyTable(y terms.Policy) {
 		line("tax", "%s, %d ppm, %s", tax.Code, tax.RatePPM, tax.Label)
 	}
 	line("statements", "every %s for new merchants, due after %d business days", y.StatementPeriod, y.PaymentTermsDays)
+	p.coverTable(y)
 	p.printf("\n")
 	card := sheet{columns: []column{{name: "channel"}, {name: "lead_from", title: "LEAD FROM (DAYS)"}, {name: "lead_to", title: "TO (DAYS)"}, {name: "ppm"}}}
 	for _, l := range y.RateCard {
@@ -154,4 +166,41 @@ func (p *program) policyTable(y terms.Policy) {
 		card.rows = append(card.rows, []cell{channel, count(l.From), to, count(l.PPM)})
 	}
 	p.printTable(card, "")
+}
+
+func (p *program) policyLine(name, format string, args ...any) {
+	p.printf("%-19s%s\n", name, oneLine(fmt.Sprintf(format, args...)))
+}
+
+// coverTable prints the terms of cover of a policy. Terms that it does not have are left out.
+func (p *program) coverTable(y terms.Policy) {
+	c := y.Cover
+	for _, amount := range []struct {
+		name  string
+		value int64
+	}{
+		{"deductible", c.Deductible}, {"merchant limit", c.MerchantLimit}, {"aggregate limit", c.AggregateLimit},
+		{"two signatures", c.TwoSignatures},
+	} {
+		if amount.value != 0 {
+			p.policyLine(amount.name, "%s %s", y.Currency, money.Format(amount.value, y.Currency))
+		}
+	}
+	if c.CoinsurancePPM != 0 {
+		p.policyLine("coinsurance", "%s %%", money.FormatPercent(c.CoinsurancePPM))
+	}
+	p.policyLine("notify within", "%d months", c.NotifyWithin)
+	p.policyLine("development", "%s %%", money.FormatPercent(c.DevelopmentPPM))
+	if len(c.OtherProtectionFirst) > 0 {
+		p.policyLine("pays after", "%s", strings.Join(c.OtherProtectionFirst, ", "))
+	}
+	p.policyLine("recoveries to", "%s", strings.ReplaceAll(bearers(c.RecoveryOrder), " ", ", "))
+}
+
+func bearers(list []terms.Bearer) string {
+	names := make([]string, len(list))
+	for i, b := range list {
+		names[i] = string(b)
+	}
+	return strings.Join(names, " ")
 }

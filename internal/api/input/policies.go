@@ -17,8 +17,27 @@ func PolicyFields(in *Input) terms.PolicyFields {
 		TaxCodes:          in.TaxCodes("tax_codes"),
 		StatementPeriod:   in.Text("statement_period"),
 		PaymentTermsDays:  in.Integer("payment_terms_days"),
+		Cover:             coverFields(in),
 	}
 	f.Reason = in.Reason()
 	f.Problems = *in.Problems // now that all fields are read
+	return f
+}
+
+// coverFields reads the terms of cover of a new policy.
+func coverFields(in *Input) terms.CoverFields {
+	f := terms.CoverFields{
+		Deductible:           in.Integer("deductible"),
+		CoinsurancePPM:       in.Integer("coinsurance_ppm"),
+		MerchantLimit:        in.Integer("merchant_limit"),
+		AggregateLimit:       in.Integer("aggregate_limit"),
+		NotifyWithin:         in.Integer("notify_within"),
+		TwoSignatures:        in.Integer("two_signatures"),
+		DevelopmentPPM:       in.Integer("development_ppm"),
+		OtherProtectionFirst: in.Texts("other_protection_first"),
+	}
+	if order := in.Texts("recovery_order"); order != nil {
+		f.RecoveryOrder = terms.BearersOf(*order)
+	}
 	return f
 }

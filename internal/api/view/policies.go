@@ -22,7 +22,8 @@ type policyTermsShape struct {
 	TaxCodes          []terms.TaxCode `json:"tax_codes"`
 	StatementPeriod   string          `json:"statement_period"`
 	PaymentTermsDays  int64           `json:"payment_terms_days"`
-	LimitsNotCounting []int64         `json:"limits_not_counting"`
+	terms.Cover
+	LimitsNotCounting []int64 `json:"limits_not_counting"`
 }
 
 type rateLineShape struct {
@@ -51,7 +52,7 @@ func ShowPolicy(p terms.Policy) policyTermsShape {
 		Recognition: string(p.Recognition), LateLogDays: p.LateLogDays, MaxFixingAgeDays: p.MaxFixingAgeDays,
 		RateCard: make([]rateLineShape, len(p.RateCard)), PremiumRefundable: p.PremiumRefundable,
 		MinimumPerLine: p.MinimumPerLine, MinimumPerMonth: p.MinimumPerMonth, TaxCodes: p.TaxCodes,
-		StatementPeriod: p.StatementPeriod, PaymentTermsDays: p.PaymentTermsDays,
+		StatementPeriod: p.StatementPeriod, PaymentTermsDays: p.PaymentTermsDays, Cover: p.Cover,
 		LimitsNotCounting: p.LimitsNotCounting,
 	}
 	for i, l := range p.RateCard {

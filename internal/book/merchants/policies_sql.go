@@ -17,20 +17,30 @@ import (
 
 // policyColumns are the columns of a policy in the order in which scanPolicy reads them.
 const policyColumns = `id, from_day, recorded_at, currency, recognition, late_log_days, max_fixing_age_days,
-	premium_refundable, minimum_per_line, minimum_per_month, tax_codes, statement_period, payment_terms_days`
+	premium_refundable, minimum_per_line, minimum_per_month, tax_codes, statement_period, payment_terms_days,
+	deductible, coinsurance_ppm, merchant_limit, aggregate_limit, notify_within, two_signatures, development_ppm,
+	protected_first, recovery_order`
 
 func scanPolicy(scan func(dest ...any) error) (terms.Policy, error) {
 	var p terms.Policy
 	var recorded int64
-	var taxes string
+	var taxes, first, order string
+	c := &p.Cover
 	err := scan(&p.ID, &p.FromDay, &recorded, &p.Currency, &p.Recognition, &p.LateLogDays, &p.MaxFixingAgeDays,
-		&p.PremiumRefundable, &p.MinimumPerLine, &p.MinimumPerMonth, &taxes, &p.StatementPeriod, &p.PaymentTermsDays)
+		&p.PremiumRefundable, &p.MinimumPerLine, &p.MinimumPerMonth, &taxes, &p.StatementPeriod, &p.PaymentTermsDays,
+		&c.Deductible, &c.CoinsurancePPM, &c.MerchantLimit, &c.AggregateLimit, &c.NotifyWithin, &c.TwoSignatures, &c.DevelopmentPPM,
+		&first, &order)
 	if err != nil {
 		return terms.Policy{}, err
 	}
 	p.RecordedAt = store.Instant(recorded)
-	if err := json.Unmarshal([]byte(taxes), &p.TaxCodes); err != nil {
-		return terms.Policy{}, fmt.Errorf("read the tax codes of policy %d: %w", p.ID, err)
+	for _, list := range []struct {
+		stored string
+		into   any
+	}{{taxes, &p.TaxCodes}, {first, &c.OtherProtectionFirst}, {order, &c.RecoveryOrder}} {
+		if err := json.Unmarshal([]byte(list.stored), list.into); err != nil {
+			return terms.Policy{}, fmt.Errorf("read policy %d: %w", p.ID, err)
+		}
 	}
 	return p, nil
 }
@@ -40,22 +50,12 @@ func InsertPolicy(tx *store.Tx, siteID int64, p terms.Policy) (terms.Policy, err
 	if p.TaxCodes == nil {
 		p.TaxCodes = []terms.TaxCode{}
 	}
-	taxes, err := json.Marshal(p.TaxCodes)
-	if err != nil {
-		return terms.Policy{}, err
-	}
 	p.RecordedAt = tx.Now
 	if err := sites.Changed(tx, siteID); err != nil {
 		return terms.Policy{}, err
 	}
-	err = tx.QueryRow(`INSERT INTO policies (site_id, from_day, recorded_at, currency, recognition, late_log_days,
-			max_fixing_age_days, premium_refundable, minimum_per_line, minimum_per_month, tax_codes, statement_period,
-			payment_terms_days)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id`,
-		[]any{siteID, p.FromDay, store.Micros(p.RecordedAt), p.Currency, p.Recognition, p.LateLogDays, p.MaxFixingAgeDays,
-			p.PremiumRefundable, p.MinimumPerLine, p.MinimumPerMonth, string(taxes), p.StatementPeriod, p.PaymentTermsDays},
-		&p.ID)
-	if err != nil {
+	var err error
+	if p.ID, err = insertPolicy(tx, siteID, p); err != nil {
 		return terms.Policy{}, err
 	}
 	card := make(terms.RateCard, len(p.RateCard)) // a copy: the write may run again with the caller's own
@@ -71,6 +71,28 @@ func InsertPolicy(tx *store.Tx, siteID int64, p terms.Policy) (terms.Policy, err
 	}
 	p.RateCard = card
 	return p, nil
+}
+
+func insertPolicy(tx *store.Tx, siteID int64, p terms.Policy) (id int64, err error) {
+	c := p.Cover
+	var lists [3]string
+	for i, list := range []any{p.TaxCodes, c.OtherProtectionFirst, c.RecoveryOrder} {
+		text, err := json.Marshal(list)
+		if err != nil {
+			return 0, err
+		}
+		lists[i] = string(text)
+	}
+	err = tx.QueryRow(`INSERT INTO policies (site_id, from_day, recorded_at, currency, recognition, late_log_days,
+			max_fixing_age_days, premium_refundable, minimum_per_line, minimum_per_month, tax_codes, statement_period,
+			payment_terms_days, deductible, coinsurance_ppm, merchant_limit, aggregate_limit, notify_within, two_signatures,
+			development_ppm, protected_first, recovery_order)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22) RETURNING id`,
+		[]any{siteID, p.FromDay, store.Micros(p.RecordedAt), p.Currency, p.Recognition, p.LateLogDays, p.MaxFixingAgeDays,
+			p.PremiumRefundable, p.MinimumPerLine, p.MinimumPerMonth, lists[0], p.StatementPeriod, p.PaymentTermsDays,
+			c.Deductible, c.CoinsurancePPM, c.MerchantLimit, c.AggregateLimit, c.NotifyWithin, c.TwoSignatures, c.DevelopmentPPM,
+			lists[1], lists[2]}, &id)
+	return id, err
 }
 
 // PolicyOn reads the policy of a site that is in force on a day, as known now. Of two policies from the same day, it is

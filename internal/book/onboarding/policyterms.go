@@ -30,6 +30,7 @@ type termsOfPolicy struct {
 	TaxCodes          *[]terms.TaxCode   `json:"tax_codes,omitempty"`
 	StatementPeriod   *string            `json:"statement_period,omitempty"`
 	PaymentTermsDays  *int64             `json:"payment_terms_days,omitempty"`
+	terms.CoverFields
 }
 
 type termsOfRate struct {
@@ -43,7 +44,7 @@ func termsOf(f terms.PolicyFields) termsOfPolicy {
 	t := termsOfPolicy{
 		Currency: f.Currency, Recognition: f.Recognition, LateLogDays: f.LateLogDays, MaxFixingAgeDays: f.MaxFixingAgeDays,
 		PremiumRefundable: f.PremiumRefundable, MinimumPerLine: f.MinimumPerLine, MinimumPerMonth: f.MinimumPerMonth,
-		TaxCodes: f.TaxCodes, StatementPeriod: f.StatementPeriod, PaymentTermsDays: f.PaymentTermsDays,
+		TaxCodes: f.TaxCodes, StatementPeriod: f.StatementPeriod, PaymentTermsDays: f.PaymentTermsDays, CoverFields: f.Cover,
 	}
 	if f.From != nil {
 		from := f.From.String()
@@ -67,7 +68,7 @@ func (t termsOfPolicy) fields() (terms.PolicyFields, error) {
 	f := terms.PolicyFields{
 		Currency: t.Currency, Recognition: t.Recognition, LateLogDays: t.LateLogDays, MaxFixingAgeDays: t.MaxFixingAgeDays,
 		PremiumRefundable: t.PremiumRefundable, MinimumPerLine: t.MinimumPerLine, MinimumPerMonth: t.MinimumPerMonth,
-		TaxCodes: t.TaxCodes, StatementPeriod: t.StatementPeriod, PaymentTermsDays: t.PaymentTermsDays,
+		TaxCodes: t.TaxCodes, StatementPeriod: t.StatementPeriod, PaymentTermsDays: t.PaymentTermsDays, Cover: t.CoverFields,
 	}
 	if t.RateCard != nil {
 		card := make(terms.RateCard, len(*t.RateCard))
@@ -93,7 +94,7 @@ func auditPolicy(p terms.Policy) any {
 		From: &p.FromDay, Currency: &p.Currency, Recognition: &p.Recognition, LateLogDays: &p.LateLogDays,
 		MaxFixingAgeDays: &p.MaxFixingAgeDays, RateCard: &p.RateCard, PremiumRefundable: &p.PremiumRefundable,
 		MinimumPerLine: &p.MinimumPerLine, MinimumPerMonth: &p.MinimumPerMonth, TaxCodes: &p.TaxCodes,
-		StatementPeriod: &p.StatementPeriod, PaymentTermsDays: &p.PaymentTermsDays,
+		StatementPeriod: &p.StatementPeriod, PaymentTermsDays: &p.PaymentTermsDays, Cover: p.Cover.Fields(),
 	})
 }
 

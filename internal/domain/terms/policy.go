@@ -46,6 +46,7 @@ type Policy struct {
 	TaxCodes          []TaxCode // in the order of the statement (R11)
 	StatementPeriod   string    // of new channels, until one of their own is set
 	PaymentTermsDays  int64     // business days until a statement is due (R11)
+	Cover             Cover     // what it pays of the claims of an insolvency (R13)
 	// LimitsNotCounting are the ids of limits in another currency: payments under this policy do not count against
 	// them. It is computed when the policy is read, because limits are set later, too.
 	LimitsNotCounting []int64
@@ -86,6 +87,7 @@ func DefaultPolicy(currency money.Currency) Policy {
 		PremiumRefundable: true,
 		StatementPeriod:   StatementPeriods[0],
 		PaymentTermsDays:  10,
+		Cover:             DefaultCover(),
 	}
 }
 
@@ -105,6 +107,7 @@ type PolicyFields struct {
 	TaxCodes          *[]TaxCode
 	StatementPeriod   *string
 	PaymentTermsDays  *int64
+	Cover             CoverFields
 	Reason            string // for the operator who approves it
 }
 
@@ -134,8 +137,9 @@ func (f PolicyFields) After(before Policy, p *errs.Problems) Policy {
 	check.Set(&next.TaxCodes, f.TaxCodes)
 	check.Set(&next.StatementPeriod, f.StatementPeriod)
 	check.Set(&next.PaymentTermsDays, f.PaymentTermsDays)
-	if next.Currency != before.Currency { // the old minimums are amounts in another currency
-		f.needMinimums(before, p)
+	f.Cover.apply(&next.Cover)
+	if next.Currency != before.Currency { // the old amounts are in another currency
+		f.needAmounts(before, p)
 		CheckInUse(p, "currency", next.Currency, next.FromDay)
 	}
 	next.check(p)
@@ -149,13 +153,14 @@ func CheckInUse(p *errs.Problems, field string, c money.Currency, day civil.Day)
 	}
 }
 
-func (f PolicyFields) needMinimums(before Policy, p *errs.Problems) {
+func (f PolicyFields) needAmounts(before Policy, p *errs.Problems) {
 	if f.MinimumPerLine == nil && before.MinimumPerLine != 0 {
 		p.Missing("minimum_per_line")
 	}
 	if f.MinimumPerMonth == nil && before.MinimumPerMonth != 0 {
 		p.Missing("minimum_per_month")
 	}
+	f.Cover.needAmounts(before.Cover, p)
 }
 
 // check adds the problems of the policy to p.
@@ -168,6 +173,7 @@ func (y Policy) check(p *errs.Problems) {
 	checkBetween(p, "minimum_per_month", y.MinimumPerMonth, 0, check.MaxAmount)
 	checkBetween(p, "payment_terms_days", y.PaymentTermsDays, 0, maxDays)
 	y.RateCard.check(p)
+	y.Cover.check(p)
 	if len(y.TaxCodes) > maxTaxCodes {
 		p.Wrong("tax_codes", "At most %d tax codes are allowed.", maxTaxCodes)
 	}

@@ -106,3 +106,41 @@ func TestAPolicyNeedsADay(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// TestCoverOfAPolicy: the terms of cover stay unless they are given, are checked with their names, and amounts in another
+// currency are asked for again.
+func TestCoverOfAPolicy(t *testing.T) {
+	before := DefaultPolicy("GBP")
+	before.Cover.Deductible, before.Cover.AggregateLimit = 100, 900
+	from, coinsurance := civil.Date(2026, 1, 1), int64(100_000)
+	var p errs.Problems
+	next := PolicyFields{From: &from, Cover: CoverFields{CoinsurancePPM: &coinsurance}}.After(before, &p)
+	if p.Err() != nil || next.Cover.Deductible != 100 || next.Cover.CoinsurancePPM != 100_000 || next.Cover.NotifyWithin != 12 {
+		t.Errorf("%+v, %v", next.Cover, p.Err())
+	}
+
+	euro := money.Currency("EUR")
+	p = errs.Problems{}
+	PolicyFields{From: &from, Currency: &euro, Cover: CoverFields{Deductible: new(int64)}}.After(before, &p)
+	if p.Has("deductible") || !p.Has("aggregate_limit") || p.Has("merchant_limit") || p.Has("two_signatures") {
+		t.Errorf("in another currency: %v", p.Err())
+	}
+
+	for field, wrong := range map[string]CoverFields{
+		"deductible":             {Deductible: new(int64(-1))},
+		"coinsurance_ppm":        {CoinsurancePPM: new(int64(1_000_001))},
+		"merchant_limit":         {MerchantLimit: new(int64(-1))},
+		"aggregate_limit":        {AggregateLimit: new(int64(1_000_000_000_000_001))},
+		"notify_within":          {NotifyWithin: new(int64)},
+		"two_signatures":         {TwoSignatures: new(int64(-1))},
+		"development_ppm":        {DevelopmentPPM: new(int64(1_000_001))},
+		"other_protection_first": {OtherProtectionFirst: &[]string{"bond", "bond"}},
+		"recovery_order":         {RecoveryOrder: &[]Bearer{"site", "insurer"}},
+	} {
+		var p errs.Problems
+		PolicyFields{From: &from, Cover: wrong}.After(before, &p)
+		if !p.Has(field) {
+			t.Errorf("%s: %v", field, p.Err())
+		}
+	}
+}

@@ -134,7 +134,7 @@ func policyFacts(y terms.Policy) []kit.Fact {
 	for _, t := range y.TaxCodes {
 		facts = append(facts, kit.Fact{Text: "Tax " + t.Code, Value: percent(t.RatePPM) + " " + t.Label})
 	}
-	return facts
+	return append(facts, coverFacts(y)...)
 }
 
 // newPolicy shows the form for a policy, filled with the one in force or the one in the URL.
@@ -154,6 +154,7 @@ func (p *pages) newPolicy(v *kit.Visit) error {
 		"statement_period", like.StatementPeriod, "payment_terms_days", strconv.FormatInt(like.PaymentTermsDays, 10),
 		"rate_card", cardText(like.RateCard), "tax_codes", taxText(like.TaxCodes), "key", p.app.Config.NewUUID(),
 	)
+	fillCover(form, like)
 	if like.PremiumRefundable {
 		form.Values.Set("premium_refundable", "1")
 	}
@@ -186,6 +187,7 @@ func (p *pages) setPolicy(v *kit.Visit) error {
 	if in.Currency != nil {
 		in.MinimumPerLine = minimum(r, "minimum_per_line", *in.Currency)
 		in.MinimumPerMonth = minimum(r, "minimum_per_month", *in.Currency)
+		in.Cover = readCover(r, *in.Currency)
 	}
 	needed(r, "currency", "late_log_days", "max_fixing_age_days", "payment_terms_days")
 	check.Note(&r.Problems, "reason", in.Reason)

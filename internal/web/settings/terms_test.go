@@ -62,6 +62,8 @@ func TestAPolicyIsSet(t *testing.T) {
 		"from": {"2024-07-01"}, "currency": {"gbp"}, "recognition": {"linear"}, "late_log_days": {"5"}, "max_fixing_age_days": {"6"},
 		"rate_card": {card}, "minimum_per_line": {"1.50"}, "minimum_per_month": {""}, "tax_codes": {"IPT 12.5 % Insurance premium tax"},
 		"statement_period": {"biweek"}, "payment_terms_days": {"14"}, "reason": {"Renewal"},
+		"deductible": {"10,000.00"}, "coinsurance_ppm": {"12.5 %"}, "merchant_limit": {""}, "notify_within": {"6"}, "development_ppm": {"80"},
+		"other_protection_first": {"bond, scheme"}, "recovery_order": {"insurer, deductible, site"},
 	}
 	a := b.Post(h.At("/settings/policy"), in)
 	if a.Status != http.StatusSeeOther {
@@ -71,10 +73,13 @@ func TestAPolicyIsSet(t *testing.T) {
 	y, err := h.App.Policies.On(t.Context(), h.Actor, &day)
 	if err != nil || len(y.RateCard) != 3 || y.RateCard[1].PPM != 15_000 || y.RateCard[1].To != terms.NoEnd || y.RateCard[2].ChannelID != 1 ||
 		y.TaxCodes[0] != (terms.TaxCode{Code: "IPT", RatePPM: 125_000, Label: "Insurance premium tax"}) || y.MinimumPerLine != 150 ||
-		y.PremiumRefundable || y.StatementPeriod != "biweek" || y.LateLogDays != 5 || y.PaymentTermsDays != 14 {
+		y.PremiumRefundable || y.StatementPeriod != "biweek" || y.LateLogDays != 5 || y.PaymentTermsDays != 14 ||
+		y.Cover.Deductible != 1_000_000 || y.Cover.CoinsurancePPM != 125_000 || y.Cover.MerchantLimit != 0 || y.Cover.NotifyWithin != 6 ||
+		y.Cover.DevelopmentPPM != 800_000 || len(y.Cover.OtherProtectionFirst) != 2 || y.Cover.RecoveryOrder[0] != terms.BearerInsurer {
 		t.Errorf("%+v, %v", y, err)
 	}
-	b.Must(a.To, "Policy from 1 Jul 2024", "31- 1.5 %", "Merchant 1", "IPT", "12.5 %", "1.50 GBP", "14 business days")
+	b.Must(a.To, "Policy from 1 Jul 2024", "31- 1.5 %", "Merchant 1", "IPT", "12.5 %", "1.50 GBP", "14 business days", "10,000.00 GBP", "12.5 %", "6 months",
+		"Bond, Scheme", "Insurer, Deductible, Site", "No limit")
 	b.Must(h.At("/settings/policies"), "1 Jul 2024", "Upcoming", "Start", "In force")
 	rows := seen(t, b, h.At("/settings/policies?format=csv"))
 	if len(rows) != 3 || rows[1][0] != "2024-07-01" || rows[1][1] != "upcoming" {
