@@ -99,15 +99,18 @@ func (a Allocation) Room(f Failure) int64 {
 	if a.Line == nil {
 		return max(0, a.Amount-a.refunds(func(protection.Event) bool { return true }))
 	}
-	room := a.Line.Remaining - a.refunds(func(e protection.Event) bool {
-		return e.RecordedAt.After(f.ConfirmedAt) || !beforeFailure(e, f)
-	})
+	return max(0, money.Sum(a.Line.Remaining, -a.taken(f)))
+}
+
+// taken is what no longer remains of N_T.
+func (a Allocation) taken(f Failure) int64 {
+	total := a.refunds(func(e protection.Event) bool { return e.RecordedAt.After(f.ConfirmedAt) || !beforeFailure(e, f) })
 	for _, e := range a.Events {
 		if e.Kind != payment.Refund && e.Kind != payment.ChargebackReversal && beforeFailure(e, f) && e.RecordedAt.After(f.ConfirmedAt) {
-			room = money.Sum(room, -e.Amount)
+			total = money.Sum(total, e.Amount)
 		}
 	}
-	return max(0, room)
+	return total
 }
 
 func (a Allocation) refunds(counts func(protection.Event) bool) (total int64) {
