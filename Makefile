@@ -19,9 +19,9 @@ test: ## run all tests on SQLite and PostgreSQL, concurrent code with the race d
 test-long: ## run the property tests of ledger, limits and reports on HISTORIES (40) random histories each; the hotel file on both engines
 	@HOLDFAST_TEST_HISTORIES=$(HISTORIES) scripts/test -run "HotelFile|BucketSums|AnyHistory|HistoriesThatDiffer|FromTheCube|BookingsComeTo" ./internal/book/ledger ./internal/book/limits ./internal/report ./internal/cli
 
-citus: ## run the Citus tests: layout on three servers, plans of all request statements, and all packages with SQL
+citus: ## run the Citus tests: layout on three servers, plans of all statements, and all packages with SQL
 	@scripts/with-citus 2 go test -tags citus -vet=off -run Distribut ./internal/store
-	@scripts/with-citus 0 go test -tags citus -vet=off -run RequestsStayOnOneNode ./internal/api
+	@scripts/with-citus 0 go test -tags citus -vet=off -run 'RequestsStayOnOneNode|OverNodes' ./internal/api ./internal/jobs
 	@scripts/with-citus 0 go test -vet=off ./internal/platform/... ./internal/account/... ./internal/book/... ./internal/notify/... ./internal/report \
 		./internal/ops/...
 

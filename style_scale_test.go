@@ -20,7 +20,7 @@ import (
 const (
 	aJob      = "a job looks for its work at all sites, and then works at one at a time"
 	aKey      = "a random key, an address or an id finds the site: nothing else is known yet"
-	tidying   = "a job removes what is old at all sites, some rows at a time"
+	tidying   = "a job looks for the sites with rows that are old, and then removes some at one site at a time"
 	aPerson   = "what one person may do is read over all their sites"
 	operators = "only operators see it: a list over all sites"
 	whole     = "a whole database is backed up, restored or checked"
@@ -29,6 +29,11 @@ const (
 // acrossSites are the functions whose statements go over several sites, or find a row before its site is known.
 var acrossSites = map[string]string{
 	"internal/platform/sites.siteClocks":           aJob,
+	"internal/platform/sites.Older":                tidying,
+	"internal/book/statements.sitesDue":            aJob,
+	"internal/ops/factchain.sitesUnsealed":         aJob,
+	"internal/book/imports.nextFile":               aJob,
+	"internal/book/payments.PollsDue":              aJob,
 	"internal/platform/events.endsOf":              aJob,
 	"internal/platform/events.sitesToForget":       aJob,
 	"internal/platform/events.sitesUnplaced":       aJob,
@@ -38,29 +43,15 @@ var acrossSites = map[string]string{
 	"internal/book/limits.booksDue":                aJob,
 	"internal/book/limits.lastChange":              aJob,
 	"internal/book/limits.openReviews":             aJob,
-	"internal/notify/mail.giveUpLost":              aJob,
 	"internal/notify/mail.sitesBehind":             aJob,
 	"internal/notify/mail.sitesDue":                aJob,
 	"internal/notify/mail.triedSince":              aJob,
 	"internal/book/payments.gatewayChargesDue":     aJob,
 	"internal/book/payments.readAuthorisationsDue": aJob,
-	"internal/book/payments.ClaimPolls":            aJob,
 	"internal/book/pspevents.noticesDue":           aJob,
-	"internal/ops/factchain.Seals.Seal":            aJob,
 	"internal/notify/schedules.dueOrder":           aJob,
 	"internal/book/imports.filesWait":              aJob,
-	"internal/book/imports.settleWaiting":          aJob,
-	"internal/book/imports.takeFile":               aJob,
 	"internal/notify/webhooks.dueEndpoints":        aJob,
-
-	"internal/book/checkout.forgetSessionsBefore":    tidying,
-	"internal/platform/idempotency.forgetKeysBefore": tidying,
-	"internal/platform/idempotency.forgetLastBefore": tidying,
-	"internal/notify/mail.forget":                    tidying,
-	"internal/notify/mail.forgetFiles":               tidying,
-	"internal/book/pspevents.forgetNoticesBefore":    tidying,
-	"internal/book/imports.forgetFiles":              tidying,
-	"internal/notify/webhooks.forget":                tidying,
 
 	"internal/book/merchants.siteWhere": aKey,
 
@@ -661,7 +652,7 @@ var scaleCases = []broken{
 		"internal/book/bookings/a.go:9: internal/book/bookings.f3: nothing says of which site the rows of bookings are",
 	}},
 	{"a statement keeps to one site", "internal/ops/factchain/a.go", "package seals\n", []string{
-		"internal/ops/factchain.Seals.Seal goes over several sites no more",
+		"internal/ops/factchain.sitesUnsealed goes over several sites no more",
 	}},
 	{"a statement uses what distributed databases have", "internal/book/bookings/a.go", asking(
 		"tx.Exec(`UPDATE bookings SET total = 1 WHERE site_id = $1`)",

@@ -300,6 +300,8 @@ func importArrows(s source) []string {
 			found = append(found, s.at(spec, "nothing imports a program: %s", imported))
 		case s.test:
 			// Tests look from where they need to.
+		case ours == "internal/testkit/pgtest" && matches(s.pkg, []string{"bench", "cmd/torture"}):
+			// They start the same clusters as the tests.
 		case strings.HasPrefix(ours, "internal/testkit/") && !strings.HasPrefix(s.pkg, "internal/testkit/"):
 			found = append(found, s.at(spec, "only tests import %s", imported))
 		case !mayImport(s.pkg, ours):

@@ -25,7 +25,7 @@ type options struct {
 	engine, only, kinds, dir, json, docs, against string
 	size                                          book.Size
 	sizes                                         string
-	callers, many, turns, rows                    int
+	callers, many, turns, rows, sites             int
 	lasts                                         time.Duration
 	peer, limits                                  bool
 }
@@ -35,7 +35,7 @@ func main() {
 		exit(serveLimit(os.Args[2:]))
 	}
 	o := options{}
-	flag.StringVar(&o.engine, "engine", "sqlite", "sqlite or postgres")
+	flag.StringVar(&o.engine, "engine", "sqlite", "sqlite, postgres or citus")
 	flag.StringVar(&o.only, "only", "requests", "what to measure: "+strings.Join(partNames(), ", "))
 	flag.StringVar(&o.kinds, "kinds", "", "regular expression: only measure matching kinds of requests")
 	flag.StringVar(&o.dir, "dir", "", "folder to keep the books for the next run (default: temporary)")
@@ -48,6 +48,7 @@ func main() {
 	flag.IntVar(&o.callers, "callers", 32, "concurrent callers")
 	flag.IntVar(&o.many, "many", 128, "concurrent callers for an additional write measurement; 0 skips it")
 	flag.IntVar(&o.rows, "rows", 10_000, "rows per import")
+	flag.IntVar(&o.sites, "sites", 10_000, "number of sites for -only idle")
 	flag.IntVar(&o.turns, "turns", 3, "number of turns; results are medians")
 	flag.DurationVar(&o.lasts, "for", 3*time.Second, "duration of each measurement, and of -only soak")
 	flag.BoolVar(&o.peer, "peer", true, "also measure PocketBase")
@@ -88,6 +89,7 @@ var parts = []struct {
 	{"processes", processes},
 	{"growth", growth},
 	{"duel", duel},
+	{"idle", idle},
 }
 
 func partNames() (list []string) {

@@ -78,10 +78,7 @@ func (h *house) furnish(ctx context.Context, size book.Size, say func(format str
 		return fmt.Errorf("%s contains a book of %d bookings. Choose another -dir", h.dir, h.Book.Bookings)
 	}
 	began := time.Now()
-	line, err := secrets.NewSealKey(rand.Reader)
-	if err == nil {
-		err = os.WriteFile(h.keys(), []byte(line+"\n"), 0o600)
-	}
+	line, err := h.makeKeys()
 	if err != nil {
 		return err
 	}
@@ -99,6 +96,15 @@ func (h *house) furnish(ctx context.Context, size book.Size, say func(format str
 		return err
 	}
 	return os.WriteFile(h.kept(), text, 0o600)
+}
+
+// makeKeys creates the program's key file, and returns its line.
+func (h *house) makeKeys() (line string, err error) {
+	line, err = secrets.NewSealKey(rand.Reader)
+	if err == nil {
+		err = os.WriteFile(h.keys(), []byte(line+"\n"), 0o600)
+	}
+	return line, err
 }
 
 // fill makes the book and its users, and reports the number of bookings every ten seconds.

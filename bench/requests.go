@@ -139,6 +139,14 @@ func (b *bench) warm(p *pocketBase) error {
 
 // open builds the product and makes its book.
 func (b *bench) open(ctx context.Context) error {
+	if err := b.openEmpty(ctx); err != nil {
+		return err
+	}
+	return b.house.furnish(ctx, b.size, b.say)
+}
+
+// openEmpty builds the product and opens its database, which is empty unless an earlier run has left a book in the folder.
+func (b *bench) openEmpty(ctx context.Context) error {
 	h := b.houseIn(b.dir)
 	if err := buildProduct(ctx, h.program); err != nil {
 		return err
@@ -152,11 +160,18 @@ func (b *bench) open(ctx context.Context) error {
 		if err := b.openPostgres(ctx, h); err != nil {
 			return err
 		}
+	case "citus":
+		if err := b.openPostgres(ctx, h); err != nil {
+			return err
+		}
+		if err := b.distribute(ctx, h); err != nil {
+			return err
+		}
 	default:
-		return fmt.Errorf("-engine must be sqlite or postgres, not %q", b.engine)
+		return fmt.Errorf("-engine must be sqlite, postgres or citus, not %q", b.engine)
 	}
 	b.house = h
-	return h.furnish(ctx, b.size, b.say)
+	return nil
 }
 
 // houseIn is the product in a folder given by -dir.

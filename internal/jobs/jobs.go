@@ -117,6 +117,9 @@ func NewRunner(work *leases.Work, log *slog.Logger, list []Job) *Runner {
 	return &Runner{work: work, log: log, jobs: list, failures: newFailures(work.Clock)}
 }
 
+// Jobs lists the jobs of the runner.
+func (r *Runner) Jobs() []Job { return r.jobs }
+
 // Run runs jobs until the context ends and returns when all of them have stopped. Quick jobs run one after the
 // other in one goroutine, slow jobs in another, and each job that calls other services in its own.
 func (r *Runner) Run(ctx context.Context) {

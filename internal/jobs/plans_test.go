@@ -18,7 +18,7 @@ import (
 var (
 	everyRow  = regexp.MustCompile(`^SCAN (\w+)(?: USING (?:COVERING )?INDEX (\w+))?$`)
 	everySite = regexp.MustCompile(`^SEARCH (\w+) (?:EXISTS )?USING (?:COVERING )?INDEX (\w+) \(site_id=\?\)$`)
-	short     = []string{"_pending", "_unplaced", "_due", "_open", "_open_of_site", "_to_end", "_to_complete", "_in_turns", "_done", "_that_expire"}
+	short     = []string{"_pending", "_unplaced", "_due", "_open", "_open_of_site", "_to_end", "_to_complete", "_in_turns", "_done", "_that_expire", "_forget"}
 )
 
 // growing are the tables that have more rows with each payment.

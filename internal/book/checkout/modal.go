@@ -238,10 +238,5 @@ func originOf(address string) string {
 
 // Forget removes a number of old sessions. more: there may be some left.
 func (m *Modals) Forget(ctx context.Context) (more bool, err error) {
-	err = m.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
-		n, err := forgetSessionsBefore(tx, sites.RealNow(tx).Add(-modalMemory), leases.ForgetAtOnce)
-		more = n == leases.ForgetAtOnce
-		return err
-	})
-	return more, err
+	return sites.Each(ctx, m.DB, sites.Older("modal_sessions", "created_at", "", modalMemory), leases.ForgetAtOnce, forgetSessions)
 }

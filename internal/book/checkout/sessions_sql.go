@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"holdfast/internal/domain/modal"
 	"holdfast/internal/platform/sites"
@@ -71,9 +70,10 @@ func countSessions(tx *store.Tx, siteID int64, authHash string) (n int64, err er
 	return n, err
 }
 
-// forgetSessionsBefore removes sessions that were opened before an instant, as many as the limit allows. It returns
-// how many. Their payments stay.
-func forgetSessionsBefore(tx *store.Tx, before time.Time, limit int) (int64, error) {
-	return tx.Exec(`DELETE FROM modal_sessions WHERE (site_id, id) IN (
-		SELECT site_id, id FROM modal_sessions WHERE created_at < $1 LIMIT $2)`, store.Micros(before), limit)
+// forgetSessions removes sessions of a site that were opened long ago, at most limit of them. It returns how many. Their payments stay.
+func forgetSessions(tx *store.Tx, siteID int64, limit int) (int, error) {
+	n, err := tx.Exec(`DELETE FROM modal_sessions WHERE site_id = $1 AND id IN (
+		SELECT s.id FROM modal_sessions s WHERE s.site_id = $1 AND s.created_at < $2 LIMIT $3)`,
+		siteID, store.Micros(sites.RealNow(tx).Add(-modalMemory)), limit)
+	return int(n), err
 }

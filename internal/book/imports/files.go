@@ -291,6 +291,28 @@ func (f *Files) Discard(ctx context.Context, actor access.Actor, id int64) error
 	return f.shed(ctx, actor.SiteID)
 }
 
+// take settles the imports that wait for approval, and begins a run of the next one. It returns none if none is queued.
+func (f *Files) take(ctx context.Context) (file File, err error) {
+	if _, err := sites.Each(ctx, f.DB, sitesToSettle, 1, settleWaiting); err != nil {
+		return file, err
+	}
+	var next store.Key
+	err = f.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
+		next, err = nextFile(tx)
+		return err
+	})
+	if err == nil {
+		err = f.Store.Write(ctx, next.SiteID, func(tx *store.Tx) (err error) {
+			file, err = takeFile(tx, next)
+			return err
+		})
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		return File{}, nil
+	}
+	return file, err
+}
+
 // Next processes the next import until it is finished or the context ends; the next call resumes it. Sites take turns, and the oldest
 // import of a site comes first. parse reads the rows of a file. more reports that there was work. Each row is written together with its
 // result, so an interrupted import resumes after its last row.
@@ -306,17 +328,7 @@ func (f *Files) Next(
 	if err != nil || !waits {
 		return false, err
 	}
-	err = f.Store.Write(ctx, store.Deployment, func(tx *store.Tx) (err error) {
-		if err := settleWaiting(tx); err != nil {
-			return err
-		}
-		file, err = takeFile(tx)
-		if errors.Is(err, store.ErrNotFound) { // settled results are kept
-			return nil
-		}
-		return err
-	})
-	if err != nil || file.ID == 0 {
+	if file, err = f.take(ctx); err != nil || file.ID == 0 {
 		return false, err
 	}
 	if file.tries > fileTries {
@@ -402,11 +414,7 @@ func (f *Files) end(ctx context.Context, file File, state FileState, problem str
 // Forget deletes file pieces that are no longer needed, incomplete uploads, and imports older than FileLife, a limited number of rows at a
 // time. more reports that there may be more to delete.
 func (f *Files) Forget(ctx context.Context) (more bool, err error) {
-	err = f.Store.Write(ctx, store.Deployment, func(tx *store.Tx) (err error) {
-		more, err = forgetFiles(tx)
-		return err
-	})
-	return more, err
+	return sites.Each(ctx, f.DB, sitesWithFiles, 1, forgetFiles)
 }
 
 // pieces reads the file of an import piece by piece.

@@ -160,28 +160,37 @@ func filesWait(tx *store.Tx) (waits bool, err error) {
 	return waits, err
 }
 
-// settleWaiting queues approved imports, and ends those that were rejected.
-func settleWaiting(tx *store.Tx) error {
-	_, err := tx.Exec(`UPDATE imports SET state = 'queued', modified_at = $1 WHERE state = 'waiting' AND EXISTS (SELECT 1 FROM proposals p
-		WHERE p.site_id = imports.site_id AND p.id = imports.proposal_id AND p.state = 'approved')`, realMicros(tx))
+// sitesToSettle is a query for sites.Each: the sites with an import about which the other operator has decided.
+const sitesToSettle = `SELECT DISTINCT i.site_id, 0 AS ahead FROM imports i JOIN proposals p ON p.site_id = i.site_id AND p.id = i.proposal_id
+	WHERE i.state = 'waiting' AND p.state <> 'open' AND i.created_at <= $1 ORDER BY i.site_id`
+
+// settleWaiting queues approved imports of a site, and ends those that were rejected.
+func settleWaiting(tx *store.Tx, siteID int64, _ int) (int, error) {
+	_, err := tx.Exec(`UPDATE imports SET state = 'queued', modified_at = $2 WHERE site_id = $1 AND state = 'waiting' AND EXISTS (
+		SELECT 1 FROM proposals p WHERE p.site_id = $1 AND p.id = imports.proposal_id AND p.state = 'approved')`, siteID, realMicros(tx))
 	if err != nil {
-		return err
+		return 0, err
 	}
-	_, err = tx.Exec(`UPDATE imports SET state = 'failed', problem = 'The other operator did not approve the import.', finished_at = $1,
-			modified_at = $1
-		WHERE state = 'waiting' AND EXISTS (SELECT 1 FROM proposals p WHERE p.site_id = imports.site_id
-			AND p.id = imports.proposal_id AND p.state IN ('rejected', 'withdrawn'))`, realMicros(tx))
-	return err
+	_, err = tx.Exec(`UPDATE imports SET state = 'failed', problem = 'The other operator did not approve the import.', finished_at = $2,
+			modified_at = $2
+		WHERE site_id = $1 AND state = 'waiting' AND EXISTS (SELECT 1 FROM proposals p WHERE p.site_id = $1
+			AND p.id = imports.proposal_id AND p.state IN ('rejected', 'withdrawn'))`, siteID, realMicros(tx))
+	return 0, err
 }
 
-// takeFile picks the next import: the oldest one of the site that has waited longest.
-func takeFile(tx *store.Tx) (File, error) {
+// nextFile picks the next import: the oldest one of the site that has waited longest. The error is store.ErrNotFound if none is queued.
+func nextFile(tx *store.Tx) (key store.Key, err error) {
+	err = tx.QueryRow(`SELECT i.site_id, i.id FROM imports i WHERE i.state = 'queued' AND NOT EXISTS (
+			SELECT 1 FROM imports e WHERE e.state = 'queued' AND e.site_id = i.site_id AND e.id < i.id)
+		ORDER BY (SELECT MAX(l.ran_at) FROM imports l WHERE l.site_id = i.site_id), i.site_id, i.id LIMIT 1`, nil, &key.SiteID, &key.ID)
+	return key, err
+}
+
+// takeFile begins a run of an import. The error is store.ErrNotFound if it is not queued any more.
+func takeFile(tx *store.Tx, key store.Key) (File, error) {
 	return scanFile(func(dest ...any) error {
-		return tx.QueryRow(`UPDATE imports SET tries = tries + 1, ran_at = $1 WHERE state = 'queued' AND id = (
-				SELECT i.id FROM imports i WHERE i.state = 'queued' AND NOT EXISTS (
-					SELECT 1 FROM imports e WHERE e.state = 'queued' AND e.site_id = i.site_id AND e.id < i.id)
-				ORDER BY (SELECT MAX(l.ran_at) FROM imports l WHERE l.site_id = i.site_id), i.id LIMIT 1)
-			RETURNING `+fileColumns, []any{store.Micros(sites.RealNow(tx))}, dest...)
+		return tx.QueryRow(`UPDATE imports SET tries = tries + 1, ran_at = $3 WHERE site_id = $1 AND id = $2 AND state = 'queued'
+			RETURNING `+fileColumns, []any{key.SiteID, key.ID, store.Micros(sites.RealNow(tx))}, dest...)
 	})
 }
 
@@ -357,43 +366,36 @@ func forgetPiecesOf(tx *store.Tx, siteID int64) (more bool, err error) {
 	return n == forgetPieces, err
 }
 
-// forgetFiles removes rows that are no longer needed, starting at the leaves. more reports that a bound was reached.
-func forgetFiles(tx *store.Tx) (more bool, err error) {
+// sitesWithFiles is a query for sites.Each: the sites with imports.
+const sitesWithFiles = `SELECT DISTINCT i.site_id, 0 AS ahead FROM imports i WHERE i.created_at <= $1 ORDER BY i.site_id`
+
+// forgetFiles removes rows of a site that are no longer needed, starting at the leaves. It returns 1 if a bound was reached.
+func forgetFiles(tx *store.Tx, siteID int64, _ int) (int, error) {
 	now := sites.RealNow(tx)
-	_, err = tx.Exec(`UPDATE imports SET state = 'dropped' WHERE state = 'receiving' AND created_at < $1`, store.Micros(now.Add(-uploadLife)))
+	_, err := tx.Exec(`UPDATE imports SET state = 'dropped' WHERE site_id = $1 AND (state = 'receiving' AND created_at < $2
+		OR state IN ('done', 'failed', 'tried') AND created_at < $3)`, siteID, store.Micros(now.Add(-uploadLife)), store.Micros(now.Add(-FileLife)))
 	if err != nil {
-		return false, err
+		return 0, err
 	}
-	_, err = tx.Exec(`UPDATE imports SET state = 'dropped' WHERE state IN ('done', 'failed', 'tried') AND created_at < $1`,
-		store.Micros(now.Add(-FileLife)))
-	if err != nil {
-		return false, err
+	if more, err := forgetPiecesOf(tx, siteID); err != nil || more {
+		return 1, err
 	}
-	n, err := tx.Exec(`DELETE FROM import_pieces WHERE (site_id, import_id, number) IN (SELECT p.site_id, p.import_id, p.number
-		FROM imports i JOIN import_pieces p ON p.site_id = i.site_id AND p.import_id = i.id
-		WHERE `+needless("i.site_id")+` LIMIT $2)`, keptFiles, forgetPieces)
-	if err != nil || n == forgetPieces {
-		return true, err
-	}
-	for _, step := range []struct {
-		query string
-		most  int64
-	}{
-		{`DELETE FROM import_rows WHERE (site_id, import_id, trial, id) IN (SELECT r.site_id, r.import_id, r.trial, r.id FROM imports i
+	for _, step := range []string{
+		`DELETE FROM import_rows WHERE site_id = $1 AND (import_id, trial, id) IN (SELECT r.import_id, r.trial, r.id FROM imports i
 			JOIN import_rows r ON r.site_id = i.site_id AND r.import_id = i.id
-			WHERE i.state = 'dropped' LIMIT $1)`, forgetRows},
-		{`DELETE FROM import_shares WHERE (site_id, import_id, channel) IN (SELECT s.site_id, s.import_id, s.channel FROM imports i
+			WHERE i.site_id = $1 AND r.site_id = $1 AND i.state = 'dropped' LIMIT $2)`,
+		`DELETE FROM import_shares WHERE site_id = $1 AND (import_id, channel) IN (SELECT s.import_id, s.channel FROM imports i
 			JOIN import_shares s ON s.site_id = i.site_id AND s.import_id = i.id
-			WHERE i.state = 'dropped' LIMIT $1)`, forgetRows},
-		{`DELETE FROM imports WHERE (site_id, id) IN (SELECT site_id, id FROM imports i WHERE i.state = 'dropped'
-			AND NOT EXISTS (SELECT 1 FROM import_pieces p WHERE p.site_id = i.site_id AND p.import_id = i.id)
-			AND NOT EXISTS (SELECT 1 FROM import_rows r WHERE r.site_id = i.site_id AND r.import_id = i.id)
-			AND NOT EXISTS (SELECT 1 FROM import_shares s WHERE s.site_id = i.site_id AND s.import_id = i.id) LIMIT $1)`, forgetRows},
+			WHERE i.site_id = $1 AND s.site_id = $1 AND i.state = 'dropped' LIMIT $2)`,
+		`DELETE FROM imports WHERE site_id = $1 AND id IN (SELECT i.id FROM imports i WHERE i.site_id = $1 AND i.state = 'dropped'
+			AND NOT EXISTS (SELECT 1 FROM import_pieces p WHERE p.site_id = $1 AND p.import_id = i.id)
+			AND NOT EXISTS (SELECT 1 FROM import_rows r WHERE r.site_id = $1 AND r.import_id = i.id)
+			AND NOT EXISTS (SELECT 1 FROM import_shares s WHERE s.site_id = $1 AND s.import_id = i.id) LIMIT $2)`,
 	} {
-		n, err := tx.Exec(step.query, step.most)
-		if err != nil || n == step.most {
-			return true, err
+		n, err := tx.Exec(step, siteID, forgetRows)
+		if err != nil || n == forgetRows {
+			return 1, err
 		}
 	}
-	return false, nil
+	return 0, nil
 }

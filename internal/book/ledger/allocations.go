@@ -104,8 +104,8 @@ func PendingAllocations(tx *store.Tx, siteID, after int64, limit int) ([]protect
 // SitesWithPendingRates lists the sites with allocations that wait for a rate, each with its clock, in order of ids.
 func SitesWithPendingRates(tx *store.Tx) ([]sites.Clock, error) {
 	var list []sites.Clock
-	err := tx.Query(`SELECT id, clock_ahead FROM sites
-		WHERE id IN (SELECT site_id FROM allocations WHERE priced_at IS NULL) ORDER BY id`, nil,
+	err := tx.Query(`SELECT DISTINCT a.site_id, s.clock_ahead FROM allocations a JOIN sites s ON s.id = a.site_id
+		WHERE a.priced_at IS NULL ORDER BY a.site_id`, nil,
 		func(scan func(dest ...any) error) error {
 			var site sites.Clock
 			var ahead int64

@@ -23,12 +23,11 @@ const (
 	foldAfter    = time.Minute
 )
 
-// SitesToFold lists the sites with enough deltas to fold, or with old ones, in order of their ids.
+// SitesToFold lists the sites with enough deltas to fold, or with old ones, in order of their ids. It reads the deltas that are not folded
+// yet, whatever the number of sites.
 func SitesToFold(tx *store.Tx) ([]int64, error) {
-	return store.Ids(tx, `SELECT p.site_id FROM site_places p
-		WHERE EXISTS (SELECT 1 FROM exposure_deltas d WHERE d.site_id = p.site_id ORDER BY d.id LIMIT 1 OFFSET $1)
-			OR EXISTS (SELECT 1 FROM exposure_deltas d WHERE d.site_id = p.site_id AND d.noted_at <= $2) ORDER BY p.site_id`,
-		deltasToFold-1, store.Micros(sites.RealNow(tx).Add(-foldAfter)))
+	return store.Ids(tx, `SELECT site_id FROM exposure_deltas GROUP BY site_id HAVING COUNT(*) >= $1 OR MIN(noted_at) <= $2 ORDER BY site_id`,
+		deltasToFold, store.Micros(sites.RealNow(tx).Add(-foldAfter)))
 }
 
 // Bounds of one fold. The blocks take the time: deltas of one day and merchant share them, others change about forty

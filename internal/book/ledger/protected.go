@@ -16,11 +16,11 @@ type Protected struct {
 	Until  civil.Day
 }
 
-// protectedQuery reads what ProtectedOfEach adds up. It reads sums and the last day of dispute that holds now, and not whole histories,
+// protectedQuery reads what ProtectedOfEach adds up; $1 is the site. It reads sums and the last day of dispute that holds now, and not whole histories,
 // because travellers see it after each payment.
 const protectedQuery = `SELECT a.booking_id, a.amount,
 		CAST(COALESCE((SELECT SUM(CASE e.kind WHEN 'chargeback-reversal' THEN -e.amount ELSE e.amount END) FROM allocation_events e
-			WHERE e.site_id = a.site_id AND e.allocation_id = a.id), 0) AS BIGINT), a.ends_after
+			WHERE e.site_id = $1 AND e.allocation_id = a.id), 0) AS BIGINT), a.ends_after
 	FROM allocations a WHERE a.protected`
 
 // ProtectedOfEach reads how much of each booking is protected, by the ids of the bookings.

@@ -161,21 +161,24 @@ type bookDue struct {
 	Walking bool      // a new recognition is being applied to all lines
 }
 
-// booksDue lists the sites that have a running use, and those with changes up to an id, which begin one.
-func booksDue(tx *store.Tx, upTo int64) ([]bookDue, error) {
+// booksDue lists the sites with changes up to an id, with a new recognition that is being applied, or with a running use that has not
+// come to today. today is a day of the real clock; where a clock is ahead, the running use may still have come to its day.
+func booksDue(tx *store.Tx, upTo int64, today civil.Day) ([]bookDue, error) {
 	var list []bookDue
-	err := tx.Query(`SELECT s.id, s.clock_ahead, b.day, b.walked_to,
-			EXISTS (SELECT 1 FROM limit_changes c WHERE c.site_id = p.site_id AND c.id <= $1) AS waiting
-		FROM site_places p JOIN sites s ON s.id = p.site_id LEFT JOIN limit_books b ON b.site_id = p.site_id ORDER BY s.id`, []any{upTo},
+	err := tx.Query(`SELECT d.site_id, s.clock_ahead, b.day, b.walked_to, MAX(d.waiting) FROM (
+			SELECT site_id, 1 AS waiting FROM limit_changes WHERE id <= $1
+			UNION ALL SELECT site_id, 0 FROM limit_books WHERE day < $2
+			UNION ALL SELECT site_id, 0 FROM limit_books WHERE walked_to IS NOT NULL
+			UNION ALL SELECT a.site_id, 0 FROM limit_books a JOIN sites t ON t.id = a.site_id WHERE t.clock_ahead > 0) d
+		JOIN sites s ON s.id = d.site_id LEFT JOIN limit_books b ON b.site_id = d.site_id
+		GROUP BY d.site_id, s.clock_ahead, b.day, b.walked_to ORDER BY d.site_id`, []any{upTo, today},
 		func(scan func(dest ...any) error) error {
 			var b bookDue
 			var day, walked sql.NullInt64
-			var ahead int64
-			err := scan(&b.Clock.SiteID, &ahead, &day, &walked, &b.Waiting)
-			b.Clock.Ahead, b.Day, b.Walking = sites.Microseconds(ahead), store.DayOr(day), walked.Valid
-			if day.Valid || b.Waiting {
-				list = append(list, b)
-			}
+			var ahead, waiting int64
+			err := scan(&b.Clock.SiteID, &ahead, &day, &walked, &waiting)
+			b.Clock.Ahead, b.Day, b.Waiting, b.Walking = sites.Microseconds(ahead), store.DayOr(day), waiting > 0, walked.Valid
+			list = append(list, b)
 			return err
 		})
 	return list, err

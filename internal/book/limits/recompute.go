@@ -44,7 +44,7 @@ func (l *Limits) Recompute(ctx context.Context) (more bool, err error) {
 		if upTo, err = changesSeenBy(tx, tx.Now.Add(-seenAfter)); err != nil {
 			return err
 		}
-		if due, err = booksDue(tx, upTo); err != nil {
+		if due, err = booksDue(tx, upTo, civil.DayOf(sites.RealNow(tx).Add(-store.FinalAfter))); err != nil {
 			return err
 		}
 		days = make([]civil.Day, len(due))

@@ -23,21 +23,25 @@ func beginPolling(tx *store.Tx, siteID, channelID int64, processor string) error
 	return err
 }
 
-// ClaimPolls reserves the polls of all sites that are due, at most limit, the longest overdue first. It postpones their
-// next run.
-func ClaimPolls(tx *store.Tx, limit int, next time.Time) ([]Poll, error) {
+// PollsDue lists the polls of all sites that are due, at most limit, the longest overdue first.
+func PollsDue(tx *store.Tx, limit int) ([]Poll, error) {
 	var list []Poll
-	err := tx.Query(`UPDATE processor_events SET read_at = $2 WHERE (site_id, channel_id, processor) IN (
-			SELECT site_id, channel_id, processor FROM processor_events WHERE read_at <= $1 ORDER BY read_at LIMIT $3)
-			AND read_at <= $1
-		RETURNING site_id, channel_id, processor, cursor`,
-		[]any{store.Micros(sites.RealNow(tx)), store.Micros(next), limit}, func(scan func(dest ...any) error) error {
+	err := tx.Query(`SELECT site_id, channel_id, processor, cursor FROM processor_events WHERE read_at <= $1 ORDER BY read_at LIMIT $2`,
+		[]any{store.Micros(sites.RealNow(tx)), limit}, func(scan func(dest ...any) error) error {
 			var f Poll
 			err := scan(&f.SiteID, &f.ChannelID, &f.Processor, &f.Cursor)
 			list = append(list, f)
 			return err
 		})
 	return list, err
+}
+
+// ClaimPoll postpones the next run of a poll that is due. claimed is false if it is not due any more, or goes on from another position.
+func ClaimPoll(tx *store.Tx, f Poll, next time.Time) (claimed bool, err error) {
+	n, err := tx.Exec(`UPDATE processor_events SET read_at = $5
+		WHERE site_id = $1 AND channel_id = $2 AND processor = $3 AND cursor = $4 AND read_at <= $6`,
+		f.SiteID, f.ChannelID, f.Processor, f.Cursor, store.Micros(next), store.Micros(sites.RealNow(tx)))
+	return n == 1, err
 }
 
 // SavePoll stores the position, and when to continue reading.

@@ -157,8 +157,8 @@ func (n *Notices) followNotice(ctx context.Context, h Notice) error {
 // nothing is lost if a webhook was not delivered. It returns more if there may be some left.
 func (n *Notices) Poll(ctx context.Context) (more bool, err error) {
 	var due []payments.Poll
-	err = n.Store.Write(ctx, store.Deployment, func(tx *store.Tx) (err error) {
-		due, err = payments.ClaimPolls(tx, pollBatch, sites.RealNow(tx).Add(pollPause))
+	err = n.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
+		due, err = payments.PollsDue(tx, pollBatch)
 		return err
 	})
 	if err != nil {
@@ -173,6 +173,14 @@ func (n *Notices) Poll(ctx context.Context) (more bool, err error) {
 }
 
 func (n *Notices) pollOne(ctx context.Context, f payments.Poll) error {
+	claimed := false
+	err := n.Store.Write(ctx, f.SiteID, func(tx *store.Tx) (err error) {
+		claimed, err = payments.ClaimPoll(tx, f, sites.RealNow(tx).Add(pollPause))
+		return err
+	})
+	if err != nil || !claimed {
+		return err
+	}
 	a, channel, err := n.accessOfChannel(ctx, f.SiteID, f.ChannelID, f.Processor)
 	if err != nil || !n.TakesAt(channel, f.Processor) {
 		return err // the channel has left this processor: it is not asked any more, unless the channel comes back
@@ -199,10 +207,5 @@ const noticesPerWrite = 1000
 // Forget removes notices that are done and too old to be delivered again. It returns more if there may be some
 // left.
 func (n *Notices) Forget(ctx context.Context) (more bool, err error) {
-	err = n.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
-		n, err := forgetNoticesBefore(tx, sites.RealNow(tx).Add(-noticeMemory), noticesPerWrite)
-		more = n == noticesPerWrite
-		return err
-	})
-	return more, err
+	return sites.Each(ctx, n.DB, sites.Older("processor_notices", "received_at", "o.ask_at IS NULL", noticeMemory), noticesPerWrite, forgetNotices)
 }

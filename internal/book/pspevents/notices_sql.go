@@ -51,10 +51,11 @@ func putOffNotice(tx *store.Tx, h Notice, next time.Time) error {
 	return err
 }
 
-// forgetNoticesBefore removes notices that are done and came before an instant, at most limit of them. It returns how
-// many.
-func forgetNoticesBefore(tx *store.Tx, before time.Time, limit int) (int64, error) {
-	return tx.Exec(`DELETE FROM processor_notices WHERE (site_id, channel_id, processor, event_id) IN (
-		SELECT site_id, channel_id, processor, event_id FROM processor_notices
-		WHERE ask_at IS NULL AND received_at < $1 LIMIT $2)`, store.Micros(before), limit)
+// forgetNotices removes notices of a site that are done and came long ago, at most limit of them. It returns how many.
+func forgetNotices(tx *store.Tx, siteID int64, limit int) (int, error) {
+	n, err := tx.Exec(`DELETE FROM processor_notices WHERE site_id = $1 AND (channel_id, processor, event_id) IN (
+		SELECT n.channel_id, n.processor, n.event_id FROM processor_notices n
+		WHERE n.site_id = $1 AND n.ask_at IS NULL AND n.received_at < $2 LIMIT $3)`,
+		siteID, store.Micros(sites.RealNow(tx).Add(-noticeMemory)), limit)
+	return int(n), err
 }

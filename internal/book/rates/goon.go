@@ -25,19 +25,34 @@ const (
 	madeUpDays = 500
 )
 
-// GoOn makes up rates for every sandbox whose clock is ahead of its rates, so that its payments do not wait for ever.
+// GoOn makes up rates for every sandbox whose clock is ahead of its rates, so that its payments do not wait for ever. A sandbox is
+// looked at again on its next day, and when rates have changed.
 func (r *Rates) GoOn(ctx context.Context) error {
 	var sandboxes []sites.Clock
+	var now upToDate
 	err := r.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
+		if now.version, err = sites.RatesVersion(tx); err != nil {
+			return err
+		}
 		sandboxes, err = sites.SandboxClocks(tx)
 		return err
 	})
 	for _, clock := range sandboxes {
-		if err == nil {
-			err = r.GoOnIn(ctx, clock)
+		now.day = civil.DayOf(r.Clock().Add(clock.Ahead))
+		if last, _ := r.upToDate.Load(clock.SiteID); err != nil || last == now {
+			continue
+		}
+		if err = r.GoOnIn(ctx, clock); err == nil {
+			r.upToDate.Store(clock.SiteID, now)
 		}
 	}
 	return err
+}
+
+// upToDate is when GoOn had nothing left to make up for a sandbox: on a day of its clock, with these rates on file.
+type upToDate struct {
+	version int64
+	day     civil.Day
 }
 
 // MoveClock moves the clock of a sandbox forward to an instant, and brings its rates up to the new day. Errors: those of

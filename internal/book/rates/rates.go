@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"sync"
 
 	"holdfast/internal/book/fixings"
 	"holdfast/internal/book/limits"
@@ -26,7 +27,8 @@ type Rates struct {
 	Approvals   *approvals.Approvals
 	ForexMargin fx.Margin // added to the fixings in the forex feeds of channels
 
-	tried tried
+	tried    tried
+	upToDate sync.Map // by site: upToDate
 }
 
 // Register registers how an approved quote is carried out. Allocations that waited for it are priced then.

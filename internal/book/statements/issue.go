@@ -27,7 +27,7 @@ const channelsPerLook = 500
 func (s *Statements) IssueDue(ctx context.Context) (issued int, err error) {
 	var clocks []sites.Clock
 	err = s.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
-		clocks, err = sites.Clocks(tx)
+		clocks, err = sitesDue(tx)
 		return err
 	})
 	for _, clock := range clocks {

@@ -3,11 +3,15 @@ package statements
 import (
 	"database/sql"
 	"encoding/json"
+	"slices"
 	"time"
 
+	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/protection"
+	"holdfast/internal/domain/terms"
+	"holdfast/internal/platform/sites"
 	"holdfast/internal/store"
 )
 
@@ -15,6 +19,29 @@ import (
 type progress struct {
 	Channel merchant.Channel
 	Covered time.Time // zero: none was ever due
+}
+
+// sitesDue lists the sites with a channel of which a period has ended that has no statements yet, and those whose clock is ahead, for which
+// their channels tell.
+func sitesDue(tx *store.Tx) ([]sites.Clock, error) {
+	ahead, err := sites.ClocksAhead(tx)
+	if err != nil {
+		return nil, err
+	}
+	today, args := civil.DayOf(sites.RealNow(tx).Add(-store.FinalAfter)), []any{}
+	for _, kind := range []string{terms.PeriodWeek, terms.PeriodBiweek, terms.PeriodMonth} {
+		args = append(args, store.Micros(terms.PeriodOf(kind, today).First.Start()))
+	}
+	list, err := store.Ids(tx, `SELECT DISTINCT c.site_id FROM channels c
+		LEFT JOIN statement_progress p ON p.site_id = c.site_id AND p.channel_id = c.id
+		WHERE NOT c.was_test AND COALESCE(p.covered_until, c.created_at)
+			< CASE c.statement_period WHEN 'week' THEN CAST($1 AS BIGINT) WHEN 'biweek' THEN CAST($2 AS BIGINT) ELSE CAST($3 AS BIGINT) END ORDER BY c.site_id`, args...)
+	for _, id := range list {
+		if !slices.ContainsFunc(ahead, func(c sites.Clock) bool { return c.SiteID == id }) {
+			ahead = append(ahead, sites.Clock{SiteID: id})
+		}
+	}
+	return ahead, err
 }
 
 // progressAfter reads the progress of the channels of a site with ids after a given one, in order of these ids. Test

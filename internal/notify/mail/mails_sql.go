@@ -114,11 +114,21 @@ func askAgain(tx *store.Tx, m Mail) error {
 	return err
 }
 
-// sitesDue lists the sites with queued e-mails that are due.
-func sitesDue(tx *store.Tx) ([]int64, error) {
-	return store.Ids(tx, `SELECT p.site_id FROM site_places p
-		WHERE EXISTS (SELECT 1 FROM mails m WHERE m.site_id = p.site_id AND m.state = $1 AND m.next_at <= $2) ORDER BY p.site_id`,
-		Waiting, store.Micros(sites.RealNow(tx)))
+// sitesDue lists the sites with queued e-mails that are due, and those with attempts that should have ended.
+func sitesDue(tx *store.Tx) (waiting, sending []int64, err error) {
+	err = tx.Query(`SELECT DISTINCT site_id, state FROM mails WHERE next_at <= $1 AND state IN ($2, $3) ORDER BY site_id, state`,
+		[]any{store.Micros(sites.RealNow(tx)), Waiting, Sending}, func(scan func(dest ...any) error) error {
+			var site int64
+			var state State
+			err := scan(&site, &state)
+			if state == Waiting {
+				waiting = append(waiting, site)
+			} else {
+				sending = append(sending, site)
+			}
+			return err
+		})
+	return waiting, sending, err
 }
 
 // dueMails lists the IDs of a site's queued e-mails that are due, longest overdue first.
@@ -154,18 +164,20 @@ func finish(tx *store.Tx, m Mail, o outcome) error {
 	return err
 }
 
-// giveUpLost marks unfinished attempts as unknown: the process has died, or lost its database connection.
-func giveUpLost(tx *store.Tx) (int64, error) {
+// giveUpLost marks unfinished attempts of a site as unknown: the process has died, or lost its database connection.
+func giveUpLost(tx *store.Tx, siteID int64) error {
 	now := sites.RealNow(tx)
-	return tx.Exec(`UPDATE mails SET state = $2, answer = $3, next_at = NULL, forget_at = $4, modified_at = $1
-		WHERE next_at <= $1 AND state = $5`, store.Micros(now), Unknown, lostAnswer, store.Micros(now.Add(remember)), Sending)
+	_, err := tx.Exec(`UPDATE mails SET state = $2, answer = $3, next_at = NULL, forget_at = $4, modified_at = $1
+		WHERE site_id = $6 AND next_at <= $1 AND state = $5`, store.Micros(now), Unknown, lostAnswer, store.Micros(now.Add(remember)), Sending, siteID)
+	return err
 }
 
-// forget deletes the addresses and letters of at most limit e-mails that finished long ago.
-func forget(tx *store.Tx, limit int) (int64, error) {
-	return tx.Exec(`UPDATE mails SET recipient = '', letter = '', answer = substr(answer, 1, 3), forget_at = NULL, file_id = 0, modified_at = $3
-		WHERE (site_id, id) IN (SELECT site_id, id FROM mails WHERE forget_at <= $1 ORDER BY forget_at LIMIT $2)`,
-		store.Micros(sites.RealNow(tx)), limit, store.Micros(sites.RealNow(tx)))
+// forget deletes the addresses and letters of at most limit e-mails of a site that finished long ago, and returns how many.
+func forget(tx *store.Tx, siteID int64, limit int) (int, error) {
+	n, err := tx.Exec(`UPDATE mails SET recipient = '', letter = '', answer = substr(answer, 1, 3), forget_at = NULL, file_id = 0, modified_at = $2
+		WHERE site_id = $1 AND id IN (SELECT m.id FROM mails m WHERE m.site_id = $1 AND m.forget_at <= $2 ORDER BY m.forget_at LIMIT $3)`,
+		siteID, store.Micros(sites.RealNow(tx)), limit)
+	return int(n), err
 }
 
 // mark is the position of the e-mails in a site's event feed.

@@ -157,13 +157,18 @@ func fileOf(tx *store.Tx, siteID, id int64) (*File, error) {
 	return f, err
 }
 
-// forgetFiles deletes at most limit files that no e-mail uses any more.
-func forgetFiles(tx *store.Tx, limit int) error {
-	const gone = `SELECT f.site_id, f.id FROM mail_files f
-		WHERE NOT EXISTS (SELECT 1 FROM mails m WHERE m.site_id = f.site_id AND m.file_id = f.id AND m.file_id <> 0) ORDER BY f.site_id, f.id LIMIT $1`
-	if _, err := tx.Exec(`DELETE FROM mail_pieces WHERE (site_id, file_id) IN (`+gone+`)`, limit); err != nil {
-		return err
+// unusedFiles is the condition that no e-mail uses the file f any more.
+const unusedFiles = `NOT EXISTS (SELECT 1 FROM mails m WHERE m.site_id = f.site_id AND m.file_id = f.id AND m.file_id <> 0)`
+
+// sitesWithUnusedFiles is a query for sites.Each.
+const sitesWithUnusedFiles = `SELECT DISTINCT f.site_id, 0 AS ahead FROM mail_files f WHERE CAST($1 AS BIGINT) > 0 AND ` + unusedFiles + ` ORDER BY f.site_id`
+
+// forgetFiles deletes at most limit files of a site that no e-mail uses any more, and returns how many.
+func forgetFiles(tx *store.Tx, siteID int64, limit int) (int, error) {
+	const gone = `SELECT f.id FROM mail_files f WHERE f.site_id = $1 AND ` + unusedFiles + ` ORDER BY f.id LIMIT $2`
+	if _, err := tx.Exec(`DELETE FROM mail_pieces WHERE site_id = $1 AND file_id IN (`+gone+`)`, siteID, limit); err != nil {
+		return 0, err
 	}
-	_, err := tx.Exec(`DELETE FROM mail_files WHERE (site_id, id) IN (`+gone+`)`, limit)
-	return err
+	n, err := tx.Exec(`DELETE FROM mail_files WHERE site_id = $1 AND id IN (`+gone+`)`, siteID, limit)
+	return int(n), err
 }

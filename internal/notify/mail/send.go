@@ -39,11 +39,17 @@ type outcome struct {
 // stores that an attempt starts, then talks to the server, then stores the outcome: so no e-mail is automatically sent
 // twice, and if a crash loses the outcome, the e-mail's state shows it.
 func (m *Mails) Send(ctx context.Context) (more bool, err error) {
-	err = m.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
-		_, err := giveUpLost(tx)
+	var waiting, sending []int64
+	err = m.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
+		waiting, sending, err = sitesDue(tx)
 		return err
 	})
-	if err != nil || m.Transport == nil {
+	for _, site := range sending {
+		if err == nil {
+			err = m.Store.Write(ctx, site, func(tx *store.Tx) error { return giveUpLost(tx, site) })
+		}
+	}
+	if err != nil || m.Transport == nil || len(waiting) == 0 {
 		return false, err
 	}
 	var due []store.Key
@@ -53,7 +59,7 @@ func (m *Mails) Send(ctx context.Context) (more bool, err error) {
 		if room = min(m.Transport.PerMinute-tried, sendBatch); err != nil || room <= 0 {
 			return err
 		}
-		due, err = m.inTurns(tx, room)
+		due, err = m.inTurns(tx, waiting, room)
 		return err
 	})
 	if err != nil || len(due) == 0 {
@@ -75,13 +81,9 @@ func (m *Mails) Send(ctx context.Context) (more bool, err error) {
 	return len(due) == room && ctx.Err() == nil, nil
 }
 
-// inTurns picks up to limit due e-mails round-robin: the first of each site, then the second of each, and so on. It starts
+// inTurns picks up to limit due e-mails of some sites round-robin: the first of each site, then the second of each, and so on. It starts
 // after the site served last, so that a site with very many e-mails does not delay the others.
-func (m *Mails) inTurns(tx *store.Tx, limit int) (picked []store.Key, err error) {
-	sites, err := sitesDue(tx)
-	if err != nil {
-		return nil, err
-	}
+func (m *Mails) inTurns(tx *store.Tx, sites []int64, limit int) (picked []store.Key, err error) {
 	next, found := slices.BinarySearch(sites, m.last.Load())
 	if found {
 		next++
@@ -148,15 +150,12 @@ func (m *Mails) sendOne(ctx context.Context, key store.Key) error {
 // Forget deletes the addresses and texts of e-mails that finished 30 days ago; what remains is that there was an e-mail, its
 // subject matter and its outcome. It returns more if there may be some left.
 func (m *Mails) Forget(ctx context.Context) (more bool, err error) {
-	err = m.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
-		n, err := forget(tx, forgetBatch)
-		if err != nil {
-			return err
-		}
-		more = n == forgetBatch
-		return forgetFiles(tx, forgetBatch)
-	})
-	return more, err
+	more, err = sites.Each(ctx, m.DB, sites.Older("mails", "forget_at", "o.forget_at IS NOT NULL", 0), forgetBatch, forget)
+	if err != nil {
+		return false, err
+	}
+	left, err := sites.Each(ctx, m.DB, sitesWithUnusedFiles, forgetBatch, forgetFiles)
+	return more || left, err
 }
 
 // Outcomes of an attempt.

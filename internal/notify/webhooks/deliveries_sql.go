@@ -145,31 +145,33 @@ func attemptsOf(tx *store.Tx, siteID, deliveryID int64) (list []Attempt, err err
 	return list, err
 }
 
-// The deliveries that are forgotten: those that ended before an instant, and those of endpoints that were deleted.
-const (
-	endedDeliveries = `(SELECT site_id, id FROM webhook_deliveries WHERE state <> 'waiting' AND done_at < $1
-		ORDER BY done_at, id LIMIT $2)`
-	orphanDeliveries = `(SELECT d.site_id, d.id FROM webhook_endpoints e
-		JOIN webhook_deliveries d ON d.site_id = e.site_id AND d.endpoint_id = e.id
-		WHERE e.state = 'deleted' ORDER BY d.id LIMIT $1)`
-)
+// forgetEnded removes up to limit deliveries of a site that ended long ago, with their attempts, and returns how many.
+func forgetEnded(tx *store.Tx, siteID int64, limit int) (int, error) {
+	return forget(tx, `(SELECT d.id FROM webhook_deliveries d WHERE d.site_id = $1 AND d.state <> 'waiting' AND d.done_at < $3
+		ORDER BY d.done_at, d.id LIMIT $2)`, siteID, limit, store.Micros(sites.RealNow(tx).Add(-keptFor)))
+}
 
-// forget removes up to limit deliveries with their attempts, and then endpoints that were deleted and have none left.
-func forget(tx *store.Tx, before time.Time, limit int) (removed int64, err error) {
-	for _, which := range []struct {
-		rows string
-		args []any
-	}{{endedDeliveries, []any{store.Micros(before), limit}}, {orphanDeliveries, []any{limit}}} {
-		if _, err := tx.Exec(`DELETE FROM webhook_attempts WHERE (site_id, delivery_id) IN `+which.rows, which.args...); err != nil {
-			return removed, err
-		}
-		n, err := tx.Exec(`DELETE FROM webhook_deliveries WHERE (site_id, id) IN `+which.rows, which.args...)
-		if err != nil {
-			return removed, err
-		}
-		removed = max(removed, n)
+// sitesWithDeleted is a query for sites.Each.
+const sitesWithDeleted = `SELECT DISTINCT e.site_id, 0 AS ahead FROM webhook_endpoints e WHERE e.state = 'deleted' AND e.created_at <= $1 ORDER BY e.site_id`
+
+// forgetDeleted removes up to limit deliveries of deleted endpoints of a site, and then endpoints that have none left. It returns how many
+// deliveries.
+func forgetDeleted(tx *store.Tx, siteID int64, limit int) (int, error) {
+	n, err := forget(tx, `(SELECT d.id FROM webhook_endpoints e JOIN webhook_deliveries d ON d.site_id = e.site_id AND d.endpoint_id = e.id
+		WHERE e.site_id = $1 AND d.site_id = $1 AND e.state = 'deleted' ORDER BY d.id LIMIT $2)`, siteID, limit)
+	if err != nil {
+		return n, err
 	}
-	_, err = tx.Exec(`DELETE FROM webhook_endpoints WHERE state = 'deleted' AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d
-		WHERE d.site_id = webhook_endpoints.site_id AND d.endpoint_id = webhook_endpoints.id)`)
-	return removed, err
+	_, err = tx.Exec(`DELETE FROM webhook_endpoints WHERE site_id = $1 AND state = 'deleted' AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d
+		WHERE d.site_id = $1 AND d.endpoint_id = webhook_endpoints.id)`, siteID)
+	return n, err
+}
+
+// forget removes the deliveries of a site that a query selects, with their attempts.
+func forget(tx *store.Tx, which string, args ...any) (int, error) {
+	if _, err := tx.Exec(`DELETE FROM webhook_attempts WHERE site_id = $1 AND delivery_id IN `+which, args...); err != nil {
+		return 0, err
+	}
+	n, err := tx.Exec(`DELETE FROM webhook_deliveries WHERE site_id = $1 AND id IN `+which, args...)
+	return int(n), err
 }

@@ -164,10 +164,10 @@ const (
 // Forget removes deliveries that ended more than 30 days ago, and what is left of deleted endpoints. more reports that
 // there may be more to remove.
 func (w *Webhooks) Forget(ctx context.Context) (more bool, err error) {
-	err = w.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
-		n, err := forget(tx, tx.Now.Add(-keptFor), forgetAtOnce)
-		more = n == forgetAtOnce
-		return err
-	})
-	return more, err
+	more, err = sites.Each(ctx, w.DB, sites.Older("webhook_deliveries", "done_at", "o.state <> 'waiting'", keptFor), forgetAtOnce, forgetEnded)
+	if err != nil {
+		return false, err
+	}
+	left, err := sites.Each(ctx, w.DB, sitesWithDeleted, forgetAtOnce, forgetDeleted)
+	return more || left, err
 }

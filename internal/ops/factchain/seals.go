@@ -114,7 +114,7 @@ type mark struct {
 func (s *Seals) Seal(ctx context.Context) (more bool, err error) {
 	var sites []int64
 	err = s.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
-		sites, err = store.Ids(tx, `SELECT id FROM sites ORDER BY id`)
+		sites, err = sitesUnsealed(tx)
 		return err
 	})
 	for _, site := range append(sites, 0) {

@@ -35,6 +35,19 @@ func names(table, columns string) []string {
 	return list
 }
 
+// sitesUnsealed lists the sites with facts that are not sealed yet, by one statement for all of them: of each site it reads the marks
+// and looks once into each table.
+func sitesUnsealed(tx *store.Tx) ([]int64, error) {
+	var sealed, unsealed []string
+	for _, f := range Facts {
+		sealed = append(sealed, `COALESCE(MAX(CASE WHEN name = '`+f.Table+`' THEN sealed_to END), 0) AS `+f.Table)
+		unsealed = append(unsealed, `EXISTS (SELECT 1 FROM `+f.Table+` f WHERE f.site_id = p.site_id AND f.id > COALESCE(m.`+f.Table+`, 0))`)
+	}
+	return store.Ids(tx, `SELECT p.site_id FROM site_places p
+		LEFT JOIN (SELECT site_id, `+strings.Join(sealed, ", ")+` FROM fact_marks GROUP BY site_id) m ON m.site_id = p.site_id
+		WHERE `+strings.Join(unsealed, " OR ")+` ORDER BY p.site_id`)
+}
+
 // readMarks reads the marks of a site, and the last id of each table, by one statement.
 func readMarks(tx *store.Tx, siteID int64) ([]mark, error) {
 	var parts []string

@@ -18,7 +18,7 @@ func channelProtection(l *look) error {
 	at := place{check: "channel protection", table: "channel_protection of channel"}
 	line := l.line(at.check)
 	return l.tx.Query(`SELECT c.id, c.account_mode, c.account_type, c.was_test, c.locked,
-			(SELECT p.protected FROM channel_protection p WHERE p.site_id = c.site_id AND p.channel_id = c.id
+			(SELECT p.protected FROM channel_protection p WHERE p.site_id = $1 AND p.channel_id = c.id
 				ORDER BY p.id DESC LIMIT 1)
 		FROM channels c WHERE c.site_id = $1 ORDER BY c.id`, []any{l.site.ID}, func(scan func(dest ...any) error) error {
 		var c merchant.Channel

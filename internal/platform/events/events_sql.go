@@ -100,8 +100,7 @@ func endsOf(tx *store.Tx, sites []int64, ends map[int64]int64) error {
 
 // sitesUnplaced lists the sites that have events without a position.
 func sitesUnplaced(tx *store.Tx) ([]int64, error) {
-	return store.Ids(tx, `SELECT p.site_id FROM site_places p
-		WHERE EXISTS (SELECT 1 FROM events e WHERE e.site_id = p.site_id AND e.position IS NULL) ORDER BY p.site_id`)
+	return store.Ids(tx, `SELECT DISTINCT site_id FROM events WHERE position IS NULL ORDER BY site_id`)
 }
 
 // sitesToForget lists the sites whose oldest event was recorded before an instant.

@@ -116,16 +116,12 @@ type Keys struct{ *sites.DB }
 // Forget deletes keys older than thirty days, and the last states of objects deleted before then. more reports that there may be more to
 // delete.
 func (o *Keys) Forget(ctx context.Context) (more bool, err error) {
-	err = o.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
-		keys, err := forgetKeysBefore(tx, tx.Now.Add(-keyLife), leases.ForgetAtOnce)
-		if err != nil {
-			return err
-		}
-		states, err := forgetLastBefore(tx, tx.Now.Add(-keyLife), leases.ForgetAtOnce)
-		more = max(keys, states) == leases.ForgetAtOnce
-		return err
-	})
-	return more, err
+	more, err = sites.Each(ctx, o.DB, sites.Older("idempotency_keys", "created_at", "", keyLife), leases.ForgetAtOnce, forgetKeys)
+	if err != nil {
+		return false, err
+	}
+	left, err := sites.Each(ctx, o.DB, sites.Older("last_states", "deleted_at", "", keyLife), leases.ForgetAtOnce, forgetLast)
+	return more || left, err
 }
 
 func errInFlight(wait time.Duration) error {

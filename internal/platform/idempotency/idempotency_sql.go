@@ -64,11 +64,12 @@ func Free(tx *store.Tx, actor access.Actor, objectID int64) error {
 	return err
 }
 
-// forgetKeysBefore removes idempotency keys that were first used before the instant, up to limit keys, and returns how
-// many.
-func forgetKeysBefore(tx *store.Tx, before time.Time, limit int) (int64, error) {
-	return tx.Exec(`DELETE FROM idempotency_keys WHERE (site_id, key) IN (
-		SELECT site_id, key FROM idempotency_keys WHERE created_at < $1 LIMIT $2)`, store.Micros(before), limit)
+// forgetKeys removes keys of a site that were first used long ago, at most limit of them, and returns how many.
+func forgetKeys(tx *store.Tx, siteID int64, limit int) (int, error) {
+	n, err := tx.Exec(`DELETE FROM idempotency_keys WHERE site_id = $1 AND key IN (
+		SELECT k.key FROM idempotency_keys k WHERE k.site_id = $1 AND k.created_at < $2 LIMIT $3)`,
+		siteID, store.Micros(sites.RealNow(tx).Add(-keyLife)), limit)
+	return int(n), err
 }
 
 // insertLast stores the last state of an object. Object names are never reused, so there is only one.
@@ -83,8 +84,10 @@ func lastState(tx *store.Tx, siteID int64, object string) (state string, err err
 	return state, err
 }
 
-// forgetLastBefore deletes the last states of objects deleted before the instant, at most limit, and returns how many.
-func forgetLastBefore(tx *store.Tx, before time.Time, limit int) (int64, error) {
-	return tx.Exec(`DELETE FROM last_states WHERE (site_id, object) IN (
-		SELECT site_id, object FROM last_states WHERE deleted_at < $1 LIMIT $2)`, store.Micros(before), limit)
+// forgetLast deletes last states of objects of a site that were deleted long ago, at most limit of them, and returns how many.
+func forgetLast(tx *store.Tx, siteID int64, limit int) (int, error) {
+	n, err := tx.Exec(`DELETE FROM last_states WHERE site_id = $1 AND object IN (
+		SELECT l.object FROM last_states l WHERE l.site_id = $1 AND l.deleted_at < $2 LIMIT $3)`,
+		siteID, store.Micros(sites.RealNow(tx).Add(-keyLife)), limit)
+	return int(n), err
 }

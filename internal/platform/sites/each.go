@@ -2,9 +2,21 @@ package sites
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"holdfast/internal/store"
 )
+
+// Older is a query for Each: the sites whose oldest row of a table has reached an age, by the real clock. An index begins with the site
+// and the column. condition is that of a partial index; "" for none.
+func Older(table, column, condition string, age time.Duration) string {
+	if condition != "" {
+		condition = " AND " + condition
+	}
+	return fmt.Sprintf(`SELECT s.id, s.clock_ahead FROM site_places p JOIN sites s ON s.id = p.site_id
+		WHERE (SELECT MIN(o.%s) FROM %s o WHERE o.site_id = p.site_id%s) <= $1 - CAST(%d AS BIGINT) ORDER BY s.id`, column, table, condition, age.Microseconds())
+}
 
 // Each runs a write by the clock of each site that a query selects: site and how far its clock is ahead. $1 is the real
 // time. The write does up to limit things and returns how many. more reports whether a site had as many as that.

@@ -21,6 +21,7 @@ CREATE TABLE sites (
     policyholder   TEXT    NOT NULL DEFAULT '{}', -- JSON: whose policy it is
     {{key}} (id)
 );
+CREATE INDEX sites_ahead ON sites (id) WHERE clock_ahead > 0;
 
 -- One row per site, on the node of the site. Statements over all sites start with this table, so that each node answers for its own
 -- sites. The table sites is on every node.
@@ -123,7 +124,7 @@ CREATE TABLE idempotency_keys (
     created_at    BIGINT NOT NULL, -- so that old keys can be forgotten
     PRIMARY KEY (site_id, key)
 );
-CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
+CREATE INDEX idempotency_keys_by_age ON idempotency_keys (site_id, created_at);
 
 -- The last states of deleted objects, for requests that are repeated afterwards. They expire with the keys.
 CREATE TABLE last_states (
@@ -133,7 +134,7 @@ CREATE TABLE last_states (
     deleted_at BIGINT NOT NULL,
     PRIMARY KEY (site_id, object)
 );
-CREATE INDEX last_states_by_age ON last_states (deleted_at);
+CREATE INDEX last_states_by_age ON last_states (site_id, deleted_at);
 
 -- Columns of secrets that hold no plain text any more. The program seals a column at its first start: the keys are not in the database.
 CREATE TABLE sealed_columns (
@@ -715,7 +716,7 @@ CREATE TABLE processor_notices (
     FOREIGN KEY (site_id, channel_id) REFERENCES channels (site_id, id) ON DELETE CASCADE
 );
 CREATE INDEX processor_notices_due ON processor_notices (ask_at) WHERE ask_at IS NOT NULL;
-CREATE INDEX processor_notices_done ON processor_notices (received_at) WHERE ask_at IS NULL;
+CREATE INDEX processor_notices_done ON processor_notices (site_id, received_at) WHERE ask_at IS NULL;
 
 -- How far a channel's events at its processor were read: this finds the events that were never delivered.
 CREATE TABLE processor_events (
@@ -765,7 +766,7 @@ CREATE TABLE modal_sessions (
     FOREIGN KEY (site_id, booking_id) REFERENCES bookings (site_id, id)
 );
 CREATE INDEX modal_sessions_by_auth ON modal_sessions (site_id, auth_hash, booking_id);
-CREATE INDEX modal_sessions_by_age ON modal_sessions (created_at);
+CREATE INDEX modal_sessions_by_age ON modal_sessions (site_id, created_at);
 CREATE INDEX modal_sessions_by_channel ON modal_sessions (site_id, channel_id);
 
 -- Protection, premium and exposure (ledger).
@@ -1024,6 +1025,7 @@ CREATE TABLE fixings (
     UNIQUE (site_id, provider, currency, day, quote_id),
     {{key}} (id)
 );
+CREATE INDEX fixings_of_site ON fixings (site_id, id);
 CREATE INDEX fixings_last ON fixings (currency, provider, day);
 -- For how long a kept report stays right: until a rate begins or ends to count.
 CREATE INDEX fixings_by_recording ON fixings (recorded_at);
@@ -1118,6 +1120,8 @@ CREATE TABLE limit_books (
     walked_to   BIGINT,          -- while a new recognition is applied: the allocation that it has come to; NULL: done
     version     BIGINT NOT NULL
 );
+CREATE INDEX limit_books_by_day ON limit_books (day);
+CREATE INDEX limit_books_open ON limit_books (site_id) WHERE walked_to IS NOT NULL;
 
 -- What each allocation adds to the use: its E1 locked. A line stays, even at 0, while some recognition finds a part of the allocation
 -- undelivered.
@@ -1363,7 +1367,7 @@ CREATE INDEX webhook_deliveries_due ON webhook_deliveries (site_id, endpoint_id,
     WHERE state = 'waiting';
 CREATE INDEX webhook_deliveries_in_order ON webhook_deliveries (site_id, endpoint_id, kind, object_id, id)
     WHERE state = 'waiting';
-CREATE INDEX webhook_deliveries_done ON webhook_deliveries (done_at) WHERE state <> 'waiting';
+CREATE INDEX webhook_deliveries_done ON webhook_deliveries (site_id, done_at) WHERE state <> 'waiting';
 
 -- The log: every attempt to send.
 CREATE TABLE webhook_attempts (
@@ -1428,7 +1432,7 @@ CREATE TABLE mails (
     {{key}} (site_id, id)
 );
 CREATE INDEX mails_due ON mails (next_at) WHERE next_at IS NOT NULL;
-CREATE INDEX mails_forget ON mails (forget_at) WHERE forget_at IS NOT NULL;
+CREATE INDEX mails_forget ON mails (site_id, forget_at) WHERE forget_at IS NOT NULL;
 CREATE INDEX mails_tried ON mails (tried_at) WHERE tried_at IS NOT NULL;
 CREATE INDEX mails_by_state ON mails (site_id, state, id);
 CREATE INDEX mails_by_booking ON mails (site_id, booking_id);

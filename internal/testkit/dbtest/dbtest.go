@@ -82,7 +82,7 @@ func OnBothOpen(t *testing.T, test func(t *testing.T, store *store.DB)) {
 }
 
 // Write runs fn in a write that must succeed.
-func Write(t *testing.T, db *store.DB, fn func(tx *store.Tx) error) {
+func Write(t testing.TB, db *store.DB, fn func(tx *store.Tx) error) {
 	t.Helper()
 	if err := db.Write(t.Context(), store.Deployment, fn); err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func Write(t *testing.T, db *store.DB, fn func(tx *store.Tx) error) {
 }
 
 // Read runs fn in a read that must succeed.
-func Read(t *testing.T, db *store.DB, fn func(tx *store.Tx) error) {
+func Read(t testing.TB, db *store.DB, fn func(tx *store.Tx) error) {
 	t.Helper()
 	if err := db.Read(t.Context(), store.Deployment, fn); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-// Package pgtest gives each test a separate PostgreSQL database. Only tests import it.
+// Package pgtest gives each test a separate PostgreSQL database. Only tests import it, and bench and cmd/torture.
 package pgtest
 
 import (

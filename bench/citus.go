@@ -1,0 +1,30 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"holdfast/internal/store"
+	"holdfast/internal/testkit/pgtest"
+)
+
+// distribute turns the empty database of a house into a Citus cluster of the servers that scripts/with-citus started, with the
+// product's tables on them.
+func (b *bench) distribute(ctx context.Context, h *house) error {
+	nodes := pgtest.CitusNodes()
+	if len(nodes) == 0 {
+		return errors.New("-engine citus requires a cluster in HOLDFAST_TEST_CITUS. Start one with scripts/with-citus --durable NODES")
+	}
+	if err := pgtest.MakeCitus(ctx, h.database, nodes[1:]); err != nil {
+		return err
+	}
+	db, err := store.Open(ctx, h.database, time.Now)
+	if err != nil {
+		return err
+	}
+	if err = db.Migrate(ctx); err == nil {
+		_, err = db.Distribute(ctx)
+	}
+	return errors.Join(err, db.Close())
+}
