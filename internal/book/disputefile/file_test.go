@@ -1,0 +1,266 @@
+package disputefile_test
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"holdfast/internal/book/disputefile"
+	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/dispute"
+	"holdfast/internal/errs"
+)
+
+// TestFilesThatWentThroughOtherPrograms: spreadsheets write semicolons, tabs, UTF-16, Latin-1, quotation marks and marks of their own, and put rows around
+// the data.
+func TestFilesThatWentThroughOtherPrograms(t *testing.T) {
+	t.Parallel()
+	plain := adyenHeader + adyenRow("Chargeback", "2026-05-12 00:30:00", "CEST", "EUR", "1200.00")
+	semicolons := strings.ReplaceAll(strings.ReplaceAll(plain, ",", ";"), "1200.00", "1.200,00")
+	var sixteen strings.Builder
+	sixteen.WriteString("\xff\xfe")
+	for _, u := range utf16.Encode([]rune(strings.ReplaceAll(plain, ",", "\t"))) {
+		sixteen.Write([]byte{byte(u), byte(u >> 8)})
+	}
+	first, rest, _ := strings.Cut(plain, "\n")
+	for name, text := range map[string]string{
+		"as it is":                  plain,
+		"a mark, CRLF":              "\ufeff" + strings.ReplaceAll(plain, "\n", "\r\n"),
+		"CR":                        strings.ReplaceAll(plain, "\n", "\r"),
+		"semicolons":                semicolons,
+		"sep=; and a mark":          "\ufeffsep=;\r\n" + strings.ReplaceAll(semicolons, "\n", "\r\n"),
+		"tabs in UTF-16":            sixteen.String(),
+		"Latin-1":                   strings.Replace(plain, "A. Person", "J\xf6rg", 1),
+		"quoted":                    `"` + strings.ReplaceAll(first, ",", `","`) + "\"\n" + rest,
+		"capitals, spaces":          strings.ToUpper(strings.ReplaceAll(first, " ", "  ")) + "\n" + rest,
+		"a title and empty rows":    "Dispute report,,\n\n,,,\nFrom,2026-05-01\n" + plain,
+		"the header again":          plain + first + "\n",
+		"an end":                    plain + ",,,,\nEOF,,\n",
+		"texts of a spreadsheet":    strings.Replace(strings.Replace(plain, ",24692166034100000000011,", `,"=""24692166034100000000011""",`, 1), ",DSP1,", ",'DSP1,", 1),
+		"no empty cells at the end": first + "\n" + strings.Replace(rest, ",2026-06-08 23:59:00,CEST", "", 1),
+		"empty cells beyond":        strings.Replace(plain, "CEST\n", "CEST,,,\n", 1),
+	} {
+		format, list := lines(t, text, disputefile.Options{})
+		if format.Name != "adyen-disputes" || len(list) != 1 || len(list[0].Reports) != 1 {
+			t.Errorf("%s: %s, %v", name, format.Name, told(list))
+			continue
+		}
+		r := list[0].Reports[0]
+		if got := report(r); got != "DSP1 chargeback/open debit1 2026-05-11 1200.00 EUR" || r.Clues.AcquirerReference != "24692166034100000000011" {
+			t.Errorf("%s: %s, %+v", name, got, r.Clues)
+		}
+	}
+}
+
+func TestLinesThatAreBroken(t *testing.T) {
+	t.Parallel()
+	good := adyenRow("Chargeback", "2026-05-12 00:30:00", "CEST", "EUR", "1200.00")
+	says := " DSP1 chargeback/open debit1 2026-05-11 1200.00 EUR"
+	tells(t, adyenHeader+strings.Replace(good, "Services", `"Services`, 1)+good+strings.Replace(good, "Services", strings.Repeat("x", 70_000), 1)+good+
+		strings.Replace(good, "CEST\n", "CEST,x\n", 1)+good[:70]+"\n"+good,
+		"adyen-disputes", "2 ! This line cannot be read: the quotation marks do not match: one is missing or extra.", "3"+says,
+		"4 ! This line cannot be read: the row is longer than 64 KiB.", "5"+says, "6 ! The line has 35 cells, but the header names 34 columns.",
+		"7 ! Record Type: is missing or cut off: the line ends after 9 of 34 columns.", "8"+says)
+}
+
+// TestACardNumberIsNeitherKeptNorRepeated: in any column, of any kind of file. A masked one is no card number.
+func TestACardNumberIsNeitherKeptNorRepeated(t *testing.T) {
+	t.Parallel()
+	good := adyenRow("Chargeback", "2026-05-12 00:30:00", "CEST", "EUR", "1200.00")
+	for name, text := range map[string]string{
+		"a column that is read":     adyenHeader + strings.Replace(good, "411111******1111", "4111111111111111", 1),
+		"another column":            adyenHeader + strings.Replace(good, "A. Person", "4111 1111 1111 1111", 1),
+		"a broken line":             adyenHeader + strings.Replace(good, "A. Person", `"4111-1111-1111-1111`, 1),
+		"a line with too few cells": adyenHeader + "x,4111111111111111\n",
+		"tabs":                      strings.ReplaceAll(adyenHeader+strings.Replace(good, "A. Person", "4111111111111111", 1), ",", "\t"),
+		"JSON":                      "[" + strings.Replace(braintreeCase("D1", "CHARGEBACK", "0.00", ""), "B-7-P1", "4111111111111111", 1) + "]",
+		"a number in JSON":          "[" + strings.Replace(braintreeCase("D1", "CHARGEBACK", "0.00", ""), `"B-7-P1"`, "4111111111111111", 1) + "]",
+		"XML":                       "<r>" + strings.Replace(worldpayCase("101", "First Chargeback", ""), "B-7-P1", "4111111111111111", 1) + "</r>",
+		"a note in XML":             "<r>" + worldpayCase("101", "First Chargeback", strings.Replace(activity("2026-05-06", "Add Note", ""), "<notes>n", "<notes>card 4111-1111-1111-1111", 1)) + "</r>",
+	} {
+		_, list := lines(t, text, disputefile.Options{})
+		if len(list) != 1 || !strings.Contains(list[0].Problem, "contains a card number") || list[0].Raw != "" || strings.Contains(fmt.Sprint(list), "4111") {
+			t.Errorf("%s: %+v", name, list)
+		}
+	}
+	if _, list := lines(t, adyenHeader+good, disputefile.Options{}); len(list[0].Reports) != 1 || list[0].Raw == "" {
+		t.Errorf("a masked number: %+v", list)
+	}
+	_, _, err := disputefile.Read(strings.NewReader("4111111111111111,a\n1,2\n"), disputefile.Options{})
+	if err == nil || strings.Contains(fmt.Sprint(err, params(err)), "4111") {
+		t.Errorf("%v %v", err, params(err))
+	}
+}
+
+func TestAnUnknownFormatSaysWhatDiffers(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"":             {"The file is empty."},
+		"a,b\n1,2\n":   {"The format of the file is not known: it has no column of any.", "Adyen Dispute report", "Worldpay"},
+		"[]":           {"The file has no cases."},
+		"<a><b/></a>":  {"The file has no cases."},
+		"[{\"a\": 1}]": {"it has no column of any"},
+		"{\"id\": \"1\", \"amount\": 5, \"currency\": \"usd\", \"charge\": \"c\", \"created\": 1, \"status\": \"won\"}": {
+			"The nearest is Stripe disputes (API and Sigma), but the file lacks the column \"evidence_details\".",
+		},
+		"title\nRecord Type,Dispute PSP Reference,Record Date,Dispute Currency\nChargeback,1,2,3\n": {
+			"The nearest is Adyen Dispute report, but the file lacks the column \"Dispute Amount\".", "Looked for: ", "J.P. Morgan", "PayPal",
+		},
+		"Record Type,Booking Date,Main Currency,Main Amount\n": {`The nearest is Adyen Payment accounting report, but the file lacks the column "Modification Psp Reference".`},
+		"CaseNumber,CaseType,ChargebackAmount\n": {
+			`lacks the columns "ChargebackCurrency" or "CurrencyCode", "ChargebackTime" or "CaseTime" or "CBDate" and "FinancialImpactType" or "FinancialImpact" or "CBSign".`,
+		},
+	} {
+		_, _, err := disputefile.Read(strings.NewReader(text), disputefile.Options{})
+		if !errs.Is(err, errs.Invalid) {
+			t.Errorf("%q: %v", text, err)
+		}
+		for _, part := range want {
+			if !strings.Contains(params(err)["file"], part) {
+				t.Errorf("%q: %q lacks %q", text, params(err)["file"], part)
+			}
+		}
+	}
+	_, _, err := disputefile.Read(strings.NewReader(adyenHeader), disputefile.Options{Format: "paypal-settlement"})
+	if text := params(err)["file"]; !strings.Contains(text, "Looked for: PayPal Settlement report.") {
+		t.Errorf("%v %q", err, text)
+	}
+	_, _, err = disputefile.Read(strings.NewReader(adyenHeader), disputefile.Options{Format: "fax"})
+	if text := params(err)["format"]; !strings.Contains(text, `"fax" is not one of adyen-disputes, `) {
+		t.Errorf("%v %q", err, text)
+	}
+}
+
+func TestAFileThatBreaksOffIsTold(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("the disk is gone")
+	for _, text := range []string{adyenHeader + "a,b\n", "[" + braintreeCase("D1", "CHARGEBACK", "0.00", "") + ",", "<r>" + worldpayCase("101", "First Chargeback", "")} {
+		_, all, err := disputefile.Read(io.MultiReader(strings.NewReader(text), failing{broken}), disputefile.Options{})
+		if err != nil {
+			if !errors.Is(err, broken) {
+				t.Errorf("%v", err)
+			}
+			continue
+		}
+		var last error
+		for _, err := range all {
+			last = err
+		}
+		if !errors.Is(last, broken) {
+			t.Errorf("%.10q: %v", text, last)
+		}
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// TestSamples compares the files of five processors with what each line must come to, where they lie beside the project.
+func TestSamples(t *testing.T) {
+	t.Parallel()
+	const folder = "../../../../shared/data/disputes"
+	in, err := os.Open(filepath.Join(folder, "expected.csv"))
+	if err != nil {
+		t.Skip("../shared/data/disputes is missing, so its files are not read")
+	}
+	defer in.Close()
+	rows, err := csv.NewReader(in).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]map[string]disputefile.Line{}
+	for _, row := range rows[1:] {
+		if files[row[0]] == nil {
+			text, err := os.ReadFile(filepath.Join(folder, row[0]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[row[0]] = map[string]disputefile.Line{}
+			_, list := lines(t, string(text), disputefile.Options{})
+			for _, l := range list {
+				files[row[0]][fmt.Sprint(l.Number)] = l
+			}
+		}
+		l, ok := files[row[0]][row[2]]
+		delete(files[row[0]], row[2])
+		if !ok || l.Problem != "" || l.Reports[0].CaseID != row[1] {
+			t.Errorf("%v: %+v", row, l)
+			continue
+		}
+		sample(t, row, l)
+	}
+	for file, left := range files {
+		if len(left) > 0 {
+			t.Errorf("%s has more lines: %+v", file, left)
+		}
+	}
+}
+
+// sample compares a line with its row: file, case, line, kind, payment_reference, amount, currency, day, outcome, why. What moves no money, or is a
+// repetition, has its day alone.
+func sample(t *testing.T, row []string, l disputefile.Line) {
+	t.Helper()
+	var kinds []string
+	first := l.Reports[0]
+	for _, r := range l.Reports {
+		if r.Kind != dispute.NoMoney {
+			if kinds = append(kinds, string(r.Kind)); len(kinds) == 1 {
+				first = r
+			}
+		}
+	}
+	moves := !slices.Contains([]string{"opened", "inquiry", "status", "repeated"}, row[3])
+	if first.Day.String() != row[7] || first.Day == civil.NoDay {
+		t.Errorf("%v: the day is %s", row, day(first.Day))
+	}
+	switch {
+	case moves && strings.Join(kinds, ", ") != row[3], !moves && row[3] != "repeated" && len(kinds) > 0:
+		t.Errorf("%v: %v", row, kinds)
+	case moves && row[1] != "DP05" && (fmt.Sprint(first.Amount) != row[5] || string(first.Currency) != row[6]):
+		t.Errorf("%v: %d %s", row, first.Amount, first.Currency) // DP05 is told in a third currency, and matched to the whole payment
+	}
+}
+
+// FuzzRead: whatever a file holds, reading ends, and a line has either reports or a reason for none. No card number is kept.
+func FuzzRead(f *testing.F) {
+	f.Add(adyenHeader + adyenRow("Chargeback", "2026-05-12 00:30:00", "CEST", "EUR", "1200.00"))
+	f.Add(stripeHeader + stripeRow("du_7", "1500.00", "GBP", "won", "false"))
+	f.Add(jpmorganHeader + jpmorganRow("2.47E+22", "5/6/2026", "81273", "RECD", "77749", "FIN", "3300", "CB", "Chargeback"))
+	f.Add("SH,a,b,c\n" + paypalSection + paypalRow("5D1", "", "5K1", "T1201", evening, "DR", "52500", "USD", "1", "S") + "SF,USD,1,2\nSC,1\n")
+	f.Add("[" + braintreeCase("D1", "CHARGEBACK", "600.00", step("OPEN", "2026-05-11", "2026-05-13")) + "]")
+	f.Add(`{"data": {"search": {"disputes": {"edges": [{"node": {"id": 1}}]}}}}`)
+	f.Add("<r>" + worldpayCase("101", "First Chargeback", activity("2026-05-12", "Merchant Represent", "71000")) + "</r>")
+	f.Add("\xff\xfe<\x00a\x00")
+	f.Add(adyenHeader + strings.Replace(adyenRow("Chargeback", "2026-05-12", "", "EUR", "(1,200)"), "A. Person", "4111 1111 1111 1111", 1))
+	f.Fuzz(func(t *testing.T, text string) {
+		_, all, err := disputefile.Read(strings.NewReader(text), disputefile.Options{})
+		if err != nil {
+			return
+		}
+		last := 0
+		for l, err := range all {
+			switch {
+			case err != nil:
+				return
+			case l.Number <= last:
+				t.Fatalf("line %d after %d", l.Number, last)
+			case (l.Problem != "" || l.Ignored != "") == (len(l.Reports) > 0), len(l.Raw) > 1<<20:
+				t.Fatalf("%+v", l)
+			}
+			for _, r := range l.Reports {
+				if r.CaseID == "" || r.Source == "" || r.Amount < 0 || r.Kind != dispute.NoMoney && (r.Amount == 0 || r.Currency == "") {
+					t.Fatalf("%+v", r)
+				}
+			}
+			last = l.Number
+		}
+	})
+}
