@@ -33,9 +33,6 @@ func readAdyenDispute(r *record) []dispute.Report {
 	c := &report.Clues
 	c.AcquirerReference = r.acquirerReference("Dispute ARN", "ARN")
 	r.card(c, "Shopper PAN")
-	if c.BIN == "" {
-		c.BIN = r.bin("Issuer Id", "Issuer BIN")
-	}
 	c.AuthCode = r.auth("Auth Code", "Authorisation Code")
 	c.PaidOn = r.day(calendar{}, []string{"Payment Date TimeZone"}, "Payment Date")
 	c.PaidCurrency = r.currency("Payment Currency")

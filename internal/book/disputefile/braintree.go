@@ -13,7 +13,7 @@ import (
 // history of a status has a day of disbursement (R14).
 var braintree = format{
 	Format: Format{"braintree", "Braintree disputes (JSON)"}, kind: jsonFile,
-	needs: []string{"id", "status", "amountDisputed|amount_disputed", "statusHistory|status_history", "type|kind"},
+	needs: []string{"id", "status", "amountDisputed|amount_disputed", "type|kind"},
 	open:  stateless(readBraintree),
 }
 

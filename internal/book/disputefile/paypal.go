@@ -116,14 +116,11 @@ func (p *paypalReport) row(r *record) []dispute.Report {
 		Clues: dispute.Clues{PaymentReference: r.id("Invoice ID"), PaidOn: noDay},
 	}
 	reference := r.id("PayPal Reference ID")
-	switch {
-	case code == "T1201": // the chargeback is the case, and refers to the payment
-		report.CaseID = r.caseID("Transaction ID")
-	default: // a credit or a fee refers to the chargeback
-		report.CaseID = r.caseID("PayPal Reference ID")
-		report.RefersTo = reference
+	if strings.EqualFold(code, "T1201") { // the chargeback is the case, and refers to the payment
+		report.CaseID, report.Clues.ProcessorReference = r.caseID("Transaction ID"), reference
+	} else { // a credit or a fee refers to the chargeback
+		report.CaseID, report.RefersTo = r.caseID("PayPal Reference ID"), reference
 	}
-	report.Clues.ProcessorReference = reference
 	switch { // what DR and CR say about money is the fact
 	case report.Kind == dispute.Debit && side == "CR":
 		report.Kind = dispute.Credit

@@ -52,7 +52,7 @@ func TestPayPalSettlement(t *testing.T) {
 	if r := list[0].Reports[0]; r.Merchant != "SHOP1" || r.RefersTo != "" {
 		t.Errorf("%+v", r)
 	}
-	if r := list[3].Reports[0]; r.RefersTo != "5D1" {
-		t.Errorf("the credit refers to %q", r.RefersTo)
+	if r := list[3].Reports[0]; r.RefersTo != "5D1" || r.Clues.ProcessorReference != "" {
+		t.Errorf("the credit refers to %q, %+v", r.RefersTo, r.Clues)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"regexp"
+	"slices"
 	"strings"
 
 	"holdfast/internal/errs"
@@ -103,10 +104,8 @@ func (t *table) next() (line Line, ok bool, err error) {
 		r.problems = []string{"This line cannot be read: " + err.Error() + "."}
 		return t.format.line(r), true, nil
 	}
-	index := indexOf(row.Cells)
 	switch {
-	case len(t.format.lacks(func(name string) bool { _, ok := index[name]; return ok })) == 0:
-		t.names, t.index = row.Cells, index // a section of its own, or one file behind another
+	case t.again(row.Cells): // a section of its own, or one file behind another
 		return Line{}, false, nil
 	case t.format.sections: // its rows differ in their columns
 		line := t.format.line(r)
@@ -116,6 +115,22 @@ func (t *table) next() (line Line, ok bool, err error) {
 	}
 	t.width(r)
 	return t.format.line(r), true, nil
+}
+
+// again takes a row that names the columns once more.
+func (t *table) again(cells []string) bool {
+	first := func(cell string) bool {
+		return has(t.format.needs[0], func(name string) bool { return strings.EqualFold(strings.TrimSpace(cell), name) })
+	}
+	if !slices.ContainsFunc(cells, first) { // what most rows are asked
+		return false
+	}
+	index := indexOf(cells)
+	if len(t.format.lacks(func(name string) bool { _, ok := index[name]; return ok })) > 0 {
+		return false
+	}
+	t.names, t.index = cells, index
+	return true
 }
 
 // width checks that the cells of a row stand below their columns. Programs leave out empty cells at the end of a row. A row that is cut off
