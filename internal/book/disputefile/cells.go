@@ -7,15 +7,13 @@ import (
 	"holdfast/internal/domain/card"
 	"holdfast/internal/domain/dispute"
 	"holdfast/internal/domain/money"
+	"holdfast/internal/lib/tabular"
 )
-
-// scientific is a long number that a spreadsheet has shortened: its last digits are lost.
-var scientific = regexp.MustCompile(`^[+-]?[0-9][.,]?[0-9]*[eE]\+?[0-9]{1,3}$`)
 
 // id reads a reference. One that a spreadsheet has destroyed is noted and not used.
 func (r *record) id(names ...string) string {
 	text, column := r.cell(names...)
-	if scientific.MatchString(text) {
+	if tabular.Shortened(text) {
 		r.note(column, "%s is what a spreadsheet has left of a number. It is no reference.", clip(text))
 		return ""
 	}
@@ -28,7 +26,7 @@ func (r *record) caseID(names ...string) string {
 	switch {
 	case text == "":
 		r.wrong(column, "is empty. It names the case.")
-	case scientific.MatchString(text):
+	case tabular.Shortened(text):
 		r.wrong(column, "%s is what a spreadsheet has left of the name of the case. Export the file again without opening it in a spreadsheet.", clip(text))
 	}
 	return text
@@ -43,7 +41,7 @@ func (r *record) acquirerReference(names ...string) string {
 	switch {
 	case text == "", arn.MatchString(text):
 		return text
-	case scientific.MatchString(text):
+	case tabular.Shortened(text):
 		r.note(column, "%s is what a spreadsheet has left of a number. It is no reference.", clip(text))
 	default:
 		r.note(column, "%s is no acquirer reference number: these have 23 digits.", clip(text))

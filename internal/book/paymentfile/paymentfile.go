@@ -17,6 +17,7 @@ import (
 	"holdfast/internal/domain/money"
 	"holdfast/internal/errs"
 	"holdfast/internal/lib/nearest"
+	"holdfast/internal/lib/tabular"
 )
 
 // Read reads a whole file and then returns its rows one after the other: those of a booking together, in the order of the
@@ -287,12 +288,9 @@ func (r *row) wrong(format string, args ...any) {
 	problems.Wrong(r.column.field, format, args...)
 }
 
-// scientific is a long id that a spreadsheet has shortened: its last digits are lost.
-var scientific = regexp.MustCompile(`^[0-9][.,]?[0-9]*[eE]\+?[0-9]{1,3}$`)
-
 // id reads the caller's own id of a booking or a payment.
 func (r *row) id(text string) string {
-	if scientific.MatchString(text) {
+	if tabular.Shortened(text) {
 		r.wrong("%q is a number that a spreadsheet has shortened. Format the column as text and export it again.", clip(text))
 	}
 	return text

@@ -172,3 +172,12 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+func TestShortenedNumbers(t *testing.T) {
+	t.Parallel()
+	for cell, want := range map[string]bool{"5.54E+22": true, "9,97e+11": true, "1E12": true, "-2.5E+15": true, "E12": false, "9.97": false, "B1E+11": false, "": false} {
+		if tabular.Shortened(cell) != want {
+			t.Errorf("%q: not %v", cell, want)
+		}
+	}
+}
