@@ -1,19 +1,14 @@
 package disputefile_test
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
 
 	"holdfast/internal/book/disputefile"
-	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/dispute"
 	"holdfast/internal/errs"
 )
@@ -162,72 +157,6 @@ func TestAFileThatBreaksOffIsTold(t *testing.T) {
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
-
-// TestSamples compares the files of five processors with what each line must come to, where they lie beside the project.
-func TestSamples(t *testing.T) {
-	t.Parallel()
-	const folder = "../../../../shared/data/disputes"
-	in, err := os.Open(filepath.Join(folder, "expected.csv"))
-	if err != nil {
-		t.Skip("../shared/data/disputes is missing, so its files are not read")
-	}
-	defer in.Close()
-	rows, err := csv.NewReader(in).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]map[string]disputefile.Line{}
-	for _, row := range rows[1:] {
-		if files[row[0]] == nil {
-			text, err := os.ReadFile(filepath.Join(folder, row[0]))
-			if err != nil {
-				t.Fatal(err)
-			}
-			files[row[0]] = map[string]disputefile.Line{}
-			_, list := lines(t, string(text), disputefile.Options{})
-			for _, l := range list {
-				files[row[0]][fmt.Sprint(l.Number)] = l
-			}
-		}
-		l, ok := files[row[0]][row[2]]
-		delete(files[row[0]], row[2])
-		if !ok || l.Problem != "" || l.Reports[0].CaseID != row[1] {
-			t.Errorf("%v: %+v", row, l)
-			continue
-		}
-		sample(t, row, l)
-	}
-	for file, left := range files {
-		if len(left) > 0 {
-			t.Errorf("%s has more lines: %+v", file, left)
-		}
-	}
-}
-
-// sample compares a line with its row: file, case, line, kind, payment_reference, amount, currency, day, outcome, why. What moves no money, or is a
-// repetition, has its day alone.
-func sample(t *testing.T, row []string, l disputefile.Line) {
-	t.Helper()
-	var kinds []string
-	first := l.Reports[0]
-	for _, r := range l.Reports {
-		if r.Kind != dispute.NoMoney {
-			if kinds = append(kinds, string(r.Kind)); len(kinds) == 1 {
-				first = r
-			}
-		}
-	}
-	moves := !slices.Contains([]string{"opened", "inquiry", "status", "repeated"}, row[3])
-	if first.Day.String() != row[7] || first.Day == civil.NoDay {
-		t.Errorf("%v: the day is %s", row, day(first.Day))
-	}
-	switch {
-	case moves && strings.Join(kinds, ", ") != row[3], !moves && row[3] != "repeated" && len(kinds) > 0:
-		t.Errorf("%v: %v", row, kinds)
-	case moves && row[1] != "DP05" && (fmt.Sprint(first.Amount) != row[5] || string(first.Currency) != row[6]):
-		t.Errorf("%v: %d %s", row, first.Amount, first.Currency) // DP05 is told in a third currency, and matched to the whole payment
-	}
-}
 
 // FuzzRead: whatever a file holds, reading ends, and a line has either reports or a reason for none. No card number is kept.
 func FuzzRead(f *testing.F) {
