@@ -3,6 +3,7 @@ package disputefile
 import (
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"holdfast/internal/domain/card"
 	"holdfast/internal/domain/dispute"
@@ -17,6 +18,10 @@ func (r *record) id(names ...string) string {
 		r.note(column, "%s is what a spreadsheet has left of a number. It is no reference.", clip(text))
 		return ""
 	}
+	if utf8.RuneCountInString(text) > maxText {
+		r.note(column, "is longer than %d characters. It is no reference.", maxText)
+		return ""
+	}
 	return text
 }
 
@@ -28,6 +33,8 @@ func (r *record) caseID(names ...string) string {
 		r.wrong(column, "is empty. It names the case.")
 	case tabular.Shortened(text):
 		r.wrong(column, "%s is what a spreadsheet has left of the name of the case. Export the file again without opening it in a spreadsheet.", clip(text))
+	case utf8.RuneCountInString(text) > maxText:
+		r.wrong(column, "is longer than %d characters.", maxText)
 	}
 	return text
 }

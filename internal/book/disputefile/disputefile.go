@@ -73,6 +73,7 @@ func Formats() []Format {
 
 // line reads one record with a format. A card number is neither kept nor repeated.
 func (f *reading) line(r *record) Line {
+	r.clean()
 	out := Line{Number: r.number, Raw: r.raw}
 	if name, found := r.cardNumber(); found {
 		out.Raw = ""
@@ -110,5 +111,6 @@ func (r *record) cardNumber() (where string, found bool) {
 			return " in " + quoted(name), true
 		}
 	}
-	return "", false
+	// In XML and JSON more is kept than is read, such as comments; and what a decoder says about a mistake repeats it.
+	return "", r.tree && card.HoldsCardNumber(r.raw) || card.HoldsCardNumber(r.problem())
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"holdfast/internal/book/disputefile"
 	"holdfast/internal/domain/dispute"
@@ -79,10 +80,24 @@ func TestACardNumberIsNeitherKeptNorRepeated(t *testing.T) {
 		"a number in JSON":          "[" + strings.Replace(braintreeCase("D1", "CHARGEBACK", "0.00", ""), `"B-7-P1"`, "4111111111111111", 1) + "]",
 		"XML":                       "<r>" + strings.Replace(worldpayCase("101", "First Chargeback", ""), "B-7-P1", "4111111111111111", 1) + "</r>",
 		"a note in XML":             "<r>" + worldpayCase("101", "First Chargeback", strings.Replace(activity("2026-05-06", "Add Note", ""), "<notes>n", "<notes>card 4111-1111-1111-1111", 1)) + "</r>",
+		"a comment in XML":          "<r>" + worldpayCase("101", "First Chargeback", "<!-- 4111111111111111 -->") + "</r>",
+		"an attribute in XML":       "<r>" + worldpayCase("101", "First Chargeback", `<activity pan="4111111111111111"/>`) + "</r>",
+		"a name in JSON":            "[" + strings.Replace(braintreeCase("D1", "CHARGEBACK", "0.00", ""), `"legacyId": "b1"`, `"4111111111111111": 1`, 1) + "]",
 	} {
 		_, list := lines(t, text, disputefile.Options{})
 		if len(list) != 1 || !strings.Contains(list[0].Problem, "contains a card number") || list[0].Raw != "" || strings.Contains(fmt.Sprint(list), "4111") {
 			t.Errorf("%s: %+v", name, list)
+		}
+	}
+	for _, broken := range []string{"&4111111111111111;", "<a></4111111111111111>"} {
+		one := worldpayCase("101", "First Chargeback", "")
+		_, list := lines(t, "<r>"+one+strings.Replace(one, "B-7-P1", broken, 1), disputefile.Options{})
+		if len(list) != 2 || list[1].Problem == "" || strings.Contains(fmt.Sprint(list), "4111") {
+			t.Errorf("%s: %+v", broken, list)
+		}
+		_, _, err := disputefile.Read(strings.NewReader("<r>"+strings.Replace(one, "B-7-P1", broken, 1)), disputefile.Options{})
+		if err == nil || strings.Contains(fmt.Sprint(err, params(err)), "4111") {
+			t.Errorf("%s: %v %v", broken, err, params(err))
 		}
 	}
 	if _, list := lines(t, adyenHeader+good, disputefile.Options{}); len(list[0].Reports) != 1 || list[0].Raw == "" {
@@ -91,6 +106,29 @@ func TestACardNumberIsNeitherKeptNorRepeated(t *testing.T) {
 	_, _, err := disputefile.Read(strings.NewReader("4111111111111111,a\n1,2\n"), disputefile.Options{})
 	if err == nil || strings.Contains(fmt.Sprint(err, params(err)), "4111") {
 		t.Errorf("%v %v", err, params(err))
+	}
+}
+
+// TestWhatADatabaseCannotKeep: zero bytes, bytes that are not UTF-8, and names of cases that are longer than an index takes.
+func TestWhatADatabaseCannotKeep(t *testing.T) {
+	t.Parallel()
+	good := adyenRow("Chargeback", "2026-05-12 00:30:00", "CEST", "EUR", "1200.00")
+	long := strings.Repeat("x", 300)
+	_, list := lines(t, adyenHeader+strings.Replace(good, "A. Person", "A\x00\xff", 1)+strings.Replace(good, "DSP1", "D\x00SP1", 1)+strings.Replace(good, "DSP1", long, 1)+
+		strings.Replace(strings.Replace(good, "B-7-P1", long, 1), "Services Not Received", long, 1), disputefile.Options{})
+	if len(list) != 4 || strings.ContainsAny(fmt.Sprint(list), "\x00\xff") || list[1].Reports[0].CaseID != "DSP1" {
+		t.Fatalf("%+v", list)
+	}
+	if got := list[2].Problem; got != "Dispute PSP Reference: is longer than 200 characters." {
+		t.Errorf("%s", got)
+	}
+	r := list[3].Reports[0]
+	if r.Clues.PaymentReference != "" || len(r.Notes) != 1 || r.Reason != long[:200]+"…" {
+		t.Errorf("%+v", r)
+	}
+	_, list = lines(t, strings.Replace(braintreeCase("D1", "CHARGEBACK", "0.00", ""), "B-7-P1", "a\\u0000\xff", 1), disputefile.Options{})
+	if got := list[0].Reports[0].Clues.PaymentReference; got != "a\ufffd" || !utf8.ValidString(list[0].Raw) {
+		t.Errorf("%q, kept as %q", got, list[0].Raw)
 	}
 }
 
@@ -181,7 +219,7 @@ func FuzzRead(f *testing.F) {
 				return
 			case l.Number <= last:
 				t.Fatalf("line %d after %d", l.Number, last)
-			case (l.Problem != "" || l.Ignored != "") == (len(l.Reports) > 0), len(l.Raw) > 1<<20:
+			case (l.Problem != "" || l.Ignored != "") == (len(l.Reports) > 0), len(l.Raw) > 1<<20, !utf8.ValidString(l.Raw+l.Problem), strings.Contains(l.Raw, "\x00"):
 				t.Fatalf("%+v", l)
 			}
 			for _, r := range l.Reports {

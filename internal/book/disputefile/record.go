@@ -20,6 +20,7 @@ type record struct {
 	cells   []string
 	comma   bool   // decimals may stand behind a comma, as in files with semicolons
 	decimal string // what they stand behind, if a mapping says it
+	tree    bool   // a case of a JSON or XML file
 
 	problems []string
 	notes    []dispute.Note
@@ -54,9 +55,15 @@ func (r *record) has(name string) bool {
 	return ok
 }
 
-// text is the cell of the first of these columns that is not empty.
+// maxText is how many characters of a text are kept, such as a reason. A reference that is longer is none.
+const maxText = 200
+
+// text is the cell of the first of these columns that is not empty, cut to maxText.
 func (r *record) text(names ...string) string {
 	text, _ := r.cell(names...)
+	if utf8.RuneCountInString(text) > maxText {
+		return string([]rune(text)[:maxText]) + "…"
+	}
 	return text
 }
 
@@ -124,6 +131,21 @@ func (r *record) wrong(column, format string, args ...any) {
 // problem is all that is wrong, in one text.
 func (r *record) problem() string { return strings.Join(r.problems, " ") }
 
+// clean takes out what no database keeps as text: zero bytes, and bytes that are not UTF-8.
+func (r *record) clean() {
+	r.raw = cleaned(r.raw)
+	for i := range r.cells {
+		r.cells[i] = cleaned(r.cells[i])
+	}
+	for i := range r.problems {
+		r.problems[i] = cleaned(r.problems[i])
+	}
+}
+
+func cleaned(text string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "\ufffd")
+}
+
 // note adds something that was not used.
 func (r *record) note(column, format string, args ...any) {
 	r.notes = append(r.notes, dispute.Note{Field: clip(column), Text: fmt.Sprintf(format, args...)})
@@ -141,7 +163,7 @@ const noRow = "-"
 // clip shortens a text that a message repeats.
 func clip(text string) string {
 	const most = 60
-	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "�")
+	text = cleaned(text)
 	if utf8.RuneCountInString(text) > most {
 		return string([]rune(text)[:most]) + "…"
 	}

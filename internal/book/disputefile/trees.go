@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"holdfast/internal/domain/card"
 	"holdfast/internal/errs"
 )
 
@@ -54,7 +55,7 @@ func (t *tree) add(path []string, value string) bool {
 }
 
 func (t *tree) record() *record {
-	r := &record{number: t.number, raw: t.raw, names: t.names, index: indexOf(t.names), cells: t.cells}
+	r := &record{number: t.number, tree: true, raw: t.raw, names: t.names, index: indexOf(t.names), cells: t.cells}
 	if t.problem != "" {
 		r.problems = []string{t.problem}
 		r.names, r.cells = nil, []string{t.raw}
@@ -75,7 +76,10 @@ func readTrees(cases iter.Seq2[tree, error], kind kind, wanted []*format) (Forma
 		return Format{}, nil, fmt.Errorf("the file cannot be read: %w", err)
 	case first.problem != "":
 		stop()
-		return Format{}, nil, errs.WrongField("file", "%s", first.problem)
+		if card.HoldsCardNumber(first.problem) {
+			return Format{}, nil, errs.WrongField("file", "The file cannot be read.")
+		}
+		return Format{}, nil, errs.WrongField("file", "%s", cleaned(first.problem))
 	}
 	found := search{wanted: wanted, kind: kind}
 	index := indexOf(first.names)
