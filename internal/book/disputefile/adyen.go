@@ -1,6 +1,9 @@
 package disputefile
 
-import "holdfast/internal/domain/dispute"
+import (
+	"holdfast/internal/domain/dispute"
+	"holdfast/internal/domain/money"
+)
 
 // adyenDisputes is Adyen's Dispute transaction details report.
 var adyenDisputes = format{
@@ -26,9 +29,9 @@ func readAdyenDispute(r *record) []dispute.Report {
 		report.ReasonCode = r.text("CB Reason Code", "RFI Reason Code", "NoF Reason Code")
 	}
 	report.Currency = r.currency("Dispute Currency")
-	amount, told := r.major(report.Currency, "Dispute Amount")
-	if report.Amount = abs(amount); !told && report.Kind != dispute.NoMoney {
-		r.wrong("Dispute Amount", "is empty.")
+	amount, _ := r.major(report.Currency, "Dispute Amount")
+	if report.Amount = abs(amount); amount == 0 && report.Kind != dispute.NoMoney {
+		r.wrong("Dispute Amount", "is empty or zero.")
 	}
 	c := &report.Clues
 	c.AcquirerReference = r.acquirerReference("Dispute ARN", "ARN")
@@ -62,9 +65,9 @@ var adyenAccounting = format{
 	open: stateless(func(r *record) []dispute.Report {
 		return readAdyenMoney(r, "Record Type", "Modification Psp Reference", "Booking Date", func(report *dispute.Report) {
 			report.Currency = r.currency("Main Currency")
-			amount, told := r.major(report.Currency, "Main Amount")
-			if report.Amount = abs(amount); !told {
-				r.wrong("Main Amount", "is empty.")
+			amount, _ := r.major(report.Currency, "Main Amount")
+			if report.Amount = abs(amount); amount == 0 {
+				r.wrong("Main Amount", "is empty or zero.")
 			}
 		})
 	}),
@@ -77,11 +80,11 @@ var adyenSettlement = format{
 	open: stateless(func(r *record) []dispute.Report {
 		return readAdyenMoney(r, "Type", "Modification Reference", "Creation Date", func(report *dispute.Report) {
 			report.Currency = r.currency("Gross Currency")
-			taken, debit := r.major(report.Currency, "Gross Debit (GC)")
-			given, credit := r.major(report.Currency, "Gross Credit (GC)")
-			switch net := given - taken; {
-			case !debit && !credit:
-				r.wrong("Gross Debit (GC)", "is empty, and so is Gross Credit (GC).")
+			taken, _ := r.major(report.Currency, "Gross Debit (GC)")
+			given, _ := r.major(report.Currency, "Gross Credit (GC)")
+			switch net, err := money.Add(given, -taken); {
+			case err != nil, net == 0:
+				r.wrong("Gross Debit (GC)", "and Gross Credit (GC) say no amount.")
 			case net > 0 && report.Kind == dispute.Debit, net < 0 && report.Kind == dispute.Credit:
 				r.wrong("Type", "and the columns of debit and credit say opposite things.")
 			default:

@@ -29,7 +29,8 @@ func TestAdyenDisputes(t *testing.T) {
 		adyenRow("SecondChargeback", "2026-07-20 10:00:00", "Europe/Madrid", "JPY", "160875")+
 		adyenRow("Chargebackish", "2026-07-20 10:00:00", "UTC", "EUR", "1")+
 		adyenRow("Chargeback", "2026-07-20 10:00:00", "XYZ", "EUR", "1.005")+
-		adyenRow("Chargeback", "", "UTC", "", "5"),
+		adyenRow("Chargeback", "", "UTC", "", "5")+
+		adyenRow("Chargeback", "2026-07-20 10:00:00", "UTC", "EUR", "0.00"),
 		"adyen-disputes",
 		"2 DSP1 inquiry/open none 2026-05-01 1200.00 EUR",
 		"3 DSP1 inquiry/open none 2026-05-02 1200.00 EUR",
@@ -41,6 +42,7 @@ func TestAdyenDisputes(t *testing.T) {
 		`9 ! Record Type: "Chargebackish" is not known.`,
 		`10 ! Record Date TimeZone: "XYZ" is not known as a time zone. Dispute Amount: it is not clear whether "1.005" has thousands or decimals.`,
 		"11 ! Record Date: is empty. It says when this happened. Dispute Amount: has no currency beside it.",
+		"12 ! Dispute Amount: is empty or zero.",
 	)
 	r := list[3].Reports[0]
 	clues(t, r, dispute.Clues{
@@ -83,7 +85,7 @@ func TestAdyensOtherReportsTellTheSameMovements(t *testing.T) {
 		"4 DSP1 chargeback/won credit 2026-06-15 1200.00 EUR",
 		"5 ! Type: and the columns of debit and credit say opposite things.",
 		"6 ! Modification Reference: 5.5E+15 is what a spreadsheet has left of the name of the case. Export the file again without opening it in a spreadsheet. "+
-			"Gross Debit (GC): is empty, and so is Gross Credit (GC).")
+			"Gross Debit (GC): and Gross Credit (GC) say no amount.")
 	if r := list[1].Reports[0]; r.Clues.ProcessorReference != "8836000000000011" || r.Clues.PaymentReference != "B-7-P1" || r.Clues.Scheme != "visa" {
 		t.Errorf("%+v", r.Clues)
 	}

@@ -219,7 +219,7 @@ func FuzzRead(f *testing.F) {
 				return
 			case l.Number <= last:
 				t.Fatalf("line %d after %d", l.Number, last)
-			case (l.Problem != "" || l.Ignored != "") == (len(l.Reports) > 0), len(l.Raw) > 1<<20, !utf8.ValidString(l.Raw+l.Problem), strings.Contains(l.Raw, "\x00"):
+			case (l.Problem != "" || l.Ignored != "") == (len(l.Reports) > 0), len(l.Raw) > 1<<20, !utf8.ValidString(l.Raw + l.Problem), strings.Contains(l.Raw, "\x00"):
 				t.Fatalf("%+v", l)
 			}
 			for _, r := range l.Reports {
