@@ -205,7 +205,7 @@ var owners = []struct {
 	{"account/sessions", []string{"jwt_keys", "login_attempts", "refresh_families", "sign_ins"}},
 	{"notify/webhooks", []string{"webhook_"}},
 	{"notify/mail", []string{"mails", "mail_"}},
-	{"notify/schedules", []string{"standing_"}},
+	{"notify/schedules", []string{"schedules", "schedule_"}},
 	{"ops/factchain", []string{"fact_"}},
 	{"ops/verify", []string{"verify_"}},
 }

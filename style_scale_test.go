@@ -49,7 +49,7 @@ var acrossSites = map[string]string{
 	"internal/book/payments.gatewayChargesDue":     aJob,
 	"internal/book/payments.readAuthorisationsDue": aJob,
 	"internal/book/pspevents.noticesDue":           aJob,
-	"internal/notify/schedules.dueOrder":           aJob,
+	"internal/notify/schedules.dueSchedule":        aJob,
 	"internal/book/imports.filesWait":              aJob,
 	"internal/notify/webhooks.dueEndpoints":        aJob,
 

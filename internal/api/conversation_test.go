@@ -334,6 +334,6 @@ func (w *world) importNext(t *testing.T) {
 	t.Helper()
 	_, err := w.app.ImportFiles.Next(t.Context(), func(file io.Reader) iter.Seq2[imports.ImportedPayment, error] {
 		return paymentfile.Read(file, nil)
-	}, sessions.Standing)
+	}, sessions.AccessNow)
 	must(t, err)
 }

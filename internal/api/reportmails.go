@@ -12,7 +12,7 @@ import (
 	"holdfast/internal/store"
 )
 
-func reportMailObject(o schedules.Order) object {
+func reportMailObject(o schedules.Schedule) object {
 	return object{id: o.ID, version: o.Version, body: view.ShowReportMail(o)}
 }
 
@@ -23,16 +23,16 @@ func (s *server) listReportMails(c *call) error {
 	if err := q.Err(); err != nil {
 		return err
 	}
-	all, err := s.app.Orders.List(c.ctx, c.actor)
+	all, err := s.app.Schedules.List(c.ctx, c.actor)
 	if err != nil {
 		return err
 	}
-	found := store.PageOf(all, page, func(e schedules.Order) (int64, time.Time) { return e.ID, e.ModifiedAt })
+	found := store.PageOf(all, page, func(e schedules.Schedule) (int64, time.Time) { return e.ID, e.ModifiedAt })
 	return list(s, c, page, found, view.ShowReportMail)
 }
 
 func (s *server) getReportMail(c *call) error {
-	found, _, err := s.app.Orders.Get(c.ctx, c.actor, c.id)
+	found, _, err := s.app.Schedules.Get(c.ctx, c.actor, c.id)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (s *server) createReportMail(c *call) error {
 		return err
 	}
 	return s.create(c, func() (object, error) {
-		made, err := s.app.Orders.Create(c.ctx, c.actor, input.ReportMailFields(in))
+		made, err := s.app.Schedules.Create(c.ctx, c.actor, input.ReportMailFields(in))
 		return reportMailObject(made), err
 	})
 }
@@ -56,10 +56,10 @@ func (s *server) changeReportMail(c *call) error {
 		return err
 	}
 	fields := input.ReportMailFields(in)
-	var changed schedules.Order
+	var changed schedules.Schedule
 	err = c.ifVersion(func(version int64) (err error) {
 		fields.IfVersion = version
-		changed, err = s.app.Orders.Change(c.ctx, c.actor, c.id, fields)
+		changed, err = s.app.Schedules.Change(c.ctx, c.actor, c.id, fields)
 		return err
 	})
 	if err != nil {
@@ -68,13 +68,13 @@ func (s *server) changeReportMail(c *call) error {
 	return c.show(http.StatusOK, reportMailObject(changed))
 }
 
-func (s *server) pauseReportMail(c *call) error { return turnReportMail(c, s.app.Orders.Pause) }
+func (s *server) pauseReportMail(c *call) error { return turnReportMail(c, s.app.Schedules.Pause) }
 
-func (s *server) resumeReportMail(c *call) error { return turnReportMail(c, s.app.Orders.Resume) }
+func (s *server) resumeReportMail(c *call) error { return turnReportMail(c, s.app.Schedules.Resume) }
 
-func (s *server) sendReportMail(c *call) error { return turnReportMail(c, s.app.Orders.SendNow) }
+func (s *server) sendReportMail(c *call) error { return turnReportMail(c, s.app.Schedules.SendNow) }
 
-func turnReportMail(c *call, do func(ctx context.Context, actor access.Actor, id int64) (schedules.Order, error)) error {
+func turnReportMail(c *call, do func(ctx context.Context, actor access.Actor, id int64) (schedules.Schedule, error)) error {
 	changed, err := do(c.ctx, c.actor, c.id)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func turnReportMail(c *call, do func(ctx context.Context, actor access.Actor, id
 }
 
 func (s *server) deleteReportMail(c *call) error {
-	if err := s.app.Orders.End(c.ctx, c.actor, c.id); err != nil {
+	if err := s.app.Schedules.End(c.ctx, c.actor, c.id); err != nil {
 		return err
 	}
 	c.json(http.StatusOK, view.Deleted{Deleted: true})

@@ -85,7 +85,7 @@ type App struct {
 	Verify          *verify.Verify
 	Webhooks        *webhooks.Webhooks
 	Mails           *mail.Mails
-	Orders          *schedules.Orders
+	Schedules       *schedules.Schedules
 }
 
 // New builds the service.
@@ -169,7 +169,7 @@ func (a *App) addPeople() {
 		DB: db, Events: a.Events, Certificates: a.Certificates, Vault: a.Vault, Log: cfg.Log, Batch: cfg.Batches.Mails,
 	}
 	a.Links = links.NewLinks(a.Sessions, a.Mails)
-	a.Orders = &schedules.Orders{DB: db, Mails: a.Mails, Log: cfg.Log}
+	a.Schedules = &schedules.Schedules{DB: db, Mails: a.Mails, Log: cfg.Log}
 	a.Webhooks = (&webhooks.Webhooks{
 		DB: db, Vault: a.Vault, Events: a.Events, Random: cfg.Random, Log: cfg.Log, Followed: cfg.Batches.Followed,
 		Followers: cfg.Batches.Followers,

@@ -61,10 +61,10 @@ func TestTwoPeopleAtTheCommandLine(t *testing.T) {
 		code     int
 		says     string
 	}{
-		{somePassword, []string{"channel", "create", "Shop", "--currency", "EUR", "--mode", "draft", "--as", "ada"}, 0, "merchant 2"},
+		{somePassword, []string{"merchant", "create", "Shop", "--currency", "EUR", "--mode", "draft", "--as", "ada"}, 0, "merchant 2"},
 		// The attack: who proposed as the program could approve it as a person.
-		{"", []string{"channel", "mode", "2", "protection-only", "--reason", "Signed."}, 1, "Say who you are with --as"},
-		{somePassword, []string{"channel", "mode", "2", "protection-only", "--reason", "Signed.", "--as", "ada"}, 4, "holdfast approve 1 --site real --as USERNAME"},
+		{"", []string{"merchant", "mode", "2", "protection-only", "--reason", "Signed."}, 1, "Say who you are with --as"},
+		{somePassword, []string{"merchant", "mode", "2", "protection-only", "--reason", "Signed.", "--as", "ada"}, 4, "holdfast approve 1 --site real --as USERNAME"},
 		{"", []string{"proposal", "list"}, 0, "Signed."},
 		{"", []string{"proposal", "list"}, 0, "account_mode: draft → protection-only"},
 		{"", []string{"proposal", "show", "1"}, 0, "account_mode    draft   protection-only"},
@@ -77,12 +77,12 @@ func TestTwoPeopleAtTheCommandLine(t *testing.T) {
 		{somePassword, []string{"approve", "1", "--as", "ada"}, 1, "Another operator"},
 		{somePassword, []string{"approve", "1", "--as", "bob"}, 0, ": approved"},
 		{"", []string{"proposal", "show", "1"}, 0, "Changed:"},
-		{"", []string{"channel", "list"}, 0, "protection-only"},
+		{"", []string{"merchant", "list"}, 0, "protection-only"},
 		{somePassword, []string{"rates", "quote", "USD", "1.08", "--day", "2024-01-02", "--quote-id", "desk-1", "--as", "ada"}, 4, "approve 2"},
 		{"", []string{"proposal", "show", "2"}, 0, "rate              1.08"},
 		{"", []string{"proposal", "show", "2"}, 0, "allocations waiting"},
 		{somePassword, []string{"reject", "2", "--as", "bob", "--reason", "Too old."}, 0, ": rejected"},
-		{somePassword, []string{"channel", "create", "Two", "--currency", "EUR", "--mode", "protection-only", "--as", "ada"}, 4, "approve 3"},
+		{somePassword, []string{"merchant", "create", "Two", "--currency", "EUR", "--mode", "protection-only", "--as", "ada"}, 4, "approve 3"},
 		{somePassword, []string{"withdraw", "3", "--as", "ada"}, 0, ": withdrawn"},
 		{somePassword, []string{"policy", "set", s.file("policy.json", `{"from": "2199-01-01", "late_log_days": 9}`), "--as", "ada"}, 4, "approve 4"},
 		{"", []string{"proposal", "show", "4"}, 0, "late_log_days  3           9"},
@@ -97,8 +97,8 @@ func TestTwoPeopleAtTheCommandLine(t *testing.T) {
 		{somePassword, []string{"import", "payments", s.file("more.csv", aBook+"\n"), "--cover-start", "effective", "--as", "ada"}, 4, "approve 7"},
 		{"", []string{"proposal", "list", "--all", "--json"}, 0, `"decision_reason": "Too old."`},
 		{"", []string{"clock", "set", "--to", "2199-01-01 00:00:00"}, 1, "not a sandbox"},
-		{"", []string{"channel", "set", "2", "--locked"}, 0, "Updated merchant"},
-		{somePassword, []string{"channel", "set", "2", "--no-locked", "--as", "ada"}, 4, "approve 8"},
+		{"", []string{"merchant", "set", "2", "--locked"}, 0, "Updated merchant"},
+		{somePassword, []string{"merchant", "set", "2", "--no-locked", "--as", "ada"}, 4, "approve 8"},
 		// The limit was proposed in pounds, and means nothing else under a policy in euros.
 		{somePassword, []string{"policy", "set", s.file("euros.json", `{"from": "1990-01-01", "currency": "EUR"}`), "--as", "ada"}, 4, "currency  GBP         EUR"},
 		{somePassword, []string{"approve", "9", "--as", "bob"}, 0, ": approved"},
@@ -167,8 +167,8 @@ func TestASecondFactorOnStandardInput(t *testing.T) {
 		code  int
 		says  string
 	}{
-		{asAda(), []string{"channel", "create", "Shop", "--currency", "EUR", "--mode", "draft", "--as", "ada"}, 0, "merchant 2"},
-		{asAda(), []string{"channel", "mode", "2", "protection-only", "--reason", "Signed.", "--as", "ada"}, 4, "holdfast approve 1"},
+		{asAda(), []string{"merchant", "create", "Shop", "--currency", "EUR", "--mode", "draft", "--as", "ada"}, 0, "merchant 2"},
+		{asAda(), []string{"merchant", "mode", "2", "protection-only", "--reason", "Signed.", "--as", "ada"}, 4, "holdfast approve 1"},
 		{somePassword, []string{"withdraw", "1", "--as", "ada"}, 1, "ada (--as) needs a two-factor code. Without a terminal, pass it as a line"},
 		{somePassword + "\n", []string{"withdraw", "1", "--as", "ada"}, 1, "ada (--as) needs a two-factor code."},
 		{somePassword + "\n000000", []string{"withdraw", "1", "--as", "ada"}, 1, "The two-factor code is wrong."},

@@ -29,7 +29,7 @@ type bookingCmd struct {
 // bookingListCmd lists bookings.
 type bookingListCmd struct {
 	listFlags
-	Channels  []int64  `placeholder:"ID" help:"Only bookings of these merchants, by id."`
+	Merchants []int64  `placeholder:"ID" field:"channels" help:"Only bookings of these merchants, by id."`
 	Status    []string `placeholder:"STATUS" help:"Only these statuses, such as paid,unpaid."`
 	Reference string   `help:"Only bookings with this reference."`
 	Surname   string   `help:"Only bookings for travellers with this surname."`
@@ -37,7 +37,7 @@ type bookingListCmd struct {
 
 // Run prints them.
 func (c bookingListCmd) Run(ctx context.Context, p *program) error {
-	filter := bookings.BookingFilter{Channels: c.Channels, Reference: c.Reference, Surname: c.Surname}
+	filter := bookings.BookingFilter{Channels: c.Merchants, Reference: c.Reference, Surname: c.Surname}
 	var err error
 	if filter.Statuses, err = oneOf("status", c.Status, booking.BookingStatuses); err != nil {
 		return err
@@ -139,7 +139,7 @@ type transactionCmd struct {
 // transactionListCmd lists transactions.
 type transactionListCmd struct {
 	listFlags
-	Channels  []int64  `placeholder:"ID" help:"Only transactions of these merchants, by id."`
+	Merchants []int64  `placeholder:"ID" field:"channels" help:"Only transactions of these merchants, by id."`
 	Bookings  []int64  `placeholder:"ID" help:"Only transactions for these bookings, by id."`
 	Types     []string `placeholder:"TYPE" help:"Only these types, such as refund,chargeback."`
 	Status    []string `placeholder:"STATUS" help:"Only these statuses, such as complete,failed."`
@@ -151,7 +151,7 @@ type transactionListCmd struct {
 
 // Run prints them.
 func (c transactionListCmd) Run(ctx context.Context, p *program) error {
-	filter := payments.TransactionFilter{Channels: c.Channels, Bookings: c.Bookings, Reference: c.Reference,
+	filter := payments.TransactionFilter{Channels: c.Merchants, Bookings: c.Bookings, Reference: c.Reference,
 		AcquirerReference: c.AcquirerReference, ProcessorReference: c.ProcessorReference}
 	var err error
 	if filter.Types, err = oneOf("types", c.Types, payment.TransactionTypes); err != nil {

@@ -51,7 +51,7 @@ type collateralAddCmd struct {
 	siteFlag
 	Kind      exposure.CollateralKind `arg:"" help:"Kind: cash, guarantee, rolling-reserve, insurance or other."`
 	Amount    amountFlag              `arg:"" field:"currency" help:"Amount, such as \"5000.00 EUR\". In a correction, 0 cancels the record."`
-	Channel   *int64                  `placeholder:"ID" field:"channels" help:"Only covers losses from this merchant (default: all merchants)."`
+	Merchant  *int64                  `placeholder:"ID" field:"channels" help:"Only covers losses from this merchant (default: all merchants)."`
 	From      dayFlag                 `placeholder:"YYYY-MM-DD" help:"Held from this day (default: today)."`
 	To        dayFlag                 `placeholder:"YYYY-MM-DD" help:"Held until the end of this day (default: no end date)."`
 	Reference string                  `help:"Contract or account reference."`
@@ -66,7 +66,7 @@ func (c collateralAddCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	in := ledger.CollateralFields{
-		RecordID: c.Corrects, Kind: &c.Kind, ChannelID: c.Channel, Currency: &c.Amount.currency, Amount: &c.Amount.minor, From: c.From.day, To: c.To.day,
+		RecordID: c.Corrects, Kind: &c.Kind, ChannelID: c.Merchant, Currency: &c.Amount.currency, Amount: &c.Amount.minor, From: c.From.day, To: c.To.day,
 		Reference: c.Reference, Note: c.Note,
 	}
 	made, err := p.app.Collaterals.Add(ctx, actor, in)

@@ -30,7 +30,7 @@ type commandLine struct {
 	Site     siteCmd     `cmd:"" group:"operator" help:"Manage sites: create, list, set."`
 	User     userCmd     `cmd:"" group:"operator" help:"Manage users: create, list, password, address, access, two-factor."`
 	Token    tokenCmd    `cmd:"" group:"operator" help:"Manage API tokens: create, list, delete."`
-	Channel  channelCmd  `cmd:"" group:"operator" help:"Manage merchants: create, list, mode, set, gateway, secret."`
+	Merchant merchantCmd `cmd:"" group:"operator" help:"Manage merchants: create, list, mode, set, gateway, secret."`
 	Supplier supplierCmd `cmd:"" group:"operator" help:"Manage suppliers: create, set, list, delete."`
 	Webhook  webhookCmd  `cmd:"" group:"operator" help:"Manage webhooks: create, set, list, delete, rotate, test, log, replay."`
 	Forward  listenCmd   `cmd:"" name:"listen" group:"operator" help:"Forward a sandbox's events to a local program."`

@@ -60,7 +60,7 @@ func TestUsage(t *testing.T) {
 		"config --upload-timeout 31m":             "at most 30m",
 		"exposure --site a --as-of yesterday":     `"yesterday" is not a valid date. Use the format 2024-06-30`,
 		"exposure --site a --known-at 2024-06-30": `Use the format "2024-06-30 12:00:00", in quotes and in GMT`,
-		"exposure --site a --channels 1,b":        "several separated by commas, such as 3,17",
+		"exposure --site a --merchants 1,b":       "several separated by commas, such as 3,17",
 		"exposure --site":                         "--site: missing value",
 		"limits set site 10.50 --site a":          `"10.50" has no currency. Add it after the amount, such as "1234.56 GBP"`,
 		"limits set site 10.505 GBP":              `"10.505" has too many decimals: GBP has 2`,
@@ -101,11 +101,11 @@ func TestHelp(t *testing.T) {
 		"demo --help":            {"--empty", "--listen", "holdfast-data"},
 		"import payments --help": {"--cover-start", "--dry-run", "--refused", "booking_reference", "linked_reference", "minor units", "HOLDFAST_DATABASE"},
 		"user create --help":     {"member_admin", "standard input", "Example:\n  holdfast user create ada --email"},
-		"help limits set":        {"Usage: holdfast limits set", "Example:\n  holdfast limits set channel \"50000.00 GBP\""},
+		"help limits set":        {"Usage: holdfast limits set", "Example:\n  holdfast limits set merchant \"50000.00 GBP\""},
 		"limits --help":          {"Examples:\n  holdfast limits list"},
 		"--version":              {"holdfast ", "commit "},
 		"completion zsh":         {"#compdef holdfast"},
-		"channel set --help":     {"--statement-period", "--[no-]locked"},
+		"merchant set --help":    {"--statement-period", "--[no-]locked"},
 		"exposure --help":        {"--as-of", "--known-at", "--valuation", "--by", "--csv"},
 	} {
 		r := s.run("", strings.Fields(args)...)
@@ -219,7 +219,7 @@ func TestOperatorsCommands(t *testing.T) {
 				t.Errorf("holdfast %s: no %q in %s", strings.Join(args, " "), want, out)
 			}
 		}
-		for _, args := range [][]string{{"site", "list"}, {"exposure"}, {"channel", "create", "X", "--currency", "EUR"}, {"keys", "rotate"}} {
+		for _, args := range [][]string{{"site", "list"}, {"exposure"}, {"merchant", "create", "X", "--currency", "EUR"}, {"keys", "rotate"}} {
 			refused("no holdfast database at", args...)
 		}
 		if files, err := filepath.Glob(filepath.Join(s.dir, "holdfast*")); len(files) > 0 || err != nil {
@@ -227,43 +227,43 @@ func TestOperatorsCommands(t *testing.T) {
 		}
 		says("schema", "migrate")
 		says("No sites.", "site", "list")
-		refused("the database has no sites yet", "channel", "list")
+		refused("the database has no sites yet", "merchant", "list")
 		says("/acme", "site", "create", "acme", "--name", "Acme", "--currency", "gbp", "--sandbox")
 		wrong("<path>: This path is already taken.", "site", "create", "acme", "--name", "Acme", "--currency", "GBP")
 		wrong("<path>: This path is reserved.", "site", "create", "wp", "--name", "Acme", "--currency", "GBP", "--auth-segment", "wp")
 		wrong("--currency:", "site", "create", "other", "--name", "Other", "--currency", "XXX")
 		says("acme", "site", "list")
-		wrong(`--site: Site "nowhere" not found`, "channel", "list", "--site", "nowhere")
+		wrong(`--site: Site "nowhere" not found`, "merchant", "list", "--site", "nowhere")
 
-		says("Created merchant 2, Shop", "channel", "create", "Shop", "--currency", "eur", "--mode", "draft", "--site", "acme")
-		says("Test channel", "channel", "list")
-		says("protection-only", "channel", "mode", "2", "protection-only", "--site", "acme")
-		wrong("<mode>: The mode cannot change", "channel", "mode", "2", "draft", "--site", "acme")
-		refused("Channel 9 not found", "channel", "mode", "9", "closed", "--site", "acme")
+		says("Created merchant 2, Shop", "merchant", "create", "Shop", "--currency", "eur", "--mode", "draft", "--site", "acme")
+		says("Test channel", "merchant", "list")
+		says("protection-only", "merchant", "mode", "2", "protection-only", "--site", "acme")
+		wrong("<mode>: The mode cannot change", "merchant", "mode", "2", "draft", "--site", "acme")
+		refused("Channel 9 not found", "merchant", "mode", "9", "closed", "--site", "acme")
 		says("supplier 1, Hotel", "supplier", "create", "Hotel", "--country", "PT", "--category", "HOT", "--site", "acme")
 		wrong("--country:", "supplier", "create", "Hotel", "--country", "XX", "--site", "acme")
 		says("Updated", "supplier", "set", "1", "--name", "Hotel Mar", "--url", "https://mar.example", "--site", "acme")
-		says("Updated", "channel", "set", "2", "--suppliers", "1", "--statement-period", "week", "--locked", "--reason", "Licence withdrawn", "--site", "acme")
-		says("Licence withdrawn", "channel", "show", "2", "--site", "acme")
-		says(`"lock_reason": "Licence withdrawn"`, "channel", "show", "2", "--json", "--site", "acme")
-		refused("Channel 9 not found", "channel", "show", "9", "--site", "acme")
-		wrong("--reason:", "channel", "set", "2", "--locked", "--reason", strings.Repeat("a", 2000), "--site", "acme")
-		says("locked", "channel", "list", "--site", "acme")
-		says("Updated", "channel", "set", "2", "--no-locked", "--status", "agent", "--site", "acme")
-		says("agent", "channel", "list", "--site", "acme")
+		says("Updated", "merchant", "set", "2", "--suppliers", "1", "--statement-period", "week", "--locked", "--reason", "Licence withdrawn", "--site", "acme")
+		says("Licence withdrawn", "merchant", "show", "2", "--site", "acme")
+		says(`"lock_reason": "Licence withdrawn"`, "merchant", "show", "2", "--json", "--site", "acme")
+		refused("Channel 9 not found", "merchant", "show", "9", "--site", "acme")
+		wrong("--reason:", "merchant", "set", "2", "--locked", "--reason", strings.Repeat("a", 2000), "--site", "acme")
+		says("locked", "merchant", "list", "--site", "acme")
+		says("Updated", "merchant", "set", "2", "--no-locked", "--status", "agent", "--site", "acme")
+		says("agent", "merchant", "list", "--site", "acme")
 		refused("linked", "supplier", "delete", "1", "--site", "acme")
-		says("Updated", "channel", "set", "2", "--suppliers=", "--site", "acme")
+		says("Updated", "merchant", "set", "2", "--suppliers=", "--site", "acme")
 		says("Deleted", "supplier", "delete", "1", "--site", "acme")
 		says("signed with a new key", "keys", "rotate")
 
 		says("/other", "site", "create", "other", "--name", "Other", "--currency", "GBP")
-		if r := s.run("", "channel", "list"); !strings.Contains(r.stderr, "Choose a site with --site or HOLDFAST_SITE: acme, other.") {
+		if r := s.run("", "merchant", "list"); !strings.Contains(r.stderr, "Choose a site with --site or HOLDFAST_SITE: acme, other.") {
 			t.Errorf("of two sites: exit code %d, %s", r.code, r.stderr)
 		}
 		s.site = "acme"
-		says("agent", "channel", "list")
+		says("agent", "merchant", "list")
 		s.site = "nowhere"
-		refused(`HOLDFAST_SITE: Site "nowhere" not found.`, "channel", "list")
+		refused(`HOLDFAST_SITE: Site "nowhere" not found.`, "merchant", "list")
 	})
 }
 

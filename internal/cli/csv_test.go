@@ -40,7 +40,7 @@ func TestEveryCSVHasItsMoment(t *testing.T) {
 	t.Parallel()
 	s := aShop(t)
 	s.run("limits", "set", "site", "50000 GBP", "--site", "demo")
-	s.run("collateral", "add", "guarantee", "5000 EUR", "--channel", "1", "--reference", "G-1", "--site", "demo")
+	s.run("collateral", "add", "guarantee", "5000 EUR", "--merchant", "1", "--reference", "G-1", "--site", "demo")
 	s.run("webhook", "create", "https://shop.example/webhooks", "--types", "booking.*", "--site", "demo")
 	now := time.Now().UTC()
 	s.run("clock", "set", "--site", "demo", "--to", time.Date(now.Year(), now.Month()+1, 2, 0, 0, 0, 0, time.UTC).Format(time.DateTime))

@@ -251,10 +251,10 @@ func TestDemoTakesPayments(t *testing.T) {
 	if r := s.run("", "clock", "set", "--profile", "server-to-server", "--site", "demo", "--days", "0"); r.code == 0 || !strings.Contains(r.stderr, "days") {
 		t.Errorf("a clock that does not move: exit code %d, %s", r.code, r.stderr)
 	}
-	if text := docsPage(t, "processors.md"); !strings.Contains(text, `echo '{"key": "test"}' | holdfast channel gateway`) {
+	if text := docsPage(t, "processors.md"); !strings.Contains(text, `echo '{"key": "test"}' | holdfast merchant gateway`) {
 		t.Error("docs/processors.md does not connect a channel to the sandbox processor")
 	}
-	if r := s.run(`{"key": "test"}`, "channel", "gateway", "1", "--site", "demo", "--processor", "sandbox",
+	if r := s.run(`{"key": "test"}`, "merchant", "gateway", "1", "--site", "demo", "--processor", "sandbox",
 		"--profile", "server-to-server"); r.code != 0 {
 		t.Errorf("the sandbox processor takes no key: %s", r.stderr)
 	}

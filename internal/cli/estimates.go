@@ -22,14 +22,14 @@ type estimateFlags struct {
 	siteFlag
 	AsOf dayFlag `name:"as-of" placeholder:"YYYY-MM-DD" help:"As of the end of this day (default: today)."`
 	momentFlags
-	Channels []int64 `placeholder:"ID" help:"Only these merchants, by id."`
+	Merchants []int64 `placeholder:"ID" field:"channels" help:"Only these merchants, by id."`
 	formFlags
 	orderFlags
 	detailFlags
 }
 
 func (f estimateFlags) query() (in report.EstimateQuery) {
-	in = report.EstimateQuery{Moment: ledger.Moment{AsOf: f.AsOf.day, KnownAt: f.KnownAt}, Channels: f.Channels}
+	in = report.EstimateQuery{Moment: ledger.Moment{AsOf: f.AsOf.day, KnownAt: f.KnownAt}, Channels: f.Merchants}
 	in.Currency = f.in(&in.Problems)
 	return in
 }

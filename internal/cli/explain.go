@@ -199,7 +199,7 @@ func (c explainBookingCmd) Run(ctx context.Context, p *program) error {
 	p.printf("\n")
 	p.bookingTable(s, b.Currency)
 	if s.Simulated {
-		p.printf("\nIt belongs to a test channel: no report counts it in a total.\n")
+		p.printf("\nIt belongs to a test merchant: no report counts it in a total.\n")
 	}
 	p.explainSteps(s.Steps)
 	for _, x := range report.Allocations.Items {

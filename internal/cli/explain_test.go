@@ -71,7 +71,7 @@ func TestExplain(t *testing.T) {
 		{[]string{"booking", "list"}, 0, "B-1        Ana Sousa"},
 		{[]string{"booking", "list", "--sort", "-total", "--limit", "1", "--csv"}, 0, ",B-2,Max Weber,"},
 		{[]string{"booking", "list", "--status", "lost"}, 2, `--status: "lost" is not one of authorized`},
-		{[]string{"booking", "list", "--channels", "1"}, 0, "No bookings found."},
+		{[]string{"booking", "list", "--merchants", "1"}, 0, "No bookings found."},
 		{[]string{"booking", "show", "1"}, 0, "total               EUR 1,200.00"},
 		{[]string{"booking", "show", "1"}, 0, "R-1        refund    complete  EUR       100.00"},
 		{[]string{"booking", "show", "1"}, 0, "other protection    insurance"},

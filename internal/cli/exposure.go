@@ -12,7 +12,7 @@ import (
 type exposureCmd struct {
 	reportFlags
 	AsOf dayFlag  `name:"as-of" placeholder:"YYYY-MM-DD" help:"As of the end of this day (default: today)."`
-	By   []string `default:"channel" placeholder:"WHAT" help:"Group by channel (the default), month (of the end date), currency, scheme, country or supplier, or by two of them, such as channel,month. A channel is a merchant."`
+	By   []string `enum:"merchant,month,currency,scheme,country,supplier" default:"merchant" placeholder:"WHAT" help:"Group by merchant (the default), month (of the end date), currency, scheme, country or supplier, or by two of them, such as merchant,month."`
 }
 
 // Run computes the report and prints it.
@@ -24,12 +24,12 @@ func (c exposureCmd) Run(ctx context.Context, p *program) error {
 	query := c.query(c.AsOf)
 	switch len(c.By) {
 	case 2:
-		query.Across = exposure.Dimension(c.By[1])
+		query.Across = exposure.Dimension(onTheWire(c.By[1]))
 		fallthrough
 	case 1:
-		query.By = exposure.Dimension(c.By[0])
+		query.By = exposure.Dimension(onTheWire(c.By[0]))
 	default:
-		query.Problems.Wrong("by", "Enter one dimension, or two separated by a comma, such as channel,month.")
+		query.Problems.Wrong("by", "Enter one dimension, or two separated by a comma, such as merchant,month.")
 	}
 	if c.Details {
 		return p.exposureDetails(ctx, actor, report.DetailsQuery{ExposureQuery: query}, c.detailFlags, c.formFlags, c.orderFlags)

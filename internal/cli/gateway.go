@@ -17,8 +17,8 @@ import (
 	"golang.org/x/term"
 )
 
-// channelGatewayCmd sets a merchant's processor.
-type channelGatewayCmd struct {
+// merchantGatewayCmd sets a merchant's processor.
+type merchantGatewayCmd struct {
 	siteFlag
 	ID        int64  `arg:"" help:"Merchant id."`
 	Processor string `xor:"what" placeholder:"NAME" help:"Processor: sandbox or stripe. Credentials are read from standard input."`
@@ -26,7 +26,7 @@ type channelGatewayCmd struct {
 }
 
 // Help shows the format of the credentials.
-func (channelGatewayCmd) Help() string {
+func (merchantGatewayCmd) Help() string {
 	return "The credentials are a JSON object:\n\n" +
 		"    {\"key\": \"…\", \"webhook_secret\": \"…\", \"tokenizer_id\": \"…\", \"tokenizer_api_key\": \"…\", \"tokenizer_secret\": \"…\"}\n\n" +
 		"key is the processor's secret key. webhook_secret verifies the processor's webhooks. tokenizer_secret signs " +
@@ -47,7 +47,7 @@ type gatewayInput struct {
 }
 
 // Run sets, removes or shows the processor.
-func (c channelGatewayCmd) Run(ctx context.Context, p *program) error {
+func (c merchantGatewayCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func (p *program) tellGateway(v onboarding.GatewayView) {
 	p.printf("  tokenizer_secret   %s\n", set(v.HasFieldsSecret))
 	switch {
 	case !c.ServerToServer:
-		p.printf("Card payments are not enabled yet. To enable them, run: holdfast channel set %d --server-to-server\n", c.ID)
+		p.printf("Card payments are not enabled yet. To enable them, run: holdfast merchant set %d --server-to-server\n", c.ID)
 	case !c.TakesPayments():
 		p.printf("Card payments are not possible in mode %s.\n", c.Mode)
 	}
@@ -156,15 +156,15 @@ func orNot(text string) string {
 	return text
 }
 
-// channelSecretCmd shows or rotates a merchant's secret.
-type channelSecretCmd struct {
+// merchantSecretCmd shows or rotates a merchant's secret.
+type merchantSecretCmd struct {
 	siteFlag
 	ID     int64 `arg:"" help:"Merchant id."`
 	Rotate bool  `help:"Create a new secret. Auth strings signed with the old one are rejected immediately."`
 }
 
 // Run prints the secret alone, for scripts.
-func (c channelSecretCmd) Run(ctx context.Context, p *program) error {
+func (c merchantSecretCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
 		return err

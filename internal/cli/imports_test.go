@@ -55,7 +55,7 @@ func TestImportPayments(t *testing.T) {
 		}
 		says(s.must(append(take, "--dry-run")...), "bookings 1 would be created, 0 already exist", "payments 3 would be created",
 			"merchants 1 would be created: Direct", "rejected 0", "Dry run")
-		if list := s.must("channel", "list", "--site", "acme"); strings.Contains(list, "Direct") {
+		if list := s.must("merchant", "list", "--site", "acme"); strings.Contains(list, "Direct") {
 			t.Errorf("the dry run left\n%s", list)
 		}
 		says(s.must(take...), "3 rows", "bookings 1 created, 0 already exist", "payments 3 created, 0 already exist", "merchants 1 created: Direct")
@@ -213,7 +213,7 @@ func hotelAgain(t *testing.T, path string, rows int) string {
 
 func hotelExposure(t *testing.T, s *system, valuation string) exposureAnswer {
 	t.Helper()
-	out := s.must("exposure", "--site", "demo", "--as-of", "2016-06-30", "--currency", "GBP", "--by", "channel", "--valuation", valuation, "--json")
+	out := s.must("exposure", "--site", "demo", "--as-of", "2016-06-30", "--currency", "GBP", "--by", "merchant", "--valuation", valuation, "--json")
 	var answer exposureAnswer
 	if err := json.Unmarshal([]byte(out), &answer); err != nil {
 		t.Fatal(err)
@@ -233,7 +233,7 @@ func hotelReports(t *testing.T, s *system, channel int64, name string) {
 	t.Helper()
 	ask := func(answer any, args ...string) {
 		t.Helper()
-		args = append(args, "--site", "demo", "--currency", "GBP", "--valuation", "locked", "--channels", fmt.Sprint(channel), "--json")
+		args = append(args, "--site", "demo", "--currency", "GBP", "--valuation", "locked", "--merchants", fmt.Sprint(channel), "--json")
 		if err := json.Unmarshal([]byte(s.must(args...)), answer); err != nil {
 			t.Fatal(err)
 		}

@@ -50,15 +50,15 @@ func TestKeysAndGateways(t *testing.T) {
 		}
 		says("Only you can read it", 0, "", "keys", "make")
 		says("/acme", 0, "", "site", "create", "acme", "--name", "Acme", "--currency", "GBP")
-		gateway := []string{"channel", "gateway", "1", "--site", "acme"}
+		gateway := []string{"merchant", "gateway", "1", "--site", "acme"}
 		set := append(gateway, "--processor", "sandbox")
 		if info, err := os.Stat(filepath.Join(s.dir, "keys")); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("the file of keys: %v, %v", info, err)
 		}
-		says("Channel 9 not found", 1, `{"key": "sandbox-account-of-acme"}`, "channel", "gateway", "9", "--site", "acme", "--processor", "sandbox")
+		says("Channel 9 not found", 1, `{"key": "sandbox-account-of-acme"}`, "merchant", "gateway", "9", "--site", "acme", "--processor", "sandbox")
 		says("server_to_server set to true", 1, sandboxCredentials, set...)
-		says("Updated merchant 1", 0, "", "channel", "set", "1", "--site", "acme", "--server-to-server", "--descriptor", "ACME", "--payout-minimum", "1.00 GBP")
-		says("--payout-minimum: This merchant's payouts are in GBP", 2, "", "channel", "set", "1", "--payout-minimum", "1 USD")
+		says("Updated merchant 1", 0, "", "merchant", "set", "1", "--site", "acme", "--server-to-server", "--descriptor", "ACME", "--payout-minimum", "1.00 GBP")
+		says("--payout-minimum: This merchant's payouts are in GBP", 2, "", "merchant", "set", "1", "--payout-minimum", "1 USD")
 		for _, wrong := range []string{"", `{"key": "sandbox-account-of-acme`, "sandbox-account-of-acme", `{"key": 7}`, `{"kex": ""}`, sandboxCredentials + "{}"} {
 			says("Standard input must be a JSON object", 1, wrong, set...)
 		}
@@ -67,12 +67,12 @@ func TestKeysAndGateways(t *testing.T) {
 		says("sandbox, test mode", 0, sandboxCredentials, set...)
 		says("tokenizer_api_key  …9f2c", 0, "", gateway...)
 		says("tokenizer_secret   set", 0, "", gateway...)
-		says("merchant 2", 0, "", "channel", "create", "Shop", "--site", "acme", "--currency", "GBP", "--mode", "live")
-		says("credentials: ", 1, `{"key": "sandbox-account-of-acme"}`, "channel", "gateway", "2", "--site", "acme", "--processor", "sandbox")
-		says("credentials: ", 1, `{"key": "sk_test_sandbox-account-of-acme"}`, "channel", "gateway", "2", "--site", "acme", "--processor", "stripe")
-		says("stripe, live", 0, `{"key": "sk_live_sandbox-account-of-acme"}`, "channel", "gateway", "2", "--site", "acme", "--processor", "stripe")
-		says("not enabled yet", 0, "", "channel", "gateway", "2", "--site", "acme")
-		says("no processor", 0, "", "channel", "gateway", "2", "--site", "acme", "--remove")
+		says("merchant 2", 0, "", "merchant", "create", "Shop", "--site", "acme", "--currency", "GBP", "--mode", "live")
+		says("credentials: ", 1, `{"key": "sandbox-account-of-acme"}`, "merchant", "gateway", "2", "--site", "acme", "--processor", "sandbox")
+		says("credentials: ", 1, `{"key": "sk_test_sandbox-account-of-acme"}`, "merchant", "gateway", "2", "--site", "acme", "--processor", "stripe")
+		says("stripe, live", 0, `{"key": "sk_live_sandbox-account-of-acme"}`, "merchant", "gateway", "2", "--site", "acme", "--processor", "stripe")
+		says("not enabled yet", 0, "", "merchant", "gateway", "2", "--site", "acme")
+		says("no processor", 0, "", "merchant", "gateway", "2", "--site", "acme", "--remove")
 
 		first, uses, secrets := idsOf(t, run("", "keys", "list"))
 		if len(first) != 1 || uses[0] != "seals" || secrets[0] != "4" {
@@ -148,12 +148,12 @@ func TestServingNeedsTheRightSetup(t *testing.T) {
 	run := processing(s)
 	run("", "keys", "make")
 	run("", "site", "create", "acme", "--name", "Acme", "--currency", "GBP")
-	run("", "channel", "set", "1", "--site", "acme", "--server-to-server")
-	if r := run(sandboxCredentials, "channel", "gateway", "1", "--site", "acme", "--processor", "sandbox"); r.code != 0 {
+	run("", "merchant", "set", "1", "--site", "acme", "--server-to-server")
+	if r := run(sandboxCredentials, "merchant", "gateway", "1", "--site", "acme", "--processor", "sandbox"); r.code != 0 {
 		t.Fatal(r.stderr)
 	}
-	secret := run("", "channel", "secret", "1", "--site", "acme").stdout
-	if other := run("", "channel", "secret", "1", "--site", "acme", "--rotate").stdout; len(secret) < 30 || other == secret || other != run("", "channel", "secret", "1", "--site", "acme").stdout {
+	secret := run("", "merchant", "secret", "1", "--site", "acme").stdout
+	if other := run("", "merchant", "secret", "1", "--site", "acme", "--rotate").stdout; len(secret) < 30 || other == secret || other != run("", "merchant", "secret", "1", "--site", "acme").stdout {
 		t.Errorf("the secret was %q, and is %q", secret, other)
 	}
 	serve := []string{"serve", "--listen", "127.0.0.1:0", "--profile", "server-to-server"}
@@ -167,8 +167,8 @@ func TestServingNeedsTheRightSetup(t *testing.T) {
 	if r := s.run("", append(serve, "--keys-file", "others")...); r.code != 1 || !strings.Contains(r.stderr, "which is not in HOLDFAST_KEYS_FILE") {
 		t.Errorf("with other keys: %d, %s", r.code, r.stderr)
 	}
-	run("", "channel", "create", "Shop", "--site", "acme", "--currency", "GBP", "--mode", "live")
-	if r := s.run("", "channel", "list", "--site", "acme"); r.code != 1 || !strings.Contains(r.stderr, "1 channels in mode live") {
+	run("", "merchant", "create", "Shop", "--site", "acme", "--currency", "GBP", "--mode", "live")
+	if r := s.run("", "merchant", "list", "--site", "acme"); r.code != 1 || !strings.Contains(r.stderr, "merchants in mode live (1)") {
 		t.Errorf("in the other profile: %d, %s", r.code, r.stderr)
 	}
 	p := s.start(append(serve, "--keys-file", "keys")...)
@@ -188,7 +188,7 @@ func TestASiteNeedsNoSetUpForItsKeys(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file of keys: %v, %v", info, err)
 	}
-	secret := s.must("channel", "secret", "1")
+	secret := s.must("merchant", "secret", "1")
 	if kept, err := os.ReadFile(file); string(kept) != string(made) || err != nil {
 		t.Errorf("a second command has changed the keys, %v", err)
 	}
@@ -202,7 +202,7 @@ func TestASiteNeedsNoSetUpForItsKeys(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"channel", "secret", "1"}, {"serve", "--listen", "127.0.0.1:0"}} {
+	for _, args := range [][]string{{"merchant", "secret", "1"}, {"serve", "--listen", "127.0.0.1:0"}} {
 		if r := s.run("", args...); r.code != 1 || !strings.Contains(r.stderr, "HOLDFAST_KEYS_FILE") {
 			t.Errorf("%v without the keys: %d, %s", args, r.code, r.stderr)
 		}

@@ -40,7 +40,7 @@ func (c limitsListCmd) Run(ctx context.Context, p *program) error {
 		shape:   func(r limits.LimitRow) any { return view.ShowLimitRow(r) },
 		columns: limitColumns(),
 		row: func(r limits.LimitRow) []cell {
-			row := []cell{words(string(r.Scope)), words(r.ChannelName), words(string(r.Currency)), amount(r.Amount, r.Currency)}
+			row := []cell{scopeCell(r.Scope), words(r.ChannelName), words(string(r.Currency)), amount(r.Amount, r.Currency)}
 			use := make([]cell, 5)
 			if r.HasUse {
 				use[0], use[1] = amount(r.Use, r.Currency), figures(r.Percent+" %", r.Percent)
@@ -77,12 +77,12 @@ func limitColumns() []column {
 // limitsSetCmd sets a limit.
 type limitsSetCmd struct {
 	siteFlag
-	Scope   protection.LimitScope `arg:"" help:"Scope: transaction, booking, channel (a merchant) or site."`
-	Amount  amountFlag            `arg:"" optional:"" help:"Amount in the policy's currency, such as \"50000.00 GBP\"."`
-	Channel *int64                `placeholder:"ID" field:"channels" help:"Only for this merchant."`
-	From    dayFlag               `placeholder:"YYYY-MM-DD" help:"Effective from this day (default: today)."`
-	Lift    bool                  `help:"Remove the limit from that day."`
-	Note    string                `help:"Reason."`
+	Scope    string     `arg:"" enum:"transaction,booking,merchant,site" help:"Scope: transaction, booking, merchant or site."`
+	Amount   amountFlag `arg:"" optional:"" help:"Amount in the policy's currency, such as \"50000.00 GBP\"."`
+	Merchant *int64     `placeholder:"ID" field:"channels" help:"Only for this merchant."`
+	From     dayFlag    `placeholder:"YYYY-MM-DD" help:"Effective from this day (default: today)."`
+	Lift     bool       `help:"Remove the limit from that day."`
+	Note     string     `help:"Reason."`
 }
 
 // Run sets the limit, or reports that another operator must approve it.
@@ -95,7 +95,7 @@ func (c limitsSetCmd) Run(ctx context.Context, p *program) error {
 		return errs.WrongField("amount", "The limit must be greater than 0. To remove a limit, use --lift.")
 	}
 	made, err := p.app.Limits.Set(ctx, actor, limits.LimitFields{
-		Scope: &c.Scope, ChannelID: c.Channel, From: c.From.day, Amount: c.Amount.pointer(), Currency: c.Amount.currency, Lift: c.Lift, Note: c.Note,
+		Scope: new(protection.LimitScope(onTheWire(c.Scope))), ChannelID: c.Merchant, From: c.From.day, Amount: c.Amount.pointer(), Currency: c.Amount.currency, Lift: c.Lift, Note: c.Note,
 	})
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (c limitsEventsCmd) Run(ctx context.Context, p *program) error {
 		columns: columnsOf("at scope id reached currency use limit transaction"),
 		row: func(e protection.LimitEvent) []cell {
 			return []cell{
-				instant(e.CrossedAt), words(string(e.Scope)), ident(e.ObjectID),
+				instant(e.CrossedAt), scopeCell(e.Scope), ident(e.ObjectID),
 				figures(fmt.Sprintf("%d %%", e.Percent), number(e.Percent)), words(string(e.Limit.Currency)),
 				amount(e.Use, e.Limit.Currency), amount(e.Limit.Amount, e.Limit.Currency), ident(e.TransactionID),
 			}
@@ -150,4 +150,13 @@ func (c limitsOverCmd) Run(ctx context.Context, p *program) error {
 	}
 	list.none = "No payments over a limit."
 	return printList(ctx, p, c.listFlags, list)
+}
+
+// scopeCell shows the scope of a limit: a merchant for people, a channel for programs.
+func scopeCell(scope protection.LimitScope) cell {
+	c := words(string(scope))
+	if scope == protection.LimitChannel {
+		c.text = "merchant"
+	}
+	return c
 }

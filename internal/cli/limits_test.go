@@ -15,7 +15,7 @@ func TestLimitsAndCollateral(t *testing.T) {
 	s.run("limits", "set", "transaction", "2000 GBP", "--site", "demo", "--note", "Season")
 	s.run("limits", "set", "site", "9,000.00", "gbp", "--site", "demo")
 	s.run("import", "payments", s.file("book.csv", aBook), "--site", "demo", "--mode", "protection-only", "--cover-start", "effective")
-	s.run("collateral", "add", "guarantee", "GBP 1,000", "--site", "demo", "--channel", "3", "--from", "2024-01-01", "--reference", "G-17")
+	s.run("collateral", "add", "guarantee", "GBP 1,000", "--site", "demo", "--merchant", "3", "--from", "2024-01-01", "--reference", "G-17")
 	for want, args := range map[string][]string{
 		"9,000.00":                 {"limits", "list"},
 		"2,000.00":                 {"limits", "list"},
@@ -24,7 +24,7 @@ func TestLimitsAndCollateral(t *testing.T) {
 		"No payments over":         {"limits", "over"},
 		"G-17":                     {"collateral", "list"},
 		"1,000.00  1,500.00":       {"what-if", "--as-of", "2024-06-26"},
-		"MONTH OF TRAVEL":          {"what-if", "--as-of", "2024-06-26", "--channels", "2"},
+		"MONTH OF TRAVEL":          {"what-if", "--as-of", "2024-06-26", "--merchants", "2"},
 		"50 % of the last 60 days": {"exposure-model", "--as-of", "2024-06-26", "--bands", "60:500000"},
 		"total":                    {"exposure-model"},
 	} {
@@ -46,16 +46,16 @@ func TestLimitsAndCollateral(t *testing.T) {
 		t.Errorf("%q is not twice in\n%s", want, out)
 	}
 	for want, args := range map[string][]string{
-		"holdfast: <scope>: Must be one of":          {"limits", "set", "planet", "5 GBP"},
+		"holdfast: <scope> must be one of":           {"limits", "set", "planet", "5 GBP"},
 		"<amount>: The limit must be greater than 0": {"limits", "set", "site", "0 GBP"},
 		"this amount is in CHF":                      {"limits", "set", "site", "5 CHF"},
-		"--channel: Channel 99 not found":            {"limits", "set", "channel", "5 EUR", "--channel", "99"},
+		"--merchant: Channel 99 not found":           {"limits", "set", "merchant", "5 EUR", "--merchant", "99"},
 		"<amount>: This field is required":           {"limits", "set", "site"},
 		"<kind>: Must be one of":                     {"collateral", "add", "gold", "5 GBP"},
 		"--bands: Invalid bands: use":                {"exposure-model", "--bands", "30"},
-		"--channels: Channel 99 not found":           {"what-if", "--channels", "99"},
+		"--merchants: Channel 99 not found":          {"what-if", "--merchants", "99"},
 		"--currency: \"XXQ\" is not an ISO 4217":     {"what-if", "--currency", "XXQ"},
-		"invalid values:\n  --channels: Channel":     {"what-if", "--currency", "XXQ", "--channels", "99"},
+		"invalid values:\n  --merchants: Channel":    {"what-if", "--currency", "XXQ", "--merchants", "99"},
 	} {
 		if _, said, code := s.try(append(args, "--site", "demo")...); code != exitUsage || !strings.Contains(said, want) {
 			t.Errorf("%v: exit code %d, %s", args, code, said)

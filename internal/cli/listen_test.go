@@ -60,7 +60,7 @@ func TestListen(t *testing.T) {
 	lines.Scan()
 	_, shown, _ := strings.Cut(lines.Text(), "secret: ")
 	secret.Store(shown)
-	s.must("channel", "create", "Harbour <&>", "--currency", "GBP", "--site", "acme") // another process than that which serves
+	s.must("merchant", "create", "Harbour <&>", "--currency", "GBP", "--site", "acme") // another process than that which serves
 	if body := <-got; !strings.Contains(body, `"type":"channel.created"`) || !strings.Contains(body, `"name":"Harbour <&>"`) {
 		t.Errorf("forwarded: %s", body)
 	}

@@ -100,7 +100,7 @@ func (s *system) accounts(m *shopMerchant) map[string]account {
 	m.get(s.t, "/channels", &channels)
 	found := map[string]account{}
 	for _, c := range channels {
-		secret := s.must("channel", "secret", strconv.FormatInt(c.ID, 10), "--site", "demo")
+		secret := s.must("merchant", "secret", strconv.FormatInt(c.ID, 10), "--site", "demo")
 		found[c.Name] = account{c.ID, strings.TrimSpace(secret)}
 	}
 	return found

@@ -30,7 +30,7 @@ import (
 // TestClassesOfPages: each pattern is one of a page, and what is not named waits with all others.
 func TestClassesOfPages(t *testing.T) {
 	t.Parallel()
-	frame, err := dashboard.New(kit.Config{Base: "http://localhost", Log: slog.New(slog.DiscardHandler)}, &app.App{Orders: &schedules.Orders{}})
+	frame, err := dashboard.New(kit.Config{Base: "http://localhost", Log: slog.New(slog.DiscardHandler)}, &app.App{Schedules: &schedules.Schedules{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestClassesOfPages(t *testing.T) {
 // route.
 func TestEveryPageIsLimited(t *testing.T) {
 	t.Parallel()
-	frame, err := dashboard.New(kit.Config{Base: "http://localhost", Log: slog.New(slog.DiscardHandler)}, &app.App{Orders: &schedules.Orders{}})
+	frame, err := dashboard.New(kit.Config{Base: "http://localhost", Log: slog.New(slog.DiscardHandler)}, &app.App{Schedules: &schedules.Schedules{}})
 	if err != nil {
 		t.Fatal(err)
 	}

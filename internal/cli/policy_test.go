@@ -52,13 +52,13 @@ func TestPremium(t *testing.T) {
 		{[]string{"premium", "list"}, 0, "original  purchase  GBP         4.35"},
 		{[]string{"premium", "list"}, 0, "return    refund    GBP        -0.72"},
 		{[]string{"premium", "list", "--bookings", "2"}, 0, "12.50"},
-		{[]string{"premium", "list", "--channels", "x"}, 2, "--channels"},
+		{[]string{"premium", "list", "--merchants", "x"}, 2, "--merchants"},
 		{[]string{"premium", "correct", "--dry-run"}, 0, "2 payments with premium, 0 to be corrected"},
 	})
 	for _, c := range []struct {
 		args []string
 		want int
-	}{{nil, 3}, {[]string{"--bookings", "1"}, 2}, {[]string{"--transactions", "2"}, 1}, {[]string{"--channels", "1"}, 0}} {
+	}{{nil, 3}, {[]string{"--bookings", "1"}, 2}, {[]string{"--transactions", "2"}, 1}, {[]string{"--merchants", "1"}, 0}} {
 		out := s.run(append([]string{"premium", "list", "--site", "demo", "--json"}, c.args...)...)
 		var shapes []struct{ ID int64 }
 		if err := json.Unmarshal([]byte(out), &shapes); err != nil || len(shapes) != c.want {

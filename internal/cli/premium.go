@@ -18,14 +18,14 @@ type premiumCmd struct {
 // premiumListCmd lists lines.
 type premiumListCmd struct {
 	listFlags
-	Channels     []int64 `placeholder:"ID" help:"Only lines of these merchants, by id."`
+	Merchants    []int64 `placeholder:"ID" field:"channels" help:"Only lines of these merchants, by id."`
 	Bookings     []int64 `placeholder:"ID" help:"Only lines of these bookings, by id."`
 	Transactions []int64 `placeholder:"ID" help:"Only lines caused by these transactions, by id."`
 }
 
 // Run prints the lines in posting order.
 func (c premiumListCmd) Run(ctx context.Context, p *program) error {
-	filter := protection.PremiumFilter{Channels: c.Channels, Bookings: c.Bookings, Transactions: c.Transactions}
+	filter := protection.PremiumFilter{Channels: c.Merchants, Bookings: c.Bookings, Transactions: c.Transactions}
 	return printList(ctx, p, c.listFlags, listing[protection.PremiumLine]{
 		read: func(actor access.Actor, page store.Page) (store.List[protection.PremiumLine], error) {
 			return p.app.Premiums.List(ctx, actor, filter, page)

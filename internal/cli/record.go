@@ -15,9 +15,9 @@ import (
 // recordCmd prints the track record of a merchant's payments.
 type recordCmd struct {
 	siteFlag
-	Channel int64     `arg:"" help:"Merchant id."`
-	AsOf    dayFlag   `name:"as-of" placeholder:"YYYY-MM-DD" help:"As of the end of this day (default: today)."`
-	KnownAt time.Time `name:"known-at" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Use only what was known at this time, in GMT (default: now)."`
+	Merchant int64     `arg:"" field:"channels" help:"Merchant id."`
+	AsOf     dayFlag   `name:"as-of" placeholder:"YYYY-MM-DD" help:"As of the end of this day (default: today)."`
+	KnownAt  time.Time `name:"known-at" placeholder:"\"YYYY-MM-DD HH:MM:SS\"" help:"Use only what was known at this time, in GMT (default: now)."`
 	formFlags
 	orderFlags
 }
@@ -28,12 +28,12 @@ func (c recordCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	channel, err := p.app.Channels.Get(ctx, actor, c.Channel)
+	channel, err := p.app.Channels.Get(ctx, actor, c.Merchant)
 	if err != nil {
 		return err
 	}
 	r, err := p.app.Exposure.Vintages(ctx, actor, report.VintageQuery{
-		Moment: ledger.Moment{AsOf: c.AsOf.day, KnownAt: c.KnownAt}, ChannelID: c.Channel,
+		Moment: ledger.Moment{AsOf: c.AsOf.day, KnownAt: c.KnownAt}, ChannelID: c.Merchant,
 	})
 	if err != nil {
 		return err

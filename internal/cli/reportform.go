@@ -39,7 +39,7 @@ type reportFlags struct {
 	siteFlag
 	momentFlags
 	Valuation  string   `enum:"spot,locked" default:"spot" placeholder:"KIND" help:"spot (default): use the day's exchange rates. locked: use the rates at which payments were priced."`
-	Channels   []int64  `placeholder:"ID" help:"Only these merchants, by id."`
+	Merchants  []int64  `placeholder:"ID" field:"channels" help:"Only these merchants, by id."`
 	Suppliers  []int64  `placeholder:"ID" help:"Only bookings with these suppliers, by id."`
 	Schemes    []string `placeholder:"NAME" help:"Only card payments of these schemes, such as visa or unknown."`
 	Countries  []string `placeholder:"CODE" help:"Only bookings for these countries, such as ES."`
@@ -55,7 +55,7 @@ func (f reportFlags) query(asOf dayFlag) report.ExposureQuery {
 	query := report.ExposureQuery{
 		Moment:    ledger.Moment{AsOf: asOf.day, KnownAt: f.KnownAt},
 		Valuation: exposure.Valuation(f.Valuation),
-		Scope:     exposure.Scope{Channels: f.Channels, Suppliers: f.Suppliers, Months: f.Months},
+		Scope:     exposure.Scope{Channels: f.Merchants, Suppliers: f.Suppliers, Months: f.Months},
 	}
 	query.Currency = f.in(&query.Problems)
 	for _, name := range f.Schemes {

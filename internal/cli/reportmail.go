@@ -53,7 +53,7 @@ type oneReport struct {
 
 // change updates a scheduled report and prints the result.
 func (c oneReport) change(
-	ctx context.Context, p *program, do func(ctx context.Context, actor access.Actor, id int64) (schedules.Order, error), done string,
+	ctx context.Context, p *program, do func(ctx context.Context, actor access.Actor, id int64) (schedules.Schedule, error), done string,
 ) error {
 	actor, err := c.actor(ctx, p)
 	if err != nil {
@@ -76,14 +76,14 @@ type reportMailListCmd struct {
 
 // Run prints them.
 func (c reportMailListCmd) Run(ctx context.Context, p *program) error {
-	list := listing[schedules.Order]{
-		read: func(actor access.Actor, _ store.Page) (store.List[schedules.Order], error) {
-			all, err := p.app.Orders.List(ctx, actor) // there are few: one page has them all
-			return store.List[schedules.Order]{Items: all, Total: int64(len(all))}, err
+	list := listing[schedules.Schedule]{
+		read: func(actor access.Actor, _ store.Page) (store.List[schedules.Schedule], error) {
+			all, err := p.app.Schedules.List(ctx, actor) // there are few: one page has them all
+			return store.List[schedules.Schedule]{Items: all, Total: int64(len(all))}, err
 		},
-		shape:   func(o schedules.Order) any { return view.ShowReportMail(o) },
+		shape:   func(o schedules.Schedule) any { return view.ShowReportMail(o) },
 		columns: columnsOf("id name view when format to owner state due"),
-		row: func(o schedules.Order) []cell {
+		row: func(o schedules.Schedule) []cell {
 			return []cell{
 				ident(o.ID), words(o.Name), words(o.View), words(o.When()), words(string(o.Format)), words(strings.Join(o.Recipients, " ")),
 				words(o.Owner), words(string(o.State)), dayCell(o.Due),
@@ -139,7 +139,7 @@ func (c reportMailOrderCmd) Run(ctx context.Context, p *program) error {
 	if err := p.makePages(); err != nil {
 		return err
 	}
-	made, err := p.app.Orders.Create(ctx, actor, in)
+	made, err := p.app.Schedules.Create(ctx, actor, in)
 	if err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func (c reportMailChangeCmd) Run(ctx context.Context, p *program) error {
 	if err := p.makePages(); err != nil {
 		return err
 	}
-	changed, err := p.app.Orders.Change(ctx, actor, c.ID, in)
+	changed, err := p.app.Schedules.Change(ctx, actor, c.ID, in)
 	if err == nil {
 		p.printf("Updated report %d: %s, next on %s\n", changed.ID, changed.When(), changed.Due)
 	}
@@ -215,8 +215,8 @@ type reportMailPauseCmd struct{ oneReport }
 
 // Run pauses it.
 func (c reportMailPauseCmd) Run(ctx context.Context, p *program) error {
-	return c.change(ctx, p, func(ctx context.Context, actor access.Actor, id int64) (schedules.Order, error) {
-		return p.app.Orders.Pause(ctx, actor, id)
+	return c.change(ctx, p, func(ctx context.Context, actor access.Actor, id int64) (schedules.Schedule, error) {
+		return p.app.Schedules.Pause(ctx, actor, id)
 	}, "is paused")
 }
 
@@ -225,8 +225,8 @@ type reportMailResumeCmd struct{ oneReport }
 
 // Run resumes it.
 func (c reportMailResumeCmd) Run(ctx context.Context, p *program) error {
-	return c.change(ctx, p, func(ctx context.Context, actor access.Actor, id int64) (schedules.Order, error) {
-		return p.app.Orders.Resume(ctx, actor, id)
+	return c.change(ctx, p, func(ctx context.Context, actor access.Actor, id int64) (schedules.Schedule, error) {
+		return p.app.Schedules.Resume(ctx, actor, id)
 	}, "is active again")
 }
 
@@ -235,8 +235,8 @@ type reportMailSendCmd struct{ oneReport }
 
 // Run requests it from the service.
 func (c reportMailSendCmd) Run(ctx context.Context, p *program) error {
-	return c.change(ctx, p, func(ctx context.Context, actor access.Actor, id int64) (schedules.Order, error) {
-		return p.app.Orders.SendNow(ctx, actor, id)
+	return c.change(ctx, p, func(ctx context.Context, actor access.Actor, id int64) (schedules.Schedule, error) {
+		return p.app.Schedules.SendNow(ctx, actor, id)
 	}, "will be sent within a minute if the service is running")
 }
 
@@ -249,7 +249,7 @@ func (c reportMailEndCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	if err := p.app.Orders.End(ctx, actor, c.ID); err != nil {
+	if err := p.app.Schedules.End(ctx, actor, c.ID); err != nil {
 		return err
 	}
 	p.printf("Deleted report %d\n", c.ID)

@@ -80,7 +80,7 @@ type movementCmd struct {
 	reportFlags `embed:""`
 	From        dayFlag `required:"" placeholder:"YYYY-MM-DD" help:"Start at the end of this day."`
 	To          dayFlag `field:"as_of" placeholder:"YYYY-MM-DD" help:"Stop at the end of this day (default: today)."`
-	By          string  `enum:"currency,channel" default:"currency" placeholder:"WHAT" help:"Group by currency (the base currency, the default) or by channel (the merchant), with a total."`
+	By          string  `enum:"currency,merchant" default:"currency" placeholder:"WHAT" help:"Group by currency (the base currency, the default) or by merchant, with a total."`
 }
 
 // Help explains in which line a change is counted.
@@ -98,7 +98,7 @@ func (c movementCmd) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	query := c.query(c.To)
-	query.By = exposure.Dimension(c.By)
+	query.By = exposure.Dimension(onTheWire(c.By))
 	in := report.MovementQuery{ExposureQuery: query, From: c.From.day}
 	if c.Details {
 		return p.movementDetails(ctx, actor, in, c.detailFlags, c.formFlags, c.orderFlags)

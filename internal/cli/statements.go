@@ -36,13 +36,13 @@ type statementsCmd struct {
 // statementsListCmd lists statements.
 type statementsListCmd struct {
 	listFlags
-	Channels []int64 `placeholder:"ID" help:"Only statements of these merchants, by id."`
-	Overdue  bool    `help:"Only overdue statements."`
+	Merchants []int64 `placeholder:"ID" field:"channels" help:"Only statements of these merchants, by id."`
+	Overdue   bool    `help:"Only overdue statements."`
 }
 
 // Run prints a line per statement.
 func (c statementsListCmd) Run(ctx context.Context, p *program) error {
-	filter := statements.StatementFilter{Channels: c.Channels}
+	filter := statements.StatementFilter{Channels: c.Merchants}
 	if c.Overdue {
 		filter.Overdue = &c.Overdue
 	}

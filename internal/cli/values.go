@@ -276,3 +276,11 @@ func (switchMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error 
 	}
 	return nil
 }
+
+// onTheWire translates a word of the command line into the API's: what people call a merchant is a channel there.
+func onTheWire(word string) string {
+	if word == "merchant" {
+		return "channel"
+	}
+	return word
+}

@@ -38,7 +38,7 @@ func TestVerify(t *testing.T) {
 	s := prompt{t, t.TempDir()}
 	s.run("site", "create", "demo", "--name", "Demo", "--currency", "GBP", "--sandbox")
 	s.run("supplier", "create", "Hotel", "--site", "demo")
-	s.run("channel", "create", "Azure", "--currency", "EUR", "--mode", "draft", "--site", "demo")
+	s.run("merchant", "create", "Azure", "--currency", "EUR", "--mode", "draft", "--site", "demo")
 	if out := s.run("verify"); !strings.Contains(out, "No errors found.") {
 		t.Errorf("%s", out)
 	}

@@ -14,7 +14,7 @@ import (
 var freeText = []string{
 	"name", "email", "display-name", "reason", "note", "reference", "url", "category", "external-id", "receipt-label",
 	"primary-mail", "descriptor", "beneficiary-id", "chargeback-mail", "quote-id", "surname", "action", "output", "refused",
-	"acquirer-reference", "processor-reference", "corrects", "channels", "bookings", "transactions", "suppliers", "processor",
+	"acquirer-reference", "processor-reference", "corrects", "merchants", "bookings", "transactions", "suppliers", "processor",
 }
 
 // TestAWrongValueOfAnyFlagEndsWith2: every flag of every command gets a value that it cannot have.
@@ -26,7 +26,7 @@ func TestAWrongValueOfAnyFlagEndsWith2(t *testing.T) {
 	s.run("clock", "set", "--site", "demo", "--to", "2027-07-01 00:00:00")
 	s.run("supplier", "create", "Hotel", "--site", "demo")
 	s.run("keys", "make", "--keys-file", "keys")
-	s.run("channel", "create", "Third", "--currency", "EUR", "--mode", "draft", "--site", "demo")
+	s.run("merchant", "create", "Third", "--currency", "EUR", "--mode", "draft", "--site", "demo")
 	if said, code := s.as(somePassword, "user", "create", "ada", "--email", "ada@acme.example", "--role", "member_admin", "--site", "demo"); code != 0 {
 		t.Fatal(said)
 	}

@@ -43,7 +43,7 @@ func TestJobsOverNodes(t *testing.T) {
 	w.App.Webhooks.Show = func(context.Context, int64, []event.Event) ([]json.RawMessage, error) {
 		return nil, errors.New("nothing is sent")
 	}
-	w.App.Orders.Make = func(context.Context, schedules.Want) (schedules.File, error) {
+	w.App.Schedules.Make = func(context.Context, schedules.Want) (schedules.File, error) {
 		return schedules.File{}, errors.New("no pages")
 	}
 	w.App.Mails.Sandboxes, w.App.Mails.Transport = true, &mail.SMTP{Host: "127.0.0.1", Port: 1, PerMinute: 100, AtOnce: 1} // out of reach

@@ -88,7 +88,7 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 		{Name: "import-files", Every: quickTick, Talks: true, Run: func(ctx context.Context) (bool, error) {
 			return a.ImportFiles.Next(ctx, func(file io.Reader) iter.Seq2[imports.ImportedPayment, error] {
 				return paymentfile.Read(file, nil)
-			}, sessions.Standing)
+			}, sessions.AccessNow)
 		}},
 		{Name: "forget-imports", Every: time.Hour, Run: a.ImportFiles.Forget},
 		{Name: "forget-modal-sessions", Every: time.Hour, Run: a.Modals.Forget},
@@ -99,7 +99,7 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 		Job{Name: "send-mails", Every: tick, Talks: true, Run: a.Mails.Send},
 		// Verifying the whole book takes minutes. Its row records which process runs it, for longer than the lease.
 		Job{Name: "verify-book", Every: tick, Talks: true, Length: time.Hour, Run: a.Verify.Work},
-		Job{Name: "make-reports", Every: 15 * time.Second, Talks: true, Run: a.Orders.MakeDue},
+		Job{Name: "make-reports", Every: 15 * time.Second, Talks: true, Run: a.Schedules.MakeDue},
 		Job{Name: "forget-mails", Every: time.Hour, Run: a.Mails.Forget})
 	if a.GatewayPayments.Enabled() {
 		// These jobs resolve unknown payment outcomes within a minute after the processor is back.

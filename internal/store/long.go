@@ -87,7 +87,7 @@ func (db *DB) Report(ctx context.Context, site int64, caller string, fn func(tx 
 	}
 	err := db.readOn(within, l.pool, fn)
 	if err != nil && within.Err() != nil && ctx.Err() == nil && errs.KindOf(err) == errs.Internal {
-		return l.refuse(fmt.Sprintf("This report took longer than %s. Choose fewer days or channels.", l.bounds.Lifetime), err)
+		return l.refuse(fmt.Sprintf("This report took longer than %s. Choose fewer days or merchants.", l.bounds.Lifetime), err)
 	}
 	return db.outward(err)
 }

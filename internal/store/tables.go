@@ -17,7 +17,7 @@ var tables = []string{
 	"sealed_columns", "refresh_families", "idempotency_keys", "last_states", "events", "event_heads", "webhook_endpoints",
 	"webhook_secrets", "webhook_deliveries", "webhook_attempts", "mails", "mail_marks", "imports", "import_pieces",
 	"import_rows", "certificates", "import_shares", "sign_ins", "password_links", "password_asks", "protection_requests",
-	"protection_documents", "protection_pieces", "standing_orders", "standing_recipients", "standing_runs", "mail_files",
+	"protection_documents", "protection_pieces", "schedules", "schedule_recipients", "schedule_runs", "mail_files",
 	"mail_pieces", "contracts", "verify_runs", "site_names",
 }
 

@@ -71,10 +71,10 @@ func CallerByToken(tx *store.Tx, path string, tokenID int64) (c Caller, err erro
 	return c, limits.Read(&c.Token)
 }
 
-// Standing reads who a user is on a site now, with the rights that they have now. It is for work that is done later than it was
+// AccessNow reads who a user is on a site now, with the rights that they have now. It is for work that is done later than it was
 // requested. tokenID is the API token of the request, or 0; userID is 0 for the program itself. The error is
 // store.ErrNotFound when the user no longer has access, or when the token has been deleted or has expired.
-func Standing(tx *store.Tx, siteID, userID, tokenID int64) (access.Actor, error) {
+func AccessNow(tx *store.Tx, siteID, userID, tokenID int64) (access.Actor, error) {
 	site, err := sites.Alone(tx, siteID)
 	if err != nil {
 		return access.Actor{}, err

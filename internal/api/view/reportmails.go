@@ -23,7 +23,7 @@ type reportMailShape struct {
 }
 
 // ShowReportMail gives the shape of a report by mail, to be encoded as JSON.
-func ShowReportMail(o schedules.Order) reportMailShape {
+func ShowReportMail(o schedules.Schedule) reportMailShape {
 	return reportMailShape{
 		ID: o.ID, Name: o.Name, View: o.View, Format: o.Format, Every: o.Every, On: o.On, Owner: o.Owner, Recipients: slices.Sorted(slices.Values(o.Recipients)),
 		State: o.State, Reason: o.Reason, Due: o.Due,

@@ -26,9 +26,9 @@ type Files struct {
 	imports *Imports
 }
 
-// Standing reads a user's current role on a site. tokenID is the API token of their request, or 0. The error is
+// AccessNow reads a user's current role on a site. tokenID is the API token of their request, or 0. The error is
 // store.ErrNotFound when their access or the token has ended.
-type Standing func(tx *store.Tx, siteID, userID, tokenID int64) (access.Actor, error)
+type AccessNow func(tx *store.Tx, siteID, userID, tokenID int64) (access.Actor, error)
 
 // NewFiles makes the use cases.
 func NewFiles(imports *Imports) *Files { return &Files{imports.DB, imports} }
@@ -317,7 +317,7 @@ func (f *Files) take(ctx context.Context) (file File, err error) {
 // import of a site comes first. parse reads the rows of a file. more reports that there was work. Each row is written together with its
 // result, so an interrupted import resumes after its last row.
 func (f *Files) Next(
-	ctx context.Context, parse func(file io.Reader) iter.Seq2[ImportedPayment, error], standing Standing,
+	ctx context.Context, parse func(file io.Reader) iter.Seq2[ImportedPayment, error], now AccessNow,
 ) (more bool, err error) {
 	var file File
 	var waits bool
@@ -334,7 +334,7 @@ func (f *Files) Next(
 	if file.tries > fileTries {
 		return true, f.end(ctx, file, FileFailed, "The import was tried several times without progress. Import the file with the command line.")
 	}
-	actor, err := f.author(ctx, file, standing)
+	actor, err := f.author(ctx, file, now)
 	if isRefusal(err) {
 		return true, f.end(ctx, file, FileFailed, refusalOf(0, err).Reason)
 	}
@@ -349,7 +349,7 @@ func (f *Files) Next(
 		Mode: file.Mode, CoverFromEffective: file.CoverFromEffective, SHA256: file.SHA256, Reason: file.Reason, DryRun: file.DryRun,
 		Done: func(trial bool, line int) bool { return trial && tried[line] || !trial && done[line] },
 		Keep: func(tx *store.Tx, part Part) error {
-			if _, err := f.authorIn(tx, file, standing); err != nil { // access can end while the import runs
+			if _, err := f.authorIn(tx, file, now); err != nil { // access can end while the import runs
 				return err
 			}
 			return keepPart(tx, file, part)
@@ -383,16 +383,16 @@ func (f *Files) linesDone(ctx context.Context, file File) (done, tried map[int]b
 }
 
 // author returns the actor who requested the import, with their current permissions. The error is Forbidden if they may no longer import.
-func (f *Files) author(ctx context.Context, file File, standing Standing) (actor access.Actor, err error) {
+func (f *Files) author(ctx context.Context, file File, now AccessNow) (actor access.Actor, err error) {
 	err = f.Store.Read(ctx, file.SiteID, func(tx *store.Tx) (err error) {
-		actor, err = f.authorIn(tx, file, standing)
+		actor, err = f.authorIn(tx, file, now)
 		return err
 	})
 	return actor, err
 }
 
-func (f *Files) authorIn(tx *store.Tx, file File, standing Standing) (access.Actor, error) {
-	actor, err := standing(tx, file.SiteID, file.AuthorID, file.tokenID)
+func (f *Files) authorIn(tx *store.Tx, file File, now AccessNow) (access.Actor, error) {
+	actor, err := now(tx, file.SiteID, file.AuthorID, file.tokenID)
 	if err == nil {
 		err = f.imports.may(actor)
 	}

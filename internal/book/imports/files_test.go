@@ -63,7 +63,7 @@ func worked(t *testing.T, w *apptest.World, actor access.Actor, id int64) import
 	t.Helper()
 	for more := true; more; {
 		var err error
-		if more, err = w.App.ImportFiles.Next(t.Context(), parse, sessions.Standing); err != nil {
+		if more, err = w.App.ImportFiles.Next(t.Context(), parse, sessions.AccessNow); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -166,7 +166,7 @@ func TestAnImportThatDiesGoesOn(t *testing.T) {
 						}
 					}
 				}
-			}, sessions.Standing)
+			}, sessions.AccessNow)
 			cancel()
 			if err != nil {
 				t.Errorf("a run whose time is over: %v", err)

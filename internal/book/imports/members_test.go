@@ -150,7 +150,7 @@ func TestAnImportEndsWithTheRightOfItsAuthor(t *testing.T) {
 			return afterRows(40, paymentfile.Read(file, nil), func() error {
 				return w.App.Accounts.RemoveMembership(context.WithoutCancel(t.Context()), w.Actor, goes.UserID)
 			})
-		}, sessions.Standing)
+		}, sessions.AccessNow)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,7 @@ func TestARehearsalGoesOn(t *testing.T) {
 			for f.State = imports.FileQueued; f.State == imports.FileQueued && n < 15; n++ {
 				ctx, cancel := context.WithCancel(t.Context())
 				drawn, stop = 0, cancel
-				_, err := w.App.ImportFiles.Next(ctx, parse, sessions.Standing)
+				_, err := w.App.ImportFiles.Next(ctx, parse, sessions.AccessNow)
 				cancel()
 				if err != nil {
 					t.Fatal(err)
@@ -102,7 +102,7 @@ func TestSitesTakeTurns(t *testing.T) {
 		last := mustReceive(t, w, other, in, sampleBook(t))
 		for range 2 {
 			w.Advance(time.Second)
-			if _, err := w.App.ImportFiles.Next(t.Context(), parse, sessions.Standing); err != nil {
+			if _, err := w.App.ImportFiles.Next(t.Context(), parse, sessions.AccessNow); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -130,7 +130,7 @@ func TestHistoriesThatDifferInOrderAgree(t *testing.T) {
 			}
 			for _, p := range paid {
 				all = append(all, holds(t, w, p.ID, w.Now()))
-				stand = append(stand, standing(w, p.ID))
+				stand = append(stand, stateOf(w, p.ID))
 			}
 			return all, stand
 		}
@@ -154,8 +154,8 @@ func TestHistoriesThatDifferInOrderAgree(t *testing.T) {
 	}
 }
 
-// standing is how a payment stands, and each of its chargebacks and reversals in order of their effective time.
-func standing(w *apptest.World, id int64) string {
+// stateOf is how a payment stands, and each of its chargebacks and reversals in order of their effective time.
+func stateOf(w *apptest.World, id int64) string {
 	p := w.ReadTransaction(id)
 	var adjusted []payment.Transaction
 	for _, other := range p.Adjustments {

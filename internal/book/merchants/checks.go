@@ -23,7 +23,7 @@ func CheckProfile(ctx context.Context, c *sites.DB, profile merchant.Profile) er
 	}
 	for _, mode := range slices.Sorted(maps.Keys(modes)) {
 		if !slices.Contains(profile.Modes(), mode) {
-			return errs.New(errs.Invalid, "The database has %d channels in mode %s, which profile %s does not support. Start with the "+
+			return errs.New(errs.Invalid, "The database has merchants in mode %[2]s (%[1]d), which profile %s does not support. Start with the "+
 				"other --profile, or use another --database.", modes[mode], mode, profile)
 		}
 	}

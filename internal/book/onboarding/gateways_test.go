@@ -471,7 +471,7 @@ func TestADatabaseIsOfOneProfile(t *testing.T) {
 		fine(t, err)
 		fine(t, merchants.CheckProfile(t.Context(), w.App.DB, w.App.Config.Profile))
 		w.With(func(cfg *app.Config) { cfg.Profile = merchant.ProtectionOnlyProfile })
-		if err := merchants.CheckProfile(t.Context(), w.App.DB, w.App.Config.Profile); !errs.Is(err, errs.Invalid) || !strings.Contains(err.Error(), "1 channels in mode live") {
+		if err := merchants.CheckProfile(t.Context(), w.App.DB, w.App.Config.Profile); !errs.Is(err, errs.Invalid) || !strings.Contains(err.Error(), "merchants in mode live (1)") {
 			t.Errorf("in the other profile: %v", err)
 		}
 	})

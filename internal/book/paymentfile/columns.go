@@ -23,7 +23,7 @@ type Column struct {
 // Columns lists every column that is read, in an order that is natural for people: the booking, the trip, the traveller,
 // the payment, the card.
 var Columns = []Column{
-	{"booking_reference", true, "your own id for the booking, unique within its channel", booking, "reference", func(r *row, s string) {
+	{"booking_reference", true, "your own id for the booking, unique for its merchant", booking, "reference", func(r *row, s string) {
 		r.out.Booking.ImportKey = r.id(s)
 		r.out.Booking.Reference = &s
 	}},
@@ -34,7 +34,7 @@ var Columns = []Column{
 		r.channelID(s)
 	}},
 	{"countries", true, "country of the trip, two letters such as PT", booking, "countries", func(r *row, s string) { r.out.Booking.Country = &s }},
-	{"currencies", true, "currency of the booking, the same as its channel's, such as EUR", booking, "currencies", func(r *row, s string) {
+	{"currencies", true, "currency of the booking, the same as its merchant's, such as EUR", booking, "currencies", func(r *row, s string) {
 		r.out.Booking.Currency = r.currency(s)
 	}},
 	{"date_start", false, "first day of the trip, such as 2024-06-23", booking, "date_start", func(r *row, s string) {
@@ -54,11 +54,11 @@ var Columns = []Column{
 	{"language", false, "language of receipts, such as enGB (the default)", booking, "language", func(r *row, s string) {
 		r.out.Booking.Language = &s
 	}},
-	{"other_protection", false, "other protection of the traveller, where it differs from the channel's: none, bond, trust_account, insurance or scheme", booking, "other_protection", func(r *row, s string) {
+	{"other_protection", false, "other protection of the traveller, where it differs from the merchant's: none, bond, trust_account, insurance or scheme", booking, "other_protection", func(r *row, s string) {
 		other := merchant.OtherProtection(s)
 		r.out.Booking.OtherProtection = &other
 	}},
-	{"payment_reference", true, "your own id for the payment, unique within its channel", ofPayment, "reference", func(r *row, s string) {
+	{"payment_reference", true, "your own id for the payment, unique for its merchant", ofPayment, "reference", func(r *row, s string) {
 		r.out.Payment.ImportKey = r.id(s)
 		r.out.Payment.Reference = s
 	}},

@@ -174,7 +174,7 @@ func (b *ExplainedBooking) instalmentsStep() protection.Step {
 	case first == nil:
 		return protection.Step{Rule: "R7", Name: "E4", Text: "0: nothing remains of any payment"}
 	case !b.protects:
-		return protection.Step{Rule: "R7", Name: "E4", Text: fmt.Sprintf("0: the channel is not protected on %s", b.moment.AsOf)}
+		return protection.Step{Rule: "R7", Name: "E4", Text: fmt.Sprintf("0: the merchant is not protected on %s", b.moment.AsOf)}
 	case b.moment.AsOf > first.Terms.End:
 		return protection.Step{Rule: "R7", Name: "E4", Text: fmt.Sprintf("0: the trip ended on D = %s", first.Terms.End)}
 	}

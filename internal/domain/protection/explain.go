@@ -73,12 +73,12 @@ func Explain(h History, m Moment, packs Rulepacks) Explained {
 
 // reasonTexts are the reasons of R2 in words.
 var reasonTexts = map[string]string{
-	ReasonProtected:      "protected: when the payment was recorded, the channel was in mode protection-only and not locked, and the payment was made by card",
-	ReasonLive:           "protected: when the payment was recorded, the channel was in mode live, of account type protected-processing and not locked, and the payment was made by card",
-	ReasonTestChannel:    "simulated: a payment of a test channel is decided like a protected one but excluded from every total",
-	ReasonMode:           "not protected: when the payment was recorded, the channel was in a mode without protection",
-	ReasonType:           "not protected: when the payment was recorded, the channel was not of account type protected-processing",
-	ReasonLocked:         "not protected: the channel was locked when the payment was recorded",
+	ReasonProtected:      "protected: when the payment was recorded, the merchant was in mode protection-only and not locked, and the payment was made by card",
+	ReasonLive:           "protected: when the payment was recorded, the merchant was in mode live, of account type protected-processing and not locked, and the payment was made by card",
+	ReasonTestChannel:    "simulated: a payment of a test merchant is decided like a protected one but excluded from every total",
+	ReasonMode:           "not protected: when the payment was recorded, the merchant was in a mode without protection",
+	ReasonType:           "not protected: when the payment was recorded, the merchant was not of account type protected-processing",
+	ReasonLocked:         "not protected: the merchant was locked when the payment was recorded",
 	ReasonNotCardPayment: "not protected: the payment was not made by card",
 }
 

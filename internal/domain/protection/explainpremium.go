@@ -81,7 +81,7 @@ func bandText(l terms.RateLine) string {
 		text = fmt.Sprintf("lead of %d days and more", l.From)
 	}
 	if l.ChannelID != 0 {
-		text += fmt.Sprintf(", for channel %d", l.ChannelID)
+		text += fmt.Sprintf(", for merchant %d", l.ChannelID)
 	}
 	return text
 }
@@ -138,7 +138,7 @@ func (x Explained) lineStep(l PremiumLine, policy terms.Policy, before int64) St
 	case RetainedAfterTravel:
 		text += fmt.Sprintf("the change came after D = %s", x.endOf(l))
 	default:
-		text += "the channel was locked"
+		text += "the merchant was locked"
 	}
 	return Step{"R10", "line", text}
 }

@@ -67,7 +67,7 @@ func (s Statement) spanText() string {
 func (s Statement) ExplainOpening(before *Statement) StatementPart {
 	part := StatementPart{Name: OpeningLine, Amount: s.Opening}
 	if before == nil {
-		part.Steps = []Step{{"R11", OpeningLine, fmt.Sprintf("0: channel %d has no earlier statement in %s", s.ChannelID, s.Currency)}}
+		part.Steps = []Step{{"R11", OpeningLine, fmt.Sprintf("0: merchant %d has no earlier statement in %s", s.ChannelID, s.Currency)}}
 		return part
 	}
 	part.Inputs = []StatementInput{{Name: ClosingLine, StatementID: before.ID, Amount: before.Closing}}
@@ -83,7 +83,7 @@ func (s Statement) ExplainKind(kind string) (part StatementPart, ok bool) {
 		}
 		return StatementPart{
 			Name: kind, Lines: l.Lines, Amount: l.Amount, Retained: l.Retained,
-			Steps: []Step{{"R11", kind, fmt.Sprintf("the %d lines of channel %d in %s, %s: amounts %d, retained %d",
+			Steps: []Step{{"R11", kind, fmt.Sprintf("the %d lines of merchant %d in %s, %s: amounts %d, retained %d",
 				l.Lines, s.ChannelID, s.Currency, s.spanText(), l.Amount, l.Retained)}},
 		}, true
 	}
@@ -102,7 +102,7 @@ func (s Statement) ExplainMinimum(month []BookedBy, policy terms.Policy) Stateme
 		part.Inputs = append(part.Inputs, b.input())
 	}
 	part.Steps = []Step{
-		{"R10", "booked", fmt.Sprintf("premium lines of channel %d in %s recorded in %s: %d", s.ChannelID, s.Currency, m.Month, m.Booked)},
+		{"R10", "booked", fmt.Sprintf("premium lines of merchant %d in %s recorded in %s: %d", s.ChannelID, s.Currency, m.Month, m.Booked)},
 		{"R10", MinimumLine, fmt.Sprintf("minimum − max(0, booked) = %d − max(0, %d) = %d, by policy %d, in force at the month's end",
 			m.Minimum, m.Booked, m.Amount, policy.ID)},
 	}
@@ -188,7 +188,7 @@ func (t StatementTax) steps(inputs []StatementInput) []Step {
 func (s Statement) ExplainPayments(count int64) StatementPart {
 	return StatementPart{
 		Name: PaymentsLine, Lines: count, Amount: s.Payments,
-		Steps: []Step{{"R11", PaymentsLine, fmt.Sprintf("the %d payments of channel %d in %s, against any statement, %s: %d",
+		Steps: []Step{{"R11", PaymentsLine, fmt.Sprintf("the %d payments of merchant %d in %s, against any statement, %s: %d",
 			count, s.ChannelID, s.Currency, s.spanText(), s.Payments)}},
 	}
 }

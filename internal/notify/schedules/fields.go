@@ -35,7 +35,7 @@ type Fields struct {
 }
 
 // look generates a schedule's page once, so that nobody schedules a report that cannot be created.
-func (o *Orders) look(ctx context.Context, actor access.Actor, in Fields) error {
+func (o *Schedules) look(ctx context.Context, actor access.Actor, in Fields) error {
 	if o.Make == nil || in.View == nil || actor.UserID == 0 && in.Owner == nil {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (o *Orders) look(ctx context.Context, actor access.Actor, in Fields) error 
 }
 
 // lookAgain generates the page of a changed schedule, if its page or its owner changes.
-func (o *Orders) lookAgain(ctx context.Context, actor access.Actor, id int64, in Fields) error {
+func (o *Schedules) lookAgain(ctx context.Context, actor access.Actor, id int64, in Fields) error {
 	if in.View == nil && in.Owner == nil {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (o *Orders) lookAgain(ctx context.Context, actor access.Actor, id int64, in
 var momentary = []string{"as_of", "known_at", "from", "period", "page", "format"}
 
 // ownerNamed returns a user by name, if they may see reports here.
-func (o *Orders) ownerNamed(ctx context.Context, siteID int64, name string) (user people.User, ok bool, err error) {
+func (o *Schedules) ownerNamed(ctx context.Context, siteID int64, name string) (user people.User, ok bool, err error) {
 	err = o.Store.Read(ctx, siteID, func(tx *store.Tx) error {
 		user, ok, err = reader(tx, siteID, name)
 		return err
@@ -121,7 +121,7 @@ func tidy(view string) (tidied, problem string) {
 }
 
 // on sets and validates the given fields of a schedule. With whole, all are required.
-func (in *Fields) on(tx *store.Tx, actor access.Actor, o Order, whole bool) (Order, error) {
+func (in *Fields) on(tx *store.Tx, actor access.Actor, o Schedule, whole bool) (Schedule, error) {
 	problems := in.Problems.Clone()
 	take(&problems, whole, "name", in.Name, &o.Name)
 	take(&problems, whole, "view", in.View, &o.View)
@@ -168,7 +168,7 @@ func take[T ~string | ~int64](p *errs.Problems, whole bool, name string, given *
 }
 
 // owner sets whose permissions a report is created with: those of the person who schedules it. The program itself names a person.
-func (in *Fields) owner(tx *store.Tx, actor access.Actor, o *Order, whole bool, problems *errs.Problems) error {
+func (in *Fields) owner(tx *store.Tx, actor access.Actor, o *Schedule, whole bool, problems *errs.Problems) error {
 	if actor.UserID != 0 {
 		if in.Owner != nil && !strings.EqualFold(strings.TrimSpace(*in.Owner), actor.Username) {
 			problems.Wrong("owner", "The report uses the permissions of the person who schedules it: %s.", actor.Username)
@@ -197,7 +197,7 @@ func (in *Fields) owner(tx *store.Tx, actor access.Actor, o *Order, whole bool, 
 
 // recipients resolves the people who receive a report: each must be able to see it. Other e-mail addresses are not allowed:
 // their access could never be checked.
-func (in *Fields) recipients(tx *store.Tx, actor access.Actor, o *Order, whole bool, problems *errs.Problems) error {
+func (in *Fields) recipients(tx *store.Tx, actor access.Actor, o *Schedule, whole bool, problems *errs.Problems) error {
 	if in.Recipients == nil || len(*in.Recipients) == 0 {
 		if whole || in.Recipients != nil {
 			problems.Missing("recipients")
@@ -227,7 +227,7 @@ func (in *Fields) recipients(tx *store.Tx, actor access.Actor, o *Order, whole b
 func reader(tx *store.Tx, siteID int64, name string) (user people.User, ok bool, err error) {
 	user, err = people.UserNamed(tx, strings.ToLower(strings.TrimSpace(name)))
 	if err == nil {
-		_, ok, err = standingOf(tx, siteID, user)
+		_, ok, err = accessOf(tx, siteID, user)
 	}
 	if errors.Is(err, store.ErrNotFound) {
 		return user, false, nil
@@ -235,11 +235,11 @@ func reader(tx *store.Tx, siteID int64, name string) (user people.User, ok bool,
 	return user, ok, err
 }
 
-// standingOf returns a user's current access to a site. ok means that they may see its reports. Invited users without a password may not.
-func standingOf(tx *store.Tx, siteID int64, user people.User) (actor access.Actor, ok bool, err error) {
+// accessOf returns a user's current access to a site. ok means that they may see its reports. Invited users without a password may not.
+func accessOf(tx *store.Tx, siteID int64, user people.User) (actor access.Actor, ok bool, err error) {
 	if siteID == 0 {
 		actor, _ = user.ActorAt(people.Membership{})
-	} else if actor, err = sessions.Standing(tx, siteID, user.ID, 0); errors.Is(err, store.ErrNotFound) {
+	} else if actor, err = sessions.AccessNow(tx, siteID, user.ID, 0); errors.Is(err, store.ErrNotFound) {
 		return actor, false, nil
 	} else if err == nil {
 		actor.SiteID = siteID
@@ -248,11 +248,11 @@ func standingOf(tx *store.Tx, siteID int64, user people.User) (actor access.Acto
 }
 
 // ownerOf checks whether the person who scheduled a report may still see it. reason says why not.
-func ownerOf(tx *store.Tx, o Order) (user people.User, reason string, err error) {
+func ownerOf(tx *store.Tx, o Schedule) (user people.User, reason string, err error) {
 	user, err = people.UserByID(tx, o.OwnerID)
 	if err == nil {
 		var ok bool
-		if _, ok, err = standingOf(tx, o.SiteID, user); err == nil && !ok {
+		if _, ok, err = accessOf(tx, o.SiteID, user); err == nil && !ok {
 			return user, user.Username + " scheduled this report but can no longer view it.", nil
 		}
 	}

@@ -29,7 +29,7 @@ const (
 // is created first, outside any transaction. Then one write records it, moves the schedule to its next day and queues the
 // e-mails: so each report is sent once, with any number of processes and wherever one of them crashes. Of missed days, only
 // the last is caught up. A failing report does not block others.
-func (o *Orders) MakeDue(ctx context.Context) (more bool, err error) {
+func (o *Schedules) MakeDue(ctx context.Context) (more bool, err error) {
 	if o.Make == nil {
 		return false, nil
 	}
@@ -37,8 +37,8 @@ func (o *Orders) MakeDue(ctx context.Context) (more bool, err error) {
 	var owner people.User
 	var reason string
 	err = o.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
-		if d, err = dueOrder(tx); err == nil {
-			owner, reason, err = ownerOf(tx, d.Order)
+		if d, err = dueSchedule(tx); err == nil {
+			owner, reason, err = ownerOf(tx, d.Schedule)
 		}
 		return err
 	})
@@ -73,8 +73,8 @@ func (o *Orders) MakeDue(ctx context.Context) (more bool, err error) {
 }
 
 // stop stops a schedule whose owner no longer has access to its report.
-func (o *Orders) stop(ctx context.Context, d due, reason string) error {
-	return o.step(ctx, d, func(tx *store.Tx, now Order) (Order, error) {
+func (o *Schedules) stop(ctx context.Context, d due, reason string) error {
+	return o.step(ctx, d, func(tx *store.Tx, now Schedule) (Schedule, error) {
 		after := now
 		after.State, after.Reason, after.AskedAt = Stopped, reason, time.Time{}
 		return after, audit.Record(tx, access.System(d.SiteID), "report.stop", object(d.ID), audited(now), audited(after))
@@ -82,9 +82,9 @@ func (o *Orders) stop(ctx context.Context, d due, reason string) error {
 }
 
 // step changes a schedule, unless it has changed since it was read.
-func (o *Orders) step(ctx context.Context, d due, fn func(tx *store.Tx, now Order) (Order, error)) error {
+func (o *Schedules) step(ctx context.Context, d due, fn func(tx *store.Tx, now Schedule) (Schedule, error)) error {
 	return o.WriteBy(ctx, d.clock, func(tx *store.Tx) error {
-		now, err := lockOrder(tx, d.SiteID, d.ID)
+		now, err := lockSchedule(tx, d.SiteID, d.ID)
 		if errors.Is(err, store.ErrNotFound) || err == nil && now.Version != d.Version {
 			return nil
 		}
@@ -96,12 +96,12 @@ func (o *Orders) step(ctx context.Context, d due, fn func(tx *store.Tx, now Orde
 			return err
 		}
 		after.Version = now.Version + 1
-		return updateOrder(tx, after)
+		return updateSchedule(tx, after)
 	})
 }
 
 // failed records that a report could not be created. Temporary failures are retried; errors of the schedule itself are not.
-func (o *Orders) failed(ctx context.Context, d due, run Run, today civil.Day, failure error) error {
+func (o *Schedules) failed(ctx context.Context, d due, run Run, today civil.Day, failure error) error {
 	kind := errs.KindOf(failure)
 	passing := kind == errs.Unavailable || kind == errs.TooMany || errors.Is(failure, context.DeadlineExceeded)
 	note := "The report could not be created."
@@ -110,9 +110,9 @@ func (o *Orders) failed(ctx context.Context, d due, run Run, today civil.Day, fa
 	} else if passing {
 		note = fmt.Sprintf("The report took longer than %s. Schedule a smaller one.", makeTime)
 	} else {
-		o.Log.Error("a scheduled report failed", "site", d.SiteID, "order", d.ID, "error", failure)
+		o.Log.Error("a scheduled report failed", "site", d.SiteID, "schedule", d.ID, "error", failure)
 	}
-	return o.step(ctx, d, func(tx *store.Tx, now Order) (Order, error) {
+	return o.step(ctx, d, func(tx *store.Tx, now Schedule) (Schedule, error) {
 		if passing && now.tries+1 < maxTries {
 			now.tries, now.retryAt = now.tries+1, sites.RealNow(tx).Add(retryWait<<now.tries)
 			return now, nil
@@ -124,7 +124,7 @@ func (o *Orders) failed(ctx context.Context, d due, run Run, today civil.Day, fa
 }
 
 // next is a schedule after its report is done.
-func (o Order) next(today civil.Day) Order {
+func (o Schedule) next(today civil.Day) Schedule {
 	if o.AskedAt.IsZero() {
 		o.Due = o.after(today)
 	}
@@ -134,8 +134,8 @@ func (o Order) next(today civil.Day) Order {
 
 // finish queues the mails of a report, records it, and advances the schedule, in one write. Recipients without access are
 // skipped.
-func (o *Orders) finish(ctx context.Context, d due, run Run, today civil.Day, made File, owner people.User) error {
-	return o.step(ctx, d, func(tx *store.Tx, now Order) (Order, error) {
+func (o *Schedules) finish(ctx context.Context, d due, run Run, today civil.Day, made File, owner people.User) error {
+	return o.step(ctx, d, func(tx *store.Tx, now Schedule) (Schedule, error) {
 		if _, reason, err := ownerOf(tx, now); err != nil || reason != "" { // access was lost while the report was created
 			return now, err
 		}
@@ -170,13 +170,13 @@ func (o *Orders) finish(ctx context.Context, d due, run Run, today civil.Day, ma
 }
 
 // readersOf returns the recipients who still have access to the report, and how many do not.
-func readersOf(tx *store.Tx, o Order) (list []mail.Reader, left int, err error) {
+func readersOf(tx *store.Tx, o Schedule) (list []mail.Reader, left int, err error) {
 	ids, err := recipientIDs(tx, o)
 	for _, id := range ids {
 		user, failed := people.UserByID(tx, id)
 		ok := false
 		if failed == nil {
-			_, ok, failed = standingOf(tx, o.SiteID, user)
+			_, ok, failed = accessOf(tx, o.SiteID, user)
 		}
 		switch {
 		case failed != nil && !errors.Is(failed, store.ErrNotFound):

@@ -1448,11 +1448,11 @@ CREATE TABLE mail_marks (
     unsure_to BIGINT NOT NULL  -- mails about events up to this id may have been sent before a restore
 );
 
--- Reports by mail (standing).
+-- Reports by mail, on a schedule.
 
 -- Reports sent by mail each week or month (decision 0013). due_at is the start of the day on which the next one is made, by the
 -- site's clock; all other instants are by the real clock. Site 0 has the reports over all sites.
-CREATE TABLE standing_orders (
+CREATE TABLE schedules (
     site_id     BIGINT NOT NULL,
     id          {{serial}},
     name        TEXT   NOT NULL,
@@ -1472,32 +1472,32 @@ CREATE TABLE standing_orders (
     modified_at BIGINT NOT NULL,
     {{key}} (site_id, id)
 );
-CREATE INDEX standing_orders_due ON standing_orders (state, due_at);
+CREATE INDEX schedules_due ON schedules (state, due_at);
 
 -- Recipients of a report.
-CREATE TABLE standing_recipients (
-    site_id  BIGINT NOT NULL,
-    order_id BIGINT NOT NULL,
-    user_id  BIGINT NOT NULL REFERENCES users (id),
-    PRIMARY KEY (site_id, order_id, user_id),
-    FOREIGN KEY (site_id, order_id) REFERENCES standing_orders (site_id, id)
+CREATE TABLE schedule_recipients (
+    site_id     BIGINT NOT NULL,
+    schedule_id BIGINT NOT NULL,
+    user_id     BIGINT NOT NULL REFERENCES users (id),
+    PRIMARY KEY (site_id, schedule_id, user_id),
+    FOREIGN KEY (site_id, schedule_id) REFERENCES schedules (site_id, id)
 );
 
 -- Outcomes of each report: the row makes sure that a report is made once.
-CREATE TABLE standing_runs (
-    site_id    BIGINT NOT NULL,
-    id         {{serial}},
-    order_id   BIGINT NOT NULL,
-    occasion   TEXT   NOT NULL, -- the day that it was due, or when somebody asked for it
-    outcome    TEXT   NOT NULL, -- sent, failed or skipped
-    note       TEXT   NOT NULL,
-    recipients BIGINT NOT NULL,
-    file       TEXT   NOT NULL, -- its name; '' for none
-    bytes      BIGINT NOT NULL,
-    made_at    BIGINT NOT NULL,
+CREATE TABLE schedule_runs (
+    site_id     BIGINT NOT NULL,
+    id          {{serial}},
+    schedule_id BIGINT NOT NULL,
+    occasion    TEXT   NOT NULL, -- the day that it was due, or when somebody asked for it
+    outcome     TEXT   NOT NULL, -- sent, failed or skipped
+    note        TEXT   NOT NULL,
+    recipients  BIGINT NOT NULL,
+    file        TEXT   NOT NULL, -- its name; '' for none
+    bytes       BIGINT NOT NULL,
+    made_at     BIGINT NOT NULL,
     {{key}} (site_id, id),
-    UNIQUE (site_id, order_id, occasion),
-    FOREIGN KEY (site_id, order_id) REFERENCES standing_orders (site_id, id)
+    UNIQUE (site_id, schedule_id, occasion),
+    FOREIGN KEY (site_id, schedule_id) REFERENCES schedules (site_id, id)
 );
 
 -- Imports over HTTP (takeover). Instants are by the real clock.

@@ -70,7 +70,7 @@ var overNodes = map[string]map[string]string{
 		"FROM mails WHERE tried_at >":                        "how many mails were sent in a minute: the mail server's limit is for all sites",
 		"SELECT MIN(o.forget_at) FROM mails":                 "sites with mails to forget",
 		"FROM mail_files f WHERE CAST":                       "sites with attachments of forgotten mails",
-		"FROM standing_orders o":                             "the report that is longest overdue",
+		"FROM schedules o":                                   "the report that is longest overdue",
 		"FROM gateway_charges WHERE ask_at <=":               "charges with an unknown outcome",
 		"FROM processor_notices WHERE ask_at <=":             "notices of processors to follow",
 		"FROM processor_events WHERE read_at <=":             "channels whose events at the processor are read next",

@@ -57,7 +57,7 @@ func (p *pages) showProtection(v *kit.Visit, form, answer, file *kit.Form) error
 	}
 	view.TakeBack = may && r.State == underwriting.Asked && !view.Decide // the operator asks a question
 	view.Attach = view.Write && len(r.Documents) < underwriting.MaxDocuments
-	view.Text, view.Tone = standing(c, r)
+	view.Text, view.Tone = statusText(c, r)
 	if view.Form == nil {
 		view.Form = filledWithFacts(r)
 		if !view.Begun {
@@ -89,8 +89,8 @@ func (p *pages) showProtection(v *kit.Visit, form, answer, file *kit.Form) error
 	return v.Show(p.Pages, "protection.html", page)
 }
 
-// standing describes a merchant's protection status in a sentence.
-func standing(c merchant.Channel, r underwriting.Request) (text, tone string) {
+// statusText describes a merchant's protection status in a sentence.
+func statusText(c merchant.Channel, r underwriting.Request) (text, tone string) {
 	switch {
 	case c.Locked && c.Covered():
 		return kit.LockedText(c), "wrong"

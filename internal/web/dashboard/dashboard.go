@@ -26,7 +26,7 @@ func New(cfg kit.Config, a *app.App) (*kit.Frame, error) {
 	f.AddMenu(menus...)
 	f.AddParts(parts...)
 	f.AddReports(byMail...)
-	a.Orders.Make = office.Maker(f, a)
+	a.Schedules.Make = office.Maker(f, a)
 	for _, add := range []func(*kit.Frame, *app.App) error{
 		people.Add, trade.Add, channels.Add, developers.Add, exposure.Add, statements.Add, settings.Add, office.Add,
 	} {

@@ -21,9 +21,9 @@ func (p *pages) addReports(f *kit.Frame) {
 	for pattern, h := range map[string]kit.Handler{
 		"GET /reports": p.orders, "GET /reports/new": p.newOrder, "POST /reports": p.makeOrder, "GET /reports/{id}": p.order,
 		"POST /reports/{id}": p.changeOrder, "GET /reports/{id}/end": p.endOrder, "POST /reports/{id}/end": p.endOrder,
-		"POST /reports/{id}/pause":  p.turnOrder(p.app.Orders.Pause, "Report paused. No e-mails are sent until it is resumed."),
-		"POST /reports/{id}/resume": p.turnOrder(p.app.Orders.Resume, "Report resumed."),
-		"POST /reports/{id}/send":   p.turnOrder(p.app.Orders.SendNow, "The report will be created and sent within a minute."),
+		"POST /reports/{id}/pause":  p.turnOrder(p.app.Schedules.Pause, "Report paused. No e-mails are sent until it is resumed."),
+		"POST /reports/{id}/resume": p.turnOrder(p.app.Schedules.Resume, "Report resumed."),
+		"POST /reports/{id}/send":   p.turnOrder(p.app.Schedules.SendNow, "The report will be created and sent within a minute."),
 	} {
 		f.Site(pattern, access.Export, h)
 		f.Office(pattern, access.ManageSites, h)
@@ -100,7 +100,7 @@ var orderTones = map[schedules.State]string{schedules.Active: "good", schedules.
 
 // orders lists the schedules of a site, or of all sites.
 func (p *pages) orders(v *kit.Visit) error {
-	list, err := p.app.Orders.List(v.R.Context(), v.Actor)
+	list, err := p.app.Schedules.List(v.R.Context(), v.Actor)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ type orderView struct {
 	Choices any
 	Facts   []kit.Fact
 	Runs    *kit.Table
-	Order   schedules.Order
+	Order   schedules.Schedule
 	Mine    bool // the user may edit it
 	Outbox  string
 }
@@ -158,10 +158,10 @@ type orderView struct {
 func whens() any {
 	var pairs []string
 	for day := int64(1); day <= 7; day++ {
-		pairs = append(pairs, "week-"+strconv.FormatInt(day, 10), "Every "+schedules.Order{Every: schedules.Week, On: day}.When()[len("every "):])
+		pairs = append(pairs, "week-"+strconv.FormatInt(day, 10), "Every "+schedules.Schedule{Every: schedules.Week, On: day}.When()[len("every "):])
 	}
 	for day := int64(1); day <= 30; day++ {
-		pairs = append(pairs, "month-"+strconv.FormatInt(day, 10), "Every "+schedules.Order{Every: schedules.Month, On: day}.When()[len("every "):])
+		pairs = append(pairs, "month-"+strconv.FormatInt(day, 10), "Every "+schedules.Schedule{Every: schedules.Month, On: day}.When()[len("every "):])
 	}
 	return kit.Options(append(pairs, "month-31", "Last day of each month")...)
 }
@@ -235,7 +235,7 @@ func (p *pages) makeOrder(v *kit.Visit) error {
 	if err != nil {
 		return err
 	}
-	made, err := p.app.Orders.Create(v.R.Context(), v.Once(form), orderFields(form))
+	made, err := p.app.Schedules.Create(v.R.Context(), v.Once(form), orderFields(form))
 	if ok, err := v.Took(form, err); err != nil {
 		return err
 	} else if !ok {
@@ -255,13 +255,13 @@ func (p *pages) order(v *kit.Visit) error {
 }
 
 // filledOrder returns the form with the stored values.
-func filledOrder(o schedules.Order) *kit.Form {
+func filledOrder(o schedules.Schedule) *kit.Form {
 	return kit.Filled("name", o.Name, "view", o.View, "format", string(o.Format), "when", string(o.Every)+"-"+strconv.FormatInt(o.On, 10),
 		"recipients", strings.Join(o.Recipients, "\n"), "version", strconv.FormatInt(o.Version, 10))
 }
 
 func (p *pages) showOrder(v *kit.Visit, id int64, form *kit.Form) error {
-	o, runs, err := p.app.Orders.Get(v.R.Context(), v.Actor, id)
+	o, runs, err := p.app.Schedules.Get(v.R.Context(), v.Actor, id)
 	if err != nil {
 		return err
 	}
@@ -326,9 +326,9 @@ func (p *pages) changeOrder(v *kit.Visit) error {
 	}
 	in := orderFields(form)
 	in.View = nil // another page is another schedule
-	changed, err := p.app.Orders.Change(v.R.Context(), v.Actor, id, in)
+	changed, err := p.app.Schedules.Change(v.R.Context(), v.Actor, id, in)
 	stored := func() (*kit.Form, error) {
-		o, _, err := p.app.Orders.Get(v.R.Context(), v.Actor, id)
+		o, _, err := p.app.Schedules.Get(v.R.Context(), v.Actor, id)
 		return filledOrder(o), err
 	}
 	if ok, err := v.TookOver(form, err, stored); err != nil {
@@ -342,7 +342,7 @@ func (p *pages) changeOrder(v *kit.Visit) error {
 
 // turnOrder handles the buttons of a schedule.
 func (p *pages) turnOrder(
-	do func(ctx context.Context, actor access.Actor, id int64) (schedules.Order, error), done string,
+	do func(ctx context.Context, actor access.Actor, id int64) (schedules.Schedule, error), done string,
 ) kit.Handler {
 	return func(v *kit.Visit) error {
 		id, err := v.ID("id")
@@ -365,12 +365,12 @@ func (p *pages) endOrder(v *kit.Visit) error {
 	if err != nil {
 		return err
 	}
-	o, _, err := p.app.Orders.Get(v.R.Context(), v.Actor, id)
+	o, _, err := p.app.Schedules.Get(v.R.Context(), v.Actor, id)
 	if err != nil {
 		return err
 	}
 	if v.R.Method == http.MethodPost {
-		if err := p.app.Orders.End(v.R.Context(), v.Actor, id); err != nil {
+		if err := p.app.Schedules.End(v.R.Context(), v.Actor, id); err != nil {
 			return err
 		}
 		return v.Done(reportsAt(v, 0), "%s is no longer scheduled.", o.Name)

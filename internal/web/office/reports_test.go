@@ -27,7 +27,7 @@ import (
 func work(t *testing.T, h *webtest.House) {
 	t.Helper()
 	for range 20 {
-		if more, err := h.App.Orders.MakeDue(t.Context()); err != nil {
+		if more, err := h.App.Schedules.MakeDue(t.Context()); err != nil {
 			t.Fatal(err)
 		} else if !more {
 			return
@@ -63,7 +63,7 @@ func TestAReportIsOrderedFromItsTable(t *testing.T) {
 		t.Fatalf("%d %s, sent twice it leads to %s and %s", made.Status, made.Text(), made.To, again.To)
 	}
 	b.Must(made.To, "every Tuesday", "4 Jun 2024", "Nothing sent yet", "E-mails are created but only shown")
-	maker := h.App.Orders.Make
+	maker := h.App.Schedules.Make
 	h.World.At("2024-06-11")
 	work(t, h)
 	b.SignIn("finance", webtest.Password)
@@ -171,12 +171,12 @@ func TestEveryReportThatGoesByMailHasAFile(t *testing.T) {
 	work(t, h)
 	b.SignIn("operator", webtest.Password)
 	b.Must(made.To, "30 Jun 2024", "Sent", "receivables-2024-07-01.csv")
-	list, err := h.App.Orders.List(t.Context(), h.Actor)
+	list, err := h.App.Schedules.List(t.Context(), h.Actor)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range list {
-		_, runs, err := h.App.Orders.Get(t.Context(), h.Actor, o.ID)
+		_, runs, err := h.App.Schedules.Get(t.Context(), h.Actor, o.ID)
 		day := "-2024-06-30.xlsx" // the figures describe the end of the previous day
 		if o.View == "/statements" || o.View == "/exposure/limits" {
 			day = "-2024-07-01.xlsx" // the figures are current

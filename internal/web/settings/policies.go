@@ -40,7 +40,7 @@ func (p *pages) policies(v *kit.Visit) error {
 		list, err := p.app.Policies.List(v.R.Context(), v.Actor, nil, page)
 		for _, y := range list.Items {
 			t.Rows = append(t.Rows, kit.Row{Href: v.At(fmt.Sprintf("%s/%d", policiesAt, y.ID)), Cells: []kit.Cell{
-				firstDay(y.FromDay), standing(y, today, civil.DayOf(v.Now())), kit.Words(string(y.Currency)),
+				firstDay(y.FromDay), policyState(y, today, civil.DayOf(v.Now())), kit.Words(string(y.Currency)),
 				kit.Words(kit.Say(y.Recognition)), kit.Number(int64(len(y.RateCard))), kit.Words(kit.Say(y.StatementPeriod)),
 				kit.Words(kit.Plural(y.PaymentTermsDays, "business day", "business days")), kit.AtInstant(y.RecordedAt), kit.Ident(y.ID),
 			}})
@@ -68,8 +68,8 @@ func firstDay(d civil.Day) kit.Cell {
 	return kit.OnDay(d)
 }
 
-// standing returns a policy's status on a day. Of two with the same first day, the later one applies.
-func standing(y, inForce terms.Policy, today civil.Day) kit.Cell {
+// policyState returns a policy's status on a day. Of two with the same first day, the later one applies.
+func policyState(y, inForce terms.Policy, today civil.Day) kit.Cell {
 	switch {
 	case y.ID == inForce.ID:
 		return kit.State("in force", "good")

@@ -17,7 +17,7 @@ const ratesAt = "/settings/rates"
 
 // rates shows the latest fixing of each currency, gaps, and payments waiting for a rate.
 func (p *pages) rates(v *kit.Visit) error {
-	s, err := p.app.Rates.Standing(v.R.Context(), v.Actor)
+	s, err := p.app.Rates.Status(v.R.Context(), v.Actor)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func provider(p fx.Provider) string {
 	return string(p)
 }
 
-func pendingTable(v *kit.Visit, s rates.Standing) *kit.Table {
+func pendingTable(v *kit.Visit, s rates.Status) *kit.Table {
 	t := kit.Table{
 		Name: "pending", Bare: true, Caption: "Payments waiting for a rate",
 		Columns: []kit.Column{

@@ -36,7 +36,7 @@ func worked(t *testing.T, h *webtest.House) {
 		var err error
 		if more, err = h.App.ImportFiles.Next(t.Context(), func(file io.Reader) iter.Seq2[imports.ImportedPayment, error] {
 			return paymentfile.Read(file, nil)
-		}, sessions.Standing); err != nil {
+		}, sessions.AccessNow); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -35,7 +35,7 @@ func onBoth(t *testing.T, test func(t *testing.T, d *desk)) {
 	t.Helper()
 	apptest.OnBoth(t, func(t *testing.T, w *apptest.World) {
 		d := &desk{World: w, t: t, size: 10}
-		w.App.Orders.Make = d.make
+		w.App.Schedules.Make = d.make
 		d.ann = d.user("ann", access.Finance)
 		test(t, d)
 	})
@@ -73,9 +73,9 @@ func fields(every schedules.Every, on int64, to ...string) schedules.Fields {
 	return schedules.Fields{Name: &name, View: &view, Format: &format, Every: &every, On: &on, Recipients: &to}
 }
 
-func (d *desk) order(every schedules.Every, on int64, to ...string) schedules.Order {
+func (d *desk) order(every schedules.Every, on int64, to ...string) schedules.Schedule {
 	d.t.Helper()
-	made, err := d.App.Orders.Create(d.t.Context(), d.ann, fields(every, on, to...))
+	made, err := d.App.Schedules.Create(d.t.Context(), d.ann, fields(every, on, to...))
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func (d *desk) order(every schedules.Every, on int64, to ...string) schedules.Or
 func (d *desk) work() {
 	d.t.Helper()
 	for range 100 {
-		more, err := d.App.Orders.MakeDue(d.t.Context())
+		more, err := d.App.Schedules.MakeDue(d.t.Context())
 		if err != nil {
 			d.t.Fatal(err)
 		}
@@ -112,9 +112,9 @@ func (d *desk) mails() (lines []string) {
 }
 
 // runs are the history of an order as "occasion outcome recipients".
-func (d *desk) runs(id int64) (o schedules.Order, lines []string) {
+func (d *desk) runs(id int64) (o schedules.Schedule, lines []string) {
 	d.t.Helper()
-	o, runs, err := d.App.Orders.Get(d.t.Context(), d.ann, id)
+	o, runs, err := d.App.Schedules.Get(d.t.Context(), d.ann, id)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -179,11 +179,11 @@ func TestManyMakeAReportOnce(t *testing.T) {
 		o := d.order(schedules.Week, 1, "ann")
 		d.At("2024-06-10")
 		dying, die := context.WithCancel(t.Context())
-		d.App.Orders.Make = func(ctx context.Context, want schedules.Want) (schedules.File, error) {
+		d.App.Schedules.Make = func(ctx context.Context, want schedules.Want) (schedules.File, error) {
 			die()
 			return d.make(ctx, want)
 		}
-		if _, err := d.App.Orders.MakeDue(dying); err != nil && !errors.Is(err, context.Canceled) {
+		if _, err := d.App.Schedules.MakeDue(dying); err != nil && !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 		if _, runs := d.runs(o.ID); len(runs) != 0 || len(d.mails()) != 0 {
@@ -191,14 +191,14 @@ func TestManyMakeAReportOnce(t *testing.T) {
 		}
 		var ready, all sync.WaitGroup
 		ready.Add(4)
-		d.App.Orders.Make = func(ctx context.Context, want schedules.Want) (schedules.File, error) {
+		d.App.Schedules.Make = func(ctx context.Context, want schedules.Want) (schedules.File, error) {
 			ready.Done()
 			ready.Wait() // all of them have found it due before the first writes
 			return d.make(ctx, want)
 		}
 		for range 4 {
 			all.Go(func() {
-				if _, err := d.App.Orders.MakeDue(t.Context()); err != nil {
+				if _, err := d.App.Schedules.MakeDue(t.Context()); err != nil {
 					t.Error(err)
 				}
 			})
@@ -234,19 +234,19 @@ func TestRightsCountWhenAReportIsMade(t *testing.T) {
 		boss := ben
 		boss.Role = access.MemberAdmin
 		role(ben, access.MemberAdmin)
-		stopped, runs, err := d.App.Orders.Get(t.Context(), boss, o.ID)
+		stopped, runs, err := d.App.Schedules.Get(t.Context(), boss, o.ID)
 		if err != nil || stopped.State != schedules.Stopped || !strings.Contains(stopped.Reason, "ann scheduled") || len(runs) != 1 {
 			t.Errorf("%+v %v %v", stopped, runs, err)
 		}
-		_, err = d.App.Orders.Resume(t.Context(), boss, o.ID)
+		_, err = d.App.Schedules.Resume(t.Context(), boss, o.ID)
 		apptest.WantKind(t, err, errs.NotPossible, "going on without the rights")
 		role(d.ann, access.Finance)
-		if on, err := d.App.Orders.Resume(t.Context(), boss, o.ID); err != nil || on.State != schedules.Active || on.Due.String() != "2024-06-24" {
+		if on, err := d.App.Schedules.Resume(t.Context(), boss, o.ID); err != nil || on.State != schedules.Active || on.Due.String() != "2024-06-24" {
 			t.Errorf("%+v %v", on, err)
 		}
-		_, err = d.App.Orders.Change(t.Context(), boss, o.ID, fields(schedules.Week, 2, "ben"))
+		_, err = d.App.Schedules.Change(t.Context(), boss, o.ID, fields(schedules.Week, 2, "ben"))
 		apptest.WantKind(t, err, errs.NotPossible, "changing what is made with the rights of another")
-		if err := d.App.Orders.End(t.Context(), boss, o.ID); err != nil {
+		if err := d.App.Schedules.End(t.Context(), boss, o.ID); err != nil {
 			t.Error(err)
 		}
 	})
@@ -297,7 +297,7 @@ func TestWhatFailsIsToldAndHoldsUpNobody(t *testing.T) {
 func TestSendNowPauseAndRestore(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, d *desk) {
-		orders, ctx := d.App.Orders, t.Context()
+		orders, ctx := d.App.Schedules, t.Context()
 		o := d.order(schedules.Week, 1, "ann")
 		if _, err := orders.SendNow(ctx, d.ann, o.ID); err != nil {
 			t.Fatal(err)
@@ -335,7 +335,7 @@ func TestSendNowPauseAndRestore(t *testing.T) {
 func TestWhoMayOrderWhat(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, d *desk) {
-		orders, ctx := d.App.Orders, t.Context()
+		orders, ctx := d.App.Schedules, t.Context()
 		reading := d.user("rea", access.ReadOnly)
 		_, err := orders.Create(ctx, reading, fields(schedules.Week, 1, "rea"))
 		apptest.WantKind(t, err, errs.Forbidden, "ordering what may not leave")
@@ -386,23 +386,23 @@ func TestTheProgramTriesThePageAsItsOwner(t *testing.T) {
 		in, owner := fields(schedules.Week, 1, "ann"), "ann"
 		in.Owner = &owner
 		var asked []int64
-		d.App.Orders.Make = func(ctx context.Context, want schedules.Want) (schedules.File, error) {
+		d.App.Schedules.Make = func(ctx context.Context, want schedules.Want) (schedules.File, error) {
 			asked = append(asked, want.UserID)
 			return d.make(ctx, want)
 		}
 		d.fail = errs.WrongField("view", "This page cannot be scheduled.")
-		_, err := d.App.Orders.Create(t.Context(), access.System(d.Site.ID), in)
+		_, err := d.App.Schedules.Create(t.Context(), access.System(d.Site.ID), in)
 		apptest.WantKind(t, err, errs.Invalid, "a page that cannot be made")
 		d.fail = nil
-		if _, err := d.App.Orders.Create(t.Context(), access.System(d.Site.ID), in); err != nil {
+		if _, err := d.App.Schedules.Create(t.Context(), access.System(d.Site.ID), in); err != nil {
 			t.Fatal(err)
 		}
 		apptest.Same(t, "with the rights of", asked, []int64{d.ann.UserID, d.ann.UserID})
 		stranger := "nobody"
 		in.Owner = &stranger
-		_, err = d.App.Orders.Create(t.Context(), access.System(d.Site.ID), in)
+		_, err = d.App.Schedules.Create(t.Context(), access.System(d.Site.ID), in)
 		apptest.WantKind(t, err, errs.Invalid, "an owner who is nobody")
-		if list, err := d.App.Orders.List(t.Context(), d.Actor); err != nil || len(list) != 1 {
+		if list, err := d.App.Schedules.List(t.Context(), d.Actor); err != nil || len(list) != 1 {
 			t.Errorf("%d orders, %v", len(list), err)
 		}
 	})
@@ -415,13 +415,13 @@ func TestAChangeTriesThePageAsItsOwner(t *testing.T) {
 	onBoth(t, func(t *testing.T, d *desk) {
 		o, ben := d.order(schedules.Week, 1, "ann"), d.user("ben", access.Finance)
 		var asked []string
-		d.App.Orders.Make = func(ctx context.Context, want schedules.Want) (schedules.File, error) {
+		d.App.Schedules.Make = func(ctx context.Context, want schedules.Want) (schedules.File, error) {
 			asked = append(asked, fmt.Sprint(want.UserID == d.ann.UserID, " ", want.UserID == ben.UserID, " ", want.View))
 			return d.make(ctx, want)
 		}
 		program := access.System(d.Site.ID)
-		change := func(actor access.Actor, in schedules.Fields) (schedules.Order, error) {
-			return d.App.Orders.Change(t.Context(), actor, o.ID, in)
+		change := func(actor access.Actor, in schedules.Fields) (schedules.Schedule, error) {
+			return d.App.Schedules.Change(t.Context(), actor, o.ID, in)
 		}
 		d.fail = errs.WrongField("view", "This page cannot be scheduled.")
 		_, err := change(program, schedules.Fields{View: new("/limits")})

@@ -17,14 +17,14 @@ import (
 	"holdfast/internal/store"
 )
 
-// standingDays is how far Standing looks back: a currency without a fixing in these days has none any more.
-const standingDays = 60
+// statusDays is how far Status looks back: a currency without a fixing in these days has none any more.
+const statusDays = 60
 
-// standingCounted is how many of the allocations that wait are counted.
-const standingCounted = 2000
+// statusCounted is how many of the allocations that wait are counted.
+const statusCounted = 2000
 
-// Standing is the state of a site's rates: what is on file, what is missing, and what is waiting.
-type Standing struct {
+// Status is the state of a site's rates: what is on file, what is missing, and what is waiting.
+type Status struct {
 	MaxAge  int64    // days for which a fixing counts (R9)
 	Latest  []Latest // one for each currency and provider, in order of the currencies
 	Pending []Pending
@@ -47,24 +47,24 @@ type Pending struct {
 	Oldest         civil.Day // the first day on which something was paid
 }
 
-// Standing reads the state of the rates of the actor's site. It counts at most the first 2,000 allocations that wait.
-func (r *Rates) Standing(ctx context.Context, actor access.Actor) (Standing, error) {
-	return sites.Read(ctx, r.DB, actor, func(tx *store.Tx) (s Standing, err error) {
+// Status reads the state of the rates of the actor's site. It counts at most the first 2,000 allocations that wait.
+func (r *Rates) Status(ctx context.Context, actor access.Actor) (Status, error) {
+	return sites.Read(ctx, r.DB, actor, func(tx *store.Tx) (s Status, err error) {
 		site, err := merchants.Site(tx, actor.SiteID)
 		if err != nil {
 			return s, err
 		}
 		s.MaxAge = site.Policy.MaxFixingAgeDays
 		today := civil.DayOf(tx.Now)
-		list, err := fixings.Within(tx, fixings.ProvidersOf(site), money.Currencies(), today-standingDays, today, tx.Now)
+		list, err := fixings.Within(tx, fixings.ProvidersOf(site), money.Currencies(), today-statusDays, today, tx.Now)
 		if err != nil {
 			return s, err
 		}
 		list = slices.DeleteFunc(list, func(f fx.Fixing) bool { return !f.ExpiresAt.IsZero() && !f.ExpiresAt.After(tx.Now) })
 		s.Latest = latestOf(list, today, s.MaxAge)
-		waiting, err := ledger.PendingAllocations(tx, actor.SiteID, 0, standingCounted+1)
-		if s.More = len(waiting) > standingCounted; s.More {
-			waiting = waiting[:standingCounted]
+		waiting, err := ledger.PendingAllocations(tx, actor.SiteID, 0, statusCounted+1)
+		if s.More = len(waiting) > statusCounted; s.More {
+			waiting = waiting[:statusCounted]
 		}
 		s.Pending = pendingOf(waiting)
 		return s, err

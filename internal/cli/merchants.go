@@ -14,19 +14,19 @@ import (
 	"holdfast/internal/store"
 )
 
-// channelCmd groups the merchant commands.
-type channelCmd struct {
-	Create  channelCreateCmd  `cmd:"" help:"Create a merchant in any mode."`
-	List    channelListCmd    `cmd:"" help:"List a site's merchants."`
-	Show    channelShowCmd    `cmd:"" help:"Show a merchant, with the reason if it is locked."`
-	Mode    channelModeCmd    `cmd:"" help:"Change a merchant's mode."`
-	Set     channelSetCmd     `cmd:"" help:"Update a merchant, including fields that only operators can change."`
-	Gateway channelGatewayCmd `cmd:"" help:"Set, show or remove a merchant's processor."`
-	Secret  channelSecretCmd  `cmd:"" help:"Show or rotate the secret that signs a merchant's auth strings."`
+// merchantCmd groups the merchant commands.
+type merchantCmd struct {
+	Create  merchantCreateCmd  `cmd:"" help:"Create a merchant in any mode."`
+	List    merchantListCmd    `cmd:"" help:"List a site's merchants."`
+	Show    merchantShowCmd    `cmd:"" help:"Show a merchant, with the reason if it is locked."`
+	Mode    merchantModeCmd    `cmd:"" help:"Change a merchant's mode."`
+	Set     merchantSetCmd     `cmd:"" help:"Update a merchant, including fields that only operators can change."`
+	Gateway merchantGatewayCmd `cmd:"" help:"Set, show or remove a merchant's processor."`
+	Secret  merchantSecretCmd  `cmd:"" help:"Show or rotate the secret that signs a merchant's auth strings."`
 }
 
-// channelCreateCmd creates a merchant.
-type channelCreateCmd struct {
+// merchantCreateCmd creates a merchant.
+type merchantCreateCmd struct {
 	siteFlag
 	Name     string               `arg:"" help:"Merchant name."`
 	Currency string               `required:"" field:"currencies" placeholder:"CODE" help:"Base currency, such as EUR."`
@@ -34,7 +34,7 @@ type channelCreateCmd struct {
 }
 
 // Run creates it.
-func (c channelCreateCmd) Run(ctx context.Context, p *program) error {
+func (c merchantCreateCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
 		return err
@@ -61,11 +61,11 @@ func setCurrency(in *merchant.ChannelFields, code string) {
 	in.Currency = &currency
 }
 
-// channelListCmd lists merchants.
-type channelListCmd struct{ listFlags }
+// merchantListCmd lists merchants.
+type merchantListCmd struct{ listFlags }
 
 // Run prints them.
-func (c channelListCmd) Run(ctx context.Context, p *program) error {
+func (c merchantListCmd) Run(ctx context.Context, p *program) error {
 	return printList(ctx, p, c.listFlags, listing[merchant.Channel]{
 		read: func(actor access.Actor, page store.Page) (store.List[merchant.Channel], error) {
 			return p.app.Channels.List(ctx, actor, merchants.ChannelFilter{}, page)
@@ -88,15 +88,15 @@ func channelCells(c merchant.Channel) []cell {
 	}
 }
 
-// channelShowCmd shows a merchant.
-type channelShowCmd struct {
+// merchantShowCmd shows a merchant.
+type merchantShowCmd struct {
 	siteFlag
 	formFlags
 	ID int64 `arg:"" help:"Merchant id."`
 }
 
 // Run prints it.
-func (c channelShowCmd) Run(ctx context.Context, p *program) error {
+func (c merchantShowCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
 		return err
@@ -125,8 +125,8 @@ func (c channelShowCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// channelModeCmd changes a merchant's mode. Not every transition is allowed.
-type channelModeCmd struct {
+// merchantModeCmd changes a merchant's mode. Not every transition is allowed.
+type merchantModeCmd struct {
 	siteFlag
 	ID     int64                `arg:"" help:"Merchant id."`
 	Mode   merchant.AccountMode `arg:"" field:"account_mode" help:"New mode: protection-only (live with the server-to-server profile), affiliate or closed."`
@@ -134,7 +134,7 @@ type channelModeCmd struct {
 }
 
 // Run sets the mode.
-func (c channelModeCmd) Run(ctx context.Context, p *program) error {
+func (c merchantModeCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
 		return err
@@ -150,8 +150,8 @@ func (c channelModeCmd) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-// channelSetCmd updates a merchant. Fields without a flag do not change.
-type channelSetCmd struct {
+// merchantSetCmd updates a merchant. Fields without a flag do not change.
+type merchantSetCmd struct {
 	siteFlag
 	ID                int64                     `arg:"" help:"Merchant id."`
 	Name              *string                   `help:"Merchant name."`
@@ -182,7 +182,7 @@ type channelSetCmd struct {
 }
 
 // Run changes it.
-func (c channelSetCmd) Run(ctx context.Context, p *program) error {
+func (c merchantSetCmd) Run(ctx context.Context, p *program) error {
 	actor, err := p.operatorAt(ctx, c.Site)
 	if err != nil {
 		return err
@@ -219,7 +219,7 @@ func (c channelSetCmd) Run(ctx context.Context, p *program) error {
 }
 
 // checkProfile rejects flags that have no effect in this deployment's profile.
-func (c channelSetCmd) checkProfile(p *program, in *merchant.ChannelFields) {
+func (c merchantSetCmd) checkProfile(p *program, in *merchant.ChannelFields) {
 	if merchant.Profile(p.Profile).Processes() {
 		return
 	}
@@ -236,7 +236,7 @@ func (c channelSetCmd) checkProfile(p *program, in *merchant.ChannelFields) {
 }
 
 // checkPayout rejects a minimum payout in a currency other than the merchant's payout currency after the change.
-func (c channelSetCmd) checkPayout(ctx context.Context, p *program, actor access.Actor, in *merchant.ChannelFields) error {
+func (c merchantSetCmd) checkPayout(ctx context.Context, p *program, actor access.Actor, in *merchant.ChannelFields) error {
 	if !c.PayoutMinimum.given() {
 		return nil
 	}

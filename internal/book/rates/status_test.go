@@ -35,7 +35,7 @@ func TestHowASiteStandsWithRates(t *testing.T) {
 		for range 2 {
 			w.Must(apptest.Report(payment.Purchase, w.Booking(c, 10000, "2024-09-14"), 10000))
 		}
-		s, err := w.App.Rates.Standing(t.Context(), w.Actor)
+		s, err := w.App.Rates.Status(t.Context(), w.Actor)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,5 +1,5 @@
 // Package schedules manages scheduled reports: which report goes to whom by e-mail, every week or month. It creates each
-// report once, on its day. It owns the tables standing_*. Start reading at Orders.Create, then Orders.MakeDue;
+// report once, on its day. It owns the tables schedules and schedule_*. Start reading at Schedules.Create, then Schedules.MakeDue;
 // docs/decisions/0013 has the reasons.
 package schedules
 
@@ -23,15 +23,15 @@ import (
 
 // Limits of schedules.
 const (
-	MaxOrders     = 50   // of a site
-	MaxRecipients = 20   // of an order
+	MaxSchedules  = 50   // of a site
+	MaxRecipients = 20   // of a schedule
 	MaxView       = 2000 // bytes of an address
-	MaxRuns       = 60   // of an order that are kept
+	MaxRuns       = 60   // of a schedule that are kept
 	askAgain      = 5 * time.Minute
 )
 
-// Orders are the use cases of scheduled reports.
-type Orders struct {
+// Schedules are the use cases of scheduled reports.
+type Schedules struct {
 	*sites.DB
 	Mails *mail.Mails
 	Log   *slog.Logger
@@ -90,8 +90,8 @@ const (
 	Stopped State = "stopped" // the owner no longer has access
 )
 
-// Order is a schedule.
-type Order struct {
+// Schedule is a schedule.
+type Schedule struct {
 	SiteID     int64 // 0: about all sites
 	ID         int64
 	Name       string
@@ -137,7 +137,7 @@ const (
 )
 
 // When describes in words how often a report is created.
-func (o Order) When() string {
+func (o Schedule) When() string {
 	if o.Every == Week {
 		return "every " + time.Weekday(o.On%7).String()
 	}
@@ -148,7 +148,7 @@ func (o Order) When() string {
 }
 
 // after is the first due day after another day.
-func (o Order) after(day civil.Day) civil.Day {
+func (o Schedule) after(day civil.Day) civil.Day {
 	if o.Every == Week {
 		ahead := (o.On%7 - int64(day.Start().Weekday()) + 7) % 7
 		if ahead == 0 {
@@ -163,12 +163,12 @@ func (o Order) after(day civil.Day) civil.Day {
 	return o.inMonth(terms.PeriodOf(terms.PeriodMonth, month.Last+1))
 }
 
-func (o Order) inMonth(month terms.Period) civil.Day {
+func (o Schedule) inMonth(month terms.Period) civil.Day {
 	return min(month.First+civil.Day(o.On-1), month.Last)
 }
 
 // last is the last due day up to another day. Earlier missed days are not caught up.
-func (o Order) last(up civil.Day) civil.Day {
+func (o Schedule) last(up civil.Day) civil.Day {
 	if o.Every == Week {
 		return o.after(up) - 7
 	}
@@ -187,21 +187,21 @@ func may(actor access.Actor) error {
 	return actor.Require(access.Export)
 }
 
-// List returns the schedules of the actor's site, at most MaxOrders, with their recipients.
-func (o *Orders) List(ctx context.Context, actor access.Actor) ([]Order, error) {
+// List returns the schedules of the actor's site, at most MaxSchedules, with their recipients.
+func (o *Schedules) List(ctx context.Context, actor access.Actor) ([]Schedule, error) {
 	if err := may(actor); err != nil {
 		return nil, err
 	}
-	return sites.Read(ctx, o.DB, actor, func(tx *store.Tx) ([]Order, error) { return ordersOf(tx, actor.SiteID) })
+	return sites.Read(ctx, o.DB, actor, func(tx *store.Tx) ([]Schedule, error) { return schedulesOf(tx, actor.SiteID) })
 }
 
 // Get reads a schedule with the outcomes of its reports, the last one first. The error is SettingNotFound if it does not exist.
-func (o *Orders) Get(ctx context.Context, actor access.Actor, id int64) (found Order, runs []Run, err error) {
+func (o *Schedules) Get(ctx context.Context, actor access.Actor, id int64) (found Schedule, runs []Run, err error) {
 	if err := may(actor); err != nil {
 		return found, nil, err
 	}
-	found, err = sites.Read(ctx, o.DB, actor, func(tx *store.Tx) (Order, error) {
-		one, err := orderOf(tx, actor.SiteID, id)
+	found, err = sites.Read(ctx, o.DB, actor, func(tx *store.Tx) (Schedule, error) {
+		one, err := scheduleOf(tx, actor.SiteID, id)
 		if err == nil {
 			runs, err = runsOf(tx, actor.SiteID, id)
 		}
@@ -216,47 +216,47 @@ func unknown(err error, id int64) error {
 
 // Create schedules a report. The first is created on the next matching day after today. Errors: Forbidden, Invalid, Missing,
 // NotPossible with the reason order_limit, and the errors of the page itself.
-func (o *Orders) Create(ctx context.Context, actor access.Actor, in Fields) (Order, error) {
+func (o *Schedules) Create(ctx context.Context, actor access.Actor, in Fields) (Schedule, error) {
 	if err := may(actor); err != nil {
-		return Order{}, err
+		return Schedule{}, err
 	}
 	if err := o.look(ctx, actor, in); err != nil {
-		return Order{}, err
+		return Schedule{}, err
 	}
-	return idempotency.Once(ctx, o.DB, actor, func(tx *store.Tx) (Order, idempotency.Outcome, error) {
+	return idempotency.Once(ctx, o.DB, actor, func(tx *store.Tx) (Schedule, idempotency.Outcome, error) {
 		made, err := o.insert(tx, actor, in)
 		return made, idempotency.Outcome{ID: made.ID}, err
 	}, o.again(actor))
 }
 
 // again returns the function that reads the schedule of an earlier request with the same idempotency key.
-func (o *Orders) again(actor access.Actor) func(ctx context.Context, made idempotency.Outcome) (Order, error) {
-	return func(ctx context.Context, made idempotency.Outcome) (Order, error) {
+func (o *Schedules) again(actor access.Actor) func(ctx context.Context, made idempotency.Outcome) (Schedule, error) {
+	return func(ctx context.Context, made idempotency.Outcome) (Schedule, error) {
 		found, _, err := o.Get(ctx, actor, made.ID)
 		return idempotency.OrLast(ctx, o.DB, actor, object(made.ID), found, err)
 	}
 }
 
-func (o *Orders) insert(tx *store.Tx, actor access.Actor, in Fields) (Order, error) {
+func (o *Schedules) insert(tx *store.Tx, actor access.Actor, in Fields) (Schedule, error) {
 	if actor.SiteID != 0 {
 		if err := sites.Lock(tx, actor.SiteID); err != nil { // so that no other is created between count and insert
-			return Order{}, err
+			return Schedule{}, err
 		}
 	}
-	n, err := countOrders(tx, actor.SiteID)
+	n, err := countSchedules(tx, actor.SiteID)
 	if err != nil {
-		return Order{}, err
+		return Schedule{}, err
 	}
-	if n >= MaxOrders {
-		return Order{}, errs.NotPossibleBecause("order_limit", "At most %d reports can be scheduled here. Delete one first.", MaxOrders)
+	if n >= MaxSchedules {
+		return Schedule{}, errs.NotPossibleBecause("order_limit", "At most %d reports can be scheduled here. Delete one first.", MaxSchedules)
 	}
-	made, err := in.on(tx, actor, Order{SiteID: actor.SiteID, State: Active, OwnerID: actor.UserID, Version: 1}, true)
+	made, err := in.on(tx, actor, Schedule{SiteID: actor.SiteID, State: Active, OwnerID: actor.UserID, Version: 1}, true)
 	if err != nil {
 		return made, err
 	}
 	made.CreatedAt, made.ModifiedAt = sites.RealNow(tx), sites.RealNow(tx)
 	made.Due = made.after(civil.DayOf(tx.Now))
-	if made, err = insertOrder(tx, made); err != nil {
+	if made, err = insertSchedule(tx, made); err != nil {
 		return made, err
 	}
 	if err := setRecipients(tx, made, in.users); err != nil {
@@ -267,14 +267,14 @@ func (o *Orders) insert(tx *store.Tx, actor access.Actor, in Fields) (Order, err
 
 // Change changes a schedule. Only its owner may, because reports are created with their permissions. A new day counts from today. Errors: those
 // of Create, SettingNotFound, Precondition, and NotPossible with the reason not_owner.
-func (o *Orders) Change(ctx context.Context, actor access.Actor, id int64, in Fields) (Order, error) {
+func (o *Schedules) Change(ctx context.Context, actor access.Actor, id int64, in Fields) (Schedule, error) {
 	if err := may(actor); err != nil {
-		return Order{}, err
+		return Schedule{}, err
 	}
 	if err := o.lookAgain(ctx, actor, id, in); err != nil {
-		return Order{}, err
+		return Schedule{}, err
 	}
-	return o.change(ctx, actor, id, in.IfVersion, "report.change", func(tx *store.Tx, before Order) (Order, error) {
+	return o.change(ctx, actor, id, in.IfVersion, "report.change", func(tx *store.Tx, before Schedule) (Schedule, error) {
 		if actor.UserID != 0 && before.OwnerID != actor.UserID {
 			return before, errs.NotPossibleBecause("not_owner", "Only %s can change this report, because it uses their permissions. Schedule your own instead.", before.Owner)
 		}
@@ -293,22 +293,22 @@ func (o *Orders) Change(ctx context.Context, actor access.Actor, id int64, in Fi
 }
 
 // Pause stops a schedule's mails for now. Everybody who may schedule reports of the site may pause.
-func (o *Orders) Pause(ctx context.Context, actor access.Actor, id int64) (Order, error) {
+func (o *Schedules) Pause(ctx context.Context, actor access.Actor, id int64) (Schedule, error) {
 	if err := may(actor); err != nil {
-		return Order{}, err
+		return Schedule{}, err
 	}
-	return o.change(ctx, actor, id, 0, "report.pause", func(_ *store.Tx, before Order) (Order, error) {
+	return o.change(ctx, actor, id, 0, "report.pause", func(_ *store.Tx, before Schedule) (Schedule, error) {
 		before.State, before.Reason, before.AskedAt = Paused, "", time.Time{}
 		return before, nil
 	})
 }
 
 // Resume continues a schedule that is paused or was stopped. The next report is created on the next matching day after today.
-func (o *Orders) Resume(ctx context.Context, actor access.Actor, id int64) (Order, error) {
+func (o *Schedules) Resume(ctx context.Context, actor access.Actor, id int64) (Schedule, error) {
 	if err := may(actor); err != nil {
-		return Order{}, err
+		return Schedule{}, err
 	}
-	return o.change(ctx, actor, id, 0, "report.resume", func(tx *store.Tx, before Order) (Order, error) {
+	return o.change(ctx, actor, id, 0, "report.resume", func(tx *store.Tx, before Schedule) (Schedule, error) {
 		if before.State == Active {
 			return before, nil
 		}
@@ -326,11 +326,11 @@ func (o *Orders) Resume(ctx context.Context, actor access.Actor, id int64) (Orde
 // SendNow creates the report of an active schedule immediately, in addition to the next one due. It is made within seconds
 // by the program that serves. The error is NotPossible if the schedule is not active, or if a report was requested in the
 // last five minutes.
-func (o *Orders) SendNow(ctx context.Context, actor access.Actor, id int64) (Order, error) {
+func (o *Schedules) SendNow(ctx context.Context, actor access.Actor, id int64) (Schedule, error) {
 	if err := may(actor); err != nil {
-		return Order{}, err
+		return Schedule{}, err
 	}
-	return o.change(ctx, actor, id, 0, "report.send", func(tx *store.Tx, before Order) (Order, error) {
+	return o.change(ctx, actor, id, 0, "report.send", func(tx *store.Tx, before Schedule) (Schedule, error) {
 		if before.State != Active {
 			return before, errs.NotPossibleBecause("not_active", "The report is not active. Resume it first.")
 		}
@@ -347,16 +347,16 @@ func (o *Orders) SendNow(ctx context.Context, actor access.Actor, id int64) (Ord
 }
 
 // End deletes a schedule with its history. The audit log keeps a record of it.
-func (o *Orders) End(ctx context.Context, actor access.Actor, id int64) error {
+func (o *Schedules) End(ctx context.Context, actor access.Actor, id int64) error {
 	if err := may(actor); err != nil {
 		return err
 	}
 	return unknown(idempotency.OnceGone(ctx, o.DB, actor, id, func(tx *store.Tx) error {
-		before, err := lockOrder(tx, actor.SiteID, id)
+		before, err := lockSchedule(tx, actor.SiteID, id)
 		if err != nil {
 			return err
 		}
-		if err := removeOrder(tx, before); err != nil {
+		if err := removeSchedule(tx, before); err != nil {
 			return err
 		}
 		if err := idempotency.KeepLast(tx, actor.SiteID, object(id), before); err != nil {
@@ -367,11 +367,11 @@ func (o *Orders) End(ctx context.Context, actor access.Actor, id int64) error {
 }
 
 // change changes a locked schedule and records it in the audit log.
-func (o *Orders) change(
-	ctx context.Context, actor access.Actor, id, ifVersion int64, action string, fn func(tx *store.Tx, before Order) (Order, error),
-) (Order, error) {
-	changed, err := idempotency.Once(ctx, o.DB, actor, func(tx *store.Tx) (Order, idempotency.Outcome, error) {
-		before, err := lockOrder(tx, actor.SiteID, id)
+func (o *Schedules) change(
+	ctx context.Context, actor access.Actor, id, ifVersion int64, action string, fn func(tx *store.Tx, before Schedule) (Schedule, error),
+) (Schedule, error) {
+	changed, err := idempotency.Once(ctx, o.DB, actor, func(tx *store.Tx) (Schedule, idempotency.Outcome, error) {
+		before, err := lockSchedule(tx, actor.SiteID, id)
 		if err == nil {
 			err = errs.CheckVersion(ifVersion, before.Version)
 		}
@@ -386,10 +386,10 @@ func (o *Orders) change(
 			return before, idempotency.Outcome{ID: id}, nil
 		}
 		after.Version, after.ModifiedAt = before.Version+1, sites.RealNow(tx)
-		if err := updateOrder(tx, after); err != nil {
+		if err := updateSchedule(tx, after); err != nil {
 			return before, idempotency.Outcome{}, err
 		}
-		if after, err = orderOf(tx, actor.SiteID, id); err != nil {
+		if after, err = scheduleOf(tx, actor.SiteID, id); err != nil {
 			return before, idempotency.Outcome{}, err
 		}
 		return after, idempotency.Outcome{ID: id}, audit.Record(tx, actor, action, object(id), audited(before), audited(after))
@@ -400,7 +400,7 @@ func (o *Orders) change(
 func object(id int64) string { return fmt.Sprintf("report by mail %d", id) }
 
 // audited is a schedule in the audit log.
-func audited(o Order) any {
+func audited(o Schedule) any {
 	return struct {
 		Name       string   `json:"name"`
 		View       string   `json:"view"`
