@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"holdfast/internal/book/disputefile"
 	"holdfast/internal/domain/dispute"
 )
 
@@ -98,6 +99,12 @@ func TestABrokenLineOfNDJSONIsAloneWrong(t *testing.T) {
 	tells(t, "["+one+", 7, "+one+", "+one[:40], "braintree", "1"+opened, "2 ! This is no object with fields.", "3"+opened,
 		"4 ! The file cannot be read from case 4 on: unexpected EOF.")
 	long := strings.Replace(one, "B-7-P1", strings.Repeat("x", 600_000), 1)
-	tells(t, "["+one+","+long+"]", "braintree", "1"+opened, "2 ! The file cannot be read from case 2 on: a case is longer than 256 KiB.")
+	tells(t, "["+one+","+long+"]", "braintree", "1"+opened, "2 ! The file cannot be read from case 2 on: a case is longer than 256 KiB, or has more than 5,000 fields.")
 	tells(t, one+"\n"+long+"\n"+one+"\n", "braintree", "1"+opened, "2 ! This line cannot be read: it is longer than 256 KiB.", "3"+opened)
+	for _, deep := range []string{strings.Repeat(`{"data": `, 100_000), `{"id": ` + strings.Repeat("[", 100_000), "[" + strings.Repeat(`{"a": `, 100_000)} {
+		_, _, err := disputefile.Read(strings.NewReader(deep), disputefile.Options{})
+		if text := params(err)["file"]; !strings.Contains(text, "nested more than 20 levels deep") {
+			t.Errorf("%.20s…: %v %s", deep, err, text)
+		}
+	}
 }

@@ -197,6 +197,9 @@ func (c *jsonReader) object(t *tree) error {
 
 // members reads the members of an object up to its end. With search, lists of cases among them are read as such; held says that there was one.
 func (c *jsonReader) members(t *tree, path []string, search bool) (held bool, err error) {
+	if len(path) > maxCaseDepth {
+		return false, errCaseTooDeep
+	}
 	for c.More() {
 		token, err := c.Token()
 		if err != nil {
@@ -228,7 +231,7 @@ func (c *jsonReader) members(t *tree, path []string, search bool) (held bool, er
 // value adds a value whose first token was read.
 func (c *jsonReader) value(t *tree, path []string, token json.Token) error {
 	if len(path) > maxCaseDepth {
-		return errCaseTooLong
+		return errCaseTooDeep
 	}
 	empty := (token == json.Delim('{') || token == json.Delim('[')) && !c.More()
 	if empty && !t.add(path, "") { // it is there

@@ -21,7 +21,10 @@ const (
 	maxCaseDepth  = 20
 )
 
-var errCaseTooLong = errors.New("a case is longer than 256 KiB")
+var (
+	errCaseTooLong = errors.New("a case is longer than 256 KiB, or has more than 5,000 fields")
+	errCaseTooDeep = errors.New("a case is nested more than 20 levels deep")
+)
 
 // kindOf says how a file is written, by its first character.
 func kindOf(in *bufio.Reader) (kind, error) {

@@ -57,7 +57,7 @@ func xmlCases(in *bufio.Reader, wanted []*format) iter.Seq2[tree, error] {
 // xmlElement adds the texts within an element, up to its end. Elements that may be repeated are counted: activity.0, activity.1.
 func xmlElement(d *xml.Decoder, t *tree, path []string, start xml.StartElement) error {
 	if len(path) > maxCaseDepth {
-		return errCaseTooLong
+		return errCaseTooDeep
 	}
 	seen := map[string]int{}
 	var text strings.Builder
