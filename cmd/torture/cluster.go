@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -20,6 +21,7 @@ type cluster struct {
 	r        *run
 	programs string // the folder of initdb and the other programs
 	dir      string
+	pgdata   string // the data folder; "" is one in dir
 	port     int
 }
 
@@ -94,7 +96,7 @@ func freePort() (int, error) {
 	return listener.Addr().(*net.TCPAddr).Port, nil
 }
 
-func (c *cluster) data() string { return filepath.Join(c.dir, "data") }
+func (c *cluster) data() string { return cmp.Or(c.pgdata, filepath.Join(c.dir, "data")) }
 
 // url is the URL of a database in the cluster.
 func (c *cluster) url(database string) string {
@@ -109,6 +111,7 @@ func (c *cluster) do(program string, args ...string) error {
 	}
 	cmd := exec.CommandContext(c.r.ctx, filepath.Join(c.programs, program), args...)
 	cmd.Dir = "/"
+	cmd.Env = append(os.Environ(), "HOME="+c.dir) // a server that connects to others looks for keys there
 	if credential != nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: credential}
 	}

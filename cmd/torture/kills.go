@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -194,9 +195,9 @@ func (b *book) kill(victim string, random *rand.Rand) (err error) {
 
 // check looks up all writes of a round, and repeats those whose outcome is unknown.
 func (b *book) check(round int, what string, hands []*writer) error {
-	c := b.server.caller(b.token)
 	known, open, found, refused := 0, 0, 0, 0
 	for _, w := range hands {
+		c := b.server.caller(cmp.Or(w.place.token, b.token))
 		for _, asked := range w.asked {
 			before, err := asked.stored(c)
 			if err != nil {

@@ -36,6 +36,7 @@ func parts() []part {
 		{"patroni", "the same with Patroni and etcd: switchovers and failovers", time.Hour, patroni},
 		{"replica", "read long reports from a standby that is stopped or falls behind", time.Hour, replica},
 		{"pgbouncer", "connect to PostgreSQL through PgBouncer in transaction mode", time.Hour, pgbouncer},
+		{"citus", "kill the servers of a Citus cluster and move sites between them while clients write", time.Hour, citus},
 		{"faults", "take away and restore disk space, file descriptors, files and PostgreSQL", 20 * time.Minute, faults},
 		{"load", "send large bodies, many concurrent requests, long reports and logins", 20 * time.Minute, load},
 		{"inputs", "send invalid values in every field, parameter and header of every operation", time.Hour,

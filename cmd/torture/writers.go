@@ -23,10 +23,26 @@ const (
 	channel = 3
 )
 
+// place is a site with an open channel in EUR. The zero place is the demo's.
+type place struct {
+	api     string
+	channel int64
+	token   string // of somebody who may write there; "" for the book's
+}
+
+// orDemo is the place, or the demo's site.
+func (p place) orDemo() place {
+	if p.api == "" {
+		return place{api: api, channel: channel}
+	}
+	return p
+}
+
 // writer is a client that writes without pause and remembers what was acknowledged.
 type writer struct {
 	caller   *caller
 	name     string
+	place    place
 	random   *rand.Rand
 	mu       sync.Mutex // for readers while it writes
 	asked    []*write
@@ -43,6 +59,7 @@ func newWriter(b *book, name string, random *rand.Rand) *writer {
 
 // write is one request of a writer.
 type write struct {
+	place     place
 	path      string // bookings or transactions
 	reference string
 	key       string // "" for none: then only the reference identifies a repeat
@@ -95,9 +112,9 @@ func (w *writer) write(stop <-chan struct{}) {
 // next chooses the next write: a booking, payment or refund.
 func (w *writer) next() *write {
 	n := len(w.asked)
-	asked := &write{path: "transactions", reference: fmt.Sprintf("%s-%d", w.name, n)}
+	asked := &write{place: w.place.orDemo(), path: "transactions", reference: fmt.Sprintf("%s-%d", w.name, n)}
 	asked.key = "key-" + asked.reference
-	fields := map[string]any{"channels": channel, "currencies": "EUR", "reference": asked.reference}
+	fields := map[string]any{"channels": asked.place.channel, "currencies": "EUR", "reference": asked.reference}
 	choice := w.random.IntN(10)
 	switch {
 	case len(w.bookings) == 0 || choice < 4:
@@ -157,7 +174,7 @@ func (a *write) ask(c *caller) (int64, error) {
 	if a.key != "" {
 		headers["Idempotency-Key"] = a.key
 	}
-	answer, err := c.ask(http.MethodPost, api+a.path, headers, a.body)
+	answer, err := c.ask(http.MethodPost, a.place.api+a.path, headers, a.body)
 	switch {
 	case err != nil:
 		return 0, err
@@ -193,7 +210,7 @@ func (a *write) again(r *run, c *caller) (id int64, err error) {
 
 // stored returns the ids stored in the book for the reference.
 func (a *write) stored(c *caller) ([]int64, error) {
-	answer, err := c.ask(http.MethodGet, api+a.path+"?per_page=10&reference="+url.QueryEscape(a.reference), nil, nil)
+	answer, err := c.ask(http.MethodGet, a.place.api+a.path+"?per_page=10&reference="+url.QueryEscape(a.reference), nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +234,7 @@ func (w *writer) sums(c *caller) error {
 		}
 	}
 	for booking, sum := range paid {
-		answer, err := c.ask(http.MethodGet, api+"bookings/"+strconv.FormatInt(booking, 10), nil, nil)
+		answer, err := c.ask(http.MethodGet, w.place.orDemo().api+"bookings/"+strconv.FormatInt(booking, 10), nil, nil)
 		if err != nil {
 			return err
 		}

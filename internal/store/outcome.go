@@ -19,6 +19,9 @@ const OutcomeUnknown = "outcome_unknown"
 // errOutcomeUnknown: the commit was sent to the database, but it has not responded.
 var errOutcomeUnknown = errors.New("it is unknown whether the database has stored the changes")
 
+// nodeLost is the answer of a Citus coordinator to a commit whose node was lost: the node has stored the changes, or not.
+const nodeLost = "XX000"
+
 // commit ends a transaction. An error that is errOutcomeUnknown leaves open whether the changes are stored; after any
 // other one nothing is.
 func (db *DB) commit(ctx context.Context, sqlTx transaction) error {
@@ -31,7 +34,7 @@ func (db *DB) commit(ctx context.Context, sqlTx transaction) error {
 		db.work.commits.Add(1)
 	}
 	db.files.HaltAfter(err)
-	if err != nil && db.engine.notCommitted(err) {
+	if err != nil && db.engine.notCommitted(err) && postgresCode(err) != nodeLost {
 		return err
 	}
 	if err == nil {

@@ -1,0 +1,328 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"holdfast/internal/testkit/pgtest"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Times of a round of the scenario.
+const (
+	citusBefore = 2 * time.Second // clients write before the fault
+	citusDuring = 3 * time.Second // the fault lasts
+	citusAfter  = 2 * time.Second // clients write after it
+)
+
+// overNodes is a book whose sites lie on the servers of a Citus cluster.
+type overNodes struct {
+	*book
+	servers []*cluster // the coordinator first
+	home    *cluster   // the server with the site demo
+	other   place      // a site on another server
+	slowest time.Duration
+}
+
+// citus is the scenario: one server of a cluster fails while clients write to sites on two of them.
+func citus(r *run) error {
+	if len(pgtest.CitusNodes()) < 3 {
+		r.figure("Citus", "skipped: there is no cluster with two workers in %s. scripts/with-citus starts one", pgtest.CitusVariable)
+		return nil
+	}
+	o, err := r.newOverNodes()
+	if err != nil {
+		return err
+	}
+	defer func() { o.server.kill() }()
+	faults := o.faults()
+	rounds := r.count(len(faults))
+	for round := r.first; round < r.first+rounds; round++ {
+		if err := o.round(round, faults[(round-1)%len(faults)]); err != nil {
+			return fmt.Errorf("round %d: %w", round, err)
+		}
+	}
+	o.verify()
+	r.figure("Citus: faults", "%d", rounds)
+	r.figure("Citus: acknowledged writes, all present exactly once", "%d", o.acknowledged)
+	r.figure("Citus: interrupted writes; of these, committed", "%d; %d", o.open, o.found)
+	r.figure("Citus: slowest 503 for a site whose server is away", "%s", o.slowest.Round(time.Millisecond))
+	return nil
+}
+
+// newOverNodes creates the book on a new database of the cluster that scripts/with-citus has started.
+func (r *run) newOverNodes() (*overNodes, error) {
+	nodes := pgtest.CitusNodes()
+	o := &overNodes{book: &book{r: r, name: "Citus"}}
+	for _, address := range nodes {
+		c, err := r.runningCluster(address)
+		if err != nil {
+			return nil, err
+		}
+		o.servers = append(o.servers, c)
+	}
+	database := fmt.Sprintf("torture_%d", time.Now().UnixNano())
+	if err := o.servers[0].sql("postgres", "CREATE DATABASE "+database+" TEMPLATE template0"); err != nil {
+		return nil, err
+	}
+	if err := pgtest.MakeCitus(r.ctx, o.servers[0].url(database), nodes[1:]); err != nil {
+		return nil, err
+	}
+	var err error
+	if o.house, err = r.newHouse("citus", o.servers[0].url(database)); err != nil {
+		return nil, err
+	}
+	if _, err := o.house.must("migrate", "--distribute"); err != nil {
+		return nil, err
+	}
+	if err := o.begin(); err != nil {
+		return nil, err
+	}
+	if o.home, err = o.serverOf("demo"); err == nil {
+		err = o.findOther()
+	}
+	return o, err
+}
+
+// runningCluster is a server that runs already.
+func (r *run) runningCluster(address string) (*cluster, error) {
+	c := &cluster{r: r}
+	_, port, _ := strings.Cut(address, ":")
+	var err error
+	if c.port, err = strconv.Atoi(port); err != nil {
+		return nil, err
+	}
+	if c.pgdata, err = c.value("postgres", "SELECT current_setting('data_directory')"); err != nil {
+		return nil, err
+	}
+	c.dir = filepath.Dir(c.pgdata)
+	first, err := c.first()
+	if err != nil {
+		return nil, err
+	}
+	server, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", first))
+	if err != nil {
+		return nil, err
+	}
+	c.programs = filepath.Dir(server)
+	// For tests, scripts/with-citus has servers that may lose what they have acknowledged when they are killed.
+	return c, errors.Join(c.set("synchronous_commit = on"), c.do("pg_ctl", "--pgdata", c.data(), "reload"))
+}
+
+func (o *overNodes) database() string {
+	return o.house.database[strings.LastIndex(o.house.database, "/")+1 : strings.Index(o.house.database, "?")]
+}
+
+// serverOf is the server on which a site lies.
+func (o *overNodes) serverOf(path string) (*cluster, error) {
+	port, err := o.servers[0].value(o.database(), `SELECT n.nodeport::text FROM sites s
+		JOIN pg_dist_placement p ON p.shardid = get_shard_id_for_distribution_column('site_places', s.id)
+		JOIN pg_dist_node n ON n.groupid = p.groupid AND n.noderole = 'primary' WHERE s.path = '`+path+`'`)
+	at := slices.IndexFunc(o.servers, func(c *cluster) bool { return strconv.Itoa(c.port) == port })
+	if err != nil || at < 0 {
+		return nil, fmt.Errorf("no server has the site %s: %w", path, err)
+	}
+	return o.servers[at], nil
+}
+
+var anyToken = regexp.MustCompile(`\d+\|\S+`)
+
+// findOther creates sites until one lies on another server than demo, with a merchant and a token.
+func (o *overNodes) findOther() error {
+	cmd, err := o.house.command(o.r.ctx, "user", "create", "torturer", "--email", "t@example.org", "--role", "operator")
+	if err != nil {
+		return err
+	}
+	cmd.Stdin = strings.NewReader("a long password of the scenario\na long password of the scenario\n")
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("user create: %w: %s", err, lastOf(string(said)))
+	}
+	for n := range 32 {
+		path := fmt.Sprintf("other-%d", n)
+		if _, err := o.house.must("site", "create", path, "--name", path, "--currency", "EUR", "--sandbox"); err != nil {
+			return err
+		}
+		if at, err := o.serverOf(path); err != nil || at == o.home {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if _, err := o.house.must("channel", "create", "Shop", "--currency", "EUR", "--mode", "protection-only", "--site", path); err != nil {
+			return err
+		}
+		said, err := o.house.must("token", "create", "torture", "--user", "torturer", "--site", path)
+		if err != nil {
+			return err
+		}
+		o.other = place{api: "/" + path + "/rest/svc/v2/", token: anyToken.FindString(said)}
+		return o.findChannel()
+	}
+	return errors.New("all sites lie on one server")
+}
+
+// findChannel finds the merchant of the other site.
+func (o *overNodes) findChannel() error {
+	answer, err := o.server.caller(o.other.token).ask(http.MethodGet, o.other.api+"channels", nil, nil)
+	if err != nil {
+		return err
+	}
+	var list []struct {
+		ID   int64
+		Mode string `json:"account_mode"`
+	}
+	if err := answer.as(&list); err != nil {
+		return err
+	}
+	for _, c := range list {
+		if c.Mode == "protection-only" {
+			o.other.channel = c.ID
+		}
+	}
+	return nil
+}
+
+// nodeFault is one fault of the cluster or the program.
+type nodeFault struct {
+	name        string
+	away        bool // the site demo cannot be used
+	begin, mend func() error
+}
+
+func (o *overNodes) faults() []nodeFault {
+	nothing := func() error { return nil }
+	return []nodeFault{
+		{"the worker of a site is killed", true, func() error { return o.home.kill() }, func() error { return o.home.start() }},
+		{"the program is killed", false, func() (err error) {
+			o.server.kill()
+			o.server, err = o.house.start("serve")
+			return err
+		}, nothing},
+		{"sites move to another worker", false, o.move, nothing},
+		{"the coordinator is killed", true, func() error { return o.servers[0].kill() }, func() error { return o.servers[0].start() }},
+	}
+}
+
+// move moves the site demo, with all that share its shard, to the other worker.
+func (o *overNodes) move() error {
+	to := o.servers[1]
+	if to == o.home {
+		to = o.servers[2]
+	}
+	ctx, cancel := context.WithTimeout(o.r.ctx, 10*patience)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, o.servers[0].url(o.database()))
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, fmt.Sprintf(`SELECT citus_move_shard_placement(get_shard_id_for_distribution_column('site_places', id),
+		'127.0.0.1', %d, '127.0.0.1', %d, 'force_logical') FROM sites WHERE path = 'demo'`, o.home.port, to.port))
+	err = errors.Join(err, conn.Close(ctx))
+	if err == nil {
+		o.home = to
+	}
+	return err
+}
+
+// round has clients write to both sites before, during and after a fault, and looks up all writes.
+func (o *overNodes) round(round int, f nodeFault) error {
+	random := o.r.random(f.name, round)
+	var work sync.WaitGroup
+	var hands []*writer
+	stop := make(chan struct{})
+	for i := range writers {
+		w := newWriter(o.book, fmt.Sprintf("C%d-%d-%d", o.r.seed, round, i), random)
+		w.goesOn = true
+		if i%2 == 1 {
+			w.place = o.other
+			w.caller = o.server.caller(o.other.token)
+		}
+		hands = append(hands, w)
+		work.Go(func() { w.write(stop) })
+	}
+	err := o.r.pause(citusBefore)
+	began := time.Now()
+	if err == nil {
+		err = f.begin()
+	}
+	if err == nil && f.away {
+		o.refuses(round, f.name)
+		err = o.r.pause(citusDuring)
+	}
+	ended := time.Now()
+	if mended := f.mend(); err == nil {
+		err = mended
+	}
+	if err == nil {
+		_, err = o.server.ready(patience)
+	}
+	if err == nil {
+		err = o.r.pause(citusAfter)
+	}
+	close(stop)
+	work.Wait()
+	if err != nil {
+		return err
+	}
+	o.r.figure(fmt.Sprintf("Citus, %s: a site on another server", f.name), "before %s; during %s", o.tally(hands, time.Time{}, began), o.tally(hands, began, ended))
+	if err := o.check(round, f.name, hands); err != nil {
+		return err
+	}
+	return o.settled(f.name)
+}
+
+// refuses checks that a write to the site demo gets 503 with Retry-After.
+func (o *overNodes) refuses(round int, name string) {
+	w := newWriter(o.book, fmt.Sprintf("C%d-%d-refused", o.r.seed, round), o.r.random("refused", round))
+	booking := w.next()
+	answer, err := w.caller.ask(http.MethodPost, api+booking.path, nil, booking.body)
+	if err != nil || answer.status != http.StatusServiceUnavailable || answer.header.Get("Retry-After") == "" {
+		o.r.fail("Citus, round %d: while %s, a write got %d %s after %s: %v", round, name, answer.status, lastOf(string(answer.body)), answer.took, err)
+	}
+	o.slowest = max(o.slowest, answer.took)
+}
+
+// tally are the writes to the other site that began within a time.
+func (o *overNodes) tally(hands []*writer, from, to time.Time) string {
+	var took []time.Duration
+	failed := 0
+	for _, w := range hands {
+		for _, asked := range w.asked {
+			switch {
+			case w.place != o.other || asked.began.Before(from) || !asked.began.Before(to):
+			case asked.id == 0:
+				failed++
+			default:
+				took = append(took, asked.took)
+			}
+		}
+	}
+	if len(took) == 0 {
+		return fmt.Sprintf("no writes, %d failed", failed)
+	}
+	return fmt.Sprintf("%d writes, %d failed, %s", len(took), failed, times(took))
+}
+
+// settled waits until no server has a prepared transaction left over.
+func (o *overNodes) settled(name string) error {
+	for _, c := range o.servers {
+		if _, err := o.r.until(3*patience, "no prepared transaction is left after "+name, func() bool {
+			n, err := c.value("postgres", "SELECT COUNT(*)::text FROM pg_prepared_xacts")
+			return err == nil && n == "0"
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
