@@ -7,6 +7,8 @@ import (
 
 	"holdfast/internal/store"
 	"holdfast/internal/testkit/pgtest"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // distribute turns the empty database of a house into a Citus cluster of the servers that scripts/with-citus started, with the
@@ -18,6 +20,17 @@ func (b *bench) distribute(ctx context.Context, h *house) error {
 	}
 	if err := pgtest.MakeCitus(ctx, h.database, nodes[1:]); err != nil {
 		return err
+	}
+	for _, node := range nodes[1:] {
+		conn, err := pgx.Connect(ctx, "postgres://postgres@"+node+"/postgres?sslmode=disable")
+		if err != nil {
+			return err
+		}
+		var folder string
+		err = conn.QueryRow(ctx, "SELECT current_setting('data_directory')").Scan(&folder)
+		if err := errors.Join(err, conn.Close(ctx), h.addServer(folder)); err != nil {
+			return err
+		}
 	}
 	db, err := store.Open(ctx, h.database, time.Now)
 	if err != nil {

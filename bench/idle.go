@@ -29,7 +29,7 @@ func idle(ctx context.Context, b *bench) error {
 		return err
 	}
 	began := time.Now()
-	_, err = book.MakeSites(ctx, service, civil.DayOf(began), b.sites, paidSites)
+	_, err = book.MakeSites(ctx, service, civil.DayOf(began), b.sites, paidSites, 1)
 	if err == nil {
 		b.say("  %d sites in %s", b.sites, time.Since(began).Round(time.Second))
 		err = catchUp(ctx, b, jobs.New(service, service.Config.Log).Jobs())

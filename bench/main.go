@@ -126,6 +126,9 @@ func run(ctx context.Context, out io.Writer, o options) (err error) {
 	}
 	for _, p := range parts {
 		if p.name == o.only {
+			if o.engine == "citus" && o.only == "requests" {
+				p.run = overNodes
+			}
 			if err := p.run(ctx, b); err != nil {
 				return err
 			}

@@ -50,12 +50,20 @@ func (b *bench) openPostgres(ctx context.Context, h *house) error {
 		}
 		b.result.Settings = append(b.result.Settings, setting+" "+value)
 	}
-	// A server on another machine has no process here, so its processor time is not shown.
-	if text, err := os.ReadFile(filepath.Join(folder, "postmaster.pid")); err == nil {
-		first, _, _ := strings.Cut(string(text), "\n")
-		if h.postmaster, err = strconv.Atoi(first); err != nil {
-			return fmt.Errorf("the server's process id: %w", err)
-		}
+	return h.addServer(folder)
+}
+
+// addServer notes the process of a server. One on another machine has no process here, so its processor time is not shown.
+func (h *house) addServer(folder string) error {
+	text, err := os.ReadFile(filepath.Join(folder, "postmaster.pid"))
+	if err != nil {
+		return nil
 	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	id, err := strconv.Atoi(first)
+	if err != nil {
+		return fmt.Errorf("the server's process id: %w", err)
+	}
+	h.postmasters = append(h.postmasters, id)
 	return nil
 }

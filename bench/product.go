@@ -33,7 +33,7 @@ type house struct {
 	Book         book.Book
 	Token        string // of a member of the site
 	Password     string // of the operator, for the System page
-	postmaster   int    // process id of PostgreSQL; 0 for SQLite
+	postmasters  []int  // process ids of PostgreSQL's servers, the coordinator of a cluster first; none for SQLite
 	server       *process
 	system       *http.Client
 }
@@ -67,11 +67,11 @@ func (h *house) kept() string { return filepath.Join(h.dir, "book.json") }
 // the folder records about an earlier one no longer applies.
 func (h *house) furnish(ctx context.Context, size book.Size, say func(format string, args ...any)) error {
 	if text, err := os.ReadFile(h.kept()); err == nil && strings.HasPrefix(h.database, "sqlite:") {
-		postmaster, database := h.postmaster, h.database
+		postmasters, database := h.postmasters, h.database
 		if err := json.Unmarshal(text, h); err != nil {
 			return err
 		}
-		h.postmaster, h.database = postmaster, database
+		h.postmasters, h.database = postmasters, database
 		if h.Book.Size == size {
 			return nil
 		}
@@ -288,10 +288,10 @@ func (h *house) processorTimes() (server, database time.Duration) {
 	return processorTime(h.server.cmd.Process.Pid, false), h.databaseTime()
 }
 
-// databaseTime is the processor time of PostgreSQL, or 0 if the database runs inside the program.
-func (h *house) databaseTime() time.Duration {
-	if h.postmaster == 0 {
-		return 0
+// databaseTime is the processor time of PostgreSQL, of all its servers, or 0 if the database runs inside the program.
+func (h *house) databaseTime() (sum time.Duration) {
+	for _, id := range h.postmasters {
+		sum += family(id)
 	}
-	return family(h.postmaster)
+	return sum
 }

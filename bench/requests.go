@@ -235,7 +235,8 @@ func (b *bench) tell(turn int, f figures) {
 // measure measures one kind with the product.
 func (b *bench) measure(ctx context.Context, k kind) (figures, error) {
 	h := b.house
-	if k.status != http.StatusOK { // background work of earlier writes must not count
+	// Background work of earlier writes must not count. On a cluster it is never idle: each question to all sites takes milliseconds.
+	if k.status != http.StatusOK && b.engine != "citus" {
 		if err := h.rest(ctx); err != nil {
 			return figures{}, err
 		}

@@ -19,14 +19,14 @@ import (
 const sitesAtOnce = 16
 
 // MakeSites creates n sites through the product. Every paidth is a sandbox, where nobody has to approve a merchant that is
-// protected: it has one, with a booking and its payment. It returns the sites in the order of their paths.
-func MakeSites(ctx context.Context, service *app.App, today civil.Day, n, paid int) ([]Site, error) {
+// protected: it has one, with some bookings and a payment of the first. It returns the sites in the order of their paths.
+func MakeSites(ctx context.Context, service *app.App, today civil.Day, n, paid, bookings int) ([]Site, error) {
 	list := make([]Site, n)
 	all, ctx := errgroup.WithContext(ctx)
 	all.SetLimit(sitesAtOnce)
 	for i := range n {
 		all.Go(func() (err error) {
-			list[i], err = makeSite(ctx, service, fmt.Sprintf("site-%d", i+1), today, i%paid == 0)
+			list[i], err = makeSite(ctx, service, fmt.Sprintf("site-%d", i+1), today, i%paid == 0, bookings)
 			return err
 		})
 	}
@@ -37,10 +37,11 @@ func MakeSites(ctx context.Context, service *app.App, today civil.Day, n, paid i
 type Site struct {
 	ID        int64
 	Path      string
-	ChannelID int64 // of the merchant with a payment; 0 on other sites
+	ChannelID int64 // of the merchant with bookings; 0 on other sites
+	Bookings  []int64
 }
 
-func makeSite(ctx context.Context, service *app.App, path string, today civil.Day, paid bool) (s Site, err error) {
+func makeSite(ctx context.Context, service *app.App, path string, today civil.Day, paid bool, bookings int) (s Site, err error) {
 	currency, mode := money.Currency("GBP"), merchant.ModeProtectionOnly
 	made, err := service.Sites.Create(ctx, access.System(0), merchant.SiteFields{Path: &path, Name: &path, Currency: &currency, Sandbox: paid})
 	s = Site{ID: made.ID, Path: path}
@@ -53,18 +54,21 @@ func makeSite(ctx context.Context, service *app.App, path string, today civil.Da
 		return s, err
 	}
 	s.ChannelID = c.ID
-	word, email, country, total, end := "Week", "traveller@example.org", "PT", int64(100_00), today+100
-	b, err := service.Bookings.Create(ctx, actor, booking.BookingFields{
-		ChannelID: &c.ID, Content: &word, Firstname: &word, Surname: &word, Email: &email, End: &end, Total: &total,
-		Currency: &currency, Country: &country,
-	})
-	if err != nil {
-		return s, err
+	word, email, country, total, end := "Week", "traveller@example.org", "PT", int64(1_000_000_00), today+100
+	for range bookings {
+		b, err := service.Bookings.Create(ctx, actor, booking.BookingFields{
+			ChannelID: &c.ID, Content: &word, Firstname: &word, Surname: &word, Email: &email, End: &end, Total: &total,
+			Currency: &currency, Country: &country,
+		})
+		if err != nil {
+			return s, err
+		}
+		s.Bookings = append(s.Bookings, b.ID)
 	}
-	kind := payment.Purchase
+	kind, paidTotal := payment.Purchase, int64(100_00)
 	_, _, err = service.Payments.Create(ctx, actor, payment.NewTransaction{
-		ChannelID: &c.ID, Currency: &currency, Total: &total, Type: &kind, CardType: "visa",
-		Items: &[]payment.Item{{BookingID: b.ID, Currency: currency, Total: total}},
+		ChannelID: &c.ID, Currency: &currency, Total: &paidTotal, Type: &kind, CardType: "visa",
+		Items: &[]payment.Item{{BookingID: s.Bookings[0], Currency: currency, Total: paidTotal}},
 	})
 	return s, err
 }
