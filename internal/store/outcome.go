@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,8 +20,18 @@ const OutcomeUnknown = "outcome_unknown"
 // errOutcomeUnknown: the commit was sent to the database, but it has not responded.
 var errOutcomeUnknown = errors.New("it is unknown whether the database has stored the changes")
 
-// nodeLost is the answer of a Citus coordinator to a commit whose node was lost: the node has stored the changes, or not.
-const nodeLost = "XX000"
+// ofCitus is the code of errors for which Citus has none of its own. As the answer to a commit it says that a node was lost, which has
+// stored the changes, or not.
+const ofCitus = "XX000"
+
+// lostNode reports whether Citus has lost the connection to a node, or its own server.
+func lostNode(err error) bool {
+	text := ""
+	if postgresCode(err) == ofCitus {
+		text = err.Error()
+	}
+	return strings.Contains(text, "failure on connection marked as essential") || strings.Contains(text, "postmaster was shut down")
+}
 
 // commit ends a transaction. An error that is errOutcomeUnknown leaves open whether the changes are stored; after any
 // other one nothing is.
@@ -34,7 +45,7 @@ func (db *DB) commit(ctx context.Context, sqlTx transaction) error {
 		db.work.commits.Add(1)
 	}
 	db.files.HaltAfter(err)
-	if err != nil && db.engine.notCommitted(err) && postgresCode(err) != nodeLost {
+	if err != nil && db.engine.notCommitted(err) && postgresCode(err) != ofCitus {
 		return err
 	}
 	if err == nil {
@@ -69,7 +80,7 @@ func (db *DB) outward(err error) error {
 		return err
 	case db.engine.conflict(err):
 		return fmt.Errorf("%w: %w", ErrConflict, err)
-	case db.engine.unreachable(err), db.engine.transient(err), errors.Is(err, context.DeadlineExceeded), errors.Is(err, sqlite.ErrMoved):
+	case db.engine.unreachable(err), db.engine.transient(err), lostNode(err), errors.Is(err, context.DeadlineExceeded), errors.Is(err, sqlite.ErrMoved):
 		return &errs.Error{
 			Kind:       errs.Unavailable,
 			Message:    "The database cannot be reached at the moment.",
