@@ -41,7 +41,7 @@ var acrossSites = map[string]string{
 	"internal/book/ledger.SitesWithPendingRates":   aJob,
 	"internal/book/limits.NoteRates":               aJob,
 	"internal/book/limits.booksDue":                aJob,
-	"internal/book/limits.lastChange":              aJob,
+	"internal/book/limits.unseenChanges":           aJob,
 	"internal/book/limits.openReviews":             aJob,
 	"internal/notify/mail.sitesBehind":             aJob,
 	"internal/notify/mail.sitesDue":                aJob,

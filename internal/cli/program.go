@@ -13,7 +13,6 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
@@ -218,24 +217,18 @@ func (p *program) distribute(ctx context.Context, dry bool) error {
 	for _, node := range laid.Nodes {
 		p.printf("Node %s: %s\n", node.Address, counted(node.Sites, "site"))
 	}
-	var bySite, reference []string
-	for _, table := range laid.Left {
-		if slices.Contains(store.TablesOfSites, table) {
-			bySite = append(bySite, table)
-		} else {
-			reference = append(reference, table)
-		}
-	}
+	bySite, everywhere, central := laid.Plan()
 	done := "Distributed"
 	if dry {
 		done = "Would be distributed"
 	}
 	if len(laid.Left) == 0 {
-		p.printf("All %d tables are distributed.\n", len(laid.BySite)+len(laid.Reference))
+		p.printf("All %d tables are distributed.\n", len(laid.BySite)+len(laid.Reference)+len(laid.Central))
 		return nil
 	}
 	p.printf("%s by site (%d): %s\n", done, len(bySite), strings.Join(bySite, ", "))
-	p.printf("%s to every node (%d): %s\n", done, len(reference), strings.Join(reference, ", "))
+	p.printf("%s to every node (%d): %s\n", done, len(everywhere), strings.Join(everywhere, ", "))
+	p.printf("Only on the coordinator (%d): %s\n", len(central), strings.Join(central, ", "))
 	return nil
 }
 

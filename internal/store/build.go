@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"holdfast/internal/store/catalog"
+	"holdfast/internal/store/postgres"
 	"holdfast/internal/store/sqlite"
 )
 
@@ -116,7 +117,7 @@ func (db *DB) fill(ctx context.Context, c Content) error {
 		return db.outward(err)
 	}
 	defer func() { _ = sqlTx.Rollback() }() // after a commit it does nothing
-	tx := db.tx(ctx, sqlTx)
+	tx := db.tx(ctx, Deployment, db.own, sqlTx)
 	if db.engine.bulk != nil {
 		tx.sql = bulkRunner{sqlTx, func(t catalog.Table, rows [][]any) error { return db.engine.bulk(ctx, conn, t, rows) }}
 	}
@@ -162,6 +163,6 @@ func fillSQLite(ctx context.Context, path string, clock func() time.Time, c Cont
 	}
 	pool := sql.OpenDB(connector)
 	pool.SetMaxOpenConns(1)
-	db := &DB{engine: sqliteEngine, clock: clock, read: pool, write: pool}
+	db := &DB{engine: sqliteEngine, clock: clock, own: &postgres.Node{Short: pool}, write: pool}
 	return errors.Join(db.fill(ctx, c), pool.Close())
 }

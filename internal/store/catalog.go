@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"holdfast/internal/store/catalog"
+	"holdfast/internal/store/postgres"
 	"holdfast/internal/store/sqltext"
 )
 
 // Snapshot runs fn on one consistent snapshot of the database, like Read, until ctx ends: for a backup, which
 // reads every row.
 func (db *DB) Snapshot(ctx context.Context, fn func(tx *Tx) error) error {
-	return db.outward(db.readOn(ctx, db.read, func(tx *Tx) error {
+	return db.outward(db.readOn(ctx, Deployment, shortRead, func(tx *Tx) error {
 		if _, err := tx.Exec(db.engine.unbounded); err != nil {
 			return err
 		}
@@ -185,6 +186,10 @@ func (t Whole) Clear() error {
 
 // Counted is the last id that the database has given out, where the table has a counter.
 func (t Whole) Counted() (last int64, err error) {
+	if t.tx.byCounter(t.Name) {
+		err = t.tx.QueryRow(postgres.HighestOfSites, nil, &last)
+		return (last+1)*siteFactor - 1, err
+	}
 	err = t.tx.QueryRow(t.tx.db.engine.counted, []any{t.Name, t.Counter}, &last)
 	if errors.Is(err, ErrNotFound) { // none yet
 		return 0, nil

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"holdfast/internal/store/catalog"
+	"holdfast/internal/store/postgres"
 	"holdfast/internal/store/sqlite"
 )
 
@@ -47,10 +48,11 @@ const readLifetime = 5 * time.Second
 type DB struct {
 	engine  *engine
 	clock   func() time.Time
-	read    *sql.DB
-	long    *longReads // reads that go through many rows
-	replica *follower  // nil without one
-	write   *sql.DB
+	own     *postgres.Node    // the server of the URL, or the connections that read a SQLite file
+	cluster *postgres.Cluster // nil unless sites can be on other nodes
+	long    *longReads        // reads that go through many rows
+	replica *follower         // nil without one
+	write   *sql.DB           // of the server of the URL, or of the SQLite file
 	writer  writer
 	turn    sqlite.Turn                                    // among the processes that write; SQLite only
 	files   *sqlite.Files                                  // SQLite only
@@ -60,8 +62,7 @@ type DB struct {
 
 	Listeners // hear of what this process stores: see Tx.NotifySite
 
-	renewed atomic.Int64 // when the idle connections were closed last, in nanoseconds of the clock
-	trouble trouble      // what stands in the way of writes
+	trouble trouble // what stands in the way of writes
 	work    work
 }
 
@@ -118,6 +119,8 @@ type engine struct {
 	setCounter []string
 	// nextIDs draws $2 ids of table $1; where there is one writer, it gives the last id that was given out.
 	nextIDs string
+	// nextOfSite adds $2 to the counter of site $1 and returns it: in a cluster.
+	nextOfSite string
 	// bulk inserts rows in the transaction that is open on a connection; nil: there is no faster way than statements.
 	bulk func(ctx context.Context, conn *sql.Conn, t catalog.Table, rows [][]any) error
 }
@@ -148,7 +151,7 @@ func OpenExisting(ctx context.Context, url string, clock func() time.Time) (*DB,
 		return nil, err
 	}
 	var made bool
-	if err := db.read.QueryRowContext(ctx, db.engine.hasSchema).Scan(&made); err != nil {
+	if err := db.own.Short.QueryRowContext(ctx, db.engine.hasSchema).Scan(&made); err != nil {
 		return nil, errors.Join(db.outward(err), db.Close())
 	}
 	if !made {
@@ -171,11 +174,15 @@ func (db *DB) Close() error {
 	if db.writer != nil {
 		db.writer.close()
 	}
-	err := errors.Join(db.log.Close(), db.read.Close(), db.long.pool.Close())
+	err := db.log.Close()
+	if db.cluster != nil {
+		err = errors.Join(err, db.cluster.Close())
+	}
+	err = errors.Join(err, db.own.Close())
 	if db.replica != nil {
 		err = errors.Join(err, db.replica.Copy.Close())
 	}
-	if db.write != db.read {
+	if db.write != db.own.Short {
 		err = errors.Join(err, db.write.Close())
 	}
 	return err
@@ -209,8 +216,8 @@ func (db *DB) WriteLong(ctx context.Context, site int64, fn func(tx *Tx) error) 
 
 func (db *DB) writeAs(ctx context.Context, site int64, long bool, fn func(tx *Tx) error) error {
 	var last *Tx // of the run that was stored
-	err := db.writer.write(ctx, long, func(tx *Tx) error {
-		tx.Site, last = site, tx
+	err := db.writer.write(ctx, site, long, func(tx *Tx) error {
+		last = tx
 		return fn(tx)
 	})
 	if err == nil {

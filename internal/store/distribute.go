@@ -33,13 +33,22 @@ func (db *DB) Distribute(ctx context.Context) (before postgres.Layout, err error
 		if err := before.ReadNodes(ctx, sqlTx, laidOut); err != nil {
 			return err
 		}
-		return postgres.LayOut(ctx, sqlTx, laidOut, before.Left)
+		_, err := postgres.LayOut(ctx, sqlTx, laidOut, before.Left)
+		return err
 	})
+	if err == nil && db.cluster != nil {
+		err = db.outward(db.cluster.Look(ctx))
+	}
 	return before, err
 }
 
+// placesTable has one row for each site, on its node.
+const placesTable = "site_places"
+
 // laidOut are the tables to distribute over the nodes of a cluster.
-var laidOut = postgres.Tables{All: tables, OfSites: TablesOfSites, Sites: "sites"}
+var laidOut = postgres.Tables{
+	All: tables, OfSites: TablesOfSites, Central: tablesOfCoordinator, Counted: counted, Sites: "sites", Factor: siteFactor,
+}
 
 func keepLaidOut(ctx context.Context, sqlTx *sql.Tx) (changed bool, err error) {
 	return postgres.KeepLaidOut(ctx, sqlTx, laidOut)

@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"holdfast/internal/store/postgres"
 	"holdfast/internal/store/sqlite"
 )
 
@@ -73,3 +74,9 @@ func (db *DB) CloseReplica() error {
 	db.replica = nil
 	return standby.Close()
 }
+
+// LookAtCluster reads the nodes and the places of the sites now.
+func (db *DB) LookAtCluster(ctx context.Context) error { return db.cluster.Look(ctx) }
+
+// HashOfSite is the hash by which a cluster finds the node of a site.
+var HashOfSite = postgres.Hash

@@ -16,8 +16,8 @@ import (
 
 // writer carries writes out: one at a time (oneByOne), or several in one commit (groupCommit).
 type writer interface {
-	// write runs fn in a transaction, and returns when its changes are durable. A long write shares its commit with none.
-	write(ctx context.Context, long bool, fn func(tx *Tx) error) error
+	// write runs fn in a transaction about a site, and returns when its changes are durable. A long write shares its commit with none.
+	write(ctx context.Context, site int64, long bool, fn func(tx *Tx) error) error
 	close()
 }
 
@@ -42,6 +42,7 @@ type groupCommit struct {
 
 type writeCall struct {
 	ctx    context.Context
+	site   int64
 	fn     func(tx *Tx) error
 	long   bool
 	err    error // what fn returned
@@ -62,10 +63,10 @@ func newGroupCommit(db *DB) *groupCommit {
 // within writeLifetime, fn does not run. Once fn has begun, the caller gets the true result even if it has given up,
 // because its changes may be durable. A disk that does not answer at all cannot be interrupted: then the outcome is
 // unknown.
-func (g *groupCommit) write(ctx context.Context, long bool, fn func(tx *Tx) error) error {
+func (g *groupCommit) write(ctx context.Context, site int64, long bool, fn func(tx *Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, writeLifetime)
 	defer cancel()
-	call := &writeCall{ctx: ctx, fn: fn, long: long, answer: make(chan error, 1)}
+	call := &writeCall{ctx: ctx, site: site, fn: fn, long: long, answer: make(chan error, 1)}
 	if err := g.hand(call); err != nil {
 		return err
 	}
@@ -156,7 +157,7 @@ func (g *groupCommit) poll() *writeCall {
 func (g *groupCommit) group(first *writeCall) {
 	ctx, cancel := context.WithTimeout(context.Background(), writeLifetime)
 	defer cancel()
-	sqlTx, err := g.db.beginWrite(ctx)
+	sqlTx, err := g.db.beginWrite(ctx, g.db.own)
 	if err != nil {
 		first.answer <- err
 		return
@@ -197,14 +198,14 @@ func (g *groupCommit) runCall(ctx context.Context, sqlTx transaction, call *writ
 	}
 	// The first needs no savepoint: no other call has written anything yet.
 	if first {
-		call.err = runGuarded(call.fn, g.db.tx(ctx, sqlTx))
+		call.err = runGuarded(call.fn, g.db.tx(ctx, call.site, g.db.own, sqlTx))
 		return call.err != nil
 	}
 	if _, err := sqlTx.ExecContext(ctx, "SAVEPOINT one"); err != nil {
 		call.err = err
 		return true
 	}
-	call.err = runGuarded(call.fn, g.db.tx(ctx, sqlTx))
+	call.err = runGuarded(call.fn, g.db.tx(ctx, call.site, g.db.own, sqlTx))
 	end := "RELEASE one"
 	if call.err != nil {
 		end = "ROLLBACK TO one; RELEASE one"
@@ -225,7 +226,7 @@ func (g *groupCommit) repeat(calls []*writeCall) {
 		}
 		g.db.work.again.Add(1)
 		ctx, cancel := context.WithTimeout(context.Background(), writeLifetime)
-		call.answer <- g.db.writeOnce(ctx, call.fn)
+		call.answer <- g.db.writeOnce(ctx, call.site, g.db.own, call.fn)
 		cancel()
 	}
 }
@@ -240,14 +241,14 @@ type transaction interface {
 // beginWrite uses PostgreSQL's level "read committed". This is enough: a write first locks the rows that it depends on, by
 // an UPDATE … RETURNING with a condition or with ForUpdate, and this reads what is committed at that moment. Foreign keys
 // and unique indexes guard the rest. A transaction of SQLite is always a snapshot, and its driver knows no levels.
-func (db *DB) beginWrite(ctx context.Context) (transaction, error) {
+func (db *DB) beginWrite(ctx context.Context, on *postgres.Node) (transaction, error) {
 	if err := db.files.Writable(); err != nil {
 		return nil, err
 	}
 	if !db.engine.manyWrites {
 		return sqlite.Begin(ctx, db.write, "BEGIN IMMEDIATE")
 	}
-	sqlTx, err := postgres.Begin(ctx, db.write)
+	sqlTx, err := postgres.Begin(ctx, on.Short)
 	if err != nil || db.bounds == "" {
 		return sqlTx, err
 	}
@@ -257,13 +258,13 @@ func (db *DB) beginWrite(ctx context.Context) (transaction, error) {
 	return sqlTx, err
 }
 
-// writeOnce runs fn in a transaction of its own.
-func (db *DB) writeOnce(ctx context.Context, fn func(tx *Tx) error) error {
-	sqlTx, err := db.beginWrite(ctx)
+// writeOnce runs fn in a transaction of its own on a node.
+func (db *DB) writeOnce(ctx context.Context, site int64, on *postgres.Node, fn func(tx *Tx) error) error {
+	sqlTx, err := db.beginWrite(ctx, on)
 	if err != nil {
 		return err
 	}
-	if err := runGuarded(fn, db.tx(ctx, sqlTx)); err != nil {
+	if err := runGuarded(fn, db.tx(ctx, site, on, sqlTx)); err != nil {
 		_ = sqlTx.Rollback() // the error of fn is the one to return
 		return err
 	}

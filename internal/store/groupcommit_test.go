@@ -43,7 +43,7 @@ func makeFamily(t *testing.T, db *store.DB) {
 
 // insertParent inserts a parent with an id that is drawn, and its children.
 func insertParent(tx *store.Tx, children int) (id int64, err error) {
-	ids, err := tx.NextIDs("parents", 1)
+	ids, err := tx.NextIDs("parents", store.Deployment, 1)
 	if err != nil {
 		return 0, err
 	}

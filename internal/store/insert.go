@@ -11,7 +11,7 @@ import (
 // held are the rows that a transaction has inserted (see Tx.Insert) and not written yet, and the ids that it has drawn.
 type held struct {
 	tables []heldRows // in the order of tables
-	ids    map[string]*drawn
+	ids    map[idSource]*drawn
 	failed error // of rows that could not be written: without them, the transaction must not be committed
 }
 
@@ -61,6 +61,10 @@ func (tx *Tx) flush() error {
 	tx.held.tables = nil
 	var statements []postgres.Statement
 	for _, t := range list {
+		if err := tx.giveIDs(&t); err != nil {
+			tx.held.failed = err
+			return err
+		}
 		statements = append(statements, tx.statements(t.Rows, t.rows)...)
 	}
 	tx.held.failed = tx.execAll(statements)
@@ -116,51 +120,4 @@ func (tx *Tx) execAll(list []postgres.Statement) error {
 		}
 	}
 	return nil
-}
-
-// drawn are the ids of one table that a transaction has drawn.
-type drawn struct {
-	last int64   // SQLite: all ids above it are free, as there is one writer
-	free []int64 // PostgreSQL: those that are not given out yet
-	most int     // PostgreSQL: how many the last statement drew
-}
-
-// mostDrawn is how many ids one statement draws ahead at most.
-const mostDrawn = 128
-
-// NextIDs allocates the ids of n new rows of a table, in ascending order. All inserts into such a table must allocate their ids here:
-// SQLite does not know those of held rows yet.
-func (tx *Tx) NextIDs(table string, n int) (ids []int64, err error) {
-	d, known := tx.held.ids[table]
-	if !known {
-		d = &drawn{}
-		if tx.held.ids == nil {
-			tx.held.ids = map[string]*drawn{}
-		}
-		tx.held.ids[table] = d
-	}
-	if !tx.db.engine.manyWrites {
-		if !known {
-			err = tx.each(tx.db.engine.nextIDs, []any{table}, func(scan func(dest ...any) error) error { return scan(&d.last) })
-		}
-		for range n {
-			d.last++
-			ids = append(ids, d.last)
-		}
-		return ids, err
-	}
-	if len(d.free) < n { // an import draws more and more at once
-		d.most = max(n, min(2*d.most, mostDrawn))
-		err = tx.each(tx.db.engine.nextIDs, []any{table, d.most}, func(scan func(dest ...any) error) error {
-			var id int64
-			err := scan(&id)
-			d.free = append(d.free, id)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	ids, d.free = d.free[:n:n], d.free[n:]
-	return ids, nil
 }

@@ -14,7 +14,6 @@ import (
 // longReads are those that go through many rows. They have their own connections, so that no matter how many are requested,
 // short reads and writes find one.
 type longReads struct {
-	pool    *sql.DB
 	bounds  ReportBounds
 	limiter *limiter.Limiter
 }
@@ -33,14 +32,15 @@ func DefaultReportBounds() limiter.Bounds {
 // BoundReports changes the bounds of long reads. Call it before the first of them.
 func (db *DB) BoundReports(b ReportBounds) {
 	db.long.bounds, db.long.limiter = b, limiter.New(b.Bounds)
-	db.long.pool.SetMaxOpenConns(int(b.Places) + 1) // the program's own reads find a connection besides those of the readers
-	db.long.pool.SetMaxIdleConns(int(b.Places))
+	for _, n := range db.nodes() {
+		db.long.bound(n.Long)
+	}
 }
 
-// readReportsOn has long reads use connections that nothing else uses.
-func (db *DB) readReportsOn(pool *sql.DB) {
-	db.long = &longReads{pool: pool}
-	db.BoundReports(ReportBounds{Bounds: DefaultReportBounds()})
+// bound limits the connections to one node. The program's own reads find one besides those of the readers.
+func (l *longReads) bound(pool *sql.DB) {
+	pool.SetMaxOpenConns(int(l.bounds.Places) + 1)
+	pool.SetMaxIdleConns(int(l.bounds.Places))
 }
 
 // refuse is the error of a long read that has no place, and may come again later.
@@ -70,7 +70,7 @@ func (l *longReads) acquire(ctx context.Context, caller string) error {
 func (db *DB) Report(ctx context.Context, site int64, caller string, fn func(tx *Tx) error) error {
 	l := db.long
 	if caller == "" {
-		return db.outward(db.readOn(ctx, l.pool, fn))
+		return db.outward(db.readOn(ctx, site, longRead, fn))
 	}
 	if err := l.acquire(ctx, caller); err != nil {
 		return err
@@ -82,10 +82,10 @@ func (db *DB) Report(ctx context.Context, site int64, caller string, fn func(tx 
 		within, cancel = context.WithTimeout(ctx, l.bounds.Lifetime)
 		defer cancel()
 	}
-	if db.replica != nil && db.replica.read(within, fn) {
+	if db.replica != nil && db.replica.read(within, site, fn) {
 		return nil
 	}
-	err := db.readOn(within, l.pool, fn)
+	err := db.readOn(within, site, longRead, fn)
 	if err != nil && within.Err() != nil && ctx.Err() == nil && errs.KindOf(err) == errs.Internal {
 		return l.refuse(fmt.Sprintf("This report took longer than %s. Choose fewer days or merchants.", l.bounds.Lifetime), err)
 	}

@@ -80,7 +80,8 @@ func (db *DB) outward(err error) error {
 		return err
 	case db.engine.conflict(err):
 		return fmt.Errorf("%w: %w", ErrConflict, err)
-	case db.engine.unreachable(err), db.engine.transient(err), lostNode(err), errors.Is(err, context.DeadlineExceeded), errors.Is(err, sqlite.ErrMoved):
+	case db.engine.unreachable(err), db.engine.transient(err), lostNode(err), errors.Is(err, context.DeadlineExceeded), errors.Is(err, sqlite.ErrMoved),
+		errors.Is(err, errAway):
 		return &errs.Error{
 			Kind:       errs.Unavailable,
 			Message:    "The database cannot be reached at the moment.",
@@ -128,7 +129,7 @@ func (t *trouble) at(now time.Time) error {
 // Ready returns an error if the database takes no writes. try is a small write that shows whether one succeeds. If it
 // does, but an ordinary write has found no room in the last five seconds, that counts.
 func (db *DB) Ready(ctx context.Context, try func(tx *Tx) error) error {
-	if err := db.writer.write(ctx, false, try); err != nil {
+	if err := db.writer.write(ctx, Deployment, false, try); err != nil {
 		return db.outward(err)
 	}
 	return db.outward(db.trouble.at(db.clock()))

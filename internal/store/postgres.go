@@ -103,6 +103,7 @@ var postgresEngine = &engine{
 	// With OFFSET 0 the name of the sequence is looked for once, and not for each id.
 	nextIDs: "SELECT nextval(s) FROM (SELECT CAST(pg_get_serial_sequence($1, 'id') AS regclass) AS s OFFSET 0) q, " +
 		"generate_series(1, CAST($2 AS BIGINT))",
+	nextOfSite: postgres.NextOfSite,
 	bulk: func(ctx context.Context, conn *sql.Conn, t catalog.Table, rows [][]any) error {
 		return conn.Raw(func(driver any) error {
 			_, err := driver.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{t.Name}, t.Names(), pgx.CopyFromRows(rows))
@@ -144,51 +145,62 @@ func postgresCode(err error) string {
 	return ""
 }
 
-// openPostgres opens the pool and tries one connection.
+// openPostgres opens the pool and tries one connection. If the server is the coordinator of a Citus cluster, it follows the cluster.
 func openPostgres(ctx context.Context, url string, clock func() time.Time) (*DB, error) {
 	db, err := postgresAt(url, clock)
 	if err != nil {
 		return nil, err
 	}
-	if err := db.read.PingContext(ctx); err != nil {
+	if err := db.own.Short.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("the database cannot be used: %w", err), db.Close())
+	}
+	if err := db.followCluster(ctx, url); err != nil {
+		return nil, errors.Join(db.outward(err), db.Close())
 	}
 	return db, nil
 }
 
 // postgresAt is openPostgres, but it connects on the first read or write.
 func postgresAt(url string, clock func() time.Time) (*DB, error) {
+	db := &DB{engine: postgresEngine, clock: clock, long: &longReads{}}
+	var err error
+	if db.own, err = db.connect(url, connectTime); err != nil {
+		return nil, err
+	}
+	db.write = db.own.Short
+	db.BoundReports(ReportBounds{Bounds: DefaultReportBounds()})
+	db.writer = oneByOne{db}
+	return db, nil
+}
+
+// connect makes the pools of one server, without connecting.
+func (db *DB) connect(url string, timeout time.Duration) (*postgres.Node, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("invalid database URL: %w", err)
 	}
-	if config.ConnectTimeout == 0 || config.ConnectTimeout > connectTime && !strings.Contains(url, "connect_timeout") {
-		config.ConnectTimeout = connectTime
+	if config.ConnectTimeout == 0 || config.ConnectTimeout > timeout && !strings.Contains(url, "connect_timeout") {
+		config.ConnectTimeout = timeout
 	}
 	// Not as a parameter of the connection, which a pooler in between may refuse.
 	var after []stdlib.OptionOpenDB
-	bounds := ""
 	switch _, set := config.RuntimeParams[idleInTransaction]; {
 	case set:
 	case config.DefaultQueryExecMode != pgx.QueryExecModeCacheStatement: // behind a pooler of transactions
-		bounds = "SET LOCAL " + idleBound + "; "
+		db.bounds = "SET LOCAL " + idleBound + "; "
 	default:
 		after = append(after, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
 			_, err := conn.Exec(ctx, "SET "+idleBound)
 			return err
 		}))
 	}
-	pool := stdlib.OpenDB(*config, after...)
-	pool.SetMaxOpenConns(postgresConns)
-	pool.SetMaxIdleConns(postgresConns)
-	pool.SetConnMaxIdleTime(5 * time.Minute)
+	on := &postgres.Node{Short: stdlib.OpenDB(*config, after...), Long: stdlib.OpenDB(*config)}
+	on.Short.SetMaxOpenConns(postgresConns)
+	on.Short.SetMaxIdleConns(postgresConns)
+	on.Short.SetConnMaxIdleTime(5 * time.Minute)
 	// Long reads have connections of their own, which are opened when the first one comes.
-	long := stdlib.OpenDB(*config)
-	long.SetConnMaxIdleTime(5 * time.Minute)
-	db := &DB{engine: postgresEngine, clock: clock, read: pool, write: pool, bounds: bounds}
-	db.readReportsOn(long)
-	db.writer = oneByOne{db}
-	return db, nil
+	on.Long.SetConnMaxIdleTime(5 * time.Minute)
+	return on, nil
 }
 
 // idleInTransaction is the server's setting that ends a transaction whose client says nothing any more, for example
@@ -208,7 +220,7 @@ func (oneByOne) close() {}
 // transactions looked, found nothing, and inserted the same. The second run then sees what the other one wrote. It also
 // runs again when a connection was lost before the commit: nothing is stored then. All runs together have
 // writeLifetime.
-func (o oneByOne) write(ctx context.Context, _ bool, fn func(tx *Tx) error) error {
+func (o oneByOne) write(ctx context.Context, site int64, _ bool, fn func(tx *Tx) error) error {
 	db := o.db
 	ctx, cancel := context.WithTimeout(ctx, writeLifetime)
 	defer cancel()
@@ -218,14 +230,19 @@ func (o oneByOne) write(ctx context.Context, _ bool, fn func(tx *Tx) error) erro
 		if attempt > 0 {
 			db.work.again.Add(1)
 		}
-		err = db.writeOnce(ctx, fn)
+		on, away := db.writesAt(site)
+		if away != nil {
+			return away
+		}
+		err = db.writeOnce(ctx, site, on, fn)
+		db.noteFailure(ctx, on, err)
 		again := false
 		switch {
 		case err == nil, errors.Is(err, errOutcomeUnknown):
 			return err
 		case db.engine.lost(err):
 			losses++
-			again = db.renewAfter(ctx, err) && losses < lossAttempts
+			again = db.renewAfter(ctx, on, err) && losses < lossAttempts
 		case db.engine.conflict(err):
 			conflicts++
 			again = conflicts <= 2
@@ -243,18 +260,18 @@ func (o oneByOne) write(ctx context.Context, _ bool, fn func(tx *Tx) error) erro
 // connections unusable, so these are closed, and the next one is a new one. That happens at most once a second: connecting is expensive,
 // and a server may stay read-only for long. Only on a read-only server is it pointless to retry without new connections. Closing takes
 // seconds if the server is frozen, and is abandoned when ctx ends.
-func (db *DB) renewAfter(ctx context.Context, err error) bool {
+func (db *DB) renewAfter(ctx context.Context, on *postgres.Node, err error) bool {
 	now := db.clock().UnixNano()
-	last := db.renewed.Load()
+	last := on.Renewed.Load()
 	first := last == 0 || now-last >= int64(renewPause)
-	if first && db.renewed.CompareAndSwap(last, now) {
+	if first && on.Renewed.CompareAndSwap(last, now) {
 		closed := make(chan struct{})
 		go func() {
 			defer close(closed)
-			db.read.SetMaxIdleConns(0)
-			db.read.SetMaxIdleConns(postgresConns)
-			db.long.pool.SetMaxIdleConns(0)
-			db.long.pool.SetMaxIdleConns(int(db.long.bounds.Places))
+			on.Short.SetMaxIdleConns(0)
+			on.Short.SetMaxIdleConns(postgresConns)
+			on.Long.SetMaxIdleConns(0)
+			on.Long.SetMaxIdleConns(int(db.long.bounds.Places))
 		}()
 		select {
 		case <-closed:

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"runtime"
 
+	"holdfast/internal/store/postgres"
 	"holdfast/internal/store/sqlite"
 )
 
@@ -16,7 +17,7 @@ const Deployment int64 = 0
 func (db *DB) Read(ctx context.Context, site int64, fn func(tx *Tx) error) error {
 	ctx, cancel := context.WithTimeout(ctx, readLifetime)
 	defer cancel()
-	return db.outward(db.readOn(ctx, db.read, fn))
+	return db.outward(db.readOn(ctx, site, shortRead, fn))
 }
 
 // Lookup is Read for a few rows that fn finds by their keys. On SQLite, none of its statements is watched for the end of ctx:
@@ -30,40 +31,58 @@ func (db *DB) Lookup(ctx context.Context, site int64, fn func(tx *Tx) error) err
 	})
 }
 
-// readOn runs fn on one snapshot, on a connection of the pool.
-func (db *DB) readOn(ctx context.Context, pool *sql.DB, fn func(tx *Tx) error) error {
-	on, end, err := db.beginRead(ctx, pool)
+// length says over how many rows a read goes, and with it the connections that it uses.
+type length bool
+
+const (
+	shortRead length = false
+	longRead  length = true
+)
+
+// readOn runs fn on one snapshot of the node of a site.
+func (db *DB) readOn(ctx context.Context, site int64, length length, fn func(tx *Tx) error) error {
+	on, sqlTx, end, err := db.beginRead(ctx, site, length)
 	if err != nil {
 		return err
 	}
 	defer end()
-	return fn(db.tx(ctx, on))
+	err = fn(db.tx(ctx, site, on, sqlTx))
+	db.noteFailure(ctx, on, err)
+	return err
 }
 
 // beginRead begins a reading transaction, on which statements run until it is ended. If the connection turns out to be lost,
 // it takes another one. Nothing is written, so rolling back ends the transaction well, and its error says nothing new.
-func (db *DB) beginRead(ctx context.Context, pool *sql.DB) (on runner, end func(), err error) {
+func (db *DB) beginRead(ctx context.Context, site int64, length length) (on *postgres.Node, run runner, end func(), err error) {
 	if err := db.files.InPlaceLately(db.now()); err != nil {
-		return nil, nil, err
-	}
-	if !db.engine.manyWrites { // SQLite: each transaction is a snapshot
-		tx, err := sqlite.Begin(ctx, pool, "BEGIN")
-		if err != nil {
-			return nil, nil, err
-		}
-		return tx, func() { _ = tx.Rollback() }, nil
+		return nil, nil, nil, err
 	}
 	for range lossAttempts {
+		if on, err = db.readsAt(site); err != nil {
+			break
+		}
+		pool := on.Short
+		if length == longRead {
+			pool = on.Long
+		}
+		if !db.engine.manyWrites { // SQLite: each transaction is a snapshot
+			tx, err := sqlite.Begin(ctx, pool, "BEGIN")
+			if err != nil {
+				return nil, nil, nil, err
+			}
+			return on, tx, func() { _ = tx.Rollback() }, nil
+		}
 		var sqlTx *sql.Tx
 		sqlTx, err = pool.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead})
 		if err == nil {
-			return sqlTx, func() { _ = sqlTx.Rollback() }, nil
+			return on, sqlTx, func() { _ = sqlTx.Rollback() }, nil
 		}
-		if !db.engine.lost(err) || !db.renewAfter(ctx, err) {
+		db.noteFailure(ctx, on, err)
+		if !db.engine.lost(err) || !db.renewAfter(ctx, on, err) {
 			break
 		}
 	}
-	return nil, nil, err
+	return nil, nil, nil, err
 }
 
 // Computing is how many short reads run concurrently if this process computes them, 0 if a server does. Each takes a thread:

@@ -52,6 +52,9 @@ func (db *DB) ReadReportsFrom(url string, most time.Duration) error {
 	if !db.engine.manyWrites || scheme != "postgres" && scheme != "postgresql" {
 		return errors.New("a replica must be a PostgreSQL standby, at postgres://…, and the database must be PostgreSQL too")
 	}
+	if db.cluster != nil {
+		return errors.New("a database on a Citus cluster cannot use a replica: its reports are read on the nodes of the sites")
+	}
 	standby, err := postgresAt(url, db.clock)
 	if err != nil {
 		return err
@@ -79,12 +82,12 @@ func (db *DB) ahead(ctx context.Context, standby *DB) (behind time.Duration, err
 	var written, own, theirs string
 	var now, last int64
 	var whole bool
-	err = db.read.QueryRowContext(ctx, `SELECT pg_current_wal_flush_lsn()::text,
+	err = db.own.Short.QueryRowContext(ctx, `SELECT pg_current_wal_flush_lsn()::text,
 		(extract(epoch FROM clock_timestamp()) * 1000000)::bigint, `+who).Scan(&written, &now, &own)
 	if err != nil {
 		return 0, err
 	}
-	err = standby.read.QueryRowContext(ctx, `SELECT COALESCE(pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= $1::text::pg_lsn, FALSE),
+	err = standby.own.Short.QueryRowContext(ctx, `SELECT COALESCE(pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= $1::text::pg_lsn, FALSE),
 		COALESCE((extract(epoch FROM pg_last_xact_replay_timestamp()) * 1000000)::bigint, 0), `+who, written).Scan(&whole, &last, &theirs)
 	switch {
 	case err != nil:
@@ -117,11 +120,11 @@ func (f *follower) look(ctx context.Context) (at time.Time, behind time.Duration
 
 // read runs fn on the copy. It reports whether the answer counts: after any error, the database itself may do better. It knows
 // what the copy has not yet, and the copy ends reads that keep it from following.
-func (f *follower) read(ctx context.Context, fn func(tx *Tx) error) (done bool) {
+func (f *follower) read(ctx context.Context, site int64, fn func(tx *Tx) error) (done bool) {
 	at, behind, ok := f.look(ctx)
 	if ok {
 		known := at.Add(-behind) // all that was stored before this instant is there, and perhaps more
-		err := f.Copy.readOn(ctx, f.Copy.long.pool, func(tx *Tx) error {
+		err := f.Copy.readOn(ctx, site, longRead, func(tx *Tx) error {
 			tx.late = max(0, tx.Now.Sub(known))
 			tx.Now, tx.copied = known, true
 			err := fn(tx)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"holdfast/internal/store/postgres"
 	"holdfast/internal/store/sqlite"
 	"holdfast/internal/store/sqltext"
 
@@ -113,11 +114,11 @@ func openSQLite(ctx context.Context, path string, clock func() time.Time) (*DB, 
 		return nil, errors.Join(fmt.Errorf("the database %s cannot be used: %w", path, err), write.Close())
 	}
 	read := sql.OpenDB(reader)
-	db := &DB{engine: sqliteEngine, clock: clock, read: read, write: write}
+	db := &DB{engine: sqliteEngine, clock: clock, own: &postgres.Node{Short: read, Long: sql.OpenDB(long)}, write: write, long: &longReads{}}
 	read.SetMaxOpenConns(db.Computing())
 	read.SetMaxIdleConns(db.Computing())
-	db.readReportsOn(sql.OpenDB(long))
-	db.long.pool.SetConnMaxIdleTime(time.Minute) // gives its cache back
+	db.own.Long.SetConnMaxIdleTime(time.Minute) // gives its cache back
+	db.BoundReports(ReportBounds{Bounds: DefaultReportBounds()})
 	if db.files, err = sqlite.WatchFile(path); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -11,7 +11,7 @@ func (db *DB) RefreshStatistics(ctx context.Context, table string, has int) erro
 		return nil
 	}
 	var known bool
-	err := db.read.QueryRowContext(ctx, "SELECT reltuples >= $2 FROM pg_class WHERE oid = to_regclass($1)", table, has).Scan(&known)
+	err := db.own.Short.QueryRowContext(ctx, "SELECT reltuples >= $2 FROM pg_class WHERE oid = to_regclass($1)", table, has).Scan(&known)
 	if err == nil && !known {
 		_, err = db.write.ExecContext(ctx, "ANALYZE")
 	}

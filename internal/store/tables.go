@@ -28,8 +28,13 @@ var TablesOfDeployment = []string{
 	"users", "memberships", "api_tokens", "recovery_codes", "jwt_keys", "login_attempts", "refresh_families", "sign_ins", "password_links", "password_asks",
 	"sandbox_charges",
 	"fixings",
-	"limit_horizons",
 	"fact_starts",
+}
+
+// tablesOfCoordinator are those tables of the deployment that a cluster has on its coordinator only, because they are written often: a write to
+// a table that is on every node fails while one of them is away.
+var tablesOfCoordinator = []string{
+	"jobs", "write_tries", "sealed_columns", "login_attempts", "refresh_families", "sign_ins", "password_links", "password_asks", "sandbox_charges",
 }
 
 // TablesOfSites are the tables whose rows belong to a site, in the order of the schema. On PostgreSQL each of their keys begins
@@ -37,3 +42,13 @@ var TablesOfDeployment = []string{
 var TablesOfSites = slices.DeleteFunc(slices.Clone(tables), func(name string) bool {
 	return slices.Contains(TablesOfDeployment, name)
 })
+
+// counted are the tables whose rows have an id that is allocated: see Tx.NextIDs.
+var counted = []string{
+	"sites", "policies", "users", "api_tokens", "channels", "channel_names", "suppliers", "bookings", "transactions", "payments",
+	"fixings", "allocation_terms", "allocation_events", "rate_card_lines", "premium_lines", "statements", "statement_payments",
+	"limits", "limit_events", "limit_changes", "collateral", "booking_totals", "exposure_deltas", "clock_moves", "proposals",
+	"exposure_buckets", "exposure_cells", "modal_sessions", "channel_protection", "events", "webhook_endpoints", "webhook_secrets",
+	"webhook_deliveries", "webhook_attempts", "mails", "imports", "protection_documents", "schedules", "schedule_runs",
+	"mail_files", "contracts", "verify_runs",
+}

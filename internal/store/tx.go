@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"holdfast/internal/store/postgres"
 )
 
 // Tx is one transaction. It ends with the function that it is given to. That function may run more than once, so it
@@ -19,6 +21,7 @@ type Tx struct {
 
 	ctx     context.Context // of the transaction: every statement in it ends when this ends
 	db      *DB
+	on      *postgres.Node // where it runs
 	sql     runner
 	reading        // of a transaction that only reads
 	held    held   // rows that are not written yet
@@ -45,8 +48,8 @@ type runner interface {
 }
 
 // tx makes the transaction that a caller's function gets, and reads the clock for it.
-func (db *DB) tx(ctx context.Context, on runner) *Tx {
-	return &Tx{Now: db.now(), ctx: ctx, db: db, sql: on}
+func (db *DB) tx(ctx context.Context, site int64, on *postgres.Node, sql runner) *Tx {
+	return &Tx{Now: db.now(), Site: site, ctx: ctx, db: db, on: on, sql: sql}
 }
 
 // Exec runs a statement and returns how many rows it changed.

@@ -35,10 +35,14 @@ func InsertUser(tx *store.Tx, u User) (User, error) {
 	if u.Open != "" {
 		name += openMark + u.Open
 	}
-	err := tx.QueryRow(`INSERT INTO users (username, email, display_name, password_hash, operator, two_factor_secret,
-			two_factor_last_step, refresh_generation, refresh_began_at, created_at, modified_at, proven)
-		VALUES ($1, $2, $3, $4, $5, '', 0, $6, $7, $7, $7, $8) RETURNING id`,
-		[]any{name, u.Email, u.DisplayName, u.PasswordHash, u.Operator, u.RefreshGeneration, store.Micros(tx.Now), u.Proven}, &u.ID)
+	var err error
+	if u.ID, err = tx.NextID("users", store.Deployment); err != nil {
+		return u, err
+	}
+	_, err = tx.Exec(`INSERT INTO users (username, email, display_name, password_hash, operator, two_factor_secret,
+			two_factor_last_step, refresh_generation, refresh_began_at, created_at, modified_at, proven, id)
+		VALUES ($1, $2, $3, $4, $5, '', 0, $6, $7, $7, $7, $8, $9)`,
+		name, u.Email, u.DisplayName, u.PasswordHash, u.Operator, u.RefreshGeneration, store.Micros(tx.Now), u.Proven, u.ID)
 	return u, err
 }
 

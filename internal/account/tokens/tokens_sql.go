@@ -51,11 +51,15 @@ func (l Limits) Read(t *APIToken) error {
 // so the caller has locked the site (sites.Lock) and counted them.
 func InsertToken(tx *store.Tx, t APIToken) (APIToken, error) {
 	t.CreatedAt, t.UpdatedAt = tx.Now, tx.Now
-	err := tx.QueryRow(`INSERT INTO api_tokens (site_id, user_id, name, secret_hash, expires_at, created_at, updated_at,
+	var err error
+	if t.ID, err = tx.NextID("api_tokens", t.SiteID); err != nil {
+		return t, err
+	}
+	_, err = tx.Exec(`INSERT INTO api_tokens (site_id, id, user_id, name, secret_hash, expires_at, created_at, updated_at,
 			abilities, addresses)
-		VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8) RETURNING id`,
-		[]any{t.SiteID, t.UserID, t.Name, t.SecretHash, store.MaybeMicros(t.ExpiresAt), store.Micros(tx.Now),
-			t.Abilities.String(), strings.Join(t.NetworkTexts(), " ")}, &t.ID)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9)`,
+		t.SiteID, t.ID, t.UserID, t.Name, t.SecretHash, store.MaybeMicros(t.ExpiresAt), store.Micros(tx.Now),
+		t.Abilities.String(), strings.Join(t.NetworkTexts(), " "))
 	return t, err
 }
 

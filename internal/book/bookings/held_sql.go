@@ -147,12 +147,11 @@ const insertedBooking = `site_id, id, uuid, channel_id, author_id, author, autho
 
 // Insert stores a new booking and returns its id.
 func Insert(tx *store.Tx, b booking.Booking) (id int64, err error) {
-	ids, err := tx.NextIDs("bookings", 1)
-	if err != nil {
+	if id, err = tx.NextID("bookings", b.SiteID); err != nil {
 		return 0, err
 	}
 	b.Suppliers = inOrder(b.Suppliers)
-	b.ID, b.Version, b.CreatedAt, b.ModifiedAt, b.TransactionIDs = ids[0], 1, tx.Now, tx.Now, nil
+	b.ID, b.Version, b.CreatedAt, b.ModifiedAt, b.TransactionIDs = id, 1, tx.Now, tx.Now, nil
 	sum, err := digest.Of(b.Facts(inRow(b.Suppliers))...)
 	if err != nil {
 		return 0, err

@@ -191,7 +191,7 @@ func (c *Certificates) Show(ctx context.Context, key string) (Certificate, error
 		return Certificate{}, unknown
 	}
 	var row stored
-	err := c.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
+	err := c.Store.Read(ctx, secrets.SiteOfKey(key), func(tx *store.Tx) (err error) {
 		row, err = withKey(tx, secrets.SiteOfKey(key), secrets.HashSecret(key))
 		return err
 	})

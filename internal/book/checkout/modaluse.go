@@ -48,7 +48,7 @@ func (m *Modals) Enter(ctx context.Context, token string, writes bool) (u ModalU
 		return u, errs.New(errs.NotLoggedIn, "The token of a payment modal session is required.")
 	}
 	wrong := modalRefusal("", "The payment modal session is not valid.")
-	err = m.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
+	err = m.Store.Read(ctx, secrets.SiteOfKey(token), func(tx *store.Tx) error {
 		s, err := sessionWithToken(tx, secrets.SiteOfKey(token), secrets.HashSecret(token))
 		if errors.Is(err, store.ErrNotFound) {
 			return wrong

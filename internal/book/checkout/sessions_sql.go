@@ -17,10 +17,13 @@ func insertSession(tx *store.Tx, s modal.Session) (modal.Session, error) {
 		return s, err
 	}
 	s.CreatedAt = sites.RealNow(tx)
-	err = tx.QueryRow(`INSERT INTO modal_sessions (site_id, channel_id, token_hash, auth_hash, origin, verified, made, created_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING id`,
-		[]any{s.SiteID, s.ChannelID, s.TokenHash, s.AuthHash, s.Origin, string(verified), false, store.Micros(s.CreatedAt),
-			store.Micros(s.ExpiresAt)}, &s.ID)
+	if s.ID, err = tx.NextID("modal_sessions", s.SiteID); err != nil {
+		return s, err
+	}
+	_, err = tx.Exec(`INSERT INTO modal_sessions (site_id, id, channel_id, token_hash, auth_hash, origin, verified, made, created_at, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		s.SiteID, s.ID, s.ChannelID, s.TokenHash, s.AuthHash, s.Origin, string(verified), false, store.Micros(s.CreatedAt),
+		store.Micros(s.ExpiresAt))
 	return s, err
 }
 

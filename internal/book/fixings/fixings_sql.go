@@ -52,13 +52,17 @@ func Insert(tx *store.Tx, list []fx.Fixing) error {
 	for batch := range slices.Chunk(list, fixingsPerInsert) {
 		var w sqltext.Where
 		rows := make([]string, len(batch))
+		ids, err := tx.NextIDs("fixings", store.Deployment, len(batch))
+		if err != nil {
+			return err
+		}
 		for i, f := range batch {
 			rows[i] = "(" + strings.Join([]string{
-				w.Arg(f.SiteID), w.Arg(f.Provider), w.Arg(f.Currency), w.Arg(f.Day), w.Arg(f.Rate.String()),
+				w.Arg(ids[i]), w.Arg(f.SiteID), w.Arg(f.Provider), w.Arg(f.Currency), w.Arg(f.Day), w.Arg(f.Rate.String()),
 				w.Arg(store.Micros(sites.RealNow(tx))), w.Arg(store.MaybeMicros(f.ExpiresAt)), w.Arg(f.QuoteID),
 			}, ", ") + ")"
 		}
-		_, err := tx.Exec(`INSERT INTO fixings (site_id, provider, currency, day, rate, recorded_at, expires_at, quote_id)
+		_, err = tx.Exec(`INSERT INTO fixings (id, site_id, provider, currency, day, rate, recorded_at, expires_at, quote_id)
 			VALUES `+strings.Join(rows, ", ")+` ON CONFLICT (site_id, provider, currency, day, quote_id) DO NOTHING`, w.Args...)
 		if err != nil {
 			return err

@@ -51,12 +51,15 @@ func openFile(tx *store.Tx, actor access.Actor, in NewFile, again bool) (File, e
 		}
 	}
 	f := File{SiteID: actor.SiteID}
-	err = tx.QueryRow(`INSERT INTO imports (site_id, state, trial, mode, cover_from_effective, reason, sha256, size, rows_found, rows_done,
+	if f.ID, err = tx.NextID("imports", f.SiteID); err != nil {
+		return f, err
+	}
+	_, err = tx.Exec(`INSERT INTO imports (site_id, state, trial, mode, cover_from_effective, reason, sha256, size, rows_found, rows_done,
 			bookings_created, payments_created, payments_there, refused, channels, problem, author_id, author, author_name, token_id,
-			tries, ran_at, created_at, modified_at)
-		VALUES ($1, $2, $3, $4, $5, $6, '', 0, 0, 0, 0, 0, 0, 0, '[]', '', $7, $8, $9, $10, 0, 0, $11, $11) RETURNING id`,
-		[]any{actor.SiteID, fileReceiving, in.DryRun, in.Mode, in.CoverFromEffective, in.Reason, actor.UserID, actor.Username,
-			actor.DisplayName, actor.TokenID, realMicros(tx)}, &f.ID)
+			tries, ran_at, created_at, modified_at, id)
+		VALUES ($1, $2, $3, $4, $5, $6, '', 0, 0, 0, 0, 0, 0, 0, '[]', '', $7, $8, $9, $10, 0, 0, $11, $11, $12)`,
+		actor.SiteID, fileReceiving, in.DryRun, in.Mode, in.CoverFromEffective, in.Reason, actor.UserID, actor.Username,
+		actor.DisplayName, actor.TokenID, realMicros(tx), f.ID)
 	return f, err
 }
 

@@ -34,11 +34,15 @@ func insertCollateral(tx *store.Tx, c exposure.Collateral) (exposure.Collateral,
 	if err := sites.Changed(tx, c.SiteID); err != nil { // reports that are kept have less or more of it
 		return c, err
 	}
-	err := tx.QueryRow(`INSERT INTO collateral (site_id, record_id, kind, channel_id, currency, amount, from_day, to_day,
+	var err error
+	if c.ID, err = tx.NextID("collateral", c.SiteID); err != nil {
+		return c, err
+	}
+	_, err = tx.Exec(`INSERT INTO collateral (site_id, id, record_id, kind, channel_id, currency, amount, from_day, to_day,
 			reference, note, author_id, author, recorded_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING id`,
-		[]any{c.SiteID, c.RecordID, c.Kind, store.MaybeID(c.ChannelID), c.Currency, c.Amount, c.FromDay, store.MaybeDay(c.ToDay),
-			c.Reference, c.Note, c.AuthorID, c.Author, store.Micros(tx.Now)}, &c.ID)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+		c.SiteID, c.ID, c.RecordID, c.Kind, store.MaybeID(c.ChannelID), c.Currency, c.Amount, c.FromDay, store.MaybeDay(c.ToDay),
+		c.Reference, c.Note, c.AuthorID, c.Author, store.Micros(tx.Now))
 	if c.RecordID == 0 {
 		c.RecordID = c.ID
 	}

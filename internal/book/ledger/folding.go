@@ -149,12 +149,8 @@ func keepDeltas(tx *store.Tx, siteID int64, deltas []exposure.Delta) error {
 	inOrder(deltas)
 	for part := range slices.Chunk(deltas, deltasPerPack) {
 		p := PackDeltas(part)
-		_, err := tx.Exec(`INSERT INTO exposure_buckets (site_id, first_day, final_day, last_day, counted, deltas, known, final_known)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-			siteID, p.FirstDay, p.FinalDay, p.LastDay, len(part), p.Deltas, p.Known, p.FinalKnown)
-		if err != nil {
-			return err
-		}
+		tx.Insert("exposure_buckets", "site_id, first_day, final_day, last_day, counted, deltas, known, final_known",
+			[]any{siteID, p.FirstDay, p.FinalDay, p.LastDay, len(part), p.Deltas, p.Known, p.FinalKnown})
 	}
 	return nil
 }
@@ -230,10 +226,14 @@ func cellsFor(
 	return ids, sqltext.InPowers(fresh, blocksPerStatement, func(some []exposure.Cell) error {
 		var w sqltext.Where
 		rows := make([]string, len(some))
-		for i, c := range some {
-			rows[i] = w.Values(siteID, v.String(), c.First, c.Second, c.Currency, c.Standing, c.ValuedIn)
+		fresh, err := tx.NextIDs("exposure_cells", siteID, len(some))
+		if err != nil {
+			return err
 		}
-		return cells(tx, `INSERT INTO exposure_cells (site_id, view, first_key, second_key, currency, standing, valued_in)
+		for i, c := range some {
+			rows[i] = w.Values(siteID, fresh[i], v.String(), c.First, c.Second, c.Currency, c.Standing, c.ValuedIn)
+		}
+		return cells(tx, `INSERT INTO exposure_cells (site_id, id, view, first_key, second_key, currency, standing, valued_in)
 			VALUES `+strings.Join(rows, ", ")+` RETURNING `+cellColumns, w.Args, known)
 	})
 }

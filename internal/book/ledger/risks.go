@@ -200,8 +200,8 @@ func changeTotal(tx *store.Tx, siteID, bookingID, before, after int64) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(`INSERT INTO booking_totals (`+TotalFacts+`, digest) VALUES ($1, $2, $3, $4, $5)`, append(row, sum)...)
-	return err
+	tx.Insert("booking_totals", TotalFacts+", digest", append(row, sum))
+	return nil
 }
 
 // BookingTotalAt reads the total that a booking had at an instant, in minor units.

@@ -32,11 +32,15 @@ func insertLimit(tx *store.Tx, l protection.Limit) (protection.Limit, error) {
 	if err := sites.Changed(tx, l.SiteID); err != nil {
 		return l, err
 	}
-	err := tx.QueryRow(`INSERT INTO limits (site_id, scope, channel_id, from_day, amount, currency, note, author_id, author,
+	var err error
+	if l.ID, err = tx.NextID("limits", l.SiteID); err != nil {
+		return l, err
+	}
+	_, err = tx.Exec(`INSERT INTO limits (site_id, id, scope, channel_id, from_day, amount, currency, note, author_id, author,
 			recorded_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id`,
-		[]any{l.SiteID, l.Scope, store.MaybeID(l.ChannelID), l.FromDay, sql.NullInt64{Int64: l.Amount, Valid: !l.Lifted},
-			l.Currency, l.Note, l.AuthorID, l.Author, store.Micros(tx.Now)}, &l.ID)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		l.SiteID, l.ID, l.Scope, store.MaybeID(l.ChannelID), l.FromDay, sql.NullInt64{Int64: l.Amount, Valid: !l.Lifted},
+		l.Currency, l.Note, l.AuthorID, l.Author, store.Micros(tx.Now))
 	return l, err
 }
 
@@ -126,30 +130,31 @@ func NoteRates(tx *store.Tx) error {
 	return err
 }
 
-// lastChange reads the id of the last change that waits at any site, and the id of the last one that was seen before. An
-// id is 0 if there is none.
-func lastChange(tx *store.Tx) (last, seen int64, err error) {
-	err = tx.QueryRow(`SELECT COALESCE((SELECT MAX(id) FROM limit_changes), 0), COALESCE((SELECT MAX(up_to) FROM limit_horizons), 0)`,
-		nil, &last, &seen)
-	return last, seen, err
+// lastChange is the last change of a site that waits.
+type lastChange struct{ siteID, id int64 }
+
+// unseenChanges lists the sites with a change that has not been seen before.
+func unseenChanges(tx *store.Tx) (list []lastChange, err error) {
+	err = tx.Query(`SELECT c.site_id, c.last FROM (SELECT site_id, MAX(id) AS last FROM limit_changes GROUP BY site_id) c
+		WHERE NOT EXISTS (SELECT 1 FROM limit_horizons h WHERE h.site_id = c.site_id AND h.up_to >= c.last) ORDER BY c.site_id`, nil, func(scan func(dest ...any) error) error {
+		var c lastChange
+		err := scan(&c.siteID, &c.id)
+		list = append(list, c)
+		return err
+	})
+	return list, err
 }
 
-// sawChange notes that a change is visible now.
-func sawChange(tx *store.Tx, id int64) error {
-	_, err := tx.Exec(`INSERT INTO limit_horizons (up_to, seen_at) VALUES ($1, $2) ON CONFLICT (up_to) DO NOTHING`,
-		id, store.Micros(sites.RealNow(tx)))
-	return err
-}
-
-// changesSeenBy reads the last id that was visible at an instant of the real clock, or 0 for none.
-func changesSeenBy(tx *store.Tx, at time.Time) (id int64, err error) {
-	err = tx.QueryRow(`SELECT COALESCE(MAX(up_to), 0) FROM limit_horizons WHERE seen_at <= $1`, []any{store.Micros(at)}, &id)
-	return id, err
-}
-
-// forgetSeen removes the notes of sawChange about ids before the given one.
-func forgetSeen(tx *store.Tx, before int64) error {
-	_, err := tx.Exec(`DELETE FROM limit_horizons WHERE up_to < $1`, before)
+// sawChange notes that a change is visible now. It removes the notes that are no longer needed: those before the last one from an earlier instant
+// of the real clock.
+func sawChange(tx *store.Tx, c lastChange, earlier time.Time) error {
+	_, err := tx.Exec(`DELETE FROM limit_horizons WHERE site_id = $1
+		AND up_to < (SELECT MAX(up_to) FROM limit_horizons WHERE site_id = $1 AND seen_at <= $2)`, c.siteID, store.Micros(earlier))
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`INSERT INTO limit_horizons (site_id, up_to, seen_at) VALUES ($1, $2, $3) ON CONFLICT (site_id, up_to) DO NOTHING`,
+		c.siteID, c.id, store.Micros(sites.RealNow(tx)))
 	return err
 }
 
@@ -157,27 +162,28 @@ func forgetSeen(tx *store.Tx, before int64) error {
 type bookDue struct {
 	Clock   sites.Clock
 	Day     civil.Day // the day that the running use has come to; civil.NoDay for a new one
-	Waiting bool      // changes up to the given id wait
+	UpTo    int64     // changes up to this id wait, the last that was visible at the given instant; 0 for none
 	Walking bool      // a new recognition is being applied to all lines
 }
 
-// booksDue lists the sites with changes up to an id, with a new recognition that is being applied, or with a running use that has not
-// come to today. today is a day of the real clock; where a clock is ahead, the running use may still have come to its day.
-func booksDue(tx *store.Tx, upTo int64, today civil.Day) ([]bookDue, error) {
+// booksDue lists the sites with changes that were visible at an instant of the real clock, with a new recognition that is being applied, or with a
+// running use that has not come to today. today is a day of the real clock; where a clock is ahead, the running use may still have come
+// to its day.
+func booksDue(tx *store.Tx, seen time.Time, today civil.Day) ([]bookDue, error) {
 	var list []bookDue
-	err := tx.Query(`SELECT d.site_id, s.clock_ahead, b.day, b.walked_to, MAX(d.waiting) FROM (
-			SELECT site_id, 1 AS waiting FROM limit_changes WHERE id <= $1
+	err := tx.Query(`SELECT d.site_id, s.clock_ahead, b.day, b.walked_to, MAX(d.up_to) FROM (
+			SELECT c.site_id, h.up_to FROM limit_changes c JOIN limit_horizons h ON h.site_id = c.site_id AND h.up_to >= c.id WHERE h.seen_at <= $1
 			UNION ALL SELECT site_id, 0 FROM limit_books WHERE day < $2
 			UNION ALL SELECT site_id, 0 FROM limit_books WHERE walked_to IS NOT NULL
 			UNION ALL SELECT a.site_id, 0 FROM limit_books a JOIN sites t ON t.id = a.site_id WHERE t.clock_ahead > 0) d
 		JOIN sites s ON s.id = d.site_id LEFT JOIN limit_books b ON b.site_id = d.site_id
-		GROUP BY d.site_id, s.clock_ahead, b.day, b.walked_to ORDER BY d.site_id`, []any{upTo, today},
+		GROUP BY d.site_id, s.clock_ahead, b.day, b.walked_to ORDER BY d.site_id`, []any{store.Micros(seen), today},
 		func(scan func(dest ...any) error) error {
 			var b bookDue
 			var day, walked sql.NullInt64
-			var ahead, waiting int64
-			err := scan(&b.Clock.SiteID, &ahead, &day, &walked, &waiting)
-			b.Clock.Ahead, b.Day, b.Waiting, b.Walking = sites.Microseconds(ahead), store.DayOr(day), waiting > 0, walked.Valid
+			var ahead int64
+			err := scan(&b.Clock.SiteID, &ahead, &day, &walked, &b.UpTo)
+			b.Clock.Ahead, b.Day, b.Walking = sites.Microseconds(ahead), store.DayOr(day), walked.Valid
 			list = append(list, b)
 			return err
 		})

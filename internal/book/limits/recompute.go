@@ -30,21 +30,17 @@ const (
 // their limits (R12). It works in bounded pieces, and returns more if there may be work left.
 //
 // A change gets its id before its write is durable, so the ids become visible out of order. A run therefore notes the
-// last id that it sees, and a run after seenAfter takes the changes up to this id. Each of these ids belongs to a write
+// last id of each site that it sees, and a run after seenAfter takes the changes up to this id. Each of these ids belongs to a write
 // that had begun when the note was made, so by then it is durable or gone. So all changes are taken in order of their
 // ids, each once. The result depends neither on the times of the runs nor on the number of processes.
 func (l *Limits) Recompute(ctx context.Context) (more bool, err error) {
 	if err := l.look(ctx); err != nil {
 		return false, err
 	}
-	var upTo int64
 	var due []bookDue
 	var days []civil.Day
 	err = l.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
-		if upTo, err = changesSeenBy(tx, tx.Now.Add(-seenAfter)); err != nil {
-			return err
-		}
-		if due, err = booksDue(tx, upTo, civil.DayOf(sites.RealNow(tx).Add(-store.FinalAfter))); err != nil {
+		if due, err = booksDue(tx, tx.Now.Add(-seenAfter), civil.DayOf(sites.RealNow(tx).Add(-store.FinalAfter))); err != nil {
 			return err
 		}
 		days = make([]civil.Day, len(due))
@@ -62,13 +58,13 @@ func (l *Limits) Recompute(ctx context.Context) (more bool, err error) {
 	}
 	for i, b := range due {
 		today := days[i]
-		if !b.Waiting && !b.Walking && b.Day >= today {
+		if b.UpTo == 0 && !b.Walking && b.Day >= today {
 			continue
 		}
 		actor := access.System(b.Clock.SiteID)
 		actor.Ahead = b.Clock.Ahead
 		left, err := sites.Write(ctx, l.DB, actor, func(tx *store.Tx) (bool, error) {
-			return recomputePiece(tx, b.Clock.SiteID, upTo, today)
+			return recomputePiece(tx, b.Clock.SiteID, b.UpTo, today)
 		})
 		if err != nil {
 			return false, fmt.Errorf("site %d: %w", b.Clock.SiteID, err)
@@ -79,27 +75,21 @@ func (l *Limits) Recompute(ctx context.Context) (more bool, err error) {
 	return more || left, err
 }
 
-// look notes the last change that is visible, if it is a new one.
+// look notes the last change of each site that is visible, if it is a new one.
 func (l *Limits) look(ctx context.Context) error {
-	var last, seen int64
+	var unseen []lastChange
 	err := l.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
-		last, seen, err = lastChange(tx)
+		unseen, err = unseenChanges(tx)
 		return err
 	})
-	if err != nil || last <= seen {
-		return err
-	}
-	// This needs a write of its own: its clock is read after the change was seen.
-	return l.Store.Write(ctx, store.Deployment, func(tx *store.Tx) error {
-		done, err := changesSeenBy(tx, tx.Now.Add(-seenAfter))
+	for _, c := range unseen {
 		if err != nil {
 			return err
 		}
-		if err := forgetSeen(tx, done); err != nil {
-			return err
-		}
-		return sawChange(tx, last)
-	})
+		// This needs a write of its own: its clock is read after the change was seen.
+		err = l.Store.Write(ctx, c.siteID, func(tx *store.Tx) error { return sawChange(tx, c, tx.Now.Add(-seenAfter)) })
+	}
+	return err
 }
 
 // recomputing is one piece of the work on the running use of a site, inside one write that has locked its book. The book

@@ -233,12 +233,15 @@ func ReadOverLimits(tx *store.Tx, siteID int64, ids []int64, at map[int64]*payme
 
 // insertLimitEvent adds an event.
 func insertLimitEvent(tx *store.Tx, e protection.LimitEvent) error {
-	var id int64
-	err := tx.QueryRow(`INSERT INTO limit_events (site_id, scope, object_id, channel_id, percent, use_amount, limit_amount,
+	id, err := tx.NextID("limit_events", e.SiteID)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`INSERT INTO limit_events (site_id, id, scope, object_id, channel_id, percent, use_amount, limit_amount,
 			currency, limit_id, transaction_id, crossed_at, recorded_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING id`,
-		[]any{e.SiteID, e.Scope, e.ObjectID, e.ChannelID, e.Percent, e.Use, e.Limit.Amount, e.Limit.Currency, e.Limit.ID,
-			store.MaybeID(e.TransactionID), store.Micros(e.CrossedAt), store.Micros(tx.Now)}, &id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+		e.SiteID, id, e.Scope, e.ObjectID, e.ChannelID, e.Percent, e.Use, e.Limit.Amount, e.Limit.Currency, e.Limit.ID,
+		store.MaybeID(e.TransactionID), store.Micros(e.CrossedAt), store.Micros(tx.Now))
 	events.Record(tx, e.SiteID, event.LimitCrossed, id, event.Details{
 		Percent: e.Percent, Amount: e.Use, Currency: string(e.Limit.Currency), Transaction: e.TransactionID,
 	})

@@ -41,17 +41,17 @@ func InsertChannel(tx *store.Tx, c merchant.Channel) (merchant.Channel, error) {
 		}
 		// Another write may take the same slug between the look and the insert. PostgreSQL then waits for that write
 		// here, and the next look sees it.
-		var inserted bool
+		if c.ID, err = tx.NextID("channels", c.SiteID); err != nil {
+			return merchant.Channel{}, err
+		}
 		names, values, marks := writtenColumns(&c, writtenOnce, written)
-		err = tx.Query(`INSERT INTO channels (`+names+`) VALUES (`+marks+`) ON CONFLICT (site_id, slug) DO NOTHING RETURNING id`, values,
-			func(scan func(dest ...any) error) error {
-				inserted = true
-				return scan(&c.ID)
-			})
+		marks += fmt.Sprintf(", $%d", len(values)+1)
+		inserted, err := tx.Exec(`INSERT INTO channels (`+names+`, id) VALUES (`+marks+`) ON CONFLICT (site_id, slug) DO NOTHING`,
+			append(values, c.ID)...)
 		if err != nil {
 			return merchant.Channel{}, err
 		}
-		if !inserted {
+		if inserted == 0 {
 			continue
 		}
 		if err := recordChannelName(tx, c); err != nil {
@@ -89,16 +89,24 @@ func freeSlug(tx *store.Tx, siteID int64, base string) (string, error) {
 
 // recordChannelName stores that the channel has its present name from now on.
 func recordChannelName(tx *store.Tx, c merchant.Channel) error {
-	_, err := tx.Exec(`INSERT INTO channel_names (site_id, channel_id, recorded_at, name) VALUES ($1, $2, $3, $4)`,
-		c.SiteID, c.ID, store.Micros(tx.Now), c.Name)
+	id, err := tx.NextID("channel_names", c.SiteID)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`INSERT INTO channel_names (site_id, id, channel_id, recorded_at, name) VALUES ($1, $2, $3, $4, $5)`,
+		c.SiteID, id, c.ID, store.Micros(tx.Now), c.Name)
 	return err
 }
 
 // recordProtection stores from now on whether card payments of the channel are protected.
 func recordProtection(tx *store.Tx, c merchant.Channel) error {
 	protected, _ := protection.ChannelProtected(c)
-	_, err := tx.Exec(`INSERT INTO channel_protection (site_id, channel_id, recorded_at, protected) VALUES ($1, $2, $3, $4)`,
-		c.SiteID, c.ID, store.Micros(tx.Now), protected)
+	id, err := tx.NextID("channel_protection", c.SiteID)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`INSERT INTO channel_protection (site_id, id, channel_id, recorded_at, protected) VALUES ($1, $2, $3, $4, $5)`,
+		c.SiteID, id, c.ID, store.Micros(tx.Now), protected)
 	return err
 }
 

@@ -37,8 +37,12 @@ func contractsOf(tx *store.Tx, siteID int64) (list []terms.Contract, err error) 
 }
 
 func insertContract(tx *store.Tx, siteID int64, c terms.Contract) (terms.Contract, error) {
-	err := tx.QueryRow(`INSERT INTO contracts (site_id, from_day, reference, year_of_account, commission_ppm, recorded_at, recorded_by)
-		VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id`,
-		[]any{siteID, c.FromDay, c.Reference, c.Year, c.CommissionPPM, store.Micros(c.RecordedAt), c.RecordedBy}, &c.ID)
+	var err error
+	if c.ID, err = tx.NextID("contracts", siteID); err != nil {
+		return c, err
+	}
+	_, err = tx.Exec(`INSERT INTO contracts (site_id, id, from_day, reference, year_of_account, commission_ppm, recorded_at, recorded_by)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		siteID, c.ID, c.FromDay, c.Reference, c.Year, c.CommissionPPM, store.Micros(c.RecordedAt), c.RecordedBy)
 	return c, err
 }

@@ -61,9 +61,11 @@ func InsertPolicy(tx *store.Tx, siteID int64, p terms.Policy) (terms.Policy, err
 	card := make(terms.RateCard, len(p.RateCard)) // a copy: the write may run again with the caller's own
 	for i, l := range p.RateCard {
 		end := sql.NullInt64{Int64: l.To, Valid: l.To != terms.NoEnd}
-		err := tx.QueryRow(`INSERT INTO rate_card_lines (site_id, policy_id, channel_id, lead_from, lead_to, ppm)
-			VALUES ($1, $2, $3, $4, $5, $6) RETURNING id`,
-			[]any{siteID, p.ID, store.MaybeID(l.ChannelID), l.From, end, l.PPM}, &l.ID)
+		if l.ID, err = tx.NextID("rate_card_lines", siteID); err != nil {
+			return terms.Policy{}, err
+		}
+		_, err := tx.Exec(`INSERT INTO rate_card_lines (site_id, id, policy_id, channel_id, lead_from, lead_to, ppm)
+			VALUES ($1, $2, $3, $4, $5, $6, $7)`, siteID, l.ID, p.ID, store.MaybeID(l.ChannelID), l.From, end, l.PPM)
 		if err != nil {
 			return terms.Policy{}, err
 		}
@@ -83,15 +85,18 @@ func insertPolicy(tx *store.Tx, siteID int64, p terms.Policy) (id int64, err err
 		}
 		lists[i] = string(text)
 	}
-	err = tx.QueryRow(`INSERT INTO policies (site_id, from_day, recorded_at, currency, recognition, late_log_days,
+	if id, err = tx.NextID("policies", siteID); err != nil {
+		return 0, err
+	}
+	_, err = tx.Exec(`INSERT INTO policies (site_id, from_day, recorded_at, currency, recognition, late_log_days,
 			max_fixing_age_days, premium_refundable, minimum_per_line, minimum_per_month, tax_codes, statement_period,
 			payment_terms_days, deductible, coinsurance_ppm, merchant_limit, aggregate_limit, notify_within, two_signatures,
-			development_ppm, protected_first, recovery_order)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22) RETURNING id`,
-		[]any{siteID, p.FromDay, store.Micros(p.RecordedAt), p.Currency, p.Recognition, p.LateLogDays, p.MaxFixingAgeDays,
-			p.PremiumRefundable, p.MinimumPerLine, p.MinimumPerMonth, lists[0], p.StatementPeriod, p.PaymentTermsDays,
-			c.Deductible, c.CoinsurancePPM, c.MerchantLimit, c.AggregateLimit, c.NotifyWithin, c.TwoSignatures, c.DevelopmentPPM,
-			lists[1], lists[2]}, &id)
+			development_ppm, protected_first, recovery_order, id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`,
+		siteID, p.FromDay, store.Micros(p.RecordedAt), p.Currency, p.Recognition, p.LateLogDays, p.MaxFixingAgeDays,
+		p.PremiumRefundable, p.MinimumPerLine, p.MinimumPerMonth, lists[0], p.StatementPeriod, p.PaymentTermsDays,
+		c.Deductible, c.CoinsurancePPM, c.MerchantLimit, c.AggregateLimit, c.NotifyWithin, c.TwoSignatures, c.DevelopmentPPM,
+		lists[1], lists[2], id)
 	return id, err
 }
 

@@ -26,9 +26,13 @@ func scanSupplier(scan func(dest ...any) error) (merchant.Supplier, error) {
 // InsertSupplier stores a new supplier and returns it with its id and version.
 func InsertSupplier(tx *store.Tx, s merchant.Supplier) (merchant.Supplier, error) {
 	s.Version = 1
-	err := tx.QueryRow(`INSERT INTO suppliers (site_id, name, name_folded, url, category, country, version, created_at, modified_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8) RETURNING id`,
-		[]any{s.SiteID, s.Name, sqltext.Folded(s.Name), s.URL, s.Category, s.Country, s.Version, store.Micros(tx.Now)}, &s.ID)
+	var err error
+	if s.ID, err = tx.NextID("suppliers", s.SiteID); err != nil {
+		return s, err
+	}
+	_, err = tx.Exec(`INSERT INTO suppliers (site_id, id, name, name_folded, url, category, country, version, created_at, modified_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`,
+		s.SiteID, s.ID, s.Name, sqltext.Folded(s.Name), s.URL, s.Category, s.Country, s.Version, store.Micros(tx.Now))
 	return s, err
 }
 

@@ -14,6 +14,7 @@ import (
 	"holdfast/internal/domain/payment"
 	"holdfast/internal/errs"
 	"holdfast/internal/platform/leases"
+	"holdfast/internal/platform/secrets"
 	"holdfast/internal/platform/sites"
 	"holdfast/internal/psp"
 	"holdfast/internal/store"
@@ -153,7 +154,7 @@ func (p *GatewayPayments) write(
 // channel does not have is ignored. It returns an error while the outcome is unknown.
 func (p *GatewayPayments) AskAbout(ctx context.Context, named Charge) error {
 	var d payment.GatewayCharge
-	err := p.Store.Read(ctx, store.Deployment, func(tx *store.Tx) (err error) {
+	err := p.Store.Read(ctx, named.SiteID, func(tx *store.Tx) (err error) {
 		d, err = gatewayChargeOfNotice(tx, named)
 		return err
 	})
@@ -267,7 +268,7 @@ func (p *GatewayPayments) askNoMore(ctx context.Context, a credentials) error {
 func (p *GatewayPayments) Return(ctx context.Context, key string) (address string, err error) {
 	var d payment.GatewayCharge
 	var t payment.Transaction
-	err = p.Store.Read(ctx, store.Deployment, func(tx *store.Tx) error {
+	err = p.Store.Read(ctx, secrets.SiteOfKey(key), func(tx *store.Tx) error {
 		if d, err = gatewayChargeByReturnKey(tx, key); err != nil {
 			return err
 		}

@@ -77,15 +77,15 @@ const (
 
 // InsertTransaction stores a new transaction with its payments, and returns it with all ids.
 func InsertTransaction(tx *store.Tx, t payment.Transaction) (payment.Transaction, error) {
-	id, err := tx.NextIDs("transactions", 1)
+	id, err := tx.NextID("transactions", t.SiteID)
 	if err != nil {
 		return payment.Transaction{}, err
 	}
-	parts, err := tx.NextIDs("payments", len(t.Payments))
+	parts, err := tx.NextIDs("payments", t.SiteID, len(t.Payments))
 	if err != nil {
 		return payment.Transaction{}, err
 	}
-	t.ID, t.CreatedAt, t.ModifiedAt = id[0], tx.Now, tx.Now
+	t.ID, t.CreatedAt, t.ModifiedAt = id, tx.Now, tx.Now
 	sum, err := digest.Of(t.Facts()...)
 	if err != nil {
 		return payment.Transaction{}, err

@@ -3,7 +3,6 @@ package statements
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -109,9 +108,12 @@ func insert(tx *store.Tx, s protection.Statement) (protection.Statement, error) 
 	if err != nil {
 		return s, err
 	}
-	err = tx.QueryRow(`INSERT INTO statements (`+StatementFacts+`, digest)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) RETURNING id`,
-		append(row, sum), &s.ID)
+	if s.ID, err = tx.NextID("statements", s.SiteID); err != nil {
+		return s, err
+	}
+	_, err = tx.Exec(`INSERT INTO statements (`+StatementFacts+`, digest, id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
+		append(row, sum, s.ID)...)
 	events.Record(tx, s.SiteID, event.StatementIssued, s.ID, event.Details{Amount: s.Closing, Currency: string(s.Currency)})
 	return s, err
 }
@@ -223,12 +225,18 @@ func recordPayment(tx *store.Tx, p StatementPayment) (stored StatementPayment, c
 	if err != nil {
 		return p, false, err
 	}
-	err = tx.QueryRow(`INSERT INTO statement_payments (`+PaymentFacts+`, digest)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (site_id, statement_id, reference) DO NOTHING RETURNING id`,
-		append(row, sum), &p.ID)
-	if !errors.Is(err, store.ErrNotFound) {
+	if p.ID, err = tx.NextID("statement_payments", p.SiteID); err != nil {
+		return p, false, err
+	}
+	n, err := tx.Exec(`INSERT INTO statement_payments (`+PaymentFacts+`, digest, id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (site_id, statement_id, reference) DO NOTHING`,
+		append(row, sum, p.ID)...)
+	if err != nil {
+		return p, false, err
+	}
+	if n > 0 {
 		events.Record(tx, p.SiteID, event.StatementPaid, p.StatementID, event.Details{Amount: p.Amount, Currency: string(p.Currency)})
-		return p, err == nil, err
+		return p, true, nil
 	}
 	stored, err = scanStatementPayment(func(dest ...any) error {
 		return tx.QueryRow(`SELECT `+statementPaymentColumns+` FROM statement_payments

@@ -123,9 +123,12 @@ func documentByID(tx *store.Tx, siteID, channelID, id int64) (Document, error) {
 }
 
 func insertDocument(tx *store.Tx, d Document) (id int64, err error) {
-	err = tx.QueryRow(`INSERT INTO protection_documents (site_id, channel_id, name, type, size, sha256, added_by, added_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING id`,
-		[]any{d.SiteID, d.ChannelID, d.Name, d.Type, d.Size, d.SHA256, d.AddedBy, store.Micros(d.AddedAt)}, &id)
+	if id, err = tx.NextID("protection_documents", d.SiteID); err != nil {
+		return 0, err
+	}
+	_, err = tx.Exec(`INSERT INTO protection_documents (site_id, id, channel_id, name, type, size, sha256, added_by, added_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		d.SiteID, id, d.ChannelID, d.Name, d.Type, d.Size, d.SHA256, d.AddedBy, store.Micros(d.AddedAt))
 	return id, err
 }
 

@@ -55,10 +55,11 @@ func insertMail(tx *store.Tx, m Mail) (Mail, error) {
 		return m, err
 	}
 	m.QueuedAt, m.AskedAt = sites.RealNow(tx), sites.RealNow(tx)
-	var w sqltext.Where
-	values := w.Values(row...)
-	err = tx.QueryRow(`INSERT INTO mails (`+newColumns+`) VALUES `+values+` RETURNING id`, w.Args, &m.ID)
-	return m, err
+	if m.ID, err = tx.NextID("mails", m.SiteID); err != nil {
+		return m, err
+	}
+	tx.Insert("mails", newColumns+", id", append(row, m.ID))
+	return m, nil
 }
 
 // insertMails stores new e-mails, many per statement.

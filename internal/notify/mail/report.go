@@ -130,8 +130,11 @@ func (w *writer) toReader(v *view) {
 }
 
 func insertFile(tx *store.Tx, siteID int64, f File) (id int64, err error) {
-	err = tx.QueryRow(`INSERT INTO mail_files (site_id, name, type, bytes) VALUES ($1, $2, $3, $4) RETURNING id`,
-		[]any{siteID, f.Name, f.Type, len(f.Content)}, &id)
+	if id, err = tx.NextID("mail_files", siteID); err != nil {
+		return 0, err
+	}
+	_, err = tx.Exec(`INSERT INTO mail_files (site_id, id, name, type, bytes) VALUES ($1, $2, $3, $4, $5)`,
+		siteID, id, f.Name, f.Type, len(f.Content))
 	for number, rest := 0, f.Content; err == nil && len(rest) > 0; number++ {
 		n := min(len(rest), pieceBytes)
 		_, err = tx.Exec(`INSERT INTO mail_pieces (site_id, file_id, number, body) VALUES ($1, $2, $3, $4)`, siteID, id, number, rest[:n])

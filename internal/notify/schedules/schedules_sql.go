@@ -94,11 +94,15 @@ func countSchedules(tx *store.Tx, siteID int64) (n int, err error) {
 }
 
 func insertSchedule(tx *store.Tx, o Schedule) (Schedule, error) {
-	err := tx.QueryRow(`INSERT INTO schedules (site_id, name, view, format, every, on_day, owner_id, state, reason, due_at, asked_at, tries,
-			retry_at, version, created_at, modified_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '', $9, NULL, 0, NULL, $10, $11, $11) RETURNING id`,
-		[]any{o.SiteID, o.Name, o.View, o.Format, o.Every, o.On, o.OwnerID, o.State, store.Micros(o.Due.Start()), o.Version,
-			store.Micros(o.CreatedAt)}, &o.ID)
+	var err error
+	if o.ID, err = tx.NextID("schedules", o.SiteID); err != nil {
+		return o, err
+	}
+	_, err = tx.Exec(`INSERT INTO schedules (site_id, name, view, format, every, on_day, owner_id, state, reason, due_at, asked_at, tries,
+			retry_at, version, created_at, modified_at, id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, '', $9, NULL, 0, NULL, $10, $11, $11, $12)`,
+		o.SiteID, o.Name, o.View, o.Format, o.Every, o.On, o.OwnerID, o.State, store.Micros(o.Due.Start()), o.Version,
+		store.Micros(o.CreatedAt), o.ID)
 	return o, err
 }
 
@@ -148,9 +152,13 @@ func dueSchedule(tx *store.Tx) (d due, err error) {
 
 // insertRun records the outcome of a report. ok is false if it is already recorded.
 func insertRun(tx *store.Tx, o Schedule, r Run) (ok bool, err error) {
-	n, err := tx.Exec(`INSERT INTO schedule_runs (site_id, schedule_id, occasion, outcome, note, recipients, file, bytes, made_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (site_id, schedule_id, occasion) DO NOTHING`,
-		o.SiteID, o.ID, r.Occasion, r.Outcome, r.Note, r.Recipients, r.File, r.Bytes, store.Micros(r.MadeAt))
+	id, err := tx.NextID("schedule_runs", o.SiteID)
+	if err != nil {
+		return false, err
+	}
+	n, err := tx.Exec(`INSERT INTO schedule_runs (site_id, id, schedule_id, occasion, outcome, note, recipients, file, bytes, made_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (site_id, schedule_id, occasion) DO NOTHING`,
+		o.SiteID, id, o.ID, r.Occasion, r.Outcome, r.Note, r.Recipients, r.File, r.Bytes, store.Micros(r.MadeAt))
 	if err != nil || n == 0 {
 		return false, err
 	}

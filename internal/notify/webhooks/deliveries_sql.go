@@ -100,9 +100,9 @@ func finishAttempt(tx *store.Tx, d Delivery, state DeliveryState, next time.Time
 	if err != nil || n == 0 {
 		return false, err
 	}
-	_, err = tx.Exec(`INSERT INTO webhook_attempts (site_id, delivery_id, at, took, status, answer, error)
-		VALUES ($1, $2, $3, $4, $5, $6, $7)`, d.SiteID, d.ID, store.Micros(a.At), a.Took.Microseconds(), a.Status, a.Answer, a.Error)
-	return true, err
+	tx.Insert("webhook_attempts", "site_id, delivery_id, at, took, status, answer, error",
+		[]any{d.SiteID, d.ID, store.Micros(a.At), a.Took.Microseconds(), a.Status, a.Answer, a.Error})
+	return true, nil
 }
 
 // deliveries reads a page of the log of an endpoint.

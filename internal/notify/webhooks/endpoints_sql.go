@@ -69,11 +69,15 @@ func lockEndpoint(tx *store.Tx, siteID, id int64) (Endpoint, error) {
 func insertEndpoint(tx *store.Tx, e Endpoint) (Endpoint, error) {
 	e.Version, e.CreatedAt = 1, sites.RealNow(tx)
 	e.ModifiedAt = e.CreatedAt
-	err := tx.QueryRow(`INSERT INTO webhook_endpoints (site_id, version, url, types, state, reason, position, failures, failing_since,
-			retry_at, slow, created_by, created_at, modified_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, 0, 0, 0, 0, $8, $9, $9) RETURNING id`,
-		[]any{e.SiteID, e.Version, e.URL, strings.Join(e.Types, " "), string(e.State), e.Reason, e.position, e.CreatedBy,
-			store.Micros(e.CreatedAt)}, &e.ID)
+	var err error
+	if e.ID, err = tx.NextID("webhook_endpoints", e.SiteID); err != nil {
+		return e, err
+	}
+	_, err = tx.Exec(`INSERT INTO webhook_endpoints (site_id, version, url, types, state, reason, position, failures, failing_since,
+			retry_at, slow, created_by, created_at, modified_at, id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, 0, 0, 0, 0, $8, $9, $9, $10)`,
+		e.SiteID, e.Version, e.URL, strings.Join(e.Types, " "), string(e.State), e.Reason, e.position, e.CreatedBy,
+		store.Micros(e.CreatedAt), e.ID)
 	return e, err
 }
 

@@ -37,16 +37,16 @@ func (w *Webhooks) newSecret(tx *store.Tx, siteID, endpointID int64) (secret str
 	if secret, err = NewSecret(w.Random); err != nil {
 		return "", err
 	}
-	var id int64
-	if err := tx.QueryRow(`INSERT INTO webhook_secrets (site_id, endpoint_id, secret, made_at, ends_at) VALUES ($1, $2, '', $3, 0)
-		RETURNING id`, []any{siteID, endpointID, store.Micros(sites.RealNow(tx))}, &id); err != nil {
+	id, err := tx.NextID("webhook_secrets", siteID)
+	if err != nil {
 		return "", err
 	}
 	sealed, err := w.Vault.Seal(secret, secrets.PlaceOf(sealedSecret, siteID, id))
 	if err != nil {
 		return "", err
 	}
-	_, err = tx.Exec(`UPDATE webhook_secrets SET secret = $3 WHERE site_id = $1 AND id = $2`, siteID, id, sealed)
+	_, err = tx.Exec(`INSERT INTO webhook_secrets (site_id, id, endpoint_id, secret, made_at, ends_at) VALUES ($1, $2, $3, $4, $5, 0)`,
+		siteID, id, endpointID, sealed, store.Micros(sites.RealNow(tx)))
 	return secret, err
 }
 

@@ -26,8 +26,11 @@ func openRun(tx *store.Tx) (AskedRun, error) {
 }
 
 func insertRun(tx *store.Tx, r AskedRun) (id int64, err error) {
-	err = tx.QueryRow(`INSERT INTO verify_runs (site_id, state, asked_by, asked_at, tries, progress, findings, result, problem)
-		VALUES (0, $1, $2, $3, 0, '', 0, '', '') RETURNING id`, []any{r.State, r.AskedBy, store.Micros(r.AskedAt)}, &id)
+	if id, err = tx.NextID("verify_runs", store.Deployment); err != nil {
+		return 0, err
+	}
+	_, err = tx.Exec(`INSERT INTO verify_runs (site_id, id, state, asked_by, asked_at, tries, progress, findings, result, problem)
+		VALUES (0, $1, $2, $3, $4, 0, '', 0, '', '')`, id, r.State, r.AskedBy, store.Micros(r.AskedAt))
 	if err != nil {
 		return 0, err
 	}

@@ -24,11 +24,15 @@ func scanProposal(scan func(dest ...any) error) (proposal.Proposal, error) {
 // insertProposal stores a new, open proposal, and returns it with its id.
 func insertProposal(tx *store.Tx, p proposal.Proposal) (proposal.Proposal, error) {
 	p.State, p.ProposedAt = proposal.Open, tx.Now
-	err := tx.QueryRow(`INSERT INTO proposals (site_id, kind, subject, payload, reason, state, alone, proposed_by_id, proposed_by,
+	var err error
+	if p.ID, err = tx.NextID("proposals", p.SiteID); err != nil {
+		return p, err
+	}
+	_, err = tx.Exec(`INSERT INTO proposals (site_id, id, kind, subject, payload, reason, state, alone, proposed_by_id, proposed_by,
 			proposed_at, decided_by_id, decided_by, decision_reason, result, effect, version)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, '', '', '', $11, 1) RETURNING id`,
-		[]any{p.SiteID, p.Kind, p.Subject, p.Payload, p.Reason, p.State, p.Alone, p.ProposedByID, p.ProposedBy,
-			store.Micros(p.ProposedAt), p.Effect}, &p.ID)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, '', '', '', $12, 1)`,
+		p.SiteID, p.ID, p.Kind, p.Subject, p.Payload, p.Reason, p.State, p.Alone, p.ProposedByID, p.ProposedBy,
+		store.Micros(p.ProposedAt), p.Effect)
 	return p, err
 }
 

@@ -96,8 +96,12 @@ func MoveClock(tx *store.Tx, siteID int64, ahead time.Duration) error {
 	if n == 0 {
 		return store.ErrNotFound
 	}
-	_, err = tx.Exec(`INSERT INTO clock_moves (site_id, moved_at, ahead) VALUES ($1, $2, $3)`,
-		siteID, store.Micros(RealNow(tx)), ahead.Microseconds())
+	id, err := tx.NextID("clock_moves", siteID)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`INSERT INTO clock_moves (site_id, id, moved_at, ahead) VALUES ($1, $2, $3, $4)`,
+		siteID, id, store.Micros(RealNow(tx)), ahead.Microseconds())
 	if err != nil {
 		return err
 	}

@@ -16,9 +16,12 @@ func Insert(tx *store.Tx, s merchant.Site) (merchant.Site, error) {
 		return merchant.Site{}, err
 	}
 	s.Version, s.CreatedAt, s.ModifiedAt = 1, tx.Now, tx.Now
-	err = tx.QueryRow(`INSERT INTO sites (path, name, sandbox, version, created_at, modified_at, permitted_urls, issuer, policyholder)
-		VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8) RETURNING id`,
-		append([]any{s.Path, s.Name, s.Sandbox, s.Version, store.Micros(tx.Now)}, texts...), &s.ID)
+	if s.ID, err = tx.NextID("sites", store.Deployment); err != nil {
+		return s, err
+	}
+	_, err = tx.Exec(`INSERT INTO sites (id, path, name, sandbox, version, created_at, modified_at, permitted_urls, issuer, policyholder)
+		VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9)`,
+		append([]any{s.ID, s.Path, s.Name, s.Sandbox, s.Version, store.Micros(tx.Now)}, texts...)...)
 	if err != nil {
 		return s, err
 	}

@@ -1104,11 +1104,13 @@ CREATE INDEX limit_changes_by_id ON limit_changes (id);
 -- A new policy is a change, too: the running use follows it from its place in the order.
 CREATE INDEX limit_changes_of_policies ON limit_changes (site_id, recorded_at) WHERE kind = 'policy';
 
--- The last change that had been seen at an instant. Ids can become visible out of order, but what has an id up to this one had begun
+-- The last change of a site that had been seen at an instant. Ids can become visible out of order, but what has an id up to this one had begun
 -- by then, and is visible or gone once the longest life of a write is over.
 CREATE TABLE limit_horizons (
-    up_to   BIGINT NOT NULL PRIMARY KEY, -- id of a change
-    seen_at BIGINT NOT NULL              -- by the real clock
+    site_id BIGINT NOT NULL,
+    up_to   BIGINT NOT NULL, -- id of a change
+    seen_at BIGINT NOT NULL, -- by the real clock
+    PRIMARY KEY (site_id, up_to)
 );
 
 -- How far the running use of a site has come. Updating the version is the lock on all that follows from it.

@@ -10,24 +10,45 @@ import (
 
 // Layout describes how the tables of a PostgreSQL database are distributed over Citus nodes.
 type Layout struct {
-	Nodes     []Node
+	Nodes     []LaidNode
 	BySite    []string // tables whose rows are on the node of their site
 	Reference []string // tables on every node
-	Left      []string // tables on the coordinator only, in the order of the schema
+	Central   []string // tables on the coordinator that every node can read
+	Left      []string // tables that are not laid out, in the order of the schema
+
+	tables Tables
 }
 
-// Node is a PostgreSQL server of a Citus cluster.
-type Node struct {
+// Plan divides the tables that are not laid out into those that would be distributed by site, those that would be on every node, and those
+// that stay on the coordinator.
+func (l Layout) Plan() (bySite, everywhere, central []string) {
+	for _, table := range l.Left {
+		switch {
+		case slices.Contains(l.tables.OfSites, table):
+			bySite = append(bySite, table)
+		case slices.Contains(l.tables.Central, table):
+			central = append(central, table)
+		default:
+			everywhere = append(everywhere, table)
+		}
+	}
+	return bySite, everywhere, central
+}
+
+// LaidNode is a node in a layout.
+type LaidNode struct {
 	Address     string
 	Coordinator bool
 	Sites       int64 // sites on this node
 }
 
 // Tables names the tables to distribute, in the order of the schema. OfSites are those with a column site_id, by which they are
-// distributed; all others go to every node. Sites is the table of the sites themselves.
+// distributed. Central are on the coordinator only. All others go to every node. Sites is the table of the sites themselves, and Counted are
+// the tables with ids, which are multiples of Factor plus the site where a cluster counts them.
 type Tables struct {
-	All, OfSites []string
-	Sites        string
+	All, OfSites, Central, Counted []string
+	Sites                          string
+	Factor                         int64
 }
 
 // Unbounded lifts the time limits of a transaction.
@@ -42,6 +63,7 @@ const hasCitus = `SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'cit
 // LayoutOf reads the layout. Tables of other programs are ignored. The error is ErrNoCitus if the database is not the coordinator of a
 // cluster.
 func LayoutOf(ctx context.Context, sqlTx *sql.Tx, t Tables) (laid Layout, err error) {
+	laid.tables = t
 	var installed, coordinator bool
 	if err := sqlTx.QueryRowContext(ctx, hasCitus).Scan(&installed); err != nil {
 		return laid, err
@@ -56,7 +78,7 @@ func LayoutOf(ctx context.Context, sqlTx *sql.Tx, t Tables) (laid Layout, err er
 		return laid, fmt.Errorf("%w: this node is not the coordinator", ErrNoCitus)
 	}
 	kinds := map[string]string{}
-	err = each(ctx, sqlTx, `SELECT c.relname, p.partmethod::text FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid
+	err = each(ctx, sqlTx, `SELECT c.relname, p.partmethod::text || p.repmodel::text FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid
 		WHERE c.relnamespace = current_schema()::regnamespace`, func(scan func(dest ...any) error) error {
 		var name, kind string
 		err := scan(&name, &kind)
@@ -68,10 +90,12 @@ func LayoutOf(ctx context.Context, sqlTx *sql.Tx, t Tables) (laid Layout, err er
 	}
 	for _, table := range append([]string{"schema_migrations"}, t.All...) {
 		switch kinds[table] {
-		case "h":
+		case "hs":
 			laid.BySite = append(laid.BySite, table)
-		case "n":
+		case "nt":
 			laid.Reference = append(laid.Reference, table)
+		case "ns":
+			laid.Central = append(laid.Central, table)
 		default:
 			laid.Left = append(laid.Left, table)
 		}
@@ -85,7 +109,7 @@ func (l *Layout) ReadNodes(ctx context.Context, sqlTx *sql.Tx, t Tables) error {
 	at := map[string]int{}
 	err := each(ctx, sqlTx, `SELECT nodename || ':' || nodeport, groupid = 0 FROM pg_dist_node WHERE isactive AND noderole = 'primary'
 		ORDER BY groupid`, func(scan func(dest ...any) error) error {
-		var n Node
+		var n LaidNode
 		err := scan(&n.Address, &n.Coordinator)
 		at[n.Address], l.Nodes = len(l.Nodes), append(l.Nodes, n)
 		return err
@@ -108,12 +132,20 @@ func (l *Layout) ReadNodes(ctx context.Context, sqlTx *sql.Tx, t Tables) error {
 	})
 }
 
-// LayOut distributes tables: t.OfSites by site, so that all rows of a site are on one node, and all others to every node. Citus only
-// distributes tables without foreign keys, so these are dropped first and added again afterwards.
-func LayOut(ctx context.Context, sqlTx *sql.Tx, t Tables, left []string) error {
-	if len(left) == 0 {
-		return nil
+// LayOut distributes tables: t.OfSites by site, so that all rows of a site are on one node, t.Central nowhere, and all others to every node.
+// Citus only distributes tables without foreign keys, so these are dropped first and added again afterwards. It reports whether it changed
+// anything.
+func LayOut(ctx context.Context, sqlTx *sql.Tx, t Tables, left []string) (changed bool, err error) {
+	if len(left) > 0 {
+		if err := layOut(ctx, sqlTx, t, left); err != nil {
+			return false, err
+		}
 	}
+	counted, err := countBySite(ctx, sqlTx, t)
+	return counted || len(left) > 0, err
+}
+
+func layOut(ctx context.Context, sqlTx *sql.Tx, t Tables, left []string) error {
 	// Statements that touch many shards of many tables run on one shard at a time, so that connections suffice on a cluster of any size.
 	run := []string{Unbounded, "SET LOCAL citus.multi_shard_modify_mode TO 'sequential'"}
 	var back []string
@@ -132,21 +164,21 @@ func LayOut(ctx context.Context, sqlTx *sql.Tx, t Tables, left []string) error {
 	if err != nil {
 		return err
 	}
-	for _, table := range left {
-		if !slices.Contains(t.OfSites, table) {
-			run = append(run, "SELECT create_reference_table('"+table+"')")
-		}
+	bySite, everywhere, central := Layout{Left: left, tables: t}.Plan()
+	for _, table := range everywhere {
+		run = append(run, "SELECT create_reference_table('"+table+"')")
 	}
-	for _, table := range left {
-		if slices.Contains(t.OfSites, table) {
-			together := ""
-			if table != t.OfSites[0] {
-				together = ", colocate_with => '" + t.OfSites[0] + "'"
-			}
-			run = append(run, "SELECT create_distributed_table('"+table+"', 'site_id'"+together+")")
+	for _, table := range bySite {
+		together := ""
+		if table != t.OfSites[0] {
+			together = ", colocate_with => '" + t.OfSites[0] + "'"
 		}
+		run = append(run, "SELECT create_distributed_table('"+table+"', 'site_id'"+together+")")
 	}
-	for _, table := range left { // the coordinator's own rows are on the nodes now
+	for _, table := range central {
+		run = append(run, "SELECT citus_add_local_table_to_metadata('"+table+"')")
+	}
+	for _, table := range slices.Concat(everywhere, bySite) { // the coordinator's own rows are on the nodes now
 		back = append(back, "SELECT truncate_local_data_after_distributing_table('"+table+"')")
 	}
 	for _, statement := range append(run, back...) {
@@ -175,11 +207,11 @@ func each(ctx context.Context, sqlTx *sql.Tx, query string, take func(scan func(
 // KeepLaidOut distributes the tables that a migration has added to a database that is already distributed.
 func KeepLaidOut(ctx context.Context, sqlTx *sql.Tx, t Tables) (changed bool, err error) {
 	laid, err := LayoutOf(ctx, sqlTx, t)
-	if errors.Is(err, ErrNoCitus) || err == nil && (len(laid.BySite) == 0 || len(laid.Left) == 0) {
+	if errors.Is(err, ErrNoCitus) || err == nil && len(laid.BySite) == 0 {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	return true, LayOut(ctx, sqlTx, t, laid.Left)
+	return LayOut(ctx, sqlTx, t, laid.Left)
 }

@@ -1,0 +1,125 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"holdfast/internal/store/postgres"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// Bounds of the connections to the nodes of a cluster.
+const (
+	idConns         = 2 // to each node, for drawing ids
+	nodeConnectTime = time.Second
+)
+
+// errAway: the node of a site did not answer lately.
+var errAway = errors.New("this node of the cluster does not answer")
+
+// nodes are all servers on which a transaction can run, the one of the URL first.
+func (db *DB) nodes() []*postgres.Node {
+	if db.cluster == nil {
+		return []*postgres.Node{db.own}
+	}
+	return db.cluster.Nodes()
+}
+
+// writesAt returns the node on which a write about a site runs: that of the site, or the coordinator.
+func (db *DB) writesAt(site int64) (*postgres.Node, error) {
+	if db.cluster == nil {
+		return db.own, nil
+	}
+	on := db.cluster.Coordinator()
+	if site != Deployment {
+		on = db.cluster.Of(site)
+	}
+	if on.Away() {
+		return nil, fmt.Errorf("%w: %s", errAway, on.Address)
+	}
+	return on, nil
+}
+
+// readsAt is writesAt for a read. What belongs to the deployment is on every node, so another one answers if the coordinator does not.
+func (db *DB) readsAt(site int64) (*postgres.Node, error) {
+	if db.cluster == nil || site != Deployment {
+		return db.writesAt(site)
+	}
+	return db.cluster.Answering(), nil
+}
+
+// noteFailure remembers that a node refuses connections, and asks the cluster whether its sites are elsewhere now.
+func (db *DB) noteFailure(ctx context.Context, on *postgres.Node, err error) {
+	if err == nil || db.cluster == nil || ctx.Err() != nil {
+		return
+	}
+	answer, answered := errors.AsType[*pgconn.PgError](err)
+	refused, isRefused := errors.AsType[*pgconn.ConnectError](err)
+	if isRefused && refused != nil && (!answered || answer.Code == startingUp) {
+		on.SetAway(true)
+		db.cluster.LookAgain(ctx)
+	}
+}
+
+// startingUp is the SQLSTATE of a server that is starting or stopping.
+const startingUp = "57P03"
+
+// followCluster connects to all nodes, if the server of the URL is the coordinator of a Citus cluster. Their host and port come from the
+// coordinator, and everything else from the URL.
+func (db *DB) followCluster(ctx context.Context, address string) (err error) {
+	cluster := &postgres.Cluster{
+		Table: placesTable,
+		Open: func(node string) (*postgres.Node, error) {
+			at, err := url.Parse(address)
+			if err != nil {
+				return nil, fmt.Errorf("invalid database URL: %w", err)
+			}
+			at.Host = node
+			rest := at.Query()
+			for _, name := range []string{"host", "port", "target_session_attrs"} {
+				rest.Del(name)
+			}
+			at.RawQuery = rest.Encode()
+			on, err := db.connect(at.String(), nodeConnectTime)
+			if err != nil {
+				return nil, err
+			}
+			db.long.bound(on.Long)
+			on.IDs, err = idPool(at.String())
+			return on, err
+		},
+	}
+	if db.own.IDs, err = idPool(address); err != nil {
+		return err
+	}
+	if ok, err := cluster.Start(ctx, db.own); err != nil || !ok {
+		return err
+	}
+	db.cluster = cluster
+	return nil
+}
+
+// idPool makes the connections on which ids are drawn. These commits do not wait for the disk, because the commit of the write that uses the
+// ids comes later in the same log, and does.
+func idPool(address string) (*sql.DB, error) {
+	config, err := pgx.ParseConfig(address)
+	if err != nil {
+		return nil, fmt.Errorf("invalid database URL: %w", err)
+	}
+	if !strings.Contains(address, "connect_timeout") {
+		config.ConnectTimeout = nodeConnectTime
+	}
+	config.RuntimeParams["synchronous_commit"] = "off"
+	pool := stdlib.OpenDB(*config)
+	pool.SetMaxOpenConns(idConns)
+	pool.SetMaxIdleConns(idConns)
+	return pool, nil
+}
