@@ -178,7 +178,7 @@ var owners = []struct {
 	owns []string
 }{
 	{"psp/sandbox", []string{"sandbox_charges"}},
-	{"platform/sites", []string{"sites", "site_places", "site_versions", "site_names", "clock_moves"}},
+	{"platform/sites", []string{"sites", "site_places", "site_versions", "rate_versions", "site_names", "clock_moves"}},
 	{"platform/audit", []string{"audit_"}},
 	{"platform/leases", []string{"jobs"}},
 	{"platform/secrets", []string{"sealed_columns"}},
@@ -201,7 +201,7 @@ var owners = []struct {
 	{"book/certificates", []string{"certificates"}},
 	{"book/imports", []string{"imports", "import_"}},
 	{"account/people", []string{"users", "memberships", "recovery_codes", "password_"}},
-	{"account/tokens", []string{"api_tokens"}},
+	{"account/tokens", []string{"api_tokens", "token_uses"}},
 	{"account/sessions", []string{"jwt_keys", "login_attempts", "refresh_families", "sign_ins"}},
 	{"notify/webhooks", []string{"webhook_"}},
 	{"notify/mail", []string{"mails", "mail_"}},

@@ -28,6 +28,7 @@ const (
 
 // acrossSites are the functions whose statements go over several sites, or find a row before its site is known.
 var acrossSites = map[string]string{
+	"internal/platform/sites.IDAt":                 aKey,
 	"internal/platform/sites.siteClocks":           aJob,
 	"internal/platform/sites.Older":                tidying,
 	"internal/book/statements.sitesDue":            aJob,

@@ -175,11 +175,20 @@ func (s *server) ready(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.json(http.StatusOK, healthShape{Status: "ready", Replica: s.app.Health.Replica()})
+	answer := healthShape{Status: "ready", Replica: s.app.Health.Replica()}
+	if all, away := s.app.Health.Nodes(); all > 1 {
+		answer.Nodes, answer.NodesAway = all, &away
+		if away > 0 {
+			answer.Status = "degraded"
+		}
+	}
+	c.json(http.StatusOK, answer)
 	return nil
 }
 
 type healthShape struct {
-	Status  string `json:"status"`
-	Replica string `json:"replica,omitempty"`
+	Status    string `json:"status"`
+	Replica   string `json:"replica,omitempty"`
+	Nodes     int    `json:"nodes,omitempty"`
+	NodesAway *int   `json:"nodes_away,omitempty"`
 }

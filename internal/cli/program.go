@@ -215,7 +215,11 @@ func (p *program) distribute(ctx context.Context, dry bool) error {
 		return err
 	}
 	for _, node := range laid.Nodes {
-		p.printf("Node %s: %s\n", node.Address, counted(node.Sites, "site"))
+		state := ""
+		if node.Away {
+			state = ", does not answer"
+		}
+		p.printf("Node %s: %s%s\n", node.Address, counted(node.Sites, "site"), state)
 	}
 	bySite, everywhere, central := laid.Plan()
 	done := "Distributed"

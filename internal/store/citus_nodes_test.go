@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/url"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -270,5 +271,224 @@ func TestAWorkerIsNoDatabase(t *testing.T) {
 	db, err := store.Open(t.Context(), worker, dbtest.AtStart)
 	if err == nil {
 		t.Fatal(errors.Join(errors.New("it is opened"), db.Close()))
+	}
+}
+
+// proxied opens a database like overNodes, with a proxy before each node: coordinator first.
+func proxied(t *testing.T) (db *store.DB, proxies []*pgtest.Proxy) {
+	t.Helper()
+	nodes := pgtest.CitusNodes()
+	if len(nodes) < 3 {
+		t.Skip("needs two nodes besides the coordinator: scripts/with-citus 2")
+	}
+	address := pgtest.URL(t)
+	at, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, node := range nodes {
+		server := *at
+		server.Host = node
+		proxies = append(proxies, pgtest.Through(t, server.String()))
+	}
+	hosts := make([]string, len(proxies))
+	for i, p := range proxies {
+		through, err := url.Parse(p.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hosts[i] = through.Host
+	}
+	if err := pgtest.MakeCitus(t.Context(), proxies[0].URL, hosts[1:]); err != nil {
+		t.Fatal(err)
+	}
+	db = dbtest.Open(t, proxies[0].URL, dbtest.AtStart)
+	if _, err := db.Distribute(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return db, proxies
+}
+
+// sitesByPort makes sites until each worker has one, and returns one of each, by the port of its server.
+func sitesByPort(t *testing.T, db *store.DB) map[int]int64 {
+	t.Helper()
+	found := map[int]int64{}
+	for i := 0; len(found) < 2; i++ {
+		site := siteAt(t, db, "site-"+strconv.Itoa(i))
+		found[portOf(t, db, site)] = site
+	}
+	return found
+}
+
+// nameSite is a small write of a site, with an id from its counter.
+func nameSite(t *testing.T, db *store.DB, site int64) error {
+	t.Helper()
+	return db.Write(t.Context(), site, func(tx *store.Tx) error {
+		id, err := tx.NextID("suppliers", site)
+		if err != nil {
+			return err
+		}
+		tx.Insert("site_names", "site_id, until, name", []any{site, id, ""})
+		return nil
+	})
+}
+
+func job(ctx context.Context, db *store.DB) error {
+	return db.Write(ctx, store.Deployment, func(tx *store.Tx) error {
+		_, err := tx.Exec(`INSERT INTO jobs (name, due_at, leased_until, attempts, last_error) VALUES ('a', 0, 0, 0, '')
+			ON CONFLICT (name) DO UPDATE SET attempts = jobs.attempts + 1`)
+		return err
+	})
+}
+
+func ready(ctx context.Context, db *store.DB) error {
+	return db.Ready(ctx, func(tx *store.Tx) error {
+		_, err := tx.Exec(`INSERT INTO write_tries (name, tried_at, filler) VALUES ('ready', 0, '') ON CONFLICT (name) DO UPDATE SET tried_at = 1`)
+		return err
+	})
+}
+
+// TestAWorkerIsAway: its sites are refused, and told to come again. Nothing else is affected: other sites, jobs, and readiness.
+func TestAWorkerIsAway(t *testing.T) {
+	t.Parallel()
+	db, proxies := proxied(t)
+	at, sites := ports(t), sitesByPort(t, db)
+	proxies[1].Refuse()
+	proxies[1].Cut()
+	for range 3 {
+		err := nameSite(t, db, sites[at[1]])
+		if e, ok := errors.AsType[*errs.Error](err); !ok || e.Kind != errs.Unavailable || e.RetryAfter == 0 || e.Reason != "" {
+			t.Errorf("a write at a site that is away: %v", err)
+		}
+		err = db.Read(t.Context(), sites[at[1]], func(tx *store.Tx) error { return nil })
+		if !errs.Is(err, errs.Unavailable) {
+			t.Errorf("a read at a site that is away: %v", err)
+		}
+	}
+	for range 3 {
+		if err := errors.Join(nameSite(t, db, sites[at[2]]), job(t.Context(), db), ready(t.Context(), db)); err != nil {
+			t.Errorf("elsewhere: %v", err)
+		}
+	}
+	if all, away := db.Nodes(); all != 3 || away != 1 {
+		t.Errorf("%d of %d nodes are away", away, all)
+	}
+	laid, err := db.Layout(t.Context())
+	if err != nil || laid.Nodes[0].Away || !laid.Nodes[1].Away || laid.Nodes[2].Away || laid.Nodes[1].Sites == 0 {
+		t.Errorf("the layout: %+v, %v", laid.Nodes, err)
+	}
+}
+
+// TestTheCoordinatorIsAway: sites on other nodes are read and written, and what belongs to the deployment is read elsewhere. It cannot be
+// written.
+func TestTheCoordinatorIsAway(t *testing.T) {
+	t.Parallel()
+	db, proxies := proxied(t)
+	at, sites := ports(t), sitesByPort(t, db)
+	proxies[0].Refuse()
+	proxies[0].Cut()
+	for range 3 {
+		if err := job(t.Context(), db); !errs.Is(err, errs.Unavailable) {
+			t.Errorf("a write of the deployment: %v", err)
+		}
+		if err := errors.Join(nameSite(t, db, sites[at[1]]), nameSite(t, db, sites[at[2]]), ready(t.Context(), db)); err != nil {
+			t.Errorf("a write of a site: %v", err)
+		}
+		var found int
+		err := db.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
+			return tx.QueryRow(`SELECT COUNT(*) FROM sites JOIN users ON users.username = 'user-of-' || sites.path`, nil, &found)
+		})
+		if err != nil || found < 2 {
+			t.Errorf("%d sites are read, %v", found, err)
+		}
+	}
+	for _, p := range proxies[1:] {
+		p.Refuse()
+		p.Cut()
+	}
+	if err := nameSite(t, db, sites[at[1]]); !errs.Is(err, errs.Unavailable) {
+		t.Errorf("without any node: %v", err)
+	}
+	db.PingCluster(t.Context())
+	if err := ready(t.Context(), db); !errs.Is(err, errs.Unavailable) {
+		t.Errorf("ready without any node: %v", err)
+	}
+}
+
+// TestRebalanceUnderLoad: a node is added, sites move to it while they are read and written, and nothing is lost. The commands are those of
+// docs/scale.md.
+func TestRebalanceUnderLoad(t *testing.T) {
+	t.Parallel()
+	nodes, at := pgtest.CitusNodes(), ports(t)
+	if len(nodes) < 3 {
+		t.Skip("needs two nodes besides the coordinator: scripts/with-citus 2")
+	}
+	address := pgtest.URL(t)
+	if err := pgtest.MakeCitus(t.Context(), address, nodes[1:2]); err != nil {
+		t.Fatal(err)
+	}
+	db := dbtest.Open(t, address, dbtest.AtStart)
+	if _, err := db.Distribute(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var sites []int64
+	for i := range 12 {
+		sites = append(sites, siteAt(t, db, "site-"+strconv.Itoa(i)))
+	}
+	var stop atomic.Bool
+	var all sync.WaitGroup
+	written := make([]int, len(sites))
+	for i, site := range sites[:4] {
+		all.Go(func() {
+			for !stop.Load() {
+				err := nameSite(t, db, site)
+				if e, ok := errors.AsType[*errs.Error](err); ok && e.Kind == errs.Unavailable && e.Reason == "" { // nothing is stored
+					continue
+				}
+				if err != nil {
+					t.Errorf("site %d: %v", site, err)
+					return
+				}
+				written[i]++
+			}
+		})
+	}
+	func() {
+		defer stop.Store(true)
+		if err := pgtest.AddNode(t.Context(), address, nodes[2]); err != nil {
+			t.Error(err)
+			return
+		}
+		coordinator, err := pgx.Connect(t.Context(), address)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer func() { _ = coordinator.Close(context.Background()) }()
+		for _, statement := range []string{"SELECT citus_rebalance_start()", "SELECT citus_rebalance_wait()"} {
+			if _, err := coordinator.Exec(t.Context(), statement); err != nil {
+				t.Errorf("%s: %v", statement, err)
+			}
+		}
+	}()
+	all.Wait()
+	if err := db.LookAtCluster(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	moved := 0
+	for i, site := range sites {
+		if portOf(t, db, site) == at[2] {
+			moved++
+		}
+		var stored int
+		err := db.Read(t.Context(), site, func(tx *store.Tx) error {
+			return tx.QueryRow(`SELECT COUNT(*) FROM site_names WHERE site_id = $1`, []any{site}, &stored)
+		})
+		if err != nil || stored != written[i] {
+			t.Errorf("site %d: %d writes are stored of %d, %v", site, stored, written[i], err)
+		}
+	}
+	if moved == 0 || moved == len(sites) {
+		t.Errorf("%d of %d sites are on the new node", moved, len(sites))
 	}
 }

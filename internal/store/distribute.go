@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"holdfast/internal/store/postgres"
 )
@@ -16,6 +17,14 @@ func (db *DB) Layout(ctx context.Context) (laid postgres.Layout, err error) {
 		}
 		return laid.ReadNodes(ctx, sqlTx, laidOut)
 	})
+	if err == nil && db.cluster != nil {
+		db.cluster.Ping(ctx)
+		for i := range laid.Nodes {
+			laid.Nodes[i].Away = slices.ContainsFunc(db.cluster.Nodes(), func(n *postgres.Node) bool {
+				return n.Address == laid.Nodes[i].Address && n.Away()
+			})
+		}
+	}
 	return laid, err
 }
 

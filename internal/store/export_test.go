@@ -80,3 +80,6 @@ func (db *DB) LookAtCluster(ctx context.Context) error { return db.cluster.Look(
 
 // HashOfSite is the hash by which a cluster finds the node of a site.
 var HashOfSite = postgres.Hash
+
+// PingCluster asks all nodes whether they answer.
+func (db *DB) PingCluster(ctx context.Context) { db.cluster.Ping(ctx) }

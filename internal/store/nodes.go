@@ -56,6 +56,16 @@ func (db *DB) readsAt(site int64) (*postgres.Node, error) {
 	return db.cluster.Answering(), nil
 }
 
+// Nodes is how many nodes the database has, and how many of them do not answer.
+func (db *DB) Nodes() (all, away int) {
+	for _, n := range db.nodes() {
+		if all++; n.Away() {
+			away++
+		}
+	}
+	return all, away
+}
+
 // noteFailure remembers that a node refuses connections, and asks the cluster whether its sites are elsewhere now.
 func (db *DB) noteFailure(ctx context.Context, on *postgres.Node, err error) {
 	if err == nil || db.cluster == nil || ctx.Err() != nil {

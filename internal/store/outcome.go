@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"holdfast/internal/domain/money"
 	"holdfast/internal/errs"
+	"holdfast/internal/store/postgres"
 	"holdfast/internal/store/sqlite"
 )
 
@@ -127,9 +129,20 @@ func (t *trouble) at(now time.Time) error {
 }
 
 // Ready returns an error if the database takes no writes. try is a small write that shows whether one succeeds. If it
-// does, but an ordinary write has found no room in the last five seconds, that counts.
+// does, but an ordinary write has found no room in the last five seconds, that counts. A cluster is ready while a node with sites
+// answers (see Nodes): their requests are served, even without the coordinator.
 func (db *DB) Ready(ctx context.Context, try func(tx *Tx) error) error {
-	if err := db.writer.write(ctx, Deployment, false, try); err != nil {
+	err := db.writer.write(ctx, Deployment, false, try)
+	if db.cluster != nil && len(db.cluster.Holding()) > 0 {
+		holding := db.cluster.Holding()
+		if !slices.ContainsFunc(holding, func(n *postgres.Node) bool { return !n.Away() }) {
+			return db.outward(fmt.Errorf("%w: none with sites", errAway))
+		}
+		if !slices.Contains(holding, db.cluster.Coordinator()) && errs.Is(db.outward(err), errs.Unavailable) {
+			err = nil
+		}
+	}
+	if err != nil {
 		return db.outward(err)
 	}
 	return db.outward(db.trouble.at(db.clock()))

@@ -5,7 +5,7 @@ import "slices"
 // tables are all tables in the order of the schema: one that refers to another comes after it. In this order, a
 // transaction writes the rows that it has inserted (see Tx.Insert).
 var tables = []string{
-	"sites", "site_places", "site_versions", "policies", "users", "recovery_codes", "memberships", "api_tokens", "jwt_keys",
+	"sites", "site_places", "site_versions", "rate_versions", "policies", "users", "recovery_codes", "memberships", "api_tokens", "token_uses", "jwt_keys",
 	"login_attempts", "channels", "channel_gateways", "channel_names", "suppliers", "channel_suppliers", "bookings",
 	"booking_suppliers", "transactions", "payments", "fixings", "allocations", "allocation_terms", "allocation_events",
 	"jobs", "rate_card_lines", "premium_lines", "statement_numbers", "statement_progress", "statements",
@@ -22,9 +22,9 @@ var tables = []string{
 }
 
 // TablesOfDeployment are the tables that belong to no site: people, rates, jobs, and the sites themselves. A cluster has them on every
-// node, because they are read together with rows of any site. Three of them do have the site in their key, but are rarely written.
+// node, because they are read together with rows of any site. Two of them do have the site in their key, but are rarely written.
 var TablesOfDeployment = []string{
-	"sites", "site_versions", "sealed_columns", "jobs", "write_tries",
+	"sites", "rate_versions", "sealed_columns", "jobs", "write_tries",
 	"users", "memberships", "api_tokens", "recovery_codes", "jwt_keys", "login_attempts", "refresh_families", "sign_ins", "password_links", "password_asks",
 	"sandbox_charges",
 	"fixings",

@@ -35,33 +35,36 @@ func (c *Caller) dest(ahead *int64, more ...any) []any {
 
 // CallerByUser reads a user at the site with a path. Without such a user it returns store.ErrNotFound. Without such a site
 // the user has no role. keyID is the key of the user's access token, and family its family or "": the same statement
-// checks whether they are valid.
+// checks whether they are valid. In a cluster, only the coordinator has families; the rest is on every node.
 func CallerByUser(tx *store.Tx, path string, userID int64, keyID, family string) (c Caller, err error) {
 	var ahead int64
-	err = tx.QueryRow(`SELECT `+callerColumns+`, EXISTS (SELECT 1 FROM jwt_keys k WHERE k.id = $1)
-			AND ($2 = '' OR EXISTS (SELECT 1 FROM refresh_families f WHERE f.user_id = u.id AND f.id = $2))
+	inFamily, args := "", []any{keyID, path, userID}
+	if family != "" {
+		inFamily, args = ` AND EXISTS (SELECT 1 FROM refresh_families f WHERE f.user_id = u.id AND f.id = $4)`, append(args, family)
+	}
+	err = tx.QueryRow(`SELECT `+callerColumns+`, EXISTS (SELECT 1 FROM jwt_keys k WHERE k.id = $1)`+inFamily+`
 		FROM users u
-		LEFT JOIN sites s ON s.path = $3
+		LEFT JOIN sites s ON s.path = $2
 		LEFT JOIN memberships m ON m.site_id = s.id AND m.user_id = u.id
-		WHERE u.id = $4`, []any{keyID, family, path, userID}, c.dest(&ahead, &c.Stands)...)
+		WHERE u.id = $3`, args, c.dest(&ahead, &c.Stands)...)
 	c.Ahead = sites.Microseconds(ahead)
 	return c, err
 }
 
-// CallerByToken reads an API token of the site with a path, and the user who made it. If the site has no such token, it
-// returns store.ErrNotFound.
-func CallerByToken(tx *store.Tx, path string, tokenID int64) (c Caller, err error) {
+// CallerByToken reads an API token of a site, and the user who made it. If the site has no such token, it returns store.ErrNotFound.
+func CallerByToken(tx *store.Tx, siteID, tokenID int64) (c Caller, err error) {
 	var ahead int64
 	var used, expires sql.NullInt64
 	var limits tokens.Limits
-	err = tx.QueryRow(`SELECT `+callerColumns+`, t.id, t.secret_hash, t.abilities, t.addresses, t.last_used_at, t.expires_at,
+	err = tx.QueryRow(`SELECT `+callerColumns+`, t.id, t.secret_hash, t.abilities, t.addresses, l.used_at, t.expires_at,
 			COALESCE(v.version, 0)
-		FROM sites s
-		JOIN api_tokens t ON t.site_id = s.id AND t.id = $1
+		FROM site_places p JOIN sites s ON s.id = p.site_id
+		JOIN api_tokens t ON t.site_id = s.id AND t.id = $2
 		JOIN users u ON u.id = t.user_id
 		LEFT JOIN memberships m ON m.site_id = s.id AND m.user_id = u.id
-		LEFT JOIN site_versions v ON v.site_id = s.id
-		WHERE s.path = $2`, []any{tokenID, path}, c.dest(&ahead, &c.Token.ID, &c.Token.SecretHash, &limits.Abilities,
+		LEFT JOIN site_versions v ON v.site_id = p.site_id
+		LEFT JOIN token_uses l ON l.site_id = p.site_id AND l.token_id = t.id
+		WHERE p.site_id = $1`, []any{siteID, tokenID}, c.dest(&ahead, &c.Token.ID, &c.Token.SecretHash, &limits.Abilities,
 		&limits.Addresses, &used, &expires, &c.Version)...)
 	if err != nil {
 		return c, err
@@ -86,7 +89,7 @@ func AccessNow(tx *store.Tx, siteID, userID, tokenID int64) (access.Actor, error
 	}
 	var caller Caller
 	if tokenID != 0 {
-		caller, err = CallerByToken(tx, site.Path, tokenID)
+		caller, err = CallerByToken(tx, siteID, tokenID)
 	} else {
 		caller, err = CallerByUser(tx, site.Path, userID, "", "")
 	}

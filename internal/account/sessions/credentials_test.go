@@ -55,7 +55,7 @@ func TestCallersAreReadWithTheirPresentRole(t *testing.T) {
 	t.Parallel()
 	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
 		site, user := dbtest.ASite(t, db, "demo")
-		dbtest.ASite(t, db, "other")
+		other, _ := dbtest.ASite(t, db, "other")
 		expires := dbtest.Start.Add(time.Hour)
 		var token tokens.APIToken
 		dbtest.Write(t, db, func(tx *store.Tx) (err error) {
@@ -66,7 +66,7 @@ func TestCallersAreReadWithTheirPresentRole(t *testing.T) {
 			t.Helper()
 			dbtest.Read(t, db, func(tx *store.Tx) error {
 				byUser, err := sessions.CallerByUser(tx, "demo", user.ID, "", "")
-				byToken, tokenErr := sessions.CallerByToken(tx, "demo", token.ID)
+				byToken, tokenErr := sessions.CallerByToken(tx, site.ID, token.ID)
 				for _, c := range []sessions.Caller{byUser, byToken} {
 					if c.User.ID != user.ID || c.Membership.SiteID != site.ID || c.Membership.Role != role {
 						t.Errorf("caller %+v, want user %d with role %q", c, user.ID, role)
@@ -86,9 +86,9 @@ func TestCallersAreReadWithTheirPresentRole(t *testing.T) {
 		dbtest.Write(t, db, func(tx *store.Tx) error { return people.RemoveMembership(tx, site.ID, user.ID) })
 		check("")
 		dbtest.Read(t, db, func(tx *store.Tx) error {
-			for _, path := range []string{"other", "nowhere"} {
-				if _, err := sessions.CallerByToken(tx, path, token.ID); !errors.Is(err, store.ErrNotFound) {
-					t.Errorf("the token at the site %s: %v", path, err)
+			for _, id := range []int64{other.ID, 99} {
+				if _, err := sessions.CallerByToken(tx, id, token.ID); !errors.Is(err, store.ErrNotFound) {
+					t.Errorf("the token at site %d: %v", id, err)
 				}
 			}
 			found, err := sessions.CallerByUser(tx, "nowhere", user.ID, "", "")
@@ -118,7 +118,7 @@ func TestTokensAreTouchedOnceAMinute(t *testing.T) {
 		for _, step := range []struct{ used, want time.Duration }{{0, 0}, {59 * time.Second, 0}, {time.Minute, time.Minute}, {time.Second, time.Minute}} {
 			touch(token.ID, dbtest.Start.Add(step.used))
 			dbtest.Read(t, db, func(tx *store.Tx) error {
-				found, err := sessions.CallerByToken(tx, "demo", token.ID)
+				found, err := sessions.CallerByToken(tx, site.ID, token.ID)
 				if !found.Token.LastUsedAt.Equal(dbtest.Start.Add(step.want)) {
 					t.Errorf("used at +%s, the record says %s, want +%s", step.used, found.Token.LastUsedAt, step.want)
 				}

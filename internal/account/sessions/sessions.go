@@ -101,25 +101,28 @@ func (s *Sessions) cached(ctx context.Context, at tokenAt, now time.Time) (calle
 
 // lookUp reads the owner of an API token. elsewhere: the token belongs to another site.
 func (s *Sessions) lookUp(ctx context.Context, at tokenAt) (caller Caller, elsewhere bool, err error) {
+	var site, own int64
 	err = s.Store.Lookup(ctx, store.Deployment, func(tx *store.Tx) (err error) {
-		caller, err = CallerByToken(tx, at.path, at.id)
+		if own, err = tokens.SiteOfToken(tx, at.id); err == nil {
+			site, err = sites.IDAt(tx, at.path)
+		}
 		return err
 	})
-	if !errors.Is(err, store.ErrNotFound) {
+	switch {
+	case err != nil && !errors.Is(err, store.ErrNotFound):
 		return caller, false, err
+	case own == 0:
+		return caller, true, nil
 	}
-	// A token of another site is judged there, by the clock of its own site. Most that come here are of none.
-	err = s.Store.Lookup(ctx, store.Deployment, func(tx *store.Tx) error {
-		own, err := tokens.SiteOfToken(tx, at.id)
-		if err == nil {
-			caller, err = CallerByToken(tx, own, at.id)
-		}
-		if errors.Is(err, store.ErrNotFound) {
-			return nil
-		}
+	// A token of another site is judged there, by the clock of its own site.
+	err = s.Store.Lookup(ctx, own, func(tx *store.Tx) (err error) {
+		caller, err = CallerByToken(tx, own, at.id)
 		return err
 	})
-	return caller, true, err
+	if errors.Is(err, store.ErrNotFound) { // it has just been deleted
+		err = nil
+	}
+	return caller, own != site, err
 }
 
 // enter authenticates an API token with its secret, based on the stored data of the caller. elsewhere: the token is one

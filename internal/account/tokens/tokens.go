@@ -1,5 +1,5 @@
-// Package tokens creates and deletes API tokens, and records their last use. It owns the table api_tokens. Start at
-// Tokens.
+// Package tokens creates and deletes API tokens, and records their last use. It owns the tables api_tokens and token_uses. Start
+// at Tokens.
 package tokens
 
 import (
@@ -172,7 +172,7 @@ func (t *Tokens) Used(token APIToken, at time.Time) {
 	}
 }
 
-// record records uses of tokens until Close, all that wait in one transaction.
+// record records uses of tokens until Close, all that wait of a site in one transaction.
 func (t *Tokens) record() {
 	defer close(t.done)
 	for first := range t.uses {
@@ -180,16 +180,22 @@ func (t *Tokens) record() {
 		for len(t.uses) > 0 && len(batch) < usesAhead { // nobody else receives, so this does not block
 			batch = append(batch, <-t.uses)
 		}
-		err := t.Store.Write(context.Background(), store.Deployment, func(tx *store.Tx) (err error) {
-			for _, use := range batch {
-				if use.reached == nil {
-					err = errors.Join(err, TouchToken(tx, use.token.SiteID, use.token.ID, use.at, use.at.Add(-TouchEvery)))
-				}
+		bySite := map[int64][]tokenUse{}
+		for _, use := range batch {
+			if use.reached == nil {
+				bySite[use.token.SiteID] = append(bySite[use.token.SiteID], use)
 			}
-			return err
-		})
-		if err != nil {
-			t.Log.Warn("last use of API tokens not recorded", "tokens", len(batch), "error", err)
+		}
+		for site, uses := range bySite {
+			err := t.Store.Write(context.Background(), site, func(tx *store.Tx) (err error) {
+				for _, use := range uses {
+					err = errors.Join(err, TouchToken(tx, site, use.token.ID, use.at, use.at.Add(-TouchEvery)))
+				}
+				return err
+			})
+			if err != nil {
+				t.Log.Warn("last use of API tokens not recorded", "site", site, "tokens", len(uses), "error", err)
+			}
 		}
 		for _, use := range batch {
 			if use.reached != nil {

@@ -13,20 +13,19 @@ import (
 	"holdfast/internal/store"
 )
 
-const tokenColumns = `site_id, id, user_id, name, secret_hash, last_used_at, expires_at, created_at, updated_at,
-	abilities, addresses`
+const tokenColumns = `site_id, id, user_id, name, secret_hash, expires_at, created_at, updated_at, abilities, addresses`
 
 func scanToken(scan func(dest ...any) error) (APIToken, error) {
 	var t APIToken
-	var used, expires sql.NullInt64
+	var expires sql.NullInt64
 	var created, updated int64
 	var limits Limits
-	err := scan(&t.SiteID, &t.ID, &t.UserID, &t.Name, &t.SecretHash, &used, &expires, &created, &updated,
+	err := scan(&t.SiteID, &t.ID, &t.UserID, &t.Name, &t.SecretHash, &expires, &created, &updated,
 		&limits.Abilities, &limits.Addresses)
 	if err == nil {
 		err = limits.Read(&t)
 	}
-	t.LastUsedAt, t.ExpiresAt = store.MaybeInstant(used), store.MaybeInstant(expires)
+	t.ExpiresAt = store.MaybeInstant(expires)
 	t.CreatedAt, t.UpdatedAt = store.Instant(created), store.Instant(updated)
 	return t, err
 }
@@ -78,13 +77,26 @@ func TokensOf(tx *store.Tx, siteID int64) ([]APIToken, error) {
 			tokens = append(tokens, t)
 			return err
 		})
+	if err != nil {
+		return nil, err
+	}
+	err = tx.Query(`SELECT token_id, used_at FROM token_uses WHERE site_id = $1`, []any{siteID}, func(scan func(dest ...any) error) error {
+		var id, used int64
+		err := scan(&id, &used)
+		for i := range tokens {
+			if tokens[i].ID == id {
+				tokens[i].LastUsedAt = store.Instant(used)
+			}
+		}
+		return err
+	})
 	return tokens, err
 }
 
-// SiteOfToken reads the path of the site that an API token is for, or returns store.ErrNotFound.
-func SiteOfToken(tx *store.Tx, id int64) (path string, err error) {
-	err = tx.QueryRow(`SELECT s.path FROM api_tokens t JOIN sites s ON s.id = t.site_id WHERE t.id = $1`, []any{id}, &path)
-	return path, err
+// SiteOfToken finds the site that an API token is for, or returns store.ErrNotFound.
+func SiteOfToken(tx *store.Tx, id int64) (siteID int64, err error) {
+	err = tx.QueryRow(`SELECT site_id FROM api_tokens WHERE id = $1`, []any{id}, &siteID)
+	return siteID, err
 }
 
 // DeleteTokensOfUser removes the API tokens of a site that act as a user, and returns their ids in order.
@@ -138,10 +150,15 @@ func deleteTokens(tx *store.Tx, siteID int64) error {
 	return sites.Changed(tx, siteID)
 }
 
-// TouchToken records when a token was used, unless a use after unlessAfter is recorded already.
+// TouchToken records when a token was used, unless a use after unlessAfter is recorded already, or the token is gone.
 func TouchToken(tx *store.Tx, siteID, id int64, used, unlessAfter time.Time) error {
-	_, err := tx.Exec(`UPDATE api_tokens SET last_used_at = $3
-		WHERE site_id = $1 AND id = $2 AND (last_used_at IS NULL OR last_used_at <= $4)`,
+	var there int
+	err := tx.QueryRow(`SELECT COUNT(*) FROM api_tokens WHERE site_id = $1 AND id = $2`, []any{siteID, id}, &there)
+	if err != nil || there == 0 {
+		return err
+	}
+	_, err = tx.Exec(`INSERT INTO token_uses (site_id, token_id, used_at) VALUES ($1, $2, $3)
+		ON CONFLICT (site_id, token_id) DO UPDATE SET used_at = excluded.used_at WHERE token_uses.used_at <= $4`,
 		siteID, id, store.Micros(used), store.Micros(unlessAfter))
 	return err
 }

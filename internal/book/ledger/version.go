@@ -11,7 +11,7 @@ import (
 // versions see the same: changing a channel, a policy, collateral or a rate draws a new number, and anything that changes the
 // risk of a booking adds a delta. A fold takes deltas away, and counts itself.
 type Version struct {
-	Site, Rates   int64 // as in site_versions
+	Site, Rates   int64 // as in site_versions and rate_versions
 	Folds, Deltas int64 // how often deltas were folded, and how many are not folded yet
 	ClockAhead    int64 // the clock of the site, in microseconds
 }
@@ -21,8 +21,8 @@ type Version struct {
 func VersionOf(tx *store.Tx, siteID int64) (v Version, err error) {
 	err = tx.QueryRow(`SELECT COALESCE(v.version, 0), COALESCE(r.version, 0), COALESCE(f.version, 0), s.clock_ahead,
 			(SELECT COUNT(*) FROM exposure_deltas d WHERE d.site_id = $1)
-		FROM site_places p JOIN sites s ON s.id = p.site_id LEFT JOIN site_versions v ON v.site_id = s.id
-		LEFT JOIN site_versions r ON r.site_id = 0 LEFT JOIN exposure_folds f ON f.site_id = p.site_id WHERE p.site_id = $1`, []any{siteID},
+		FROM site_places p JOIN sites s ON s.id = p.site_id LEFT JOIN site_versions v ON v.site_id = p.site_id
+		LEFT JOIN rate_versions r ON r.id = 0 LEFT JOIN exposure_folds f ON f.site_id = p.site_id WHERE p.site_id = $1`, []any{siteID},
 		&v.Site, &v.Rates, &v.Folds, &v.ClockAhead, &v.Deltas)
 	return v, err
 }

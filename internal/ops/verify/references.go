@@ -22,6 +22,7 @@ var foreign = []reference{
 	{table: "rate_card_lines", column: "channel_id", parent: "channels"},
 	{table: "memberships", column: "user_id", parent: "users", key: "user_id"},
 	{table: "api_tokens", column: "user_id", parent: "users"},
+	{table: "token_uses", column: "token_id", parent: "api_tokens", key: "token_id"},
 	{table: "channels", column: "site_id", parent: "sites"},
 	{table: "channel_gateways", column: "channel_id", parent: "channels", key: "channel_id"},
 	{table: "channel_names", column: "channel_id", parent: "channels"},

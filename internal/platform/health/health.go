@@ -89,6 +89,9 @@ func (h *Health) Replica() string {
 	return state.String()
 }
 
+// Nodes is how many nodes the database has, and how many of them do not answer. Without a cluster there is one, which Ready asks.
+func (h *Health) Nodes() (all, away int) { return h.Store.Nodes() }
+
 // triedBytes is how much a try writes: as many pages of SQLite as a small change takes. PostgreSQL stores them in a few
 // bytes, because they are all the same.
 const triedBytes = 16 << 10

@@ -35,10 +35,10 @@ func begin(tx *store.Tx, k *known, clock Clock) error {
 	}
 	v := versions{known: k, siteID: clock.SiteID}
 	var ahead int64
-	err := tx.QueryRow(`SELECT s.clock_ahead, COALESCE(v.version, 0), COALESCE(r.version, 0) FROM sites s
-		LEFT JOIN site_versions v ON v.site_id = s.id
-		LEFT JOIN site_versions r ON r.site_id = $1
-		WHERE s.id = $2`, []any{int64(ratesSite), clock.SiteID}, &ahead, &v.site, &v.rates)
+	err := tx.QueryRow(`SELECT s.clock_ahead, COALESCE(v.version, 0), COALESCE(r.version, 0) FROM site_places p JOIN sites s ON s.id = p.site_id
+		LEFT JOIN site_versions v ON v.site_id = p.site_id
+		LEFT JOIN rate_versions r ON r.id = 0
+		WHERE p.site_id = $1`, []any{clock.SiteID}, &ahead, &v.site, &v.rates)
 	if errors.Is(err, store.ErrNotFound) { // the site does not exist: the write says so itself
 		return nil
 	}

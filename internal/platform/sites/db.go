@@ -1,6 +1,6 @@
 // Package sites runs every transaction with the clock of a site, which in a sandbox may be ahead of the real one. It
 // also stores the sites themselves and the moves of their clocks, and caches values that rarely change. It owns the
-// tables sites, site_places, site_versions, site_names and clock_moves. Start at DB, then Write.
+// tables sites, site_places, site_versions, rate_versions, site_names and clock_moves. Start at DB, then Write.
 package sites
 
 import (

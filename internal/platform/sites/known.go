@@ -8,7 +8,7 @@ import (
 	"holdfast/internal/store"
 )
 
-// ratesSite is the site id under which the version of the fixings is stored: they belong to no site.
+// ratesSite is the site id under which values that depend on fixings are kept: these belong to no site.
 const ratesSite = 0
 
 // known are values that hardly change: channels, policies, limits, fixings. None is out of date: the version of its site is
@@ -89,21 +89,32 @@ func recall[T any](tx *store.Tx, question any, ask func() (T, error)) (T, error)
 // Changed is called in every write that changes something which other processes may remember of a site (see Known). It
 // gives the site a new version.
 func Changed(tx *store.Tx, siteID int64) error {
-	versionsOf.Of(tx).changed = true
-	*answers.Of(tx) = nil
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails
 	_, err := tx.Exec(`INSERT INTO site_versions (site_id, version) VALUES ($1, $2)
-		ON CONFLICT (site_id) DO UPDATE SET version = excluded.version`,
-		siteID, int64(binary.BigEndian.Uint64(b[:])>>1))
+		ON CONFLICT (site_id) DO UPDATE SET version = excluded.version`, siteID, newVersion(tx))
 	return err
 }
 
 // RatesChanged is Changed for fixings.
-func RatesChanged(tx *store.Tx) error { return Changed(tx, ratesSite) }
+func RatesChanged(tx *store.Tx) error {
+	_, err := tx.Exec(`INSERT INTO rate_versions (id, version) VALUES (0, $1) ON CONFLICT (id) DO UPDATE SET version = excluded.version`,
+		newVersion(tx))
+	return err
+}
+
+// newVersion draws a version for a change of this write, which no longer uses what is kept.
+func newVersion(tx *store.Tx) int64 {
+	versionsOf.Of(tx).changed = true
+	*answers.Of(tx) = nil
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return int64(binary.BigEndian.Uint64(b[:]) >> 1)
+}
 
 // RatesVersion is Version for fixings.
-func RatesVersion(tx *store.Tx) (int64, error) { return Version(tx, ratesSite) }
+func RatesVersion(tx *store.Tx) (version int64, err error) {
+	err = tx.QueryRow(`SELECT COALESCE(MAX(version), 0) FROM rate_versions`, nil, &version)
+	return version, err
+}
 
 // Version is another number after each change of what processes keep of a site; 0 where there was none yet.
 func Version(tx *store.Tx, siteID int64) (version int64, err error) {

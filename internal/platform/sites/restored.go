@@ -8,10 +8,10 @@ func Restored(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	for _, id := range append(ids, ratesSite) {
+	for _, id := range ids {
 		if err := Changed(tx, id); err != nil {
 			return err
 		}
 	}
-	return nil
+	return RatesChanged(tx)
 }

@@ -29,6 +29,12 @@ func Insert(tx *store.Tx, s merchant.Site) (merchant.Site, error) {
 	return s, err
 }
 
+// IDAt finds the site with a path, or returns store.ErrNotFound.
+func IDAt(tx *store.Tx, path string) (id int64, err error) {
+	err = tx.QueryRow(`SELECT id FROM sites WHERE path = $1`, []any{path}, &id)
+	return id, err
+}
+
 // Alone reads the path and the name of a site, whether it is a sandbox, and how far its clock is ahead. It reads no
 // policy and no channels.
 func Alone(tx *store.Tx, id int64) (merchant.Site, error) {

@@ -37,11 +37,17 @@ CREATE TABLE site_names (
     PRIMARY KEY (site_id, until)
 );
 
--- Versions of what rarely changes: the site, its channels, policies and limits; under site 0, the rates of all sites.
+-- Versions of what rarely changes: the site, its channels, policies and limits.
 -- Whoever changes one of these draws a new random version in the same write. Whoever caches one checks the version first. Because
 -- versions are random, one that was rolled back never comes again.
 CREATE TABLE site_versions (
     site_id BIGINT NOT NULL PRIMARY KEY,
+    version BIGINT NOT NULL
+);
+
+-- The version of the rates of all sites, in the same way.
+CREATE TABLE rate_versions (
+    id      BIGINT NOT NULL PRIMARY KEY, -- always 0: there is one row
     version BIGINT NOT NULL
 );
 
@@ -208,7 +214,6 @@ CREATE TABLE api_tokens (
     user_id      BIGINT NOT NULL REFERENCES users (id), -- the creator, as whom it acts
     name         TEXT   NOT NULL,
     secret_hash  TEXT   NOT NULL,                       -- sha256: the secret is long and random, so a slow hash would add nothing
-    last_used_at BIGINT,                                -- written at most once a minute, after the request
     expires_at   BIGINT,                                -- NULL: never
     created_at   BIGINT NOT NULL,
     updated_at   BIGINT NOT NULL,
@@ -218,6 +223,15 @@ CREATE TABLE api_tokens (
 );
 -- A token begins with its id, of whatever site it is.
 CREATE INDEX api_tokens_by_id ON api_tokens (id);
+
+-- When an API token was used last, written at most once a minute, after the request. A table of its own, on the node of the site: it is written often.
+CREATE TABLE token_uses (
+    site_id  BIGINT NOT NULL,
+    token_id BIGINT NOT NULL,
+    used_at  BIGINT NOT NULL,
+    PRIMARY KEY (site_id, token_id),
+    FOREIGN KEY (site_id, token_id) REFERENCES api_tokens (site_id, id) ON DELETE CASCADE
+);
 
 -- Keys that sign JWTs. A retired key signs nothing more but still verifies, so that rotation signs nobody out.
 CREATE TABLE jwt_keys (

@@ -141,6 +141,16 @@ func (c *Cluster) Of(site int64) *Node {
 	return list[i].on
 }
 
+// Holding are the nodes that hold sites.
+func (c *Cluster) Holding() (list []*Node) {
+	for _, s := range c.state.Load().shards {
+		if !slices.Contains(list, s.on) {
+			list = append(list, s.on)
+		}
+	}
+	return list
+}
+
 // Answering returns the coordinator, or another node if the coordinator does not answer: each has the tables of the deployment.
 func (c *Cluster) Answering() *Node {
 	nodes := c.Nodes()

@@ -40,6 +40,7 @@ type LaidNode struct {
 	Address     string
 	Coordinator bool
 	Sites       int64 // sites on this node
+	Away        bool  // it does not answer
 }
 
 // Tables names the tables to distribute, in the order of the schema. OfSites are those with a column site_id, by which they are

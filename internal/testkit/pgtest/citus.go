@@ -30,17 +30,6 @@ func MakeCitus(ctx context.Context, address string, nodes []string) error {
 	if err != nil {
 		return err
 	}
-	for _, node := range nodes {
-		server := *at
-		server.Host, server.Path = node, "/postgres"
-		if err := execute(ctx, server.String(), "CREATE DATABASE "+strings.TrimPrefix(at.Path, "/")+" TEMPLATE template0"); err != nil {
-			return err
-		}
-		server.Path = at.Path
-		if err := execute(ctx, server.String(), "CREATE EXTENSION citus"); err != nil {
-			return err
-		}
-	}
 	statements := []string{
 		"CREATE EXTENSION citus",
 		"SELECT citus_set_coordinator_host('" + at.Hostname() + "', " + at.Port() + ")",
@@ -48,11 +37,32 @@ func MakeCitus(ctx context.Context, address string, nodes []string) error {
 	if len(nodes) == 0 {
 		statements = append(statements, "SELECT citus_set_node_property('"+at.Hostname()+"', "+at.Port()+", 'shouldhaveshards', true)")
 	}
+	err = execute(ctx, address, statements...)
 	for _, node := range nodes {
-		host, port, _ := strings.Cut(node, ":")
-		statements = append(statements, "SELECT citus_add_node('"+host+"', "+port+")")
+		if err == nil {
+			err = AddNode(ctx, address, node)
+		}
 	}
-	return execute(ctx, address, statements...)
+	return err
+}
+
+// AddNode gives a server a database of the same name and adds it to the cluster.
+func AddNode(ctx context.Context, address, node string) error {
+	at, err := url.Parse(address)
+	if err != nil {
+		return err
+	}
+	server := *at
+	server.Host, server.Path = node, "/postgres"
+	if err := execute(ctx, server.String(), "CREATE DATABASE "+strings.TrimPrefix(at.Path, "/")+" TEMPLATE template0"); err != nil {
+		return err
+	}
+	server.Path = at.Path
+	if err := execute(ctx, server.String(), "CREATE EXTENSION citus"); err != nil {
+		return err
+	}
+	host, port, _ := strings.Cut(node, ":")
+	return execute(ctx, address, "SELECT citus_add_node('"+host+"', "+port+")")
 }
 
 // Rest ends the Citus processes in an unused database, so that it can be copied.
