@@ -66,6 +66,7 @@ var within = map[string][]string{
 	"book/underwriting": {"book/merchants"},
 	"book/certificates": {"book/merchants", "book/bookings", "book/ledger"},
 	"book/imports":      {"book/merchants", "book/bookings", "book/ledger", "book/payments"},
+	"book/insolvencies": {"book/merchants", "book/bookings", "book/ledger", "book/limits", "book/payments"},
 	"book/paymentfile":  {"book/imports"},
 
 	"account/tokens":   {"account/people"},
@@ -200,6 +201,7 @@ var owners = []struct {
 	{"book/underwriting", []string{"protection_"}},
 	{"book/certificates", []string{"certificates"}},
 	{"book/imports", []string{"imports", "import_"}},
+	{"book/insolvencies", []string{"insolvencies", "insolvency_"}},
 	{"account/people", []string{"users", "memberships", "recovery_codes", "password_"}},
 	{"account/tokens", []string{"api_tokens", "token_uses"}},
 	{"account/sessions", []string{"jwt_keys", "login_attempts", "refresh_families", "sign_ins"}},

@@ -40,6 +40,7 @@ var acrossSites = map[string]string{
 	"internal/platform/events.sitesUnplaced":       aJob,
 	"internal/book/ledger.SitesToFold":             aJob,
 	"internal/book/ledger.SitesWithPendingRates":   aJob,
+	"internal/book/insolvencies.sitesToWork":       aJob,
 	"internal/book/limits.NoteRates":               aJob,
 	"internal/book/limits.booksDue":                aJob,
 	"internal/book/limits.unseenChanges":           aJob,

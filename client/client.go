@@ -35,6 +35,7 @@ type Client struct {
 	Events       *Events
 	Limits       *Limits
 	Collateral   *CollateralRecords
+	Insolvencies *Insolvencies
 	Statements   *Statements
 	Premiums     *Premiums
 	Policies     *Policies
@@ -105,6 +106,7 @@ func New(baseURL, site string, credentials Credential, options ...Option) (*Clie
 	all.Bookings, all.Transactions, all.Payments = &Bookings{c}, &Transactions{c}, &Payments{c}
 	all.Channels, all.Suppliers, all.Reports = &Channels{c}, &Suppliers{c}, &Reports{c}
 	all.Limits, all.Collateral, all.Statements = &Limits{c}, &CollateralRecords{c}, &Statements{c}
+	all.Insolvencies = &Insolvencies{c}
 	all.Premiums, all.Policies, all.Rates = &Premiums{c}, &Policies{c}, &Rates{c}
 	all.Sites, all.Clock, all.Proposals = &Sites{c}, &SandboxClock{c}, &Proposals{c}
 	all.Audit, all.Tokens, all.Events = &AuditTrail{c}, &Tokens{c}, &Events{c}

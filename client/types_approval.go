@@ -85,9 +85,3 @@ type ProposalsQuery struct {
 	// Proposals of these kinds.
 	Kind []ProposalKind `query:"kind"`
 }
-
-// Decision is an input of the API.
-type Decision struct {
-	// The reason.
-	Reason string `json:"reason,omitzero"`
-}

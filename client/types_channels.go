@@ -222,6 +222,9 @@ type Channel struct {
 	// The id of the merchant in the caller's system.
 	ExternalID    string        `json:"external_id"`
 	ChannelStatus ChannelStatus `json:"channel_status"`
+	// When the merchant failed, as `YYYY-MM-DD HH:MM:SS` in GMT. Null unless a confirmed insolvency is in force.
+	// Until the merchant is reinstated, nothing that is logged is protected, and `channel_status` is `locked`.
+	InsolventFrom *string `json:"insolvent_from"`
 	// Why the merchant is locked. Null if it is not locked or no reason was given.
 	LockReason *string `json:"lock_reason"`
 	// Other protection of travellers who booked with this merchant.
@@ -328,11 +331,13 @@ type ProposalKind string
 
 // The values of ProposalKind.
 const (
-	ProposalKindOpenCover  ProposalKind = "open_cover"
-	ProposalKindManualRate ProposalKind = "manual_rate"
-	ProposalKindPolicy     ProposalKind = "policy"
-	ProposalKindLimits     ProposalKind = "limits"
-	ProposalKindTakeover   ProposalKind = "takeover"
+	ProposalKindOpenCover        ProposalKind = "open_cover"
+	ProposalKindManualRate       ProposalKind = "manual_rate"
+	ProposalKindPolicy           ProposalKind = "policy"
+	ProposalKindLimits           ProposalKind = "limits"
+	ProposalKindTakeover         ProposalKind = "takeover"
+	ProposalKindReinstate        ProposalKind = "reinstate"
+	ProposalKindInsolventRefunds ProposalKind = "insolvent_refunds"
 )
 
 // EffectChange: One field.

@@ -191,6 +191,7 @@ const (
 	PremiumCauseReDated    PremiumCause = "re_dated"
 	PremiumCauseLateFixing PremiumCause = "late_fixing"
 	PremiumCauseCorrection PremiumCause = "correction"
+	PremiumCauseInsolvency PremiumCause = "insolvency"
 )
 
 // PremiumLine: A line of the premium ledger. Amounts are in minor units of `currencies`.

@@ -45,10 +45,11 @@ const (
 // was paid than the booking costs | | `after_dispute` | paid for a booking that has a payment with an open
 // chargeback | | `amount_differs` | the processor moved another amount than requested | | `double_recovery` |
 // the same money came back twice, such as by a refund and a chargeback | | `forex_rate_deviates` | the
-// conversion differs by more than 10% from our own rate | | `late_capture` | captured after the life of its
-// authorisation | | `rate_disagrees` | an adjustment whose base amount disagrees with the rate of its payment;
-// it is settled at that rate | | `late_logged` | logged more than three days after the payment was made (a
-// setting) | | `over_limit` | partly above a limit: see `over_limit_amount` |
+// conversion differs by more than 10% from our own rate | | `insolvent` | logged while the merchant was
+// insolvent | | `late_capture` | captured after the life of its authorisation | | `rate_disagrees` | an
+// adjustment whose base amount disagrees with the rate of its payment; it is settled at that rate | |
+// `late_logged` | logged more than three days after the payment was made (a setting) | | `over_limit` | partly
+// above a limit: see `over_limit_amount` |
 type Flag string
 
 // The values of Flag.
@@ -58,6 +59,7 @@ const (
 	FlagAmountDiffers     Flag = "amount_differs"
 	FlagDoubleRecovery    Flag = "double_recovery"
 	FlagForexRateDeviates Flag = "forex_rate_deviates"
+	FlagInsolvent         Flag = "insolvent"
 	FlagLateCapture       Flag = "late_capture"
 	FlagLateLogged        Flag = "late_logged"
 	FlagOverLimit         Flag = "over_limit"
@@ -124,6 +126,8 @@ type TransactionsQuery struct {
 	AcquirerReference string `query:"acquirer_reference"`
 	// Transactions with exactly this id at the processor.
 	ProcessorReference string `query:"processor_reference"`
+	// Only transactions that are protected, or that are not.
+	Protected *bool `query:"protected"`
 	// Only transactions with, or without, an amount above a limit.
 	OverLimit *bool `query:"over_limit"`
 	// Transactions with any of these flags.
@@ -162,8 +166,13 @@ type TransactionThreeDSResult struct {
 // Transaction is an answer of the API, or a part of one.
 type Transaction struct {
 	// The identifier.
-	ID   int64  `json:"id"`
-	UUID string `json:"uuid"`
+	ID int64 `json:"id"`
+	// Whether the payment is protected. Only a purchase or capture that took money can be. It is decided once,
+	// when the payment is logged.
+	Protected bool `json:"protected"`
+	// Why a payment is not protected. Null if it is, and for other types of transactions.
+	ProtectionReason *string `json:"protection_reason"`
+	UUID             string  `json:"uuid"`
 	// The id of the site, a hyphen, and the identifier.
 	TrustID string `json:"trust_id"`
 	// Proves that a result comes from holdfast: hex sha256( hex sha256( `id&status&total` ) + `channel_secret` ).

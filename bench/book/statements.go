@@ -13,11 +13,12 @@ var statements = []string{
 	`INSERT INTO transactions (site_id, id, uuid, channel_id, author_id, author, author_name, type, status, currencies, total,
 		remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname, payee_email, country,
 		reference, token, ip_address, bin_number, last_four, card_type, auth_code, attempt_3ds, redirect_url, content,
-		content_hash, simulated, effective_at, version, created_at, modified_at)
+		content_hash, simulated, effective_at, version, created_at, modified_at, protected, protection_reason)
 	SELECT site, i, unique_part || '-0000-4000-9000-' || (100000000000 + i), channel, 0, 'load', 'load', 'purchase', 'complete',
 		currency, parts * amount, parts * amount, currency, parts * amount, '', '', '', 'credit-card', 'Ada',
 		'Lovelace' || i % 5000, 'traveller' || i || '@example.org', country, 'P-' || i, '', '', '', '', scheme, '', FALSE, '', '',
-		'load', FALSE, paid, 1, paid, paid FROM book`,
+		'load', FALSE, paid, 1, paid, paid, i % 20 <> 0, CASE WHEN i % 20 <> 0 THEN 'channel_protected' ELSE 'channel_locked' END
+	FROM book`,
 	`INSERT INTO payments (site_id, id, transaction_id, channel_id, booking_id, currencies, total, remaining, created_at)
 	SELECT site, parts * i + part, i, channel, i, currency, amount, amount, paid FROM book CROSS JOIN parted`,
 	`INSERT INTO allocations (site_id, id, channel_id, booking_id, transaction_id, currency, amount, scheme, effective_at,

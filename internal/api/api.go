@@ -165,7 +165,7 @@ func table(v2, tokens, login, siteLogin string) []Route {
 		at("GET", v2+"/mails/{id}", mayRead, (*server).getMail),
 		at("POST", v2+"/mails/{id}/resend", mayDoAll, (*server).resendMail).needs(access.SendMails),
 		at("POST", v2+"/mails/test", mayDoAll, (*server).tryMail).needs(access.ManageSites).takes(input.MaxBody),
-	}, slices.Concat(webhookRoutes(v2), modalRoutes(checkout.ModalPath), protectionRoutes(v2))...)
+	}, slices.Concat(webhookRoutes(v2), modalRoutes(checkout.ModalPath), protectionRoutes(v2), insolvencyRoutes(v2))...)
 }
 
 // webhookRoutes is the part of the table for webhooks.
@@ -181,6 +181,26 @@ func webhookRoutes(v2 string) []Route {
 		at("POST", v2+"/webhooks/{id}/replay", mayDoAll, (*server).replayWebhook).needs(access.WriteSite).takes(input.MaxBody),
 		at("GET", v2+"/webhooks/{id}/deliveries", mayRead, (*server).listDeliveries),
 		at("GET", v2+"/webhooks/{id}/deliveries/{delivery}", mayRead, (*server).getDelivery),
+	}
+}
+
+// insolvencyRoutes is the part of the table for merchants that fail.
+func insolvencyRoutes(v2 string) []Route {
+	return []Route{
+		at("GET", v2+"/insolvencies", mayReport, (*server).listInsolvencies),
+		at("POST", v2+"/insolvencies", mayDoAll, (*server).reportInsolvency).needs(access.ReportFailures).takes(input.MaxBody),
+		at("GET", v2+"/insolvencies/{id}", mayReport, (*server).getInsolvency),
+		at("GET", v2+"/insolvencies/{id}/events", mayReport, (*server).listInsolvencyEvents),
+		at("GET", v2+"/insolvencies/{id}/affected", mayReport, (*server).listAffected),
+		at("GET", v2+"/insolvencies/{id}/affected/csv", mayReport, (*server).getAffectedCSV).needs(access.Export),
+		at("GET", v2+"/insolvencies/{id}/affected/xlsx", mayReport, (*server).getAffectedXLSX).needs(access.Export),
+		at("GET", v2+"/insolvencies/{id}/snapshot", mayReport, (*server).getSnapshot).needs(access.Export),
+		at("POST", v2+"/insolvencies/{id}/confirm", mayDoAll, (*server).confirmInsolvency).needs(access.DecideFailures).takes(input.MaxBody),
+		at("POST", v2+"/insolvencies/{id}/withdraw", mayDoAll, (*server).withdrawInsolvency).needs(access.ReportFailures).takes(input.MaxBody),
+		at("POST", v2+"/insolvencies/{id}/close-claims", mayDoAll, (*server).closeInsolvencyClaims).needs(access.DecideFailures).takes(input.MaxBody),
+		at("POST", v2+"/insolvencies/{id}/close", mayDoAll, (*server).closeInsolvency).needs(access.DecideFailures).takes(input.MaxBody),
+		at("POST", v2+"/insolvencies/{id}/reinstate", mayDoAll, (*server).reinstateInsolvency).needs(access.DecideFailures).takes(input.MaxBody),
+		at("POST", v2+"/insolvencies/{id}/allow-refunds", mayDoAll, (*server).allowInsolvencyRefunds).needs(access.DecideFailures).takes(input.MaxBody),
 	}
 }
 

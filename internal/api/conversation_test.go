@@ -37,6 +37,7 @@ import (
 //	@tag NAME     after the response, {NAME} is its ETag
 //	@repeat N     the request is made N times; the last response is shown
 //	@issue        the statements that are due are issued
+//	@insolvent    the job works on insolvencies
 //	@import       the job imports what is to be imported
 //	@private W    webhooks may go to private addresses from here on: on or off
 //	@send         the job sends webhooks, by the dialler of the program: a private address is refused
@@ -150,6 +151,12 @@ func (k *talk) run(t *testing.T, text string) string {
 		case len(words) == 1 && words[0] == "@issue":
 			_, err := k.world.app.Statements.IssueDue(t.Context())
 			must(t, err)
+		case len(words) == 1 && words[0] == "@insolvent":
+			for more := true; more; {
+				var err error
+				more, err = k.world.app.Insolvencies.Work(t.Context())
+				must(t, err)
+			}
 		case len(words) == 1 && words[0] == "@import":
 			k.world.importNext(t)
 		case len(words) == 1 && words[0] == "@settle": // the job of the limits runs

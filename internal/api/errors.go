@@ -45,6 +45,8 @@ var catalogue = map[errs.Kind]answerTo{
 	errs.ReferenceExists:     {"transaction_reference_exists", http.StatusConflict},
 	errs.Precondition:        {"rest_precondition_failed", http.StatusPreconditionFailed},
 	errs.NotPossible:         {"transaction_not_possible", http.StatusConflict},
+	errs.ActionNotPossible:   {"action_not_possible", http.StatusConflict},
+	errs.SamePerson:          {"approval_same_person", http.StatusConflict},
 	errs.IdempotencyMismatch: {"idempotency_mismatch", http.StatusUnprocessableEntity},
 	errs.IdempotencyInFlight: {"idempotency_in_flight", http.StatusConflict},
 	errs.TooMany:             {"rest_too_many_requests", http.StatusTooManyRequests},
@@ -64,6 +66,7 @@ type errorBody struct {
 type errorData struct {
 	Status    int    `json:"status"`
 	Params    any    `json:"params,omitempty"` // names of missing fields, or messages by the names of wrong fields
+	State     string `json:"state,omitempty"`
 	Reason    string `json:"reason,omitempty"`
 	Oldest    string `json:"oldest,omitempty"` // a cursor
 	RequestID string `json:"request_id"`
@@ -112,7 +115,7 @@ func errorOf(f *errs.Error, requestID string) (answerTo, errorBody) {
 	if !ok {
 		answer = catalogue[errs.Internal]
 	}
-	data := errorData{Status: answer.status, Reason: f.Reason, Oldest: f.Oldest, RequestID: requestID}
+	data := errorData{Status: answer.status, State: f.State, Reason: f.Reason, Oldest: f.Oldest, RequestID: requestID}
 	switch {
 	case len(f.Absent) > 0:
 		data.Params = f.Absent

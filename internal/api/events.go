@@ -12,6 +12,7 @@ import (
 	"holdfast/internal/api/input"
 	"holdfast/internal/api/view"
 	"holdfast/internal/book/bookings"
+	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/book/limits"
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/book/payments"
@@ -191,6 +192,9 @@ func (v objectView) of(kind event.Kind, ids []int64) (map[int64]any, error) {
 	case event.Statement:
 		found, now, err := v.app.Statements.List(v.ctx, v.actor, statements.StatementFilter{}, page)
 		return byID(found.Items, err, func(s protection.IssuedStatement) (int64, any, error) { return s.ID, view.ShowStatement(s, now), nil })
+	case event.Insolvency:
+		found, err := v.app.Insolvencies.List(v.ctx, v.actor, insolvencies.Filter{}, page)
+		return byID(found.Items, err, func(i insolvencies.Insolvency) (int64, any, error) { return i.ID, view.ShowInsolvency(i), nil })
 	case event.Channel:
 		return v.channels(ids, page)
 	case event.Proposal:

@@ -97,6 +97,8 @@ var permissionNames = map[access.Permission]string{
 	access.ManageMembers:           "manage_members",
 	access.SendMails:               "send_mails",
 	access.ImportBooks:             "import_books",
+	access.ReportFailures:          "report_failures",
+	access.DecideFailures:          "decide_failures",
 }
 
 func permissions(a access.Actor) []string {

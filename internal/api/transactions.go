@@ -43,6 +43,7 @@ func (s *server) listTransactions(c *call) error {
 		AcquirerReference:  q.Text("acquirer_reference"),
 		ProcessorReference: q.Text("processor_reference"),
 		Flags:              input.Words(q, "flags", payment.Flags),
+		Protected:          q.MaybeFlag("protected"),
 		OverLimit:          q.MaybeFlag("over_limit"),
 	}
 	if err := q.Err(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"holdfast/internal/book/certificates"
 	"holdfast/internal/book/checkout"
 	"holdfast/internal/book/imports"
+	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/book/intake"
 	"holdfast/internal/book/ledger"
 	"holdfast/internal/book/limits"
@@ -68,6 +69,7 @@ type App struct {
 	Protection      *report.Protection
 	Limits          *limits.Limits
 	Collaterals     *ledger.Collaterals
+	Insolvencies    *insolvencies.Insolvencies
 	Policies        *onboarding.Policies
 	Contracts       *merchants.Contracts
 	Premiums        *ledger.Premiums
@@ -137,6 +139,7 @@ func New(cfg Config) *App {
 		Protection:   &report.Protection{DB: db, Rulepacks: cfg.Rulepacks, Allocations: cfg.Batches.Allocations},
 		Limits:       (&limits.Limits{DB: db, Approvals: proposals, Reviewed: cfg.Batches.Reviewed}).Register(),
 		Collaterals:  &ledger.Collaterals{DB: db},
+		Insolvencies: (&insolvencies.Insolvencies{DB: db, Approvals: proposals, Allocations: cfg.Batches.Snapshots}).Register(),
 		Policies:     (&onboarding.Policies{DB: db, Approvals: proposals}).Register(),
 		Contracts:    &merchants.Contracts{DB: db},
 		Premiums:     &ledger.Premiums{DB: db},

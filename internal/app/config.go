@@ -41,6 +41,7 @@ type Batches struct {
 	Followed    int // feed positions per write for a webhook; default 500
 	Followers   int // webhooks advanced per read of the feed; default 1,000
 	Events      int // events that get a position per write; default 1,000
+	Snapshots   int // allocations per write of the snapshot of an insolvency; default 1,000
 	Mails       int // mails per write, which ends with the event that reaches this number; default 500
 }
 
@@ -57,6 +58,7 @@ func (c Config) complete() Config {
 	b.Followed = cmp.Or(b.Followed, 500)
 	b.Followers = cmp.Or(b.Followers, 1000)
 	b.Events = cmp.Or(b.Events, 1000)
+	b.Snapshots = cmp.Or(b.Snapshots, 1000)
 	b.Mails = cmp.Or(b.Mails, 500)
 	return c
 }

@@ -67,6 +67,10 @@ const (
 	Precondition
 	// NotPossible: the operation is not possible in the current state. Reason says why, in one word.
 	NotPossible
+	// ActionNotPossible: the state of the object does not allow the action. State is that state, and Reason says why.
+	ActionNotPossible
+	// SamePerson: the action needs a second person, and the caller is the first one.
+	SamePerson
 	// IdempotencyMismatch: the idempotency key was used before with another body.
 	IdempotencyMismatch
 	// IdempotencyInFlight: the first request with this idempotency key is still in progress. RetryAfter says how long to wait.
@@ -89,7 +93,8 @@ type Error struct {
 	Message    string            // one sentence for the caller, without secrets and without names of travellers
 	Params     map[string]string // the problem by field (Invalid)
 	Absent     []string          // names of the missing fields (Missing)
-	Reason     string            // one snake_case word (NotPossible)
+	Reason     string            // one snake_case word (NotPossible, ActionNotPossible)
+	State      string            // of the object (ActionNotPossible)
 	Oldest     string            // the cursor of the oldest available event (CursorGone)
 	RetryAfter time.Duration     // how long to wait (TooMany, Unavailable, IdempotencyInFlight)
 	Err        error             // the cause, for the log

@@ -72,6 +72,8 @@ func New(a *app.App, log *slog.Logger, more ...Job) *Runner {
 		{Name: "fold-exposure", Every: 5 * time.Second, Run: a.Buckets.Fold},
 		// Limits must be checked within ten seconds (R12), so this job does not wait for slow ones.
 		{Name: "judge-limits", Every: quickTick, Run: a.Limits.Recompute},
+		// The snapshot of an insolvency must exist within ten seconds after it can be made (R13).
+		{Name: "work-on-insolvencies", Every: quickTick, Talks: true, Run: a.Insolvencies.Work},
 		{Name: "complete-bookings", Every: time.Minute, Run: a.Bookings.TellCompleted},
 		{Name: "end-protection", Every: time.Minute, Run: a.Ends.Tell},
 		{Name: "place-events", Every: 30 * time.Second, Run: a.Events.PlaceAll},

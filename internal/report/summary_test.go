@@ -247,7 +247,7 @@ func TestSummariesOfPremiumLines(t *testing.T) {
 				"but only after the trip ended. The premium of the state changed from £2.64 to £2.37."},
 		{whileLocked(line(protection.PremiumReturn, protection.CauseRefund, 0, 27, 264, protection.PremiumState{Premium: 237})),
 			"No premium was returned and £0.27 was retained for booking 78: refund 92 lowered the amount of the payment, " +
-				"but the merchant was locked. The premium of the state changed from £2.64 to £2.37."},
+				"but the merchant had failed. The premium of the state changed from £2.64 to £2.37."},
 		{line(protection.PremiumAdditional, protection.CauseReDate, 36, 0, 264, protection.PremiumState{Premium: 300}),
 			"£0.36 of additional premium was charged for booking 78, because the travel dates changed. The premium of the state changed from £2.64 to £3.00."},
 		{line(protection.PremiumCorrection, protection.CauseCorrection, -64, 0, 264, protection.PremiumState{Premium: 200}),

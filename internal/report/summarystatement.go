@@ -72,6 +72,8 @@ func causeText(l protection.ExplainedLine) string {
 		return fmt.Sprintf("the exchange rate for payment %d became available", l.TransactionID)
 	case protection.CauseCorrection:
 		return fmt.Sprintf("the premium of payment %d was corrected", l.TransactionID)
+	case protection.CauseInsolvency:
+		return fmt.Sprintf("payment %d was logged after the merchant had failed", l.TransactionID)
 	default:
 		return ""
 	}
@@ -85,7 +87,7 @@ func retainedText(l protection.ExplainedLine) string {
 	case protection.RetainedAfterTravel:
 		return "only after the trip ended"
 	default:
-		return "the merchant was locked"
+		return "the merchant had failed"
 	}
 }
 

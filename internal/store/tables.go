@@ -18,7 +18,8 @@ var tables = []string{
 	"webhook_secrets", "webhook_deliveries", "webhook_attempts", "mails", "mail_marks", "imports", "import_pieces",
 	"import_rows", "certificates", "import_shares", "sign_ins", "password_links", "password_asks", "protection_requests",
 	"protection_documents", "protection_pieces", "schedules", "schedule_recipients", "schedule_runs", "mail_files",
-	"mail_pieces", "contracts", "verify_runs", "site_names",
+	"mail_pieces", "contracts", "insolvencies", "insolvency_events", "insolvency_snapshots", "insolvency_lines",
+	"verify_runs", "site_names",
 }
 
 // TablesOfDeployment are the tables that belong to no site: people, rates, jobs, and the sites themselves. A cluster has them on every

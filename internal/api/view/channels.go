@@ -1,6 +1,7 @@
 package view
 
 import (
+	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
 )
@@ -21,7 +22,8 @@ type Channel struct {
 	ReceiptLabel      string                   `json:"receipt_label"`
 	ExternalID        string                   `json:"external_id"`
 	ChannelStatus     string                   `json:"channel_status"`
-	LockReason        *string                  `json:"lock_reason"` // null unless the merchant is locked and a reason was given
+	LockReason        *string                  `json:"lock_reason"`    // null unless the merchant is locked and a reason was given
+	InsolventFrom     *string                  `json:"insolvent_from"` // null unless the merchant is insolvent
 	OtherProtection   merchant.OtherProtection `json:"other_protection"`
 	AuthorisationDays int64                    `json:"authorisation_days"`
 	Suppliers         []int64                  `json:"suppliers"`
@@ -30,7 +32,7 @@ type Channel struct {
 
 // ShowChannel gives the shape of a channel, to be encoded as JSON.
 func ShowChannel(c merchant.Channel) Channel {
-	return Channel{
+	shape := Channel{
 		ID: c.ID, UUID: c.UUID, Name: c.Name, Slug: c.Slug, AccountType: c.AccountType, AccountMode: c.Mode,
 		ProtectionType: c.ProtectionType, Currencies: c.Currency, Language: c.Language, PrimaryMail: c.PrimaryMail,
 		MailBCC: c.MailBCC, ReceiptLabel: c.ReceiptLabel, ExternalID: c.ExternalID, ChannelStatus: c.Status(), LockReason: OrNull(c.LockReason),
@@ -38,4 +40,9 @@ func ShowChannel(c merchant.Channel) Channel {
 		// An empty list is [], not null.
 		Suppliers: append([]int64{}, c.Suppliers...),
 	}
+	if c.Insolvency.InForce() {
+		from := civil.FormatInstant(c.Insolvency.TriggerAt)
+		shape.InsolventFrom = &from
+	}
+	return shape
 }

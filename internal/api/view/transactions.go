@@ -64,6 +64,9 @@ type Transaction struct {
 	Reference          string                    `json:"reference"`
 	Flags              []string                  `json:"flags"`
 	EffectiveAt        string                    `json:"effective_at"`
+	Protected          bool                      `json:"protected"`
+	// ProtectionReason is why a purchase or capture is not protected; null otherwise.
+	ProtectionReason *string `json:"protection_reason"`
 	// OverLimit is the amount above a limit (R12), in minor units of OverLimitCurrency; absent when it is 0.
 	OverLimit         int64          `json:"over_limit_amount,omitempty"`
 	OverLimitCurrency money.Currency `json:"over_limit_currency,omitempty"`
@@ -99,6 +102,9 @@ func ShowTransaction(t payment.Transaction, hash string) Transaction {
 		Flags: t.AllFlags(), EffectiveAt: civil.FormatInstant(t.EffectiveAt),
 		OverLimit: t.OverLimit, OverLimitCurrency: t.OverLimitCurrency, ChargeChannel: t.ModalCharge,
 		processedShape: showProcessed(t),
+	}
+	if shape.Protected = t.Protected; !t.Protected {
+		shape.ProtectionReason = OrNull(t.ProtectionReason)
 	}
 	if t.ModalAllocations != "" {
 		shape.Allocations = json.RawMessage(t.ModalAllocations)

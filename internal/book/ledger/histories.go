@@ -30,7 +30,7 @@ func HistoriesInPages(
 	tx *store.Tx, size int, siteID int64, day civil.Day, known time.Time, channels []int64, each func(protection.History) error,
 ) error {
 	for after := int64(0); ; {
-		page, err := historiesAfter(tx, size, siteID, after, day, known, channels)
+		page, err := HistoriesAfter(tx, size, siteID, after, day, known, channels)
 		if err != nil {
 			return err
 		}
@@ -46,8 +46,9 @@ func HistoriesInPages(
 	}
 }
 
-func historiesAfter(
-	tx *store.Tx, size int, siteID, after int64, day civil.Day, known time.Time, channels []int64,
+// HistoriesAfter is a page of Histories: the allocations with ids greater than after, at most limit of them.
+func HistoriesAfter(
+	tx *store.Tx, limit int, siteID, after int64, day civil.Day, known time.Time, channels []int64,
 ) ([]protection.History, error) {
 	var w sqltext.Where
 	w.And("a.site_id = ?", siteID)
@@ -56,8 +57,8 @@ func historiesAfter(
 	w.And("a.recorded_at <= ?", store.Micros(known))
 	w.And("NOT a.simulated")
 	sqltext.In(&w, "a.channel_id", channels)
-	limit := ` ORDER BY a.id LIMIT ` + w.Arg(size)
-	allocations, err := allocations(tx, `WHERE `+w.Text.String()+limit, w.Args...)
+	end := ` ORDER BY a.id LIMIT ` + w.Arg(limit)
+	allocations, err := allocations(tx, `WHERE `+w.Text.String()+end, w.Args...)
 	if err != nil || len(allocations) == 0 {
 		return nil, err
 	}

@@ -108,7 +108,11 @@ func premiumHolds(tx *store.Tx, a protection.Allocation) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	state, err := a.PremiumState(policy, history[len(history)-1].End, a.Sum(events).Refunded)
+	channel, err := merchants.ChannelAlone(tx, a.SiteID, a.ChannelID)
+	if err != nil {
+		return false, err
+	}
+	state, err := a.StateUnder(channel.Insolvency, policy, history[len(history)-1].End, a.Sum(events).Refunded)
 	return state.Premium == lines[len(lines)-1].State.Premium, err
 }
 
@@ -139,6 +143,23 @@ func movePremium(tx *store.Tx, siteID, allocationID int64, why premiumCause) err
 	return moveLocked(tx, a, why)
 }
 
+// RepriceAfter books the premium of the payments of a channel that were recorded after it failed: it goes back while the channel
+// is insolvent, and is booked again if that was withdrawn (R13). It takes those with ids greater than after, at most limit of
+// them, and returns the id of the last one, or 0 if none is left.
+func RepriceAfter(tx *store.Tx, siteID, channelID int64, trigger time.Time, after int64, limit int) (last int64, err error) {
+	ids, err := store.Ids(tx, `SELECT id FROM allocations WHERE site_id = $1 AND channel_id = $2 AND id > $3 AND recorded_at > $4
+		AND protected AND priced_at IS NOT NULL ORDER BY id LIMIT $5`, siteID, channelID, after, store.Micros(trigger), limit)
+	for _, id := range ids {
+		if err == nil {
+			err = movePremium(tx, siteID, id, premiumCause{cause: protection.CauseInsolvency, effectiveAt: tx.Now})
+		}
+	}
+	if err != nil || len(ids) < limit {
+		return 0, err
+	}
+	return ids[len(ids)-1], nil
+}
+
 // moveLocked is movePremium for an allocation that is locked and priced.
 func moveLocked(tx *store.Tx, a protection.Allocation, why premiumCause) error {
 	history, err := termsHistory(tx, a.SiteID, a.ID)
@@ -157,8 +178,12 @@ func moveLocked(tx *store.Tx, a protection.Allocation, why premiumCause) error {
 	if err != nil {
 		return err
 	}
+	channel, err := merchants.ChannelAlone(tx, a.SiteID, a.ChannelID)
+	if err != nil {
+		return err
+	}
 	change := protection.PremiumChange{
-		TransactionID: why.transactionID, Cause: why.cause, EffectiveAt: why.effectiveAt,
+		Insolvency: channel.Insolvency, TransactionID: why.transactionID, Cause: why.cause, EffectiveAt: why.effectiveAt,
 		End: history[len(history)-1].End, Refunded: a.Sum(events).Refunded,
 	}
 	if change.TransactionID == 0 {

@@ -29,6 +29,7 @@ type auditedChannel struct {
 	StatementPeriod string  `json:"statement_period"`
 	Locked          bool    `json:"locked"`
 	LockReason      string  `json:"lock_reason"`
+	Insolvency      int64   `json:"insolvency,omitempty"` // in force
 	Suppliers       []int64 `json:"suppliers"`
 	*auditedProcessing
 }
@@ -60,6 +61,9 @@ func AuditedChannel(c merchant.Channel) any {
 		MailBCC: c.MailBCC, ReceiptLabel: c.ReceiptLabel, ExternalID: c.ExternalID,
 		OtherProtection: string(c.OtherProtection), Authorisation: c.AuthorisationDays, Status: c.Status(),
 		StatementPeriod: c.StatementPeriod, Locked: c.Locked, LockReason: c.LockReason, Suppliers: append([]int64{}, c.Suppliers...),
+	}
+	if c.Insolvency.InForce() {
+		shape.Insolvency = c.Insolvency.ID
 	}
 	if c.ProcessorConfig != (merchant.ProcessorConfig{}) {
 		processing := auditedProcessing(c.ProcessorConfig)

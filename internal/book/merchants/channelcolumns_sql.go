@@ -1,10 +1,12 @@
 package merchants
 
 import (
+	"database/sql"
 	"database/sql/driver"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/store"
@@ -53,6 +55,11 @@ func columnsOf(c *merchant.Channel) []channelColumn {
 		{"statement_period", &c.StatementPeriod, written},
 		{"locked", &c.Locked, written},
 		{"lock_reason", &c.LockReason, written},
+		{"insolvency_id", &c.Insolvency.ID, written},
+		{"insolvent_from", maybeInstant{&c.Insolvency.TriggerAt}, written},
+		{"insolvent_since", maybeInstant{&c.Insolvency.ConfirmedAt}, written},
+		{"reinstated_at", maybeInstant{&c.Insolvency.ReinstatedAt}, written},
+		{"insolvent_refunds", &c.Insolvency.RefundsAllowed, written},
 		{"secret", &c.SealedSecret, writtenOnce}, // setChannelSecret writes another one
 		{"version", &c.Version, writtenOnce},
 		{"created_at", store.Stored{Instant: &c.CreatedAt}, writtenOnce},
@@ -79,6 +86,20 @@ func (f folded) Value() (driver.Value, error) { return sqltext.Folded(*f.name), 
 
 // Scan implements sql.Scanner.
 func (f folded) Scan(any) error { return nil }
+
+// maybeInstant is a column with an instant, or NULL for the zero time.
+type maybeInstant struct{ at *time.Time }
+
+// Value implements driver.Valuer.
+func (m maybeInstant) Value() (driver.Value, error) { return store.MaybeMicros(*m.at).Value() }
+
+// Scan implements sql.Scanner.
+func (m maybeInstant) Scan(stored any) error {
+	var us sql.NullInt64
+	err := us.Scan(stored)
+	*m.at = store.MaybeInstant(us)
+	return err
+}
 
 // channelColumns are the names of all columns, in the order in which scanChannel reads them.
 var channelColumns = func() string {

@@ -319,6 +319,18 @@ func recordChannel(tx *store.Tx, before, after merchant.Channel) {
 	}
 }
 
+// SetInsolvency stores the insolvency of a channel, which decides from now on whether its payments are protected (R2). The zero
+// value removes it.
+func SetInsolvency(tx *store.Tx, siteID, channelID int64, i merchant.Insolvency) error {
+	c, err := LockChannel(tx, siteID, channelID)
+	if err != nil {
+		return err
+	}
+	c.Insolvency = i
+	_, err = UpdateChannel(tx, c)
+	return err
+}
+
 // DeleteChannel removes a channel. The error is store.ErrConflict when something refers to it by a foreign key, such as a
 // booking, even a deleted one.
 func DeleteChannel(tx *store.Tx, siteID, id int64) error {

@@ -130,8 +130,9 @@ func openAdjustments(tx *store.Tx, siteID, transactionID int64) (n int64, err er
 // saveTransaction.
 func saveOutcome(tx *store.Tx, t payment.Transaction) error {
 	_, err := tx.Exec(`UPDATE transactions SET content = $3, auth_code = $4, card_type = $5, bin_number = $6, last_four = $7,
-		processor_reference = $8 WHERE site_id = $1 AND id = $2`,
-		t.SiteID, t.ID, t.Content, t.AuthCode, t.CardType, t.BIN, t.LastFour, t.ProcessorReference)
+		processor_reference = $8, protected = $9, protection_reason = $10 WHERE site_id = $1 AND id = $2`,
+		t.SiteID, t.ID, t.Content, t.AuthCode, t.CardType, t.BIN, t.LastFour, t.ProcessorReference,
+		t.Protected, t.ProtectionReason)
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,7 @@ type TransactionFilter struct {
 	ProcessorReference string
 	Flags              []string // with any of these
 	OverLimit          *bool    // whether it exceeds a limit
+	Protected          *bool    // whether it is protected
 	// Find is the search text for a payment: its id, reference, or the payer's surname or e-mail, or a part of them.
 	Find string
 }

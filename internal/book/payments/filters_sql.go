@@ -49,6 +49,9 @@ func andTransactions(w *sqltext.Where, siteID int64, f TransactionFilter, few bo
 			given(siteID, f.Bookings)...)
 	}
 	andFlags(w, siteID, f.Flags)
+	if f.Protected != nil {
+		w.And(map[bool]string{true: "protected", false: "NOT protected"}[*f.Protected])
+	}
 	if f.OverLimit != nil {
 		not := map[bool]string{true: "", false: "NOT "}[*f.OverLimit]
 		w.And("id "+not+inOverLimits, siteID)

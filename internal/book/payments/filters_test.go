@@ -52,6 +52,7 @@ func TestEachFilterHasAnIndex(t *testing.T) {
 		"auth_code":           {payments.TransactionFilter{AuthCode: "083219", PSP: "one"}, "transactions_by_auth_code"},
 		"acquirer_reference":  {payments.TransactionFilter{AcquirerReference: "7", Currencies: []string{"EUR"}}, "transactions_by_acquirer_reference"},
 		"processor_reference": {payments.TransactionFilter{ProcessorReference: "ch_7", Currencies: []string{"EUR"}}, "transactions_by_processor_reference"},
+		"protected":           {payments.TransactionFilter{Protected: new(bool)}, "transactions_unprotected"},
 		"find":                {payments.TransactionFilter{Find: "King"}, "transactions_by_surname"},
 		"find, by e-mail":     {payments.TransactionFilter{Find: "King"}, "transactions_by_email"},
 		"find, reference":     {payments.TransactionFilter{Find: "King"}, "transactions_by_reference"},

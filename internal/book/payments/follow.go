@@ -24,6 +24,7 @@ func (r *intake) decide() error {
 		Channel: r.channel, Method: r.t.Method, EffectiveAt: r.t.EffectiveAt, RecordedAt: r.tx.Now,
 		TakenOver: r.in.CoverFromEffective, LateLogDays: r.policy.LateLogDays,
 	})
+	r.t.Protected, r.t.ProtectionReason = r.decision.Protected, r.decision.Reason
 	if r.decision.LateLogged {
 		r.t.Flags = append(r.t.Flags, payment.FlagLateLogged)
 	}

@@ -109,10 +109,24 @@ func (r *intake) makeRequest() error {
 	if !r.in.EffectiveAt.IsZero() {
 		r.problems.Wrong("effective_at", "Must be omitted, because the payment is made now.")
 	}
+	if err := r.refuseInsolvent(); err != nil {
+		return err
+	}
 	// Without psp, it is the channel's processor. A repeated report that names this processor is the same report.
 	r.in.PSP = o.row.Processor
 	r.request = o
 	return nil
+}
+
+// refuseInsolvent rejects what a processor would carry out for an insolvent channel. Refunds and voids are possible once a
+// proposal to allow them was approved (R13).
+func (r *intake) refuseInsolvent() error {
+	i := r.channel.Insolvency
+	if !i.InForce() || i.RefundsAllowed && (*r.in.Type == payment.Refund || *r.in.Type == payment.Void) {
+		return nil
+	}
+	return errs.NotPossibleBecause("insolvent",
+		"Channel %d is insolvent (insolvency %d). Nothing is carried out at its processor; refunds need an approved proposal.", r.channel.ID, i.ID)
 }
 
 // isTest reports whether this is the test payment that completes on every test channel, even if the channel has a

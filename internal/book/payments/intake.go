@@ -308,6 +308,7 @@ func (r *intake) flag() error {
 		return nil // the protection is decided after the processor has taken the money
 	}
 	for flag, set := range map[string]bool{
+		payment.FlagInsolvent:  r.channel.Insolvency.InForce(),
 		payment.FlagAboveTotal: r.aboveTotal, payment.FlagAfterDispute: r.afterDispute,
 		payment.FlagRateDisagrees: r.rateDisagrees,
 		payment.FlagLateCapture:   r.t.Type == payment.Capture && !r.original.InTime(r.t.EffectiveAt),

@@ -21,7 +21,7 @@ const transactionColumns = `site_id, id, uuid, channel_id, author_id, author, au
 	remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname, payee_email, country,
 	COALESCE(reference, ''), token, ip_address, bin_number, last_four, card_type, auth_code, attempt_3ds, redirect_url,
 	COALESCE(linked_id, 0), content, content_hash, COALESCE(import_key, ''), simulated, effective_at, created_at, modified_at,
-	acquirer_reference, capture_by, processor_reference,
+	acquirer_reference, capture_by, processor_reference, protected, protection_reason,
 	(SELECT c.secret FROM channels c WHERE c.site_id = $1 AND c.id = transactions.channel_id)`
 
 // scanTransaction reads one row of transactionColumns.
@@ -34,7 +34,7 @@ func scanTransaction(scan func(dest ...any) error) (payment.Transaction, error) 
 		&t.PayeeSurname, &t.PayeeEmail, &t.Country, &t.Reference, &t.Token, &t.IPAddress, &t.BIN, &t.LastFour, &t.CardType,
 		&t.AuthCode, &t.Attempt3DS, &t.RedirectURL, &t.LinkedID, &t.Content, &t.ContentHash, &t.ImportKey, &t.Simulated,
 		store.Stored{Instant: &t.EffectiveAt}, store.Stored{Instant: &t.CreatedAt}, store.Stored{Instant: &t.ModifiedAt},
-		&t.AcquirerReference, &captureBy, &t.ProcessorReference, &t.SealedSecret)
+		&t.AcquirerReference, &captureBy, &t.ProcessorReference, &t.Protected, &t.ProtectionReason, &t.SealedSecret)
 	if t.Flags = flagsIn(flags); captureBy != 0 {
 		t.CaptureBy = store.Instant(captureBy)
 	}
@@ -70,7 +70,7 @@ const (
 		remaining, base_currency, base_total, forex_rate, flags, psp, method, payee_name, payee_surname, payee_email, country,
 		reference, token, ip_address, bin_number, last_four, card_type, auth_code, attempt_3ds, redirect_url, linked_id, content,
 		content_hash, import_key, simulated, effective_at, version, created_at, modified_at, acquirer_reference,
-		capture_by, digest, processor_reference`
+		capture_by, digest, processor_reference, protected, protection_reason`
 	insertedPayment = `id, site_id, transaction_id, channel_id, booking_id, currencies, total, remaining, linked_id, created_at,
 		digest`
 )
@@ -97,7 +97,7 @@ func InsertTransaction(tx *store.Tx, t payment.Transaction) (payment.Transaction
 		t.PayeeSurname, t.PayeeEmail, t.Country, maybeText(t.Reference), t.Token, t.IPAddress, t.BIN, t.LastFour,
 		t.CardType, t.AuthCode, t.Attempt3DS, t.RedirectURL, store.MaybeID(t.LinkedID), t.Content, t.ContentHash,
 		maybeText(t.ImportKey), t.Simulated, store.Micros(t.EffectiveAt), 1, now, now, t.AcquirerReference,
-		max(0, t.CaptureBy.UnixMicro()), sum, t.ProcessorReference,
+		max(0, t.CaptureBy.UnixMicro()), sum, t.ProcessorReference, t.Protected, t.ProtectionReason,
 	})
 	delete(inPayments.Of(tx).absent, Reference{t.SiteID, t.ChannelID, t.PSP, t.Reference})
 	t.Payments = slices.Clone(t.Payments) // a second run of the write starts with the caller's list

@@ -60,6 +60,10 @@ const (
 	ManageMembers Permission = "manage the people on this site"
 	SendMails     Permission = "resend e-mails"
 	ImportBooks   Permission = "import bookings and payments"
+	// ReportFailures is to report that a merchant has failed, and to withdraw the report. DecideFailures is to confirm it, and
+	// all that follows from it (R13).
+	ReportFailures Permission = "report the failure of a merchant"
+	DecideFailures Permission = "decide on the failure of a merchant"
 )
 
 // The permissions of the payment modal. Each is a part of a permission that people have.
@@ -77,11 +81,11 @@ var ladder = []struct {
 	{Finance, []Permission{ReadStatements, RecordStatementPayments, ReadPayouts, SignOffPayout, Export}},
 	{MemberAdmin, []Permission{
 		WriteBookings, WriteTransactions, WriteChannels, WriteSite, ManageTokens, SeeChannelSecret, SendMails,
-		ImportBooks, ManageMembers,
+		ImportBooks, ManageMembers, ReportFailures,
 	}},
 	{Operator, []Permission{
 		SetChannelMode, SetChannelTerms, WriteSuppliers, RecordChargebacks, WriteRates, WritePolicies, WriteLimits,
-		WriteCollateral, MoveClock, DecideProposals, IssueStatements, ManageSites, ManageUsers,
+		WriteCollateral, MoveClock, DecideProposals, DecideFailures, IssueStatements, ManageSites, ManageUsers,
 	}},
 }
 

@@ -29,7 +29,7 @@ type Details struct {
 	Status      string `json:"status,omitempty"`              // of the object after the change
 	Before      string `json:"before,omitempty"`              // what Status or Mode was before
 	Mode        string `json:"mode,omitempty"`                // of a channel after the change
-	Kind        string `json:"kind,omitempty"`                // of a proposal
+	Kind        string `json:"kind,omitempty"`                // of a proposal or an insolvency
 	Outcome     string `json:"outcome,omitempty"`             // of a dispute
 	Protected   *bool  `json:"protected,omitempty"`           // whether a payment is protected: Yes or No
 	Reason      string `json:"reason,omitempty"`              // why a payment is protected, or why not; of a dispute its code
@@ -86,6 +86,14 @@ const (
 	ProposalDecided           Type = "proposal.decided"
 	DisputeOpened             Type = "dispute.opened"
 	DisputeClosed             Type = "dispute.closed"
+	InsolvencyReported        Type = "insolvency.reported"
+	InsolvencyConfirmed       Type = "insolvency.confirmed" // nothing of the channel is protected any more
+	InsolvencyOpened          Type = "insolvency.opened"    // its snapshot exists
+	InsolvencyWithdrawn       Type = "insolvency.withdrawn"
+	InsolvencyClaimsClosed    Type = "insolvency.claims_closed"
+	InsolvencyClosed          Type = "insolvency.closed"
+	InsolvencyReinstated      Type = "insolvency.reinstated"
+	InsolvencyRefundsAllowed  Type = "insolvency.refunds_allowed"
 	WebhookTest               Type = "webhook.test"     // somebody asked for it; only its own webhook gets it
 	WebhookDisabled           Type = "webhook.disabled" // after three days of failures, or because its receiver wants no more
 )
@@ -99,6 +107,8 @@ var Types = []Type{
 	ChannelCreated, ChannelModeChanged, ChannelLocked, ChannelUnlocked, ChannelProtectionAsked, ChannelProtectionAnswered,
 	ProposalOpened, ProposalDecided,
 	DisputeOpened, DisputeClosed,
+	InsolvencyReported, InsolvencyConfirmed, InsolvencyOpened, InsolvencyWithdrawn, InsolvencyClaimsClosed, InsolvencyClosed,
+	InsolvencyReinstated, InsolvencyRefundsAllowed,
 	WebhookTest, WebhookDisabled,
 }
 
@@ -114,11 +124,12 @@ const (
 	Statement   Kind = "statement"
 	Channel     Kind = "channel"
 	Proposal    Kind = "proposal"
+	Insolvency  Kind = "insolvency"
 	Webhook     Kind = "webhook"
 )
 
 // Kinds are all kinds of objects.
-var Kinds = []Kind{Booking, Transaction, Payment, LimitEvent, Statement, Channel, Proposal, Webhook}
+var Kinds = []Kind{Booking, Transaction, Payment, LimitEvent, Statement, Channel, Proposal, Insolvency, Webhook}
 
 // shownAs are the kinds of the objects of those types that are not named after them.
 var shownAs = map[string]Kind{"protection": Payment, "limit": LimitEvent, "dispute": Transaction}

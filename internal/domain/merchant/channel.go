@@ -88,6 +88,7 @@ type Channel struct {
 	AuthorisationDays int64 // days from its effective_at in which an authorisation can be captured
 	Locked            bool
 	LockReason        string // shown to everyone who can read the channel; "" if none was given
+	Insolvency        Insolvency
 	Suppliers         []int64
 	SealedSecret      string // signs requests of the payment modal; encrypted, as stored
 	Version           int64
@@ -98,11 +99,11 @@ type Channel struct {
 	Proposal *proposal.Proposal
 }
 
-// Status is the channel_status: "locked" for a locked channel, otherwise what the operator has set, otherwise the
+// Status is the channel_status: "locked" for a locked or insolvent channel, otherwise what the operator has set, otherwise the
 // status of the mode (section 2.3).
 func (c Channel) Status() string {
 	switch {
-	case c.Locked:
+	case c.Locked, c.Insolvency.InForce():
 		return "locked"
 	case c.StatusOverride != "":
 		return c.StatusOverride

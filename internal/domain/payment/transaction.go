@@ -88,12 +88,13 @@ const (
 	FlagLateCapture    = "late_capture"        // R2: captured after the life of its authorisation
 	FlagRateDisagrees  = "rate_disagrees"      // R3: an adjustment whose two amounts disagree with the rate of its payment
 	FlagAfterDispute   = "after_dispute"       // R2: paid for a booking that has a payment with an open chargeback
+	FlagInsolvent      = "insolvent"           // R13: logged for a merchant that had failed
 	FlagOverLimit      = "over_limit"          // R12: partly above a limit; see AllFlags
 )
 
 // Flags lists the flags.
 var Flags = []string{
-	FlagAboveTotal, FlagAfterDispute, FlagAmountDiffers, FlagDoubleRecovery, FlagForexDeviates, FlagLateCapture, FlagLateLogged,
+	FlagAboveTotal, FlagAfterDispute, FlagAmountDiffers, FlagDoubleRecovery, FlagForexDeviates, FlagInsolvent, FlagLateCapture, FlagLateLogged,
 	FlagOverLimit, FlagRateDisagrees,
 }
 
@@ -156,6 +157,10 @@ type Transaction struct {
 	ModalAllocations string    // a JSON array, as it came; "" for none
 	ModalCharge      int64     // the channel in charge_channel; 0 for none
 	Disputes         []Dispute // in order of their ids
+	// Protected and ProtectionReason are the decision of R2 on a purchase or capture. The reason is "" where none was made: an
+	// outcome is not known yet, or the transaction is of another type.
+	Protected        bool
+	ProtectionReason string
 	EffectiveAt      time.Time
 	CaptureBy        time.Time // of an authorisation: it can be captured before this instant
 	CreatedAt        time.Time // recorded_at of R0

@@ -16,8 +16,14 @@ const (
 	Takeover   Kind = "takeover"    // an import whose payments are covered since they were taken
 )
 
+// The kinds of proposals about a merchant that has failed (R13).
+const (
+	Reinstate        Kind = "reinstate"         // what is logged for the channel can be protected again
+	InsolventRefunds Kind = "insolvent_refunds" // its processor carries out refunds again
+)
+
 // Kinds lists the kinds.
-var Kinds = []Kind{OpenCover, ManualRate, Policy, Limits, Takeover}
+var Kinds = []Kind{OpenCover, ManualRate, Policy, Limits, Takeover, Reinstate, InsolventRefunds}
 
 // State is the state of a proposal.
 type State string

@@ -3,6 +3,7 @@ package protection
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/fx"
@@ -12,6 +13,7 @@ import (
 // ExplainedPremium is the premium of an allocation as known at a time (R10), with the steps of its computation.
 type ExplainedPremium struct {
 	Policy   terms.Policy  // in force on P when the payment was recorded
+	Voided   bool          // recorded after the merchant had failed: the premium went back (R13)
 	Priced   bool          // false when there is no premium: not protected, or pending_rate
 	State    PremiumState  // when Priced
 	Lines    []PremiumLine // known at the time, in the order in which they were booked
@@ -44,6 +46,9 @@ func (x *Explained) ExplainPremium(policy terms.Policy, lines []PremiumLine, m M
 		if p.State, err = x.PremiumState(policy, end, refunded); err != nil {
 			return err
 		}
+		if n := len(p.Lines); n > 0 && p.Lines[n-1].State.Premium == 0 && slices.ContainsFunc(p.Lines, paidAfterFailure) {
+			p.Voided, p.State.Premium, p.State.Minimum = true, 0, false
+		}
 		p.Steps = append(x.premiumSteps(p, end, refunded), x.lineSteps(p)...)
 	}
 	x.Premium = p
@@ -58,6 +63,9 @@ func (x Explained) premiumSteps(p ExplainedPremium, end civil.Day, refunded int6
 			x.Amount, refunded, s.Amount)},
 		{"R10", "PV", "of that amount at the locked rate: " + valueText(x.Quote, s.Amount, s.Value)},
 		{"R10", "lead", fmt.Sprintf("D − P = %s − %s = %d days", end, x.Paid(), s.Lead)},
+	}
+	if p.Voided {
+		return append(steps, Step{"R13", "π", "recorded after the merchant had failed: the premium goes back, π = 0"})
 	}
 	if s.NegativeLead() {
 		return append(steps, Step{"R10", "π", "flagged: the payment was taken after the end of travel, π = 0"})
@@ -74,6 +82,9 @@ func (x Explained) premiumSteps(p ExplainedPremium, end civil.Day, refunded int6
 			p.Policy.ID, p.Policy.FromDay, s.Line.ID, bandText(s.Line), s.Line.PPM)},
 		Step{"R10", "π", text})
 }
+
+// paidAfterFailure reports whether a line returned premium because the merchant had failed before the payment.
+func paidAfterFailure(l PremiumLine) bool { return l.Cause == CauseInsolvency }
 
 func bandText(l terms.RateLine) string {
 	text := fmt.Sprintf("lead of %d to %d days", l.From, l.To)
@@ -108,7 +119,7 @@ type RetainedReason int
 const (
 	RetainedByPolicy    RetainedReason = iota // the policy returns no premium
 	RetainedAfterTravel                       // the change came after the end of travel
-	RetainedLocked                            // the channel was locked
+	retainedInsolvent                         // the merchant had failed by then
 )
 
 // WhyRetained is the reason why a line of the allocation, under a policy, retained premium.
@@ -119,7 +130,7 @@ func (x Explained) WhyRetained(l PremiumLine, policy terms.Policy) RetainedReaso
 	case civil.DayOf(l.EffectiveAt) > x.endOf(l):
 		return RetainedAfterTravel
 	default:
-		return RetainedLocked
+		return retainedInsolvent
 	}
 }
 
@@ -138,7 +149,7 @@ func (x Explained) lineStep(l PremiumLine, policy terms.Policy, before int64) St
 	case RetainedAfterTravel:
 		text += fmt.Sprintf("the change came after D = %s", x.endOf(l))
 	default:
-		text += "the merchant was locked"
+		text += "the merchant had failed"
 	}
 	return Step{"R10", "line", text}
 }

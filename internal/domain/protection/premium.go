@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"holdfast/internal/domain/civil"
+	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/terms"
 )
@@ -34,10 +35,11 @@ const (
 	CauseReDate     PremiumCause = "re_dated"
 	CauseLateFixing PremiumCause = "late_fixing"
 	CauseCorrection PremiumCause = "correction"
+	CauseInsolvency PremiumCause = "insolvency" // paid after the merchant had failed: the premium goes back (R13)
 )
 
 // PremiumCauses lists the causes.
-var PremiumCauses = []PremiumCause{CausePurchase, CauseRefund, CauseReDate, CauseLateFixing, CauseCorrection}
+var PremiumCauses = []PremiumCause{CausePurchase, CauseRefund, CauseReDate, CauseLateFixing, CauseCorrection, CauseInsolvency}
 
 // PremiumState is the premium of an allocation in one state, with the numbers that it is computed from (R10).
 type PremiumState struct {
@@ -107,9 +109,9 @@ type PremiumChange struct {
 	EffectiveAt   time.Time
 	End           civil.Day // D after the change
 	Refunded      int64     // all refunds, this one included
-	// Insolvent says that an insolvency of the channel is confirmed: then no premium is returned. A channel that is
-	// only locked is not insolvent.
-	Insolvent bool
+	// Insolvency is that of the channel. From the day of its trigger on, no premium is returned. A channel that is only
+	// locked is not insolvent.
+	Insolvency merchant.Insolvency
 }
 
 // Reprice makes the premium line of a change, after the lines that the allocation has (R10). booked is false when the
@@ -120,6 +122,7 @@ func (a Allocation) Reprice(lines []PremiumLine, policy terms.Policy, c PremiumC
 	if err != nil {
 		return PremiumLine{}, false, err
 	}
+	after.voidAfter(c.Insolvency, a.RecordedAt)
 	line = PremiumLine{
 		SiteID: a.SiteID, AllocationID: a.ID, ChannelID: a.ChannelID, BookingID: a.BookingID,
 		TransactionID: c.TransactionID, Kind: PremiumOriginal, Cause: c.Cause, EffectiveAt: c.EffectiveAt,
@@ -129,17 +132,36 @@ func (a Allocation) Reprice(lines []PremiumLine, policy terms.Policy, c PremiumC
 	if len(lines) == 0 {
 		return line, true, nil
 	}
-	line.Kind, line.Amount, line.Retained = bookPremium(lines[len(lines)-1].State.Premium, after, policy, c)
+	line.Kind, line.Amount, line.Retained = a.bookPremium(lines[len(lines)-1].State.Premium, after, policy, c)
 	return line, line.Amount != 0 || line.Retained != 0, nil
 }
 
+// StateUnder is PremiumState under an insolvency of the channel: a payment recorded after its trigger has no premium (R13).
+func (a Allocation) StateUnder(
+	i merchant.Insolvency, policy terms.Policy, end civil.Day, refunded int64,
+) (PremiumState, error) {
+	s, err := a.PremiumState(policy, end, refunded)
+	s.voidAfter(i, a.RecordedAt)
+	return s, err
+}
+
+// voidAfter sets the premium to 0 if the payment was recorded after the trigger of an insolvency.
+func (s *PremiumState) voidAfter(i merchant.Insolvency, recordedAt time.Time) {
+	if i.After(recordedAt) {
+		s.Premium, s.Minimum = 0, false
+	}
+}
+
 // bookPremium computes the line between the premium before and the state after. Premium is returned only when the
-// policy returns premium, the change came on or before D, and the channel is not insolvent (R10).
-func bookPremium(
+// policy returns premium, and the change came on or before D and before the day on which the merchant failed (R10). A payment
+// recorded after the failure gets it back in any case (R13).
+func (a Allocation) bookPremium(
 	before int64, after PremiumState, policy terms.Policy, c PremiumChange,
 ) (kind PremiumKind, amount, retained int64) {
 	delta := after.Premium - before
-	returns := policy.PremiumRefundable && civil.DayOf(c.EffectiveAt) <= c.End && !c.Insolvent
+	day := civil.DayOf(c.EffectiveAt)
+	failed := c.Insolvency.Concerns(a.RecordedAt) && day >= c.Insolvency.Day()
+	returns := policy.PremiumRefundable && day <= c.End && !failed || c.Insolvency.After(a.RecordedAt)
 	switch {
 	case delta > 0:
 		kind, amount = PremiumAdditional, delta

@@ -6,6 +6,7 @@ import (
 
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/fx"
+	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/money"
 	"holdfast/internal/domain/protection"
 	"holdfast/internal/domain/terms"
@@ -38,6 +39,14 @@ func priced(t interface {
 }
 
 // TestWorkedPremium holds the premiums and lines of the worked lines of the rules.
+// failed is an insolvency with a trigger on a day, if there is one.
+func failed(is bool, day civil.Day) merchant.Insolvency {
+	if !is {
+		return merchant.Insolvency{}
+	}
+	return merchant.Insolvency{ID: 1, TriggerAt: day.Start(), ConfirmedAt: day.End()}
+}
+
 func TestWorkedPremium(t *testing.T) {
 	policy := terms.DefaultPolicy("GBP")
 	type change struct {
@@ -110,7 +119,7 @@ func TestPremiumReturnsOnlyWhereItMay(t *testing.T) {
 				t.Fatalf("%+v, %v", first, err)
 			}
 			line, booked, err := a.Reprice([]protection.PremiumLine{first}, c.policy, protection.PremiumChange{
-				Cause: protection.CauseRefund, EffectiveAt: c.on.End(), End: c.end, Refunded: 40000, Insolvent: c.insolvent,
+				Cause: protection.CauseRefund, EffectiveAt: c.on.End(), End: c.end, Refunded: 40000, Insolvency: failed(c.insolvent, c.on),
 			})
 			amount, retained := int64(-200), int64(0)
 			if !c.returns {
@@ -165,7 +174,7 @@ func TestPremiumLinesComeToThePremium(t *testing.T) {
 				end = paid + civil.Day(rapid.IntRange(-20, 500).Draw(t, "moved"))
 			}
 			c.EffectiveAt = (paid + civil.Day(rapid.IntRange(0, 500).Draw(t, "on"))).Start()
-			c.End, c.Refunded, c.Insolvent = end, refunded, rapid.Bool().Draw(t, "insolvent")
+			c.End, c.Refunded, c.Insolvency = end, refunded, failed(rapid.Bool().Draw(t, "insolvent"), civil.DayOf(c.EffectiveAt))
 			line, booked, err := a.Reprice(lines, policy, c)
 			if err != nil {
 				t.Fatal(err)

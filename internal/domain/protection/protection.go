@@ -23,6 +23,7 @@ const (
 	ReasonType           = "account_type_not_protected" // of the server-to-server profile
 	ReasonLocked         = "channel_locked"
 	ReasonNotCardPayment = "not_a_card_payment"
+	reasonInsolvent      = "insolvent" // an insolvency of the channel is confirmed (R13)
 )
 
 // Decision says whether a payment is protected (R2). It is made once and never changes.
@@ -64,6 +65,8 @@ func Decide(f Facts) Decision {
 // such channels only (R7).
 func ChannelProtected(c merchant.Channel) (protected bool, reason string) {
 	switch {
+	case c.Insolvency.InForce():
+		return false, reasonInsolvent
 	case c.Locked:
 		return false, ReasonLocked
 	case c.WasTest && c.Mode == merchant.ModeTest:

@@ -57,6 +57,10 @@ var Facts = []Fact{
 		limit_id, transaction_id, crossed_at, recorded_at`},
 	{Table: "collateral", Columns: `site_id, record_id, kind, channel_id, currency, amount, from_day, to_day, reference, note,
 		author_id, author, recorded_at`},
+	{Table: "insolvency_events", Columns: `site_id, insolvency_id, channel_id, action, state, trigger_at, by_id, by_name, reason, recorded_at`},
+	{Table: "insolvency_snapshots", Columns: `site_id, insolvency_id, channel_id, trigger_at, confirmed_at, lines, sha256, made_at`},
+	{Table: "insolvency_lines", Columns: `site_id, insolvency_id, allocation_id, transaction_id, booking_id, currency, remaining,
+		undelivered, last_day, policy_currency, from_rate, to_rate, not_eligible`},
 }
 
 // FactOf finds the fact of a table. ok is false when its rows are not sealed.

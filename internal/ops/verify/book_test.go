@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/book/ledger"
 	"holdfast/internal/book/statements"
 	"holdfast/internal/domain/access"
@@ -60,6 +61,7 @@ func aBook(t *testing.T, w *apptest.World) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	aFailure(t, w)
 	takesPayments(t, w)
 	aLiveSite(t, w)
 	w.Advance(35 * 24 * time.Hour)
@@ -68,6 +70,30 @@ func aBook(t *testing.T, w *apptest.World) {
 	runJobs(t, w)
 	w.Fix((civil.DayOf(w.Now()) - 1).String(), map[money.Currency]string{"GBP": "0.84441"})
 	w.Must(apptest.Report(payment.Purchase, b, 7_000)) // nothing has taken it up
+}
+
+// aFailure makes a merchant that fails, and the snapshot of its payments.
+func aFailure(t *testing.T, w *apptest.World) {
+	t.Helper()
+	c := w.Channel(merchant.ModeProtectionOnly, money.EUR)
+	w.Must(apptest.Report(payment.Purchase, w.Booking(c, 70_000, "2024-12-14"), 70_000))
+	w.Advance(time.Minute)
+	kind, trigger := insolvencies.Kinds[0], w.Now()
+	made, err := w.App.Insolvencies.Report(t.Context(), w.Actor, insolvencies.NewReport{
+		ChannelID: &c.ID, Kind: &kind, TriggerAt: &trigger, Evidence: "Notice",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.App.Insolvencies.Confirm(t.Context(), w.Actor, made.ID); err != nil {
+		t.Fatal(err)
+	}
+	w.Advance(11 * time.Second)
+	for more := true; more; {
+		if more, err = w.App.Insolvencies.Work(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // takesPayments makes a channel that takes payments at a processor, with one payment that waits for its shopper.

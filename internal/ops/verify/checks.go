@@ -19,6 +19,9 @@ var steps = []step{
 	{"statements", false, statementsOf},
 	{"statement payments", false, statementPayments},
 	{"channel protection", false, channelProtection},
+	{"payment protection", false, paymentProtection},
+	{"insolvencies", false, insolvencyStates},
+	{"insolvency snapshots", false, snapshots},
 	{"payments in time", false, inTime},
 	{"proposals", false, proposals},
 	{"idempotency keys", false, idempotencyKeys},
@@ -63,6 +66,9 @@ func (l *look) begin() error {
 		return err
 	})
 	if err != nil {
+		return err
+	}
+	if err := l.readInsolvencies(); err != nil {
 		return err
 	}
 	return l.limits.read(l)

@@ -18,12 +18,13 @@ func channelProtection(l *look) error {
 	at := place{check: "channel protection", table: "channel_protection of channel"}
 	line := l.line(at.check)
 	return l.tx.Query(`SELECT c.id, c.account_mode, c.account_type, c.was_test, c.locked,
+			CASE WHEN c.reinstated_at IS NULL THEN c.insolvency_id ELSE 0 END,
 			(SELECT p.protected FROM channel_protection p WHERE p.site_id = $1 AND p.channel_id = c.id
 				ORDER BY p.id DESC LIMIT 1)
 		FROM channels c WHERE c.site_id = $1 ORDER BY c.id`, []any{l.site.ID}, func(scan func(dest ...any) error) error {
 		var c merchant.Channel
 		var stored sql.NullBool
-		err := scan(&at.id, &c.Mode, &c.AccountType, &c.WasTest, &c.Locked, &stored)
+		err := scan(&at.id, &c.Mode, &c.AccountType, &c.WasTest, &c.Locked, &c.Insolvency.ID, &stored)
 		line.Rows++
 		should, _ := protection.ChannelProtected(c)
 		same(l, at, "protected", stored, sql.NullBool{Bool: should, Valid: true})

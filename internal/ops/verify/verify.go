@@ -167,6 +167,8 @@ type look struct {
 	limits   limitBook
 	exposure exposureSums
 	starts   map[string]int64 // the last id of each table that may have no digest
+	// insolvencies are those of each channel, in order of their ids.
+	insolvencies map[int64][]insolvency
 }
 
 func checkSite(tx *store.Tx, packs protection.Rulepacks, site merchant.Site, limit int, kept *kept, report *Report, told func(step string)) error {

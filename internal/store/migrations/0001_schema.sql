@@ -337,6 +337,11 @@ CREATE TABLE channels (
     tokenizer_key_end   TEXT    NOT NULL,                -- last four characters; '' where no key is set
     other_protection    TEXT    NOT NULL DEFAULT 'none', -- of the traveller: none, bond, trust_account, insurance or scheme
     authorisation_days  BIGINT  NOT NULL DEFAULT 7,      -- how long an authorisation can be captured
+    insolvency_id       BIGINT  NOT NULL DEFAULT 0,      -- the latest confirmed insolvency (R13); 0: none
+    insolvent_from      BIGINT,                          -- its trigger; NULL: none
+    insolvent_since     BIGINT,                          -- when it was confirmed
+    reinstated_at       BIGINT,                          -- NULL while it is insolvent
+    insolvent_refunds   BOOLEAN NOT NULL DEFAULT FALSE,  -- refunds at the processor were approved in spite of it
     UNIQUE (site_id, uuid),
     UNIQUE (site_id, slug),
     UNIQUE (site_id, id, currencies),
@@ -580,6 +585,8 @@ CREATE TABLE transactions (
     acquirer_reference TEXT      NOT NULL DEFAULT '', -- the ARN, 23 digits; matches chargebacks with payments (R14)
     digest             {{bytes}} NOT NULL DEFAULT '', -- of the columns that never change
     processor_reference TEXT     NOT NULL DEFAULT '', -- the processor's own id of this movement; not unique (R14)
+    protected          BOOLEAN   NOT NULL DEFAULT FALSE, -- of a purchase or capture: the decision of its allocations (R2)
+    protection_reason  TEXT      NOT NULL DEFAULT '', -- of that decision; '' where none was made
     UNIQUE (site_id, uuid),
     UNIQUE (site_id, channel_id, psp, reference),
     {{key}} (site_id, id),
@@ -609,6 +616,8 @@ CREATE INDEX transactions_by_acquirer_reference ON transactions (site_id, acquir
     WHERE acquirer_reference <> '';
 CREATE INDEX transactions_by_processor_reference ON transactions (site_id, processor_reference, id)
     WHERE processor_reference <> '';
+-- Payments that are not protected, or not decided yet, and all adjustments.
+CREATE INDEX transactions_unprotected ON transactions (site_id, id) WHERE NOT protected;
 CREATE INDEX transactions_by_flags ON transactions (site_id, id) WHERE flags <> '';
 CREATE INDEX transactions_by_channel_flags ON transactions (site_id, channel_id, id) WHERE flags <> '';
 CREATE INDEX transactions_by_modified ON transactions (site_id, modified_at, id);
@@ -1597,6 +1606,97 @@ CREATE TABLE import_shares (
     last_paid  TEXT    NOT NULL,
     PRIMARY KEY (site_id, import_id, channel),
     FOREIGN KEY (site_id, import_id) REFERENCES imports (site_id, id)
+);
+
+-- Insolvencies (insolvencies).
+
+-- The failure of a merchant (R13).
+CREATE TABLE insolvencies (
+    site_id         BIGINT  NOT NULL,
+    id              {{serial}},
+    channel_id      BIGINT  NOT NULL,
+    kind            TEXT    NOT NULL, -- administration, liquidation, ceased_trading, scheme_revoked or suspension
+    state           TEXT    NOT NULL, -- reported, confirmed, open, claims_closed, closed or withdrawn
+    trigger_at      BIGINT  NOT NULL, -- T
+    evidence        TEXT    NOT NULL,
+    reported_by_id  BIGINT  NOT NULL, -- 0: the program itself
+    reported_by     TEXT    NOT NULL,
+    reported_at     BIGINT  NOT NULL,
+    confirmed_by    TEXT    NOT NULL, -- '' while reported
+    confirmed_at    BIGINT,           -- K
+    alone           BOOLEAN NOT NULL, -- confirmed by who reported it: in a sandbox
+    reinstated_at   BIGINT,           -- when the channel was taken on again
+    refunds_allowed BOOLEAN NOT NULL, -- refunds at the processor, by a proposal
+    snapshot_at     BIGINT,           -- NULL until the snapshot is made
+    snapshot_lines  BIGINT  NOT NULL,
+    snapshot_sha256 TEXT    NOT NULL, -- of the snapshot as text, in hexadecimal
+    read_to         BIGINT  NOT NULL, -- allocations up to this id were read for the snapshot
+    premium_due     BOOLEAN NOT NULL, -- premium of payments after the trigger is still to be returned
+    premium_to      BIGINT  NOT NULL, -- that of allocations up to this id was
+    version         BIGINT  NOT NULL,
+    modified_at     BIGINT  NOT NULL,
+    {{key}} (site_id, id),
+    FOREIGN KEY (site_id, channel_id) REFERENCES channels (site_id, id)
+);
+-- At most one of a channel is neither closed nor withdrawn.
+CREATE UNIQUE INDEX insolvencies_open ON insolvencies (site_id, channel_id) WHERE state NOT IN ('closed', 'withdrawn');
+CREATE INDEX insolvencies_by_channel ON insolvencies (site_id, channel_id, id);
+CREATE INDEX insolvencies_to_work ON insolvencies (site_id, id) WHERE state = 'confirmed' OR premium_due;
+
+-- What happened to insolvencies. Append-only.
+CREATE TABLE insolvency_events (
+    site_id       BIGINT NOT NULL,
+    id            {{serial}},
+    insolvency_id BIGINT NOT NULL,
+    channel_id    BIGINT NOT NULL,
+    action        TEXT   NOT NULL, -- such as insolvency.confirm
+    state         TEXT   NOT NULL, -- after it
+    trigger_at    BIGINT NOT NULL,
+    by_id         BIGINT NOT NULL, -- 0: the program itself
+    by_name       TEXT   NOT NULL,
+    reason        TEXT   NOT NULL,
+    recorded_at   BIGINT NOT NULL,
+    {{key}} (site_id, id),
+    FOREIGN KEY (site_id, insolvency_id) REFERENCES insolvencies (site_id, id)
+);
+CREATE INDEX insolvency_events_by_insolvency ON insolvency_events (site_id, insolvency_id, id);
+
+-- Snapshots of insolvencies that are complete. Append-only.
+CREATE TABLE insolvency_snapshots (
+    site_id       BIGINT NOT NULL,
+    id            {{serial}},
+    insolvency_id BIGINT NOT NULL,
+    channel_id    BIGINT NOT NULL,
+    trigger_at    BIGINT NOT NULL,
+    confirmed_at  BIGINT NOT NULL,
+    lines         BIGINT NOT NULL,
+    sha256        TEXT   NOT NULL,
+    made_at       BIGINT NOT NULL,
+    {{key}} (site_id, id),
+    UNIQUE (site_id, insolvency_id),
+    FOREIGN KEY (site_id, insolvency_id) REFERENCES insolvencies (site_id, id)
+);
+
+-- The allocations in a snapshot, as they were when the merchant failed. Append-only.
+CREATE TABLE insolvency_lines (
+    site_id         BIGINT NOT NULL,
+    id              {{serial}},
+    insolvency_id   BIGINT NOT NULL,
+    allocation_id   BIGINT NOT NULL,
+    transaction_id  BIGINT NOT NULL,
+    booking_id      BIGINT NOT NULL,
+    currency        TEXT   NOT NULL,
+    remaining       BIGINT NOT NULL, -- N_T, minor units of currency
+    undelivered     BIGINT NOT NULL, -- U_T
+    last_day        BIGINT NOT NULL, -- L
+    policy_currency TEXT   NOT NULL, -- of the locked rate; '' while the allocation waited for one
+    from_rate       TEXT   NOT NULL, -- of currency per EUR; '' where both currencies are the same
+    to_rate         TEXT   NOT NULL, -- of policy_currency per EUR
+    not_eligible    TEXT   NOT NULL, -- why no claim can take from it; '' if it is eligible
+    {{key}} (site_id, id),
+    UNIQUE (site_id, insolvency_id, allocation_id),
+    FOREIGN KEY (site_id, insolvency_id) REFERENCES insolvencies (site_id, id),
+    FOREIGN KEY (site_id, allocation_id) REFERENCES allocations (site_id, id)
 );
 
 -- The chain of facts (seals): docs/decisions/0005-verify.md.

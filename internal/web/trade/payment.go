@@ -172,6 +172,7 @@ func paymentNotes(t payment.Transaction) (list []string) {
 			payment.FlagRateDisagrees:  "The two amounts sent disagree with the rate of the payment. It was settled at that rate.",
 			payment.FlagAboveTotal:     "When this payment was logged, more had been paid than the booking costs.",
 			payment.FlagLateCapture:    "This payment was captured after its authorisation had expired.",
+			payment.FlagInsolvent:      "The merchant was insolvent when this was logged.",
 			payment.FlagAfterDispute:   "Another payment of this booking was charged back before this one.",
 		}[flag]
 		list = append(list, cmp.Or(text, kit.Say(flag)))

@@ -1,0 +1,66 @@
+package insolvencies
+
+import (
+	"errors"
+	"holdfast/internal/domain/claim"
+	"holdfast/internal/domain/money"
+	"holdfast/internal/store"
+)
+
+const lineColumns = `id, site_id, insolvency_id, allocation_id, transaction_id, booking_id, currency, remaining, undelivered, last_day,
+	policy_currency, from_rate, to_rate, not_eligible`
+
+// insertLines stores lines of the snapshot of an insolvency. They never change.
+func insertLines(tx *store.Tx, i Insolvency, lines []claim.SnapshotLine) error {
+	ids, err := tx.NextIDs("insolvency_lines", i.SiteID, len(lines))
+	if err != nil {
+		return err
+	}
+	for n, l := range lines {
+		policy, from, to := l.RateTexts()
+		tx.Insert("insolvency_lines", lineColumns, []any{ids[n], i.SiteID, i.ID, l.AllocationID, l.TransactionID, l.BookingID, l.Currency,
+			l.Remaining, l.Undelivered, l.LastDay, policy, from, to, l.Ineligible})
+	}
+	return nil
+}
+
+// insertSnapshot stores what the snapshot of an insolvency consists of, as a fact.
+func insertSnapshot(tx *store.Tx, i Insolvency) error {
+	_, err := tx.Exec(`INSERT INTO insolvency_snapshots (site_id, insolvency_id, channel_id, trigger_at, confirmed_at, lines, sha256, made_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, i.SiteID, i.ID, i.ChannelID, store.Micros(i.TriggerAt), store.Micros(i.ConfirmedAt),
+		i.Snapshot.Lines, i.Snapshot.SHA256, store.Micros(i.Snapshot.MadeAt))
+	return err
+}
+
+// LinesAfter reads lines of the snapshot of an insolvency: those with allocations greater than after, in order of the
+// allocations, at most limit of them. Their quotes have the rates, without provider and day.
+func LinesAfter(tx *store.Tx, siteID, insolvencyID, after int64, limit int) (list []claim.SnapshotLine, err error) {
+	err = tx.Query(`SELECT l.allocation_id, l.transaction_id, l.booking_id, l.currency, l.remaining, l.undelivered, l.last_day,
+			l.policy_currency, l.from_rate, l.to_rate, l.not_eligible
+		FROM insolvency_lines l WHERE l.site_id = $1 AND l.insolvency_id = $2 AND l.allocation_id > $3
+		ORDER BY l.allocation_id LIMIT $4`, []any{siteID, insolvencyID, after, limit}, func(scan func(dest ...any) error) error {
+		l, err := scanLine(scan)
+		list = append(list, l)
+		return err
+	})
+	return list, err
+}
+
+func scanLine(scan func(dest ...any) error, more ...any) (claim.SnapshotLine, error) {
+	var l claim.SnapshotLine
+	var from, to string
+	err := scan(append([]any{&l.AllocationID, &l.TransactionID, &l.BookingID, &l.Currency, &l.Remaining, &l.Undelivered, &l.LastDay,
+		&l.Quote.To, &from, &to, &l.Ineligible}, more...)...)
+	if err != nil || l.Quote.To == "" {
+		return l, err
+	}
+	l.Priced, l.Quote.From = true, l.Currency
+	if from == "" { // both currencies are the same
+		return l, nil
+	}
+	l.Quote.FromLeg.Currency, l.Quote.ToLeg.Currency = l.Quote.From, l.Quote.To
+	var err2 error
+	l.Quote.FromLeg.Rate, err = money.ParseRate(from)
+	l.Quote.ToLeg.Rate, err2 = money.ParseRate(to)
+	return l, errors.Join(err, err2)
+}
