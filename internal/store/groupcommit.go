@@ -30,6 +30,8 @@ const (
 
 // groupCommit is SQLite's single writer. It runs the writes of all callers one after the other, and concurrent ones in
 // one transaction, each in a savepoint, so that it can be rolled back alone. So many writes share one sync of the disk.
+// A write sees what is committed and what the earlier writes of its group have written. It cannot outlive them: they are
+// committed together or, if the commit fails, all of their callers get the error.
 type groupCommit struct {
 	db    *DB
 	calls chan *writeCall
