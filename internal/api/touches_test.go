@@ -18,14 +18,15 @@ var beyondOneSite = map[string]string{
 	"a site and api_tokens":       "a new or deleted token is in the audit of its site",
 	"a site and fixings":          "new rates are in the audit of the site where they were added, and price what waited there",
 	"a site and memberships":      "a person's access to a site is in its audit",
+	"a site and rate_versions":    "new rates and policies have a version that each process compares with what it keeps",
 	"a site and refresh_families": "sign-ins that an administrator ends are in the audit of the site",
-	"a site and site_versions":    "settings, merchants, policies and limits have a version that each process compares with what it keeps",
 	"a site and sites":            "a new site, its name and its clock",
 }
 
 // TestRequestsWriteRowsOfOneSite: a request writes rows of its site, or of the deployment. Those that write both are few.
 func TestRequestsWriteRowsOfOneSite(t *testing.T) {
 	t.Parallel()
+	dbtest.Engines[1].Database(t) // skips the test where there is no PostgreSQL
 	files, err := filepath.Glob("testdata/*.txt")
 	must(t, err)
 	processing, err := filepath.Glob("testdata/server-to-server/*.txt")

@@ -34,6 +34,10 @@ type drawn struct {
 	most int     // PostgreSQL: how many the last statement drew
 }
 
+// imported are the tables that an import adds many rows to in one write, so that it draws more and more ids at once. Elsewhere, an id that is
+// not used would only be a gap in what people see.
+var imported = []string{"bookings", "transactions", "payments"}
+
 // Bounds of how many ids one statement draws ahead.
 const (
 	mostDrawn  = 128
@@ -76,8 +80,10 @@ func (tx *Tx) NextIDs(table string, site int64, n int) (ids []int64, err error) 
 		}
 		return ids, err
 	}
-	if len(d.free) < n { // an import draws more and more at once
-		d.most = max(n, min(2*d.most, mostDrawn))
+	if len(d.free) < n {
+		if d.most = max(n, min(2*d.most, mostDrawn)); !byCounter && !slices.Contains(imported, table) {
+			d.most = n
+		}
 		if byCounter {
 			d.most = max(d.most, leastDrawn)
 			err = tx.drawFromCounter(site, d)
