@@ -21,7 +21,7 @@ var csvArgs = map[string]string{
 	"explain booking": "explain booking 1", "explain statement": "explain statement 1 closing", "run-off": "run-off --as-of 2024-06-10",
 	"collateral list": "collateral list", "booking list": "booking list", "premium list": "premium list",
 	"statements list": "statements list", "limits list": "limits list", "what-if": "what-if --as-of 2024-06-10",
-	"channel list": "channel list", "channel show": "channel show 1", "transaction list": "transaction list", "movement": "movement --from 2024-05-31 --to 2024-06-10",
+	"merchant list": "merchant list", "merchant show": "merchant show 1", "transaction list": "transaction list", "movement": "movement --from 2024-05-31 --to 2024-06-10",
 	"exposure": "exposure --as-of 2024-06-10", "ageing": "ageing --as-of 2024-06-10",
 	"exposure-model": "exposure-model --as-of 2024-06-10", "track-record": "track-record 1 --as-of 2024-06-10",
 }
