@@ -58,9 +58,9 @@ func (s *Insolvencies) Reinstate(ctx context.Context, id int64, in Decision, opt
 	return create[Insolvency](ctx, s.c, s.c.resource("insolvencies", id, "reinstate"), in, options)
 }
 
-// AllowRefunds lets the processor of the merchant carry out refunds. If another operator has to approve it, the error says so.
-func (s *Insolvencies) AllowRefunds(ctx context.Context, id int64, in Decision, options ...CallOption) (Insolvency, error) {
-	return create[Insolvency](ctx, s.c, s.c.resource("insolvencies", id, "allow-refunds"), in, options)
+// AllowProcessing lets the processor of the merchant carry out refunds. If another operator has to approve it, the error says so.
+func (s *Insolvencies) AllowProcessing(ctx context.Context, id int64, in Decision, options ...CallOption) (Insolvency, error) {
+	return create[Insolvency](ctx, s.c, s.c.resource("insolvencies", id, "allow-processing"), in, options)
 }
 
 // Affected reads one page of the affected payments, those travelling now first.

@@ -331,13 +331,13 @@ type ProposalKind string
 
 // The values of ProposalKind.
 const (
-	ProposalKindOpenCover        ProposalKind = "open_cover"
-	ProposalKindManualRate       ProposalKind = "manual_rate"
-	ProposalKindPolicy           ProposalKind = "policy"
-	ProposalKindLimits           ProposalKind = "limits"
-	ProposalKindTakeover         ProposalKind = "takeover"
-	ProposalKindReinstate        ProposalKind = "reinstate"
-	ProposalKindInsolventRefunds ProposalKind = "insolvent_refunds"
+	ProposalKindOpenCover           ProposalKind = "open_cover"
+	ProposalKindManualRate          ProposalKind = "manual_rate"
+	ProposalKindPolicy              ProposalKind = "policy"
+	ProposalKindLimits              ProposalKind = "limits"
+	ProposalKindTakeover            ProposalKind = "takeover"
+	ProposalKindReinstate           ProposalKind = "reinstate"
+	ProposalKindInsolventProcessing ProposalKind = "insolvent_processing"
 )
 
 // EffectChange: One field.

@@ -51,7 +51,7 @@ const (
 	InsolvencyKindSuspension     InsolvencyKind = "suspension"
 )
 
-// InsolvencySnapshot is an answer of the API, or a part of one.
+// InsolvencySnapshot: The snapshot. Null until it is made, seconds after confirmation.
 type InsolvencySnapshot struct {
 	MadeAt Instant `json:"made_at"`
 	// The number of affected payments.
@@ -84,7 +84,7 @@ type Insolvency struct {
 	// The snapshot. Null until it is made, seconds after confirmation.
 	Snapshot *InsolvencySnapshot `json:"snapshot"`
 	// Whether the processor carries out refunds of the merchant.
-	RefundsAllowed bool `json:"refunds_allowed"`
+	ProcessingAllowed bool `json:"processing_allowed"`
 	// When the merchant was reinstated, YYYY-MM-DD HH:MM:SS in GMT.
 	ReinstatedAt *string `json:"reinstated_at"`
 	Created      Instant `json:"created"`
@@ -115,92 +115,6 @@ type InsolvencyEvent struct {
 	// The reason; for a report, the evidence.
 	Reason string  `json:"reason"`
 	At     Instant `json:"at"`
-}
-
-// AffectedQuery are the parameters of the operation listAffected. What is empty is left out.
-type AffectedQuery struct {
-	// Only the items with these ids.
-	Include []int64 `query:"include"`
-	// Leave out the items with these ids.
-	Exclude []int64 `query:"exclude"`
-	// Ascending or descending order.
-	Order string `query:"order"`
-	// Attribute to sort by. `travel`: those travelling now, then those who leave next, then those who came back
-	// last.
-	Orderby string `query:"orderby"`
-}
-
-// AffectedPayment: A payment in the snapshot of an insolvency. Amounts are in minor units.
-type AffectedPayment struct {
-	// The identifier of the line.
-	ID int64 `json:"id"`
-	// The id of the payment record.
-	Payment int64 `json:"payment"`
-	// The id of the transaction.
-	Transaction int64 `json:"transaction"`
-	// The id of the booking.
-	Booking int64 `json:"booking"`
-	// Whether the trip is under way today.
-	Travelling bool `json:"travelling"`
-	// The reference of the booking.
-	BookingReference string `json:"booking_reference"`
-	// The first name of the lead traveller.
-	Firstname string `json:"firstname"`
-	// The surname of the lead traveller.
-	Surname string `json:"surname"`
-	// The e-mail address of the lead traveller.
-	Email    string   `json:"email"`
-	Language Language `json:"language"`
-	// The first day of the trip.
-	DateStart *string `json:"date_start"`
-	// The last day of the trip.
-	Date Day `json:"date"`
-	// The country of the trip.
-	Countries string `json:"countries"`
-	// The names of the suppliers.
-	Suppliers []string `json:"suppliers"`
-	// Other protection of the traveller.
-	OtherProtection OtherProtection `json:"other_protection"`
-	// The reference of the payment.
-	Reference string `json:"reference"`
-	// When the payment was taken.
-	PaidAt Instant `json:"paid_at"`
-	// The processor.
-	PSP string `json:"psp"`
-	// The scheme of the card.
-	Scheme string `json:"scheme"`
-	// The first digits of the card number.
-	BinNumber *string `json:"bin_number"`
-	// The last digits of the card number.
-	LastFourDigits *string `json:"last_four_digits"`
-	// The authorisation code.
-	AuthCode *string `json:"auth_code"`
-	// The acquirer reference number (ARN).
-	AcquirerReference *string `json:"acquirer_reference"`
-	// The processor's own id of the payment.
-	ProcessorReference *string `json:"processor_reference"`
-	// The base currency.
-	Currencies string `json:"currencies"`
-	// The part of the payment for the booking.
-	Total int64 `json:"total"`
-	// The currency of the payment.
-	PaymentCurrencies string `json:"payment_currencies"`
-	// The whole payment, in minor units of `payment_currencies`.
-	PaymentTotal int64 `json:"payment_total"`
-	// The currency of the policy.
-	PolicyCurrency string `json:"policy_currency"`
-	// The protection value of `total`, in minor units of `policy_currency`. Null while it waits for a rate.
-	Value *int64 `json:"value"`
-	// What was neither refunded nor charged back when the merchant failed, in base currency.
-	Remaining int64 `json:"remaining"`
-	// The part of `remaining` that was not delivered.
-	Undelivered int64 `json:"undelivered"`
-	// The last day on which the payment can be charged back.
-	LastDayOfDispute Day `json:"last_day_of_dispute"`
-	// Whether a claim can be payable.
-	Eligible bool `json:"eligible"`
-	// Why a claim cannot be payable.
-	Reason *string `json:"reason"`
 }
 
 // Decision is an input of the API.

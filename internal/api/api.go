@@ -200,7 +200,7 @@ func insolvencyRoutes(v2 string) []Route {
 		at("POST", v2+"/insolvencies/{id}/close-claims", mayDoAll, (*server).closeInsolvencyClaims).needs(access.DecideFailures).takes(input.MaxBody),
 		at("POST", v2+"/insolvencies/{id}/close", mayDoAll, (*server).closeInsolvency).needs(access.DecideFailures).takes(input.MaxBody),
 		at("POST", v2+"/insolvencies/{id}/reinstate", mayDoAll, (*server).reinstateInsolvency).needs(access.DecideFailures).takes(input.MaxBody),
-		at("POST", v2+"/insolvencies/{id}/allow-refunds", mayDoAll, (*server).allowInsolvencyRefunds).needs(access.DecideFailures).takes(input.MaxBody),
+		at("POST", v2+"/insolvencies/{id}/allow-processing", mayDoAll, (*server).allowInsolvencyProcessing).needs(access.DecideFailures).takes(input.MaxBody),
 	}
 }
 

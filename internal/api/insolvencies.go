@@ -85,8 +85,8 @@ func (s *server) reinstateInsolvency(c *call) error {
 	return s.actOnInsolvency(c, s.app.Insolvencies.Reinstate)
 }
 
-func (s *server) allowInsolvencyRefunds(c *call) error {
-	return s.actOnInsolvency(c, s.app.Insolvencies.AllowRefunds)
+func (s *server) allowInsolvencyProcessing(c *call) error {
+	return s.actOnInsolvency(c, s.app.Insolvencies.AllowProcessing)
 }
 
 // actOnInsolvency reads the reason of an action, carries it out, and answers with the insolvency, or with the proposal that waits

@@ -141,9 +141,9 @@ func (r *Insolvencies) Reinstate(ctx context.Context, actor access.Actor, id int
 	return r.propose(ctx, actor, id, proposal.Reinstate, reason, reinstate)
 }
 
-// AllowRefunds lets the processor of an insolvent channel carry out refunds and voids. It needs two people, as Reinstate does.
-func (r *Insolvencies) AllowRefunds(ctx context.Context, actor access.Actor, id int64, reason string) (Insolvency, error) {
-	return r.propose(ctx, actor, id, proposal.InsolventRefunds, reason, allowRefunds)
+// AllowProcessing lets the processor of an insolvent channel carry out refunds and voids. It needs two people, as Reinstate does.
+func (r *Insolvencies) AllowProcessing(ctx context.Context, actor access.Actor, id int64, reason string) (Insolvency, error) {
+	return r.propose(ctx, actor, id, proposal.InsolventProcessing, reason, allowProcessing)
 }
 
 // approved is an action that needs two people: what it is called, whether it is possible now, and what it changes.
@@ -160,12 +160,12 @@ var reinstate = approved{"insolvency.reinstate", func(i Insolvency) error {
 	return notPossible(i, "already_reinstated", "Channel %d has already been reinstated.", i.ChannelID)
 }, func(tx *store.Tx, i *Insolvency) { i.ReinstatedAt = tx.Now }}
 
-var allowRefunds = approved{"insolvency.allow_refunds", func(i Insolvency) error {
-	if err := mustBe(i, Confirmed, Open, ClaimsClosed, Closed); err != nil || !i.RefundsAllowed && i.ReinstatedAt.IsZero() {
+var allowProcessing = approved{"insolvency.allow_processing", func(i Insolvency) error {
+	if err := mustBe(i, Confirmed, Open, ClaimsClosed, Closed); err != nil || !i.ProcessingAllowed && i.ReinstatedAt.IsZero() {
 		return err
 	}
 	return notPossible(i, "already_allowed", "Refunds of channel %d are already allowed.", i.ChannelID)
-}, func(_ *store.Tx, i *Insolvency) { i.RefundsAllowed = true }}
+}, func(_ *store.Tx, i *Insolvency) { i.ProcessingAllowed = true }}
 
 // apply is the change of an approved action.
 func (what approved) apply(tx *store.Tx, i *Insolvency) error {
@@ -231,6 +231,6 @@ func tellChannel(tx *store.Tx, i Insolvency) error {
 
 func (i Insolvency) ofChannel() merchant.Insolvency {
 	return merchant.Insolvency{
-		ID: i.ID, TriggerAt: i.TriggerAt, ConfirmedAt: i.ConfirmedAt, ReinstatedAt: i.ReinstatedAt, RefundsAllowed: i.RefundsAllowed,
+		ID: i.ID, TriggerAt: i.TriggerAt, ConfirmedAt: i.ConfirmedAt, ReinstatedAt: i.ReinstatedAt, ProcessingAllowed: i.ProcessingAllowed,
 	}
 }

@@ -36,7 +36,7 @@ type Insolvencies struct {
 // Register registers the kinds of proposals that the use cases carry out.
 func (r *Insolvencies) Register() *Insolvencies {
 	r.Approvals.Register(proposal.Reinstate, approvals.Kind{Carry: r.carry(reinstate)})
-	r.Approvals.Register(proposal.InsolventRefunds, approvals.Kind{Carry: r.carry(allowRefunds)})
+	r.Approvals.Register(proposal.InsolventProcessing, approvals.Kind{Carry: r.carry(allowProcessing)})
 	return r
 }
 
@@ -64,24 +64,24 @@ var States = []State{Reported, Confirmed, Open, ClaimsClosed, Closed, Withdrawn}
 
 // Insolvency is the failure of one channel.
 type Insolvency struct {
-	SiteID         int64
-	ID             int64
-	ChannelID      int64
-	Kind           Kind
-	State          State
-	TriggerAt      time.Time // T
-	Evidence       string
-	ReportedByID   int64
-	ReportedBy     string
-	ReportedAt     time.Time
-	ConfirmedBy    string
-	ConfirmedAt    time.Time // K; zero: not yet
-	Alone          bool      // confirmed by the person who reported it: in a sandbox
-	ReinstatedAt   time.Time // zero: the channel is not reinstated
-	RefundsAllowed bool
-	Snapshot       Snapshot // its MadeAt is zero until the job has made it
-	Version        int64
-	ModifiedAt     time.Time
+	SiteID            int64
+	ID                int64
+	ChannelID         int64
+	Kind              Kind
+	State             State
+	TriggerAt         time.Time // T
+	Evidence          string
+	ReportedByID      int64
+	ReportedBy        string
+	ReportedAt        time.Time
+	ConfirmedBy       string
+	ConfirmedAt       time.Time // K; zero: not yet
+	Alone             bool      // confirmed by the person who reported it: in a sandbox
+	ReinstatedAt      time.Time // zero: the channel is not reinstated
+	ProcessingAllowed bool
+	Snapshot          Snapshot // its MadeAt is zero until the job has made it
+	Version           int64
+	ModifiedAt        time.Time
 	// Proposal is set when the action waits for another operator (R0). Then nothing has changed yet.
 	Proposal *proposal.Proposal
 }
@@ -239,7 +239,7 @@ var eventOf = map[string]event.Type{
 	"insolvency.report": event.InsolvencyReported, "insolvency.confirm": event.InsolvencyConfirmed, "insolvency.open": event.InsolvencyOpened,
 	"insolvency.withdraw": event.InsolvencyWithdrawn, "insolvency.close_claims": event.InsolvencyClaimsClosed,
 	"insolvency.close": event.InsolvencyClosed, "insolvency.reinstate": event.InsolvencyReinstated,
-	"insolvency.allow_refunds": event.InsolvencyRefundsAllowed,
+	"insolvency.allow_processing": event.InsolvencyProcessingAllowed,
 }
 
 // auditedInsolvency is the shape of an insolvency in the audit.
@@ -254,7 +254,7 @@ type auditedInsolvency struct {
 	Confirmed  string `json:"confirmed_by,omitempty"`
 	Alone      bool   `json:"alone"`
 	Reinstated bool   `json:"reinstated"`
-	Refunds    bool   `json:"refunds_allowed"`
+	Refunds    bool   `json:"processing_allowed"`
 	SHA256     string `json:"sha256,omitempty"`
 }
 
@@ -262,7 +262,7 @@ func audited(i Insolvency) any {
 	return auditedInsolvency{
 		ID: i.ID, ChannelID: i.ChannelID, Kind: string(i.Kind), State: string(i.State), TriggerAt: i.TriggerAt.Format(time.RFC3339Nano),
 		Evidence: i.Evidence, ReportedBy: i.ReportedBy, Confirmed: i.ConfirmedBy, Alone: i.Alone,
-		Reinstated: !i.ReinstatedAt.IsZero(), Refunds: i.RefundsAllowed, SHA256: i.Snapshot.SHA256,
+		Reinstated: !i.ReinstatedAt.IsZero(), Refunds: i.ProcessingAllowed, SHA256: i.Snapshot.SHA256,
 	}
 }
 

@@ -13,13 +13,13 @@ import (
 )
 
 const insolvencyColumns = `site_id, id, channel_id, kind, state, trigger_at, evidence, reported_by_id, reported_by, reported_at,
-	confirmed_by, confirmed_at, alone, reinstated_at, refunds_allowed, snapshot_at, snapshot_lines, snapshot_sha256, version, modified_at`
+	confirmed_by, confirmed_at, alone, reinstated_at, processing_allowed, snapshot_at, snapshot_lines, snapshot_sha256, version, modified_at`
 
 func scanInsolvency(scan func(dest ...any) error) (Insolvency, error) {
 	var i Insolvency
 	var confirmed, reinstated, made sql.NullInt64
 	err := scan(&i.SiteID, &i.ID, &i.ChannelID, &i.Kind, &i.State, store.Stored{Instant: &i.TriggerAt}, &i.Evidence, &i.ReportedByID,
-		&i.ReportedBy, store.Stored{Instant: &i.ReportedAt}, &i.ConfirmedBy, &confirmed, &i.Alone, &reinstated, &i.RefundsAllowed, &made,
+		&i.ReportedBy, store.Stored{Instant: &i.ReportedAt}, &i.ConfirmedBy, &confirmed, &i.Alone, &reinstated, &i.ProcessingAllowed, &made,
 		&i.Snapshot.Lines, &i.Snapshot.SHA256, &i.Version, store.Stored{Instant: &i.ModifiedAt})
 	i.ConfirmedAt, i.ReinstatedAt = store.MaybeInstant(confirmed), store.MaybeInstant(reinstated)
 	i.Snapshot.MadeAt = store.MaybeInstant(made)
@@ -30,7 +30,7 @@ func scanInsolvency(scan func(dest ...any) error) (Insolvency, error) {
 func insertInsolvency(tx *store.Tx, i Insolvency) (Insolvency, error) {
 	i.Version, i.ModifiedAt = 1, tx.Now
 	err := tx.QueryRow(`INSERT INTO insolvencies (site_id, channel_id, kind, state, trigger_at, evidence, reported_by_id, reported_by,
-			reported_at, confirmed_by, alone, refunds_allowed, snapshot_lines, snapshot_sha256, read_to, premium_due, premium_to, version,
+			reported_at, confirmed_by, alone, processing_allowed, snapshot_lines, snapshot_sha256, read_to, premium_due, premium_to, version,
 			modified_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, '', FALSE, FALSE, 0, '', 0, FALSE, 0, 1, $9) RETURNING id`,
 		[]any{i.SiteID, i.ChannelID, i.Kind, i.State, store.Micros(i.TriggerAt), i.Evidence, i.ReportedByID, i.ReportedBy,
@@ -57,9 +57,9 @@ func lockInsolvency(tx *store.Tx, siteID, id int64) (Insolvency, error) {
 func saveInsolvency(tx *store.Tx, i *Insolvency) error {
 	i.ModifiedAt = tx.Now
 	_, err := tx.Exec(`UPDATE insolvencies SET state = $3, confirmed_by = $4, confirmed_at = $5, alone = $6, reinstated_at = $7,
-			refunds_allowed = $8, snapshot_at = $9, snapshot_lines = $10, snapshot_sha256 = $11, modified_at = $12
+			processing_allowed = $8, snapshot_at = $9, snapshot_lines = $10, snapshot_sha256 = $11, modified_at = $12
 		WHERE site_id = $1 AND id = $2`, i.SiteID, i.ID, i.State, i.ConfirmedBy, store.MaybeMicros(i.ConfirmedAt), i.Alone,
-		store.MaybeMicros(i.ReinstatedAt), i.RefundsAllowed, store.MaybeMicros(i.Snapshot.MadeAt), i.Snapshot.Lines, i.Snapshot.SHA256,
+		store.MaybeMicros(i.ReinstatedAt), i.ProcessingAllowed, store.MaybeMicros(i.Snapshot.MadeAt), i.Snapshot.Lines, i.Snapshot.SHA256,
 		store.Micros(tx.Now))
 	return err
 }

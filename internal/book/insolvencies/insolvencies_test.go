@@ -294,17 +294,17 @@ func TestWhoMayConfirm(t *testing.T) {
 		}
 		_, err = h.Insolvencies.Withdraw(t.Context(), member, i.ID, "")
 		apptest.WantKind(t, err, errs.Forbidden, "a member withdraws what was confirmed")
-		asked, err := h.Insolvencies.AllowRefunds(t.Context(), ann, i.ID, "The administrator pays")
+		asked, err := h.Insolvencies.AllowProcessing(t.Context(), ann, i.ID, "The administrator pays")
 		if err != nil || asked.Proposal == nil {
 			t.Fatalf("%+v, %v", asked, err)
 		}
 		if _, err := h.Approvals.Approve(t.Context(), ben, asked.Proposal.ID, ""); err != nil {
 			t.Fatal(err)
 		}
-		if c, err = h.Channels.Get(t.Context(), ann, c.ID); err != nil || !c.Insolvency.RefundsAllowed {
+		if c, err = h.Channels.Get(t.Context(), ann, c.ID); err != nil || !c.Insolvency.ProcessingAllowed {
 			t.Errorf("%+v, %v", c.Insolvency, err)
 		}
-		_, err = h.Insolvencies.AllowRefunds(t.Context(), ann, i.ID, "")
+		_, err = h.Insolvencies.AllowProcessing(t.Context(), ann, i.ID, "")
 		apptest.WantKind(t, err, errs.ActionNotPossible, "again")
 	})
 }

@@ -59,7 +59,7 @@ func columnsOf(c *merchant.Channel) []channelColumn {
 		{"insolvent_from", maybeInstant{&c.Insolvency.TriggerAt}, written},
 		{"insolvent_since", maybeInstant{&c.Insolvency.ConfirmedAt}, written},
 		{"reinstated_at", maybeInstant{&c.Insolvency.ReinstatedAt}, written},
-		{"insolvent_refunds", &c.Insolvency.RefundsAllowed, written},
+		{"insolvent_processing", &c.Insolvency.ProcessingAllowed, written},
 		{"secret", &c.SealedSecret, writtenOnce}, // setChannelSecret writes another one
 		{"version", &c.Version, writtenOnce},
 		{"created_at", store.Stored{Instant: &c.CreatedAt}, writtenOnce},

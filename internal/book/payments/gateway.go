@@ -122,7 +122,7 @@ func (r *intake) makeRequest() error {
 // proposal to allow them was approved (R13).
 func (r *intake) refuseInsolvent() error {
 	i := r.channel.Insolvency
-	if !i.InForce() || i.RefundsAllowed && (*r.in.Type == payment.Refund || *r.in.Type == payment.Void) {
+	if !i.InForce() || i.ProcessingAllowed && (*r.in.Type == payment.Refund || *r.in.Type == payment.Void) {
 		return nil
 	}
 	return errs.NotPossibleBecause("insolvent",

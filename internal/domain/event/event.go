@@ -80,22 +80,22 @@ const (
 	ChannelLocked        Type = "channel.locked"
 	ChannelUnlocked      Type = "channel.unlocked"
 	// Of a request for the protection of a channel.
-	ChannelProtectionAsked    Type = "channel.protection_asked"
-	ChannelProtectionAnswered Type = "channel.protection_answered" // taken, refused, or more is wanted
-	ProposalOpened            Type = "proposal.opened"
-	ProposalDecided           Type = "proposal.decided"
-	DisputeOpened             Type = "dispute.opened"
-	DisputeClosed             Type = "dispute.closed"
-	InsolvencyReported        Type = "insolvency.reported"
-	InsolvencyConfirmed       Type = "insolvency.confirmed" // nothing of the channel is protected any more
-	InsolvencyOpened          Type = "insolvency.opened"    // its snapshot exists
-	InsolvencyWithdrawn       Type = "insolvency.withdrawn"
-	InsolvencyClaimsClosed    Type = "insolvency.claims_closed"
-	InsolvencyClosed          Type = "insolvency.closed"
-	InsolvencyReinstated      Type = "insolvency.reinstated"
-	InsolvencyRefundsAllowed  Type = "insolvency.refunds_allowed"
-	WebhookTest               Type = "webhook.test"     // somebody asked for it; only its own webhook gets it
-	WebhookDisabled           Type = "webhook.disabled" // after three days of failures, or because its receiver wants no more
+	ChannelProtectionAsked      Type = "channel.protection_asked"
+	ChannelProtectionAnswered   Type = "channel.protection_answered" // taken, refused, or more is wanted
+	ProposalOpened              Type = "proposal.opened"
+	ProposalDecided             Type = "proposal.decided"
+	DisputeOpened               Type = "dispute.opened"
+	DisputeClosed               Type = "dispute.closed"
+	InsolvencyReported          Type = "insolvency.reported"
+	InsolvencyConfirmed         Type = "insolvency.confirmed" // nothing of the channel is protected any more
+	InsolvencyOpened            Type = "insolvency.opened"    // its snapshot exists
+	InsolvencyWithdrawn         Type = "insolvency.withdrawn"
+	InsolvencyClaimsClosed      Type = "insolvency.claims_closed"
+	InsolvencyClosed            Type = "insolvency.closed"
+	InsolvencyReinstated        Type = "insolvency.reinstated"
+	InsolvencyProcessingAllowed Type = "insolvency.processing_allowed"
+	WebhookTest                 Type = "webhook.test"     // somebody asked for it; only its own webhook gets it
+	WebhookDisabled             Type = "webhook.disabled" // after three days of failures, or because its receiver wants no more
 )
 
 // Types are all types, in the order of the description.
@@ -108,7 +108,7 @@ var Types = []Type{
 	ProposalOpened, ProposalDecided,
 	DisputeOpened, DisputeClosed,
 	InsolvencyReported, InsolvencyConfirmed, InsolvencyOpened, InsolvencyWithdrawn, InsolvencyClaimsClosed, InsolvencyClosed,
-	InsolvencyReinstated, InsolvencyRefundsAllowed,
+	InsolvencyReinstated, InsolvencyProcessingAllowed,
 	WebhookTest, WebhookDisabled,
 }
 

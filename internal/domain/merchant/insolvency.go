@@ -8,11 +8,11 @@ import (
 
 // Insolvency is the latest confirmed failure of a channel (R13). The zero value means that there was none.
 type Insolvency struct {
-	ID             int64     // 0: none
-	TriggerAt      time.Time // T
-	ConfirmedAt    time.Time // K
-	ReinstatedAt   time.Time // when two people took the channel on again; zero while it is insolvent
-	RefundsAllowed bool      // whether a proposal lets the processor carry out refunds in spite of it
+	ID                int64     // 0: none
+	TriggerAt         time.Time // T
+	ConfirmedAt       time.Time // K
+	ReinstatedAt      time.Time // when two people took the channel on again; zero while it is insolvent
+	ProcessingAllowed bool      // whether a proposal lets the processor carry out refunds in spite of it
 }
 
 // InForce reports whether the channel is insolvent: nothing recorded now is protected (R2).

@@ -18,12 +18,12 @@ const (
 
 // The kinds of proposals about a merchant that has failed (R13).
 const (
-	Reinstate        Kind = "reinstate"         // what is logged for the channel can be protected again
-	InsolventRefunds Kind = "insolvent_refunds" // its processor carries out refunds again
+	Reinstate           Kind = "reinstate"            // what is logged for the channel can be protected again
+	InsolventProcessing Kind = "insolvent_processing" // its processor carries out refunds again
 )
 
 // Kinds lists the kinds.
-var Kinds = []Kind{OpenCover, ManualRate, Policy, Limits, Takeover, Reinstate, InsolventRefunds}
+var Kinds = []Kind{OpenCover, ManualRate, Policy, Limits, Takeover, Reinstate, InsolventProcessing}
 
 // State is the state of a proposal.
 type State string

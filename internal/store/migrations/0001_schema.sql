@@ -341,7 +341,7 @@ CREATE TABLE channels (
     insolvent_from      BIGINT,                          -- its trigger; NULL: none
     insolvent_since     BIGINT,                          -- when it was confirmed
     reinstated_at       BIGINT,                          -- NULL while it is insolvent
-    insolvent_refunds   BOOLEAN NOT NULL DEFAULT FALSE,  -- refunds at the processor were approved in spite of it
+    insolvent_processing   BOOLEAN NOT NULL DEFAULT FALSE,  -- refunds at the processor were approved in spite of it
     UNIQUE (site_id, uuid),
     UNIQUE (site_id, slug),
     UNIQUE (site_id, id, currencies),
@@ -1626,7 +1626,7 @@ CREATE TABLE insolvencies (
     confirmed_at    BIGINT,           -- K
     alone           BOOLEAN NOT NULL, -- confirmed by who reported it: in a sandbox
     reinstated_at   BIGINT,           -- when the channel was taken on again
-    refunds_allowed BOOLEAN NOT NULL, -- refunds at the processor, by a proposal
+    processing_allowed BOOLEAN NOT NULL, -- refunds at the processor, by a proposal
     snapshot_at     BIGINT,           -- NULL until the snapshot is made
     snapshot_lines  BIGINT  NOT NULL,
     snapshot_sha256 TEXT    NOT NULL, -- of the snapshot as text, in hexadecimal

@@ -65,7 +65,7 @@ func (p *pages) inbox(v *kit.Visit) error {
 var kinds = map[proposal.Kind]string{
 	proposal.OpenCover: "Protection", proposal.ManualRate: "Quote", proposal.Policy: "Policy",
 	proposal.Limits: "Limit", proposal.Takeover: "Takeover",
-	proposal.Reinstate: "Reinstate a merchant", proposal.InsolventRefunds: "Refunds of an insolvent merchant",
+	proposal.Reinstate: "Reinstate a merchant", proposal.InsolventProcessing: "Refunds of an insolvent merchant",
 }
 
 func kindOf(k proposal.Kind) string {
