@@ -2,12 +2,14 @@ package events_test
 
 import (
 	"bytes"
+	"context"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"holdfast/internal/api"
+	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/book/statements"
 	"holdfast/internal/book/underwriting"
 	"holdfast/internal/domain/access"
@@ -32,6 +34,28 @@ type story struct {
 	processing *apptest.Processing // in the story at a processor
 	booking    booking.Booking
 	paid       payment.Transaction
+	failed     merchant.Channel
+	insolvency int64
+}
+
+// confirmed makes the failed merchant insolvent, with its snapshot.
+func (s *story) confirmed() {
+	s.t.Helper()
+	kind, trigger := insolvencies.Kind("administration"), s.Now()
+	made, err := s.App.Insolvencies.Report(s.t.Context(), s.Actor, insolvencies.NewReport{
+		ChannelID: &s.failed.ID, Kind: &kind, TriggerAt: &trigger, Evidence: "Notice of the court",
+	})
+	if err == nil {
+		s.insolvency = made.ID
+		_, err = s.App.Insolvencies.Confirm(s.t.Context(), s.Actor, made.ID)
+	}
+	s.Advance(time.Minute)
+	for more := true; err == nil && more; {
+		more, err = s.App.Insolvencies.Work(s.t.Context())
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // chapter is something that happens, and the events that it makes, in their order.
@@ -140,6 +164,28 @@ var chapters = []chapter{
 			s.t.Fatal(err)
 		}
 	}, "channel.created booking.created booking.deleted"},
+	{"a merchant fails", func(s *story) {
+		s.failed = s.Channel(merchant.ModeProtectionOnly, "GBP")
+		s.paid = s.Must(apptest.Report(payment.Purchase, s.Booking(s.failed, 90000, "2030-09-14"), 10000))
+		s.confirmed()
+	}, "proposal.opened channel.created proposal.decided booking.created transaction.created transaction.completed booking.updated " +
+		"protection.allocated insolvency.reported insolvency.confirmed insolvency.opened"},
+	{"it is settled, and may be protected again", func(s *story) {
+		for _, act := range []func(ctx context.Context, actor access.Actor, id int64, reason string) (insolvencies.Insolvency, error){
+			s.App.Insolvencies.AllowProcessing, s.App.Insolvencies.CloseClaims, s.App.Insolvencies.Close, s.App.Insolvencies.Reinstate,
+		} {
+			if _, err := act(s.t.Context(), s.Actor, s.insolvency, "settled"); err != nil {
+				s.t.Fatal(err)
+			}
+		}
+	}, "proposal.opened insolvency.processing_allowed proposal.decided insolvency.claims_closed insolvency.closed proposal.opened " +
+		"insolvency.reinstated proposal.decided"},
+	{"it fails again, by mistake", func(s *story) {
+		s.confirmed()
+		if _, err := s.App.Insolvencies.Withdraw(s.t.Context(), s.Actor, s.insolvency, "a mistake"); err != nil {
+			s.t.Fatal(err)
+		}
+	}, "insolvency.reported insolvency.confirmed insolvency.opened insolvency.withdrawn"},
 }
 
 // atProcessor is what happens to a payment that a processor carries out.
