@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode"
 
 	"holdfast/internal/store"
 )
@@ -127,11 +128,31 @@ func lackingParts(s source) (found []string) {
 				found = append(found, s.at(literal.node, "ON CONFLICT of %s does not begin with the site", m[1]))
 			}
 		}
+		for _, m := range insertInto.FindAllStringSubmatch(literal.text, -1) {
+			if slices.Contains(withIDs(), strings.ToLower(m[1])) && !slices.Contains(strings.FieldsFunc(m[2], notInNames), "id") {
+				found = append(found, s.at(literal.node, "a row of %s without an id: allocate one with Tx.NextID, a cluster has no sequences", m[1]))
+			}
+		}
 	}
 	return found
 }
 
 var onConflict = regexp.MustCompile(`(?is)insert\s+into\s+(\w+).*?\bon\s+conflict\s*\(([^()]*)\)`)
+
+// insertInto finds the columns that a statement inserts.
+var insertInto = regexp.MustCompile(`(?is)insert\s+into\s+(\w+)\s*\(([^()]*)\)`)
+
+func notInNames(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+
+// withIDs are the tables of the schema whose rows have an id that is allocated.
+var withIDs = sync.OnceValue(func() (list []string) {
+	for _, table := range createTable.FindAllStringSubmatch(migrated(), -1) {
+		if strings.Contains(table[2], "{{serial}}") {
+			list = append(list, table[1])
+		}
+	}
+	return list
+})
 
 // foreignKey finds what a table refers to, and by which of its columns.
 var (

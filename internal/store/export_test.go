@@ -68,6 +68,9 @@ func Table(name string) { tables = append(tables, name) }
 // Tables are those in whose order rows are written.
 func Tables() []string { return slices.Clone(tables) }
 
+// Counted reports whether the ids of a table are allocated.
+func Counted(table string) bool { return slices.Contains(counted, table) }
+
 // CloseReplica closes the copy. After that, the database has none.
 func (db *DB) CloseReplica() error {
 	standby := db.replica.Copy

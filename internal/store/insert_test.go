@@ -9,7 +9,8 @@ import (
 	"holdfast/internal/testkit/dbtest"
 )
 
-// TestTheListOfTables has all tables of the schema, each behind those that it refers to.
+// TestTheListOfTables checks that it has all tables of the schema, each after those that it refers to, and that the list of tables with
+// allocated ids has all of them that have one.
 func TestTheListOfTables(t *testing.T) {
 	t.Parallel()
 	db := dbtest.Open(t, dbtest.SQLite(t), dbtest.AtStart)
@@ -19,6 +20,9 @@ func TestTheListOfTables(t *testing.T) {
 		for _, table := range list {
 			if !slices.Contains(order, table.Name) {
 				t.Errorf("%s is not in the list", table.Name)
+			}
+			if has := table.Counter == "id"; has != store.Counted(table.Name) {
+				t.Errorf("%s has an allocated id: %t, in the list of these: %t", table.Name, has, !has)
 			}
 		}
 		return errors.Join(err, tx.Query(`SELECT m.name, f."table" FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f

@@ -51,5 +51,5 @@ var counted = []string{
 	"limits", "limit_events", "limit_changes", "collateral", "booking_totals", "exposure_deltas", "clock_moves", "proposals",
 	"exposure_buckets", "exposure_cells", "modal_sessions", "channel_protection", "events", "webhook_endpoints", "webhook_secrets",
 	"webhook_deliveries", "webhook_attempts", "mails", "imports", "protection_documents", "schedules", "schedule_runs",
-	"mail_files", "contracts", "verify_runs",
+	"mail_files", "contracts", "insolvencies", "insolvency_events", "insolvency_snapshots", "insolvency_lines", "verify_runs",
 }

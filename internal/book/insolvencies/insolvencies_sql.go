@@ -29,12 +29,15 @@ func scanInsolvency(scan func(dest ...any) error) (Insolvency, error) {
 // insertInsolvency stores a reported insolvency and returns it with its id.
 func insertInsolvency(tx *store.Tx, i Insolvency) (Insolvency, error) {
 	i.Version, i.ModifiedAt = 1, tx.Now
-	err := tx.QueryRow(`INSERT INTO insolvencies (site_id, channel_id, kind, state, trigger_at, evidence, reported_by_id, reported_by,
+	var err error
+	if i.ID, err = tx.NextID("insolvencies", i.SiteID); err != nil {
+		return i, err
+	}
+	_, err = tx.Exec(`INSERT INTO insolvencies (site_id, id, channel_id, kind, state, trigger_at, evidence, reported_by_id, reported_by,
 			reported_at, confirmed_by, alone, processing_allowed, snapshot_lines, snapshot_sha256, read_to, premium_due, premium_to, version,
 			modified_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, '', FALSE, FALSE, 0, '', 0, FALSE, 0, 1, $9) RETURNING id`,
-		[]any{i.SiteID, i.ChannelID, i.Kind, i.State, store.Micros(i.TriggerAt), i.Evidence, i.ReportedByID, i.ReportedBy,
-			store.Micros(tx.Now)}, &i.ID)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', FALSE, FALSE, 0, '', 0, FALSE, 0, 1, $10)`,
+		i.SiteID, i.ID, i.ChannelID, i.Kind, i.State, store.Micros(i.TriggerAt), i.Evidence, i.ReportedByID, i.ReportedBy, store.Micros(tx.Now))
 	return i, err
 }
 
@@ -95,9 +98,13 @@ func insolvenciesPage(tx *store.Tx, siteID int64, f Filter, page store.Page) (st
 
 // insertEvent appends to the history of an insolvency. Its rows are facts: they never change, and are sealed.
 func insertEvent(tx *store.Tx, actor access.Actor, i Insolvency, action, reason string) error {
-	_, err := tx.Exec(`INSERT INTO insolvency_events (site_id, insolvency_id, channel_id, action, state, trigger_at, by_id, by_name, reason,
+	id, err := tx.NextID("insolvency_events", i.SiteID)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`INSERT INTO insolvency_events (site_id, id, insolvency_id, channel_id, action, state, trigger_at, by_id, by_name, reason,
 			recorded_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, i.SiteID, i.ID, i.ChannelID, action, i.State, store.Micros(i.TriggerAt),
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`, i.SiteID, id, i.ID, i.ChannelID, action, i.State, store.Micros(i.TriggerAt),
 		actor.UserID, actor.Username, reason, store.Micros(tx.Now))
 	return err
 }

@@ -26,8 +26,12 @@ func insertLines(tx *store.Tx, i Insolvency, lines []claim.SnapshotLine) error {
 
 // insertSnapshot stores what the snapshot of an insolvency consists of, as a fact.
 func insertSnapshot(tx *store.Tx, i Insolvency) error {
-	_, err := tx.Exec(`INSERT INTO insolvency_snapshots (site_id, insolvency_id, channel_id, trigger_at, confirmed_at, lines, sha256, made_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, i.SiteID, i.ID, i.ChannelID, store.Micros(i.TriggerAt), store.Micros(i.ConfirmedAt),
+	id, err := tx.NextID("insolvency_snapshots", i.SiteID)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`INSERT INTO insolvency_snapshots (site_id, id, insolvency_id, channel_id, trigger_at, confirmed_at, lines, sha256, made_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, i.SiteID, id, i.ID, i.ChannelID, store.Micros(i.TriggerAt), store.Micros(i.ConfirmedAt),
 		i.Snapshot.Lines, i.Snapshot.SHA256, store.Micros(i.Snapshot.MadeAt))
 	return err
 }
