@@ -14,19 +14,27 @@ import (
 
 	"holdfast/internal/errs"
 	"holdfast/internal/store"
+	"holdfast/internal/store/postgres"
 	"holdfast/internal/testkit/dbtest"
 	"holdfast/internal/testkit/pgtest"
 
 	"github.com/jackc/pgx/v5"
 )
 
-// overNodes opens a database whose tables are distributed over all nodes, and a connection to its coordinator.
-func overNodes(t *testing.T) (db *store.DB, coordinator *pgx.Conn) {
+// threeNodes returns the addresses of a cluster with two workers, coordinator first. Without one, it skips the test.
+func threeNodes(t *testing.T) []string {
 	t.Helper()
 	nodes := pgtest.CitusNodes()
 	if len(nodes) < 3 {
-		t.Skip("needs two nodes besides the coordinator: scripts/with-citus 2")
+		t.Skip("needs a cluster with two workers: scripts/with-citus 2")
 	}
+	return nodes
+}
+
+// overNodes opens a database whose tables are distributed over all nodes, and a connection to its coordinator.
+func overNodes(t *testing.T) (db *store.DB, coordinator *pgx.Conn) {
+	t.Helper()
+	nodes := threeNodes(t)
 	address := pgtest.URL(t)
 	if err := pgtest.MakeCitus(t.Context(), address, nodes[1:]); err != nil {
 		t.Fatal(err)
@@ -93,8 +101,8 @@ func ports(t *testing.T) (list []int) {
 	return list
 }
 
-// TestTransactionsRunOnTheNodeOfTheirSite: and those of the deployment on the coordinator. A site that has moved is found where it was until
-// the process looks again.
+// TestTransactionsRunOnTheNodeOfTheirSite: and those of the deployment on the coordinator. After a move, a site is used through its former
+// node until the process reads the placement again.
 func TestTransactionsRunOnTheNodeOfTheirSite(t *testing.T) {
 	t.Parallel()
 	db, coordinator := overNodes(t)
@@ -130,11 +138,11 @@ func TestTransactionsRunOnTheNodeOfTheirSite(t *testing.T) {
 		t.Fatal(err)
 	}
 	move(t, coordinator, site, at[2])
-	if err := name("afterwards"); err != nil { // passed on by the former node
+	if err := name("afterwards"); err != nil { // the former node forwards it
 		t.Fatal(err)
 	}
 	if port := portOf(t, db, site); port != at[1] {
-		t.Errorf("used at %d before anybody has looked", port)
+		t.Errorf("used at %d before the placement was read again", port)
 	}
 	if err := db.LookAtCluster(t.Context()); err != nil {
 		t.Fatal(err)
@@ -229,7 +237,7 @@ func TestIDsOverAMove(t *testing.T) {
 	}
 }
 
-// TestIDsWithoutCounters: a sequence is left for nobody who has not noticed that ids are counted by site.
+// TestIDsWithoutCounters: the sequences are gone, so a process that does not know of the counters gets an error.
 func TestIDsWithoutCounters(t *testing.T) {
 	t.Parallel()
 	_, coordinator := overNodes(t)
@@ -244,10 +252,14 @@ func TestIDsWithoutCounters(t *testing.T) {
 	}
 }
 
-// TestHashOfASite is the one by which Citus finds shards.
+// TestHashOfASite compares it with the hash by which Citus finds shards. TestHash has some values of both.
 func TestHashOfASite(t *testing.T) {
 	t.Parallel()
-	db, _ := overNodes(t)
+	address := pgtest.URL(t)
+	if err := pgtest.MakeCitus(t.Context(), address, nil); err != nil {
+		t.Fatal(err)
+	}
+	db := dbtest.Open(t, address, dbtest.AtStart)
 	for _, site := range []int64{0, 1, 2, 99_999, 1 << 40, -1, -7, 1<<63 - 1} {
 		var want int32
 		err := db.Read(t.Context(), store.Deployment, func(tx *store.Tx) error {
@@ -256,13 +268,13 @@ func TestHashOfASite(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := store.HashOfSite(site); got != want {
+		if got := postgres.Hash(site); got != want {
 			t.Errorf("site %d: %d, want %d", site, got, want)
 		}
 	}
 }
 
-// TestAWorkerIsNoDatabase: the URL is that of the coordinator.
+// TestAWorkerIsNoDatabase: the URL of a worker is refused.
 func TestAWorkerIsNoDatabase(t *testing.T) {
 	t.Parallel()
 	_, coordinator := overNodes(t)
@@ -277,10 +289,7 @@ func TestAWorkerIsNoDatabase(t *testing.T) {
 // proxied opens a database like overNodes, with a proxy before each node: coordinator first.
 func proxied(t *testing.T) (db *store.DB, proxies []*pgtest.Proxy) {
 	t.Helper()
-	nodes := pgtest.CitusNodes()
-	if len(nodes) < 3 {
-		t.Skip("needs two nodes besides the coordinator: scripts/with-citus 2")
-	}
+	nodes := threeNodes(t)
 	address := pgtest.URL(t)
 	at, err := url.Parse(address)
 	if err != nil {
@@ -348,7 +357,7 @@ func ready(ctx context.Context, db *store.DB) error {
 	})
 }
 
-// TestAWorkerIsAway: its sites are refused, and told to come again. Nothing else is affected: other sites, jobs, and readiness.
+// TestAWorkerIsAway: requests to its sites are refused with a Retry-After. Nothing else is affected: other sites, jobs, and readiness.
 func TestAWorkerIsAway(t *testing.T) {
 	t.Parallel()
 	db, proxies := proxied(t)
@@ -379,7 +388,7 @@ func TestAWorkerIsAway(t *testing.T) {
 	}
 }
 
-// TestTheCoordinatorIsAway: sites on other nodes are read and written, and what belongs to the deployment is read elsewhere. It cannot be
+// TestTheCoordinatorIsAway: sites on other nodes are read and written. Tables of the deployment are read on another node, and cannot be
 // written.
 func TestTheCoordinatorIsAway(t *testing.T) {
 	t.Parallel()
@@ -419,10 +428,7 @@ func TestTheCoordinatorIsAway(t *testing.T) {
 // docs/scale.md.
 func TestRebalanceUnderLoad(t *testing.T) {
 	t.Parallel()
-	nodes, at := pgtest.CitusNodes(), ports(t)
-	if len(nodes) < 3 {
-		t.Skip("needs two nodes besides the coordinator: scripts/with-citus 2")
-	}
+	nodes, at := threeNodes(t), ports(t)
 	address := pgtest.URL(t)
 	if err := pgtest.MakeCitus(t.Context(), address, nodes[1:2]); err != nil {
 		t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 	"testing/fstest"
 	"time"
 
-	"holdfast/internal/store/postgres"
 	"holdfast/internal/store/sqlite"
 )
 
@@ -71,6 +70,9 @@ func Tables() []string { return slices.Clone(tables) }
 // Counted reports whether the ids of a table are allocated.
 func Counted(table string) bool { return slices.Contains(counted, table) }
 
+// IDsOfCounter are the ids of a site up to a value of its counter.
+var IDsOfCounter = idsOfCounter
+
 // CloseReplica closes the copy. After that, the database has none.
 func (db *DB) CloseReplica() error {
 	standby := db.replica.Copy
@@ -78,11 +80,8 @@ func (db *DB) CloseReplica() error {
 	return standby.Close()
 }
 
-// LookAtCluster reads the nodes and the places of the sites now.
+// LookAtCluster reads the nodes and the placement of the sites now.
 func (db *DB) LookAtCluster(ctx context.Context) error { return db.cluster.Look(ctx) }
-
-// HashOfSite is the hash by which a cluster finds the node of a site.
-var HashOfSite = postgres.Hash
 
 // PingCluster asks all nodes whether they answer.
 func (db *DB) PingCluster(ctx context.Context) { db.cluster.Ping(ctx) }

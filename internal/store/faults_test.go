@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -87,6 +88,38 @@ func TestLostConnectionsAreReplaced(t *testing.T) {
 	p.Cut()
 	wantOutage(t, db.Write(t.Context(), store.Deployment, put("nowhere")), "", "a write without a server")
 	wantOutage(t, db.Read(t.Context(), store.Deployment, func(*store.Tx) error { return nil }), "", "a read without a server")
+}
+
+// TestALostNode: while a statement runs nothing is stored, and during a commit the outcome is unknown. Citus has one code for both.
+func TestALostNode(t *testing.T) {
+	t.Parallel()
+	db := dbtest.Open(t, dbtest.Engines[1].Database(t), dbtest.AtStart)
+	dbtest.Write(t, db, func(tx *store.Tx) error {
+		for _, statement := range []string{
+			`CREATE TABLE lost (id BIGINT)`,
+			`CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+				RAISE EXCEPTION 'failure on connection marked as essential: db1:5432' USING ERRCODE = 'XX000'; END $$`,
+			`CREATE TRIGGER at_once BEFORE INSERT ON lost FOR EACH ROW WHEN (NEW.id = 1) EXECUTE FUNCTION lose()`,
+			`CREATE CONSTRAINT TRIGGER at_the_end AFTER INSERT ON lost DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION lose()`,
+		} {
+			if _, err := tx.Exec(statement); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for id, reason := range map[int64]string{1: "", 2: store.OutcomeUnknown} {
+		runs := 0
+		err := db.Write(t.Context(), store.Deployment, func(tx *store.Tx) error {
+			runs++
+			_, err := tx.Exec(`INSERT INTO lost VALUES ($1)`, id)
+			return err
+		})
+		wantOutage(t, err, reason, fmt.Sprint("row ", id))
+		if runs != 1 {
+			t.Errorf("row %d: it ran %d times", id, runs)
+		}
+	}
 }
 
 // TestACommitThatNobodyAnswersIsSaidToBeUnknown: whether it was done or not, the answer is the same, and it does not run

@@ -131,13 +131,23 @@ func (tx *Tx) drawFromCounter(site int64, d *drawn) error {
 	}
 	var last int64
 	err = onPool(tx.ctx, on.IDs, tx.db.engine.nextOfSite, []any{site, d.most}, func(scan func(dest ...any) error) error { return scan(&last) })
-	if err == nil && last > mostIDs {
-		err = fmt.Errorf("site %d has used up its ids", site)
+	if err != nil {
+		return err
 	}
-	for n := last - int64(d.most) + 1; err == nil && n <= last; n++ {
-		d.free = append(d.free, n*siteFactor+site)
-	}
+	ids, err := idsOfCounter(site, last, d.most)
+	d.free = append(d.free, ids...)
 	return err
+}
+
+// idsOfCounter returns the n ids of a site that end with a value of its counter.
+func idsOfCounter(site, last int64, n int) (ids []int64, err error) {
+	if last > mostIDs {
+		return nil, fmt.Errorf("site %d has used up its ids", site)
+	}
+	for i := last - int64(n) + 1; i <= last; i++ {
+		ids = append(ids, i*siteFactor+site)
+	}
+	return ids, nil
 }
 
 // onPool runs a query in a transaction of its own.

@@ -101,6 +101,64 @@ func TestARowThatCannotBeWritten(t *testing.T) {
 	})
 }
 
+// TestIDsAreDrawnAheadForImportsOnly: elsewhere, people would see gaps. On SQLite there are none.
+func TestIDsAreDrawnAheadForImportsOnly(t *testing.T) {
+	t.Parallel()
+	dbtest.OnBothOpen(t, func(t *testing.T, db *store.DB) {
+		draw := func(table string, n int) (ids []int64) {
+			dbtest.Write(t, db, func(tx *store.Tx) error {
+				ids = nil
+				for range n {
+					id, err := tx.NextID(table, 1)
+					if err != nil {
+						return err
+					}
+					ids = append(ids, id)
+				}
+				return nil
+			})
+			return ids
+		}
+		var policies []int64
+		ran := dbtest.Statements(db, func() { policies = draw("policies", 5) })
+		if first := policies[0]; !slices.Equal(policies, []int64{first, first + 1, first + 2, first + 3, first + 4}) {
+			t.Errorf("ids of policies: %v", policies)
+		}
+		if db.Engine() == "postgres" {
+			if next := draw("policies", 1); next[0] != policies[4]+1 {
+				t.Errorf("after %v comes %v", policies, next)
+			}
+			if len(ran) != 5 {
+				t.Errorf("%d statements draw five ids of policies, want 5", len(ran))
+			}
+		}
+		if ran := dbtest.Statements(db, func() { draw("bookings", 100) }); len(ran) > 7 {
+			t.Errorf("%d statements draw a hundred ids of bookings", len(ran))
+		}
+	})
+}
+
+// TestIDsOfCounters: those of a site ascend, differ from those of all other sites, and are exact as JSON numbers.
+func TestIDsOfCounters(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		site, last int64
+		n          int
+		want       []int64
+	}{
+		{7, 3, 3, []int64{100_007, 200_007, 300_007}},
+		{99_999, 4, 1, []int64{499_999}},
+		{1, 90_071_992_546, 1, []int64{9_007_199_254_600_001}},
+	} {
+		if ids, err := store.IDsOfCounter(c.site, c.last, c.n); err != nil || !slices.Equal(ids, c.want) {
+			t.Errorf("site %d, counter %d: %v, want %v, %v", c.site, c.last, ids, c.want, err)
+		}
+	}
+	if ids, err := store.IDsOfCounter(1, 90_071_992_547, 1); err == nil {
+		t.Errorf("an id that JSON numbers cannot hold: %v", ids)
+	}
+}
+
 // TestIDsAreDrawnOnce: no two rows get the same id, whether they share a commit or not, or were taken back.
 func TestIDsAreDrawnOnce(t *testing.T) {
 	onFamilyTables(t, func(t *testing.T, db *store.DB) {

@@ -66,7 +66,7 @@ func (db *DB) Nodes() (all, away int) {
 	return all, away
 }
 
-// noteFailure remembers that a node refuses connections, and asks the cluster whether its sites are elsewhere now.
+// noteFailure marks a node that refuses connections as away, and reads the placement again: its sites may have moved.
 func (db *DB) noteFailure(ctx context.Context, on *postgres.Node, err error) {
 	if err == nil || db.cluster == nil || ctx.Err() != nil {
 		return
@@ -117,8 +117,8 @@ func (db *DB) followCluster(ctx context.Context, address string) (err error) {
 	return nil
 }
 
-// idPool makes the connections on which ids are drawn. These commits do not wait for the disk, because the commit of the write that uses the
-// ids comes later in the same log, and does.
+// idPool makes the connections for drawing ids. Their commits do not wait for the disk: the write that uses the ids commits later in the
+// same log, and waits.
 func idPool(address string) (*sql.DB, error) {
 	config, err := pgx.ParseConfig(address)
 	if err != nil {

@@ -22,8 +22,8 @@ const OutcomeUnknown = "outcome_unknown"
 // errOutcomeUnknown: the commit was sent to the database, but it has not responded.
 var errOutcomeUnknown = errors.New("it is unknown whether the database has stored the changes")
 
-// ofCitus is the code of errors for which Citus has none of its own. As the answer to a commit it says that a node was lost, which has
-// stored the changes, or not.
+// ofCitus is the SQLSTATE of Citus errors without a code of their own. As the answer to a COMMIT, it means that a node was lost, which
+// may have stored the changes.
 const ofCitus = "XX000"
 
 // lostNode reports whether Citus has lost the connection to a node, or its own server.

@@ -42,11 +42,11 @@ func (n *Node) Close() error {
 // Intervals of a cluster's background work.
 const (
 	pingEvery = time.Second // also how long a ping may take
-	lookEvery = 10          // seconds: how long a site that has moved is asked for at its former node, which passes statements on
+	lookEvery = 10          // seconds: how long requests to a site that has moved go to its former node, which forwards them
 )
 
-// Cluster knows the nodes of a Citus cluster, and which site is on which. Every node can run every statement, so a placement that is out of
-// date only costs time.
+// Cluster knows the nodes of a Citus cluster, and the node of each site. Every node can run every statement, so an outdated placement
+// only costs time.
 type Cluster struct {
 	// Table is a table that is distributed by site.
 	Table string
@@ -63,7 +63,7 @@ type Cluster struct {
 	gone   []*Node // removed nodes, on which something may still be running
 }
 
-// placement is what a look has found.
+// placement is the result of a look.
 type placement struct {
 	nodes    []*Node // coordinator first
 	shards   []shard // in ascending order; none before the tables are distributed
@@ -163,7 +163,7 @@ func (c *Cluster) Answering() *Node {
 // LookAgain is Look after a node has failed, at most once a second.
 func (c *Cluster) LookAgain(ctx context.Context) {
 	if c.looked.CompareAndSwap(false, true) {
-		_ = c.Look(ctx) // what is known stays
+		_ = c.Look(ctx) // after an error, the known placement stays
 	}
 }
 
@@ -221,7 +221,7 @@ func (c *Cluster) read(ctx context.Context) (found *placement, err error) {
 			var group int64
 			err := scan(&s.least, &s.most, &group)
 			if s.on = byGroup[group]; s.on == nil {
-				s.on = c.coordinator // which passes the statement on
+				s.on = c.coordinator // which forwards the statement
 			}
 			found.shards = append(found.shards, s)
 			return err
@@ -230,7 +230,7 @@ func (c *Cluster) read(ctx context.Context) (found *placement, err error) {
 	if err == nil {
 		err = sqlTx.QueryRowContext(ctx, hasCounters).Scan(&found.counters)
 	}
-	if err != nil { // the nodes that were opened for nothing hold no connections yet
+	if err != nil { // new nodes have no connections yet, so none has to be closed
 		return nil, err
 	}
 	return found, nil
@@ -250,7 +250,7 @@ func (c *Cluster) follow(ctx context.Context) {
 		c.Ping(ctx)
 		c.looked.Store(false)
 		if n%lookEvery == 0 {
-			_ = c.Look(ctx) // what is known stays
+			_ = c.Look(ctx) // after an error, the known placement stays
 		}
 	}
 }

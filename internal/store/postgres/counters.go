@@ -18,9 +18,9 @@ const (
 	HighestOfSites = `SELECT MAX(began + last) FROM site_ids`
 )
 
-// countBySite has the tables of sites take their ids from counters, if their rows can be on several nodes: a node would draw from sequences of
-// its own. A counter is multiplied by t.Factor, and begins above all ids that the sequences have given out. These are dropped, so
-// that a process that has not noticed gets an error and no id.
+// countBySite switches the tables of sites from sequences to counters if the cluster has more than one node, because each node would draw from
+// sequences of its own. A counter is multiplied by t.Factor, and begins above all ids from the sequences. These are dropped, so that a
+// process that still expects them gets an error and no id.
 func countBySite(ctx context.Context, sqlTx *sql.Tx, t Tables) (changed bool, err error) {
 	var workers, made bool
 	err = sqlTx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pg_dist_node WHERE groupid <> 0), to_regclass('site_ids') IS NOT NULL`).

@@ -14,13 +14,13 @@ type Layout struct {
 	BySite    []string // tables whose rows are on the node of their site
 	Reference []string // tables on every node
 	Central   []string // tables on the coordinator that every node can read
-	Left      []string // tables that are not laid out, in the order of the schema
+	Left      []string // tables that are not distributed yet, in the order of the schema
 
 	tables Tables
 }
 
-// Plan divides the tables that are not laid out into those that would be distributed by site, those that would be on every node, and those
-// that stay on the coordinator.
+// Plan sorts the tables that are not distributed yet by what would happen to them: distribution by site, a copy on every node, or only on the
+// coordinator.
 func (l Layout) Plan() (bySite, everywhere, central []string) {
 	for _, table := range l.Left {
 		switch {
@@ -44,8 +44,8 @@ type LaidNode struct {
 }
 
 // Tables names the tables to distribute, in the order of the schema. OfSites are those with a column site_id, by which they are
-// distributed. Central are on the coordinator only. All others go to every node. Sites is the table of the sites themselves, and Counted are
-// the tables with ids, which are multiples of Factor plus the site where a cluster counts them.
+// distributed. Central are on the coordinator only. All others go to every node. Sites is the table of the sites themselves. Counted are the
+// tables with ids; an id from a counter is a multiple of Factor plus the site.
 type Tables struct {
 	All, OfSites, Central, Counted []string
 	Sites                          string
@@ -133,7 +133,7 @@ func (l *Layout) ReadNodes(ctx context.Context, sqlTx *sql.Tx, t Tables) error {
 	})
 }
 
-// LayOut distributes tables: t.OfSites by site, so that all rows of a site are on one node, t.Central nowhere, and all others to every node.
+// LayOut distributes tables: t.OfSites by site, so that all rows of a site are on one node, and all others except t.Central to every node.
 // Citus only distributes tables without foreign keys, so these are dropped first and added again afterwards. It reports whether it changed
 // anything.
 func LayOut(ctx context.Context, sqlTx *sql.Tx, t Tables, left []string) (changed bool, err error) {
