@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"holdfast/internal/book/imports"
+	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/book/merchants"
 	"holdfast/internal/book/paymentfile"
 	"holdfast/internal/book/statements"
@@ -47,6 +48,18 @@ func TestJobsOverNodes(t *testing.T) {
 		return schedules.File{}, errors.New("no pages")
 	}
 	w.App.Mails.Sandboxes, w.App.Mails.Transport = true, &mail.SMTP{Host: "127.0.0.1", Port: 1, PerMinute: 100, AtOnce: 1} // out of reach
+	failing := w.World.Channel(merchant.ModeLive, "GBP")
+	w.Must(apptest.Report(payment.Purchase, w.World.Booking(failing, 1000, "2030-09-14"), 1000))
+	kind, trigger := insolvencies.Kind("administration"), w.Now()
+	failed, err := w.App.Insolvencies.Report(t.Context(), w.Actor, insolvencies.NewReport{
+		ChannelID: &failing.ID, Kind: &kind, TriggerAt: &trigger, Evidence: "Notice of the court",
+	})
+	if err == nil {
+		_, err = w.App.Insolvencies.Confirm(t.Context(), w.Actor, failed.ID)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	file, err := os.Open("../book/paymentfile/testdata/sample.csv")
 	if err != nil {
 		t.Fatal(err)
@@ -75,6 +88,9 @@ func TestJobsOverNodes(t *testing.T) {
 		w.Advance(40 * 24 * time.Hour)
 	}
 	plans.Done(t, 80)
+	if made, err := w.App.Insolvencies.Get(t.Context(), w.Actor, failed.ID); err != nil || made.Snapshot.Lines != 1 {
+		t.Errorf("the snapshot of the insolvency: %+v, %v", made.Snapshot, err)
+	}
 }
 
 // TestOperatorsOverNodes: lists and checks over all sites, and backups, are planned by a cluster.

@@ -46,8 +46,9 @@ var overNodes = map[string]map[string]string{
 		"FROM allocations a JOIN sites s ON":                 "sites with allocations that wait for a rate",
 		"FROM channels c LEFT JOIN statement_progress":       "sites with a period that has ended",
 		"FROM exposure_deltas GROUP BY site_id":              "sites with exposure to fold",
-		"SELECT MAX(id) FROM limit_changes":                  "the last change of a use",
-		"SELECT site_id, 1 AS waiting FROM limit_changes":    "sites with changes of uses, and those where a day has begun",
+		"MAX(id) AS last FROM limit_changes":                 "sites with changes of uses that have no horizon yet",
+		"SELECT c.site_id, h.up_to FROM limit_changes c":     "sites with changes of uses, and those where a day has begun",
+		"SELECT site_id FROM insolvencies WHERE state":       "sites with a snapshot to make or premium to return",
 		"FROM limit_reviews r JOIN limits l":                 "new limits that existing payments are judged by",
 		"SELECT MIN(b.end_day) FROM bookings b":              "sites with bookings that are completed",
 		"SELECT MIN(a.ends_after) FROM allocations a":        "sites with protection that has ended",
@@ -93,7 +94,7 @@ func NewPlans(who string) *Plans {
 // aList matches a list of placeholders. Statements that differ only in its length count as one.
 var aList = regexp.MustCompile(`\((CAST\()?\$\d+[^()]*(\)[^()]*)?(, ?\(?(CAST\()?\$\d+[^()]*\)?)*\)`)
 
-// overMany is how Citus refuses a statement for more than one node, if it is told to.
+// overMany is the error of Citus for a statement that needs more than one node, at log level "error".
 const overMany = "multi-task query about to be executed"
 
 // Check has the cluster plan statements that have run. It fails the test for one that cannot be planned, and for one that goes to more than
