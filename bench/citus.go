@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// distribute turns the empty database of a house into a Citus cluster of the servers that scripts/with-citus started, with the
-// product's tables on them.
+// distribute turns the empty database of a house into a Citus cluster on the servers that scripts/with-citus has started, and distributes
+// the product's tables.
 func (b *bench) distribute(ctx context.Context, h *house) error {
 	nodes := pgtest.CitusNodes()
 	if len(nodes) == 0 {

@@ -44,8 +44,8 @@ func idle(ctx context.Context, b *bench) error {
 	return b.idleProgram(ctx)
 }
 
-// catchUp runs the jobs until those that wait for a time to pass have come to an end: facts are sealed ten seconds after they
-// were seen, exposure is folded after a minute.
+// catchUp runs the jobs until delayed work is done, too: facts are sealed after ten seconds, and exposure is folded after a
+// minute.
 func catchUp(ctx context.Context, b *bench, list []jobs.Job) error {
 	began := time.Now()
 	for last := false; !last && ctx.Err() == nil; {
@@ -64,7 +64,7 @@ func catchUp(ctx context.Context, b *bench, list []jobs.Job) error {
 	return ctx.Err()
 }
 
-// idleByJob runs each job some times, in this program, and records what one minute of its runs costs.
+// idleByJob runs each job a few times, in this program, and records the processor time of one minute of its runs.
 func (b *bench) idleByJob(ctx context.Context, list []jobs.Job) error {
 	for _, job := range list {
 		runs, own, data := 0, ownTime(), b.house.databaseTime()

@@ -39,7 +39,7 @@ type spread struct {
 	tokens  []string // of a member of each site
 }
 
-// overNodes compares a cluster with one PostgreSQL: the same requests, each for any of a hundred sites, in turn on both.
+// overNodes compares a cluster with one PostgreSQL: the same requests, each to a random one of a hundred sites, alternating between both.
 func overNodes(ctx context.Context, b *bench) error {
 	if err := buildProduct(ctx, filepath.Join(b.dir, "holdfast")); err != nil {
 		return err
@@ -56,7 +56,7 @@ func overNodes(ctx context.Context, b *bench) error {
 		defer s.server.end()
 		both = append(both, s)
 	}
-	for _, s := range both { // what the jobs still have to do would count
+	for _, s := range both { // pending work of the jobs would count
 		until(ctx, time.Now().Add(settling))
 		s.server.standStill()
 	}
@@ -144,7 +144,7 @@ func (s *spread) furnish(ctx context.Context, service *app.App) (err error) {
 
 // kinds are the kinds of requests, each for any site.
 func (s *spread) kinds(callers int) []kind {
-	any := func(method string, ask func(r *mathrand.Rand, site book.Site) (path, body string)) func(r *mathrand.Rand, into []byte) []byte {
+	atAny := func(method string, ask func(r *mathrand.Rand, site book.Site) (path, body string)) func(r *mathrand.Rand, into []byte) []byte {
 		return func(r *mathrand.Rand, into []byte) []byte {
 			n := r.IntN(len(s.sites))
 			path, body := ask(r, s.sites[n])
@@ -152,18 +152,18 @@ func (s *spread) kinds(callers int) []kind {
 		}
 	}
 	return []kind{
-		{name: getBooking, callers: callers, status: http.StatusOK, make: any(http.MethodGet, func(r *mathrand.Rand, site book.Site) (string, string) {
+		{name: getBooking, callers: callers, status: http.StatusOK, make: atAny(http.MethodGet, func(r *mathrand.Rand, site book.Site) (string, string) {
 			return fmt.Sprintf("bookings/%d", site.Bookings[r.IntN(len(site.Bookings))]), ""
 		})},
-		{name: listFirst, callers: callers, status: http.StatusOK, make: any(http.MethodGet, func(*mathrand.Rand, book.Site) (string, string) {
+		{name: listFirst, callers: callers, status: http.StatusOK, make: atAny(http.MethodGet, func(*mathrand.Rand, book.Site) (string, string) {
 			return "bookings?per_page=100", ""
 		})},
-		{name: createBooking, callers: callers, status: http.StatusCreated, make: any(http.MethodPost, func(r *mathrand.Rand, site book.Site) (string, string) {
+		{name: createBooking, callers: callers, status: http.StatusCreated, make: atAny(http.MethodPost, func(r *mathrand.Rand, site book.Site) (string, string) {
 			return "bookings", fmt.Sprintf(`{"channels":%d,"currencies":"GBP","total":1000000,"date":%q,"countries":"FR","firstname":"Ada",`+
 				`"surname":"Lovelace%d","email":"traveller%d@example.org","content":"Seven nights, half board"}`,
 				site.ChannelID, day(140+r.IntN(100)), r.IntN(5000), r.IntN(1_000_000))
 		})},
-		{name: logPayments, callers: callers, status: http.StatusCreated, make: any(http.MethodPost, func(r *mathrand.Rand, site book.Site) (string, string) {
+		{name: logPayments, callers: callers, status: http.StatusCreated, make: atAny(http.MethodPost, func(r *mathrand.Rand, site book.Site) (string, string) {
 			return "transactions", fmt.Sprintf(`{"channels":%d,"currencies":"GBP","total":100,"transaction_types":"purchase","payment_methods":"credit-card",`+
 				`"payee_name":"Ada","payee_surname":"Lovelace","payee_email":"ada@example.org","countries":"FR","card_types":"visa",`+
 				`"reference":"%x","bookings":[{"id":%d,"currencies":"GBP","total":100}]}`,

@@ -26,7 +26,7 @@ const (
 	citusAfter  = 2 * time.Second // clients write after it
 )
 
-// overNodes is a book whose sites lie on the servers of a Citus cluster.
+// overNodes is a book whose sites are on the servers of a Citus cluster.
 type overNodes struct {
 	*book
 	servers []*cluster // the coordinator first
@@ -95,7 +95,7 @@ func (r *run) newOverNodes() (*overNodes, error) {
 	return o, err
 }
 
-// runningCluster is a server that runs already.
+// runningCluster describes a server that is already running.
 func (r *run) runningCluster(address string) (*cluster, error) {
 	c := &cluster{r: r}
 	_, port, _ := strings.Cut(address, ":")
@@ -116,7 +116,7 @@ func (r *run) runningCluster(address string) (*cluster, error) {
 		return nil, err
 	}
 	c.programs = filepath.Dir(server)
-	// For tests, scripts/with-citus has servers that may lose what they have acknowledged when they are killed.
+	// scripts/with-citus starts servers that may lose acknowledged writes when they are killed.
 	return c, errors.Join(c.set("synchronous_commit = on"), c.do("pg_ctl", "--pgdata", c.data(), "reload"))
 }
 
@@ -124,7 +124,7 @@ func (o *overNodes) database() string {
 	return o.house.database[strings.LastIndex(o.house.database, "/")+1 : strings.Index(o.house.database, "?")]
 }
 
-// serverOf is the server on which a site lies.
+// serverOf returns the server of a site.
 func (o *overNodes) serverOf(path string) (*cluster, error) {
 	port, err := o.servers[0].value(o.database(), `SELECT n.nodeport::text FROM sites s
 		JOIN pg_dist_placement p ON p.shardid = get_shard_id_for_distribution_column('site_places', s.id)
@@ -138,7 +138,7 @@ func (o *overNodes) serverOf(path string) (*cluster, error) {
 
 var anyToken = regexp.MustCompile(`\d+\|\S+`)
 
-// findOther creates sites until one lies on another server than demo, with a merchant and a token.
+// findOther creates sites until one is on another server than demo, and gives it a merchant and a token.
 func (o *overNodes) findOther() error {
 	cmd, err := o.house.command(o.r.ctx, "user", "create", "torturer", "--email", "t@example.org", "--role", "operator")
 	if err != nil {
@@ -169,7 +169,7 @@ func (o *overNodes) findOther() error {
 		o.other = place{api: "/" + path + "/rest/svc/v2/", token: anyToken.FindString(said)}
 		return o.findChannel()
 	}
-	return errors.New("all sites lie on one server")
+	return errors.New("all sites are on one server")
 }
 
 // findChannel finds the merchant of the other site.
@@ -196,7 +196,7 @@ func (o *overNodes) findChannel() error {
 // nodeFault is one fault of the cluster or the program.
 type nodeFault struct {
 	name        string
-	lasts       bool // until it is mended
+	lasts       bool // until mend
 	away        bool // meanwhile the site demo cannot be used
 	begin, mend func() error
 }
@@ -215,7 +215,7 @@ func (o *overNodes) faults() []nodeFault {
 	}
 }
 
-// move moves the site demo, with all that share its shard, to the other worker.
+// move moves the site demo, and all sites in its shard, to the other worker.
 func (o *overNodes) move() error {
 	to := o.servers[1]
 	if to == o.home {
@@ -305,7 +305,7 @@ func (o *overNodes) refuses(round int, f nodeFault) {
 	}
 }
 
-// tally are the writes to the other site that began within a time.
+// tally summarizes the writes to the other site that began in an interval.
 func (o *overNodes) tally(hands []*writer, from, to time.Time) string {
 	var took []time.Duration
 	failed := 0

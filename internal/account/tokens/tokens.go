@@ -172,7 +172,7 @@ func (t *Tokens) Used(token APIToken, at time.Time) {
 	}
 }
 
-// record records uses of tokens until Close, all that wait of a site in one transaction.
+// record records uses of tokens until Close: all pending uses of a site in one transaction.
 func (t *Tokens) record() {
 	defer close(t.done)
 	for first := range t.uses {

@@ -22,7 +22,7 @@ const (
 )
 
 // Follow makes the deliveries of the events that happened since the last time. The write that makes them moves the mark of
-// the endpoint, so an event gets one delivery, whoever dies meanwhile. One look takes each endpoint a few pieces further, from
+// the endpoint, so an event gets one delivery, whichever process ends meanwhile. One look takes each endpoint a few pieces further, from
 // the one behind the last of the look before. What goes wrong at one does not stop the others. more reports that some are
 // not at the end of the feed; that the time is over is no error.
 func (w *Webhooks) Follow(ctx context.Context) (more bool, err error) {
