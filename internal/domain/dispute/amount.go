@@ -10,10 +10,10 @@ import (
 // RuleVersion is the version of the rule that matches and converts (R14). It is kept with each match.
 const RuleVersion = "1"
 
-// Paid is what the base amount of a movement depends on: the payment that is disputed.
+// Paid is the disputed payment.
 type Paid struct {
 	Currency     money.Currency // of the payment
-	Total, Left  int64          // minor units of it: the whole, and what is neither refunded nor charged back
+	Total, Left  int64          // minor units of Currency: the payment, and the part that is neither refunded nor charged back
 	BaseCurrency money.Currency
 	BaseTotal    int64 // minor units of BaseCurrency
 	BaseLeft     int64
@@ -22,20 +22,24 @@ type Paid struct {
 // Amount is a movement in the currencies of the payment.
 type Amount struct {
 	Paid, Base int64 // minor units of the payment's currency and of its base currency
-	// Converted says that it was told in a third currency and converted at a fixing.
+	// Converted says that it was reported in a third currency and converted at a fixing.
 	Converted bool
 }
 
-// Rates convert an amount that is told in a third currency. A nil rate is missing.
+// Rates convert an amount in a third currency. A nil rate is missing.
 type Rates struct {
 	AsPaid     *fx.Quote // to the payment's currency, at the fixings of the day before the payment
 	AsDisputed *fx.Quote // to the base currency, at the fixings of the day before the dispute
 }
 
-// DebitOf is the amount of a debit or a prevented dispute of a payment (R14). An amount told in base currency is that amount. In the
-// currency of the payment it is in proportion to the payment. In a third currency it is the whole that remains, if it is said to be the
-// whole or comes within 10 % of the payment; otherwise it is converted at the fixing of the day before the dispute. Without an amount it
-// is the whole that remains. ok is false if it waits for a rate. The error is money.ErrRange.
+// DebitOf computes the amount of a debit or a prevented dispute (R14), by the currency of the report:
+//   - base currency: as reported
+//   - the payment's currency: converted in the ratio of the payment's two totals
+//   - a third currency: all that remains of the payment, if the report says so (Whole) or its amount is within 10 % of the payment;
+//     otherwise converted at the fixing of the day before the dispute
+//   - no amount: all that remains of the payment
+//
+// ok is false if a rate is missing. The error is money.ErrRange.
 func DebitOf(r Report, p Paid, rates Rates) (a Amount, ok bool, err error) {
 	switch {
 	case r.Amount == 0:
@@ -69,17 +73,17 @@ func DebitOf(r Report, p Paid, rates Rates) (a Amount, ok bool, err error) {
 	return a, err == nil, err
 }
 
-// CreditOf is the amount of a credit (R14): in the currency of its debit in proportion to it; in the base currency or in that of the
-// payment as for a debit; otherwise all of the debit. debit is the amount of its debit as told, of the whole debit in the payment's
-// currencies. The error is money.ErrRange.
-func CreditOf(r Report, told Report, debit Amount, p Paid) (Amount, error) {
+// CreditOf computes the amount of a credit (R14). In the currency in which its debit was reported, it is the same share of the debit; in
+// another currency of the payment, it is computed like a debit; otherwise it is the whole debit. debited is the report of the debit, and
+// debit its amount. The error is money.ErrRange.
+func CreditOf(r, debited Report, debit Amount, p Paid) (Amount, error) {
 	var err error
 	a := debit
 	switch {
-	case r.Amount == 0 || r.Currency == told.Currency && r.Amount == told.Amount:
-	case r.Currency == told.Currency && told.Amount > 0:
-		if a.Paid, err = share(r.Amount, debit.Paid, told.Amount); err == nil {
-			a.Base, err = share(r.Amount, debit.Base, told.Amount)
+	case r.Amount == 0 || r.Currency == debited.Currency && r.Amount == debited.Amount:
+	case r.Currency == debited.Currency && debited.Amount > 0:
+		if a.Paid, err = share(r.Amount, debit.Paid, debited.Amount); err == nil {
+			a.Base, err = share(r.Amount, debit.Base, debited.Amount)
 		}
 	case r.Currency == p.BaseCurrency:
 		a, _, err = p.ofBase(r.Amount)
@@ -89,7 +93,7 @@ func CreditOf(r Report, told Report, debit Amount, p Paid) (Amount, error) {
 	return a, err
 }
 
-// whole is all that remains of the payment, or, if nothing remains, all of it: then it is a double recovery.
+// whole is all that remains of the payment. If nothing remains it is the whole payment, a double recovery.
 func (p Paid) whole() Amount {
 	if p.Left <= 0 || p.BaseLeft <= 0 {
 		return Amount{Paid: p.Total, Base: p.BaseTotal}
@@ -110,7 +114,7 @@ func (p Paid) ofPaid(paid int64) (Amount, bool, error) {
 	return Amount{Paid: paid, Base: base}, err == nil, err
 }
 
-// share is amount · of / whole, rounded once, and at least 1: a movement is never nothing.
+// share is amount · of / whole, rounded once. It is at least 1: no movement is zero.
 func share(amount, of, whole int64) (int64, error) {
 	n, err := money.Round(new(big.Int).Mul(big.NewInt(amount), big.NewInt(of)), big.NewInt(max(1, whole)))
 	return max(1, n), err
@@ -122,8 +126,8 @@ func within(amount, of int64) bool {
 	return apart.Abs(apart).Mul(apart, big.NewInt(10)).Cmp(big.NewInt(of)) <= 0
 }
 
-// Split divides a debit over the allocations of a payment (R14): by their original amounts, the last unit by largest remainder. What one
-// cannot bear goes to those that have something left; what none can bear stays where it was and is a double recovery.
+// Split divides a debit over the allocations of a payment (R14): by their original amounts, the last unit by largest remainder. The excess of
+// one allocation goes to the others, as far as they have something left. The rest of it stays where it is, as a double recovery.
 func Split(base int64, originals, left []int64) []int64 {
 	shares := money.Split(base, originals)
 	over, room := make([]int64, len(shares)), make([]int64, len(shares))

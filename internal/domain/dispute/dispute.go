@@ -1,5 +1,5 @@
 // Package dispute defines disputes of card payments (R14): what a processor reports about a case, the three axes of a case (stage, status,
-// money), and how a case is matched to a payment. Start at Report, which is one statement of a processor about one case.
+// money), and how a case is matched with a payment. Start at Report: one line of a file, event or message about one case.
 package dispute
 
 import (
@@ -27,7 +27,7 @@ var Stages = []Stage{Inquiry, PreDispute, Chargeback, PreArbitration, Arbitratio
 // Known reports whether it is one of Stages.
 func (s Stage) Known() bool { return slices.Contains(Stages, s) }
 
-// Status is how a dispute stands within its stage (R14).
+// Status is the status of a dispute within its stage (R14).
 type Status string
 
 // The statuses.
@@ -48,7 +48,7 @@ var Statuses = []Status{Open, Accepted, Challenged, Won, Lost, Expired, Cancelle
 // Known reports whether it is one of Statuses.
 func (s Status) Known() bool { return slices.Contains(Statuses, s) }
 
-// Kind is what a report says about money (R14).
+// Kind is the kind of a movement of money (R14).
 type Kind string
 
 // The kinds. Only Debit, Credit and Prevention change the ledger.
@@ -56,39 +56,39 @@ const (
 	NoMoney    Kind = ""          // a notification, or a change of the status only
 	Debit      Kind = "debit"     // the money was taken: a chargeback of R1
 	Credit     Kind = "credit"    // the money came back: a reversal of R1 that names its chargeback
-	Fee        Kind = "fee"       // shown with the case, and never a part of the loss
+	Fee        Kind = "fee"       // shown with the case, never part of the loss
 	Prevention Kind = "prevented" // the issuer was paid without a chargeback
 )
 
-// Report is what a processor says in one line, event or message about a case. All fields but Source and CaseID may be empty.
+// Report is one line, event or message of a processor about a case. All fields but Source and CaseID may be empty.
 type Report struct {
-	Source   string // the processor, whichever of its files says it: adyen, stripe, …
-	CaseID   string // the processor's name for the case
-	Stage    Stage  // "" if it does not say
-	Status   Status // "" if it does not say
+	Source   string // the processor, the same for all its files: adyen, stripe, …
+	CaseID   string // the processor's id of the case
+	Stage    Stage  // "" if unknown
+	Status   Status // "" if unknown
 	Kind     Kind
-	Number   int            // which of the case's movements of this kind it is, from 1; 0: the first, or the one with this day and amount
-	Day      civil.Day      // of the event, in GMT; civil.NoDay if it does not say
-	Amount   int64          // minor units of Currency, never negative; 0 if it does not say
-	Currency money.Currency // "" if it does not say
-	// Whole says that the amount is the whole payment, whatever currency it is in.
+	Number   int            // counts the movements of this kind of the case, from 1; 0 if unknown
+	Day      civil.Day      // of the event, in GMT; civil.NoDay if unknown
+	Amount   int64          // minor units of Currency, never negative; 0 if unknown
+	Currency money.Currency // "" if unknown
+	// Whole says that the whole payment is disputed. The amount may be in any currency.
 	Whole      bool
-	DueOn      civil.Day // last day to answer; civil.NoDay if it does not say
+	DueOn      civil.Day // last day to answer; civil.NoDay if unknown
 	ReasonCode string    // the scheme's or the processor's
 	Reason     string    // in the processor's words
-	Merchant   string    // the file's name of the merchant; "" if it has none
+	Merchant   string    // the file's name for the merchant; "" if it has none
 	Clues      Clues
-	// RefersTo is the case or movement that a credit or a fee refers to, where the file names it by a reference of its own.
+	// RefersTo is the file's reference of the case or movement that a credit or a fee belongs to; "" if it has none.
 	RefersTo string
-	Notes    []Note // what could not be used as it was written
+	Notes    []Note // fields that were not used
 }
 
-// Clues are what a report says about the payment that is disputed. Each is empty if it does not say.
+// Clues identify the disputed payment. Each may be empty.
 type Clues struct {
-	TransactionID      int64  // the chargeback's own transaction or the payment, if the report names one of ours
+	TransactionID      int64  // the chargeback's own transaction or the payment, if the report has one of our ids
 	AcquirerReference  string // 23 digits
-	ProcessorReference string // the processor's name of the payment
-	ProcessorAlias     string // another name that it has for the same payment, such as Stripe's payment intent beside its charge
+	ProcessorReference string // the processor's id of the payment
+	ProcessorAlias     string // another of the processor's ids of the same payment, such as Stripe's payment intent beside its charge
 	PaymentReference   string // the merchant's
 	AuthCode           string
 	LastFour           string // four digits
@@ -99,7 +99,7 @@ type Clues struct {
 	PaidCurrency       money.Currency
 }
 
-// Note is something in a report that was not used, with the reason, such as a reference that a spreadsheet has destroyed.
+// Note says why a field was not used, such as a reference that a spreadsheet has shortened.
 type Note struct {
 	Field string // as the file names it
 	Text  string // for people

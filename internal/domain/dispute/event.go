@@ -8,16 +8,16 @@ import (
 	"holdfast/internal/domain/civil"
 )
 
-// Event is one thing that happened to a case, as it was told: a change of its state, or a movement of money.
+// Event is one reported change of a case: a change of its state, or a movement of money.
 type Event struct {
 	ID int64
 	Report
 	ReceivedAt time.Time // by the clock of the site
-	// SameAs is the event that this one repeats with its number added; it moves nothing. 0: none. See Known.
+	// SameAs is the event that this one repeats with its number or day added; it moves nothing. 0: none. See Known.
 	SameAs int64
 }
 
-// On is the day of the event: as told, else that of receipt (R14).
+// On is the day of the event: as reported, otherwise the day of receipt (R14).
 func (e Event) On() civil.Day {
 	if e.Day != civil.NoDay {
 		return e.Day
@@ -25,8 +25,8 @@ func (e Event) On() civil.Day {
 	return civil.DayOf(e.ReceivedAt)
 }
 
-// Parts divides a report into what each of its events is known by: first the change of state, then the movement of money.
-// A file that is exported again after a change of status tells the same movement with another status.
+// Parts splits a report into its events: first the change of state, then the movement of money. A file that is exported again after a
+// change of status repeats the movement with another status.
 func (r Report) Parts() []Report {
 	var parts []Report
 	if r.Stage != "" || r.Status != "" || r.DueOn != civil.NoDay || r.ReasonCode != "" || r.Kind == NoMoney {
@@ -42,9 +42,9 @@ func (r Report) Parts() []Report {
 	return parts
 }
 
-// Same reports whether two parts of reports about one case tell the same event (R14). A movement is known by its kind with its number,
-// its day and its amount. One that is told without a number or without a day is known without it.
-func (r Report) Same(other Report) bool {
+// same reports whether two parts of reports about one case are the same event (R14). A movement is identified by its kind, number, day and
+// amount. Where one of the two has no number or no day, it is not compared.
+func (r Report) same(other Report) bool {
 	if r.Kind != other.Kind {
 		return false
 	}
@@ -56,39 +56,44 @@ func (r Report) Same(other Report) bool {
 		(r.Number == other.Number || r.Number == 0 || other.Number == 0)
 }
 
-// Known finds the event of a case that a part of a report repeats. numbered says that the report adds what the event did not
-// say, its number: then a later report with another number is another movement. So each movement counts once, whatever the order in
-// which an event is told with and without its number.
-func Known(events []Event, r Report) (known Event, numbered, found bool) {
-	taken := map[int64]int{} // the numbers that earlier reports have added to events, by the id of the event
-	for _, e := range events {
-		if e.SameAs != 0 {
-			taken[e.SameAs] = e.Number
+// Known finds the event of a case that a part of a report repeats. adds reports whether the report has a number or a day that the event
+// lacks. Record it with SameAs then: a later report with another number or day is another movement. So each movement counts once,
+// whether the first report about it has its number and day or not.
+func Known(events []Event, r Report) (known Event, adds, found bool) {
+	for _, e := range facts(events) {
+		// Of several, prefer the one with the same number and day.
+		if e.same(r) && (!found || closeness(e, r) > closeness(known, r)) {
+			known, found = e, true
 		}
 	}
-	best := -1
-	for i, e := range events {
-		if e.SameAs != 0 || !e.Same(r) {
-			continue
-		}
-		if number := cmp.Or(e.Number, taken[e.ID]); number != 0 && r.Number != 0 && number != r.Number {
-			continue
-		}
-		// Of several, the one that says the same number and day.
-		if best < 0 || closeness(e, taken, r) > closeness(events[best], taken, r) {
-			best = i
-		}
-	}
-	if best < 0 {
-		return Event{}, false, false
-	}
-	known = events[best]
-	return known, r.Number != 0 && known.Number == 0 && taken[known.ID] == 0, true
+	adds = found && r.Kind != NoMoney && (r.Number != 0 && known.Number == 0 || r.Day != civil.NoDay && known.Day == civil.NoDay)
+	return known, adds, found
 }
 
-// closeness is how much of a movement's identity an event and a report both say.
-func closeness(e Event, taken map[int64]int, r Report) (n int) {
-	if r.Number != 0 && cmp.Or(e.Number, taken[e.ID]) == r.Number {
+// facts are the events without those that repeat others, with the numbers and days that the repeats add.
+func facts(events []Event) []Event {
+	var list []Event
+	at := map[int64]int{}
+	for _, e := range events {
+		if e.SameAs == 0 {
+			at[e.ID] = len(list)
+			list = append(list, e)
+		}
+	}
+	for _, e := range events {
+		if i, ok := at[e.SameAs]; ok && e.SameAs != 0 {
+			list[i].Number = cmp.Or(list[i].Number, e.Number)
+			if list[i].Day == civil.NoDay {
+				list[i].Day = e.Day
+			}
+		}
+	}
+	return list
+}
+
+// closeness compares what identifies a movement: 2 for the same number, 1 for the same day.
+func closeness(e Event, r Report) (n int) {
+	if r.Number != 0 && e.Number == r.Number {
 		n += 2
 	}
 	if e.Day == r.Day {
@@ -97,11 +102,11 @@ func closeness(e Event, taken map[int64]int, r Report) (n int) {
 	return n
 }
 
-// State is how a case stands, from all its events.
+// State is the state of a case. See StateOf.
 type State struct {
 	Stage      Stage
 	Status     Status
-	DueOn      civil.Day // last day to answer; civil.NoDay if none was told
+	DueOn      civil.Day // last day to answer; civil.NoDay if there is none
 	ReasonCode string
 	Reason     string
 }
@@ -109,31 +114,34 @@ type State struct {
 // Final reports whether a status ends a stage.
 func (s Status) Final() bool { return s != "" && s != Open && s != Challenged }
 
-// StateOf is the state of a case: the furthest stage that was told; in it the last final status by day, else challenged, else open (R14).
-// The order of arrival does not matter. A movement without a stage of its own, such as in a settlement file, makes a case a chargeback,
-// or a prevented pre-dispute.
+// StateOf computes the state of a case: the furthest stage reported; within it, the last final status by day, otherwise challenged, otherwise
+// open (R14). The order of arrival does not matter. A movement without a stage of its own, such as in a settlement file, makes a case a
+// chargeback, or a prevented pre-dispute.
 func StateOf(events []Event) State {
-	told := make([]Event, 0, len(events))
-	for _, e := range events {
-		switch e.Kind {
+	list := facts(events)
+	for i := range list {
+		switch e := &list[i]; e.Kind {
 		case Debit, Credit:
 			e.Stage = Chargeback
 		case Prevention:
 			e.Stage, e.Status = PreDispute, Prevented
 		}
-		if e.SameAs == 0 {
-			told = append(told, e)
+	}
+	staged := slices.Clone(list)
+	for i, e := range list {
+		if e.Stage == "" {
+			list[i].Stage = stageOn(staged, e.On())
 		}
 	}
-	slices.SortStableFunc(told, compareFacts)
+	slices.SortStableFunc(list, compareFacts)
 	s := State{Stage: Inquiry, Status: Open, DueOn: civil.NoDay}
-	for _, e := range told {
+	for _, e := range list {
 		if slices.Index(Stages, e.Stage) > slices.Index(Stages, s.Stage) {
-			s.Stage, s.Status, s.DueOn = e.Stage, Open, civil.NoDay
+			s.Stage = e.Stage
 		}
 		s.ReasonCode, s.Reason = cmp.Or(e.ReasonCode, s.ReasonCode), cmp.Or(e.Reason, s.Reason)
 	}
-	for _, e := range told {
+	for _, e := range list {
 		if e.Stage != "" && e.Stage != s.Stage {
 			continue
 		}
@@ -145,42 +153,51 @@ func StateOf(events []Event) State {
 	return s
 }
 
-// compareFacts is the order of facts: by day, then by how far they have come. It is a total order of what is told, so the order of
-// arrival does not decide.
+// stageOn is the furthest stage reported up to a day: the one that a status without a stage is about. It is "" if there is none.
+func stageOn(events []Event, day civil.Day) (stage Stage) {
+	for _, e := range events {
+		if e.On() <= day && slices.Index(Stages, e.Stage) > slices.Index(Stages, stage) {
+			stage = e.Stage
+		}
+	}
+	return stage
+}
+
+// compareFacts orders events by day, then by stage and status. It leaves no ties between different events, so the result does not depend on
+// the order of arrival.
 func compareFacts(a, b Event) int {
 	return cmp.Or(cmp.Compare(a.On(), b.On()), cmp.Compare(slices.Index(Stages, a.Stage), slices.Index(Stages, b.Stage)),
 		cmp.Compare(rank(a.Status), rank(b.Status)), cmp.Compare(a.DueOn, b.DueOn), cmp.Compare(a.ReasonCode, b.ReasonCode),
 		cmp.Compare(a.Reason, b.Reason))
 }
 
-// rank orders the statuses that are told for one day.
+// rank orders the statuses of one day.
 func rank(s Status) int {
 	return slices.Index([]Status{"", Open, Challenged, Expired, Accepted, Cancelled, Prevented, Lost, Won}, s)
 }
 
-// Named says which debit each credit of a case gives back, by their ids (R14). A credit names the last debit of its day or before that has
-// something left, preferably one of the same amount; if there is none, the first debit with something left, else the first one. A credit
-// of a case without debits is absent. Movements that repeat others are left out.
+// Named maps the id of each credit of a case to the id of the debit that it gives back (R14): the last debit up to the day of the credit that
+// is not fully credited, preferably one of the same amount; otherwise the first debit that is not fully credited, or the first one. It is
+// empty if the case has no debits. Events that repeat others are left out.
 func Named(events []Event) map[int64]int64 {
 	var debits, credits []Event
 	left := map[int64]int64{}
-	for _, e := range events {
-		switch {
-		case e.SameAs != 0:
-		case e.Kind == Debit || e.Kind == Prevention:
+	for _, e := range facts(events) {
+		switch e.Kind {
+		case Debit, Prevention:
 			debits = append(debits, e)
 			left[e.ID] = e.Amount
-		case e.Kind == Credit:
+		case Credit:
 			credits = append(credits, e)
 		}
 	}
 	slices.SortFunc(debits, compareMovements)
 	slices.SortFunc(credits, compareMovements)
 	named := map[int64]int64{}
+	if len(debits) == 0 {
+		return named
+	}
 	for _, c := range credits {
-		if len(debits) == 0 {
-			break
-		}
 		d := debitOf(c, debits, left)
 		left[d.ID] -= c.Amount
 		named[c.ID] = d.ID

@@ -14,12 +14,12 @@ type Rule string
 
 // The rules.
 const (
-	ByTransaction        Rule = "transaction" // the chargeback or the payment was named
+	ByTransaction        Rule = "transaction" // the report names the chargeback or the payment
 	ByAcquirerReference  Rule = "acquirer_reference"
 	ByProcessorReference Rule = "processor_reference"
 	ByPaymentReference   Rule = "payment_reference"
 	ByScore              Rule = "score"
-	ByPerson             Rule = "person" // who gives a reason
+	ByPerson             Rule = "person" // with a reason
 )
 
 // Matching says whether the payment of a case is known.
@@ -28,14 +28,11 @@ type Matching string
 // The states of matching.
 const (
 	Matched   Matching = "matched"
-	Queued    Matching = "queue"     // there are candidates, and a person chooses
+	Queued    Matching = "queue"     // a person chooses from the candidates
 	Unmatched Matching = "unmatched" // no payment fits; each later payment is tried
 )
 
-// Matchings lists the states of matching.
-var Matchings = []Matching{Matched, Queued, Unmatched}
-
-// The points of R14, and what a candidate needs to be accepted.
+// The points of R14, and the score and lead at which a candidate is accepted.
 const (
 	pointsAuthCode, pointsLastFour, pointsBIN           = 40, 20, 15
 	pointsAmount, pointsPart, pointsDay, pointsNearDays = 15, 8, 10, 5
@@ -61,7 +58,7 @@ type Candidate struct {
 	Points        Points
 }
 
-// Points are what a candidate has in common with a dispute.
+// Points are the parts of a score: one for each clue that agrees.
 type Points struct {
 	AuthCode int `json:"auth_code"`
 	LastFour int `json:"last_four_digits"`
@@ -103,9 +100,9 @@ func Score(r Report, c Candidate) (p Points) {
 	return p
 }
 
-func sameText(told, has string) bool { return told != "" && strings.EqualFold(told, has) }
+func sameText(clue, paid string) bool { return clue != "" && strings.EqualFold(clue, paid) }
 
-// costs reports whether the payment was of an amount, in its own currency or in the base currency.
+// costs reports whether an amount is that of the payment, in its own currency or in the base currency.
 func (c Candidate) costs(amount int64, currency money.Currency) bool {
 	return amount > 0 && (currency == c.Currency && amount == c.Total || currency == c.BaseCurrency && amount == c.BaseTotal)
 }
@@ -114,18 +111,16 @@ func (c Candidate) hasPart(amount int64, currency money.Currency) bool {
 	return amount > 0 && (currency == c.Currency && amount < c.Total || currency == c.BaseCurrency && amount < c.BaseTotal)
 }
 
-// Fits reports whether a payment is a candidate at all: it has the last four digits of the card, and the auth code, the amount or the day.
-func Fits(r Report, c Candidate) bool {
-	p := Score(r, c)
+// fits reports whether a payment is a candidate: the last four digits of the card agree, and the auth code, the amount or the day.
+func (p Points) fits() bool {
 	return p.LastFour > 0 && (p.AuthCode > 0 || p.Amount == pointsAmount || p.Day == pointsDay)
 }
 
-// Choose scores candidates and orders them, the best first, those with equal points by id. accepted reports whether the first one is the payment: it
-// has 80 points, and 15 more than the next.
+// Choose scores payments and returns the candidates among them, the best first, those with equal points by id. accepted reports whether the
+// first one is the payment: it has at least 80 points, and 15 more than the next.
 func Choose(r Report, list []Candidate) (ranked []Candidate, accepted bool) {
 	for _, c := range list {
-		if Fits(r, c) {
-			c.Points = Score(r, c)
+		if c.Points = Score(r, c); c.Points.fits() {
 			ranked = append(ranked, c)
 		}
 	}

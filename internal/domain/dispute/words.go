@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// The processors whose words are known. They are the sources of reports.
+// The processors whose words are known, as in Report.Source.
 const (
 	Adyen       = "adyen"
 	Stripe      = "stripe"
@@ -17,18 +17,18 @@ const (
 	CheckoutCom = "checkout.com"
 )
 
-// Meaning is what a word of a processor says about a case (R14).
+// Meaning is the meaning of a processor's word (R14).
 type Meaning struct {
-	Stage  Stage  // "" if the word does not say
+	Stage  Stage  // "" if the word leaves it unchanged
 	Status Status // "" if the word leaves it unchanged
-	Moves  []Move // what it says about money, in its order
+	Moves  []Move // in order
 }
 
-// Move is a movement of money that a word tells.
+// Move is a movement of money that follows from a word.
 type Move struct {
 	Kind    Kind
 	Number  int  // as in Report
-	Undated bool // the word says that it happened, and not when
+	Undated bool // its day is unknown
 }
 
 var (
@@ -38,8 +38,8 @@ var (
 	prevention = []Move{{Kind: Prevention}}
 )
 
-// words has the meanings by processor and word, as R14 gives them; below a comment those that the processors document besides. Of Braintree,
-// JPMorgan and PayPal the money needs more than the word: see Means.
+// words has the meanings by processor and word, as in the table of R14; below a comment, further words that the processors document. See Means
+// about the money of Braintree, JPMorgan and PayPal.
 var words = map[string]map[string]Meaning{
 	Adyen: {
 		"NotificationOfFraud":      {Inquiry, Open, nil},
@@ -48,7 +48,7 @@ var words = map[string]map[string]Meaning{
 		"Chargeback":               {Chargeback, Open, []Move{{Kind: Debit, Number: 1}}},
 		"ChargebackReversed":       {Chargeback, Won, credit},
 		"SecondChargeback":         {PreArbitration, Lost, []Move{{Kind: Debit, Number: 2}}},
-		// What is done about a dispute, without money.
+		// Actions, without money.
 		"InformationSupplied":            {"", Challenged, nil},
 		"DisputeDefensePeriodEnded":      {"", Expired, nil},
 		"IssuerResponseTimeframeExpired": {"", Won, nil},
@@ -78,7 +78,7 @@ var words = map[string]map[string]Meaning{
 		"LOST":            {"", Lost, debit},
 		"EXPIRED":         {"", Expired, debit},
 		"ACCEPTED":        {"", Accepted, debit},
-		// Statuses that came later.
+		// Newer statuses.
 		"AUTO_ACCEPTED": {"", Accepted, debit},
 		"UNDER_REVIEW":  {"", Challenged, debit},
 	},
@@ -92,7 +92,7 @@ var words = map[string]map[string]Meaning{
 		"REP":    {"", Challenged, nil},
 		"RTM":    {"", Lost, nil},
 		"ENDINV": {},
-		"BEGINV": {}, // what was open before, as ENDINV is what is open after the day
+		"BEGINV": {}, // open at the beginning of the day; ENDINV: at its end
 	},
 	Worldpay: {
 		"Retrieval Request":               {Inquiry, Open, nil},
@@ -136,9 +136,9 @@ var words = map[string]map[string]Meaning{
 	},
 }
 
-// Means is what a word of a processor says, whatever its case, spaces, dashes and underscores. The moves of Braintree's words count only on
-// a day of disbursement, and those of PayPal's codes only with status S. JPMorgan and CyberSource say by other columns whether and which way
-// money moved.
+// Means returns the meaning of a processor's word. Case, spaces, dashes and underscores do not matter. The moves of Braintree's words count
+// only on a day of disbursement, and those of PayPal's codes only with status S. At JPMorgan and CyberSource, other columns say whether money
+// moved, and in which direction.
 func Means(source, word string) (Meaning, bool) {
 	m, ok := byPlainWord[source][plainWord(word)]
 	return m, ok

@@ -55,11 +55,11 @@ func TestBaseAmountOfADebit(t *testing.T) {
 		want   dispute.Amount
 		ok     bool
 	}{
-		{"told in base", dispute.Report{Amount: 49_500, Currency: "EUR"}, inJPY, dispute.Amount{Paid: 80_438, Base: 49_500}, true},
+		{"in base currency", dispute.Report{Amount: 49_500, Currency: "EUR"}, inJPY, dispute.Amount{Paid: 80_438, Base: 49_500}, true},
 		{"in the payment's currency", dispute.Report{Amount: 80_000, Currency: "JPY"}, inJPY, dispute.Amount{Paid: 80_000, Base: 49_231}, true},
-		{"within 10 % of the whole", dispute.Report{Amount: 107_190, Currency: "USD"}, inJPY, dispute.Amount{Paid: 160_875, Base: 99_000}, true},
-		{"of it what remains", dispute.Report{Amount: 107_190, Currency: "USD"}, refunded, dispute.Amount{Paid: 60_875, Base: 37_462}, true},
-		{"all of a payment that is refunded", dispute.Report{Amount: 107_190, Currency: "USD"}, spent, dispute.Amount{Paid: 160_875, Base: 99_000}, true},
+		{"within 10 % of the payment", dispute.Report{Amount: 107_190, Currency: "USD"}, inJPY, dispute.Amount{Paid: 160_875, Base: 99_000}, true},
+		{"within 10 % of it, after a refund", dispute.Report{Amount: 107_190, Currency: "USD"}, refunded, dispute.Amount{Paid: 60_875, Base: 37_462}, true},
+		{"within 10 % of a fully refunded payment", dispute.Report{Amount: 107_190, Currency: "USD"}, spent, dispute.Amount{Paid: 160_875, Base: 99_000}, true},
 		{"said to be the whole", dispute.Report{Amount: 1, Currency: "CHF", Whole: true}, inJPY, dispute.Amount{Paid: 160_875, Base: 99_000}, true},
 		{"a part in a third currency", dispute.Report{Amount: 50_000, Currency: "USD"}, inJPY, dispute.Amount{Paid: 73_864, Base: 45_455, Converted: true}, true},
 		{"no rate on the day of the dispute", dispute.Report{Amount: 100, Currency: "GBP"}, inJPY, dispute.Amount{}, false},
@@ -78,7 +78,7 @@ func TestBaseAmountOfADebit(t *testing.T) {
 func TestACreditIsInProportionToItsDebit(t *testing.T) {
 	t.Parallel()
 	paid := dispute.Paid{Currency: "JPY", Total: 160_875, Left: 0, BaseCurrency: "EUR", BaseTotal: 99_000, BaseLeft: 0}
-	told, debit := dispute.Report{Amount: 50_000, Currency: "USD"}, dispute.Amount{Paid: 73_864, Base: 45_455, Converted: true}
+	debited, debit := dispute.Report{Amount: 50_000, Currency: "USD"}, dispute.Amount{Paid: 73_864, Base: 45_455, Converted: true}
 	for _, c := range []struct {
 		name   string
 		credit dispute.Report
@@ -89,7 +89,7 @@ func TestACreditIsInProportionToItsDebit(t *testing.T) {
 		{"in base", dispute.Report{Amount: 10_000, Currency: "EUR"}, dispute.Amount{Paid: 16_250, Base: 10_000}},
 		{"in a third currency", dispute.Report{Amount: 7, Currency: "CHF"}, debit},
 	} {
-		got, err := dispute.CreditOf(c.credit, told, debit, paid)
+		got, err := dispute.CreditOf(c.credit, debited, debit, paid)
 		if err != nil || got != c.want {
 			t.Errorf("%s: %+v, %v; want %+v", c.name, got, err, c.want)
 		}
@@ -149,29 +149,29 @@ func TestScore(t *testing.T) {
 			BIN: "41111199", PaidOn: on,
 		}
 	}
-	told := dispute.Report{Amount: 60_000, Currency: "EUR", Clues: dispute.Clues{LastFour: "1111", BIN: "411111", PaidOn: paid}}
-	ranked, accepted := dispute.Choose(told, []dispute.Candidate{paying(5, "700016", 60_000, paid), paying(4, "700015", 60_000, paid)})
+	report := dispute.Report{Amount: 60_000, Currency: "EUR", Clues: dispute.Clues{LastFour: "1111", BIN: "411111", PaidOn: paid}}
+	ranked, accepted := dispute.Choose(report, []dispute.Candidate{paying(5, "700016", 60_000, paid), paying(4, "700015", 60_000, paid)})
 	if accepted || len(ranked) != 2 || ranked[0].TransactionID != 4 || ranked[0].Points != (dispute.Points{LastFour: 20, BIN: 15, Amount: 15, Day: 10}) {
 		t.Errorf("two payments with 60 points: %t, %+v", accepted, ranked)
 	}
-	told.Clues.AuthCode = "700016"
-	told.Clues.PaidOn--
-	ranked, accepted = dispute.Choose(told, ranked)
+	report.Clues.AuthCode = "700016"
+	report.Clues.PaidOn--
+	ranked, accepted = dispute.Choose(report, ranked)
 	if !accepted || ranked[0].TransactionID != 5 || ranked[0].Points.Sum() != 95 || ranked[1].Points.Sum() != 55 {
 		t.Errorf("with the auth code, a day apart: %t, %+v", accepted, ranked)
 	}
-	told.Amount = 20_000
-	ranked, accepted = dispute.Choose(told, []dispute.Candidate{paying(1, "700016", 60_000, paid), paying(2, "700016", 60_000, paid+3)})
+	report.Amount = 20_000
+	ranked, accepted = dispute.Choose(report, []dispute.Candidate{paying(1, "700016", 60_000, paid), paying(2, "700016", 60_000, paid+3)})
 	if accepted || len(ranked) != 2 || ranked[0].Points.Sum() != 88 || ranked[1].Points.Sum() != 83 {
 		t.Errorf("a lead of 5 is not enough: %t, %+v", accepted, ranked)
 	}
-	told.Clues.LastFour = "2222"
-	if ranked, accepted = dispute.Choose(told, ranked); accepted || len(ranked) != 0 {
+	report.Clues.LastFour = "2222"
+	if ranked, accepted = dispute.Choose(report, ranked); accepted || len(ranked) != 0 {
 		t.Errorf("other last four digits: %t, %+v", accepted, ranked)
 	}
 }
 
-// history is the case DP01 of a payment that is charged back, won, and charged back again, and what a settlement file says of it.
+// history is the case DP01 of a payment that is charged back, won, and charged back again, and the same in a settlement file.
 func history(t *testing.T) []dispute.Report {
 	at := func(text string, r dispute.Report) dispute.Report {
 		r.Source, r.CaseID, r.Day = "adyen", "DP01", day(t, text)
@@ -193,12 +193,12 @@ func history(t *testing.T) []dispute.Report {
 	}
 }
 
-// take is what a room does with reports: it keeps the events that are new.
+// take keeps the events that are new, as a room does.
 func take(reports []dispute.Report) (events []dispute.Event) {
 	for _, r := range reports {
 		for _, part := range r.Parts() {
-			known, numbered, found := dispute.Known(events, part)
-			if found && !numbered {
+			known, adds, found := dispute.Known(events, part)
+			if found && !adds {
 				continue
 			}
 			e := dispute.Event{ID: int64(len(events) + 1), Report: part, ReceivedAt: time.Unix(1, 0)}
@@ -224,7 +224,7 @@ func TestTheOrderOfArrivalDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 500 {
-		reports := append(history(t), history(t)...) // each is told twice
+		reports := append(history(t), history(t)...) // each arrives twice
 		r.Shuffle(len(reports), func(i, j int) { reports[i], reports[j] = reports[j], reports[i] })
 		events := take(reports)
 		if d, c := movements(events, dispute.Debit), movements(events, dispute.Credit); d != 2 || c != 1 {
@@ -264,6 +264,9 @@ func TestSecondMovementsOfOneDay(t *testing.T) {
 		{"without a day", []dispute.Report{debit(1, civil.NoDay), debit(1, on)}, 1},
 		{"the day first", []dispute.Report{debit(1, on), debit(0, civil.NoDay)}, 1},
 		{"another day", []dispute.Report{debit(0, on), debit(0, on+1)}, 2},
+		{"two days, and one without first", []dispute.Report{debit(0, civil.NoDay), debit(0, on), debit(0, on+1)}, 2},
+		{"two days, and one without last", []dispute.Report{debit(0, on), debit(0, on+1), debit(0, civil.NoDay)}, 2},
+		{"number and day added one by one", []dispute.Report{debit(0, civil.NoDay), debit(1, civil.NoDay), debit(0, on), debit(2, on), debit(1, on)}, 2},
 	} {
 		if got := movements(take(c.reports), dispute.Debit); got != c.want {
 			t.Errorf("%s: %d debits, want %d", c.name, got, c.want)
@@ -273,7 +276,7 @@ func TestSecondMovementsOfOneDay(t *testing.T) {
 
 func TestStatesOfADispute(t *testing.T) {
 	t.Parallel()
-	told := func(stage dispute.Stage, status dispute.Status, on civil.Day) dispute.Event {
+	reported := func(stage dispute.Stage, status dispute.Status, on civil.Day) dispute.Event {
 		return dispute.Event{Report: dispute.Report{Stage: stage, Status: status, Day: on, DueOn: civil.NoDay}}
 	}
 	for _, c := range []struct {
@@ -281,12 +284,18 @@ func TestStatesOfADispute(t *testing.T) {
 		events []dispute.Event
 		want   dispute.State
 	}{
-		{"an inquiry that was closed", []dispute.Event{told(dispute.Inquiry, dispute.Cancelled, 5), told(dispute.Inquiry, dispute.Open, 5)},
+		{"an inquiry that was closed", []dispute.Event{reported(dispute.Inquiry, dispute.Cancelled, 5), reported(dispute.Inquiry, dispute.Open, 5)},
 			dispute.State{Stage: dispute.Inquiry, Status: dispute.Cancelled}},
-		{"a fraud report after the chargeback", []dispute.Event{told(dispute.Inquiry, dispute.Open, 9), told(dispute.Chargeback, dispute.Challenged, 5)},
+		{"a fraud report after the chargeback", []dispute.Event{reported(dispute.Inquiry, dispute.Open, 9), reported(dispute.Chargeback, dispute.Challenged, 5)},
 			dispute.State{Stage: dispute.Chargeback, Status: dispute.Challenged}},
-		{"lost, as the file of the day of the dispute says", []dispute.Event{told(dispute.Chargeback, dispute.Lost, 5), told("", dispute.Challenged, 7)},
+		{"lost, as the file of the day of the dispute says", []dispute.Event{reported(dispute.Chargeback, dispute.Lost, 5), reported("", dispute.Challenged, 7)},
 			dispute.State{Stage: dispute.Chargeback, Status: dispute.Lost}},
+		{"an inquiry that expired before the chargeback", []dispute.Event{reported(dispute.Inquiry, dispute.Open, 1), reported("", dispute.Expired, 4), reported(dispute.Chargeback, dispute.Open, 9)},
+			dispute.State{Stage: dispute.Chargeback, Status: dispute.Open}},
+		{"a chargeback that was won before the pre-arbitration", []dispute.Event{reported(dispute.PreArbitration, dispute.Open, 9), reported("", dispute.Won, 5), reported(dispute.Chargeback, dispute.Open, 2)},
+			dispute.State{Stage: dispute.PreArbitration, Status: dispute.Open}},
+		{"evidence for it on the same day", []dispute.Event{reported("", dispute.Challenged, 9), reported(dispute.Inquiry, dispute.Cancelled, 1), reported(dispute.Chargeback, dispute.Open, 9)},
+			dispute.State{Stage: dispute.Chargeback, Status: dispute.Challenged}},
 		{"a movement alone", []dispute.Event{{Report: dispute.Report{Kind: dispute.Debit, Day: 5, DueOn: civil.NoDay}}},
 			dispute.State{Stage: dispute.Chargeback, Status: dispute.Open}},
 		{"prevented", []dispute.Event{{Report: dispute.Report{Kind: dispute.Prevention, Day: 5, DueOn: civil.NoDay}}},
