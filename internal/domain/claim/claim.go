@@ -11,26 +11,26 @@ import (
 	"holdfast/internal/domain/protection"
 )
 
-// Debit is money that a dispute took, in base currency.
+// Debit is an amount charged back by a dispute, in base currency.
 type Debit struct {
 	Day        civil.Day
 	ReceivedAt time.Time // when it was recorded
 	Amount     int64
-	Credited   int64 // the credits that name it, of whatever day
+	Credited   int64 // the sum of the credits that name it, on any day
 }
 
-// left is what of the debit was not given back. It is negative if more was given back than taken.
+// left is the debit less its credits. It is negative if more was credited than debited.
 func (d Debit) left() int64 { return d.Amount - d.Credited }
 
-// Dispute is a dispute of one allocation (R14). Inquiries are no disputes here.
+// Dispute is a dispute of one allocation (R14), other than an inquiry.
 type Dispute struct {
 	ID     int64
 	Source string // the processor
-	Case   string // its id of the case
+	Case   string // the processor's id of the case
 	Debits []Debit
-	// Waits says that other protection of the traveller pays first, and that nobody has released the claim.
+	// Waits says that other protection of the traveller pays first, and that the claim has not been released.
 	Waits bool
-	// Dropped says that the claim was rejected or withdrawn: it takes nothing.
+	// Dropped says that the claim was rejected or withdrawn: nothing of it is payable.
 	Dropped bool
 }
 
@@ -43,36 +43,36 @@ func (d Dispute) firstDebit() civil.Day {
 	return first
 }
 
-// Compare orders disputes as they take from an allocation: by day of the first debit, source and case.
+// Compare orders the disputes of an allocation as their claims are served: by day of the first debit, source and case.
 func (d Dispute) Compare(other Dispute) int {
 	return cmp.Or(cmp.Compare(d.firstDebit(), other.firstDebit()), cmp.Compare(d.Source, other.Source),
 		cmp.Compare(d.Case, other.Case), cmp.Compare(d.ID, other.ID))
 }
 
-// Allocation is an allocation with all that disputes of it depend on.
+// Allocation is an allocation with everything its claims depend on.
 type Allocation struct {
 	protection.History
 	Line     *SnapshotLine // nil if it is not in the snapshot
 	NotifyBy time.Time     // disputes received later are not payable
-	ClosedAt time.Time     // when the claims of the insolvency were closed; zero if they are not
+	ClosedAt time.Time     // when the claims of the insolvency were closed; zero if they are open
 	Disputes []Dispute
 }
 
-// Claim is what of a dispute is payable. Minor units of the allocation's currency.
+// Claim is the claim of a dispute. Amounts are minor units of the allocation's currency.
 type Claim struct {
 	Dispute
-	Disputed int64 // what was debited from T₀ on, less the credits that name it; if there is no such debit, of all debits
-	Loss     int64 // of it what was debited up to L
+	Disputed int64 // the debits from T₀ on less their credits; all debits less their credits if none is from T₀ on
+	Loss     int64 // the debits from T₀ to L less their credits
 	Payable  int64
-	// Reason says why Represent is not zero.
+	// Reason says why a part is to be represented. It is empty if Represent is 0.
 	Reason Reason
 }
 
-// Represent is what of the dispute is not payable, and is to be contested with the scheme.
+// Represent is the part that is not payable and is to be represented: contested with the card scheme.
 func (c Claim) Represent() int64 { return max(0, c.Disputed-c.Payable) }
 
-// Claims computes the claims of an allocation, in the order in which they take from it (R13). All sums that leave 64 bits
-// panic with money.ErrRange, as money.Sum does.
+// Claims computes the claims of an allocation, in the order in which they are served (R13). Sums that do not fit in 64 bits
+// panic with money.ErrRange, as in money.Sum.
 func Claims(a Allocation, f Failure) []Claim {
 	disputes := slices.SortedFunc(slices.Values(a.Disputes), Dispute.Compare)
 	room := a.Room(f)
@@ -93,8 +93,9 @@ func Claims(a Allocation, f Failure) []Claim {
 	return claims
 }
 
-// Room is what the allocation can bear, C: N_T less refunds that are not in it, and less chargebacks of days before T₀ that
-// were learned after K. It is also computed for allocations that do not bear claims, to see what refunds took.
+// Room is C, the most that the claims of the allocation can come to: N_T less the refunds that are not in it and the chargebacks
+// before T₀ that were recorded after K. For an allocation outside the snapshot it is the amount less all refunds: only the reason
+// of its claims depends on it.
 func (a Allocation) Room(f Failure) int64 {
 	if a.Line == nil {
 		return max(0, a.Amount-a.refunds(func(protection.Event) bool { return true }))
@@ -102,7 +103,7 @@ func (a Allocation) Room(f Failure) int64 {
 	return max(0, money.Sum(a.Line.Remaining, -a.taken(f)))
 }
 
-// taken is what no longer remains of N_T.
+// taken is the part of N_T that was refunded or charged back otherwise: N_T − C.
 func (a Allocation) taken(f Failure) int64 {
 	total := a.refunds(func(e protection.Event) bool { return e.RecordedAt.After(f.ConfirmedAt) || !beforeFailure(e, f) })
 	for _, e := range a.Events {
@@ -122,7 +123,7 @@ func (a Allocation) refunds(counts func(protection.Event) bool) (total int64) {
 	return total
 }
 
-// measure computes what a dispute is about.
+// measure computes the disputed amount and the loss.
 func (a Allocation) measure(d Dispute, f Failure) Claim {
 	since := func(debit Debit) bool { return debit.Day >= f.Day() }
 	if !slices.ContainsFunc(d.Debits, since) {
@@ -135,7 +136,7 @@ func (a Allocation) measure(d Dispute, f Failure) Claim {
 	}
 }
 
-// sum adds up what is left of some debits.
+// sum adds up some debits, each less its credits.
 func sum(debits []Debit, counts func(Debit) bool) (total int64) {
 	for _, d := range debits {
 		if counts(d) {
@@ -145,12 +146,12 @@ func sum(debits []Debit, counts func(Debit) bool) (total int64) {
 	return total
 }
 
-// lastDay is L: of the snapshot, or for an allocation that is not in it as of the trigger.
+// lastDay is L in the snapshot, or L at the trigger for an allocation outside it.
 func (a Allocation) lastDay(f Failure) civil.Day {
 	if a.Line != nil {
 		return a.Line.LastDay
 	}
-	return termsAt(a.Terms, f).LastDay
+	return protection.TermsAt(a.Terms, f.TriggerAt, f.ConfirmedAt).LastDay
 }
 
 // inTime reports whether the day of a debit is in [T₀, L].
@@ -163,7 +164,7 @@ func (a Allocation) closed(d Debit) bool {
 	return !a.ClosedAt.IsZero() && d.ReceivedAt.After(a.ClosedAt)
 }
 
-// reason is why a claim is not payable in full. room is what was left for it, before are the claims that took from it.
+// reason is the reason why a claim is not payable in full. room is what the claims before left of C.
 func (a Allocation) reason(c Claim, f Failure, room int64, before []Claim) Reason {
 	some := func(of func(Debit) bool) bool {
 		return slices.ContainsFunc(c.Debits, func(d Debit) bool { return d.left() > 0 && of(d) })

@@ -12,10 +12,9 @@ import (
 
 const wholePPM = 1_000_000
 
-// InPolicyCurrency converts what is payable of a claim to the policy currency Q: at the locked rate of the allocation, and from
-// there at the fixing of the trigger if the allocation was priced in the Q of an older policy. A claim books the difference to
-// what it has booked, so that amounts that become payable in steps round as if they had come at once. The error is
-// money.ErrRange.
+// InPolicyCurrency converts the payable amount of a claim to the policy currency Q at the locked rate of the allocation. If that
+// was locked in the Q of an older policy, the result is converted to the current Q at the fixing of the trigger. A claim books the
+// difference from what it has booked already, so several steps round like a single one. The error is money.ErrRange.
 func InPolicyCurrency(payable int64, locked, atTrigger fx.Quote) (int64, error) {
 	value, err := locked.Convert(payable)
 	if err != nil {
@@ -24,8 +23,7 @@ func InPolicyCurrency(payable int64, locked, atTrigger fx.Quote) (int64, error) 
 	return atTrigger.Convert(value)
 }
 
-// underTerms computes B, what the terms of cover leave of all that is payable of one insolvency: less the deductible and the
-// coinsurance, up to the merchant limit.
+// underTerms computes B of one insolvency: the payable total less deductible and coinsurance, up to the merchant limit.
 func underTerms(payable int64, c terms.Cover) int64 {
 	b := part(max(0, payable-c.Deductible), wholePPM-c.CoinsurancePPM)
 	if c.MerchantLimit > 0 {
@@ -34,7 +32,7 @@ func underTerms(payable int64, c terms.Cover) int64 {
 	return b
 }
 
-// part is an amount times parts per million, at most a million, rounded once.
+// part is amount · ppm / 1,000,000, rounded once. ppm is at most a million.
 func part(amount, ppm int64) int64 {
 	of := big.NewInt(amount)
 	rounded, err := money.Round(of.Mul(of, big.NewInt(ppm)), big.NewInt(wholePPM))
@@ -50,38 +48,38 @@ func Year(trigger time.Time) int { return trigger.UTC().Year() }
 // Owed is a claim in the policy currency Q.
 type Owed struct {
 	Payable int64 // 0 if the claim was rejected or withdrawn
-	Paid    int64 // less what was set off
+	Paid    int64 // net of amounts set off
 }
 
-// Insolvency is what the cover of an insolvency is computed from. Minor units of Q.
+// Insolvency has the inputs of the cover of an insolvency. Amounts are minor units of Q.
 type Insolvency struct {
 	TriggerAt time.Time
 	Cover     terms.Cover // of the policy in force at the trigger
 	Claims    []Owed      // in the order of Dispute.Compare
-	// Expected is what else may become payable, times development: see Open.
+	// Expected is the sum of Developed over the open amounts of the snapshot.
 	Expected int64
 	Closed   bool // no more claims are expected
 }
 
-// Position is what the cover of an insolvency comes to. Minor units of Q.
+// Position is the cover of an insolvency. Amounts are minor units of Q.
 type Position struct {
 	Payable    int64
-	UnderTerms int64   // B: what deductible, coinsurance and merchant limit leave of Payable
-	Covered    int64   // of it what the aggregate limit leaves
-	Parts      []int64 // of Covered, one for each claim
+	UnderTerms int64   // B: Payable after deductible, coinsurance and merchant limit
+	Covered    int64   // B after the aggregate limit
+	Parts      []int64 // the shares of the claims in Covered
 	Paid       int64
-	Overpaid   []int64 // what was paid of each claim beyond its part
-	Reserve    int64   // what may still become covered
+	Overpaid   []int64 // by claim: the amount paid in excess of its part
+	Reserve    int64   // expected to become covered later
 }
 
-// Unpaid is what is covered and not paid.
+// Unpaid is the covered amount that is not paid yet.
 func (p Position) Unpaid() int64 { return p.Covered - p.Paid }
 
-// Incurred is what the insolvency is expected to cost the cover, before recoveries.
+// Incurred is paid, unpaid and reserve together, before recoveries.
 func (p Position) Incurred() int64 { return money.Sum(p.Covered, p.Reserve) }
 
-// Positions computes the cover of all insolvencies of one year of account and policy currency. Together they get no more than the
-// aggregate limit of the policy in force at the last trigger. Sums that leave 64 bits panic with money.ErrRange.
+// Positions computes the cover of all insolvencies of one year of account and policy currency. Their total is limited to the
+// aggregate limit of the policy in force at the last trigger. Sums that do not fit in 64 bits panic with money.ErrRange.
 func Positions(year []Insolvency) []Position {
 	list, limit := make([]Position, len(year)), aggregate(year)
 	shares := make([]share, len(year))
@@ -113,7 +111,7 @@ func aggregate(year []Insolvency) int64 {
 	return slices.MaxFunc(year, func(a, b Insolvency) int { return a.TriggerAt.Compare(b.TriggerAt) }).Cover.AggregateLimit
 }
 
-// cover shares what is covered among the claims.
+// cover shares the covered amount among the claims.
 func (p *Position) cover(covered int64, claims []Owed) {
 	weights := make([]int64, len(claims))
 	for i, c := range claims {
@@ -126,11 +124,11 @@ func (p *Position) cover(covered int64, claims []Owed) {
 	}
 }
 
-// share is what an insolvency asks of a limit, and what it has of it already.
+// share is the amount that an insolvency asks of a limit, and the part of it that it has already.
 type share struct{ asked, had int64 }
 
-// within computes what each gets, if together they get no more than a limit: all that it asks for, or what it has and a share of
-// the rest by what it still asks for. A limit of 0 is none.
+// within applies a limit to the sum of the shares. If they exceed it, each keeps what it has, and the rest is shared in
+// proportion to what is still asked for. A limit of 0 means no limit.
 func within(limit int64, shares []share) []int64 {
 	asked, had, open := make([]int64, len(shares)), make([]int64, len(shares)), make([]int64, len(shares))
 	var total, held int64
@@ -151,7 +149,7 @@ func within(limit int64, shares []share) []int64 {
 	return had
 }
 
-// parts is money.Split, but gives zero where all weights are zero.
+// parts is money.Split, except that weights that are all zero give zeros.
 func parts(total int64, weights []int64) []int64 {
 	if !slices.ContainsFunc(weights, func(w int64) bool { return w > 0 }) {
 		return make([]int64, len(weights))

@@ -8,9 +8,9 @@ import (
 	"holdfast/internal/domain/terms"
 )
 
-// reasonTexts are the reasons in words.
+// reasonTexts has the reasons for people.
 var reasonTexts = map[Reason]string{
-	BeforeTrigger:        "nothing was debited from the day of the trigger on",
+	BeforeTrigger:        "nothing was debited on or after the day of the trigger",
 	NotProtected:         "the payment is not protected",
 	RecordedAfterTrigger: "the payment was recorded after the trigger, or its cover started after it",
 	Refunded:             "it was refunded",
@@ -19,16 +19,16 @@ var reasonTexts = map[Reason]string{
 	LateNotice:           "it was received later than the policy allows",
 	ClaimsClosed:         "it was received after the claims were closed",
 	OtherProtectionFirst: "other protection of the traveller pays first",
-	Duplicate:            "an earlier claim of the same loss takes what the payment can bear",
-	AboveRemaining:       "it is more than is left of the payment",
+	Duplicate:            "an earlier claim for the same loss is already payable",
+	AboveRemaining:       "it exceeds what is left of the payment",
 	NotInSnapshot:        "the payment is not in the snapshot: nothing remained at the trigger, or the last day of dispute had passed",
 }
 
-// Text is the reason in words, for a sentence.
+// Text is the reason for people, as part of a sentence.
 func (r Reason) Text() string { return reasonTexts[r] }
 
-// Explain says step by step how the claim of a dispute was computed: the input and output of Claims. All amounts are minor units of
-// the allocation's currency. It returns no steps if the allocation has no such dispute.
+// Explain lists the steps in which Claims computed the claim of a dispute. Amounts are minor units of the allocation's currency.
+// It returns no steps if the allocation has no such dispute.
 func Explain(a Allocation, f Failure, disputeID int64) []protection.Step {
 	room := a.Room(f)
 	left := room
@@ -58,9 +58,9 @@ func (a Allocation) debitSteps(c Claim, f Failure) []protection.Step {
 		}
 		switch {
 		case d.Day < f.Day():
-			text += "; before the day of the trigger: no part of the loss"
+			text += "; before the day of the trigger: not part of the loss"
 		case d.Day > a.lastDay(f):
-			text += fmt.Sprintf("; after L = %s: no part of the loss", a.lastDay(f))
+			text += fmt.Sprintf("; after L = %s: not part of the loss", a.lastDay(f))
 		case d.ReceivedAt.After(a.NotifyBy):
 			text += fmt.Sprintf("; notified after %s: not payable", civil.FormatInstant(a.NotifyBy))
 		case a.closed(d):
@@ -71,7 +71,7 @@ func (a Allocation) debitSteps(c Claim, f Failure) []protection.Step {
 	return append(steps, step("loss", "max(0, debits from %s to L = %s − the credits that name them) = %d", f.Day(), a.lastDay(f), c.Loss))
 }
 
-// roomSteps explain what the allocation can bear, and what earlier claims left of it.
+// roomSteps explain C, and what earlier claims left of it.
 func (a Allocation) roomSteps(f Failure, room, left int64) []protection.Step {
 	switch {
 	case a.Line == nil:
@@ -89,7 +89,7 @@ func (a Allocation) roomSteps(f Failure, room, left int64) []protection.Step {
 	return steps
 }
 
-// payableSteps explain what is payable, and what is not.
+// payableSteps explain the payable part, and the rest.
 func payableSteps(c Claim, left int64) []protection.Step {
 	text := fmt.Sprintf("min(loss, what is left) = min(%d, %d) = %d", c.Loss, left, c.Payable)
 	switch {
@@ -105,7 +105,7 @@ func payableSteps(c Claim, left int64) []protection.Step {
 	return steps
 }
 
-// Explain says step by step how what is covered was computed. Minor units of the policy currency.
+// Explain lists the steps in which the position was computed. Amounts are minor units of the policy currency.
 func (p Position) Explain(c terms.Cover) []protection.Step {
 	text := fmt.Sprintf("round(max(0, Σ payable − deductible) · (1 − coinsurance)) = round(max(0, %d − %d) · %d / 1,000,000)",
 		p.Payable, c.Deductible, wholePPM-c.CoinsurancePPM)
@@ -114,12 +114,12 @@ func (p Position) Explain(c terms.Cover) []protection.Step {
 	}
 	covered := step("covered", "B = %d", p.Covered)
 	if p.Covered != p.UnderTerms {
-		covered = step("covered", "all B of the year of account exceed the aggregate limit: of B = %d, this insolvency has %d", p.UnderTerms, p.Covered)
+		covered = step("covered", "the sum of B of the year of account exceeds the aggregate limit: of B = %d, %d is covered", p.UnderTerms, p.Covered)
 	}
 	return []protection.Step{
 		step("B", "%s = %d", text, p.UnderTerms), covered,
 		step("unpaid", "covered − paid = %d − %d = %d", p.Covered, p.Paid, p.Unpaid()),
-		step("reserve", "the same terms on what may still become payable, less covered = %d", p.Reserve),
+		step("reserve", "the same terms including what is expected to become payable, less covered = %d", p.Reserve),
 		step("incurred", "paid + (covered − paid) + reserve = %d + %d + %d = %d", p.Paid, p.Unpaid(), p.Reserve, p.Incurred()),
 	}
 }

@@ -54,7 +54,7 @@ func drawAllocation(t *rapid.T) claim.Allocation {
 }
 
 // TestClaimsStayWithinTheSnapshot: no claim is negative or above its loss, all together take no more than the snapshot holds, and
-// what is not payable has a reason.
+// the rest has a reason.
 func TestClaimsStayWithinTheSnapshot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := drawAllocation(t)
@@ -127,8 +127,8 @@ func drawYear(t *rapid.T) []claim.Insolvency {
 	return year
 }
 
-// TestCoverStaysWithinLimits: covered and expected stay within every limit, the parts of claims add up to what is covered, and no
-// claim gets more than is payable of it, whatever was paid before.
+// TestCoverStaysWithinLimits: covered and expected stay within every limit, the parts of claims add up to the covered amount, and no
+// part exceeds the payable amount of its claim, regardless of earlier payments.
 func TestCoverStaysWithinLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		year := drawYear(t)

@@ -6,8 +6,8 @@ import (
 	"holdfast/internal/domain/terms"
 )
 
-// Open is what may still become payable of an allocation at the end of a day: what was undelivered at the trigger, less what its
-// claims have made payable. It is 0 once L is over, and for allocations that bear no claims. Base currency.
+// Open is the amount of an allocation that can still become payable at the end of a day, in base currency: U_T less the payable
+// total of its claims. It is 0 after L, and for allocations that are not eligible.
 func (l SnapshotLine) Open(payable int64, day civil.Day) int64 {
 	if !l.Eligible() || day > l.LastDay {
 		return 0
@@ -15,18 +15,18 @@ func (l SnapshotLine) Open(payable int64, day civil.Day) int64 {
 	return max(0, l.Undelivered-payable)
 }
 
-// Developed is how much of an open amount is expected to become payable.
+// Developed is the part of an open amount that is expected to become payable.
 func Developed(open int64, c terms.Cover) int64 { return part(open, c.DevelopmentPPM) }
 
-// Due is a claim that a payout could pay. Minor units of Q.
+// Due is a claim to be considered in a payout. Amounts are minor units of Q.
 type Due struct {
-	Part     int64 // of what is covered
+	Part     int64 // its share of the covered amount
 	Paid     int64
 	Approved bool
 }
 
-// Payout computes what is paid of each claim of a merchant now: what is approved and not paid, less what was overpaid of any
-// claim, which is negative. lines is nil if nothing is left to pay: no payout is negative. Overpaid amounts then stay a debt.
+// Payout computes the next payout of a merchant: a line for each claim with its approved and unpaid amount, or minus what was
+// overpaid. lines is nil if there is nothing to pay. No payout is negative: overpaid amounts then remain a debt.
 func Payout(claims []Due) (lines []int64, total int64) {
 	lines = make([]int64, len(claims))
 	for i, c := range claims {
@@ -41,7 +41,7 @@ func Payout(claims []Due) (lines []int64, total int64) {
 	return lines, total
 }
 
-// Borne is who bears what of all that is payable of an insolvency. Minor units of Q.
+// Borne divides the payable total of an insolvency among those who bear it. Amounts are minor units of Q.
 func (p Position) Borne(c terms.Cover) map[terms.Bearer]int64 {
 	deductible := min(p.Payable, c.Deductible)
 	return map[terms.Bearer]int64{
@@ -51,8 +51,8 @@ func (p Position) Borne(c terms.Cover) map[terms.Bearer]int64 {
 	}
 }
 
-// ShareRecoveries shares all recoveries of an insolvency: each bearer, in order, gets up to what it bears. surplus is what exceeds
-// the loss.
+// ShareRecoveries shares the recoveries of an insolvency: each bearer, in order, gets up to the amount it bears. surplus is the
+// rest.
 func ShareRecoveries(recovered int64, order []terms.Bearer, borne map[terms.Bearer]int64) (shares map[terms.Bearer]int64, surplus int64) {
 	shares = make(map[terms.Bearer]int64, len(order))
 	for _, bearer := range order {

@@ -3,19 +3,19 @@ package claim
 // Reason says why a dispute, or a part of it, is not payable and is to be represented: contested with the card scheme (R13).
 type Reason string
 
-// The reasons, in order: the first that fits is the one.
+// The reasons, in order: the first that applies is given.
 const (
 	BeforeTrigger        Reason = "before_trigger"         // no debit from T₀ on
 	NotProtected         Reason = "not_protected"          // decided when the payment was recorded (R2)
 	RecordedAfterTrigger Reason = "recorded_after_trigger" // or its cover started after the trigger
-	Refunded             Reason = "refunded"               // refunds took it, whenever they were made
+	Refunded             Reason = "refunded"               // refunds account for all of it, whenever they were made
 	Delivered            Reason = "delivered"              // U_T = 0
 	LateDispute          Reason = "late_dispute"           // after L
 	LateNotice           Reason = "late_notice"            // received later than the policy allows
 	ClaimsClosed         Reason = "claims_closed"          // received after the claims were closed
 	OtherProtectionFirst Reason = "other_protection_first" // by the policy, until released
-	Duplicate            Reason = "duplicate"              // an earlier claim of the same loss takes what the allocation can bear
-	AboveRemaining       Reason = "above_remaining"        // more than is left of the allocation
+	Duplicate            Reason = "duplicate"              // an earlier claim for the same loss is payable
+	AboveRemaining       Reason = "above_remaining"        // it exceeds what is left of C
 	NotInSnapshot        Reason = "not_in_snapshot"        // nothing remained at T, or L had passed
 )
 

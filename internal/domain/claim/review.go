@@ -6,7 +6,7 @@ import (
 	"holdfast/internal/domain/terms"
 )
 
-// State is how far the review of a claim has come (R13).
+// State is the state of a claim (R13).
 type State string
 
 // The states of a claim.
@@ -14,7 +14,7 @@ const (
 	StateOpen      State = "open"
 	StateAssessed  State = "assessed"
 	StateApproved  State = "approved"
-	StatePaid      State = "paid" // what is covered of it is paid
+	StatePaid      State = "paid" // its covered amount is paid
 	StateRejected  State = "rejected"
 	StateWithdrawn State = "withdrawn"
 )
@@ -22,21 +22,21 @@ const (
 // States lists the states in their order.
 var States = []State{StateOpen, StateAssessed, StateApproved, StatePaid, StateRejected, StateWithdrawn}
 
-// Refusal says why a step of a review is not possible. It is empty if it is.
+// Refusal says why a step of a review is not possible. It is empty if the step is possible.
 type Refusal string
 
 // The refusals.
 const (
 	RefusedState    Refusal = "state"             // the state of the claim does not allow it
-	RefusedUnnamed  Refusal = "person_unknown"    // the step needs to know who takes it
-	RefusedAssessor Refusal = "assessor"          // who assessed a claim never approves it
+	RefusedUnnamed  Refusal = "person_unknown"    // the caller is not a known person
+	RefusedAssessor Refusal = "assessor"          // the assessor cannot approve
 	RefusedTwice    Refusal = "already_approved"  // a second approval needs a second person
-	RefusedChanged  Refusal = "assessment_is_old" // what is payable is no longer what was assessed
+	RefusedChanged  Refusal = "assessment_is_old" // the payable amount has changed since the assessment
 )
 
 // Reviewer is the person who takes a step of a review.
 type Reviewer struct {
-	ID    int64 // 0 if the program does not know who it is
+	ID    int64 // 0 if unknown
 	Alone bool  // in a sandbox one person may take every step
 }
 
@@ -44,18 +44,18 @@ type Reviewer struct {
 type Review struct {
 	State      State
 	AssessedBy int64
-	Assessed   int64   // what was payable when the claim was assessed, base currency
+	Assessed   int64   // payable when the claim was assessed, base currency
 	ApprovedBy []int64 // in the order of the approvals
 }
 
-// Dropped reports whether the claim takes nothing: it was rejected or withdrawn.
+// Dropped reports whether the claim was rejected or withdrawn.
 func (r Review) Dropped() bool { return r.State == StateRejected || r.State == StateWithdrawn }
 
-// Approved reports whether what is covered of the claim may be paid.
+// Approved reports whether the covered amount may be paid.
 func (r Review) Approved() bool { return r.State == StateApproved || r.State == StatePaid }
 
-// Assess notes what a person found payable. An assessment can be repeated until the claim is approved; approvals of an earlier
-// one no longer count.
+// Assess records the assessment of a payable amount. It can be repeated until the claim is approved; earlier approvals no longer
+// count then.
 func (r Review) Assess(by Reviewer, payable int64) (Review, Refusal) {
 	switch {
 	case r.State != StateOpen && r.State != StateAssessed:
@@ -66,8 +66,8 @@ func (r Review) Assess(by Reviewer, payable int64) (Review, Refusal) {
 	return Review{State: StateAssessed, AssessedBy: by.ID, Assessed: payable}, ""
 }
 
-// Approve adds the approval of a person, who is not the assessor. A claim of which more is covered than the policy's
-// two_signatures is approved by a second one. payable is what is payable now: only what was assessed can be approved.
+// Approve adds the approval of a person other than the assessor. If more is covered than the policy's two_signatures, the claim
+// needs two. payable is the current amount: it must be the one that was assessed.
 func (r Review) Approve(by Reviewer, payable, covered int64, c terms.Cover) (Review, Refusal) {
 	switch {
 	case r.State != StateAssessed:
@@ -91,7 +91,7 @@ func (r Review) Approve(by Reviewer, payable, covered int64, c terms.Cover) (Rev
 	return r, ""
 }
 
-// Drop rejects or withdraws the claim: to is StateRejected or StateWithdrawn. What was already paid of it becomes overpaid.
+// Drop rejects or withdraws the claim: to is StateRejected or StateWithdrawn. Amounts already paid become overpaid.
 func (r Review) Drop(to State) (Review, Refusal) {
 	if r.Dropped() {
 		return r, RefusedState
@@ -107,8 +107,8 @@ func (r Review) Reopen() (Review, Refusal) {
 	return Review{State: StateOpen}, ""
 }
 
-// Follow is the review after what is payable has changed. More than was assessed has to be assessed and approved anew; less is
-// approved already. paid reports whether what is covered of the claim is paid.
+// Follow is the review after the payable amount has changed. An increase above the assessed amount must be assessed and approved
+// again; a decrease keeps the approval. paid reports whether the covered amount is paid.
 func (r Review) Follow(payable int64, paid bool) Review {
 	switch {
 	case r.Approved() && payable > r.Assessed:
@@ -121,7 +121,7 @@ func (r Review) Follow(payable int64, paid bool) Review {
 	return r
 }
 
-// PayoutState is how far a payout has come (R13).
+// PayoutState is the state of a payout (R13).
 type PayoutState string
 
 // The states of a payout.
@@ -149,5 +149,5 @@ func (s PayoutState) Can(to PayoutState) bool {
 	}
 }
 
-// Counts reports whether its amounts are paid, or on their way: they are not planned again.
+// Counts reports whether its amounts count as paid, so that they are not planned again.
 func (s PayoutState) Counts() bool { return s != PayoutFailed }

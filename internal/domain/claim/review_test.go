@@ -59,8 +59,8 @@ func TestReviewNeedsOtherPeople(t *testing.T) {
 	}
 }
 
-// TestReviewHistories: whatever steps are tried in whatever order, an approved claim was approved by enough people, none of them
-// its assessor, at no less than what is payable now.
+// TestReviewHistories: after any steps in any order, an approved claim was approved by enough people other than its assessor, at an
+// amount no lower than is payable now.
 func TestReviewHistories(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, c, payable := claim.Review{State: claim.StateOpen}, cosigned(), int64(0)
@@ -145,7 +145,7 @@ R13 represent: disputed − payable = 40000 − 20000 = 20000: it was refunded
 	want = `R13 B: min(round(max(0, Σ payable − deductible) · (1 − coinsurance)) = round(max(0, 85000 − 10000) · 900000 / 1,000,000), merchant limit 50000) = 50000
 R13 covered: B = 50000
 R13 unpaid: covered − paid = 50000 − 20000 = 30000
-R13 reserve: the same terms on what may still become payable, less covered = 0
+R13 reserve: the same terms including what is expected to become payable, less covered = 0
 R13 incurred: paid + (covered − paid) + reserve = 20000 + 30000 + 0 = 50000
 `
 	if got := text(p.Explain(c)); got != want {
@@ -153,11 +153,11 @@ R13 incurred: paid + (covered − paid) + reserve = 20000 + 30000 + 0 = 50000
 	}
 }
 
-// TestExplainIsComplete: each claim has steps that end with what is payable or to be represented, and each reason has words.
+// TestExplainIsComplete: the steps of each claim end with payable or represent, and each reason has a text.
 func TestExplainIsComplete(t *testing.T) {
 	for _, r := range claim.Reasons {
 		if r.Text() == "" {
-			t.Errorf("%q has no words", string(r))
+			t.Errorf("%q has no text", string(r))
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,6 +1,5 @@
-// Package claim implements R13: what an insolvency leaves unpaid, which disputes of it are payable, what the cover pays of
-// them, and what is still to be expected. It consists of pure functions over plain values. Start at SnapshotLine: every
-// claim takes from one.
+// Package claim implements R13: the snapshot of an insolvency, the claims made from disputes, their cover, reserve, payouts
+// and recoveries. It consists of pure functions over plain values. Start at SnapshotLine: every claim draws on one.
 package claim
 
 import (
@@ -14,16 +13,16 @@ import (
 	"holdfast/internal/domain/terms"
 )
 
-// Failure is when a merchant failed, and when this was confirmed.
+// Failure has the two times of an insolvency.
 type Failure struct {
-	TriggerAt   time.Time // T
-	ConfirmedAt time.Time // K
+	TriggerAt   time.Time // T: when the merchant failed
+	ConfirmedAt time.Time // K: when this was confirmed
 }
 
 // Day is T₀, the day of the trigger.
 func (f Failure) Day() civil.Day { return civil.DayOf(f.TriggerAt) }
 
-// SnapshotLine is an allocation as it was when the merchant failed (R13). It never changes.
+// SnapshotLine is the state of an allocation when the merchant failed (R13). It never changes.
 type SnapshotLine struct {
 	AllocationID  int64
 	TransactionID int64
@@ -38,14 +37,14 @@ type SnapshotLine struct {
 	Ineligible Reason
 }
 
-// Eligible reports whether claims can take from the allocation.
+// Eligible reports whether claims on the allocation can be payable.
 func (l SnapshotLine) Eligible() bool { return l.Ineligible == "" }
 
 // Snapshot is the line of an allocation in the snapshot of an insolvency, as known at f.ConfirmedAt. ok is false if it is not
 // in the snapshot: nothing of it remained (N_T = 0), or the last day to dispute it had passed (L < T₀).
 //
-// Refunds and travel dates count if they are effective by T. Of disputes only those of days before T₀ count: those of T₀
-// itself are claims. by is the recognition of the policy in force at T.
+// Refunds and travel dates count if they are effective by T. Chargebacks and reversals count if their day is before T₀: from
+// T₀ on they are claims. by is the recognition of the policy in force at T.
 func Snapshot(h protection.History, f Failure, by terms.Recognition) (line SnapshotLine, ok bool) {
 	if h.EffectiveAt.After(f.TriggerAt) || h.RecordedAt.After(f.ConfirmedAt) {
 		return SnapshotLine{}, false
@@ -56,7 +55,7 @@ func Snapshot(h protection.History, f Failure, by terms.Recognition) (line Snaps
 			counted = append(counted, e)
 		}
 	}
-	booked := termsAt(h.Terms, f)
+	booked := protection.TermsAt(h.Terms, f.TriggerAt, f.ConfirmedAt)
 	n := h.Sum(counted).Remaining(h.Paid(), f.Day())
 	if n == 0 || booked.LastDay < f.Day() {
 		return SnapshotLine{}, false
@@ -79,22 +78,10 @@ func Snapshot(h protection.History, f Failure, by terms.Recognition) (line Snaps
 	return line, true
 }
 
-// beforeFailure reports whether an event is in N_T: a refund by T, or a dispute of a day before T₀.
+// beforeFailure reports whether an event counts in N_T: a refund by T, or a chargeback or reversal before T₀.
 func beforeFailure(e protection.Event, f Failure) bool {
 	if e.Kind == payment.Refund {
 		return !e.EffectiveAt.After(f.TriggerAt)
 	}
 	return civil.DayOf(e.EffectiveAt) < f.Day()
-}
-
-// termsAt picks the terms in effect at T, as known at K. history is in order of recording, and its first terms count for
-// all earlier times, too.
-func termsAt(history []protection.DatedTerms, f Failure) protection.Terms {
-	var found protection.Terms
-	for i, t := range history {
-		if i == 0 || !t.EffectiveAt.After(f.TriggerAt) && !t.RecordedAt.After(f.ConfirmedAt) {
-			found = t.Terms
-		}
-	}
-	return found
 }

@@ -36,7 +36,7 @@ func dispute(id int64, debits ...claim.Debit) claim.Dispute {
 	return claim.Dispute{ID: id, Source: "adyen", Case: string(rune('A' + id)), Debits: debits}
 }
 
-// outcome is what a claim of the worked numbers comes to.
+// outcome is the result of a claim in the worked numbers.
 type outcome struct {
 	payable, pounds, represent int64
 	reason                     claim.Reason
@@ -90,7 +90,7 @@ func TestWorkedClaims(t *testing.T) {
 	}
 }
 
-// TestWorkedRounding: a claim that becomes payable in three steps books what it would have booked at once.
+// TestWorkedRounding: a claim that becomes payable in three steps books the same total as in one.
 func TestWorkedRounding(t *testing.T) {
 	quote, same := history(t).Quote, fx.Quote{From: "GBP", To: "GBP"}
 	var booked int64

@@ -161,7 +161,7 @@ func bucketOn(h protection.History, day civil.Day) (d Delta, ok bool, err error)
 	if remaining == 0 {
 		return Delta{}, false, nil
 	}
-	terms := protection.TermsAt(h.Terms, day, allKnown)
+	terms := protection.TermsAt(h.Terms, day.End(), allKnown)
 	d = Delta{Day: day, Count: 1, Amount: remaining, Bucket: Bucket{
 		ChannelID: h.ChannelID, Currency: h.Currency, Scheme: h.Scheme, Country: terms.Country,
 		Suppliers: terms.Suppliers, Standing: Covered, Start: terms.Start, End: terms.End, LastDay: terms.LastDay,

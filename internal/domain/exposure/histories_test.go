@@ -98,7 +98,7 @@ func fixings(t rapid.TB) *fx.Table {
 func positionOf(h protection.History, day civil.Day) exposure.Position {
 	return exposure.Position{
 		AllocationID: h.ID, ChannelID: h.ChannelID, Currency: h.Currency, Scheme: h.Scheme, Paid: h.Paid(),
-		Amounts: h.AmountsAt(h.Events, day, known), Terms: protection.TermsAt(h.Terms, day, known),
+		Amounts: h.AmountsAt(h.Events, day, known), Terms: protection.TermsAt(h.Terms, day.End(), known),
 		Protected: h.Decision.Protected, CoverFrom: h.Decision.CoverFrom, Priced: h.Priced(known), Quote: h.Quote,
 	}
 }

@@ -54,7 +54,7 @@ func (b BookingRisk) outstandingOn(day civil.Day) Outstanding {
 		if o.Remains || a.AmountsAt(a.Events, day, allKnown).Remaining(a.Paid(), day) == 0 {
 			continue
 		}
-		o.remains(protection.TermsAt(a.Terms, day, allKnown))
+		o.remains(protection.TermsAt(a.Terms, day.End(), allKnown))
 	}
 	return o
 }

@@ -39,7 +39,7 @@ func (s Scope) Bucket(b Bucket) bool {
 // History reports whether an allocation is in the scope, by its terms at the end of a day. So a booking that changes its
 // country or its dates is in the scope on all days of a movement, or on none.
 func (s Scope) History(h protection.History, day civil.Day, known time.Time) bool {
-	return s.has(h.ChannelID, h.Currency, h.Scheme, protection.TermsAt(h.Terms, day, known))
+	return s.has(h.ChannelID, h.Currency, h.Scheme, protection.TermsAt(h.Terms, day.End(), known))
 }
 
 func (s Scope) has(channel int64, c money.Currency, scheme card.Scheme, t protection.Terms) bool {

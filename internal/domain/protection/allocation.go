@@ -124,12 +124,12 @@ func (a Allocation) DoubleRecoveries(events []Event) map[int64]bool {
 	return found
 }
 
-// TermsAt picks the terms that count at the end of a day, as known at a time: the last ones in effect. history is in
-// order of recording, and its first terms count for all earlier days, too.
-func TermsAt(history []DatedTerms, day civil.Day, known time.Time) Terms {
+// TermsAt picks the terms in effect at a time, as known at another: the last ones recorded. history is in order of
+// recording, and its first terms count for all earlier times, too.
+func TermsAt(history []DatedTerms, at, known time.Time) Terms {
 	var found Terms
 	for i, t := range history {
-		if i == 0 || !t.EffectiveAt.After(day.End()) && !t.RecordedAt.After(known) {
+		if i == 0 || !t.EffectiveAt.After(at) && !t.RecordedAt.After(known) {
 			found = t.Terms
 		}
 	}

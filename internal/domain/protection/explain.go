@@ -46,7 +46,7 @@ func Explain(h History, m Moment, packs Rulepacks) Explained {
 	a, history, events := h.Allocation, h.Terms, h.Events
 	x := Explained{
 		Allocation: a,
-		Terms:      TermsAt(history, m.AsOf, m.KnownAt),
+		Terms:      TermsAt(history, m.AsOf.End(), m.KnownAt),
 		Amounts:    a.AmountsAt(events, m.AsOf, m.KnownAt),
 		Started:    !a.Decision.CoverFrom.After(m.AsOf.End()),
 		HasValue:   a.Priced(m.KnownAt),

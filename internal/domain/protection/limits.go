@@ -131,7 +131,7 @@ func (h History) UseAt(day civil.Day, known time.Time, by terms.Recognition) (Li
 	if begins := max(h.Paid(), civil.DayOf(h.Decision.CoverFrom)); day < begins {
 		return LimitUse{Due: begins}, nil
 	}
-	t := TermsAt(h.Terms, day, known)
+	t := TermsAt(h.Terms, day.End(), known)
 	n := h.AmountsAt(h.Events, day, known).Remaining(h.Paid(), day)
 	last := min(t.End, t.LastDay) // later no recognition finds anything undelivered
 	if n == 0 || day > last {
