@@ -81,25 +81,26 @@ type Policy struct {
 	StatementPeriod string `json:"statement_period"`
 	// The number of business days until a statement is due.
 	PaymentTermsDays int64 `json:"payment_terms_days"`
-	// What the site bears of each insolvency before anything is covered, in minor units of the policy currency.
+	// The amount of each insolvency that the site bears before cover starts to pay, in minor units of the policy
+	// currency.
 	Deductible int64 `json:"deductible"`
-	// The site's share of what exceeds the deductible, in parts per million.
+	// The site's share of the amount above the deductible, in parts per million.
 	CoinsurancePPM int64 `json:"coinsurance_ppm"`
-	// The most that is covered of one insolvency, in minor units of the policy currency. 0: no limit.
+	// The maximum cover of one insolvency, in minor units of the policy currency. 0: no limit.
 	MerchantLimit int64 `json:"merchant_limit"`
-	// The most that is covered of all insolvencies of a year, in minor units of the policy currency. 0: no limit.
+	// The maximum cover of all insolvencies of a year, in minor units of the policy currency. 0: no limit.
 	AggregateLimit int64 `json:"aggregate_limit"`
-	// Months after the failure in which disputes have to be notified to be payable.
+	// The number of months after the failure within which disputes must be reported. Later ones are not payable.
 	NotifyWithin int64 `json:"notify_within"`
-	// A claim of which more than this is covered needs two approvals, in minor units of the policy currency. 0:
-	// one approval is always enough.
+	// The covered amount above which a claim needs two approvals, in minor units of the policy currency. 0: one
+	// approval is always enough.
 	TwoSignatures int64 `json:"two_signatures"`
-	// How much of what is not disputed yet is expected to be disputed, in parts per million. The reserve uses the
-	// policy in force on the day of a report.
+	// The share of undisputed, undelivered amounts that is expected to be disputed, in parts per million. The
+	// reserve uses the policy in force on the day of a report.
 	DevelopmentPPM int64 `json:"development_ppm"`
-	// Kinds of other protection of travellers that pay before this policy does.
+	// The kinds of other protection of travellers that pay before this policy.
 	OtherProtectionFirst []OtherProtectionFirst `json:"other_protection_first"`
-	// Who gets recoveries first.
+	// The order in which recoveries are paid out.
 	RecoveryOrder []RecoveryBearer `json:"recovery_order"`
 	// Limits in another currency during this policy, from today on. Payments under this policy do not count
 	// against them. Set them again.

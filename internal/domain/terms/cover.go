@@ -9,25 +9,25 @@ import (
 	"holdfast/internal/errs"
 )
 
-// Cover is what a policy pays of the claims of an insolvency (R13). The terms of the policy in force at the trigger count. An
-// amount of 0 means that the policy has no such term.
+// Cover is the terms of cover of a policy: what it pays of the claims of an insolvency (R13). Those of the policy in force at the
+// trigger apply. An amount of 0 means that the policy has no such term.
 type Cover struct {
 	Deductible     int64 `json:"deductible"`      // minor units of the policy currency, of each insolvency: borne by the site
-	CoinsurancePPM int64 `json:"coinsurance_ppm"` // parts per million of what exceeds the deductible: borne by the site
+	CoinsurancePPM int64 `json:"coinsurance_ppm"` // parts per million of the amount above the deductible: borne by the site
 	MerchantLimit  int64 `json:"merchant_limit"`  // minor units of the policy currency, of each insolvency
 	AggregateLimit int64 `json:"aggregate_limit"` // minor units of the policy currency, of all insolvencies of a year of account
 	NotifyWithin   int64 `json:"notify_within"`   // months after the trigger: a dispute received later is not payable
-	TwoSignatures  int64 `json:"two_signatures"`  // a claim of which more is covered needs two approvals; minor units of the policy currency
-	// DevelopmentPPM is how much of what travellers have not disputed yet is expected to be disputed, in parts per million. It
-	// is an assumption of the reserve, so that of the policy in force on the day of a report counts.
+	TwoSignatures  int64 `json:"two_signatures"`  // the covered amount above which a claim needs two approvals; minor units of the policy currency
+	// DevelopmentPPM is the share of undisputed, undelivered amounts that is expected to be disputed, in parts per million. It
+	// is an assumption of the reserve, so the policy in force on the day of a report applies.
 	DevelopmentPPM int64 `json:"development_ppm"`
 	// OtherProtectionFirst are the kinds of other protection of travellers that pay before this policy does.
 	OtherProtectionFirst []string `json:"other_protection_first"`
-	// RecoveryOrder says who gets a recovery first. It holds each of Bearers once.
+	// RecoveryOrder is the order in which recoveries are paid out. It has each of Bearers once.
 	RecoveryOrder []Bearer `json:"recovery_order"`
 }
 
-// CoverFields are the fields of a request that changes a cover. Absent fields are nil: they stay.
+// CoverFields are the fields of a request that changes the terms of cover. Absent fields are nil: they stay.
 type CoverFields struct {
 	Deductible           *int64    `json:"deductible,omitempty"`
 	CoinsurancePPM       *int64    `json:"coinsurance_ppm,omitempty"`
@@ -40,7 +40,7 @@ type CoverFields struct {
 	RecoveryOrder        *[]Bearer `json:"recovery_order,omitempty"`
 }
 
-// Fields are the fields that set a whole cover.
+// Fields are the fields that set all terms of cover.
 func (c Cover) Fields() CoverFields {
 	return CoverFields{
 		Deductible: &c.Deductible, CoinsurancePPM: &c.CoinsurancePPM, MerchantLimit: &c.MerchantLimit,
@@ -61,7 +61,7 @@ func (f CoverFields) apply(c *Cover) {
 	check.Set(&c.RecoveryOrder, f.RecoveryOrder)
 }
 
-// needAmounts adds a problem for each amount of the cover before that has no new value: the policy changes its currency.
+// needAmounts adds a problem for each amount in the old currency that has no new value.
 func (f CoverFields) needAmounts(before Cover, p *errs.Problems) {
 	for _, amount := range []struct {
 		field  string
@@ -93,7 +93,7 @@ func (c Cover) check(p *errs.Problems) {
 		}
 	}
 	if !slices.Equal(slices.Sorted(slices.Values(c.RecoveryOrder)), Bearers) {
-		p.Wrong("recovery_order", "Must hold each of these once: deductible, insurer, site.")
+		p.Wrong("recovery_order", "Must contain each of these once: deductible, insurer, site.")
 	}
 }
 
@@ -103,11 +103,11 @@ type Bearer string
 // The bearers.
 const (
 	BearerDeductible Bearer = "deductible" // the site, for the deductible
-	BearerInsurer    Bearer = "insurer"    // for what the cover pays
-	BearerSite       Bearer = "site"       // for its coinsurance, and for all above the limits
+	BearerInsurer    Bearer = "insurer"    // for the covered amount
+	BearerSite       Bearer = "site"       // for the coinsurance and the excess over the limits
 )
 
-// Bearers lists the bearers in the default order of recoveries, which is also that of the alphabet.
+// Bearers lists the bearers in the default order of recoveries. It is also alphabetical: check relies on it.
 var Bearers = []Bearer{BearerDeductible, BearerInsurer, BearerSite}
 
 // BearersOf reads bearers by their names. Unknown ones are found when the policy is checked.
@@ -129,7 +129,7 @@ const (
 	defaultDevelopment  = maxPPM // 100 %
 )
 
-// DefaultCover is the cover of a new site: everything payable, without limit.
+// DefaultCover has the terms of a new site: everything payable is covered, without limit.
 func DefaultCover() Cover {
 	return Cover{
 		NotifyWithin: defaultNotifyWithin, DevelopmentPPM: defaultDevelopment,
@@ -137,8 +137,8 @@ func DefaultCover() Cover {
 	}
 }
 
-// NotifyBy is the last instant to notify a dispute of an insolvency with a trigger. A month that is too short for the day ends
-// on its last day.
+// NotifyBy is the deadline for reporting disputes of an insolvency: notify_within months after the trigger. If the last month has no
+// such day, it is its last day.
 func (c Cover) NotifyBy(trigger time.Time) time.Time {
 	trigger = trigger.UTC()
 	by := trigger.AddDate(0, int(c.NotifyWithin), 0)

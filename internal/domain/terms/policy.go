@@ -46,7 +46,7 @@ type Policy struct {
 	TaxCodes          []TaxCode // in the order of the statement (R11)
 	StatementPeriod   string    // of new channels, until one of their own is set
 	PaymentTermsDays  int64     // business days until a statement is due (R11)
-	Cover             Cover     // what it pays of the claims of an insolvency (R13)
+	Cover             Cover     // its terms of cover (R13)
 	// LimitsNotCounting are the ids of limits in another currency: payments under this policy do not count against
 	// them. It is computed when the policy is read, because limits are set later, too.
 	LimitsNotCounting []int64

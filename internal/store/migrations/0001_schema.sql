@@ -424,14 +424,14 @@ CREATE TABLE policies (
     statement_period    TEXT    NOT NULL, -- of new channels, until they are given their own
     payment_terms_days  BIGINT  NOT NULL, -- business days until a statement is due (R11)
     deductible          BIGINT  NOT NULL, -- of each insolvency, minor units of currency, as all amounts of the cover (R13)
-    coinsurance_ppm     BIGINT  NOT NULL, -- of what exceeds the deductible
+    coinsurance_ppm     BIGINT  NOT NULL, -- of the amount above the deductible
     merchant_limit      BIGINT  NOT NULL, -- of each insolvency; 0: none, as for all amounts of the cover
     aggregate_limit     BIGINT  NOT NULL, -- of all insolvencies of a year of account
     notify_within       BIGINT  NOT NULL, -- months after the trigger
-    two_signatures      BIGINT  NOT NULL, -- a claim of which more is covered needs two approvals
-    development_ppm     BIGINT  NOT NULL, -- of what is not disputed yet, how much is expected to be
+    two_signatures      BIGINT  NOT NULL, -- the covered amount above which a claim needs two approvals
+    development_ppm     BIGINT  NOT NULL, -- the share of undisputed amounts that is expected to be disputed
     protected_first     TEXT    NOT NULL, -- JSON: kinds of other protection that pay first
-    recovery_order      TEXT    NOT NULL, -- JSON: deductible, insurer, site, the first one first
+    recovery_order      TEXT    NOT NULL, -- JSON: deductible, insurer and site in their order
     {{key}} (site_id, id)
 );
 

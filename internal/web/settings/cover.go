@@ -32,7 +32,7 @@ func coverFacts(y terms.Policy) []kit.Fact {
 	}
 	return append(facts,
 		kit.Fact{Text: "Coinsurance", Value: percent(c.CoinsurancePPM)},
-		kit.Fact{Text: "Disputes notified within", Value: kit.Plural(c.NotifyWithin, "month", "months")},
+		kit.Fact{Text: "Report disputes within", Value: kit.Plural(c.NotifyWithin, "month", "months")},
 		kit.Fact{Text: "Expected development", Value: percent(c.DevelopmentPPM)},
 		kit.Fact{Text: "Other protection that pays first", Value: first},
 		kit.Fact{Text: "Order of recoveries", Value: sayAll(c.RecoveryOrder)},
