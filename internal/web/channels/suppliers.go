@@ -59,10 +59,7 @@ func (p *pages) suppliers(v *kit.Visit) error {
 		return err
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
-	return v.Show(p.Pages, "suppliers.html", kit.Page{
+	return v.ShowTable(p.Pages, "suppliers.html", made, kit.Page{
 		Title: "Suppliers", Menu: settingsMenu, Parts: v.Parts("settings", "/suppliers"), Acts: acts, Data: struct {
 			List   *kit.Table
 			Filter *kit.Form

@@ -147,10 +147,7 @@ func (p *pages) delivery(v *kit.Visit) error {
 		}})
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
-	return v.Show(p.Pages, "delivery.html", kit.Page{
+	return v.ShowTable(p.Pages, "delivery.html", made, kit.Page{
 		Title: "Delivery " + kit.Ident(d.ID).Text, Menu: menu, Path: aboveWebhook(v, id), Data: struct {
 			List  *kit.Table
 			Facts []kit.Fact

@@ -61,14 +61,11 @@ func (p *pages) events(v *kit.Visit) error {
 		before = next
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
 	older := ""
 	if next > 0 {
 		older = v.With("before", number(next))
 	}
-	return v.Show(p.Pages, "events.html", page(v, "Events", "/developers/events", struct {
+	return v.ShowTable(p.Pages, "events.html", made, page(v, "Events", "/developers/events", struct {
 		List   *kit.Table
 		Filter *kit.Form
 		Types  any

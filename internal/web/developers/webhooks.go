@@ -40,10 +40,7 @@ func (p *pages) webhooks(v *kit.Visit) error {
 		}})
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
-	return v.Show(p.Pages, "list.html", page(v, "Webhooks", "/developers/webhooks", listView{List: made}, acts...))
+	return v.ShowTable(p.Pages, "list.html", made, page(v, "Webhooks", "/developers/webhooks", listView{List: made}, acts...))
 }
 
 // listView is a page with one table.

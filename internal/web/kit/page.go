@@ -112,6 +112,14 @@ func (v *Visit) Show(p Pages, file string, page Page) error {
 	return v.render(t, page, "")
 }
 
+// ShowTable renders the page of a table, or sends the table as a file if the request wants one.
+func (v *Visit) ShowTable(p Pages, file string, t *Table, page Page) error {
+	if sent, err := v.File(t); sent || err != nil {
+		return err
+	}
+	return v.Show(p, file, page)
+}
+
 // render executes the layout, or only one of its blocks. With block "" it renders the whole page around the block "main".
 func (v *Visit) render(t *template.Template, page Page, block string) error {
 	view := frameView{Page: page, V: v, Assets: v.frame.at, Here: v.R.URL.RequestURI()}

@@ -55,10 +55,7 @@ func (p *pages) inbox(v *kit.Visit) error {
 		return err
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
-	return v.Show(p.Pages, "inbox.html", kit.Page{Title: "Approvals", Menu: "/approvals", Data: made})
+	return v.ShowTable(p.Pages, "inbox.html", made, kit.Page{Title: "Approvals", Menu: "/approvals", Data: made})
 }
 
 // kinds are the display names of proposal kinds.
@@ -133,10 +130,7 @@ func (p *pages) proposals(v *kit.Visit) error {
 		return err
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
-	return v.Show(p.Pages, "proposals.html", kit.Page{
+	return v.ShowTable(p.Pages, "proposals.html", made, kit.Page{
 		Title: "Proposals", Menu: "/settings",
 		Data: struct {
 			Form *kit.Form

@@ -55,14 +55,11 @@ func (p *pages) asked(v *kit.Visit) error {
 		return err
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
 	other := kit.Link{Text: "Answered", Href: kit.Path + "/asked?answered=1", Plain: true}
 	if answered {
 		other = kit.Link{Text: "Waiting", Href: kit.Path + "/asked", Plain: true}
 	}
-	return v.Show(p.Pages, "inbox.html", kit.Page{
+	return v.ShowTable(p.Pages, "inbox.html", made, kit.Page{
 		Title: "Protection requests", Menu: "/asked", Acts: []kit.Link{other}, Data: made,
 	})
 }

@@ -42,10 +42,7 @@ func (p *pages) jobs(v *kit.Visit) error {
 		}
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
-	return v.Show(p.Pages, "jobs.html", kit.Page{Title: "Jobs", Menu: "/jobs", Data: struct {
+	return v.ShowTable(p.Pages, "jobs.html", made, kit.Page{Title: "Jobs", Menu: "/jobs", Data: struct {
 		Failing []jobView
 		List    *kit.Table
 	}{failing, made}})

@@ -52,14 +52,11 @@ func (p *pages) receivables(v *kit.Visit) error {
 	}
 	kit.Tell(v, "At "+kit.Instant(v.Now())+".", sumFacts(r.Sums))
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
 	act := kit.Link{Text: "Sandboxes", Href: kit.Path + "/receivables?sandboxes=1", Plain: true}
 	if q.Sandbox {
 		act = kit.Link{Text: "Live sites", Href: kit.Path + "/receivables", Plain: true}
 	}
-	return v.Show(p.Pages, "receivables.html", kit.Page{Title: "Receivables", Menu: "/receivables", Acts: []kit.Link{act, {Text: "Schedule", Href: kit.Path + "/reports", Plain: true}}, Data: struct {
+	return v.ShowTable(p.Pages, "receivables.html", made, kit.Page{Title: "Receivables", Menu: "/receivables", Acts: []kit.Link{act, {Text: "Schedule", Href: kit.Path + "/reports", Plain: true}}, Data: struct {
 		Sums, List *kit.Table
 	}{sumsTable(v, r.Sums, q.Sandbox), made}})
 }

@@ -130,15 +130,12 @@ func (p *pages) orders(v *kit.Visit) error {
 		}})
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
 	page := inReports(v, "Scheduled reports", made)
 	page.Parts = v.Parts("exposure", "/reports")
 	if v.Site.ID == 0 {
 		page.Parts = nil
 	}
-	return v.Show(p.Pages, "inbox.html", page)
+	return v.ShowTable(p.Pages, "inbox.html", made, page)
 }
 
 // orderView is the data of a schedule's page.

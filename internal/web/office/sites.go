@@ -53,10 +53,7 @@ func (p *pages) sites(v *kit.Visit) error {
 		return err
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
-	return v.Show(p.Pages, "sites.html", kit.Page{
+	return v.ShowTable(p.Pages, "sites.html", made, kit.Page{
 		Title: "Sites", Menu: "/sites", Acts: []kit.Link{{Text: "New site", Href: kit.Path + "/new-site"}},
 		Data: struct {
 			Find string

@@ -109,10 +109,7 @@ func (p *pages) check(v *kit.Visit) error {
 		{Text: "Current step", Value: r.Progress}, {Text: "Ended", Value: kit.Instant(r.EndedAt)}, {Text: "Took", Value: took(r)},
 	})
 	found, lines := findingsTable(v, r), linesTable(v, r)
-	if sent, err := v.File(found); sent || err != nil {
-		return err
-	}
-	return v.Show(p.Pages, "check.html", kit.Page{
+	return v.ShowTable(p.Pages, "check.html", found, kit.Page{
 		Title: "Book check", Menu: "/system", Refresh: open, Wide: len(r.Result.Findings) > 0,
 		Path: []kit.Link{{Text: "System", Href: kit.Path + "/system"}, {Text: "Check the book", Href: verifyAt}}, Data: struct {
 			Facts        []kit.Fact

@@ -115,10 +115,7 @@ func (p *pages) person(v *kit.Visit) error {
 		}
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
-	return v.Show(p.Pages, "person.html", kit.Page{
+	return v.ShowTable(p.Pages, "person.html", made, kit.Page{
 		Title: cmp.Or(u.DisplayName, u.Username), Menu: "/people", Path: []kit.Link{{Text: "People", Href: everybodyPath}}, Data: struct {
 			Facts        []kit.Fact
 			Sites        *kit.Table

@@ -159,10 +159,7 @@ func (p *pages) heads(v *kit.Visit) error {
 		t.Rows = append(t.Rows, kit.Row{Cells: []kit.Cell{kit.Words(h.Chain), kit.Number(h.Count), kit.Words(h.Hash), kit.AtInstant(h.At)}})
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
-	return v.Show(p.Pages, "heads.html", kit.Page{
+	return v.ShowTable(p.Pages, "heads.html", made, kit.Page{
 		Title: "Chain heads", Menu: "/settings", Path: []kit.Link{{Text: "Audit log", Href: v.At(auditAt)}}, Data: made,
 	})
 }

@@ -49,15 +49,12 @@ func (p *pages) collateral(v *kit.Visit) error {
 		return err
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
 	other := kit.Link{Text: "All records", Href: v.At(collateralAt) + "?all=1", Plain: true}
 	title := "Current collateral"
 	if all {
 		other, title = kit.Link{Text: "Current", Href: v.At(collateralAt), Plain: true}, "Collateral history"
 	}
-	return v.Show(p.Pages, "table.html", kit.Page{
+	return v.ShowTable(p.Pages, "table.html", made, kit.Page{
 		Title: title, Menu: "/settings", Path: []kit.Link{{Text: "Limits", Href: v.At(limitsAt)}},
 		Acts: append(p.act(v, access.WriteCollateral, "Add collateral", "/settings/collateral/new"), other), Data: made,
 	})

@@ -47,13 +47,10 @@ func (p *pages) limits(v *kit.Visit) error {
 		return err
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
 	acts := p.act(v, access.WriteLimits, "New limit", "/settings/limit")
 	acts = append(acts, kit.Link{Text: "History", Href: v.At("/settings/limits/history"), Plain: true},
 		kit.Link{Text: "Collateral", Href: v.At(collateralAt), Plain: true})
-	return v.Show(p.Pages, "table.html", p.settings(v, kit.Page{Title: "Limits", Acts: acts, Data: made}, limitsAt))
+	return v.ShowTable(p.Pages, "table.html", made, p.settings(v, kit.Page{Title: "Limits", Acts: acts, Data: made}, limitsAt))
 }
 
 // first is the action of an empty table; nil without permission.
@@ -134,10 +131,7 @@ func (p *pages) limitHistory(v *kit.Visit) error {
 		return err
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
-	return v.Show(p.Pages, "table.html", kit.Page{
+	return v.ShowTable(p.Pages, "table.html", made, kit.Page{
 		Title: "Limit history", Menu: "/settings", Path: []kit.Link{{Text: "Limits", Href: v.At(limitsAt)}}, Data: made,
 	})
 }

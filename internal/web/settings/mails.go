@@ -55,14 +55,11 @@ func (p *pages) mails(v *kit.Visit) error {
 		return err
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
 	acts := p.act(v, access.ManageSites, "Send test e-mail", "/settings/mails/try")
 	if v.Can(access.SendMails) {
 		acts = append(acts, kit.Link{Text: "Resend dead e-mails", Href: v.At("/settings/mails/resend"), Plain: true})
 	}
-	return v.Show(p.Pages, "mails.html", p.settings(v, kit.Page{Title: "E-mails", Acts: acts, Data: struct {
+	return v.ShowTable(p.Pages, "mails.html", made, p.settings(v, kit.Page{Title: "E-mails", Acts: acts, Data: struct {
 		Form   *kit.Form
 		Server bool
 		List   *kit.Table

@@ -52,10 +52,7 @@ func (p *pages) policies(v *kit.Visit) error {
 		return err
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
-	return v.Show(p.Pages, "table.html", p.settings(v, kit.Page{
+	return v.ShowTable(p.Pages, "table.html", made, p.settings(v, kit.Page{
 		Title: "Policies", Acts: p.act(v, access.WritePolicies, "New policy", "/settings/policy"), Data: made,
 	}, policiesAt))
 }
@@ -104,10 +101,7 @@ func (p *pages) policy(v *kit.Visit) error {
 		card.Rows = append(card.Rows, kit.Row{Cells: []kit.Cell{channel, kit.Words(band(l)), kit.Words(percent(l.PPM))}})
 	}
 	made := v.Table(card)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
-	return v.Show(p.Pages, "policy.html", kit.Page{
+	return v.ShowTable(p.Pages, "policy.html", made, kit.Page{
 		Title: "Policy from " + strings.Replace(firstDay(y.FromDay).Text, "The", "the", 1), Menu: "/settings",
 		Path: []kit.Link{{Text: "Policies", Href: v.At(policiesAt)}},
 		Acts: p.act(v, access.WritePolicies, "Copy policy", fmt.Sprintf("/settings/policy?like=%d", y.ID)),
@@ -162,13 +156,7 @@ func (p *pages) newPolicy(v *kit.Visit) error {
 }
 
 func (p *pages) policyForm(v *kit.Visit, form *kit.Form) error {
-	return v.Show(p.Pages, "new-policy.html", kit.Page{
-		Title: "New policy", Menu: "/settings", Path: []kit.Link{{Text: "Policies", Href: v.At(policiesAt)}},
-		Data: struct {
-			Form    *kit.Form
-			Sandbox bool
-		}{form, v.Site.Sandbox},
-	})
+	return p.showForm(v, "new-policy.html", "New policy", kit.Link{Text: "Policies", Href: v.At(policiesAt)}, form)
 }
 
 // setPolicy adds a policy in a sandbox, or proposes it elsewhere.

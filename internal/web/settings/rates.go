@@ -46,10 +46,7 @@ func (p *pages) rates(v *kit.Visit) error {
 		}})
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
-	return v.Show(p.Pages, "rates.html", p.settings(v, kit.Page{
+	return v.ShowTable(p.Pages, "rates.html", made, p.settings(v, kit.Page{
 		Title: "Rates", Acts: p.act(v, access.WriteRates, "New quote", "/settings/rates/quote"),
 		Data: struct {
 			MaxAge  int64
@@ -127,14 +124,11 @@ func (p *pages) rateHistory(v *kit.Visit) error {
 		return err
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
 	title := "Fixings"
 	if len(filter.Currencies) > 0 {
 		title += " of " + string(filter.Currencies[0])
 	}
-	return v.Show(p.Pages, "table.html", kit.Page{
+	return v.ShowTable(p.Pages, "table.html", made, kit.Page{
 		Title: title, Menu: "/settings", Path: []kit.Link{{Text: "Rates", Href: v.At(ratesAt)}}, Data: made,
 	})
 }
@@ -145,13 +139,7 @@ func (p *pages) newQuote(v *kit.Visit) error {
 }
 
 func (p *pages) quoteForm(v *kit.Visit, form *kit.Form) error {
-	return v.Show(p.Pages, "new-quote.html", kit.Page{
-		Title: "New quote", Menu: "/settings", Path: []kit.Link{{Text: "Rates", Href: v.At(ratesAt)}},
-		Data: struct {
-			Form    *kit.Form
-			Sandbox bool
-		}{form, v.Site.Sandbox},
-	})
+	return p.showForm(v, "new-quote.html", "New quote", kit.Link{Text: "Rates", Href: v.At(ratesAt)}, form)
 }
 
 // quote proposes a quote. Only in a sandbox does it apply immediately.

@@ -71,6 +71,14 @@ func (p *pages) settings(v *kit.Visit, page kit.Page, at string) kit.Page {
 	return page
 }
 
+// showForm shows a form whose changes need a second operator outside a sandbox; above is the list that it adds to.
+func (p *pages) showForm(v *kit.Visit, file, title string, above kit.Link, form *kit.Form) error {
+	return v.Show(p.Pages, file, kit.Page{Title: title, Menu: "/settings", Path: []kit.Link{above}, Data: struct {
+		Form    *kit.Form
+		Sandbox bool
+	}{form, v.Site.Sandbox}})
+}
+
 // act is a page's primary action, if the user has permission.
 func (p *pages) act(v *kit.Visit, may access.Permission, text, below string) []kit.Link {
 	if !v.Can(may) {

@@ -66,10 +66,7 @@ func (p *pages) contractsForm(v *kit.Visit, form *kit.Form) error {
 		}})
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
-	return v.Show(p.Pages, "contracts.html", kit.Page{
+	return v.ShowTable(p.Pages, "contracts.html", made, kit.Page{
 		Title: "Contracts", Menu: menu, Path: []kit.Link{{Text: "Bordereaux", Href: v.At("/statements/bordereaux")}}, Data: struct {
 			Form *kit.Form
 			List *kit.Table
