@@ -117,14 +117,14 @@ func detailCells(q exposure.ReportQuery, names map[int64]string, d exposure.Deta
 	cells := []cell{
 		ident(d.BookingID), ident(d.TransactionID), ident(d.AllocationID), ident(d.ChannelID), words(names[d.ChannelID]),
 		dayCell(d.Terms.End), {}, words(string(d.Scheme)), words(d.Terms.Country), {},
-		words(string(d.Standing)), words(d.Band), words(string(c)), amount(d.Remaining, c),
+		words(string(d.Category)), words(d.Band), words(string(c)), amount(d.Remaining, c),
 		amount(d.E1, c), amount(d.E2, c), amount(d.E4, c), amount(d.E5, c), words(string(q.Currency)), {}, {},
 	}
 	cells[9] = dimensionCells(exposure.Key{Suppliers: d.Terms.Suppliers}, nil, exposure.BySupplier)[0]
-	if d.Standing != exposure.Instalments {
+	if d.Category != exposure.Instalments {
 		cells[6] = dayCell(d.Terms.LastDay)
 	}
-	if d.Standing == exposure.Covered {
+	if d.Category == exposure.Covered {
 		cells[19], cells[20] = value(d.E1Report, d.Pending, q.Currency), value(d.E2Report, d.Pending, q.Currency)
 	}
 	return cells

@@ -150,7 +150,7 @@ func (in DetailsQuery) each(
 		return report, err
 	}
 	details := exposure.NewDetails(report.Query, report.On, rates, unprotected, func(d exposure.Detail) error {
-		if len(in.Bands) > 0 && !(d.Standing == exposure.Covered && slices.Contains(in.Bands, d.Band)) {
+		if len(in.Bands) > 0 && !(d.Category == exposure.Covered && slices.Contains(in.Bands, d.Band)) {
 			return nil
 		}
 		return each(report, d)

@@ -70,7 +70,7 @@ func (in EstimateQuery) each(
 		return report, err
 	}
 	_, err = DetailsQuery{ExposureQuery: in.exposure()}.each(tx, siteID, func(_ DetailsReport, d exposure.Detail) error {
-		if d.Standing != exposure.Covered || d.E1 == 0 {
+		if d.Category != exposure.Covered || d.E1 == 0 {
 			return nil
 		}
 		return each(report, estimate.ModelDetail{

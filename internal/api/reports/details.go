@@ -30,7 +30,7 @@ type detailShape struct {
 	Suppliers   []int64           `json:"suppliers"`
 	End         civil.Day         `json:"date"`
 	LastDay     *civil.Day        `json:"last_day_of_dispute"`
-	Standing    exposure.Standing `json:"standing"`
+	Category    exposure.Category `json:"standing"`
 	Band        *string           `json:"band"`
 	Remaining   int64             `json:"remaining"`
 	E1          int64             `json:"e1"`
@@ -72,15 +72,15 @@ func showDetail(d exposure.Detail, names map[int64]string) detailShape {
 		Booking: d.BookingID, Transaction: view.OrNull(d.TransactionID), Payment: view.OrNull(d.AllocationID),
 		Channel: view.Named{ID: d.ChannelID, Name: names[d.ChannelID]}, Currencies: d.Currency, Scheme: string(d.Scheme),
 		Country: d.Terms.Country, Suppliers: append([]int64{}, protection.SupplierIDs(d.Terms.Suppliers)...),
-		End: d.Terms.End, Standing: d.Standing, Remaining: d.Remaining, E1: d.E1, E2: d.E2, E4: d.E4, E5: d.E5,
+		End: d.Terms.End, Category: d.Category, Remaining: d.Remaining, E1: d.E1, E2: d.E2, E4: d.E4, E5: d.E5,
 	}
-	if d.Standing != exposure.Instalments {
+	if d.Category != exposure.Instalments {
 		shape.LastDay = &d.Terms.LastDay
 	}
 	if d.Band != "" {
 		shape.Band = &d.Band
 	}
-	if d.Standing == exposure.Covered {
+	if d.Category == exposure.Covered {
 		shape.E1Report, shape.E2Report = known(d.E1Report, d.Pending), known(d.E2Report, d.Pending)
 	}
 	return shape

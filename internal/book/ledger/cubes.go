@@ -22,7 +22,7 @@ func cells(tx *store.Tx, query string, args []any, each func(exposure.Cell, int6
 	return tx.Query(query, args, func(scan func(dest ...any) error) error {
 		var c exposure.Cell
 		var id int64
-		err := scan(&id, &c.First, &c.Second, &c.Currency, &c.Standing, &c.ValuedIn)
+		err := scan(&id, &c.First, &c.Second, &c.Currency, &c.Category, &c.ValuedIn)
 		each(c, id)
 		return err
 	})

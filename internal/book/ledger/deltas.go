@@ -13,7 +13,7 @@ import (
 func InsertDeltas(tx *store.Tx, siteID int64, deltas []exposure.Delta) {
 	rows := make([][]any, len(deltas))
 	for i, d := range deltas {
-		rows[i] = []any{siteID, d.Day, d.ChannelID, d.Currency, d.Scheme, d.Country, d.Suppliers, d.Standing,
+		rows[i] = []any{siteID, d.Day, d.ChannelID, d.Currency, d.Scheme, d.Country, d.Suppliers, d.Category,
 			d.ValuedIn, d.Start, d.End, d.LastDay, d.Count, d.Amount, d.Locked, store.Micros(sites.RealNow(tx)),
 			cmp.Or(d.Known, store.Micros(tx.Now))}
 	}
@@ -25,7 +25,7 @@ const deltaColumns = `day, channel_id, currency, scheme, country, suppliers, sta
 	last_day, counted, amount, locked, known_at`
 
 func scanDelta(scan func(dest ...any) error) (d exposure.Delta, err error) {
-	err = scan(&d.Day, &d.ChannelID, &d.Currency, &d.Scheme, &d.Country, &d.Suppliers, &d.Standing, &d.ValuedIn,
+	err = scan(&d.Day, &d.ChannelID, &d.Currency, &d.Scheme, &d.Country, &d.Suppliers, &d.Category, &d.ValuedIn,
 		&d.Start, &d.End, &d.LastDay, &d.Count, &d.Amount, &d.Locked, &d.Known)
 	return d, err
 }

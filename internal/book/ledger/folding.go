@@ -206,7 +206,7 @@ func cellsFor(
 		w := sqltext.Where{Args: []any{siteID, v.String()}}
 		rows := make([]string, len(some))
 		for i, c := range some {
-			rows[i] = w.Values(c.First, c.Second, c.Currency, c.Standing, c.ValuedIn)
+			rows[i] = w.Values(c.First, c.Second, c.Currency, c.Category, c.ValuedIn)
 		}
 		return cells(tx, `WITH wanted (first, second, money, stands, valued) AS (VALUES `+strings.Join(rows, ", ")+`)
 			SELECT COALESCE((SELECT c.id FROM exposure_cells c
@@ -231,7 +231,7 @@ func cellsFor(
 			return err
 		}
 		for i, c := range some {
-			rows[i] = w.Values(siteID, fresh[i], v.String(), c.First, c.Second, c.Currency, c.Standing, c.ValuedIn)
+			rows[i] = w.Values(siteID, fresh[i], v.String(), c.First, c.Second, c.Currency, c.Category, c.ValuedIn)
 		}
 		return cells(tx, `INSERT INTO exposure_cells (site_id, id, view, first_key, second_key, currency, standing, valued_in)
 			VALUES `+strings.Join(rows, ", ")+` RETURNING `+cellColumns, w.Args, known)

@@ -21,7 +21,7 @@ func someDeltas(n int) []exposure.Delta {
 	for i := range list {
 		day := civil.Day(i)
 		list[i] = exposure.Delta{Day: day, Count: 1, Amount: 100, Bucket: exposure.Bucket{
-			ChannelID: int64(i % 2), Currency: "EUR", Standing: exposure.Covered, Start: day + 5, End: day + 7, LastDay: day + 9,
+			ChannelID: int64(i % 2), Currency: "EUR", Category: exposure.Covered, Start: day + 5, End: day + 7, LastDay: day + 9,
 		}}
 	}
 	return list

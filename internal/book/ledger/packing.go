@@ -114,7 +114,7 @@ func PackDeltas(deltas []exposure.Delta) Pack {
 		p.FirstDay, p.FinalDay, p.LastDay = min(p.FirstDay, d.Day), max(p.FinalDay, d.Day), max(p.LastDay, d.LastDay)
 		for _, n := range []int64{
 			int64(d.Day), d.ChannelID, place(string(d.Currency)), place(string(d.Scheme)), place(d.Country),
-			place(d.Suppliers), place(string(d.Standing)), place(string(d.ValuedIn)), int64(d.Start - d.Day),
+			place(d.Suppliers), place(string(d.Category)), place(string(d.ValuedIn)), int64(d.Start - d.Day),
 			int64(d.End - d.Day), int64(d.LastDay - d.Day), d.Count, d.Amount, d.Locked,
 		} {
 			body = binary.AppendVarint(body, n)
@@ -152,7 +152,7 @@ func EachDelta(packed, known []byte, each func(exposure.Delta)) error {
 		d := exposure.Delta{Day: civil.Day(u.int())}
 		d.ChannelID = u.int()
 		d.Currency, d.Scheme, d.Country = money.Currency(text()), card.Scheme(text()), text()
-		d.Suppliers, d.Standing, d.ValuedIn = text(), exposure.Standing(text()), money.Currency(text())
+		d.Suppliers, d.Category, d.ValuedIn = text(), exposure.Category(text()), money.Currency(text())
 		d.Start, d.End, d.LastDay = d.Day+civil.Day(u.int()), d.Day+civil.Day(u.int()), d.Day+civil.Day(u.int())
 		d.Count, d.Amount, d.Locked = u.int(), u.int(), u.int()
 		if len(known) > 0 {

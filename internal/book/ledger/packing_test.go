@@ -27,7 +27,7 @@ func TestCubesSayWhatDeltasSay(t *testing.T) {
 				Day: day(-40, 100, "day"), Count: rapid.Int64Range(-2, 2).Draw(t, "count"),
 				Amount: rapid.Int64Range(-500, 500).Draw(t, "amount"), Locked: rapid.Int64Range(-500, 500).Draw(t, "locked"),
 				Bucket: exposure.Bucket{
-					ChannelID: rapid.Int64Range(1, 2).Draw(t, "channel"), Currency: "EUR", Standing: exposure.Covered,
+					ChannelID: rapid.Int64Range(1, 2).Draw(t, "channel"), Currency: "EUR", Category: exposure.Covered,
 					Start: end - civil.Day(rapid.IntRange(0, 9).Draw(t, "nights")), End: end,
 					LastDay: end + civil.Day(rapid.IntRange(-20, 60).Draw(t, "window")),
 				},
@@ -90,7 +90,7 @@ func TestPacksSayWhatDeltasSay(t *testing.T) {
 				Locked: rapid.Int64().Draw(t, "locked"), Known: rapid.Int64Range(0, 1<<60).Draw(t, "known"), Bucket: exposure.Bucket{
 					ChannelID: rapid.Int64().Draw(t, "channel"), Currency: money.Currency(text.Draw(t, "currency")),
 					Scheme: card.Scheme(text.Draw(t, "scheme")), Country: text.Draw(t, "country"),
-					Suppliers: text.Draw(t, "suppliers"), Standing: exposure.Standing(text.Draw(t, "standing")),
+					Suppliers: text.Draw(t, "suppliers"), Category: exposure.Category(text.Draw(t, "standing")),
 					ValuedIn: money.Currency(text.Draw(t, "valued in")), Start: day.Draw(t, "start"),
 					End: day.Draw(t, "end"), LastDay: day.Draw(t, "last day"),
 				},

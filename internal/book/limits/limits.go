@@ -315,7 +315,7 @@ func pendingUses(tx *store.Tx, siteID int64, day civil.Day, by terms.Recognition
 	var broken error
 	r := ledger.Reading{SiteID: siteID, Day: day}
 	err := ledger.ExposureOn(tx, r, []exposure.View{exposure.ChannelView}, func(_ exposure.View, c exposure.Cell, t exposure.Tally) {
-		if c.Standing != exposure.Covered || c.ValuedIn != "" {
+		if c.Category != exposure.Covered || c.ValuedIn != "" {
 			return
 		}
 		id, err := strconv.ParseInt(c.First, 10, 64)

@@ -98,7 +98,7 @@ func (a *Ageing) AddBucket(d Delta) {
 	if a.query.Valuation == Locked {
 		locked = whole(locked)
 	}
-	switch d.Standing {
+	switch d.Category {
 	case Uncovered:
 		at(a.uncovered, d.Currency).add(Figures{Allocations: t.Count, E1: e1})
 	case Covered:

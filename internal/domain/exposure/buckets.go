@@ -11,14 +11,14 @@ import (
 	"holdfast/internal/domain/terms"
 )
 
-// Standing says to which figures of R7 a bucket belongs.
-type Standing string
+// Category says to which figures of R7 a bucket belongs.
+type Category string
 
 // The standings.
 const (
-	Covered     Standing = "covered"     // E1 and E2
-	Uncovered   Standing = "uncovered"   // E5
-	Instalments Standing = "instalments" // E4: see Outstanding
+	Covered     Category = "covered"     // E1 and E2
+	Uncovered   Category = "uncovered"   // E5
+	Instalments Category = "instalments" // E4: see Outstanding
 )
 
 // Bucket holds the amounts that every report adds up in the same way (docs/decisions/0002-exposure-buckets.md). They
@@ -29,7 +29,7 @@ type Bucket struct {
 	Scheme    card.Scheme // "" for instalments, because no card has paid them yet
 	Country   string
 	Suppliers string // as in Terms
-	Standing  Standing
+	Category  Category
 	ValuedIn  money.Currency // of the locked amounts; "" while pending_rate
 	Start     civil.Day      // S of R4
 	End       civil.Day      // D of R4
@@ -164,10 +164,10 @@ func bucketOn(h protection.History, day civil.Day) (d Delta, ok bool, err error)
 	terms := protection.TermsAt(h.Terms, day.End(), allKnown)
 	d = Delta{Day: day, Count: 1, Amount: remaining, Bucket: Bucket{
 		ChannelID: h.ChannelID, Currency: h.Currency, Scheme: h.Scheme, Country: terms.Country,
-		Suppliers: terms.Suppliers, Standing: Covered, Start: terms.Start, End: terms.End, LastDay: terms.LastDay,
+		Suppliers: terms.Suppliers, Category: Covered, Start: terms.Start, End: terms.End, LastDay: terms.LastDay,
 	}}
 	if !h.Decision.Protected || h.Decision.CoverFrom.After(day.End()) {
-		d.Standing = Uncovered
+		d.Category = Uncovered
 	}
 	if !h.PricedAt.IsZero() {
 		d.ValuedIn = h.PolicyCurrency
@@ -252,7 +252,7 @@ func Merge(list []Delta) []Delta {
 	sums := make([]Delta, 0, len(list))
 	places := map[Delta]int{} // of the keys in sums, where there are more than a few
 	for _, d := range list {
-		if d.Day > d.LastDay || d.Standing == "" {
+		if d.Day > d.LastDay || d.Category == "" {
 			continue
 		}
 		at, found := d.in(sums, places)

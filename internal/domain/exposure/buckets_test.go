@@ -12,7 +12,7 @@ import (
 func TestMerge(t *testing.T) {
 	t.Parallel()
 	delta := func(day civil.Day, known, amount int64) exposure.Delta {
-		return exposure.Delta{Bucket: exposure.Bucket{LastDay: 1000, Standing: "paid"}, Day: day, Known: known, Count: 1, Amount: amount}
+		return exposure.Delta{Bucket: exposure.Bucket{LastDay: 1000, Category: "paid"}, Day: day, Known: known, Count: 1, Amount: amount}
 	}
 	for n := range int64(50) {
 		var list, want []exposure.Delta

@@ -8,7 +8,7 @@ import (
 	"holdfast/internal/domain/money"
 )
 
-// View says by which dimensions a cube adds up the buckets. Currency, standing and the currency of the locked value
+// View says by which dimensions a cube adds up the buckets. Currency, category and the currency of the locked value
 // always separate its cells, too. Second is "" for a cube with one dimension.
 type View struct {
 	First  Dimension
@@ -61,13 +61,13 @@ type Cell struct {
 	First    string // value of the first dimension, as text
 	Second   string // value of the second one; "" without one
 	Currency money.Currency
-	Standing Standing
+	Category Category
 	ValuedIn money.Currency
 }
 
 // CellOf is the cell of a bucket in a view.
 func (v View) CellOf(b Bucket) Cell {
-	return Cell{b.text(v.First), b.text(v.Second), b.Currency, b.Standing, b.ValuedIn}
+	return Cell{b.text(v.First), b.text(v.Second), b.Currency, b.Category, b.ValuedIn}
 }
 
 func (b Bucket) text(d Dimension) string {
@@ -89,7 +89,7 @@ func (b Bucket) text(d Dimension) string {
 
 // AddBucket adds a delta of a bucket to the rows of the report, when no cube has the rows.
 func (e *Exposure) AddBucket(d Delta) {
-	if d.Standing != Instalments || !e.unprotected[d.ChannelID] {
+	if d.Category != Instalments || !e.unprotected[d.ChannelID] {
 		e.addBucket(d)
 	}
 }
@@ -103,7 +103,7 @@ func (e *Exposure) addBucket(d Delta) {
 			k.set(by, d.text(by))
 		}
 	}
-	e.takeRow(e.amountOf(Cell{Currency: d.Currency, Standing: d.Standing, ValuedIn: d.ValuedIn}, d.On(e.query.AsOf)), k)
+	e.takeRow(e.amountOf(Cell{Currency: d.Currency, Category: d.Category, ValuedIn: d.ValuedIn}, d.On(e.query.AsOf)), k)
 }
 
 // KeyOf is the key of a cell's row in a report.

@@ -11,7 +11,7 @@ import (
 // Detail is one item behind the figures of a report: an allocation, or what is still to be paid for a booking.
 type Detail struct {
 	Position
-	Standing  Standing
+	Category  Category
 	Pending   bool   // it has no value in the report currency
 	Remaining int64  // N, in minor units of its currency
 	Figures          // E1 and E2 on the day of the figures, if covered
@@ -54,12 +54,12 @@ func (d *Details) Add(p Position) error {
 	if n == 0 || q.AsOf > p.Terms.LastDay || d.on > q.AsOf && (level == (protection.Level{}) || !covered) {
 		return nil // amounts not covered on the first day of a run-off never count in it
 	}
-	item := Detail{Position: p, Standing: Covered, Remaining: n, Figures: Figures{Allocations: 1, E1: level.E1, E2: level.E2}}
+	item := Detail{Position: p, Category: Covered, Remaining: n, Figures: Figures{Allocations: 1, E1: level.E1, E2: level.E2}}
 	if level.E1 > 0 {
 		item.Band = AgeBands[bandOf(p.Terms, q.AsOf)].Name
 	}
 	if !covered {
-		item.Standing, item.Memo, item.Figures = Uncovered, Memo{E5: level.E1}, Figures{}
+		item.Category, item.Memo, item.Figures = Uncovered, Memo{E5: level.E1}, Figures{}
 		return d.each(item)
 	}
 	var err error
@@ -100,7 +100,7 @@ func (d *Details) Close() error {
 	}
 	p := *first
 	p.AllocationID, p.TransactionID, p.Scheme = 0, 0, ""
-	return d.each(Detail{Position: p, Standing: Instalments, Memo: Memo{E4: due}})
+	return d.each(Detail{Position: p, Category: Instalments, Memo: Memo{E4: due}})
 }
 
 // MovementDetail is what moved of one allocation, in base currency and, in a locked valuation, in the report currency.

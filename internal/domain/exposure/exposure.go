@@ -146,7 +146,7 @@ func NewExposure(q ReportQuery, rates *fx.Table) *Exposure {
 // amount is a line, or the subtotal of a cell, that is added to the sums.
 type amount struct {
 	currency money.Currency
-	standing Standing
+	category Category
 	valuedIn money.Currency // of the locked amounts
 	sums
 }
@@ -164,9 +164,9 @@ func (e *Exposure) Add(p Position) error {
 		return nil
 	}
 	u := p.Terms.Undelivered(n, e.query.AsOf, e.query.Recognition)
-	a := amount{currency: p.Currency, standing: Covered, sums: sums{Figures: Figures{Allocations: 1, E1: u, E2: n - u}}}
+	a := amount{currency: p.Currency, category: Covered, sums: sums{Figures: Figures{Allocations: 1, E1: u, E2: n - u}}}
 	if !p.Protected || p.CoverFrom.After(e.query.AsOf.End()) {
-		a.standing = Uncovered
+		a.category = Uncovered
 	} else if p.Priced {
 		a.valuedIn = p.Quote.To
 		if err := e.lock(p, &a); err != nil {
@@ -204,14 +204,14 @@ func (e *Exposure) closeBooking() {
 	}
 	key := e.keyOf(unpaid)
 	e.take(amount{
-		currency: p.Currency, standing: Instalments,
+		currency: p.Currency, category: Instalments,
 		sums: sums{Figures: Figures{Allocations: 1, E1: due}},
 	}, key, p.ChannelID)
 }
 
 // take adds an amount to its row and to the subtotals of the total.
 func (e *Exposure) take(a amount, key Key, channel int64) {
-	if a.standing == Instalments && e.unprotected[channel] {
+	if a.category == Instalments && e.unprotected[channel] {
 		return
 	}
 	e.takeRow(a, key)
@@ -221,11 +221,11 @@ func (e *Exposure) take(a amount, key Key, channel int64) {
 func (e *Exposure) takeRow(a amount, key Key) {
 	row := rowKey{key, a.currency, e.query.line(0, a.currency, a.valuedIn).valuedIn}
 	switch {
-	case a.standing == Uncovered && a.E1 != 0:
+	case a.category == Uncovered && a.E1 != 0:
 		at(e.rows, row).E5 = money.Sum(at(e.rows, row).E5, a.E1)
-	case a.standing == Instalments:
+	case a.category == Instalments:
 		at(e.rows, row).E4 = money.Sum(at(e.rows, row).E4, a.E1)
-	case a.standing == Covered && (e.query.Valuation == Spot || e.valued(a)):
+	case a.category == Covered && (e.query.Valuation == Spot || e.valued(a)):
 		at(e.rows, row).addLine(a.sums)
 	}
 }
@@ -233,12 +233,12 @@ func (e *Exposure) takeRow(a amount, key Key) {
 func (e *Exposure) takeTotal(a amount, channel int64) {
 	row := rowKey{Key{ChannelID: channel}, a.currency, e.query.line(channel, a.currency, a.valuedIn).valuedIn}
 	switch {
-	case a.standing == Uncovered:
+	case a.category == Uncovered:
 		at(e.uncovered, a.currency).add(a.Figures)
 		at(e.channels, row).E5 = money.Sum(at(e.channels, row).E5, a.E1)
-	case a.standing == Instalments && e.unprotected[channel]:
+	case a.category == Instalments && e.unprotected[channel]:
 		e.left = true
-	case a.standing == Instalments:
+	case a.category == Instalments:
 		at(e.instalments, a.currency).add(a.Figures)
 		at(e.channels, row).E4 = money.Sum(at(e.channels, row).E4, a.E1)
 	case e.valued(a):
@@ -261,12 +261,12 @@ func (e *Exposure) valued(a amount) bool {
 
 // AddRows adds the subtotal of a cube's cell to the rows of the report.
 func (e *Exposure) AddRows(v View, c Cell, t Tally) {
-	if c.Standing == Instalments {
-		channel, told := v.channelOf(c)
-		if told && e.unprotected[channel] {
+	if c.Category == Instalments {
+		channel, known := v.channelOf(c)
+		if known && e.unprotected[channel] {
 			return
 		}
-		e.blurred = e.blurred || !told
+		e.blurred = e.blurred || !known
 	}
 	e.takeRow(e.amountOf(c, t), v.KeyOf(c, e.query))
 }
@@ -279,12 +279,12 @@ func (e *Exposure) AddTotal(c Cell, t Tally) {
 
 func (e *Exposure) amountOf(c Cell, t Tally) amount {
 	u, locked := t.Undelivered(e.query.Recognition)
-	a := amount{currency: c.Currency, standing: c.Standing, valuedIn: c.ValuedIn}
+	a := amount{currency: c.Currency, category: c.Category, valuedIn: c.ValuedIn}
 	a.Figures = Figures{Allocations: t.Count, E1: u, E2: t.Amount - u}
 	if e.query.Valuation == Locked {
 		a.lockedE1, a.lockedE2 = whole(locked), whole(t.Locked)-locked
 	}
-	if c.Standing == Instalments { // instalments are not delivered in steps: they count until the end date
+	if c.Category == Instalments { // instalments are not delivered in steps: they count until the end date
 		a.E1, a.E2 = t.Amount, 0
 	}
 	return a

@@ -90,7 +90,7 @@ func InstalmentDeltas(list []Outstanding, channelID int64, currency money.Curren
 		if left := o.Total - o.Paid; o.Remains && left > 0 {
 			now = Delta{Count: 1, Amount: left, Bucket: Bucket{
 				ChannelID: channelID, Currency: currency, Country: o.Country, Suppliers: o.Suppliers,
-				Standing: Instalments, Start: o.End, End: o.End, LastDay: o.End,
+				Category: Instalments, Start: o.End, End: o.End, LastDay: o.End,
 			}}
 		}
 		now.Day, before.Day = o.Day, o.Day
@@ -180,7 +180,7 @@ func (e *Exposure) TakeBack() []int64 {
 
 // TakeBackBucket takes the future instalments of a bucket out of the rows again.
 func (e *Exposure) TakeBackBucket(d Delta) {
-	if d.Standing == Instalments {
+	if d.Category == Instalments {
 		e.addBucket(d.Negative())
 	}
 }

@@ -15,7 +15,7 @@ type lasting struct {
 // AddHeld adds a delta held on the first day, and how it changes with time alone. All such deltas, and AddChanged
 // of what changed in another way, replace Add of all allocations. The recognition must not be linear.
 func (m *Movement) AddHeld(d Delta) error {
-	if d.Standing != Covered || d.Day > m.query.From {
+	if d.Category != Covered || d.Day > m.query.From {
 		return nil
 	}
 	key := lasting{channel: d.ChannelID, currency: d.Currency}

@@ -92,7 +92,7 @@ func (r *RunOff) AddPast(h protection.History) error {
 // The changes of all cells replace Add and AddPast of all allocations. The recognition must not be linear, and the
 // changes must leave out records that take effect after the day of the report.
 func (r *RunOff) Cell(c Cell) func(civil.Day, Tally) {
-	switch c.Standing {
+	switch c.Category {
 	case Uncovered:
 		return r.apart(at(r.uncovered, c.Currency))
 	case Covered:

@@ -56,7 +56,7 @@ func TestCollateral(t *testing.T) {
 	}
 }
 
-// TestWhatIfIsTheExposureOfTheFailing: the loss is the same by channel, scheme and month, and limits stand beside it.
+// TestWhatIfIsTheExposureOfTheFailing: the loss is the same by channel, scheme and month, and limits are shown with it.
 func TestWhatIfIsTheExposureOfTheFailing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := exposure.ReportQuery{AsOf: 20000, KnownAt: civil.Day(20000).End(), Currency: "GBP", Policy: "GBP", Recognition: terms.RecognitionEndDate}

@@ -22,7 +22,7 @@ import (
 type group struct {
 	channel  int64
 	currency money.Currency
-	standing exposure.Standing
+	category exposure.Category
 	month    string // of the day from which on the delta counts
 }
 
@@ -65,7 +65,7 @@ type exposureSums struct {
 func newExposureSums() exposureSums { return exposureSums{from: map[group]*sums{}} }
 
 func groupOf(d exposure.Delta) group {
-	return group{d.ChannelID, d.Currency, d.Standing, d.Day.Month()}
+	return group{d.ChannelID, d.Currency, d.Category, d.Day.Month()}
 }
 
 func addTo[K comparable](all map[K]*sums, key K) *sums {
@@ -112,7 +112,7 @@ func storedExposure(l *look) error {
 			last_day, counted, amount, locked FROM exposure_deltas WHERE site_id = $1`, []any{l.site.ID},
 		func(scan func(dest ...any) error) error {
 			var d exposure.Delta
-			err := scan(&d.Day, &d.ChannelID, &d.Currency, &d.Scheme, &d.Country, &d.Suppliers, &d.Standing, &d.ValuedIn,
+			err := scan(&d.Day, &d.ChannelID, &d.Currency, &d.Scheme, &d.Country, &d.Suppliers, &d.Category, &d.ValuedIn,
 				&d.Start, &d.End, &d.LastDay, &d.Count, &d.Amount, &d.Locked)
 			addTo(stored, groupOf(d)).add(d)
 			line.Rows++
@@ -139,7 +139,7 @@ func storedExposure(l *look) error {
 // compareGroup compares the deltas of a group.
 func (l *look) compareGroup(check string, g group, stored, should sums) {
 	at := place{check, "exposure_buckets, exposure_deltas of channel", g.channel}
-	what := words(string(g.currency), string(g.standing), "from", g.month)
+	what := words(string(g.currency), string(g.category), "from", g.month)
 	l.compareSums(at, what, stored, should)
 }
 
@@ -204,7 +204,7 @@ func (l *look) cubes(should map[cubeCell]*sums) error {
 		var id int64
 		var view string
 		var c cubeCell
-		err := scan(&id, &view, &c.First, &c.Second, &c.Currency, &c.Standing, &c.ValuedIn)
+		err := scan(&id, &view, &c.First, &c.Second, &c.Currency, &c.Category, &c.ValuedIn)
 		for _, v := range exposure.Views {
 			if v.String() == view {
 				c.view = v
@@ -257,7 +257,7 @@ func (l *look) cubes(should map[cubeCell]*sums) error {
 }
 
 func cellText(c cubeCell) string {
-	return words(c.view.String(), c.First, c.Second, string(c.Currency), string(c.Standing), string(c.ValuedIn))
+	return words(c.view.String(), c.First, c.Second, string(c.Currency), string(c.Category), string(c.ValuedIn))
 }
 
 // The queries that go through all rows of a table neither group nor sort: SQLite would hold all rows in memory.

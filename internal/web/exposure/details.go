@@ -109,21 +109,21 @@ func (s *settings) detailRow(d exposure.Detail, channel string, c money.Currency
 		href = s.below("/exposure/payments/"+strconv.FormatInt(d.TransactionID, 10), momentOnly...) + "#a" + strconv.FormatInt(d.AllocationID, 10)
 	}
 	last := kit.Cell{}
-	if d.Standing != exposure.Instalments {
+	if d.Category != exposure.Instalments {
 		last = kit.OnDay(d.Terms.LastDay)
 	}
 	var figures [4]kit.Cell
-	if d.Standing == exposure.Covered {
+	if d.Category == exposure.Covered {
 		figures = [4]kit.Cell{
 			dashed(kit.Sum(d.E1, d.Currency)), dashed(kit.Sum(d.E2, d.Currency)), dashed(sum(d.E1Report, d.Pending, c)),
 			dashed(sum(d.E2Report, d.Pending, c)),
 		}
 	}
-	tones := map[exposure.Standing]string{exposure.Covered: "good", exposure.Uncovered: "warn"}
+	tones := map[exposure.Category]string{exposure.Covered: "good", exposure.Uncovered: "warn"}
 	return kit.Row{Href: href, Cells: []kit.Cell{
 		payment, leading(kit.Ident(d.BookingID), id("/bookings/", d.BookingID)), kit.Ident(d.TransactionID),
 		leading(kit.Words(channel), id("/exposure/merchants/", d.ChannelID)), kit.Words(country(d.Terms.Country)), kit.Words(d.Scheme.Label()),
-		kit.OnDay(d.Terms.End), last, kit.State(string(d.Standing), tones[d.Standing]), dashed(kit.Sum(d.Remaining, d.Currency)),
+		kit.OnDay(d.Terms.End), last, kit.State(string(d.Category), tones[d.Category]), dashed(kit.Sum(d.Remaining, d.Currency)),
 		figures[0], figures[1], figures[2], figures[3], dashed(kit.Sum(d.E4, d.Currency)), dashed(kit.Sum(d.E5, d.Currency)),
 	}}
 }
