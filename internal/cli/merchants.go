@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"holdfast/internal/api/view"
 	"holdfast/internal/book/merchants"
@@ -105,18 +106,25 @@ func (c merchantShowCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	var insolventFrom time.Time
+	insolvent := ""
+	if found.Insolvency.InForce() {
+		insolventFrom = found.Insolvency.TriggerAt
+		insolvent = civil.FormatInstant(insolventFrom) + " GMT"
+	}
 	switch {
 	case c.JSON:
 		return p.printJSON(view.ShowChannel(found))
 	case c.CSV:
-		shown := sheet{columns: channelColumns("lock_reason", "created"), rows: [][]cell{
-			append(channelCells(found), words(found.LockReason), instant(found.CreatedAt)),
+		shown := sheet{columns: channelColumns("lock_reason", "insolvent_from", "created"), rows: [][]cell{
+			append(channelCells(found), words(found.LockReason), instant(insolventFrom), instant(found.CreatedAt)),
 		}}
 		return p.printCSV(shown, civil.FormatInstant(p.now(actor)))
 	}
 	p.printFields([][2]string{
 		{"merchant", fmt.Sprintf("%d, %s", found.ID, found.Name)},
-		{"mode", string(found.Mode)}, {"status", found.Status()}, {"lock reason", found.LockReason},
+		{"mode", string(found.Mode)}, {"status", found.Status()}, {"insolvent from", insolvent},
+		{"lock reason", found.LockReason},
 		{"currency", string(found.Currency)}, {"type", found.AccountType}, {"other protection", string(found.OtherProtection)},
 		{"statements", found.StatementPeriod}, {"capture within", number(found.AuthorisationDays) + " days"}, {"language", found.Language},
 		{"e-mail", found.PrimaryMail}, {"on receipts", found.ReceiptLabel}, {"external id", found.ExternalID},

@@ -163,7 +163,7 @@ func channelVouchedFor(vault *secrets.Vault, tx *store.Tx, site merchant.Site, i
 		missing, secret = true, decoySecret
 	}
 	err = secrets.CheckModalString(secret, in.Fields, in.Auth, tx.Now)
-	if err == nil && (missing || channel.Locked || channel.Insolvency.InForce() || channel.Mode == merchant.ModeClosed) {
+	if err == nil && (missing || channel.LockedOrInsolvent() || channel.Mode == merchant.ModeClosed) {
 		err = secrets.ErrModalString()
 	}
 	return channel, err

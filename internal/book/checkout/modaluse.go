@@ -69,7 +69,7 @@ func (m *Modals) Enter(ctx context.Context, token string, writes bool) (u ModalU
 		switch {
 		case over && writes, now.After(s.ExpiresAt.Add(m.Settings.ChallengeLife)):
 			return errModalOver()
-		case writes && (channel.Locked || channel.Insolvency.InForce() || channel.Mode == merchant.ModeClosed || !slices.Contains(site.PermittedURLs, s.Origin)):
+		case writes && (channel.LockedOrInsolvent() || channel.Mode == merchant.ModeClosed || !slices.Contains(site.PermittedURLs, s.Origin)):
 			return wrong
 		}
 		username, display := s.Author()

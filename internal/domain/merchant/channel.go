@@ -103,7 +103,7 @@ type Channel struct {
 // status of the mode (section 2.3).
 func (c Channel) Status() string {
 	switch {
-	case c.Locked, c.Insolvency.InForce():
+	case c.LockedOrInsolvent():
 		return "locked"
 	case c.StatusOverride != "":
 		return c.StatusOverride
@@ -111,6 +111,9 @@ func (c Channel) Status() string {
 		return statusOfMode[c.Mode]
 	}
 }
+
+// LockedOrInsolvent reports whether nothing that is recorded for the channel now is protected, whatever its mode.
+func (c Channel) LockedOrInsolvent() bool { return c.Locked || c.Insolvency.InForce() }
 
 // DefaultAuthorisationDays is the life of an authorisation with most schemes. maxAuthorisationDays is longer than with any scheme.
 const (

@@ -73,11 +73,8 @@ func (p *pages) channels(v *kit.Visit) error {
 		return err
 	}
 	made := v.Table(t)
-	if sent, err := v.File(made); sent || err != nil {
-		return err
-	}
 	form := kit.Form{Values: v.R.URL.Query()}
-	return v.Show(p.Pages, "channels.html", kit.Page{Title: "Merchants", Menu: menu, Acts: acts, Data: struct {
+	return v.ShowTable(p.Pages, "channels.html", made, kit.Page{Title: "Merchants", Menu: menu, Acts: acts, Data: struct {
 		List                    *kit.Table
 		Filter                  *kit.Form
 		Modes, Types, Statement any
@@ -87,8 +84,8 @@ func (p *pages) channels(v *kit.Visit) error {
 
 func channelRow(v *kit.Visit, c merchant.Channel) kit.Row {
 	mode := kit.State(string(c.Mode), modeTones[c.Mode])
-	if c.Locked {
-		mode = kit.Cell{Text: kit.Say(c.Mode) + ", locked", Plain: string(c.Mode), Tone: "bad"}
+	if locked := kit.LockedWord(c); locked != "" {
+		mode = kit.Cell{Text: kit.Say(c.Mode) + ", " + locked, Plain: string(c.Mode), Tone: "bad"}
 	}
 	return kit.Row{Href: at(v, c.ID, ""), Cells: []kit.Cell{
 		kit.Words(c.Name), mode, kit.Words(string(c.Currency)), kit.Words(c.ExternalID), kit.State(c.StatementPeriod, ""),

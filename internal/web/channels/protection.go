@@ -92,7 +92,7 @@ func (p *pages) showProtection(v *kit.Visit, form, answer, file *kit.Form) error
 // statusText describes a merchant's protection status in a sentence.
 func statusText(c merchant.Channel, r underwriting.Request) (text, tone string) {
 	switch {
-	case c.Locked && c.Covered():
+	case c.LockedOrInsolvent() && c.Covered():
 		return kit.LockedText(c), "wrong"
 	case c.Covered():
 		return "This merchant is protected. Card payments are covered from the moment they are logged.", "done"

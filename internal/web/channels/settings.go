@@ -50,6 +50,9 @@ func (p *pages) settingsView(v *kit.Visit, form *kit.Form, c merchant.Channel) s
 			{Text: "Mode", Value: kit.Say(c.Mode), Tone: modeTones[c.Mode]}, {Text: "Status in the API", Value: c.Status()},
 			{Text: "Created", Value: kit.Instant(c.CreatedAt)},
 		}
+		if c.Insolvency.InForce() {
+			view.Facts = append(view.Facts, kit.Fact{Text: "Insolvent since", Value: kit.Instant(c.Insolvency.TriggerAt), Tone: "bad"})
+		}
 		if c.Locked {
 			view.Facts = append(view.Facts, kit.Fact{Text: "Locked", Value: cmp.Or(c.LockReason, "No reason given"), Tone: "bad"})
 		}

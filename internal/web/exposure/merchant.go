@@ -54,8 +54,8 @@ func (p *pages) merchant(v *kit.Visit) error {
 	r.at(s, found.Query, found.Final)
 	r.keyFigures(found)
 	state := kit.Say(channel.Mode)
-	if channel.Locked {
-		state = "Locked"
+	if locked := kit.LockedWord(channel); locked != "" {
+		state = kit.Say(locked)
 		r.Warnings = append(r.Warnings, note{Text: kit.LockedText(channel)})
 	}
 	r.Figures = append(r.Figures, figure{Text: "Status", Value: state, Hint: "in " + string(channel.Currency)})

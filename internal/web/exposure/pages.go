@@ -1,5 +1,5 @@
-// Package analyst serves the dashboard's exposure pages: from the whole book down to one allocation, and per merchant. All
-// are reports with the same template. Start reading at Add; report settings are in settings.go.
+// Package exposure serves the dashboard's exposure pages: from the whole book down to one allocation, and per merchant. All
+// are reports with the same template. Start reading at Add; report settings are in query.go.
 package exposure
 
 import (

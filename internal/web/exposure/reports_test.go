@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"holdfast/internal/book/insolvencies"
 	"holdfast/internal/domain/access"
 	"holdfast/internal/domain/merchant"
 	"holdfast/internal/domain/payment"
@@ -214,6 +215,11 @@ func TestAMerchantHasAPage(t *testing.T) {
 	}
 	b.reader.Must(at, "Status Locked", "This merchant is locked: new payments are not protected. Reason: The licence was withdrawn.")
 	b.reader.Must(b.At("/channels/"+strconv.FormatInt(b.pounds.ID, 10)+"/protection"), "Reason: The licence was withdrawn.")
+	fails(t, b, b.pounds.ID)
+	const insolvent = "Insolvent since 10 June 2024: new payments are not protected. Also locked: The licence was withdrawn."
+	b.reader.Must(at, "Status Insolvent", insolvent)
+	b.reader.Must(b.At("/channels/"+strconv.FormatInt(b.pounds.ID, 10)+"/protection"), insolvent)
+	b.reader.Must(b.At("/channels"), "Protection only, insolvent")
 	draft := b.Channel(merchant.ModeDraft, "GBP")
 	a = b.reader.Must(b.At("/exposure/merchants/"+strconv.FormatInt(draft.ID, 10)), "Not protected yet")
 	if strings.Contains(a.Text(), "Run-off") {
@@ -236,4 +242,17 @@ func TestATrackRecordSaysWhatCameBack(t *testing.T) {
 		t.Errorf("a wrong day: %d %s", a.Status, a.Text())
 	}
 	b.reader.Must(b.At("/exposure/merchants/"+strconv.FormatInt(b.euros.ID, 10)+"/record?as_of=2024-01-01"), "No card payments yet")
+}
+
+// fails reports and confirms that a merchant failed now.
+func fails(t *testing.T, b book, id int64) {
+	t.Helper()
+	kind, trigger := insolvencies.Kinds[0], b.Now()
+	made, err := b.App.Insolvencies.Report(t.Context(), b.Actor, insolvencies.NewReport{ChannelID: &id, Kind: &kind, TriggerAt: &trigger, Evidence: "Notice"})
+	if err == nil {
+		_, err = b.App.Insolvencies.Confirm(t.Context(), b.Actor, made.ID)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }

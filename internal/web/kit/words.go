@@ -162,13 +162,27 @@ func newField(form *Form, name, label string, settings ...any) (fieldView, error
 	return v, err
 }
 
-// LockedText says what a lock means, and why the merchant is locked.
+// LockedText says that payments of a locked or insolvent merchant are not protected, and why.
 func LockedText(c merchant.Channel) string {
-	text := "This merchant is locked: new payments are not protected."
+	text, because := "This merchant is locked: new payments are not protected.", " Reason: "
+	if c.Insolvency.InForce() {
+		text, because = "Insolvent since "+c.Insolvency.Day().Long()+": new payments are not protected.", " Also locked: "
+	}
 	if c.LockReason != "" {
-		text += " Reason: " + c.LockReason
+		text += because + c.LockReason
 	}
 	return text
+}
+
+// LockedWord is "insolvent" or "locked" for a merchant whose new payments are not protected whatever its mode, else "".
+func LockedWord(c merchant.Channel) string {
+	switch {
+	case c.Insolvency.InForce():
+		return "insolvent"
+	case c.Locked:
+		return "locked"
+	}
+	return ""
 }
 
 // Fact is one row of a description list, shown by the template "facts".

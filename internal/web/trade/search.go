@@ -108,8 +108,8 @@ func merchantTable(v *kit.Visit, list []merchant.Channel) *kit.Table {
 	}}
 	for _, c := range list {
 		status := kit.Words(kit.Say(c.Mode))
-		if c.Locked {
-			status = kit.State("locked", "bad")
+		if locked := kit.LockedWord(c); locked != "" {
+			status = kit.State(locked, "bad")
 		}
 		t.Rows = append(t.Rows, kit.Row{Href: v.At("/channels/" + kit.Ident(c.ID).Plain), Cells: []kit.Cell{
 			kit.Words(c.Name), status, kit.Words(string(c.Currency)), kit.Words(c.ExternalID), kit.Ident(c.ID),
