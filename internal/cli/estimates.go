@@ -113,10 +113,10 @@ func (p *program) modelTable(r report.ModelReport, s sheet) {
 
 // tellUnvalued lists the currencies without a rate.
 func (p *program) tellUnvalued(q exposure.ReportQuery, r report.ModelReport) {
-	told := map[money.Currency]bool{}
+	reported := map[money.Currency]bool{}
 	for _, row := range r.Rows {
-		if !row.Valued && !told[row.Currency] {
-			told[row.Currency] = true
+		if !row.Valued && !reported[row.Currency] {
+			reported[row.Currency] = true
 			p.printf("No exchange rate from %s to %s: the total is not known.\n", row.Currency, q.Currency)
 		}
 	}

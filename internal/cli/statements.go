@@ -272,10 +272,10 @@ func (c statementsIssueCmd) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	told := fmt.Sprintf("%d more periods have ended, but payments may still be recorded for them until %s GMT", left.Count,
+	text := fmt.Sprintf("%d more periods have ended, but payments may still be recorded for them until %s GMT", left.Count,
 		civil.FormatInstant(left.From.Add(time.Second-time.Microsecond)))
 	if c.Wait && left.Count > 0 {
-		fmt.Fprintf(p.stderr, "%s. Waiting.\n", told)
+		fmt.Fprintf(p.stderr, "%s. Waiting.\n", text)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -292,7 +292,7 @@ func (c statementsIssueCmd) Run(ctx context.Context, p *program) error {
 		p.printf("The service issued others at the same time. See `holdfast statements list`.\n")
 	}
 	if left.Count > 0 {
-		p.printf("%s. Run this command again after that.\n", told)
+		p.printf("%s. Run this command again after that.\n", text)
 	}
 	return nil
 }

@@ -13,9 +13,9 @@ func TestIssuingRightAfterAMoveOfTheClock(t *testing.T) {
 	s.run("rates", "import", s.file("rates.csv", someRates))
 	s.run("import", "payments", s.file("book.csv", aBook), "--site", "demo", "--mode", "protection-only", "--cover-start", "effective")
 	s.run("clock", "set", "--site", "demo", "--to", "2199-01-01 00:00:00")
-	told := regexp.MustCompile(`^Issued 0 statements\n\d{4} more periods have ended, but payments may still be recorded for them ` +
+	want := regexp.MustCompile(`^Issued 0 statements\n\d{4} more periods have ended, but payments may still be recorded for them ` +
 		`until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d GMT\. Run this command again after that\.\n$`)
-	if out := s.run("statements", "issue", "--site", "demo", "--no-wait"); !told.MatchString(out) {
+	if out := s.run("statements", "issue", "--site", "demo", "--no-wait"); !want.MatchString(out) {
 		t.Errorf("it says %q", out)
 	}
 }

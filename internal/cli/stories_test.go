@@ -199,7 +199,7 @@ func (d *stories) payment() {
 	e1 := func() int {
 		admin.goTo("/dashboard/sites/demo/exposure?currency=EUR")
 		var n int
-		_, _ = fmt.Sscan(notDigits.ReplaceAllString(admin.text(".figures b"), ""), &n) // 0 is told below
+		_, _ = fmt.Sscan(notDigits.ReplaceAllString(admin.text(".figures b"), ""), &n) // 0 is reported below
 		return n
 	}
 	before := e1()

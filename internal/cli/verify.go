@@ -91,12 +91,12 @@ func (c verifyCmd) mailHeads(ctx context.Context, p *program, heads []factchain.
 	if c.MailTo == "" {
 		return nil
 	}
-	told := map[string]bool{"": true}
+	printed := map[string]bool{"": true}
 	for _, h := range heads {
-		if told[h.Site] {
+		if printed[h.Site] {
 			continue
 		}
-		told[h.Site] = true
+		printed[h.Site] = true
 		actor, err := p.operatorAt(ctx, h.Site)
 		if err != nil {
 			return err

@@ -33,11 +33,11 @@ func TestWebhooksAtTheCommandLine(t *testing.T) {
 	says("No deliveries.", "webhook", "log", "1")
 
 	says("Queued a test event", "webhook", "test", "1")
-	var told []struct{ ID int64 }
-	if err := json.Unmarshal([]byte(s.must("events", "list", "--types", "webhook.test", "--json")), &told); err != nil || len(told) != 1 {
-		t.Fatalf("%v, %v", told, err)
+	var found []struct{ ID int64 }
+	if err := json.Unmarshal([]byte(s.must("events", "list", "--types", "webhook.test", "--json")), &found); err != nil || len(found) != 1 {
+		t.Fatalf("%v, %v", found, err)
 	}
-	id := strconv.FormatInt(told[0].ID, 10)
+	id := strconv.FormatInt(found[0].ID, 10)
 	says("1 event", "webhook", "replay", "1", "--event", id)
 	says("webhook.test", "webhook", "log", "1")
 	says("Delivery 1 of event "+id, "webhook", "log", "1", "--delivery", "1")

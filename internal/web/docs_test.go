@@ -157,10 +157,10 @@ func TestThePagesTellEverything(t *testing.T) {
 			}
 			operations++
 			page := pages[address(anchor(op.at("tags").texts()[0]))]
-			_, told, found := strings.Cut(page, `<article id="`+anchor(op.at("operationId").text())+`">`)
-			told, _, _ = strings.Cut(told, "</article>")
-			curl := all(told, `(?s)<pre class="curl"[^>]*><code>(.*?)</code>`)
-			response := all(told, `(?s)<pre class="response"[^>]*><code>(.*?)</code>`)
+			_, article, found := strings.Cut(page, `<article id="`+anchor(op.at("operationId").text())+`">`)
+			article, _, _ = strings.Cut(article, "</article>")
+			curl := all(article, `(?s)<pre class="curl"[^>]*><code>(.*?)</code>`)
+			response := all(article, `(?s)<pre class="response"[^>]*><code>(.*?)</code>`)
 			if !found || len(curl) != 1 || len(response) != 1 || response[0] == "" || !strings.HasPrefix(curl[0], "curl -sS") ||
 				!strings.Contains(curl[0], "'https://api.example/") || strings.Contains(curl[0], "{id}") {
 				t.Errorf("%s %s: %q is answered with %q", method, path, curl, response)
@@ -187,10 +187,10 @@ func TestThePagesTellEverything(t *testing.T) {
 func TestRequiredIsSaidOfInputOnly(t *testing.T) {
 	inputs := 0
 	for path, page := range everyPage(t, pages) {
-		for _, told := range strings.Split(page, "<article ")[1:] {
-			marks := strings.Count(told, `class="mark required"`)
-			if strings.Contains(told[:100], `class="object"`) && marks > 0 {
-				t.Errorf("%s says that fields of an answer are required: %.60s", path, told)
+		for _, article := range strings.Split(page, "<article ")[1:] {
+			marks := strings.Count(article, `class="mark required"`)
+			if strings.Contains(article[:100], `class="object"`) && marks > 0 {
+				t.Errorf("%s says that fields of an answer are required: %.60s", path, article)
 			}
 			inputs += marks
 		}

@@ -41,9 +41,9 @@ func run(args []string, out io.Writer) (int, error) {
 
 	rep := newReport(out)
 	var all sync.WaitGroup
-	lanes := parted(args, "and")
-	codes, errs := make([][]int, len(lanes)), make([]error, len(lanes))
-	for i, args := range lanes {
+	runs := parted(args, "and")
+	codes, errs := make([][]int, len(runs)), make([]error, len(runs))
+	for i, args := range runs {
 		all.Go(func() { codes[i], errs[i] = rep.tests(parted(args, "then")) })
 	}
 	all.Wait()

@@ -41,7 +41,7 @@ func readFacts(tx *store.Tx, siteID int64, list []event.Event) (f facts, err err
 		return f, err
 	}
 	f.channels = map[int64]merchant.Channel{}
-	var told []int64
+	var booked []int64
 	for _, t := range f.payments {
 		if _, known := f.channels[t.ChannelID]; !known {
 			if f.channels[t.ChannelID], err = merchants.Channel(tx, siteID, t.ChannelID); err != nil {
@@ -50,15 +50,15 @@ func readFacts(tx *store.Tx, siteID int64, list []event.Event) (f facts, err err
 		}
 		if isNews(t) && tellsTravellers(t.Type) {
 			for _, p := range t.Payments {
-				told = append(told, p.BookingID)
+				booked = append(booked, p.BookingID)
 			}
 		}
 	}
-	told = distinct(told)
-	if f.bookings, err = bookings.WithIDs(tx, siteID, told); err != nil {
+	booked = distinct(booked)
+	if f.bookings, err = bookings.WithIDs(tx, siteID, booked); err != nil {
 		return f, err
 	}
-	f.protected, err = ledger.ProtectedOfEach(tx, siteID, told)
+	f.protected, err = ledger.ProtectedOfEach(tx, siteID, booked)
 	return f, err
 }
 

@@ -87,16 +87,16 @@ func (m *Mails) followSite(ctx context.Context, clock sites.Clock) (more bool, e
 		if at, err = markOf(tx, clock.SiteID); err != nil {
 			return err
 		}
-		var told []event.Event
-		if told, to, more, err = events.Behind(tx, clock.SiteID, at.position, news, followBatch); err != nil {
+		var due []event.Event
+		if due, to, more, err = events.Behind(tx, clock.SiteID, at.position, news, followBatch); err != nil {
 			return err
 		}
-		facts, err := readFacts(tx, clock.SiteID, told)
+		facts, err := readFacts(tx, clock.SiteID, due)
 		if err != nil {
 			return err
 		}
 		list = nil
-		for _, e := range told {
+		for _, e := range due {
 			made, err := m.mailsAbout(tx, facts, e)
 			if err != nil {
 				return fmt.Errorf("event %d: %w", e.ID, err)

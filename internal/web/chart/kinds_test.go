@@ -168,7 +168,7 @@ func TestAPointShowsItsNumbersWhileItIsHoveredOver(t *testing.T) {
 					t.Errorf("kind %d, %s: %d of %d points have a hover target", kind, w.class, len(d.Marks), n)
 				}
 				last := d.Marks[len(d.Marks)-1]
-				if kind == Area && last.Title != p.told(n-1) {
+				if kind == Area && last.Title != p.tooltip(n-1) {
 					t.Errorf("%s: the last target says %q", w.class, last.Title)
 				}
 				for _, m := range d.Marks {
@@ -192,7 +192,7 @@ func TestSeveralNumbersFitAboveANarrowChart(t *testing.T) {
 		if got, want := p.draw(narrow).Marks[0].Tip.Text, "28 Nov 2026: 576,192.59 + 259,300.94 GBP"; got != want {
 			t.Errorf("kind %d: %q, want %q", c.Kind, got, want)
 		}
-		if got := p.draw(wide).Marks[0].Tip.Text; got != p.told(0) {
+		if got := p.draw(wide).Marks[0].Tip.Text; got != p.tooltip(0) {
 			t.Errorf("kind %d, wide: %q", c.Kind, got)
 		}
 	}

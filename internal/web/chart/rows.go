@@ -83,7 +83,7 @@ func (p plot) rankedRows(w width) (rows []row, lowest, highest int64) {
 		n = mostRows - 1
 	}
 	for i, point := range p.Points[:n] {
-		add(row{name: point.Label, title: p.told(i), href: point.Href}, p.values[i], p.totals[i])
+		add(row{name: point.Label, title: p.tooltip(i), href: point.Href}, p.values[i], p.totals[i])
 	}
 	if n == len(p.Points) {
 		return rows, lowest, highest
@@ -117,7 +117,7 @@ func (p plot) levels() []int64 {
 func (p plot) stepRows() (rows []row, lowest, highest int64) {
 	levels := p.levels()
 	for i, total := range p.totals {
-		r := row{name: p.Points[i].Label, title: p.told(i), href: p.Points[i].Href, level: levels[i]}
+		r := row{name: p.Points[i].Label, title: p.tooltip(i), href: p.Points[i].Href, level: levels[i]}
 		if i == 0 || i == len(p.totals)-1 {
 			r.number, r.strong = p.brief(total), true
 			r.pieces = []piece{{p.start, total, look{Class: "s0"}}}
@@ -150,7 +150,7 @@ func (p plot) limitRows(w width) []row {
 	over := look{Class: "over", Fill: "url(#" + p.ID + "-" + w.class + "-over)"}
 	var rows []row
 	for i, point := range p.Points[:min(len(p.Points), mostRows)] {
-		r := row{name: point.Label, title: p.told(i), href: point.Href}
+		r := row{name: point.Label, title: p.tooltip(i), href: point.Href}
 		used := p.values[i][0]
 		if !point.HasMark {
 			r.more, r.number = p.brief(used), "no limit"

@@ -60,8 +60,8 @@ func (p plot) limitCell(point Point) string {
 	return p.full(point.Mark)
 }
 
-// told is the tooltip of a point: its name and numbers.
-func (p plot) told(i int) string {
+// tooltip is the text of a point: its name and numbers.
+func (p plot) tooltip(i int) string {
 	point := p.Points[i]
 	switch {
 	case p.Kind == Limits && !point.HasMark:
@@ -87,7 +87,7 @@ func (p plot) told(i int) string {
 // shortTooltip is the tooltip of a point, shortened to fit into the drawing. If there is no room for the names of the series, the numbers
 // are in the order of the legend.
 func (p plot) shortTooltip(i int, room unit) string {
-	text := p.told(i)
+	text := p.tooltip(i)
 	if len(p.Series) > 1 && textWidth(text) > room {
 		var numbers []string
 		for k := range p.Series {
@@ -103,7 +103,7 @@ func (p plot) about() string {
 	n := len(p.Points)
 	first, last := p.Points[0], p.Points[n-1]
 	if n == 1 {
-		return p.told(0) + "."
+		return p.tooltip(0) + "."
 	}
 	switch p.Kind {
 	case Limits:
@@ -114,11 +114,11 @@ func (p plot) about() string {
 			}
 		}
 		return digits(n) + " limits, the most used first. " + digits(over) + " of them over the limit. " +
-			p.told(0) + "."
+			p.tooltip(0) + "."
 	case Waterfall:
-		return "From " + p.told(0) + ", over " + digits(n-2) + " changes, to " + p.told(n-1) + "."
+		return "From " + p.tooltip(0) + ", over " + digits(n-2) + " changes, to " + p.tooltip(n-1) + "."
 	case Ranked:
-		return digits(n) + " bars, the largest first. " + p.told(0) + "."
+		return digits(n) + " bars, the largest first. " + p.tooltip(0) + "."
 	}
 	most := 0
 	for i, total := range p.totals {
@@ -127,5 +127,5 @@ func (p plot) about() string {
 		}
 	}
 	return digits(n) + " points, from " + first.name() + " to " + last.name() + ". The highest is " +
-		p.told(most) + "."
+		p.tooltip(most) + "."
 }

@@ -136,7 +136,7 @@ func (p plot) bars(w width) drawing {
 	n := len(p.Points)
 	for i, point := range p.Points {
 		from, to := f.slot(i, n)
-		m := mark{Title: p.told(i), Tip: f.tip(p, i), Href: point.Href, Reach: box{X: from, Y: f.top, W: to - from, H: f.innerHeight}}
+		m := mark{Title: p.tooltip(i), Tip: f.tip(p, i), Href: point.Href, Reach: box{X: from, Y: f.top, W: to - from, H: f.innerHeight}}
 		var up, down int64
 		for k, v := range p.values[i] {
 			base := &up
@@ -207,7 +207,7 @@ func (p plot) areas(w width) drawing {
 		// A thin line marks the point that the tooltip is about.
 		here := box{X: min(max(x(i)-one/2, f.left), f.right-one), Y: f.top, W: one, H: f.innerHeight}
 		here.Look.Class = "here"
-		d.Marks = append(d.Marks, mark{Title: p.told(i), Tip: f.tip(p, i), Reach: reach, Boxes: []box{here}})
+		d.Marks = append(d.Marks, mark{Title: p.tooltip(i), Tip: f.tip(p, i), Reach: reach, Boxes: []box{here}})
 	}
 	d.Texts = append(d.Texts, f.labels(p.Points, x)...)
 	return d

@@ -87,7 +87,7 @@ func (p *pages) booking(v *kit.Visit) error {
 	if err != nil {
 		return err
 	}
-	told, err := p.app.Events.List(ctx, v.Actor, events.Filter{Kind: event.Booking, Object: b.ID, Size: mostInStory})
+	recorded, err := p.app.Events.List(ctx, v.Actor, events.Filter{Kind: event.Booking, Object: b.ID, Size: mostInStory})
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (p *pages) booking(v *kit.Visit) error {
 	data := storyPage{
 		Booking: b, Figures: storyFigures(b, report), Facts: bookingFacts(v, b, names[b.ChannelID], report.Sums.LastDay),
 		Payments: paymentsOfStory(v, paid.Items), Explained: explainedOf(v, report), Mails: mailsOf(v, mails.Items),
-		History: history(v, b, paid.Items, mails.Items, told.Items),
+		History: history(v, b, paid.Items, mails.Items, recorded.Items),
 	}
 	if paid.More {
 		data.MorePayments = v.At("/payments?bookings=" + strconv.FormatInt(b.ID, 10))
@@ -227,8 +227,8 @@ func mailState(s mail.State) kit.Cell {
 
 // history is a booking's history, latest first. Events are kept for ninety days; entries from the booking and its payments
 // are permanent.
-func history(v *kit.Visit, b booking.Booking, paid []payment.Transaction, mails []mail.Mail, told []event.Event) (list []happening) {
-	for _, e := range slices.Backward(told) { // the events are oldest first
+func history(v *kit.Visit, b booking.Booking, paid []payment.Transaction, mails []mail.Mail, recorded []event.Event) (list []happening) {
+	for _, e := range slices.Backward(recorded) { // the events are oldest first
 		if e.Type == event.BookingCreated {
 			continue
 		}

@@ -30,7 +30,7 @@ const processing = ["paying", "challenge", "checking"];
 // Controller handles one payment.
 class Controller {
   #state = "loading";
-  #told = new Set(); // fired events, each with its object
+  #fired = new Set(); // fired events, each with its object
   #view;
   #form;
   #api = new Api(base);
@@ -77,8 +77,8 @@ class Controller {
 
   // #fire sends an event to the page, once per object.
   #fire(name, argument, about = "") {
-    if (this.#told.has(`${name} ${about}`)) return;
-    this.#told.add(`${name} ${about}`);
+    if (this.#fired.has(`${name} ${about}`)) return;
+    this.#fired.add(`${name} ${about}`);
     this.#post("callback", { name, argument });
   }
 
@@ -269,7 +269,7 @@ class Controller {
   // #underWay is the ID of a payment attempt whose outcome is not known yet, or 0. It may have been made in another window.
   async #underWay() {
     const last = this.#booking.transaction_ids.at(-1);
-    if (!last || !this.#told.has("booking_exists ")) return 0;
+    if (!last || !this.#fired.has("booking_exists ")) return 0;
     const transaction = await this.#api.transaction(last).catch(() => null); // transactions created outside the modal cannot be read
     return ["pending", "incomplete"].includes(transaction?.status) ? last : 0;
   }
@@ -513,13 +513,13 @@ class Controller {
 
   // #follow polls a transaction until its outcome is known, or until there is a new challenge.
   async #follow(id) {
-    const told = (name, about) => this.#told.has(`${name} ${about}`);
+    const fired = (name, about) => this.#fired.has(`${name} ${about}`);
     const known = ({ status, "3ds_response": challenge }) => {
-      if (status === "incomplete") return !told("transaction_timeout", this.#key);
-      return status !== "pending" || (challenge?.type === "redirect" && !told("transaction_result_available", id));
+      if (status === "incomplete") return !fired("transaction_timeout", this.#key);
+      return status !== "pending" || (challenge?.type === "redirect" && !fired("transaction_result_available", id));
     };
     // After a timeout, checking again takes less long.
-    const limit = told("transaction_timeout", this.#key) ? 6000 : 120000;
+    const limit = fired("transaction_timeout", this.#key) ? 6000 : 120000;
     const slow = () => this.#view.waiting("checking", "checking", "slow");
     const found = await poll(() => this.#api.transaction(id), known, { limit, slow });
     if (found) this.#handle(found);

@@ -8,7 +8,7 @@ const pauses = [300, 700, 1000, 1500, 2000, 3000, 4000, 5000];
 // expect.
 export async function poll(ask, enough, { limit = 120000, slow } = {}) {
   const began = performance.now();
-  let told = false;
+  let announced = false;
   for (let i = 0; performance.now() - began < limit; i++) {
     try {
       const answer = await ask();
@@ -16,8 +16,8 @@ export async function poll(ask, enough, { limit = 120000, slow } = {}) {
     } catch (error) {
       if (error instanceof Refused && !isTrouble(error)) return null;
     }
-    if (!told && performance.now() - began > 8000) {
-      told = true;
+    if (!announced && performance.now() - began > 8000) {
+      announced = true;
       slow?.();
     }
     await new Promise((resolve) => setTimeout(resolve, pauses[Math.min(i, pauses.length - 1)]));

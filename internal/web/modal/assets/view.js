@@ -164,9 +164,9 @@ export class View {
       $("retry").textContent = retry ? this.#texts.say(retry) : "";
     });
     $("result-title").focus();
-    const told = [title(), text(), ...problems().flat()];
-    if (booking) told.push(this.#texts.say("booking_number"), booking);
-    this.announce(told.join(" "), kind !== "good");
+    const lines = [title(), text(), ...problems().flat()];
+    if (booking) lines.push(this.#texts.say("booking_number"), booking);
+    this.announce(lines.join(" "), kind !== "good");
   }
 
   // ask asks the shopper to confirm closing the modal.
