@@ -212,7 +212,7 @@ var owners = []struct {
 	{"ops/verify", []string{"verify_"}},
 }
 
-// rooms reports whether a package is one in which SQL stands beside use cases, or the store below them.
+// rooms reports whether a package is one with SQL next to its use cases, or the store below them.
 func rooms(pkg string) bool {
 	at := groupOf(pkg)
 	return strings.HasPrefix(pkg, "internal/") && at >= groupOf("internal/store") && at < groupOf("internal/app")

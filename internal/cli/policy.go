@@ -137,9 +137,7 @@ func policySheet(y terms.Policy) sheet {
 
 // policyTable prints a policy as text and a table.
 func (p *program) policyTable(y terms.Policy) {
-	line := func(name, format string, args ...any) {
-		p.policyLine(name, format, args...)
-	}
+	line := p.policyLine
 	line("policy", "%d, in force from %s", y.ID, y.FromDay)
 	line("currency", "%s", y.Currency)
 	line("recognition", "%s", y.Recognition)

@@ -27,10 +27,10 @@ var Columns = []Column{
 		r.out.Booking.ImportKey = r.id(s)
 		r.out.Booking.Reference = &s
 	}},
-	{"channel", false, "name of the channel; with --mode, a missing channel is created", booking, "channels", func(r *row, s string) {
+	{"channel", false, "name of the merchant; with --mode, a missing merchant is created", booking, "channels", func(r *row, s string) {
 		r.out.Channel = s
 	}},
-	{"channel_id", false, "id of an existing channel, instead of its name or together with it", booking, "channel_id", func(r *row, s string) {
+	{"channel_id", false, "id of an existing merchant, instead of its name or together with it", booking, "channel_id", func(r *row, s string) {
 		r.channelID(s)
 	}},
 	{"countries", true, "country of the trip, two letters such as PT", booking, "countries", func(r *row, s string) { r.out.Booking.Country = &s }},

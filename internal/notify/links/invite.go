@@ -21,7 +21,7 @@ import (
 //
 // A new user chooses a password with the link. A user of another site is recognised by user name and e-mail address together, if the
 // address is verified: they get access at once, and a link that only leads to the sign-in page. If the name is taken, the new user chooses
-// another one, and only operators are told. So inviters learn nothing about other sites, cannot set anyone's password, and cannot let in a
+// another one, and only operators are notified. So inviters learn nothing about other sites, cannot set anyone's password, and cannot let in a
 // user whom another site has made up. Password is ignored.
 func (l *Links) Invite(
 	ctx context.Context, actor access.Actor, in people.UserFields, role access.Role, mayPayOut bool,

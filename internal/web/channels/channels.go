@@ -74,7 +74,11 @@ func (p *pages) channel(v *kit.Visit) error {
 	if err != nil {
 		return err
 	}
-	return v.Go(v.At("/exposure/merchants/" + kit.Ident(id).Plain))
+	first := v.At("/exposure/merchants/" + kit.Ident(id).Plain)
+	if q := v.R.URL.RawQuery; q != "" {
+		first += "?" + q
+	}
+	return v.Go(first)
 }
 
 // above is the breadcrumb trail of a merchant's page: the list and, with a name, the merchant.

@@ -16,7 +16,7 @@ import (
 // versionField finds the version that a form was filled from.
 var versionField = regexp.MustCompile(`name="version" value="([^"]*)"`)
 
-// TestNobodySavesOverWhatAnotherHasSaved: two people open the same form, and the one who saves last is told.
+// TestNobodySavesOverWhatAnotherHasSaved: two people open the same form, and the one who saves last gets a warning.
 func TestNobodySavesOverWhatAnotherHasSaved(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)

@@ -3,12 +3,13 @@ package modal
 import (
 	"bytes"
 	"context"
-	"holdfast/internal/domain/access"
-	"holdfast/internal/errs"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+
+	"holdfast/internal/domain/access"
+	"holdfast/internal/errs"
 )
 
 // page is the data of the templates.

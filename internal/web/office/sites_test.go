@@ -11,7 +11,7 @@ import (
 	"holdfast/internal/testkit/webtest"
 )
 
-// TestASiteIsMade by an operator and by nobody else; what is wrong is told at its field.
+// TestASiteIsMade by an operator and by nobody else; problems are shown at their fields.
 func TestASiteIsMade(t *testing.T) {
 	t.Parallel()
 	h := webtest.New(t)
