@@ -187,11 +187,11 @@ func webhookRoutes(v2 string) []Route {
 // insolvencyRoutes is the part of the table for merchants that fail.
 func insolvencyRoutes(v2 string) []Route {
 	return []Route{
-		at("GET", v2+"/insolvencies", mayReport, (*server).listInsolvencies),
+		at("GET", v2+"/insolvencies", mayReport, (*server).listInsolvencies).needs(access.ReadFailures),
 		at("POST", v2+"/insolvencies", mayDoAll, (*server).reportInsolvency).needs(access.ReportFailures).takes(input.MaxBody),
-		at("GET", v2+"/insolvencies/{id}", mayReport, (*server).getInsolvency),
-		at("GET", v2+"/insolvencies/{id}/events", mayReport, (*server).listInsolvencyEvents),
-		at("GET", v2+"/insolvencies/{id}/affected", mayReport, (*server).listAffected),
+		at("GET", v2+"/insolvencies/{id}", mayReport, (*server).getInsolvency).needs(access.ReadFailures),
+		at("GET", v2+"/insolvencies/{id}/events", mayReport, (*server).listInsolvencyEvents).needs(access.ReadFailures),
+		at("GET", v2+"/insolvencies/{id}/affected", mayReport, (*server).listAffected).needs(access.ReadFailures),
 		at("GET", v2+"/insolvencies/{id}/affected/csv", mayReport, (*server).getAffectedCSV).needs(access.Export),
 		at("GET", v2+"/insolvencies/{id}/affected/xlsx", mayReport, (*server).getAffectedXLSX).needs(access.Export),
 		at("GET", v2+"/insolvencies/{id}/snapshot", mayReport, (*server).getSnapshot).needs(access.Export),

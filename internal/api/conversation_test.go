@@ -152,11 +152,7 @@ func (k *talk) run(t *testing.T, text string) string {
 			_, err := k.world.app.Statements.IssueDue(t.Context())
 			must(t, err)
 		case len(words) == 1 && words[0] == "@insolvent":
-			for more := true; more; {
-				var err error
-				more, err = k.world.app.Insolvencies.Work(t.Context())
-				must(t, err)
-			}
+			k.world.workOnInsolvencies(t)
 		case len(words) == 1 && words[0] == "@import":
 			k.world.importNext(t)
 		case len(words) == 1 && words[0] == "@settle": // the job of the limits runs

@@ -53,6 +53,7 @@ func furnish(t *testing.T, w *world) *house {
 		ids["event"] = h.idIn(t, feed.Events[0])
 		h.must(t, "operator", "PUT", fmt.Sprintf("/%s/rest/svc/v2/sites/%d", site, ids["site"]), `{"issuer_name": "Harbour"}`)
 	}
+	h.fail(t)
 	// On a site that is no sandbox the policy is a proposal.
 	h.foreign["proposal"] = h.foreign["policy"]
 	h.foreign["policy"] = h.idIn(t, h.must(t, "operator", "GET", "/other/rest/svc/v2/policies", ""))
@@ -65,6 +66,31 @@ func furnish(t *testing.T, w *world) *house {
 		h.ids(site)["statement"] = h.idIn(t, h.must(t, "operator", "GET", "/"+site+"/rest/svc/v2/statements", ""))
 	}
 	return h
+}
+
+// fail lets channel 5 fail with two payments, and makes the snapshot. On the other site, a failure is only reported.
+func (h *house) fail(t *testing.T) {
+	t.Helper()
+	h.own["failed"], h.foreign["failed"] = 5, h.foreign["channel"]
+	for _, kind := range []string{"lost booking", "lost payment", "lost payment"} {
+		h.own[kind] = h.make(t, "operator", "demo", kind)
+	}
+	for _, site := range []string{"demo", "other"} {
+		h.ids(site)["insolvency"] = h.make(t, "operator", site, "insolvency")
+	}
+	h.must(t, "operator", "POST", fmt.Sprintf("/demo/rest/svc/v2/insolvencies/%d/confirm", h.own["insolvency"]), "")
+	h.clock.set(h.clock.read().Add(store.FinalAfter + time.Second))
+	h.workOnInsolvencies(t)
+}
+
+// workOnInsolvencies runs the job of insolvencies until nothing is left to do.
+func (w *world) workOnInsolvencies(t *testing.T) {
+	t.Helper()
+	for more := true; more; {
+		var err error
+		more, err = w.app.Insolvencies.Work(t.Context())
+		must(t, err)
+	}
 }
 
 func (h *house) ids(site string) map[string]int64 {
@@ -80,6 +106,11 @@ var bodies = map[string]struct{ path, body string }{
 		"firstname": "Ada", "surname": "Byron", "email": "ada@example.org", "content": "A week", "suppliers": [{supplier}], "reference": "B-{n}"}`},
 	"transaction": {"transactions", `{"channels": {channel}, "currencies": "EUR", "total": 1000, "transaction_types": "purchase",
 		"card_types": "visa", "reference": "P-{n}", "bookings": [{"id": {booking}, "currencies": "EUR", "total": 1000}]}`},
+	"lost booking": {"bookings", `{"channels": {failed}, "currencies": "GBP", "total": 90000, "date": "2026-08-31", "countries": "PT",
+		"firstname": "Mary", "surname": "Shelley", "email": "mary@example.org", "content": "A week", "suppliers": [], "reference": "L-{n}"}`},
+	"lost payment": {"transactions", `{"channels": {failed}, "currencies": "GBP", "total": 1000, "transaction_types": "purchase",
+		"card_types": "visa", "reference": "L-{n}", "auth_code": "004711", "bookings": [{"id": {lost booking}, "currencies": "GBP", "total": 1000}]}`},
+	"insolvency": {"insolvencies", `{"channels": {failed}, "kind": "liquidation", "trigger_at": "2026-03-02 10:20:30", "evidence": "Notice {n}"}`},
 	"channel":    {"channels", `{"name": "Channel {n}", "currencies": "EUR"}`},
 	"supplier":   {"suppliers", `{"name": "Supplier {n}", "country": "PT"}`},
 	"limit":      {"limits", `{"scope": "channel", "channels": {channel}, "amount": 150000000, "note": "Season {n}"}`},

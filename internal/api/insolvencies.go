@@ -1,17 +1,14 @@
 package api
 
 import (
-	"context"
 	"fmt"
+	"io"
 	"net/http"
 
 	"holdfast/internal/api/input"
 	"holdfast/internal/api/reports"
 	"holdfast/internal/api/view"
 	"holdfast/internal/book/insolvencies"
-	"holdfast/internal/domain/access"
-
-	"github.com/xuri/excelize/v2"
 )
 
 func (s *server) listInsolvencies(c *call) error {
@@ -64,52 +61,27 @@ func (s *server) reportInsolvency(c *call) error {
 }
 
 func (s *server) confirmInsolvency(c *call) error {
-	return s.actOnInsolvency(c, func(ctx context.Context, actor access.Actor, id int64, _ string) (insolvencies.Insolvency, error) {
-		return s.app.Insolvencies.Confirm(ctx, actor, id)
-	})
+	return act(s, c, s.app.Insolvencies.Confirm, insolvencyObject)
 }
 
 func (s *server) withdrawInsolvency(c *call) error {
-	return s.actOnInsolvency(c, s.app.Insolvencies.Withdraw)
+	return act(s, c, s.app.Insolvencies.Withdraw, insolvencyObject)
 }
 
 func (s *server) closeInsolvencyClaims(c *call) error {
-	return s.actOnInsolvency(c, s.app.Insolvencies.CloseClaims)
+	return act(s, c, s.app.Insolvencies.CloseClaims, insolvencyObject)
 }
 
 func (s *server) closeInsolvency(c *call) error {
-	return s.actOnInsolvency(c, s.app.Insolvencies.Close)
+	return act(s, c, s.app.Insolvencies.Close, insolvencyObject)
 }
 
 func (s *server) reinstateInsolvency(c *call) error {
-	return s.actOnInsolvency(c, s.app.Insolvencies.Reinstate)
+	return act(s, c, s.app.Insolvencies.Reinstate, insolvencyObject)
 }
 
 func (s *server) allowInsolvencyProcessing(c *call) error {
-	return s.actOnInsolvency(c, s.app.Insolvencies.AllowProcessing)
-}
-
-// actOnInsolvency reads the reason of an action, carries it out, and answers with the insolvency, or with the proposal that waits
-// for another operator.
-func (s *server) actOnInsolvency(
-	c *call, act func(ctx context.Context, actor access.Actor, id int64, reason string) (insolvencies.Insolvency, error),
-) error {
-	in, err := c.input()
-	if err != nil {
-		return err
-	}
-	reason := in.Reason()
-	if err := in.Problems.Err(); err != nil {
-		return err
-	}
-	changed, err := act(c.ctx, c.actor, c.id, reason)
-	if err != nil {
-		return err
-	}
-	if changed.Proposal != nil {
-		return s.accepted(c, insolvencyObject(changed))
-	}
-	return c.show(http.StatusOK, insolvencyObject(changed))
+	return act(s, c, s.app.Insolvencies.AllowProcessing, insolvencyObject)
 }
 
 func (s *server) listAffected(c *call) error {
@@ -130,48 +102,32 @@ func (s *server) listAffected(c *call) error {
 
 // getSnapshot answers with the snapshot as text, whose SHA-256 is that of the insolvency.
 func (s *server) getSnapshot(c *call) error {
-	if err := c.query().Err(); err != nil {
-		return err
-	}
-	found, err := s.app.Insolvencies.Get(c.ctx, c.actor, c.id)
-	if err != nil {
-		return err
-	}
-	if !found.Snapshot.MadeAt.IsZero() {
-		c.beginFile("text/csv; charset=utf-8", fmt.Sprintf("insolvency-%d-snapshot.csv", c.id))
-	}
-	return c.finishFile(s, s.app.Insolvencies.WriteSnapshot(c.ctx, c.actor, c.id, c))
+	return s.insolvencyFile(c, "text/csv; charset=utf-8", "snapshot.csv", func(w io.Writer) error {
+		return s.app.Insolvencies.WriteSnapshot(c.ctx, c.actor, c.id, w)
+	})
 }
 
 func (s *server) getAffectedCSV(c *call) error {
-	if err := s.hasSnapshot(c); err != nil {
-		return err
-	}
-	c.beginFile("text/csv; charset=utf-8", fmt.Sprintf("insolvency-%d-affected.csv", c.id))
-	return c.finishFile(s, reports.WriteAffectedCSV(c, s.app.Insolvencies.AllAffected(c.ctx, c.actor, c.id)))
+	return s.insolvencyFile(c, "text/csv; charset=utf-8", "affected.csv", func(w io.Writer) error {
+		return reports.WriteAffectedCSV(w, s.app.Insolvencies.AllAffected(c.ctx, c.actor, c.id))
+	})
 }
 
 func (s *server) getAffectedXLSX(c *call) error {
-	if err := s.hasSnapshot(c); err != nil {
-		return err
-	}
-	book := excelize.NewFile()
-	defer book.Close()
-	if err := reports.WriteAffectedSheet(book, s.app.Insolvencies.AllAffected(c.ctx, c.actor, c.id)); err != nil {
-		return err
-	}
-	c.beginFile("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", fmt.Sprintf("insolvency-%d-affected.xlsx", c.id))
-	_, err := book.WriteTo(c)
-	return c.finishFile(s, err)
+	const xlsx = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+	return s.insolvencyFile(c, xlsx, "affected.xlsx", func(w io.Writer) error {
+		return reports.WriteAffectedXLSX(w, s.app.Insolvencies.AllAffected(c.ctx, c.actor, c.id))
+	})
 }
 
-// hasSnapshot returns the error of an insolvency without a snapshot before a file is begun.
-func (s *server) hasSnapshot(c *call) error {
-	q := c.query()
-	if err := q.Err(); err != nil {
+// insolvencyFile answers with a file of an insolvency that has a snapshot, while it is written.
+func (s *server) insolvencyFile(c *call, contentType, name string, write func(w io.Writer) error) error {
+	if err := c.query().Err(); err != nil {
 		return err
 	}
-	page := q.Part()
-	_, err := s.app.Insolvencies.Affected(c.ctx, c.actor, c.id, page)
-	return err
+	if _, err := s.app.Insolvencies.Opened(c.ctx, c.actor, c.id); err != nil {
+		return err
+	}
+	c.beginFile(contentType, fmt.Sprintf("insolvency-%d-%s", c.id, name))
+	return c.finishFile(s, write(c))
 }

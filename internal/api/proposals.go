@@ -51,18 +51,26 @@ func (s *server) getProposal(c *call) error {
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{id: found.ID, body: view.ShowProposal(found)})
+	return c.show(http.StatusOK, proposalObject(found))
 }
 
-func (s *server) approveProposal(c *call) error { return s.decide(c, s.app.Approvals.Approve) }
+func (s *server) approveProposal(c *call) error {
+	return act(s, c, s.app.Approvals.Approve, proposalObject)
+}
 
-func (s *server) rejectProposal(c *call) error { return s.decide(c, s.app.Approvals.Reject) }
+func (s *server) rejectProposal(c *call) error {
+	return act(s, c, s.app.Approvals.Reject, proposalObject)
+}
 
-func (s *server) withdrawProposal(c *call) error { return s.decide(c, s.app.Approvals.Withdraw) }
+func (s *server) withdrawProposal(c *call) error {
+	return act(s, c, s.app.Approvals.Withdraw, proposalObject)
+}
 
-// decide reads the reason of a decision, makes the decision, and answers with the proposal.
-func (s *server) decide(
-	c *call, decide func(ctx context.Context, actor access.Actor, id int64, reason string) (proposal.Proposal, error),
+func proposalObject(p proposal.Proposal) object { return object{id: p.ID, body: view.ShowProposal(p)} }
+
+// act reads the reason of an action, carries it out, and answers with the object that it returns, or with the proposal to do it.
+func act[T any](
+	s *server, c *call, action func(ctx context.Context, actor access.Actor, id int64, reason string) (T, error), show func(T) object,
 ) error {
 	in, err := c.input()
 	if err != nil {
@@ -72,9 +80,13 @@ func (s *server) decide(
 	if err := in.Problems.Err(); err != nil {
 		return err
 	}
-	decided, err := decide(c.ctx, c.actor, c.id, reason)
+	changed, err := action(c.ctx, c.actor, c.id, reason)
 	if err != nil {
 		return err
 	}
-	return c.show(http.StatusOK, object{id: decided.ID, body: view.ShowProposal(decided)})
+	shown := show(changed)
+	if shown.proposal != 0 {
+		return s.accepted(c, shown)
+	}
+	return c.show(http.StatusOK, shown)
 }

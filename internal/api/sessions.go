@@ -97,6 +97,7 @@ var permissionNames = map[access.Permission]string{
 	access.ManageMembers:           "manage_members",
 	access.SendMails:               "send_mails",
 	access.ImportBooks:             "import_books",
+	access.ReadFailures:            "read_failures",
 	access.ReportFailures:          "report_failures",
 	access.DecideFailures:          "decide_failures",
 }

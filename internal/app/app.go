@@ -139,7 +139,7 @@ func New(cfg Config) *App {
 		Protection:   &report.Protection{DB: db, Rulepacks: cfg.Rulepacks, Allocations: cfg.Batches.Allocations},
 		Limits:       (&limits.Limits{DB: db, Approvals: proposals, Reviewed: cfg.Batches.Reviewed}).Register(),
 		Collaterals:  &ledger.Collaterals{DB: db},
-		Insolvencies: (&insolvencies.Insolvencies{DB: db, Approvals: proposals, Allocations: cfg.Batches.Snapshots}).Register(),
+		Insolvencies: (&insolvencies.Insolvencies{DB: db, Approvals: proposals, Batch: cfg.Batches.Snapshots}).Register(),
 		Policies:     (&onboarding.Policies{DB: db, Approvals: proposals}).Register(),
 		Contracts:    &merchants.Contracts{DB: db},
 		Premiums:     &ledger.Premiums{DB: db},

@@ -143,9 +143,11 @@ func WriteAffectedCSV(w io.Writer, rows iter.Seq2[insolvencies.Affected, error])
 	return out.Error()
 }
 
-// WriteAffectedSheet writes affected payments into the first sheet of a workbook. All cells are text, so that no program
-// shortens a reference.
-func WriteAffectedSheet(book *excelize.File, rows iter.Seq2[insolvencies.Affected, error]) error {
+// WriteAffectedXLSX writes affected payments as a workbook with one sheet. All cells are text, so that no program shortens a
+// reference.
+func WriteAffectedXLSX(w io.Writer, rows iter.Seq2[insolvencies.Affected, error]) error {
+	book := excelize.NewFile()
+	defer book.Close()
 	sheet, err := book.NewStreamWriter(book.GetSheetName(0))
 	if err != nil {
 		return err
@@ -174,5 +176,9 @@ func WriteAffectedSheet(book *excelize.File, rows iter.Seq2[insolvencies.Affecte
 			return err
 		}
 	}
-	return sheet.Flush()
+	if err := sheet.Flush(); err != nil {
+		return err
+	}
+	_, err = book.WriteTo(w)
+	return err
 }

@@ -19,8 +19,8 @@ import (
 // Confirm makes a reported insolvency count, from now on (K). The actor must not be the person who reported it; in a sandbox it
 // may be the same, and the audit says so. It changes one row of the channel, however many payments there are. A job makes the
 // snapshot afterwards. Errors: ActionNotPossible, SamePerson.
-func (r *Insolvencies) Confirm(ctx context.Context, actor access.Actor, id int64) (Insolvency, error) {
-	return r.act(ctx, actor, access.DecideFailures, id, "insolvency.confirm", "", func(tx *store.Tx, i *Insolvency) error {
+func (r *Insolvencies) Confirm(ctx context.Context, actor access.Actor, id int64, reason string) (Insolvency, error) {
+	return r.act(ctx, actor, access.DecideFailures, id, "insolvency.confirm", reason, func(tx *store.Tx, i *Insolvency) error {
 		if err := mustBe(*i, Reported); err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func secondPerson(tx *store.Tx, actor access.Actor, i Insolvency) error {
 }
 
 // Withdraw ends an insolvency that was a mistake: from now on the channel takes new protection again. What was logged meanwhile
-// stays unprotected. Once it is confirmed, only an operator can withdraw it.
+// stays unprotected.
 func (r *Insolvencies) Withdraw(ctx context.Context, actor access.Actor, id int64, reason string) (Insolvency, error) {
 	return r.act(ctx, actor, access.ReportFailures, id, "insolvency.withdraw", reason, func(tx *store.Tx, i *Insolvency) error {
 		if err := mustBe(*i, Reported, Confirmed, Open); err != nil {
@@ -60,9 +60,6 @@ func (r *Insolvencies) Withdraw(ctx context.Context, actor access.Actor, id int6
 		i.State = Withdrawn
 		if was == Reported {
 			return nil
-		}
-		if err := actor.Require(access.DecideFailures); err != nil {
-			return err
 		}
 		before, err := lastBefore(tx, *i)
 		if err != nil {

@@ -57,7 +57,7 @@ const OrderTravel = "travel"
 func (r *Insolvencies) Affected(
 	ctx context.Context, actor access.Actor, id int64, page store.Page,
 ) (list store.List[Affected], err error) {
-	if _, err := r.opened(ctx, actor, id); err != nil {
+	if _, err := r.Opened(ctx, actor, id); err != nil {
 		return list, err
 	}
 	return sites.ReadPage(ctx, r.DB, actor, page, func(tx *store.Tx) (store.List[Affected], error) {
@@ -65,15 +65,15 @@ func (r *Insolvencies) Affected(
 	})
 }
 
-// AllAffected reads all payments in the snapshot, those travelling now first. It needs the permission Export, and reads a page
-// at a time.
+// AllAffected reads all payments in the snapshot, those travelling now first. It needs the permission Export. It reads
+// a large page at a time, because each page sorts all lines.
 func (r *Insolvencies) AllAffected(ctx context.Context, actor access.Actor, id int64) iter.Seq2[Affected, error] {
 	return func(yield func(Affected, error) bool) {
 		if err := actor.Require(access.Export); err != nil {
 			yield(Affected{}, err)
 			return
 		}
-		page := store.Page{Number: 1, Size: store.LongestPage, Offset: -1, OrderBy: OrderTravel}
+		page := store.Page{Number: 1, Size: r.Batch, Offset: -1, OrderBy: OrderTravel}
 		for {
 			list, err := r.Affected(ctx, actor, id, page)
 			if err != nil {

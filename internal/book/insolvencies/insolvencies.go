@@ -29,8 +29,8 @@ import (
 type Insolvencies struct {
 	*sites.DB
 	Approvals *approvals.Approvals
-	// Allocations is how many allocations the job reads in one write. It bounds its memory.
-	Allocations int
+	// Batch is how many allocations or lines of a snapshot are read at a time. It bounds the memory.
+	Batch int
 }
 
 // Register registers the kinds of proposals that the use cases carry out.
@@ -115,12 +115,18 @@ type NewReport struct {
 
 // Get reads one insolvency of the actor's site. The error is SettingNotFound if there is none.
 func (r *Insolvencies) Get(ctx context.Context, actor access.Actor, id int64) (Insolvency, error) {
+	if err := actor.Require(access.ReadFailures); err != nil {
+		return Insolvency{}, err
+	}
 	found, err := sites.Read(ctx, r.DB, actor, func(tx *store.Tx) (Insolvency, error) { return ByID(tx, actor.SiteID, id) })
 	return found, unknown(err, id)
 }
 
 // List reads one page of the insolvencies of the actor's site.
-func (r *Insolvencies) List(ctx context.Context, actor access.Actor, f Filter, page store.Page) (store.List[Insolvency], error) {
+func (r *Insolvencies) List(ctx context.Context, actor access.Actor, f Filter, page store.Page) (list store.List[Insolvency], err error) {
+	if err := actor.Require(access.ReadFailures); err != nil {
+		return list, err
+	}
 	return sites.ReadPage(ctx, r.DB, actor, page, func(tx *store.Tx) (store.List[Insolvency], error) {
 		return insolvenciesPage(tx, actor.SiteID, f, page)
 	})
@@ -128,6 +134,9 @@ func (r *Insolvencies) List(ctx context.Context, actor access.Actor, f Filter, p
 
 // History reads what happened to an insolvency, in order.
 func (r *Insolvencies) History(ctx context.Context, actor access.Actor, id int64) ([]Happened, error) {
+	if err := actor.Require(access.ReadFailures); err != nil {
+		return nil, err
+	}
 	list, err := sites.Read(ctx, r.DB, actor, func(tx *store.Tx) ([]Happened, error) {
 		if _, err := ByID(tx, actor.SiteID, id); err != nil {
 			return nil, err

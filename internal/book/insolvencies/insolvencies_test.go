@@ -70,7 +70,7 @@ func (f *failing) must(i insolvencies.Insolvency, err error) insolvencies.Insolv
 
 func (f *failing) confirm(id int64) insolvencies.Insolvency {
 	f.t.Helper()
-	return f.must(f.App.Insolvencies.Confirm(f.t.Context(), f.Actor, id))
+	return f.must(f.App.Insolvencies.Confirm(f.t.Context(), f.Actor, id, ""))
 }
 
 // work runs the job until nothing is left to do.
@@ -180,6 +180,16 @@ func TestAMerchantFails(t *testing.T) {
 				t.Errorf("%+v", l)
 			}
 		}
+		n := 0 // read in batches of two
+		for a, err := range f.App.Insolvencies.AllAffected(t.Context(), f.Actor, open.ID) {
+			if err != nil || n == len(lines) || a.ID != lines[n].ID {
+				t.Fatalf("line %d: %+v, %v", n, a, err)
+			}
+			n++
+		}
+		if n != len(lines) {
+			t.Errorf("%d affected payments of %d", n, len(lines))
+		}
 		var text bytes.Buffer
 		if err := f.App.Insolvencies.WriteSnapshot(t.Context(), f.Actor, open.ID, &text); err != nil {
 			t.Fatal(err)
@@ -263,7 +273,7 @@ func TestAWithdrawnInsolvency(t *testing.T) {
 	})
 }
 
-// TestWhoMayConfirm: outside a sandbox, another operator confirms and approves.
+// TestWhoMayConfirm: outside a sandbox, another operator confirms and approves. Members of the site can report and withdraw.
 func TestWhoMayConfirm(t *testing.T) {
 	t.Parallel()
 	apptest.OnBothHouses(t, func(t *testing.T, h *apptest.House) {
@@ -284,16 +294,14 @@ func TestWhoMayConfirm(t *testing.T) {
 			t.Errorf("reported twice: %v", err)
 		}
 		for who, want := range map[*access.Actor]errs.Kind{&ann: errs.SamePerson, &member: errs.Forbidden} {
-			_, err := h.Insolvencies.Confirm(t.Context(), *who, i.ID)
+			_, err := h.Insolvencies.Confirm(t.Context(), *who, i.ID, "")
 			apptest.WantKind(t, err, want, who.Username)
 		}
-		_, err = h.Insolvencies.Confirm(t.Context(), access.System(1), i.ID)
+		_, err = h.Insolvencies.Confirm(t.Context(), access.System(1), i.ID, "")
 		apptest.WantKind(t, err, errs.ActionNotPossible, "the program")
-		if i, err = h.Insolvencies.Confirm(t.Context(), ben, i.ID); err != nil || i.Alone {
+		if i, err = h.Insolvencies.Confirm(t.Context(), ben, i.ID, "The court confirmed it"); err != nil || i.Alone {
 			t.Errorf("%+v, %v", i, err)
 		}
-		_, err = h.Insolvencies.Withdraw(t.Context(), member, i.ID, "")
-		apptest.WantKind(t, err, errs.Forbidden, "a member withdraws what was confirmed")
 		asked, err := h.Insolvencies.AllowProcessing(t.Context(), ann, i.ID, "The administrator pays")
 		if err != nil || asked.Proposal == nil {
 			t.Fatalf("%+v, %v", asked, err)
@@ -306,6 +314,14 @@ func TestWhoMayConfirm(t *testing.T) {
 		}
 		_, err = h.Insolvencies.AllowProcessing(t.Context(), ann, i.ID, "")
 		apptest.WantKind(t, err, errs.ActionNotPossible, "again")
+		reader := apptest.ActorOf(h.User(t, "rea", access.ReadOnly), access.ReadOnly)
+		_, err = h.Insolvencies.Get(t.Context(), reader, i.ID)
+		apptest.WantKind(t, err, errs.Forbidden, "read")
+		_, err = h.Insolvencies.Withdraw(t.Context(), reader, i.ID, "")
+		apptest.WantKind(t, err, errs.Forbidden, "withdraw")
+		if i, err = h.Insolvencies.Withdraw(t.Context(), member, i.ID, "Another company"); err != nil || i.State != insolvencies.Withdrawn {
+			t.Errorf("%+v, %v", i, err)
+		}
 	})
 }
 

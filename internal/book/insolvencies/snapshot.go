@@ -53,7 +53,7 @@ func (r *Insolvencies) workOn(ctx context.Context, clock sites.Clock) (did bool,
 		if w.State != Confirmed {
 			return r.returnPremium(tx, w)
 		}
-		page, err := ledger.HistoriesAfter(tx, r.Allocations, w.SiteID, w.readTo, w.Failure().Day(), w.ConfirmedAt, []int64{w.ChannelID})
+		page, err := ledger.HistoriesAfter(tx, r.Batch, w.SiteID, w.readTo, w.Failure().Day(), w.ConfirmedAt, []int64{w.ChannelID})
 		if err != nil {
 			return err
 		}
@@ -99,9 +99,6 @@ func (r *Insolvencies) sum(ctx context.Context, clock sites.Clock, i Insolvency)
 	return hex.EncodeToString(hash.Sum(nil)), lines, err
 }
 
-// linesAtOnce is how many lines of a snapshot are read at a time.
-const linesAtOnce = 2000
-
 func (r *Insolvencies) writeSnapshot(ctx context.Context, clock sites.Clock, i Insolvency, w io.Writer) (n int64, err error) {
 	if err := i.Failure().WriteHead(w, i.SiteID, i.ChannelID); err != nil {
 		return 0, err
@@ -109,7 +106,7 @@ func (r *Insolvencies) writeSnapshot(ctx context.Context, clock sites.Clock, i I
 	for after := int64(0); ; {
 		var page []claim.SnapshotLine
 		err := r.ReadBy(ctx, clock, func(tx *store.Tx) (err error) {
-			page, err = LinesAfter(tx, i.SiteID, i.ID, after, linesAtOnce)
+			page, err = LinesAfter(tx, i.SiteID, i.ID, after, r.Batch)
 			return err
 		})
 		if err != nil {
@@ -121,7 +118,7 @@ func (r *Insolvencies) writeSnapshot(ctx context.Context, clock sites.Clock, i I
 			}
 			after = line.AllocationID
 		}
-		if n += int64(len(page)); len(page) < linesAtOnce {
+		if n += int64(len(page)); len(page) < r.Batch {
 			return n, nil
 		}
 	}
@@ -164,7 +161,7 @@ func (r *Insolvencies) returnPremium(tx *store.Tx, w work) error {
 // WriteSnapshot writes the snapshot of an insolvency as text, whose SHA-256 is that of the snapshot. The error is
 // ActionNotPossible before the job has made it.
 func (r *Insolvencies) WriteSnapshot(ctx context.Context, actor access.Actor, id int64, w io.Writer) error {
-	i, err := r.opened(ctx, actor, id)
+	i, err := r.Opened(ctx, actor, id)
 	if err != nil {
 		return err
 	}
@@ -172,8 +169,8 @@ func (r *Insolvencies) WriteSnapshot(ctx context.Context, actor access.Actor, id
 	return err
 }
 
-// opened reads an insolvency that has a snapshot.
-func (r *Insolvencies) opened(ctx context.Context, actor access.Actor, id int64) (Insolvency, error) {
+// Opened reads an insolvency that has a snapshot. The error is ActionNotPossible before the job has made it.
+func (r *Insolvencies) Opened(ctx context.Context, actor access.Actor, id int64) (Insolvency, error) {
 	i, err := r.Get(ctx, actor, id)
 	if err == nil && i.Snapshot.MadeAt.IsZero() {
 		err = notPossible(i, "no_snapshot", "Insolvency %d has no snapshot yet. It is made seconds after confirmation.", id)

@@ -16,7 +16,7 @@ const (
 	AbilityRead        Ability = "read"         // the site, channels, suppliers, bookings and payments
 	AbilityLogBookings Ability = "log_bookings" // make, change and delete bookings
 	AbilityLogPayments Ability = "log_payments" // make transactions
-	AbilityReports     Ability = "reports"      // exposure, explanations, premiums, statements, limits
+	AbilityReports     Ability = "reports"      // exposure, explanations, premiums, statements, limits, failures
 )
 
 // abilities lists them, with what each may do at most. The routes say which ability each of them needs; this here is the
@@ -28,7 +28,7 @@ var abilities = []struct {
 	{AbilityRead, []Permission{Read}},
 	{AbilityLogBookings, []Permission{Read, WriteBookings}},
 	{AbilityLogPayments, []Permission{Read, WriteTransactions}},
-	{AbilityReports, []Permission{Read, ReadStatements, ReadPayouts, Export}},
+	{AbilityReports, []Permission{Read, ReadStatements, ReadPayouts, Export, ReadFailures}},
 }
 
 // Abilities is a set of abilities. The zero value is no limit: everything that the user may do.

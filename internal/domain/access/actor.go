@@ -60,8 +60,9 @@ const (
 	ManageMembers Permission = "manage the people on this site"
 	SendMails     Permission = "resend e-mails"
 	ImportBooks   Permission = "import bookings and payments"
-	// ReportFailures is to report that a merchant has failed, and to withdraw the report. DecideFailures is to confirm it, and
-	// all that follows from it (R13).
+	// ReadFailures is to read the failures of merchants. ReportFailures is to report one, and to withdraw it. DecideFailures is to
+	// confirm it, to close it and to reinstate the merchant (R13).
+	ReadFailures   Permission = "read the failures of merchants"
 	ReportFailures Permission = "report the failure of a merchant"
 	DecideFailures Permission = "decide on the failure of a merchant"
 )
@@ -78,7 +79,7 @@ var ladder = []struct {
 	adds []Permission
 }{
 	{ReadOnly, []Permission{Read, ReadAudit}},
-	{Finance, []Permission{ReadStatements, RecordStatementPayments, ReadPayouts, SignOffPayout, Export}},
+	{Finance, []Permission{ReadStatements, RecordStatementPayments, ReadPayouts, SignOffPayout, Export, ReadFailures}},
 	{MemberAdmin, []Permission{
 		WriteBookings, WriteTransactions, WriteChannels, WriteSite, ManageTokens, SeeChannelSecret, SendMails,
 		ImportBooks, ManageMembers, ReportFailures,

@@ -3,7 +3,6 @@ package protection
 import (
 	"fmt"
 	"math/big"
-	"slices"
 
 	"holdfast/internal/domain/civil"
 	"holdfast/internal/domain/fx"
@@ -46,7 +45,8 @@ func (x *Explained) ExplainPremium(policy terms.Policy, lines []PremiumLine, m M
 		if p.State, err = x.PremiumState(policy, end, refunded); err != nil {
 			return err
 		}
-		if n := len(p.Lines); n > 0 && p.Lines[n-1].State.Premium == 0 && slices.ContainsFunc(p.Lines, paidAfterFailure) {
+		// The last line has the premium of the state, except that a failure voids it.
+		if n := len(p.Lines); n > 0 && p.Lines[n-1].State.Premium == 0 && p.State.Premium != 0 {
 			p.Voided, p.State.Premium, p.State.Minimum = true, 0, false
 		}
 		p.Steps = append(x.premiumSteps(p, end, refunded), x.lineSteps(p)...)
@@ -82,9 +82,6 @@ func (x Explained) premiumSteps(p ExplainedPremium, end civil.Day, refunded int6
 			p.Policy.ID, p.Policy.FromDay, s.Line.ID, bandText(s.Line), s.Line.PPM)},
 		Step{"R10", "π", text})
 }
-
-// paidAfterFailure reports whether a line returned premium because the merchant had failed before the payment.
-func paidAfterFailure(l PremiumLine) bool { return l.Cause == CauseInsolvency }
 
 func bandText(l terms.RateLine) string {
 	text := fmt.Sprintf("lead of %d to %d days", l.From, l.To)

@@ -38,7 +38,6 @@ func priced(t interface {
 	return a
 }
 
-// TestWorkedPremium holds the premiums and lines of the worked lines of the rules.
 // failed is an insolvency with a trigger on a day, if there is one.
 func failed(is bool, day civil.Day) merchant.Insolvency {
 	if !is {
@@ -47,6 +46,7 @@ func failed(is bool, day civil.Day) merchant.Insolvency {
 	return merchant.Insolvency{ID: 1, TriggerAt: day.Start(), ConfirmedAt: day.End()}
 }
 
+// TestWorkedPremium holds the premiums and lines of the worked lines of the rules.
 func TestWorkedPremium(t *testing.T) {
 	policy := terms.DefaultPolicy("GBP")
 	type change struct {

@@ -85,7 +85,7 @@ func aFailure(t *testing.T, w *apptest.World) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.App.Insolvencies.Confirm(t.Context(), w.Actor, made.ID); err != nil {
+	if _, err := w.App.Insolvencies.Confirm(t.Context(), w.Actor, made.ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	w.Advance(11 * time.Second)

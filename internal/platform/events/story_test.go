@@ -47,7 +47,7 @@ func (s *story) confirmed() {
 	})
 	if err == nil {
 		s.insolvency = made.ID
-		_, err = s.App.Insolvencies.Confirm(s.t.Context(), s.Actor, made.ID)
+		_, err = s.App.Insolvencies.Confirm(s.t.Context(), s.Actor, made.ID, "")
 	}
 	s.Advance(time.Minute)
 	for more := true; err == nil && more; {
