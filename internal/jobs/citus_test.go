@@ -55,7 +55,7 @@ func TestJobsOverNodes(t *testing.T) {
 		ChannelID: &failing.ID, Kind: &kind, TriggerAt: &trigger, Evidence: "Notice of the court",
 	})
 	if err == nil {
-		_, err = w.App.Insolvencies.Confirm(t.Context(), w.Actor, failed.ID)
+		_, err = w.App.Insolvencies.Confirm(t.Context(), w.Actor, failed.ID, "")
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -250,7 +250,7 @@ func fails(t *testing.T, b book, id int64) {
 	kind, trigger := insolvencies.Kinds[0], b.Now()
 	made, err := b.App.Insolvencies.Report(t.Context(), b.Actor, insolvencies.NewReport{ChannelID: &id, Kind: &kind, TriggerAt: &trigger, Evidence: "Notice"})
 	if err == nil {
-		_, err = b.App.Insolvencies.Confirm(t.Context(), b.Actor, made.ID)
+		_, err = b.App.Insolvencies.Confirm(t.Context(), b.Actor, made.ID, "")
 	}
 	if err != nil {
 		t.Fatal(err)
